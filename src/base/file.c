@@ -310,7 +310,8 @@ static int is_leftover(const char *name)
 
 	while (tmp && strstr(tmp + 1, ".tmp-"))
 		tmp = strstr(tmp + 1, ".tmp-");
-	return tmp && tmp != name && !str_to_i64(str_of(tmp + 5), &pid) && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+	return tmp && tmp != name && !str_to_i64(str_of(tmp + 5), &pid) && pid > 0 && kill((pid_t)pid, 0) &&
+		errno == ESRCH;
 }
 
 int file_sweep(const char *dir, struct err *e)

@@ -18,7 +18,8 @@ static int look_at_form(struct json_rows *r, const char *path, struct err *e)
 	ssize_t n = pread(r->fd, b, sizeof b, 0);
 
 	if (n == 4 && !memcmp(b, "PAR1", 4))
-		return err_set(e, ERR_FORMAT, "'%s' is a Parquet file. To make JSON lines of it: python3 -c \"import pandas; "
+		return err_set(e, ERR_FORMAT,
+			       "'%s' is a Parquet file. To make JSON lines of it: python3 -c \"import pandas; "
 			       "pandas.read_parquet('%s').to_json('rows.jsonl', orient='records', lines=True)\"", path, path);
 	if (n == 4 && !memcmp(b, "\x28\xb5\x2f\xfd", 4))
 		return err_set(e, ERR_FORMAT, "'%s' was compressed by zstd. To unpack it: zstd -d '%s'", path, path);
@@ -181,7 +182,8 @@ static int cut(struct json_rows *r, struct str *row, struct err *e)
 		int rc;
 
 		if (x.n > r->most)
-			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes", (long long)json_rows_offset(r), r->most);
+			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes",
+				       (long long)json_rows_offset(r), r->most);
 		rc = fill(r, e);
 		if (rc <= 0)
 			return rc ? -1 : wrong(r, "the file ends inside this row", e);
@@ -207,7 +209,8 @@ static int cut_line(struct json_rows *r, struct str *row, struct err *e)
 
 		n = nl ? (size_t)(nl - (r->buf.p + r->at)) : r->buf.n - r->at;
 		if (n > r->most)
-			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes", (long long)json_rows_offset(r), r->most);
+			return err_set(e, ERR_RANGE, "byte %lld: a row of more than %zu bytes",
+				       (long long)json_rows_offset(r), r->most);
 		if (nl || (rc = fill(r, e)) == 0)
 			break;
 		if (rc < 0)

@@ -85,7 +85,8 @@ void arena_reset(struct arena *a, struct arena_mark m);
  *     vec_free(&xs);                                                                    */
 int vec_grow_raw(void **v, size_t n, size_t *cap, size_t more, size_t size);
 #define vec_grow(x, more) \
-	((size_t)(more) <= (x)->cap - (x)->n ? 0 : vec_grow_raw((void **)&(x)->v, (x)->n, &(x)->cap, (more), sizeof *(x)->v))
+	((size_t)(more) <= (x)->cap - (x)->n ? 0 : vec_grow_raw((void **)&(x)->v, (x)->n, &(x)->cap, \
+								(more), sizeof *(x)->v))
 /* Appends; nonzero when memory ended. */
 #define vec_push(x, item) (vec_grow((x), 1) ? -1 : ((x)->v[(x)->n++] = (item), 0))
 #define vec_free(x) (mem_free((x)->v), (x)->v = NULL, (x)->n = (x)->cap = 0)

@@ -28,7 +28,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_ENUM, OPT_T_LIST, OPT_T_INCLUDE, OPT_T_ALIAS, OPT_T_START };
+enum opt_type { OPT_T_END, OPT_T_FLAG, OPT_T_INT, OPT_T_REAL, OPT_T_STR, OPT_T_CHOICE, OPT_T_ENUM,
+		OPT_T_LIST, OPT_T_INCLUDE, OPT_T_ALIAS, OPT_T_START };
 
 /* A list option (given several times, or comma-separated where so declared). */
 struct opt_list {
@@ -58,9 +59,11 @@ struct opt {
 #define OPT_FLAG(T, m, nm, def, hlp) \
 	{ .type = OPT_T_FLAG, .name = nm, .offset = offsetof(T, m), .def_int = def, .help = hlp }
 #define OPT_INT(T, m, nm, low, high, def, hlp) \
-	{ .type = OPT_T_INT, .name = nm, .arg = "N", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, .lo = low, .hi = high, .def_int = def, .help = hlp }
+	{ .type = OPT_T_INT, .name = nm, .arg = "N", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, \
+	  .lo = low, .hi = high, .def_int = def, .help = hlp }
 #define OPT_REAL(T, m, nm, low, high, def, hlp) \
-	{ .type = OPT_T_REAL, .name = nm, .arg = "X", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, .lo = low, .hi = high, .def_real = def, .help = hlp }
+	{ .type = OPT_T_REAL, .name = nm, .arg = "X", .offset = offsetof(T, m), .size = sizeof ((T *)0)->m, \
+	  .lo = low, .hi = high, .def_real = def, .help = hlp }
 #define OPT_STR(T, m, nm, ph, def, hlp) \
 	{ .type = OPT_T_STR, .name = nm, .arg = ph, .offset = offsetof(T, m), .def_str = def, .help = hlp }
 #define OPT_CHOICE(T, m, nm, ch, def, hlp) \

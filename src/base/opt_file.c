@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/yaml.h"
 
-static int set_from_node(struct opt_parser *p, struct opt_row *r, const struct yaml *y, const char *where, struct err *e)
+static int set_from_node(struct opt_parser *p, struct opt_row *r, const struct yaml *y, const char *where,
+			 struct err *e)
 {
 	if (y->kind == YAML_SCALAR && yaml_is_null(y))
 		return opt_set_default(p, r, e);
@@ -138,21 +139,24 @@ static int unknown_key(const struct opt_section *s, const struct yaml *y, const 
 
 	opt_visit(s->table, is_nearer, &n);
 	if (n.found)
-		err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'; did you mean '%s'?", y->line, name, s->name, n.found);
+		err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'; did you mean '%s'?",
+			y->line, name, s->name, n.found);
 	else
 		err_set(e, ERR_USAGE, "line %d: unknown key '%s' in section '%s'", y->line, name, s->name);
 	return at_node(y, e);
 }
 
 /* The names in a section that is not ours. */
-static int check_names(struct opt_parser *p, const struct opt_section *s, const struct yaml *map, const char *prefix, struct err *e)
+static int check_names(struct opt_parser *p, const struct opt_section *s, const struct yaml *map,
+		       const char *prefix, struct err *e)
 {
 	for (const struct yaml *y = map->child; y; y = y->next) {
 		char *name = arena_printf(p->a, "%s%s%s", prefix, *prefix ? "_" : "", y->key.p);
 
 		if (!name)
 			return err_nomem(e);
-		if (y->kind == YAML_MAPPING ? check_names(p, s, y, name, e) : !in_section(s, str_of(name)) && unknown_key(s, y, name, e))
+		if (y->kind == YAML_MAPPING ? check_names(p, s, y, name, e) : !in_section(s, str_of(name)) &&
+		    unknown_key(s, y, name, e))
 			return -1;
 	}
 	return 0;
@@ -180,7 +184,8 @@ static int is_word(const char *words, struct str word)
 	return 0;
 }
 
-/* Whether the command reads a section. Of those that the selecting option chooses among, it reads the one that is selected. */
+/* Whether the command reads a section. Of those that the selecting option chooses among, it reads
+ * the one that is selected. */
 static int is_own(struct opt_parser *p, struct str section)
 {
 	const char *one = selected(p);
@@ -200,7 +205,8 @@ static int apply_sections(struct opt_parser *p, const struct yaml *root, struct 
 		if (!s || (y->kind == YAML_SCALAR && yaml_is_null(y)))
 			continue;
 		if (y->kind != YAML_MAPPING)
-			return err_set(e, ERR_USAGE, "line %d: section '%s' is a mapping of options to values", y->line, s->name), at_node(y, e);
+			return err_set(e, ERR_USAGE, "line %d: section '%s' is a mapping of options to values",
+				       y->line, s->name), at_node(y, e);
 		p->section = s->name;
 		rc = is_own(p, y->key) ? apply_mapping(p, y, "", e) : check_names(p, s, y, "", e);
 		p->section = NULL;

@@ -15,7 +15,8 @@ struct printer {
 
 /* Where the table itself does not say otherwise, every command has these. */
 static const struct opt common[] = {
-	{ .type = OPT_T_STR, .name = "config", .arg = "FILE", .help = "read options from a YAML file; the command line wins" },
+	{ .type = OPT_T_STR, .name = "config", .arg = "FILE",
+	  .help = "read options from a YAML file; the command line wins" },
 	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show this help" },
 	{ .type = OPT_T_FLAG, .name = "quiet", .help = "no progress on standard error, only warnings and errors" },
 	OPT_END

@@ -39,7 +39,8 @@ int opt_unknown(const struct opt_parser *p, const char *what, struct str name, c
 int opt_list_push(struct opt_parser *p, struct opt_list *l, struct str item, struct err *e);
 int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e);
 /* Sets the member of `r` from text; `where` names the option in messages. */
-int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const char *where, const char *value, struct err *e);
+int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const char *where,
+	    const char *value, struct err *e);
 /* Sets members from the file of --config. */
 int opt_apply_config(struct opt_parser *p, struct err *e);
 

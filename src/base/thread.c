@@ -68,12 +68,14 @@ static int gate_spin(struct pool *p, struct gate *g, unsigned old)
 	for (int i = 0; i < most; i++) {
 		if (gate_now(g) != old) {
 			if (most < SPINS_MOST)
-				atomic_store_explicit(&p->spins, MIN(most + most / 2, SPINS_MOST), memory_order_relaxed);
+				atomic_store_explicit(&p->spins, MIN(most + most / 2, SPINS_MOST),
+						      memory_order_relaxed);
 			return 1;
 		}
 		relax();
 	}
-	most = atomic_fetch_add_explicit(&p->failed, 1, memory_order_relaxed) % PROBE ? MAX(most / 4, SPINS_LEAST) : SPINS_MOST;
+	most = atomic_fetch_add_explicit(&p->failed, 1, memory_order_relaxed) % PROBE ?
+		MAX(most / 4, SPINS_LEAST) : SPINS_MOST;
 	atomic_store_explicit(&p->spins, most, memory_order_relaxed);
 	return 0;
 }

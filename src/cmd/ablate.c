@@ -22,19 +22,25 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_STR(struct args, out, "out", "DIR", "runs/ablate", "folder of all runs; what is done there is not done again"),
-	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
+	OPT_STR(struct args, out, "out", "DIR", "runs/ablate",
+		"folder of all runs; what is done there is not done again"),
+	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
+		 "an option of a stage's command, over the configuration; may be repeated"),
 	OPT_LIST(struct args, only, "only", "LIST", 1, "these extensions alone (default: every one there is)"),
-	OPT_STR(struct args, cheats, "cheats", "DIR", NULL, "candidates to try on each judge, in the form of test/cheats"),
-	OPT_INT(struct args, seeds, "seeds", 1, 100, 1, "runs of each variant, with seeds from that of the configuration on"),
+	OPT_STR(struct args, cheats, "cheats", "DIR", NULL,
+		"candidates to try on each judge, in the form of test/cheats"),
+	OPT_INT(struct args, seeds, "seeds", 1, 100, 1,
+		"runs of each variant, with seeds from that of the configuration on"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every run with a few rows, steps and tokens"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Run the reinforcement stage of a configuration once as it is and once without each extension, evaluate each trained "
-		 "model with the whole judge, count the cheats that each judge accepts and the time it takes for a candidate. The table "
+	.about = "Run the reinforcement stage of a configuration once as it is and once without each "
+		 "extension, evaluate each trained "
+		 "model with the whole judge, count the cheats that each judge accepts and the time it "
+		 "takes for a candidate. The table "
 		 "goes to OUT/ablation.json too.",
 	.opts = opts,
 };
@@ -74,7 +80,8 @@ struct ablation {
 /* The options of a variant with a seed, in folder `out`. */
 static int open_run(struct ablation *s, struct pipeline *p, const struct variant *v, int64_t seed, const char *out)
 {
-	struct opt_list set = { .v = arena_array(&s->arena, s->a->set.n + 2, sizeof *set.v), .n = s->a->set.n }, stages = { .v = NULL };
+	struct opt_list set = { .v = arena_array(&s->arena, s->a->set.n + 2, sizeof *set.v), .n = s->a->set.n },
+		stages = { .v = NULL };
 	struct pipeline_source src = { .config = s->config, .set = &set, .stages = &stages, .out = out };
 
 	if (!set.v)
@@ -94,7 +101,8 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 
 static char *folder(struct ablation *s, const char *name, int64_t seed)
 {
-	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed), *at = f ? strrchr(f, '/') : NULL;
+	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed), *at = f ?
+		strrchr(f, '/') : NULL;
 
 	if (!f)
 		BUG("no memory for a name");
@@ -167,7 +175,8 @@ static void add_rates(struct row *r, const struct json *j, double weight)
 
 		for (int level = 1; level <= 3; level++)
 			if (name.n == 7 && str_starts(name, "level ") && name.p[6] == '0' + level)
-				r->level[level - 1] += weight * json_real(json_get(json_at(groups, i), "correct_rate"), 0);
+				r->level[level - 1] += weight * json_real(json_get(json_at(groups, i),
+						"correct_rate"), 0);
 	}
 }
 
@@ -222,7 +231,8 @@ static void row_from_json(struct row *r, const struct json *j)
 	for (int i = 0; i < 3; i++)
 		r->level[i] = json_real(json_get(j, levels[i]), 0);
 	r->reward = json_real(json_get(j, "reward"), 0);
-	r->cheats = (struct cheat_count){ .cheats = json_int(json_get(j, "cheats"), 0), .accepted = json_int(json_get(j, "cheats_accepted"), 0),
+	r->cheats = (struct cheat_count){ .cheats = json_int(json_get(j, "cheats"), 0),
+					  .accepted = json_int(json_get(j, "cheats_accepted"), 0),
 					  .honest = json_int(json_get(j, "honest"), 0), .refused = json_int(json_get(j, "honest_refused"), 0) };
 	snprintf(r->cheats.first, sizeof r->cheats.first, "%.*s", STR_ARG(json_str(json_get(j, "first_accepted"), "")));
 	r->timed = json_int(json_get(j, "timed"), 0);
@@ -291,14 +301,17 @@ static void print_table(const struct ablation *s)
 {
 	const struct row *all = &s->rows.v[0];
 
-	printf("%-20s %9s %8s %8s %8s %8s %16s %15s %12s\n", "without", "correct", "change", "level 1", "level 2", "reward", "cheats accepted",
+	printf("%-20s %9s %8s %8s %8s %8s %16s %15s %12s\n", "without", "correct", "change", "level 1",
+	       "level 2", "reward", "cheats accepted",
 	       "honest refused", "ms/candidate");
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct row *r = &s->rows.v[i];
 
 		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f %9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
-		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward, (long long)r->cheats.accepted,
-		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest, r->ms, r->cheats.first[0] ? "  " : "",
+		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward,
+		       (long long)r->cheats.accepted,
+		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest,
+		       r->ms, r->cheats.first[0] ? "  " : "",
 		       r->cheats.first);
 	}
 }
@@ -388,7 +401,8 @@ int cmd_ablate(int argc, char **argv)
 		return rc;
 	stop_install();
 	s.config = p.n ? p.args[0] : NULL;
-	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") : file_mkdirs(a.out, &e) ? -1 : run_all(&s);
+	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") : file_mkdirs(a.out, &e) ?
+		-1 : run_all(&s);
 	vec_free(&s.rows);
 	arena_release(&s.arena);
 	opt_release(&p);

@@ -13,21 +13,24 @@ struct args {
 static const struct opt opts[] = {
 	OPT_INT(struct args, keep_days, "keep-days", 1, 36500, 7, "old versions of objects stay so long"),
 	OPT_INT(struct args, abort_days, "abort-days", 1, 36500, 1, "unfinished uploads are removed after so long"),
-	OPT_STR(struct args, kms_key, "kms-key", "ID", NULL, "encrypt with this key of KMS instead of the service's own"),
+	OPT_STR(struct args, kms_key, "kms-key", "ID", NULL,
+		"encrypt with this key of KMS instead of the service's own"),
 	OPT_INCLUDE(struct args, mirror, mirror_args_table, "The bucket"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "create|show [s3://BUCKET]",
-	.about = "Make a bucket for runs: encrypted, versioned, with rules that remove unfinished uploads and old versions. `create` may be "
+	.about = "Make a bucket for runs: encrypted, versioned, with rules that remove unfinished uploads "
+		 "and old versions. `create` may be "
 		 "repeated: what is so already stays. `show` says how a bucket is set.",
 	.opts = opts,
 };
 
 static int run(struct args *a, const struct opt_parsed *p, struct err *e)
 {
-	struct s3_bucket_options o = { .keep_days = (int)a->keep_days, .abort_days = (int)a->abort_days, .kms_key = a->kms_key };
+	struct s3_bucket_options o = { .keep_days = (int)a->keep_days, .abort_days = (int)a->abort_days,
+				       .kms_key = a->kms_key };
 	int create = p->n && !strcmp(p->args[0], "create"), rc = -1;
 	struct buf said = BUF_INIT;
 	struct s3 *s;

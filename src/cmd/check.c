@@ -18,9 +18,12 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_FLAG(struct args, json, "json", 0, "one JSON object: files, kernels, diagnostics"),
-	OPT_FLAG(struct args, caret, "caret", 0, "show the source line and the place below each diagnostic; so by default on a terminal"),
-	OPT_STR(struct args, task, "task", "FILE", NULL, "get_inputs and get_init_inputs for files that define a ModelNew and not these"),
-	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6", "whose rules apply"),
+	OPT_FLAG(struct args, caret, "caret", 0,
+		 "show the source line and the place below each diagnostic; so by default on a terminal"),
+	OPT_STR(struct args, task, "task", "FILE", NULL,
+		"get_inputs and get_init_inputs for files that define a ModelNew and not these"),
+	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6",
+		   "whose rules apply"),
 	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that launches must fit on"),
 	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability, 90 for sm_90; 0: of the GPU"),
 	OPT_END
@@ -28,10 +31,14 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "FILE...",
-	.about = "Check the Triton kernels of Python files by Triton's own rules, and what their launches need of the GPU. A kernel that "
-		 "the file launches is compiled as launched: the file's ModelNew (or Model) is built and called on its get_inputs, with "
-		 "launches that only compile. The others are compiled under the types of the `# signature: x=*fp32, n=i32, BLOCK=128` "
-		 "comments above them, or, without any, under types guessed from their use. Folders are searched for .py files. "
+	.about = "Check the Triton kernels of Python files by Triton's own rules, and what their launches "
+		 "need of the GPU. A kernel that "
+		 "the file launches is compiled as launched: the file's ModelNew (or Model) is built and "
+		 "called on its get_inputs, with "
+		 "launches that only compile. The others are compiled under the types of the `# signature: "
+		 "x=*fp32, n=i32, BLOCK=128` "
+		 "comments above them, or, without any, under types guessed from their use. Folders are "
+		 "searched for .py files. "
 		 "Exit code 0: no errors, 1: some, 2: could not check.",
 	.opts = opts,
 };
@@ -148,8 +155,10 @@ static int check_all(struct check_files *c, const struct opt_parsed *p)
 /* What was checked, so that silence on standard output means something. */
 static void finish_text(const struct check_files *c)
 {
-	log_info("checked %lld file%s: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions that kernels call", (long long)c->files,
-		 c->files == 1 ? "" : "s", (long long)c->count.kernels, (long long)c->count.compiled, (long long)c->count.unsure,
+	log_info("checked %lld file%s: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions "
+		 "that kernels call", (long long)c->files,
+		 c->files == 1 ? "" : "s", (long long)c->count.kernels, (long long)c->count.compiled,
+		 (long long)c->count.unsure,
 		 (long long)c->errors, (long long)c->count.helpers);
 }
 
@@ -160,7 +169,8 @@ static int open_task(struct check_files *c, struct py_module *m)
 	int rc = 0;
 
 	if (c->a->task) {
-		rc = file_read(c->a->task, 16u << 20, &src, c->e) || py_parse(m, buf_str(&src), c->a->task, 0, c->e) ? -1 : 0;
+		rc = file_read(c->a->task, 16u << 20, &src, c->e) || py_parse(m, buf_str(&src), c->a->task,
+				0, c->e) ? -1 : 0;
 		c->o.task = rc ? NULL : m;
 	}
 	buf_release(&src);
@@ -178,7 +188,8 @@ static int check_with(struct check_files *c, const struct opt_parsed *p)
 		gpu.capability = (int)c->a->capability;
 	o.capability = gpu.capability;
 	check_imports_init(&c->imports);
-	c->o = (struct check_options){ .engine = tile_engine_new(&o, c->e), .gpu = &gpu, .importer = &c->imports.importer, .report = show, .ctx = c };
+	c->o = (struct check_options){ .engine = tile_engine_new(&o, c->e), .gpu = &gpu,
+				       .importer = &c->imports.importer, .report = show, .ctx = c };
 	rc = !c->o.engine || open_task(c, &task) || check_all(c, p) ? -1 : 0;
 	if (c->o.task)
 		py_release(&task);

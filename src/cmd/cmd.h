@@ -38,7 +38,8 @@ struct cmd_usage {
 	const char *args;            /* what may follow the options: "FILE...", or "" */
 	const char *about;
 	const struct opt *opts;
-	const char *sections;        /* of a configuration that the command reads: "sft|rl"; NULL: files are for it alone */
+	/* of a configuration that the command reads: "sft|rl"; NULL: files are for it alone */
+	const char *sections;
 	const char *select;          /* the option that names one of them, or NULL */
 };
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p);

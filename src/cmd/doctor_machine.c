@@ -160,7 +160,8 @@ static int ask_cuda(void *ctx, int fd)
 		c.memory(&bytes, i);
 		gib = (double)bytes / (1 << 30);
 		known = tile_gpu_of_device(str_of(name), gib);
-		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " : "no row in tile/estimate/gpu.def", known ? known->name : "");
+		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " :
+			"no row in tile/estimate/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;
 }
@@ -178,7 +179,8 @@ void doctor_gpu(struct doctor_part *p)
 			   rc == GPU_NONE ? "the driver sees no GPU" :
 			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
 		if (has_card())
-			buf_adds(&p->fix, "install the driver of the NVIDIA card that is there, until nvidia-smi lists it");
+			buf_adds(&p->fix, "install the driver of the NVIDIA card that is there, until "
+					  "nvidia-smi lists it");
 	}
 	buf_release(&out);
 }
@@ -238,7 +240,8 @@ void doctor_python(struct doctor_part *p)
 	if (rc == 127)
 		doctor_say(p, DOCTOR_ABSENT, "no python3; wanted by the GPU judge and 'make agree' only");
 	else
-		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" : buf_cstr(&out), argv[0],
+		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" :
+			   buf_cstr(&out), argv[0],
 			   rc ? "; wanted by the GPU judge and 'make agree' only" : "");
 	if (rc && has_card())
 		buf_adds(&p->fix, "make agree   (makes an environment with torch and triton)");
@@ -280,7 +283,8 @@ static int is_set(const char *name)
 
 void doctor_s3(struct doctor_part *p)
 {
-	const char *file = getenv("AWS_SHARED_CREDENTIALS_FILE"), *profile = getenv("AWS_PROFILE"), *home = getenv("HOME");
+	const char *file = getenv("AWS_SHARED_CREDENTIALS_FILE"), *profile = getenv("AWS_PROFILE"),
+		*home = getenv("HOME");
 	int id = is_set("AWS_ACCESS_KEY_ID"), secret = is_set("AWS_SECRET_ACCESS_KEY");
 	struct buf path = BUF_INIT;
 
@@ -289,7 +293,8 @@ void doctor_s3(struct doctor_part *p)
 	if (id && secret) {
 		doctor_say(p, DOCTOR_OK, "from the environment");
 	} else if (id || secret) {
-		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not", id ? "ACCESS_KEY_ID" : "SECRET_ACCESS_KEY",
+		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not", id ? "ACCESS_KEY_ID" :
+			   "SECRET_ACCESS_KEY",
 			   id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 		buf_addf(&p->fix, "export AWS_%s=...", id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 	} else if (has_profile(buf_cstr(&path), profile)) {

@@ -48,7 +48,8 @@ void doctor_userns(struct doctor_part *p)
 		"sudo sysctl -w kernel.unprivileged_userns_clone=1" :
 		"sudo sysctl -w user.max_user_namespaces=10000   (in a container: allow unshare in its seccomp profile)";
 
-	report(p, try_userns, DOCTOR_ABSENT, "the sandbox then rests on seccomp and Landlock (in a chroot this is always so)",
+	report(p, try_userns, DOCTOR_ABSENT,
+	       "the sandbox then rests on seccomp and Landlock (in a chroot this is always so)",
 	       "user, network and IPC namespaces can be made", fix);
 }
 

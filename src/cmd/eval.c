@@ -8,7 +8,8 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Evaluate a model: share of valid, compiled, correct and fast answers, pass@k with confidence intervals, per level and "
+	.about = "Evaluate a model: share of valid, compiled, correct and fast answers, pass@k with "
+		 "confidence intervals, per level and "
 		 "operator. With --compare the same for other models or adapters, with a paired test.",
 	.opts = eval_opts,
 	.sections = "eval",
@@ -65,7 +66,8 @@ static int report(struct session *s, const struct eval *ev, size_t number, struc
 	return rc;
 }
 
-static int eval_one(struct session *s, size_t number, const char *model, const char *adapter, struct eval *ev, struct err *e)
+static int eval_one(struct session *s, size_t number, const char *model, const char *adapter,
+		    struct eval *ev, struct err *e)
 {
 	struct buf name = BUF_INIT;
 	int rc;
@@ -80,7 +82,8 @@ static int eval_one(struct session *s, size_t number, const char *model, const c
 	return rc;
 }
 
-static void compare_json(const struct eval_cmd_args *a, const struct eval *first, const char *dir, const struct eval *other, struct buf *out)
+static void compare_json(const struct eval_cmd_args *a, const struct eval *first, const char *dir,
+			 const struct eval *other, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 1 };
 
@@ -104,7 +107,8 @@ static int eval_all(struct session *s, struct err *e)
 		const char *dir = a->compare.v[i];
 		struct buf text = BUF_INIT;
 
-		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) : eval_one(s, i + 1, dir, NULL, &other, e);
+		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) :
+			eval_one(s, i + 1, dir, NULL, &other, e);
 		if (rc)
 			break;
 		if (a->json)

@@ -35,15 +35,18 @@ static const struct opt table[] = {
 	OPT_REAL(struct args, temperature, "temperature", 0, 100, 1, "0 is greedy"),
 	OPT_INT(struct args, top_k, "top-k", 0, 10000000, 0, "draw from the k most probable tokens; 0: all"),
 	OPT_REAL(struct args, top_p, "top-p", 0, 1, 1, "draw from the fewest tokens with this probability; 1: all"),
-	OPT_REAL(struct args, min_p, "min-p", 0, 1, 0, "drop tokens less probable than this times the most probable one"),
-	OPT_REAL(struct args, repetition, "repetition-penalty", 0.01, 100, 1, "over 1: tokens already in the text become less probable"),
+	OPT_REAL(struct args, min_p, "min-p", 0, 1, 0,
+		 "drop tokens less probable than this times the most probable one"),
+	OPT_REAL(struct args, repetition, "repetition-penalty", 0.01, 100, 1,
+		 "over 1: tokens already in the text become less probable"),
 	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
 	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
 	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
 	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
-	OPT_FLAG(struct args, exact, "exact", 0, "on a GPU too, a sample has the same bits alone and in any batch; slower"),
+	OPT_FLAG(struct args, exact, "exact", 0,
+		 "on a GPU too, a sample has the same bits alone and in any batch; slower"),
 	OPT_FLAG(struct args, kv8, "kv8", 0, "on a GPU, keep keys and values in 8 bits: half the memory"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
 	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
@@ -52,8 +55,10 @@ static const struct opt table[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Samples completions. Give one of --prompt, --prompt-file and --task. The prompt goes through the model's "
-		 "chat template unless --raw is given or the model has none. One sample streams to the terminal as it is "
+	.about = "Samples completions. Give one of --prompt, --prompt-file and --task. The prompt goes "
+		 "through the model's "
+		 "chat template unless --raw is given or the model has none. One sample streams to the "
+		 "terminal as it is "
 		 "drawn; Ctrl-C ends it cleanly.",
 	.opts = table,
 };
@@ -181,7 +186,8 @@ static void write_json(const struct output *o, const struct infer_result *r, str
 static void write_plain(const struct output *o, const struct infer_result *r, struct buf *b)
 {
 	if (o->a->n > 1)
-		buf_addf(b, "%s--- sample %d (%s, %d tokens)\n", r->sample ? "\n" : "", r->sample, infer_finish_name(r->finish), r->n);
+		buf_addf(b, "%s--- sample %d (%s, %d tokens)\n", r->sample ? "\n" : "", r->sample,
+			 infer_finish_name(r->finish), r->n);
 	if (!o->streaming)
 		buf_addstr(b, r->text);
 	buf_addc(b, '\n');
@@ -249,8 +255,10 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 	}
 	rc = infer_run_list(x, &q, 1, &calls, &st, e);
 	if (!rc && isatty(STDERR_FILENO) && !a->json)
-		fprintf(stderr, "%lld prompt tokens in %.2f s, %lld tokens in %.2f s (%.1f/s)\n", (long long)st.prompt_tokens,
-			(double)st.prefill_ns * 1e-9, (long long)st.tokens, (double)(st.decode_ns + st.sample_ns) * 1e-9,
+		fprintf(stderr, "%lld prompt tokens in %.2f s, %lld tokens in %.2f s (%.1f/s)\n",
+			(long long)st.prompt_tokens,
+			(double)st.prefill_ns * 1e-9, (long long)st.tokens,
+			(double)(st.decode_ns + st.sample_ns) * 1e-9,
 			(double)st.tokens * 1e9 / (double)MAX(st.decode_ns + st.sample_ns, 1));
 	mem_free(stops);
 	return rc;

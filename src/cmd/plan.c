@@ -12,13 +12,16 @@
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "What a run with this configuration takes on a machine: memory of each stage, time, GPU-hours and cost; and the batch, "
-		 "accumulation, storage of weights and sequence length that fit. No weights are needed. Exit code 1: it does not fit.",
+	.about = "What a run with this configuration takes on a machine: memory of each stage, time, "
+		 "GPU-hours and cost; and the batch, "
+		 "accumulation, storage of weights and sequence length that fit. No weights are needed. "
+		 "Exit code 1: it does not fit.",
 	.opts = plan_opts,
 	.sections = "machine",
 };
 
-static int read_stage(const struct opt *table, const char *section, void *into, const char *config, struct opt_parsed *p, struct err *e)
+static int read_stage(const struct opt *table, const char *section, void *into, const char *config,
+		      struct opt_parsed *p, struct err *e)
 {
 	struct opt_scope scope = { .own = section, .all = run_sections };
 	const char *words[] = { "--config", config };
@@ -46,7 +49,8 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 {
 	struct policy_opts o = s->sft.policy;
 
-	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens, .judge_ms = a->judge_ms,
+	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens,
+				.judge_ms = a->judge_ms,
 				.train_share = a->train_share, .prefill_share = a->prefill_share, .read_share = a->read_share };
 	if (!j->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
@@ -62,7 +66,8 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 
 /* --- the command ------------------------------------------------------------------------------------------ */
 
-static int plan_on(struct run_plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu, int count, struct err *e)
+static int plan_on(struct run_plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu,
+		   int count, struct err *e)
 {
 	struct plan_machine m;
 
@@ -78,7 +83,8 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 }
 
 /* What of it cannot run where plan was called, and what the CPU alone would take. */
-static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct buf *out, struct err *e)
+static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
+		     struct buf *out, struct err *e)
 {
 	struct run_needs n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
 	struct buf missing = BUF_INIT;
@@ -105,7 +111,8 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 }
 
 /* One machine: the whole table. */
-static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, int *fits, struct buf *out, struct err *e)
+static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
+		    int *fits, struct buf *out, struct err *e)
 {
 	struct run_plan p;
 
@@ -162,9 +169,11 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 	}
 	buf_addf(out, "\nspent in '%s'\n  %.2f hours, %.2f of money\n", a->run, s.hours, s.money);
 	if (k.watch.budget_hours > 0)
-		buf_addf(out, "  %.2f of %.2f hours are left\n", MAX(k.watch.budget_hours - s.hours, 0.0), k.watch.budget_hours);
+		buf_addf(out, "  %.2f of %.2f hours are left\n", MAX(k.watch.budget_hours - s.hours, 0.0),
+			 k.watch.budget_hours);
 	if (k.watch.budget_money > 0)
-		buf_addf(out, "  %.2f of %.2f of money are left\n", MAX(k.watch.budget_money - s.money, 0.0), k.watch.budget_money);
+		buf_addf(out, "  %.2f of %.2f of money are left\n", MAX(k.watch.budget_money - s.money, 0.0),
+			 k.watch.budget_money);
 	return 0;
 }
 

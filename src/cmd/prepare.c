@@ -9,7 +9,8 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Read, clean, deduplicate, label and split data, keep evaluation tasks out of it, and write what train and eval take. "
+	.about = "Read, clean, deduplicate, label and split data, keep evaluation tasks out of it, and "
+		 "write what train and eval take. "
 		 "Files of any size are read in constant memory.",
 	.opts = prepare_opts,
 	.sections = "prepare",

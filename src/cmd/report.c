@@ -8,7 +8,8 @@
 
 static const struct cmd_usage usage = {
 	.args = "RUN [OTHER...]",
-	.about = "Write one HTML page about a run folder: curves (beside those of other runs), evaluations, the funnel, a row a task with its "
+	.about = "Write one HTML page about a run folder: curves (beside those of other runs), evaluations, "
+		 "the funnel, a row a task with its "
 		 "candidates. It opens without a network. `tritonrl serve --run RUN` shows the same while the run goes.",
 	.opts = report_opts,
 	.sections = "report",

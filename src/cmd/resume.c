@@ -16,8 +16,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Continue the run in a folder with the options it was begun with. With --bucket, an empty or missing folder is first filled "
-		 "with the newest whole state of the bucket, so that a run goes on where its machine vanished. Exit codes as of run.",
+	.about = "Continue the run in a folder with the options it was begun with. With --bucket, an empty "
+		 "or missing folder is first filled "
+		 "with the newest whole state of the bucket, so that a run goes on where its machine "
+		 "vanished. Exit codes as of run.",
 	.opts = opts,
 };
 
@@ -36,7 +38,8 @@ int cmd_resume(int argc, char **argv)
 	if (p.n != 1) {
 		rc = err_set(&e, ERR_USAGE, "name one run folder");
 	} else if (!(rc = cmd_join(&par, &e))) {
-		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] }, .keep = &a.keep, .par = par, .again = 1 };
+		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] },
+				.keep = &a.keep, .par = par, .again = 1 };
 
 		rc = go_run(&g, &done, &e);
 	}

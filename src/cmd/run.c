@@ -22,22 +22,31 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_STR(struct args, out, "out", "DIR", NULL, "run folder (default runs/NAME after CONFIG); an interrupted run in it is continued"),
-	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0, "an option of a stage's command, over the configuration; may be repeated"),
+	OPT_STR(struct args, out, "out", "DIR", NULL,
+		"run folder (default runs/NAME after CONFIG); an interrupted run in it is continued"),
+	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
+		 "an option of a stage's command, over the configuration; may be repeated"),
 	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
-	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: " DEV_CHOICES),
-	OPT_INT(struct args, port, "serve", 0, 65535, 0, "show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
-	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
+	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: "
+		DEV_CHOICES),
+	OPT_INT(struct args, port, "serve", 0, 65535, 0,
+		"show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
+	OPT_FLAG(struct args, dry_run, "dry-run", 0,
+		 "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
 	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Prepare data, fine-tune, train against the judge, evaluate and report. CONFIG is YAML with a section for each stage; "
-		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, eval, report); section `keep` "
-		 "takes the options of bucket, notices and budget below. Killed at any moment, the same command continues and ends with the "
-		 "same bits; with --bucket also on another machine. Exit codes beside 0 and 2: 130 stopped by a signal, 3 because the machine "
+	.about = "Prepare data, fine-tune, train against the judge, evaluate and report. CONFIG is YAML "
+		 "with a section for each stage; "
+		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, "
+		 "eval, report); section `keep` "
+		 "takes the options of bucket, notices and budget below. Killed at any moment, the same "
+		 "command continues and ends with the "
+		 "same bits; with --bucket also on another machine. Exit codes beside 0 and 2: 130 stopped "
+		 "by a signal, 3 because the machine "
 		 "is taken away, 4 because the budget is spent.",
 	.opts = opts,
 	.sections = "keep",
@@ -57,7 +66,8 @@ static void default_out(const char *config, struct buf *out)
 
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
-	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ? " " : "", config ? config : "", out);
+	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ?
+		" " : "", config ? config : "", out);
 	if (a->device)
 		fprintf(stderr, " --device %s", a->device);
 	for (size_t i = 0; i < a->set.n; i++)
@@ -84,7 +94,8 @@ static int all_set(const struct args *a, struct opt_list *to, struct buf *text, 
  * this one. */
 static int show_page(const char *out, int port, struct err *e)
 {
-	struct serve_options o = { .http = { .host = "127.0.0.1", .port = port }, .runs = { .v = &out, .n = 1 }, .no_judge = 1 };
+	struct serve_options o = { .http = { .host = "127.0.0.1", .port = port }, .runs = { .v = &out, .n = 1 },
+				   .no_judge = 1 };
 	pid_t parent = getpid(), child = fork();
 	struct err why = ERR_INIT;
 
@@ -108,7 +119,8 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
 	struct opt_list set = { .v = NULL };
-	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep, .par = par, .dry = a->dry_run };
+	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep,
+			.par = par, .dry = a->dry_run };
 	int rc;
 
 	if (a->out)
@@ -118,7 +130,8 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
-	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) && show_page(g.source.out, (int)a->port, e)) ? -1 :
+	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) &&
+								  show_page(g.source.out, (int)a->port, e)) ? -1 :
 	     go_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);

@@ -20,15 +20,18 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_STR(struct args, host, "host", "ADDRESS", "127.0.0.1", "where to listen; any but a loopback address needs a token"),
+	OPT_STR(struct args, host, "host", "ADDRESS", "127.0.0.1",
+		"where to listen; any but a loopback address needs a token"),
 	OPT_INT(struct args, port, "port", 0, 65535, 8077, "0: any that is free; the first line of output says which"),
-	OPT_STR(struct args, token_file, "token-file", "FILE", NULL, "requests must carry this file's first line: Authorization: Bearer TOKEN"),
+	OPT_STR(struct args, token_file, "token-file", "FILE", NULL,
+		"requests must carry this file's first line: Authorization: Bearer TOKEN"),
 	OPT_INT(struct args, waiting, "queue", 1, 10000000, 4096, "candidates that may wait; more are answered 429"),
 	OPT_INT(struct args, body_mb, "body-mb", 1, 1024, 16, "largest request, in MiB"),
 	OPT_INT(struct args, connections, "connections", 1, 100000, 512, "connections at once"),
 	OPT_INT(struct args, idle, "idle", 1, 86400, 60, "seconds a connection may be silent"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge, where a request does not say otherwise"),
-	OPT_LIST(struct args, runs, "run", "DIR", 0, "show this run folder as a page that follows it; again for others to compare it with"),
+	OPT_LIST(struct args, runs, "run", "DIR", 0,
+		 "show this run folder as a page that follows it; again for others to compare it with"),
 	OPT_STR(struct args, model, "model", "DIR", NULL, "serve this model (Hugging Face layout) as well"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter on it (PEFT layout)"),
 	OPT_STR(struct args, name, "name", "NAME", NULL, "what clients call it (default: the folder's name)"),
@@ -42,8 +45,11 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Serve the judge, and with --model a model, over HTTP. POST /v1/verify takes a candidate or a batch and answers a verdict a line as they are ready; "
-		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and GET /v1/models are as OpenAI's clients expect them; with --run, GET / is a page about a run; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
+	.about = "Serve the judge, and with --model a model, over HTTP. POST /v1/verify takes a candidate "
+		 "or a batch and answers a verdict a line as they are ready; "
+		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and "
+		 "GET /v1/models are as OpenAI's clients expect them; with --run, GET / is a page about a "
+		 "run; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
 		 "is being judged and ends.",
 	.opts = opts,
 };
@@ -57,7 +63,8 @@ static int read_token(const char *path, struct buf *out, struct err *e)
 	if (!rc) {
 		rest = buf_str(&text);
 		buf_addstr(out, str_trim(str_cut(&rest, '\n')));
-		rc = out->n >= 8 ? buf_check(out, e) : err_set(e, ERR_USAGE, "the token in '%s' has fewer than 8 characters", path);
+		rc = out->n >= 8 ? buf_check(out, e) : err_set(e, ERR_USAGE,
+							       "the token in '%s' has fewer than 8 characters", path);
 	}
 	buf_release(&text);
 	return rc;
@@ -65,11 +72,13 @@ static int read_token(const char *path, struct buf *out, struct err *e)
 
 static int run(const struct args *a, struct err *e)
 {
-	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port, .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
+	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port,
+					     .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
 					     .seconds = (int)a->idle },
 				   .desk = { .judge = a->judge, .waiting = a->waiting },
 				   .runs = a->runs,
-				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name, .device = a->device, .threads = (int)a->threads,
+				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name,
+					     .device = a->device, .threads = (int)a->threads,
 					     .slots = (int)a->slots, .length = a->length, .store = a->store } };
 	struct buf token = BUF_INIT;
 	struct serve *s = NULL;

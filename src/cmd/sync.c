@@ -17,8 +17,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Put the state of a run folder into a bucket, or bring it back. Objects are named by their content, so only what is new "
-		 "travels; a state becomes visible when all of it is there. From then on an older writer of the same run is refused. "
+	.about = "Put the state of a run folder into a bucket, or bring it back. Objects are named by their "
+		 "content, so only what is new "
+		 "travels; a state becomes visible when all of it is there. From then on an older writer of "
+		 "the same run is refused. "
 		 "`run --bucket` does this by itself while it works.",
 	.opts = opts,
 };
@@ -29,7 +31,8 @@ static int push(const struct args *a, const char *run, struct err *e)
 	int rc = mirror_push(&a->mirror, run, &p, e);
 
 	if (!rc)
-		printf("%s: %lld files, %lld bytes; sent %lld files, %lld bytes\n", a->mirror.bucket, (long long)p.files, (long long)p.bytes,
+		printf("%s: %lld files, %lld bytes; sent %lld files, %lld bytes\n", a->mirror.bucket,
+		       (long long)p.files, (long long)p.bytes,
 		       (long long)p.files_sent, (long long)p.bytes_sent);
 	return rc;
 }
@@ -42,7 +45,8 @@ static int pull(const struct args *a, const char *run, struct err *e)
 	if (rc == S3_ABSENT)
 		return err_set(e, ERR_NOT_FOUND, "'%s' holds no run", a->mirror.bucket);
 	if (!rc)
-		printf("%s: state %s, %lld files, %lld bytes; fetched %lld files, %lld bytes\n", run, p.state, (long long)p.files, (long long)p.bytes,
+		printf("%s: state %s, %lld files, %lld bytes; fetched %lld files, %lld bytes\n", run,
+		       p.state, (long long)p.files, (long long)p.bytes,
 		       (long long)p.files_fetched, (long long)p.bytes_fetched);
 	return rc;
 }

@@ -31,20 +31,29 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_INT(struct args, count, "count", 1, 100000000, 100, "rows to write"),
-	OPT_FLAG(struct args, stream, "stream", 0, "write rows without end, until the reader has enough; texts may repeat"),
-	OPT_LIST(struct args, level, "level", "1,2,3", 1, "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable chains, 3 several blocks (default 2)"),
-	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train", "splits differ in composition, not only in constants"),
+	OPT_FLAG(struct args, stream, "stream", 0,
+		 "write rows without end, until the reader has enough; texts may repeat"),
+	OPT_LIST(struct args, level, "level", "1,2,3", 1,
+		 "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable "
+		 "chains, 3 several blocks (default 2)"),
+	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train",
+		   "splits differ in composition, not only in constants"),
 	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows, whatever the number of threads"),
-	OPT_STR(struct args, out, "out", "FILE", "-", "JSON lines: id, level, split, ops, plan, task, solution, speedup against eager as the judge estimates it, and weak where a part of the task does not show; - for standard output"),
+	OPT_STR(struct args, out, "out", "FILE", "-",
+		"JSON lines: id, level, split, ops, plan, task, solution, speedup against eager as the "
+		"judge estimates it, and weak where a part of the task does not show; - for standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
-		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and its completion; pair, task, solution: training rows of plain text"),
+		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and "
+		   "its completion; pair, task, solution: training rows of plain text"),
 	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
 	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
 	OPT_LIST(struct args, decontaminate, "decontaminate", "PATH", 0,
-		 "tasks to keep out, beside KernelBench's: files or folders; by composition, and single operators at their own sizes"),
-	OPT_STR(struct args, hashes_of, "hashes-of", "PATH", "", "write no tasks, but the hashes by which those of a folder are kept out"),
+		 "tasks to keep out, beside KernelBench's: files or folders; by composition, and single "
+		 "operators at their own sizes"),
+	OPT_STR(struct args, hashes_of, "hashes-of", "PATH", "",
+		"write no tasks, but the hashes by which those of a folder are kept out"),
 	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads that draw; 0: one a core"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
@@ -52,8 +61,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a Triton solution for each: all in kernels, or with "
-		 "--track hybrid the products by the library. Every pair is judged before it is written. KernelBench's own problems never come out.",
+	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a Triton solution "
+		 "for each: all in kernels, or with "
+		 "--track hybrid the products by the library. Every pair is judged before it is written. "
+		 "KernelBench's own problems never come out.",
 	.opts = opts,
 };
 
@@ -154,7 +165,8 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 		buf_addstr(&text, buf_str(&r->text.task));
 	}
 	if (!strcmp(form, "messages")) {
-		jw_key(w, "messages"), prompt_messages(w, (struct str){ .p = NULL }, buf_str(&r->text.task), buf_str(&text));
+		jw_key(w, "messages"), prompt_messages(w, (struct str){ .p = NULL }, buf_str(&r->text.task),
+						       buf_str(&text));
 	} else if (!strcmp(form, "completion")) {
 		jw_key(w, "prompt"), jw_str(w, buf_str(&r->text.task));
 		jw_key(w, "completion"), jw_str(w, buf_str(&text));
@@ -240,7 +252,8 @@ static int judge_rows(struct maker *m, size_t n)
 	m->n = n;
 	if (!judge_pool_run(m->judges, &rows, m->e))
 		return 0;
-	return m->e->code == ERR_INTERRUPTED ? err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written) : -1;
+	return m->e->code == ERR_INTERRUPTED ? err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows",
+						       (long long)m->written) : -1;
 }
 
 /* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
@@ -355,7 +368,8 @@ static int run(struct maker *m)
 		return -1;
 	progress_end(&m->bar);
 	if (m->rejected)
-		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected, (long long)m->drawn);
+		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected,
+			 (long long)m->drawn);
 	if (m->weak)
 		log_info("%lld tasks have a part that no input set tells from its absence (see 'weak' in their rows)", (long long)m->weak);
 	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;

@@ -16,13 +16,16 @@ struct args {
 static const struct opt opts[] = {
 	OPT_LIST(struct args, data, "data", "FILE", 0, "JSON lines with text; may be repeated"),
 	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048, "tokens at most, special ones included"),
-	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words", "a token lies within a word (as Qwen2 cuts them), or may be as long as a line: for models of one narrow language"),
+	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words",
+		   "a token lies within a word (as Qwen2 cuts them), or may be as long as a line: for "
+		   "models of one narrow language"),
 	OPT_STR(struct args, out, "out", "DIR", NULL, "folder for tokenizer.json and tokenizer_config.json"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
-	.args = "", .about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's form. The same data gives the same files.",
+	.args = "", .about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's "
+			     "form. The same data gives the same files.",
 	.opts = opts,
 };
 
@@ -68,7 +71,8 @@ static int run(const struct args *a, struct err *e)
 	if (!gather(a, &text, e) && !file_mkdirs(a->out, e) && path_join(&path, a->out, "corpus.txt") &&
 	    !file_replace(path.p, buf_str(&text), e)) {
 		const char *file = path.p;
-		struct tok_train job = { .files = &file, .nfiles = 1, .vocab = (int32_t)a->vocab, .specials = specials, .digits = 1,
+		struct tok_train job = { .files = &file, .nfiles = 1, .vocab = (int32_t)a->vocab,
+					 .specials = specials, .digits = 1,
 					 .lines = !strcmp(a->pieces, "lines"),
 					 .chat_template = chat_template };
 

@@ -20,8 +20,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; killed at any moment, the same "
-		 "command continues and ends with the same bits; with --bucket also on another machine. Exit codes as of run.",
+	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; "
+		 "killed at any moment, the same "
+		 "command continues and ends with the same bits; with --bucket also on another machine. "
+		 "Exit codes as of run.",
 	.opts = opts,
 	.sections = "sft|rl|keep",
 	.select = "stage",
@@ -29,7 +31,8 @@ static const struct cmd_usage usage = {
 
 static int train_stages(const struct train_args *a, const struct run_env *v, struct err *e)
 {
-	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample, .judge = &a->judge, .look = &a->look,
+	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample,
+				  .judge = &a->judge, .look = &a->look,
 				    .sft_run = strcmp(a->stage, "all") ? NULL : a->out };
 	struct buf path = BUF_INIT;
 	int64_t there = rl.sft_run && par_first(v->par) && run_final(a->out, "sft_final", &path);
@@ -51,7 +54,8 @@ static int keep_config(const struct train_args *a, struct str text, struct err *
 	int rc = path_join(&path, a->out, name) ? 0 : err_nomem(e);
 
 	snprintf(stage, sizeof stage, "stage: \"%s\"\n", a->stage);
-	if (!rc && file_exists(path.p) && !file_read(path.p, 1 << 20, &first, e) && str_find(buf_str(&first), str_of(stage)) < 0)
+	if (!rc && file_exists(path.p) && !file_read(path.p, 1 << 20, &first, e) &&
+	    str_find(buf_str(&first), str_of(stage)) < 0)
 		snprintf(name, sizeof name, "config_%s.yaml", a->stage);
 	if (!rc)
 		rc = run_keep_config(a->out, name, text, &kept, e);

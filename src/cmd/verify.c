@@ -16,11 +16,16 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_STR(struct args, task, "task", "FILE", NULL, "the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
-	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL, "candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
-	OPT_STR(struct args, out, "out", "FILE", NULL, "append verdicts as JSON lines, in order; where the file ends, an interrupted run goes on"),
+	OPT_STR(struct args, task, "task", "FILE", NULL,
+		"the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
+	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL,
+		"candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
+	OPT_STR(struct args, out, "out", "FILE", NULL,
+		"append verdicts as JSON lines, in order; where the file ends, an interrupted run goes on"),
 	OPT_STR(struct args, cache, "cache", "FILE", NULL, "keep verdicts by content, and take those that are there"),
-	OPT_STR(struct args, dump, "dump", "DIR", NULL, "for each candidate and input set write a folder DIR/CANDIDATE/INPUT with task.py, the task as it was run, and tensors.safetensors: input.N, state.NAME, expected.N, got.N"),
+	OPT_STR(struct args, dump, "dump", "DIR", NULL,
+		"for each candidate and input set write a folder DIR/CANDIDATE/INPUT with task.py, the task "
+		"as it was run, and tensors.safetensors: input.N, state.NAME, expected.N, got.N"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
 	OPT_FLAG(struct args, explain, "explain", 0, "say which input, which element, expected and got, which line"),
 	OPT_FLAG(struct args, identity, "identity", 0, "judge each task's own Model as its candidate"),
@@ -31,8 +36,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "[CANDIDATE...]",
-	.about = "Judge Triton candidates against a task. No candidate code runs as Python: it is parsed, its host code is interpreted "
-		 "and its kernels run on the tile machine, in sandboxed processes. Exit code 0: all correct, 1: some are not, 2: could not judge.",
+	.about = "Judge Triton candidates against a task. No candidate code runs as Python: it is parsed, "
+		 "its host code is interpreted "
+		 "and its kernels run on the tile machine, in sandboxed processes. Exit code 0: all "
+		 "correct, 1: some are not, 2: could not judge.",
 	.opts = opts,
 };
 
@@ -76,7 +83,8 @@ static int submit_line(struct session *s, struct str line, int64_t number)
 	else
 		snprintf(name, sizeof name, "line-%lld", (long long)number);
 	id = json_str(json_get(j, "id"), name);
-	if (!j || json_need_str(j, "task", &task, &bad) || (!s->a->identity && json_need_str(j, "candidate", &candidate, &bad))) {
+	if (!j || json_need_str(j, "task", &task, &bad) ||
+	    (!s->a->identity && json_need_str(j, "candidate", &candidate, &bad))) {
 		err_wrap(&bad, "line %lld", (long long)number);
 		rc = stream_add_failed(&s->stream, id, bad.text, s->e);
 	} else {
@@ -182,7 +190,8 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	}
 	buf_release(&task);
 	if (!rc && !s->stream.added && !s->stream.skipped)
-		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'", s->a->identity ? s->a->task : p->args[0]);
+		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'", s->a->identity ?
+			     s->a->task : p->args[0]);
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 
@@ -214,7 +223,8 @@ static int serve(const struct stream_options *o, struct par *par, struct err *e)
 
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
 {
-	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump, .json = a->json, .explain = a->explain };
+	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump,
+				    .json = a->json, .explain = a->explain };
 
 	if (check_usage(a, p, par, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
 		return -1;

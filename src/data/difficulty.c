@@ -81,7 +81,8 @@ static void add_op(struct study *s, struct str name)
 
 static int is_self(const struct py_node *n)
 {
-	return n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name && str_is(n->u.Attribute.value->u.Name.id, "self");
+	return n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name &&
+		str_is(n->u.Attribute.value->u.Name.id, "self");
 }
 
 /* What __init__ puts into self.NAME, or NULL. */
@@ -153,14 +154,18 @@ static void apply_local(struct study *s, const struct py_list *body, struct str 
 {
 	for (size_t i = 0; i < body->n && depth < DEPTH_MOST; i++) {
 		const struct py_node *n = body->v[i];
-		const struct py_node *call = n->kind == PY_Expr && n->u.Expr.value->kind == PY_Call ? n->u.Expr.value : NULL;
+		const struct py_node *call = n->kind == PY_Expr && n->u.Expr.value->kind == PY_Call ?
+			n->u.Expr.value : NULL;
 		const struct py_node *f = call ? call->u.Call.func : NULL;
 
-		if (n->kind == PY_Assign && n->u.Assign.targets.v[0]->kind == PY_Name && str_eq(n->u.Assign.targets.v[0]->u.Name.id, name))
+		if (n->kind == PY_Assign && n->u.Assign.targets.v[0]->kind == PY_Name &&
+		    str_eq(n->u.Assign.targets.v[0]->u.Name.id, name))
 			apply_module(s, n->u.Assign.value);
-		else if (n->kind == PY_AugAssign && n->u.AugAssign.target->kind == PY_Name && str_eq(n->u.AugAssign.target->u.Name.id, name))
+		else if (n->kind == PY_AugAssign && n->u.AugAssign.target->kind == PY_Name &&
+			 str_eq(n->u.AugAssign.target->u.Name.id, name))
 			apply_module(s, n->u.AugAssign.value);
-		else if (f && f->kind == PY_Attribute && call->u.Call.args.n && str_eq(module_last_name(f->u.Attribute.value), name))
+		else if (f && f->kind == PY_Attribute && call->u.Call.args.n &&
+			 str_eq(module_last_name(f->u.Attribute.value), name))
 			apply_module(s, call->u.Call.args.v[0]);
 		if (n->kind == PY_For)
 			s->d->loops++, apply_local(s, &n->u.For.body, name, depth + 1);
@@ -179,7 +184,8 @@ static void apply_made(struct study *s, const struct py_Call *c)
 		f = s->class ? module_method(s->m, s->class, name) : NULL;
 	else if (c->func->kind == PY_Name && !class)
 		f = module_function(s->m, name);
-	for (size_t i = 0; !f && !class && s->maker && c->func->kind == PY_Name && i < s->maker->u.FunctionDef.body.n; i++) {
+	for (size_t i = 0; !f && !class && s->maker && c->func->kind == PY_Name &&
+	     i < s->maker->u.FunctionDef.body.n; i++) {
 		const struct py_node *local = s->maker->u.FunctionDef.body.v[i];
 
 		if (local->kind == PY_FunctionDef && str_eq(local->u.FunctionDef.name, name))
@@ -280,7 +286,8 @@ static void count_arithmetic(struct study *s, enum py_op op)
 		add_name(s, "matmul");
 	} else if (op == PY_OP_Add || op == PY_OP_Sub || op == PY_OP_Mult || op == PY_OP_Div || op == PY_OP_Pow) {
 		s->d->arithmetic++;
-		spelling_add(&s->spelling, op == PY_OP_Add ? "+" : op == PY_OP_Sub ? "-" : op == PY_OP_Mult ? "*" : op == PY_OP_Div ? "/" : "**");
+		spelling_add(&s->spelling, op == PY_OP_Add ? "+" : op == PY_OP_Sub ? "-" : op == PY_OP_Mult ?
+			     "*" : op == PY_OP_Div ? "/" : "**");
 	}
 }
 
@@ -343,7 +350,8 @@ static int has_word(struct str text, const char *word)
 /* Word counting, as it was done before programs were parsed. */
 static void heuristic(struct str text, struct difficulty *d)
 {
-	static const char *const words[] = { "Conv", "Linear", "matmul", "Norm", "elu", "igmoid", "anh", "oftmax", "Pool", "ropout", "sum", "mean" };
+	static const char *const words[] = { "Conv", "Linear", "matmul", "Norm", "elu", "igmoid", "anh",
+					     "oftmax", "Pool", "ropout", "sum", "mean" };
 	int space = 1;
 
 	for (size_t i = 0; i < COUNT_OF(words); i++)
@@ -355,7 +363,8 @@ static void heuristic(struct str text, struct difficulty *d)
 		d->heuristic.words += space && !s;
 		space = s;
 	}
-	d->heuristic.level = d->heuristic.mix > 5 ? 3 : d->heuristic.fused || (d->heuristic.mix > 1 && d->heuristic.words > 50) ? 2 : 1;
+	d->heuristic.level = d->heuristic.mix > 5 ? 3 : d->heuristic.fused ||
+		(d->heuristic.mix > 1 && d->heuristic.words > 50) ? 2 : 1;
 }
 
 void difficulty_of(const struct py_module *m, struct str model, struct difficulty *d)

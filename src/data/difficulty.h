@@ -19,7 +19,8 @@ struct difficulty {
 	int networks;                /* recurrent, attention, transformer modules */
 	int blocks;                  /* instances of the task's own module classes */
 	int loops;                   /* over layers */
-	uint64_t computes;           /* hash of operators and arithmetic in the order they are applied, in one spelling */
+	/* hash of operators and arithmetic in the order they are applied, in one spelling */
+	uint64_t computes;
 	char names[240];             /* operators in order: "conv2d,relu"; cut with ",..." */
 	struct {
 		int level, mix, fused, words;

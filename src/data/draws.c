@@ -30,7 +30,8 @@ int draws_level(const struct draws *d, uint64_t k)
 	return d->levels.v[k % open];
 }
 
-int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p, struct gen_texts *t, struct err *e)
+int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p,
+		  struct gen_texts *t, struct err *e)
 {
 	struct rng rng;
 
@@ -63,9 +64,11 @@ void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32])
 
 const struct opt draws_opt_table[] = {
 	OPT_LIST(struct draws_opts, levels, "stream", "1,2,3", 1,
-		 "instead of --data: draw a pair of the generator for every sequence, of these levels in turn, as the training goes; needs --steps"),
+		 "instead of --data: draw a pair of the generator for every sequence, of these levels in "
+		 "turn, as the training goes; needs --steps"),
 	OPT_ENUM(struct draws_opts, plain, "stream-style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
-	OPT_FLAG(struct draws_opts, rising, "stream-rising", 0, "the levels one after the other during the first half, then all"),
+	OPT_FLAG(struct draws_opts, rising, "stream-rising", 0,
+		 "the levels one after the other during the first half, then all"),
 	OPT_END
 };
 

@@ -14,7 +14,8 @@ struct draws {
 	struct gen_levels levels;     /* in turn */
 	int split;                    /* enum gen_split; -1: all */
 	int plain, hybrid, max_ops;
-	uint64_t rise;                /* the levels open one after the other until pair `rise`; 0: all from the first on */
+	/* the levels open one after the other until pair `rise`; 0: all from the first on */
+	uint64_t rise;
 	struct keepout keepout;
 };
 
@@ -25,7 +26,8 @@ void draws_release(struct draws *d);
 /* Pair k: its plan and its texts, which are replaced. */
 int draws_pair(const struct draws *d, uint64_t k, struct gen_plan *p, struct gen_texts *t, struct err *e);
 /* The same with another level and split than the options say. */
-int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p, struct gen_texts *t, struct err *e);
+int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p,
+		  struct gen_texts *t, struct err *e);
 /* "l2-0123456789abcdef": the level and a hash of the task. */
 void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32]);
 /* Level of pair k. */

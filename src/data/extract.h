@@ -1,14 +1,14 @@
 /* Extraction of code from a model's answer.
  *
- * The one rule: a block is what stands between fences of three or more backticks or tildes,
- * with any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
- * <think>...</think> do not count. The last block that defines ModelNew wins; without one,
- * the last block that defines any class or @triton.jit function; without fences, the answer
- * from its first line that looks like Python. Where the block with ModelNew has no kernel and
- * others have, the code was given in pieces: all blocks of Python are joined, in their order.
- * Code that is indented with its fence is moved left. In a <think> that was never
- * closed only whole blocks count: what else stands there was not finished. Chat residue (<|im_end|> and the like) is cut
- * off, Windows newlines become '\n'. */
+ * The one rule: a block is what stands between fences of three or more backticks or tildes, with
+ * any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
+ * <think>...</think> do not count. The last block that defines ModelNew wins; without one, the last
+ * block that defines any class or @triton.jit function; without fences, the answer from its first
+ * line that looks like Python. Where the block with ModelNew has no kernel and others have, the
+ * code was given in pieces: all blocks of Python are joined, in their order. Code that is indented
+ * with its fence is moved left. In a <think> that was never closed only whole blocks count: what
+ * else stands there was not finished. Chat residue (<|im_end|> and the like) is cut off, Windows
+ * newlines become '\n'. */
 #ifndef DATA_EXTRACT_H
 #define DATA_EXTRACT_H
 
@@ -29,7 +29,8 @@ int extract_code(struct str answer, struct extract *x, struct buf *out, struct e
 
 /* Token classes of an answer: given the end offset of each token in bytes, classes[i] becomes
  * EXTRACT_PLAN for tokens before the code and EXTRACT_CODE for the rest. */
-enum extract_class { EXTRACT_PLAN, EXTRACT_CODE, EXTRACT_GIVEN /* not the model's: what was said to it between two answers */ };
+enum extract_class { EXTRACT_PLAN, EXTRACT_CODE,
+		     EXTRACT_GIVEN /* not the model's: what was said to it between two answers */ };
 void extract_classes(const struct extract *x, const size_t *token_end, size_t n, unsigned char *classes);
 
 #endif

@@ -66,7 +66,8 @@ static int by_value(const void *a, const void *b)
 /* Numbers that __init__ has for arguments that are not given. */
 static void default_sizes(const struct py_module *m, struct sizes *s)
 {
-	const struct py_node *class = module_class(m, STR("Model")), *init = class ? module_method(m, class, STR("__init__")) : NULL;
+	const struct py_node *class = module_class(m, STR("Model")), *init = class ?
+		module_method(m, class, STR("__init__")) : NULL;
 	const struct py_node *args = init ? init->u.FunctionDef.args : NULL;
 
 	for (size_t i = 0; args && i < args->u.arguments.defaults.n; i++)
@@ -83,7 +84,8 @@ static void sizes_of(const struct py_module *m, struct sizes *s)
 
 		if (n->kind == PY_Assign)
 			collect(s, n->u.Assign.value);
-		else if (n->kind == PY_FunctionDef && (str_is(n->u.FunctionDef.name, "get_inputs") || str_is(n->u.FunctionDef.name, "get_init_inputs")))
+		else if (n->kind == PY_FunctionDef && (str_is(n->u.FunctionDef.name, "get_inputs") ||
+						       str_is(n->u.FunctionDef.name, "get_init_inputs")))
 			py_children(n, collect, s);
 	}
 	default_sizes(m, s);

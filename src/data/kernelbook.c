@@ -30,14 +30,16 @@ struct conversion {
 	struct import import[IMPORTS_MOST];
 	int n_imports;
 	int uses_mock;
-	int odd;                     /* the text is not where the tree says: a line that is continued, two statements on one */
+	/* the text is not where the tree says: a line that is continued, two statements on one */
+	int odd;
 };
 
 /* --- imports ----------------------------------------------------------------------------------- */
 
 static int is_mock(const struct py_node *n)
 {
-	return n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module, "_paritybench_helpers");
+	return n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module,
+			"_paritybench_helpers");
 }
 
 static void add_import(struct conversion *x, const struct py_node *stmt, const struct py_alias *a)
@@ -57,9 +59,11 @@ static void find_imports(struct conversion *x)
 
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *n = body->v[i];
-		const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : n->kind == PY_ImportFrom ? &n->u.ImportFrom.names : NULL;
+		const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names :
+			n->kind == PY_ImportFrom ? &n->u.ImportFrom.names : NULL;
 
-		if (!names || is_mock(n) || (n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module, "__future__")))
+		if (!names || is_mock(n) || (n->kind == PY_ImportFrom && n->u.ImportFrom.module.p &&
+					     str_is(n->u.ImportFrom.module, "__future__")))
 			continue;
 		if (x->n_imports + names->n > IMPORTS_MOST)
 			return;
@@ -161,7 +165,8 @@ static void replace_mock(struct conversion *x)
 		if (!is_mock(n))
 			continue;
 		x->odd |= !edit_is_alone(&x->edits, n);
-		edit_change(&x->edits, edit_offset(&x->edits, n->line, n->col), edit_offset(&x->edits, n->end_line, n->end_col),
+		edit_change(&x->edits, edit_offset(&x->edits, n->line, n->col),
+			    edit_offset(&x->edits, n->end_line, n->end_col),
 			    mock_config, x->uses_mock ? sizeof mock_config - 1 : 0);
 	}
 }
@@ -180,7 +185,8 @@ static int is_clear(const struct py_node *n)
 	const struct py_node *call = n->kind == PY_Expr ? n->u.Expr.value : NULL;
 	const struct py_node *f = call && call->kind == PY_Call ? call->u.Call.func : NULL;
 
-	return f && f->kind == PY_Attribute && str_is(f->u.Attribute.attr, "clear") && f->u.Attribute.value->kind == PY_Name &&
+	return f && f->kind == PY_Attribute && str_is(f->u.Attribute.attr, "clear") &&
+		f->u.Attribute.value->kind == PY_Name &&
 	       str_is(f->u.Attribute.value->u.Name.id, "args");
 }
 
@@ -221,7 +227,8 @@ static const struct py_node *given(const struct py_Dict *d, struct str name)
 static int all_words(const struct py_Dict *d)
 {
 	for (size_t i = 0; i < d->keys.n; i++)
-		if (!d->keys.v[i] || d->keys.v[i]->kind != PY_Constant || d->keys.v[i]->u.Constant.value.kind != PY_C_STR)
+		if (!d->keys.v[i] || d->keys.v[i]->kind != PY_Constant ||
+		    d->keys.v[i]->u.Constant.value.kind != PY_C_STR)
 			return 0;
 	return 1;
 }
@@ -240,7 +247,8 @@ static void add_item(struct buf *out, struct str text)
 
 /* [args, then kwargs in the order of the constructor's parameters] into `out`; 0 when there is
  * no such order: a default in between that is not a plain value, keyword-only parameters. */
-static int flatten(const struct conversion *x, const struct py_node *nested, const struct py_node *init, struct buf *out)
+static int flatten(const struct conversion *x, const struct py_node *nested, const struct py_node *init,
+		   struct buf *out)
 {
 	const struct py_List *args = &nested->u.List.elts.v[0]->u.List;
 	const struct py_Dict *kw = &nested->u.List.elts.v[1]->u.Dict;
@@ -273,8 +281,10 @@ static void flatten_inputs(struct conversion *x, const struct py_node *class, st
 	const struct py_node *v = f ? returned(f) : NULL;
 
 	/* The name that changes is rare in there, and would need an edit inside an edit. */
-	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 && flatten(x, v, module_method(x->m, class, STR("__init__")), flat))
-		edit_change(&x->edits, edit_offset(&x->edits, v->line, v->col), edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
+	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 &&
+	    flatten(x, v, module_method(x->m, class, STR("__init__")), flat))
+		edit_change(&x->edits, edit_offset(&x->edits, v->line, v->col),
+			    edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
 }
 
 /* --- the two texts ----------------------------------------------------------------------------- */
@@ -314,7 +324,8 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 	return rc;
 }
 
-int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e)
+int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop,
+			struct err *e)
 {
 	struct buf name = BUF_INIT;
 	struct conversion x = { .m = m, .to = "ModelNew" };
@@ -323,7 +334,8 @@ int kernelbook_solution(const struct py_module *m, struct str entry, struct buf 
 	buf_addstr(&name, entry);
 	buf_adds(&name, "New");
 	x.from = buf_str(&name);
-	*drop = !module_class(m, x.from) ? PREP_DROP_no_solution : is_taken(m, x.from, "ModelNew") ? PREP_DROP_name_taken :
+	*drop = !module_class(m, x.from) ? PREP_DROP_no_solution : is_taken(m, x.from, "ModelNew") ?
+		PREP_DROP_name_taken :
 		!module_kernels(m) ? PREP_DROP_no_kernel : PREP_KEPT;
 	if (*drop == PREP_KEPT) {
 		edits_init(&x.edits, m);

@@ -16,6 +16,7 @@
 /* Appends the text in KernelBench's form. *drop is set when it cannot be (PREP_KEPT otherwise);
  * -1 only when memory ended. `entry` is the name of the task's class. */
 int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e);
-int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e);
+int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop,
+			struct err *e);
 
 #endif

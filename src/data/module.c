@@ -34,7 +34,8 @@ const struct py_node *module_method(const struct py_module *m, const struct py_n
 
 		if (f)
 			return f;
-		class = class->u.ClassDef.bases.n ? module_class(m, module_last_name(class->u.ClassDef.bases.v[0])) : NULL;
+		class = class->u.ClassDef.bases.n ?
+			module_class(m, module_last_name(class->u.ClassDef.bases.v[0])) : NULL;
 	}
 	return NULL;
 }

@@ -70,7 +70,8 @@ static void each(void *ctx, int me, int count)
 		p->step(p, &p->work[me], &p->row[i], &p->work_err[me]);
 }
 
-static int for_rows(struct prep *p, int (*step)(struct prep *, struct prep_work *, struct prep_row *, struct err *), struct err *e)
+static int for_rows(struct prep *p, int (*step)(struct prep *, struct prep_work *, struct prep_row *,
+						struct err *), struct err *e)
 {
 	p->step = step;
 	atomic_store(&p->next, 0);
@@ -187,7 +188,8 @@ static void drop_slow(struct prep *p)
 	for (size_t i = 0; i < p->n; i++) {
 		struct prep_row *row = &p->row[i];
 
-		if (row->drop == PREP_KEPT && row->role != PREP_EVAL && row->speedup > 0.0 && row->speedup < p->o->min_speedup)
+		if (row->drop == PREP_KEPT && row->role != PREP_EVAL && row->speedup > 0.0 &&
+		    row->speedup < p->o->min_speedup)
 			row->drop = PREP_DROP_too_slow;
 	}
 }
@@ -274,12 +276,14 @@ static int parse_sources(const struct prep_opts *o, struct prep_report *r, struc
 		while (k < PREP_KINDS && strcmp(o->source.v[i], prep_kind_name(k)))
 			k++;
 		if (k == PREP_KINDS)
-			return err_set(e, ERR_USAGE, "--source: '%s' is not one of " PREP_SOURCE_CHOICES, o->source.v[i]);
+			return err_set(e, ERR_USAGE, "--source: '%s' is not one of " PREP_SOURCE_CHOICES,
+				       o->source.v[i]);
 		if (r->n == PREP_SOURCES_MOST)
 			return err_set(e, ERR_USAGE, "more than %d sources", PREP_SOURCES_MOST);
 		if (k != PREP_builtin && used == o->input.n)
 			return err_set(e, ERR_USAGE, "--source %s needs an --input", o->source.v[i]);
-		r->source[r->n++] = (struct prep_count){ .kind = k, .input = k == PREP_builtin ? NULL : o->input.v[used++] };
+		r->source[r->n++] = (struct prep_count){ .kind = k, .input = k == PREP_builtin ? NULL :
+							 o->input.v[used++] };
 	}
 	return used == o->input.n ? 0 : err_set(e, ERR_USAGE, "--input '%s' belongs to no --source", o->input.v[used]);
 }
@@ -369,9 +373,12 @@ static int check_kept(const struct prep_report *r, struct err *e)
 		for (int d = 1; d < PREP_DROPS; d++)
 			most = c->drop[d] > c->drop[most] ? d : most;
 		if (!c->kept && !c->read)
-			return err_set(e, ERR_FORMAT, "there is no row in '%s'", c->input ? c->input : prep_kind_name(c->kind));
+			return err_set(e, ERR_FORMAT, "there is no row in '%s'", c->input ? c->input :
+				       prep_kind_name(c->kind));
 		if (!c->kept)
-			return err_set(e, ERR_FORMAT, "none of the %lld rows of '%s' could be used; %lld times: %s (read as --source %s; see tritonrl help prepare)",
+			return err_set(e, ERR_FORMAT,
+				       "none of the %lld rows of '%s' could be used; %lld times: %s (read "
+				       "as --source %s; see tritonrl help prepare)",
 				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most], prep_drop_text(most), prep_kind_name(c->kind));
 	}
 	return 0;
@@ -402,7 +409,8 @@ int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
 
 static void table_levels(struct buf *out, const char *what, const int64_t *level)
 {
-	buf_addf(out, "  %-22s level 1 %8lld   level 2 %8lld   level 3 %8lld\n", what, (long long)level[1], (long long)level[2],
+	buf_addf(out, "  %-22s level 1 %8lld   level 2 %8lld   level 3 %8lld\n", what, (long long)level[1],
+		 (long long)level[2],
 		 (long long)level[3]);
 }
 
@@ -415,7 +423,8 @@ void prep_table(const struct prep_report *r, struct buf *out)
 		const struct prep_count *c = &r->source[i];
 
 		kept += c->kept;
-		buf_addf(out, "%-12s %10lld %10lld %10lld  %s\n", prep_kind_name(c->kind), (long long)c->read, (long long)c->kept,
+		buf_addf(out, "%-12s %10lld %10lld %10lld  %s\n", prep_kind_name(c->kind), (long long)c->read,
+			 (long long)c->kept,
 			 (long long)(c->read - c->kept), c->input ? c->input : "-");
 	}
 	buf_adds(out, "\ndropped\n");
@@ -435,6 +444,7 @@ void prep_table(const struct prep_report *r, struct buf *out)
 	table_levels(out, "by word counting", r->heuristic);
 	buf_addf(out, "  the two agree on %.1f %%\n", kept ? 100.0 * (double)r->same_label / (double)kept : 0.0);
 	if (r->tokens)
-		buf_addf(out, "\n%lld tokens to train on, the longest row has %lld\n", (long long)r->tokens, (long long)r->longest);
+		buf_addf(out, "\n%lld tokens to train on, the longest row has %lld\n", (long long)r->tokens,
+			 (long long)r->longest);
 	buf_addf(out, "\n%.1f seconds\n", r->seconds);
 }

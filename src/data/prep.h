@@ -55,7 +55,8 @@ struct prep_opts {
 	int64_t max_bytes;                  /* of a task or solution */
 	int64_t limit;                      /* training rows kept of each file; 0: all */
 	double validation, test;            /* shares of a file's rows, by hash */
-	double near, near_eval;             /* similarity that counts as the same: in training, with evaluation tasks; 0: off */
+	/* similarity that counts as the same: in training, with evaluation tasks; 0: off */
+	double near, near_eval;
 	struct prep_words decontaminate;    /* tasks that must stay out of training */
 	enum prompt_style style;
 	int strict;

@@ -1,7 +1,7 @@
-/* The built-in generator as a source: training pairs, validation and test compositions, and
- * further tasks for reinforcement. Splits are the generator's own: they differ in composition.
- * Order: training, validation, test, reinforcement; no text comes twice, nothing of keepout.h comes. A row that is dropped is
- * replaced by another draw, twice the rows wanted in all at most. */
+/* The built-in generator as a source: training pairs, validation and test compositions, and further
+ * tasks for reinforcement. Splits are the generator's own: they differ in composition. Order:
+ * training, validation, test, reinforcement; no text comes twice, nothing of keepout.h comes. A row
+ * that is dropped is replaced by another draw, twice the rows wanted in all at most. */
 #include <math.h>
 #include <stdio.h>
 
@@ -48,7 +48,8 @@ static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_s
 		if (is_new(s))
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "the generator has no more new tasks of level %d for %s", level, gen_split_name(split));
+	return err_set(e, ERR_RANGE, "the generator has no more new tasks of level %d for %s", level,
+		       gen_split_name(split));
 }
 
 static struct str keep(struct prep_row *row, const struct buf *b)

@@ -55,7 +55,8 @@ struct prep_source {
 	int rising;
 };
 
-int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o, struct err *e);
+int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o,
+		     struct err *e);
 /* 1: a row (cleared first), 0: end, -1. */
 int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e);
 int64_t prep_source_done(const struct prep_source *s);   /* of total */

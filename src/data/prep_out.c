@@ -40,7 +40,8 @@ struct prep_out *prep_out_open(const char *dir, struct err *e)
 	else
 		rc = file_mkdirs(dir, e);
 	for (; !rc && x->opened < PREP_OUTS; x->opened += !rc)
-		rc = path_join(&path, dir, file_names[x->opened]) ? file_out_open(&x->file[x->opened], path.p, e) : err_nomem(e);
+		rc = path_join(&path, dir, file_names[x->opened]) ? file_out_open(&x->file[x->opened],
+				path.p, e) : err_nomem(e);
 	buf_release(&path);
 	if (rc) {
 		prep_out_free(x);
@@ -125,7 +126,8 @@ static void add_label(struct jw *w, const struct prep_row *row)
 	jw_end(w, '}');
 }
 
-static int add_row(struct prep_out *x, enum prep_file f, void (*add)(struct jw *, const struct prep_row *), const struct prep_row *row,
+static int add_row(struct prep_out *x, enum prep_file f, void (*add)(struct jw *, const struct prep_row *),
+		   const struct prep_row *row,
 		   struct prep_report *r, struct err *e)
 {
 	struct jw w = { .out = &x->pending[f] };
@@ -140,7 +142,8 @@ static int add_row(struct prep_out *x, enum prep_file f, void (*add)(struct jw *
 
 int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e)
 {
-	static const enum prep_file tasks[] = { [GEN_TRAIN] = PREP_OUT_tasks_train, [GEN_VALIDATION] = PREP_OUT_tasks_validation,
+	static const enum prep_file tasks[] = { [GEN_TRAIN] = PREP_OUT_tasks_train,
+						[GEN_VALIDATION] = PREP_OUT_tasks_validation,
 						[GEN_TEST] = PREP_OUT_tasks_test };
 	const struct difficulty *d = &row->difficulty;
 

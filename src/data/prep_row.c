@@ -25,7 +25,8 @@ static struct str text_of(const struct json *j, const char *key)
 /* What says where a row came from, as it stood there. */
 static void keep_origin(struct prep_work *w, struct prep_row *row, const struct json *j)
 {
-	static const char *const keys[] = { "licenses", "repo_name", "repo_link", "module_name", "sha", "stars", "synthetic", "uuid", "entry_point" };
+	static const char *const keys[] = { "licenses", "repo_name", "repo_link", "module_name", "sha",
+					    "stars", "synthetic", "uuid", "entry_point" };
 	struct jw out = { .out = &w->a };
 
 	buf_clear(&w->a);
@@ -110,7 +111,8 @@ static int convert(struct prep_work *w, struct prep_row *row, const struct py_mo
 	if (!row->entry.n)
 		return 0;
 	buf_clear(&w->a);
-	if (solution ? kernelbook_solution(m, row->entry, &w->a, &row->drop, e) : kernelbook_task(m, row->entry, &w->a, &row->drop, e))
+	if (solution ? kernelbook_solution(m, row->entry, &w->a, &row->drop, e) :
+	    kernelbook_task(m, row->entry, &w->a, &row->drop, e))
 		return -1;
 	if (row->drop != PREP_KEPT)
 		return 0;
@@ -207,7 +209,8 @@ static void make_plan(struct prep_work *w, struct prep_row *row, const struct py
 	buf_clear(&w->a);
 	buf_addf(&w->a, "The module applies %.*s. ", STR_ARG(row->ops));
 	buf_addf(&w->a, "%d Triton kernel%s compute%s it", kernels, kernels == 1 ? "" : "s", kernels == 1 ? "s" : "");
-	buf_adds(&w->a, str_find(row->solution, STR("extern_kernels")) >= 0 ? "; library calls do the products.\n" : ".\n");
+	buf_adds(&w->a, str_find(row->solution, STR("extern_kernels")) >= 0 ?
+		 "; library calls do the products.\n" : ".\n");
 	row->plan = copy(row, buf_str(&w->a));
 }
 
@@ -219,7 +222,8 @@ static int examine_solution(struct prep_work *w, struct prep_row *row, struct er
 	if (rc <= 0)
 		return rc;
 	if (!row->entry.n)
-		row->drop = !module_class(&m, STR("ModelNew")) ? PREP_DROP_no_solution : !module_kernels(&m) ? PREP_DROP_no_kernel : PREP_KEPT;
+		row->drop = !module_class(&m, STR("ModelNew")) ? PREP_DROP_no_solution : !module_kernels(&m) ?
+			PREP_DROP_no_kernel : PREP_KEPT;
 	rc = row->drop == PREP_KEPT ? convert(w, row, &m, 1, e) : 0;
 	if (!rc && row->drop == PREP_KEPT && !row->plan.n && row->ops.n && w->o->style != PROMPT_COMPACT)
 		make_plan(w, row, &m);
@@ -237,7 +241,8 @@ static int write_messages(struct prep_work *w, struct prep_row *row, struct err 
 	int rc;
 
 	buf_clear(system), buf_clear(user), buf_clear(answer);
-	rc = prompt_task(w->o->style, w->o->strict, row->task, system, user, e) || prompt_answer(row->plan, row->solution, answer, e);
+	rc = prompt_task(w->o->style, w->o->strict, row->task, system, user, e) || prompt_answer(row->plan,
+			row->solution, answer, e);
 	prompt_messages(&out, buf_str(system), buf_str(user), buf_str(answer));
 	row->messages = copy(row, buf_str(&text));
 	rc = rc || buf_check(&text, e) ? -1 : row->messages.p ? 0 : err_nomem(e);

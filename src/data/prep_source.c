@@ -16,7 +16,8 @@ const char *prep_kind_name(enum prep_kind k)
 	return kind_names[k];
 }
 
-int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o, struct err *e)
+int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o,
+		     struct err *e)
 {
 	int rc;
 
@@ -74,7 +75,8 @@ int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e)
 
 	arena_clear(&row->arena);
 	*row = (struct prep_row){ .arena = row->arena, .kind = s->kind };
-	rc = s->kind == PREP_builtin ? prep_builtin_next(s, row, e) : s->kind == PREP_kernelbench ? next_task(s, row, e) :
+	rc = s->kind == PREP_builtin ? prep_builtin_next(s, row, e) : s->kind == PREP_kernelbench ?
+		next_task(s, row, e) :
 	     next_json(s, row, e);
 	if (rc > 0)
 		row->number = ++s->number;

@@ -61,15 +61,20 @@ static const char example_answer[] =
 	"```\n";
 
 static const char strict_rule[] =
-	"All arithmetic on tensors must happen inside your Triton kernels; on the host you may allocate, reshape and launch.\n";
+	"All arithmetic on tensors must happen inside your Triton kernels; on the host you may allocate, "
+	"reshape and launch.\n";
 static const char hybrid_rule[] =
-	"You may keep PyTorch operators where a kernel of your own would not help, but the result must depend on your kernels.\n";
+	"You may keep PyTorch operators where a kernel of your own would not help, but the result must "
+	"depend on your kernels.\n";
 
 static const char instruction[] =
-	"Rewrite the PyTorch module below with Triton kernels. Call the new module ModelNew; it takes the arguments that Model "
-	"takes and returns what Model returns. Plan first, in a few sentences, then give the complete code in one Python block.\n";
+	"Rewrite the PyTorch module below with Triton kernels. Call the new module ModelNew; it takes the "
+	"arguments that Model "
+	"takes and returns what Model returns. Plan first, in a few sentences, then give the complete code "
+	"in one Python block.\n";
 
-static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct", [PROMPT_FULL] = "full",
+static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct",
+					   [PROMPT_FULL] = "full",
 					   [PROMPT_AUTO] = "auto" };
 
 int prompt_style_by_name(struct str name)
@@ -132,7 +137,8 @@ static void add_source(struct buf *out, struct str task)
 	buf_adds(out, "```\n");
 }
 
-int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e)
+int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
+		struct err *e)
 {
 	if (style == PROMPT_COMPACT) {
 		buf_addstr(user, task);
@@ -145,13 +151,17 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 		return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
 	}
 	buf_addf(user,
-		 "Below is a PyTorch module called Model. Write a module called ModelNew that computes the same thing with Triton "
-		 "kernels. ModelNew takes the same constructor and forward arguments and keeps the names of the parameters.\n"
+		 "Below is a PyTorch module called Model. Write a module called ModelNew that computes the "
+		 "same thing with Triton "
+		 "kernels. ModelNew takes the same constructor and forward arguments and keeps the names of "
+		 "the parameters.\n"
 		 "%s"
-		 "Do not catch exceptions, keep results between calls or return anything that was not computed from the inputs. "
+		 "Do not catch exceptions, keep results between calls or return anything that was not "
+		 "computed from the inputs. "
 		 "Handle sizes that are not multiples of your block sizes.\n"
 		 "\nAn example. For this module:\n\n```python\n%s```\n\na good answer is:\n\n%s"
-		 "\nNow do the same for this module. First describe your plan in a few sentences, then give the complete code in one "
+		 "\nNow do the same for this module. First describe your plan in a few sentences, then give "
+		 "the complete code in one "
 		 "Python block.\n", strict ? strict_rule : hybrid_rule, example_task, example_answer);
 	add_source(user, task);
 	return buf_check(system, e) || buf_check(user, e) ? -1 : 0;

@@ -25,7 +25,8 @@ int prompt_style_of_data(const char *file);
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 
 /* The user's message for a task (and the system's message, empty for compact). */
-int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user, struct err *e);
+int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
+		struct err *e);
 /* Turns feedback on an answer (never empty) into the user's message that asks for another one. */
 void prompt_repair(struct buf *feedback);
 /* The assistant's message: plan, then the solution in a fence. */

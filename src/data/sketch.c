@@ -126,7 +126,8 @@ static void walk_function(struct walk *w, const struct py_FunctionDef *f)
 
 static int is_text(const struct py_node *n)
 {
-	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant && n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
+	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant &&
+		n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
 }
 
 static void add_op(struct walk *w, enum py_op op)

@@ -25,9 +25,9 @@ struct sketch {
 void sketch_module(const struct py_module *m, struct sketch *s);
 double sketch_similarity(const struct sketch *a, const struct sketch *b);
 
-/* A growing set of sketches, searched by bands of equal minima: pairs of similarity 0.85 are
- * found with a probability of 0.99, of 0.7 with 0.6; a set of up to 1,000 is searched whole. Reading by several threads is safe while
- * nobody adds. */
+/* A growing set of sketches, searched by bands of equal minima: pairs of similarity 0.85 are found
+ * with a probability of 0.99, of 0.7 with 0.6; a set of up to 1,000 is searched whole. Reading by
+ * several threads is safe while nobody adds. */
 struct sketch_index {
 	struct { struct sketch *v; size_t n, cap; } items;
 	uint32_t *head[SKETCH_BANDS];    /* [slots], index + 1 of the last with this band; 0: none */

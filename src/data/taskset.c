@@ -78,7 +78,8 @@ static int add_path(struct taskset *t, const char *path, struct err *e)
 		if (!str_ends(base, ".py"))
 			return add_jsonl(t, path, e);
 		base.n -= 3;
-		rc = file_read(path, 16u << 20, &text, e) ? -1 : add_row(t, base, STR(""), buf_str(&text), level_of(path), e);
+		rc = file_read(path, 16u << 20, &text, e) ? -1 : add_row(t, base, STR(""), buf_str(&text),
+				level_of(path), e);
 		buf_release(&text);
 		return rc;
 	}
@@ -86,7 +87,8 @@ static int add_path(struct taskset *t, const char *path, struct err *e)
 		return -1;
 	for (size_t i = 0; i < names.n && !rc; i++) {
 		path_join(&child, path, names.v[i]);
-		if (str_ends(str_of(names.v[i]), ".py") || str_ends(str_of(names.v[i]), ".jsonl") || file_is_dir(buf_cstr(&child)))
+		if (str_ends(str_of(names.v[i]), ".py") || str_ends(str_of(names.v[i]), ".jsonl") ||
+		    file_is_dir(buf_cstr(&child)))
 			rc = add_path(t, buf_cstr(&child), e);
 	}
 	buf_release(&child);

@@ -20,8 +20,9 @@ struct taskset {
 struct judge_pool;
 
 int taskset_open(struct taskset *t, const char *path, struct err *e);
-/* Leaves out what cannot be judged (no Python, no Model, a reference that does not run or that any answer passes), with a line
- * for each; nothing left is an error. Every rank calls it, the first one asks its pool. */
+/* Leaves out what cannot be judged (no Python, no Model, a reference that does not run or that any
+ * answer passes), with a line for each; nothing left is an error. Every rank calls it, the first
+ * one asks its pool. */
 int taskset_keep_good(struct taskset *t, struct judge_pool *pool, struct par *par, struct err *e);
 void taskset_cut(struct taskset *t, size_t n);   /* keeps the first n */
 void taskset_close(struct taskset *t);

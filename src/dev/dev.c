@@ -86,7 +86,8 @@ void dev_describe(const struct dev *d, struct buf *out)
 	if (d->kind == DEV_CPU)
 		buf_addf(out, "cpu, %d threads", d->threads);
 	else
-		buf_addf(out, "%s, %.0f GiB, compute %d.%d, driver %d.%d", d->info.name, (double)d->info.memory / (1 << 30), d->info.major,
+		buf_addf(out, "%s, %.0f GiB, compute %d.%d, driver %d.%d", d->info.name,
+			 (double)d->info.memory / (1 << 30), d->info.major,
 			 d->info.minor, d->info.driver / 1000, d->info.driver % 1000 / 10);
 }
 

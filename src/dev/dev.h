@@ -21,7 +21,8 @@ enum dev_kind { DEV_CPU, DEV_CUDA };
 struct dev {
 	enum dev_kind kind;
 	enum dtype act;         /* of rows of activations: DT_F32 on the CPU, DT_BF16 on a GPU */
-	int exact;              /* a GPU too gives each row the same bits whatever other rows a call has; the CPU always does */
+	/* a GPU too gives each row the same bits whatever other rows a call has; the CPU always does */
+	int exact;
 	struct pool *pool;      /* the CPU's threads */
 	int threads;
 	size_t held;            /* bytes handed out by dev_alloc and not returned */

@@ -64,7 +64,8 @@ void *dev_library(const char *name)
 
 static int load_library(const char *name, struct err *e)
 {
-	return dev_library(name) ? 0 : err_set(e, ERR_NOT_FOUND, "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
+	return dev_library(name) ? 0 : err_set(e, ERR_NOT_FOUND,
+					       "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
 }
 
 /* Beside the program, in its build folder, or where `make install` puts it. */
@@ -83,7 +84,8 @@ static int load_own(struct dev *d, struct err *e)
 			return err_set(e, ERR_UNSUPPORTED, "cuda: %s", dlerror());
 	}
 	if (!d->library)
-		return err_set(e, ERR_NOT_FOUND, "cuda: libtritonrl_cuda.so is not beside the program: `make cuda` builds it");
+		return err_set(e, ERR_NOT_FOUND,
+			       "cuda: libtritonrl_cuda.so is not beside the program: `make cuda` builds it");
 	return 0;
 }
 
@@ -98,7 +100,8 @@ static int bind(struct dev *d, struct err *e)
 
 #define CUDA_FN(name, params) \
 	if (!(p = dev_symbol(d, #name))) \
-		return err_set(e, ERR_UNSUPPORTED, "cuda: libtritonrl_cuda.so is of another version: it has no %s", #name); \
+		return err_set(e, ERR_UNSUPPORTED, \
+			       "cuda: libtritonrl_cuda.so is of another version: it has no %s", #name); \
 	memcpy(&d->call.name, &p, sizeof p);
 #include "dev/cuda.def"
 #undef CUDA_FN
@@ -130,7 +133,8 @@ int dev_cuda_open(struct dev *d, int index, struct err *e)
 	int rc;
 
 	if (!dev_cuda_driver())
-		return err_set(e, ERR_UNSUPPORTED, "cuda: libcuda.so.1 was not found: there is no NVIDIA driver on this machine");
+		return err_set(e, ERR_UNSUPPORTED,
+			       "cuda: libcuda.so.1 was not found: there is no NVIDIA driver on this machine");
 	if (load_library("libcublasLt.so.13", e) || load_own(d, e) || bind(d, e))
 		return -1;
 	rc = d->call.cuda_open(index, &d->gpu, &d->info);
@@ -140,7 +144,8 @@ int dev_cuda_open(struct dev *d, int index, struct err *e)
 	}
 	if (d->info.major < 8) {
 		d->call.cuda_close(d->gpu);
-		return err_set(e, ERR_UNSUPPORTED, "cuda: %s has compute capability %d.%d; 8.0 or later is needed", d->info.name,
+		return err_set(e, ERR_UNSUPPORTED,
+			       "cuda: %s has compute capability %d.%d; 8.0 or later is needed", d->info.name,
 			       d->info.major, d->info.minor);
 	}
 	d->kind = DEV_CUDA;
@@ -185,7 +190,8 @@ void *dev_cuda_alloc(struct dev *d, size_t n, struct err *e)
 	if (!d->call.cuda_alloc(d->gpu, &p, n ? n : 1))
 		return p;
 	d->call.cuda_memory(d->gpu, &left, &all);
-	err_set(e, ERR_NOMEM, "the GPU has %.1f of %.1f GiB left and %.1f GiB more are needed", (double)left / (1 << 30),
+	err_set(e, ERR_NOMEM, "the GPU has %.1f of %.1f GiB left and %.1f GiB more are needed",
+		(double)left / (1 << 30),
 		(double)all / (1 << 30), (double)n / (1 << 30));
 	return NULL;
 }
@@ -233,7 +239,8 @@ void dev_put_file(struct dev *d, void *to, const void *from, size_t n)
 	for (int i = 0; i < PINNED_PIECES; i++)
 		dev_note(d, d->call.cuda_event_new(d->gpu, &event[i]), "making an event");
 	for (int i = 0; at < n && !d->fault.code; i++) {
-		struct piece p = { .to = (char *)d->stage + (size_t)(i % PINNED_PIECES) * PINNED_BYTES, .from = (const char *)from + at,
+		struct piece p = { .to = (char *)d->stage + (size_t)(i % PINNED_PIECES) * PINNED_BYTES,
+				   .from = (const char *)from + at,
 				   .n = MIN((size_t)PINNED_BYTES, n - at) };
 
 		if (i >= PINNED_PIECES)

@@ -89,7 +89,8 @@ static void print_names(struct dev_times *t, double all, struct buf *out)
 		for (int i = 1; i < t->names; i++)
 			if (t->name[i].ms > t->name[best].ms)
 				best = i;
-		buf_addf(out, "%-32s %6d %10.3f ms %6.2f %%\n", t->name[best].text, t->name[best].calls, t->name[best].ms, 100 * t->name[best].ms / all);
+		buf_addf(out, "%-32s %6d %10.3f ms %6.2f %%\n", t->name[best].text, t->name[best].calls,
+			 t->name[best].ms, 100 * t->name[best].ms / all);
 		t->name[best].ms = -1;
 	}
 	buf_addf(out, "%-32s %6s %10.3f ms\n", "all", "", all);

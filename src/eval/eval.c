@@ -81,11 +81,13 @@ static struct rate group_rate(const struct eval *ev, const struct member *m, dou
 	return rate_of(work, m->n);
 }
 
-static int add_group(struct eval *ev, const struct eval_opts *o, const char *name, const struct member *m, double *work, struct err *e)
+static int add_group(struct eval *ev, const struct eval_opts *o, const char *name, const struct member *m,
+		     double *work, struct err *e)
 {
 	struct eval_group g = { .tasks = m->n };
 
-	snprintf(g.name, sizeof g.name, "%s%s%s", m->track == EVAL_OTHER ? ev->other_track : "", m->track == EVAL_OTHER ? " " : "", name);
+	snprintf(g.name, sizeof g.name, "%s%s%s", m->track == EVAL_OTHER ? ev->other_track : "",
+		 m->track == EVAL_OTHER ? " " : "", name);
 	g.valid = group_rate(ev, m, work, WHAT_VALID, 0);
 	g.compiled = group_rate(ev, m, work, WHAT_COMPILED, 0);
 	g.correct = group_rate(ev, m, work, WHAT_CORRECT, 0);
@@ -122,7 +124,8 @@ static int belongs(const struct task_row *t, const char *group)
 	return 1;
 }
 
-static int add_named(struct eval *ev, const struct eval_opts *o, const char *name, struct member *m, double *work, struct err *e)
+static int add_named(struct eval *ev, const struct eval_opts *o, const char *name, struct member *m,
+		     double *work, struct err *e)
 {
 	m->n = 0;
 	for (size_t i = 0; i < ev->tasks->rows.n; i++)
@@ -202,14 +205,17 @@ static void count_answer(struct eval_task *t, const struct eval_opts *o, const s
 
 static struct eval_answer answer_of(const struct verdict *v, int turns)
 {
-	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed, .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
+	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed,
+				     .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
 				     .turns = turns, .reward = v->reward, .speedup = v->speedup };
 }
 
 static struct eval_answer answer_from_json(const struct json *j)
 {
-	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0), .compiled = json_bool(json_get(j, "compiled"), 0),
-				     .correct = json_bool(json_get(j, "correct"), 0), .turns = (int)json_int(json_get(j, "turns"), 1),
+	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0),
+				     .compiled = json_bool(json_get(j, "compiled"), 0),
+				     .correct = json_bool(json_get(j, "correct"), 0),
+				     .turns = (int)json_int(json_get(j, "turns"), 1),
 				     .reward = json_real(json_get(j, "reward"), 0),
 				     .speedup = json_real(json_get(j, "speedup"), 0) };
 }
@@ -239,7 +245,8 @@ static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 	return make_groups(ev, o, e);
 }
 
-int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o, struct err *e)
+int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o,
+	      struct err *e)
 {
 	const struct json *rows = json_get(j, "detailed_results");
 	size_t n = tasks->rows.n, each = (size_t)o->rollout.n;
@@ -275,7 +282,8 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 	return rc;
 }
 
-int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks, const struct eval_opts *o,
+int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks,
+	     const struct eval_opts *o,
 	     struct err *e)
 {
 	size_t n = tasks->rows.n, *which = mem_array(n, sizeof *which);

@@ -51,10 +51,12 @@ struct eval {
 };
 
 /* `other` has the judge of the other track, or is NULL. */
-int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks, const struct eval_opts *o,
+int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks,
+	     const struct eval_opts *o,
 	     struct err *e);
 /* From what eval_json wrote, without the samples: a resumed run makes its tables from files. */
-int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o, struct err *e);
+int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o,
+	      struct err *e);
 void eval_release(struct eval *ev);
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out);
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);

@@ -4,11 +4,13 @@
 #include "base/mem.h"
 
 const struct opt eval_args_table[] = {
-	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL, "JSON lines with task, a .py task, or a folder of them"),
+	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL,
+		"JSON lines with task, a .py task, or a folder of them"),
 	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
 	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
 	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),
-	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1, "judge the answers by the rules of the other track too, reported apart"),
+	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1,
+		 "judge the answers by the rules of the other track too, reported apart"),
 	OPT_END
 };
 
@@ -23,7 +25,8 @@ int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err
 		int64_t v;
 
 		if (str_to_i64(str_of(a->k.v[i]), &v) || v < 1 || v > o->rollout.n)
-			return err_set(e, ERR_USAGE, "k wants numbers from 1 to the %d samples, not '%s'", o->rollout.n, a->k.v[i]);
+			return err_set(e, ERR_USAGE, "k wants numbers from 1 to the %d samples, not '%s'",
+				       o->rollout.n, a->k.v[i]);
 		o->k[o->n_k++] = (int)v;
 	}
 	if (!o->n_k) {

@@ -128,7 +128,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 
 		if (!per_op && str_starts(str_of(g->name), "op "))
 			continue;
-		buf_addf(out, "%-24s %5zu %6.1f%% %8.1f%% %7.1f%%  %5.1f to %5.1f", g->name, g->tasks, g->valid.value, g->compiled.value,
+		buf_addf(out, "%-24s %5zu %6.1f%% %8.1f%% %7.1f%%  %5.1f to %5.1f", g->name, g->tasks,
+			 g->valid.value, g->compiled.value,
 			 g->correct.value, g->correct.low, g->correct.high);
 		for (int k = 0; k < o->n_k; k++)
 			buf_addf(out, "  %7.1f%%", g->pass[k].value);
@@ -139,7 +140,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 		buf_addc(out, '\n');
 	}
 	if (o->n_fast)
-		buf_addf(out, "fast_p is by estimated speed-ups, which are within a factor of %.1f of measured ones two times in three\n", speed_rates.error);
+		buf_addf(out, "fast_p is by estimated speed-ups, which are within a factor of %.1f of "
+			      "measured ones two times in three\n", speed_rates.error);
 }
 
 void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out)
@@ -151,7 +153,8 @@ void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *
 		if (str_starts(str_of(name), "op "))
 			continue;
 		d = eval_compare(a, b, name);
-		buf_addf(out, "%-24s %5zu %+6.1f points correct, p = %.4f (paired sign-flip test)\n", name, d.tasks, d.points, d.p);
+		buf_addf(out, "%-24s %5zu %+6.1f points correct, p = %.4f (paired sign-flip test)\n", name,
+			 d.tasks, d.points, d.p);
 	}
 }
 

@@ -74,7 +74,8 @@ static void exempt_one(const struct obj *o)
 		exempt_function((const struct func_obj *)o);
 	else if (o->kind == V_OBJECT && o->cls && is_ours(o->cls->mod))
 		exempt_instance(o);
-	else if (o->attrs && ((o->kind == V_MODULE && m->trusted) || (o->kind == V_CLASS && (c->native || (c->mod && c->mod->trusted)))))
+	else if (o->attrs && ((o->kind == V_MODULE && m->trusted) ||
+			      (o->kind == V_CLASS && (c->native || (c->mod && c->mod->trusted)))))
 		add(GROWS, &o->attrs->h);
 }
 
@@ -145,7 +146,8 @@ static uint64_t hash_iter(uint64_t h, const struct iter_obj *it)
 
 static uint64_t hash_function(uint64_t h, const struct func_obj *f)
 {
-	return hash_vals(hash_vals(hash_vals(h, f->defaults, f->n_defaults), f->kw_defaults, f->n_kw), f->cells, f->n_cells);
+	return hash_vals(hash_vals(hash_vals(h, f->defaults, f->n_defaults), f->kw_defaults, f->n_kw),
+			 f->cells, f->n_cells);
 }
 
 static uint64_t hash_object(const struct obj *o, size_t most)
@@ -215,7 +217,8 @@ int census_take(struct census *c, struct host *h, struct err *e)
 
 static int changed(struct host *h, const struct obj *o, const char *what, struct diag *d)
 {
-	diag_set(d, REASON_state_kept, 0, 0, "%s of a %s that outlives the call", what, val_type_name(h, val_obj((struct obj *)o)));
+	diag_set(d, REASON_state_kept, 0, 0, "%s of a %s that outlives the call", what,
+		 val_type_name(h, val_obj((struct obj *)o)));
 	return 1;
 }
 
@@ -236,7 +239,8 @@ static int compare_one(const struct census *c, size_t i, struct host *h, const s
 	int tensor = o->kind == V_TENSOR;
 	int free = tensor && may_write(may, t) && t->t.st == c->v[i].st;
 
-	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash || (tensor && !free && t->requires_grad != c->v[i].wants_grad))
+	if (hash_object(o, tensor ? SIZE_MAX : c->v[i].contents) != c->v[i].hash ||
+	    (tensor && !free && t->requires_grad != c->v[i].wants_grad))
 		return changed(h, o, tensor ? "forward changes the form or a flag" : "forward changes the contents", d);
 	if (tensor && !free && t->t.st && hash_contents(t->t.st) != c->v[i].contents)
 		return changed(h, o, "forward changes the values", d);

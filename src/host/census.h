@@ -10,7 +10,8 @@
 #include "host/host.h"
 
 struct census {
-	struct { const struct obj *o; const struct storage *st; uint64_t hash, contents; int wants_grad; } *v;     /* st: a tensor's memory */
+	/* st: a tensor's memory */
+	struct { const struct obj *o; const struct storage *st; uint64_t hash, contents; int wants_grad; } *v;
 	size_t n, cap;
 	uint64_t settings;
 };
@@ -23,7 +24,8 @@ struct census_may {
 
 void census_release(struct census *c);
 int census_take(struct census *c, struct host *h, struct err *e);
-/* 0: nothing changed. 1: *d says what. Of tensors that may be written, contents and whether gradients are wanted do not count. */
+/* 0: nothing changed. 1: *d says what. Of tensors that may be written, contents and whether
+ * gradients are wanted do not count. */
 int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d);
 
 /* Generators as new, of a seed that is another for each input set: what a program draws tells it nothing about

@@ -51,7 +51,8 @@ static int form_number(struct former *f, struct val v)
 static int form_tensor(struct former *f, struct tensor_obj *t)
 {
 	buf_adds(f->form, t->is_param ? "Parameter, a " : "");
-	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" : "Tensor without a device");
+	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" :
+		 "Tensor without a device");
 	return f->fn(f->ctx, buf_str(&f->path), t);
 }
 
@@ -93,7 +94,8 @@ static int form_dict(struct former *f, const char *name, struct dict_obj *d)
 		if (e->key.kind == V_STR)
 			snprintf(k[n].key, sizeof k[n].key, "%.*s", STR_ARG(val_text(e->key)));
 		else
-			snprintf(k[n].key, sizeof k[n].key, "%s %lld", val_type_name(f->h, e->key), e->key.kind == V_INT ? (long long)e->key.u.i : 0);
+			snprintf(k[n].key, sizeof k[n].key, "%s %lld", val_type_name(f->h, e->key),
+				 e->key.kind == V_INT ? (long long)e->key.u.i : 0);
 		k[n].v = e->val;
 	}
 	if (!rc)

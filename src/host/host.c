@@ -43,7 +43,8 @@ static int intern_names(struct host *h)
 			return -1;
 	for (size_t i = 0; i < COUNT_OF(dunders); i++)
 		for (int k = 0; k < 3; k++)
-			if (dunders[i].name[k][0] && !(h->op_name[dunders[i].op][k] = host_intern(h, str_of(dunders[i].name[k]))))
+			if (dunders[i].name[k][0] && !(h->op_name[dunders[i].op][k] = host_intern(h,
+					str_of(dunders[i].name[k]))))
 				return -1;
 	return 0;
 }
@@ -198,7 +199,8 @@ int64_t host_ops_work(const struct host *h)
 
 struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
 void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->did.reads = 0; h->lim.largest = 0; }
-struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n }; }
+struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v =
+		h->did.launches.v, .n = h->did.launches.n }; }
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
 
@@ -206,7 +208,8 @@ int host_guessed(const struct host *h) { return h->did.guessed; }
 
 struct host_usage host_usage(const struct host *h)
 {
-	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak, .largest = h->lim.largest,
+	return (struct host_usage){ .bytes = h->lim.bytes + h->lim.tensor_bytes, .peak = h->lim.peak,
+				    .largest = h->lim.largest,
 				    .steps = h->lim.fuel_start - h->lim.fuel };
 }
 
@@ -250,7 +253,8 @@ struct host_tuned host_tuned(const struct host *h)
 {
 	/* Several that choose are run in step, and once more not in step. */
 	int rounds = h->did.tuned_several && h->did.tuned_most <= TUNED_TWICE ? 2 : 1;
-	return (struct host_tuned){ .most = rounds * h->did.tuned_most, .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
+	return (struct host_tuned){ .most = rounds * h->did.tuned_most, .chosen = buf_str(h->did.trying.n ?
+			&h->did.trying : &h->did.tuned) };
 }
 
 void host_tuned_clear(struct host *h)
@@ -302,7 +306,8 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 	return u;
 }
 
-int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov, struct val *ns, struct err *e)
+int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov,
+	      struct val *ns, struct err *e)
 {
 	struct host_entry en;
 	struct module_obj *mod;
@@ -312,7 +317,8 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	host_begin(h, &en);
 	u = new_unit(h, m);
 	/* Judged programs are imported, not run. */
-	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
+	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory,
+								   "the machine is out of memory");
 	if (!rc)
 		rc = notes_refuse(h, m);
 	if (!rc) {

@@ -110,7 +110,8 @@ struct host_tuned { int most; struct str chosen; };
 struct host_tuned host_tuned(const struct host *h);
 void host_tuned_clear(struct host *h);
 
-/* Bytes of tensors now and at the most, and of the largest that was asked for since operations were cleared; steps taken. */
+/* Bytes of tensors now and at the most, and of the largest that was asked for since operations were
+ * cleared; steps taken. */
 struct host_usage { size_t bytes, peak; int64_t largest, steps; };
 /* A float of a hollow tensor was asked for: zero was given. */
 int host_guessed(const struct host *h);

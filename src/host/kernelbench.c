@@ -15,7 +15,8 @@
 #include "torch/torch.h"
 
 /* The named global called with arguments: Python's own errors if it is not there. */
-static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n, struct val *out)
+static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n,
+		       struct val *out)
 {
 	struct val fn;
 	struct call_args a = { .a = args, .n = n };
@@ -42,13 +43,15 @@ static struct dict_obj *member(struct host *h, struct val m, enum name_id name)
 	return v && v->kind == V_DICT ? v->u.d : NULL;
 }
 
-/* PyTorch walks a model for .cuda() and ends in a RecursionError where a module is its own part. Each module is looked at once. */
+/* PyTorch walks a model for .cuda() and ends in a RecursionError where a module is its own part.
+ * Each module is looked at once. */
 static int check_nest(struct host *h, struct val m, struct ptr_map *done, int depth)
 {
 	struct dict_obj *d = member(h, m, NM__modules);
 	int rc = 0;
 	if (depth > MODULES_DEEPEST)
-		return host_fatal(h, REASON_unsupported, "modules that are nested more than %d deep, or parts of themselves", MODULES_DEEPEST);
+		return host_fatal(h, REASON_unsupported,
+				  "modules that are nested more than %d deep, or parts of themselves", MODULES_DEEPEST);
 	for (size_t i = 0; d && i < d->n && !rc; i++)
 		if (d->e[i].val.kind == V_OBJECT && !ptr_map_get(done, d->e[i].val.u.o))
 			rc = check_nest(h, d->e[i].val, done, depth + 1);
@@ -73,7 +76,8 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 	args.a = list.u.seq->v;
 	args.n = list.u.seq->n;
 	/* KernelBook's form: get_init_inputs returns [[args], {kwargs}]. */
-	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT && args.a[1].u.d->live <= COUNT_OF(names)) {
+	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT && args.a[1].u.d->live <=
+	    COUNT_OF(names)) {
 		struct dict_obj *d = args.a[1].u.d;
 		struct dict_entry *en;
 		for (size_t at = 0; (en = dict_next(d, &at)); args.n_kw++) {
@@ -97,7 +101,8 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 	return rc;
 }
 
-int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed, struct val *model, struct err *e)
+int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed,
+	       struct val *model, struct err *e)
 {
 	struct host_entry en;
 	host_begin(h, &en);

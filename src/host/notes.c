@@ -60,7 +60,8 @@ static int computes(struct search *s, const struct py_node *n)
 {
 	int part = n->kind == PY_Attribute || n->kind == PY_Subscript;
 
-	if (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp || n->kind == PY_DictComp)
+	if (n->kind == PY_Call || n->kind == PY_NamedExpr || n->kind == PY_ListComp || n->kind == PY_SetComp ||
+	    n->kind == PY_DictComp)
 		return 1;
 	while (n->kind == PY_Attribute || n->kind == PY_Subscript)
 		n = n->kind == PY_Attribute ? n->u.Attribute.value : n->u.Subscript.value;
@@ -84,7 +85,8 @@ static int is_expression(const struct py_node *n)
 static void find(void *ctx, struct py_node *n)
 {
 	struct search *s = ctx;
-	struct py_node *note = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ? n->u.arg.annotation :
+	struct py_node *note = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ?
+		n->u.arg.annotation :
 		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
 
 	if (!s->found && ((s->inside && computes(s, n)) || declares(n)))

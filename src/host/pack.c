@@ -132,7 +132,8 @@ static int unpack_storage(struct unpacker *u, struct storage **out)
 	*out = flat.st;
 	if (val_tensor(u->h, &flat, HOST_CPU, &held))          /* a temporary holds it meanwhile */
 		return -1;
-	return vec_push(&u->storages, *out) ? host_fatal(u->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+	return vec_push(&u->storages, *out) ? host_fatal(u->h, REASON_out_of_memory,
+							 "the machine is out of memory") : 0;
 }
 
 static int unpack_tensor(struct unpacker *u, struct val *out)
@@ -162,7 +163,8 @@ static int unpack_items(struct unpacker *u, struct val into, int depth)
 		struct val k, x;
 		if (unpack_val(u, &k, depth))
 			return -1;
-		if (into.kind != V_DICT ? list_append(u->h, into, k) : unpack_val(u, &x, depth) || dict_set(u->h, into, k, x))
+		if (into.kind != V_DICT ? list_append(u->h, into, k) : unpack_val(u, &x, depth) ||
+		    dict_set(u->h, into, k, x))
 			return -1;
 	}
 	return 0;

@@ -49,7 +49,8 @@ int rebound_note(struct rebound *r, struct host *h, struct val model, struct err
 
 static int same_form(const struct tensor_obj *now, const struct tensor_obj *old, const struct tensor *t)
 {
-	return now->device == old->device && now->t.dt == t->dt && tensor_same_shape(&now->t, t) && now->is_param == old->is_param;
+	return now->device == old->device && now->t.dt == t->dt && tensor_same_shape(&now->t, t) &&
+		now->is_param == old->is_param;
 }
 
 /* x.data = y: the same tensor with other memory. Nothing else lies in the memory that it had. */
@@ -85,7 +86,8 @@ int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 
 		if (!now || now->kind != V_TENSOR)
 			continue;
-		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e) : settle_tensor(h, now, old, &r->v[i].t, e))
+		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e) : settle_tensor(h, now,
+				old, &r->v[i].t, e))
 			return -1;
 	}
 	return 0;

@@ -1,8 +1,10 @@
-/* Buffers that forward binds to new tensors, or new memory: self.running_mean = 0.9 * self.running_mean + ..., x.data = y
+/* Buffers that forward binds to new tensors, or new memory: self.running_mean = 0.9 *
+ * self.running_mean + ..., x.data = y
  *
- * Where a model may change its buffers it is the same whether it writes into them or binds the name to another tensor of
- * the same form, as long as nobody else has the old one. What was bound anew is put back as it was, with the new values in it:
- * what follows a call sees one kind of change only. A buffer that something else refers to stays as forward left it. */
+ * Where a model may change its buffers it is the same whether it writes into them or binds the name
+ * to another tensor of the same form, as long as nobody else has the old one. What was bound anew
+ * is put back as it was, with the new values in it: what follows a call sees one kind of change
+ * only. A buffer that something else refers to stays as forward left it. */
 #ifndef HOST_REBOUND_H
 #define HOST_REBOUND_H
 

@@ -79,7 +79,8 @@ static struct py_node *constant_at(const struct py_node *s, size_t i, struct str
 		return NULL;
 	t = s->u.Assign.targets.v[0];
 	v = s->u.Assign.value;
-	if (t->kind == PY_Tuple && v->kind == PY_Tuple && t->u.Tuple.elts.n == v->u.Tuple.elts.n && i < v->u.Tuple.elts.n) {
+	if (t->kind == PY_Tuple && v->kind == PY_Tuple && t->u.Tuple.elts.n == v->u.Tuple.elts.n &&
+	    i < v->u.Tuple.elts.n) {
 		t = t->u.Tuple.elts.v[i];
 		v = v->u.Tuple.elts.v[i];
 	} else if (i) {
@@ -201,7 +202,8 @@ static int size_of(const struct py_node *n, int64_t *out)
 }
 
 /* Constants that are in one set and, where it is given, not in the other. */
-static size_t find(const struct py_module *m, const struct names *in, const struct names *out_of, struct shrink_const *out, size_t cap)
+static size_t find(const struct py_module *m, const struct names *in, const struct names *out_of,
+		   struct shrink_const *out, size_t cap)
 {
 	size_t n = 0;
 
@@ -320,7 +322,8 @@ static void collect_literals(void *ctx, struct py_node *n)
 	struct literals *l = ctx;
 	size_t i;
 
-	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >= LITERAL_LEAST && l->n < LITERALS_MOST) {
+	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >=
+	    LITERAL_LEAST && l->n < LITERALS_MOST) {
 		for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
 			l->v[i] = l->v[i - 1];
 		l->v[i] = n;
@@ -346,7 +349,8 @@ size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
 		struct py_node *s = m->root->u.Module.body.v[i];
 
-		if (s->kind == PY_FunctionDef && (str_is(s->u.FunctionDef.name, "get_inputs") || str_is(s->u.FunctionDef.name, "get_init_inputs")))
+		if (s->kind == PY_FunctionDef && (str_is(s->u.FunctionDef.name, "get_inputs") ||
+						  str_is(s->u.FunctionDef.name, "get_init_inputs")))
 			collect_literals(&l, s);
 	}
 	for (size_t i = 0; i < l.n; i++) {
@@ -360,6 +364,7 @@ size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 	buf_adds(out, str_ends(w.source, "\n") ? "" : "\n");
 	for (size_t i = 0; i < l.n; i++)
 		if (is_first(&l, i))
-			buf_addf(out, "size_of_%lld = %lld\n", (long long)l.v[i]->u.Constant.value.i, (long long)l.v[i]->u.Constant.value.i);
+			buf_addf(out, "size_of_%lld = %lld\n", (long long)l.v[i]->u.Constant.value.i,
+				 (long long)l.v[i]->u.Constant.value.i);
 	return l.n;
 }

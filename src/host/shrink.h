@@ -22,8 +22,9 @@ size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, si
 /* Appends the source of the module with these constants written as host_load replaces them. */
 void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out);
 
-/* Appends the source of a module whose get_inputs or get_init_inputs writes sizes as numbers, from 64 on: each under a name, equal
- * ones under one, defined at its end, so that no line moves. Returns how many there are; 0: nothing to do, *out is of no use. */
+/* Appends the source of a module whose get_inputs or get_init_inputs writes sizes as numbers, from
+ * 64 on: each under a name, equal ones under one, defined at its end, so that no line moves.
+ * Returns how many there are; 0: nothing to do, *out is of no use. */
 size_t shrink_name_literals(const struct py_module *m, struct buf *out);
 
 #endif

@@ -39,7 +39,8 @@ static int import_storage(struct importer *m, const struct tensor *t, enum dtype
 	*out = flat.st;
 	if (val_tensor(m->h, &flat, HOST_CPU, &held))
 		return -1;
-	return ptr_map_put(&m->storages, t->st, *out) ? host_fatal(m->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+	return ptr_map_put(&m->storages, t->st, *out) ? host_fatal(m->h, REASON_out_of_memory,
+								   "the machine is out of memory") : 0;
 }
 
 static int import_tensor(struct importer *m, const struct tensor_obj *from, struct val *out)
@@ -75,7 +76,8 @@ static int import_entries(struct importer *m, const struct dict_obj *d, struct v
 		struct val k, x;
 		if (d->e[i].key.kind == V_UNSET)
 			continue;
-		if (import_val(m, d->e[i].key, &k, depth) || import_val(m, d->e[i].val, &x, depth) || dict_set(m->h, into, k, x))
+		if (import_val(m, d->e[i].key, &k, depth) || import_val(m, d->e[i].val, &x, depth) ||
+		    dict_set(m->h, into, k, x))
 			return -1;
 	}
 	return 0;

@@ -16,7 +16,8 @@
 const char *infer_finish_name(enum infer_finish f)
 {
 	static const char *const names[] = {
-		[INFER_STOP] = "stop", [INFER_LENGTH] = "length", [INFER_INTERRUPTED] = "interrupted", [INFER_REFUSED] = "refused",
+		[INFER_STOP] = "stop", [INFER_LENGTH] = "length", [INFER_INTERRUPTED] = "interrupted",
+		[INFER_REFUSED] = "refused",
 	};
 
 	return names[f];
@@ -236,7 +237,8 @@ static struct model_draw draw_of(const struct infer *x, int i)
 	const struct slot *t = &x->slot[i];
 	int n = (int)t->tokens.n;
 
-	return (struct model_draw){ .slot = i, .token = n ? t->tokens.v[n - 1] : -1, .most = t->live->limit - n, .from = t->live->holder,
+	return (struct model_draw){ .slot = i, .token = n ? t->tokens.v[n - 1] : -1, .most = t->live->limit - n,
+				    .from = t->live->holder,
 				    .sample = { .o = t->live->r.sample, .key = t->key }, .drawn = n, .seen = t->seen };
 }
 
@@ -323,10 +325,12 @@ static int take_request(struct infer *x, struct live **out, struct err *e)
 	l->blocks = blocks_for(l->r.prompt_n);
 	if (l->limit > 0) {
 		/* As long as the cache allows where even one sample would not fit. */
-		int64_t room = (x->blocks - l->blocks + l->r.prompt_n / MODEL_KV_BLOCK) * MODEL_KV_BLOCK - l->r.prompt_n;
+		int64_t room = (x->blocks - l->blocks + l->r.prompt_n / MODEL_KV_BLOCK) * MODEL_KV_BLOCK -
+			l->r.prompt_n;
 
 		if (room > 0 && room < l->limit)
-			log_warn("answers to a prompt of %d tokens are cut at %lld: the cache is no larger", l->r.prompt_n, (long long)room);
+			log_warn("answers to a prompt of %d tokens are cut at %lld: the cache is no larger",
+				 l->r.prompt_n, (long long)room);
 		l->limit = (int)MIN((int64_t)l->limit, room);
 	}
 	*out = l;
@@ -343,7 +347,8 @@ static int prefill(struct infer *x, struct err *e)
 	for (int i = 0; i < x->nheld; i++) {
 		const struct infer_request *r = &x->held[i]->r;
 
-		p[i] = (struct model_prompt){ .slot = x->slots + x->held[i]->holder, .tokens = r->prompt, .n = r->prompt_n };
+		p[i] = (struct model_prompt){ .slot = x->slots + x->held[i]->holder, .tokens = r->prompt,
+					      .n = r->prompt_n };
 		x->stats->prompt_tokens += r->prompt_n;
 	}
 	rc = model_prefill_all(x->s, p, x->nheld, x->prompt_logits, e);
@@ -571,7 +576,8 @@ int infer_run_list(struct infer *x, const struct infer_request *requests, size_t
 		   const struct infer_calls *calls, struct infer_stats *stats, struct err *e)
 {
 	struct list l = { .v = requests, .n = n, .calls = calls };
-	struct infer_calls mine = { .next = list_next, .done = list_done, .text = list_text, .stop = list_stop, .ctx = &l };
+	struct infer_calls mine = { .next = list_next, .done = list_done, .text = list_text,
+				    .stop = list_stop, .ctx = &l };
 
 	return infer_run(x, &mine, stats, e);
 }

@@ -21,7 +21,8 @@ static void find_stop(struct infer_text *t, size_t from)
 	size_t start = from > t->longest ? from - t->longest : 0, best = SIZE_MAX;
 
 	for (const char *const *s = t->stops; s && *s; s++) {
-		ptrdiff_t at = **s ? str_find((struct str){ .p = buf_cstr(&t->b) + start, .n = t->b.n - start }, str_of(*s)) : -1;
+		ptrdiff_t at = **s ? str_find((struct str){ .p = buf_cstr(&t->b) + start, .n = t->b.n - start },
+					      str_of(*s)) : -1;
 
 		if (at >= 0)
 			best = MIN(best, start + (size_t)at);

@@ -151,7 +151,8 @@ static int function_attr(struct host *h, struct val v, struct str_obj *name, str
 		else if (name == h->nm[NM___func__])
 			*out = host_hold(h, v.u.m->fn);
 		else
-			return v.u.m->fn.kind == V_FUNC || v.u.m->fn.kind == V_BUILTIN ? function_attr(h, v.u.m->fn, name, out) : 0;
+			return v.u.m->fn.kind == V_FUNC || v.u.m->fn.kind == V_BUILTIN ?
+				function_attr(h, v.u.m->fn, name, out) : 0;
 		return 1;
 	}
 	own = v.u.o->attrs ? attrs_get(v.u.o->attrs, name) : NULL;
@@ -246,7 +247,8 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 	return common_attr(h, v, name, out);
 }
 
-/* What objects of our triton and of torch.library keep for themselves: how an autotuner chooses here is nothing to a program. */
+/* What objects of our triton and of torch.library keep for themselves: how an autotuner chooses
+ * here is nothing to a program. */
 static int is_inside(const struct host *h, struct val v, const struct str_obj *name)
 {
 	const struct module_obj *m;
@@ -274,7 +276,8 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 		return 1;
 	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
 		return -1;
-	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
+	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v),
+			h->nm[NM___getattr__], NULL);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook)
@@ -305,9 +308,11 @@ static int no_attr(struct host *h, struct val v, struct str_obj *name)
 	if (unsupported_attr(h, v, name))
 		return -1;
 	if (v.kind == V_MODULE)
-		return host_raise_sure(h, EXC_AttributeError, "module '%s' has no attribute '%s'", v.u.mod->name->p, name->p);
+		return host_raise_sure(h, EXC_AttributeError, "module '%s' has no attribute '%s'",
+				       v.u.mod->name->p, name->p);
 	if (v.kind == V_CLASS)
-		return host_raise(h, EXC_AttributeError, "type object '%s' has no attribute '%s'", v.u.c->name->p, name->p);
+		return host_raise(h, EXC_AttributeError, "type object '%s' has no attribute '%s'",
+				  v.u.c->name->p, name->p);
 	return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
 }
 
@@ -350,7 +355,8 @@ static int may_have_attrs(struct val v)
 {
 	if (!V_IS_HEAP(v))
 		return 0;
-	return v.kind == V_OBJECT || v.kind == V_FUNC || v.kind == V_TENSOR || v.kind == V_CLASS || v.kind == V_MODULE ||
+	return v.kind == V_OBJECT || v.kind == V_FUNC || v.kind == V_TENSOR || v.kind == V_CLASS ||
+		v.kind == V_MODULE ||
 	       (v.u.o->cls && !v.u.o->cls->native);
 }
 
@@ -365,7 +371,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		struct call_args args;
 
 		if (m->u.m->fn.kind == V_UNSET || m->u.m->fn.kind == V_NONE)
-			return host_raise(h, EXC_AttributeError, "property '%s' of '%s' object has no setter", name->p, val_type_name(h, v));
+			return host_raise(h, EXC_AttributeError, "property '%s' of '%s' object has no setter",
+					  name->p, val_type_name(h, v));
 		a[0] = v;
 		a[1] = x;
 		args = (struct call_args){ .a = a, .n = 2 };
@@ -384,7 +391,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		if (h->fail.fatal)
 			return -1;
 		if (!s)
-			return host_raise(h, EXC_AttributeError, "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
+			return host_raise(h, EXC_AttributeError,
+					  "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
 		setter = host_hold(h, *s);
 		a[0] = v;
 		a[1] = x;
@@ -392,8 +400,10 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 		return host_callv(h, setter, &args, &r);
 	}
 	if (!may_have_attrs(v) || (v.kind == V_CLASS && v.u.c->native))
-		return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
-	/* From here on: what would change torch or triton under the reference's feet, or make one thing pass for another. */
+		return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'",
+				  val_type_name(h, v), name->p);
+	/* From here on: what would change torch or triton under the reference's feet, or make one
+	 * thing pass for another. */
 	if (v.kind == V_MODULE && v.u.mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.mod->name->p, name->p);
 	if (name == h->nm[NM___class__] || name == h->nm[NM___dict__])
@@ -431,7 +441,8 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name)
 {
-	if (V_IS_HEAP(v) && v.u.o->attrs && !(v.kind == V_CLASS && v.u.c->native) && !(v.kind == V_MODULE && v.u.mod->trusted) &&
+	if (V_IS_HEAP(v) && v.u.o->attrs && !(v.kind == V_CLASS && v.u.c->native) &&
+	    !(v.kind == V_MODULE && v.u.mod->trusted) &&
 	    attrs_del(h, v.u.o->attrs, name))
 		return 0;
 	return no_attr(h, v, name);

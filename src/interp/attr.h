@@ -7,10 +7,12 @@
 
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out);
 struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where);
-struct dict_obj *class_members(struct host *h, struct class_obj *c);        /* of an enumeration (enum.py); NULL: it is none */
+/* of an enumeration (enum.py); NULL: it is none */
+struct dict_obj *class_members(struct host *h, struct class_obj *c);
 int class_is_sub(const struct class_obj *c, const struct class_obj *of);
 struct class_obj *host_native_class(struct host *h, const char *native);    /* "torch.Tensor"; NULL: failed */
-int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out);      /* 1, 0: there is none, -1 */
+/* 1, 0: there is none, -1 */
+int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out);
 struct class_obj *host_exc_class(struct host *h, enum host_exc x);          /* NULL: failed */
 int host_make_natives(struct host *h);
 /* 1 found, 0 absent, -1 failed. */

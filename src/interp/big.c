@@ -304,7 +304,8 @@ static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a,
 	uint32_t one_digit = 1;
 	struct mag one = { .d = &one_digit, .n = 1 };
 	if (vb.kind == V_BIG || vb.u.i < 0)
-		return host_raise(h, vb.kind == V_BIG ? EXC_OverflowError : EXC_ValueError, vb.kind == V_BIG ? "shift count too large" : "negative shift count");
+		return host_raise(h, vb.kind == V_BIG ? EXC_OverflowError : EXC_ValueError,
+				  vb.kind == V_BIG ? "shift count too large" : "negative shift count");
 	if (op == PY_OP_LShift)
 		return shift_left(h, &a, vb.u.i, &r) ? -1 : mag_to_val(h, r, out);
 	if (vb.u.i > (int64_t)BIG_DIGITS * 32) {
@@ -403,7 +404,8 @@ int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 		*out = val_float(0.0);
 		return 0;
 	}
-	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) || mag_divmod(h, shift > 0 ? &up : &a, shift > 0 ? &b : &up, &q, &r))
+	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) || mag_divmod(h, shift > 0 ? &up : &a,
+			shift > 0 ? &b : &up, &q, &r))
 		return -1;
 	f = ldexp((double)((uint64_t)q.d[0] | (uint64_t)q.d[1] << 32 | (r.n > 0)), (int)-shift);
 	if (isinf(f))
@@ -452,7 +454,8 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 		}
 	}
 	if (base == 10 && s.n > 4300)
-		return host_raise(h, EXC_ValueError, "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits", s.n);
+		return host_raise(h, EXC_ValueError,
+				  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits", s.n);
 	if (mag_new(h, s.n / 6 + 2, &m) || host_burn(h, (int64_t)(s.n * s.n / 64)))
 		return -1;
 	cap = m.n;
@@ -487,7 +490,8 @@ void big_format(struct host *h, struct val v, int base, struct buf *out)
 	while (w.n)
 		buf_addc(&digits, "0123456789abcdef"[mag_div_small(&w, (uint32_t)base)]);
 	if (base == 10 && digits.n > DIGITS_MOST)
-		host_fatal(h, REASON_value_error, "ValueError: Exceeds the limit (%d digits) for integer string conversion", DIGITS_MOST);
+		host_fatal(h, REASON_value_error,
+			   "ValueError: Exceeds the limit (%d digits) for integer string conversion", DIGITS_MOST);
 	if (m.neg)
 		buf_addc(out, '-');
 	for (size_t i = digits.n; i-- > 0;)

@@ -82,25 +82,29 @@ static int too_many(struct host *h, const struct bind_row *row, const struct sig
 	for (size_t i = 0; i < s->n_positional; i++)
 		least += s->p[i].required;
 	if (least < s->n_positional)
-		return host_raise(h, EXC_TypeError, "%s() takes from %zu to %zu positional arguments but %zu were given", short_name(row),
+		return host_raise(h, EXC_TypeError,
+				  "%s() takes from %zu to %zu positional arguments but %zu were given", short_name(row),
 				  least - self, s->n_positional - self, got - self);
 	return host_raise(h, EXC_TypeError, "%s() takes %zu positional argument%s but %zu %s given", short_name(row),
 			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self, got - self == 1 ? "was" : "were");
 }
 
-static int slot_keyword(struct host *h, const struct bind_row *row, const struct sig *s, struct val *a, struct val name, struct val v)
+static int slot_keyword(struct host *h, const struct bind_row *row, const struct sig *s, struct val *a,
+			struct val name, struct val v)
 {
 	struct str key = val_text(name);
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->p[i].star || s->p[i].starstar || s->p[i].positional_only || !str_eq(s->p[i].name, key))
 			continue;
 		if (a[i].kind != V_KINDS)
-			return host_raise(h, EXC_TypeError, "%s() got multiple values for argument '%s'", short_name(row), name.u.s->p);
+			return host_raise(h, EXC_TypeError, "%s() got multiple values for argument '%s'",
+					  short_name(row), name.u.s->p);
 		a[i] = v;
 		return 0;
 	}
 	/* size=(2, 3) for *size */
-	if (s->star >= 0 && str_eq(s->p[s->star].name, key) && a[s->star].u.seq->n == 0 && !strncmp(row->name, "torch.", 6))
+	if (s->star >= 0 && str_eq(s->p[s->star].name, key) && a[s->star].u.seq->n == 0 &&
+	    !strncmp(row->name, "torch.", 6))
 		return val_tuple(h, &v, 1, &a[s->star]);
 	/* torch takes numpy's words as well */
 	if (str_is(key, "axis") || str_is(key, "keepdims") || str_is(key, "x")) {
@@ -113,7 +117,8 @@ static int slot_keyword(struct host *h, const struct bind_row *row, const struct
 	}
 	if (s->starstar >= 0)
 		return dict_set(h, a[s->starstar], name, v);
-	return host_raise(h, EXC_TypeError, "%s() got an unexpected keyword argument '%s'", short_name(row), name.u.s->p);
+	return host_raise(h, EXC_TypeError, "%s() got an unexpected keyword argument '%s'", short_name(row),
+			  name.u.s->p);
 }
 
 static int slot_default(struct host *h, const struct bind_row *row, const struct sig_param *p, struct val *a)
@@ -123,7 +128,8 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 	if (a->kind != V_KINDS)
 		return 0;
 	if (p->required)
-		return host_raise(h, EXC_TypeError, "%s() missing 1 required positional argument: '%.*s'", short_name(row), STR_ARG(p->name));
+		return host_raise(h, EXC_TypeError, "%s() missing 1 required positional argument: '%.*s'",
+				  short_name(row), STR_ARG(p->name));
 	if (p->empty_tuple)
 		return val_tuple(h, NULL, 0, a);
 	if (!p->text.p) {
@@ -136,7 +142,8 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 }
 
 /* V_KINDS marks a slot nobody filled yet. */
-static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s, const struct call_args *args, struct val *a)
+static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s,
+		      const struct call_args *args, struct val *a)
 {
 	size_t n_pos;
 
@@ -169,7 +176,8 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 
 	host_position(h, &line, &col);
 	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
-		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags) {
+		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags)
+			{
 			h->did.ops.v[i].count++;
 			return &h->did.ops.v[i];
 		}
@@ -195,7 +203,8 @@ int host_spend(struct host *h, uint64_t work)
 }
 
 /* Operations on tensors cost fuel by their work, so that a few large ones end, too. Without contents there is no work. */
-static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a, size_t n, struct val out)
+static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a,
+		     size_t n, struct val out)
 {
 	struct host_op *op = host_record_op(h, row, kind);
 	int64_t flops, bytes, done = (int64_t)(h->lim.work / WORK_A_STEP), counted;
@@ -208,13 +217,15 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	host_count_work(op, a, n, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
-		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
+		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind,
+								     .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
 static void adopt_class(struct val cls, struct val *out)
 {
-	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind && out->kind != V_CLASS &&
+	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind &&
+	    out->kind != V_CLASS &&
 	    class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
 		out->u.o->cls = cls.u.c;
 }
@@ -222,7 +233,8 @@ static void adopt_class(struct val cls, struct val *out)
 /* A hollow tensor that was made without contents has none until somebody writes some. */
 static int note_empty(struct host *h, unsigned kind, struct val v)
 {
-	if (!(kind & BIND_ALLOC) || kind & (BIND_RANDOM | BIND_COMPUTE) || v.kind != V_TENSOR || !v.u.t->t.st->hollow || v.u.t->t.st->sparse)
+	if (!(kind & BIND_ALLOC) || kind & (BIND_RANDOM | BIND_COMPUTE) || v.kind != V_TENSOR ||
+	    !v.u.t->t.st->hollow || v.u.t->t.st->sparse)
 		return 0;
 	return sparse_empty(v.u.t->t.st) ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
@@ -269,7 +281,8 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	h->torch.call_grad = grad;
 	host_leave(h);
 	if (rc)
-		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal, "%s failed without saying why", row->name);
+		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal,
+				"%s failed without saying why", row->name);
 	if (s->is_new)
 		adopt_class(a[0], &b.out);
 	*out = b.out;

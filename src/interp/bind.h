@@ -93,7 +93,8 @@ static inline struct err *bind_e(struct bind *b) { return &b->e; }
 
 /* --- arguments: slot i as a C value; wrong types get torch's TypeError ------------------- */
 
-static inline int bind_given(const struct bind *b, size_t i) { return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE; }
+static inline int bind_given(const struct bind *b, size_t i) { return b->a[i].kind != V_UNSET &&
+							       b->a[i].kind != V_NONE; }
 int bind_tensor(struct bind *b, size_t i, struct tensor **t);           /* borrowed */
 int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t);       /* NULL: None or left out */
 int bind_int(struct bind *b, size_t i, int64_t *v);                     /* also 0-d integer tensors */
@@ -149,8 +150,8 @@ enum dtype host_dtype(struct host *h, enum dtype asked);
 /* The dtype whose draws and constants a tensor of storage type `dt` stands for: in oracle
  * mode fp64 stands for the dtype the program believes in, else `dt` itself. */
 enum dtype host_nominal(struct host *h, enum dtype dt);
-/* The tensor's contents are poison or zero (a program must not see what was in memory before), and count as never written where
- * the host was told to remember that. */
+/* The tensor's contents are poison or zero (a program must not see what was in memory before), and
+ * count as never written where the host was told to remember that. */
 void host_forget(struct host *h, const struct tensor *t);
 enum dtype host_default_dtype(struct host *h);
 struct pool *host_pool(struct host *h);
@@ -161,7 +162,8 @@ unsigned host_tf32(struct host *h);               /* enum num_products */
 int host_room(struct host *h, int64_t bytes);
 /* The same for memory to work with, which there is none of in a hollow world, either. */
 int host_scratch(struct host *h, int64_t bytes);
-/* So many multiply-adds, or elements, are about to be gone through: 0, or -1 with out_of_fuel pending. They are paid for when the call ends. */
+/* So many multiply-adds, or elements, are about to be gone through: 0, or -1 with out_of_fuel
+ * pending. They are paid for when the call ends. */
 int host_spend(struct host *h, uint64_t work);
 /* State that the torch bindings keep per host (the generator); freed with it. */
 struct host_ext { void *p; void (*release)(void *p); };

@@ -54,7 +54,8 @@ static int wrong_type(struct bind *b, size_t i, const char *want)
 {
 	const struct sig *s = sig_of(b);
 	const char *dot = strrchr(b->row->name, '.');
-	return bind_raise(b, EXC_TypeError, "%s(): argument '%.*s' (position %zu) must be %s, not %s", dot ? dot + 1 : b->row->name,
+	return bind_raise(b, EXC_TypeError, "%s(): argument '%.*s' (position %zu) must be %s, not %s",
+			  dot ? dot + 1 : b->row->name,
 			  STR_ARG(s->p[i].name), i + 1, want, b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
 }
 
@@ -100,7 +101,8 @@ static int int_of(struct host *h, struct val v, int64_t *out)
 /* PyTorch's own parser of arguments takes no number for a bool and no bool for a number; what it has in Python does. */
 static int torch_parses(const struct bind *b)
 {
-	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 && !(b->row->flags & BIND_INTERNAL);
+	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 &&
+		!(b->row->flags & BIND_INTERNAL);
 }
 
 int bind_int(struct bind *b, size_t i, int64_t *v)
@@ -198,7 +200,8 @@ static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
 
 int bind_device(struct bind *b, size_t i, enum host_device *v)
 {
-	static const char *const others[] = { "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+	static const char *const others[] = { "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",
+					      "ve", "fpga", "maia", "xla", "lazy",
 					      "vulkan", "mps", "hpu", "mtia", "privateuseone" };
 	struct val x = b->a[i];
 	*v = b->h->torch.call_device;
@@ -224,7 +227,10 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 		for (size_t k = 0; k < COUNT_OF(others); k++)
 			if (str_is(name, others[k]))
 				return bind_unsupported(b, "a device of type %s", others[k]);
-		return bind_raise(b, EXC_RuntimeError, "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: %.*s", STR_ARG(s));
+		return bind_raise(b, EXC_RuntimeError,
+				  "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, "
+				  "ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone "
+				  "device type at start of device string: %.*s", STR_ARG(s));
 	}
 	return wrong_type(b, i, "torch.device");
 }
@@ -288,13 +294,15 @@ int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 		for (int k = 1; k < want; k++)
 			v->v[k] = v->v[0];
 	else if (v->n != want)
-		return bind_shape_error(b, "expected %d values for '%.*s', got %d", want, STR_ARG(sig_of(b)->p[i].name), v->n);
+		return bind_shape_error(b, "expected %d values for '%.*s', got %d", want,
+					STR_ARG(sig_of(b)->p[i].name), v->n);
 	v->n = want;
 	/* The longest sides for which the products of a window (its elements, its reach) are numbers of 64 bits. */
 	most = (int64_t)1 << MIN(28, 57 / want);
 	for (int k = 0; k < want; k++)
 		if (v->v[k] > most || v->v[k] < -most)
-			return bind_shape_error(b, "'%.*s' of %lld is too large", STR_ARG(sig_of(b)->p[i].name), (long long)v->v[k]);
+			return bind_shape_error(b, "'%.*s' of %lld is too large", STR_ARG(sig_of(b)->p[i].name),
+						(long long)v->v[k]);
 	return 0;
 }
 
@@ -311,7 +319,8 @@ static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)
 {
 	int64_t n = ndim ? ndim : 1;
 	if (d < -n || d >= n)
-		return bind_raise(b, EXC_IndexError, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+		return bind_raise(b, EXC_IndexError,
+				  "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
 				  (long long)-n, (long long)(n - 1), (long long)d);
 	*out = d < 0 ? d + n : d;
 	return 0;
@@ -338,7 +347,8 @@ int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 			return -1;
 		for (int j = 0; j < k; j++)
 			if (v->v[j] == v->v[k])
-				return bind_shape_error(b, "dim %lld appears multiple times in the list of dims", (long long)v->v[k]);
+				return bind_shape_error(b,
+							"dim %lld appears multiple times in the list of dims", (long long)v->v[k]);
 	}
 	return 0;
 }
@@ -360,12 +370,14 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 	*n = list.u.seq->n;
 	/* The room of an empty list is the scratch memory of this call: the list of temporaries frees it. */
 	s = list.u.seq;
-	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))
+	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq,
+							     (*n * sizeof **v) / sizeof (struct val) + 1))
 		return -1;
 	*v = (struct tensor **)(void *)scratch.u.seq->v;
 	for (size_t k = 0; k < *n; k++) {
 		if (s->v[k].kind != V_TENSOR)
-			return bind_raise(b, EXC_TypeError, "expected Tensor as element %zu in argument %zu, but got %s", k, i, val_type_name(b->h, s->v[k]));
+			return bind_raise(b, EXC_TypeError,
+					  "expected Tensor as element %zu in argument %zu, but got %s", k, i, val_type_name(b->h, s->v[k]));
 		(*v)[k] = &s->v[k].u.t->t;
 	}
 	return 0;

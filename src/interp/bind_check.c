@@ -51,7 +51,8 @@ static int check_devices(struct host *h, const struct call_tensors *c)
 {
 	int first = c->device == HOST_CUDA;
 
-	return host_raise(h, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+	return host_raise(h, EXC_RuntimeError,
+			  "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
 			  device_name(first ? c->device : c->other), device_name(first ? c->other : c->device));
 }
 
@@ -63,7 +64,8 @@ static int check_index(struct host *h, const struct tensor_obj *self, struct val
 	note_value(&c, index, 0, 0);
 	if (!c.seen || (!c.mixed && (c.device == HOST_CPU || c.device == self->device)) || self->device == HOST_CUDA)
 		return 0;
-	return host_raise(h, EXC_RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+	return host_raise(h, EXC_RuntimeError,
+			  "indices should be either on cpu or on the same device as the indexed tensor (%s)",
 			  device_name(self->device));
 }
 
@@ -72,11 +74,13 @@ static int check_leaf(struct host *h, const struct tensor_obj *t)
 {
 	if (!t->requires_grad || !t->leaf || !h->torch.grad_enabled)
 		return 0;
-	return host_raise(h, EXC_RuntimeError, "a %sleaf Variable that requires grad is being used in an in-place operation.",
+	return host_raise(h, EXC_RuntimeError,
+			  "a %sleaf Variable that requires grad is being used in an in-place operation.",
 			  t->leaf == LEAF_VIEW ? "view of a " : "");
 }
 
-/* The kind of this call: a scatter or index_put that adds up computes, what is filled with an element of a tensor has a copy of it. */
+/* The kind of this call: a scatter or index_put that adds up computes, what is filled with an
+ * element of a tensor has a copy of it. */
 unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a)
 {
 	const struct val *how = s->adds >= 0 ? &a[s->adds] : NULL;
@@ -118,7 +122,8 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 			return -1;
 	if (flags & BIND_INPLACE && !h->o.may_misuse && a[0].kind == V_TENSOR && check_leaf(h, a[0].u.t))
 		return -1;
-	if (flags & BIND_SIZED && (host_may_read(h, DT_I64, 1) || (a[0].kind == V_TENSOR && host_is_unwritten(h, &a[0].u.t->t))))
+	if (flags & BIND_SIZED && (host_may_read(h, DT_I64, 1) ||
+				   (a[0].kind == V_TENSOR && host_is_unwritten(h, &a[0].u.t->t))))
 		return -1;
 	return flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }
@@ -132,8 +137,10 @@ static int has_floats(struct val v)
 	return found;
 }
 
-/* A float that becomes an integer was rounded, one that becomes a bool was compared, whether in a result or in what is changed. */
-int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a, struct val out)
+/* A float that becomes an integer was rounded, one that becomes a bool was compared, whether in a
+ * result or in what is changed. */
+int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s,
+		      const struct val *a, struct val out)
 {
 	struct val to = flags & BIND_INPLACE && s->n ? a[0] : out;
 

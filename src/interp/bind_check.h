@@ -11,6 +11,7 @@ unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct
  * the device and gradients of its results. */
 int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a);
 /* After it ran. */
-int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a, struct val out);
+int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s,
+		      const struct val *a, struct val out);
 
 #endif

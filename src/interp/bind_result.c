@@ -12,8 +12,10 @@
  * 2 sigmoid(2x) - 1, elu exp(x) - 1, softplus log(1 + exp(x)). However small the result, its error
  * is a step in the last place of one. */
 static const char *const through_one[] = {
-	"tanh", "tanhshrink", "sinh", "asinh", "atanh", "arcsinh", "arctanh", "expm1", "log1p", "elu", "selu", "celu", "gelu", "mish", "softplus",
-	"logsigmoid", "log_softmax", "logsumexp", "logaddexp", "erfc", "cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss",
+	"tanh", "tanhshrink", "sinh", "asinh", "atanh", "arcsinh", "arctanh", "expm1", "log1p", "elu",
+	"selu", "celu", "gelu", "mish", "softplus",
+	"logsigmoid", "log_softmax", "logsumexp", "logaddexp", "erfc", "cross_entropy",
+	"binary_cross_entropy_with_logits", "soft_margin_loss",
 };
 
 static int is_through_one(const struct bind_row *row)

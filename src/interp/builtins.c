@@ -1,4 +1,5 @@
-/* Built-in functions and the constructors of built-in types: text, numbers, objects. Those over sequences are in builtins_seq.c. */
+/* Built-in functions and the constructors of built-in types: text, numbers, objects. Those over
+ * sequences are in builtins_seq.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static int b_print(struct bind *b)
 
 	for (size_t i = 1; i <= 2; i++)
 		if (b->a[i].kind != V_STR && b->a[i].kind != V_NONE)
-			return bind_raise(b, EXC_TypeError, "%s must be None or a string, not %s", i == 1 ? "sep" : "end", val_type_name(h, b->a[i]));
+			return bind_raise(b, EXC_TypeError, "%s must be None or a string, not %s",
+					  i == 1 ? "sep" : "end", val_type_name(h, b->a[i]));
 	if (b->a[3].kind != V_NONE)
 		return bind_unsupported(b, "print to a file");
 	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
@@ -68,7 +70,8 @@ static int b_str(struct bind *b)
 	if (b->a[1].kind == V_UNSET)
 		return text_result(b, &t, 0);
 	if (b->a[1].kind == V_BYTES && bind_given(b, 2))
-		return !utf8_is_text(val_text(b->a[1])) ? bind_unsupported(b, "bytes that are no text") : val_str(b->h, val_text(b->a[1]), &b->out);
+		return !utf8_is_text(val_text(b->a[1])) ? bind_unsupported(b, "bytes that are no text") :
+			val_str(b->h, val_text(b->a[1]), &b->out);
 	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
 }
 
@@ -126,7 +129,8 @@ static int b_ord(struct bind *b)
 	if (bind_string(b, 0, &s))
 		return -1;
 	if (utf8_count(s) != 1)
-		return bind_raise(b, EXC_TypeError, "ord() expected a character, but string of length %zu found", utf8_count(s));
+		return bind_raise(b, EXC_TypeError,
+				  "ord() expected a character, but string of length %zu found", utf8_count(s));
 	c = (unsigned char)s.p[0];
 	v = s.n == 1 ? c : s.n == 2 ? c & 0x1f : s.n == 3 ? c & 0x0f : c & 0x07;
 	for (size_t i = 1; i < s.n; i++)
@@ -141,7 +145,8 @@ static int int_text(struct bind *b, int base, const char *prefix)
 	int neg;
 
 	if (b->a[0].kind != V_INT && b->a[0].kind != V_BIG && b->a[0].kind != V_BOOL)
-		return bind_raise(b, EXC_TypeError, "'%s' object cannot be interpreted as an integer", val_type_name(b->h, b->a[0]));
+		return bind_raise(b, EXC_TypeError, "'%s' object cannot be interpreted as an integer",
+				  val_type_name(b->h, b->a[0]));
 	big_format(b->h, b->a[0], base, &d);
 	neg = d.n && d.p[0] == '-';
 	buf_addf(&t, "%s%s%s", neg ? "-" : "", prefix, buf_cstr(&d) + neg);
@@ -183,7 +188,8 @@ static int parse_int(struct bind *b, struct str text, int64_t base)
 		buf_addc(&t, s.p[i]);
 	}
 	str_repr(text, &shown);
-	rc = bad ? bind_raise(b, EXC_ValueError, "invalid literal for int() with base %lld: %s", (long long)base, buf_cstr(&shown)) :
+	rc = bad ? bind_raise(b, EXC_ValueError, "invalid literal for int() with base %lld: %s",
+			      (long long)base, buf_cstr(&shown)) :
 		 big_parse(b->h, buf_str(&t), (int)base, &b->out);
 	buf_release(&shown);
 	buf_release(&t);
@@ -212,9 +218,11 @@ static int b_int(struct bind *b)
 	case V_STR: return parse_int(b, val_text(v), base);
 	default: break;
 	}
-	if ((found = call_special(b->h, v, NM___int__, NULL, 0, &b->out)) || (found = call_special(b->h, v, NM___index__, NULL, 0, &b->out)))
+	if ((found = call_special(b->h, v, NM___int__, NULL, 0, &b->out)) ||
+	    (found = call_special(b->h, v, NM___index__, NULL, 0, &b->out)))
 		return found < 0 ? -1 : 0;
-	return bind_raise(b, EXC_TypeError, "int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(b->h, v));
+	return bind_raise(b, EXC_TypeError,
+			  "int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(b->h, v));
 }
 
 static int b_float(struct bind *b)
@@ -261,7 +269,8 @@ static int b_float(struct bind *b)
 	found = call_special(b->h, v, NM___float__, NULL, 0, &b->out);
 	if (found)
 		return found < 0 ? -1 : 0;
-	return bind_raise(b, EXC_TypeError, "float() argument must be a string or a real number, not '%s'", val_type_name(b->h, v));
+	return bind_raise(b, EXC_TypeError, "float() argument must be a string or a real number, not '%s'",
+			  val_type_name(b->h, v));
 }
 
 static int b_bool(struct bind *b)
@@ -287,10 +296,12 @@ static int b_abs(struct bind *b)
 		return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 	}
 	found = call_special(b->h, v, NM___abs__, NULL, 0, &b->out);
-	return found > 0 ? 0 : found < 0 ? -1 : bind_raise(b, EXC_TypeError, "bad operand type for abs(): '%s'", val_type_name(b->h, v));
+	return found > 0 ? 0 : found < 0 ? -1 : bind_raise(b, EXC_TypeError, "bad operand type for abs(): '%s'",
+							   val_type_name(b->h, v));
 }
 
-/* To a multiple of 10 ** -digits, the even one of two that are as near. Powers of ten up to here are doubles, so the remainder is exact. */
+/* To a multiple of 10 ** -digits, the even one of two that are as near. Powers of ten up to here
+ * are doubles, so the remainder is exact. */
 static int round_to_tens(struct bind *b, double x, int64_t digits)
 {
 	double p, rest, low;
@@ -316,7 +327,8 @@ static int b_round(struct bind *b)
 	int64_t digits = 0;
 	if (bind_given(b, 1) && bind_int(b, 1, &digits))
 		return -1;
-	if (scalar_is(v) && (v.aux == SCALAR_NARROW || v.kind == V_BOOL || bind_given(b, 1)) && b->h->frame && !b->h->frame->mod->trusted)
+	if (scalar_is(v) && (v.aux == SCALAR_NARROW || v.kind == V_BOOL || bind_given(b, 1)) &&
+	    b->h->frame && !b->h->frame->mod->trusted)
 		return bind_unsupported(b, "round() as numpy rounds");
 	if (v.kind == V_OBJECT) {
 		struct str_obj *name = host_intern(b->h, STR("__round__"));
@@ -334,14 +346,16 @@ static int b_round(struct bind *b)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 		if (digits < -TENS_MOST)
 			return bind_unsupported(b, "round() of an integer to such tens");
-		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) || pynum_binary(b->h, PY_OP_Mod, v, p, &q))
+		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) ||
+		    pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;
 		if (pynum_binary(b->h, PY_OP_Sub, v, q, &low) || pynum_binary(b->h, PY_OP_Mult, q, val_int(2), &twice))
 			return -1;
 		up = pynum_compare(twice, p, &u);
 		if (up == 0) {
 			struct val half;
-			if (pynum_binary(b->h, PY_OP_FloorDiv, low, p, &half) || pynum_binary(b->h, PY_OP_Mod, half, val_int(2), &half))
+			if (pynum_binary(b->h, PY_OP_FloorDiv, low, p, &half) ||
+			    pynum_binary(b->h, PY_OP_Mod, half, val_int(2), &half))
 				return -1;
 			up = half.u.i ? 1 : -1;
 		}
@@ -349,7 +363,8 @@ static int b_round(struct bind *b)
 	}
 	if (!bind_given(b, 1)) {
 		if (!isfinite(v.u.f))
-			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
+			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError,
+					  isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
 		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
 	}
 	if (digits < 0 && isfinite(v.u.f))
@@ -367,7 +382,8 @@ static int b_round(struct bind *b)
 static int b_divmod(struct bind *b)
 {
 	struct val qr[2];
-	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[1], &qr[1]))
+	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) || op_binary(b->h, PY_OP_Mod, b->a[0],
+			b->a[1], &qr[1]))
 		return -1;
 	return val_tuple(b->h, qr, 2, &b->out);
 }
@@ -385,7 +401,8 @@ static int b_pow(struct bind *b)
 	if (e < 0)
 		return bind_unsupported(b, "pow() with a negative exponent and a modulus");
 	for (; e; e >>= 1) {
-		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod, acc, b->a[2], &acc)))
+		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod,
+				acc, b->a[2], &acc)))
 			return -1;
 		if (op_binary(b->h, PY_OP_Mult, base, base, &base) || op_binary(b->h, PY_OP_Mod, base, b->a[2], &base))
 			return -1;
@@ -398,12 +415,14 @@ static int b_pow(struct bind *b)
 static int b_isinstance(struct bind *b)
 {
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
-	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod && !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
+	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod &&
+	    !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
 	    host_varies(b->h, "whether a tensor is a FloatTensor, which"))
 		return -1;
 	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
 		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
-	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h, "which of several classes a number of numpy is of"))
+	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h,
+			"which of several classes a number of numpy is of"))
 		return -1;
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
@@ -451,13 +470,15 @@ static int is_inherited(struct host *h, struct val v, struct str name)
 
 static int is_programs_own(struct val v)
 {
-	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod : v.kind == V_FUNC ? v.u.fn->mod :
+	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod :
+		v.kind == V_FUNC ? v.u.fn->mod :
 		v.kind == V_MODULE ? v.u.mod : NULL;
 	return m && !m->trusted;
 }
 
-/* An attribute may be missing here that is there in the real thing: only of its own objects may a program ask whether they have one.
- * Of what those inherit, too, we lack some. 1, 0: it is missing, -1. */
+/* An attribute may be missing here that is there in the real thing: only of its own objects may a
+ * program ask whether they have one. Of what those inherit, too, we lack some. 1, 0: it is missing,
+ * -1. */
 static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(b->h, b->a[0], name, out), sure;
@@ -467,7 +488,8 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 		return -1;
 	sure = !found || b->h->fail.exc_sure;      /* else a property asked for something */
 	host_exc_clear(b->h);
-	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
+	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p,
+			.n = name->n }))
 		return 0;
 	return host_varies(b->h, "whether what is not the program's own has an attribute");
 }
@@ -539,8 +561,8 @@ static int64_t hash_whole(int64_t x)
 	return r == -1 ? -2 : r;
 }
 
-/* CPython's hash of whole numbers and tuples of them (its xxHash of the members). 1: it is another in every process (texts), or an
- * address (objects), or not known here. */
+/* CPython's hash of whole numbers and tuples of them (its xxHash of the members). 1: it is another
+ * in every process (texts), or an address (objects), or not known here. */
 static int plain_hash(struct val v, int depth, int64_t *out)
 {
 	const uint64_t p1 = 11400714785074694791u, p2 = 14029467366897019727u, p5 = 2870177450012600261u;
@@ -591,7 +613,8 @@ static int b_super(struct bind *b)
 		struct host_frame *f = b->h->frame;
 		while (f && f->fn && f->scope && f->scope->node != f->fn->node)      /* out of comprehensions */
 			f = f->up;
-		if (!f || !f->fn || f->class_cell.kind != V_CELL || CELL_VALUE(f->class_cell).kind != V_CLASS || !f->scope->n_params)
+		if (!f || !f->fn || f->class_cell.kind != V_CELL || CELL_VALUE(f->class_cell).kind != V_CLASS ||
+		    !f->scope->n_params)
 			return bind_raise(b, EXC_RuntimeError, "super(): no arguments");
 		cls = CELL_VALUE(f->class_cell);
 		self = f->slots[0].kind == V_CELL ? CELL_VALUE(f->slots[0]) : f->slots[0];

@@ -57,7 +57,8 @@ static int b_size(struct bind *b)
 		int64_t n;
 
 		if (v.kind == V_FLOAT || v.kind == V_STR || v.kind == V_NONE || val_as_int(b->h, v, &n))
-			return bind_raise(b, EXC_TypeError, "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i, val_type_name(b->h, v));
+			return bind_raise(b, EXC_TypeError,
+					  "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i, val_type_name(b->h, v));
 		val_assign(b->h, &b->out.u.seq->v[i], val_int(n));
 	}
 	b->out.u.o->cls = b->h->type.size_class;
@@ -184,10 +185,12 @@ static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
 			return -1;
 		if (!more) {
 			if (it->n && i)
-				return host_raise(h, EXC_ValueError, "zip() argument %zu is shorter than argument 1", i + 1);
+				return host_raise(h, EXC_ValueError,
+						  "zip() argument %zu is shorter than argument 1", i + 1);
 			for (size_t k = 1; it->n && k < s->n; k++)
 				if (host_next(h, s->v[k], &item) > 0)
-					return host_raise(h, EXC_ValueError, "zip() argument %zu is longer than argument 1", k + 1);
+					return host_raise(h, EXC_ValueError,
+							  "zip() argument %zu is longer than argument 1", k + 1);
 			return 0;
 		}
 		if (list_append(h, t, item))

@@ -58,8 +58,10 @@ static struct str_obj *qualified(struct host *h, struct host_frame *f, struct st
 
 	if (!in_class && !f->fn)
 		return name;
-	outer = in_class ? f->scope->node->u.ClassDef.name : (struct str){ .p = f->fn->qualname->p, .n = f->fn->qualname->n };
-	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."), (struct str){ .p = name->p, .n = name->n }, &v) ? NULL : v.u.s;
+	outer = in_class ? f->scope->node->u.ClassDef.name : (struct str){ .p = f->fn->qualname->p,
+			.n = f->fn->qualname->n };
+	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."), (struct str){ .p = name->p,
+			.n = name->n }, &v) ? NULL : v.u.s;
 }
 
 int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
@@ -97,7 +99,8 @@ int make_function(struct host *h, struct host_frame *f, const struct py_node *n,
 
 static const struct py_arguments *args_of(const struct func_obj *fn)
 {
-	return fn->node->kind == PY_Lambda ? &fn->node->u.Lambda.args->u.arguments : &fn->node->u.FunctionDef.args->u.arguments;
+	return fn->node->kind == PY_Lambda ? &fn->node->u.Lambda.args->u.arguments :
+		&fn->node->u.FunctionDef.args->u.arguments;
 }
 
 static struct str param_name(const struct py_arguments *a, size_t i)
@@ -123,12 +126,14 @@ static int positional_only(struct host *h, struct func_obj *fn, const struct cal
 				buf_addf(&names, "%s%s", names.n ? ", " : "", args->kw_names[k].u.s->p);
 	any = names.n > 0;
 	if (any)
-		host_raise(h, EXC_TypeError, "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
+		host_raise(h, EXC_TypeError,
+			   "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
 	buf_release(&names);
 	return any ? -1 : 0;
 }
 
-static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, struct val name, struct val v, struct val kwargs)
+static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, struct val name,
+			struct val v, struct val kwargs)
 {
 	const struct py_arguments *a = args_of(fn);
 	size_t n = a->posonlyargs.n + a->args.n + a->kwonlyargs.n;
@@ -136,17 +141,20 @@ static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, 
 		if (!str_eq(param_name(a, i), val_text(name)))
 			continue;
 		if (slots[i].kind != V_UNSET)
-			return host_raise(h, EXC_TypeError, "%s() got multiple values for argument '%s'", fn->qualname->p, name.u.s->p);
+			return host_raise(h, EXC_TypeError, "%s() got multiple values for argument '%s'",
+					  fn->qualname->p, name.u.s->p);
 		val_assign(h, &slots[i], v);
 		return 0;
 	}
 	if (kwargs.kind == V_DICT)
 		return dict_set(h, kwargs, name, v);
-	return host_raise(h, EXC_TypeError, "%s() got an unexpected keyword argument '%s'", fn->qualname->p, name.u.s->p);
+	return host_raise(h, EXC_TypeError, "%s() got an unexpected keyword argument '%s'", fn->qualname->p,
+			  name.u.s->p);
 }
 
 /* "f() missing 2 required positional arguments: 'a' and 'b'" */
-static int missing_args(struct host *h, struct func_obj *fn, const struct val *slots, size_t from, size_t to, const char *what)
+static int missing_args(struct host *h, struct func_obj *fn, const struct val *slots, size_t from,
+			size_t to, const char *what)
 {
 	const struct py_arguments *a = args_of(fn);
 	struct buf b = BUF_INIT;
@@ -160,7 +168,8 @@ static int missing_args(struct host *h, struct func_obj *fn, const struct val *s
 			buf_adds(&b, k < n ? ", " : n > 2 ? ", and " : " and ");
 		buf_addf(&b, "'%.*s'", STR_ARG(param_name(a, i)));
 	}
-	host_raise(h, EXC_TypeError, "%s() missing %zu required %s argument%s: %s", fn->qualname->p, n, what, n == 1 ? "" : "s", buf_cstr(&b));
+	host_raise(h, EXC_TypeError, "%s() missing %zu required %s argument%s: %s", fn->qualname->p, n,
+		   what, n == 1 ? "" : "s", buf_cstr(&b));
 	buf_release(&b);
 	return -1;
 }
@@ -344,7 +353,8 @@ int host_call1(struct host *h, struct val fn, struct val a, struct val *out)
 	return host_callv(h, fn, &args, out);
 }
 
-int host_call_method(struct host *h, struct val self, struct str_obj *name, const struct val *a, size_t n, struct val *out)
+int host_call_method(struct host *h, struct val self, struct str_obj *name, const struct val *a, size_t n,
+		     struct val *out)
 {
 	struct val m;
 	struct call_args args = { .a = a, .n = n };
@@ -411,7 +421,8 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 			continue;
 		}
 		if (v.kind != V_DICT)
-			return host_raise(h, EXC_TypeError, "argument after ** must be a mapping, not %s", val_type_name(h, v));
+			return host_raise(h, EXC_TypeError, "argument after ** must be a mapping, not %s",
+					  val_type_name(h, v));
 		for (size_t at = 0;;) {
 			struct dict_entry *e = dict_next(v.u.d, &at);
 			int dup;
@@ -422,7 +433,8 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 				return host_raise(h, EXC_TypeError, "keywords must be strings");
 			dup = dict_get(h, all, e->key, &old);
 			if (dup)
-				return dup < 0 ? -1 : host_raise(h, EXC_TypeError, "got multiple values for keyword argument '%s'", e->key.u.s->p);
+				return dup < 0 ? -1 : host_raise(h, EXC_TypeError,
+								 "got multiple values for keyword argument '%s'", e->key.u.s->p);
 			if (dict_set(h, all, e->key, e->val))
 				return -1;
 		}

@@ -100,7 +100,8 @@ static int class_order(struct host *h, struct class_obj *c)
 		lines[n] = (struct line){ .v = c->bases, .n = n };
 		rc = c3_merge(c, lines, n + 1, order, &count);
 		if (rc)
-			host_raise(h, EXC_TypeError, "Cannot create a consistent method resolution order (MRO) for bases");
+			host_raise(h, EXC_TypeError,
+				   "Cannot create a consistent method resolution order (MRO) for bases");
 		else if ((c->mro = host_alloc(h, count * sizeof *order))) {
 			memcpy(c->mro, order, count * sizeof *order);
 			c->n_mro = count;
@@ -273,7 +274,8 @@ struct dict_obj *class_members(struct host *h, struct class_obj *c)
 
 /* --- class statements -------------------------------------------------------------------------------- */
 
-static int eval_bases(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj **bases, size_t *count)
+static int eval_bases(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj **bases,
+		      size_t *count)
 {
 	const struct py_list *l = &n->u.ClassDef.bases;
 	*count = 0;
@@ -286,25 +288,30 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 		f->node = l->v[i];
 		if (v.kind == V_CLASS)
 			bases[(*count)++] = v.u.c;
-		else if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted && strcmp(v.u.o->cls->name->p, "_Mixin"))
+		else if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted &&
+			 strcmp(v.u.o->cls->name->p, "_Mixin"))
 			return host_fatal(h, REASON_unsupported, "a class that derives from this type");
-		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)   /* Generic[T] and the like say nothing */
+		/* Generic[T] and the like say nothing */
+		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)
 			return host_raise(h, EXC_TypeError, "bases must be types");
 	}
 	for (size_t i = 0; i < *count; i++)
 		if (bases[i] == h->type.kind_class[V_BOOL] || bases[i]->kind == V_DTYPE || bases[i]->kind == V_FUNC)
-			return host_raise(h, EXC_TypeError, "type '%s' is not an acceptable base type", bases[i]->name->p);
+			return host_raise(h, EXC_TypeError, "type '%s' is not an acceptable base type",
+					  bases[i]->name->p);
 	if (!*count)
 		bases[(*count)++] = h->type.object_class;
 	return 0;
 }
 
-/* ClassVar of `a: ClassVar[int]`, int of `a: int`: what dataclasses ask for. It is looked up where that is the name of a variable, or one of
- * those that mean something to them, in a module. 1, 0: something else, -1 */
+/* ClassVar of `a: ClassVar[int]`, int of `a: int`: what dataclasses ask for. It is looked up where
+ * that is the name of a variable, or one of those that mean something to them, in a module. 1, 0:
+ * something else, -1 */
 static int annotation_head(struct host *h, struct host_frame *f, const struct py_node *said, struct val *out)
 {
 	static const char *const special[] = { "ClassVar", "InitVar", "KW_ONLY" };
-	int wanted = said->kind == PY_Subscript ? annotation_head(h, f, said->u.Subscript.value, out) : said->kind == PY_Name;
+	int wanted = said->kind == PY_Subscript ? annotation_head(h, f, said->u.Subscript.value, out) :
+		said->kind == PY_Name;
 
 	if (said->kind == PY_Subscript)
 		return wanted;
@@ -339,14 +346,16 @@ static int note_annotations(struct host *h, struct host_frame *f, const struct p
 }
 
 /* Runs the body with its own namespace, which becomes the class's. */
-static int run_class_body(struct host *h, struct host_frame *f, const struct py_node *n, struct scope *s, struct class_obj *c, struct val cell)
+static int run_class_body(struct host *h, struct host_frame *f, const struct py_node *n, struct scope *s,
+			  struct class_obj *c, struct val cell)
 {
 	struct val cells[64];
 	enum flow w;
 	struct host_frame body;
 
 	if (s->n_free > (int)COUNT_OF(cells))
-		return host_fatal(h, REASON_unsupported, "a class that uses more than 64 variables of the function around it");
+		return host_fatal(h, REASON_unsupported,
+				  "a class that uses more than 64 variables of the function around it");
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
 	body = (struct host_frame){ .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
@@ -372,13 +381,15 @@ static int init_subclass(struct host *h, struct host_frame *f, const struct py_n
 		struct str_obj *s;
 
 		if (!kw->arg.p || k == COUNT_OF(names))
-			return host_fatal(h, REASON_unsupported, "these keywords of a class statement are not supported");
+			return host_fatal(h, REASON_unsupported,
+					  "these keywords of a class statement are not supported");
 		s = host_ident(h, kw->arg);
 		if (!s || eval_expr(h, f, kw->value, &vals[k]))
 			return -1;
 		names[k] = val_of_str(s);
 		if (str_is(kw->arg, "metaclass")) {
-			if (vals[k].kind != V_CLASS || !(vals[k].u.c->native || (vals[k].u.c->mod && vals[k].u.c->mod->trusted)))
+			if (vals[k].kind != V_CLASS || !(vals[k].u.c->native ||
+							 (vals[k].u.c->mod && vals[k].u.c->mod->trusted)))
 				return host_fatal(h, REASON_unsupported, "metaclasses are not supported");
 			continue;
 		}
@@ -446,7 +457,8 @@ static int is_exc_class(struct host *h, const struct class_obj *c)
 }
 
 /* The new object before __init__: by a __new__ of the program or of a built-in type. */
-static int make_instance(struct host *h, struct class_obj *c, const struct call_args *args, int own_init, struct val *out)
+static int make_instance(struct host *h, struct class_obj *c, const struct call_args *args, int own_init,
+			 struct val *out)
 {
 	struct class_obj *where = NULL;
 	struct val *maker = class_lookup(h, c, h->nm[NM___new__], &where), a[33], t;
@@ -478,7 +490,8 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 	return host_callv(h, fn, &all, out);
 }
 
-static int init_instance(struct host *h, struct class_obj *c, struct val self, struct val init, const struct call_args *args)
+static int init_instance(struct host *h, struct class_obj *c, struct val self, struct val init,
+			 const struct call_args *args)
 {
 	struct val a[33], r, *v = a;
 	size_t n = args->n + 1;

@@ -84,7 +84,8 @@ static int init_slots(struct host *h, struct scope *s, struct val *slots)
 	return 0;
 }
 
-static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n, struct val first, struct val into)
+static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n,
+		    struct val first, struct val into)
 {
 	size_t count = (size_t)s->n_slots + (size_t)s->n_free;
 	struct val *slots = host_alloc(h, (count + 1) * sizeof *slots);
@@ -155,7 +156,8 @@ static int gen_run(struct host *h, struct host_frame *f, struct iter_obj *it, st
 		if (pass && (size_t)it->i + 1 == gens->n)
 			return eval_expr(h, f, it->node->u.ListComp.elt, out) ? -1 : 1;
 		if (pass) {
-			if (eval_expr(h, f, gens->v[it->i + 1]->u.comprehension.iter, &item) || host_iter(h, item, &item))
+			if (eval_expr(h, f, gens->v[it->i + 1]->u.comprehension.iter, &item) ||
+			    host_iter(h, item, &item))
 				return -1;
 			val_assign(h, &levels[++it->i], item);
 		}
@@ -178,7 +180,8 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 		return host_raise(h, EXC_ValueError, "generator already executing");
 	if (host_enter(h))
 		return -1;
-	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod, .slots = v + GEN_SLOTS,
+	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
+				 .slots = v + GEN_SLOTS,
 		.cells = v + GEN_SLOTS + s->n_slots, .fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
 		.class_cell = v[GEN_CLASS], .node = it->node };
 	it->n = GEN_RUNS;
@@ -191,7 +194,8 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 }
 
 /* The frame of a generator expression as a list, with the iterator over what it walks first. */
-static int eval_gen(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n, struct val first, struct val *out)
+static int eval_gen(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n,
+		    struct val first, struct val *out)
 {
 	size_t levels = n->u.ListComp.generators.n, count = GEN_SLOTS + (size_t)s->n_slots + (size_t)s->n_free + levels;
 	struct val state, it, *v, unset = { .kind = V_UNSET };
@@ -233,7 +237,8 @@ int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, str
 		return -1;
 	if (n->kind == PY_GeneratorExp)
 		return eval_gen(h, f, s, n, first, out);
-	rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) : val_list(h, NULL, 0, &into);
+	rc = n->kind == PY_DictComp ? val_dict(h, &into) : n->kind == PY_SetComp ? val_set(h, &into) :
+		val_list(h, NULL, 0, &into);
 	if (rc || host_enter(h))
 		return -1;
 	rc = run_comp(h, f, s, n, first, into);

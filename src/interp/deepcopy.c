@@ -26,7 +26,8 @@ static int copy_storage(struct copier *c, const struct tensor *t, struct storage
 	}
 	if (host_room(c->h, bytes))
 		return -1;
-	if (t->st->hollow ? tensor_new_hollow(&flat, DT_U8, 1, &bytes, &(int64_t){ 1 }, &e) : tensor_new(&flat, DT_U8, 1, &bytes, &e))
+	if (t->st->hollow ? tensor_new_hollow(&flat, DT_U8, 1, &bytes, &(int64_t){ 1 }, &e) :
+	    tensor_new(&flat, DT_U8, 1, &bytes, &e))
 		return host_raise_err(c->h, &e);
 	if (!t->st->hollow)
 		memcpy(flat.st->data, t->st->data, t->st->bytes);
@@ -153,9 +154,11 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	if (v.kind == V_TENSOR) {
 		if (copy_tensor(c, v, out))
 			return -1;
-		return ptr_map_put(&c->objects, v.u.o, out->u.o) ? host_fatal(c->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+		return ptr_map_put(&c->objects, v.u.o, out->u.o) ? host_fatal(c->h, REASON_out_of_memory,
+				"the machine is out of memory") : 0;
 	}
-	if (v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT && v.kind != V_SET && v.kind != V_OBJECT && v.kind != V_METHOD)
+	if (v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT && v.kind != V_SET &&
+	    v.kind != V_OBJECT && v.kind != V_METHOD)
 		return 0;
 	if (host_enter(c->h))
 		return -1;

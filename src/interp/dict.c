@@ -188,7 +188,8 @@ static int same_quick(struct val a, struct val b)
 			return 1;
 	}
 	if (a.kind == V_STR || b.kind == V_STR)
-		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) && (a.kind == V_OBJECT || b.kind == V_OBJECT) ? -1 : 0;
+		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) && (a.kind == V_OBJECT ||
+				b.kind == V_OBJECT) ? -1 : 0;
 	return a.kind == V_TENSOR || b.kind == V_TENSOR ? 0 : -1;
 }
 

@@ -128,7 +128,8 @@ int view_binary(struct host *h, enum py_op op, struct val a, struct val b, struc
 {
 	struct val x, y;
 
-	if ((op != PY_OP_BitOr && op != PY_OP_BitAnd && op != PY_OP_Sub && op != PY_OP_BitXor) || (!view_is_set(a) && !view_is_set(b)))
+	if ((op != PY_OP_BitOr && op != PY_OP_BitAnd && op != PY_OP_Sub && op != PY_OP_BitXor) ||
+	    (!view_is_set(a) && !view_is_set(b)))
 		return 0;
 	return view_to_set(h, a, &x) || view_to_set(h, b, &y) || op_binary(h, op, x, y, out) ? -1 : 1;
 }
@@ -153,7 +154,8 @@ static int v_isdisjoint(struct bind *b)
 {
 	struct val mine, other, both;
 
-	if (view_to_set(b->h, b->a[0], &mine) || view_to_set(b->h, b->a[1], &other) || op_binary(b->h, PY_OP_BitAnd, mine, other, &both))
+	if (view_to_set(b->h, b->a[0], &mine) || view_to_set(b->h, b->a[1], &other) ||
+	    op_binary(b->h, PY_OP_BitAnd, mine, other, &both))
 		return -1;
 	b->out = val_bool(both.u.d->live == 0);
 	return 0;

@@ -188,7 +188,8 @@ static enum flow exec_augassign(struct host *h, struct host_frame *f, const stru
 		name = attr_ident(h, f, t->u.Attribute.attr);
 		rc = !name || eval_expr(h, f, t->u.Attribute.value, &o) || attr_load(h, o, name, &old) ? -1 : 0;
 	} else if (t->kind == PY_Subscript) {
-		rc = eval_expr(h, f, t->u.Subscript.value, &o) || eval_expr(h, f, t->u.Subscript.slice, &i) || item_get(h, o, i, &old) ? -1 : 0;
+		rc = eval_expr(h, f, t->u.Subscript.value, &o) || eval_expr(h, f, t->u.Subscript.slice, &i) ||
+			item_get(h, o, i, &old) ? -1 : 0;
 	}
 	if (rc || eval_expr(h, f, n->u.AugAssign.value, &v))
 		return FLOW_FAIL;
@@ -353,7 +354,8 @@ static void raise_value(struct host *h, const struct host_frame *f, struct val v
 {
 	struct val e = v;
 	struct call_args none = { .n = 0 };
-	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->type.exc_class[EXC_BaseException]) && host_callv(h, v, &none, &e))
+	if (v.kind == V_CLASS && class_is_sub(v.u.c, h->type.exc_class[EXC_BaseException]) &&
+	    host_callv(h, v, &none, &e))
 		return;
 	if (e.kind != V_OBJECT || !class_is_sub(e.u.o->cls, h->type.exc_class[EXC_BaseException])) {
 		host_raise(h, EXC_TypeError, "exceptions must derive from BaseException");
@@ -395,11 +397,13 @@ static int clause_takes(struct host *h, struct host_frame *f, const struct py_no
 		return -1;
 	f->node = c;
 	if (type.kind != V_CLASS && type.kind != V_TUPLE)
-		return host_raise(h, EXC_TypeError, "catching classes that do not inherit from BaseException is not allowed");
+		return host_raise(h, EXC_TypeError,
+				  "catching classes that do not inherit from BaseException is not allowed");
 	return isinstance_of(h, exc, type);
 }
 
-static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c, const struct host_caught *caught)
+static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c,
+			     const struct host_caught *caught)
 {
 	struct host_caught outer = f->handled;
 	enum flow w;
@@ -420,8 +424,8 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 	return w;
 }
 
-/* May a program go on after this? Once it is sealed, what it calls must not fail: a handler would hide a kernel that does. Before,
- * it may not hang on what fails here and not there. */
+/* May a program go on after this? Once it is sealed, what it calls must not fail: a handler would
+ * hide a kernel that does. Before, it may not hang on what fails here and not there. */
 static int refuse_catch(struct host *h, const struct host_frame *f, const struct host_caught *c)
 {
 	if (f->mod->trusted)
@@ -429,7 +433,8 @@ static int refuse_catch(struct host *h, const struct host_frame *f, const struct
 	if (h->heap.sealed)
 		return host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, c->exc));
 	if (h->o.catch_sure && !c->sure)
-		return host_fatal(h, REASON_unsupported, "a %s is caught, which may not be raised wherever Python runs", val_type_name(h, c->exc));
+		return host_fatal(h, REASON_unsupported,
+				  "a %s is caught, which may not be raised wherever Python runs", val_type_name(h, c->exc));
 	return 0;
 }
 
@@ -543,7 +548,8 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 	f->node = item->context_expr;
 	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
 		if (!h->fail.fatal)
-			host_raise(h, EXC_TypeError, "'%s' object does not support the context manager protocol", val_type_name(h, manager));
+			host_raise(h, EXC_TypeError,
+				   "'%s' object does not support the context manager protocol", val_type_name(h, manager));
 		return FLOW_FAIL;
 	}
 	if (call_special(h, manager, NM___enter__, NULL, 0, &v) <= 0)
@@ -574,7 +580,8 @@ static int eval_decorators(struct host *h, struct host_frame *f, const struct py
 	return 0;
 }
 
-static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators, const struct val *d, struct val *v)
+static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators,
+		    const struct val *d, struct val *v)
 {
 	for (size_t i = decorators->n; i-- > 0;) {
 		struct val r;
@@ -587,11 +594,13 @@ static int decorate(struct host *h, struct host_frame *f, const struct py_list *
 	return 0;
 }
 
-static enum flow define(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_list *decorators, struct str name)
+static enum flow define(struct host *h, struct host_frame *f, const struct py_node *n,
+			const struct py_list *decorators, struct str name)
 {
 	struct val d[MOST_DECORATORS], v;
 
-	if (eval_decorators(h, f, decorators, d) || (n->kind == PY_ClassDef ? make_class(h, f, n, &v) : make_function(h, f, n, &v)))
+	if (eval_decorators(h, f, decorators, d) || (n->kind == PY_ClassDef ? make_class(h, f, n, &v) :
+						     make_function(h, f, n, &v)))
 		return FLOW_FAIL;
 	return decorate(h, f, decorators, d, &v) || name_store(h, f, name, v) ? FLOW_FAIL : FLOW_NEXT;
 }

@@ -22,6 +22,7 @@ int make_class(struct host *h, struct host_frame *f, const struct py_node *n, st
 int call_function(struct host *h, struct func_obj *fn, const struct call_args *args, struct val *out);
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out);
 int host_call1(struct host *h, struct val fn, struct val a, struct val *out);
-int host_call_method(struct host *h, struct val self, struct str_obj *name, const struct val *a, size_t n, struct val *out);
+int host_call_method(struct host *h, struct val self, struct str_obj *name, const struct val *a, size_t n,
+		     struct val *out);
 
 #endif

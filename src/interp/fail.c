@@ -60,7 +60,8 @@ int host_may_change(struct host *h, struct val v)
 	if (!h->heap.guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
 		return 0;
 	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->heap.sealed_storage : !v.u.o->young;
-	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed", val_type_name(h, v)) : 0;
+	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed",
+				val_type_name(h, v)) : 0;
 }
 
 /* Attributes of modules are guarded against our own code as well: program code reaches it by
@@ -76,7 +77,8 @@ int host_may_set(struct host *h, struct val v)
 	module = v.kind == V_OBJECT && h->type.nn_module && class_is_sub(v.u.o->cls, h->type.nn_module);
 	if (!module && h->frame && h->frame->mod->trusted)
 		return 0;
-	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set", val_type_name(h, v));
+	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set",
+			  val_type_name(h, v));
 }
 
 int host_raise_val(struct host *h, struct val exc)
@@ -164,7 +166,8 @@ int host_raise_err(struct host *h, const struct err *e)
 
 int host_exc_is(struct host *h, enum host_exc x)
 {
-	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT && class_is_sub(h->fail.exc.u.o->cls, h->type.exc_class[x]);
+	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT && class_is_sub(h->fail.exc.u.o->cls,
+			h->type.exc_class[x]);
 }
 
 void host_exc_clear(struct host *h)
@@ -247,7 +250,8 @@ int host_deep(struct host *h)
 {
 	char here;
 
-	return &here < h->lim.stack_floor ? host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded") : 0;
+	return &here < h->lim.stack_floor ? host_fatal(h, REASON_recursion_limit,
+						       "maximum recursion depth exceeded") : 0;
 }
 
 int host_out_of_fuel(struct host *h)

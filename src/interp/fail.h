@@ -11,7 +11,8 @@ int host_raise_val(struct host *h, struct val exc);
 int host_raise_err(struct host *h, const struct err *e);
 int host_catch(struct host *h, struct host_caught *c);                 /* 0: took the pending exception */
 void host_rethrow(struct host *h, const struct host_caught *c);
-int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);   /* for what is nowhere */
+/* for what is nowhere */
+int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int host_exc_is(struct host *h, enum host_exc x);                      /* is the pending one of that class? */
 void host_exc_clear(struct host *h);
 void host_position(struct host *h, int *line, int *col);
@@ -26,7 +27,8 @@ enum { HOST_STEPS_ENTRY = 16 };
 int host_burn(struct host *h, int64_t steps);
 
 /* Does code of a program ask, which may not see where it runs, not our own library? */
-static inline int host_serves_program(const struct host *h) { return h->frame && !h->frame->mod->trusted && !h->o.may_vary; }
+static inline int host_serves_program(const struct host *h) { return h->frame && !h->frame->mod->trusted &&
+							      !h->o.may_vary; }
 /* Programs may not ask for what differs from one run of CPython to the next, or with who runs it: the order of a set,
  * addresses, identities of equal values. 0 where our own library asks, or the answer is only printed; else -1. */
 int host_varies(struct host *h, const char *what);

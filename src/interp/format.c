@@ -123,7 +123,8 @@ static void group_digits(struct str digits, char sep, int every, size_t width, s
 	struct buf padded = BUF_INIT;
 	size_t rest, have;
 
-	while (whole < digits.n && digits.p[whole] != '.' && (every == 4 || (digits.p[whole] != 'e' && digits.p[whole] != 'E')))
+	while (whole < digits.n && digits.p[whole] != '.' &&
+	       (every == 4 || (digits.p[whole] != 'e' && digits.p[whole] != 'E')))
 		whole++;
 	rest = digits.n - whole;
 	have = whole + (whole ? (whole - 1) / (size_t)every : 0) + rest;
@@ -141,7 +142,8 @@ static void group_digits(struct str digits, char sep, int every, size_t width, s
 	buf_release(&padded);
 }
 
-static void emit_number(const struct spec *o, int neg, const char *prefix, struct str digits, int every, struct buf *out)
+static void emit_number(const struct spec *o, int neg, const char *prefix, struct str digits, int every,
+			struct buf *out)
 {
 	struct buf body = BUF_INIT, sign = BUF_INIT;
 	if (neg)
@@ -150,7 +152,8 @@ static void emit_number(const struct spec *o, int neg, const char *prefix, struc
 		buf_addc(&sign, o->sign);
 	buf_adds(&sign, prefix);
 	if (o->group) {
-		size_t inner = o->align == '=' && !strcmp(o->fill, "0") && o->width > (int64_t)sign.n ? (size_t)o->width - sign.n : 0;
+		size_t inner = o->align == '=' && !strcmp(o->fill, "0") && o->width > (int64_t)sign.n ?
+			(size_t)o->width - sign.n : 0;
 		group_digits(digits, o->group, every, inner, &body);
 	} else {
 		buf_addstr(&body, digits);
@@ -314,7 +317,8 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 			if (val_str(h, text, &s) || call_special(h, v, NM___format__, &s, 1, &r) < 0)
 				return -1;
 			if (r.kind != V_STR)
-				return host_raise(h, EXC_TypeError, "__format__ must return a str, not %s", val_type_name(h, r));
+				return host_raise(h, EXC_TypeError, "__format__ must return a str, not %s",
+						  val_type_name(h, r));
 			buf_addstr(out, val_text(r));
 			return 0;
 		}
@@ -332,14 +336,17 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 		is_int = o.type != 's' && o.type;
 	if (v.kind == V_STR)
 		return format_str(h, val_text(v), &o, out);
-	if (v.kind == V_FLOAT || ((v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL) && o.type && strchr("eEfFgG%", o.type))) {
+	if (v.kind == V_FLOAT || ((v.kind == V_INT || v.kind == V_BIG || v.kind == V_BOOL) && o.type &&
+				  strchr("eEfFgG%", o.type))) {
 		if (o.type && !strchr("eEfFgGn%", o.type))
-			return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type 'float'", o.type);
+			return host_raise(h, EXC_ValueError,
+					  "Unknown format code '%c' for object of type 'float'", o.type);
 		return format_float(h, val_as_double(v), &o, out);
 	}
 	if (is_int || v.kind == V_BOOL) {
 		if (o.type && !strchr("bcdoxXn", o.type))
-			return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type '%s'", o.type, val_type_name(h, v));
+			return host_raise(h, EXC_ValueError, "Unknown format code '%c' for object of type '%s'",
+					  o.type, val_type_name(h, v));
 		return format_int(h, v, &o, out);
 	}
 	return host_raise(h, EXC_TypeError, "unsupported format string passed to %s.__format__", val_type_name(h, v));
@@ -415,7 +422,8 @@ int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, 
 /* --- str.format ------------------------------------------------------------------------------------- */
 
 /* "0.name[key]": the value a field names. */
-static int field_value(struct host *h, struct str name, const struct val *args, size_t n, struct val kw, size_t *next, struct val *out)
+static int field_value(struct host *h, struct str name, const struct val *args, size_t n, struct val kw,
+		       size_t *next, struct val *out)
 {
 	size_t end = 0;
 	struct str head;
@@ -428,7 +436,8 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 	if (!head.n || !str_to_i64(head, &index)) {
 		size_t i = head.n ? (size_t)index : (*next)++;
 		if (i >= n)
-			return host_raise(h, EXC_IndexError, "Replacement index %zu out of range for positional args tuple", i);
+			return host_raise(h, EXC_IndexError,
+					  "Replacement index %zu out of range for positional args tuple", i);
 		*out = args[i];
 	} else {
 		if (val_str(h, head, &key) || item_get(h, kw, key, out))
@@ -441,7 +450,8 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 		struct str_obj *s;
 		struct str part;
 
-		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' && name.p[end] != '['); end++)
+		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' &&
+						  name.p[end] != '['); end++)
 			;
 		part = (struct str){ .p = name.p + from, .n = end - from };
 		if (item) {
@@ -461,9 +471,11 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 	return 0;
 }
 
-static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct val *out);
+static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw,
+		       size_t *next, int levels, struct val *out);
 
-static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct buf *out)
+static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw,
+			size_t *next, int levels, struct buf *out)
 {
 	struct str spec = field, name = str_cut(&spec, ':');
 	struct val v, nested;
@@ -493,7 +505,8 @@ static int format_field(struct host *h, struct str field, const struct val *args
 }
 
 /* Fields of a specification's fields count on in *next; deeper than those Python does not go. */
-static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, size_t *next, int levels, struct val *out)
+static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw,
+		       size_t *next, int levels, struct val *out)
 {
 	struct buf b = BUF_INIT;
 	int rc = levels ? 0 : host_raise(h, EXC_ValueError, "Max string recursion exceeded");
@@ -511,7 +524,8 @@ static int format_text(struct host *h, struct str fmt, const struct val *args, s
 			if (depth)
 				rc = host_raise(h, EXC_ValueError, "Single '{' encountered in format string");
 			else
-				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from }, args, n, kw, next, levels, &b) ||
+				rc = format_field(h, (struct str){ .p = fmt.p + from, .n = --i - from },
+						  args, n, kw, next, levels, &b) ||
 				     text_room(h, &b) ? -1 : 0;
 		} else {
 			buf_addc(&b, c);
@@ -583,7 +597,8 @@ static int percent_emit(struct percent *p, struct spec *o, char type, struct val
 	if (!val_is_number(v)) {
 		if (type == 'c' && v.kind == V_STR)
 			return format_str(h, val_text(v), o, out);
-		return host_raise(h, EXC_TypeError, "%%%c format: a real number is required, not %s", type, val_type_name(h, v));
+		return host_raise(h, EXC_TypeError, "%%%c format: a real number is required, not %s", type,
+				  val_type_name(h, v));
 	}
 	if (strchr("eEfFgG", type)) {
 		o->type = type;
@@ -607,7 +622,8 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		size_t from = ++*i;
 		while (*i < fmt.n && fmt.p[*i] != ')')
 			++*i;
-		if (val_str(p->h, (struct str){ .p = fmt.p + from, .n = *i - from }, &key) || item_get(p->h, p->args, key, &v))
+		if (val_str(p->h, (struct str){ .p = fmt.p + from, .n = *i - from }, &key) ||
+		    item_get(p->h, p->args, key, &v))
 			return -1;
 		++*i;
 	}
@@ -642,7 +658,8 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		return 0;
 	}
 	if (!type || !strchr("srdiufFeEgGxXoca", type))
-		return host_raise(p->h, EXC_ValueError, "unsupported format character '%c' (0x%x) at index %zu", type, (unsigned char)type, *i - 1);
+		return host_raise(p->h, EXC_ValueError, "unsupported format character '%c' (0x%x) at index %zu",
+				  type, (unsigned char)type, *i - 1);
 	if (v.kind == V_UNSET && percent_next(p, &v))
 		return -1;
 	return percent_emit(p, &o, type, v, out);

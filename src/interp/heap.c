@@ -1,8 +1,9 @@
 /* The heap of a host: objects, their references, the list of temporaries.
  *
  * Invariant: refs counts every holder (containers, variables, the temporaries); at 0 an object goes
- * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep
- * stack. Classes and modules live as long as the host. All objects are on one list: host_free_objects frees what cycles kept alive. */
+ * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep stack.
+ * Classes and modules live as long as the host. All objects are on one list: host_free_objects
+ * frees what cycles kept alive. */
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -71,8 +72,8 @@ static size_t obj_size(const struct obj *o)
 
 /* --- small objects ---------------------------------------------------------------------------------
  *
- * They are cut from blocks, and one that is gone is taken again for the next of its size. The address sanitizer is to see who uses
- * one that is gone: for it each is an allocation of its own. */
+ * They are cut from blocks, and one that is gone is taken again for the next of its size. The
+ * address sanitizer is to see who uses one that is gone: for it each is an allocation of its own. */
 
 enum { SMALL_MOST = MEM_WATCHED ? 0 : HEAP_SMALL * HEAP_STEP };
 

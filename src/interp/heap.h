@@ -22,7 +22,8 @@ static inline struct val val_of_str(struct str_obj *s) { return (struct val){ .k
 int val_bytes(struct host *h, struct str s, struct val *out);
 int val_pair(struct host *h, enum val_kind kind, struct val self, struct val fn, struct val *out);
 int val_slice(struct host *h, struct val a, struct val b, struct val c, struct val *out);
-int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *), struct val *out);
+int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *),
+	     struct val *out);
 int seq_reserve(struct host *h, struct seq_obj *s, size_t more);
 int host_module(struct host *h, struct str name, struct module_obj **out);
 /* A copy of v in which what was shared stays shared (deepcopy.c). */

@@ -25,7 +25,8 @@ static int unknown_module(struct host *h, struct str name)
 	struct str rest = name, top = str_cut(&rest, '.');
 	for (size_t i = 0; i < COUNT_OF(forbidden); i++)
 		if (str_is(top, forbidden[i]))
-			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here", STR_ARG(name));
+			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here",
+					  STR_ARG(name));
 	if (!h->o.may_vary && lib_knows_module(h->lib, name))
 		return host_fatal(h, REASON_unsupported, "module '%.*s' is not supported here", STR_ARG(name));
 	return host_raise_sure(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
@@ -54,8 +55,10 @@ static struct str canonical(struct str name)
 static int is_module(struct host *h, struct str name)
 {
 	static const char *const language[] = {
-		"triton.language.math", "triton.language.libdevice", "triton.language.extra", "triton.language.extra.libdevice",
-		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
+		"triton.language.math", "triton.language.libdevice", "triton.language.extra",
+		"triton.language.extra.libdevice",
+		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core",
+		"triton.language.standard",
 		"triton.language.random", "triton.language.semantic",
 	};
 	for (size_t i = 0; i < COUNT_OF(language); i++)
@@ -114,7 +117,8 @@ int import_module(struct host *h, struct str name, struct val *out)
 		if (name.p[i] == '.')
 			dot = (ptrdiff_t)i;
 	if (dot > 0 && get_module(h, (struct str){ .p = name.p, .n = (size_t)dot }, &parent) > 0) {
-		struct str_obj *s = host_intern(h, (struct str){ .p = name.p + dot + 1, .n = name.n - (size_t)dot - 1 });
+		struct str_obj *s = host_intern(h, (struct str){ .p = name.p + dot + 1,
+								 .n = name.n - (size_t)dot - 1 });
 		found = s ? module_attr(h, parent.u.mod, s, out) : -1;
 		if (found)
 			return found < 0 ? -1 : 0;
@@ -187,7 +191,8 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	found = top ? 0 : get_module(h, dotted, out);
 	if (found)
 		return found;
-	if (m->trusted && !top && h->frame && h->frame->mod == m)      /* a prelude names another module, or a builtin */
+	/* a prelude names another module, or a builtin */
+	if (m->trusted && !top && h->frame && h->frame->mod == m)
 		return get_module(h, bare, out);
 	if (str_starts(dotted, "triton.language."))
 		return make_tl(h, dotted, out);
@@ -201,13 +206,15 @@ static int is_visible(const struct host *h, struct val v)
 	return !internal || (h->frame && h->frame->mod->trusted);
 }
 
-/* Something is here that PyTorch 2.11 no longer has, or never had. Kernels that earlier versions made import names of torch._inductor
- * that are gone, and may, where nothing asks whether they are there: 1. Anything else a program does not see: 0. */
+/* Something is here that PyTorch 2.11 no longer has, or never had. Kernels that earlier versions
+ * made import names of torch._inductor that are gone, and may, where nothing asks whether they are
+ * there: 1. Anything else a program does not see: 0. */
 static int is_older(struct host *h, struct str name)
 {
 	if (!str_starts(name, "torch._inductor"))
 		return 0;
-	return h->tries ? host_fatal(h, REASON_unsupported, "a try around '%.*s', which PyTorch no longer has", STR_ARG(name)) : 1;
+	return h->tries ? host_fatal(h, REASON_unsupported, "a try around '%.*s', which PyTorch no longer has",
+				     STR_ARG(name)) : 1;
 }
 
 /* May the program see the name of a module of ours? The real one has it, too. 1, 0, -1 */
@@ -230,7 +237,8 @@ static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, 
 	}
 	if (!m->lazy)
 		return 0;
-	n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n }, (struct str){ .p = name->p, .n = name->n });
+	n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n },
+		       (struct str){ .p = name->p, .n = name->n });
 	if (n < 0)
 		return 0;
 	found = make_member(h, m, name, (struct str){ .p = dotted, .n = (size_t)n }, out);
@@ -243,7 +251,8 @@ static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, 
 static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	char dotted[200];
-	int n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n }, (struct str){ .p = name->p, .n = name->n });
+	int n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n },
+			   (struct str){ .p = name->p, .n = name->n });
 	struct str whole = { .p = dotted, .n = n < 0 ? 0 : (size_t)n };
 	int found = n > 0 && lib_knows_module(h->lib, whole) == LIB_MODULE ? get_module(h, whole, out) : 0;
 
@@ -265,7 +274,8 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 static int program_import(struct host *h, struct str name, struct val *out)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
-	int real = !host_serves_program(h) || !lib_knows_module(h->lib, top) || lib_knows_module(h->lib, name) ? 1 : is_older(h, name);
+	int real = !host_serves_program(h) || !lib_knows_module(h->lib, top) || lib_knows_module(h->lib, name) ?
+		1 : is_older(h, name);
 
 	if (real < 0)
 		return -1;
@@ -355,7 +365,8 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 			return -1;
 		host_exc_clear(h);
 		if (!found)
-			return host_raise_sure(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'", STR_ARG(a->name), STR_ARG(im->module));
+			return host_raise_sure(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'",
+					       STR_ARG(a->name), STR_ARG(im->module));
 		if (name_store(h, f, a->asname.p ? a->asname : a->name, v))
 			return -1;
 	}

@@ -22,7 +22,8 @@ static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *
 		if (!host_exc_is(h, EXC_TypeError))
 			return -1;
 		host_exc_clear(h);
-		return host_raise(h, EXC_TypeError, "slice indices must be integers or None or have an __index__ method");
+		return host_raise(h, EXC_TypeError,
+				  "slice indices must be integers or None or have an __index__ method");
 	}
 	return 0;
 }
@@ -34,7 +35,8 @@ static int64_t clip(int64_t i, int64_t n, int64_t lo, int64_t hi)
 	return i < lo ? lo : i > hi ? hi : i;
 }
 
-int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop, int64_t *step, int64_t *count)
+int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop,
+		  int64_t *step, int64_t *count)
 {
 	int64_t lo, hi;
 
@@ -62,7 +64,8 @@ int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t 
 static int seq_index(struct host *h, struct val v, struct val index, int64_t n, const char *what, int64_t *i)
 {
 	if (index.kind != V_INT && index.kind != V_BOOL && !(V_IS_HEAP(index) && has_special(h, index, NM___index__)))
-		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
+		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError,
+						       "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
 	if (val_as_int(h, index, i))
 		return -1;
 	if (*i < 0)
@@ -76,7 +79,8 @@ static int seq_get(struct host *h, struct val v, struct val index, struct val *o
 {
 	int64_t i, stop, step, count, n = (int64_t)v.u.seq->n;
 	if (index.kind != V_SLICE) {
-		if (seq_index(h, v, index, n, v.kind == V_LIST ? "list index out of range" : "tuple index out of range", &i))
+		if (seq_index(h, v, index, n, v.kind == V_LIST ? "list index out of range" :
+			      "tuple index out of range", &i))
 			return -1;
 		*out = host_hold(h, v.u.seq->v[i]);
 		return 0;
@@ -154,7 +158,8 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	o = host_obj(h, V_RANGE, sizeof *o, NULL);
 	if (!o)
 		return -1;
-	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) || ck_mul64(stop, r->step, &o->stop) ||
+	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) ||
+	    ck_mul64(stop, r->step, &o->stop) ||
 	    ck_add64(o->stop, r->start, &o->stop) || ck_mul64(r->step, step, &o->step))
 		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits");
 	*out = val_obj(&o->h);
@@ -191,7 +196,8 @@ static int class_item(struct host *h, struct val v, struct val index, struct val
 		struct call_args args = { .a = a, .n = 2 };
 		return host_callv(h, m->kind == V_CLASSMETHOD ? m->u.m->self : *m, &args, out);
 	}
-	if (v.u.c->native && (v.u.c->kind == V_LIST || v.u.c->kind == V_TUPLE || v.u.c->kind == V_DICT || v.u.c->kind == V_SET || v.u.c->kind == V_CLASS))
+	if (v.u.c->native && (v.u.c->kind == V_LIST || v.u.c->kind == V_TUPLE || v.u.c->kind == V_DICT ||
+			      v.u.c->kind == V_SET || v.u.c->kind == V_CLASS))
 		return make_type_form(h, "types.GenericAlias", v, index, out);
 	return host_raise(h, EXC_TypeError, "type '%s' is not subscriptable", v.u.c->name->p);
 }
@@ -234,7 +240,8 @@ static int is_sequence(struct val v)
 static int own_item_method(struct host *h, struct val v, enum name_id name)
 {
 	struct class_obj *where = NULL;
-	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native && class_lookup(h, v.u.o->cls, h->nm[name], &where) && !where->native;
+	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native && class_lookup(h, v.u.o->cls, h->nm[name],
+			&where) && !where->native;
 }
 
 int item_get(struct host *h, struct val v, struct val index, struct val *out)
@@ -274,7 +281,8 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	n = items.u.seq->n;
 	if (step != 1) {
 		if ((int64_t)n != count)
-			return host_raise(h, EXC_ValueError, "attempt to assign sequence of size %zu to extended slice of size %lld", n, (long long)count);
+			return host_raise(h, EXC_ValueError,
+					  "attempt to assign sequence of size %zu to extended slice of size %lld", n, (long long)count);
 		for (int64_t k = 0; k < count; k++)
 			val_assign(h, &s->v[i + k * step], items.u.seq->v[k]);
 		return 0;
@@ -300,7 +308,8 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 	struct val r, a[2] = { index, x };
 	int found;
 
-	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
+	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) ||
+	    (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___setitem__)) {
 		if (v.kind == V_DICT)
@@ -354,7 +363,8 @@ int item_del(struct host *h, struct val v, struct val index)
 	struct val r;
 	int found;
 
-	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) || (v.kind == V_LIST && plain_index(h, &index)))
+	if (((v.kind == V_LIST || v.kind == V_DICT) && host_may_change(h, v)) ||
+	    (v.kind == V_LIST && plain_index(h, &index)))
 		return -1;
 	if (!own_item_method(h, v, NM___delitem__)) {
 		if (v.kind == V_LIST)

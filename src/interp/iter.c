@@ -55,7 +55,8 @@ static int next_dict(struct host *h, struct iter_obj *it, struct val *out)
 	struct dict_entry *e;
 
 	if ((int64_t)d->live != it->n)
-		return host_raise(h, EXC_RuntimeError, "%s changed size during iteration", it->src.kind == V_SET ? "Set" : "dictionary");
+		return host_raise(h, EXC_RuntimeError, "%s changed size during iteration",
+				  it->src.kind == V_SET ? "Set" : "dictionary");
 	e = dict_next(d, &at);
 	it->i = (int64_t)at;
 	if (!e)

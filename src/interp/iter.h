@@ -5,7 +5,8 @@
 #include "interp/state.h"
 
 int host_iter(struct host *h, struct val v, struct val *it);
-int host_iter_any(struct host *h, struct val v, struct val *it);          /* the caller does not care for the order of a set */
+/* the caller does not care for the order of a set */
+int host_iter_any(struct host *h, struct val v, struct val *it);
 int host_each_any(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx);
 int host_next(struct host *h, struct val it, struct val *out);            /* 1, 0, -1 */
 int list_extend(struct host *h, struct val list, struct val from);        /* by any iterable */

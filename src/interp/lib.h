@@ -20,7 +20,8 @@ struct lib_source {
 	size_t n_tables;
 	const struct lib_file *files;
 	size_t n_files;
-	const char *known, *known_end;           /* what is in the real libraries: tools/gen_known.py says how it is written */
+	/* what is in the real libraries: tools/gen_known.py says how it is written */
+	const char *known, *known_end;
 };
 
 /* The index of a source, shared by the hosts of a thread. */
@@ -44,7 +45,8 @@ int lib_knows(const struct host_lib *lib, struct str dotted);
 /* Have they a module of this name? LIB_HIDDEN: it can be imported, but its package has something else under the name. */
 enum { LIB_MODULE = 1, LIB_HIDDEN };
 int lib_knows_module(const struct host_lib *lib, struct str dotted);
-/* What the real module has, as lib_line_has reads it; empty: it is not listed. Names as __file__ are in no list: lines have them all. */
+/* What the real module has, as lib_line_has reads it; empty: it is not listed. Names as __file__
+ * are in no list: lines have them all. */
 struct str lib_line(const struct host_lib *lib, struct str module);
 int lib_line_has(struct str line, struct str name);
 struct unit *lib_unit(struct host *h, struct str dotted);   /* that defines it, parsed; NULL: none */

@@ -87,12 +87,15 @@ static int positional_names(struct host *h, struct val cls, size_t n, struct val
 	if (attr_load(h, cls, h->nm[NM___match_args__], names))
 		return -1;
 	if (names->kind != V_TUPLE)
-		return host_raise(h, EXC_TypeError, "__match_args__ must be a tuple (got %s)", val_type_name(h, *names));
+		return host_raise(h, EXC_TypeError, "__match_args__ must be a tuple (got %s)",
+				  val_type_name(h, *names));
 	if (names->u.seq->n < n)
-		return host_raise(h, EXC_TypeError, "a pattern accepts %zu positional sub-patterns (%zu given)", names->u.seq->n, n);
+		return host_raise(h, EXC_TypeError, "a pattern accepts %zu positional sub-patterns (%zu given)",
+				  names->u.seq->n, n);
 	for (size_t i = 0; i < n; i++)
 		if (names->u.seq->v[i].kind != V_STR)
-			return host_raise(h, EXC_TypeError, "__match_args__ elements must be strings (got %s)", val_type_name(h, names->u.seq->v[i]));
+			return host_raise(h, EXC_TypeError, "__match_args__ elements must be strings (got %s)",
+					  val_type_name(h, names->u.seq->v[i]));
 	return 0;
 }
 

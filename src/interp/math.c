@@ -212,7 +212,8 @@ static int m_hypot(struct bind *b)
 	}
 	if (most > 0 && most < 1e-300)
 		return bind_unsupported(b, "math.hypot of numbers that small");
-	b->out = val_float(inf ? INFINITY : nan ? NAN : most == 0 || b->a[0].u.seq->n == 1 ? most : norm(v, b->a[0].u.seq->n, most));
+	b->out = val_float(inf ? INFINITY : nan ? NAN : most == 0 || b->a[0].u.seq->n == 1 ? most :
+			   norm(v, b->a[0].u.seq->n, most));
 	return 0;
 }
 
@@ -226,7 +227,8 @@ static int to_int(struct bind *b, double (*fn)(double))
 	if (bind_float(b, 0, &x))
 		return -1;
 	if (!isfinite(x))
-		return bind_raise(b, isnan(x) ? EXC_ValueError : EXC_OverflowError, "cannot convert float %s to integer", isnan(x) ? "NaN" : "infinity");
+		return bind_raise(b, isnan(x) ? EXC_ValueError : EXC_OverflowError,
+				  "cannot convert float %s to integer", isnan(x) ? "NaN" : "infinity");
 	return big_from_double(b->h, fn(x), &b->out);
 }
 
@@ -260,7 +262,8 @@ static int m_isclose(struct bind *b)
 	double x, y, rel, abs_tol;
 	if (two(b, &x, &y) || bind_float(b, 2, &rel) || bind_float(b, 3, &abs_tol))
 		return -1;
-	b->out = val_bool(x == y || (isfinite(x) && isfinite(y) && fabs(x - y) <= fmax(rel * fmax(fabs(x), fabs(y)), abs_tol)));
+	b->out = val_bool(x == y || (isfinite(x) && isfinite(y) &&
+				     fabs(x - y) <= fmax(rel * fmax(fabs(x), fabs(y)), abs_tol)));
 	return 0;
 }
 
@@ -414,7 +417,8 @@ static int m_fsum(struct bind *b)
 		size_t k;
 
 		if (!val_is_number(list.u.seq->v[i]))
-			return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, list.u.seq->v[i]));
+			return bind_raise(b, EXC_TypeError, "must be real number, not %s",
+					  val_type_name(b->h, list.u.seq->v[i]));
 		x = val_as_double(list.u.seq->v[i]);
 		if (!(fabs(x) < 1e300))
 			return bind_unsupported(b, "math.fsum of numbers that large");
@@ -501,7 +505,8 @@ static int m_is_wide(struct bind *b)
 	return 0;
 }
 
-/* Which call from outside this is, 0 while the program is loaded: caches of functools may not remember objects from one to the next. */
+/* Which call from outside this is, 0 while the program is loaded: caches of functools may not
+ * remember objects from one to the next. */
 static int m_entry(struct bind *b)
 {
 	b->out = val_int(b->h->heap.sealed ? b->h->heap.entries : 0);

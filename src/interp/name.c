@@ -46,7 +46,8 @@ static int unbound(struct host *h, const char *name, int free)
 	if (free)
 		return host_raise(h, EXC_NameError,
 			"cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
-	return host_raise(h, EXC_UnboundLocalError, "cannot access local variable '%s' where it is not associated with a value", name);
+	return host_raise(h, EXC_UnboundLocalError,
+			  "cannot access local variable '%s' where it is not associated with a value", name);
 }
 
 static const struct var *find_var(const struct host_frame *f, struct str id)
@@ -133,7 +134,8 @@ struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct st
 	struct val s;
 	struct str cls;
 
-	if (id.n < 3 || id.p[0] != '_' || id.p[1] != '_' || !f->scope || !f->scope->private_name.p || str_ends(id, "__"))
+	if (id.n < 3 || id.p[0] != '_' || id.p[1] != '_' || !f->scope || !f->scope->private_name.p ||
+	    str_ends(id, "__"))
 		return host_ident(h, id);
 	cls = f->scope->private_name;
 	while (cls.n && cls.p[0] == '_')

@@ -25,7 +25,8 @@ static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count
 	if (*count < 0 || !len)
 		*count = 0;
 	if (ck_mul64(*count, (int64_t)len, &total) || total > (int64_t)(h->o.memory / 8))
-		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items", (long long)*count, len);
+		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items",
+				  (long long)*count, len);
 	return host_burn(h, total / 8);
 }
 
@@ -35,7 +36,8 @@ static int seq_repeat(struct host *h, struct val s, struct val n, struct val *ou
 	size_t len = s.u.seq->n;
 	if (repeat_count(h, n, len, &count))
 		return -1;
-	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) || seq_reserve(h, out->u.seq, len * (size_t)count))
+	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) || seq_reserve(h, out->u.seq,
+			len * (size_t)count))
 		return -1;
 	for (int64_t i = 0; i < count; i++)
 		for (size_t k = 0; k < len; k++) {
@@ -198,14 +200,16 @@ static int refuse(struct host *h, enum py_op op, const char *suffix, struct val 
 	int a_seq, b_seq;
 
 	if (op == PY_OP_Add && a.kind == V_STR)
-		return host_raise(h, EXC_TypeError, "can only concatenate str (not \"%s\") to str", val_type_name(h, b));
+		return host_raise(h, EXC_TypeError, "can only concatenate str (not \"%s\") to str",
+				  val_type_name(h, b));
 	if (op == PY_OP_Add && (a.kind == V_LIST || a.kind == V_TUPLE))
 		return host_raise(h, EXC_TypeError, "can only concatenate %s (not \"%s\") to %s", val_type_name(h, a),
 				  val_type_name(h, b), val_type_name(h, a));
 	a_seq = a.kind == V_STR || a.kind == V_LIST || a.kind == V_TUPLE || a.kind == V_BYTES;
 	b_seq = b.kind == V_STR || b.kind == V_LIST || b.kind == V_TUPLE || b.kind == V_BYTES;
 	if (op == PY_OP_Mult && (a_seq || b_seq))
-		return host_raise(h, EXC_TypeError, "can't multiply sequence by non-int of type '%s'", val_type_name(h, a_seq ? b : a));
+		return host_raise(h, EXC_TypeError, "can't multiply sequence by non-int of type '%s'",
+				  val_type_name(h, a_seq ? b : a));
 	return host_raise(h, EXC_TypeError, "unsupported operand type(s) for %s%s: '%s' and '%s'", text, suffix,
 			  val_type_name(h, a), val_type_name(h, b));
 }
@@ -263,7 +267,8 @@ int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct 
 		if (op == PY_OP_BitOr && is_type(a) && is_type(b) && (a.kind != V_NONE || b.kind != V_NONE))
 			return make_type_form(h, "types.UnionType", a, b, out);
 	} else if (a.kind != V_OBJECT && b.kind != V_OBJECT && a.kind != V_TENSOR && b.kind != V_TENSOR) {
-		int has = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL) || class_lookup(h, val_class(h, b), h->op_name[op][1], NULL);
+		int has = class_lookup(h, val_class(h, a), h->op_name[op][0], NULL) ||
+			class_lookup(h, val_class(h, b), h->op_name[op][1], NULL);
 		int done = has ? 0 : container_binary(h, op, a, b, out);
 		if (done)
 			return done < 0 ? -1 : 0;
@@ -335,6 +340,7 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!m)
-		return host_raise(h, EXC_TypeError, "bad operand type for unary %s: '%s'", py_op_text(op), val_type_name(h, a));
+		return host_raise(h, EXC_TypeError, "bad operand type for unary %s: '%s'", py_op_text(op),
+				  val_type_name(h, a));
 	return host_call1(h, host_hold(h, *m), a, out);
 }

@@ -19,7 +19,8 @@ int item_del(struct host *h, struct val v, struct val index);
 int host_len(struct host *h, struct val v, int64_t *out);
 int special_len(struct host *h, struct val v, int64_t *out);      /* by __len__: 1, 0 it has none, -1 */
 /* start, stop, step of a slice over n items, as slice.indices; *count of them. */
-int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop, int64_t *step, int64_t *count);
+int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop,
+		  int64_t *step, int64_t *count);
 
 /* int | None and list[int]: tuples of a class of their own. */
 int is_type_form(struct val v);

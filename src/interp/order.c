@@ -306,7 +306,8 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 	return rich_compare(h, op, a, b, out);
 }
 
-/* Inside containers what is one object is equal, and floats are no objects here: of two that are no numbers nobody knows. */
+/* Inside containers what is one object is equal, and floats are no objects here: of two that are no
+ * numbers nobody knows. */
 static int is_vague_nan(struct val a, struct val b)
 {
 	return a.kind == V_FLOAT && b.kind == V_FLOAT && isnan(a.u.f) && isnan(b.u.f);
@@ -331,7 +332,8 @@ int op_contains(struct host *h, struct val c, struct val item)
 	case V_VIEW: return view_has(h, c, item);
 	case V_STR:
 		if (item.kind != V_STR)
-			return host_raise(h, EXC_TypeError, "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
+			return host_raise(h, EXC_TypeError,
+					  "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
 		return str_find(val_text(c), val_text(item)) >= 0;
 	case V_BYTES:
 		if (item.kind == V_BYTES)
@@ -341,9 +343,11 @@ int op_contains(struct host *h, struct val c, struct val item)
 		if (item.kind == V_INT || item.kind == V_BOOL) {
 			const struct range_obj *r = c.u.range;
 			int64_t i = item.u.i;
-			uint64_t off = r->step > 0 ? (uint64_t)i - (uint64_t)r->start : (uint64_t)r->start - (uint64_t)i;
+			uint64_t off = r->step > 0 ? (uint64_t)i - (uint64_t)r->start :
+				(uint64_t)r->start - (uint64_t)i;
 			uint64_t step = r->step > 0 ? (uint64_t)r->step : 0 - (uint64_t)r->step;
-			return (r->step > 0 ? i >= r->start && i < r->stop : i <= r->start && i > r->stop) && off % step == 0;
+			return (r->step > 0 ? i >= r->start && i < r->stop : i <= r->start && i > r->stop) &&
+				off % step == 0;
 		}
 		break;
 	default: break;
@@ -388,7 +392,8 @@ int val_truth(struct host *h, struct val v)
 	found = call_special(h, v, NM___bool__, NULL, 0, &r);
 	if (found) {
 		if (found > 0 && r.kind != V_BOOL)
-			return host_raise(h, EXC_TypeError, "__bool__ should return bool, returned %s", val_type_name(h, r));
+			return host_raise(h, EXC_TypeError, "__bool__ should return bool, returned %s",
+					  val_type_name(h, r));
 		return found < 0 ? -1 : (int)r.u.i;
 	}
 	found = special_len(h, v, &n);

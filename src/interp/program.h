@@ -30,7 +30,8 @@ struct host_options {
 	int recursion;              /* calls deep; 0: 900 */
 	int oracle;                 /* every float tensor is kept in fp64 */
 	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
-	uint64_t noise_seed;        /* not 0: results of compute operations move by one ulp, of one where a kernel's do */
+	/* not 0: results of compute operations move by one ulp, of one where a kernel's do */
+	uint64_t noise_seed;
 	unsigned tf32;              /* enum num_products: products computed as tensor cores do */
 	/* Tensors have no contents: a program is followed for the shapes, branches and launches it comes to.
 	 * One that asks for a value fails with contents_needed. */
@@ -42,11 +43,13 @@ struct host_options {
 	 * different programs, compile and fit, modulo their number. With `tune` every one is
 	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
 	int config, tune;
-	const char *gpu;            /* of tile/estimate/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
+	/* of tile/estimate/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
+	const char *gpu;
 	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
 	 * devices may meet; what PyTorch and Triton refuse by a rule, not for lack of a meaning, is done. */
 	int may_vary, may_mix, may_misuse;
-	int catch_sure;             /* a program may catch only what is raised wherever Python runs (host_failure.exc_sure) */
+	/* a program may catch only what is raised wherever Python runs (host_failure.exc_sure) */
+	int catch_sure;
 	struct pool *pool;
 	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
 	 * NULL: launches are recorded and nothing runs. */
@@ -72,7 +75,8 @@ struct host_path {
 
 static inline uint64_t host_path_test(int kind, int line, int col, int outcome)
 {
-	return (uint64_t)line << 40 | (uint64_t)(col & 0xfffff) << 20 | (uint64_t)(outcome & 0xff) << 8 | (uint64_t)kind;
+	return (uint64_t)line << 40 | (uint64_t)(col & 0xfffff) << 20 | (uint64_t)(outcome & 0xff) << 8 |
+		(uint64_t)kind;
 }
 
 void host_path_mark(struct host_path *p, uint64_t mark);

@@ -83,7 +83,8 @@ static int float_binary(struct host *h, enum py_op op, struct val va, struct val
 		return 0;
 	case PY_OP_FloorDiv: case PY_OP_Mod:
 		if (b == 0)
-			return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "float modulo" : "float floor division by zero");
+			return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "float modulo" :
+					  "float floor division by zero");
 		if (float_divmod(h, a, b, &q, &r))
 			return -1;
 		*out = val_float(op == PY_OP_Mod ? r : q);
@@ -139,7 +140,8 @@ static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, str
 	int64_t q, r;
 
 	if (b == 0)
-		return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "integer modulo by zero" : "integer division or modulo by zero");
+		return host_raise(h, EXC_ZeroDivisionError, op == PY_OP_Mod ? "integer modulo by zero" :
+				  "integer division or modulo by zero");
 	if (b == -1) {
 		if (op == PY_OP_Mod)
 			*out = val_int(0);

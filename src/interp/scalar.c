@@ -47,7 +47,8 @@ int scalar_compare(struct host *h, struct val a, struct val b, struct val *out)
 int scalar_repr(struct host *h, struct val v, struct buf *out)
 {
 	if (v.aux == SCALAR_NARROW)
-		return host_varies(h, "the text of a number of numpy that is neither float64 nor int64, which") ? -1 : val_repr(h, (struct val){ .kind = v.kind, .u = v.u }, out);
+		return host_varies(h,
+				   "the text of a number of numpy that is neither float64 nor int64, which") ? -1 : val_repr(h, (struct val){ .kind = v.kind, .u = v.u }, out);
 	if (v.kind == V_BOOL) {
 		buf_adds(out, v.u.i ? "np.True_" : "np.False_");
 		return 0;

@@ -368,7 +368,8 @@ static void finish(struct builder *b)
 		if (y->flags & SYM_FREE && b->parent && b->parent->s) {
 			size_t p = (size_t)(uintptr_t)ptr_map_get(&b->parent->index, y->id.p);
 			const struct sym *up = &b->parent->v[p - 1];
-			s->captures[y->index] = (struct capture){ .from_free = (up->flags & SYM_FREE) != 0, .index = up->index };
+			s->captures[y->index] = (struct capture){ .from_free = (up->flags & SYM_FREE) != 0,
+								  .index = up->index };
 		}
 	}
 	if (ptr_map_put(&b->u->scopes, s->node, s))

@@ -77,7 +77,8 @@ static int64_t first_run(struct host *h, struct pair *v, size_t n)
 	return down < 0 ? -1 : (int64_t)run;
 }
 
-/* CPython's sort of a short list: the same comparisons in the same order, for keys whose comparison is not an order (NaN) or is the program's. */
+/* CPython's sort of a short list: the same comparisons in the same order, for keys whose comparison
+ * is not an order (NaN) or is the program's. */
 static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 {
 	int64_t run;
@@ -174,7 +175,8 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 	if (!rc && all_total(v, n))
 		rc = merge_sort(h, v, v + n, n, reverse);
 	else if (!rc)
-		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported, "a long list whose order hangs on how it is sorted");
+		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported,
+				"a long list whose order hangs on how it is sorted");
 	swap_items(&hidden, list.u.seq);
 	if (!rc && hidden.n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");
@@ -336,7 +338,8 @@ static int fill_pair(void *ctx, struct val item)
 	if (host_to_list(b->h, item, &kv))
 		return -1;
 	if (kv.u.seq->n != 2)
-		return host_raise(b->h, EXC_ValueError, "dictionary update sequence element has length %zu; 2 is required", kv.u.seq->n);
+		return host_raise(b->h, EXC_ValueError,
+				  "dictionary update sequence element has length %zu; 2 is required", kv.u.seq->n);
 	return dict_set(b->h, b->out, kv.u.seq->v[0], kv.u.seq->v[1]);
 }
 
@@ -437,7 +440,8 @@ static int d_copy(struct bind *b)
 	if (val_dict(b->h, &b->out))
 		return -1;
 	ordered = host_native_class(b->h, "collections.OrderedDict");
-	if (ordered && class_is_sub(b->a[0].u.o->cls, ordered))        /* a copy of other classes of dictionaries is a dict */
+	/* a copy of other classes of dictionaries is a dict */
+	if (ordered && class_is_sub(b->a[0].u.o->cls, ordered))
 		b->out.u.o->cls = b->a[0].u.o->cls;
 	return dict_update(b->h, b->out, b->a[0]);
 }
@@ -500,7 +504,8 @@ static int d_contains(struct bind *b)
 
 static int any_len(struct bind *b)
 {
-	b->out = val_int(b->a[0].kind == V_LIST || b->a[0].kind == V_TUPLE ? (int64_t)b->a[0].u.seq->n : (int64_t)b->a[0].u.d->live);
+	b->out = val_int(b->a[0].kind == V_LIST || b->a[0].kind == V_TUPLE ? (int64_t)b->a[0].u.seq->n :
+			 (int64_t)b->a[0].u.d->live);
 	return 0;
 }
 

@@ -229,7 +229,8 @@ static int check_new(struct host *h, const char *owner, struct val cls)
 	if (!(of = host_native_class(h, owner)))
 		return -1;
 	if (!class_is_sub(c, of))
-		return host_raise(h, EXC_TypeError, "%s.__new__(%s): %s is not a subtype of %s", of->name->p, c->name->p, c->name->p, of->name->p);
+		return host_raise(h, EXC_TypeError, "%s.__new__(%s): %s is not a subtype of %s",
+				  of->name->p, c->name->p, c->name->p, of->name->p);
 	for (size_t i = 0; i < c->n_mro && c->mro[i] != of; i++) {
 		struct class_obj *m = c->mro[i];
 		int found = m->native ? host_native_get(h, m, h->nm[NM___new__], &own) : 0;
@@ -237,7 +238,8 @@ static int check_new(struct host *h, const char *owner, struct val cls)
 		if (found < 0)
 			return -1;
 		if (found || (m->native && m->kind != of->kind))
-			return host_raise(h, EXC_TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", of->name->p, c->name->p, m->name->p);
+			return host_raise(h, EXC_TypeError, "%s.__new__(%s) is not safe, use %s.__new__()",
+					  of->name->p, c->name->p, m->name->p);
 	}
 	return 0;
 }
@@ -247,8 +249,10 @@ static int wrong_self(struct host *h, const struct sig *s, const struct bind_row
 	const char *type = last_name(s->owner);
 
 	if (s->is_new)
-		return host_raise(h, EXC_TypeError, "%s.__new__(X): X is not a type object (%s)", type, val_type_name(h, v));
-	return host_raise(h, EXC_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", last_name(row->name), type,
+		return host_raise(h, EXC_TypeError, "%s.__new__(X): X is not a type object (%s)", type,
+				  val_type_name(h, v));
+	return host_raise(h, EXC_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object",
+			  last_name(row->name), type,
 			  val_type_name(h, v));
 }
 
@@ -261,7 +265,8 @@ int sig_check(struct host *h, const struct sig *s, const struct bind_row *row, c
 			continue;
 		if (!i && s->owner)
 			return wrong_self(h, s, row, a[0]);
-		return host_raise(h, EXC_TypeError, "%s(): argument '%.*s' must be %.*s, not %s", last_name(row->name), STR_ARG(p->name),
+		return host_raise(h, EXC_TypeError, "%s(): argument '%.*s' must be %.*s, not %s",
+				  last_name(row->name), STR_ARG(p->name),
 				  STR_ARG(p->type), val_type_name(h, a[i]));
 	}
 	return s->is_new && s->owner ? check_new(h, s->owner, a[0]) : 0;

@@ -24,7 +24,8 @@ struct sig {
 	size_t n, n_positional;
 	int star, starstar;        /* slot or -1 */
 	int device;                /* slot named "device", or -1 */
-	int index;                 /* tensors that pick elements: "picks", or the second of one that accumulates; or -1 */
+	/* tensors that pick elements: "picks", or the second of one that accumulates; or -1 */
+	int index;
 	int fills;                 /* "value" or "fill_value": a tensor in it is copied; or -1 */
 	int adds;                  /* "accumulate" or "reduce": given, the call computes; or -1 */
 	int is_new;                /* a row "X.__new__": slot 0 is the class */

@@ -1,8 +1,10 @@
 /* Calls on tensors that are made of numbers alone: see solid.h.
  *
- * Storages say of themselves whether they are (`numbers`), in hollow worlds and in others. In a hollow world a call whose tensors all are
- * is run twice: without contents, which tells how large the result is, and then with them, if it is not too large. Where such a tensor
- * meets one of the program's data, the kinds of its elements are noted as those of Python's numbers are: it may be a factor. */
+ * Storages say of themselves whether they are (`numbers`), in hollow worlds and in others. In a
+ * hollow world a call whose tensors all are is run twice: without contents, which tells how large
+ * the result is, and then with them, if it is not too large. Where such a tensor meets one of the
+ * program's data, the kinds of its elements are noted as those of Python's numbers are: it may be a
+ * factor. */
 #include "interp/solid.h"
 
 #include "interp/fail.h"
@@ -39,7 +41,8 @@ static void look_at(struct solid *s, struct val v, int depth)
 	if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < DEPTH_MOST)
 		for (size_t i = 0; i < v.u.seq->n && !s->others; i++)
 			look_at(s, v.u.seq->v[i], depth + 1);
-	if (++s->looks > LOOKS_MOST || v.kind == V_OBJECT || v.kind == V_DICT || depth > DEPTH_MOST || (v.kind == V_TENSOR && (!st || !st->numbers)))
+	if (++s->looks > LOOKS_MOST || v.kind == V_OBJECT || v.kind == V_DICT || depth > DEPTH_MOST ||
+	    (v.kind == V_TENSOR && (!st || !st->numbers)))
 		s->others = 1;
 	else if (st && !has_storage(s, st) && s->n == STORAGES_MOST)
 		s->others = 1;
@@ -51,7 +54,8 @@ static void look_at(struct solid *s, struct val v, int depth)
 
 static int can_lend(struct storage *st)
 {
-	return st->bytes && st->bytes <= BYTES_MOST && (!st->hollow || (st->sparse && sparse_is_made(st) && !sparse_touch(st, 0, st->bytes)));
+	return st->bytes && st->bytes <= BYTES_MOST &&
+		(!st->hollow || (st->sparse && sparse_is_made(st) && !sparse_touch(st, 0, st->bytes)));
 }
 
 /* For the time of one call they are storages like any other. 0: one of them is too large, or nobody knows it. */
@@ -92,7 +96,8 @@ static int each_result(struct host *h, const struct solid *s, struct val v, int 
 	return rc;
 }
 
-/* New storages are made of what the call had; of those that it was given, the one that it changed (`out`) is its result. */
+/* New storages are made of what the call had; of those that it was given, the one that it changed
+ * (`out`) is its result. */
 static int tell_result(struct host *h, const struct solid *s, struct tensor_obj *t, int yes)
 {
 	(void)h;
@@ -108,7 +113,8 @@ static int wants_contents(struct host *h, const struct solid *s, struct tensor_o
 
 	(void)h;
 	(void)yes;
-	return st && st->bytes && st->bytes <= BYTES_MOST && !has_storage(s, st) && !t->made_empty && !sparse_is_zero(st);
+	return st && st->bytes && st->bytes <= BYTES_MOST && !has_storage(s, st) && !t->made_empty &&
+		!sparse_is_zero(st);
 }
 
 /* The contents of a new result are what its memory holds. */
@@ -131,10 +137,12 @@ static void note_elements(struct host *h, const struct tensor *t)
 {
 	int64_t n = tensor_numel(t);
 
-	if (!h->o.path || !h->frame || !h->frame->node || n > NOTED_MOST || !tensor_is_contiguous(t) || t->dt == DT_BOOL)
+	if (!h->o.path || !h->frame || !h->frame->node || n > NOTED_MOST || !tensor_is_contiguous(t) ||
+	    t->dt == DT_BOOL)
 		return;
 	for (int64_t i = 0; i < n; i++)
-		host_note_element(h, h->frame->node, (int)i, dtype_load(t->dt, (const char *)tensor_data(t) + i * dtype_size(t->dt)));
+		host_note_element(h, h->frame->node, (int)i,
+				  dtype_load(t->dt, (const char *)tensor_data(t) + i * dtype_size(t->dt)));
 }
 
 static void note_tensor(struct host *h, const struct tensor *t)

@@ -1,5 +1,6 @@
-/* Tensors that are made of numbers alone: torch.tensor(n), arange(n), what operators make of them. At sizes where tensors are hollow these
- * keep their contents, for a program that asks for such a number asks for its sizes. */
+/* Tensors that are made of numbers alone: torch.tensor(n), arange(n), what operators make of them.
+ * At sizes where tensors are hollow these keep their contents, for a program that asks for such a
+ * number asks for its sizes. */
 #ifndef INTERP_SOLID_H
 #define INTERP_SOLID_H
 

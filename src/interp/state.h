@@ -101,7 +101,8 @@ struct host_torch {
 	int grad_enabled;
 	enum dtype default_dtype;
 	unsigned tf32;                 /* enum num_products: asked for by the program */
-	struct { uint64_t v[HOST_SETTINGS]; size_t n; } changed;    /* settings that are not what they were, by a hash of their names */
+	/* settings that are not what they were, by a hash of their names */
+	struct { uint64_t v[HOST_SETTINGS]; size_t n; } changed;
 	uint64_t noise;
 	struct host_ext ext;
 	struct host_random random, numpy_random;
@@ -130,7 +131,8 @@ struct host {
 	struct dict_obj *modules;      /* dotted name -> module */
 	struct module_obj *builtins;
 	struct str_obj *nm[NM_COUNT];
-	struct str_obj *op_name[PY_OPS][3];   /* __add__, __radd__, __iadd__; comparisons: the first, and the mirrored one */
+	/* __add__, __radd__, __iadd__; comparisons: the first, and the mirrored one */
+	struct str_obj *op_name[PY_OPS][3];
 };
 
 #endif

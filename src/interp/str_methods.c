@@ -14,7 +14,8 @@
 
 static int give(struct bind *b, struct buf *t)
 {
-	int rc = t->failed ? host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory") : val_str(b->h, buf_str(t), &b->out);
+	int rc = t->failed ? host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory") :
+		val_str(b->h, buf_str(t), &b->out);
 	buf_release(t);
 	return rc;
 }
@@ -209,7 +210,8 @@ static int affix(struct bind *b, int end)
 	b->out = val_bool(0);
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].kind != V_STR)
-			return bind_raise(b, EXC_TypeError, "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
+			return bind_raise(b, EXC_TypeError,
+					  "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
 		if (has_affix(self(b), val_text(v[i]), end))
 			b->out = val_bool(1);
 	}
@@ -244,7 +246,8 @@ static int find_in(struct bind *b, int last, int must)
 	int64_t chars = (int64_t)utf8_count(s), start = 0, end = chars;
 	int64_t at;
 
-	if (bind_string(b, 1, &what) || (bound_given(b, 2) && bind_int(b, 2, &start)) || (bound_given(b, 3) && bind_int(b, 3, &end)))
+	if (bind_string(b, 1, &what) || (bound_given(b, 2) && bind_int(b, 2, &start)) ||
+	    (bound_given(b, 3) && bind_int(b, 3, &end)))
 		return -1;
 	start = start < 0 ? MAX(start + chars, 0) : MIN(start, chars + 1);
 	end = end < 0 ? MAX(end + chars, 0) : MIN(end, chars);
@@ -435,7 +438,8 @@ static int partition(struct bind *b, int last)
 	if (b->h->fail.fatal)
 		return -1;
 	head = (struct str){ .p = s.p, .n = at < 0 ? (last ? 0 : s.n) : (size_t)at };
-	tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n, .n = s.n - (size_t)at - sep.n };
+	tail = at < 0 ? (last ? s : STR("")) : (struct str){ .p = s.p + at + (int64_t)sep.n,
+							     .n = s.n - (size_t)at - sep.n };
 	if (val_str(b->h, head, &v[0]) || val_str(b->h, at < 0 ? STR("") : sep, &v[1]) || val_str(b->h, tail, &v[2]))
 		return -1;
 	return val_tuple(b->h, v, 3, &b->out);
@@ -454,7 +458,8 @@ static int s_join(struct bind *b)
 		struct val v = list.u.seq->v[i];
 		if (v.kind != V_STR) {
 			buf_release(&t);
-			return bind_raise(b, EXC_TypeError, "sequence item %zu: expected str instance, %s found", i, val_type_name(b->h, v));
+			return bind_raise(b, EXC_TypeError,
+					  "sequence item %zu: expected str instance, %s found", i, val_type_name(b->h, v));
 		}
 		if (i)
 			buf_addstr(&t, self(b));
@@ -475,7 +480,8 @@ static int s_format(struct bind *b)
 /* UTF-8, and ASCII text in the encodings that have it in them: the bytes are those of the text. */
 static int same_bytes(struct bind *b)
 {
-	static const char *const wholly[] = { "utf-8", "utf8", "UTF-8", "UTF8", "utf_8", NULL }, *const ascii[] = { "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", NULL };
+	static const char *const wholly[] = { "utf-8", "utf8", "UTF-8", "UTF8", "utf_8", NULL },
+		*const ascii[] = { "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", NULL };
 	struct str name, s = self(b);
 	int known = 0;
 
@@ -550,7 +556,8 @@ static int f_hex(struct bind *b)
 	int e = 0;
 
 	if (!isfinite(f) || f == 0) {
-		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "", isnan(f) ? "nan" : isinf(f) ? "inf" : "0x0.0p+0");
+		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "", isnan(f) ? "nan" :
+			 isinf(f) ? "inf" : "0x0.0p+0");
 		return val_str(b->h, str_of(t), &b->out);
 	}
 	m = frexp(fabs(f), &e) * 2;
@@ -559,7 +566,8 @@ static int f_hex(struct bind *b)
 		m = ldexp(m, e + 1022);
 		e = -1022;
 	}
-	snprintf(t, sizeof t, "%s0x%d.%013llxp%+d", f < 0 ? "-" : "", (int)m, (unsigned long long)ldexp(m - (int)m, 52), e);
+	snprintf(t, sizeof t, "%s0x%d.%013llxp%+d", f < 0 ? "-" : "", (int)m,
+		 (unsigned long long)ldexp(m - (int)m, 52), e);
 	return val_str(b->h, str_of(t), &b->out);
 }
 

@@ -129,7 +129,8 @@ static int seq_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
-/* OrderedDict([(k, v), ...]); other classes of dictionaries show as one, sets of other classes have their name around them. */
+/* OrderedDict([(k, v), ...]); other classes of dictionaries show as one, sets of other classes have
+ * their name around them. */
 static int is_ordered(struct host *h, struct val v)
 {
 	const struct class_obj *c = v.u.o->cls;
@@ -159,7 +160,8 @@ static int entry_repr(struct host *h, const struct dict_entry *e, int set, int o
 static int dict_repr(struct host *h, struct val v, struct buf *out)
 {
 	size_t at = 0, n = 0;
-	int set = v.kind == V_SET, ordered = is_ordered(h, v), named = ordered || (set && v.u.o->cls != h->type.kind_class[V_SET]);
+	int set = v.kind == V_SET, ordered = is_ordered(h, v), named = ordered ||
+		(set && v.u.o->cls != h->type.kind_class[V_SET]);
 	struct dict_entry *e;
 	if ((set || ordered) && !v.u.d->live) {
 		buf_addf(out, "%s()", val_type_name(h, v));
@@ -215,7 +217,8 @@ static int special_text(struct host *h, struct val v, enum name_id name, struct 
 	if (found <= 0)
 		return found;
 	if (r.kind != V_STR)
-		return host_raise(h, EXC_TypeError, "%s returned non-string (type %s)", h->nm[name]->p, val_type_name(h, r));
+		return host_raise(h, EXC_TypeError, "%s returned non-string (type %s)", h->nm[name]->p,
+				  val_type_name(h, r));
 	buf_addstr(out, val_text(r));
 	return 1;
 }
@@ -241,14 +244,16 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 			return -1;
 		buf_adds(out, t->ndim ? "[" : "");
 		for (int64_t i = 0; i < n && !t->st->hollow; i++) {
-			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) * dtype_size(t->dt);
+			const char *p = (const char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 0) *
+				dtype_size(t->dt);
 			buf_adds(out, i ? ", " : "");
 			if (t->dt == DT_BOOL)
 				buf_adds(out, *p ? "True" : "False");
 			else if (!dtype_is_float(t->dt))
 				buf_addf(out, "%lld", (long long)dtype_load_int(t->dt, p));
 			else
-				buf_addf(out, dtype_load(t->dt, p) == floor(dtype_load(t->dt, p)) ? "%.0f." : "%.4f", dtype_load(t->dt, p));
+				buf_addf(out, dtype_load(t->dt, p) == floor(dtype_load(t->dt, p)) ?
+					 "%.0f." : "%.4f", dtype_load(t->dt, p));
 		}
 		buf_adds(out, t->ndim ? "]" : "");
 	}
@@ -357,7 +362,8 @@ static int view_repr(struct host *h, struct val v, struct buf *out)
 
 static int is_format(struct str s)
 {
-	return str_starts(s, "torch.") && (str_ends(s, "_format") || str_starts(s, "torch.channels_last") || str_is(s, "torch.strided"));
+	return str_starts(s, "torch.") && (str_ends(s, "_format") || str_starts(s, "torch.channels_last") ||
+					   str_is(s, "torch.strided"));
 }
 
 static int simple_repr(struct host *h, struct val v, struct buf *out)
@@ -413,7 +419,8 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 
 	if (scalar_is(v))
 		return scalar_repr(h, v, out);
-	if (host_deep(h) || host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))      /* digits of a float take their time */
+	/* digits of a float take their time */
+	if (host_deep(h) || host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))
 		return -1;
 	host_uncharge(h, out->n);
 	if (V_IS_HEAP(v) && v.kind != V_OBJECT && v.u.o->cls && !v.u.o->cls->native && v.kind != V_CLASS) {
@@ -421,7 +428,8 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 		if (rc)
 			return rc < 0 ? -1 : 0;
 	}
-	if (v.kind != V_TUPLE && v.kind != V_LIST && v.kind != V_DICT && v.kind != V_SET && v.kind != V_OBJECT && v.kind != V_TENSOR)
+	if (v.kind != V_TUPLE && v.kind != V_LIST && v.kind != V_DICT && v.kind != V_SET &&
+	    v.kind != V_OBJECT && v.kind != V_TENSOR)
 		return simple_repr(h, v, out);
 	if (host_enter(h))
 		return -1;
@@ -459,7 +467,8 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 		int found = v.kind == V_CLASS ? 0 : special_text(h, v, NM___str__, out);
 		if (found)
 			return found < 0 ? -1 : 0;
-		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->type.exc_class[EXC_BaseException]) && !has_special(h, v, NM___repr__)) {
+		if (v.kind == V_OBJECT && class_is_sub(v.u.o->cls, h->type.exc_class[EXC_BaseException]) &&
+		    !has_special(h, v, NM___repr__)) {
 			int rc;
 
 			if (host_enter(h))               /* it may be among its own arguments */

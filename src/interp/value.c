@@ -53,7 +53,8 @@ int val_strf(struct host *h, struct val *out, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vaddf(&b, fmt, ap);
 	va_end(ap);
-	rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : val_str(h, buf_str(&b), out);
+	rc = b.failed ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") :
+		val_str(h, buf_str(&b), out);
 	buf_release(&b);
 	return rc;
 }
@@ -156,7 +157,8 @@ int host_room(struct host *h, int64_t bytes)
 int host_scratch(struct host *h, int64_t bytes)
 {
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
-		return host_fatal(h, REASON_out_of_memory, "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
+		return host_fatal(h, REASON_out_of_memory,
+				  "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
 				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);
 	return 0;
 }
@@ -189,7 +191,8 @@ int val_slice(struct host *h, struct val a, struct val b, struct val c, struct v
 	return 0;
 }
 
-int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *), struct val *out)
+int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *),
+	     struct val *out)
 {
 	struct iter_obj *it = host_obj(h, V_ITER, sizeof *it, NULL);
 	if (!it)

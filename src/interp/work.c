@@ -84,8 +84,9 @@ static int same_order(const struct tensor *a, const struct tensor *b)
 	return same || (tensor_numel(a) == tensor_numel(b) && tensor_is_contiguous(a) && tensor_is_contiguous(b));
 }
 
-/* The same of a call that writes to its first argument: a part of a tensor is another place, whatever is copied to it. One that is
- * given nothing to copy (tril_) moves what is there; numbers that a program stores (x[i] = 0) are nothing moved. */
+/* The same of a call that writes to its first argument: a part of a tensor is another place,
+ * whatever is copied to it. One that is given nothing to copy (tril_) moves what is there; numbers
+ * that a program stores (x[i] = 0) are nothing moved. */
 static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	int64_t moved = 0;
@@ -118,7 +119,8 @@ static int64_t bytes_moved(const struct host_op *op, const struct val *a, size_t
 	if (op->flags & (BIND_MOVE | BIND_VIEW))
 		return bytes_of(out);
 	for (size_t i = 0; i < n && out.kind == V_TENSOR; i++)
-		if (a[i].kind == V_TENSOR && tensor_numel(&a[i].u.t->t) == tensor_numel(&out.u.t->t) && !same_order(&a[i].u.t->t, &out.u.t->t))
+		if (a[i].kind == V_TENSOR && tensor_numel(&a[i].u.t->t) == tensor_numel(&out.u.t->t) &&
+		    !same_order(&a[i].u.t->t, &out.u.t->t))
 			return bytes_of(out);
 	return 0;
 }
@@ -132,7 +134,8 @@ static int64_t most_elements(const struct val *a, size_t n, struct val out)
 			most = MAX(most, tensor_numel(&a[i].u.t->t));
 		else if (a[i].kind == V_TUPLE || a[i].kind == V_LIST)      /* einsum has its operands in one */
 			for (size_t k = 0; k < a[i].u.seq->n; k++)
-				most = MAX(most, a[i].u.seq->v[k].kind == V_TENSOR ? tensor_numel(&a[i].u.seq->v[k].u.t->t) : 0);
+				most = MAX(most, a[i].u.seq->v[k].kind == V_TENSOR ?
+					   tensor_numel(&a[i].u.seq->v[k].u.t->t) : 0);
 	return most;
 }
 
@@ -158,7 +161,8 @@ static struct call_work work_of(const char *name, const struct val *a, size_t n,
 		return (struct call_work){ .plain = most_elements(a, n, out) };
 	if (strstr(name, "attention"))
 		return attention_work(a, n, out);
-	return (struct call_work){ .products = sum * tensor_numel(strstr(name, "conv_transpose") ? nth_matrix(a, n, 0) : &out.u.t->t), .sum = sum };
+	return (struct call_work){ .products = sum * tensor_numel(strstr(name, "conv_transpose") ?
+								  nth_matrix(a, n, 0) : &out.u.t->t), .sum = sum };
 }
 
 /* Is the result a part of what it is a view of? One that gives several gives parts. */
@@ -166,7 +170,8 @@ static int is_cut(const struct val *a, size_t n, struct val out)
 {
 	if (!n || a[0].kind != V_TENSOR)
 		return 0;
-	return out.kind == V_TENSOR ? tensor_numel(&out.u.t->t) < tensor_numel(&a[0].u.t->t) : out.kind == V_TUPLE || out.kind == V_LIST;
+	return out.kind == V_TENSOR ? tensor_numel(&out.u.t->t) < tensor_numel(&a[0].u.t->t) :
+		out.kind == V_TUPLE || out.kind == V_LIST;
 }
 
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
@@ -290,12 +295,14 @@ static void note_at(struct host *h, const struct py_node *at, int outcome)
 	int what = at->kind == PY_BinOp ? PY_KINDS + (int)at->u.BinOp.op : (int)at->kind;
 
 	if (h->frame && !h->frame->mod->trusted)
-		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, (at->col & 0xfff) | (what & 0xff) << 12, outcome));
+		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line,
+							 (at->col & 0xfff) | (what & 0xff) << 12, outcome));
 }
 
 void host_note_kind(struct host *h, const struct py_node *at, struct val v)
 {
-	int asked = at->kind == PY_BinOp || at->kind == PY_Call || at->kind == PY_JoinedStr || at->kind == PY_AugAssign ||
+	int asked = at->kind == PY_BinOp || at->kind == PY_Call || at->kind == PY_JoinedStr ||
+		at->kind == PY_AugAssign ||
 		    (at->kind == PY_Subscript && v.kind >= V_STR);
 	int kind = asked ? kind_of(h, at, v) : -1;
 
@@ -357,7 +364,8 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 	if (h->fail.fatal)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_A_FLOAT : 1);
-	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 : host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
+	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 : host_may_compute(h,
+			"Python code that reads more than 8 floats or 128 integers of tensors");
 }
 
 /* Does anybody know the element of a hollow tensor? It has memory then. */
@@ -371,11 +379,12 @@ static int is_known(const struct tensor *t)
 
 int host_is_unwritten(struct host *h, const struct tensor *t)
 {
-	return tensor_any_undef(t) && host_fatal(h, REASON_uninitialised, "the program asks for a value that was never written");
+	return tensor_any_undef(t) && host_fatal(h, REASON_uninitialised,
+						 "the program asks for a value that was never written");
 }
 
-/* What a program asks for at sizes that are too large to be run is read where it is known, so that a test on it goes the way
- * that it goes there. A float that nobody knows is made up. */
+/* What a program asks for at sizes that are too large to be run is read where it is known, so that
+ * a test on it goes the way that it goes there. A float that nobody knows is made up. */
 int host_read(struct host *h, const struct tensor *t, struct val *out)
 {
 	int known = t->st->hollow && is_known(t);

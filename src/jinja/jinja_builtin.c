@@ -10,7 +10,8 @@
 
 static uint32_t upper_of(uint32_t c)
 {
-	if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) || (c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2) ||
+	if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) ||
+	    (c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2) ||
 	    (c >= 0x430 && c <= 0x44F))
 		return c - 32;
 	return c >= 0x450 && c <= 0x45F ? c - 80 : c;
@@ -185,10 +186,13 @@ static const struct jinja_func tests[] = {
 	{ "defined", 0, 0, t_defined }, { "undefined", 0, 0, t_undefined }, { "none", 0, 0, t_none },
 	{ "string", 0, 0, t_string }, { "mapping", 0, 0, t_mapping }, { "iterable", 0, 0, t_iterable },
 	{ "sequence", 0, 0, t_sequence }, { "number", 0, 0, t_number }, { "integer", 0, 0, t_integer },
-	{ "float", 0, 0, t_float }, { "boolean", 0, 0, t_boolean }, { "true", 0, 0, t_true }, { "false", 0, 0, t_false },
-	{ "callable", 0, 0, t_callable }, { "equalto", 1, 1, t_equal }, { "eq", 1, 1, t_equal }, { "sameas", 1, 1, t_equal },
+	{ "float", 0, 0, t_float }, { "boolean", 0, 0, t_boolean }, { "true", 0, 0, t_true },
+	{ "false", 0, 0, t_false },
+	{ "callable", 0, 0, t_callable }, { "equalto", 1, 1, t_equal }, { "eq", 1, 1, t_equal },
+	{ "sameas", 1, 1, t_equal },
 	{ "ne", 1, 1, t_different }, { "lt", 1, 1, t_less }, { "gt", 1, 1, t_more }, { "le", 1, 1, t_less_equal },
-	{ "ge", 1, 1, t_more_equal }, { "lessthan", 1, 1, t_less }, { "greaterthan", 1, 1, t_more }, { "in", 1, 1, t_in },
+	{ "ge", 1, 1, t_more_equal }, { "lessthan", 1, 1, t_less }, { "greaterthan", 1, 1, t_more },
+	{ "in", 1, 1, t_in },
 	{ "odd", 0, 0, t_odd }, { "even", 0, 0, t_even }, { "divisibleby", 1, 1, t_divisible },
 	{ "upper", 0, 0, t_upper }, { "lower", 0, 0, t_lower },
 };
@@ -311,8 +315,10 @@ static struct jv affix(struct jinja *j, struct jv s, struct jv what, int at_end)
 	return YES(0);
 }
 
-static struct jv m_startswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j, s, a->v[0], 0); }
-static struct jv m_endswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j, s, a->v[0], 1); }
+static struct jv m_startswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j,
+		s, a->v[0], 0); }
+static struct jv m_endswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j, s,
+		a->v[0], 1); }
 
 static struct jv m_upper(struct jinja *j, struct jv s, const struct jinja_args *a)
 {

@@ -149,7 +149,8 @@ static struct jv filter(struct jinja *j, const struct jinja_node *n)
 	struct jv self, v;
 
 	if (!f)
-		jinja_fail(j, ERR_UNSUPPORTED, "there is no %s '%.*s'", n->kind == JN_FILTER ? "filter" : "test", STR_ARG(n->name));
+		jinja_fail(j, ERR_UNSUPPORTED, "there is no %s '%.*s'", n->kind == JN_FILTER ? "filter" :
+			   "test", STR_ARG(n->name));
 	self = jinja_eval(j, n->a);
 	arguments(j, n->b, &a);
 	v = jinja_apply(j, f, self, &a);
@@ -306,7 +307,8 @@ static struct jv binary(struct jinja *j, const struct jinja_node *n)
 		return jv_take(j, text);
 	}
 	if (!is_number(a) || !is_number(b))
-		jinja_fail(j, ERR_FORMAT, "'%.*s' between '%s' and '%s'", STR_ARG(n->name), jv_kind_name(a.kind), jv_kind_name(b.kind));
+		jinja_fail(j, ERR_FORMAT, "'%.*s' between '%s' and '%s'", STR_ARG(n->name),
+			   jv_kind_name(a.kind), jv_kind_name(b.kind));
 	if (a.kind == JV_REAL || b.kind == JV_REAL || (op == '/' && !twice))
 		return real_operation(j, op, twice, real_of(a), real_of(b));
 	return int_operation(j, op, twice, a.i, b.i);

@@ -160,7 +160,8 @@ static struct jv f_abs(struct jinja *j, struct jv self, const struct jinja_args 
 	(void)a;
 	if (self.kind == JV_REAL)
 		return JV(JV_REAL, f, fabs(self.f));
-	return jinja_need_int(j, self, "abs") < 0 && self.i != INT64_MIN ? JV(JV_INT, i, -self.i) : JV(JV_INT, i, self.i);
+	return jinja_need_int(j, self, "abs") < 0 && self.i != INT64_MIN ? JV(JV_INT, i, -self.i) :
+		JV(JV_INT, i, self.i);
 }
 
 static struct jv f_round(struct jinja *j, struct jv self, const struct jinja_args *a)
@@ -349,10 +350,14 @@ static struct jv pick(struct jinja *j, struct jv self, const struct jinja_args *
 	return v;
 }
 
-static struct jv f_select(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j, self, a, 0, 1); }
-static struct jv f_reject(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j, self, a, 0, 0); }
-static struct jv f_selectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j, self, a, 1, 1); }
-static struct jv f_rejectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j, self, a, 1, 0); }
+static struct jv f_select(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
+		self, a, 0, 1); }
+static struct jv f_reject(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
+		self, a, 0, 0); }
+static struct jv f_selectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
+		self, a, 1, 1); }
+static struct jv f_rejectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
+		self, a, 1, 0); }
 
 /* map(attribute="x", default=...) or map("filter", arguments...). */
 static struct jv f_map(struct jinja *j, struct jv self, const struct jinja_args *a)
@@ -389,19 +394,23 @@ static struct jv extreme(struct jinja *j, struct jv self, int sign)
 	return best;
 }
 
-static struct jv f_min(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a; return extreme(j, self, -1); }
-static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a; return extreme(j, self, 1); }
+static struct jv f_min(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a;
+		return extreme(j, self, -1); }
+static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a;
+		return extreme(j, self, 1); }
 
 static const struct jinja_func filters[] = {
 	{ "abs", 0, 0, f_abs }, { "capitalize", 0, 0, f_capitalize }, { "count", 0, 0, f_length },
-	{ "d", 0, 2, f_default }, { "default", 0, 2, f_default }, { "first", 0, 0, f_first }, { "float", 0, 1, f_float },
+	{ "d", 0, 2, f_default }, { "default", 0, 2, f_default }, { "first", 0, 0, f_first },
+	{ "float", 0, 1, f_float },
 	{ "indent", 0, 3, f_indent }, { "int", 0, 2, f_int }, { "items", 0, 0, f_items }, { "join", 0, 2, f_join },
 	{ "last", 0, 0, f_last }, { "length", 0, 0, f_length }, { "list", 0, 0, f_list }, { "lower", 0, 0, f_lower },
 	{ "map", 0, JINJA_ARGS, f_map }, { "max", 0, 0, f_max }, { "min", 0, 0, f_min },
 	{ "reject", 0, JINJA_ARGS, f_reject }, { "rejectattr", 1, JINJA_ARGS, f_rejectattr },
 	{ "replace", 2, 3, f_replace }, { "reverse", 0, 0, f_reverse }, { "round", 0, 1, f_round },
 	{ "safe", 0, 0, f_same }, { "select", 0, JINJA_ARGS, f_select }, { "selectattr", 1, JINJA_ARGS, f_selectattr },
-	{ "sort", 0, 3, f_sort }, { "string", 0, 0, f_string }, { "title", 0, 0, f_title }, { "tojson", 0, 4, f_tojson },
+	{ "sort", 0, 3, f_sort }, { "string", 0, 0, f_string }, { "title", 0, 0, f_title },
+	{ "tojson", 0, 4, f_tojson },
 	{ "trim", 0, 1, f_trim }, { "unique", 0, 0, f_unique }, { "upper", 0, 0, f_upper },
 };
 

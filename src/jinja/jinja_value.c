@@ -239,7 +239,8 @@ int jv_contains(struct jinja *j, struct jv where, struct jv what)
 	if (where.kind == JV_DICT)
 		return jv_get(where.dict, what) != NULL;
 	if (where.kind != JV_LIST)
-		jinja_fail(j, ERR_FORMAT, "'in' needs a string, list or dict on the right, not '%s'", jv_kind_name(where.kind));
+		jinja_fail(j, ERR_FORMAT, "'in' needs a string, list or dict on the right, not '%s'",
+			   jv_kind_name(where.kind));
 	for (size_t i = 0; i < where.list->n; i++)
 		if (jv_equal(j, where.list->v[i], what))
 			return 1;

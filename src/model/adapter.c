@@ -26,7 +26,8 @@ static int add_params(struct adapter *a, struct err *e)
 
 			if (!(a->o.targets >> t & 1))
 				continue;
-			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight", l, lora_target_info[t].module)) < 0 ||
+			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight",
+					      l, lora_target_info[t].module)) < 0 ||
 			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0)
 				return -1;
 			weight_plan(a->m->dev, &o->a, dt, a->o.r, w->cols);
@@ -108,7 +109,8 @@ struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o,
 	struct adapter *a;
 
 	if (o->r < 1 || o->r > 4096 || !(o->targets & LORA_ALL) || !(o->dropout >= 0 && o->dropout < 1)) {
-		err_set(e, ERR_RANGE, "an adapter of rank %d, dropout %g, targets %#x", o->r, (double)o->dropout, o->targets);
+		err_set(e, ERR_RANGE, "an adapter of rank %d, dropout %g, targets %#x", o->r,
+			(double)o->dropout, o->targets);
 		return NULL;
 	}
 	if (!(a = mem_zalloc(sizeof *a)) || !(a->layer = mem_array((size_t)m->c.L, sizeof *a->layer))) {
@@ -174,7 +176,8 @@ int lora_targets_parse(struct str s, unsigned *bits, struct err *e)
 				break;
 		}
 		if (t == LORA_TARGETS)
-			return err_set(e, ERR_USAGE, "'%.*s' is not a LoRA target: q, k, v, o, gate, up, down, all", STR_ARG(word));
+			return err_set(e, ERR_USAGE,
+				       "'%.*s' is not a LoRA target: q, k, v, o, gate, up, down, all", STR_ARG(word));
 		*bits |= 1u << t;
 	}
 	return *bits ? 0 : err_set(e, ERR_USAGE, "no LoRA target");
@@ -191,6 +194,7 @@ int64_t adapter_parameters(const struct model_config *c, const struct adapter_op
 
 	for (int t = 0; t < LORA_TARGETS; t++)
 		if (o->targets & (1u << t))
-			n += (int64_t)o->r * (shape[lora_target_info[t].weight][0] + shape[lora_target_info[t].weight][1]);
+			n += (int64_t)o->r * (shape[lora_target_info[t].weight][0] +
+					      shape[lora_target_info[t].weight][1]);
 	return n * c->L;
 }

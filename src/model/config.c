@@ -79,7 +79,8 @@ static int parse_rope(struct model_config *c, const struct json *j, struct err *
 	if (c->rope)
 		c->rope_factor = json_real(json_get(s, "factor"), 1.0);
 	else if (!str_is(kind, "default"))
-		return err_set(e, ERR_UNSUPPORTED, "RoPE scaling '%.*s' is not one of default, linear, llama3", STR_ARG(kind));
+		return err_set(e, ERR_UNSUPPORTED, "RoPE scaling '%.*s' is not one of default, linear, llama3",
+			       STR_ARG(kind));
 	return 0;
 }
 
@@ -97,7 +98,8 @@ static int check(const struct model_config *c, struct err *e)
 	if (c->D % 2 || c->D > 1024)
 		return err_set(e, ERR_RANGE, "head width %d", c->D);
 	if (!(c->eps > 0 && c->eps < 1) || !(c->rope_theta > 0) || (c->rope && !(c->rope_factor >= 1)))
-		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g, RoPE factor %g", (double)c->eps, c->rope_theta, c->rope_factor);
+		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g, RoPE factor %g", (double)c->eps,
+			       c->rope_theta, c->rope_factor);
 	if ((int64_t)c->V * c->C > (int64_t)1 << 34 || (int64_t)c->F * c->C > (int64_t)1 << 34 ||
 	    (int64_t)c->H * c->D > 1 << 20 || c->L > 4096)
 		return err_set(e, ERR_RANGE, "the model is larger than this program handles");

@@ -62,7 +62,8 @@ static void chunk_grad(const struct model_pass *p, struct head *h, const act *x,
 }
 
 /* to[T] from the rows that have a value. */
-static int scatter(const struct model_pass *p, const struct head *h, float *to, const float *from, float *host, struct err *e)
+static int scatter(const struct model_pass *p, const struct head *h, float *to, const float *from,
+		   float *host, struct err *e)
 {
 	if (dev_get(p->m->dev, host, from, (size_t)h->n * sizeof *host, e))
 		return -1;
@@ -93,13 +94,16 @@ int head_run(const struct model_pass *p, struct head *h, const float *coef, floa
 		int n = MIN(h->chunk, h->n - at);
 		act *x = chunk_rows(p, h, at, n);
 
-		m->ops->linear(m->dev, &m->head, &(struct linear){ .M = n, .x = x, .ldx = C, .y = h->logits, .ldy = V, .f32 = 1 });
-		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = h->logits, .target = r->target + at,
+		m->ops->linear(m->dev, &m->head, &(struct linear){ .M = n, .x = x, .ldx = C, .y = h->logits,
+								   .ldy = V, .f32 = 1 });
+		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = h->logits,
+						     .target = r->target + at,
 				.coef = coef ? r->coef + at : NULL, .logp = r->logp + at, .entropy = entropy ? r->entropy + at : NULL });
 		if (coef)
 			chunk_grad(p, h, x, at, n);
 	}
-	if ((logp && scatter(p, h, logp, r->logp, h->host.logp, e)) || (entropy && scatter(p, h, entropy, r->entropy, h->host.entropy, e)))
+	if ((logp && scatter(p, h, logp, r->logp, h->host.logp, e)) ||
+	    (entropy && scatter(p, h, entropy, r->entropy, h->host.entropy, e)))
 		return -1;
 	return logp ? 0 : dev_check(m->dev, e);   /* the host's arrays may be filled again after this */
 }
@@ -109,6 +113,7 @@ void head_norm_grad(const struct model_pass *p, struct head *h, const float *las
 	const struct model *m = p->m;
 
 	dev_zero(m->dev, p->dx, (size_t)p->T * (size_t)m->c.C * sizeof(float));
-	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, p->a ? NULL : slab_f32(p->grads, m->raw[MT_NORM].param), p->dxn, last,
+	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, p->a ? NULL : slab_f32(p->grads, m->raw[MT_NORM].param),
+			     p->dxn, last,
 			     h->rstd, m->norm, p->T, m->c.C);
 }

@@ -32,12 +32,14 @@ static struct proj proj_of(const struct model *m, int l, enum site s)
 		return (struct proj){ .w = &y->qkv, .bias = y->qkv_bias, .site = s, .parts = 3,
 			.part = { { 0, LT_Q, LT_QB, q }, { 1, LT_K, LT_KB, kv }, { 2, LT_V, LT_VB, kv } } };
 	case SITE_O:
-		return (struct proj){ .w = &y->o, .bias = y->o_bias, .site = s, .parts = 1, .part = { { 3, LT_O, LT_OB, c->C } } };
+		return (struct proj){ .w = &y->o, .bias = y->o_bias, .site = s, .parts = 1,
+				      .part = { { 3, LT_O, LT_OB, c->C } } };
 	case SITE_MLP:
 		return (struct proj){ .w = &y->gu, .bias = y->gu_bias, .site = s, .parts = 2,
 			.part = { { 4, LT_GATE, LT_GATEB, c->F }, { 5, LT_UP, LT_UPB, c->F } } };
 	default:
-		return (struct proj){ .w = &y->down, .bias = y->down_bias, .site = s, .parts = 1, .part = { { 6, LT_DOWN, LT_DOWNB, c->C } } };
+		return (struct proj){ .w = &y->down, .bias = y->down_bias, .site = s, .parts = 1,
+				      .part = { { 6, LT_DOWN, LT_DOWNB, c->C } } };
 	}
 }
 
@@ -78,10 +80,12 @@ static const act *dropped(const struct model_pass *p, int l, enum site s, const 
 }
 
 /* The adapters of a projection whose output (or its gradient) is y[T, n], residual rows where `f32`. */
-static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const struct proj *j, const act *x, const void *y, int f32, act *u)
+static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const struct proj *j, const act *x,
+				     const void *y, int f32, act *u)
 {
 	const struct dev *d = p->m->dev;
-	struct lora_pass lp = { .M = p->T, .x = x, .ldx = (size_t)j->w->k, .ldy = (size_t)j->w->n, .f32 = f32, .scale = lora_scale(p->a), .u = u };
+	struct lora_pass lp = { .M = p->T, .x = x, .ldx = (size_t)j->w->k, .ldy = (size_t)j->w->n,
+				.f32 = f32, .scale = lora_scale(p->a), .u = u };
 	size_t at = 0;
 
 	for (int i = 0; i < j->parts; at += (size_t)j->part[i++].n) {
@@ -89,7 +93,8 @@ static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const st
 
 		if (!a)
 			continue;
-		lp.part[lp.parts++] = (struct lora_part){ .a = &a->a, .b = &a->b, .at = lp.ldu, .y = f32 ? (float *)(uintptr_t)y + at : act_at(d, y, at) };
+		lp.part[lp.parts++] = (struct lora_part){ .a = &a->a, .b = &a->b, .at = lp.ldu, .y = f32 ?
+							  (float *)(uintptr_t)y + at : act_at(d, y, at) };
 		lp.ldu += (size_t)a->a.n;
 	}
 	return lp;
@@ -97,14 +102,16 @@ static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const st
 
 /* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. With `add`, y is
  * residual rows, else activations. */
-static void proj_forward(const struct model_pass *p, int l, enum site s, const act *x, void *y, const float *add, struct layer_buf *b)
+static void proj_forward(const struct model_pass *p, int l, enum site s, const act *x, void *y,
+			 const float *add, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	struct proj j = proj_of(m, l, s);
 	size_t n = (size_t)j.w->n, k = (size_t)j.w->k;
 	struct lora_pass lp;
 
-	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n, .f32 = add != NULL, .bias = j.bias,
+	m->ops->linear(m->dev, j.w, &(struct linear){ .M = p->T, .x = x, .ldx = k, .y = y, .ldy = n,
+						      .f32 = add != NULL, .bias = j.bias,
 						      .add = add, .ldadd = n });
 	if (!has_lora(p, l, &j))
 		return;
@@ -126,17 +133,20 @@ static int adjacent(const struct model_pass *p, const struct raw *raw, const str
 }
 
 /* Gradients of one part of a projection trained whole. */
-static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const act *dy, size_t lddy, const act *x)
+static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const act *dy,
+		      size_t lddy, const act *x)
 {
 	const struct model *m = p->m;
 
-	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x, (size_t)w->cols, p->T, m->fast);
+	m->ops->linear_dw(m->dev, slab_f32(p->grads, w->param), w->rows, w->cols, dy, lddy, x,
+			  (size_t)w->cols, p->T, m->fast);
 	if (bias->rows)
 		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
 }
 
 /* The adapters of a projection; dx (NULL: not wanted) is added to. */
-static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const act *x, const act *dy, act *dx, struct layer_buf *b)
+static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const act *x,
+			  const act *dy, act *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	size_t n = (size_t)p->T * (size_t)j->w->k;
@@ -160,7 +170,8 @@ static void lora_backward(const struct model_pass *p, int l, const struct proj *
 }
 
 /* From dy[T, n]: parameter gradients, and dx[T, k] set (NULL: not wanted). */
-static void proj_backward(const struct model_pass *p, int l, enum site s, const act *x, const act *dy, act *dx, struct layer_buf *b)
+static void proj_backward(const struct model_pass *p, int l, enum site s, const act *x, const act *dy,
+			  act *dx, struct layer_buf *b)
 {
 	const struct model *m = p->m;
 	const struct raw *raw = m->layer[l].raw;
@@ -170,7 +181,8 @@ static void proj_backward(const struct model_pass *p, int l, enum site s, const 
 	if (dx)
 		m->ops->linear_dx(m->dev, j.w, &(struct linear){ .M = p->T, .x = dy, .ldx = n, .y = dx, .ldy = k });
 	if (!p->a && j.parts > 1 && adjacent(p, raw, &j))
-		m->ops->linear_dw(m->dev, slab_f32(p->grads, raw[j.part[0].weight].param), j.w->n, j.w->k, dy, n, x, k, p->T, m->fast);
+		m->ops->linear_dw(m->dev, slab_f32(p->grads, raw[j.part[0].weight].param), j.w->n, j.w->k,
+				  dy, n, x, k, p->T, m->fast);
 	else if (!p->a)
 		for (int i = 0; i < j.parts; at += (size_t)j.part[i++].n)
 			part_grad(p, &raw[j.part[i].weight], &raw[j.part[i].bias], act_at(m->dev, dy, at), n, x);
@@ -207,15 +219,18 @@ static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 		a.kv += (size_t)l * a.layer;
 		m->ops->attention_cached(m->dev, &a);
 	} else
-		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
-				.sequences = p->sequences, .longest = p->longest, .start = p->start, .prefix = p->prefix, .qkv = b->qkv,
+		m->ops->attention(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D,
+							       .fast = m->fast, .T = p->T,
+				.sequences = p->sequences, .longest = p->longest, .start = p->start,
+				.prefix = p->prefix, .qkv = b->qkv,
 				.out = b->att, .lse = b->lse });
 }
 
 /* --- feed-forward ----------------------------------------------------------------------- */
 
 /* The adapters of a site as its own op got them, for swiglu; NULL: none. */
-static const struct lora_pass *later(const struct model_pass *p, int l, enum site s, const act *y, struct layer_buf *b, struct lora_pass *room)
+static const struct lora_pass *later(const struct model_pass *p, int l, enum site s, const act *y,
+				     struct layer_buf *b, struct lora_pass *room)
 {
 	struct proj j = proj_of(p->m, l, s);
 
@@ -230,13 +245,15 @@ static void swiglu(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	struct lora_pass room;
 
-	p->m->ops->swiglu(p->m->dev, &(struct swiglu){ .T = p->T, .F = p->m->c.F, .gu = b->gu, .h = p->h, .lora = later(p, l, SITE_MLP, b->gu, b, &room) });
+	p->m->ops->swiglu(p->m->dev, &(struct swiglu){ .T = p->T, .F = p->m->c.F, .gu = b->gu, .h = p->h,
+						       .lora = later(p, l, SITE_MLP, b->gu, b, &room) });
 }
 
 static void swiglu_grad(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	struct lora_pass mlp, down;
-	struct swiglu s = { .T = p->T, .F = p->m->c.F, .gu = b->gu, .dh = p->dh, .dgu = b->gu, .lora = later(p, l, SITE_MLP, b->gu, b, &mlp) };
+	struct swiglu s = { .T = p->T, .F = p->m->c.F, .gu = b->gu, .dh = p->dh, .dgu = b->gu,
+			    .lora = later(p, l, SITE_MLP, b->gu, b, &mlp) };
 
 	if (p->dropout <= 0 && later(p, l, SITE_DOWN, p->dxa, b, &down)) {
 		down.du = p->du, down.dx = p->dh;
@@ -277,7 +294,8 @@ static void mlp_backward(const struct model_pass *p, int l, struct layer_buf *b)
 	swiglu_grad(p, l, b);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->mid, y->norm2, p->T, m->c.C, m->c.eps);
 	proj_backward(p, l, SITE_MLP, p->xn, b->gu, p->dxn, b);
-	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2, y->norm2, p->T, m->c.C);
+	m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM2), p->dxn, b->mid, b->rstd2,
+			     y->norm2, p->T, m->c.C);
 }
 
 void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int want_dx)
@@ -289,12 +307,15 @@ void layer_backward(const struct model_pass *p, int l, struct layer_buf *b, int 
 
 	mlp_backward(p, l, b);
 	proj_backward(p, l, SITE_O, b->att, p->dxa, p->datt, b);
-	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D, .fast = m->fast, .T = p->T,
-			.sequences = p->sequences, .longest = p->longest, .start = p->start, .prefix = p->prefix, .qkv = b->qkv,
+	m->ops->attention_grad(m->dev, &(struct attention){ .H = c->H, .HKV = c->HKV, .D = c->D,
+							    .fast = m->fast, .T = p->T,
+			.sequences = p->sequences, .longest = p->longest, .start = p->start,
+			.prefix = p->prefix, .qkv = b->qkv,
 			.out = b->att, .lse = b->lse, .dout = p->datt, .dqkv = p->dwide });
 	m->ops->qk_rope_grad(m->dev, &qk, p->dwide);
 	m->ops->rmsnorm(m->dev, p->xn, NULL, b->x, y->norm1, p->T, c->C, c->eps);
 	proj_backward(p, l, SITE_ATTN, p->xn, p->dwide, want_dx ? p->dxn : NULL, b);
 	if (want_dx)
-		m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM1), p->dxn, b->x, b->rstd1, y->norm1, p->T, c->C);
+		m->ops->rmsnorm_grad(m->dev, p->dx, p->dxa, norm_grad_of(p, l, LT_NORM1), p->dxn, b->x,
+				     b->rstd1, y->norm1, p->T, c->C);
 }

@@ -31,7 +31,8 @@ static void describe(struct model *m)
 
 	m->raw[MT_EMBED] = (struct raw){ .rows = c->V, .cols = c->C, .param = -1, .name = "model.embed_tokens.weight" };
 	m->raw[MT_NORM] = (struct raw){ .rows = c->C, .param = -1, .name = "model.norm.weight" };
-	m->raw[MT_HEAD] = (struct raw){ .rows = c->tied ? 0 : c->V, .cols = c->C, .param = -1, .name = "lm_head.weight" };
+	m->raw[MT_HEAD] = (struct raw){ .rows = c->tied ? 0 : c->V, .cols = c->C, .param = -1,
+					.name = "lm_head.weight" };
 	for (int l = 0; l < c->L; l++)
 		for (int t = 0; t < LAYER_TENSORS; t++) {
 			struct raw *r = &m->layer[l].raw[t];
@@ -79,7 +80,8 @@ static int point_file(struct model *m, struct raw *r, struct err *e)
 	if (!t)
 		return -1;
 	if (t->dt != DT_F32 && t->dt != DT_BF16 && t->dt != DT_F16)
-		return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is %s: only fp32, bf16 and fp16", r->name, dtype_info(t->dt)->torch);
+		return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is %s: only fp32, bf16 and fp16", r->name,
+			       dtype_info(t->dt)->torch);
 	r->data = t->data;
 	r->dt = t->dt;
 	return 0;
@@ -306,9 +308,11 @@ static int check_opts(const struct dev *d, const struct model_opts *o, struct er
 	enum dtype dt = stores[o->store].dt;
 
 	if (o->trainable && dtype_size(dt) == 1)
-		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in %s", stores[o->store].name);
+		return err_set(e, ERR_USAGE, "a model that is trained whole cannot be stored in %s",
+			       stores[o->store].name);
 	if (dt == DT_F8E4M3 && (d->kind != DEV_CUDA || d->info.major < 9))
-		return err_set(e, ERR_UNSUPPORTED, "fp8 needs a GPU of compute capability 9.0 or later; int8 works everywhere");
+		return err_set(e, ERR_UNSUPPORTED,
+			       "fp8 needs a GPU of compute capability 9.0 or later; int8 works everywhere");
 	return 0;
 }
 
@@ -318,7 +322,9 @@ static int check_shape(const struct dev *d, const struct model_config *c, struct
 	int heads = (c->D == 32 || c->D == 64 || c->D == 128) && c->H / c->HKV <= 8;
 
 	if (d->kind == DEV_CUDA && (c->C % 8 || c->F % 8 || c->V % 8 || c->C > 8192 || !heads))
-		return err_set(e, ERR_UNSUPPORTED, "the GPU's kernels take widths that are multiples of 8 (up to 8192), heads of 32, 64 or 128 and "
+		return err_set(e, ERR_UNSUPPORTED,
+			       "the GPU's kernels take widths that are multiples of 8 (up to 8192), heads "
+			       "of 32, 64 or 128 and "
 			       "at most 8 of them for a key head");
 	return 0;
 }
@@ -408,11 +414,14 @@ void model_table(const struct model *m, struct buf *out)
 	for (int l = 0; l < m->c.L; l++)
 		packed += m->layer[l].qkv.bytes + m->layer[l].o.bytes + m->layer[l].gu.bytes + m->layer[l].down.bytes;
 	buf_addf(out, "%-24s %6d tensors %12.1f MiB\n", "packed weights", 4 * m->c.L + 1, (double)packed / 1048576);
-	buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->vectors.what, m->vectors.n, (double)m->vectors.bytes / 1048576);
+	buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->vectors.what, m->vectors.n,
+		 (double)m->vectors.bytes / 1048576);
 	if (m->params.n)
-		buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->params.what, m->params.n, (double)m->params.bytes / 1048576);
+		buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", m->params.what, m->params.n,
+			 (double)m->params.bytes / 1048576);
 	if (m->file)
-		buf_addf(out, "%-24s %6zu tensors %12.1f MiB mapped\n", "checkpoint", st_count(m->file), (double)st_bytes(m->file) / 1048576);
+		buf_addf(out, "%-24s %6zu tensors %12.1f MiB mapped\n", "checkpoint", st_count(m->file),
+			 (double)st_bytes(m->file) / 1048576);
 }
 
 /* --- shared pieces --------------------------------------------------------------------------- */
@@ -459,7 +468,8 @@ int model_reserve(const struct model *m, int rows, int longest, int positions, i
 	const struct model_config *c = &m->c;
 	int widest = MAX(MAX(2 * c->F, (c->H + 2 * c->HKV) * c->D), c->C);
 
-	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest, .tokens = rows,
+	return ops_reserve(m->dev, &(struct ops_sizes){ .rows = rows, .widest = widest, .longest = longest,
+							.tokens = rows,
 							.positions = positions, .ranks = ranks,
 							.H = c->H, .HKV = c->HKV, .D = c->D, .V = c->V }, e);
 }

@@ -87,7 +87,8 @@ struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o,
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e);
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e);
 /* With the values of a copy of its parameters (slab_copy). */
-int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir, const char *base_model, struct err *e);
+int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir,
+		      const char *base_model, struct err *e);
 void adapter_free(struct adapter *a);
 const struct adapter_opts *adapter_opts(const struct adapter *a);
 struct slab *adapter_params(struct adapter *a);
@@ -116,9 +117,10 @@ void model_session_free(struct model_session *s);
 /* Another adapter (or NULL) from here on; slots filled with the old one should be dropped. */
 int model_session_adapter(struct model_session *s, const struct adapter *a, struct err *e);
 
-/* Logits are in the device's memory. Appends `n` tokens to slot `slot` and gives the logits [V] after the last one (NULL: not
- * wanted). `logprobs` (NULL or [n]): log p(tokens[i]) given all before it, [0] is 0 for the
- * first token of the slot. ERR_NOMEM when blocks ran out: the slot is then as before. */
+/* Logits are in the device's memory. Appends `n` tokens to slot `slot` and gives the logits [V]
+ * after the last one (NULL: not wanted). `logprobs` (NULL or [n]): log p(tokens[i]) given all
+ * before it, [0] is 0 for the first token of the slot. ERR_NOMEM when blocks ran out: the slot is
+ * then as before. */
 int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int n,
 		  float *logits, float *logprobs, struct err *e);
 /* The same for `n` different slots at once, which is faster where prompts are short; logits is [n, V]. */
@@ -142,12 +144,14 @@ struct model_draw {
 	const uint32_t *seen;      /* a bit for each token of the text, for the penalty; NULL: there is none */
 };
 /* One token for each of `n` rows out of `logits`, which are in the device's memory. */
-int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n, int32_t *tokens, float *logprobs, struct err *e);
+int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n,
+		    int32_t *tokens, float *logprobs, struct err *e);
 /* `steps` times without the host: the rows' tokens go into their slots, and the next ones are drawn:
  * tokens[step * n + row]. A row takes at most `most` of the steps into its slot; what is drawn behind is of no use. */
 enum { MODEL_BURST = 8 };
 int model_burst_steps(const struct model *m);      /* the most: 1 on the CPU */
-int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens, float *logprobs, struct err *e);
+int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens,
+		float *logprobs, struct err *e);
 void model_drop(struct model_session *s, int slot);          /* empties the slot */
 void model_trim(struct model_session *s, int slot, int length);   /* forgets positions >= length */
 int model_length(const struct model_session *s, int slot);

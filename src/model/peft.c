@@ -12,7 +12,8 @@
 
 static void write_config(const struct adapter *a, const char *base_model, struct buf *out)
 {
-	static const char *const nulls[] = { "auto_mapping", "layers_pattern", "layers_to_transform", "megatron_config", "modules_to_save", "revision" };
+	static const char *const nulls[] = { "auto_mapping", "layers_pattern", "layers_to_transform",
+					     "megatron_config", "modules_to_save", "revision" };
 	static const char *const falses[] = { "fan_in_fan_out", "use_dora", "use_rslora" };
 	struct jw w = { .out = out, .indent = 2 };
 
@@ -47,7 +48,8 @@ int adapter_save(const struct adapter *a, const char *dir, const char *base_mode
 	return adapter_save_copy(a, &a->params, dir, base_model, e);
 }
 
-int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir, const char *base_model, struct err *e)
+int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir,
+		      const char *base_model, struct err *e)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc = -1;

@@ -78,7 +78,8 @@ static const char *values(struct save *s, const struct source *from, struct err 
 {
 	const struct raw *r = from->raw;
 
-	if (from->lora && (fetch(&s->A, &s->a->params, from->lora->pa, e) || fetch(&s->B, &s->a->params, from->lora->pb, e)))
+	if (from->lora && (fetch(&s->A, &s->a->params, from->lora->pa, e) || fetch(&s->B, &s->a->params,
+			from->lora->pb, e)))
 		return NULL;
 	if (r->param < 0)
 		return r->data;
@@ -127,7 +128,8 @@ static int write_config(const struct save *s, const char *dir, struct err *e)
 static int write_model(struct save *s, const char *dir, struct err *e)
 {
 	const struct model_config *c = &s->m->c;
-	size_t most = (size_t)c->L * LAYER_TENSORS + MODEL_TENSORS, widest = (size_t)MAX(MAX(c->C, 2 * c->F), (c->H + 2 * c->HKV) * c->D);
+	size_t most = (size_t)c->L * LAYER_TENSORS + MODEL_TENSORS, widest = (size_t)MAX(MAX(c->C, 2 * c->F),
+			(c->H + 2 * c->HKV) * c->D);
 	int rc = -1;
 
 	s->entry = mem_array(most, sizeof *s->entry);

@@ -83,7 +83,8 @@ struct model_session {
 
 /* --- memory ------------------------------------------------------------------------------- */
 
-static int entry(struct model_session *s, int *next, void *to, enum dtype dt, int64_t rows, int64_t cols, const char *what, struct err *e)
+static int entry(struct model_session *s, int *next, void *to, enum dtype dt, int64_t rows, int64_t cols,
+		 const char *what, struct err *e)
 {
 	int64_t shape[2] = { rows, cols };
 	void *p;
@@ -150,12 +151,17 @@ static int carve(struct model_session *s, struct err *e)
 	    entry(s, &i, &b->att, a, R, c->H * c->D, "att", e) || entry(s, &i, &b->gu, a, R, 2 * c->F, "gate_up", e) ||
 	    entry(s, &i, &s->pass.xn, a, R, c->C, "normed", e) || entry(s, &i, &s->pass.h, a, R, c->F, "h", e) ||
 	    entry(s, &i, &s->last, a, s->runs, c->C, "last rows", e) ||
-	    entry(s, &i, &s->cos, DT_F32, positions, c->D / 2, "cos", e) || entry(s, &i, &s->sin, DT_F32, positions, c->D / 2, "sin", e) ||
-	    entry(s, &i, &w->row, DT_U8, N, sizeof *w->row, "options", e) || entry(s, &i, &w->drawn, DT_I32, N, 1, "drawn", e) ||
+	    entry(s, &i, &s->cos, DT_F32, positions, c->D / 2, "cos", e) || entry(s, &i, &s->sin, DT_F32,
+			    positions, c->D / 2, "sin", e) ||
+	    entry(s, &i, &w->row, DT_U8, N, sizeof *w->row, "options", e) || entry(s, &i, &w->drawn,
+			    DT_I32, N, 1, "drawn", e) ||
 	    entry(s, &i, &w->from, DT_I32, N, 1, "from", e) || entry(s, &i, &w->step, DT_I32, 1, 1, "step", e) ||
-	    entry(s, &i, &w->token, DT_I32, N, 1, "token", e) || entry(s, &i, &w->logprob, DT_F32, N, 1, "logprob", e) ||
-	    entry(s, &i, &w->tokens, DT_I32, MODEL_BURST, N, "tokens", e) || entry(s, &i, &w->logprobs, DT_F32, MODEL_BURST, N, "logprobs", e) ||
-	    entry(s, &i, &w->seen, DT_I32, N, (int64_t)seen_words(s), "seen", e) || entry(s, &i, &w->logits, DT_F32, N, c->V, "drawn from", e) ||
+	    entry(s, &i, &w->token, DT_I32, N, 1, "token", e) || entry(s, &i, &w->logprob, DT_F32, N, 1,
+								       "logprob", e) ||
+	    entry(s, &i, &w->tokens, DT_I32, MODEL_BURST, N, "tokens", e) || entry(s, &i, &w->logprobs,
+			    DT_F32, MODEL_BURST, N, "logprobs", e) ||
+	    entry(s, &i, &w->seen, DT_I32, N, (int64_t)seen_words(s), "seen", e) ||
+	    entry(s, &i, &w->logits, DT_F32, N, c->V, "drawn from", e) ||
 	    entry(s, &i, &s->dev_memory, DT_I32, 1, (int64_t)rows_words(s), "rows", e) ||
 	    entry(s, &i, &s->logp, DT_F32, R, 1, "logp", e) ||
 	    entry(s, &i, &s->logits, DT_F32, MIN(R, model_head_rows(s->m)), c->V, "logits", e))
@@ -175,7 +181,8 @@ static int carve_all(struct model_session *s, struct err *e)
 		return err_nomem(e);
 	cut_rows(s, &s->host, s->host_memory);
 	cut_rows(s, &s->dev, s->dev_memory);
-	return model_put_rope(s->m, s->cos, s->sin, s->positions + MODEL_BURST, e) || model_reserve(s->m, s->rows, 1, s->positions, 0, e) ? -1 : 0;
+	return model_put_rope(s->m, s->cos, s->sin, s->positions + MODEL_BURST, e) || model_reserve(s->m,
+			s->rows, 1, s->positions, 0, e) ? -1 : 0;
 }
 
 static void make_free_list(struct model_session *s)
@@ -321,7 +328,8 @@ static void less_blocks(struct model_session *s, struct slot *t, size_t keep)
 static int extend(struct model_session *s, struct slot *t, int n, struct err *e)
 {
 	if (n > s->positions - t->length)
-		return err_set(e, ERR_RANGE, "%d tokens after %d: a sequence holds at most %d", n, t->length, s->positions);
+		return err_set(e, ERR_RANGE, "%d tokens after %d: a sequence holds at most %d", n,
+			       t->length, s->positions);
 	return more_blocks(s, t, blocks_for(t->length + n) - (int)t->n, e);
 }
 
@@ -343,7 +351,8 @@ int model_fork(struct model_session *s, int from, int to, struct err *e)
 			less_blocks(s, b, 0);
 			return -1;
 		}
-		dev_copy(s->m->dev, s->kv + (size_t)b->v[full] * s->stride, s->kv + (size_t)a->v[full] * s->stride, s->stride);
+		dev_copy(s->m->dev, s->kv + (size_t)b->v[full] * s->stride,
+			 s->kv + (size_t)a->v[full] * s->stride, s->stride);
 	}
 	b->length = a->length;
 	return 0;
@@ -383,7 +392,8 @@ static int find_groups(struct model_session *s, const struct session_batch *b)
 		const int32_t *first = h->block + (size_t)i * (size_t)s->block_ld;
 		int shared = h->length[i] / KV_BLOCK;
 
-		for (n = 1; shared && i + n < b->runs && first[(size_t)n * (size_t)s->block_ld] == first[0] && h->length[i + n] >= KV_BLOCK; n++) {
+		for (n = 1; shared && i + n < b->runs && first[(size_t)n * (size_t)s->block_ld] == first[0] &&
+		     h->length[i + n] >= KV_BLOCK; n++) {
 			const int32_t *other = first + (size_t)n * (size_t)s->block_ld;
 			int same = 0, most = MIN(shared, h->length[i + n] / KV_BLOCK);
 
@@ -405,8 +415,10 @@ static struct attention_cached put_rows(struct model_session *s, const struct se
 {
 	const struct model *m = s->m;
 	struct session_rows *h = &s->host, *d = &s->dev;
-	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast, .e4m3 = s->o.kv8, .runs = b->runs, .rows = b->rows,
-				      .row = d->row, .length = d->length, .block = d->block, .block_ld = s->block_ld, .group = d->group,
+	struct attention_cached c = { .H = m->c.H, .HKV = m->c.HKV, .D = m->c.D, .fast = m->fast,
+				      .e4m3 = s->o.kv8, .runs = b->runs, .rows = b->rows,
+				      .row = d->row, .length = d->length, .block = d->block,
+				      .block_ld = s->block_ld, .group = d->group,
 				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride, .layer = s->layer };
 	size_t words = (size_t)(h->block - s->host_memory) + (size_t)b->runs * (size_t)s->block_ld;
 
@@ -451,7 +463,8 @@ static void head(const struct model_session *s, const act *x, int rows, float *l
 {
 	const struct model *m = s->m;
 
-	m->ops->linear(m->dev, &m->head, &(struct linear){ .M = rows, .x = x, .ldx = (size_t)m->c.C, .y = logits, .ldy = (size_t)m->c.V, .f32 = 1 });
+	m->ops->linear(m->dev, &m->head, &(struct linear){ .M = rows, .x = x, .ldx = (size_t)m->c.C,
+							   .y = logits, .ldy = (size_t)m->c.V, .f32 = 1 });
 }
 
 /* logp[i] = log p(next[i] | row i) for the rows of the last pass. */
@@ -465,7 +478,8 @@ static int row_logprobs(struct model_session *s, const int32_t *next, int rows, 
 		int n = MIN(chunk, rows - at);
 
 		head(s, act_at(m->dev, s->pass.xn, (size_t)at * (size_t)m->c.C), n, s->logits);
-		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = s->logits, .target = s->dev.next + at, .logp = s->logp + at });
+		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = s->logits,
+						     .target = s->dev.next + at, .logp = s->logp + at });
 	}
 	return dev_get(m->dev, logp, s->logp, (size_t)rows * sizeof *logp, e);
 }
@@ -559,7 +573,8 @@ int model_prefill_all(struct model_session *s, const struct model_prompt *p, int
 		int first = i;
 
 		if (p[i].n > s->rows) {
-			if (model_prefill(s, p[i].slot, p[i].tokens, p[i].n, logits + (size_t)i * (size_t)s->m->c.V, NULL, e))
+			if (model_prefill(s, p[i].slot, p[i].tokens, p[i].n,
+					  logits + (size_t)i * (size_t)s->m->c.V, NULL, e))
 				return -1;
 			i++;
 			continue;
@@ -590,7 +605,8 @@ static void draw(struct model_session *s, const float *logits, const int32_t *fr
 	const struct model *m = s->m;
 	struct session_draws *w = &s->draws;
 
-	m->ops->sample(m->dev, &(struct sample){ .rows = rows, .V = m->c.V, .logits = logits, .from = from, .row = w->row, .drawn = w->drawn,
+	m->ops->sample(m->dev, &(struct sample){ .rows = rows, .V = m->c.V, .logits = logits, .from = from,
+						 .row = w->row, .drawn = w->drawn,
 						 .seen = seen ? w->seen : NULL, .token = w->token, .logprob = w->logprob });
 }
 
@@ -604,13 +620,16 @@ static void decode_pass(struct model_session *s, const struct attention_cached *
 	if (!what->draw)
 		return;
 	draw(s, what->logits, NULL, c->rows, what->seen);
-	m->ops->advance(m->dev, &(struct advance){ .rows = c->rows, .token = w->token, .logprob = w->logprob, .next = s->dev.tokens,
-						   .pos = s->dev.pos, .length = s->dev.length, .drawn = w->drawn, .step = w->step,
+	m->ops->advance(m->dev, &(struct advance){ .rows = c->rows, .token = w->token, .logprob = w->logprob,
+						   .next = s->dev.tokens,
+						   .pos = s->dev.pos, .length = s->dev.length,
+						   .drawn = w->drawn, .step = w->step,
 						   .tokens = w->tokens, .logprobs = w->logprobs });
 }
 
 /* The entry of such a pass, made if there is none; NULL: passes are not recorded. */
-static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c, const struct decoded *what, int *fresh)
+static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c,
+				      const struct decoded *what, int *fresh)
 {
 	struct recorded want = { .rows = c->rows, .longest = c->longest, .groups = c->groups, .what = *what };
 
@@ -623,7 +642,8 @@ static struct recorded *find_recorded(struct model_session *s, const struct atte
 	for (size_t i = 0; i < s->graphs.n; i++) {
 		struct recorded *r = &s->graphs.v[i];
 
-		if (r->rows == want.rows && r->longest == want.longest && r->groups == want.groups && r->what.logits == what->logits &&
+		if (r->rows == want.rows && r->longest == want.longest && r->groups == want.groups &&
+		    r->what.logits == what->logits &&
 		    r->what.draw == what->draw && r->what.seen == what->seen)
 			return r;
 	}
@@ -692,7 +712,8 @@ static int put_draws(struct model_session *s, const struct model_draw *d, int n,
 		s->host_row[i] = d[i].sample;
 		s->host.next[i] = d[i].drawn;
 		if (d[i].seen)
-			dev_put(dev, w->seen + (size_t)i * seen_words(s), d[i].seen, seen_words(s) * sizeof *w->seen), seen = 1;
+			dev_put(dev, w->seen + (size_t)i * seen_words(s), d[i].seen,
+				seen_words(s) * sizeof *w->seen), seen = 1;
 	}
 	dev_put(dev, w->row, s->host_row, (size_t)rows * sizeof *s->host_row);
 	dev_put(dev, w->drawn, s->host.next, (size_t)rows * sizeof *s->host.next);
@@ -700,7 +721,8 @@ static int put_draws(struct model_session *s, const struct model_draw *d, int n,
 	return seen;
 }
 
-int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n, int32_t *tokens, float *logprobs,
+int model_draw_from(struct model_session *s, const float *logits, const struct model_draw *d, int n,
+		    int32_t *tokens, float *logprobs,
 		    struct err *e)
 {
 	struct session_draws *w = &s->draws;
@@ -739,7 +761,8 @@ static int extend_draws(struct model_session *s, const struct model_draw *d, int
 }
 
 /* Of `rows` columns a step has on the device, the first n. */
-static int take_drawn(struct model_session *s, int rows, int n, int steps, int32_t *tokens, float *logprobs, struct err *e)
+static int take_drawn(struct model_session *s, int rows, int n, int steps, int32_t *tokens, float *logprobs,
+		      struct err *e)
 {
 	const struct session_draws *w = &s->draws;
 	size_t all = (size_t)rows * (size_t)steps;
@@ -748,13 +771,16 @@ static int take_drawn(struct model_session *s, int rows, int n, int steps, int32
 	    dev_get(s->m->dev, s->drawn.logprobs, w->logprobs, all * sizeof *logprobs, e))
 		return -1;
 	for (int i = 0; i < steps; i++) {
-		memcpy(tokens + (size_t)i * (size_t)n, s->drawn.tokens + (size_t)i * (size_t)rows, (size_t)n * sizeof *tokens);
-		memcpy(logprobs + (size_t)i * (size_t)n, s->drawn.logprobs + (size_t)i * (size_t)rows, (size_t)n * sizeof *logprobs);
+		memcpy(tokens + (size_t)i * (size_t)n, s->drawn.tokens + (size_t)i * (size_t)rows,
+		       (size_t)n * sizeof *tokens);
+		memcpy(logprobs + (size_t)i * (size_t)n, s->drawn.logprobs + (size_t)i * (size_t)rows,
+		       (size_t)n * sizeof *logprobs);
 	}
 	return 0;
 }
 
-int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens, float *logprobs, struct err *e)
+int model_burst(struct model_session *s, const struct model_draw *d, int n, int steps, int32_t *tokens,
+		float *logprobs, struct err *e)
 {
 	struct session_batch b = { 0 };
 	struct decoded what = { .logits = s->draws.logits, .draw = 1 };

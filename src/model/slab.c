@@ -178,7 +178,8 @@ int slab_save(const struct slab *s, const char *path, const char *prefix, struct
 	int rc = !o.copy || name_entries(&n, s, prefix, e) ? -1 : 0;
 
 	if (!rc)
-		rc = st_write_file(path, &(struct st_write){ .entries = n.entry, .n = s->n, .fill = fill_entry, .ctx = &o }, e);
+		rc = st_write_file(path, &(struct st_write){ .entries = n.entry, .n = s->n,
+							     .fill = fill_entry, .ctx = &o }, e);
 	names_release(&n);
 	mem_free(o.copy);
 	return rc;
@@ -217,7 +218,8 @@ void slab_table(struct buf *out, const struct slab *const *slabs, size_t n)
 	size_t all = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", slabs[i]->what, slabs[i]->n, (double)slabs[i]->bytes / 1048576);
+		buf_addf(out, "%-24s %6zu tensors %12.1f MiB\n", slabs[i]->what, slabs[i]->n,
+			 (double)slabs[i]->bytes / 1048576);
 		all += slabs[i]->bytes;
 	}
 	buf_addf(out, "%-24s %6s         %12.1f MiB\n", "together", "", (double)all / 1048576);

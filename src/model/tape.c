@@ -37,7 +37,8 @@ struct tape {
 /* --- memory ----------------------------------------------------------------------------- */
 
 /* First walk (no memory yet): adds an entry. Second walk: gives its address. */
-static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t cols, int l, const char *what, struct err *e)
+static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t cols, int l, const char *what,
+		struct err *e)
 {
 	int64_t shape[2] = { rows, cols };
 
@@ -86,7 +87,8 @@ static int take_work(struct tape *t, struct err *e)
 	int qkv = (c->H + 2 * c->HKV) * c->D, widest = MAX(MAX(c->C, c->F), c->H * c->D);
 	int drop = t->a && t->a->o.dropout > 0 ? 2 * widest : 0;
 
-	return rows_f32(t, &t->last, c->C, -1, "last", e) || rows_f32(t, &t->again, t->o.recompute ? c->C : 0, -1, "again", e) ||
+	return rows_f32(t, &t->last, c->C, -1, "last", e) || rows_f32(t, &t->again, t->o.recompute ? c->C :
+								      0, -1, "again", e) ||
 	       take(t, &t->cos, DT_F32, t->o.max_tokens, c->D / 2, -1, "cos", e) ||
 	       take(t, &t->sin, DT_F32, t->o.max_tokens, c->D / 2, -1, "sin", e) ||
 	       take(t, &t->dev.pos, DT_I32, t->o.max_tokens, 1, -1, "pos", e) ||
@@ -108,17 +110,22 @@ static int take_head(struct tape *t, struct err *e)
 	int64_t n = MIN(model_head_rows(t->m), t->o.max_tokens), T = t->o.max_tokens;
 
 	h->chunk = (int)n;
-	return take(t, &h->rstd, DT_F32, T, 1, -1, "head.rstd", e) || take(t, &h->dev.row, DT_I32, T, 1, -1, "head.row", e) ||
-	       take(t, &h->dev.target, DT_I32, T, 1, -1, "head.target", e) || take(t, &h->dev.coef, DT_F32, T, 1, -1, "head.coef", e) ||
-	       take(t, &h->dev.logp, DT_F32, T, 1, -1, "head.logp", e) || take(t, &h->dev.entropy, DT_F32, T, 1, -1, "head.entropy", e) ||
-	       take(t, &h->x, t->act, n, c->C, -1, "head.x", e) || take(t, &h->logits, DT_F32, n, c->V, -1, "head.logits", e) ||
+	return take(t, &h->rstd, DT_F32, T, 1, -1, "head.rstd", e) || take(t, &h->dev.row, DT_I32, T, 1,
+			-1, "head.row", e) ||
+	       take(t, &h->dev.target, DT_I32, T, 1, -1, "head.target", e) || take(t, &h->dev.coef, DT_F32,
+			       T, 1, -1, "head.coef", e) ||
+	       take(t, &h->dev.logp, DT_F32, T, 1, -1, "head.logp", e) || take(t, &h->dev.entropy, DT_F32,
+			       T, 1, -1, "head.entropy", e) ||
+	       take(t, &h->x, t->act, n, c->C, -1, "head.x", e) || take(t, &h->logits, DT_F32, n, c->V,
+									-1, "head.logits", e) ||
 	       take(t, &h->normed, t->act, T, c->C, -1, "head.normed", e);
 }
 
 static int take_all(struct tape *t, struct err *e)
 {
 	for (int l = 0; l < t->m->c.L; l++) {
-		if (rows_f32(t, &t->layer[l].x, t->m->c.C, l, "x", e) || (!t->o.recompute && take_layer(t, &t->layer[l], l, e)))
+		if (rows_f32(t, &t->layer[l].x, t->m->c.C, l, "x", e) ||
+		    (!t->o.recompute && take_layer(t, &t->layer[l], l, e)))
 			return -1;
 	}
 	if (t->o.recompute && take_layer(t, &t->layer[0], -1, e))
@@ -130,7 +137,8 @@ static int take_all(struct tape *t, struct err *e)
 static int take_host(struct tape *t, struct err *e)
 {
 	struct head_rows *h = &t->head.host;
-	void *to[] = { &t->host.pos, &t->host.tokens, &t->host.start, &t->host.prefix, &h->row, &h->target, &h->coef, &h->logp, &h->entropy };
+	void *to[] = { &t->host.pos, &t->host.tokens, &t->host.start, &t->host.prefix, &h->row, &h->target,
+		       &h->coef, &h->logp, &h->entropy };
 	size_t each = ((size_t)t->o.max_tokens + 1) * 4;
 
 	t->host_bytes = COUNT_OF(to) * each;
@@ -206,7 +214,8 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	return t;
 }
 
-size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, enum dtype rows, struct err *e)
+size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o,
+		    enum dtype rows, struct err *e)
 {
 	struct dev d = { .kind = rows == DT_F32 ? DEV_CPU : DEV_CUDA, .act = rows };
 	struct model m = { .c = *c, .dev = &d };
@@ -282,7 +291,8 @@ static int check_batch(const struct tape *t, const struct model_batch *b, struct
 	}
 	for (int i = 0; i < b->T; i++)
 		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
-			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d", b->tokens[i], b->target[i], t->m->c.V);
+			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d",
+				       b->tokens[i], b->target[i], t->m->c.V);
 	return 0;
 }
 
@@ -330,7 +340,8 @@ static float *output_of(struct tape *t, int l)
 	return l + 1 < t->m->c.L ? t->layer[l + 1].x : t->last;
 }
 
-int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy, struct err *e)
+int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy,
+		 struct err *e)
 {
 	struct model *m = t->m;
 
@@ -357,7 +368,8 @@ int tape_backward(struct tape *t, const float *coef, struct err *e)
 	struct model_pass *p = &t->pass;
 
 	if (!t->ran || !coef == !t->head_done)
-		return err_set(e, ERR_STATE, "tape_backward needs a forward and coefficients from one of the two calls");
+		return err_set(e, ERR_STATE,
+			       "tape_backward needs a forward and coefficients from one of the two calls");
 	if (coef && head_run(p, &t->head, coef, NULL, NULL, e))
 		return -1;
 	head_norm_grad(p, &t->head, t->last);
@@ -367,7 +379,8 @@ int tape_backward(struct tape *t, const float *coef, struct err *e)
 		layer_backward(p, l, &t->layer[l], l > 0 || !t->a);
 	}
 	if (!t->a)
-		m->ops->embed_grad(m->dev, slab_f32(&t->grads, m->raw[MT_EMBED].param), p->dx, m->c.C, t->host.tokens, t->T);
+		m->ops->embed_grad(m->dev, slab_f32(&t->grads, m->raw[MT_EMBED].param), p->dx, m->c.C,
+				   t->host.tokens, t->T);
 	t->ran = 0;
 	return 0;
 }

@@ -32,7 +32,9 @@ struct model_batch {
 	const int32_t *target;     /* [T]; usually the next token */
 	int sequences;
 	const int32_t *start;      /* [sequences + 1], start[0] = 0, start[sequences] = T */
-	const int32_t *prefix;     /* [sequences] or NULL: the sequence that this one goes on from, -1: none; see struct attention */
+	/* [sequences] or NULL: the sequence that this one goes on from, -1: none; see struct
+	 * attention */
+	const int32_t *prefix;
 };
 
 /* Trains `a`, or the model itself where `a` is NULL. */
@@ -40,7 +42,8 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 void tape_free(struct tape *t);
 /* Bytes of activations that tape_new would take, without a model; 0 on error. `lora` NULL: full; `rows` is
  * what activations are made of (struct dev's act). */
-size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o, enum dtype rows, struct err *e);
+size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o,
+		    enum dtype rows, struct err *e);
 
 /* logp and entropy are [T] or NULL. */
 int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,

@@ -23,7 +23,9 @@ struct aws_cred {
 
 struct aws_options {
 	const char *profile;          /* NULL: AWS_PROFILE, else "default" */
-	const char *metadata;         /* base address of the metadata service; NULL: AWS_EC2_METADATA_SERVICE_ENDPOINT, else Amazon's */
+	/* base address of the metadata service; NULL: AWS_EC2_METADATA_SERVICE_ENDPOINT, else
+	 * Amazon's */
+	const char *metadata;
 };
 
 /* What stays the same between calls: thread-safe. */

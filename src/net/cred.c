@@ -20,9 +20,11 @@ struct aws {
 struct aws *aws_open(const struct aws_options *o, struct err *e)
 {
 	struct aws *a = mem_zalloc(sizeof *a);
-	const char *env = getenv("AWS_PROFILE"), *profile = o && o->profile && *o->profile ? o->profile : env && *env ? env : "default";
+	const char *env = getenv("AWS_PROFILE"), *profile = o && o->profile && *o->profile ? o->profile :
+		env && *env ? env : "default";
 
-	if (a && (!(a->profile = mem_strdup(profile)) || (o && o->metadata && !(a->metadata = mem_strdup(o->metadata))))) {
+	if (a && (!(a->profile = mem_strdup(profile)) ||
+		  (o && o->metadata && !(a->metadata = mem_strdup(o->metadata))))) {
 		mem_free(a->profile);
 		mem_free(a);
 		a = NULL;
@@ -66,7 +68,8 @@ static struct str env(const char *name)
 static int fill(struct aws_cred *c, struct str key, struct str secret, struct str token, struct err *e)
 {
 	*c = (struct aws_cred){ .expires = 0 };
-	return copy(c->key, sizeof c->key, key, "the access key", e) || copy(c->secret, sizeof c->secret, secret, "the secret key", e) ||
+	return copy(c->key, sizeof c->key, key, "the access key", e) || copy(c->secret, sizeof c->secret,
+			secret, "the secret key", e) ||
 	       copy(c->token, sizeof c->token, token, "the session token", e) ? -1 : 1;
 }
 
@@ -133,7 +136,8 @@ static int from_files(struct aws *a, struct aws_cred *c, struct err *e)
 	int rc = read_shared("AWS_SHARED_CREDENTIALS_FILE", "credentials", &text, e);
 
 	if (rc > 0) {
-		struct str key = ini_get(buf_str(&text), a->profile, "aws_access_key_id"), secret = ini_get(buf_str(&text), a->profile, "aws_secret_access_key");
+		struct str key = ini_get(buf_str(&text), a->profile, "aws_access_key_id"),
+			secret = ini_get(buf_str(&text), a->profile, "aws_secret_access_key");
 		struct str token = ini_get(buf_str(&text), a->profile, "aws_session_token");
 
 		rc = key.p && secret.p ? fill(c, key, secret, token.p ? token : STR(""), e) : 0;
@@ -176,7 +180,8 @@ static int read_role(struct str body, struct aws_cred *c, struct err *e)
 	struct str key, secret, token, until;
 	int rc = -1;
 
-	if (j && !json_need_str(j, "AccessKeyId", &key, e) && !json_need_str(j, "SecretAccessKey", &secret, e) && !json_need_str(j, "Token", &token, e) &&
+	if (j && !json_need_str(j, "AccessKeyId", &key, e) && !json_need_str(j, "SecretAccessKey", &secret,
+			e) && !json_need_str(j, "Token", &token, e) &&
 	    !json_need_str(j, "Expiration", &until, e))
 		rc = fill(c, key, secret, token, e);
 	if (rc > 0)
@@ -215,13 +220,16 @@ static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 
 static int look(struct aws *a, struct aws_cred *c, struct err *e)
 {
-	static int (*const sources[])(struct aws *a, struct aws_cred *c, struct err *e) = { from_environment, from_files, from_role };
+	static int (*const sources[])(struct aws *a, struct aws_cred *c, struct err *e) = { from_environment,
+			from_files, from_role };
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT_OF(sources) && !rc; i++)
 		rc = sources[i](a, c, e);
 	if (!rc)
-		return err_set(e, ERR_NOT_FOUND, "no credentials: AWS_ACCESS_KEY_ID is not set, profile '%s' of ~/.aws/credentials has none, and this machine has no instance role",
+		return err_set(e, ERR_NOT_FOUND,
+			       "no credentials: AWS_ACCESS_KEY_ID is not set, profile '%s' of "
+			       "~/.aws/credentials has none, and this machine has no instance role",
 			       a->profile);
 	return rc < 0 ? -1 : 0;
 }

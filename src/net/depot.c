@@ -102,14 +102,16 @@ static int still_writer(struct depot *d, struct err *e)
 		BUG("a depot is written to without a claim");
 	if (highest_epoch(d, &now, e))
 		return -1;
-	return now == d->epoch ? 0 : err_set(e, ERR_STATE, "another machine has taken over this run (writer %lld, this one is %lld)", (long long)now,
+	return now == d->epoch ? 0 : err_set(e, ERR_STATE,
+					     "another machine has taken over this run (writer %lld, this one is %lld)", (long long)now,
 					     (long long)d->epoch);
 }
 
 /* --- up ------------------------------------------------------------------------------------------- */
 
 /* One object, if it is not up yet. */
-static int push_object(struct depot *d, const char *path, const char *hex, int64_t bytes, struct depot_pushed *out, struct err *e)
+static int push_object(struct depot *d, const char *path, const char *hex, int64_t bytes,
+		       struct depot_pushed *out, struct err *e)
 {
 	char key[80];
 	struct map_entry *known = map_put(&d->known, str_of(hex));
@@ -123,7 +125,8 @@ static int push_object(struct depot *d, const char *path, const char *hex, int64
 	snprintf(key, sizeof key, "objects/%s", hex);
 	rc = s3_head(d->s3, key, &there, e);
 	if (!rc && there.bytes != bytes)
-		return err_set(e, ERR_FORMAT, "object '%s' of the bucket has %lld bytes instead of %lld", key, (long long)there.bytes, (long long)bytes);
+		return err_set(e, ERR_FORMAT, "object '%s' of the bucket has %lld bytes instead of %lld",
+			       key, (long long)there.bytes, (long long)bytes);
 	if (rc == S3_ABSENT) {
 		rc = s3_put_file(d->s3, key, path, hex, S3_IF_ABSENT, e);
 		out->files_sent += rc >= 0;
@@ -134,7 +137,8 @@ static int push_object(struct depot *d, const char *path, const char *hex, int64
 	return rc < 0 ? -1 : 0;
 }
 
-static int push_file(struct depot *d, const char *folder, const char *name, struct jw *w, struct depot_pushed *out, struct err *e)
+static int push_file(struct depot *d, const char *folder, const char *name, struct jw *w,
+		     struct depot_pushed *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	char hex[65];
@@ -177,7 +181,8 @@ static int put_manifest(struct depot *d, struct buf *text, struct err *e)
 	return rc;
 }
 
-int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out, struct err *e)
+int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
+	       struct err *e)
 {
 	struct buf text = BUF_INIT;
 	struct jw w = { .out = &text };
@@ -267,7 +272,8 @@ static int same_file(const char *path, int64_t bytes, const char *hex)
 	char have[65];
 	int64_t n;
 
-	return file_exists(path) && file_size(path, NULL) == bytes && !file_sha256(path, have, &n, NULL) && !strcmp(have, hex);
+	return file_exists(path) && file_size(path, NULL) == bytes && !file_sha256(path, have, &n, NULL) &&
+		!strcmp(have, hex);
 }
 
 static int fetch(struct depot *d, const char *path, int64_t bytes, const char *hex, struct err *e)
@@ -279,7 +285,8 @@ static int fetch(struct depot *d, const char *path, int64_t bytes, const char *h
 
 	buf_add(&parent, path, (size_t)(base.p - path));
 	snprintf(key, sizeof key, "objects/%s", hex);
-	rc = buf_check(&parent, e) || file_mkdirs(buf_cstr(&parent), e) ? -1 : s3_get_file(d->s3, key, path, bytes, hex, e);
+	rc = buf_check(&parent, e) || file_mkdirs(buf_cstr(&parent), e) ? -1 : s3_get_file(d->s3, key,
+			path, bytes, hex, e);
 	buf_release(&parent);
 	return rc == S3_ABSENT ? err_set(e, ERR_NOT_FOUND, "'%s' is missing in the bucket", key) : rc;
 }
@@ -292,7 +299,8 @@ static int pull_file(struct depot *d, const char *folder, const struct json *f, 
 	char hex[65];
 	int rc;
 
-	if (json_need_str(f, "path", &name, e) || json_need_str(f, "sha256", &sha, e) || json_need_int(f, "bytes", &bytes, e))
+	if (json_need_str(f, "path", &name, e) || json_need_str(f, "sha256", &sha, e) ||
+	    json_need_int(f, "bytes", &bytes, e))
 		return -1;
 	if (!is_inside(name) || sha.n != 64 || bytes < 0)
 		return err_set(e, ERR_FORMAT, "a manifest names '%.*s'", STR_ARG(name));
@@ -383,7 +391,8 @@ static int find_unneeded(void *ctx, struct str key, int64_t bytes)
 }
 
 /* Old states go before their objects, so that no state is ever there without what it names. */
-static int sweep_out(struct depot *d, const struct states *s, size_t old, const struct sweep *w, int64_t *removed, struct err *e)
+static int sweep_out(struct depot *d, const struct states *s, size_t old, const struct sweep *w,
+		     int64_t *removed, struct err *e)
 {
 	int rc = still_writer(d, e);
 

@@ -28,7 +28,8 @@ struct depot_files { struct depot_file *v; size_t n, cap; };
 
 /* Puts these files of `folder` up as its next state. ERR_STATE: another writer took over. */
 struct depot_pushed { int64_t files, files_sent, bytes, bytes_sent; };
-int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out, struct err *e);
+int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
+	       struct err *e);
 
 /* Brings the newest whole state into `folder`; files that are there as they should be are not fetched
  * again, others of the folder are left alone. S3_ABSENT: there is none. */

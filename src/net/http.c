@@ -105,7 +105,8 @@ void http_encode(struct buf *out, struct str s, int slash)
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
 
-		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c && strchr("-._~", c)) || (slash && c == '/'))
+		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+		    (c && strchr("-._~", c)) || (slash && c == '/'))
 			buf_addc(out, (char)c);
 		else
 			buf_addf(out, "%%%02X", c);
@@ -183,7 +184,8 @@ static void set_limits(const struct http *h, const struct http_request *q)
 {
 	CURL *c = h->curl;
 
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(1000 * (h->o.connect_seconds > 0 ? h->o.connect_seconds : 10)));
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+			 (long)(1000 * (h->o.connect_seconds > 0 ? h->o.connect_seconds : 10)));
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1024L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)(h->o.stall_seconds > 0 ? h->o.stall_seconds : 30));
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(1000 * q->seconds));
@@ -251,7 +253,8 @@ static int explain(const struct flight *f, CURLcode rc, const char *detail, stru
 
 int http_call(struct http *h, const struct http_request *q, struct http_reply *r, struct err *e)
 {
-	struct flight f = { .q = q, .r = r, .most = q->body_most ? q->body_most : BODY_MOST, .stop = h->o.stop, .curl = h->curl };
+	struct flight f = { .q = q, .r = r, .most = q->body_most ? q->body_most : BODY_MOST,
+			    .stop = h->o.stop, .curl = h->curl };
 	struct curl_slist *headers = list_headers(q->headers);
 	char detail[CURL_ERROR_SIZE] = "";
 	long status = 0;

@@ -214,7 +214,8 @@ static void refuse(struct httpd_call *c, const char *method)
 	} else if (!has_token(c)) {
 		httpd_error(c, 401, "this server wants a token: Authorization: Bearer TOKEN");
 	} else if (!(c->route = find_route(c->h, method, str_of(c->path), &known))) {
-		httpd_error(c, known ? 405 : 404, known ? "%s is not for '%s'" : "%s: there is no '%s'", method, c->path);
+		httpd_error(c, known ? 405 : 404, known ? "%s is not for '%s'" : "%s: there is no '%s'",
+			    method, c->path);
 	} else {
 		return;
 	}
@@ -243,7 +244,8 @@ static enum MHD_Result dispatch(struct httpd_call *c, const char *method)
 	return answered ? queue(c) : MHD_YES;
 }
 
-static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url, const char *method, const char *version, const char *data,
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url, const char *method,
+				  const char *version, const char *data,
 				  size_t *n, void **state)
 {
 	struct httpd *h = ctx;
@@ -342,11 +344,13 @@ void httpd_error(struct httpd_call *c, int status, const char *fmt, ...)
 	jw_begin(&w, '{');
 	jw_key(&w, "error"), jw_begin(&w, '{');
 	jw_key(&w, "message"), jw_str(&w, buf_str(&message));
-	jw_key(&w, "type"), jw_cstr(&w, status == 429 ? "rate_limit_exceeded" : status < 500 ? "invalid_request_error" : "server_error");
+	jw_key(&w, "type"), jw_cstr(&w, status == 429 ? "rate_limit_exceeded" : status < 500 ?
+				    "invalid_request_error" : "server_error");
 	jw_end(&w, '}');
 	jw_end(&w, '}');
 	buf_addc(&text, '\n');
-	httpd_reply(c, status, "application/json", buf_str(&text), status == 429 || status == 503 ? "Retry-After: 1" : status == 401 ? "WWW-Authenticate: Bearer" : NULL);
+	httpd_reply(c, status, "application/json", buf_str(&text), status == 429 || status == 503 ?
+		    "Retry-After: 1" : status == 401 ? "WWW-Authenticate: Bearer" : NULL);
 	buf_release(&text);
 	buf_release(&message);
 }
@@ -423,10 +427,12 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 		sha256_end(&s, h->token);
 	}
 	h->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-				     (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), (uint16_t)o->port, NULL, NULL, on_request, h,
+				     (a.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), (uint16_t)o->port, NULL,
+				     NULL, on_request, h,
 				     MHD_OPTION_SOCK_ADDR, &a, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
 				     MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-				     MHD_OPTION_CONNECTION_LIMIT, (unsigned)(o->connections ? o->connections : CONNECTIONS),
+				     MHD_OPTION_CONNECTION_LIMIT,
+				     (unsigned)(o->connections ? o->connections : CONNECTIONS),
 				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS),
 				     MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
 	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
@@ -464,5 +470,6 @@ struct httpd_stats httpd_stats(const struct httpd *h)
 {
 	struct httpd *w = (struct httpd *)h;
 
-	return (struct httpd_stats){ .requests = atomic_load(&w->requests), .open = atomic_load(&w->open), .refused = atomic_load(&w->refused) };
+	return (struct httpd_stats){ .requests = atomic_load(&w->requests), .open = atomic_load(&w->open),
+				     .refused = atomic_load(&w->refused) };
 }

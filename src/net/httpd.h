@@ -23,7 +23,8 @@ typedef void httpd_fn(void *ctx, struct httpd_call *c);
 
 struct httpd_route {
 	const char *method;           /* NULL ends the list */
-	const char *path;             /* "/v1/verify"; "/v1/verdicts/" with a slash at the end takes what follows as well */
+	/* "/v1/verify"; "/v1/verdicts/" with a slash at the end takes what follows as well */
+	const char *path;
 	httpd_fn *fn;
 };
 

@@ -50,7 +50,8 @@ void imds_close(struct imds *m)
 	mem_free(m);
 }
 
-static int call(struct imds *m, const char *method, const char *path, const char *header, struct http_reply *r, struct err *e)
+static int call(struct imds *m, const char *method, const char *path, const char *header, struct http_reply *r,
+		struct err *e)
 {
 	struct buf url = BUF_INIT;
 	struct http_headers h = { .v = NULL };
@@ -58,7 +59,8 @@ static int call(struct imds *m, const char *method, const char *path, const char
 
 	buf_addf(&url, "%s%s", m->base, path);
 	if (!buf_check(&url, e) && !http_header_add(&h, e, "%s", header))
-		rc = http_call(m->http, &(struct http_request){ .method = method, .url = url.p, .headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
+		rc = http_call(m->http, &(struct http_request){ .method = method, .url = url.p,
+								.headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
 	http_headers_release(&h);
 	buf_release(&url);
 	return rc;

@@ -67,7 +67,8 @@ static int read_endpoint(struct s3 *s, struct err *e)
 	rest = (struct str){ .p = rest.p + at + 3, .n = rest.n - (size_t)at - 3 };
 	rest = str_cut(&rest, '/');
 	s->host = mem_strndup(rest.p, rest.n);
-	s->path_style = s->o.style && !strcmp(s->o.style, "path") ? 1 : s->o.style && !strcmp(s->o.style, "virtual") ? 0 : given || !is_host_name(s->bucket);
+	s->path_style = s->o.style && !strcmp(s->o.style, "path") ? 1 : s->o.style && !strcmp(s->o.style,
+			"virtual") ? 0 : given || !is_host_name(s->bucket);
 	buf_release(&amazon);
 	return s->scheme && s->host ? 0 : err_nomem(e);
 }
@@ -155,7 +156,8 @@ static int find_place(const struct s3 *s, const struct s3_call *c, struct place 
 		http_encode(&p->path, str_of(s->prefix), 1);
 		http_encode(&p->path, str_of(c->key), 1);
 	}
-	buf_addf(&p->url, "%s://%s%s%s%s", s->scheme, buf_cstr(&p->host), buf_cstr(&p->path), c->query && *c->query ? "?" : "", c->query ? c->query : "");
+	buf_addf(&p->url, "%s://%s%s%s%s", s->scheme, buf_cstr(&p->host), buf_cstr(&p->path), c->query &&
+		 *c->query ? "?" : "", c->query ? c->query : "");
 	return buf_check(&p->host, e) || buf_check(&p->path, e) || buf_check(&p->url, e) ? -1 : 0;
 }
 
@@ -173,9 +175,11 @@ static void base64_digest(const char *hex, char out[48])
 	hash_base64(raw, sizeof raw, out);
 }
 
-static int make_headers(struct s3 *s, const struct s3_call *c, const struct place *p, const char *sha, struct http_headers *h, struct err *e)
+static int make_headers(struct s3 *s, const struct s3_call *c, const struct place *p, const char *sha,
+			struct http_headers *h, struct err *e)
 {
-	struct aws_request q = { .method = c->method, .host = buf_cstr(&p->host), .path = buf_cstr(&p->path), .query = c->query ? c->query : "",
+	struct aws_request q = { .method = c->method, .host = buf_cstr(&p->host), .path = buf_cstr(&p->path),
+				 .query = c->query ? c->query : "",
 				 .region = s->region, .service = "s3", .body_sha256 = sha, .now = time(NULL) };
 	struct aws_cred cred;
 	char sum[48];
@@ -190,7 +194,8 @@ static int make_headers(struct s3 *s, const struct s3_call *c, const struct plac
 	return rc ? -1 : aws_sign(&q, &cred, h, e);
 }
 
-static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha, struct s3_answer *a, struct err *e)
+static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha,
+		   struct s3_answer *a, struct err *e)
 {
 	struct http_headers h = { .v = NULL };
 	struct place p;
@@ -201,7 +206,8 @@ static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, con
 	if (!rc && c->rewind && c->rewind(c->sink_ctx))
 		rc = err_set(e, ERR_IO, "cannot start storing '%s' again", c->key);
 	if (!rc)
-		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url), .headers = &h, .body = c->body,
+		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url),
+							     .headers = &h, .body = c->body,
 							     .body_most = c->most, .sink = c->sink, .sink_ctx = c->sink_ctx }, &a->r, e);
 	http_headers_release(&h);
 	place_release(&p);
@@ -227,7 +233,8 @@ static void read_code(struct s3_answer *a)
 /* Errors that pass. */
 static int passes(const struct s3_answer *a)
 {
-	static const char *const codes[] = { "InternalError", "SlowDown", "RequestTimeout", "ServiceUnavailable", "RequestTimeTooSkewed", "OperationAborted",
+	static const char *const codes[] = { "InternalError", "SlowDown", "RequestTimeout",
+					     "ServiceUnavailable", "RequestTimeTooSkewed", "OperationAborted",
 					     "ExpiredToken", "BadDigest", "XAmzContentSHA256Mismatch", "ConditionalRequestConflict", "Throttling" };
 
 	if (a->r.status == 429 || a->r.status >= 500)
@@ -261,16 +268,19 @@ void s3_answer_release(struct s3_answer *a)
 int s3_refused(const struct s3_call *c, const struct s3_answer *a, struct err *e)
 {
 	struct buf text = BUF_INIT;
-	enum err_code code = a->r.status == 403 || a->r.status == 401 ? ERR_DENIED : a->r.status == 404 ? ERR_NOT_FOUND : ERR_IO;
+	enum err_code code = a->r.status == 403 || a->r.status == 401 ? ERR_DENIED : a->r.status == 404 ?
+		ERR_NOT_FOUND : ERR_IO;
 
 	xml_find(buf_str(&a->r.body), "Message", &text);
-	err_set(e, code, "S3 refuses %s '%s': %d %s%s%.200s", c->method, c->key ? c->key : "(the bucket)", a->r.status, a->code, text.n ? ": " : "", buf_cstr(&text));
+	err_set(e, code, "S3 refuses %s '%s': %d %s%s%.200s", c->method, c->key ? c->key : "(the bucket)",
+		a->r.status, a->code, text.n ? ": " : "", buf_cstr(&text));
 	buf_release(&text);
 	return -1;
 }
 
 /* One try. 0: done. 1: worth another one, *why says what happened. -1: over. */
-static int try_once(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha, struct s3_answer *a, struct err *why, struct err *e)
+static int try_once(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha,
+		    struct s3_answer *a, struct err *why, struct err *e)
 {
 	int rc = attempt(s, http, c, sha, a, why);
 
@@ -298,7 +308,8 @@ static int try_once(struct s3 *s, struct http *http, const struct s3_call *c, co
 /* A connection that nobody uses, or a new one. */
 static struct http *take_http(struct s3 *s, struct err *e)
 {
-	struct http_options o = { .stop = s->o.stop, .ca_file = s->o.ca_file, .bytes_per_second = s->o.bytes_per_second / s->o.parallel };
+	struct http_options o = { .stop = s->o.stop, .ca_file = s->o.ca_file,
+				  .bytes_per_second = s->o.bytes_per_second / s->o.parallel };
 	struct http *h = NULL;
 
 	pthread_mutex_lock(&s->lock);

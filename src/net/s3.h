@@ -22,7 +22,8 @@ struct s3;
 enum { S3_ABSENT = 1, S3_EXISTS = 2 };
 
 struct s3_options {
-	const char *endpoint;         /* "http://127.0.0.1:9000"; NULL: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's */
+	/* "http://127.0.0.1:9000"; NULL: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's */
+	const char *endpoint;
 	const char *region;           /* NULL: environment or profile, else us-east-1 */
 	const char *profile;
 	const char *metadata;         /* see aws.h */
@@ -58,8 +59,8 @@ int s3_delete(struct s3 *s, const char *key, struct err *e);
 typedef int s3_list_fn(void *ctx, struct str key, int64_t bytes);
 int s3_list(struct s3 *s, const char *prefix, s3_list_fn *fn, void *ctx, struct err *e);
 
-/* Files of any size: in parts, several at once, where that pays. The whole file's SHA-256, which the caller knows, is kept
- * with the object. */
+/* Files of any size: in parts, several at once, where that pays. The whole file's SHA-256, which
+ * the caller knows, is kept with the object. */
 int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e);
 /* The file appears under its name only when it is whole, has this SHA-256 (in hex) and is synced. S3_ABSENT. */
 int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, const char *sha256, struct err *e);

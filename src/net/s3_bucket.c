@@ -31,7 +31,8 @@ static int has(struct str document, const char *path, const char *text)
 
 static void write_encryption(const struct s3_bucket_options *o, struct buf *out)
 {
-	buf_adds(out, "<ServerSideEncryptionConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ApplyServerSideEncryptionByDefault>");
+	buf_adds(out, "<ServerSideEncryptionConfiguration "
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ApplyServerSideEncryptionByDefault>");
 	buf_addf(out, "<SSEAlgorithm>%s</SSEAlgorithm>", o->kms_key ? "aws:kms" : "AES256");
 	if (o->kms_key) {
 		buf_adds(out, "<KMSMasterKeyID>");
@@ -45,13 +46,15 @@ static int fits_encryption(const struct s3_bucket_options *o, struct str d)
 {
 	if (o->kms_key)
 		return has(d, "Rule/ApplyServerSideEncryptionByDefault/KMSMasterKeyID", o->kms_key);
-	return has(d, "Rule/ApplyServerSideEncryptionByDefault/SSEAlgorithm", "AES256") || has(d, "Rule/ApplyServerSideEncryptionByDefault/SSEAlgorithm", "aws:kms");
+	return has(d, "Rule/ApplyServerSideEncryptionByDefault/SSEAlgorithm", "AES256") ||
+		has(d, "Rule/ApplyServerSideEncryptionByDefault/SSEAlgorithm", "aws:kms");
 }
 
 static void write_versioning(const struct s3_bucket_options *o, struct buf *out)
 {
 	(void)o;
-	buf_adds(out, "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status></VersioningConfiguration>");
+	buf_adds(out, "<VersioningConfiguration "
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status></VersioningConfiguration>");
 }
 
 static int fits_versioning(const struct s3_bucket_options *o, struct str d)
@@ -62,7 +65,8 @@ static int fits_versioning(const struct s3_bucket_options *o, struct str d)
 
 static void write_lifecycle(const struct s3_bucket_options *o, struct buf *out)
 {
-	buf_addf(out, "<LifecycleConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix></Prefix></Filter>"
+	buf_addf(out, "<LifecycleConfiguration "
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix></Prefix></Filter>"
 		 "<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>%d</NoncurrentDays></NoncurrentVersionExpiration>"
 		 "<AbortIncompleteMultipartUpload><DaysAfterInitiation>%d</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
 		 o->keep_days, o->abort_days);
@@ -74,7 +78,8 @@ static int fits_lifecycle(const struct s3_bucket_options *o, struct str d)
 
 	snprintf(keep, sizeof keep, "%d", o->keep_days);
 	snprintf(end, sizeof end, "%d", o->abort_days);
-	return has(d, "Rule/NoncurrentVersionExpiration/NoncurrentDays", keep) && has(d, "Rule/AbortIncompleteMultipartUpload/DaysAfterInitiation", end) &&
+	return has(d, "Rule/NoncurrentVersionExpiration/NoncurrentDays", keep) &&
+		has(d, "Rule/AbortIncompleteMultipartUpload/DaysAfterInitiation", end) &&
 	       has(d, "Rule/Status", "Enabled");
 }
 
@@ -110,7 +115,8 @@ static int is_set(struct s3 *s, const struct setting *x, const struct s3_bucket_
 	return rc;
 }
 
-static int put_setting(struct s3 *s, const struct setting *x, const struct s3_bucket_options *o, struct buf *said, struct err *e)
+static int put_setting(struct s3 *s, const struct setting *x, const struct s3_bucket_options *o,
+		       struct buf *said, struct err *e)
 {
 	struct buf body = BUF_INIT;
 	struct s3_call c = { .method = "PUT", .query = x->query, .body_checked = 1 };
@@ -157,7 +163,8 @@ static int make_bucket(struct s3 *s, struct err *e)
 
 	/* Amazon's first region is the one that must not be named. */
 	if (strcmp(s->region, "us-east-1"))
-		buf_addf(&body, "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>%s</LocationConstraint>"
+		buf_addf(&body, "<CreateBucketConfiguration "
+				"xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>%s</LocationConstraint>"
 			 "</CreateBucketConfiguration>", s->region);
 	c.body = buf_str(&body);
 	rc = buf_check(&body, e) ? -1 : s3_do(s, &c, &a, e);
@@ -198,7 +205,8 @@ int s3_bucket_show(struct s3 *s, struct buf *said, struct err *e)
 		int set = is_set(s, &settings[i], &o, e);
 
 		if (set >= 0)
-			buf_addf(said, "%s: %s\n", settings[i].name, set ? "as 'bucket create' sets it" : "not set as 'bucket create' does");
+			buf_addf(said, "%s: %s\n", settings[i].name, set ? "as 'bucket create' sets it" :
+				 "not set as 'bucket create' does");
 		rc = set < 0 ? -1 : 0;
 	}
 	return rc ? rc : buf_check(said, e);

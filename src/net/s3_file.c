@@ -54,7 +54,8 @@ static void note_failure(struct upload *u, const struct err *e)
 static int send_part(struct upload *u, size_t i, struct err *e)
 {
 	size_t at = i * (size_t)u->part, n = MIN((size_t)u->part, u->file.n - at);
-	struct s3_call c = { .method = "PUT", .key = u->key, .body = { .p = u->file.p + at, .n = n }, .body_checked = 1 };
+	struct s3_call c = { .method = "PUT", .key = u->key, .body = { .p = u->file.p + at, .n = n },
+			     .body_checked = 1 };
 	struct buf query = BUF_INIT;
 	struct s3_answer a = { .lost = 0 };
 	struct str tag;
@@ -101,7 +102,8 @@ static int begin_upload(struct upload *u, struct err *e)
 	if (!rc) {
 		xml_find(buf_str(&a.r.body), "UploadId", &id);
 		http_encode(&u->id, buf_str(&id), 0);
-		rc = u->id.n ? buf_check(&u->id, e) : err_set(e, ERR_FORMAT, "S3 began an upload of '%s' without a name", u->key);
+		rc = u->id.n ? buf_check(&u->id, e) : err_set(e, ERR_FORMAT,
+							      "S3 began an upload of '%s' without a name", u->key);
 	}
 	s3_answer_release(&a);
 	buf_release(&meta);
@@ -189,7 +191,8 @@ static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 {
 	struct buf meta = BUF_INIT;
 	const char *headers[] = { NULL, cond == S3_IF_ABSENT ? "If-None-Match: *" : NULL, NULL };
-	struct s3_call c = { .method = "PUT", .key = u->key, .headers = headers, .body = { .p = u->file.p, .n = u->file.n }, .body_sha256 = u->sha, .body_checked = 1 };
+	struct s3_call c = { .method = "PUT", .key = u->key, .headers = headers, .body = { .p = u->file.p,
+			.n = u->file.n }, .body_sha256 = u->sha, .body_checked = 1 };
 	struct s3_answer a = { .lost = 0 };
 	int rc, conflict;
 
@@ -231,7 +234,8 @@ struct download {
 	int64_t bytes, part;
 	_Atomic int failed, absent;
 	struct err e;
-	/* The digest, of parts in their order; under the lock but for the hashing itself, which one thread does at a time. */
+	/* The digest, of parts in their order; under the lock but for the hashing itself, which one
+	 * thread does at a time. */
 	pthread_mutex_t lock;
 	char *arrived;                /* of each part: whether it is in the file */
 	size_t parts, hashed;
@@ -316,7 +320,8 @@ static int take_range(struct download *d, size_t i, struct err *e)
 	struct range r = { .d = d, .from = (int64_t)i * d->part };
 	char header[80];
 	const char *const headers[] = { header, NULL };
-	struct s3_call c = { .method = "GET", .key = d->key, .headers = headers, .sink = store_range, .rewind = rewind_range, .sink_ctx = &r };
+	struct s3_call c = { .method = "GET", .key = d->key, .headers = headers, .sink = store_range,
+			     .rewind = rewind_range, .sink_ctx = &r };
 	struct s3_answer a;
 	int rc;
 
@@ -329,7 +334,8 @@ static int take_range(struct download *d, size_t i, struct err *e)
 	} else if (!rc && a.r.status != 206 && a.r.status != 200) {
 		rc = s3_refused(&c, &a, e);
 	} else if (!rc && r.at != r.n) {
-		rc = err_set(e, ERR_FORMAT, "'%s' gave %lld bytes where %lld were asked for", d->key, (long long)r.at, (long long)r.n);
+		rc = err_set(e, ERR_FORMAT, "'%s' gave %lld bytes where %lld were asked for", d->key,
+			     (long long)r.at, (long long)r.n);
 	}
 	if (!rc && d->s->o.moved)
 		atomic_fetch_add(d->s->o.moved, (long long)r.n);
@@ -373,7 +379,8 @@ static int check_digest(struct download *d, const char *want, struct err *e)
 
 	sha256_end(&d->sha, digest);
 	hash_hex(digest, sizeof digest, have);
-	return strcmp(have, want) ? err_set(e, ERR_FORMAT, "what arrived is not what was stored: its SHA-256 differs") : 0;
+	return strcmp(have, want) ? err_set(e, ERR_FORMAT,
+					    "what arrived is not what was stored: its SHA-256 differs") : 0;
 }
 
 int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, const char *sha256, struct err *e)

@@ -12,7 +12,8 @@ enum { ANSWER_MOST = 4 << 20 };
 static int is_ours(struct s3 *s, const char *key, struct str data, struct err *e)
 {
 	struct buf there = BUF_INIT;
-	int rc = s3_get(s, key, data.n + 1, &there, e), same = !rc && there.n == data.n && !memcmp(buf_cstr(&there), data.p, data.n);
+	int rc = s3_get(s, key, data.n + 1, &there, e), same = !rc && there.n == data.n &&
+		!memcmp(buf_cstr(&there), data.p, data.n);
 
 	buf_release(&there);
 	return rc < 0 ? -1 : same;
@@ -21,7 +22,8 @@ static int is_ours(struct s3 *s, const char *key, struct str data, struct err *e
 int s3_put(struct s3 *s, const char *key, struct str data, enum s3_if cond, struct err *e)
 {
 	const char *const absent[] = { "If-None-Match: *", NULL };
-	struct s3_call c = { .method = "PUT", .key = key, .headers = cond == S3_IF_ABSENT ? absent : NULL, .body = data, .body_checked = 1 };
+	struct s3_call c = { .method = "PUT", .key = key, .headers = cond == S3_IF_ABSENT ? absent : NULL,
+			     .body = data, .body_checked = 1 };
 	struct s3_answer a;
 	int rc = s3_do(s, &c, &a, e), conflict = !rc && (a.r.status == 412 || a.r.status == 409), lost = a.lost;
 

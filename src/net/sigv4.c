@@ -12,7 +12,8 @@
 
 enum { DIGEST = 32, HEX = 2 * DIGEST + 1 };
 
-static void signing_key(const struct aws_request *q, const struct aws_cred *c, const char *date, unsigned char key[DIGEST])
+static void signing_key(const struct aws_request *q, const struct aws_cred *c, const char *date,
+			unsigned char key[DIGEST])
 {
 	const char *parts[] = { date, q->region, q->service, "aws4_request" };
 	char first[sizeof c->secret + 4];
@@ -48,7 +49,8 @@ static void add_lower(struct buf *out, struct str s)
 }
 
 /* Every header and the host, sorted: lines into `lines`, names into `names`. */
-static int canonical_headers(const struct aws_request *q, const struct http_headers *headers, struct buf *lines, struct buf *names, struct err *e)
+static int canonical_headers(const struct aws_request *q, const struct http_headers *headers,
+			     struct buf *lines, struct buf *names, struct err *e)
 {
 	size_t n = headers->n + 1;
 	struct signed_header *h = mem_array(n, sizeof *h);
@@ -74,15 +76,18 @@ static int canonical_headers(const struct aws_request *q, const struct http_head
 	return buf_check(lines, e) || buf_check(names, e) ? -1 : 0;
 }
 
-static int add_fixed(const struct aws_request *q, const struct aws_cred *c, const char *stamp, struct http_headers *headers, struct err *e)
+static int add_fixed(const struct aws_request *q, const struct aws_cred *c, const char *stamp,
+		     struct http_headers *headers, struct err *e)
 {
-	if (http_header_add(headers, e, "x-amz-date: %s", stamp) || http_header_add(headers, e, "x-amz-content-sha256: %s", q->body_sha256))
+	if (http_header_add(headers, e, "x-amz-date: %s", stamp) || http_header_add(headers, e,
+			"x-amz-content-sha256: %s", q->body_sha256))
 		return -1;
 	return c->token[0] ? http_header_add(headers, e, "x-amz-security-token: %s", c->token) : 0;
 }
 
 /* The text whose HMAC is the signature. */
-static int text_to_sign(const struct aws_request *q, const struct http_headers *headers, const char *stamp, const char *scope, struct buf *names,
+static int text_to_sign(const struct aws_request *q, const struct http_headers *headers, const char *stamp,
+			const char *scope, struct buf *names,
 			struct buf *out, struct err *e)
 {
 	struct buf lines = BUF_INIT, request = BUF_INIT;
@@ -90,7 +95,8 @@ static int text_to_sign(const struct aws_request *q, const struct http_headers *
 	int rc = canonical_headers(q, headers, &lines, names, e);
 
 	if (!rc) {
-		buf_addf(&request, "%s\n%s\n%s\n%s\n%s\n%s", q->method, q->path, q->query, buf_cstr(&lines), buf_cstr(names), q->body_sha256);
+		buf_addf(&request, "%s\n%s\n%s\n%s\n%s\n%s", q->method, q->path, q->query, buf_cstr(&lines),
+			 buf_cstr(names), q->body_sha256);
 		rc = buf_check(&request, e);
 	}
 	if (!rc) {
@@ -120,7 +126,8 @@ int aws_sign(const struct aws_request *q, const struct aws_cred *c, struct http_
 		signing_key(q, c, date, key);
 		hash_hmac(key, sizeof key, text.p, text.n, mac);
 		hash_hex(mac, sizeof mac, hex);
-		rc = http_header_add(headers, e, "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", c->key, scope,
+		rc = http_header_add(headers, e,
+				     "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", c->key, scope,
 				     buf_cstr(&names), hex);
 	}
 	buf_release(&names);

@@ -60,7 +60,8 @@ static void XMLCALL on_text(void *ctx, const XML_Char *s, int n)
 	buf_add(&((struct reader *)ctx)->text, s, (size_t)n);
 }
 
-static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *sys_id, const XML_Char *pub_id, int internal)
+static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *sys_id, const XML_Char *pub_id,
+			       int internal)
 {
 	struct reader *r = ctx;
 
@@ -85,7 +86,8 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 	XML_SetStartDoctypeDeclHandler(r.p, on_doctype);
 	if (XML_Parse(r.p, document.p, (int)document.n, 1) == XML_STATUS_ERROR && !r.stopped)
 		rc = r.refused ? err_set(e, ERR_FORMAT, "XML that is nested too deep or declares a type") :
-			err_set_at(e, ERR_FORMAT, (int)XML_GetCurrentLineNumber(r.p), (int)XML_GetCurrentColumnNumber(r.p), "not XML: %s",
+			err_set_at(e, ERR_FORMAT, (int)XML_GetCurrentLineNumber(r.p),
+				   (int)XML_GetCurrentColumnNumber(r.p), "not XML: %s",
 				   XML_ErrorString(XML_GetErrorCode(r.p)));
 	XML_ParserFree(r.p);
 	if (!rc)

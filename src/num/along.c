@@ -82,7 +82,8 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
-int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int keep,
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+		int dim, int keep,
 		int max, struct err *e)
 {
 	struct along_walk a = { .arg = max };
@@ -91,7 +92,8 @@ int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, c
 	int n = 0, rc = -1;
 
 	if (t->ndim && t->shape[dim] == 0)
-		return err_set(e, ERR_RANGE, "%s(): Expected reduction dim %d to have non-zero size.", max ? "max" : "min", dim);
+		return err_set(e, ERR_RANGE, "%s(): Expected reduction dim %d to have non-zero size.",
+			       max ? "max" : "min", dim);
 	for (int i = 0; i < t->ndim; i++)
 		if (i != dim)
 			shape[n++] = t->shape[i];
@@ -248,7 +250,8 @@ static void scan_rows(void *ctx, size_t begin, size_t end)
 	const struct along_walk *a = ctx;
 	int is_float = a->x.dt == DT_F32;
 	void (*fn)(const struct along_walk *, int64_t, int64_t) =
-		a->scan == SCAN_SUM ? (is_float ? rows_sum_float : rows_sum_double) : (is_float ? rows_prod_float : rows_prod_double);
+		a->scan == SCAN_SUM ? (is_float ? rows_sum_float : rows_sum_double) :
+		(is_float ? rows_prod_float : rows_prod_double);
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i += 8)
 		fn(a, i, MIN(8, (int64_t)end - i));

@@ -60,8 +60,10 @@ static void clear_empty(const struct attention_job *a, char *row)
 
 static void attend(struct attention_job *a, int64_t b, int64_t first, void *scores)
 {
-	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) + b % a->heads / a->rep;
-	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D, .ldb = a->D, .ldc = a->S,
+	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) +
+		b % a->heads / a->rep;
+	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D,
+			       .ldb = a->D, .ldc = a->S,
 			       .a = (char *)tensor_data(&a->q) + (b * a->L + first) * a->D * a->size,
 			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size, .c = scores, .alpha = a->scale };
 	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S, .ldb = a->Dv, .ldc = a->Dv,
@@ -103,7 +105,8 @@ static void attend_range(void *ctx, size_t begin, size_t end)
 }
 
 /* t [..., n, d] with leading dimensions broadcast to `lead` and merged. */
-static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead, enum dtype carrier,
+static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead,
+		enum dtype carrier,
 		struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], B = 1;
@@ -116,7 +119,8 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	shape[nl + 1] = t->shape[t->ndim - 1];
 	if (tensor_expand(&full, t, nl + 2, shape, e))
 		return -1;
-	rc = c->tf32 & NUM_TF32_MATMUL && t->dt == DT_F32 ? num_cut_tf32(c, &dense, &full, e) : num_as(c, &dense, &full, carrier, e);
+	rc = c->tf32 & NUM_TF32_MATMUL && t->dt == DT_F32 ? num_cut_tf32(c, &dense, &full, e) :
+		num_as(c, &dense, &full, carrier, e);
 	tensor_release(&full);
 	if (rc)
 		return -1;
@@ -125,7 +129,8 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
-static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt, int nl, const int64_t *lead, struct err *e)
+static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt,
+		     int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
@@ -133,7 +138,8 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 
 	if (m->dt != DT_BOOL && m->dt != DT_F32 && m->dt != dt)
 		return err_set(e, ERR_STATE,
-			       "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: %s and  "
+			       "Expected attn_mask dtype to be bool or float or to match query dtype, but "
+			       "got attn_mask.dtype: %s and  "
 			       "query.dtype: %s instead.",
 			       num_c_name(m->dt), num_c_name(dt));
 	memcpy(shape, lead, sizeof *lead * (size_t)nl);
@@ -150,16 +156,19 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d key.dim: %d and "
+			       "Expected query, key, and value to all be  at least 2 dimensional, but got "
+			       "query.dim: %d key.dim: %d and "
 			       "value.dim: %d instead.",
 			       q->ndim, k->ndim, v->ndim);
 	if (q->dt != k->dt || q->dt != v->dt)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and "
+			       "Expected query, key, and value to have the same dtype, but got query.dtype: "
+			       "%s key.dtype: %s and "
 			       "value.dtype: %s instead.",
 			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
 	if (!dtype_is_float(q->dt))
-		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'", num_type_name(q->dt));
+		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'",
+			       num_type_name(q->dt));
 	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] || k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
 			       (long long)q->shape[q->ndim - 2], (long long)q->shape[q->ndim - 1],
@@ -168,7 +177,8 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 }
 
 /* Leading dimensions of the query, and of keys and values (other heads under gqa). */
-static int leads(struct attention_job *a, const struct tensor *q, const struct tensor *k, int gqa, int64_t *lq, int64_t *lk,
+static int leads(struct attention_job *a, const struct tensor *q, const struct tensor *k, int gqa,
+		 int64_t *lq, int64_t *lk,
 		 int *nl, struct err *e)
 {
 	*nl = q->ndim - 2;
@@ -179,11 +189,13 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 	memcpy(lk, lq, sizeof *lk * TENSOR_DIMS);
 	if (gqa && *nl > 0) {
 		if (k->ndim < 3)
-			return err_set(e, ERR_RANGE, "Dimension out of range (expected to be in range of [-2, 1], but got -3)");
+			return err_set(e, ERR_RANGE,
+				       "Dimension out of range (expected to be in range of [-2, 1], but got -3)");
 		a->heads = lq[*nl - 1];
 		lk[*nl - 1] = k->shape[k->ndim - 3];
 		if (lk[*nl - 1] == 0 || a->heads % lk[*nl - 1])
-			return err_set(e, ERR_STATE, "Number of heads in key and value must divide the number of heads in query");
+			return err_set(e, ERR_STATE,
+				       "Number of heads in key and value must divide the number of heads in query");
 		a->rep = a->heads / lk[*nl - 1];
 	}
 	a->B = 1;
@@ -210,7 +222,8 @@ int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
 	a.size = dtype_size(carrier);
 	a.rows = SIMD_PICK(num_rows)(carrier);
 	a.blocks = (a.L + QUERIES - 1) / QUERIES;
-	if (take(c, &a.q, q, nl, lq, carrier, e) || take(c, &a.k, k, nl, lk, carrier, e) || take(c, &a.v, v, nl, lk, carrier, e) ||
+	if (take(c, &a.q, q, nl, lq, carrier, e) || take(c, &a.k, k, nl, lk, carrier, e) ||
+	    take(c, &a.v, v, nl, lk, carrier, e) ||
 	    (p->mask && take_mask(c, &a, p->mask, q->dt, nl, lq, e)))
 		goto out;
 	lq[nl] = a.L;

@@ -49,6 +49,7 @@ void num_conv_fill_bias(struct conv_job *j);
 /* Bytes that a tile takes as columns of a matrix, for so many channels. */
 int64_t num_conv_columns(const struct conv_job *j, int64_t channels);
 /* The result as the caller gets it: dtype, and the shape of an input without batch. */
-int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x, int nd, struct err *e);
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x,
+		    int nd, struct err *e);
 
 #endif

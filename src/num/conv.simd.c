@@ -48,12 +48,14 @@ static inline int is_small(const struct conv_geom *g, int64_t n)
 
 /* The input positions of whole rows [first, first + n) that a tap adds to an output, and to
  * which: from[i] counts from `first`. Returns how many. */
-static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n, int32_t *from, int32_t *to)
+static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n,
+			  int32_t *from, int32_t *to)
 {
 	int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1], m = 0;
 
 	for (int64_t row = 0; row < n; row += W) {
-		int64_t at = ((d * g->stride[0] + t->shift[0]) * g->out[1] + h * g->stride[1] + t->shift[1]) * g->out[2] + t->shift[2];
+		int64_t at = ((d * g->stride[0] + t->shift[0]) * g->out[1] + h * g->stride[1] + t->shift[1]) *
+			g->out[2] + t->shift[2];
 
 		if (d >= t->lo[0] && d < t->hi[0] && h >= t->lo[1] && h < t->hi[1])
 			for (int64_t i = t->lo[2]; i < t->hi[2]; i++) {

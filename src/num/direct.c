@@ -100,7 +100,8 @@ static void fill_buffer(const struct layout *l, float *buf, const float *x)
 
 				if (!place(l, 0, d, &pd, &ad) || !place(l, 1, h, &ph, &ah))
 					continue;
-				spread_row(l, buf + c * l->channel + (pd * l->phases[1] + ph) * l->phases[2] * l->plane +
+				spread_row(l, buf + c * l->channel + (pd * l->phases[1] + ph) *
+					   l->phases[2] * l->plane +
 						   (ad * l->size[1] + ah) * l->size[2],
 					   x + c * g->P + (d * g->in[1] + h) * g->in[2]);
 			}
@@ -159,7 +160,8 @@ static int64_t add_offsets(const struct layout *l, int32_t *offset, int64_t *wei
 	return n;
 }
 
-static void add_terms(const struct layout *l, struct direct_pass *p, int32_t *offset, float *w, int64_t *weight, const float *weights,
+static void add_terms(const struct layout *l, struct direct_pass *p, int32_t *offset, float *w,
+		      int64_t *weight, const float *weights,
 		      const int64_t *r)
 {
 	const struct conv_geom *g = l->g;
@@ -237,11 +239,14 @@ static void cut_chunk(const struct layout *l, const struct direct_pass *p, struc
 	c->n = (int)n;
 	c->pieces = 0;
 	for (int64_t at = 0; at < n; k = 0) {
-		int64_t m = MIN(n - at, l->size[2] - k), od = p->first[0] + d * p->step[0], oh = p->first[1] + h * p->step[1];
-		int64_t lo = MAX(0, p->first[2] < 0 ? div_up(-p->first[2], p->step[2]) - k : 0), hi = MIN(m, p->count[2] - k);
+		int64_t m = MIN(n - at, l->size[2] - k), od = p->first[0] + d * p->step[0],
+			oh = p->first[1] + h * p->step[1];
+		int64_t lo = MAX(0, p->first[2] < 0 ? div_up(-p->first[2], p->step[2]) - k : 0),
+			hi = MIN(m, p->count[2] - k);
 
 		if (od >= 0 && od < g->out[0] && oh >= 0 && oh < g->out[1] && lo < hi)
-			add_piece(c, (od * g->out[1] + oh) * g->out[2] + p->first[2] + (k + lo) * p->step[2], at + lo, hi - lo);
+			add_piece(c, (od * g->out[1] + oh) * g->out[2] + p->first[2] + (k + lo) * p->step[2],
+				  at + lo, hi - lo);
 		at += m;
 		if (++h == l->size[1]) {
 			h = 0;
@@ -349,7 +354,8 @@ static void plan_group(const struct direct_job *d, struct group_plan *gp, int64_
 	for (int64_t k = 0; k < gp->n; k++) {
 		int64_t r[3] = { k / (n[1] * n[2]), k / n[2] % n[1], k % n[2] };
 
-		add_terms(&d->l, &gp->pass[k], gp->offset + at, gp->w + at * d->l.blocks * d->l.k->block, weight, weights, r);
+		add_terms(&d->l, &gp->pass[k], gp->offset + at, gp->w + at * d->l.blocks * d->l.k->block,
+			  weight, weights, r);
 		set_range(&d->l, &gp->pass[k], r);
 		at += gp->pass[k].terms;
 	}
@@ -357,7 +363,8 @@ static void plan_group(const struct direct_job *d, struct group_plan *gp, int64_
 }
 
 /* Images of one group one after the other: its plan is made once. */
-static void run_images(const struct direct_job *d, struct group_plan *gp, int64_t *weight, float *buf, int64_t begin, int64_t end)
+static void run_images(const struct direct_job *d, struct group_plan *gp, int64_t *weight, float *buf,
+		       int64_t begin, int64_t end)
 {
 	const struct conv_geom *g = d->l.g;
 

@@ -55,7 +55,8 @@ static inline vec VFMA(vec a, vec b, vec c)
 enum { CHUNK = VECS * LANES };
 
 /* Terms [0, n) for B channels by V vectors: constants at each call, so that the loops unroll. */
-static inline __attribute__((always_inline)) void run_terms(float *out, const float *x, const int32_t *offset, const float *w,
+static inline __attribute__((always_inline)) void run_terms(float *out, const float *x, const int32_t *offset,
+							    const float *w,
 							    int64_t n, const int B, const int V, int first)
 {
 	vec acc[BLOCK][VECS];
@@ -85,18 +86,18 @@ static inline __attribute__((always_inline)) void run_terms(float *out, const fl
 		}
 }
 
-#define RUN(name, B)                                                                                                    \
-	static void name(float *out, const float *x, const int32_t *offset, const float *w, int64_t terms, int64_t n)    \
-	{                                                                                                               \
-		for (int64_t t = 0; t < terms; t += DIRECT_TERMS) {                                                     \
-			int64_t m = MIN(terms - t, (int64_t)DIRECT_TERMS);                                              \
-			if (n <= LANES)                                                                                 \
-				run_terms(out, x, offset + t, w + t * B, m, B, 1, t == 0);                              \
-			else if (n <= 2 * LANES)                                                                        \
-				run_terms(out, x, offset + t, w + t * B, m, B, 2, t == 0);                              \
-			else                                                                                            \
-				run_terms(out, x, offset + t, w + t * B, m, B, VECS, t == 0);                           \
-		}                                                                                                       \
+#define RUN(name, B) \
+	static void name(float *out, const float *x, const int32_t *offset, const float *w, int64_t terms, int64_t n) \
+	{ \
+		for (int64_t t = 0; t < terms; t += DIRECT_TERMS) { \
+			int64_t m = MIN(terms - t, (int64_t)DIRECT_TERMS); \
+			if (n <= LANES) \
+				run_terms(out, x, offset + t, w + t * B, m, B, 1, t == 0); \
+			else if (n <= 2 * LANES) \
+				run_terms(out, x, offset + t, w + t * B, m, B, 2, t == 0); \
+			else \
+				run_terms(out, x, offset + t, w + t * B, m, B, VECS, t == 0); \
+		} \
 	}
 RUN(run_block, BLOCK)
 RUN(run_single, 1)

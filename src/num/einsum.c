@@ -49,7 +49,8 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 			label[(*n)++] = s.p[i];
 		} else {
 			return err_set(e, ERR_STATE,
-				       "einsum(): invalid subscript given at index %zu in the equation string, subscripts must be in [a-zA-Z]",
+				       "einsum(): invalid subscript given at index %zu in the equation "
+				       "string, subscripts must be in [a-zA-Z]",
 				       i);
 		}
 	}
@@ -64,14 +65,16 @@ static int spread(struct spec *sp, int *label, int *n, int dims, int operand, st
 	if (at < 0) {
 		if (*n != dims)
 			return err_set(e, ERR_STATE,
-				       "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) "
+				       "einsum(): the number of subscripts in the equation (%d) does not "
+				       "match the number of dimensions (%d) "
 				       "for operand %d and no ellipsis was given",
 				       *n, dims, operand);
 		return 0;
 	}
 	if (fill < 0)
 		return err_set(e, ERR_STATE,
-			       "einsum(): the number of subscripts in the equation (%d) is more than the number of dimensions (%d) for "
+			       "einsum(): the number of subscripts in the equation (%d) is more than the "
+			       "number of dimensions (%d) for "
 			       "operand %d",
 			       *n - 1, dims, operand);
 	memmove(label + at + fill, label + at + 1, sizeof *label * (size_t)(*n - at - 1));
@@ -91,7 +94,9 @@ static int take_diagonals(struct term *o, struct err *e)
 				struct tensor v = o->t;
 
 				if (v.shape[i] != v.shape[j])
-					return err_set(e, ERR_STATE, "einsum(): subscript %c is repeated for an operand but the sizes don't match, "
+					return err_set(e, ERR_STATE,
+						       "einsum(): subscript %c is repeated for an operand "
+						       "but the sizes don't match, "
 								     "%lld != %lld",
 						       o->label[i], (long long)v.shape[j], (long long)v.shape[i]);
 				o->t.stride[i] += o->t.stride[j];
@@ -115,7 +120,8 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 			*size = own;
 		else if (own != 1 && own != *size)
 			return err_set(e, ERR_STATE,
-				       "einsum(): subscript %c has size %lld for operand %d which does not broadcast with previously seen size "
+				       "einsum(): subscript %c has size %lld for operand %d which does not "
+				       "broadcast with previously seen size "
 				       "%lld",
 				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own, operand, (long long)*size);
 	}
@@ -159,7 +165,8 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 }
 
 /* The same, merged into three dimensions by the counts. */
-static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o, const int *label, const int *count,
+static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
+		   const int *label, const int *count,
 		   struct err *e)
 {
 	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
@@ -200,7 +207,8 @@ static void sort_labels(const struct spec *sp, const struct term *a, const struc
 }
 
 /* The product over the labels `out`: of sums, or element by element where nothing is summed. */
-static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a, const struct term *b,
+static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a,
+		   const struct term *b,
 		   const struct pair *k, const int *out, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, p = { .st = NULL };
@@ -282,22 +290,27 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 		return -1;
 	for (int i = 0; i < sp->n_out; i++) {
 		if (find(sp->out, i, sp->out[i]) >= 0)
-			return err_set(e, ERR_STATE, "einsum(): output subscript %c appears more than once in the output", sp->out[i]);
+			return err_set(e, ERR_STATE,
+				       "einsum(): output subscript %c appears more than once in the output", sp->out[i]);
 		if (!sp->uses[sp->out[i]])
-			return err_set(e, ERR_STATE, "einsum(): output subscript %c does not appear in the equation for any input operand",
+			return err_set(e, ERR_STATE,
+				       "einsum(): output subscript %c does not appear in the equation for "
+				       "any input operand",
 				       sp->out[i]);
 	}
 	return 0;
 }
 
-static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t, int n, int *named,
+static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t,
+			 int n, int *named,
 			 struct err *e)
 {
 	for (int i = 0; i < n; i++) {
 		int count;
 
 		if (i && inputs.n == 0)
-			return err_set(e, ERR_STATE, "einsum(): more operands were provided than specified in the equation");
+			return err_set(e, ERR_STATE,
+				       "einsum(): more operands were provided than specified in the equation");
 		if (parse_labels(str_cut(&inputs, ','), o[i].label, &count, e) ||
 		    spread(sp, o[i].label, &count, t[i]->ndim, i, e))
 			return -1;
@@ -313,7 +326,8 @@ static int read_operands(struct spec *sp, struct term *o, struct str inputs, con
 	return 0;
 }
 
-static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o, struct err *e)
+static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
+			struct err *e)
 {
 	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = sp->n_out };
 
@@ -330,7 +344,8 @@ static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor 
 	return 0;
 }
 
-int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const struct tensor *const *t, int n, struct err *e)
+int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const struct tensor *const *t,
+	       int n, struct err *e)
 {
 	struct spec sp = { .n_out = 0 };
 	struct term *o = mem_array((size_t)MAX(n, 1), sizeof *o);

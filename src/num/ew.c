@@ -152,7 +152,8 @@ static int shares(const struct tensor *out, const struct tensor *in)
 }
 
 /* What is computed of an element that was never written was not, either. */
-static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in, int arity, struct err *e)
+static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
+		 int arity, struct err *e)
 {
 	int rc = tensor_carry_undef(out, in, arity, op == NUM_where, e);
 
@@ -227,7 +228,8 @@ static void layout(int ndim, const int64_t *shape, int nin, const struct tensor 
 		int lead = ndim - in[k].ndim;
 
 		for (int d = 0; d < ndim; d++)
-			l.stride[l.nops][d] = d < lead || (in[k].shape[d - lead] == 1 && shape[d] != 1) ? 0 : in[k].stride[d - lead];
+			l.stride[l.nops][d] = d < lead || (in[k].shape[d - lead] == 1 && shape[d] != 1) ?
+				0 : in[k].stride[d - lead];
 		l.nops++;
 	}
 	for (int i = 0; i < ndim; i++)

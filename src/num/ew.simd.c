@@ -25,7 +25,8 @@ VM int64_t i64_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint6
 /* Helpers of both float types; F(f) is libm's f or ff. */
 
 #define LIBM1(g) VM float f32_##g(float a) { return g##f(a); } VM double f64_##g(double a) { return g(a); }
-#define LIBM2(g) VM float f32_##g(float a, float b) { return g##f(a, b); } VM double f64_##g(double a, double b) { return g(a, b); }
+#define LIBM2(g) VM float f32_##g(float a, float b) { return g##f(a, b); } VM double f64_##g(double a, \
+		double b) { return g(a, b); }
 #define LIBM64(f) VM double f64_##f(double a) { return f(a); }
 LIBM64(exp) LIBM64(expm1) LIBM64(log) LIBM64(log1p) LIBM64(tanh) LIBM64(erf)
 LIBM64(sin) LIBM64(cos)
@@ -90,7 +91,8 @@ VM double f64_digamma(double x)
 	for (; x < 10; x++)
 		y -= 1 / x;
 	w = 1 / (x * x);
-	w *= 1.0 / 12 - w * (1.0 / 120 - w * (1.0 / 252 - w * (1.0 / 240 - w * (1.0 / 132 - w * (691.0 / 32760 - w / 12)))));
+	w *= 1.0 / 12 - w * (1.0 / 120 - w *
+			     (1.0 / 252 - w * (1.0 / 240 - w * (1.0 / 132 - w * (691.0 / 32760 - w / 12)))));
 	return y + log(x) - 0.5 / x - w;
 }
 VM float f32_digamma(float x) { return (float)f64_digamma(x); }
@@ -241,7 +243,8 @@ enum { RUN = 256 };
 const struct num_kernel *SIMD_FN(num_kernels)(void)
 {
 	static const struct num_kernel table[NUM_OPS] = {
-#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name, .i64 = i64_ew_##name },
+#define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name, \
+						       .i64 = i64_ew_##name },
 #include "num/ew_arith.def"
 #undef EW
 #define EW(name, arity, result, expr) [NUM_##name] = { .f32 = f32_ew_##name, .f64 = f64_ew_##name },

@@ -36,7 +36,8 @@ static struct tensor along(const struct tensor *t, const struct tensor *index, i
 	return v;
 }
 
-static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather, struct err *e)
+static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather,
+		 struct err *e)
 {
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE, "%s(): Expected dtype int32/int64 for index", name);
@@ -46,7 +47,8 @@ static int check(const char *name, const struct tensor *t, int dim, const struct
 	for (int d = 0; d < index->ndim && tensor_numel(index); d++)
 		if (d != dim && index->shape[d] > t->shape[d])
 			return err_set(e, ERR_STATE,
-				       "Size does not match at dimension %d expected index %s to be no larger than self %s apart from "
+				       "Size does not match at dimension %d expected index %s to be no "
+				       "larger than self %s apart from "
 				       "dimension %d",
 				       d, SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim);
 	return 0;
@@ -84,7 +86,8 @@ static void gather_run(void *ctx, const int64_t *off, int64_t n)
 /* Which elements were never written goes with them: the same loop over the marks of both. */
 struct moved { const struct tensor *to, *from; int to_slot, from_slot; tensor_loop_fn *fn; };
 
-static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, struct job *j, const struct moved *m, struct err *e)
+static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, struct job *j,
+		      const struct moved *m, struct err *e)
 {
 	struct storage as, of;
 	struct tensor to, from;
@@ -101,11 +104,13 @@ static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, stru
 	return 0;
 }
 
-int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index, struct err *e)
+int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim,
+	       const struct tensor *index, struct err *e)
 {
 	struct tensor ix, view = along(t, index, dim);
 	struct tensor_loop l;
-	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ? t->stride[dim] : 1 };
+	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ?
+			 t->stride[dim] : 1 };
 	int failed;
 
 	if (check("gather", t, dim, index, 1, e) || num_as(c, &ix, index, DT_I64, e))
@@ -123,7 +128,8 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	if (tensor_numel(out) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
 	failed = !j.failed && !c->hollow && tensor_any_undef(t) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0, .from_slot = 2, .fn = gather_run }, e);
+		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0, .from_slot = 2,
+							.fn = gather_run }, e);
 	tensor_release(&ix);
 	if (!j.failed && !failed)
 		return 0;
@@ -167,19 +173,22 @@ static void scatter_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
-static int check_scattered(const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src, struct err *e)
+static int check_scattered(const struct tensor *t, int dim, const struct tensor *index,
+			   const struct tensor *src, struct err *e)
 {
 	int bad = !index->ndim && !tensor_numel(src);
 
 	for (int d = 0; d < index->ndim && src->ndim; d++)
 		bad |= src->ndim != index->ndim || index->shape[d] > src->shape[d];
 	return bad ? err_set(e, ERR_STATE,
-			     "Expected index %s to be no larger than self %s apart from dimension %d and to be no larger size than src %s",
+			     "Expected index %s to be no larger than self %s apart from dimension %d and to "
+			     "be no larger size than src %s",
 			     SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim,
 			     SHAPE_TEXT(src->ndim, src->shape)) : 0;
 }
 
-int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
+int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
+		const struct tensor *src,
 		enum num_scatter how, struct err *e)
 {
 	struct tensor ix, from, view = along(t, index, dim), part;
@@ -210,8 +219,10 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 		j.inner[k] = l.stride[k][l.ndim - 1];
 	if (tensor_numel(index) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
-	failed = how == SCATTER_SET && !c->hollow && !j.failed && tensor_numel(index) && (t->st->undef || tensor_any_undef(&from)) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2, .from_slot = 1, .fn = scatter_run }, e);
+	failed = how == SCATTER_SET && !c->hollow && !j.failed && tensor_numel(index) &&
+		(t->st->undef || tensor_any_undef(&from)) &&
+		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2, .from_slot = 1,
+							.fn = scatter_run }, e);
 	tensor_release(&ix);
 	tensor_release(&from);
 	return failed ? -1 : j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
@@ -268,7 +279,8 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 	}
 }
 
-int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index, const struct tensor *src,
+int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
+		  const struct tensor *src,
 		  enum num_slices how, double alpha, struct err *e)
 {
 	int64_t n = tensor_numel(index), size = t->ndim ? t->shape[dim] : 1;
@@ -286,14 +298,17 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 		/* Places from the end are for filling only. */
 		if (how != SLICES_FILL && (at < 0 || at >= size))
 			rc = how == SLICES_ADD ? bad_index(e, at, dim, size)
-					       : err_set(e, ERR_RANGE, "index_copy_(): index %lld is out of bounds for dimension %d with size %lld",
+					       : err_set(e, ERR_RANGE,
+							 "index_copy_(): index %lld is out of bounds for "
+							 "dimension %d with size %lld",
 							 (long long)at, dim, (long long)size);
 		rc = rc || tensor_select(&to, t, dim, at, e);
 		if (rc)
 			break;
 		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
 		if (!rc) {
-			rc = how == SLICES_ADD ? num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
+			rc = how == SLICES_ADD ? num_apply_into(c, &to, NUM_add,
+								(struct num_arg[]){ num_t(&to), num_t(&from) },
 						  (double[]){ alpha, 0, 0 }, e)
 				 : tensor_copy(&to, &from, e);
 			tensor_release(&from);
@@ -316,13 +331,15 @@ int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	return rc;
 }
 
-int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight, const struct tensor *index, struct err *e)
+int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight,
+		  const struct tensor *index, struct err *e)
 {
 	if (weight->ndim != 2)
 		return err_set(e, ERR_STATE, "'weight' must be 2-D");
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE,
-			       "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
+			       "Expected tensor for argument #1 'indices' to have one of the following "
+			       "scalar types: Long, Int; but "
 			       "got %s%s%s instead (while checking arguments for embedding)",
 			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt), index->dt == DT_BOOL ? "Type" : "Tensor");
 	if (check_in_range(c, index, weight->shape[0], e))

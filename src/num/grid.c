@@ -107,7 +107,8 @@ static double sample(const struct grid *g, const double *coords)
 		return cubic(g, pos);
 	if (g->mode == INTERP_LINEAR)
 		return linear(g, pos);
-	return pixel(g, (int64_t[]){ (int64_t)nearbyint(pos[0]), (int64_t)nearbyint(pos[1]), (int64_t)nearbyint(pos[2]) });
+	return pixel(g, (int64_t[]){ (int64_t)nearbyint(pos[0]), (int64_t)nearbyint(pos[1]),
+				     (int64_t)nearbyint(pos[2]) });
 }
 
 int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *grid,
@@ -120,7 +121,9 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 
 	if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim || grid->shape[0] != x->shape[0] ||
 	    grid->shape[grid->ndim - 1] != x->ndim - 2)
-		return err_set(e, ERR_STATE, "grid_sampler(): expected grid and input to have same batch size and grid to have size %d in "
+		return err_set(e, ERR_STATE,
+			       "grid_sampler(): expected grid and input to have same batch size and grid to "
+			       "have size %d in "
 					     "last dimension, but got input with sizes %s and grid with sizes %s",
 			       x->ndim - 2, SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(grid->ndim, grid->shape));
 	if (mode == INTERP_CUBIC && g.nd == 3)
@@ -134,7 +137,8 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 		plane *= x->shape[2 + i];
 		places *= shape[2 + i] = grid->shape[1 + i];
 	}
-	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) || num_new(c, &y, DT_F64, x->ndim, shape, e) ||
+	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) || num_new(c, &y, DT_F64,
+			x->ndim, shape, e) ||
 	    num_charge(c, (uint64_t)(shape[0] * C) * (uint64_t)places * 8, e))
 		goto out;
 	for (int64_t i = 0; i < shape[0] * C && places && !c->hollow; i++) {

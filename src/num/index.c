@@ -57,14 +57,16 @@ static void plan_release(struct index_plan *p)
 	mem_free(p->offset);
 }
 
-static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask, int dim, struct err *e)
+static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask,
+		    int dim, struct err *e)
 {
 	struct tensor places, col;
 
 	for (int i = 0; i < mask->ndim; i++)
 		if (dim + i >= t->ndim || mask->shape[i] != t->shape[dim + i])
 			return err_set(e, ERR_RANGE,
-				       "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d",
+				       "The shape of the mask %s at index %d does not match the shape of "
+				       "the indexed tensor %s at index %d",
 				       SHAPE_TEXT(mask->ndim, mask->shape), i, SHAPE_TEXT(t->ndim, t->shape), dim + i);
 	if (num_nonzero(c, &places, mask, e))
 		return -1;
@@ -78,7 +80,8 @@ static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor
 	return 0;
 }
 
-static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
+static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+		       const struct num_index *ix, struct err *e)
 {
 	int dim = 0;
 
@@ -113,7 +116,8 @@ static int broadcast_indices(struct index_plan *p, struct err *e)
 	for (int i = 0; i < p->n; i++)
 		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape, &why))
 			return err_set(e, ERR_RANGE,
-				       "shape mismatch: indexing tensors could not be broadcast together with shapes %s, %s",
+				       "shape mismatch: indexing tensors could not be broadcast together "
+				       "with shapes %s, %s",
 				       SHAPE_TEXT(p->index[0].ndim, p->index[0].shape), SHAPE_TEXT(p->index[i].ndim, p->index[i].shape));
 	for (int i = 0; i < p->n; i++) {
 		struct tensor full;
@@ -153,7 +157,9 @@ static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct te
 			int64_t v = index_at(&p->index[i], m);
 
 			if (v < -size || v >= size)
-				return err_set(e, ERR_RANGE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v,
+				return err_set(e, ERR_RANGE,
+					       "index %lld is out of bounds for dimension %d with size %lld",
+					       (long long)v,
 					       p->dim[i], (long long)size);
 			p->offset[m] += (v < 0 ? v + size : v) * stride;
 		}
@@ -167,7 +173,8 @@ static void add_dim(struct tensor *t, int64_t size, int64_t stride)
 	t->stride[t->ndim++] = stride;
 }
 
-static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct num_index *ix, struct err *e)
+static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+		     const struct num_index *ix, struct err *e)
 {
 	unsigned used = 0;
 	int neighbours = 1;
@@ -183,7 +190,8 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 	}
 	for (int d = 0; d < t->ndim; d++)
 		if (!(used >> d & 1))
-			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after, t->shape[d], t->stride[d]);
+			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after, t->shape[d],
+				t->stride[d]);
 	return 0;
 }
 
@@ -221,7 +229,8 @@ static void add_elements(const struct block *b, char *t, int64_t stride, const c
 
 	for (int64_t i = 0; i < n; i++, t += stride * b->size, v += b->size)
 		if (carrier == DT_I64)
-			dtype_store_int(b->dt, t, (int64_t)((uint64_t)dtype_load_int(b->dt, t) + (uint64_t)dtype_load_int(b->dt, v)));
+			dtype_store_int(b->dt, t,
+					(int64_t)((uint64_t)dtype_load_int(b->dt, t) + (uint64_t)dtype_load_int(b->dt, v)));
 		else
 			dtype_store(b->dt, t, dtype_load(b->dt, t) + dtype_load(b->dt, v));
 }
@@ -264,7 +273,8 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 		l->outer *= l->shape[i];
 }
 
-static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how)
+static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
+		     const struct tensor *dense, enum move how)
 {
 	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
 	int64_t rows = tensor_numel(&p->before);
@@ -289,7 +299,8 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 }
 
 /* Which elements were never written goes with them. */
-static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t, const struct tensor *dense, enum move how,
+static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
+		      const struct tensor *dense, enum move how,
 		      struct err *e)
 {
 	const struct tensor *from = how == READ ? t : dense;
@@ -342,7 +353,8 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 	n = plan_shape(&p, shape);
 	rc = tensor_expand(&full, value, n, shape, &why);
 	if (rc) {
-		err_set(e, ERR_STATE, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+		err_set(e, ERR_STATE,
+			"shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
 			SHAPE_TEXT(value->ndim, value->shape), SHAPE_TEXT(n, shape));
 	} else {
 		rc = num_to(c, &dense, &full, t->dt, e);
@@ -357,7 +369,8 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 	return rc;
 }
 
-int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask, struct err *e)
+int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask,
+		      struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor a, b;

@@ -48,7 +48,8 @@ static double class_weight(const struct nll *l, int64_t k)
 }
 
 /* The loss of one position and its weight; smoothing spreads part of it over all classes. */
-static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, double *weight, double *smooth, struct err *e)
+static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, double *weight, double *smooth,
+		    struct err *e)
 {
 	int64_t k = ((int64_t *)tensor_data(&l->target))[n * l->inner + i], base = n * l->C * l->inner + i;
 
@@ -82,7 +83,8 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 	if (!n && target->ndim > 1)
 		return err_set(e, ERR_STATE, "0D or 1D target tensor expected, multi-target not supported");
 	if (!n && target->ndim && target->shape[0] != 1)
-		return err_set(e, ERR_FORMAT, "For 1D input, 1D target must have size 1, but got target size: %lld", (long long)target->shape[0]);
+		return err_set(e, ERR_FORMAT,
+			       "For 1D input, 1D target must have size 1, but got target size: %lld", (long long)target->shape[0]);
 	for (int i = 0; i < n; i++)
 		if (target->ndim != n || target->shape[i] != want[i])
 			return err_set(e, ERR_STATE, "Expected target size %s, got %s", SHAPE_TEXT(n, want),
@@ -90,7 +92,8 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 	if (dtype_is_float(target->dt))
 		return err_set(e, ERR_STATE, "expected scalar type Long but found %s", num_type_name(target->dt));
 	if (weight && (weight->ndim != 1 || weight->shape[0] != x->shape[classes]))
-		return err_set(e, ERR_STATE, "weight tensor should be defined either for all %lld classes or no classes but got "
+		return err_set(e, ERR_STATE,
+			       "weight tensor should be defined either for all %lld classes or no classes but got "
 					     "weight tensor of shape: %s",
 			       (long long)x->shape[classes], SHAPE_TEXT(weight->ndim, weight->shape));
 	return 0;
@@ -130,7 +133,8 @@ int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *log
 	if (check_nll(logp, target, p->weight, e))
 		return -1;
 	if (!dtype_is_float(logp->dt))
-		return err_set(e, ERR_STATE, "\"nll_loss_out_frame\" not implemented for '%s'", num_type_name(logp->dt));
+		return err_set(e, ERR_STATE, "\"nll_loss_out_frame\" not implemented for '%s'",
+			       num_type_name(logp->dt));
 	l.N = classes ? logp->shape[0] : 1;
 	l.C = logp->shape[classes];
 	for (int i = 2; i < logp->ndim; i++)
@@ -172,7 +176,9 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 	double total = 0;
 
 	if (p->weight && (p->weight->ndim != 1 || p->weight->shape[0] != C))
-		return err_set(e, ERR_STATE, "cross_entropy: weight tensor should be defined either for all %lld classes or no classes but got "
+		return err_set(e, ERR_STATE,
+			       "cross_entropy: weight tensor should be defined either for all %lld classes "
+			       "or no classes but got "
 					     "weight tensor of shape: %s",
 			       (long long)C, SHAPE_TEXT(p->weight->ndim, p->weight->shape));
 	for (int i = 0; i < logp->ndim; i++)
@@ -231,7 +237,8 @@ int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor
 	if (rc)
 		return -1;
 	if (tensor_same_shape(x, target) && !dtype_is_float(target->dt))
-		rc = err_set(e, ERR_STATE, "Expected floating point type for target with class probabilities, got %s", num_type_name(target->dt));
+		rc = err_set(e, ERR_STATE,
+			     "Expected floating point type for target with class probabilities, got %s", num_type_name(target->dt));
 	else if (tensor_same_shape(x, target))
 		rc = soft_loss(c, out, &logp, target, p, e);
 	else

@@ -42,7 +42,8 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 }
 
 /* From both ends towards the middle, as PyTorch computes it, in the dtype's own precision. */
-int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n, enum dtype dt, struct err *e)
+int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n, enum dtype dt,
+		 struct err *e)
 {
 	double step;
 	float fs = (float)start, fe = (float)end, fstep;
@@ -60,7 +61,8 @@ int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end
 		if (dt == DT_F32)
 			*(float *)p = i < n / 2 ? fs + fstep * (float)i : fe - fstep * (float)(n - i - 1);
 		else
-			dtype_store(dt, p, i < n / 2 || n == 1 ? start + step * (double)i : end - step * (double)(n - i - 1));
+			dtype_store(dt, p, i < n / 2 || n == 1 ? start + step * (double)i :
+				    end - step * (double)(n - i - 1));
 	}
 	if (n == 1)
 		dtype_store(dt, tensor_data(out), start);
@@ -132,9 +134,11 @@ static double distance(const double *a, const double *b, int64_t n, double p)
 	return p == 2 ? sqrt(s) : p == 1 || p == 0 || isinf(p) ? s : pow(s, 1 / p);
 }
 
-int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, double p, struct err *e)
+int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	      double p, struct err *e)
 {
-	struct tensor x = { .st = NULL }, y = { .st = NULL }, r = { .st = NULL }, fa = { .st = NULL }, fb = { .st = NULL };
+	struct tensor x = { .st = NULL }, y = { .st = NULL }, r = { .st = NULL }, fa = { .st = NULL },
+		fb = { .st = NULL };
 	int64_t lead[TENSOR_DIMS], P, R, M, B = 1;
 	int nl = a->ndim - 2, rc = -1;
 
@@ -146,7 +150,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	M = a->shape[a->ndim - 1];
 	R = b->shape[b->ndim - 2];
 	if (b->shape[b->ndim - 1] != M)
-		return err_set(e, ERR_STATE, "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
+		return err_set(e, ERR_STATE,
+			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
 			       (long long)b->shape[b->ndim - 1]);
 	/* Leading dimensions broadcast; both sides are then laid out in full, so that row i of the result
 	 * finds its operands by division alone. */
@@ -183,7 +188,8 @@ out:
 	return rc;
 }
 
-int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int dim, struct err *e)
+int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	      int dim, struct err *e)
 {
 	struct tensor part[3];
 	const struct tensor *list[3];
@@ -192,13 +198,15 @@ int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	if (!a->ndim || a->ndim != b->ndim)
 		return err_set(e, ERR_STATE, "linalg.cross: inputs must have the same number of dimensions.");
 	if (a->shape[dim] != 3 || b->shape[dim] != 3)
-		return err_set(e, ERR_STATE, "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", dim,
+		return err_set(e, ERR_STATE,
+			       "linalg.cross: inputs dimension %d must have length 3. Got %lld and %lld", dim,
 			       (long long)a->shape[dim], (long long)b->shape[dim]);
 	for (; made < 3; made++) {
 		struct tensor v[4] = { 0 }, l = { .st = NULL }, r = { .st = NULL };
 		int i = (made + 1) % 3, j = (made + 2) % 3;
 
-		rc = tensor_select(&v[0], a, dim, i, e) || tensor_select(&v[1], b, dim, j, e) || tensor_select(&v[2], a, dim, j, e) ||
+		rc = tensor_select(&v[0], a, dim, i, e) || tensor_select(&v[1], b, dim, j, e) ||
+			tensor_select(&v[2], a, dim, j, e) ||
 		     tensor_select(&v[3], b, dim, i, e) || num_op2(c, &l, NUM_mul, num_t(&v[0]), num_t(&v[1]), e) ||
 		     num_op2(c, &r, NUM_mul, num_t(&v[2]), num_t(&v[3]), e) ||
 		     num_op2(c, &part[made], NUM_minus, num_t(&l), num_t(&r), e);

@@ -22,7 +22,8 @@ static void gemv(const struct num_gemm *g)
 	int rows = (int)(g->ta ? g->k : g->m), cols = (int)(g->ta ? g->m : g->k);
 
 	if (g->dt == DT_F32)
-		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda, g->b, incx, (float)g->beta, g->c, incy);
+		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda, g->b, incx,
+			    (float)g->beta, g->c, incy);
 	else
 		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx, g->beta, g->c, incy);
 }
@@ -45,7 +46,8 @@ void num_gemm(const struct num_gemm *g)
 	else if (is_skinny(g))
 		SIMD_PICK(num_skinny)(g, 0, g->n);
 	else if (g->dt == DT_F32)
-		cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)g->alpha, g->a, lda, g->b, ldb, (float)g->beta, g->c, ldc);
+		cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)g->alpha, g->a, lda, g->b, ldb,
+			    (float)g->beta, g->c, ldc);
 	else
 		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta, g->c, ldc);
 }
@@ -131,7 +133,8 @@ static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m
 	for (int64_t i = 0; i < m; i++)
 		for (int64_t p = 0; p < k; p++)
 			for (int64_t j = 0; j < n; j++)
-				out[i * n + j] = (int64_t)((uint64_t)out[i * n + j] + (uint64_t)a[i * k + p] * (uint64_t)b[p * n + j]);
+				out[i * n + j] = (int64_t)((uint64_t)out[i * n + j] + (uint64_t)a[i * k + p] *
+							   (uint64_t)b[p * n + j]);
 }
 
 static int check_sizes(int64_t m, int64_t n, int64_t k, struct err *e)
@@ -224,7 +227,8 @@ out:
 	return rc;
 }
 
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e);
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+		       struct err *e);
 
 /* a [B, M, K] or [M, K], b likewise; shapes were checked. */
 static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
@@ -235,9 +239,11 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 
 	if (c->tf32 & NUM_TF32_MATMUL && !c->hollow && a->dt == DT_F32 && b->dt == DT_F32)
 		return cut_product(c, out, a, b, e);
-	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) || num_charge(c, (uint64_t)batch * (uint64_t)m * (uint64_t)n * (uint64_t)MAX(k, 1), e))
+	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) ||
+	    num_charge(c, (uint64_t)batch * (uint64_t)m * (uint64_t)n * (uint64_t)MAX(k, 1), e))
 		return -1;
-	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } : (int64_t[]){ m, n }, e))
+	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } :
+		    (int64_t[]){ m, n }, e))
 		return -1;
 	if (c->hollow || !tensor_numel(out))
 		return num_settle(c, out, a->dt, e);
@@ -250,7 +256,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 }
 
 /* The product of the operands as tf32 has them. */
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+		       struct err *e)
 {
 	struct num_ctx plain = *c;
 	struct tensor x, y;
@@ -284,7 +291,8 @@ int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const
 		return err_set(e, ERR_STATE, "batch%d must be a 3D tensor", a->ndim != 3 ? 1 : 2);
 	if (a->shape[0] != b->shape[0] || a->shape[2] != b->shape[1])
 		return err_set(e, ERR_STATE,
-			       "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
+			       "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] "
+			       "but got: [%lld, %lld].",
 			       (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0], (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
@@ -298,7 +306,8 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 
 	if (a->shape[0] != b->shape[0])
 		return err_set(e, ERR_STATE,
-			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the "
+			       "same number of "
 			       "elements, but got %lld and %lld elements respectively",
 			       (long long)a->shape[0], (long long)b->shape[0], (long long)a->shape[0], (long long)b->shape[0]);
 	if (tensor_unsqueeze(&x, a, 0, e))
@@ -341,7 +350,8 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 	return rc;
 }
 
-static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nb, const int64_t *batch, struct err *e)
+static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nb,
+			const int64_t *batch, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], n = 1;
 	struct tensor full;
@@ -383,7 +393,8 @@ out:
 }
 
 /* A vector operand becomes a matrix; the dimension added goes again. */
-static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+		       struct err *e)
 {
 	struct tensor m, r;
 	int left = a->ndim == 1, rc;
@@ -405,7 +416,8 @@ static int with_vector(struct num_ctx *c, struct tensor *out, const struct tenso
 int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->ndim == 0 || b->ndim == 0)
-		return err_set(e, ERR_STATE, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a->ndim,
+		return err_set(e, ERR_STATE,
+			       "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a->ndim,
 			       b->ndim);
 	if (a->ndim == 1 && b->ndim == 1)
 		return dot(c, out, a, b, e);
@@ -424,10 +436,12 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 	int nd = MIN(a->ndim, b->ndim);
 
 	if (a->dt == b->dt && x->dt != b->dt)
-		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s", num_type_name(x->dt), num_type_name(b->dt));
+		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s",
+			       num_type_name(x->dt), num_type_name(b->dt));
 	if (nd && x->ndim > MAX(a->ndim, b->ndim))      /* numbers are no matrices: the product says so */
 		return err_set(e, ERR_STATE,
-			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of "
+			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must "
+			       "be greater or equal to the number of "
 			       "dimensions in the tensor (%d)",
 			       num_type_name(x->dt), SHAPE_TEXT(x->ndim, x->shape),
 			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2, x->ndim);
@@ -467,7 +481,8 @@ int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, co
 	if (w->ndim == 1 && b)
 		return err_set(e, ERR_STATE, "mat2 must be a matrix, got 1-D tensor");
 	if (b && x->dt == w->dt && b->dt != w->dt)
-		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s", num_type_name(b->dt), num_type_name(w->dt));
+		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s",
+			       num_type_name(b->dt), num_type_name(w->dt));
 	if (w->ndim == 2 && tensor_transpose(&wt, w, 0, 1, e))
 		return -1;
 	rc = num_matmul(c, &r, x, w->ndim == 2 ? &wt : w, e);

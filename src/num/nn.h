@@ -30,8 +30,10 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 	      const struct tensor *b, double beta, double alpha, struct err *e);
 int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
 	       const struct tensor *b, struct err *e);
-int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e);   /* reduced */
-int num_einsum(struct num_ctx *c, struct tensor *out, struct str spec, const struct tensor *const *t, int n, struct err *e);
+/* reduced */
+int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e);
+int num_einsum(struct num_ctx *c, struct tensor *out, struct str spec, const struct tensor *const *t,
+	       int n, struct err *e);
 
 /* --- convolutions (conv.c, convt.c) ------------------------------------------------------- */
 
@@ -56,7 +58,8 @@ struct num_pool {
 };
 int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
 		 const struct num_pool *p, struct err *e);
-int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_pool *p, struct err *e);
+int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_pool *p,
+		 struct err *e);
 /* size[i] < 0: as the input. */
 int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x, int nd,
 		      const int64_t *size, int max, struct err *e);
@@ -69,17 +72,20 @@ struct num_batch_norm {
 	int training;
 	double momentum, eps;
 };
-int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p, struct err *e);
+int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		   const struct num_batch_norm *p, struct err *e);
 int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p,
 		      int use_input_stats, struct err *e);
-int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups, const struct tensor *w,
+int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups,
+		   const struct tensor *w,
 		   const struct tensor *b, double eps, struct err *e);
 /* Over the last nd dimensions, whose sizes are `shape`; rms: no mean, no bias. */
 int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *shape,
 		   const struct tensor *w, const struct tensor *b, double eps, int rms, struct err *e);
 int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t size, double alpha,
 			    double beta, double k, struct err *e);
-int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x, double p, int dim, double eps, struct err *e);
+int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x, double p, int dim,
+		  double eps, struct err *e);
 
 /* --- the rest ------------------------------------------------------------------------------------ */
 
@@ -98,6 +104,7 @@ int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *log
 int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *target,
 		      const struct num_nll *p, struct err *e);
 
-int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight, const struct tensor *index, struct err *e);
+int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight,
+		  const struct tensor *index, struct err *e);
 
 #endif

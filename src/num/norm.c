@@ -59,15 +59,19 @@ static int check_repeated(const struct tensor *t, const struct tensor *x, const 
 	long long N = x->shape[0], C = x->shape[1];
 
 	if (t && t->ndim > 1)
-		return err_set(e, ERR_STATE, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+		return err_set(e, ERR_STATE,
+			       "Number of dimensions of repeat dims can not be smaller than number of "
+			       "dimensions of tensor");
 	if (t && (t->ndim != 1 || t->shape[0] != C))
-		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C, N * (long long)tensor_numel(t));
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C,
+			       N * (long long)tensor_numel(t));
 	return 0;
 }
 
 static int check_float(const struct tensor *x, const char *kernel, struct err *e)
 {
-	return dtype_is_float(x->dt) ? 0 : err_set(e, ERR_STATE, "\"%s\" not implemented for '%s'", kernel, num_type_name(x->dt));
+	return dtype_is_float(x->dt) ? 0 : err_set(e, ERR_STATE, "\"%s\" not implemented for '%s'", kernel,
+						   num_type_name(x->dt));
 }
 
 /* --- batch ----------------------------------------------------------------------------------- */
@@ -79,7 +83,8 @@ static void update_running(const struct tensor *t, int64_t i, double now, double
 	dtype_store(t->dt, p, (1 - momentum) * dtype_load(t->dt, p) + momentum * now);
 }
 
-static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p, double *mean, double *var,
+static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p,
+		       double *mean, double *var,
 		       struct err *e)
 {
 	struct num_dims d = { .n = 0 };
@@ -93,7 +98,8 @@ static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct n
 		return 0;
 	}
 	if (n == 1)
-		return err_set(e, ERR_FORMAT, "Expected more than 1 value per channel when training, got input size torch.Size(%s)",
+		return err_set(e, ERR_FORMAT,
+			       "Expected more than 1 value per channel when training, got input size torch.Size(%s)",
 			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < x->ndim; i++)
 		if (i != 1)
@@ -115,7 +121,8 @@ static int check_batch(const struct tensor *x, const struct num_batch_norm *p, s
 		return err_set(e, ERR_FORMAT, "expected 2D or 3D input (got %dD input)", x->ndim);
 	if (!p->training && (!p->mean || !p->var))
 		return err_set(e, ERR_STATE, "Expected running_mean and running_var to be defined when training=False");
-	return check_param(p->mean, x->shape[1], "running_mean", e) || check_param(p->var, x->shape[1], "running_var", e) ||
+	return check_param(p->mean, x->shape[1], "running_mean", e) || check_param(p->var, x->shape[1],
+			"running_var", e) ||
 	       check_param(p->weight, x->shape[1], "weight", e) || check_param(p->bias, x->shape[1], "bias", e);
 }
 
@@ -141,7 +148,8 @@ static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tens
 	return rc;
 }
 
-int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p, struct err *e)
+int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		   const struct num_batch_norm *p, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL };
 	int64_t C, inner = 1;
@@ -187,7 +195,8 @@ out:
 /* --- groups: instance and group norm ------------------------------------------------------------ */
 
 /* x [N, C, ...] with statistics per (n, group of C/G channels). */
-int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups, const struct tensor *w,
+int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups,
+		   const struct tensor *w,
 		   const struct tensor *b, double eps, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL }, v = { .st = NULL };
@@ -196,19 +205,22 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	int rc = -1;
 
 	if (x->ndim < 2)
-		return err_set(e, ERR_STATE, "Expected at least 2 dimensions for input tensor but received %d", x->ndim);
+		return err_set(e, ERR_STATE, "Expected at least 2 dimensions for input tensor but received %d",
+			       x->ndim);
 	if (check_float(x, "GroupNormKernelImpl", e))
 		return -1;
 	N = x->shape[0];
 	C = x->shape[1];
 	if (groups <= 0 || C % groups)
 		return err_set(e, ERR_STATE,
-			       "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and "
+			       "Expected number of channels in input to be divisible by num_groups, but got "
+			       "input of shape %s and "
 			       "num_groups=%lld",
 			       SHAPE_TEXT(x->ndim, x->shape), (long long)groups);
 	if ((w && (w->ndim != 1 || w->shape[0] != C)) || (b && (b->ndim != 1 || b->shape[0] != C)))
 		return err_set(e, ERR_STATE,
-			       "Expected %s to be a vector of size equal to the number of channels in input, but got weight of "
+			       "Expected %s to be a vector of size equal to the number of channels in "
+			       "input, but got weight of "
 			       "shape %s and input of shape %s",
 			       w ? "weight" : "bias", SHAPE_TEXT((w ? w : b)->ndim, (w ? w : b)->shape), SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 2; i < x->ndim; i++)
@@ -312,20 +324,24 @@ static void layer_range(void *ctx, size_t begin, size_t end)
 	const void *w = j->w.st ? tensor_data(&j->w) : NULL, *b = j->b.st ? tensor_data(&j->b) : NULL;
 
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
-		j->k->layer_norm((char *)tensor_data(&j->y) + i * j->n * j->size, (char *)tensor_data(&j->x) + i * j->n * j->size,
+		j->k->layer_norm((char *)tensor_data(&j->y) + i * j->n * j->size,
+				 (char *)tensor_data(&j->x) + i * j->n * j->size,
 				 j->n, w, b, j->eps, j->rms);
 }
 
-static int check_layer(const struct tensor *x, int nd, const int64_t *shape, const struct tensor *w, const struct tensor *b, struct err *e)
+static int check_layer(const struct tensor *x, int nd, const int64_t *shape, const struct tensor *w,
+		       const struct tensor *b, struct err *e)
 {
 	int ok = nd >= 1 && x->ndim >= nd && !memcmp(x->shape + x->ndim - nd, shape, sizeof *shape * (size_t)nd);
 
 	if (!ok)
-		return err_set(e, ERR_STATE, "Given normalized_shape=%s, expected input with shape [*, %s, but got input of size%s",
+		return err_set(e, ERR_STATE,
+			       "Given normalized_shape=%s, expected input with shape [*, %s, but got input of size%s",
 			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1, SHAPE_TEXT(x->ndim, x->shape));
 	if (w && (w->ndim != nd || memcmp(w->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
-			       "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and "
+			       "Expected weight to be of same shape as normalized_shape, but got weight of "
+			       "shape %s and "
 			       "normalized_shape = %s",
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(nd, shape));
 	if (b && (b->ndim != nd || memcmp(b->shape, shape, sizeof *shape * (size_t)nd)))
@@ -379,7 +395,8 @@ int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct 
 	int rc = -1;
 
 	if (x->ndim < 3)
-		return err_set(e, ERR_FORMAT, "Expected 3D or higher dimensionality input (got %d dimensions)", x->ndim);
+		return err_set(e, ERR_FORMAT, "Expected 3D or higher dimensionality input (got %d dimensions)",
+			       x->ndim);
 	if (size < 1)
 		return err_set(e, ERR_FORMAT, "kernel size should be greater than zero, but got %lld", (long long)size);
 	before = size / 2;
@@ -410,7 +427,8 @@ out:
 	return rc;
 }
 
-int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x, double p, int dim, double eps, struct err *e)
+int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x, double p, int dim,
+		  double eps, struct err *e)
 {
 	struct tensor n, m;
 	int rc;

@@ -12,7 +12,8 @@ void num_init(void)
 	float a[64 * 64] = { 0 }, c[64 * 64];
 	double b[64 * 64] = { 0 }, d[64 * 64];
 
-	/* Not where it is so already: in a process that was forked the call would start the library's threads, which wait by spinning. */
+	/* Not where it is so already: in a process that was forked the call would start the
+	 * library's threads, which wait by spinning. */
 	if (openblas_get_num_threads() != 1)
 		openblas_set_num_threads(1);
 	/* The first product makes the library allocate and start what it needs: a process that is
@@ -126,7 +127,8 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 	return 0;
 }
 
-int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
+		struct err *e)
 {
 	int64_t full[TENSOR_DIMS];
 	struct tensor dense;

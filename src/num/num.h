@@ -20,14 +20,17 @@ struct num_ctx {
 	enum dtype default_float;         /* F32; F64 in the oracle */
 	int hollow;                       /* results have no contents, and none are computed; goes with pool_idle */
 	unsigned tf32;                    /* products of fp32 that lose the bits tf32 lacks: enum num_products */
-	/* Asked before each result of `bytes` is made, and before memory to work with is taken, which a hollow world takes, too;
-	 * nonzero refuses it. Both may be NULL. */
+	/* Asked before each result of `bytes` is made, and before memory to work with is taken,
+	 * which a hollow world takes, too; nonzero refuses it. Both may be NULL. */
 	int (*room)(void *arg, int64_t bytes);
 	int (*scratch)(void *arg, int64_t bytes);
-	/* Told before work is done, about one unit per multiply-add or element; nonzero refuses it: ERR_INTERRUPTED. May be NULL. */
+	/* Told before work is done, about one unit per multiply-add or element; nonzero refuses it:
+	 * ERR_INTERRUPTED. May be NULL. */
 	int (*charge)(void *arg, uint64_t work);
 	void *arg;
-	int *carried;                     /* set where an operator says itself which elements of its result were never written; may be NULL */
+	/* set where an operator says itself which elements of its result were never written; may
+	 * be NULL */
+	int *carried;
 };
 
 #define NUM_CTX_INIT { .default_float = DT_F32 }
@@ -48,7 +51,8 @@ int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, str
 /* A dense copy without the mantissa bits that tf32 lacks: cut off, as tensor cores do. */
 int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
 /* A view where there is one, else a dense copy. */
-int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
+		struct err *e);
 /* Before work is done, and before memory is taken to do it with. */
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
 int num_scratch(struct num_ctx *c, int64_t bytes, struct err *e);

@@ -82,13 +82,16 @@ static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum
 
 	if (mode == PAD_REFLECT && (lo >= n || hi >= n))
 		return err_set(e, ERR_STATE,
-			       "Argument #%d: Padding size should be less than the corresponding input dimension, but got: padding (%lld, "
+			       "Argument #%d: Padding size should be less than the corresponding input "
+			       "dimension, but got: padding (%lld, "
 			       "%lld) at dimension %d of input %s",
 			       4 + 2 * (t->ndim - 1 - d), (long long)lo, (long long)hi, d, SHAPE_TEXT(t->ndim, t->shape));
 	if (mode == PAD_CIRCULAR && (lo > n || hi > n))
 		return err_set(e, ERR_STATE, "Padding value causes wrapping around more than once.");
 	if (n + lo + hi < 1 || n < 1)
-		return err_set(e, ERR_STATE, "input (size: %lld) with padding (%lld, %lld) at dimension %d is too small", (long long)n,
+		return err_set(e, ERR_STATE,
+			       "input (size: %lld) with padding (%lld, %lld) at dimension %d is too small",
+			       (long long)n,
 			       (long long)lo, (long long)hi, d);
 	return 0;
 }
@@ -109,7 +112,8 @@ static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t
 	return rc;
 }
 
-int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads, enum num_pad mode,
+int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
+	    enum num_pad mode,
 	    double value, struct err *e)
 {
 	struct tensor now = *t;
@@ -117,7 +121,8 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 
 	if (n > t->ndim)
 		return err_set(e, ERR_STATE,
-			       "Padding length should be less than or equal to two times the input dimension but got padding length %d "
+			       "Padding length should be less than or equal to two times the input "
+			       "dimension but got padding length %d "
 			       "and input of dimension %d",
 			       2 * n, t->ndim);
 	for (int i = 0; i < 2 * n; i++)
@@ -141,7 +146,8 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 /* --- windows as columns --------------------------------------------------------------------------- */
 
 /* The geometry of unfold over an image [C, H, W]: a convolution whose product is left out. */
-static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, const struct num_unfold *p, struct err *e)
+static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, const struct num_unfold *p,
+			   struct err *e)
 {
 	int64_t all;
 
@@ -154,7 +160,8 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 		g->out[i] = (g->in[i] + 2 * g->lo[i] - g->dil[i] * (g->k[i] - 1) - 1) / g->stride[i] + 1;
 		if (g->out[i] < 1)
 			return err_set(e, ERR_STATE,
-				       "Given input with spatial size (%lld, %lld), kernel_size=(%lld, %lld), calculated shape of the array "
+				       "Given input with spatial size (%lld, %lld), kernel_size=(%lld, "
+				       "%lld), calculated shape of the array "
 				       "of sliding blocks is too small (non-positive)",
 				       (long long)size[0], (long long)size[1], (long long)p->kernel[0], (long long)p->kernel[1]);
 	}
@@ -170,15 +177,20 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 	int64_t N = batch ? t->shape[0] : 1;
 
 	if (t->ndim != 3 && t->ndim != 4)
-		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+		return err_set(e, ERR_STATE,
+			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
 					     "dimensions for input, but got: %s",
 			       SHAPE_TEXT(t->ndim, t->shape));
 	if (t->shape[batch] == 0)
-		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+		return err_set(e, ERR_STATE,
+			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other "
+			       "non-zero dimensions for input, "
 					     "but got: %s", SHAPE_TEXT(t->ndim, t->shape));
-	if (unfold_geometry(&g, t->shape[batch], t->shape + batch + 1, p, e) || num_as(c, &x, t, dtype_carrier(t->dt), e))
+	if (unfold_geometry(&g, t->shape[batch], t->shape + batch + 1, p, e) ||
+	    num_as(c, &x, t, dtype_carrier(t->dt), e))
 		return -1;
-	if (num_new(c, &y, x.dt, 2 + batch, batch ? (int64_t[]){ N, g.C * g.taps, g.Q } : (int64_t[]){ g.C * g.taps, g.Q }, e)) {
+	if (num_new(c, &y, x.dt, 2 + batch, batch ? (int64_t[]){ N, g.C * g.taps, g.Q } :
+		    (int64_t[]){ g.C * g.taps, g.Q }, e)) {
 		tensor_release(&x);
 		return -1;
 	}
@@ -193,7 +205,8 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 	return 0;
 }
 
-int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const int64_t *size, const struct num_unfold *p,
+int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const int64_t *size,
+	     const struct num_unfold *p,
 	     struct err *e)
 {
 	struct conv_geom u, g;
@@ -202,16 +215,21 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	int64_t N = batch ? t->shape[0] : 1, taps = p->kernel[0] * p->kernel[1], C;
 
 	if (t->ndim != 2 && t->ndim != 3)
-		return err_set(e, ERR_STATE, "Expected 2D or 3D (batch mode) tensor for input, but got: %s", SHAPE_TEXT(t->ndim, t->shape));
+		return err_set(e, ERR_STATE, "Expected 2D or 3D (batch mode) tensor for input, but got: %s",
+			       SHAPE_TEXT(t->ndim, t->shape));
 	if (taps <= 0 || t->shape[batch] % taps)
-		return err_set(e, ERR_STATE, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+		return err_set(e, ERR_STATE,
+			       "Expected size of input's dimension 1 to be divisible by the product of "
+			       "kernel_size, but "
 					     "got input.size(1)=%lld and kernel_size=(%lld, %lld).",
 			       (long long)t->shape[batch], (long long)p->kernel[0], (long long)p->kernel[1]);
 	C = t->shape[batch] / taps;
 	if (unfold_geometry(&u, C, size, p, e))
 		return -1;
 	if (u.Q != t->shape[batch + 1])
-		return err_set(e, ERR_STATE, "Given output_size=(%lld, %lld), expected size of input's dimension 2 to match the calculated "
+		return err_set(e, ERR_STATE,
+			       "Given output_size=(%lld, %lld), expected size of input's dimension 2 to "
+			       "match the calculated "
 					     "number of sliding blocks %lld, but got input.size(2)=%lld.",
 			       (long long)size[0], (long long)size[1], (long long)u.Q, (long long)t->shape[batch + 1]);
 	/* fold is the transposed geometry: blocks are inputs, the image is the output */
@@ -222,7 +240,8 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	g.Q = u.P;
 	if (num_as(c, &x, t, dtype_carrier(t->dt), e))
 		return -1;
-	if (num_new(c, &y, x.dt, 3 + batch, batch ? (int64_t[]){ N, C, size[0], size[1] } : (int64_t[]){ C, size[0], size[1] }, e)) {
+	if (num_new(c, &y, x.dt, 3 + batch, batch ? (int64_t[]){ N, C, size[0], size[1] } :
+		    (int64_t[]){ C, size[0], size[1] }, e)) {
 		tensor_release(&x);
 		return -1;
 	}

@@ -30,21 +30,28 @@ static int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t pad, int6
 static int pool_check(const struct tensor *x, const struct num_pool *p, const char *name, struct err *e)
 {
 	if (x->ndim != p->nd + 1 && x->ndim != p->nd + 2)
-		return err_set(e, ERR_STATE, "%s%dd(): Expected %dD or %dD input tensor, but got %s", name, p->nd, p->nd + 1,
+		return err_set(e, ERR_STATE, "%s%dd(): Expected %dD or %dD input tensor, but got %s", name,
+			       p->nd, p->nd + 1,
 			       p->nd + 2, SHAPE_TEXT(x->ndim, x->shape));
 	if (p->nd == 2 && x->shape[x->ndim - 3] == 0)
-		return err_set(e, ERR_STATE, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:%s",
+		return err_set(e, ERR_STATE,
+			       "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for "
+			       "input, but got:%s",
 			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < p->nd; i++) {
 		if (p->kernel[i] <= 0)
-			return err_set(e, ERR_STATE, "kernel size should be greater than zero, but got %lld", (long long)p->kernel[i]);
+			return err_set(e, ERR_STATE, "kernel size should be greater than zero, but got %lld",
+				       (long long)p->kernel[i]);
 		if (p->stride[i] <= 0)
-			return err_set(e, ERR_STATE, "stride should be greater than zero, but got %lld", (long long)p->stride[i]);
+			return err_set(e, ERR_STATE, "stride should be greater than zero, but got %lld",
+				       (long long)p->stride[i]);
 		if (p->dilation[i] <= 0)
-			return err_set(e, ERR_STATE, "dilation should be greater than zero, but got %lld", (long long)p->dilation[i]);
+			return err_set(e, ERR_STATE, "dilation should be greater than zero, but got %lld",
+				       (long long)p->dilation[i]);
 		if (p->pad[i] < 0 || p->pad[i] > ((p->kernel[i] - 1) * p->dilation[i] + 1) / 2)
 			return err_set(e, ERR_STATE,
-				       "pad should be at most half of effective kernel size, but got pad=%lld, kernel_size=%lld and "
+				       "pad should be at most half of effective kernel size, but got "
+				       "pad=%lld, kernel_size=%lld and "
 				       "dilation=%lld",
 				       (long long)p->pad[i], (long long)p->kernel[i], (long long)p->dilation[i]);
 	}
@@ -110,7 +117,8 @@ static int drop(struct pool_job *j)
 }
 
 /* What was computed, as `dt`; the rest of the job is dropped. */
-static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struct tensor *out, struct tensor *index, struct err *e)
+static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struct tensor *out,
+		     struct tensor *index, struct err *e)
 {
 	if (num_settle(c, &j->y, dt, e))
 		return drop(j);
@@ -230,13 +238,15 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 	int lead = 3 - nd, first = x->ndim - nd;
 
 	if (x->ndim != nd + 1 && x->ndim != nd + 2)
-		return err_set(e, ERR_STATE, "adaptive_pool%dd(): Expected %dD or %dD tensor, but got %s", nd, nd + 1, nd + 2,
+		return err_set(e, ERR_STATE, "adaptive_pool%dd(): Expected %dD or %dD tensor, but got %s",
+			       nd, nd + 1, nd + 2,
 			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < 3; i++) {
 		j->g.in[i] = i >= lead ? x->shape[first + i - lead] : 1;
 		j->g.out[i] = i < lead ? 1 : size[i - lead] < 0 ? j->g.in[i] : size[i - lead];
 		if (j->g.in[i] == 0)
-			return err_set(e, ERR_STATE, "adaptive_pool%dd(): Expected input to have non-zero size for non-batch "
+			return err_set(e, ERR_STATE,
+				       "adaptive_pool%dd(): Expected input to have non-zero size for non-batch "
 						     "dimensions, but input has sizes %s",
 				       nd, SHAPE_TEXT(x->ndim, x->shape));
 	}
@@ -286,7 +296,9 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 		return -1;
 	for (int i = x->ndim - nd - 1; i < x->ndim && max; i++)
 		if (x->shape[i] == 0)
-			return err_set(e, ERR_STATE, "adaptive_max_pool%dd(): Expected input to have non-zero size for non-batch dimensions, but input has "
+			return err_set(e, ERR_STATE,
+				       "adaptive_max_pool%dd(): Expected input to have non-zero size for "
+				       "non-batch dimensions, but input has "
 						     "sizes %s with dimension %d being empty", nd, SHAPE_TEXT(x->ndim, x->shape), i);
 	if (!index && j.g.Q == 1)
 		return whole_plane(c, out, x, nd, max, e);

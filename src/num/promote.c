@@ -82,7 +82,8 @@ enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, 
 		else if (a->kind == NUM_TENSOR)
 			zero = meet(zero, a->t->dt);
 		else
-			number = meet(number, a->kind == NUM_FLOAT ? c->default_float : a->kind == NUM_INT ? DT_I64 : DT_BOOL);
+			number = meet(number, a->kind == NUM_FLOAT ? c->default_float : a->kind == NUM_INT ?
+				      DT_I64 : DT_BOOL);
 	}
 	return (enum dtype)combine(combine(dim, zero), number);
 }
@@ -91,7 +92,8 @@ const char *num_c_name(enum dtype dt)
 {
 	static const char *const name[DTYPES] = {
 		[DT_BOOL] = "bool", [DT_U8] = "unsigned char", [DT_U16] = "unsigned short", [DT_U32] = "unsigned int",
-		[DT_U64] = "unsigned long", [DT_I8] = "signed char", [DT_I16] = "short", [DT_I32] = "int", [DT_I64] = "long int",
+		[DT_U64] = "unsigned long", [DT_I8] = "signed char", [DT_I16] = "short", [DT_I32] = "int",
+		[DT_I64] = "long int",
 		[DT_F8E4M3] = "c10::Float8_e4m3fn", [DT_F8E5M2] = "c10::Float8_e5m2", [DT_F16] = "c10::Half",
 		[DT_BF16] = "c10::BFloat16", [DT_F32] = "float", [DT_F64] = "double",
 	};

@@ -203,7 +203,8 @@ int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double
 	if (!dtype_is_float(t->dt))
 		return err_set(e, ERR_STATE, "\"check_uniform_bounds\" not implemented for '%s'", num_type_name(t->dt));
 	if (from > to)
-		return err_set(e, ERR_STATE, "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
+		return err_set(e, ERR_STATE,
+			       "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	f.one = dt == DT_F64 ? one_uniform_f64 : dt == DT_F32 ? one_uniform_f32 : one_uniform_half;
 	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t) && !t->st->hollow) {
 		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from, (float)to - (float)from);
@@ -290,7 +291,8 @@ static void draw_16(struct num_rng *r, enum dtype dt, void *d, int64_t n)
 		if (dt == DT_F64)
 			((double *)d)[i] = draw_f64(r);
 		else
-			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) * (dt == DT_F16 ? 0x1p-11f : 0x1p-8f);
+			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) * (dt == DT_F16 ?
+					0x1p-11f : 0x1p-8f);
 }
 
 /* `blocks` times sixteen draws, in place. */
@@ -307,7 +309,8 @@ static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, do
 
 /* Contiguous tensors of 16 or more: all uniforms first, then blocks; a rest is drawn anew as
  * the last sixteen. */
-static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e)
+static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
+			 struct err *e)
 {
 	int64_t n = tensor_numel(t);
 	enum dtype wide = dt == DT_F64 ? DT_F64 : DT_F32;
@@ -368,7 +371,9 @@ int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t
 	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from, .one = one_int };
 
 	if (from >= to)
-		return err_set(e, ERR_STATE, "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)from,
+		return err_set(e, ERR_STATE,
+			       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+			       (long long)from,
 			       (long long)to);
 	if (fill(&f, t, e))
 		return -1;
@@ -413,7 +418,8 @@ static void one_coin_each(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, f->draws == DT_F64 ? draw_f64(f->r) < prob : draw_f32(f->r) < (float)prob);
 }
 
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt, struct err *e)
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
+			 struct err *e)
 {
 	struct fill f = { .r = r, .pdata = tensor_data(p), .draws = dt, .one = one_coin_each };
 	struct tensor each;
@@ -475,9 +481,12 @@ static int check_weights(const double *w, int64_t C, int replacement, struct err
 		if (!replacement && (!(w[i] >= 0) || isinf(w[i])))
 			return err_set(e, ERR_STATE, "probability tensor contains either `inf`, `nan` or element < 0");
 		if (!(w[i] >= 0))
-			return err_set(e, ERR_STATE, "invalid multinomial distribution (encountering probability entry < 0)");
+			return err_set(e, ERR_STATE,
+				       "invalid multinomial distribution (encountering probability entry < 0)");
 		if (isinf(w[i]))
-			return err_set(e, ERR_STATE, "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+			return err_set(e, ERR_STATE,
+				       "invalid multinomial distribution (encountering probability entry = "
+				       "infinity or NaN)");
 		sum += w[i];
 	}
 	return sum > 0 ? 0 : err_set(e, ERR_STATE, "invalid multinomial distribution (sum of probabilities <= 0)");
@@ -492,13 +501,16 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 	if (p->ndim < 1 || p->ndim > 2)
 		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
 	if (!dtype_is_float(p->dt))
-		return err_set(e, ERR_STATE, "multinomial only supports floating-point dtypes for input, got: %s", num_type_name(p->dt));
+		return err_set(e, ERR_STATE,
+			       "multinomial only supports floating-point dtypes for input, got: %s", num_type_name(p->dt));
 	if (n <= 0)
 		return err_set(e, ERR_STATE, "cannot sample n_sample <= 0 samples");
 	if (!replacement && n > C)
 		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
 	if (!C && rows)
-		return err_set(e, ERR_STATE, "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+		return err_set(e, ERR_STATE,
+			       "min(): Expected reduction dim to be specified for input.numel() == 0. "
+			       "Specify the reduction dim "
 					     "with the 'dim' argument.");
 	if (c->hollow)
 		return 0;
@@ -526,7 +538,8 @@ static int64_t place_of(const double *cum, int64_t n, double u)
 	return lo;
 }
 
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n, struct err *e)
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
+		    int64_t n, struct err *e)
 {
 	enum { SUM_WORK = 4, DRAW_WORK = 100 };
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;

@@ -14,7 +14,9 @@ struct num_rng {
 	int left, next;
 	int has_normal;              /* the second value of the last Box-Muller pair */
 	double normal;
-	int ends;                    /* randint has the least and the largest that it may draw first and last; a new seed ends that */
+	/* randint has the least and the largest that it may draw first and last; a new seed ends
+	 * that */
+	int ends;
 };
 
 void num_rng_seed(struct num_rng *r, uint64_t seed);
@@ -28,11 +30,13 @@ int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double 
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e);
 int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e);
 /* One probability per element. */
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt, struct err *e);
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
+			 struct err *e);
 int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, struct err *e);
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);       /* t: dense [n] */
 /* Whether there is anything to draw from: sizes, kind and weights. */
 int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e);
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p, int64_t n, struct err *e);
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
+		    int64_t n, struct err *e);
 
 #endif

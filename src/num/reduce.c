@@ -38,7 +38,8 @@ static union num_acc start_of(enum num_red op, const struct num_red_kernel *k, i
 	union num_acc a = k->start[which];
 
 	if (which == 2)
-		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN : op == RED_min || op == RED_absmin ? INT64_MAX : 0;
+		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN : op == RED_min || op == RED_absmin ?
+			INT64_MAX : 0;
 	return a;
 }
 
@@ -276,7 +277,8 @@ static struct tensor marks_of(const struct tensor *t, struct storage *as)
 }
 
 /* An element that an unwritten one goes into was never written, either. */
-static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t, const struct num_dims *d, struct err *e)
+static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t, const struct num_dims *d,
+		 struct err *e)
 {
 	struct storage as;
 	struct tensor marks;
@@ -351,7 +353,8 @@ int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE,
-			       "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+			       "mean(): could not infer output dtype. Input dtype must be either a floating "
+			       "point or complex "
 			       "dtype. Got: %s",
 			       num_type_name(t->dt));
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 1, e);
@@ -372,30 +375,36 @@ static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, c
 
 	for (int i = 0; i < t->ndim; i++)
 		if ((mask >> i & 1) && t->shape[i] == 0)
-			return d && d->n ? err_set(e, ERR_RANGE, "%s(): Expected reduction dim %d to have non-zero size.", name, i)
+			return d && d->n ? err_set(e, ERR_RANGE,
+						   "%s(): Expected reduction dim %d to have non-zero size.", name, i)
 					 : err_set(e, ERR_STATE,
-						   "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+						   "%s(): Expected reduction dim to be specified for "
+						   "input.numel() == 0. Specify "
 						   "the reduction dim with the 'dim' argument.",
 						   name);
 	return reduce(c, out, op, t, d, keep, dtype_carrier(t->dt), t->dt, 0, e);
 }
 
-int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	     int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_max, "max", t, d, keep, e);
 }
 
-int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	     int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_min, "min", t, d, keep, e);
 }
 
-int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
+int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, struct err *e)
 {
 	return reduce(c, out, RED_nonzero, t, d, keep, dtype_carrier(t->dt), DT_BOOL, 0, e);
 }
 
-int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
+int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, struct err *e)
 {
 	struct made m;
 
@@ -410,7 +419,8 @@ int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const
 	return finish(c, out, &m, DT_BOOL, e);
 }
 
-int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, struct err *e)
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+		      struct err *e)
 {
 	return reduce(c, out, RED_nonzero, t, d, 0, dtype_carrier(t->dt), DT_I64, 0, e);
 }
@@ -426,7 +436,8 @@ static void moments(struct num_ctx *c, const struct tensor *t, struct made *m, s
 	walk(c, RED_dev, t, m->carrier, m->mask, s->acc, mu);
 }
 
-static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const struct tensor *t, const struct num_dims *d,
+static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const struct tensor *t,
+		     const struct num_dims *d,
 		     int keep, enum dtype carrier, struct err *e)
 {
 	if (begin(c, m, t, d, keep, carrier, e))
@@ -438,7 +449,8 @@ static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const st
 	return 0;
 }
 
-int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean, double *var, struct err *e)
+int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean,
+		double *var, struct err *e)
 {
 	struct made m, s;
 
@@ -454,7 +466,8 @@ int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims
 	return 0;
 }
 
-int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t, const struct num_dims *d,
+int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
+	    const struct num_dims *d,
 	    int keep, double correction, int root, struct err *e)
 {
 	struct made m, s;
@@ -495,7 +508,8 @@ static enum num_red norm_kind(double p)
 	return isinf(p) ? (p > 0 ? RED_absmax : RED_absmin) : RED_pow;
 }
 
-int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d, int keep,
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
+	     int keep,
 	     struct err *e)
 {
 	enum num_red op = norm_kind(p);

@@ -43,23 +43,32 @@ int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	     struct err *e);
 int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
 	     struct err *e);
-int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
-int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
-int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
-int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, struct err *e);
-int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, struct err *e);
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	     int keep, struct err *e);
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	     int keep, struct err *e);
+int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, struct err *e);
+int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, struct err *e);
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+		      struct err *e);
 /* Variance with divisor max(0, n - correction); `root`: its square root; `mean`: may be NULL. */
-int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t, const struct num_dims *d,
+int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
+	    const struct num_dims *d,
 	    int keep, double correction, int root, struct err *e);
 /* The mean and the biased variance as doubles, one per result, for normalisations. */
-int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean, double *var, struct err *e);
-int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d, int keep,
+int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean,
+		double *var, struct err *e);
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
+	     int keep,
 	     struct err *e);
 int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
 		  struct err *e);
 /* Extremes along one dimension with their first places; NaN counts as extreme. Either result
  * may be NULL. `dim` is non-negative. */
-int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int keep,
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+		int dim, int keep,
 		int max, struct err *e);
 /* Scans along a dimension. */
 enum num_scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };

@@ -107,7 +107,8 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #define FIELD f
 #define ACC_WIDE double
 #define ACC_T float
-#define RED(name, acc, begin, step, combine) ROW(f32, name, acc, begin, step, combine) COL(f32, name, acc, begin, step, combine)
+#define RED(name, acc, begin, step, combine) ROW(f32, name, acc, begin, step, combine) COL(f32, name, acc, \
+		begin, step, combine)
 #include "num/reduce.def"
 #undef RED
 #undef T
@@ -117,7 +118,8 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #define T double
 #define M(f) f64_##f
 #define ACC_T double
-#define RED(name, acc, begin, step, combine) ROW(f64, name, acc, begin, step, combine) COL(f64, name, acc, begin, step, combine)
+#define RED(name, acc, begin, step, combine) ROW(f64, name, acc, begin, step, combine) COL(f64, name, acc, \
+		begin, step, combine)
 #include "num/reduce.def"
 #undef RED
 #undef T
@@ -134,7 +136,8 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #define FIELD i
 #define ACC_WIDE uint64_t
 #define ACC_T int64_t
-#define RED(name, acc, begin, step, combine) ROW(i64, name, acc, begin, step, combine) COL(i64, name, acc, begin, step, combine)
+#define RED(name, acc, begin, step, combine) ROW(i64, name, acc, begin, step, combine) COL(i64, name, acc, \
+		begin, step, combine)
 #include "num/reduce.def"
 #undef RED
 

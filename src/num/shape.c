@@ -13,14 +13,16 @@ static int is_skipped(const struct tensor *t)
 	return t->ndim == 1 && t->shape[0] == 0;
 }
 
-static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim, enum dtype *dt,
+static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim,
+		     enum dtype *dt,
 		     struct err *e)
 {
 	int first = 0;
 
 	for (int i = 0; i < n; i++)
 		if (t[i]->ndim == 0)
-			return err_set(e, ERR_STATE, "zero-dimensional tensor (at position %d) cannot be concatenated", i);
+			return err_set(e, ERR_STATE,
+				       "zero-dimensional tensor (at position %d) cannot be concatenated", i);
 	while (first < n - 1 && is_skipped(t[first]))
 		first++;
 	*ndim = t[first]->ndim;
@@ -34,11 +36,13 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 		if (is_skipped(t[i]))
 			continue;
 		if (t[i]->ndim != *ndim)
-			return err_set(e, ERR_STATE, "Tensors must have same number of dimensions: got %d and %d", *ndim, t[i]->ndim);
+			return err_set(e, ERR_STATE,
+				       "Tensors must have same number of dimensions: got %d and %d", *ndim, t[i]->ndim);
 		for (int k = 0; k < *ndim; k++)
 			if (k != *d && t[i]->shape[k] != shape[k])
 				return err_set(e, ERR_STATE,
-					       "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld "
+					       "Sizes of tensors must match except in dimension %d. "
+					       "Expected size %lld but got size %lld "
 					       "for tensor number %d in the list.",
 					       *d, (long long)shape[k], (long long)t[i]->shape[k], i);
 		if (ck_add64(shape[*d], t[i]->shape[*d], &shape[*d]))
@@ -86,7 +90,9 @@ int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const 
 		return -1;
 	for (int i = 1; i < n; i++)
 		if (!tensor_same_shape(t[0], t[i]))
-			return err_set(e, ERR_STATE, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+			return err_set(e, ERR_STATE,
+				       "stack expects each tensor to be equal size, but got %s at entry 0 "
+				       "and %s at entry %d",
 				       SHAPE_TEXT(t[0]->ndim, t[0]->shape), SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
 	view = mem_array((size_t)n, sizeof *view);
 	list = mem_array((size_t)n, sizeof *list);
@@ -128,7 +134,8 @@ int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsi
 	return 0;
 }
 
-static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift, int dim, struct err *e)
+static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift, int dim,
+		    struct err *e)
 {
 	int64_t n = t->shape[dim], s = n ? (shift % n + n) % n : 0;
 	struct tensor a, b;
@@ -166,7 +173,8 @@ int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int 
 	return 0;
 }
 
-int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times, struct err *e)
+int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times,
+	       struct err *e)
 {
 	int64_t shape[TENSOR_DIMS] = { 0 }, own[TENSOR_DIMS];
 	struct tensor target = { .st = NULL };
@@ -175,13 +183,15 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 
 	if (lead < 0)
 		return err_set(e, ERR_STATE,
-			       "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+			       "Number of dimensions of repeat dims can not be smaller than number of "
+			       "dimensions of tensor");
 	if (2 * n > TENSOR_DIMS)
 		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions", TENSOR_DIMS / 2);
 	for (int i = 0; i < n; i++) {
 		own[i] = i < lead ? 1 : t->shape[i - lead];
 		if (times[i] < 0 || ck_mul64(own[i], times[i], &shape[i]))
-			return err_set(e, ERR_STATE, "Trying to create tensor with negative dimension %lld: %s", (long long)times[i],
+			return err_set(e, ERR_STATE, "Trying to create tensor with negative dimension %lld: %s",
+				       (long long)times[i],
 				       SHAPE_TEXT(n, times));
 	}
 	if (num_new(c, out, t->dt, n, shape, e))
@@ -206,7 +216,8 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	return 0;
 }
 
-int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *times, int dim,
+int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+			  const struct tensor *times, int dim,
 			  struct err *e)
 {
 	struct tensor reps, index;
@@ -217,11 +228,13 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 		return err_set(e, ERR_STATE, "repeats must be 0-dim or 1-dim tensor");
 	k = tensor_numel(times);
 	if (k != 1 && k != n)
-		return err_set(e, ERR_STATE, "repeats must have the same size as input along dim, but got repeats.size(0) = %lld and "
+		return err_set(e, ERR_STATE,
+			       "repeats must have the same size as input along dim, but got repeats.size(0) = %lld and "
 					     "input.size(%d) = %lld",
 			       (long long)k, dim, (long long)n);
 	if (times->dt != DT_I64 && times->dt != DT_I32)
-		return err_set(e, ERR_STATE, "\"repeat_interleave_cpu\" not implemented for '%s'", num_type_name(times->dt));
+		return err_set(e, ERR_STATE, "\"repeat_interleave_cpu\" not implemented for '%s'",
+			       num_type_name(times->dt));
 	if (num_as(c, &reps, times, DT_I64, e))
 		return -1;
 	r = tensor_data(&reps);
@@ -256,7 +269,8 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 	int size = dtype_size(t->dt);
 
 	if (t->ndim < 2)
-		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions", upper ? "triu" : "tril");
+		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions", upper ?
+			       "triu" : "tril");
 	if (num_to(c, out, t, t->dt, e))
 		return -1;
 	rows = t->shape[t->ndim - 2];

@@ -25,7 +25,8 @@ static inline double total(const vec *v, double tail)
 }
 
 /* M rows of a by R rows of b: constants at each call, so that the loops unroll. */
-static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i, int64_t j, const int M, const int R)
+static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i, int64_t j,
+							const int M, const int R)
 {
 	const float *a = (const float *)g->a + i * g->lda, *b = (const float *)g->b + j * g->ldb;
 	float *c = (float *)g->c + i * g->ldc + j;
@@ -59,7 +60,8 @@ static inline __attribute__((always_inline)) void block(const struct num_gemm *g
 		}
 }
 
-static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i, int64_t begin, int64_t end, const int M, const int R)
+static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i, int64_t begin,
+						       int64_t end, const int M, const int R)
 {
 	int64_t j = begin;
 

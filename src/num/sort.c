@@ -33,7 +33,8 @@ static void sort_keys(struct key *k, struct key *t, int64_t n, less_fn *less, in
 			int64_t mid = MIN(lo + w, n), hi = MIN(lo + 2 * w, n), a = lo, b = mid;
 
 			for (int64_t i = lo; i < hi; i++) {
-				int right = a >= mid || (b < hi && (descending ? less(&from[a], &from[b]) : less(&from[b], &from[a])));
+				int right = a >= mid ||
+					(b < hi && (descending ? less(&from[a], &from[b]) : less(&from[b], &from[a])));
 
 				to[i] = right ? from[b++] : from[a++];
 			}
@@ -186,7 +187,8 @@ out:
 	return rc;
 }
 
-int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim, int descending,
+int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
+	     int descending,
 	     struct err *e)
 {
 	return take_sorted(c, value, index, t, dim, 0, t->ndim ? t->shape[dim] : 1, descending, e);
@@ -223,7 +225,8 @@ int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const
 
 /* --- sets and bins ----------------------------------------------------------------------------------- */
 
-int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, struct tensor *counts, const struct tensor *t,
+int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, struct tensor *counts,
+	       const struct tensor *t,
 	       struct err *e)
 {
 	struct tensor flat, v = { .st = NULL }, inv = { .st = NULL }, cnt = { .st = NULL };
@@ -242,7 +245,8 @@ int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, st
 	sort_slice(&s, 0, 0);
 	for (int64_t i = 0; i < n; i++)
 		m += i == 0 || s.less(&s.key[i - 1], &s.key[i]);
-	if (num_new(c, &v, s.x.dt, 1, &m, e) || num_new(c, &inv, DT_I64, t->ndim, t->shape, e) || num_new(c, &cnt, DT_I64, 1, &m, e))
+	if (num_new(c, &v, s.x.dt, 1, &m, e) || num_new(c, &inv, DT_I64, t->ndim, t->shape, e) ||
+	    num_new(c, &cnt, DT_I64, 1, &m, e))
 		goto out;
 	/* Equal keys are neighbours now; `at` of a key is where it stood before. */
 	memset(cnt.st->data, 0, cnt.st->bytes);
@@ -300,7 +304,8 @@ static int same_rows(const struct tensor *sorted, const struct tensor *v)
 	return 1;
 }
 
-int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted, const struct tensor *v, int right,
+int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted,
+		     const struct tensor *v, int right,
 		     struct err *e)
 {
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
@@ -308,12 +313,18 @@ int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor 
 	int rc = -1;
 
 	if (!sorted->ndim)
-		return err_set(e, ERR_STATE, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension");
+		return err_set(e, ERR_STATE,
+			       "torch.searchsorted(): boundaries tensor should have positive dimension, but "
+			       "got 0 dimension");
 	if (!same_rows(sorted, v))
-		return err_set(e, ERR_STATE, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-					     "boundaries tensor and input value tensor must match, but got boundaries tensor %s and input value tensor %s",
+		return err_set(e, ERR_STATE,
+			       "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
+			       "N-1 dimensions of "
+					     "boundaries tensor and input value tensor must match, but got "
+					     "boundaries tensor %s and input value tensor %s",
 			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
-	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64, v->ndim, v->shape, e))
+	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64,
+			v->ndim, v->shape, e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(v) && !c->hollow; i++) {
 		const double *row = (double *)tensor_data(&a) + (sorted->ndim > 1 ? i / cols * n : 0);
@@ -327,7 +338,8 @@ out:
 	return rc;
 }
 
-int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *weights, int64_t least,
+int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *weights,
+		 int64_t least,
 		 struct err *e)
 {
 	struct tensor x = { .st = NULL }, w = { .st = NULL }, y = { .st = NULL };

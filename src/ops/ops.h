@@ -30,7 +30,8 @@ static inline act *act_at(const struct dev *d, const act *p, size_t i)
 }
 
 /* The row stride of gradients that lie where rows of V logits were. */
-static inline size_t act_in_logits(const struct dev *d, size_t V) { return V * sizeof(float) / (size_t)dtype_size(d->act); }
+static inline size_t act_in_logits(const struct dev *d, size_t V) { return V * sizeof(float) /
+								    (size_t)dtype_size(d->act); }
 
 /* --- matrices ------------------------------------------------------------------------ */
 
@@ -166,7 +167,8 @@ size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3);
  *   coef given: dlogit = coef (onehot(t) - p)   (from dLoss/dlogp = coef)               */
 struct xent {
 	int rows, V;
-	float *logits;             /* [rows, V]; where coef is given, dlogits take their place: act, rows act_in_logits apart */
+	/* [rows, V]; where coef is given, dlogits take their place: act, rows act_in_logits apart */
+	float *logits;
 	const int32_t *target;     /* [rows] */
 	const float *coef;         /* [rows] or NULL */
 	float *logp;               /* [rows] */
@@ -182,8 +184,9 @@ struct sample {
 	const int32_t *from;       /* [rows] the logits that each row draws from; NULL: its own */
 	const struct sample_row *row;
 	const int32_t *drawn;      /* [rows] tokens that the row's stream has given before */
-	uint32_t *seen;            /* [rows][(V + 31) / 32] a bit for each token of the text, of rows with a penalty; the drawn
-				    * one is added; NULL: no row has one */
+	/* [rows][(V + 31) / 32] a bit for each token of the text, of rows with a penalty; the
+	 * drawn one is added; NULL: no row has one */
+	uint32_t *seen;
 	int32_t *token;            /* [rows] */
 	float *logprob;            /* [rows] */
 };

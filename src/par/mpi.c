@@ -122,9 +122,12 @@ int mpi_load(struct mpi *m, struct err *e)
 		*m = (struct mpi){ .family = NULL };
 		set_handles(m, lib, f);
 		if (!m->world || !m->byte || find_calls(m, lib))
-			return err_set(e, ERR_UNSUPPORTED, "the library of %s that was found lacks functions", m->family);
+			return err_set(e, ERR_UNSUPPORTED, "the library of %s that was found lacks functions",
+				       m->family);
 		return 0;
 	}
-	return err_set(e, ERR_NOT_FOUND, "this process was started as one of several (%s is set), but neither libmpi of Open MPI nor of MPICH "
+	return err_set(e, ERR_NOT_FOUND,
+		       "this process was started as one of several (%s is set), but neither libmpi of Open "
+		       "MPI nor of MPICH "
 		       "can be loaded: install it, or add its folder to LD_LIBRARY_PATH", at < 0 ? "nothing" : launchers[at].name);
 }

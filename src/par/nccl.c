@@ -97,7 +97,8 @@ int nccl_open(struct nccl **out, struct par *p, void *library, struct err *e)
 		return 0;
 	}
 	if (!rc && (why.code || par_first(p)))
-		log_warn("gradients pass through host memory: %s", why.code ? why.text : "NCCL does not work on another rank");
+		log_warn("gradients pass through host memory: %s", why.code ? why.text :
+			 "NCCL does not work on another rank");
 	nccl_give_up(n);
 	mem_free(n);
 	return rc;
@@ -122,7 +123,8 @@ void nccl_close(struct nccl *n)
 
 static int start(struct nccl *n, const struct par_move *m, void *stream)
 {
-	return m->send ? n->Send(m->p, m->n, BYTES, m->rank, n->comm, stream) : n->Recv(m->p, m->n, BYTES, m->rank, n->comm, stream);
+	return m->send ? n->Send(m->p, m->n, BYTES, m->rank, n->comm, stream) : n->Recv(m->p, m->n, BYTES,
+			m->rank, n->comm, stream);
 }
 
 /* In a group all are started at once, in whatever order they are named. */

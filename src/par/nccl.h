@@ -1,8 +1,8 @@
 /* Moves between the memories of GPUs: NCCL, from the library that is there.
  *
- * It stands beside MPI, which starts the ranks and tells them of each other, and does what par_exchange does with
- * addresses of GPUs. A move is put on a stream and runs there; nothing is added up, so the order of sums is the caller's.
- * NCCL wants a GPU for each rank. */
+ * It stands beside MPI, which starts the ranks and tells them of each other, and does what
+ * par_exchange does with addresses of GPUs. A move is put on a stream and runs there; nothing is
+ * added up, so the order of sums is the caller's. NCCL wants a GPU for each rank. */
 #ifndef PAR_NCCL_H
 #define PAR_NCCL_H
 
@@ -10,8 +10,8 @@
 
 struct nccl;
 
-/* Every rank calls it, with its GPU open. `library` is libnccl.so.2 or NULL. *out is NULL, and the log says why, where one
- * of the ranks cannot: then none does. */
+/* Every rank calls it, with its GPU open. `library` is libnccl.so.2 or NULL. *out is NULL, and the
+ * log says why, where one of the ranks cannot: then none does. */
 int nccl_open(struct nccl **out, struct par *p, void *library, struct err *e);
 void nccl_close(struct nccl *n);
 

@@ -51,7 +51,8 @@ int par_open(struct par **out, struct err *e)
 		mem_free(p);
 		return -1;
 	}
-	if (p->mpi.Init_thread(NULL, NULL, FUNNELED, &got) || p->mpi.Comm_set_errhandler(p->mpi.world, p->mpi.errors_return) ||
+	if (p->mpi.Init_thread(NULL, NULL, FUNNELED, &got) || p->mpi.Comm_set_errhandler(p->mpi.world,
+			p->mpi.errors_return) ||
 	    p->mpi.Comm_rank(p->mpi.world, &p->rank) || p->mpi.Comm_size(p->mpi.world, &p->size)) {
 		mem_free(p);
 		return err_set(e, ERR_STATE, "MPI cannot be started");
@@ -412,7 +413,8 @@ static int receive(struct par *p, int from, size_t n, struct buf *out, struct er
 	int rc = room && request ? 0 : err_nomem(e);
 
 	if (!rc)
-		rc = p->mpi.Irecv(room, (int)n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, request) ? leave(p, e) : wait_all(p, request, 1, e);
+		rc = p->mpi.Irecv(room, (int)n, p->mpi.byte, from, TAG_MAIL, p->mpi.world, request) ?
+			leave(p, e) : wait_all(p, request, 1, e);
 	if (!rc)
 		buf_add(out, room, n);
 	if (!p->left) {

@@ -39,7 +39,8 @@ int par_wait(struct par *p, int (*done)(void *ctx), void *ctx, struct err *e);
 
 /* One way of an exchange: `n` bytes at `p` to, or from, a rank. */
 struct par_move { int rank, send; void *p; size_t n; };
-static inline struct par_move par_to(int rank, const void *p, size_t n) { return (struct par_move){ rank, 1, (void *)p, n }; }
+static inline struct par_move par_to(int rank, const void *p, size_t n) { return (struct par_move){ rank,
+		1, (void *)p, n }; }
 static inline struct par_move par_from(int rank, void *p, size_t n) { return (struct par_move){ rank, 0, p, n }; }
 /* Does all of them; each send has its receive of the same size in the other's list, in the same order. */
 int par_exchange(struct par *p, const struct par_move *v, size_t n, struct err *e);

@@ -26,7 +26,8 @@ const struct py_kind_info *py_kind_info(enum py_kind kind)
 	case PY_##node: { \
 		typedef struct py_##node T __attribute__((unused)); \
 		static const struct py_field fields[] = { list { .name = NULL } }; \
-		static const struct py_kind_info info = { .name = #node, .fields = fields, .n = COUNT_OF(fields) - 1, .category = PY_IN_##cat }; \
+		static const struct py_kind_info info = { .name = #node, .fields = fields, \
+							  .n = COUNT_OF(fields) - 1, .category = PY_IN_##cat }; \
 		return &info; \
 	}
 #include "py/ast.def"

@@ -32,7 +32,8 @@ enum py_ctx { PY_LOAD, PY_STORE, PY_DEL };
 
 /* Literal values. An int that does not fit int64 keeps its digits (decimal, or with its
  * 0x/0o/0b prefix, underscores removed). */
-enum py_const_kind { PY_C_NONE, PY_C_TRUE, PY_C_FALSE, PY_C_ELLIPSIS, PY_C_INT, PY_C_BIGINT, PY_C_FLOAT, PY_C_IMAG, PY_C_STR, PY_C_BYTES };
+enum py_const_kind { PY_C_NONE, PY_C_TRUE, PY_C_FALSE, PY_C_ELLIPSIS, PY_C_INT, PY_C_BIGINT, PY_C_FLOAT,
+		     PY_C_IMAG, PY_C_STR, PY_C_BYTES };
 
 struct py_const {
 	enum py_const_kind kind;
@@ -91,7 +92,8 @@ struct py_node {
 
 /* The field table: how dump, printer and comparison walk any node. */
 enum py_field_kind {
-	PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP, PY_F_OPS, PY_F_CTX, PY_F_CONST
+	PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP,
+		PY_F_OPS, PY_F_CTX, PY_F_CONST
 };
 struct py_field { const char *name; enum py_field_kind kind; size_t offset; };   /* offset into u */
 enum py_category { PY_IN_MOD, PY_IN_STMT, PY_IN_EXPR, PY_IN_AUX, PY_IN_PAT };

@@ -119,7 +119,8 @@ static int key_number(const struct py_node *n, double *v)
 		*v = -*v;
 		return 1;
 	}
-	if (n->kind != PY_Constant || k->kind == PY_C_IMAG || k->kind > PY_C_FLOAT || k->kind == PY_C_NONE || k->kind == PY_C_ELLIPSIS ||
+	if (n->kind != PY_Constant || k->kind == PY_C_IMAG || k->kind > PY_C_FLOAT || k->kind == PY_C_NONE ||
+	    k->kind == PY_C_ELLIPSIS ||
 	    k->kind == PY_C_BIGINT)
 		return 0;
 	*v = k->kind == PY_C_FLOAT ? k->f : k->kind == PY_C_INT ? (double)k->i : k->kind == PY_C_TRUE;
@@ -162,7 +163,8 @@ static void check_class(struct pattern *x, const struct py_node *n)
 		py_check_bindable(x->p, a->v[i], n->u.MatchClass.kwd_patterns.v[i]);
 		for (size_t k = i + 1; k < a->n; k++)
 			if (a->v[i].p == a->v[k].p)
-				FAIL(x, n->u.MatchClass.kwd_patterns.v[k], "attribute name repeated in class pattern: %.*s", STR_ARG(a->v[i]));
+				FAIL(x, n->u.MatchClass.kwd_patterns.v[k],
+				     "attribute name repeated in class pattern: %.*s", STR_ARG(a->v[i]));
 	}
 	check_parts(x, &n->u.MatchClass.patterns);
 	check_parts(x, &n->u.MatchClass.kwd_patterns);

@@ -139,7 +139,8 @@ static void match_bracket(struct fscan *f, char *open, int *depth)
 			py_fail(f->p, f->part->start, "f-string: unmatched '%c'", c);
 		--*depth;
 		if (open[*depth] != (c == ')' ? '(' : c == ']' ? '[' : '{'))
-			py_fail(f->p, f->part->start, "f-string: closing parenthesis '%c' does not match opening parenthesis '%c'",
+			py_fail(f->p, f->part->start,
+				"f-string: closing parenthesis '%c' does not match opening parenthesis '%c'",
 				c, open[*depth]);
 	}
 }

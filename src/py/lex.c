@@ -290,7 +290,8 @@ static enum py_tok close_bracket(struct parser *p, char c, char open, enum py_to
 		py_fail_lex(p, p->tok.start, "unmatched '%c'", c);
 	if (p->parens[d - 1].open != open) {
 		if (p->parens[d - 1].at.line != p->tok.start.line)
-			py_fail_lex(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c' on line %d",
+			py_fail_lex(p, p->tok.start,
+				    "closing parenthesis '%c' does not match opening parenthesis '%c' on line %d",
 				c, p->parens[d - 1].open, p->parens[d - 1].at.line);
 		py_fail_lex(p, p->tok.start, "closing parenthesis '%c' does not match opening parenthesis '%c'",
 			c, p->parens[d - 1].open);

@@ -40,7 +40,8 @@ static void integer_value(struct parser *p, const char *s, size_t n, struct pos 
 		if (!ck_mul64(v, radix, &v) && !ck_add64(v, digit_value(*d), &v))
 			continue;
 		if (radix == 10 && n > MAX_DECIMAL_DIGITS)
-			py_fail(p, at, "Exceeds the limit (%d digits) for integer string conversion: value has %zu digits; "
+			py_fail(p, at, "Exceeds the limit (%d digits) for integer string conversion: value "
+				       "has %zu digits; "
 				"use sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal "
 				"for huge integer literals to avoid decimal conversion limits.", MAX_DECIMAL_DIGITS, n);
 		out->kind = PY_C_BIGINT;
@@ -54,7 +55,8 @@ static void integer_value(struct parser *p, const char *s, size_t n, struct pos 
 /* Few digits and a small power of ten: one exact division or multiplication. */
 static int float_fast(const char *s, double *out)
 {
-	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+				       1e13, 1e14, 1e15 };
 	int64_t m = 0;
 	int digits = 0, after = 0, point = 0;
 

@@ -39,7 +39,8 @@ static struct py_node *comprehension(struct parser *p, enum py_kind kind, struct
 	struct py_list generators;
 
 	if (elt->kind == PY_Starred)
-		py_fail(p, (struct pos){ .line = elt->line, .col = elt->col }, "iterable unpacking cannot be used in comprehension");
+		py_fail(p, (struct pos){ .line = elt->line, .col = elt->col },
+			"iterable unpacking cannot be used in comprehension");
 	generators = py_for_if_clauses(p);
 	if (kind == PY_ListComp)
 		n->u.ListComp = (struct py_ListComp){ .elt = elt, .generators = generators };
@@ -86,7 +87,8 @@ struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok
 		n = comprehension(p, PY_GeneratorExp, first, start);
 	} else {
 		if (first->kind == PY_Starred)
-			py_fail(p, (struct pos){ .line = first->line, .col = first->col }, "cannot use starred expression here");
+			py_fail(p, (struct pos){ .line = first->line, .col = first->col },
+				"cannot use starred expression here");
 		py_expect(p, close);
 		return first;
 	}

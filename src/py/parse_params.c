@@ -117,8 +117,10 @@ static void finish(struct params *s)
 	size_t from = s->star ? s->star_base : p->stack.n, count = (p->stack.n - from) / 2;
 
 	if (count) {
-		a->kwonlyargs = (struct py_list){ .v = arena_alloc(p->arena, count * sizeof *a->kwonlyargs.v), .n = count };
-		a->kw_defaults = (struct py_list){ .v = arena_alloc(p->arena, count * sizeof *a->kw_defaults.v), .n = count };
+		a->kwonlyargs = (struct py_list){ .v = arena_alloc(p->arena, count * sizeof *a->kwonlyargs.v),
+						  .n = count };
+		a->kw_defaults = (struct py_list){ .v = arena_alloc(p->arena, count * sizeof *a->kw_defaults.v),
+						   .n = count };
 	}
 	for (size_t i = 0; i < count; i++) {
 		a->kwonlyargs.v[i] = p->stack.v[from + 2 * i];

@@ -13,7 +13,8 @@ static struct py_node *number(struct parser *p, int imaginary)
 		py_fail_token(p);
 	n = py_atom(p);
 	if (imaginary && n->u.Constant.value.kind != PY_C_IMAG)
-		py_fail(p, (struct pos){ .line = n->line, .col = n->col }, "imaginary number required in complex literal");
+		py_fail(p, (struct pos){ .line = n->line, .col = n->col },
+			"imaginary number required in complex literal");
 	return n;
 }
 

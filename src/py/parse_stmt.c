@@ -5,7 +5,8 @@
 
 /* `value` has a part that cannot be assigned to. If the statement could be a comparison with
  * '=' for '==', the message says so. */
-static _Noreturn void fail_assignment(struct parser *p, const struct py_node *value, const struct py_node *bad, int only)
+static _Noreturn void fail_assignment(struct parser *p, const struct py_node *value, const struct py_node *bad,
+				      int only)
 {
 	struct pos at = { .line = bad->line, .col = bad->col };
 
@@ -15,7 +16,8 @@ static _Noreturn void fail_assignment(struct parser *p, const struct py_node *va
 		py_next(p);
 		py_yield_or_star_expressions(p);
 		if (!py_at(p, T_ASSIGN) && !py_at(p, T_WALRUS))
-			py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(bad));
+			py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?",
+				py_expr_name(bad));
 	}
 	py_fail(p, at, "cannot assign to %s", py_expr_name(bad));
 }

@@ -185,7 +185,8 @@ static void print_generators(struct py_printer *p, const struct py_list *l)
 	}
 }
 
-static void print_comp(struct py_printer *p, const struct py_node *elt, const struct py_list *generators, const char *brackets)
+static void print_comp(struct py_printer *p, const struct py_node *elt, const struct py_list *generators,
+		       const char *brackets)
 {
 	buf_addc(p->out, brackets[0]);
 	py_print_expr(p, elt, P_TEST);
@@ -248,7 +249,8 @@ static void print_call(struct py_printer *p, const struct py_node *n)
 static void print_attribute(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Attribute.value;
-	int digits = v->kind == PY_Constant && (v->u.Constant.value.kind == PY_C_INT || v->u.Constant.value.kind == PY_C_BIGINT);
+	int digits = v->kind == PY_Constant && (v->u.Constant.value.kind == PY_C_INT ||
+						v->u.Constant.value.kind == PY_C_BIGINT);
 
 	py_print_expr(p, v, P_ATOM);
 	buf_addf(p->out, "%s.%.*s", digits ? " " : "", STR_ARG(n->u.Attribute.attr));
@@ -302,7 +304,8 @@ static void print_constant(struct py_printer *p, const struct py_node *n)
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-static void print_param(struct py_printer *p, const char *star, const struct py_node *n, const struct py_node *value, int *any)
+static void print_param(struct py_printer *p, const char *star, const struct py_node *n,
+			const struct py_node *value, int *any)
 {
 	buf_addf(p->out, "%s%s%.*s", *any ? ", " : "", star, STR_ARG(n->u.arg.arg));
 	*any = 1;
@@ -317,7 +320,8 @@ static void print_param(struct py_printer *p, const char *star, const struct py_
 }
 
 /* Positional parameters of one list; `first` is the place of its first among all. */
-static void print_positional(struct py_printer *p, const struct py_list *l, const struct py_arguments *a, size_t first, int *any)
+static void print_positional(struct py_printer *p, const struct py_list *l, const struct py_arguments *a,
+			     size_t first, int *any)
 {
 	size_t plain = a->posonlyargs.n + a->args.n - a->defaults.n;
 
@@ -361,7 +365,8 @@ static void print_lambda(struct py_printer *p, const struct py_node *n)
 /* --- dispatch ----------------------------------------------------------------------------------- */
 
 /* A walrus is always put in parentheses: few places take one without. */
-static const struct { void (*print)(struct py_printer *, const struct py_node *); enum prec prec; } printers[PY_KINDS] = {
+static const struct { void (*print)(struct py_printer *, const struct py_node *); enum prec prec;
+		      } printers[PY_KINDS] = {
 	[PY_NamedExpr] = { print_named, P_TUPLE }, [PY_BoolOp] = { print_boolop, P_OR },
 	[PY_BinOp] = { print_binop, P_ARITH }, [PY_UnaryOp] = { print_unaryop, P_FACTOR },
 	[PY_Lambda] = { print_lambda, P_TEST }, [PY_IfExp] = { print_ifexp, P_TEST },

@@ -117,7 +117,8 @@ static void print_assert(struct py_printer *p, const struct py_node *n)
 }
 
 static void print_global(struct py_printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
-static void print_nonlocal(struct py_printer *p, const struct py_node *n) { print_ids(p, "nonlocal", &n->u.Nonlocal.names); }
+static void print_nonlocal(struct py_printer *p, const struct py_node *n) { print_ids(p, "nonlocal",
+		&n->u.Nonlocal.names); }
 static void print_pass(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }
 static void print_break(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "break\n"); }
 static void print_continue(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "continue\n"); }
@@ -155,7 +156,8 @@ static void print_expression(struct py_printer *p, const struct py_node *n)
 	const struct py_node *v = n->u.Expr.value;
 	const struct py_const *c = &v->u.Constant.value;
 
-	if (v->kind == PY_Constant && c->kind == PY_C_STR && !v->u.Constant.kind.p && c->s.n && memchr(c->s.p, '\n', c->s.n))
+	if (v->kind == PY_Constant && c->kind == PY_C_STR && !v->u.Constant.kind.p && c->s.n &&
+	    memchr(c->s.p, '\n', c->s.n))
 		py_print_docstring(p, c);
 	else
 		py_print_value(p, v);
@@ -218,7 +220,8 @@ static void print_with(struct py_printer *p, const struct py_node *n)
 			py_print_expr(p, w->optional_vars, P_ATOM);
 		}
 	}
-	if (n->u.With.items.n == 1 && !n->u.With.items.v[0]->u.withitem.optional_vars && !p->out->failed && p->out->p[at] == '(') {
+	if (n->u.With.items.n == 1 && !n->u.With.items.v[0]->u.withitem.optional_vars && !p->out->failed &&
+	    p->out->p[at] == '(') {
 		buf_adds(p->out, ")");
 		if (!buf_reserve(p->out, 1)) {
 			memmove(p->out->p + at + 1, p->out->p + at, p->out->n - at);

@@ -52,7 +52,8 @@ const char *py_float_text(double v, int point, char out[PY_FLOAT_TEXT])
 	else if (exp < 0)
 		snprintf(out, (size_t)size, "%s0.%.*s%s", sign, -exp - 1, "000", digits);
 	else if (n <= exp + 1)
-		snprintf(out, (size_t)size, "%s%s%.*s%s", sign, digits, exp + 1 - n, "0000000000000000", point ? ".0" : "");
+		snprintf(out, (size_t)size, "%s%s%.*s%s", sign, digits, exp + 1 - n, "0000000000000000",
+			 point ? ".0" : "");
 	else
 		snprintf(out, (size_t)size, "%s%.*s.%s", sign, exp + 1, digits, digits + exp + 1);
 	return out;

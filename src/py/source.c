@@ -129,7 +129,8 @@ static struct encoding find_encoding(struct parser *p, struct str cookie)
 		if (!strcmp(name, byte_encodings[i].name))
 			enc.bytes = &byte_encodings[i];
 	if (!enc.bytes)
-		py_fail(p, (struct pos){ .line = 1 }, "unknown encoding: %.*s", (int)MIN(cookie.n, (size_t)60), cookie.p);
+		py_fail(p, (struct pos){ .line = 1 }, "unknown encoding: %.*s", (int)MIN(cookie.n, (size_t)60),
+			cookie.p);
 	return enc;
 }
 
@@ -216,7 +217,8 @@ static size_t widen(struct parser *p, char *w, struct str b, const struct byte_e
 		uint32_t c = byte < 128 ? byte : enc->upper[byte - 128];
 
 		if (!c)
-			py_fail(p, (struct pos){ .line = line_of(start, w) }, "'%s' codec can't decode byte 0x%02x in position %zu",
+			py_fail(p, (struct pos){ .line = line_of(start, w) },
+				"'%s' codec can't decode byte 0x%02x in position %zu",
 				enc->name, byte, i);
 		w = py_uni_encode(w, c);
 	}

@@ -14,7 +14,8 @@ static int hex_value(char c)
 }
 
 /* `digits` hexadecimal digits at *s, or fail with CPython's wording. */
-static uint32_t hex_escape(struct parser *p, const char **s, const char *end, int digits, const char *form, int bytes, struct pos at)
+static uint32_t hex_escape(struct parser *p, const char **s, const char *end, int digits, const char *form,
+			   int bytes, struct pos at)
 {
 	uint32_t v = 0;
 
@@ -38,10 +39,12 @@ static uint32_t name_escape(struct parser *p, const char **s, const char *end, s
 	int32_t c;
 
 	if (*s >= end || **s != '{' || !(close = memchr(name, '}', (size_t)(end - name))) || close == name)
-		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: malformed \\N character escape");
+		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: malformed \\N "
+			       "character escape");
 	c = py_uni_by_name((struct str){ .p = name, .n = (size_t)(close - name) });
 	if (c < 0)
-		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: unknown Unicode character name");
+		py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: unknown Unicode "
+			       "character name");
 	*s = close + 1;
 	return (uint32_t)c;
 }

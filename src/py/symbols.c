@@ -9,7 +9,8 @@
 enum scope_type { SYM_MODULE, SYM_CLASS, SYM_FUNCTION, SYM_ANNOTATION };
 
 enum use {
-	USE_READ = 1, USE_LOCAL = 2, USE_PARAM = 4, USE_GLOBAL = 8, USE_NONLOCAL = 16, USE_IMPORT = 32, USE_ANNOTATED = 64,
+	USE_READ = 1, USE_LOCAL = 2, USE_PARAM = 4, USE_GLOBAL = 8, USE_NONLOCAL = 16, USE_IMPORT = 32,
+		USE_ANNOTATED = 64,
 	USE_LOOP = 128,          /* the target of a comprehension's for */
 	USE_BOUND = USE_LOCAL | USE_PARAM | USE_IMPORT
 };
@@ -220,7 +221,8 @@ static void visit_iterable(struct table *t, struct py_node *iter)
 }
 
 /* The first iterable belongs to the scope around, all else to the comprehension's own. */
-static void visit_comprehension(struct table *t, const char *name, const struct py_list *generators, struct py_node *value,
+static void visit_comprehension(struct table *t, const char *name, const struct py_list *generators,
+				struct py_node *value,
 				struct py_node *elt)
 {
 	const struct py_comprehension *first = &generators->v[0]->u.comprehension;
@@ -252,7 +254,8 @@ static void bind_outside(struct table *t, const struct py_node *target)
 
 		if (s->comprehension) {
 			if (use & USE_LOOP && use & (USE_LOCAL | USE_GLOBAL))
-				py_fail(t->p, at, "assignment expression cannot rebind comprehension iteration variable '%.*s'", STR_ARG(id));
+				py_fail(t->p, at, "assignment expression cannot rebind comprehension "
+						  "iteration variable '%.*s'", STR_ARG(id));
 		} else if (s->type == SYM_CLASS) {
 			py_fail(t->p, at, "assignment expression within a comprehension cannot be used in a class body");
 		} else if (s->type == SYM_FUNCTION || s->type == SYM_MODULE) {
@@ -332,7 +335,8 @@ static void visit_annotated(struct table *t, struct py_node *n)
 		unsigned was = use_of(t->now, id);
 
 		if (was & (USE_GLOBAL | USE_NONLOCAL) && t->now != t->module && a->simple)
-			py_fail(t->p, pos_of(n), "annotated name '%.*s' can't be %s", STR_ARG(id), was & USE_GLOBAL ? "global" : "nonlocal");
+			py_fail(t->p, pos_of(n), "annotated name '%.*s' can't be %s", STR_ARG(id),
+				was & USE_GLOBAL ? "global" : "nonlocal");
 		if (a->simple)
 			add(t, t->now, id, USE_ANNOTATED | USE_LOCAL, pos_of(a->target));
 		else if (a->value)
@@ -383,13 +387,17 @@ static void visit_scope(struct table *t, struct py_node *n)
 	case PY_FunctionDef: case PY_AsyncFunctionDef: visit_function(t, n); break;
 	case PY_Lambda: visit_lambda(t, n); break;
 	case PY_ClassDef: visit_class(t, n); break;
-	case PY_ListComp: visit_comprehension(t, "list comprehension", &n->u.ListComp.generators, NULL, n->u.ListComp.elt); break;
-	case PY_SetComp: visit_comprehension(t, "set comprehension", &n->u.SetComp.generators, NULL, n->u.SetComp.elt); break;
+	case PY_ListComp:
+		visit_comprehension(t, "list comprehension", &n->u.ListComp.generators, NULL, n->u.ListComp.elt); break;
+	case PY_SetComp:
+		visit_comprehension(t, "set comprehension", &n->u.SetComp.generators, NULL, n->u.SetComp.elt); break;
 	case PY_DictComp:
-		visit_comprehension(t, "dict comprehension", &n->u.DictComp.generators, n->u.DictComp.value, n->u.DictComp.key);
+		visit_comprehension(t, "dict comprehension", &n->u.DictComp.generators, n->u.DictComp.value,
+				    n->u.DictComp.key);
 		break;
 	default:
-		visit_comprehension(t, "generator expression", &n->u.GeneratorExp.generators, NULL, n->u.GeneratorExp.elt);
+		visit_comprehension(t, "generator expression", &n->u.GeneratorExp.generators, NULL,
+				    n->u.GeneratorExp.elt);
 	}
 }
 

@@ -78,7 +78,8 @@ static void check_features(struct code *c, const struct py_node *n)
 
 static int is_text(const struct py_node *n)
 {
-	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant && n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
+	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant &&
+		n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
 }
 
 /* Only the docstring and other future statements may stand before one. */
@@ -406,7 +407,8 @@ static void look_for_yield(void *ctx, struct py_node *n)
 	struct yield_search *s = ctx;
 
 	s->found |= n->kind == PY_Yield;
-	if (!s->found && n->kind != PY_FunctionDef && n->kind != PY_AsyncFunctionDef && n->kind != PY_Lambda && n->kind != PY_ClassDef)
+	if (!s->found && n->kind != PY_FunctionDef && n->kind != PY_AsyncFunctionDef && n->kind != PY_Lambda &&
+	    n->kind != PY_ClassDef)
 		py_children(n, look_for_yield, s);
 }
 

@@ -28,7 +28,8 @@ static void add_verdict(double *v, const struct verdict *x)
 }
 
 /* Sums over samples that become means. */
-static const enum gauge of_samples[] = { GAUGE_reward, GAUGE_correct, GAUGE_passed_ast, GAUGE_passed_compile, GAUGE_passed_tiny,
+static const enum gauge of_samples[] = { GAUGE_reward, GAUGE_correct, GAUGE_passed_ast, GAUGE_passed_compile,
+					 GAUGE_passed_tiny,
 					 GAUGE_level2_share, GAUGE_length, GAUGE_cut_share, GAUGE_turns };
 
 void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskset *tasks)
@@ -67,7 +68,8 @@ size_t gauges_metrics(const struct gauges *g, struct metric *out)
 
 	for (int i = 0; i < GAUGES; i++)
 		if (!isnan(g->v[i]))
-			out[n++] = (struct metric){ .name = gauges[i].name, .value = g->v[i], .clock = gauges[i].clock };
+			out[n++] = (struct metric){ .name = gauges[i].name, .value = g->v[i],
+						    .clock = gauges[i].clock };
 	return n;
 }
 
@@ -119,7 +121,8 @@ static void put_values(struct slab *s, const char *from)
 
 /* log p of the samples' tokens under the parameters of the start, which stand in for the present ones
  * meanwhile. */
-static int start_logprobs(const struct gauge_start *s, struct policy *p, const struct train_seq *seq, size_t n, float *const *logp, struct err *e)
+static int start_logprobs(const struct gauge_start *s, struct policy *p, const struct train_seq *seq,
+			  size_t n, float *const *logp, struct err *e)
 {
 	struct slab *now = parameters(p);
 	char *values = mem_alloc(now->bytes);
@@ -153,7 +156,8 @@ static double mean_difference(const struct rolled *const *sample, float *const *
 	return tokens > 0 ? sum / tokens : 0.0;
 }
 
-int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n, int longest, double *kl, struct err *e)
+int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n,
+		     int longest, double *kl, struct err *e)
 {
 	enum { SAMPLES = 16 };
 	const struct rolled *sample[SAMPLES];

@@ -34,6 +34,7 @@ void gauge_start_close(struct gauge_start *s);
 void gauge_start_drop(const struct gauge_start *s);     /* training is done: the file goes */
 /* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n` samples a task)
  * of log p now - log p at the start: the divergence from the start, as far as these tell. */
-int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n, int longest, double *kl, struct err *e);
+int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n,
+		     int longest, double *kl, struct err *e);
 
 #endif

@@ -37,7 +37,8 @@ struct rl {
 	int64_t saved;                  /* step of the newest checkpoint, there or being written; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
-	int torn;                       /* the parameters are ahead of the step that was written last: not to be saved */
+	/* the parameters are ahead of the step that was written last: not to be saved */
+	int torn;
 	int64_t step_ns;
 };
 
@@ -180,7 +181,8 @@ struct update {
 };
 
 /* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
-static double coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp, const float *entropy, float *coef)
+static double coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
+			   const float *entropy, float *coef)
 {
 	struct update *u = ctx;
 	const struct rolled *s = u->sample[i];
@@ -212,7 +214,8 @@ static double coefficients(void *ctx, size_t i, const struct train_seq *seq, con
 
 static int same_answer(const struct rolled *a, const struct rolled *b)
 {
-	return a->n == b->n && a->prompt_n == b->prompt_n && !memcmp(a->tokens, b->tokens, (size_t)a->n * sizeof *a->tokens);
+	return a->n == b->n && a->prompt_n == b->prompt_n && !memcmp(a->tokens, b->tokens,
+								     (size_t)a->n * sizeof *a->tokens);
 }
 
 /* Which sequences of its group a sample repeats: first[i] is the earliest that equals i. */
@@ -285,7 +288,8 @@ static int gauge_update(struct rl *s, const struct update *u, size_t n, struct g
 	return 0;
 }
 
-static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row, struct gauges *g, struct err *e)
+static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row,
+			struct gauges *g, struct err *e)
 {
 	size_t n = ro->samples.n, alive = 0;
 	struct train_seq *seq = mem_array(n, sizeof *seq);
@@ -312,7 +316,8 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	}
 	for (int pass = 0; pass < s->o->inner && alive && !rc; pass++) {
 		u.first_pass = pass == 0;
-		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) || par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
+		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) ||
+			par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
 		/* The parameters are ahead of the last written row from here on: a stop now saves nothing. */
 		if (!rc) {
 			trainer_apply(s->p.trainer, &rep);
@@ -356,9 +361,11 @@ static void show(struct rl *s, const struct gauges *g, double loss)
 {
 	const double *v = g->v;
 
-	snprintf(s->shown, sizeof s->shown, "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, v[GAUGE_reward],
+	snprintf(s->shown, sizeof s->shown,
+		 "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, v[GAUGE_reward],
 		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny], 100.0 * v[GAUGE_correct]);
-	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, v[GAUGE_tokens_per_s], v[GAUGE_candidates_per_s]);
+	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, v[GAUGE_tokens_per_s],
+		      v[GAUGE_candidates_per_s]);
 }
 
 /* While a step samples: how far it is. */
@@ -367,18 +374,21 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 	struct rl *s = ctx;
 	double seconds = (double)(clock_ns() - s->step_ns) / 1e9;
 
-	progress_note(&s->bar, "%s%ssampled %zu, judged %zu of %zu, %.1f candidates/s", s->shown, s->shown[0] ? "; now " : "", sampled, judged,
+	progress_note(&s->bar, "%s%ssampled %zu, judged %zu of %zu, %.1f candidates/s", s->shown,
+		      s->shown[0] ? "; now " : "", sampled, judged,
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
-static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row, const struct gauges *g, struct err *e)
+static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row,
+		      const struct gauges *g, struct err *e)
 {
 	struct metric extra[GAUGES];
 	size_t n = gauges_metrics(g, extra);
 
 	if (!s->store)
 		return 0;
-	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step, s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
+	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step,
+						      s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
 	    store_commit(s->store, e)) {
 		store_rollback(s->store);
 		return -1;
@@ -388,8 +398,10 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 
 static int one_step(struct rl *s, struct err *e)
 {
-	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store, .judge = s->o->judge,
-				   .pending = s->store, .par = s->par, .stage = "rl", .policy = slab_hash(tape_params(trainer_tape(s->p.trainer))),
+	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store,
+				   .judge = s->o->judge,
+				   .pending = s->store, .par = s->par, .stage = "rl",
+				   .policy = slab_hash(tape_params(trainer_tape(s->p.trainer))),
 				   .tick = tick, .tick_ctx = s };
 	struct rollout ro = { .seconds = 0 };
 	struct store_step row = { .stage = "rl", .step = s->step + 1 };
@@ -482,7 +494,8 @@ static int save_final(struct rl *s, struct err *e)
 	int rc;
 
 	state_of(s, &state);
-	rc = buf_check(&state, e) || saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints, "rl_final", buf_str(&state), e) ? -1 : 0;
+	rc = buf_check(&state, e) || saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints,
+			"rl_final", buf_str(&state), e) ? -1 : 0;
 	buf_release(&state);
 	return rc;
 }
@@ -521,14 +534,16 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	s->checkpoints = buf_take(&path);
 	s->curriculum = o->start;
 	found = s->checkpoints ? checkpoint_newest(s->par, s->checkpoints, "rl", &latest, e) : err_nomem(e);
-	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) || (found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
+	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) ||
+		(found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {
 		s->pool = judge_pool_open(&o->judge, &o->pool, e);
 		rc = s->pool ? taskset_keep_good(&s->tasks, s->pool, s->par, e) : -1;
 	}
 	if (!rc) {
-		s->total = o->steps ? o->steps : MAX((int64_t)1, o->epochs * (int64_t)s->tasks.rows.n / o->tasks_per_step);
+		s->total = o->steps ? o->steps : MAX((int64_t)1, o->epochs * (int64_t)s->tasks.rows.n /
+						     o->tasks_per_step);
 		po.trainer.optim.total = s->total * o->inner;
 		rc = policy_open(&s->p, dev, &po, found ? buf_cstr(&latest) : NULL, e);
 	}
@@ -538,10 +553,12 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 		rc = -1;
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
-	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store, .parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
+								.parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
-		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start, &s->p, o->out, o->kl_every, e) ? -1 : 0;
+		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start,
+				&s->p, o->out, o->kl_every, e) ? -1 : 0;
 	buf_release(&latest);
 	return rc;
 }
@@ -552,12 +569,14 @@ static int finish(struct rl *s, struct err *e)
 	int64_t after = s->total - MAX((int64_t)1, s->total / 10);
 
 	if (s->r->too_long)
-		log_warn("rl: %lld samples were longer than %d tokens and had no say", (long long)s->r->too_long, s->o->max_length);
+		log_warn("rl: %lld samples were longer than %d tokens and had no say",
+			 (long long)s->r->too_long, s->o->max_length);
 	s->r->done = 1;
 	gauge_start_drop(&s->start);
 	if (!s->store)
 		return 0;
-	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store, "rl", after, "correct", &s->r->correct, e) ||
+	return metrics_mean(s->store, "rl", after, "reward", &s->r->reward, e) || metrics_mean(s->store,
+			"rl", after, "correct", &s->r->correct, e) ||
 	       store_sync(s->store, e) || save_final(s, e) || checkpoint_prune(s->checkpoints, "rl", 1, e) ||
 	       store_drop_pending(s->store, "rl", s->total, e) || store_compact(s->store, e) ? -1 : 0;
 }

@@ -56,7 +56,8 @@ static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
  * not answered twice in the same way. */
 static struct infer_request request_of(struct rolling *g, size_t i, uint64_t step)
 {
-	struct infer_request q = { .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u, .number = i, .sample = g->o->sample,
+	struct infer_request q = { .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u,
+				   .number = i, .sample = g->o->sample,
 				   .max_new_tokens = g->o->max_new_tokens, .ctx = &g->group[i] };
 
 	q.nstop_tokens = tok_stops(g->env->tok, &q.stop_tokens);
@@ -84,8 +85,9 @@ static int make_groups(struct rolling *g)
 /* Samples of a task that are worth another computation of its prompt. */
 enum { TOGETHER = 8 };
 
-/* Whose turn a sample is when they are dealt out. Answers to one task are about equally long, answers to different tasks are not:
- * so each task's samples are cut into pieces of neighbours, and the pieces go round. */
+/* Whose turn a sample is when they are dealt out. Answers to one task are about equally long,
+ * answers to different tasks are not: so each task's samples are cut into pieces of neighbours, and
+ * the pieces go round. */
 static size_t turn_of(const struct rolling *g, size_t sample)
 {
 	size_t n = (size_t)g->o->n, ranks = (size_t)par_size(g->env->par);
@@ -94,8 +96,8 @@ static size_t turn_of(const struct rolling *g, size_t sample)
 	return (sample / n * pieces + sample % n * pieces / n) % ranks;
 }
 
-/* Of what no earlier run left behind every process draws an equal part: the samples in the order of their turns, cut into equal
- * parts. The first process alone knows what was left. */
+/* Of what no earlier run left behind every process draws an equal part: the samples in the order of
+ * their turns, cut into equal parts. The first process alone knows what was left. */
 static int share_out(struct rolling *g)
 {
 	size_t n = g->r->samples.n, left = 0, at = 0;
@@ -184,7 +186,8 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 
 static struct store_pending place_of(const struct rolling *g, size_t index)
 {
-	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step, .place = (int64_t)(index / (size_t)g->o->n),
+	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step,
+				       .place = (int64_t)(index / (size_t)g->o->n),
 				       .number = (int64_t)(index % (size_t)g->o->n) };
 }
 
@@ -199,7 +202,8 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 		return err_set(e, ERR_FORMAT, "a sample of another rank ends early");
 	memcpy(&place, data.p, sizeof place);
 	at = place_of(g, (size_t)place);
-	return store_put_pending(g->env->pending, &at, (struct str){ .p = data.p + sizeof place, .n = data.n - sizeof place }, e);
+	return store_put_pending(g->env->pending, &at, (struct str){ .p = data.p + sizeof place,
+								     .n = data.n - sizeof place }, e);
 }
 
 /* --- judging ------------------------------------------------------------------------------------------- */
@@ -225,7 +229,8 @@ static void take_verdict(struct rolling *g, const struct judged *j)
 		s->verdict = (struct verdict){ .stage = STAGE_ast, .diag = j->verdict.diag };
 		if (s->verdict.diag.reason != REASON_bad_task) {
 			diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.text);
-			log_warn("a sample of task '%s' could not be judged: %s", g->tasks->rows.v[s->task].id, j->err.text);
+			log_warn("a sample of task '%s' could not be judged: %s", g->tasks->rows.v[s->task].id,
+				 j->err.text);
 		}
 	}
 	verdict_forget_times(&s->verdict);
@@ -237,7 +242,8 @@ static int submit(struct rolling *g, size_t index)
 {
 	struct rolled *s = &g->r->samples.v[index];
 	struct judged now;
-	int rc = judge_batch_ask(&g->batch, index, str_of(g->tasks->rows.v[s->task].source), str_of(s->code), &now, g->e);
+	int rc = judge_batch_ask(&g->batch, index, str_of(g->tasks->rows.v[s->task].source), str_of(s->code),
+				 &now, g->e);
 
 	if (rc > 0)
 		take_verdict(g, &now);
@@ -284,7 +290,8 @@ static int remember(struct rolling *g, size_t index, const struct infer_result *
 	pending_pack(res, key_of(g, index), &told);
 	rc = buf_check(&told, g->e);
 	if (!rc)
-		rc = g->env->pending ? store_put_pending(g->env->pending, &at, buf_str(&told), g->e) : steal_tell(&g->batch.stealing, 0, buf_str(&told), g->e);
+		rc = g->env->pending ? store_put_pending(g->env->pending, &at, buf_str(&told), g->e) :
+			steal_tell(&g->batch.stealing, 0, buf_str(&told), g->e);
 	buf_release(&told);
 	return rc;
 }
@@ -463,9 +470,11 @@ struct places {
 	const struct tok_ids *given;     /* as in struct rolling */
 };
 
-static int one_turn(struct rollout *r, struct rollout_env *env, const struct places *p, uint64_t step, const struct rollout_opts *o, struct err *e)
+static int one_turn(struct rollout *r, struct rollout_env *env, const struct places *p, uint64_t step,
+		    const struct rollout_opts *o, struct err *e)
 {
-	struct rolling g = { .r = r, .env = env, .tasks = p->tasks, .which = p->which, .o = o, .count = p->count, .given = p->given, .step = step,
+	struct rolling g = { .r = r, .env = env, .tasks = p->tasks, .which = p->which, .o = o,
+			     .count = p->count, .given = p->given, .step = step,
 			     .e = e };
 	struct infer_calls calls = { .done = sample_done, .stop = should_stop, .ctx = &g };
 	int64_t start = clock_ns(), sampled_ns;
@@ -544,7 +553,8 @@ static int find_repairs(struct repair *x, const struct rollout *r, int turn, con
 static int join_repairs(struct rollout *r, const struct repair *x, struct rollout *next, struct err *e)
 {
 	for (size_t k = 0; k < x->n; k++)
-		if (next->samples.v[k].finish != INFER_REFUSED && turn_join(&r->samples.v[x->sample[k]], &next->samples.v[k], e))
+		if (next->samples.v[k].finish != INFER_REFUSED && turn_join(&r->samples.v[x->sample[k]],
+				&next->samples.v[k], e))
 			return -1;
 	r->stats.tokens += next->stats.tokens;
 	r->looks += next->looks;
@@ -556,7 +566,8 @@ static int join_repairs(struct rollout *r, const struct repair *x, struct rollou
 }
 
 /* A further turn does not tell how far it is: what was said of the first stands. */
-static int another_turn(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, int turn, uint64_t step,
+static int another_turn(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, int turn,
+			uint64_t step,
 			const struct rollout_opts *o, struct err *e)
 {
 	struct rollout_opts single = *o;
@@ -580,7 +591,8 @@ static int another_turn(struct rollout *r, struct rollout_env *env, const struct
 	return rc;
 }
 
-int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
+int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which,
+		size_t count,
 		uint64_t step, const struct rollout_opts *o, struct err *e)
 {
 	struct places p = { .tasks = tasks, .which = which, .count = count };
@@ -628,7 +640,8 @@ static int gather_verdicts(struct rolling *g)
 	for (size_t i = (size_t)par_rank(g->env->par); i < n && !rc; i += ranks)
 		own[count++] = g->r->samples.v[i].verdict;
 	if (!rc)
-		rc = par_gather(g->env->par, (struct str){ .p = (const char *)own, .n = count * sizeof *own }, all, g->e);
+		rc = par_gather(g->env->par, (struct str){ .p = (const char *)own, .n = count * sizeof *own },
+				all, g->e);
 	for (size_t i = 0; i < n && !rc; i++)
 		memcpy(&g->r->samples.v[i].verdict, all[i % ranks].p + i / ranks * sizeof *own, sizeof *own);
 	for (size_t r = 0; all && r < ranks; r++)
@@ -638,7 +651,8 @@ static int gather_verdicts(struct rolling *g)
 	return rc;
 }
 
-int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e)
+int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks,
+		  struct verdict *out, struct err *e)
 {
 	struct rolling g = { .r = r, .env = env, .tasks = tasks, .e = e };
 	int rc = open_judge(&g);
@@ -674,17 +688,20 @@ void rollout_release(struct rollout *r)
 
 static int put_task(struct store *st, const struct task_row *t, struct err *e)
 {
-	struct store_task row = { .id = str_of(t->id), .level = t->level, .split = STR(""), .ops = str_of(t->ops), .source = str_of(t->source) };
+	struct store_task row = { .id = str_of(t->id), .level = t->level, .split = STR(""),
+				  .ops = str_of(t->ops), .source = str_of(t->source) };
 
 	return store_put_task(st, &row, e);
 }
 
 static int has_text(const struct rolled *s, enum rollout_texts t)
 {
-	return t == ROLLOUT_ALL || (t == ROLLOUT_FIRST && s->number == 0) || (t == ROLLOUT_CORRECT && s->verdict.correct);
+	return t == ROLLOUT_ALL || (t == ROLLOUT_FIRST && s->number == 0) ||
+		(t == ROLLOUT_CORRECT && s->verdict.correct);
 }
 
-int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage, int64_t step,
+int rollout_store(const struct rollout *r, struct store *st, const struct taskset *tasks, const char *stage,
+		  int64_t step,
 		  enum rollout_texts texts, struct err *e)
 {
 	struct buf json = BUF_INIT;
@@ -694,10 +711,13 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 		const struct rolled *s = &r->samples.v[i];
 		const struct verdict *v = &s->verdict;
 		double logprob = 0.0;
-		struct store_sample row = { .stage = stage, .step = step, .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
+		struct store_sample row = { .stage = stage, .step = step,
+					    .task = str_of(tasks->rows.v[s->task].id), .number = s->number,
 					    .answer = STR(""), .code = STR(""), .tokens = rolled_tokens(s),
-					    .finish = infer_finish_name(s->finish), .judged = s->judged, .correct = v->correct,
-					    .reached = judge_stage_name(v->stage), .reason = reason_code(v->diag.reason), .reward = v->reward,
+					    .finish = infer_finish_name(s->finish), .judged = s->judged,
+					    .correct = v->correct,
+					    .reached = judge_stage_name(v->stage),
+					    .reason = reason_code(v->diag.reason), .reward = v->reward,
 					    .speedup = v->speedup };
 
 		if (s->number == 0)

@@ -16,7 +16,8 @@ enum rollout_texts { ROLLOUT_ALL, ROLLOUT_FIRST, ROLLOUT_CORRECT, ROLLOUT_NONE }
 
 struct rollout_opts {
 	int n;                          /* samples a task */
-	int turns;                      /* answers to a task, each after the judge's feedback on the one before, until it is correct */
+	/* answers to a task, each after the judge's feedback on the one before, until it is correct */
+	int turns;
 	int max_new_tokens;
 	int slots;                      /* samples at a time; 0: chosen */
 	int kv8;                        /* a GPU's keys and values in 8 bits */
@@ -69,15 +70,18 @@ struct rollout_env {
 };
 
 /* Samples and judges tasks[which[0..count)]. `step` goes into the seeds. */
-int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which, size_t count,
+int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, const size_t *which,
+		size_t count,
 		uint64_t step, const struct rollout_opts *o, struct err *e);
 /* The same answers before another judge: out[i] is the verdict of sample i. */
-int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, struct verdict *out, struct err *e);
+int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks,
+		  struct verdict *out, struct err *e);
 /* Tokens that the model drew: in several turns not all that stands behind the prompt. */
 int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
 /* Writes all samples to the store under (stage, step), with the texts of those that `texts` says. */
-int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage, int64_t step,
+int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage,
+		  int64_t step,
 		  enum rollout_texts texts, struct err *e);
 
 #endif

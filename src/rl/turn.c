@@ -48,7 +48,8 @@ int turn_prompt(struct tok_enc *x, const struct tok *t, const struct rolled *s, 
  * then the new answer. */
 static int join_marks(struct rolled *s, struct rolled *next, struct err *e)
 {
-	size_t old = (size_t)(s->n - s->prompt_n), given = (size_t)(next->prompt_n - s->n), fresh = (size_t)(next->n - next->prompt_n);
+	size_t old = (size_t)(s->n - s->prompt_n), given = (size_t)(next->prompt_n - s->n),
+		fresh = (size_t)(next->n - next->prompt_n);
 	float *logprobs = mem_resize(s->logprobs, (old + given + fresh + 1) * sizeof *logprobs);
 	unsigned char *classes;
 

@@ -48,7 +48,8 @@ static int read_cheat(struct suite *s, const char *name)
 
 	path_join(&path, s->dir, name);
 	rc = file_read(buf_cstr(&path), 16u << 20, &text, s->e);
-	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) && header(buf_str(&text), "expect", expect, sizeof expect)) {
+	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) && header(buf_str(&text), "expect",
+			expect, sizeof expect)) {
 		header(buf_str(&text), "track", track, sizeof track);
 		snprintf(c.name, sizeof c.name, "%s", name);
 		c.hybrid = !strcmp(track, "hybrid");
@@ -83,7 +84,8 @@ static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
 	rc = file_read(buf_cstr(&path), 16u << 20, &task, s->e);
 	path_join(&path, s->dir, s->list.v[i].name);
 	if (!rc)
-		rc = file_read(buf_cstr(&path), 16u << 20, &code, s->e) || judge_pool_submit(pool, i, buf_str(&task), buf_str(&code), s->e) ? -1 : 0;
+		rc = file_read(buf_cstr(&path), 16u << 20, &code, s->e) || judge_pool_submit(pool, i,
+				buf_str(&task), buf_str(&code), s->e) ? -1 : 0;
 	buf_release(&path);
 	buf_release(&task);
 	buf_release(&code);
@@ -159,12 +161,14 @@ static int submit_answer(void *ctx, const struct store_sample *t)
 
 	for (size_t i = 0; i < m->tasks->rows.n; i++)
 		if (str_is(t->task, m->tasks->rows.v[i].id))
-			return judge_pool_submit(m->pool, (uint64_t)m->n++, str_of(m->tasks->rows.v[i].source), t->code, m->e);
+			return judge_pool_submit(m->pool, (uint64_t)m->n++, str_of(m->tasks->rows.v[i].source),
+						 t->code, m->e);
 	return 0;
 }
 
 /* All answers once, by a pool that has seen none of their tasks. */
-static int time_once(const struct judge_options *o, const struct judge_pool_options *po, struct timing *m, struct store *store, const char *stage,
+static int time_once(const struct judge_options *o, const struct judge_pool_options *po, struct timing *m,
+		     struct store *store, const char *stage,
 		     double *ms)
 {
 	struct judged j;
@@ -182,7 +186,8 @@ static int time_once(const struct judge_options *o, const struct judge_pool_opti
 	return rc;
 }
 
-int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
+int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store,
+		const char *stage, int64_t *n, double *ms,
 		struct err *e)
 {
 	enum { TIMES = 3 };
@@ -201,5 +206,6 @@ int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct 
 		*ms = i == 0 || once < *ms ? once : *ms;
 	}
 	*n = m.n;
-	return m.n ? 0 : err_set(e, ERR_STATE, "no answer under '%s' is to one of the tasks: they have changed since", stage);
+	return m.n ? 0 : err_set(e, ERR_STATE,
+				 "no answer under '%s' is to one of the tasks: they have changed since", stage);
 }

@@ -19,7 +19,8 @@ int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_coun
 
 /* Milliseconds of wall clock a candidate, over the answers that `store` holds under `stage`, judged by
  * one process that meets each task once; the best of three times, for a busy machine. */
-int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store, const char *stage, int64_t *n, double *ms,
+int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store,
+		const char *stage, int64_t *n, double *ms,
 		struct err *e);
 
 #endif

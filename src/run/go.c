@@ -27,7 +27,8 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 	if (!rc) {
 		if (g->dry)
 			pipeline_shrink(&p);
-		rc = (g->dry && par_first(g->par) && file_remove_tree(p.out, e)) || pipeline_run(&p, g->par, done, e) ? -1 : 0;
+		rc = (g->dry && par_first(g->par) && file_remove_tree(p.out, e)) ||
+			pipeline_run(&p, g->par, done, e) ? -1 : 0;
 		pipeline_close(&p);
 	}
 	buf_release(&config);

@@ -9,7 +9,8 @@ struct go {
 	struct pipeline_source source;     /* config NULL and `again`: the folder's own */
 	const struct keep_args *keep;
 	struct par *par;                   /* processes that run it together; NULL: one */
-	int again;                         /* continue what the folder, or the bucket, holds; nothing there is an error */
+	/* continue what the folder, or the bucket, holds; nothing there is an error */
+	int again;
 	int dry;                           /* a few rows, steps and tokens of everything, from nothing, kept nowhere */
 };
 

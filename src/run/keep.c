@@ -30,7 +30,8 @@ static int fill_folder(const struct keep_args *a, const char *run, struct err *e
 		return rc < 0 ? -1 : 0;
 	rc = mirror_pull(&a->mirror, run, &p, e);
 	if (!rc)
-		log_info("continuing the run in '%s': state %s, %lld files, %lld bytes fetched", a->mirror.bucket, p.state, (long long)p.files,
+		log_info("continuing the run in '%s': state %s, %lld files, %lld bytes fetched",
+			 a->mirror.bucket, p.state, (long long)p.files,
 			 (long long)p.bytes_fetched);
 	return rc == S3_ABSENT ? 0 : rc;
 }

@@ -19,8 +19,8 @@ struct keep { struct mirror *mirror; struct watch *watch; };
 /* A run folder without a store is first filled from the bucket, if that has the run. Where a bucket is
  * named and cannot be reached for want of credentials, one sentence says so and the run stays local.
  *
- * All processes that work on a run call it (`par` NULL: there is one). The first keeps the run, the others wait until the
- * folder is filled, and one a machine heeds the notice of that machine. */
+ * All processes that work on a run call it (`par` NULL: there is one). The first keeps the run, the
+ * others wait until the folder is filled, and one a machine heeds the notice of that machine. */
 int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct par *par, struct err *e);
 /* Brings the bucket up to date; what goes wrong there is said and does not fail the run. */
 void keep_close(struct keep *k);

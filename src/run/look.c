@@ -2,8 +2,10 @@
 #include "run/look.h"
 
 const struct opt look_opt_table[] = {
-	OPT_INT(struct look_args, every, "eval-every", 0, 1e9, 0, "steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
-	OPT_STR(struct look_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL, "tasks for it, which are not trained on"),
+	OPT_INT(struct look_args, every, "eval-every", 0, 1e9, 0,
+		"steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
+	OPT_STR(struct look_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
+		"tasks for it, which are not trained on"),
 	OPT_INT(struct look_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
 	OPT_END
 };
@@ -14,7 +16,8 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 {
 	struct look *l = ctx;
 	struct infer_opts io = { .slots = l->o.slots, .length = l->o.max_new_tokens + 1024 };
-	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok, .pool = l->pool, .judge = l->judge,
+	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok,
+				   .pool = l->pool, .judge = l->judge,
 				   .pending = l->store, .policy = slab_hash(tape_params(trainer_tape(p->trainer))) };
 	size_t n = l->tasks.rows.n, *which = mem_array(n, sizeof *which);
 	struct buf stage = BUF_INIT;
@@ -43,7 +46,8 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	return rc;
 }
 
-int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample,
+int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j,
+	      const struct rollout_opts *sample,
 	      struct train_look *t, struct err *e)
 {
 	struct judge_pool_options po;

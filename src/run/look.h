@@ -23,7 +23,8 @@ struct look {
 };
 
 /* Opens tasks and judge, and sets *t; nothing where `every` is 0. `sample` says how answers are drawn. */
-int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j, const struct rollout_opts *sample,
+int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j,
+	      const struct rollout_opts *sample,
 	      struct train_look *t, struct err *e);
 /* `done`: the stage is over, and nothing that was kept will be wanted. */
 int look_close(struct look *l, int done, struct err *e);

@@ -16,13 +16,18 @@
 #include "train/checkpoint.h"
 
 const struct opt mirror_args_table[] = {
-	OPT_STR(struct mirror_args, bucket, "bucket", "s3://BUCKET/PREFIX", NULL, "keep the run there, and continue one that is there"),
-	OPT_STR(struct mirror_args, endpoint, "endpoint", "URL", NULL, "another service than Amazon's (else AWS_ENDPOINT_URL_S3)"),
-	OPT_STR(struct mirror_args, region, "region", "NAME", NULL, "region of the bucket (else AWS_REGION, the profile, us-east-1)"),
+	OPT_STR(struct mirror_args, bucket, "bucket", "s3://BUCKET/PREFIX", NULL,
+		"keep the run there, and continue one that is there"),
+	OPT_STR(struct mirror_args, endpoint, "endpoint", "URL", NULL,
+		"another service than Amazon's (else AWS_ENDPOINT_URL_S3)"),
+	OPT_STR(struct mirror_args, region, "region", "NAME", NULL,
+		"region of the bucket (else AWS_REGION, the profile, us-east-1)"),
 	OPT_STR(struct mirror_args, profile, "profile", "NAME", NULL, "of ~/.aws/credentials (else AWS_PROFILE)"),
-	OPT_CHOICE(struct mirror_args, style, "s3-style", "auto|path|virtual", "auto", "where the bucket's name stands in an address"),
+	OPT_CHOICE(struct mirror_args, style, "s3-style", "auto|path|virtual", "auto",
+		   "where the bucket's name stands in an address"),
 	OPT_STR(struct mirror_args, ca_file, "ca-file", "FILE", NULL, "certificates to trust instead of the system's"),
-	OPT_STR(struct mirror_args, metadata, "metadata", "URL", NULL, "the instance's metadata service (else AWS_EC2_METADATA_SERVICE_ENDPOINT, Amazon's)"),
+	OPT_STR(struct mirror_args, metadata, "metadata", "URL", NULL,
+		"the instance's metadata service (else AWS_EC2_METADATA_SERVICE_ENDPOINT, Amazon's)"),
 	OPT_REAL(struct mirror_args, every, "sync-every", 1, 1e6, 600, "seconds between two states"),
 	OPT_REAL(struct mirror_args, mb_per_second, "sync-mb", 0, 1e6, 0, "most megabytes a second; 0: no limit"),
 	OPT_INT(struct mirror_args, keep, "sync-keep", 1, 100000, 5, "states that stay in the bucket"),
@@ -33,7 +38,8 @@ const struct opt mirror_args_table[] = {
 
 struct s3 *mirror_bucket(const struct mirror_args *a, const atomic_int *stop, struct err *e)
 {
-	struct s3_options o = { .endpoint = a->endpoint, .region = a->region, .profile = a->profile, .metadata = a->metadata, .style = a->style,
+	struct s3_options o = { .endpoint = a->endpoint, .region = a->region, .profile = a->profile,
+				.metadata = a->metadata, .style = a->style,
 				.ca_file = a->ca_file, .attempts = (int)a->attempts, .parallel = (int)a->parallel,
 				.bytes_per_second = (int64_t)(a->mb_per_second * 1e6), .stop = stop };
 
@@ -132,7 +138,8 @@ static int take_checkpoints(struct taking *t)
 		size_t before = t->files.n;
 		struct err why = ERR_INIT, *e = t->e;
 
-		if (str_starts(str_of(l.v[i]), ".tmp") || !path_join(&path, dir.p, l.v[i]) || !path_join(&name, "checkpoints", l.v[i]))
+		if (str_starts(str_of(l.v[i]), ".tmp") || !path_join(&path, dir.p, l.v[i]) ||
+		    !path_join(&name, "checkpoints", l.v[i]))
 			continue;
 		t->e = &why;
 		if (checkpoint_verify(path.p, NULL, &why) || take_folder(t, name.p, 1)) {
@@ -172,7 +179,8 @@ static int take_if_there(struct taking *t, const char *name)
 
 static int take_state(struct taking *t)
 {
-	static const char *const files[] = { "rl_start.safetensors", "config.yaml", "config_sft.yaml", "config_rl.yaml", "config_all.yaml",
+	static const char *const files[] = { "rl_start.safetensors", "config.yaml", "config_sft.yaml",
+					     "config_rl.yaml", "config_all.yaml",
 					     "metrics.jsonl", "spent.json", "report.html" };
 	int rc = 0;
 
@@ -284,7 +292,8 @@ static void record(const struct mirror *m, const struct mirror_status *s)
 	jw_key(&w, "behind_seconds"), jw_real(&w, s->age);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
-	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p, buf_str(&line), 0, NULL))
+	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p,
+			buf_str(&line), 0, NULL))
 		log_debug("the state of the mirror is not in the metrics");
 	buf_release(&line);
 	buf_release(&path);
@@ -311,7 +320,8 @@ static void note(struct mirror *m, int rc, const struct depot_pushed *p, const s
 	if (rc)
 		log_warn("the run's state did not get to '%s': %s; training goes on", m->a.bucket, e->text);
 	else
-		log_debug("state in '%s': %lld files, %lld bytes new", m->a.bucket, (long long)p->files, (long long)p->bytes_sent);
+		log_debug("state in '%s': %lld files, %lld bytes new", m->a.bucket, (long long)p->files,
+			  (long long)p->bytes_sent);
 }
 
 static void *keep_pushing(void *ctx)
@@ -357,7 +367,8 @@ struct mirror *mirror_start(const struct mirror_args *a, const char *run, struct
 	pthread_cond_init(&m->wake, NULL);
 	m->s3 = mirror_bucket(a, NULL, e);
 	m->depot = m->s3 ? depot_open(m->s3, e) : NULL;
-	if (!m->depot || claim(m->depot, e) || (pthread_create(&m->thread, NULL, keep_pushing, m) && err_set(e, ERR_IO, "cannot start a thread"))) {
+	if (!m->depot || claim(m->depot, e) || (pthread_create(&m->thread, NULL, keep_pushing, m) &&
+						err_set(e, ERR_IO, "cannot start a thread"))) {
 		release(m);
 		return NULL;
 	}

@@ -42,13 +42,16 @@ int run_needs_missing(const struct run_needs *n, struct buf *out)
 	int missing = 0;
 
 	for (size_t i = 0; n->prepare && !is_prepared(n->prepare) && i < n->prepare->input.n; i++)
-		missing += add_missing(out, "input of prepare", n->prepare->input.v[i], "put the data there, or say `input: FILE` in section prepare");
+		missing += add_missing(out, "input of prepare", n->prepare->input.v[i],
+				       "put the data there, or say `input: FILE` in section prepare");
 	if (n->policy) {
 		missing += add_missing(out, "model", n->policy->model,
-				       "put its Hugging Face folder there (config.json, safetensors, tokenizer.json), or say `model: DIR`");
+				       "put its Hugging Face folder there (config.json, safetensors, "
+				       "tokenizer.json), or say `model: DIR`");
 		missing += find_device(n->policy->device, out);
 	}
 	if (n->eval)
-		missing += add_missing(out, "tasks of eval", n->eval->tasks, "put them there, or say `tasks: FILE_OR_FOLDER` in section eval");
+		missing += add_missing(out, "tasks of eval", n->eval->tasks,
+				       "put them there, or say `tasks: FILE_OR_FOLDER` in section eval");
 	return missing;
 }

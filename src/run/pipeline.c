@@ -55,14 +55,16 @@ static int is_option(void *name, const struct opt *o, size_t base, const char *g
 }
 
 /* The option that `key` means in a stage: behind the section's name first, as in a file. */
-static const char *option_word(struct arena *a, const struct opt *table, const char *section, struct str key, struct str value)
+static const char *option_word(struct arena *a, const struct opt *table, const char *section, struct str key,
+			       struct str value)
 {
 	char *joined = arena_printf(a, "%s-%.*s", section, STR_ARG(key));
 	struct str name = joined ? str_of(joined) : STR("");
 
 	if (!opt_visit(table, is_option, &name))
 		name = key;
-	return opt_visit(table, is_option, &name) ? arena_printf(a, "--%.*s=%.*s", STR_ARG(name), STR_ARG(value)) : NULL;
+	return opt_visit(table, is_option, &name) ? arena_printf(a, "--%.*s=%.*s", STR_ARG(name),
+								 STR_ARG(value)) : NULL;
 }
 
 static int stage_by_name(struct str name)
@@ -94,7 +96,8 @@ static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, c
 	return 1;
 }
 
-static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct pipeline_source *src, int *used, struct err *e)
+static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct pipeline_source *src,
+		       int *used, struct err *e)
 {
 	struct reading r = reading_of(p, s);
 	struct opt_scope scope = { .own = pipeline_stage_name(s), .all = run_sections };
@@ -180,7 +183,8 @@ static int connect(struct pipeline *p, struct err *e)
 		p->prepare.out = arena_printf(&p->arena, "%s/data/processed", p->out);
 	if (!p->prepare.out)
 		return err_nomem(e);
-	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && has_stage(p, PIPELINE_prepare) && add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
+	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && has_stage(p, PIPELINE_prepare) &&
+	    add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
 		return -1;
 	if (p->eval.eval.tasks && add_word(p, &p->prepare.decontaminate, p->eval.eval.tasks, e))
 		return -1;
@@ -199,7 +203,9 @@ static int check(const struct pipeline *p, struct err *e)
 	int model = p->sft.policy.model || (p->sft.policy.init && has_stage(p, PIPELINE_sft));
 
 	if (!model && (has_stage(p, PIPELINE_sft) || has_stage(p, PIPELINE_rl) || has_stage(p, PIPELINE_eval)))
-		return err_set(e, ERR_USAGE, "say which model: `model: DIR` in the configuration, or --set model=DIR; `init: CONFIG` with stage sft makes a new one");
+		return err_set(e, ERR_USAGE,
+			       "say which model: `model: DIR` in the configuration, or --set model=DIR; "
+			       "`init: CONFIG` with stage sft makes a new one");
 	return 0;
 }
 

@@ -42,7 +42,8 @@ static int is_prepared(struct running *r)
 	int rc = store_get_meta(r->v.store, prepared_key, &want, r->e);
 
 	if (rc > 0)
-		rc = file_is_dir(r->p->prepare.out) && !checkpoint_digest(r->p->prepare.out, &have, NULL) && str_eq(buf_str(&want), buf_str(&have));
+		rc = file_is_dir(r->p->prepare.out) && !checkpoint_digest(r->p->prepare.out, &have, NULL) &&
+			str_eq(buf_str(&want), buf_str(&have));
 	buf_release(&want);
 	buf_release(&have);
 	return rc;
@@ -94,7 +95,8 @@ static int tidy(struct running *r, const char *stage)
 	if (!par_first(r->v.par))
 		return 0;
 	path_join(&path, r->p->out, "checkpoints");
-	rc = checkpoint_prune(buf_cstr(&path), stage, 1, r->e) || store_drop_pending(r->v.store, stage, INT64_MAX, r->e) ? -1 : 0;
+	rc = checkpoint_prune(buf_cstr(&path), stage, 1, r->e) || store_drop_pending(r->v.store, stage,
+			INT64_MAX, r->e) ? -1 : 0;
 	buf_release(&path);
 	return rc;
 }
@@ -125,7 +127,8 @@ static int do_sft(struct running *r)
 static int do_rl(struct running *r)
 {
 	struct train_args *t = &r->p->rl;
-	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample, .judge = &t->judge, .look = &t->look,
+	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample,
+				 .judge = &t->judge, .look = &t->look,
 				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
 	int rc = is_trained(r, PIPELINE_rl, "rl_final");
 
@@ -159,7 +162,8 @@ static size_t list_subjects(struct running *r, struct subject *s)
 	size_t n = 0;
 
 	if (!r->p->sft_run && r->p->sft.policy.model)
-		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model, .adapter = r->p->sft.policy.adapter };
+		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model,
+					   .adapter = r->p->sft.policy.adapter };
 	if (has_stage(r, PIPELINE_sft))
 		s[n++] = trained(r, "sft", "sft_final");
 	if (has_stage(r, PIPELINE_rl))
@@ -236,11 +240,13 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 	json_compare(s, n, &json);
 	fputs(buf_cstr(&text), stdout);
 	buf_addf(&path, "%s/outputs/summary.txt", r->p->out);
-	rc = buf_check(&text, r->e) || buf_check(&json, r->e) || file_replace(buf_cstr(&path), buf_str(&text), r->e) ? -1 : 0;
+	rc = buf_check(&text, r->e) || buf_check(&json, r->e) || file_replace(buf_cstr(&path),
+			buf_str(&text), r->e) ? -1 : 0;
 	buf_clear(&path);
 	buf_addf(&path, "%s/outputs/compare.json", r->p->out);
 	if (!rc)
-		rc = file_replace(buf_cstr(&path), buf_str(&json), r->e) || store_put_meta(r->v.store, "compare", buf_str(&json), r->e) ? -1 : 0;
+		rc = file_replace(buf_cstr(&path), buf_str(&json), r->e) || store_put_meta(r->v.store,
+				"compare", buf_str(&json), r->e) ? -1 : 0;
 	buf_release(&text);
 	buf_release(&json);
 	buf_release(&path);
@@ -250,7 +256,8 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 static int do_eval(struct running *r)
 {
 	const struct eval_cmd_args *a = &r->p->eval;
-	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .store = a->store, .seed = r->v.seed,
+	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge,
+				      .store = a->store, .seed = r->v.seed,
 				      .par = r->v.par };
 	struct eval_bench *b = eval_bench_open(&ba, r->v.dev, r->v.store, r->e);
 	struct subject s[SUBJECTS] = { { .name = NULL } };
@@ -277,7 +284,8 @@ static int do_report(struct running *r)
 
 	if (!par_first(r->v.par))
 		return 0;
-	rc = run_report(&(struct report_run){ .dir = r->p->out, .store = r->v.store }, 1, &r->p->report.report, r->p->report.out, &path, r->e);
+	rc = run_report(&(struct report_run){ .dir = r->p->out, .store = r->v.store }, 1, &r->p->report.report,
+			r->p->report.out, &path, r->e);
 
 	if (!rc)
 		printf("report: %s\n", buf_cstr(&path));
@@ -306,7 +314,8 @@ static int check_needs(const struct running *r)
 	const struct pipeline *p = r->p;
 	int evaluates = has_stage(r, PIPELINE_eval), trains = has_stage(r, PIPELINE_sft) || has_stage(r, PIPELINE_rl);
 	int made = p->eval.eval.tasks && str_starts(str_of(p->eval.eval.tasks), p->prepare.out);
-	struct run_needs n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL, .policy = trains || evaluates ? &p->sft.policy : NULL,
+	struct run_needs n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
+			       .policy = trains || evaluates ? &p->sft.policy : NULL,
 			   .eval = evaluates && !made ? &p->eval.eval : NULL };
 	struct buf text = BUF_INIT;
 	struct str rest;
@@ -318,7 +327,8 @@ static int check_needs(const struct running *r)
 		log_error("%.*s", STR_ARG(line));
 	}
 	buf_release(&text);
-	return rc || !missing ? rc : err_set(r->e, ERR_NOT_FOUND, "this run cannot go on here: %d thing%s it needs %s missing", missing,
+	return rc || !missing ? rc : err_set(r->e, ERR_NOT_FOUND,
+					     "this run cannot go on here: %d thing%s it needs %s missing", missing,
 					     missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
 }
 
@@ -330,7 +340,8 @@ int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 #undef S
 	};
 	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
-	int rc = check_needs(&r) || run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) || keep_config(&r) ? -1 : 0;
+	int rc = check_needs(&r) || run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) ||
+		keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))

@@ -47,7 +47,8 @@ static double activation_bytes(const struct run_plan *p, int64_t tokens, int rec
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
 
-	return (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, p->machine.cpu ? DT_F32 : DT_BF16, NULL);
+	return (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, p->machine.cpu ?
+				    DT_F32 : DT_BF16, NULL);
 }
 
 static double kv_bytes(const struct run_plan *p)
@@ -85,7 +86,8 @@ static void set_fixed(struct run_plan *p)
 static int fit_sft(struct run_plan *p)
 {
 	struct plan_choice *c = &p->choice;
-	int64_t step = p->job.sft.batch * p->job.sft.accumulate, most = MAX(1, (step + p->machine.count - 1) / p->machine.count);
+	int64_t step = p->job.sft.batch * p->job.sft.accumulate,
+		most = MAX(1, (step + p->machine.count - 1) / p->machine.count);
 
 	c->micro = MAX(1, MIN(most, MICRO_TOKENS / c->max_length));
 	for (; c->micro; c->micro /= 2) {
@@ -118,9 +120,11 @@ static int64_t per_gpu(const struct run_plan *p, int64_t n)
 static int fit_rl(struct run_plan *p, int64_t least)
 {
 	struct plan_choice *c = &p->choice;
-	int64_t length = (int64_t)p->job.prompt_tokens + p->job.rl.max_new, samples = per_gpu(p, p->job.rl.tasks_per_step * p->job.rl.n);
+	int64_t length = (int64_t)p->job.prompt_tokens + p->job.rl.max_new,
+		samples = per_gpu(p, p->job.rl.tasks_per_step * p->job.rl.n);
 
-	for (c->rl_micro = MAX(length, MICRO_TOKENS); c->rl_micro >= length; c->rl_micro = c->rl_micro > length ? MAX(length, c->rl_micro / 2) : 0) {
+	for (c->rl_micro = MAX(length, MICRO_TOKENS); c->rl_micro >= length;
+	     c->rl_micro = c->rl_micro > length ? MAX(length, c->rl_micro / 2) : 0) {
 		p->memory[PLAN_RL][PLAN_KV] = 0;
 		p->memory[PLAN_RL][PLAN_ACTIVATIONS] = activation_bytes(p, c->rl_micro, c->recompute);
 		c->slots = fit_slots(p, PLAN_RL, samples, p->job.rl.max_new);
@@ -188,7 +192,8 @@ static double forward_ops(const struct plan_job *j, double length)
 static double train_ops(const struct run_plan *p, double length)
 {
 	const struct plan_job *j = &p->job;
-	double f = forward_ops(j, length), ops = 2.0 * f + 2.0 * trained_parameters(j) + (p->choice.recompute ? f : 0.0);
+	double f = forward_ops(j, length), ops = 2.0 * f + 2.0 * trained_parameters(j) + (p->choice.recompute ?
+			f : 0.0);
 
 	return p->choice.store != STORE_I8 ? ops : ops * (p->machine.fp8 ? 0.62 : 1.06);
 }
@@ -214,8 +219,9 @@ static double flops(const struct run_plan *p)
 	return p->machine.tflops * 1e12 * p->machine.count;
 }
 
-/* Tokens a second. Between its products training moves activations and logits: small models are bound by that. How often
- * each byte is moved fits what was measured on an H200 from 28 million to 7 billion parameters (bench/results). */
+/* Tokens a second. Between its products training moves activations and logits: small models are
+ * bound by that. How often each byte is moved fits what was measured on an H200 from 28 million to
+ * 7 billion parameters (bench/results). */
 static double train_rate(const struct run_plan *p, double length)
 {
 	const double moves = 9.25, logit_moves = 4.0;
@@ -242,9 +248,11 @@ static double sample_rate(const struct run_plan *p, int64_t slots, int64_t n)
 	const struct plan_job *j = &p->job;
 	double length = j->prompt_tokens + j->answer_tokens / 2;
 	double bytes = p->memory[PLAN_EVAL][PLAN_WEIGHTS] + (double)slots * length * kv_bytes(p);
-	double ops = (double)slots * forward_ops(j, length) / (p->machine.tflops * 1e12 * plan_share(p, PLAN_SHARE_PREFILL));
+	double ops = (double)slots * forward_ops(j, length) / (p->machine.tflops * 1e12 * plan_share(p,
+			PLAN_SHARE_PREFILL));
 	double step = bytes / (p->machine.gb_per_s * 1e9 * plan_share(p, PLAN_SHARE_READ)) + ops;
-	double prompt = j->prompt_tokens * forward_ops(j, j->prompt_tokens) / (p->machine.tflops * 1e12 * plan_share(p, PLAN_SHARE_PREFILL));
+	double prompt = j->prompt_tokens * forward_ops(j, j->prompt_tokens) / (p->machine.tflops * 1e12 *
+			plan_share(p, PLAN_SHARE_PREFILL));
 
 	return p->machine.count / (step / (double)slots + prompt / ((double)n * j->answer_tokens));
 }
@@ -261,7 +269,8 @@ static void time_sft(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	double length = fmin(j->sft.row_tokens, (double)p->choice.max_length);
-	double rows = j->sft.steps ? (double)(j->sft.steps * j->sft.batch * j->sft.accumulate) : (double)(j->sft.rows * j->sft.epochs);
+	double rows = j->sft.steps ? (double)(j->sft.steps * j->sft.batch * j->sft.accumulate) :
+		(double)(j->sft.rows * j->sft.epochs);
 
 	set_step(p, PLAN_T_SFT, rows * length, train_rate(p, length));
 	p->seconds[PLAN_SFT] = p->step[PLAN_T_SFT].seconds;
@@ -270,9 +279,11 @@ static void time_sft(struct run_plan *p)
 static void time_rl(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
-	double tasks = j->rl.steps ? (double)(j->rl.steps * j->rl.tasks_per_step) : (double)(j->rl.tasks * j->rl.epochs);
+	double tasks = j->rl.steps ? (double)(j->rl.steps * j->rl.tasks_per_step) :
+		(double)(j->rl.tasks * j->rl.epochs);
 	double samples = tasks * (double)j->rl.n, length = j->prompt_tokens + j->answer_tokens;
-	double trained = tasks * (double)(j->rl.keep ? MIN(j->rl.keep, j->rl.n) : j->rl.n) * (double)MAX(1, j->rl.inner);
+	double trained = tasks * (double)(j->rl.keep ? MIN(j->rl.keep, j->rl.n) : j->rl.n) * (double)MAX(1,
+			j->rl.inner);
 
 	set_step(p, PLAN_T_SAMPLE, samples * j->answer_tokens, sample_rate(p, p->choice.slots, j->rl.n));
 	set_step(p, PLAN_T_JUDGE, samples, p->machine.cores * 1000.0 / j->judge_ms);

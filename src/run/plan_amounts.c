@@ -10,7 +10,8 @@
 
 /* What KernelBook and the prompts come to with Qwen2.5's tokenizer, roughly. */
 enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, DRAWS = 48, JUDGED = 12 };
-static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100, [PROMPT_AUTO] = 1100 };
+static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100,
+					[PROMPT_AUTO] = 1100 };
 
 static int64_t count_lines(const char *path)
 {
@@ -142,7 +143,8 @@ static double children_seconds(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_CHILDREN, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec +
+			u.ru_stime.tv_usec) * 1e-6;
 }
 
 /* What a verdict takes here: correct pairs of the generator, which go through every stage, so what most

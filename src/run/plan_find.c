@@ -38,7 +38,8 @@ static double measure_ops(void)
 	for (int i = 0; m && i < PRODUCTS; i++) {
 		int64_t start = clock_ns();
 
-		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1.0f, m, N, m + N * N, N, 0.0f, m + 2 * N * N, N);
+		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, N, N, N, 1.0f, m, N, m + N * N, N,
+			    0.0f, m + 2 * N * N, N);
 		best = MAX(best, 2.0 * N * N * N / ((double)(clock_ns() - start) * 1e-9));
 	}
 	openblas_set_num_threads(threads);
@@ -85,7 +86,8 @@ static void find_cpu(struct plan_machine *m)
 	m->gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1073741824.0 * 0.9;
 	m->tflops = measure_ops() * cores * 1e-12;
 	m->gb_per_s = measure_read() * (cores > 1 ? 1.5 : 1.0) * 1e-9;
-	snprintf(m->text, sizeof m->text, "this machine: %d core%s, %.0f GFLOP/s and %.0f GB/s measured", cores, cores == 1 ? "" : "s",
+	snprintf(m->text, sizeof m->text, "this machine: %d core%s, %.0f GFLOP/s and %.0f GB/s measured",
+		 cores, cores == 1 ? "" : "s",
 		 m->tflops * 1e3, m->gb_per_s);
 }
 
@@ -125,8 +127,10 @@ static int find_known(struct model_config *c, const char *path)
 			k++;
 		if (k < n)
 			continue;
-		*c = (struct model_config){ .arch = ARCH_QWEN2, .V = models[i].V, .C = models[i].C, .L = models[i].L, .H = models[i].H,
-					    .HKV = models[i].HKV, .D = models[i].C / models[i].H, .F = models[i].F, .max_position = 32768,
+		*c = (struct model_config){ .arch = ARCH_QWEN2, .V = models[i].V, .C = models[i].C,
+					    .L = models[i].L, .H = models[i].H,
+					    .HKV = models[i].HKV, .D = models[i].C / models[i].H,
+					    .F = models[i].F, .max_position = 32768,
 					    .eps = 1e-6f, .rope_theta = 1e6, .tied = models[i].tied, .qkv_bias = 1, .bos = -1, .eos = -1 };
 		return 1;
 	}
@@ -146,5 +150,7 @@ int plan_model_find(struct model_config *c, const char *name, struct err *e)
 		json_free(j);
 		return rc;
 	}
-	return find_known(c, name) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' is neither a model folder, nor a config.json, nor a model known by name", name);
+	return find_known(c, name) ? 0 : err_set(e, ERR_NOT_FOUND,
+						 "'%s' is neither a model folder, nor a config.json, nor a "
+						 "model known by name", name);
 }

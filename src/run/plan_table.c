@@ -9,11 +9,13 @@
 
 static const char *const stage_names[PLAN_STAGES] = { [PLAN_SFT] = "sft", [PLAN_RL] = "rl", [PLAN_EVAL] = "eval" };
 static const char *const part_names[PLAN_PARTS] = {
-	[PLAN_WEIGHTS] = "weights", [PLAN_TRAINED] = "trained, gradients, moments", [PLAN_ACTIVATIONS] = "activations and logits",
+	[PLAN_WEIGHTS] = "weights", [PLAN_TRAINED] = "trained, gradients, moments",
+	[PLAN_ACTIVATIONS] = "activations and logits",
 	[PLAN_KV] = "keys and values", [PLAN_RESERVE] = "context and workspaces",
 };
 static const char *const step_names[PLAN_STEPS] = {
-	[PLAN_T_SFT] = "sft: train", [PLAN_T_SAMPLE] = "rl: sample", [PLAN_T_JUDGE] = "rl: judge", [PLAN_T_TRAIN] = "rl: train",
+	[PLAN_T_SFT] = "sft: train", [PLAN_T_SAMPLE] = "rl: sample", [PLAN_T_JUDGE] = "rl: judge",
+	[PLAN_T_TRAIN] = "rl: train",
 	[PLAN_T_EVAL_SAMPLE] = "eval: sample", [PLAN_T_EVAL_JUDGE] = "eval: judge",
 };
 
@@ -64,7 +66,8 @@ static double total(const struct run_plan *p, enum plan_stage s)
 
 static void table_memory(const struct run_plan *p, struct buf *out)
 {
-	buf_addf(out, "\nmemory%s, GiB %*s%10s%10s%10s\n", p->machine.cpu ? "" : " of each GPU", p->machine.cpu ? 22 : 10, "", "sft", "rl", "eval");
+	buf_addf(out, "\nmemory%s, GiB %*s%10s%10s%10s\n", p->machine.cpu ? "" : " of each GPU",
+		 p->machine.cpu ? 22 : 10, "", "sft", "rl", "eval");
 	for (int i = 0; i < PLAN_PARTS; i++) {
 		buf_addf(out, "  %-32s", part_names[i]);
 		for (int s = 0; s < PLAN_STAGES; s++)
@@ -82,15 +85,20 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 	const struct plan_choice *c = &p->choice;
 	const char *each = p->machine.count > 1 ? " on each GPU" : "";
 
-	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store), c->recompute ? "activations recomputed" : "activations kept");
-	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n", (long long)c->micro,
+	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store), c->recompute ?
+		 "activations recomputed" : "activations kept");
+	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n",
+		 (long long)c->micro,
 		 (long long)c->max_length, each, (long long)c->accumulate, c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));
 	if (c->max_length < p->job.sft.max_length)
-		buf_addf(out, "  sequences are cut to %lld tokens, not %lld as configured: more does not fit\n", (long long)c->max_length,
+		buf_addf(out, "  sequences are cut to %lld tokens, not %lld as configured: more does not fit\n",
+			 (long long)c->max_length,
 			 (long long)p->job.sft.max_length);
-	buf_addf(out, "  rl: %lld samples at a time%s, trained on %lld tokens at a time\n", (long long)c->slots, each, (long long)c->rl_micro);
+	buf_addf(out, "  rl: %lld samples at a time%s, trained on %lld tokens at a time\n",
+		 (long long)c->slots, each, (long long)c->rl_micro);
 	buf_addf(out, "  as options: --weights %s%s --max-length %lld --batch %lld --accumulate %lld --slots %lld\n",
-		 c->store == STORE_F32 ? "f32" : c->store == STORE_I8 ? "int8" : c->store == STORE_FAST ? "fast" : "bf16",
+		 c->store == STORE_F32 ? "f32" : c->store == STORE_I8 ? "int8" : c->store == STORE_FAST ?
+		 "fast" : "bf16",
 		 c->recompute ? " --recompute" : "", (long long)c->max_length, (long long)(c->micro * p->machine.count),
 		 (long long)c->accumulate, (long long)c->slots);
 }
@@ -103,14 +111,17 @@ static void table_time(const struct run_plan *p, struct buf *out)
 	for (int s = 0; s < PLAN_STEPS; s++) {
 		const char *unit = is_judging(s) ? "candidates" : "tokens";
 
-		buf_addf(out, "  %-16s%11s %-10s%18s%12s\n", step_names[s], amount(p->step[s].amount, a), unit, amount(p->step[s].per_s, r),
+		buf_addf(out, "  %-16s%11s %-10s%18s%12s\n", step_names[s], amount(p->step[s].amount, a),
+			 unit, amount(p->step[s].per_s, r),
 			 duration(p->step[s].seconds, d));
 	}
 	buf_addf(out, "\n  %-16s%12s%16s%12s\n", "", "time", p->machine.cpu ? "machine-hours" : "GPU-hours", "cost");
 	for (int s = 0; s <= PLAN_STAGES; s++) {
-		double seconds = s < PLAN_STAGES ? p->seconds[s] : p->hours * 3600, hours = seconds / 3600 * p->machine.count;
+		double seconds = s < PLAN_STAGES ? p->seconds[s] : p->hours * 3600,
+			hours = seconds / 3600 * p->machine.count;
 
-		buf_addf(out, "  %-16s%12s%16.2f", s < PLAN_STAGES ? stage_names[s] : "together", duration(seconds, d), hours);
+		buf_addf(out, "  %-16s%12s%16.2f", s < PLAN_STAGES ? stage_names[s] : "together",
+			 duration(seconds, d), hours);
 		if (p->machine.price > 0)
 			buf_addf(out, "%12.2f\n", hours * p->machine.price);
 		else
@@ -123,22 +134,28 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 	const struct plan_job *j = &p->job;
 
 	buf_adds(out, "\nassumed\n");
-	buf_addf(out, "  products of training reach %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling reads memory at %.0f %% of %.0f GB/s\n",
+	buf_addf(out, "  products of training reach %.0f %% of %.4g TFLOP/s, prompts %.0f %%; sampling "
+		      "reads memory at %.0f %% of %.0f GB/s\n",
 		 100 * plan_share(p, PLAN_SHARE_TRAIN), p->machine.tflops, 100 * plan_share(p, PLAN_SHARE_PREFILL),
 		 100 * plan_share(p, PLAN_SHARE_READ), p->machine.gb_per_s);
 	if (j->sft.steps)
 		buf_addf(out, "  sft: %lld steps, rows of %.0f tokens\n", (long long)j->sft.steps, j->sft.row_tokens);
 	else
-		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows, j->sft.row_tokens,
+		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows,
+			 j->sft.row_tokens,
 			 (long long)j->sft.epochs, j->sft.epochs == 1 ? "" : "s");
 	if (j->rl.steps)
-		buf_addf(out, "  rl: %lld steps of %lld tasks", (long long)j->rl.steps, (long long)j->rl.tasks_per_step);
+		buf_addf(out, "  rl: %lld steps of %lld tasks", (long long)j->rl.steps,
+			 (long long)j->rl.tasks_per_step);
 	else
 		buf_addf(out, "  rl: %lld tasks, %lld epochs", (long long)j->rl.tasks, (long long)j->rl.epochs);
-	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n", (long long)j->rl.n, j->prompt_tokens,
+	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n",
+		 (long long)j->rl.n, j->prompt_tokens,
 		 j->answer_tokens);
-	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.3g ms%s of one of %d cores, %s\n",
-		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, j->judge_measured ? " (measured here on correct ones)" : "", p->machine.cores,
+	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.3g ms%s of one of "
+		      "%d cores, %s\n",
+		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, j->judge_measured ?
+		 " (measured here on correct ones)" : "", p->machine.cores,
 		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
 	if (p->machine.price > 0)
 		buf_addf(out, "  %.2f an hour for each%s%s\n", p->machine.price, p->machine.cpu ? "" : " GPU",
@@ -146,7 +163,8 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 	else
 		buf_adds(out, "  no price was given (machine: price_per_hour, or --price-per-hour)\n");
 	if (!p->machine.cpu)
-		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step before you rely on them\n");
+		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step "
+			      "before you rely on them\n");
 }
 
 void plan_table(const struct run_plan *p, struct buf *out)
@@ -158,11 +176,13 @@ void plan_table(const struct run_plan *p, struct buf *out)
 	if (p->job.full)
 		buf_adds(out, "all trained\n");
 	else
-		buf_addf(out, "an adapter of %s trained\n", amount((double)adapter_parameters(&p->job.c, &p->job.lora), a));
+		buf_addf(out, "an adapter of %s trained\n",
+			 amount((double)adapter_parameters(&p->job.c, &p->job.lora), a));
 	buf_addf(out, "%s\n", p->machine.text);
 	table_memory(p, out);
 	if (!p->choice.fits) {
-		buf_adds(out, "\nIt does not fit: the table is for 8-bit weights, recomputed activations and the shortest sequences.\n");
+		buf_adds(out, "\nIt does not fit: the table is for 8-bit weights, recomputed activations "
+			      "and the shortest sequences.\n");
 		return;
 	}
 	table_choice(p, out);
@@ -175,7 +195,8 @@ void plan_row(const struct run_plan *p, struct buf *out)
 	char d[24];
 
 	if (!p) {
-		buf_addf(out, "%-22s %-8s %-10s %8s %6s %8s %6s %10s %10s %10s\n", "machine", "weights", "recompute", "length", "micro", "accum.",
+		buf_addf(out, "%-22s %-8s %-10s %8s %6s %8s %6s %10s %10s %10s\n", "machine", "weights",
+			 "recompute", "length", "micro", "accum.",
 			 "slots", "time", "GPU-hours", "cost");
 		return;
 	}
@@ -184,8 +205,10 @@ void plan_row(const struct run_plan *p, struct buf *out)
 		buf_adds(out, "does not fit\n");
 		return;
 	}
-	buf_addf(out, "%-8s %-10s %8lld %6lld %8lld %6lld %10s %10.2f ", store_words(p->choice.store), p->choice.recompute ? "yes" : "no",
-		 (long long)p->choice.max_length, (long long)p->choice.micro, (long long)p->choice.accumulate, (long long)p->choice.slots,
+	buf_addf(out, "%-8s %-10s %8lld %6lld %8lld %6lld %10s %10.2f ", store_words(p->choice.store),
+		 p->choice.recompute ? "yes" : "no",
+		 (long long)p->choice.max_length, (long long)p->choice.micro, (long long)p->choice.accumulate,
+		 (long long)p->choice.slots,
 		 duration(p->hours * 3600, d), p->gpu_hours);
 	if (p->machine.price > 0)
 		buf_addf(out, "%10.2f\n", p->cost);

@@ -65,7 +65,8 @@ static int open_nccl(struct run_env *v, struct err *e)
 	return cpu > 0 ? 0 : nccl_open(&v->nccl, v->par, dev_library("libnccl.so.2"), e);
 }
 
-int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p, struct err *e)
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p,
+	     struct err *e)
 {
 	int rc = 0;
 
@@ -109,7 +110,8 @@ static int same_key(void *key, const struct opt *row, size_t base, const char *g
 /* Options of the machine, and of what keeps the run beyond it: another number of threads continues the same run. */
 static int may_differ(struct str line)
 {
-	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes", "device", "quiet", "json" };
+	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes",
+					    "device", "quiet", "json" };
 	struct str key = str_trim(str_cut(&line, ':'));
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
@@ -124,7 +126,9 @@ static int same_config(const char *out, struct str was, struct str is, struct er
 		struct str a = str_cut(&was, '\n'), b = str_cut(&is, '\n');
 
 		if (!str_eq(a, b) && !(may_differ(a) && may_differ(b)))
-			return err_set(e, ERR_USAGE, "'%s' was begun with '%.*s', not '%.*s': say another --out, or the options of before", out,
+			return err_set(e, ERR_USAGE,
+				       "'%s' was begun with '%.*s', not '%.*s': say another --out, or the "
+				       "options of before", out,
 				       STR_ARG(str_trim(a)), STR_ARG(str_trim(b)));
 	}
 	return 0;
@@ -170,7 +174,8 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 	if (!a->draws.levels.n)
 		return 0;
 	rows->style = prompt_style_choose(a->sample.style, a->policy.adapter, a->policy.model);
-	if (draws_rows_init(rows, &a->draws, o->seed, (uint64_t)o->steps * (uint64_t)o->batch * (uint64_t)MAX(o->accumulate, 1), e))
+	if (draws_rows_init(rows, &a->draws, o->seed, (uint64_t)o->steps * (uint64_t)o->batch *
+			    (uint64_t)MAX(o->accumulate, 1), e))
 		return -1;
 	rows->draws.hybrid = a->judge.judge.track == TRACK_HYBRID;
 	o->row = draws_row;
@@ -178,7 +183,8 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 	return 0;
 }
 
-static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows, struct sft_result *r, struct err *e)
+static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows,
+		     struct sft_result *r, struct err *e)
 {
 	struct sft_opts o = a->sft;
 	struct rollout_opts sample = a->sample;
@@ -193,13 +199,15 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	style = a->draws.levels.n ? (int)rows->style : prompt_style_of_data(o.data.v[0]);
 	o.policy.prompt_style = style < 0 ? NULL : prompt_style_name((enum prompt_style)style);
 	sample.seed = v->seed;
-	sample.style = style < 0 ? prompt_style_choose(sample.style, a->policy.adapter, a->policy.model) : (enum prompt_style)style;
+	sample.style = style < 0 ? prompt_style_choose(sample.style, a->policy.adapter, a->policy.model) :
+		(enum prompt_style)style;
 	o.policy.trainer.apart = !o.pack;
 	o.policy.trainer.par = v->par;
 	o.policy.trainer.nccl = v->nccl;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	rc = v->store && look_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 : sft_run(v->dev, v->store, &o, r, e);
+	rc = v->store && look_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 :
+		sft_run(v->dev, v->store, &o, r, e);
 	return look_close(&look, !rc && r->done, e) ? -1 : rc;
 }
 
@@ -232,8 +240,10 @@ static void start_from(struct rl_opts *o, const struct policy_opts *p, const cha
 static void print_rl(const struct run_env *v, const struct rl_result *r)
 {
 	if (r->done)
-		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, log p of sampling and training "
-		       "within %.1e, %s/checkpoints/rl_final\n", (long long)r->steps, r->reward, 100.0 * r->correct, (long long)r->skipped_groups,
+		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, "
+		       "log p of sampling and training "
+		       "within %.1e, %s/checkpoints/rl_final\n", (long long)r->steps, r->reward,
+		       100.0 * r->correct, (long long)r->skipped_groups,
 		       (long long)r->groups, r->mismatch, v->out);
 	else
 		printf("rl: stopped at step %lld; the same command continues\n", (long long)r->steps);
@@ -283,7 +293,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 			start_from(&o, a->policy, buf_cstr(&from));
 		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
 		o.policy.prompt_style = prompt_style_name(o.rollout.style);
-		rc = v->store && look_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ? -1 : rl_run(v->dev, v->store, &o, &r, e);
+		rc = v->store && look_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
+			-1 : rl_run(v->dev, v->store, &o, &r, e);
 		rc = look_close(&look, !rc && r.done, e) ? -1 : rc;
 	}
 	if (!rc) {
@@ -294,7 +305,8 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	return rc;
 }
 
-int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file, struct buf *path, struct err *e)
+int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file,
+	       struct buf *path, struct err *e)
 {
 	struct report_opts o = { .title = a->title ? a->title : runs[0].dir, .megabytes = a->megabytes };
 	struct buf page = BUF_INIT;
@@ -306,7 +318,8 @@ int run_report(const struct report_run *runs, size_t n, const struct report_opts
 	} else {
 		path_join(path, runs[0].dir, "report.html");
 	}
-	rc = report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p, buf_str(&page), e) ? -1 : 0;
+	rc = report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p,
+			buf_str(&page), e) ? -1 : 0;
 	buf_release(&page);
 	return rc;
 }

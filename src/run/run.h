@@ -20,7 +20,8 @@ struct run_env {
 };
 #define RUN_ENV_INIT { .lock = -1 }
 
-int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p, struct err *e);
+int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p,
+	     struct err *e);
 void run_close(struct run_env *v);
 
 /* A run folder belongs to the options it was begun with. Writes them to out/NAME, or compares them with what is
@@ -62,22 +63,26 @@ struct eval_bench_args {
 
 /* Tasks, judge and options of several evaluations. `store` (may be NULL) keeps verdicts, and the
  * samples of an evaluation that was stopped. */
-struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store, struct err *e);
+struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store,
+				   struct err *e);
 void eval_bench_close(struct eval_bench *b);
 const struct eval_opts *eval_bench_opts(const struct eval_bench *b);
 
 /* Evaluates a model, or an adapter on it (NULL: none), under the name `name`. */
-int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e);
+int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter,
+		   struct eval *ev, struct err *e);
 /* An evaluation that the store holds already: 1 and *ev without its samples, 0: none. */
 int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e);
 /* The finished evaluation as JSON. */
 void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct buf *out);
 /* Into the run folder: outputs/eval_NAME.json, the store's row and its samples. */
-int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s, const char *name, struct err *e);
+int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s,
+		    const char *name, struct err *e);
 
 /* --- report ------------------------------------------------------------------------------------------ */
 
 /* Writes the page about runs to `file` (NULL: report.html of the first); its path goes to `path`. */
-int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file, struct buf *path, struct err *e);
+int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file,
+	       struct buf *path, struct err *e);
 
 #endif

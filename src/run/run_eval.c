@@ -128,10 +128,13 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 	return rc;
 }
 
-int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter, struct eval *ev, struct err *e)
+int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter,
+		   struct eval *ev, struct err *e)
 {
-	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024, .kv8 = b->o.rollout.kv8 };
-	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store, .par = b->par, .tick = tick, .tick_ctx = b };
+	struct infer_opts io = { .slots = b->o.rollout.slots, .length = b->o.rollout.max_new_tokens + 1024,
+				 .kv8 = b->o.rollout.kv8 };
+	struct rollout_env env = { .pool = b->pool, .judge = b->judge, .cache = b->store, .pending = b->store,
+				   .par = b->par, .tick = tick, .tick_ctx = b };
 	struct model *m = NULL;
 	struct adapter *ad = NULL;
 	struct tok *tok = NULL;
@@ -173,12 +176,14 @@ void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct b
 }
 
 /* One transaction holds the row, the samples and the end of what was pending. */
-static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct store *s, const char *stage, const char *name, struct str json,
+static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct store *s, const char *stage,
+		     const char *name, struct str json,
 		     struct err *e)
 {
 	if (store_begin(s, e))
 		return -1;
-	if (store_rewind(s, stage, -1, e) || rollout_store(&ev->rollout, s, &b->tasks, stage, 0, ROLLOUT_ALL, e) || store_put_eval(s, name, json, e) ||
+	if (store_rewind(s, stage, -1, e) || rollout_store(&ev->rollout, s, &b->tasks, stage, 0,
+							   ROLLOUT_ALL, e) || store_put_eval(s, name, json, e) ||
 	    store_drop_pending(s, stage, 0, e) || store_commit(s, e)) {
 		store_rollback(s);
 		return -1;
@@ -186,7 +191,8 @@ static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct s
 	return store_sync(s, e);
 }
 
-int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s, const char *name, struct err *e)
+int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s,
+		    const char *name, struct err *e)
 {
 	struct buf path = BUF_INIT, json = BUF_INIT, stage = BUF_INIT;
 	int rc;
@@ -197,7 +203,8 @@ int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const cha
 	rc = buf_check(&json, e) || buf_check(&stage, e) || file_mkdirs(buf_cstr(&path), e) ? -1 : 0;
 	buf_addf(&path, "/%s.json", buf_cstr(&stage));
 	if (!rc)
-		rc = file_replace(buf_cstr(&path), buf_str(&json), e) || keep_rows(ev, b, s, buf_cstr(&stage), name, buf_str(&json), e) ? -1 : 0;
+		rc = file_replace(buf_cstr(&path), buf_str(&json), e) || keep_rows(ev, b, s, buf_cstr(&stage),
+				name, buf_str(&json), e) ? -1 : 0;
 	buf_release(&path);
 	buf_release(&json);
 	buf_release(&stage);

@@ -2,7 +2,8 @@
 #include "run/stage_args.h"
 
 const struct opt train_opts[] = {
-	OPT_CHOICE(struct train_args, stage, "stage", "sft|rl|all", "sft", "supervised, against the judge, or one after the other"),
+	OPT_CHOICE(struct train_args, stage, "stage", "sft|rl|all", "sft",
+		   "supervised, against the judge, or one after the other"),
 	OPT_STR(struct train_args, out, "out", "DIR", NULL, "run folder; an interrupted run in it is continued"),
 	OPT_INT(struct train_args, seed, "seed", 0, 9e15, 1, "same seed, same machine: same bits"),
 	OPT_INCLUDE(struct train_args, policy, policy_opt_table, "Model and optimiser"),
@@ -17,8 +18,10 @@ const struct opt train_opts[] = {
 
 const struct opt eval_opts[] = {
 	OPT_STR(struct eval_cmd_args, model, "model", "DIR", NULL, "Hugging Face folder"),
-	OPT_STR(struct eval_cmd_args, adapter, "adapter", "DIR", NULL, "LoRA adapter on it; a training checkpoint must be complete"),
-	OPT_LIST(struct eval_cmd_args, compare, "compare", "DIR", 0, "another adapter or model to evaluate on the same tasks; may be repeated"),
+	OPT_STR(struct eval_cmd_args, adapter, "adapter", "DIR", NULL,
+		"LoRA adapter on it; a training checkpoint must be complete"),
+	OPT_LIST(struct eval_cmd_args, compare, "compare", "DIR", 0,
+		 "another adapter or model to evaluate on the same tasks; may be repeated"),
 	OPT_INCLUDE(struct eval_cmd_args, eval, eval_args_table, NULL),
 	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL, "write the result as JSON"),
 	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL, "keep the result in this run folder, for its report"),

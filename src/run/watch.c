@@ -13,10 +13,13 @@
 #include "net/imds.h"
 
 const struct opt watch_args_table[] = {
-	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto", "heed the notice that this machine is taken away; auto: where there is a metadata service"),
+	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto",
+		   "heed the notice that this machine is taken away; auto: where there is a metadata service"),
 	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5, "seconds between two looks"),
-	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0, "stop, with everything saved, after so many hours of this run on all machines; 0: no limit"),
-	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0, "the same for money, at --price-per-hour; 0: no limit"),
+	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0,
+		 "stop, with everything saved, after so many hours of this run on all machines; 0: no limit"),
+	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0,
+		 "the same for money, at --price-per-hour; 0: no limit"),
 	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0, "of this machine"),
 	OPT_END
 };
@@ -97,14 +100,16 @@ static void record(struct watch *w)
 static void check_budget(struct watch *w)
 {
 	struct watch_spent s = watch_spent(w);
-	int hours = s.hours_limit > 0 && s.hours >= s.hours_limit, money = s.money_limit > 0 && s.money >= s.money_limit;
+	int hours = s.hours_limit > 0 && s.hours >= s.hours_limit, money = s.money_limit > 0 &&
+		s.money >= s.money_limit;
 
 	if (stop_requested() || (!hours && !money))
 		return;
 	if (hours)
 		log_warn("the budget of %g hours is spent: stopping, with everything saved", s.hours_limit);
 	else
-		log_warn("the budget of %g is spent (%.2f hours): stopping, with everything saved", s.money_limit, s.hours);
+		log_warn("the budget of %g is spent (%.2f hours): stopping, with everything saved",
+			 s.money_limit, s.hours);
 	stop_request(STOP_BUDGET);
 }
 
@@ -127,7 +132,8 @@ static void ask(struct watch *w)
 	w->heard = 1;
 	if (n == IMDS_NONE || stop_requested())
 		return;
-	log_warn(n == IMDS_STOP ? "this machine will be taken away (%s): saving and stopping" : "this machine is likely to be taken away (%s): saving and stopping", when);
+	log_warn(n == IMDS_STOP ? "this machine will be taken away (%s): saving and stopping" :
+		 "this machine is likely to be taken away (%s): saving and stopping", when);
 	stop_request(STOP_MACHINE);
 }
 

@@ -1,4 +1,5 @@
-/* The desk: requests in, verdicts out. Bodies are read in desk_read.c, the lanes that judge are in desk_lane.c. See desk.h. */
+/* The desk: requests in, verdicts out. Bodies are read in desk_read.c, the lanes that judge are in
+ * desk_lane.c. See desk.h. */
 #include "serve/desk.h"
 
 #include <stdio.h>
@@ -112,7 +113,8 @@ void desk_verify(struct desk *d, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
 	struct desk_request r;
-	struct desk_lane *l = desk_request_read(&r, httpd_body(c), &d->o.judge, &e) ? NULL : desk_lane(d, &r.args, r.name, &e);
+	struct desk_lane *l = desk_request_read(&r, httpd_body(c), &d->o.judge, &e) ? NULL :
+		desk_lane(d, &r.args, r.name, &e);
 
 	if (!l) {
 		httpd_error(c, e.code == ERR_IO || e.code == ERR_NOMEM ? 500 : 400, "%s", e.text);

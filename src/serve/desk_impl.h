@@ -53,7 +53,8 @@ struct desk_request {
 	struct arena words;
 };
 
-/* What the body asks for, with the server's own options where it does not say otherwise. Release it whatever it returns. */
+/* What the body asks for, with the server's own options where it does not say otherwise. Release it
+ * whatever it returns. */
 int desk_request_read(struct desk_request *r, struct str body, const struct judge_args *own, struct err *e);
 void desk_request_release(struct desk_request *r);
 void desk_item_free(struct desk_item *it);

@@ -39,7 +39,8 @@ static int option_words(const struct json *o, struct arena *a, char **words, int
 /* What the machine decides, a request may not: its processes, its sandbox. */
 static int check_words(char *const *words, int n, struct err *e)
 {
-	static const char *const ours[] = { "--workers", "--unsafe-no-sandbox", "--config", "--memory-mb", "--judge-seed" };
+	static const char *const ours[] = { "--workers", "--unsafe-no-sandbox", "--config", "--memory-mb",
+					    "--judge-seed" };
 
 	for (int i = 0; i < n; i++)
 		for (size_t k = 0; k < COUNT_OF(ours); k++)
@@ -61,7 +62,8 @@ static int read_options(struct desk_request *r, const struct json *options, cons
 		return err_set(e, ERR_USAGE, "'options' is no object");
 	if (!json_count(options))
 		return r->name ? 0 : err_nomem(e);
-	if (option_words(options, &r->words, words, &n, e) || check_words(words, n, e) || opt_parse(judge_args_table, &r->args, n, words, &p, e))
+	if (option_words(options, &r->words, words, &n, e) || check_words(words, n, e) ||
+	    opt_parse(judge_args_table, &r->args, n, words, &p, e))
 		return -1;
 	r->args.pool.workers = own->pool.workers;
 	r->args.pool.no_sandbox = own->pool.no_sandbox;
@@ -72,7 +74,8 @@ static int read_options(struct desk_request *r, const struct json *options, cons
 	return r->name ? 0 : err_nomem(e);
 }
 
-static struct desk_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number, struct err *e)
+static struct desk_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number,
+				   struct err *e)
 {
 	struct desk_item *it = mem_zalloc(sizeof *it);
 	struct str task = json_str(json_get(j, "task"), NULL), candidate;
@@ -86,7 +89,8 @@ static struct desk_item *read_item(const struct json *j, struct str shared_task,
 		err_nomem(e);
 	else if (!task.p)
 		err_set(e, ERR_USAGE, "candidate %zu has no task", number);
-	else if (!json_need_str(j, "candidate", &candidate, e) && (!answers || !extract_code(candidate, &x, &code, e))) {
+	else if (!json_need_str(j, "candidate", &candidate, e) && (!answers || !extract_code(candidate, &x, &code, e)))
+		{
 		struct str id = json_str(json_get(j, "id"), name), text = answers ? buf_str(&code) : candidate;
 
 		it->id = json_kind(json_get(j, "id")) == JSON_INT ? NULL : mem_strndup(id.p, id.n);

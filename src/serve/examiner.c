@@ -84,7 +84,8 @@ static _Noreturn void check_main(int fd, const struct examiner_request *r, struc
 	struct err e = ERR_INIT;
 	struct jw w = { .out = &out };
 
-	num_init();                      /* after a fork the library begins anew: that must not be left to the sandbox */
+	/* after a fork the library begins anew: that must not be left to the sandbox */
+	num_init();
 	if (sandbox_enter(&so, &e) || sandbox_confine(SANDBOX_RUNNER, fd + 1, 1, &e) || sandbox_limit_runner(SECONDS) ||
 	    check(r, source, task, &out, &e)) {
 		buf_clear(&out);
@@ -174,7 +175,8 @@ static int exchange(struct examiner *c, const struct asking *a, struct buf *out,
 	if (file_write_all(c->fd, &a->r, sizeof a->r, e) || file_write_all(c->fd, a->texts.p, a->texts.n, e) ||
 	    file_read_all(c->fd, &reply, sizeof reply, e))
 		return -1;
-	if (reply.bytes && (buf_reserve(out, reply.bytes) ? err_nomem(e) : file_read_all(c->fd, out->p, reply.bytes, e)))
+	if (reply.bytes && (buf_reserve(out, reply.bytes) ? err_nomem(e) : file_read_all(c->fd, out->p,
+			reply.bytes, e)))
 		return -1;
 	out->n = reply.bytes;
 	return 0;
@@ -192,9 +194,11 @@ static void answer(void *ctx, struct queued *queued)
 		shutdown(c->fd, SHUT_RDWR);
 		httpd_error(a->call, 500, "the process that checks has ended: %s", e.text);
 	} else if (!out.n) {
-		httpd_error(a->call, 422, "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
+		httpd_error(a->call, 422,
+			    "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
 	} else {
-		httpd_reply(a->call, str_starts(buf_str(&out), "{\"failed\"") ? 422 : 200, "application/json", buf_str(&out), NULL);
+		httpd_reply(a->call, str_starts(buf_str(&out), "{\"failed\"") ? 422 : 200, "application/json",
+			    buf_str(&out), NULL);
 	}
 	buf_release(&out);
 	buf_release(&a->texts);

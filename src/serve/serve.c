@@ -96,14 +96,16 @@ static void models(void *ctx, struct httpd_call *c)
 static void health(void *ctx, struct httpd_call *c)
 {
 	(void)ctx;
-	httpd_reply(c, 200, "application/json", STR("{\"status\":\"ok\",\"version\":\"" TRITONRL_VERSION "\"}\n"), NULL);
+	httpd_reply(c, 200, "application/json", STR("{\"status\":\"ok\",\"version\":\""
+						    TRITONRL_VERSION "\"}\n"), NULL);
 }
 
 /* --- metrics in Prometheus' form -------------------------------------------------------------------- */
 
 static void put(struct buf *out, const char *name, const char *type, const char *help, double v)
 {
-	buf_addf(out, "# HELP tritonrl_%s %s\n# TYPE tritonrl_%s %s\ntritonrl_%s %.17g\n", name, help, name, type, name, v);
+	buf_addf(out, "# HELP tritonrl_%s %s\n# TYPE tritonrl_%s %s\ntritonrl_%s %.17g\n", name, help,
+		 name, type, name, v);
 }
 
 static void put_talk(struct buf *out, struct talk_stats t)
@@ -127,14 +129,18 @@ static void metrics(void *ctx, struct httpd_call *c)
 	put(&out, "requests_open", "gauge", "HTTP requests in work.", (double)h.open);
 	put(&out, "candidates_waiting", "gauge", "Candidates that wait or are being judged.", (double)d.waiting);
 	put(&out, "candidates_judging", "gauge", "Candidates that are being judged.", (double)d.judging);
-	put(&out, "judge_pools", "gauge", "Combinations of judge options with processes of their own.", (double)d.lanes);
+	put(&out, "judge_pools", "gauge", "Combinations of judge options with processes of their own.",
+	    (double)d.lanes);
 	buf_adds(&out, "# HELP tritonrl_verdicts_total Candidates answered.\n# TYPE tritonrl_verdicts_total counter\n");
-	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} %lld\ntritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
+	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} "
+		       "%lld\ntritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
 		 "tritonrl_verdicts_total{verdict=\"unjudged\"} %lld\n", (long long)d.correct, (long long)d.wrong, (long long)d.unjudged);
 	put(&out, "verdicts_cached_total", "counter", "Verdicts that were known already.", (double)d.cached);
 	put(&out, "candidates_dropped_total", "counter", "Candidates of clients that went away.", (double)d.dropped);
-	put(&out, "requests_refused_total", "counter", "Requests answered 429 because too much was waiting.", (double)d.refused);
-	put(&out, "verdict_seconds_total", "counter", "Seconds from arrival to verdict, summed over candidates.", d.seconds);
+	put(&out, "requests_refused_total", "counter", "Requests answered 429 because too much was waiting.",
+	    (double)d.refused);
+	put(&out, "verdict_seconds_total", "counter",
+	    "Seconds from arrival to verdict, summed over candidates.", d.seconds);
 	if (s->talk)
 		put_talk(&out, talk_stats(s->talk));
 	httpd_reply(c, 200, "text/plain; version=0.0.4", buf_str(&out), NULL);
@@ -186,7 +192,8 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 	h.routes = routes;
 	h.ctx = s;
 	if (!h.token && !is_loopback(h.host))
-		err_set(e, ERR_USAGE, "whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
+		err_set(e, ERR_USAGE,
+			"whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
 	/* The judge's processes are started before there are threads and weights. */
 	else if ((o->no_judge || ((s->examiner = examiner_open(e)) && (s->desk = desk_open(&o->desk, e)))) &&
 		 (!o->talk.model || (s->talk = talk_open(&o->talk, e))) &&

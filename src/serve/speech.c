@@ -11,7 +11,8 @@ enum { MAX_TOKENS = 512, TOKENS_MOST = 1 << 20 };
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
-static int read_number(const struct json *j, const char *key, double lo, double hi, double otherwise, double *out, struct err *e)
+static int read_number(const struct json *j, const char *key, double lo, double hi, double otherwise,
+		       double *out, struct err *e)
 {
 	const struct json *v = json_get(j, key);
 	int number = v && (json_kind(v) == JSON_INT || json_kind(v) == JSON_REAL);
@@ -60,11 +61,13 @@ static int read_sampling(struct speech *s, const struct json *j, struct err *e)
 		return -1;
 	s->r.n = s->left = (int)n;
 	s->r.max_new_tokens = (int)most;
-	s->r.sample = (struct sample_opts){ .temperature = (float)temperature, .top_p = (float)top_p, .top_k = (int)top_k };
+	s->r.sample = (struct sample_opts){ .temperature = (float)temperature, .top_p = (float)top_p,
+					    .top_k = (int)top_k };
 	s->r.seed = (uint64_t)(int64_t)seed;
 	s->stream = json_bool(json_get(j, "stream"), 0);
 	s->usage = json_bool(json_get(json_get(j, "stream_options"), "include_usage"), 0);
-	s->logprobs = s->chat ? json_bool(json_get(j, "logprobs"), 0) : json_get(j, "logprobs") && json_kind(json_get(j, "logprobs")) == JSON_INT;
+	s->logprobs = s->chat ? json_bool(json_get(j, "logprobs"), 0) : json_get(j, "logprobs") &&
+		json_kind(json_get(j, "logprobs")) == JSON_INT;
 	return read_stops(s, json_get(j, "stop"), e);
 }
 
@@ -80,7 +83,8 @@ static int read_prompt(struct speech *s, const struct json *j, const struct tok 
 	if (s->chat && !tok_has_template(t))
 		return err_set(e, ERR_USAGE, "this model has no chat template: use /v1/completions");
 	if (s->chat)
-		return tok_render_chat(t, &(struct tok_chat){ .messages = p, .tools = json_get(j, "tools"), .add_generation_prompt = 1 }, text, e);
+		return tok_render_chat(t, &(struct tok_chat){ .messages = p, .tools = json_get(j, "tools"),
+							      .add_generation_prompt = 1 }, text, e);
 	if (json_kind(p) == JSON_ARRAY && json_count(p) == 1 && json_kind(json_at(p, 0)) == JSON_STRING)
 		p = json_at(p, 0);
 	for (size_t i = 0; json_kind(p) == JSON_ARRAY && i < json_count(p); i++) {
@@ -123,8 +127,10 @@ struct speech *speech_read(struct str body, int chat, const struct tok *t, struc
 	if (s) {
 		s->chat = chat;
 		s->created = time(NULL);
-		snprintf(s->id, sizeof s->id, "%s-%llx-%llu", chat ? "chatcmpl" : "cmpl", (unsigned long long)s->created, (unsigned long long)serial++);
-		rc = json_kind(j) != JSON_OBJECT ? err_set(e, ERR_USAGE, "the body is no object") : read_sampling(s, j, e) || read_tokens(s, j, t, e) ? -1 : 0;
+		snprintf(s->id, sizeof s->id, "%s-%llx-%llu", chat ? "chatcmpl" : "cmpl",
+			 (unsigned long long)s->created, (unsigned long long)serial++);
+		rc = json_kind(j) != JSON_OBJECT ? err_set(e, ERR_USAGE, "the body is no object") :
+			read_sampling(s, j, e) || read_tokens(s, j, t, e) ? -1 : 0;
 		if (!rc && !(s->choice = mem_array((size_t)s->r.n, sizeof *s->choice)))
 			rc = err_nomem(e);
 		s->r.nstop_tokens = tok_stops(t, &s->r.stop_tokens);
@@ -162,7 +168,8 @@ static const char *finish_word(enum infer_finish f)
 static void write_head(struct jw *w, const struct speech *s, int piece)
 {
 	jw_key(w, "id"), jw_cstr(w, s->id);
-	jw_key(w, "object"), jw_cstr(w, !s->chat ? "text_completion" : piece ? "chat.completion.chunk" : "chat.completion");
+	jw_key(w, "object"), jw_cstr(w, !s->chat ? "text_completion" : piece ? "chat.completion.chunk" :
+				     "chat.completion");
 	jw_key(w, "created"), jw_int(w, s->created);
 	jw_key(w, "model"), jw_cstr(w, s->model);
 }
@@ -236,7 +243,8 @@ static void write_usage(struct jw *w, const struct speech *s)
 }
 
 /* A chunk of a stream: text of a sample, or its end. */
-static void send_chunk(struct speech *s, int sample, struct str text, const struct speech_choice *end, const struct tok *t)
+static void send_chunk(struct speech *s, int sample, struct str text, const struct speech_choice *end,
+		       const struct tok *t)
 {
 	struct buf out = BUF_INIT;
 	struct jw w = { .out = &out };

@@ -111,7 +111,8 @@ static int wait_for_somebody(struct talk *t)
 static void *keep_sampling(void *ctx)
 {
 	struct talk *t = ctx;
-	const struct infer_calls calls = { .next = next, .done = done, .text = show, .unwanted = unwanted, .stop = is_closing, .ctx = t };
+	const struct infer_calls calls = { .next = next, .done = done, .text = show, .unwanted = unwanted,
+					   .stop = is_closing, .ctx = t };
 	struct err e = ERR_INIT;
 	int rc = 0;
 
@@ -207,7 +208,8 @@ struct talk_stats talk_stats(struct talk *t)
 static int open_model(struct talk *t, struct err *e)
 {
 	struct model_opts mo = { .store = t->o.store };
-	struct infer_opts io = { .slots = t->o.slots ? t->o.slots : SLOTS, .length = t->o.length ? t->o.length : LENGTH };
+	struct infer_opts io = { .slots = t->o.slots ? t->o.slots : SLOTS, .length = t->o.length ?
+				 t->o.length : LENGTH };
 
 	t->tok = tok_open(t->o.model, e);
 	t->dev = t->tok ? dev_open(t->o.device ? t->o.device : "auto", t->o.threads, e) : NULL;

@@ -86,7 +86,8 @@ int store_open(struct store **out, const char *path, struct err *e)
 	if (!s)
 		return err_nomem(e);
 	if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
-		err_set(e, ERR_IO, "cannot open run store '%s': %s", path, s->db ? sqlite3_errmsg(s->db) : "out of memory");
+		err_set(e, ERR_IO, "cannot open run store '%s': %s", path, s->db ? sqlite3_errmsg(s->db) :
+			"out of memory");
 		store_close(s);
 		return -1;
 	}
@@ -119,7 +120,8 @@ void store_rollback(struct store *s) { run_sql(s, "ROLLBACK", NULL); }
 /* The statement, reset; NULL with *e set. */
 static sqlite3_stmt *statement(struct store *s, enum statement id, struct err *e)
 {
-	if (!s->st[id] && sqlite3_prepare_v3(s->db, sql_of[id], -1, SQLITE_PREPARE_PERSISTENT, &s->st[id], NULL) != SQLITE_OK) {
+	if (!s->st[id] && sqlite3_prepare_v3(s->db, sql_of[id], -1, SQLITE_PREPARE_PERSISTENT, &s->st[id],
+					     NULL) != SQLITE_OK) {
 		db_error(s, e);
 		return NULL;
 	}
@@ -324,9 +326,9 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 	return drop_after(s, ST_drop_pending, stage, last_step, e);
 }
 
-/* A connection of its own, because one that another thread uses would be locked meanwhile. It reads something first: one that
- * has not does not know of the log, and would do nothing. A checkpoint that is under way may have begun before the last
- * commit: it is waited for. */
+/* A connection of its own, because one that another thread uses would be locked meanwhile. It reads
+ * something first: one that has not does not know of the log, and would do nothing. A checkpoint
+ * that is under way may have begun before the last commit: it is waited for. */
 int store_sync(struct store *s, struct err *e)
 {
 	sqlite3 *db = NULL;
@@ -351,7 +353,8 @@ int store_sync(struct store *s, struct err *e)
 static int read_number(struct store *s, const char *sql, int64_t *out, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW ? 0 : db_error(s, e);
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW ?
+		0 : db_error(s, e);
 
 	if (!rc)
 		*out = sqlite3_column_int64(st, 0);
@@ -415,7 +418,8 @@ int store_cache_put(struct store *s, struct str key, const void *verdict, size_t
 /* --- reading -------------------------------------------------------------------------------------- */
 
 /* Calls row(st) for every row; its nonzero result ends the walk. */
-static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, void *fn, void *ctx), void *fn, void *ctx, struct err *e)
+static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, void *fn, void *ctx),
+		void *fn, void *ctx, struct err *e)
 {
 	int rc = SQLITE_DONE, out = 0;
 
@@ -435,7 +439,8 @@ struct callbacks {
 
 static int row_step(sqlite3_stmt *st, void *fn, void *ctx)
 {
-	struct store_step t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1), .loss = sqlite3_column_double(st, 2),
+	struct store_step t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1),
+				.loss = sqlite3_column_double(st, 2),
 				.lr = sqlite3_column_double(st, 3), .grad_norm = sqlite3_column_double(st, 4),
 				.tokens = sqlite3_column_int64(st, 5), .extra = column(st, 6) };
 
@@ -446,9 +451,12 @@ static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	struct store_sample t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1), .task = column(st, 2),
 				  .number = sqlite3_column_int64(st, 3), .answer = column(st, 4), .code = column(st, 5),
-				  .tokens = sqlite3_column_int64(st, 6), .logprob = sqlite3_column_double(st, 7), .finish = column(st, 8).p,
-				  .judged = sqlite3_column_type(st, 9) != SQLITE_NULL, .correct = sqlite3_column_int(st, 9),
-				  .reached = column(st, 10).p, .reason = column(st, 11).p, .reward = sqlite3_column_double(st, 12),
+				  .tokens = sqlite3_column_int64(st, 6),
+				  .logprob = sqlite3_column_double(st, 7), .finish = column(st, 8).p,
+				  .judged = sqlite3_column_type(st, 9) != SQLITE_NULL,
+				  .correct = sqlite3_column_int(st, 9),
+				  .reached = column(st, 10).p, .reason = column(st, 11).p,
+				  .reward = sqlite3_column_double(st, 12),
 				  .speedup = sqlite3_column_double(st, 13), .verdict = column(st, 14) };
 
 	return ((struct callbacks *)fn)->sample(ctx, &t);
@@ -456,7 +464,8 @@ static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
 
 static int row_task(sqlite3_stmt *st, void *fn, void *ctx)
 {
-	struct store_task t = { .id = column(st, 0), .level = sqlite3_column_int(st, 1), .split = column(st, 2), .ops = column(st, 3),
+	struct store_task t = { .id = column(st, 0), .level = sqlite3_column_int(st, 1),
+				.split = column(st, 2), .ops = column(st, 3),
 				.source = column(st, 4) };
 
 	return ((struct callbacks *)fn)->task(ctx, &t);
@@ -474,7 +483,8 @@ int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_ste
 	return st ? each(s, st, row_step, &(struct callbacks){ .step = fn }, ctx, e) : -1;
 }
 
-int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t),
+		      void *ctx, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_all_samples, e);
 
@@ -484,7 +494,8 @@ int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, c
 	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
 }
 
-int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t),
+			 void *ctx, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_task_samples, e);
 
@@ -494,7 +505,8 @@ int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, 
 	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
 }
 
-int store_each_first(struct store *s, const char *stage, int64_t every, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
+int store_each_first(struct store *s, const char *stage, int64_t every,
+		     int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_first_samples, e);
 

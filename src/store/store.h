@@ -65,8 +65,8 @@ int store_get_pending(struct store *s, const struct store_pending *at, struct bu
 /* Up to and with a step, those of STAGE.2 and so on too: its further turns. */
 int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);
 
-/* What was committed is on disk when this returns, whatever happens to the machine. Any thread may; who writes meanwhile
- * is not held up. */
+/* What was committed is on disk when this returns, whatever happens to the machine. Any thread may;
+ * who writes meanwhile is not held up. */
 int store_sync(struct store *s, struct err *e);
 
 /* Gives back the room that dropped rows have left, where that is more than a quarter of the file. */
@@ -83,10 +83,13 @@ int store_cache_put(struct store *s, struct str key, const void *verdict, size_t
 
 int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_step *t), void *ctx, struct err *e);
 /* stage NULL: all. */
-int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t),
+		      void *ctx, struct err *e);
 /* Those of one task; the first with a text of every so many steps; all without their texts, in any order. */
-int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
-int store_each_first(struct store *s, const char *stage, int64_t every, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
+int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t),
+			 void *ctx, struct err *e);
+int store_each_first(struct store *s, const char *stage, int64_t every,
+		     int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
 int store_each_brief(struct store *s, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e);
 /* Tasks with samples whose texts were kept, those of evaluations first. */
 int store_each_sampled(struct store *s, int (*fn)(void *ctx, struct str task), void *ctx, struct err *e);

@@ -40,7 +40,8 @@ void SIMD_FN(vec_f32_to_f16)(uint16_t *dst, const float *src, size_t n)
 
 #if SIMD_LEVEL >= 2
 	for (; i + 16 <= n; i += 16)
-		_mm256_storeu_si256((void *)(dst + i), _mm512_cvtps_ph(_mm512_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
+		_mm256_storeu_si256((void *)(dst + i), _mm512_cvtps_ph(_mm512_loadu_ps(src + i),
+								       _MM_FROUND_TO_NEAREST_INT));
 #endif
 #if SIMD_LEVEL >= 1
 	for (; i + 8 <= n; i += 8)

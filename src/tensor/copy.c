@@ -180,8 +180,10 @@ int tensor_check_writable(const struct tensor *t, struct err *e)
 	for (int i = 0; i < t->ndim; i++)
 		if (t->stride[i] == 0 && t->shape[i] > 1)
 			return err_set(e, ERR_STATE,
-				       "unsupported operation: more than one element of the written-to tensor refers to a "
-				       "single memory location. Please clone() the tensor before performing the operation.");
+				       "unsupported operation: more than one element of the written-to "
+				       "tensor refers to a "
+				       "single memory location. Please clone() the tensor before performing "
+				       "the operation.");
 	return 0;
 }
 
@@ -189,14 +191,16 @@ int tensor_check_overlap(const struct tensor *dst, const struct tensor *src, str
 {
 	int64_t dlo, dhi, slo, shi;
 
-	if (dst->st != src->st || !tensor_numel(dst) || !tensor_numel(src) || !tensor_is_dense(dst) || !tensor_is_dense(src))
+	if (dst->st != src->st || !tensor_numel(dst) || !tensor_numel(src) || !tensor_is_dense(dst) ||
+	    !tensor_is_dense(src))
 		return 0;
 	tensor_span(dst, &dlo, &dhi);
 	tensor_span(src, &slo, &shi);
 	if (dhi <= slo || shi <= dlo || (dlo == slo && dhi == shi && same_view(dst, src)))
 		return 0;
 	return err_set(e, ERR_STATE,
-		       "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+		       "unsupported operation: some elements of the input tensor and the written-to tensor "
+		       "refer to a single memory location. "
 		       "Please clone() the tensor before performing the operation.");
 }
 
@@ -217,8 +221,8 @@ static int check_copy(const struct tensor *dst, const struct tensor *src, struct
 
 static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e);
 
-/* Of a number into all of a hollow storage it is remembered, and of what another one begins with; of anything else that there is
- * something to be known no more. */
+/* Of a number into all of a hollow storage it is remembered, and of what another one begins with;
+ * of anything else that there is something to be known no more. */
 static int copy_hollow(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	unsigned char value[8];
@@ -264,7 +268,8 @@ int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct 
 	int64_t stride[TENSOR_DIMS];
 
 	tensor_dense_strides(t->ndim, t->shape, stride);
-	if (t->st->hollow ? tensor_new_hollow(out, dt, t->ndim, t->shape, stride, e) : tensor_new_in(t->st->budget, out, dt, t->ndim, t->shape, e))
+	if (t->st->hollow ? tensor_new_hollow(out, dt, t->ndim, t->shape, stride, e) :
+	    tensor_new_in(t->st->budget, out, dt, t->ndim, t->shape, e))
 		return -1;
 	if (tensor_copy(out, t, e)) {
 		tensor_release(out);

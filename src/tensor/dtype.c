@@ -8,7 +8,8 @@
 #include <string.h>
 
 const struct dtype_info dtype_table[DTYPES] = {
-#define DTYPE(id, t, tr, s, b, c) [DT_##id] = { .torch = t, .triton = tr, .safetensors = s, .bytes = b, .class = DTC_##c },
+#define DTYPE(id, t, tr, s, b, c) [DT_##id] = { .torch = t, .triton = tr, .safetensors = s, .bytes = b, \
+						.class = DTC_##c },
 #include "tensor/dtype.def"
 #undef DTYPE
 };

@@ -283,7 +283,8 @@ static int add_shards(struct st_file *f, const char *dir, const struct json *map
 				if (!(m = map_put(&found, str_of(f->tensors.v[k].name))))
 					rc = err_nomem(e);
 				else if (m->val.i64++)
-					rc = err_set(e, ERR_FORMAT, "tensor '%s' is in two shards", f->tensors.v[k].name);
+					rc = err_set(e, ERR_FORMAT, "tensor '%s' is in two shards",
+						     f->tensors.v[k].name);
 		}
 		if (!rc && !map_get(&found, str_of(name)))
 			rc = err_set(e, ERR_FORMAT, "tensor '%s' is not in its shard '%.*s'", name, STR_ARG(file));

@@ -8,7 +8,8 @@
 
 /* What was loaded is remembered by words of so many bytes. */
 enum { WORD = 4 };
-/* A chunk is what gets contents at once; a storage may have so many. Memory is mapped for several, which costs nothing until they are touched. */
+/* A chunk is what gets contents at once; a storage may have so many. Memory is mapped for several,
+ * which costs nothing until they are touched. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
 enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
@@ -19,7 +20,8 @@ _Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
 struct chunk {
 	size_t index;
 	unsigned char *mark;        /* of each byte; NULL: nobody wrote here */
-	unsigned char *load;        /* of each word: who of those that go now loaded it last, 0: nobody; NULL: nobody any */
+	/* of each word: who of those that go now loaded it last, 0: nobody; NULL: nobody any */
+	unsigned char *load;
 };
 
 struct sparse {
@@ -187,10 +189,12 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 /* Is it all of its storage, and the other one of its kind with fewer along some dimensions? */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
 {
-	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes && tensor_is_whole(t);
+	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes &&
+		tensor_is_whole(t);
 
 	for (int i = 0; i < t->ndim && same; i++)
-		same = t->shape[i] == from->shape[i] || ((few == SPARSE_ANY || from->shape[i] == few) && t->shape[i] > from->shape[i]);
+		same = t->shape[i] == from->shape[i] || ((few == SPARSE_ANY || from->shape[i] == few) &&
+							 t->shape[i] > from->shape[i]);
 	return same;
 }
 
@@ -244,7 +248,8 @@ int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t se
 
 		for (int64_t i = 0; i < width; i++)
 			memcpy(row + (size_t)i * size, v + (size_t)col[i] * size, size);
-		dtype_convert(t->dt, (char *)tensor_data(t) + (size_t)(r * width) * (size_t)dtype_size(t->dt), from->dt, row, (size_t)width);
+		dtype_convert(t->dt, (char *)tensor_data(t) + (size_t)(r * width) * (size_t)dtype_size(t->dt),
+			      from->dt, row, (size_t)width);
 	}
 	rows = col && row ? 0 : -1;
 	mem_free(col);
@@ -254,7 +259,8 @@ int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t se
 
 /* --- copies --------------------------------------------------------------------------------------- */
 
-/* Of the view's dimensions that are left, the one that is walked in the largest steps; ones count for nothing. -1: none is left. */
+/* Of the view's dimensions that are left, the one that is walked in the largest steps; ones count
+ * for nothing. -1: none is left. */
 static int largest_step(const struct tensor *view, unsigned done)
 {
 	int best = -1;
@@ -265,8 +271,8 @@ static int largest_step(const struct tensor *view, unsigned done)
 	return best;
 }
 
-/* Which dimensions of the contents each dimension of a view consists of: from first[d] to before end[d]. 0: it is none of whole
- * dimensions, in another order. */
+/* Which dimensions of the contents each dimension of a view consists of: from first[d] to before
+ * end[d]. 0: it is none of whole dimensions, in another order. */
 static int match_view(const struct sparse *p, const struct tensor *view, int *first, int *end)
 {
 	int64_t left = tensor_numel(view);
@@ -315,9 +321,11 @@ int sparse_copy(const struct tensor *t, const struct tensor *view)
 	int first[TENSOR_DIMS], end[TENSOR_DIMS];
 	struct sparse *to;
 
-	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt && tensor_is_whole(t))
+	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt &&
+	    tensor_is_whole(t))
 		return sparse_value(t->st, p->value, p->value_bytes) ? -1 : 1;
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt || !tensor_is_whole(t) || !tensor_is_contiguous(t) ||
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt ||
+	    !tensor_is_whole(t) || !tensor_is_contiguous(t) ||
 	    !tensor_is_whole(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
 		return 0;
 	to = begin(t->st);
@@ -332,7 +340,8 @@ const void *sparse_source(const struct tensor *t)
 	const struct sparse *p = t->st->sparse;
 	int64_t step = p ? (int64_t)p->size : 0;
 
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) || !tensor_is_contiguous(t))
+	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) ||
+	    !tensor_is_contiguous(t))
 		return NULL;
 	for (int d = p->ndim - 1; d >= 0; d--) {
 		if (t->shape[d] != p->shape[d] || (p->shape[d] > 1 && p->step[d] != step))
@@ -370,7 +379,8 @@ static int64_t run_of(const struct sparse *p)
 	return run;
 }
 
-/* Elements along the last dimension from this index on, at most so many, which do not lie there as they lie here. How many. */
+/* Elements along the last dimension from this index on, at most so many, which do not lie there as
+ * they lie here. How many. */
 static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int64_t most)
 {
 	int last = p->ndim - 1, repeated = p->repeated >> last & 1;
@@ -380,7 +390,8 @@ static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int6
 	index[last] = 0;
 	row = element_of(p, index) - (repeated ? sparse_index(0, p->count[last], p->seed) * p->step[last] : 0);
 	for (int64_t i = 0; i < n; i++, to += p->size) {
-		const char *from = row + (repeated ? sparse_index(first + i, p->count[last], p->seed) : first + i) * p->step[last];
+		const char *from = row + (repeated ? sparse_index(first + i, p->count[last], p->seed) :
+					  first + i) * p->step[last];
 
 		if (p->size == 4)
 			memcpy(to, from, 4);
@@ -500,7 +511,8 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	return 0;
 }
 
-/* Words that the one whose turn it is loads: those that it has not loaded before, and of these the ones that others have. */
+/* Words that the one whose turn it is loads: those that it has not loaded before, and of these the
+ * ones that others have. */
 static void note_words(struct sparse *p, unsigned char *load, size_t n)
 {
 	unsigned char mine = (unsigned char)p->writer;
@@ -617,7 +629,8 @@ void sparse_drop_writer(struct storage *s)
 	change_marks(s->sparse, mark, mark, MARK_UNKNOWN);
 }
 
-/* Elements of a chunk that were written by those that go now, but for one of them: are they *value, or, if that is not set yet, all the same? */
+/* Elements of a chunk that were written by those that go now, but for one of them: are they *value,
+ * or, if that is not set yet, all the same? */
 static int is_flat(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
 {
 	const char *at = (const char *)s->data + c->index * CHUNK;
@@ -709,5 +722,6 @@ int sparse_is_made(const struct storage *s)
 {
 	const struct sparse *p = s->sparse;
 
-	return !p->stored && (p->contents == CONTENTS_EMPTY || p->contents == CONTENTS_VALUE || p->contents == CONTENTS_OWN);
+	return !p->stored && (p->contents == CONTENTS_EMPTY || p->contents == CONTENTS_VALUE ||
+			      p->contents == CONTENTS_OWN);
 }

@@ -16,9 +16,10 @@ int sparse_empty(struct storage *s);                                    /* unkno
 int sparse_zero(struct storage *s);                                     /* the same, but what nobody writes is zero */
 int sparse_value(struct storage *s, const void *value, int bytes);      /* over and over */
 int sparse_own(struct storage *s);                                      /* what its memory holds, which it has */
-/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there (any number: SPARSE_ANY) and
- * more here, index i holds what index sparse_index(i, n, seed) of the n holds there. Unknown where the shapes do
- * not go together, or the tensor is not all of its storage, in order. */
+/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there
+ * (any number: SPARSE_ANY) and more here, index i holds what index sparse_index(i, n, seed) of the
+ * n holds there. Unknown where the shapes do not go together, or the tensor is not all of its
+ * storage, in order. */
 enum { SPARSE_ANY = -1 };
 int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed);
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
@@ -26,10 +27,12 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
 int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed);
 /* Do the shapes go together so? */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few);
-/* Those of another hollow storage that nobody wrote to, as a view of all of it, or any of one value, has them in order: `t` is a dense copy.
- * 1: so they are; 0: they are not as here can be said, and nothing was done; -1: no memory. */
+/* Those of another hollow storage that nobody wrote to, as a view of all of it, or any of one
+ * value, has them in order: `t` is a dense copy. 1: so they are; 0: they are not as here can be
+ * said, and nothing was done; -1: no memory. */
 int sparse_copy(const struct tensor *t, const struct tensor *view);
-/* The elements of the smaller dense tensor that it consists of, dimension by dimension, if nobody wrote to it; NULL: of none. */
+/* The elements of the smaller dense tensor that it consists of, dimension by dimension, if nobody
+ * wrote to it; NULL: of none. */
 const void *sparse_source(const struct tensor *t);
 
 /* Gives memory and contents to bytes [lo, hi). -1: it would be more than one storage may have. */
@@ -56,8 +59,9 @@ void sparse_end_some(struct storage *s);
 enum { SPARSE_WRITERS = 128 };       /* that go, at the most */
 void sparse_next_writer(struct storage *s);
 void sparse_drop_writer(struct storage *s);
-/* All of them write what these wrote, who were the first here: if that is one value, but for the one whose turn was `apart`, every other
- * element of so many bytes has it. 1: so it is; 0: they wrote several, or something that is not known, and nothing was done. */
+/* All of them write what these wrote, who were the first here: if that is one value, but for the
+ * one whose turn was `apart`, every other element of so many bytes has it. 1: so it is; 0: they
+ * wrote several, or something that is not known, and nothing was done. */
 int sparse_flatten(struct storage *s, size_t size, int apart);
 
 /* Bytes that were marked so far, each as often as it was. */
@@ -66,7 +70,8 @@ size_t sparse_stored(const struct storage *s);
 size_t sparse_again(const struct storage *s);
 /* Where the last of them ends. */
 size_t sparse_reached(const struct storage *s);
-/* Bytes that were loaded so far, once by each of those that loaded them. Of those that go now: bytes that one loaded where another had. */
+/* Bytes that were loaded so far, once by each of those that loaded them. Of those that go now:
+ * bytes that one loaded where another had. */
 size_t sparse_loaded(const struct storage *s);
 size_t sparse_loaded_again(const struct storage *s);
 /* No more than so many more bytes were written altogether. */

@@ -108,7 +108,8 @@ int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
 
 	for (int i = 0; i < ndim; i++) {
 		if (stride[i] < 0)
-			return err_set(e, ERR_STATE, "as_strided: Negative strides are not supported at the moment, got strides: %s",
+			return err_set(e, ERR_STATE,
+				       "as_strided: Negative strides are not supported at the moment, got strides: %s",
 				       SHAPE_TEXT(ndim, stride));
 		if (stride[i] > far)
 			return err_set(e, ERR_UNSUPPORTED, "a stride of %lld", (long long)stride[i]);
@@ -185,7 +186,8 @@ enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 16 };
 static const uint64_t hollow_base = (uint64_t)1 << 45, hollow_most = (uint64_t)1 << 43;
 static _Atomic uint64_t hollow_used;
 
-int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, struct err *e)
+int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
+		      struct err *e)
 {
 	size_t bytes;
 
@@ -215,7 +217,8 @@ int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *
 		memset(t->st->data, 0, bytes);
 		return 0;
 	}
-	t->st->data = (void *)(uintptr_t)(hollow_base + atomic_fetch_add(&hollow_used, (bytes + 2 * HOLLOW_GAP - 1) / HOLLOW_GAP * HOLLOW_GAP));
+	t->st->data = (void *)(uintptr_t)(hollow_base + atomic_fetch_add(&hollow_used,
+			(bytes + 2 * HOLLOW_GAP - 1) / HOLLOW_GAP * HOLLOW_GAP));
 	return 0;
 }
 
@@ -234,7 +237,8 @@ int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, 
 	return tensor_new_in(NULL, t, dt, ndim, shape, e);
 }
 
-int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes, struct err *e)
+int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes,
+		  struct err *e)
 {
 	size_t needed;
 

@@ -98,9 +98,11 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
 /* A dense tensor over memory that is not ours and outlives it; the size is checked. */
-int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes, struct err *e);
+int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes,
+		  struct err *e);
 /* A tensor without contents, however large: an address range that nothing stands behind. */
-int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, struct err *e);
+int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
+		      struct err *e);
 void storage_fill(struct storage *s, int byte);              /* every byte of it */
 uint64_t storage_newest(void);                               /* id of the storage made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes never written */
@@ -109,16 +111,19 @@ void tensor_mark_defined(const struct tensor *t);
 void tensor_mark_undef(const struct tensor *t);              /* of a storage that has marks */
 /* Gives its storage marks, if it has none: all written. */
 int tensor_want_marks(const struct tensor *t, struct err *e);
-/* The marks as a tensor of the same form and dtype: what moves elements of t moves them, too. Lent for as long as t and *as. */
+/* The marks as a tensor of the same form and dtype: what moves elements of t moves them, too. Lent
+ * for as long as t and *as. */
 struct tensor tensor_marks(const struct tensor *t, struct storage *as);
-/* Of a result that was computed element by element from n tensors that broadcast to it: its elements that are made of one that was never
- * written count as never written. With `picks` the first says which of the other two is taken. 1: there are such, and the others of
- * the result are marked as written; 0: there are none, and nothing is marked. */
+/* Of a result that was computed element by element from n tensors that broadcast to it: its
+ * elements that are made of one that was never written count as never written. With `picks` the
+ * first says which of the other two is taken. 1: there are such, and the others of the result are
+ * marked as written; 0: there are none, and nothing is marked. */
 int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n, int picks, struct err *e);
 void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);
 
-/* No tensor has sizes whose product, zeros left out, is no number of 64 bits: products of sizes need no check where a tensor is given. */
+/* No tensor has sizes whose product, zeros left out, is no number of 64 bits: products of sizes
+ * need no check where a tensor is given. */
 /* Strides that can be added up and multiplied by a few bytes without a check each time. */
 int tensor_check_strides(int ndim, const int64_t *stride, struct err *e);
 int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e);
@@ -146,7 +151,8 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
 int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e);
 int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, struct err *e);
-int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step, struct err *e);
+int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop,
+		 int64_t step, struct err *e);
 int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t index, struct err *e);
 int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct err *e);
 int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct err *e);
@@ -166,7 +172,8 @@ void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, i
 void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n);
 /* Refuses an expanded tensor as the target of a write. */
 int tensor_check_writable(const struct tensor *t, struct err *e);
-/* PyTorch refuses to write where some of what it reads is, unless that is the same view; it looks at dense tensors alone. */
+/* PyTorch refuses to write where some of what it reads is, unless that is the same view; it looks
+ * at dense tensors alone. */
 int tensor_check_overlap(const struct tensor *dst, const struct tensor *src, struct err *e);
 /* Broadcast of two shapes by NumPy's rules. */
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e);

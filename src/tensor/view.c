@@ -8,7 +8,8 @@ int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e)
 	int n = ndim ? ndim : 1;
 
 	if (arg < -n || arg >= n)
-		return err_set(e, ERR_RANGE, "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
+		return err_set(e, ERR_RANGE,
+			       "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
 			       n - 1, (long long)arg);
 	*dim = (int)(arg < 0 ? arg + n : arg);
 	return 0;
@@ -40,7 +41,8 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 	}
 	if (!overflow && unknown >= 0 && known == 0 && numel == 0)
 		return err_set(e, ERR_STATE,
-			       "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size "
+			       "cannot reshape tensor of 0 elements into shape %s because the unspecified "
+			       "dimension size "
 			       "-1 can be any value and is ambiguous",
 			       SHAPE_TEXT(ndim, shape));
 	return err_set(e, ERR_STATE, "shape '%s' is invalid for input of size %lld", SHAPE_TEXT(ndim, shape),
@@ -118,7 +120,8 @@ int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int6
 		return -1;
 	if (try_view(out, t, ndim, full))
 		return err_set(e, ERR_STATE,
-			       "view size is not compatible with input tensor's size and stride (at least one dimension "
+			       "view size is not compatible with input tensor's size and stride (at least "
+			       "one dimension "
 			       "spans across two contiguous subspaces). Use .reshape(...) instead.");
 	return 0;
 }
@@ -140,7 +143,8 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 		return -1;
 	if (lead < 0)
 		return err_set(e, ERR_STATE,
-			       "expand(torch.Tensor{%s}, size=%s): the number of sizes provided (%d) must be greater or "
+			       "expand(torch.Tensor{%s}, size=%s): the number of sizes provided (%d) must "
+			       "be greater or "
 			       "equal to the number of dimensions in the tensor (%d)",
 			       SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(ndim, shape), ndim, t->ndim);
 	for (int i = ndim - 1; i >= 0; i--) {
@@ -149,7 +153,8 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 		size[i] = shape[i] == -1 && i >= lead ? own : shape[i];
 		if (size[i] < 0)
 			return err_set(e, ERR_STATE,
-				       "The expanded size of the tensor (%lld) isn't allowed in a leading, non-existing "
+				       "The expanded size of the tensor (%lld) isn't allowed in a leading, "
+				       "non-existing "
 				       "dimension %d",
 				       (long long)shape[i], i);
 		if (own != size[i] && own != 1)
@@ -231,7 +236,8 @@ int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t i
 	if (tensor_wrap_dim(&dim, dim, t->ndim, e))
 		return -1;
 	if (index < -t->shape[dim] || index >= t->shape[dim])
-		return err_set(e, ERR_RANGE, "index %lld is out of bounds for dimension %d with size %lld", (long long)index,
+		return err_set(e, ERR_RANGE, "index %lld is out of bounds for dimension %d with size %lld",
+			       (long long)index,
 			       dim, (long long)t->shape[dim]);
 	index += index < 0 ? t->shape[dim] : 0;
 	take_view(out, t, t->ndim, t->shape, t->stride, t->offset + index * t->stride[dim]);

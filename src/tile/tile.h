@@ -46,7 +46,8 @@ struct tile_val {
 /* A function under @triton.jit. */
 struct tile_fn {
 	struct str name;
-	uint64_t id;                        /* tile_fn_id: another function may come to lie here, with other variables around it */
+	/* tile_fn_id: another function may come to lie here, with other variables around it */
+	uint64_t id;
 	const struct py_node *def;          /* FunctionDef */
 	const struct py_module *module;
 	/* A global or builtin named in the body: 1 and *out, or 0 when there is none. */
@@ -74,14 +75,16 @@ struct tile_launch {
 struct tile_engine;
 struct tile_code;
 
-/* Launches that repeat with other contents are done from a record (replay.h). What small ones would gain goes into recording them. */
+/* Launches that repeat with other contents are done from a record (replay.h). What small ones would
+ * gain goes into recording them. */
 enum tile_replay { TILE_REPLAY_LARGE, TILE_REPLAY_ALL, TILE_REPLAY_NONE };
 
 struct tile_options {
 	int triton_version;                 /* 306 for 3.6 */
 	int capability;                     /* 90 for sm_90: dot sizes, fp8, shared memory */
 	struct pool *pool;                  /* NULL: one thread */
-	/* For tests of the judge: kernels may ask how they were launched; what only the back end refuses is let through. */
+	/* For tests of the judge: kernels may ask how they were launched; what only the back end
+	 * refuses is let through. */
 	int may_vary, may_exceed;
 	enum tile_replay replay;            /* which launches are recorded and done again */
 };
@@ -107,8 +110,10 @@ struct tile_run_options {
 	enum tile_mode mode;
 	int64_t fuel;               /* tile operations over all programs; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
-	int zero_off;               /* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
-	int check_new;              /* a fast run is checked if the launch never was, or goes where contents say (vetted.h) */
+	/* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
+	int zero_off;
+	/* a fast run is checked if the launch never was, or goes where contents say (vetted.h) */
+	int check_new;
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
 	int trust_hints;            /* tl.multiple_of and its like are not checked */
 	/* Only these programs of the grid, by their number; hollow tensors have contents where they touch

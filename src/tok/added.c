@@ -33,7 +33,8 @@ int added_set_add(struct added_set *s, struct str text, int32_t index)
 		int32_t head = at < 0 ? s->root[c] : s->nodes.v[at].child, found = find_node(s, head, c);
 
 		if (found < 0) {
-			if (vec_push(&s->nodes, ((struct added_node){ .child = -1, .next = head, .id = -1, .byte = c })))
+			if (vec_push(&s->nodes, ((struct added_node){ .child = -1, .next = head, .id = -1,
+								      .byte = c })))
 				return -1;
 			found = (int32_t)s->nodes.n - 1;
 			if (at < 0) {

@@ -151,7 +151,8 @@ static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 		if (joined.failed)
 			rc = err_nomem(e);
 		else if (left < 0 || right < 0 || id < 0)
-			rc = err_set(e, ERR_FORMAT, "merge %zu ('%.*s' '%.*s') names a token that is not in the vocabulary",
+			rc = err_set(e, ERR_FORMAT,
+				     "merge %zu ('%.*s' '%.*s') names a token that is not in the vocabulary",
 				     i, STR_ARG(a), STR_ARG(b));
 		else
 			bpe_add(&t->bpe, left, right, (uint32_t)i, id);
@@ -286,7 +287,8 @@ static int build_added_sets(struct tok *t, struct err *e)
 			uni_nfc(text, &norm);
 			text = buf_str(&norm);
 		}
-		rc = norm.failed || added_set_add(a->normalized ? &t->normalized : &t->raw, text, (int32_t)i) ? err_nomem(e) : 0;
+		rc = norm.failed || added_set_add(a->normalized ? &t->normalized : &t->raw, text, (int32_t)i) ?
+			err_nomem(e) : 0;
 	}
 	buf_release(&norm);
 	return rc;

@@ -72,7 +72,8 @@ pcre2_code *re_compile(struct str pattern, int *code)
 
 	*code = PCRE2_ERROR_NOMEMORY;
 	if (c)
-		re = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, code, &at, c);
+		re = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n,
+				   PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, code, &at, c);
 	if (re)
 		pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);   /* slower without, not wrong */
 	pcre2_compile_context_free(c);
@@ -284,7 +285,8 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 		if (rc == PCRE2_ERROR_NOMEMORY)
 			return err_nomem(e);
 		if (rc < 0)
-			return err_set(e, ERR_UNSUPPORTED, "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
+			return err_set(e, ERR_UNSUPPORTED,
+				       "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
 		bad = place(s, out, first, base + done, base + o[0], s->invert, &last) ||
 			place(s, out, first, base + o[0], base + o[1], !s->invert, &last);
 		done = o[1];

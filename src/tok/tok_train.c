@@ -25,7 +25,8 @@ static int count_words(struct map *words, struct str text, const struct tok_trai
 	for (size_t i = 0, end; i < text.n; i = end) {
 		struct map_entry *m;
 
-		end = job->lines ? line_end(text, i) : pre_llm_next((const unsigned char *)text.p, text.n, i, job->digits);
+		end = job->lines ? line_end(text, i) : pre_llm_next((const unsigned char *)text.p, text.n,
+								    i, job->digits);
 		m = map_put(words, (struct str){ .p = text.p + i, .n = end - i });
 		if (!m)
 			return -1;
@@ -427,7 +428,8 @@ int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 	while (job->specials && job->specials[specials])
 		specials++;
 	if (job->vocab < 0 || (size_t)job->vocab < 256 + specials)
-		return err_set(e, ERR_RANGE, "a vocabulary of %d is too small: 256 bytes and %zu special tokens", job->vocab, specials);
+		return err_set(e, ERR_RANGE,
+			       "a vocabulary of %d is too small: 256 bytes and %zu special tokens", job->vocab, specials);
 	if (job->digits != 1 && job->digits != 3)
 		return err_set(e, ERR_RANGE, "digits go together by 1 or 3, not %d", job->digits);
 	rc = run(&r, job, (size_t)job->vocab - specials, e);

@@ -16,7 +16,8 @@ static struct class_obj *module_class(struct host *h)
 	if (h->type.nn_module)
 		return h->type.nn_module;
 	name = host_intern(h, STR("Module"));
-	if (!name || import_module(h, STR("torch.nn"), &nn) || module_attr(h, nn.u.mod, name, &c) <= 0 || c.kind != V_CLASS)
+	if (!name || import_module(h, STR("torch.nn"), &nn) || module_attr(h, nn.u.mod, name, &c) <= 0 ||
+	    c.kind != V_CLASS)
 		return NULL;
 	return h->type.nn_module = c.u.c;
 }
@@ -40,7 +41,8 @@ static int place(struct bind *b, struct tables *t, struct str_obj *name, struct 
 	struct host *h = b->h;
 	struct dict_obj *into = where == NM__parameters ? t->params : where == NM__modules ? t->modules : t->buffers;
 	if (!into)
-		return bind_raise(b, EXC_AttributeError, "cannot assign %s before Module.__init__() call", where == NM__parameters ? "parameters" : "module");
+		return bind_raise(b, EXC_AttributeError, "cannot assign %s before Module.__init__() call",
+				  where == NM__parameters ? "parameters" : "module");
 	attrs_del(h, b->a[0].u.o->attrs, name);
 	if (into != t->params)
 		remove_from(h, t->params, name);
@@ -71,7 +73,8 @@ static int m_setattr(struct bind *b)
 		return place(b, &t, name, v, NM__parameters);
 	if (t.params && attrs_get(t.params, name)) {
 		if (v.kind != V_NONE)
-			return bind_raise(b, EXC_TypeError, "cannot assign '%s' as parameter '%s' (torch.nn.Parameter or None expected)",
+			return bind_raise(b, EXC_TypeError,
+					  "cannot assign '%s' as parameter '%s' (torch.nn.Parameter or None expected)",
 					  v.kind == V_TENSOR ? "torch.FloatTensor" : val_type_name(h, v), name->p);
 		return attrs_set(h, t.params, name, v);
 	}
@@ -79,14 +82,16 @@ static int m_setattr(struct bind *b)
 		return place(b, &t, name, v, NM__modules);
 	if (t.modules && attrs_get(t.modules, name)) {
 		if (v.kind != V_NONE)
-			return bind_raise(b, EXC_TypeError, "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)", val_type_name(h, v), name->p);
+			return bind_raise(b, EXC_TypeError,
+					  "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)", val_type_name(h, v), name->p);
 		return attrs_set(h, t.modules, name, v);
 	}
 	if (v.kind == V_TENSOR && v.u.o->cls->native && !strcmp(v.u.o->cls->native, "torch.nn.Buffer"))
 		return place(b, &t, name, v, NM__buffers);
 	if (t.buffers && attrs_get(t.buffers, name)) {
 		if (v.kind != V_NONE && v.kind != V_TENSOR)
-			return bind_raise(b, EXC_TypeError, "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)", val_type_name(h, v), name->p);
+			return bind_raise(b, EXC_TypeError,
+					  "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)", val_type_name(h, v), name->p);
 		return attrs_set(h, t.buffers, name, v);
 	}
 	return attr_set_generic(h, self, name, v);
@@ -104,7 +109,8 @@ static int m_getattr(struct bind *b)
 			return 0;
 		}
 	}
-	return bind_raise(b, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, b->a[0]), b->a[1].kind == V_STR ? b->a[1].u.s->p : "?");
+	return bind_raise(b, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, b->a[0]),
+			  b->a[1].kind == V_STR ? b->a[1].u.s->p : "?");
 }
 
 static int m_delattr(struct bind *b)
@@ -142,7 +148,8 @@ static int new_param(struct bind *b, int grad, int is_param)
 	dev = bind_given(b, 1) ? b->a[1].u.t->device : HOST_CPU;
 	if (grad && !dtype_is_float(t.dt)) {
 		tensor_release(&t);
-		return bind_raise(b, EXC_RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+		return bind_raise(b, EXC_RuntimeError,
+				  "Only Tensors of floating point and complex dtype can require gradients");
 	}
 	if (val_tensor(b->h, &t, dev, &b->out))
 		return -1;

@@ -94,7 +94,8 @@ static int is_unseeded(struct bind *b, const struct host_random *r)
 {
 	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary)
 		return 0;
-	return host_fatal(b->h, REASON_unsupported, "what is drawn from a generator without a seed is not the same wherever Python runs");
+	return host_fatal(b->h, REASON_unsupported,
+			  "what is drawn from a generator without a seed is not the same wherever Python runs");
 }
 
 static int r_seed(struct bind *b)
@@ -142,10 +143,12 @@ static int r_randint(struct bind *b)
 	if (bind_int(b, 0, &lo) || bind_int(b, 1, &hi) || is_unseeded(b, &b->h->torch.random))
 		return -1;
 	if (hi < lo)
-		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long)lo, (long long)(hi + 1),
+		return bind_raise(b, EXC_ValueError, "empty range for randrange() (%lld, %lld, %lld)",
+				  (long long)lo, (long long)(hi + 1),
 				  (long long)((uint64_t)hi - (uint64_t)lo + 1));
 	span = (uint64_t)hi - (uint64_t)lo + 1;
-	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) : below_all(&b->h->torch.random))));
+	b->out = val_int((int64_t)((uint64_t)lo + (span ? below(&b->h->torch.random, span) :
+						   below_all(&b->h->torch.random))));
 	return 0;
 }
 
@@ -155,11 +158,13 @@ static int r_randrange(struct bind *b)
 	__int128 span;
 	uint64_t n;
 
-	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) || bind_int(b, 2, &step) ||
+	if (bind_int(b, bind_given(b, 1) ? 1 : 0, &hi) || (bind_given(b, 1) && bind_int(b, 0, &lo)) ||
+	    bind_int(b, 2, &step) ||
 	    is_unseeded(b, &b->h->torch.random))
 		return -1;
 	span = (__int128)hi - lo;
-	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ? (span + step + 1) / step : 0);
+	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ?
+		       (span + step + 1) / step : 0);
 	if (!n)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
 	b->out = val_int((int64_t)((uint64_t)lo + (uint64_t)step * below(&b->h->torch.random, n)));
@@ -181,7 +186,8 @@ static int r_shuffle(struct bind *b)
 	struct seq_obj *s;
 
 	if (b->a[0].kind != V_LIST)
-		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(b->h, b->a[0]));
+		return bind_raise(b, EXC_TypeError, "'%s' object does not support item assignment",
+				  val_type_name(b->h, b->a[0]));
 	if (is_unseeded(b, &b->h->torch.random))
 		return -1;
 	s = b->a[0].u.seq;
@@ -223,7 +229,8 @@ static int n_seed(struct bind *b)
 	if (s < 0 || s > UINT32_MAX)
 		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
 	mt_init(&b->h->torch.numpy_random, (uint32_t)s);
-	b->h->torch.numpy_random.ready = bind_given(b, 0) || b->h->torch.judged == JUDGED_NOT;    /* by the clock, it is not the same anywhere */
+	/* by the clock, it is not the same anywhere */
+	b->h->torch.numpy_random.ready = bind_given(b, 0) || b->h->torch.judged == JUDGED_NOT;
 	return 0;
 }
 

@@ -104,7 +104,8 @@ static int set_data(struct bind *b)
 	if (bind_tensor(b, 1, &from))
 		return -1;
 	if (self->requires_grad && !dtype_is_float(from->dt))
-		return bind_raise(b, EXC_RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype");
+		return bind_raise(b, EXC_RuntimeError,
+				  "data set to a tensor that requires gradients must be floating point or complex dtype");
 	if (same_view(&self->t, from))
 		return 0;
 	if (host_may_change(b->h, b->a[0]))
@@ -139,7 +140,8 @@ static int a_detach_(struct bind *b)
 {
 	struct tensor_obj *self = b->a[0].u.t;
 
-	if (!tensor_is_contiguous(&self->t) || self->t.offset || tensor_numel(&self->t) * dtype_size(self->t.dt) != (int64_t)self->t.st->bytes)
+	if (!tensor_is_contiguous(&self->t) || self->t.offset || tensor_numel(&self->t) *
+	    dtype_size(self->t.dt) != (int64_t)self->t.st->bytes)
 		return bind_raise(b, EXC_RuntimeError, "Can't detach views in-place. Use detach() instead.");
 	self->requires_grad = 0;
 	b->out = b->a[0];

@@ -46,8 +46,9 @@ int torch_item(struct bind *b, const struct tensor *t, struct val *out);
 int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out);
 /* One index tensor per dimension: torch.where(mask), nonzero(as_tuple=True). */
 int torch_nonzero_tuple(struct bind *b, const struct tensor *t);
-/* memory_format= of slot i for a tensor of that shape: 1 and the strides it has; 0: those it would have anyway (`keep` says that
- * this is meant if nothing is said, else it is the ordinary order); -1. */
+/* memory_format= of slot i for a tensor of that shape: 1 and the strides it has; 0: those it would
+ * have anyway (`keep` says that this is meant if nothing is said, else it is the ordinary order);
+ * -1. */
 int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape, int64_t *stride);
 /* Does it lie in the format of slot i? Of another rank it does not. 1, 0, -1. */
 int torch_has_format(struct bind *b, size_t i, const struct tensor *t);

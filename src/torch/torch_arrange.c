@@ -50,7 +50,8 @@ static int stack_along(struct bind *b, int at_least, int dim)
 	}
 	for (; made < n && !rc; made++) {
 		int64_t shape[TENSOR_DIMS] = { 1, 1, 1 };
-		int nd = MAX(t[made]->ndim, at_least), lead = at_least == 3 && t[made]->ndim == 1 ? 1 : at_least == 2 ? nd - t[made]->ndim : 0;
+		int nd = MAX(t[made]->ndim, at_least), lead = at_least == 3 && t[made]->ndim == 1 ? 1 :
+			at_least == 2 ? nd - t[made]->ndim : 0;
 
 		for (int i = 0; i < nd; i++)
 			shape[i] = i - lead >= 0 && i - lead < t[made]->ndim ? t[made]->shape[i - lead] : 1;
@@ -152,7 +153,8 @@ static int rotation(struct bind *b, const struct tensor *t, struct bind_ints *d)
 	x = d->v[0];
 	y = d->v[1];
 	if (x == y || x - y == t->ndim || y - x == t->ndim)
-		return bind_shape_error(b, "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld", (long long)x, (long long)y);
+		return bind_shape_error(b,
+					"expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld", (long long)x, (long long)y);
 	return bind_given(b, 2) ? bind_dims(b, 2, t->ndim, d) : 0;
 }
 
@@ -168,7 +170,8 @@ static int a_rot90(struct bind *b)
 		return -1;
 	k = (k % 4 + 4) % 4;
 	if (k == 0 || k == 2)
-		return done(b, k ? num_flip(&c, &y, t, 1u << d.v[0] | 1u << d.v[1], bind_e(b)) : num_clone(&c, &y, t, bind_e(b)), &y);
+		return done(b, k ? num_flip(&c, &y, t, 1u << d.v[0] | 1u << d.v[1], bind_e(b)) :
+			    num_clone(&c, &y, t, bind_e(b)), &y);
 	if (num_flip(&c, &f, t, 1u << d.v[k == 1], bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_transpose(&y, &f, d.v[0], d.v[1], bind_e(b));
@@ -216,14 +219,17 @@ static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 	}
 	if (want != have) {
 		tensor_release(y);
-		return number ? bind_raise(b, EXC_RuntimeError, "repeat_interleave: Invalid output_size, expected %lld but got %lld", (long long)have,
+		return number ? bind_raise(b, EXC_RuntimeError,
+					   "repeat_interleave: Invalid output_size, expected %lld but got %lld",
+					   (long long)have,
 					   (long long)want)
 			      : bind_raise(b, EXC_RuntimeError, "allocated size does not match required size");
 	}
 	return bind_result(b, y);
 }
 
-/* How often something is repeated must be known: the result's size depends on it, and tells it, unless the program says the size. */
+/* How often something is repeated must be known: the result's size depends on it, and tells it,
+ * unless the program says the size. */
 static int knows_repeats(struct bind *b, const struct tensor *t)
 {
 	int64_t lo, hi;
@@ -231,7 +237,8 @@ static int knows_repeats(struct bind *b, const struct tensor *t)
 	if (!t->st->hollow)
 		return bind_given(b, 3) ? 0 : host_may_read(b->h, DT_I64, 1);
 	tensor_span(t, &lo, &hi);
-	if (lo == hi || (t->dt == DT_I64 && tensor_is_contiguous(t) && t->st->sparse && !sparse_touch(t->st, (size_t)lo, (size_t)hi) &&
+	if (lo == hi || (t->dt == DT_I64 && tensor_is_contiguous(t) && t->st->sparse &&
+			 !sparse_touch(t->st, (size_t)lo, (size_t)hi) &&
 					   sparse_is_known(t->st, (size_t)lo, (size_t)hi)))
 		return 0;
 	return host_may_read(b->h, DT_I64, 1);
@@ -289,10 +296,12 @@ static int a_meshgrid(struct bind *b)
 	}
 	for (size_t i = 1; i < n; i++)
 		if (t[i]->dt != t[0]->dt)
-			return bind_raise(b, EXC_RuntimeError, "torch.meshgrid expects all tensors to have the same dtype");
+			return bind_raise(b, EXC_RuntimeError,
+					  "torch.meshgrid expects all tensors to have the same dtype");
 	for (size_t i = 0; i < n; i++)
 		if (t[i]->ndim > 1)
-			return bind_raise(b, EXC_RuntimeError, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);
+			return bind_raise(b, EXC_RuntimeError,
+					  "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);
 	if (n > TENSOR_DIMS)
 		return bind_unsupported(b, "meshgrid of more than %d tensors", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++)

@@ -20,11 +20,15 @@ static int check_kinds(struct bind *b, enum num_op op, const struct num_arg *a)
 
 	if (!t)
 		return 0;
-	if (is_whole(&a[0]) && is_whole(&a[1]) && (op == NUM_logaddexp || op == NUM_logaddexp2 || op == NUM_hypot || op == NUM_nextafter))
-		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name, num_type_name(t->dt));
+	if (is_whole(&a[0]) && is_whole(&a[1]) && (op == NUM_logaddexp || op == NUM_logaddexp2 ||
+						   op == NUM_hypot || op == NUM_nextafter))
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'",
+				  num_op_info(op)->name, num_type_name(t->dt));
 	if (op == NUM_heaviside && a[0].kind == NUM_TENSOR && a[1].kind == NUM_TENSOR && a[0].t->dt != a[1].t->dt)
-		return bind_raise(b, EXC_RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.");
-	if ((op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_trunc_divide) && is_whole(&a[0]) &&
+		return bind_raise(b, EXC_RuntimeError,
+				  "heaviside is not yet implemented for tensors with different dtypes.");
+	if ((op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_trunc_divide) &&
+	    is_whole(&a[0]) &&
 	    a[1].kind == NUM_INT && a[1].i == 0 && tensor_numel(t))
 		return bind_raise(b, EXC_RuntimeError, "ZeroDivisionError");
 	return 0;
@@ -38,7 +42,8 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 		return -1;
 	if (op >= NUM_bitwise_and && op <= NUM_gcd &&
 	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
-		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", num_op_info(op)->name,
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'",
+				  num_op_info(op)->name,
 				  num_type_name(a[a[0].kind != NUM_TENSOR || !dtype_is_float(a[0].t->dt)].t->dt));
 	if (check_kinds(b, op, a))
 		return -1;
@@ -104,10 +109,13 @@ static int minus(struct bind *b, size_t first, size_t second, double alpha)
 	if (torch_arg(b, first, &a[0]) || torch_arg(b, second, &a[1]))
 		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]))
-		return bind_raise(b, EXC_RuntimeError, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
 						       "`^` or `logical_xor()` operator instead.");
 	if (is_bool(&a[0]) || is_bool(&a[1]))
-		return bind_raise(b, EXC_RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+				  "you are trying to "
 						       "invert a mask, use the `~` or `logical_not()` operator instead.");
 	return torch_apply(b, alpha == 1 ? NUM_minus : NUM_sub, a, (double[]){ alpha, 0, 0 });
 }
@@ -131,7 +139,8 @@ static int t_add(struct bind *b)
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || bind_float(b, 2, &alpha))
 		return -1;
 	if (b->a[2].kind == V_FLOAT && is_whole(&a[0]) && is_whole(&a[1]))
-		return bind_raise(b, EXC_RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.");
+		return bind_raise(b, EXC_RuntimeError,
+				  "For integral input tensors, argument alpha must not be a floating point number.");
 	if (b->n > 3 && bind_given(b, 3)) {
 		struct num_ctx c = torch_ctx(b);
 		struct tensor y;
@@ -257,7 +266,9 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	if (!has_lo && !has_hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if (has_lo && has_hi && (b->a[lo].kind == V_TENSOR) != (b->a[hi].kind == V_TENSOR))
-		return bind_raise(b, EXC_TypeError, "clamp() received an invalid combination of arguments: min and max must both be tensors or numbers");
+		return bind_raise(b, EXC_TypeError,
+				  "clamp() received an invalid combination of arguments: min and max must "
+				  "both be tensors or numbers");
 	if ((has_lo && b->a[lo].kind == V_TENSOR) || (has_hi && b->a[hi].kind == V_TENSOR))
 		return clamp_tensors(b, lo, hi, has_lo, has_hi);
 	if (torch_arg(b, 0, &a) || (has_lo && torch_arg(b, lo, &l)) || (has_hi && torch_arg(b, hi, &h)))
@@ -268,13 +279,15 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	all[2] = has_hi ? h : l;
 	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt) && dtype_is_float(num_result_type(&c, all, 3)) &&
 	    !(b->row->flags & BIND_INPLACE))
-		return torch_apply(b, NUM_clamp_tensor, (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY), has_hi ? h : num_f(INFINITY) },
+		return torch_apply(b, NUM_clamp_tensor, (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY),
+				has_hi ? h : num_f(INFINITY) },
 				   NULL);
 	if (a.kind == NUM_TENSOR && a.t->dt == DT_BOOL)
 		return bind_unsupported(b, "clamp of a bool tensor");
 	low = l.kind == NUM_FLOAT ? l.f : (double)l.i;
 	high = h.kind == NUM_FLOAT ? h.f : (double)h.i;
-	return torch_apply(b, NUM_clamp, &a, (double[]){ low > high ? high : low, high, 0 });     /* the upper bound is the last word */
+	/* the upper bound is the last word */
+	return torch_apply(b, NUM_clamp, &a, (double[]){ low > high ? high : low, high, 0 });
 }
 
 static int t_clamp(struct bind *b)
@@ -303,7 +316,8 @@ static int t_where(struct bind *b)
 	if (torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]))
 		return -1;
 	if (a[0].kind != NUM_TENSOR || a[0].t->dt != DT_BOOL)
-		return bind_raise(b, EXC_RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
+		return bind_raise(b, EXC_RuntimeError,
+				  "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
 				  a[0].kind == NUM_TENSOR ? num_type_name(a[0].t->dt) : "number");
 	return torch_apply(b, NUM_where, a, NULL);
 }
@@ -336,7 +350,8 @@ static int t_lerp(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y))
 		return -1;
 	if (x->dt != y->dt)
-		return bind_raise(b, EXC_RuntimeError, "expected dtype %s for `end` but got dtype %s", num_c_name(x->dt), num_c_name(y->dt));
+		return bind_raise(b, EXC_RuntimeError, "expected dtype %s for `end` but got dtype %s",
+				  num_c_name(x->dt), num_c_name(y->dt));
 	return ternary(b, NUM_lerp, 9);
 }
 
@@ -349,7 +364,9 @@ static int t_addcdiv(struct bind *b)
 	if (bind_tensor(b, 1, &x) || bind_tensor(b, 2, &y))
 		return -1;
 	if (!dtype_is_float(x->dt) && !dtype_is_float(y->dt))
-		return bind_raise(b, EXC_RuntimeError, "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Integer division with addcdiv is no longer supported, and in a future  "
+				  "release addcdiv will "
 						       "perform a true division of tensor1 and tensor2.");
 	return ternary(b, NUM_addcdiv, 3);
 }
@@ -364,7 +381,8 @@ static int t_masked_fill(struct bind *b)
 	if (bind_tensor(b, 0, &self) || bind_tensor(b, 1, &mask) || torch_arg(b, 2, &value))
 		return -1;
 	if (mask->dt != DT_BOOL)
-		return bind_raise(b, EXC_RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+		return bind_raise(b, EXC_RuntimeError,
+				  "masked_fill_ only supports boolean masks, but got mask with dtype %s",
 				  num_c_name(mask->dt));
 	/* The value takes self's dtype, whatever its own. */
 	if (num_new(&c, &v, self->dt, 0, NULL, bind_e(b)))
@@ -379,9 +397,11 @@ static int t_masked_fill(struct bind *b)
 	else
 		rc = num_fill(&c, &v, value, bind_e(b));
 	if (!rc && b->row->flags & BIND_INPLACE)
-		rc = num_apply_into(&c, self, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) }, NULL, bind_e(b));
+		rc = num_apply_into(&c, self, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v),
+				num_t(self) }, NULL, bind_e(b));
 	else if (!rc)
-		rc = num_apply(&c, &y, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) }, NULL, bind_e(b));
+		rc = num_apply(&c, &y, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) },
+			       NULL, bind_e(b));
 	tensor_release(&v);
 	if (rc)
 		return bind_fail(b);
@@ -414,7 +434,8 @@ static int close_to(struct bind *b, int all)
 	    bind_bool(b, 4, &equal_nan))
 		return -1;
 	if (x->dt != y->dt)
-		return bind_raise(b, EXC_RuntimeError, "%s did not match %s", num_type_name(x->dt), num_type_name(y->dt));
+		return bind_raise(b, EXC_RuntimeError, "%s did not match %s", num_type_name(x->dt),
+				  num_type_name(y->dt));
 	/* In fp64, so that the tolerance's own rounding decides nothing. */
 	if (tensor_broadcast(x, y, &ndim, shape, bind_e(b)) || num_new(&c, &d[0], DT_F64, ndim, shape, bind_e(b)) ||
 	    num_new(&c, &d[1], DT_F64, ndim, shape, bind_e(b)) || num_new(&c, &r, DT_BOOL, ndim, shape, bind_e(b)) ||

@@ -1,6 +1,7 @@
-/* Memory formats: the order in which a dense tensor of four or five dimensions lies in memory. Channels last means that the
- * second dimension is the innermost one. A program may ask for a format, and convolutions, pools and norms give their result in
- * the format of what they are given: kernels that go by addresses depend on both. */
+/* Memory formats: the order in which a dense tensor of four or five dimensions lies in memory.
+ * Channels last means that the second dimension is the innermost one. A program may ask for a
+ * format, and convolutions, pools and norms give their result in the format of what they are given:
+ * kernels that go by addresses depend on both. */
 #include "base/mem.h"
 #include "torch/torch.h"
 
@@ -9,7 +10,8 @@ enum format { FORMAT_PRESERVE, FORMAT_CONTIGUOUS, FORMAT_LAST, FORMAT_LAST_3D };
 /* What the slot asks for; left out and None are the caller's `otherwise`. */
 static int asked(struct bind *b, size_t i, enum format otherwise, int *format)
 {
-	static const char *const names[] = { [FORMAT_PRESERVE] = "torch.preserve_format", [FORMAT_CONTIGUOUS] = "torch.contiguous_format",
+	static const char *const names[] = { [FORMAT_PRESERVE] = "torch.preserve_format",
+					     [FORMAT_CONTIGUOUS] = "torch.contiguous_format",
 					     [FORMAT_LAST] = "torch.channels_last", [FORMAT_LAST_3D] = "torch.channels_last_3d" };
 
 	*format = (int)otherwise;
@@ -79,7 +81,8 @@ int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct
 
 	if (given < 0)
 		return -1;
-	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) : num_new_like(&c, t, dt, x, bind_e(b)))
+	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) : num_new_like(&c, t,
+			dt, x, bind_e(b)))
 		return bind_fail(b);
 	return 0;
 }

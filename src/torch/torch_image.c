@@ -21,14 +21,16 @@ static int a_pad(struct bind *b)
 	double value;
 	int mode;
 
-	if (bind_tensor(b, 0, &t) || bind_ints(b, 1, &p) || torch_choice(b, 2, modes, "mode", &mode) || torch_float(b, 3, 0, &value))
+	if (bind_tensor(b, 0, &t) || bind_ints(b, 1, &p) || torch_choice(b, 2, modes, "mode", &mode) ||
+	    torch_float(b, 3, 0, &value))
 		return -1;
 	if (p.n % 2)
 		return bind_shape_error(b, "Padding length must be divisible by 2");
 	if (mode != PAD_CONSTANT && bind_given(b, 3) && value != 0)
 		return bind_shape_error(b, "Padding mode \"%s\" doesn't take in value argument", modes[mode]);
 	if (mode != PAD_CONSTANT && (p.n < 2 || p.n > 6 || (t->ndim != p.n / 2 + 1 && t->ndim != p.n / 2 + 2)))
-		return bind_raise(b, EXC_NotImplementedError, "Padding size %d is not supported for %dD input tensor.", p.n, t->ndim);
+		return bind_raise(b, EXC_NotImplementedError,
+				  "Padding size %d is not supported for %dD input tensor.", p.n, t->ndim);
 	return done(b, num_pad(&c, &y, t, p.n / 2, p.v, (enum num_pad)mode, value, bind_e(b)), &y);
 }
 
@@ -110,7 +112,8 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 /* input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False */
 static int a_interpolate(struct bind *b)
 {
-	static const char *const modes[] = { "nearest", "nearest-exact", "linear", "bicubic", "bilinear", "trilinear", "area", NULL };
+	static const char *const modes[] = { "nearest", "nearest-exact", "linear", "bicubic", "bilinear",
+					     "trilinear", "area", NULL };
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *t, y;
 	int64_t size[3];
@@ -122,15 +125,20 @@ static int a_interpolate(struct bind *b)
 		return -1;
 	nd = t->ndim - 2;
 	if (nd < 1 || nd > 3)
-		return bind_raise(b, EXC_NotImplementedError, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "
-							      "nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact", t->ndim);
+		return bind_raise(b, EXC_NotImplementedError,
+				  "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "
+							      "nearest | linear | bilinear | bicubic | "
+							      "trilinear | area | nearest-exact", t->ndim);
 	if (bind_given(b, 4) && (mode < 2 || mode == 6))
-		return bind_raise(b, EXC_ValueError, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+		return bind_raise(b, EXC_ValueError,
+				  "align_corners option can only be set with the interpolating modes: "
+				  "linear | bilinear | bicubic "
 						     "| trilinear");
 	if (antialias)
 		return bind_unsupported(b, "interpolate with antialias");
 	if ((mode == 2 && nd != 1) || ((mode == 3 || mode == 4) && nd != 2) || (mode == 5 && nd != 3))
-		return bind_raise(b, EXC_NotImplementedError, "Got %dD input, but %s mode needs %dD input", t->ndim, modes[mode],
+		return bind_raise(b, EXC_NotImplementedError, "Got %dD input, but %s mode needs %dD input",
+				  t->ndim, modes[mode],
 				  mode == 2 ? 3 : mode == 5 ? 5 : 4);
 	if (sizes_for(b, t, nd, size, scale, &use))
 		return -1;
@@ -151,7 +159,8 @@ static int a_grid_sample(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &g) || torch_choice(b, 2, modes, "mode", &mode) ||
 	    torch_choice(b, 3, borders, "padding_mode", &border) || bind_bool(b, 4, &align))
 		return -1;
-	return done(b, num_grid_sample(&c, &y, x, g, (enum num_interp)mode, (enum num_border)border, align, bind_e(b)), &y);
+	return done(b, num_grid_sample(&c, &y, x, g, (enum num_interp)mode, (enum num_border)border, align,
+				       bind_e(b)), &y);
 }
 
 /* [.., C r r, H, W] <-> [.., C, H r, W r] */
@@ -166,20 +175,28 @@ static int shuffle(struct bind *b, int inverse)
 		return -1;
 	n = t->ndim - 3;
 	if (n >= 0 && r <= 0)
-		return bind_shape_error(b, "pixel_%sshuffle expects a positive %sscale_factor, but got %lld", inverse ? "un" : "", inverse ? "down" : "up",
+		return bind_shape_error(b, "pixel_%sshuffle expects a positive %sscale_factor, but got %lld",
+					inverse ? "un" : "", inverse ? "down" : "up",
 					(long long)r);
 	if (n < 0 || n + 5 > TENSOR_DIMS)
-		return bind_shape_error(b, "pixel_shuffle expects input to have at least 3 dimensions, but got input with %d dimension(s)", t->ndim);
+		return bind_shape_error(b,
+					"pixel_shuffle expects input to have at least 3 dimensions, but got "
+					"input with %d dimension(s)", t->ndim);
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
 	if (ck_mul64(r, r, &area) || ck_mul64(C, area, &all) || ck_mul64(H, r, &tall) || ck_mul64(W, r, &wide))
-		return bind_shape_error(b, "a factor of %lld is too large for %lld channels", (long long)r, (long long)C);
+		return bind_shape_error(b, "a factor of %lld is too large for %lld channels", (long long)r,
+					(long long)C);
 	if (!inverse && C % area)
-		return bind_shape_error(b, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+		return bind_shape_error(b,
+					"pixel_shuffle expects its input's 'channel' dimension to be "
+					"divisible by the square of upscale_factor, "
 					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)area);
 	if (inverse && (H % r || W % r))
-		return bind_shape_error(b, "pixel_unshuffle expects %s to be divisible by downscale_factor, but input.size(%d)=%lld is not divisible "
+		return bind_shape_error(b,
+					"pixel_unshuffle expects %s to be divisible by downscale_factor, "
+					"but input.size(%d)=%lld is not divisible "
 					   "by %lld", H % r ? "height" : "width", H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
 	/* Both ways are a view with r split off, a permutation, and the result's shape. */
 	for (int i = 0; i < n; i++) {
@@ -239,13 +256,17 @@ static int a_channel_shuffle(struct bind *b)
 
 const struct bind_row torch_image_rows[] = {
 	{ "torch.nn.functional.pad", "input, pad, mode='constant', value=None", a_pad, BIND_COPY | BIND_MOVE },
-	{ "torch.nn.functional.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", a_unfold, BIND_COPY | BIND_MOVE | BIND_WINDOW },
-	{ "torch.nn.functional.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1", a_fold, BIND_COMPUTE | BIND_WINDOW },
+	{ "torch.nn.functional.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", a_unfold,
+	  BIND_COPY | BIND_MOVE | BIND_WINDOW },
+	{ "torch.nn.functional.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1",
+	  a_fold, BIND_COMPUTE | BIND_WINDOW },
 	{ "torch.nn.functional.interpolate",
-	  "input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False",
+	  "input, size=None, scale_factor=None, mode='nearest', align_corners=None, "
+	  "recompute_scale_factor=None, antialias=False",
 	  a_interpolate, BIND_COMPUTE | BIND_WINDOW },
 	ALIAS("torch.nn.functional.upsample", "torch.nn.functional.interpolate"),
-	{ "torch.nn.functional.grid_sample", "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", a_grid_sample,
+	{ "torch.nn.functional.grid_sample",
+	  "input, grid, mode='bilinear', padding_mode='zeros', align_corners=None", a_grid_sample,
 	  BIND_COMPUTE | BIND_WINDOW },
 	{ "torch.nn.functional.pixel_shuffle", "input, upscale_factor", a_pixel_shuffle, BIND_COPY | BIND_MOVE },
 	{ "torch.nn.functional.pixel_unshuffle", "input, downscale_factor", a_pixel_unshuffle, BIND_COPY | BIND_MOVE },

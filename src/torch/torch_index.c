@@ -82,7 +82,8 @@ static int i_take_along_dim(struct bind *b)
 	if (!bind_given(b, 2))
 		return take_flat(b, t, ix);
 	if (ix->dt != DT_I64)
-		return bind_raise(b, EXC_RuntimeError, "torch.take_along_dim(): dtype of indices should be Long but got %s", num_type_name(ix->dt));
+		return bind_raise(b, EXC_RuntimeError,
+				  "torch.take_along_dim(): dtype of indices should be Long but got %s", num_type_name(ix->dt));
 	if (bind_dim(b, 2, t->ndim, &dim))
 		return -1;
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
@@ -179,52 +180,74 @@ static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 
 static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
 {
-	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ? v->shape[MIN(dim, v->ndim - 1)] : 1;
+	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ?
+		v->shape[MIN(dim, v->ndim - 1)] : 1;
 	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
 
 	if (ix->ndim > 1)
-		return bind_raise(b, EXC_IndexError, "index_add_(): Index is supposed to be a vector, but got dim: %d with type: %s and size: %s",
+		return bind_raise(b, EXC_IndexError,
+				  "index_add_(): Index is supposed to be a vector, but got dim: %d with "
+				  "type: %s and size: %s",
 				  ix->ndim, num_type_name(ix->dt), SHAPE_TEXT(ix->ndim, ix->shape));
 	if (ix->dt != DT_I64 && ix->dt != DT_I32)
-		return bind_raise(b, EXC_RuntimeError, "index_add_(): Expected dtype int32/int64 for index but got: %s", num_type_name(ix->dt));
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_add_(): Expected dtype int32/int64 for index but got: %s", num_type_name(ix->dt));
 	if (t->dt != v->dt)
-		return bind_raise(b, EXC_RuntimeError, "index_add_(): self (%s) and source (%s) must have the same scalar type",
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_add_(): self (%s) and source (%s) must have the same scalar type",
 				  num_type_name(t->dt), num_type_name(v->dt));
 	if (dim && dim >= v->ndim)
-		return bind_raise(b, EXC_RuntimeError, "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d", dim, v->ndim);
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d", dim, v->ndim);
 	if (n != have)
-		return bind_raise(b, EXC_RuntimeError, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %d",
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_add_(): Number of indices (%lld) should be equal to "
+				  "source.size(dim): (%lld), for dim: %d",
 				  (long long)n, (long long)have, dim);
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
-		return bind_raise(b, EXC_RuntimeError, "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+		return bind_raise(b, EXC_RuntimeError,
+				  "source tensor shape must match self tensor shape, excluding the "
+				  "specified dimension. Got "
 						       "self.shape = %s source.shape = %s",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(v->ndim, v->shape));
 	return 0;
 }
 
-static int check_copied(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
+static int check_copied(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix,
+			const struct tensor *v)
 {
 	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix);
 	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
 
 	if (ix->ndim > 1)
-		return bind_raise(b, EXC_IndexError, "index_copy_(): Index should have dimension 1 or 0 (got %d)", ix->ndim);
+		return bind_raise(b, EXC_IndexError,
+				  "index_copy_(): Index should have dimension 1 or 0 (got %d)", ix->ndim);
 	if (v->ndim == 0 && n != 1)
-		return bind_raise(b, EXC_IndexError, "index_copy_(): When source is scalar, index should have one element (got %lld)", (long long)n);
+		return bind_raise(b, EXC_IndexError,
+				  "index_copy_(): When source is scalar, index should have one element (got %lld)", (long long)n);
 	if (v->ndim && t->ndim && v->ndim != t->ndim)
-		return bind_raise(b, EXC_IndexError, "index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+		return bind_raise(b, EXC_IndexError,
+				  "index_copy_(): When source and destination are not scalars, their "
+				  "dimensionality must match. "
 						     "Source dimensionality (%d), destination dimensionality (%d)", v->ndim, t->ndim);
 	if (ix->dt != DT_I64)
-		return bind_raise(b, EXC_RuntimeError, "index_copy_(): Expected a long tensor for index, but got %s", num_type_name(ix->dt));
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_copy_(): Expected a long tensor for index, but got %s", num_type_name(ix->dt));
 	if (t->dt != v->dt)
-		return bind_raise(b, EXC_RuntimeError, "index_copy_(): self and source expected to have the same dtype, but got (self) %s and "
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_copy_(): self and source expected to have the same dtype, but got "
+				  "(self) %s and "
 						       "(source) %s", num_type_name(t->dt), num_type_name(v->dt));
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
-		return bind_raise(b, EXC_RuntimeError, "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice "
-						       "shape: %s at dimension %d and source slice shape: %s at dimension 0.",
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_copy_(): Source/destination tensor must have same slice shapes. "
+				  "Destination slice "
+						       "shape: %s at dimension %d and source slice shape: "
+						       "%s at dimension 0.",
 				  SHAPE_TEXT(na, a), dim, SHAPE_TEXT(ns, s));
 	if (v->ndim && v->shape[dim] != n)
-		return bind_raise(b, EXC_IndexError, "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
+		return bind_raise(b, EXC_IndexError,
+				  "index_copy_(): Number of indices (%lld) should be equal to source.size(dim) (%lld)",
 				  (long long)n, (long long)v->shape[dim]);
 	return 0;
 }
@@ -234,7 +257,9 @@ static int check_filled(struct bind *b, const struct tensor *ix)
 	const struct tensor *v = b->a[3].kind == V_TENSOR ? &b->a[3].u.t->t : NULL;
 
 	if (v && v->ndim)
-		return bind_raise(b, EXC_RuntimeError, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+		return bind_raise(b, EXC_RuntimeError,
+				  "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
+				  "with %d dimension(s).",
 				  v->ndim);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_IndexError, "index_fill_(): Expected dtype int64 for index.");
@@ -261,7 +286,8 @@ static int index_write(struct bind *b, enum num_slices how)
 	double alpha = 1;
 	int dim, rc;
 
-	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) || check_slices(b, how, t, dim, ix) ||
+	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_tensor(b, 2, &ix) ||
+	    check_slices(b, how, t, dim, ix) ||
 	    torch_value(b, 3, t, &v) || (b->n > 4 && bind_float(b, 4, &alpha)))
 		return -1;
 	if (b->row->flags & BIND_INPLACE) {
@@ -291,11 +317,14 @@ static int i_index_put(struct bind *b)
 	size_t n;
 	int accumulate, rc;
 
-	if (bind_tensor(b, 0, &t) || bind_tensors(b, 1, &list, &n) || bind_bool(b, 3, &accumulate) || torch_value(b, 2, t, &v))
+	if (bind_tensor(b, 0, &t) || bind_tensors(b, 1, &list, &n) || bind_bool(b, 3, &accumulate) ||
+	    torch_value(b, 2, t, &v))
 		return -1;
 	if (b->a[2].kind == V_TENSOR && b->a[2].u.t->t.dt != t->dt) {
 		tensor_release(&v);
-		return bind_raise(b, EXC_RuntimeError, "Index put requires the source and destination dtypes match, got %s for the destination "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Index put requires the source and destination dtypes match, got %s for "
+				  "the destination "
 						       "and %s for the source.", num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
 	}
 	for (size_t i = 0; i < n && i < TENSOR_DIMS; i++)
@@ -338,20 +367,23 @@ static int i_masked_select(struct bind *b)
 static int i_masked_scatter(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, places = { .st = NULL }, mask = { .st = NULL }, y;
+	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, places = { .st = NULL },
+		mask = { .st = NULL }, y;
 	int rc;
 
 	if (bind_tensor(b, 0, &t) || bind_tensor(b, 1, &m) || bind_tensor(b, 2, &s))
 		return -1;
 	if (t->dt != s->dt)
-		return bind_raise(b, EXC_RuntimeError, "masked_scatter: expected self and source to have same dtypes but got%s and %s",
+		return bind_raise(b, EXC_RuntimeError,
+				  "masked_scatter: expected self and source to have same dtypes but got%s and %s",
 				  num_type_name(t->dt), num_type_name(s->dt));
 	if (num_clone(&c, &y, t, bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
 	     num_reshape(&c, &flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
 	if (!rc && flat.shape[0] < places.shape[0])
-		rc = err_set(bind_e(b), ERR_STATE, "masked_scatter_: expected self and source to have same dtypes and enough elements");
+		rc = err_set(bind_e(b), ERR_STATE,
+			     "masked_scatter_: expected self and source to have same dtypes and enough elements");
 	rc = rc || tensor_slice(&part, &flat, 0, 0, places.shape[0], 1, bind_e(b)) ||
 	     num_index_put(&c, &y, &(struct num_index){ .v = { &mask }, .n = 1 }, &part, 0, bind_e(b));
 	tensor_release(&flat);
@@ -445,8 +477,10 @@ static int f_one_hot(struct bind *b)
 	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
 }
 
-#define BOTH_AS(name, sig, fn, kind) { "torch." name, "input, " sig, fn, kind }, { "torch.Tensor." name, "self, " sig, fn, kind }
-#define WRITE_AS(name, sig, fn, kind) BOTH_AS(name, sig, fn, kind), { "torch.Tensor." name "_", "self, " sig, fn, (kind) | BIND_INPLACE }
+#define BOTH_AS(name, sig, fn, kind) { "torch." name, "input, " sig, fn, kind }, \
+	{ "torch.Tensor." name, "self, " sig, fn, kind }
+#define WRITE_AS(name, sig, fn, kind) BOTH_AS(name, sig, fn, kind), { "torch.Tensor." name "_", "self, " sig, \
+								      fn, (kind) | BIND_INPLACE }
 #define MOVE (BIND_COPY | BIND_MOVE)
 #define BOTH(name, sig, fn) BOTH_AS(name, sig, fn, MOVE)
 #define WRITE(name, sig, fn) WRITE_AS(name, sig, fn, MOVE)

@@ -9,7 +9,8 @@
 
 static struct str last_part(const struct py_node *n)
 {
-	return n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr : (struct str){ .p = NULL };
+	return n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr :
+		(struct str){ .p = NULL };
 }
 
 static int is_none(const struct py_node *n)
@@ -28,7 +29,8 @@ static int is_one_of(struct str name, const char *const *list)
 /* The text of a type without lists or None; 0: it has none. */
 static int add_base(struct buf *out, const struct py_node *n)
 {
-	static const char *const bases[] = { "Tensor", "int", "float", "bool", "str", "dtype", "device", "Number", NULL };
+	static const char *const bases[] = { "Tensor", "int", "float", "bool", "str", "dtype", "device",
+					     "Number", NULL };
 	struct str name = last_part(n);
 
 	if (!name.p && n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_STR) {
@@ -49,7 +51,8 @@ static int add_type(struct buf *out, const struct py_node *n, int depth)
 	const char *mark = "?";
 
 	if (n->kind == PY_BinOp && n->u.BinOp.op == PY_OP_BitOr) {
-		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left : is_none(n->u.BinOp.left) ? n->u.BinOp.right : NULL;
+		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left : is_none(n->u.BinOp.left) ?
+			n->u.BinOp.right : NULL;
 	} else if (n->kind == PY_Subscript) {
 		struct str of = last_part(n->u.Subscript.value);
 
@@ -67,7 +70,8 @@ static int add_type(struct buf *out, const struct py_node *n, int depth)
 /* Is it one of the types that PyTorch knows for parameters? */
 static int is_known(struct str type)
 {
-	static const char *const lists[] = { "Tensor[]", "Tensor?[]", "int[]", "int[]?", "float[]", "float[]?", "bool[]", "bool[]?", "Number[]", NULL };
+	static const char *const lists[] = { "Tensor[]", "Tensor?[]", "int[]", "int[]?", "float[]",
+					     "float[]?", "bool[]", "bool[]?", "Number[]", NULL };
 	ptrdiff_t at = str_find(type, STR("["));
 
 	if (at >= 0)
@@ -95,12 +99,15 @@ static int add_parameter(struct bind *b, const struct py_node *arg, int keyword,
 	int rc = 0;
 
 	if (!arg->u.arg.annotation)
-		return bind_raise(b, EXC_ValueError, "infer_schema(func): Parameter %.*s must have a type annotation.", STR_ARG(arg->u.arg.arg));
+		return bind_raise(b, EXC_ValueError,
+				  "infer_schema(func): Parameter %.*s must have a type annotation.", STR_ARG(arg->u.arg.arg));
 	if (!add_type(&type, arg->u.arg.annotation, 0) || !is_known(buf_str(&type)))
-		rc = bind_raise(b, EXC_ValueError, "infer_schema(func): Parameter %.*s has an unsupported type.", STR_ARG(arg->u.arg.arg));
+		rc = bind_raise(b, EXC_ValueError,
+				"infer_schema(func): Parameter %.*s has an unsupported type.", STR_ARG(arg->u.arg.arg));
 	if (!rc)
 		rc = val_str(b->h, arg->u.arg.arg, &v[0]) || val_str(b->h, buf_str(&type), &v[1]) ||
-		     val_tuple(b->h, &given, given.kind != V_UNSET, &v[3]) || val_tuple(b->h, v, 4, &row) || list_append(b->h, b->out, row);
+		     val_tuple(b->h, &given, given.kind != V_UNSET, &v[3]) || val_tuple(b->h, v, 4, &row) ||
+		     list_append(b->h, b->out, row);
 	buf_release(&type);
 	return rc ? -1 : 0;
 }
@@ -115,12 +122,14 @@ static int l_parameters(struct bind *b)
 	if (!a)
 		return -1;
 	if (a->posonlyargs.n || a->vararg || a->kwarg)
-		return bind_raise(b, EXC_ValueError, "infer_schema(func): We do not support positional-only args, varargs, or varkwargs.");
+		return bind_raise(b, EXC_ValueError,
+				  "infer_schema(func): We do not support positional-only args, varargs, or varkwargs.");
 	rc = val_list(b->h, NULL, 0, &b->out);
 	for (size_t i = 0; i < a->args.n && !rc; i++) {
 		size_t left = a->args.n - i;
 
-		rc = add_parameter(b, a->args.v[i], 0, left <= f->n_defaults ? f->defaults[f->n_defaults - left] : none);
+		rc = add_parameter(b, a->args.v[i], 0, left <= f->n_defaults ?
+				   f->defaults[f->n_defaults - left] : none);
 	}
 	for (size_t i = 0; i < a->kwonlyargs.n && !rc; i++)
 		rc = add_parameter(b, a->kwonlyargs.v[i], 1, i < f->n_kw ? f->kw_defaults[i] : none);
@@ -169,7 +178,8 @@ static int l_results(struct bind *b)
 		return -1;
 	fn = b->a[0].u.fn->node;
 	if (!fn->u.FunctionDef.returns)
-		return bind_raise(b, EXC_ValueError, "infer_schema(func): No return type annotation was provided. Please add one.");
+		return bind_raise(b, EXC_ValueError,
+				  "infer_schema(func): No return type annotation was provided. Please add one.");
 	rc = add_results(&out, fn->u.FunctionDef.returns) ? val_str(b->h, buf_str(&out), &b->out) :
 		bind_raise(b, EXC_ValueError, "infer_schema(func): Return has an unsupported type.");
 	buf_release(&out);

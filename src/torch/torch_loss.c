@@ -26,14 +26,17 @@ static int reduced(struct bind *b, struct tensor *t, enum num_reduction how)
 
 static int check_pointwise(struct bind *b, enum num_op op, const struct num_arg *a, double p)
 {
-	const char *name = op == NUM_loss_mse ? "mse" : op == NUM_loss_smooth_l1 ? "smooth_l1" : op == NUM_loss_huber ? "huber" : NULL;
+	const char *name = op == NUM_loss_mse ? "mse" : op == NUM_loss_smooth_l1 ? "smooth_l1" :
+		op == NUM_loss_huber ? "huber" : NULL;
 
 	if (op == NUM_loss_smooth_l1 && p < 0)
 		return bind_raise(b, EXC_RuntimeError, "smooth_l1_loss does not support negative values for beta.");
 	if (op == NUM_loss_huber && !(p > 0))
 		return bind_raise(b, EXC_RuntimeError, "huber_loss does not support non-positive values for delta.");
-	if (name && a[0].kind == NUM_TENSOR && a[1].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt) && !dtype_is_float(a[1].t->dt))
-		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", name, num_type_name(a[0].t->dt));
+	if (name && a[0].kind == NUM_TENSOR && a[1].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt) &&
+	    !dtype_is_float(a[1].t->dt))
+		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'", name,
+				  num_type_name(a[0].t->dt));
 	return 0;
 }
 
@@ -45,7 +48,8 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 	double p[3] = { 0, 0, 0 };
 	struct tensor y;
 
-	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, how_slot, &how) || (param < 9 && bind_float(b, param, &p[0])))
+	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, how_slot, &how) ||
+	    (param < 9 && bind_float(b, param, &p[0])))
 		return -1;
 	if (check_pointwise(b, op, a, p[0]))
 		return -1;
@@ -56,7 +60,8 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 	return reduced(b, &y, how);
 }
 
-#define LOSS(name, op, sig, param, how) static int l_##name(struct bind *b) { return pointwise(b, NUM_##op, param, how); }
+#define LOSS(name, op, sig, param, how) static int l_##name(struct bind *b) { return pointwise(b, NUM_##op, \
+		param, how); }
 #include "torch/torch_loss.def"
 #undef LOSS
 
@@ -75,12 +80,14 @@ static int classes(struct bind *b, int logits)
 	if (!dtype_is_float(t->dt) && t->dt != DT_I64 && t->dt != DT_U8)
 		return bind_raise(b, EXC_RuntimeError, "expected scalar type Long but found %s", num_c_name(t->dt));
 	if (logits && !(p.smoothing >= 0 && p.smoothing <= 1) && !(p.smoothing < 0 && !dtype_is_float(t->dt)))
-		return bind_raise(b, EXC_RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: %g", p.smoothing);
+		return bind_raise(b, EXC_RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: %g",
+				  p.smoothing);
 	if (logits && dtype_is_float(t->dt) && tensor_same_shape(x, t) && p.ignore >= 0)
 		return bind_raise(b, EXC_RuntimeError, "ignore_index is not supported for floating point target");
 	p.smoothing = MAX(p.smoothing, 0);
 	p.weight = w;
-	return (logits ? num_cross_entropy : num_nll_loss)(&c, &y, x, t, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
+	return (logits ? num_cross_entropy : num_nll_loss)(&c, &y, x, t, &p, bind_e(b)) ? bind_fail(b) :
+		bind_result(b, &y);
 }
 
 static int l_cross_entropy(struct bind *b) { return classes(b, 1); }
@@ -99,7 +106,8 @@ static int l_kl_div(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, 4, &how) || bind_bool(b, 5, &log_target))
 		return -1;
-	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && !dtype_is_float(a[1].t->dt)))
+	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR &&
+			!dtype_is_float(a[1].t->dt)))
 		return bind_raise(b, EXC_RuntimeError, "kl_div: Integral inputs not supported.");
 	if (num_apply(&c, &y, log_target ? NUM_loss_kl_log : NUM_loss_kl, a, NULL, bind_e(b)))
 		return bind_fail(b);
@@ -150,11 +158,14 @@ static int l_bce(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &t) || bind_opt_tensor(b, 2, &w) || reduction(b, 5, &how))
 		return -1;
 	if (!tensor_same_shape(x, t))
-		return bind_raise(b, EXC_ValueError, "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is "
+		return bind_raise(b, EXC_ValueError,
+				  "Using a target size (torch.Size(%s)) that is different to the input size "
+				  "(torch.Size(%s)) is "
 						     "deprecated. Please ensure they have the same size.",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
 	if (x->dt != t->dt)
-		return bind_raise(b, EXC_RuntimeError, "Found dtype %s but expected %s", num_type_name(t->dt), num_type_name(x->dt));
+		return bind_raise(b, EXC_RuntimeError, "Found dtype %s but expected %s", num_type_name(t->dt),
+				  num_type_name(x->dt));
 	if (check_probabilities(b, x))
 		return -1;
 	if (num_op2(&c, &y, NUM_loss_bce, num_t(x), num_t(t), bind_e(b)))
@@ -174,15 +185,20 @@ static int l_bce_logits(struct bind *b)
 	    bind_opt_tensor(b, 6, &pos))
 		return -1;
 	if (!tensor_same_shape(x, t))
-		return bind_raise(b, EXC_ValueError, "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
+		return bind_raise(b, EXC_ValueError,
+				  "Target size (torch.Size(%s)) must be the same as input size (torch.Size(%s))",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
 	if (dtype_is_float(x->dt) && !dtype_is_float(t->dt))
-		return bind_raise(b, EXC_RuntimeError, "result type %s can't be cast to the desired output type %s", num_type_name(x->dt),
+		return bind_raise(b, EXC_RuntimeError,
+				  "result type %s can't be cast to the desired output type %s", num_type_name(x->dt),
 				  num_type_name(t->dt));
 	if (pos && pos->ndim > x->ndim)
-		return bind_raise(b, EXC_RuntimeError, "output with shape %s doesn't match the broadcast shape %s", SHAPE_TEXT(x->ndim, x->shape),
+		return bind_raise(b, EXC_RuntimeError,
+				  "output with shape %s doesn't match the broadcast shape %s",
+				  SHAPE_TEXT(x->ndim, x->shape),
 				  SHAPE_TEXT(pos->ndim, pos->shape));
-	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t), num_t(pos) }, NULL, bind_e(b))
+	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t),
+			num_t(pos) }, NULL, bind_e(b))
 		 : num_op2(&c, &y, NUM_loss_bce_logits, num_t(x), num_t(t), bind_e(b));
 	return rc ? bind_fail(b) : weighted(b, &y, w, how);
 }
@@ -202,7 +218,8 @@ static int l_poisson(struct bind *b)
 		return -1;
 	if (full)
 		return bind_unsupported(b, "poisson_nll_loss with full=True");
-	if (num_apply(&c, &y, log_input ? NUM_loss_poisson : NUM_loss_poisson_plain, a, (double[]){ eps, 0, 0 }, bind_e(b)))
+	if (num_apply(&c, &y, log_input ? NUM_loss_poisson : NUM_loss_poisson_plain, a,
+		      (double[]){ eps, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
 	return reduced(b, &y, how);
 }
@@ -238,7 +255,8 @@ static int l_gaussian(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "var has negative entry/entries");
 	if (num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
-	if (full && num_apply_into(&c, &y, NUM_plus, (struct num_arg[]){ num_t(&y), num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
+	if (full && num_apply_into(&c, &y, NUM_plus, (struct num_arg[]){ num_t(&y),
+			num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
 		tensor_release(&y);
 		return bind_fail(b);
 	}
@@ -248,7 +266,8 @@ static int l_gaussian(struct bind *b)
 /* --- distances ------------------------------------------------------------------------------------------ */
 
 /* ||x - y + eps||_p along dim */
-static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y, double p, double eps,
+static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
+			 double p, double eps,
 			 int dim, int keep)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -269,7 +288,8 @@ static int f_pairwise_distance(struct bind *b)
 	double p, eps;
 	int keep, dims;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_float(b, 2, &p) || bind_float(b, 3, &eps) || bind_bool(b, 4, &keep))
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_float(b, 2, &p) || bind_float(b, 3, &eps) ||
+	    bind_bool(b, 4, &keep))
 		return -1;
 	dims = MAX(x->ndim, y->ndim);
 	return pair_distance(b, &r, x, y, p, eps, MAX(dims - 1, 0), keep) ? bind_fail(b) : bind_result(b, &r);
@@ -290,8 +310,10 @@ static int l_triplet(struct bind *b)
 	if (!(margin > 0))
 		return bind_raise(b, EXC_ValueError, "margin must be greater than 0, got %g", margin);
 	if (a->ndim != p->ndim || a->ndim != n->ndim)
-		return bind_raise(b, EXC_RuntimeError, "The anchor, positive, and negative tensors are expected to have the same number of "
-						       "dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs", a->ndim, p->ndim, n->ndim);
+		return bind_raise(b, EXC_RuntimeError,
+				  "The anchor, positive, and negative tensors are expected to have the same number of "
+						       "dimensions, but got: anchor %dD, positive %dD, and "
+						       "negative %dD inputs", a->ndim, p->ndim, n->ndim);
 	dim = MAX(a->ndim - 1, 0);
 	rc = pair_distance(b, &dp, a, p, order, eps, dim, 0) || pair_distance(b, &dn, a, n, order, eps, dim, 0) ||
 	     (swap && (pair_distance(b, &ds, p, n, order, eps, dim, 0) ||
@@ -307,15 +329,19 @@ static int l_triplet(struct bind *b)
 }
 
 /* x1 . x2 / max(|x1| |x2|, eps) along dim */
-static int cosine(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y, int dim, double eps)
+static int cosine(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
+		  int dim, double eps)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct num_dims d = { .v = { dim }, .n = 1 };
-	struct tensor p = { .st = NULL }, s = { .st = NULL }, nx = { .st = NULL }, ny = { .st = NULL }, m = { .st = NULL };
+	struct tensor p = { .st = NULL }, s = { .st = NULL }, nx = { .st = NULL }, ny = { .st = NULL },
+		m = { .st = NULL };
 	int rc = num_op2(&c, &p, NUM_mul, num_t(x), num_t(y), bind_e(b)) || num_sum(&c, &s, &p, &d, 0, -1, bind_e(b)) ||
 		 num_norm(&c, &nx, x, 2, &d, 0, bind_e(b)) || num_norm(&c, &ny, y, 2, &d, 0, bind_e(b)) ||
-		 num_apply_into(&c, &nx, NUM_clamp_min, (struct num_arg[]){ num_t(&nx) }, (double[]){ eps, 0, 0 }, bind_e(b)) ||
-		 num_apply_into(&c, &ny, NUM_clamp_min, (struct num_arg[]){ num_t(&ny) }, (double[]){ eps, 0, 0 }, bind_e(b)) ||
+		 num_apply_into(&c, &nx, NUM_clamp_min, (struct num_arg[]){ num_t(&nx) },
+				(double[]){ eps, 0, 0 }, bind_e(b)) ||
+		 num_apply_into(&c, &ny, NUM_clamp_min, (struct num_arg[]){ num_t(&ny) },
+				(double[]){ eps, 0, 0 }, bind_e(b)) ||
 		 num_op2(&c, &m, NUM_mul, num_t(&nx), num_t(&ny), bind_e(b)) ||
 		 num_op2(&c, out, NUM_div, num_t(&s), num_t(&m), bind_e(b));
 
@@ -333,7 +359,8 @@ static int f_cosine_similarity(struct bind *b)
 	double eps;
 	int dim;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_dim(b, 2, MAX(x->ndim, y->ndim), &dim) || bind_float(b, 3, &eps))
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_dim(b, 2, MAX(x->ndim, y->ndim), &dim) ||
+	    bind_float(b, 3, &eps))
 		return -1;
 	if (x->ndim != y->ndim)
 		return bind_unsupported(b, "cosine_similarity of %d and %d dimensions", x->ndim, y->ndim);
@@ -344,22 +371,26 @@ static int f_cosine_similarity(struct bind *b)
 static int l_cosine_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *x, *y, *t, cs, pos = { .st = NULL }, neg = { .st = NULL }, is = { .st = NULL }, not = { .st = NULL }, r;
+	struct tensor *x, *y, *t, cs, pos = { .st = NULL }, neg = { .st = NULL }, is = { .st = NULL },
+		not = { .st = NULL }, r;
 	enum num_reduction how;
 	double margin;
 	int rc;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_tensor(b, 2, &t) || bind_float(b, 3, &margin) || reduction(b, 6, &how))
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_tensor(b, 2, &t) ||
+	    bind_float(b, 3, &margin) || reduction(b, 6, &how))
 		return -1;
 	if (t->ndim > 1 || x->ndim != t->ndim + 1 || y->ndim != x->ndim)
-		return bind_raise(b, EXC_RuntimeError, "%dD target tensor does not go with inputs of %d and %d dimensions", t->ndim, x->ndim, y->ndim);
+		return bind_raise(b, EXC_RuntimeError,
+				  "%dD target tensor does not go with inputs of %d and %d dimensions", t->ndim, x->ndim, y->ndim);
 	if (cosine(b, &cs, x, y, x->ndim - 1, 1e-8))
 		return bind_fail(b);
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||
 	     num_apply(&c, &neg, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ 1, -margin, 0 }, bind_e(b)) ||
 	     num_apply_into(&c, &neg, NUM_relu, (struct num_arg[]){ num_t(&neg) }, NULL, bind_e(b)) ||
 	     num_op2(&c, &not, NUM_eq, num_t(t), num_i(-1), bind_e(b)) ||
-	     num_apply_into(&c, &neg, NUM_where, (struct num_arg[]){ num_t(&not), num_t(&neg), num_f(0) }, NULL, bind_e(b)) ||
+	     num_apply_into(&c, &neg, NUM_where, (struct num_arg[]){ num_t(&not), num_t(&neg), num_f(0) },
+			    NULL, bind_e(b)) ||
 	     num_op2(&c, &is, NUM_eq, num_t(t), num_i(1), bind_e(b)) ||
 	     num_apply(&c, &r, NUM_where, (struct num_arg[]){ num_t(&is), num_t(&pos), num_t(&neg) }, NULL, bind_e(b));
 	tensor_release(&cs);
@@ -379,13 +410,18 @@ static int l_margin_ranking(struct bind *b)
 	double margin;
 	struct tensor y;
 
-	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]) || bind_float(b, 3, &margin) || reduction(b, 6, &how))
+	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]) ||
+	    bind_float(b, 3, &margin) || reduction(b, 6, &how))
 		return -1;
 	for (int i = 0; i < 3; i++)
 		if (a[0].kind == NUM_TENSOR && a[i].kind == NUM_TENSOR && a[i].t->ndim != a[0].t->ndim)
-			return bind_raise(b, EXC_RuntimeError, "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-							       "input1: torch.Size(%s), input2: torch.Size(%s), target: torch.Size(%s) ",
-					  SHAPE_TEXT(a[0].t->ndim, a[0].t->shape), SHAPE_TEXT(a[1].t->ndim, a[1].t->shape),
+			return bind_raise(b, EXC_RuntimeError,
+					  "margin_ranking_loss : All input tensors should have same "
+					  "dimension but got sizes: "
+							       "input1: torch.Size(%s), input2: "
+							       "torch.Size(%s), target: torch.Size(%s) ",
+					  SHAPE_TEXT(a[0].t->ndim, a[0].t->shape),
+					  SHAPE_TEXT(a[1].t->ndim, a[1].t->shape),
 					  SHAPE_TEXT(a[2].t->ndim, a[2].t->shape));
 	if (num_apply(&c, &y, NUM_loss_margin_ranking, a, (double[]){ margin, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
@@ -402,7 +438,8 @@ static int l_multi_margin(struct bind *b)
 	int64_t N, C;
 	int rc;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &t) || bind_float(b, 2, &p) || bind_float(b, 3, &margin) || reduction(b, 7, &how))
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &t) || bind_float(b, 2, &p) ||
+	    bind_float(b, 3, &margin) || reduction(b, 7, &how))
 		return -1;
 	if (bind_given(b, 4))
 		return bind_unsupported(b, "multi_margin_loss with weight");
@@ -449,29 +486,40 @@ const struct bind_row torch_loss_rows[] = {
 #include "torch/torch_loss.def"
 #undef LOSS
 	{ F "cross_entropy",
-	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0",
+	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', "
+	  "label_smoothing=0.0",
 	  l_cross_entropy, BIND_COMPUTE },
-	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", l_nll,
+	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+			"reduction='mean'", l_nll,
 	  BIND_COMPUTE },
 	{ F "kl_div", "input, target: torch.Tensor, size_average=None, reduce=None, reduction='mean', log_target=False", l_kl_div, BIND_COMPUTE },
-	{ F "binary_cross_entropy", "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'", l_bce, BIND_COMPUTE },
+	{ F "binary_cross_entropy",
+	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'", l_bce, BIND_COMPUTE },
 	{ F "binary_cross_entropy_with_logits",
 	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", l_bce_logits, BIND_COMPUTE },
 	{ F "poisson_nll_loss",
-	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
-	{ F "gaussian_nll_loss", "input, target: torch.Tensor, var, full=False, eps=1e-06, reduction='mean'", l_gaussian, BIND_COMPUTE },
+	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, eps=1e-08, "
+	  "reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
+	{ F "gaussian_nll_loss", "input, target: torch.Tensor, var, full=False, eps=1e-06, reduction='mean'",
+	  l_gaussian, BIND_COMPUTE },
 	{ F "pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False", f_pairwise_distance, BIND_COMPUTE },
 	ALIAS("torch.pairwise_distance", F "pairwise_distance"),
 	{ F "cosine_similarity", "x1, x2, dim=1, eps=1e-08", f_cosine_similarity, BIND_COMPUTE },
 	ALIAS("torch.cosine_similarity", F "cosine_similarity"),
 	{ F "triplet_margin_loss",
-	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'",
+	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, "
+	  "reduce=None, reduction='mean'",
 	  l_triplet, BIND_COMPUTE },
-	{ F "cosine_embedding_loss", "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, reduction='mean'",
+	{ F "cosine_embedding_loss",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
+	  "reduction='mean'",
 	  l_cosine_embedding, BIND_COMPUTE },
-	{ F "margin_ranking_loss", "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, reduction='mean'",
+	{ F "margin_ranking_loss",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
+	  "reduction='mean'",
 	  l_margin_ranking, BIND_COMPUTE },
-	{ F "multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'",
+	{ F "multi_margin_loss",
+	  "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'",
 	  l_multi_margin, BIND_COMPUTE },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -28,7 +28,8 @@ static int made(struct bind *b, struct tensor *t, size_t first)
 	if (first + 2 < b->n && bind_bool(b, first + 2, &grad))
 		return -1;
 	if (grad && b->out.kind == V_TENSOR && !dtype_is_float(b->out.u.t->t.dt))
-		return bind_raise(b, EXC_RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+		return bind_raise(b, EXC_RuntimeError,
+				  "Only Tensors of floating point and complex dtype can require gradients");
 	if (grad && b->out.kind == V_TENSOR)
 		b->out.u.t->requires_grad = b->out.u.t->leaf = 1;
 	return 0;
@@ -45,7 +46,8 @@ static int note_zero(struct bind *b, struct tensor *t, enum content what)
 	return host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory");
 }
 
-static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, enum content what)
+static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+		      enum content what)
 {
 	struct num_ctx c = torch_ctx(b);
 
@@ -76,7 +78,8 @@ static int by_size(struct bind *b, enum content what)
 	struct tensor t;
 	enum dtype dt;
 
-	if (bind_shape(b, 0, &s) || dtype_or_default(b, 1, &dt) || new_filled(b, &t, dt, s.n, s.v, what) || made(b, &t, 1))
+	if (bind_shape(b, 0, &s) || dtype_or_default(b, 1, &dt) || new_filled(b, &t, dt, s.n, s.v, what) ||
+	    made(b, &t, 1))
 		return -1;
 	mark_empty(b, what);
 	return 0;
@@ -155,14 +158,17 @@ static int c_empty_strided(struct bind *b)
 	if (bind_ints(b, 0, &s) || bind_ints(b, 1, &st) || dtype_or_default(b, 2, &dt))
 		return -1;
 	if (s.n != st.n)
-		return bind_shape_error(b, "dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
+		return bind_shape_error(b,
+					"dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
 	for (int i = 0; i < st.n; i++)
 		if (st.v[i] < 0 && s.v[i] > 1)
-			return bind_shape_error(b, "Storage size calculation overflowed with sizes=%s and strides=%s", SHAPE_TEXT(s.n, s.v),
+			return bind_shape_error(b,
+						"Storage size calculation overflowed with sizes=%s and strides=%s", SHAPE_TEXT(s.n, s.v),
 						SHAPE_TEXT(st.n, st.v));
 		else if (st.v[i] < 0)           /* PyTorch takes those that are not used */
 			return bind_unsupported(b, "empty_strided with a stride below zero");
-	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
+	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt),
+			s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
 	if (made(b, &t, 2))
 		return -1;
@@ -172,7 +178,8 @@ static int c_empty_strided(struct bind *b)
 
 static enum dtype number_dtype(struct bind *b, const struct num_arg *v)
 {
-	return v->kind == NUM_FLOAT ? host_default_dtype(b->h) : v->kind == NUM_BOOL ? DT_BOOL : v->kind == NUM_INT ? DT_I64 : v->t->dt;
+	return v->kind == NUM_FLOAT ? host_default_dtype(b->h) : v->kind == NUM_BOOL ? DT_BOOL :
+		v->kind == NUM_INT ? DT_I64 : v->t->dt;
 }
 
 static int filled_with(struct bind *b, struct tensor *t, struct num_arg v)
@@ -199,7 +206,8 @@ static int c_full(struct bind *b)
 	if (bind_ints(b, 0, &s) || torch_arg(b, 1, &v))
 		return -1;
 	if (v.kind == NUM_TENSOR && v.t->ndim)
-		return bind_raise(b, EXC_TypeError, "full(): argument 'fill_value' (position 2) must be Number, not Tensor");
+		return bind_raise(b, EXC_TypeError,
+				  "full(): argument 'fill_value' (position 2) must be Number, not Tensor");
 	if (bind_dtype(b, 2, number_dtype(b, &v), &dt) ||
 	    new_filled(b, &t, dt, s.n, s.v, ZERO) || filled_with(b, &t, v))
 		return -1;
@@ -215,7 +223,8 @@ static int c_full_like(struct bind *b)
 	if (bind_tensor(b, 0, &x) || torch_arg(b, 1, &v))
 		return -1;
 	if (v.kind == NUM_TENSOR && v.t->ndim)
-		return bind_raise(b, EXC_TypeError, "full_like(): argument 'fill_value' (position 2) must be Number, not Tensor");
+		return bind_raise(b, EXC_TypeError,
+				  "full_like(): argument 'fill_value' (position 2) must be Number, not Tensor");
 	if (bind_dtype(b, 2, x->dt, &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
 	return filled_with(b, &t, v) ? -1 : made(b, &t, 2);
@@ -292,7 +301,8 @@ static int c_logspace(struct bind *b)
 	enum dtype dt;
 	int rc;
 
-	if (bind_float(b, 0, &a) || bind_float(b, 1, &z) || bind_int(b, 2, &n) || bind_float(b, 3, &base) || dtype_or_default(b, 4, &dt))
+	if (bind_float(b, 0, &a) || bind_float(b, 1, &z) || bind_int(b, 2, &n) || bind_float(b, 3, &base) ||
+	    dtype_or_default(b, 4, &dt))
 		return -1;
 	if (num_linspace(&c, &t, a, z, n, dt, bind_e(b)))
 		return bind_fail(b);
@@ -366,7 +376,8 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 /* --- from Python values ---------------------------------------------------------------------------------- */
 
-struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, leaves, doubles, narrow; enum dtype tensors; int n_tensors; };
+struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, leaves, doubles,
+	      narrow; enum dtype tensors; int n_tensors; };
 
 /* Room for as many numbers as the first lists of each depth promise: lists may stand in a nest many times. */
 static int nest_room(struct bind *b, struct val v)
@@ -445,14 +456,16 @@ static void pour(enum dtype dt, char **p, struct val v)
 
 static enum dtype nest_dtype(struct bind *b, const struct nest *s)
 {
-	enum dtype dt = s->doubles ? DT_F64 : s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 : s->bools ? DT_BOOL : host_default_dtype(b->h);
+	enum dtype dt = s->doubles ? DT_F64 : s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 :
+		s->bools ? DT_BOOL : host_default_dtype(b->h);
 
 	if (s->n_tensors)
 		dt = s->floats || s->ints || s->bools ? num_promote_types(s->tensors, dt) : s->tensors;
 	return dt;
 }
 
-/* The numbers of a program in a tensor. Where tensors have no contents these have: what is passed to a kernel so is known. */
+/* The numbers of a program in a tensor. Where tensors have no contents these have: what is passed
+ * to a kernel so is known. */
 static int pour_all(struct tensor *t, struct val v)
 {
 	char *p = tensor_data(t);
@@ -491,7 +504,8 @@ static int c_tensor(struct bind *b)
 	if (s.narrow && !bind_given(b, 1))
 		return bind_unsupported(b, "a tensor of numbers of numpy that are neither float64 nor int64");
 	if (s.ragged)
-		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d", (long long)s.shape[s.ndim - 1], s.ndim - 1);
+		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d",
+				  (long long)s.shape[s.ndim - 1], s.ndim - 1);
 	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt) || (s.n_tensors && read_tensors(b, v)))
 		return -1;
 	/* Rounded to the dtype the program asked for even where the oracle keeps doubles. */
@@ -507,7 +521,8 @@ static int c_tensor(struct bind *b)
 /* x.new_tensor(data): x's dtype unless another is named */
 static int c_new_tensor(struct bind *b)
 {
-	struct val all[] = { b->a[1], bind_given(b, 2) ? b->a[2] : val_dtype(host_nominal(b->h, b->a[0].u.t->t.dt)), b->a[3], b->a[4] };
+	struct val all[] = { b->a[1], bind_given(b, 2) ? b->a[2] :
+			     val_dtype(host_nominal(b->h, b->a[0].u.t->t.dt)), b->a[3], b->a[4] };
 	struct bind inner = *b;
 
 	inner.a = all;
@@ -556,7 +571,8 @@ static int c_Tensor(struct bind *b)
 	if (bind_unwrap(b, &first))
 		return -1;
 	if (first.kind == V_TENSOR)
-		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) : bind_result(b, &t);
+		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) :
+			bind_result(b, &t);
 	if (first.kind == V_LIST || first.kind == V_TUPLE) {
 		if (nest_room(b, first))
 			return -1;
@@ -573,7 +589,8 @@ static int c_Tensor(struct bind *b)
 		}
 		return bind_result(b, &t);
 	}
-	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) || new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||
+	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) ||
+	    new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||
 	    bind_result(b, &t))
 		return -1;
 	mark_empty(b, EMPTY);

@@ -3,7 +3,8 @@
 #include "num/shape.h"
 #include "torch/torch.h"
 
-typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e);
+typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+		       struct err *e);
 
 static int product(struct bind *b, size_t first, size_t second, product_fn *fn)
 {
@@ -63,7 +64,8 @@ static int m_outer(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y))
 		return -1;
 	if (x->ndim != 1 || y->ndim != 1)
-		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D", x->ndim != 1 ? "self" : "vec2",
+		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D", x->ndim != 1 ?
+					"self" : "vec2",
 					x->ndim != 1 ? x->ndim : y->ndim);
 	if (tensor_unsqueeze(&col, x, 1, bind_e(b)))
 		return bind_fail(b);
@@ -107,7 +109,8 @@ static int m_addbmm(struct bind *b)
 		return bind_fail(b);
 	rc = num_op2(&c, &r, NUM_mul, num_t(x), num_f(beta), bind_e(b));
 	if (!rc) {
-		rc = num_apply(&c, &y, NUM_add, (struct num_arg[]){ num_t(&r), num_t(&s) }, (double[]){ alpha, 0, 0 }, bind_e(b));
+		rc = num_apply(&c, &y, NUM_add, (struct num_arg[]){ num_t(&r), num_t(&s) },
+			       (double[]){ alpha, 0, 0 }, bind_e(b));
 		tensor_release(&r);
 	}
 	tensor_release(&s);
@@ -169,7 +172,9 @@ static int f_attention(struct bind *b)
 	if (drop > 0)
 		return bind_unsupported(b, "scaled_dot_product_attention with dropout_p > 0");
 	if (mask && p.causal)
-		return bind_raise(b, EXC_RuntimeError, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+		return bind_raise(b, EXC_RuntimeError,
+				  "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+				  "is_causal=True");
 	p.mask = mask;
 	return num_attention(&c, &y, q, k, v, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
@@ -210,7 +215,8 @@ static int m_qr(struct bind *b)
 	return num_qr(&c, &y[0], &y[1], t, bind_e(b)) ? bind_fail(b) : bind_named(b, "linalg_qr", fields, y, 2);
 }
 
-#define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COMPUTE }, { "torch.Tensor." name, "self, " sig, fn, BIND_COMPUTE }
+#define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COMPUTE }, \
+	{ "torch.Tensor." name, "self, " sig, fn, BIND_COMPUTE }
 
 const struct bind_row torch_matmul_rows[] = {
 	BOTH("matmul", "other, *, out=None", m_matmul),

@@ -51,7 +51,8 @@ static int conv_padding(struct bind *b, size_t i, struct num_conv *p, const stru
 		if (!str_is(s, "same"))
 			return bind_raise(b, EXC_RuntimeError, "Invalid padding string: '%.*s'", STR_ARG(s));
 		if (p->stride[k] != 1)
-			return bind_raise(b, EXC_RuntimeError, "padding='same' is not supported for strided convolutions");
+			return bind_raise(b, EXC_RuntimeError,
+					  "padding='same' is not supported for strided convolutions");
 		p->lo[k] = total / 2;
 		p->hi[k] = total - total / 2;
 	}
@@ -65,7 +66,8 @@ static int conv(struct bind *b, int nd)
 	struct num_conv p = { .nd = nd };
 	struct tensor *x, *w, *bias, y;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w) || bind_opt_tensor(b, 2, &bias) || ints(b, 3, nd, p.stride) ||
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w) || bind_opt_tensor(b, 2, &bias) ||
+	    ints(b, 3, nd, p.stride) ||
 	    ints(b, 5, nd, p.dilation) || conv_padding(b, 4, &p, w) || bind_int(b, 6, &p.groups))
 		return -1;
 	return done_like(b, num_conv(&c, &y, x, w, bias, &p, bind_e(b)), &y, x, w);
@@ -82,7 +84,8 @@ static int conv_transpose(struct bind *b, int nd)
 	struct num_conv p = { .nd = nd };
 	struct tensor *x, *w, *bias, y;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w) || bind_opt_tensor(b, 2, &bias) || ints(b, 3, nd, p.stride) ||
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w) || bind_opt_tensor(b, 2, &bias) ||
+	    ints(b, 3, nd, p.stride) ||
 	    ints(b, 4, nd, p.lo) || ints(b, 5, nd, p.extra) || bind_int(b, 6, &p.groups) || ints(b, 7, nd, p.dilation))
 		return -1;
 	memcpy(p.hi, p.lo, sizeof p.hi);
@@ -106,7 +109,8 @@ static int t_convolution(struct bind *b)
 	p.nd = w->ndim - 2;
 	if (p.nd < 1 || p.nd > 3)
 		return bind_shape_error(b, "weight should have at least three dimensions");
-	if (ints(b, 3, p.nd, p.stride) || ints(b, 4, p.nd, p.lo) || ints(b, 5, p.nd, p.dilation) || bind_bool(b, 6, &transposed) ||
+	if (ints(b, 3, p.nd, p.stride) || ints(b, 4, p.nd, p.lo) || ints(b, 5, p.nd, p.dilation) ||
+	    bind_bool(b, 6, &transposed) ||
 	    ints(b, 7, p.nd, p.extra) || bind_int(b, 8, &p.groups))
 		return -1;
 	memcpy(p.hi, p.lo, sizeof p.hi);
@@ -196,7 +200,8 @@ static int lp_pool(struct bind *b, int nd)
 	double order;
 	int rc;
 
-	if (bind_tensor(b, 0, &x) || bind_float(b, 1, &order) || bind_ints_n(b, 2, nd, &k) || bind_bool(b, 4, &p.ceil_mode))
+	if (bind_tensor(b, 0, &x) || bind_float(b, 1, &order) || bind_ints_n(b, 2, nd, &k) ||
+	    bind_bool(b, 4, &p.ceil_mode))
 		return -1;
 	memcpy(p.kernel, k.v, sizeof p.kernel);
 	memcpy(p.stride, k.v, sizeof p.stride);
@@ -227,14 +232,18 @@ static int adaptive_size(struct bind *b, int nd, int64_t *size)
 
 		if (v.kind == V_TUPLE || v.kind == V_LIST) {
 			if ((int)v.u.seq->n != nd && v.u.seq->n != 1)
-				return bind_raise(b, EXC_RuntimeError, "adaptive_pool%dd: output_size must be %d", nd, nd);
+				return bind_raise(b, EXC_RuntimeError,
+						  "adaptive_pool%dd: output_size must be %d", nd, nd);
 			s = v.u.seq->v[v.u.seq->n == 1 ? 0 : i];
 		}
 		if (s.kind != V_INT && s.kind != V_NONE)
-			return bind_raise(b, EXC_TypeError, "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s", nd,
+			return bind_raise(b, EXC_TypeError,
+					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s", nd,
 					  val_type_name(b->h, s));
 		if (s.kind == V_INT && s.u.i < 0)
-			return bind_shape_error(b, "adaptive_pool%dd: elements of output_size must be greater than or equal to 0 but received %lld", nd,
+			return bind_shape_error(b,
+						"adaptive_pool%dd: elements of output_size must be greater "
+						"than or equal to 0 but received %lld", nd,
 						(long long)s.u.i);
 		size[i] = s.kind == V_NONE ? -1 : s.u.i;
 	}
@@ -272,7 +281,8 @@ static int f_batch_norm(struct bind *b)
 	struct num_batch_norm p;
 	struct tensor *x, *m, *v, *w, *s, y;
 
-	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) || bind_opt_tensor(b, 3, &w) ||
+	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
+	    bind_opt_tensor(b, 3, &w) ||
 	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &p.training) || torch_float(b, 6, 0, &p.momentum) || bind_float(b, 7, &p.eps))
 		return -1;
 	p.mean = m;
@@ -290,7 +300,8 @@ static int f_instance_norm(struct bind *b)
 	struct tensor *x, *m, *v, *w, *s, y;
 	int use;
 
-	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) || bind_opt_tensor(b, 3, &w) ||
+	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
+	    bind_opt_tensor(b, 3, &w) ||
 	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &use) || bind_float(b, 6, &p.momentum) || bind_float(b, 7, &p.eps))
 		return -1;
 	p.mean = m;
@@ -307,7 +318,8 @@ static int f_group_norm(struct bind *b)
 	int64_t groups;
 	double eps;
 
-	if (bind_tensor(b, 0, &x) || bind_int(b, 1, &groups) || bind_opt_tensor(b, 2, &w) || bind_opt_tensor(b, 3, &s) ||
+	if (bind_tensor(b, 0, &x) || bind_int(b, 1, &groups) || bind_opt_tensor(b, 2, &w) ||
+	    bind_opt_tensor(b, 3, &s) ||
 	    bind_float(b, 4, &eps))
 		return -1;
 	return done(b, num_group_norm(&c, &y, x, groups, w, s, eps, bind_e(b)), &y);
@@ -348,7 +360,8 @@ static int f_local_response_norm(struct bind *b)
 	int64_t size;
 	double alpha, beta, k;
 
-	if (bind_tensor(b, 0, &x) || bind_int(b, 1, &size) || bind_float(b, 2, &alpha) || bind_float(b, 3, &beta) || bind_float(b, 4, &k))
+	if (bind_tensor(b, 0, &x) || bind_int(b, 1, &size) || bind_float(b, 2, &alpha) ||
+	    bind_float(b, 3, &beta) || bind_float(b, 4, &k))
 		return -1;
 	return done(b, num_local_response_norm(&c, &y, x, size, alpha, beta, k, bind_e(b)), &y);
 }
@@ -381,7 +394,8 @@ const struct bind_row torch_nn_rows[] = {
 	{ F "conv_transpose1d", CONVT_SIG, f_conv_transpose1d, WIN },
 	{ F "conv_transpose2d", CONVT_SIG, f_conv_transpose2d, WIN },
 	{ F "conv_transpose3d", CONVT_SIG, f_conv_transpose3d, WIN },
-	{ "torch.convolution", "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", t_convolution, WIN },
+	{ "torch.convolution",
+	  "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", t_convolution, WIN },
 	ALIAS("torch.conv1d", F "conv1d"),
 	ALIAS("torch.conv2d", F "conv2d"),
 	ALIAS("torch.conv3d", F "conv3d"),
@@ -413,10 +427,12 @@ const struct bind_row torch_nn_rows[] = {
 	{ F "batch_norm",
 	  "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05", f_batch_norm, CMP },
 	{ F "instance_norm",
-	  "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05",
+	  "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
+	  "momentum=0.1, eps=1e-05",
 	  f_instance_norm, CMP },
 	{ F "group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", f_group_norm, CMP },
-	{ F "layer_norm", "input, normalized_shape: tuple | list, weight=None, bias=None, eps=1e-05", f_layer_norm, CMP },
+	{ F "layer_norm", "input, normalized_shape: tuple | list, weight=None, bias=None, eps=1e-05",
+	  f_layer_norm, CMP },
 	{ F "rms_norm", "input, normalized_shape, weight=None, eps=None", f_rms_norm, CMP },
 	ALIAS("torch.group_norm", F "group_norm"),
 	ALIAS("torch.layer_norm", F "layer_norm"),

@@ -17,7 +17,8 @@ static int leaves_seed(struct bind *b)
 {
 	struct host_seeds *s = &b->h->torch.seeds;
 
-	return s->ever && s->unseeded && !b->h->o.may_vary && host_fatal(b->h, REASON_state_kept, "a seed that forward sets outlives the call, and forward draws by it");
+	return s->ever && s->unseeded && !b->h->o.may_vary && host_fatal(b->h, REASON_state_kept,
+			"a seed that forward sets outlives the call, and forward draws by it");
 }
 
 /* The generator to draw from. */
@@ -119,7 +120,8 @@ static int by_like(struct bind *b, enum kind kind)
 	enum dtype dt;
 	int rc;
 
-	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) || torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
+	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) || torch_new_like(b, &t,
+			host_dtype(b->h, dt), x, 7))
 		return -1;
 	rc = kind == NORMAL ? num_normal(r, &t, dt, 0, 1, bind_e(b)) : num_uniform(r, &t, dt, 0, 1, bind_e(b));
 	return result(b, &t, rc, 2);
@@ -220,7 +222,8 @@ static int g_normal(struct bind *b)
 	if (num_op2(&c, &m, NUM_plus, mean, std, bind_e(b)))
 		return bind_fail(b);
 	rc = num_normal(r, &m, draws(b, &m), 0, 1, bind_e(b)) ||
-	     num_apply(&c, &t, NUM_addcmul, (struct num_arg[]){ mean, num_t(&m), std }, (double[]){ 1, 0, 0 }, bind_e(b));
+	     num_apply(&c, &t, NUM_addcmul, (struct num_arg[]){ mean, num_t(&m), std }, (double[]){ 1, 0, 0 },
+		       bind_e(b));
 	tensor_release(&m);
 	return rc ? bind_fail(b) : bind_result(b, &t);
 }
@@ -236,7 +239,8 @@ static int g_bernoulli(struct bind *b)
 	if (!r || bind_tensor(b, 0, &x))
 		return -1;
 	if (!dtype_is_float(x->dt) && !bind_given(b, 1))
-		return bind_raise(b, EXC_NotImplementedError, "\"bernoulli_tensor_cpu_p_\" not implemented for '%s'", num_type_name(x->dt));
+		return bind_raise(b, EXC_NotImplementedError,
+				  "\"bernoulli_tensor_cpu_p_\" not implemented for '%s'", num_type_name(x->dt));
 	if (num_new_like(&c, &t, x->dt, x, bind_e(b)))
 		return bind_fail(b);
 	if (bind_given(b, 1))
@@ -318,10 +322,12 @@ static int m_exponential(struct bind *b)
 	if (!r || bind_tensor(b, 0, &t) || bind_float(b, 1, &lambda))
 		return -1;
 	if (!dtype_is_float(t->dt))
-		return bind_raise(b, EXC_RuntimeError, "Exponential distribution is a continuous probability distribution. dtype must be a "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Exponential distribution is a continuous probability distribution. dtype must be a "
 						       "floating point but you specified %s", num_type_name(t->dt));
 	if (!(lambda > 0))
-		return bind_raise(b, EXC_RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=%g", lambda);
+		return bind_raise(b, EXC_RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=%g",
+				  lambda);
 	return num_exponential(r, t, lambda, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
@@ -358,7 +364,8 @@ static int drop(struct bind *b, int channels)
 	double p;
 	int training, inplace, rc;
 
-	if (!r || bind_tensor(b, 0, &x) || bind_float(b, 1, &p) || bind_bool(b, 2, &training) || bind_bool(b, 3, &inplace))
+	if (!r || bind_tensor(b, 0, &x) || bind_float(b, 1, &p) || bind_bool(b, 2, &training) ||
+	    bind_bool(b, 3, &inplace))
 		return -1;
 	if (!(p >= 0 && p <= 1))
 		return bind_raise(b, EXC_ValueError, "dropout probability has to be between 0 and 1, but got %g", p);
@@ -372,8 +379,10 @@ static int drop(struct bind *b, int channels)
 		return bind_fail(b);
 	rc = p == 1 ? num_fill(&c, &mask, num_i(0), bind_e(b))
 		    : num_bernoulli(r, &mask, 1 - p, bind_e(b)) ||
-			      num_apply_into(&c, &mask, NUM_div, (struct num_arg[]){ num_t(&mask), num_f(1 - p) }, NULL, bind_e(b));
-	rc = rc || (inplace ? num_apply_into(&c, x, NUM_mul, (struct num_arg[]){ num_t(x), num_t(&mask) }, NULL, bind_e(b))
+			      num_apply_into(&c, &mask, NUM_div, (struct num_arg[]){ num_t(&mask),
+					      num_f(1 - p) }, NULL, bind_e(b));
+	rc = rc || (inplace ? num_apply_into(&c, x, NUM_mul, (struct num_arg[]){ num_t(x), num_t(&mask) },
+					     NULL, bind_e(b))
 			    : num_op2(&c, &y, NUM_mul, num_t(x), num_t(&mask), bind_e(b)));
 	tensor_release(&mask);
 	if (rc)
@@ -413,10 +422,14 @@ const struct bind_row torch_random_rows[] = {
 	{ "torch.Tensor.bernoulli_", "self, p=0.5, *, generator=None", m_bernoulli, INPL },
 	{ "torch.Tensor.exponential_", "self, lambd=1.0, *, generator=None", m_exponential, INPL },
 	{ "torch.Tensor.random_", "self, a=?, b=?, *, generator=None", m_random, INPL },
-	{ "torch.nn.functional.dropout", "input, p=0.5, training=True, inplace=False", f_dropout, BIND_COMPUTE | BIND_RANDOM },
-	{ "torch.nn.functional.dropout1d", "input, p=0.5, training=True, inplace=False", f_dropout_channels, BIND_COMPUTE | BIND_RANDOM },
-	{ "torch.nn.functional.dropout2d", "input, p=0.5, training=True, inplace=False", f_dropout_channels, BIND_COMPUTE | BIND_RANDOM },
-	{ "torch.nn.functional.dropout3d", "input, p=0.5, training=True, inplace=False", f_dropout_channels, BIND_COMPUTE | BIND_RANDOM },
+	{ "torch.nn.functional.dropout", "input, p=0.5, training=True, inplace=False", f_dropout,
+	  BIND_COMPUTE | BIND_RANDOM },
+	{ "torch.nn.functional.dropout1d", "input, p=0.5, training=True, inplace=False", f_dropout_channels,
+	  BIND_COMPUTE | BIND_RANDOM },
+	{ "torch.nn.functional.dropout2d", "input, p=0.5, training=True, inplace=False", f_dropout_channels,
+	  BIND_COMPUTE | BIND_RANDOM },
+	{ "torch.nn.functional.dropout3d", "input, p=0.5, training=True, inplace=False", f_dropout_channels,
+	  BIND_COMPUTE | BIND_RANDOM },
 	{ "torch.dropout", "input, p, train, inplace=False", f_dropout, BIND_COMPUTE | BIND_RANDOM },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -6,7 +6,8 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
-typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
+typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+		   int keep, int dt,
 		   struct err *e);
 typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
 		     struct err *e);
@@ -32,7 +33,9 @@ static int r_mean(struct bind *b) { return sum_like(b, num_mean); }
 static int r_prod(struct bind *b)
 {
 	if (b->a[1].kind == V_TUPLE || b->a[1].kind == V_LIST)
-		return bind_raise(b, EXC_TypeError, "prod() received an invalid combination of arguments - got (Tensor, %s), but expected one of:",
+		return bind_raise(b, EXC_TypeError,
+				  "prod() received an invalid combination of arguments - got (Tensor, %s), "
+				  "but expected one of:",
 				  val_type_name(b->h, b->a[1]));
 	return sum_like(b, num_prod);
 }
@@ -46,13 +49,15 @@ static int nan_sum(struct bind *b, sum_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep) || torch_dtype(b, 3, &dt))
 		return -1;
-	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) }, (double[]){ 0, INFINITY, -INFINITY }, bind_e(b)))
+	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) }, (double[]){ 0, INFINITY,
+			-INFINITY }, bind_e(b)))
 		return bind_fail(b);
 	rc = num_sum(&c, &y, &z, &d, keep, dt, bind_e(b));
 	tensor_release(&z);
 	if (rc || fn == num_sum)
 		return rc ? bind_fail(b) : bind_result(b, &y);
-	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) || num_sum(&c, &m, &n, &d, keep, (int)y.dt, bind_e(b)) ||
+	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) || num_sum(&c, &m, &n, &d, keep,
+			(int)y.dt, bind_e(b)) ||
 	     num_apply_into(&c, &y, NUM_div, (struct num_arg[]){ num_t(&y), num_t(&m) }, NULL, bind_e(b));
 	tensor_release(&n);
 	tensor_release(&m);
@@ -190,7 +195,8 @@ static int r_norm(struct bind *b)
 	if (bind_tensor(b, 0, &t) || norm_order(b, 1, &p) || torch_dims(b, 2, t->ndim, &d) || bind_bool(b, 3, &keep) ||
 	    torch_dtype(b, 4, &dt))
 		return -1;
-	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) || num_norm(&c, &y, dt >= 0 ? &x : t, p, &d, keep, bind_e(b));
+	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) || num_norm(&c, &y, dt >= 0 ? &x :
+			t, p, &d, keep, bind_e(b));
 	tensor_release(&x);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
@@ -210,7 +216,9 @@ static int extreme(struct bind *b, int max)
 	if (!bind_given(b, 1) && bind_bool(b, 2, &keep))
 		return -1;
 	if (!bind_given(b, 1) && keep)
-		return bind_raise(b, EXC_TypeError, "%s() received an invalid combination of arguments - got (Tensor, keepdim=bool), but expected one of:",
+		return bind_raise(b, EXC_TypeError,
+				  "%s() received an invalid combination of arguments - got (Tensor, "
+				  "keepdim=bool), but expected one of:",
 				  max ? "max" : "min");
 	if (!bind_given(b, 1)) {
 		if ((max ? num_amax : num_amin)(&c, &y[0], t, NULL, 0, bind_e(b)))
@@ -243,9 +251,11 @@ static int arg_extreme(struct bind *b, int max)
 	if (bind_tensor(b, 0, &t) || bind_bool(b, 2, &keep))
 		return -1;
 	if (t->dt == DT_BOOL)
-		return bind_raise(b, EXC_NotImplementedError, "\"arg%s_cpu\" not implemented for 'Bool'", max ? "max" : "min");
+		return bind_raise(b, EXC_NotImplementedError, "\"arg%s_cpu\" not implemented for 'Bool'",
+				  max ? "max" : "min");
 	if (tensor_numel(t) == 0 && !bind_given(b, 1))
-		return bind_raise(b, EXC_IndexError, "arg%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+		return bind_raise(b, EXC_IndexError,
+				  "arg%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
 						     "reduction dim with the 'dim' argument.", max ? "max" : "min");
 	if (bind_given(b, 1)) {
 		if (bind_dim(b, 1, t->ndim, &dim))
@@ -323,7 +333,8 @@ static int softmax_as(struct bind *b, int log, double sign, size_t dim_slot, siz
 
 	if (bind_tensor(b, 0, &t) || softmax_dim(b, dim_slot, t, &dim) || torch_dtype(b, dtype_slot, &dt))
 		return -1;
-	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) || num_softmax(&c, &y, sign < 0 ? &n : t, dim, dt, log, bind_e(b));
+	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) || num_softmax(&c, &y, sign < 0 ? &n : t,
+			dim, dt, log, bind_e(b));
 	tensor_release(&n);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
@@ -347,7 +358,8 @@ static int r_sort(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_bool(b, 2, &down))
 		return -1;
-	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) : bind_named(b, "sort", value_index, y, 2);
+	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) : bind_named(b, "sort",
+			value_index, y, 2);
 }
 
 static int r_argsort(struct bind *b)
@@ -374,7 +386,8 @@ static int r_topk(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || bind_dim(b, 2, t->ndim, &dim) || bind_bool(b, 3, &largest))
 		return -1;
-	return num_topk(&c, &y[0], &y[1], t, k, dim, largest, bind_e(b)) ? bind_fail(b) : bind_named(b, "topk", value_index, y, 2);
+	return num_topk(&c, &y[0], &y[1], t, k, dim, largest, bind_e(b)) ? bind_fail(b) :
+		bind_named(b, "topk", value_index, y, 2);
 }
 
 static int r_kthvalue(struct bind *b)
@@ -386,7 +399,8 @@ static int r_kthvalue(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || bind_dim(b, 2, t->ndim, &dim) || bind_bool(b, 3, &keep))
 		return -1;
-	return num_kth(&c, &y[0], &y[1], t, k, dim, keep, bind_e(b)) ? bind_fail(b) : bind_named(b, "kthvalue", value_index, y, 2);
+	return num_kth(&c, &y[0], &y[1], t, k, dim, keep, bind_e(b)) ? bind_fail(b) :
+		bind_named(b, "kthvalue", value_index, y, 2);
 }
 
 static int r_median(struct bind *b)
@@ -463,7 +477,8 @@ static int r_bucketize(struct bind *b)
 	if (bind_tensor(b, 0, &v) || bind_tensor(b, 1, &s))
 		return -1;
 	if (s->ndim != 1)
-		return bind_raise(b, EXC_RuntimeError, "boundaries tensor must be 1 dimension, but got dim(%d)", s->ndim);
+		return bind_raise(b, EXC_RuntimeError, "boundaries tensor must be 1 dimension, but got dim(%d)",
+				  s->ndim);
 	return search(b, s, v);
 }
 
@@ -476,11 +491,13 @@ static int r_bincount(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_opt_tensor(b, 1, &w) || bind_int(b, 2, &least))
 		return -1;
 	if (c.hollow)
-		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b, "torch.bincount of what has no values");
+		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b,
+				"torch.bincount of what has no values");
 	return num_bincount(&c, &y, t, w, least, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
-#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_COMPUTE }, { "torch.Tensor." name, "self" sig, fn, BIND_COMPUTE }
+#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_COMPUTE }, \
+	{ "torch.Tensor." name, "self" sig, fn, BIND_COMPUTE }
 
 const struct bind_row torch_reduce_rows[] = {
 	BOTH("sum", ", dim=None, keepdim=False, dtype=None, *, out=None", r_sum),
@@ -519,15 +536,18 @@ const struct bind_row torch_reduce_rows[] = {
 	ALIAS("torch.special.softmax", "torch.softmax"),
 	ALIAS("torch.special.log_softmax", "torch.log_softmax"),
 	{ "torch.nn.functional.softmax", "input, dim=None, _stacklevel=3, dtype=None", f_softmax, BIND_COMPUTE },
-	{ "torch.nn.functional.log_softmax", "input, dim=None, _stacklevel=3, dtype=None", f_log_softmax, BIND_COMPUTE },
+	{ "torch.nn.functional.log_softmax", "input, dim=None, _stacklevel=3, dtype=None", f_log_softmax,
+	  BIND_COMPUTE },
 	{ "torch.nn.functional.softmin", "input, dim=None, _stacklevel=3, dtype=None", f_softmin, BIND_COMPUTE },
 	BOTH("sort", ", dim=-1, descending=False, *, stable=False", r_sort),
 	BOTH("argsort", ", dim=-1, descending=False, *, stable=False", r_argsort),
 	BOTH("topk", ", k, dim=-1, largest=True, sorted=True", r_topk),
 	BOTH("kthvalue", ", k, dim=-1, keepdim=False", r_kthvalue),
 	BOTH("median", ", dim=None, keepdim=False", r_median),
-	BOTH("unique", ", sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None", r_unique),
-	{ "torch.searchsorted", "sorted_sequence, input, *, out_int32=False, right=False", r_searchsorted, BIND_COMPUTE },
+	BOTH("unique", ", sorted: bool=True, return_inverse: bool=False, return_counts: bool=False, dim=None",
+	     r_unique),
+	{ "torch.searchsorted", "sorted_sequence, input, *, out_int32=False, right=False", r_searchsorted,
+	  BIND_COMPUTE },
 	{ "torch.bucketize", "input, boundaries, *, out_int32=False, right=False", r_bucketize, BIND_COMPUTE },
 	BOTH("bincount", ", weights=None, minlength=0", r_bincount),
 	{ NULL, NULL, NULL, 0 }

@@ -33,7 +33,8 @@ static int slice_bound(struct bind *b, struct val v, int64_t otherwise, int64_t 
 	*out = otherwise;
 	if (v.kind == V_NONE || v.kind == V_UNSET)
 		return 0;
-	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1 && !dtype_is_float(v.u.t->t.dt) && host_read(b->h, &v.u.t->t, &v))
+	if (v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1 && !dtype_is_float(v.u.t->t.dt) &&
+	    host_read(b->h, &v.u.t->t, &v))
 		return -1;
 	if (v.kind == V_INT || v.kind == V_BOOL) {
 		*out = v.u.i;
@@ -72,7 +73,8 @@ static void scan_list(struct list_scan *s, struct val v, int depth)
 			scan_list(s, v.u.seq->v[i], depth + 1);
 		return;
 	}
-	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0 && !dtype_is_float(v.u.t->t.dt) && (s->failed |= host_read(s->h, &v.u.t->t, &v)))
+	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0 && !dtype_is_float(v.u.t->t.dt) &&
+	    (s->failed |= host_read(s->h, &v.u.t->t, &v)))
 		return;
 	s->others |= (v.kind != V_INT && v.kind != V_BOOL) || depth != s->ndim;
 	s->bools += v.kind == V_BOOL;
@@ -91,11 +93,14 @@ static int index_list(struct bind *b, struct subscript *s, struct val v)
 	if (scan.failed)
 		return -1;
 	if (scan.others || (scan.bools && scan.bools != scan.n) || s->n_made == TENSOR_DIMS)
-		return bind_raise(b, EXC_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+		return bind_raise(b, EXC_IndexError,
+				  "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+				  "Variables are valid "
 						     "indices (got %s)", val_type_name(b->h, v));
 	if (num_new(&c, &t, DT_I64, scan.ndim, scan.shape, bind_e(b)))
 		return bind_fail(b);
-	scan.out = t.st->hollow && scan.n > 4096 ? NULL : tensor_data(&t);      /* large ones without contents have no memory */
+	/* large ones without contents have no memory */
+	scan.out = t.st->hollow && scan.n > 4096 ? NULL : tensor_data(&t);
 	scan.n = 0;
 	scan_list(&scan, v, 0);
 	if (scan.bools) {
@@ -128,7 +133,8 @@ static int apply_int(struct bind *b, struct subscript *s, int dim, int64_t i)
 	int64_t n = dim < s->view.ndim ? s->view.shape[dim] : 0;
 
 	if (i < -n || i >= n)
-		return bind_raise(b, EXC_IndexError, "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
+		return bind_raise(b, EXC_IndexError,
+				  "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
 				  dim + s->selected, (long long)n);
 	s->selected++;
 	if (tensor_select(&out, &s->view, dim, i, bind_e(b)))
@@ -168,7 +174,8 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 			return host_read(b->h, t, &v) ? -1 : apply_int(b, s, *dim, v.u.i);
 		if (t->ndim == 0 && t->dt == DT_BOOL)
 			return bind_unsupported(b, "a bool tensor without dimensions as an index");
-		if (t->dt == DT_BOOL && (host_may_read(b->h, DT_I64, 1) || host_is_unwritten(b->h, t)))      /* the sizes of the result tell a value */
+		/* the sizes of the result tell a value */
+		if (t->dt == DT_BOOL && (host_may_read(b->h, DT_I64, 1) || host_is_unwritten(b->h, t)))
 			return -1;
 		s->ix.v[s->ix.n++] = t;
 		s->advanced = 1;
@@ -179,7 +186,9 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 		(*dim)++;
 		return index_list(b, s, v);
 	}
-	return bind_raise(b, EXC_IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+	return bind_raise(b, EXC_IndexError,
+			  "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+			  "are valid indices "
 					     "(got %s)", val_type_name(b->h, v));
 }
 
@@ -280,7 +289,8 @@ static int is_elsewhere(struct bind *b)
 
 	if (v.kind != V_TENSOR || !v.u.t->t.ndim || v.u.t->device == b->a[0].u.t->device)
 		return 0;
-	bind_raise(b, EXC_RuntimeError, "Expected all tensors to be on the same device, but found at least two devices!");
+	bind_raise(b, EXC_RuntimeError,
+		   "Expected all tensors to be on the same device, but found at least two devices!");
 	return 1;
 }
 
@@ -305,6 +315,7 @@ static int t_setitem(struct bind *b)
 
 const struct bind_row torch_subscript_rows[] = {
 	{ "torch.Tensor.__getitem__", "self, picks", t_getitem, BIND_VIEW },
-	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem, BIND_COPY | BIND_MOVE | BIND_INPLACE | BIND_ANY_DEVICE },
+	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem,
+	  BIND_COPY | BIND_MOVE | BIND_INPLACE | BIND_ANY_DEVICE },
 	{ NULL, NULL, NULL, 0 }
 };

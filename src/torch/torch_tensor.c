@@ -158,7 +158,8 @@ static int t_int(struct bind *b)
 	if (one_element(b) || torch_item(b, &self(b)->t, &v))
 		return -1;
 	if (v.kind == V_FLOAT && !(fabs(v.u.f) < 9e18))
-		return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError, "cannot convert float %s to integer",
+		return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError,
+				  "cannot convert float %s to integer",
 				  isnan(v.u.f) ? "NaN" : "infinity");
 	b->out = val_int(v.kind == V_FLOAT ? (int64_t)v.u.f : v.u.i);
 	return 0;
@@ -171,7 +172,8 @@ static int t_index(struct bind *b)
 	if (is_tensor(b))
 		return -1;
 	if (tensor_numel(&self(b)->t) != 1 || dtype_is_float(self(b)->t.dt))
-		return bind_raise(b, EXC_TypeError, "only integer tensors of a single element can be converted to an index");
+		return bind_raise(b, EXC_TypeError,
+				  "only integer tensors of a single element can be converted to an index");
 	if (host_read(b->h, &self(b)->t, &v))
 		return -1;
 	b->out = val_int(v.u.i);
@@ -275,7 +277,8 @@ static int t_pin_memory(struct bind *b)
 	if (is_tensor(b))
 		return -1;
 	if (b->a[0].u.t->device != HOST_CPU)
-		return bind_raise(b, EXC_RuntimeError, "cannot pin '%s' only dense CPU tensors can be pinned", "torch.cuda.FloatTensor");
+		return bind_raise(b, EXC_RuntimeError, "cannot pin '%s' only dense CPU tensors can be pinned",
+				  "torch.cuda.FloatTensor");
 	return same(b);
 }
 
@@ -290,10 +293,14 @@ static int t_numpy(struct bind *b)
 	if (is_tensor(b) || bind_bool(b, 1, &force))
 		return -1;
 	if (!force && self(b)->device != HOST_CPU && !b->h->o.may_mix)
-		return bind_raise(b, EXC_TypeError, "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+		return bind_raise(b, EXC_TypeError,
+				  "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy "
+				  "the tensor to host memory first.",
 				  self(b)->device == HOST_CUDA ? "cuda:0" : "meta");
 	if (!force && self(b)->requires_grad && b->h->torch.grad_enabled)
-		return bind_raise(b, EXC_RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+		return bind_raise(b, EXC_RuntimeError,
+				  "Can't call numpy() on Tensor that requires grad. Use "
+				  "tensor.detach().numpy() instead.");
 	if (!name || import_module(b->h, STR("numpy"), &m) || module_attr(b->h, m.u.mod, name, &cls) <= 0)
 		return -1;
 	return host_call1(b->h, cls, b->a[0], &b->out);
@@ -317,7 +324,8 @@ static int t_prelude(struct bind *b)
 		names[call.n_kw] = kw->e[i].key;
 		vals[call.n_kw++] = kw->e[i].val;
 	}
-	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod, name, &fn) <= 0)
+	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod,
+			name, &fn) <= 0)
 		return -1;
 	return host_callv(b->h, fn, &call, &b->out);
 }
@@ -325,7 +333,8 @@ static int t_prelude(struct bind *b)
 /* --- conversion -------------------------------------------------------------------------------------- */
 
 /* The same tensor if dtype, device and what slot `format` asks for are already right. */
-static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy, size_t format)
+static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev,
+		       int copy, size_t format)
 {
 	struct tensor_obj *o = self(b);
 	enum dtype dt = has_dtype ? host_dtype(b->h, asked) : o->t.dt;
@@ -394,7 +403,8 @@ static int t_to(struct bind *b)
 	return to_dtype_in(b, has_dtype, dt, has_device, dev, copy, 7);
 }
 
-#define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : to_dtype_in(b, 1, dtype, 0, HOST_CPU, 0, 1); }
+#define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : \
+								   to_dtype_in(b, 1, dtype, 0, HOST_CPU, 0, 1); }
 CAST(float, DT_F32)
 CAST(double, DT_F64)
 CAST(half, DT_F16)
@@ -432,7 +442,8 @@ static int t_type_as(struct bind *b)
 static int t_cuda(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CUDA, 0); }
 static int t_cpu(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CPU, 0); }
 
-/* contiguous() and clone(): the first returns the tensor itself if it already lies so, as PyTorch does: no copy, no cost. */
+/* contiguous() and clone(): the first returns the tensor itself if it already lies so, as PyTorch
+ * does: no copy, no cost. */
 static int in_format(struct bind *b, size_t slot, int clone)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -482,7 +493,8 @@ static int t_fill_(struct bind *b)
 	if (torch_arg(b, 1, &v))
 		return -1;
 	if (v.kind == NUM_TENSOR && v.t->ndim)
-		return bind_raise(b, EXC_RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
+		return bind_raise(b, EXC_RuntimeError,
+				  "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
 	return fill_with(b, v);
 }
 

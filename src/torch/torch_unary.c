@@ -13,9 +13,12 @@ static int unary(struct bind *b, enum num_op op)
 		return bind_raise(b, EXC_TypeError, "%s(): argument 'input' (position 1) must be Tensor, not %s",
 				  num_op_info(op)->name, val_type_name(b->h, b->a[0]));
 	if (op == NUM_neg && a.t->dt == DT_BOOL)
-		return bind_raise(b, EXC_RuntimeError, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+		return bind_raise(b, EXC_RuntimeError,
+				  "Negation, the `-` operator, on a bool tensor is not supported. If you "
+				  "are trying to invert a mask, "
 						       "use the `~` or `logical_not()` operator instead.");
-	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round || op == NUM_trunc || op == NUM_relu ||
+	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round ||
+				   op == NUM_trunc || op == NUM_relu ||
 				   op == NUM_square))
 		return bind_unsupported(b, "%s of a bool tensor", num_op_info(op)->name);
 	if (b->n > 1 && bind_given(b, 1)) {             /* out= */
@@ -38,15 +41,19 @@ static int unary(struct bind *b, enum num_op op)
 static int check_numbers(struct bind *b, enum num_op op, const struct tensor *t)
 {
 	static const struct { enum num_op op; const char *name; } floats[] = {
-		{ NUM_selu, "elu_cpu" }, { NUM_elu, "elu_cpu" }, { NUM_celu, "elu_cpu" }, { NUM_leaky_relu, "leaky_relu_cpu" },
-		{ NUM_silu, "silu_cpu" }, { NUM_mish, "mish_cpu" }, { NUM_hardswish, "hardswish_cpu" }, { NUM_hardsigmoid, "hardsigmoid_cpu" },
-		{ NUM_softplus, "softplus_cpu" }, { NUM_hardshrink, "hardshrink_cpu" }, { NUM_softshrink, "softshrink_check" },
+		{ NUM_selu, "elu_cpu" }, { NUM_elu, "elu_cpu" }, { NUM_celu, "elu_cpu" },
+		{ NUM_leaky_relu, "leaky_relu_cpu" },
+		{ NUM_silu, "silu_cpu" }, { NUM_mish, "mish_cpu" }, { NUM_hardswish, "hardswish_cpu" },
+		{ NUM_hardsigmoid, "hardsigmoid_cpu" },
+		{ NUM_softplus, "softplus_cpu" }, { NUM_hardshrink, "hardshrink_cpu" },
+		{ NUM_softshrink, "softshrink_check" },
 		{ NUM_logsigmoid, "log_sigmoid_cpu" },
 	};
 
 	for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
 		if (op == floats[i].op)
-			return bind_raise(b, EXC_NotImplementedError, "\"%s\" not implemented for '%s'", floats[i].name, num_type_name(t->dt));
+			return bind_raise(b, EXC_NotImplementedError, "\"%s\" not implemented for '%s'",
+					  floats[i].name, num_type_name(t->dt));
 	if (t->dt != DT_BOOL)
 		return 0;
 	if (op == NUM_relu)
@@ -91,7 +98,8 @@ static int gelu(struct bind *b)
 	if (torch_arg(b, 0, &a) || torch_choice(b, 1, names, "approximate", &how))
 		return -1;
 	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt))
-		return bind_raise(b, EXC_NotImplementedError, "\"GeluKernelImpl\" not implemented for '%s'", num_type_name(a.t->dt));
+		return bind_raise(b, EXC_NotImplementedError, "\"GeluKernelImpl\" not implemented for '%s'",
+				  num_type_name(a.t->dt));
 	return torch_apply(b, how ? NUM_gelu_tanh : NUM_gelu, &a, NULL);
 }
 
@@ -131,13 +139,17 @@ static int prelu(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &w))
 		return -1;
 	if (x->dt != w->dt)
-		return bind_raise(b, EXC_RuntimeError, "prelu: Type promoting not supported. Got %s and %s", num_type_name(x->dt), num_type_name(w->dt));
+		return bind_raise(b, EXC_RuntimeError, "prelu: Type promoting not supported. Got %s and %s",
+				  num_type_name(x->dt), num_type_name(w->dt));
 	if (w->ndim > 1)
-		return bind_raise(b, EXC_RuntimeError, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d", w->ndim);
+		return bind_raise(b, EXC_RuntimeError,
+				  "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d", w->ndim);
 	for (int i = 0; i < x->ndim; i++)
 		shape[i] = i == 1 && tensor_numel(w) > 1 ? tensor_numel(w) : 1;
 	if (tensor_numel(w) > 1 && (x->ndim < 2 || x->shape[1] != tensor_numel(w)))
-		return bind_shape_error(b, "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and "
+		return bind_shape_error(b,
+					"Mismatch of parameter numbers and input channel size. Found "
+					"parameter numbers = %lld and "
 					   "channel size = %lld.",
 					(long long)tensor_numel(w), x->ndim < 2 ? 1LL : (long long)x->shape[1]);
 	if (num_reshape(&c, &v, w, x->ndim, shape, bind_e(b)))
@@ -209,7 +221,8 @@ static int logit(struct bind *b)
 
 	if (torch_arg(b, 0, &a) || torch_float(b, 1, -1, &eps))
 		return -1;
-	return torch_apply(b, NUM_logit, &a, eps < 0 ? (double[]){ -INFINITY, INFINITY, 0 } : (double[]){ eps, 1 - eps, 0 });
+	return torch_apply(b, NUM_logit, &a, eps < 0 ? (double[]){ -INFINITY, INFINITY, 0 } :
+			   (double[]){ eps, 1 - eps, 0 });
 }
 
 const struct bind_row torch_unary_rows[] = {
@@ -241,7 +254,8 @@ const struct bind_row torch_unary_rows[] = {
 	{ "torch.nn.functional.glu", "input, dim=-1", glu, BIND_COMPUTE },
 	{ "torch.nn.functional.prelu", "input, weight", prelu, BIND_COMPUTE },
 	ALIAS("torch.prelu", "torch.nn.functional.prelu"),
-	{ "torch.nn.functional.rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", rrelu,
+	{ "torch.nn.functional.rrelu",
+	  "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", rrelu,
 	  BIND_COMPUTE },
 	ALIAS("torch.celu", "torch.nn.functional.celu"),
 	ALIAS("torch.hardshrink", "torch.nn.functional.hardshrink"),

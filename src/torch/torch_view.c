@@ -75,7 +75,8 @@ static int v_flatten(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &from) || bind_dim(b, 2, t->ndim, &to))
 		return -1;
 	if (from > to)
-		return bind_raise(b, EXC_RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim");
+		return bind_raise(b, EXC_RuntimeError,
+				  "flatten() has invalid args: start_dim cannot come after end_dim");
 	if (t->ndim && from == to) {
 		v = *t;
 		tensor_retain(&v);
@@ -105,7 +106,8 @@ static int v_unflatten(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_ints(b, 2, &s))
 		return -1;
 	if (b->a[2].kind == V_INT)
-		return bind_raise(b, EXC_TypeError, "unflatten(): argument 'sizes' (position 2) must be tuple of ints, not int");
+		return bind_raise(b, EXC_TypeError,
+				  "unflatten(): argument 'sizes' (position 2) must be tuple of ints, not int");
 	if (tensor_infer_shape(part, s.n, s.v, t->shape[dim], bind_e(b)))
 		return bind_fail(b);
 	for (int i = 0; i < t->ndim; i++)
@@ -128,8 +130,11 @@ static int v_permute(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_shape(b, 1, &s))
 		return -1;
 	if (s.n != t->ndim)
-		return bind_shape_error(b, "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-					   "desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d",
+		return bind_shape_error(b,
+					"permute(sparse_coo): number of dimensions in the tensor input does "
+					"not match the length of the "
+					   "desired ordering of dimensions i.e. input.dim() = %d is not "
+					   "equal to len(dims) = %d",
 					t->ndim, s.n);
 	for (int i = 0; i < s.n; i++)
 		if (tensor_wrap_dim(&dims[i], s.v[i], t->ndim, bind_e(b)))
@@ -183,7 +188,9 @@ static int v_mT(struct bind *b)
 	if (bind_tensor(b, 0, &t))
 		return -1;
 	if (t->ndim < 2)
-		return bind_shape_error(b, "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", t->ndim);
+		return bind_shape_error(b,
+					"tensor.mT is only supported on matrices or batches of matrices. "
+					"Got %d-D tensor.", t->ndim);
 	return viewed(b, tensor_transpose(&v, t, -2, -1, bind_e(b)), &v);
 }
 
@@ -198,7 +205,9 @@ static int v_movedim(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_dims(b, 1, t->ndim, &from) || bind_dims(b, 2, t->ndim, &to))
 		return -1;
 	if (from.n != to.n)
-		return bind_shape_error(b, "movedim: Invalid source or destination dims: source (%d dims) should contain the same number of "
+		return bind_shape_error(b,
+					"movedim: Invalid source or destination dims: source (%d dims) "
+					"should contain the same number of "
 					   "dims as destination (%d dims)", from.n, to.n);
 	for (int i = 0; i < from.n; i++) {
 		dims[to.v[i]] = (int)from.v[i];
@@ -326,10 +335,12 @@ static int v_select(struct bind *b)
 		dim = (int)(d < 0 ? d + t->ndim : d);
 
 		if (i < -t->shape[dim] || i >= t->shape[dim])
-			return bind_raise(b, EXC_IndexError, "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
+			return bind_raise(b, EXC_IndexError,
+					  "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
 					  SHAPE_TEXT(t->ndim, t->shape), (long long)d);
 	}
-	return viewed(b, t->ndim && tensor_wrap_dim(&dim, d, t->ndim, bind_e(b)) ? -1 : tensor_select(&v, t, dim, i, bind_e(b)), &v);
+	return viewed(b, t->ndim && tensor_wrap_dim(&dim, d, t->ndim, bind_e(b)) ? -1 :
+		      tensor_select(&v, t, dim, i, bind_e(b)), &v);
 }
 
 static int v_narrow(struct bind *b)
@@ -345,11 +356,13 @@ static int v_narrow(struct bind *b)
 	if (n < 0)
 		return bind_shape_error(b, "narrow(): length must be non-negative.");
 	if (start < -t->shape[dim] || start > t->shape[dim])
-		return bind_raise(b, EXC_IndexError, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+		return bind_raise(b, EXC_IndexError,
+				  "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
 				  (long long)-t->shape[dim], (long long)t->shape[dim], (long long)start);
 	start += start < 0 ? t->shape[dim] : 0;
 	if (n > t->shape[dim] - start)
-		return bind_shape_error(b, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start, (long long)n,
+		return bind_shape_error(b, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+					(long long)start, (long long)n,
 					(long long)t->shape[dim]);
 	return viewed(b, tensor_slice(&v, t, dim, start, start + n, 1, bind_e(b)), &v);
 }
@@ -376,7 +389,8 @@ static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t 
 static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t size)
 {
 	struct num_ctx c = torch_ctx(b);
-	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1, *sizes = num_array(&c, count, sizeof *sizes, bind_e(b));
+	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1, *sizes = num_array(&c, count,
+			sizeof *sizes, bind_e(b));
 	int rc;
 
 	if (!sizes)
@@ -405,11 +419,14 @@ static int v_split(struct bind *b)
 		if (bind_int(b, 1, &size))
 			return -1;
 		if (size < 0)
-			return bind_raise(b, EXC_RuntimeError, "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
+			return bind_raise(b, EXC_RuntimeError,
+					  "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
 		if (size == 0 && t->shape[dim] == 0)
 			return equal_parts(b, t, dim, 1);
 		if (size == 0)
-			return bind_raise(b, EXC_RuntimeError, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+			return bind_raise(b, EXC_RuntimeError,
+					  "split_size can only be 0 if dimension size is 0, but got "
+					  "dimension size of %lld",
 					  (long long)t->shape[dim]);
 		return equal_parts(b, t, dim, size);
 	}
@@ -426,10 +443,14 @@ static int v_split(struct bind *b)
 			total = -1;
 	}
 	if (negative)
-		rc = bind_shape_error(b, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s",
+		rc = bind_shape_error(b,
+				      "split_with_sizes expects split_sizes have only non-negative entries, "
+				      "but got split_sizes=%s",
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else if (total != t->shape[dim])
-		rc = bind_shape_error(b, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %d), "
+		rc = bind_shape_error(b,
+				      "split_with_sizes expects split_sizes to sum exactly to %lld (input "
+				      "tensor's size at dimension %d), "
 					 "but got split_sizes=%s", (long long)t->shape[dim], dim,
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else
@@ -504,7 +525,8 @@ static int v_diagonal(struct bind *b)
 	int64_t off;
 	int d1, d2;
 
-	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &off) || bind_dim(b, 2, t->ndim, &d1) || bind_dim(b, 3, t->ndim, &d2))
+	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &off) || bind_dim(b, 2, t->ndim, &d1) ||
+	    bind_dim(b, 3, t->ndim, &d2))
 		return -1;
 	return viewed(b, num_diagonal(&v, t, off, d1, d2, bind_e(b)), &v);
 }
@@ -516,7 +538,8 @@ static int v_as_strided(struct bind *b)
 	struct bind_ints size, stride;
 	int64_t off;
 
-	if (bind_tensor(b, 0, &t) || bind_ints(b, 1, &size) || bind_ints(b, 2, &stride) || torch_int(b, 3, t->offset, &off))
+	if (bind_tensor(b, 0, &t) || bind_ints(b, 1, &size) || bind_ints(b, 2, &stride) ||
+	    torch_int(b, 3, t->offset, &off))
 		return -1;
 	if (size.n != stride.n)
 		return bind_shape_error(b, "mismatch in length of strides and shape");
@@ -525,7 +548,8 @@ static int v_as_strided(struct bind *b)
 	return viewed(b, tensor_as_strided(&v, t, size.n, size.v, stride.v, off, bind_e(b)), &v);
 }
 
-#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_VIEW }, { "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
+#define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_VIEW }, \
+	{ "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
 #define METHOD(name, sig, fn) { "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
 
 const struct bind_row torch_view_rows[] = {

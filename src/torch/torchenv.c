@@ -15,7 +15,8 @@ static int dtype_const(struct bind *b)
 	int dt;
 
 	static const struct { const char *alias; enum dtype dt; } aliases[] = {
-		{ "float", DT_F32 }, { "double", DT_F64 }, { "half", DT_F16 }, { "int", DT_I32 }, { "long", DT_I64 }, { "short", DT_I16 },
+		{ "float", DT_F32 }, { "double", DT_F64 }, { "half", DT_F16 }, { "int", DT_I32 },
+		{ "long", DT_I64 }, { "short", DT_I16 },
 	};
 	const char *name = strrchr(b->row->name, '.') + 1;
 	for (size_t i = 0; i < COUNT_OF(aliases); i++)
@@ -107,7 +108,8 @@ static int may_ask(struct host *h, struct str name)
 {
 	if (find_setting(h, hash_xxh64(name.p, name.n, 0)) == h->torch.changed.n)
 		return 0;
-	return host_fatal(h, REASON_unsupported, "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name));
+	return host_fatal(h, REASON_unsupported,
+			  "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name));
 }
 
 static int backends_change(struct bind *b)
@@ -146,7 +148,8 @@ static int backends_tf32(struct bind *b)
 {
 	int on;
 
-	return bind_bool(b, 1, &on) ? -1 : set_tf32(b, str_is(val_text(b->a[0]), "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL, on);
+	return bind_bool(b, 1, &on) ? -1 : set_tf32(b, str_is(val_text(b->a[0]), "conv") ? NUM_TF32_CONV :
+						    NUM_TF32_MATMUL, on);
 }
 
 static int matmul_precision(struct bind *b)
@@ -188,8 +191,11 @@ static int device_new(struct bind *b)
 		struct str rest = val_text(x), type = str_cut(&rest, ':');
 
 		if (type.n < val_text(x).n && bind_given(b, 2))
-			return bind_raise(b, EXC_RuntimeError, "type (string) must not include an index because index was passed explicitly: %s", x.u.s->p);
-		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 || (rest.n > 1 && rest.p[0] == '0')))
+			return bind_raise(b, EXC_RuntimeError,
+					  "type (string) must not include an index because index was passed "
+					  "explicitly: %s", x.u.s->p);
+		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 ||
+					       (rest.n > 1 && rest.p[0] == '0')))
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
 	}
 	if (index > INT8_MAX)
@@ -257,7 +263,8 @@ static int set_threads(struct bind *b)
 	int64_t n;
 
 	if (b->a[0].kind != V_INT)
-		return bind_raise(b, EXC_TypeError, "set_num_threads expects an int, but got %s", val_type_name(b->h, b->a[0]));
+		return bind_raise(b, EXC_TypeError, "set_num_threads expects an int, but got %s",
+				  val_type_name(b->h, b->a[0]));
 	if (bind_int(b, 0, &n))
 		return -1;
 	return n > 0 ? nothing(b) : bind_raise(b, EXC_RuntimeError, "set_num_threads expects a positive integer");
@@ -323,7 +330,8 @@ static int assert_that(struct bind *b)
 {
 	int yes_no = val_truth(b->h, b->a[0]);
 
-	return yes_no < 0 ? -1 : yes_no ? 0 : bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ? b->a[1].u.s->p : "");
+	return yes_no < 0 ? -1 : yes_no ? 0 : bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ?
+							 b->a[1].u.s->p : "");
 }
 
 #define DT(name) { "torch." #name, "", dtype_const, BIND_CONST },
@@ -371,7 +379,8 @@ const struct bind_row torch_env_rows[] = {
 	{ "torch.backends._change", "name: str, differs", backends_change, BIND_INTERNAL },
 	{ "torch.backends._ask", "name: str", backends_ask, BIND_INTERNAL },
 	{ "torch.use_deterministic_algorithms", "mode, *, warn_only=False", deterministic, 0 },
-	{ "torch.set_printoptions", "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None", nothing, 0 },
+	{ "torch.set_printoptions",
+	  "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None", nothing, 0 },
 	{ "torch.set_num_threads", "n", set_threads, 0 },
 	{ "torch.get_num_threads", "", not_here, 0 },
 	{ "torch.get_num_interop_threads", "", not_here, 0 },

@@ -30,13 +30,16 @@ enum { LAUNCH_PARAMS = 128 };
 /* Launch options; those behind the third change nothing here, and those up to this one are integers. */
 enum { MAXNREG = 3 };
 static const char *const options[] = {
-	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
+	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion",
+	"launch_cooperative_grid", "launch_pdl",
 	"debug", "sanitize_overflow", "extern_libs", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes",
-	"default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "backend_name", "arch",
+	"default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default",
+	"backend_name", "arch",
 	"instrumentation_mode", "ir_override", "ptx_options", "ptx_version", "warp_size",
 };
 /* Those that Triton has no more, and says so. */
-static const struct { const char *name, *what; } former[] = { { "device_type", "target" }, { "device", "device" }, { "stream", "stream" } };
+static const struct { const char *name, *what; } former[] = { { "device_type", "target" },
+							      { "device", "device" }, { "stream", "stream" } };
 
 /* --- values for the tile engine ---------------------------------------------------------------------- */
 
@@ -97,7 +100,8 @@ static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_va
 		return host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	for (size_t i = 0; i < n; i++)
 		if (i >= s->n || to_tile(h, s->v[i], &items[i], depth + 1))
-			return h->fail.fatal ? -1 : host_fatal(h, REASON_unsupported, "a list that changes while a kernel is launched");
+			return h->fail.fatal ? -1 : host_fatal(h, REASON_unsupported,
+							       "a list that changes while a kernel is launched");
 	out->kind = TILE_V_TUPLE;
 	out->items = items;
 	out->n = n;
@@ -116,7 +120,8 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 		out->is_constexpr = 1;
 		return 0;
 	}
-	if (val_isinstance(h, v, "triton.JITFunction") || val_isinstance(h, v, "triton.Autotuner") || val_isinstance(h, v, "triton.Heuristics")) {
+	if (val_isinstance(h, v, "triton.JITFunction") || val_isinstance(h, v, "triton.Autotuner") ||
+	    val_isinstance(h, v, "triton.Heuristics")) {
 		struct jit *j = jit_of(h, v);
 		if (!j)
 			return -1;
@@ -126,7 +131,8 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 	}
 	if (val_isinstance(h, v, "triton.tools.tensor_descriptor.TensorDescriptor")) {
 		struct val base, block;
-		if (host_getattr(h, v, "base", &base) <= 0 || host_getattr(h, v, "block_shape", &block) <= 0 || base.kind != V_TENSOR ||
+		if (host_getattr(h, v, "base", &base) <= 0 || host_getattr(h, v, "block_shape", &block) <= 0 ||
+		    base.kind != V_TENSOR ||
 		    (block.kind != V_LIST && block.kind != V_TUPLE))
 			return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "malformed TensorDescriptor");
 		if (tuple_to_tile(h, block.u.seq, out, depth))
@@ -210,7 +216,8 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 
 	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
 		v = CELL_VALUE(f->cells[var->index]);
-	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {        /* a member of a module that only the host knows */
+	/* a member of a module that only the host knows */
+	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {
 		size_t dot = name.n;
 		struct val m;
 		struct str_obj *member;
@@ -253,7 +260,8 @@ static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 	for (size_t i = 0; i < list.u.seq->n; i++) {
 		struct val v = list.u.seq->v[i];
 		for (size_t k = 0; k < a->args.n; k++)
-			if ((v.kind == V_INT && v.u.i == (int64_t)k) || (v.kind == V_STR && str_eq(val_text(v), a->args.v[k]->u.arg.arg)))
+			if ((v.kind == V_INT && v.u.i == (int64_t)k) ||
+			    (v.kind == V_STR && str_eq(val_text(v), a->args.v[k]->u.arg.arg)))
 				j->no_specialize[j->fn.n_no_specialize++] = a->args.v[k]->u.arg.arg;
 	}
 	j->fn.no_specialize = j->no_specialize;
@@ -289,7 +297,8 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 	val_keep(fn);
 	j->h = h;
 	j->f = fn.u.fn;
-	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n }, .id = tile_fn_id(), .def = fn.u.fn->node,
+	j->fn = (struct tile_fn){ .name = { .p = fn.u.fn->name->p, .n = fn.u.fn->name->n },
+				  .id = tile_fn_id(), .def = fn.u.fn->node,
 				  .module = fn.u.fn->unit->ast, .lookup = lookup, .lookup_ctx = j };
 	if (host_getattr(h, kernel, "noinline", &no) > 0)
 		j->fn.noinline = val_truth(h, no) > 0;
@@ -329,12 +338,14 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 			x->l.no_registers = i < 1;
 			return 0;
 		}
-		*(k == 0 ? &x->l.num_warps : k == 1 ? &x->l.num_stages : &x->l.num_ctas) = (int)MAX(MIN(i, 1 << 20), -1);
+		*(k == 0 ? &x->l.num_warps : k == 1 ? &x->l.num_stages : &x->l.num_ctas) =
+			(int)MAX(MIN(i, 1 << 20), -1);
 		return 0;
 	}
 	for (size_t k = 0; k < COUNT_OF(former); k++)
 		if (str_is(s, former[k].name))
-			return host_raise(x->h, EXC_AssertionError, "%s option is deprecated; current %s will be used", former[k].name, former[k].what);
+			return host_raise(x->h, EXC_AssertionError,
+					  "%s option is deprecated; current %s will be used", former[k].name, former[k].what);
 	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
 }
 
@@ -344,7 +355,8 @@ static int bind_keyword(struct triton_call *x, const struct py_arguments *a, str
 		if (!str_eq(kernel_param(a, i), val_text(name)))
 			continue;
 		if (x->vals[i].kind != V_UNSET)
-			return host_raise(x->h, EXC_TypeError, "dynamic_func() got multiple values for argument '%s'", name.u.s->p);
+			return host_raise(x->h, EXC_TypeError,
+					  "dynamic_func() got multiple values for argument '%s'", name.u.s->p);
 		x->vals[i] = v;
 		return 0;
 	}
@@ -374,7 +386,8 @@ static int bind_defaults(struct triton_call *x, const struct py_arguments *a)
 				buf_adds(&names, shown < missing ? ", " : missing > 2 ? ", and " : " and ");
 			buf_addf(&names, "'%.*s'", STR_ARG(kernel_param(a, i)));
 		}
-	host_raise(x->h, EXC_TypeError, "dynamic_func() missing %zu required positional argument%s: %s", missing, missing == 1 ? "" : "s", buf_cstr(&names));
+	host_raise(x->h, EXC_TypeError, "dynamic_func() missing %zu required positional argument%s: %s",
+		   missing, missing == 1 ? "" : "s", buf_cstr(&names));
 	buf_release(&names);
 	return -1;
 }
@@ -388,12 +401,14 @@ static int bind_all(struct triton_call *x, struct val args, struct val kwargs)
 	if (x->n > LAUNCH_PARAMS)
 		return host_fatal(x->h, REASON_unsupported, "a kernel of more than %d parameters", LAUNCH_PARAMS);
 	if (args.u.seq->n > a->posonlyargs.n + a->args.n)
-		return host_raise(x->h, EXC_TypeError, "dynamic_func() takes %zu positional arguments but %zu were given",
+		return host_raise(x->h, EXC_TypeError,
+				  "dynamic_func() takes %zu positional arguments but %zu were given",
 				  a->posonlyargs.n + a->args.n, args.u.seq->n);
 	for (size_t i = 0; i < args.u.seq->n; i++)
 		x->vals[i] = args.u.seq->v[i];
 	for (size_t i = 0; i < kwargs.u.d->n; i++)
-		if (kwargs.u.d->e[i].key.kind == V_STR && bind_keyword(x, a, kwargs.u.d->e[i].key, kwargs.u.d->e[i].val))
+		if (kwargs.u.d->e[i].key.kind == V_STR && bind_keyword(x, a, kwargs.u.d->e[i].key,
+								       kwargs.u.d->e[i].val))
 			return -1;
 	return bind_defaults(x, a);
 }
@@ -408,7 +423,8 @@ static int grid_of(struct triton_call *x, struct val grid)
 	int64_t n;
 	if (grid.kind == V_NONE)
 		return host_raise(h, EXC_AssertionError, "%s", "");
-	if (grid.kind == V_FUNC || grid.kind == V_METHOD || grid.kind == V_BUILTIN || (grid.kind == V_OBJECT && has_special(h, grid, NM___call__))) {
+	if (grid.kind == V_FUNC || grid.kind == V_METHOD || grid.kind == V_BUILTIN ||
+	    (grid.kind == V_OBJECT && has_special(h, grid, NM___call__))) {
 		if (val_dict(h, &bound))
 			return -1;
 		for (size_t i = 0; i < x->n; i++) {
@@ -422,7 +438,8 @@ static int grid_of(struct triton_call *x, struct val grid)
 	if (host_len(h, grid, &n))
 		return -1;
 	if (n < 1 || n > 3)
-		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError, n < 1 ? "tuple index out of range" : "grid must have at most 3 dimensions");
+		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError, n < 1 ?
+				  "tuple index out of range" : "grid must have at most 3 dimensions");
 	for (int i = 0; i < 3; i++) {
 		x->l.grid[i] = 1;
 		if (i >= n)
@@ -442,21 +459,25 @@ static int grid_of(struct triton_call *x, struct val grid)
 static int check_pointers(struct triton_call *x)
 {
 	for (size_t i = 0; i < x->n; i++)
-		if (x->vals[i].kind == V_TENSOR && x->vals[i].u.t->device != HOST_CUDA && tensor_numel(&x->vals[i].u.t->t))
-			return host_raise(x->h, EXC_ValueError, "Pointer argument (at %zu) cannot be accessed from Triton (cpu tensor?)", i);
+		if (x->vals[i].kind == V_TENSOR && x->vals[i].u.t->device != HOST_CUDA &&
+		    tensor_numel(&x->vals[i].u.t->t))
+			return host_raise(x->h, EXC_ValueError,
+					  "Pointer argument (at %zu) cannot be accessed from Triton (cpu tensor?)", i);
 	return 0;
 }
 
 static int record(struct triton_call *x)
 {
-	struct host_launch r = { .kernel = x->j->fn.name, .line = x->l.line, .col = x->l.col, .num_warps = x->l.num_warps, .num_stages = x->l.num_stages };
+	struct host_launch r = { .kernel = x->j->fn.name, .line = x->l.line, .col = x->l.col,
+				 .num_warps = x->l.num_warps, .num_stages = x->l.num_stages };
 	memcpy(r.grid, x->l.grid, sizeof r.grid);
 	for (size_t i = 0; i < x->n && r.n_storages < (int)COUNT_OF(r.storages); i++)
 		if (x->vals[i].kind == V_TENSOR)
 			r.storages[r.n_storages++] = x->vals[i].u.t->t.st->id;
 	if (x->h->did.launches.n >= 1000000)
 		return host_fatal(x->h, REASON_out_of_fuel, "more than a million kernel launches");
-	return vec_push(&x->h->did.launches, r) ? host_fatal(x->h, REASON_out_of_memory, "the machine is out of memory") : 0;
+	return vec_push(&x->h->did.launches, r) ? host_fatal(x->h, REASON_out_of_memory,
+							     "the machine is out of memory") : 0;
 }
 
 /* 0: ran. 1: an autotuner may leave it out. */
@@ -489,7 +510,8 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 {
 	int w;
 
-	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1, .allocator = b->h->torch.allocator } };
+	*x = (struct triton_call){ .h = b->h, .l = { .num_warps = 4, .num_stages = 3, .num_ctas = 1,
+						     .allocator = b->h->torch.allocator } };
 	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
 	w = x->l.num_warps;
@@ -497,7 +519,8 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 		return bind_raise(b, EXC_AssertionError, "num_warps must be a power of 2");
 	for (int i = 0; i < 3; i++)
 		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
-			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError, "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError,
+					  "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
 	if (b->h->torch.launching)
 		return bind_unsupported(b, "a launch by what another launch asks for");
 	b->h->torch.launching = 1;

@@ -91,7 +91,8 @@ static int write_manifest(const char *dir, struct str state, struct err *e)
 	sha256_hex(text.p, text.n, hex);
 	buf_addf(&text, "%s\n", hex);
 	if (!rc)
-		rc = !path_join(&path, dir, manifest_name) || buf_check(&text, e) ? err_nomem(e) : file_replace(path.p, buf_str(&text), e);
+		rc = !path_join(&path, dir, manifest_name) || buf_check(&text, e) ? err_nomem(e) :
+			file_replace(path.p, buf_str(&text), e);
 	buf_release(&text);
 	buf_release(&path);
 	return rc;
@@ -140,7 +141,8 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 	char hex[65];
 	int rc = -1;
 
-	if (json_need_str(f, "name", &name, e) || json_need_str(f, "sha256", &want, e) || json_need_int(f, "bytes", &bytes, e))
+	if (json_need_str(f, "name", &name, e) || json_need_str(f, "sha256", &want, e) ||
+	    json_need_int(f, "bytes", &bytes, e))
 		return -1;
 	buf_addf(&path, "%s/%.*s", dir, STR_ARG(name));
 	if (!buf_check(&path, e) && !file_sha256(path.p, hex, &have, e)) {

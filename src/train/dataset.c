@@ -122,9 +122,11 @@ int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, st
 	message(&w, "user", user);
 	jw_end(&w, ']');
 	j = json_parse(buf_str(&text), e);
-	rc = !j || tok_render_chat(t, &(struct tok_chat){ .messages = j, .add_generation_prompt = 1 }, &all, e) ? -1 : 0;
+	rc = !j || tok_render_chat(t, &(struct tok_chat){ .messages = j, .add_generation_prompt = 1 },
+				   &all, e) ? -1 : 0;
 	if (!rc && (at = str_find(buf_str(&all), str_of(mark))) < 0)
-		rc = err_set(e, ERR_FORMAT, "the chat template does not show what the assistant said: there can be no second turn");
+		rc = err_set(e, ERR_FORMAT,
+			     "the chat template does not show what the assistant said: there can be no second turn");
 	if (!rc)
 		buf_add(out, all.p + at + sizeof mark - 1, all.n - (size_t)at - (sizeof mark - 1));
 	json_free(j);
@@ -156,7 +158,8 @@ static int render_first(struct dataset_rows *b, const struct json *messages, siz
 }
 
 /* Splits the text where an assistant's turn begins and ends; what it says is trained. */
-static int add_turn(struct dataset_rows *b, const struct json *messages, size_t i, struct buf *before, struct buf *after, size_t *done)
+static int add_turn(struct dataset_rows *b, const struct json *messages, size_t i, struct buf *before,
+		    struct buf *after, size_t *done)
 {
 	int assistant = str_is(json_str(json_get(json_at(messages, i), "role"), ""), "assistant");
 
@@ -212,7 +215,8 @@ struct dataset_rows *dataset_rows_new(struct dataset *d, const struct tok *t, in
 		err_nomem(e);
 		return NULL;
 	}
-	*b = (struct dataset_rows){ .d = d, .t = t, .x = tok_enc_new(t, e), .max_length = max_length, .start = d->tokens.n };
+	*b = (struct dataset_rows){ .d = d, .t = t, .x = tok_enc_new(t, e), .max_length = max_length,
+				    .start = d->tokens.n };
 	if (!b->x) {
 		mem_free(b);
 		return NULL;

@@ -71,7 +71,8 @@ static int pick(struct feed *f, int64_t k, struct train_seq *out)
 
 /* --- a source ------------------------------------------------------------------------------------ */
 
-static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct dataset_rows *rows, struct buf *line, struct err *e)
+static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct dataset_rows *rows,
+		    struct buf *line, struct err *e)
 {
 	size_t before = d->seqs.n;
 
@@ -82,7 +83,8 @@ static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct datase
 		if (d->seqs.n > before)
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "%d drawn rows in turn have nothing to learn in %d tokens", SPARE_ROWS, f->o.max_length);
+	return err_set(e, ERR_RANGE, "%d drawn rows in turn have nothing to learn in %d tokens", SPARE_ROWS,
+		       f->o.max_length);
 }
 
 struct making { struct feed *f; struct batch *b; };
@@ -240,7 +242,8 @@ void feed_describe(const struct feed *f, struct buf *out)
 	if (f->o.row)
 		buf_addf(out, "sequences drawn as the training goes, at most %d tokens each", f->o.max_length);
 	else
-		buf_addf(out, "%zu sequences, %zu tokens, %lld cut to %d, %lld without anything to learn", f->d.seqs.n, f->d.tokens.n,
+		buf_addf(out, "%zu sequences, %zu tokens, %lld cut to %d, %lld without anything to learn",
+			 f->d.seqs.n, f->d.tokens.n,
 			 (long long)f->d.cut, f->o.max_length, (long long)f->d.empty);
 }
 

@@ -179,7 +179,8 @@ static int fold_ranks(struct gradsum *s, int count, struct err *e)
 	if ((me < count && !mine) || trade(s, mine, count, e))
 		return -1;
 	for (int r = 0; r < count; r++)
-		fold_in(s, r == me ? mine + slice_begin(s, me) : s->in + k++ * slice_most(s), slice_size(s, me), s->folded == 0 && r == 0);
+		fold_in(s, r == me ? mine + slice_begin(s, me) : s->in + k++ * slice_most(s),
+			slice_size(s, me), s->folded == 0 && r == 0);
 	return 0;
 }
 
@@ -245,7 +246,8 @@ static int add_notes(struct gradsum *s, double *sum, struct err *e)
 
 	if (!all)
 		return err_nomem(e);
-	rc = par_gather(s->par, (struct str){ .p = (const char *)s->notes.v, .n = s->notes.n * sizeof *s->notes.v }, all, e);
+	rc = par_gather(s->par, (struct str){ .p = (const char *)s->notes.v,
+					      .n = s->notes.n * sizeof *s->notes.v }, all, e);
 	*sum = 0.0;
 	for (int64_t k = 0; k < s->done && !rc; k++) {
 		double note;

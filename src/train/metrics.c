@@ -23,7 +23,8 @@ static int rewind_jsonl(const char *path, const char *stage, int64_t step, struc
 		return -1;
 	while ((rc = lines_next(&r, &line, e)) > 0) {
 		struct json *j = json_parse(line, NULL);
-		int keep = j && !(str_is(json_str(json_get(j, "stage"), ""), stage) && json_int(json_get(j, "step"), 0) > step);
+		int keep = j && !(str_is(json_str(json_get(j, "stage"), ""), stage) &&
+				  json_int(json_get(j, "step"), 0) > step);
 
 		json_free(j);
 		if (keep) {
@@ -39,7 +40,8 @@ static int rewind_jsonl(const char *path, const char *stage, int64_t step, struc
 	return rc;
 }
 
-int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e)
+int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step,
+		 struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int rc;
@@ -77,7 +79,8 @@ static void json_extra(struct jw *w, const struct metric *extra, size_t n, int c
 	}
 }
 
-static int write_line(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, double seconds, struct err *e)
+static int write_line(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n,
+		      double seconds, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	struct jw w = { .out = &line };
@@ -99,7 +102,8 @@ static int write_line(struct metrics *m, const struct store_step *t, const struc
 	return rc;
 }
 
-static int write_events(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e)
+static int write_events(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n,
+			struct err *e)
 {
 	struct buf out = BUF_INIT;
 	const struct metric fixed[] = { { .name = "loss", .value = t->loss }, { .name = "lr", .value = t->lr },

@@ -18,7 +18,8 @@ struct metrics {
 struct metric { const char *name; double value; int clock; };
 
 /* `dir` is the run folder. Lines of `stage` after `step` are dropped from metrics.jsonl. */
-int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step, struct err *e);
+int metrics_open(struct metrics *m, const char *dir, struct store *store, const char *stage, int64_t step,
+		 struct err *e);
 void metrics_close(struct metrics *m);
 /* The fixed fields of a step, then `extra` ones. */
 int metrics_step(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n, struct err *e);

@@ -18,14 +18,16 @@ static int by_cost(const void *x, const void *y)
 {
 	const struct micro_unit *a = x, *b = y;
 
-	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->first > b->first) - (a->first < b->first);
+	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->first > b->first) -
+		(a->first < b->first);
 }
 
 static int by_micro(const void *x, const void *y)
 {
 	const struct micro_unit *a = x, *b = y;
 
-	return a->micro != b->micro ? (a->micro > b->micro) - (a->micro < b->micro) : (a->first > b->first) - (a->first < b->first);
+	return a->micro != b->micro ? (a->micro > b->micro) - (a->micro < b->micro) :
+		(a->first > b->first) - (a->first < b->first);
 }
 
 static int longest_first(const void *x, const void *y)

@@ -86,7 +86,8 @@ static void update(struct optim *o, double lr, double scale)
 	struct slab *p = tape_params(o->t), *g = tape_grads(o->t);
 	struct dev *d = model_dev(tape_model(o->t));
 	double step = (double)o->counter[0];
-	struct adamw k = { .lr = (float)lr, .beta1 = o->o.beta1, .beta2 = o->o.beta2, .eps = o->o.eps, .scale = (float)scale,
+	struct adamw k = { .lr = (float)lr, .beta1 = o->o.beta1, .beta2 = o->o.beta2, .eps = o->o.eps,
+			   .scale = (float)scale,
 			   .correct1 = (float)(1 - pow((double)o->o.beta1, step)),
 			   .correct2 = (float)(1 - pow((double)o->o.beta2, step)) };
 
@@ -97,7 +98,8 @@ static void update(struct optim *o, double lr, double scale)
 		for (next = i + 1; next < (int)p->n && decay_of(o, next) == k.decay;)
 			next++;
 		n = (next < (int)p->n ? p->v[next].offset : p->bytes) - p->v[i].offset;
-		ops_of(d)->adamw(d, slab_f32(p, i), slab_f32(&o->state, i), slab_f32(&o->state, i + (int)p->n), slab_f32(g, i),
+		ops_of(d)->adamw(d, slab_f32(p, i), slab_f32(&o->state, i), slab_f32(&o->state, i + (int)p->n),
+				 slab_f32(g, i),
 				 n / sizeof(float), &k);
 	}
 	tape_updated(o->t);

@@ -30,7 +30,8 @@ struct optim_opts {
 	double floor;              /* lowest share of lr at the end */
 };
 
-#define OPTIM_DEFAULTS { .lr = 1e-5, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = 1.0, .schedule = SCHEDULE_COSINE }
+#define OPTIM_DEFAULTS { .lr = 1e-5, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = 1.0, \
+			 .schedule = SCHEDULE_COSINE }
 
 /* The learning rate of step `step`, from 0. */
 double schedule_lr(const struct optim_opts *o, int64_t step);

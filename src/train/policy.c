@@ -17,7 +17,8 @@ static struct model *new_model(struct policy *p, const struct policy_opts *o, st
 	if (!j)
 		return NULL;
 	if (!model_config_parse(&c, j, e))
-		m = model_new(p->dev, &c, &(struct model_opts){ .store = o->store, .trainable = 1, .seed = o->seed }, e);
+		m = model_new(p->dev, &c, &(struct model_opts){ .store = o->store, .trainable = 1,
+								.seed = o->seed }, e);
 	json_free(j);
 	return m;
 }
@@ -48,14 +49,17 @@ int policy_check(const struct policy_opts *o, struct err *e)
 	if (!(o->tokenizer || o->model) || (!o->model && !o->init))
 		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
 	if (o->full && o->adapter)
-		return err_set(e, ERR_USAGE, "--full trains the model itself: merge the adapter '%s' into it first, or leave --full out", o->adapter);
+		return err_set(e, ERR_USAGE,
+			       "--full trains the model itself: merge the adapter '%s' into it first, or "
+			       "leave --full out", o->adapter);
 	return 0;
 }
 
 static int read_tokenizer(const char *dir, struct buf *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = !path_join(&path, dir, tokenizer_file) ? err_nomem(e) : file_exists(path.p) ? file_read(path.p, SIZE_MAX, out, e) : 0;
+	int rc = !path_join(&path, dir, tokenizer_file) ? err_nomem(e) : file_exists(path.p) ?
+		file_read(path.p, SIZE_MAX, out, e) : 0;
 
 	buf_release(&path);
 	return rc;
@@ -68,7 +72,9 @@ static int check_tokenizer(const char *tok_dir, const char *resume, struct err *
 	int rc = read_tokenizer(tok_dir, &now, e) || read_tokenizer(resume, &then, e) ? -1 : 0;
 
 	if (!rc && then.n && !str_eq(buf_str(&now), buf_str(&then)))
-		rc = err_set(e, ERR_USAGE, "the tokenizer in '%s' is not the one that '%s' was trained with: put that back, or say another --out", tok_dir, resume);
+		rc = err_set(e, ERR_USAGE,
+			     "the tokenizer in '%s' is not the one that '%s' was trained with: put that "
+			     "back, or say another --out", tok_dir, resume);
 	buf_release(&now);
 	buf_release(&then);
 	return rc;
@@ -129,7 +135,8 @@ int policy_same(const struct policy *p, struct par *par, struct err *e)
 	if (par_agree(par, &first, e))
 		return -1;
 	if (first != (int64_t)mine)
-		return err_set(e, ERR_STATE, "rank %d has read other weights than rank 0: does every machine see the same '%s'?", par_rank(par), p->base);
+		return err_set(e, ERR_STATE,
+			       "rank %d has read other weights than rank 0: does every machine see the same '%s'?", par_rank(par), p->base);
 	return 0;
 }
 
@@ -149,7 +156,8 @@ static int copy_file(const char *from_dir, const char *to_dir, const char *name,
 
 static int save_tokenizer(const struct policy *p, const char *dir, struct err *e)
 {
-	static const char *const names[] = { tokenizer_file, "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
+	static const char *const names[] = { tokenizer_file, "tokenizer_config.json", "chat_template.jinja",
+					     "generation_config.json",
 					     "special_tokens_map.json", style_file };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -165,7 +173,8 @@ static int save_style(const struct policy *p, const char *dir, struct err *e)
 
 	if (p->prompt_style) {
 		buf_addf(&text, "{\"prompt_style\": \"%s\"}\n", p->prompt_style);
-		rc = !path_join(&path, dir, style_file) || buf_check(&text, e) ? err_nomem(e) : file_replace(path.p, buf_str(&text), e);
+		rc = !path_join(&path, dir, style_file) || buf_check(&text, e) ? err_nomem(e) :
+			file_replace(path.p, buf_str(&text), e);
 	}
 	buf_release(&path);
 	buf_release(&text);
@@ -208,7 +217,8 @@ static int write_weights(const struct policy *p, const char *dir, struct err *e)
 static int write_copy(const struct policy *p, const struct policy_copy *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
-	int rc = p->adapter ? adapter_save_copy(p->adapter, &c->params, dir, p->base, e) : model_save_copy(p->model, &c->params, dir, DT_F32, e);
+	int rc = p->adapter ? adapter_save_copy(p->adapter, &c->params, dir, p->base, e) :
+		model_save_copy(p->model, &c->params, dir, DT_F32, e);
 
 	if (!rc)
 		rc = !path_join(&path, dir, state_file) ? err_nomem(e) : slab_save(&c->state, path.p, "", e);
@@ -217,14 +227,16 @@ static int write_copy(const struct policy *p, const struct policy_copy *c, const
 }
 
 /* `c` NULL: the weights as they are. */
-static int save(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state, struct err *e)
+static int save(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name,
+		struct str state, struct err *e)
 {
 	char *dir;
 	int rc;
 
 	if (checkpoint_begin(parent, name, &dir, e))
 		return -1;
-	rc = (c ? write_copy(p, c, dir, e) : write_weights(p, dir, e)) || save_style(p, dir, e) || save_tokenizer(p, dir, e) ||
+	rc = (c ? write_copy(p, c, dir, e) : write_weights(p, dir, e)) || save_style(p, dir, e) ||
+		save_tokenizer(p, dir, e) ||
 	     checkpoint_commit(parent, name, dir, state, e) ? -1 : 0;
 	if (rc)
 		file_remove_tree(dir, NULL);
@@ -237,7 +249,8 @@ int policy_save(const struct policy *p, const char *parent, const char *name, st
 	return save(p, NULL, parent, name, state, e);
 }
 
-int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state,
+int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent,
+		     const char *name, struct str state,
 		     struct err *e)
 {
 	return save(p, c, parent, name, state, e);

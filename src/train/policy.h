@@ -59,9 +59,10 @@ int policy_same(const struct policy *p, struct par *par, struct err *e);
  * style of prompts. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e);
 
-/* The policy at one moment, in host memory: it can be written while training goes on. A moment begins with policy_freeze
- * and lasts until parameters change (trainer_set_reader); policy_copy may be called within it, from any thread if the policy
- * computes in host memory (policy_shares_memory). */
+/* The policy at one moment, in host memory: it can be written while training goes on. A moment
+ * begins with policy_freeze and lasts until parameters change (trainer_set_reader); policy_copy may
+ * be called within it, from any thread if the policy computes in host memory
+ * (policy_shares_memory). */
 struct policy_copy {
 	struct dev *host;
 	struct slab params, state;
@@ -69,10 +70,12 @@ struct policy_copy {
 #define POLICY_COPY_INIT { .host = NULL }
 void policy_freeze(const struct policy *p);
 int policy_shares_memory(const struct policy *p);
-int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e);     /* again and again into the same memory */
+/* again and again into the same memory */
+int policy_copy(const struct policy *p, struct policy_copy *c, struct err *e);
 void policy_copy_release(struct policy_copy *c);
 /* Saves it as policy_save does, with what resuming exactly needs. Any thread may. */
-int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name, struct str state,
+int policy_save_copy(const struct policy *p, const struct policy_copy *c, const char *parent,
+		     const char *name, struct str state,
 		     struct err *e);
 
 #endif

@@ -137,7 +137,8 @@ void saver_free(struct saver *s)
 	if (saver_wait(s, &e))
 		log_warn("the last checkpoint was not written: %s", e.text);
 	if (s->stats.saves)
-		log_info("%lld checkpoints held training up for %.3f ms each", (long long)s->stats.saves, 1e3 * s->stats.seconds / (double)s->stats.saves);
+		log_info("%lld checkpoints held training up for %.3f ms each", (long long)s->stats.saves,
+			 1e3 * s->stats.seconds / (double)s->stats.saves);
 	trainer_set_reader(s->o.policy->trainer, NULL, NULL);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->wake);

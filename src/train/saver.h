@@ -1,10 +1,10 @@
 /* Checkpoints written while training goes on.
  *
- * A thread copies the policy in memory, which is over before the next update needs to change it (a GPU's is copied
- * at once), syncs the store, writes the copy, syncs it, gives it its name, reads it back, and only then removes older ones.
- * Training waits for a copy that is not done when an update comes, and for nothing else. One is written at
- * a time: a save that comes before the last is down waits for it. What went wrong is told by the
- * next call. */
+ * A thread copies the policy in memory, which is over before the next update needs to change it (a
+ * GPU's is copied at once), syncs the store, writes the copy, syncs it, gives it its name, reads it
+ * back, and only then removes older ones. Training waits for a copy that is not done when an update
+ * comes, and for nothing else. One is written at a time: a save that comes before the last is down
+ * waits for it. What went wrong is told by the next call. */
 #ifndef TRAIN_SAVER_H
 #define TRAIN_SAVER_H
 
@@ -13,8 +13,8 @@
 
 struct saver;
 
-/* Checkpoints "PREFIX-STEP" in folder `parent`, of which the newest `keep` stay; they stand on what `store` (or NULL) holds.
- * All are borrowed. */
+/* Checkpoints "PREFIX-STEP" in folder `parent`, of which the newest `keep` stay; they stand on what
+ * `store` (or NULL) holds. All are borrowed. */
 struct saver_opts {
 	const struct policy *policy;
 	struct store *store;

@@ -158,7 +158,8 @@ static int resume_step(const char *path, int64_t *step, struct err *e)
 static int open_feed(struct sft *s, struct err *e)
 {
 	const struct sft_opts *o = s->o;
-	struct feed_opts f = { .data = o->data, .row = o->row, .ctx = o->row_ctx, .max_length = o->max_length, .shuffle = o->shuffle,
+	struct feed_opts f = { .data = o->data, .row = o->row, .ctx = o->row_ctx, .max_length = o->max_length,
+			       .shuffle = o->shuffle,
 			       .seed = o->seed, .per_step = o->batch * MAX(o->accumulate, 1) };
 
 	s->per_step = f.per_step;
@@ -168,7 +169,8 @@ static int open_feed(struct sft *s, struct err *e)
 		s->total = o->steps ? o->steps : MAX((int64_t)1, feed_epoch(s->feed) * o->epochs / s->per_step);
 	if (!s->feed)
 		return -1;
-	return o->validation && o->look.every ? dataset_load(&s->validation, s->tok, o->validation, o->max_length, e) : 0;
+	return o->validation && o->look.every ? dataset_load(&s->validation, s->tok, o->validation,
+							     o->max_length, e) : 0;
 }
 
 /* Opens everything, at the newest checkpoint if there is one. */
@@ -194,7 +196,8 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 		log_info("sft continues at step %lld of %lld", (long long)s->step, (long long)s->total);
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
-	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store, .parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
+	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
+								.parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);
@@ -217,8 +220,10 @@ static int finish(struct sft *s, struct sft_result *r, struct err *e)
 {
 	char state[80];
 
-	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) || store_sync(s->store, e) ||
-	       saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints, "sft_final", state_of(s, state, sizeof state), e) ||
+	return metrics_mean(s->store, "sft", s->total - MAX((int64_t)1, s->total / 10), "loss", &r->loss, e) ||
+		store_sync(s->store, e) ||
+	       saver_wait(s->saver, e) || policy_save(&s->p, s->checkpoints, "sft_final",
+						      state_of(s, state, sizeof state), e) ||
 	       checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
 }
 

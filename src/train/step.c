@@ -19,7 +19,8 @@ struct trainer {
 	int apart, share;
 	void (*reader_done)(void *ctx);
 	void *reader;
-	struct { struct micro_unit *v; size_t n, cap, at; } units;   /* of the step, by micro-batch; the next one's first */
+	/* of the step, by micro-batch; the next one's first */
+	struct { struct micro_unit *v; size_t n, cap, at; } units;
 	/* the pack being built: [max] each */
 	int32_t *tokens, *target, *start, *prefix;
 	float *coef, *logp, *entropy, *shift;
@@ -45,7 +46,8 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	t->m = m;
 	t->max = o->tape.max_tokens;
 	t->apart = o->apart;
-	t->share = !o->apart && (o->share == TRAINER_SHARE_ALWAYS || (o->share == TRAINER_SHARE_GPU && model_dev(m)->kind != DEV_CPU));
+	t->share = !o->apart && (o->share == TRAINER_SHARE_ALWAYS || (o->share == TRAINER_SHARE_GPU &&
+								      model_dev(m)->kind != DEV_CPU));
 	t->tokens = mem_array(n, sizeof *t->tokens);
 	t->target = mem_array(n, sizeof *t->target);
 	t->start = mem_array(n + 1, sizeof *t->start);
@@ -55,7 +57,8 @@ struct trainer *trainer_new(struct model *m, struct adapter *a, const struct tra
 	t->logp = mem_array(n, sizeof *t->logp);
 	t->entropy = mem_array(n, sizeof *t->entropy);
 	t->shift = mem_array(3 * (n + 1), sizeof *t->shift);
-	if (!t->tokens || !t->target || !t->start || !t->prefix || !t->part || !t->coef || !t->logp || !t->entropy || !t->shift)
+	if (!t->tokens || !t->target || !t->start || !t->prefix || !t->part || !t->coef || !t->logp ||
+	    !t->entropy || !t->shift)
 		err_nomem(e);
 	else if ((t->tape = tape_new(m, a, &o->tape, e)) && (t->optim = optim_new(t->tape, &o->optim, e)) &&
 		 !gradsum_init(&t->sum, t->tape, o->par, o->nccl, e))
@@ -120,7 +123,8 @@ static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
 }
 
-/* A sequence, with those behind it that share its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
+/* A sequence, with those behind it that share its prompt and fit into one micro-batch. The last
+ * token of a sequence is not fed. */
 static struct micro_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
 	const struct train_seq *s = &seq[first];
@@ -155,7 +159,8 @@ static int plan(struct trainer *t, const struct train_seq *seq, size_t n, struct
 		struct micro_unit u = unit_at(t, seq, i, n);
 
 		if (u.rows > t->max)
-			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d", i, u.rows + 1, t->max);
+			return err_set(e, ERR_RANGE, "sequence %zu has %d tokens, a micro-batch holds %d",
+				       i, u.rows + 1, t->max);
 		u.cost = cost_of(t, &u);
 		if (u.rows > 0 && vec_push(&t->units, u))
 			return err_nomem(e);
@@ -173,14 +178,16 @@ static void add_unit(struct trainer *t, const struct train_seq *seq, const struc
 		add_part(t, &seq[u->first], (struct step_part){ .seq = NO_SEQ }, shared, -1);
 	}
 	for (size_t i = u->first; i < u->first + u->n; i++)
-		add_part(t, &seq[i], (struct step_part){ .seq = i, .from = shared }, useful(&seq[i]) - 1, shared ? t->prompt : -1);
+		add_part(t, &seq[i], (struct step_part){ .seq = i, .from = shared }, useful(&seq[i]) - 1,
+			 shared ? t->prompt : -1);
 }
 
 /* The next micro-batch of the plan; 0 when there are none left. */
 static int pack(struct trainer *t, const struct train_seq *seq)
 {
 	t->T = t->parts = 0;
-	for (size_t first = t->units.at; t->units.at < t->units.n && t->units.v[t->units.at].micro == t->units.v[first].micro; t->units.at++)
+	for (size_t first = t->units.at; t->units.at < t->units.n && t->units.v[t->units.at].micro ==
+	     t->units.v[first].micro; t->units.at++)
 		add_unit(t, seq, &t->units.v[t->units.at]);
 	t->start[t->parts] = t->T;
 	return t->parts > 0;
@@ -188,7 +195,8 @@ static int pack(struct trainer *t, const struct train_seq *seq)
 
 static struct model_batch batch(const struct trainer *t)
 {
-	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target, .sequences = t->parts, .start = t->start,
+	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target,
+				     .sequences = t->parts, .start = t->start,
 				     .prefix = t->share ? t->prefix : NULL };
 }
 
@@ -235,7 +243,9 @@ static int compute_micro(struct trainer *t, const struct train_seq *seq, double 
 
 	for (int p = 0; p < t->parts; p++)
 		for (int i = t->start[p]; i < t->start[p + 1]; i++)
-			t->coef[i] = t->target[i] < 0 ? 0 : -(float)((double)weight_of(&seq[t->part[p].seq], t->part[p].from + i - t->start[p] + 1) / total);
+			t->coef[i] = t->target[i] < 0 ? 0 :
+				-(float)((double)weight_of(&seq[t->part[p].seq],
+							   t->part[p].from + i - t->start[p] + 1) / total);
 	if (tape_forward(t->tape, &b, t->coef, t->logp, NULL, e) || tape_backward(t->tape, NULL, e))
 		return -1;
 	for (int i = 0; i < t->T; i++)
@@ -311,7 +321,8 @@ static double ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_
 	return loss;
 }
 
-static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx, struct err *e)
+static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx,
+			    struct err *e)
 {
 	struct model_batch b = batch(t);
 	double loss = 0.0;
@@ -327,7 +338,8 @@ static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trai
 	return gradsum_add(&t->sum, loss, e);
 }
 
-int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, double *loss, struct err *e)
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn,
+		       void *ctx, double *loss, struct err *e)
 {
 	int rc;
 
@@ -344,7 +356,8 @@ void trainer_apply(struct trainer *t, struct optim_report *r)
 	optim_step(t->optim, r);
 }
 
-int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp, float *const *entropy, struct err *e)
+int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp,
+		     float *const *entropy, struct err *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		memset(logp[i], 0, (size_t)seq[i].n * sizeof(float));

@@ -24,7 +24,8 @@ struct train_seq {
 };
 
 enum trainer_share {
-	TRAINER_SHARE_GPU,         /* on a GPU; the CPU computes each sequence whole, so that its sums keep their order */
+	/* on a GPU; the CPU computes each sequence whole, so that its sums keep their order */
+	TRAINER_SHARE_GPU,
 	TRAINER_SHARE_ALWAYS,
 	TRAINER_SHARE_NEVER
 };
@@ -60,20 +61,22 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
  * loss, is added up in *loss; with several processes it is called for a share of the sequences. */
 typedef double trainer_coef_fn(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
 			       const float *entropy, float *coef);
-int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn, void *ctx, double *loss,
+int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn,
+		       void *ctx, double *loss,
 		       struct err *e);
 void trainer_apply(struct trainer *t, struct optim_report *r);
 
 /* Log-probabilities without gradients or dropout: logp[i][k] for each sequence (caller's
  * arrays of seq[i].n); entropy may be NULL. */
-int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp, float *const *entropy, struct err *e);
+int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp,
+		     float *const *entropy, struct err *e);
 
 /* Exact state beside the parameters: moments, step, dropout position. */
 int trainer_save(const struct trainer *t, const char *path, struct err *e);
 int trainer_load(struct trainer *t, const char *path, struct err *e);
 
-/* Somebody reads parameters and optimizer state beside training: `done` is called before either changes and returns when
- * the reading is over. NULL: nobody does. */
+/* Somebody reads parameters and optimizer state beside training: `done` is called before either
+ * changes and returns when the reading is over. NULL: nobody does. */
 void trainer_set_reader(struct trainer *t, void (*done)(void *ctx), void *ctx);
 /* The same for who changes parameters in another way than by a step. */
 void trainer_wait_reader(struct trainer *t);

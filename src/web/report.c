@@ -7,7 +7,8 @@
 
 const struct opt report_opt_table[] = {
 	OPT_STR(struct report_opts, title, "title", "TEXT", NULL, "heading of the page"),
-	OPT_INT(struct report_opts, megabytes, "megabytes", 1, 1 << 20, 5, "largest page; candidates are left out beyond it"),
+	OPT_INT(struct report_opts, megabytes, "megabytes", 1, 1 << 20, 5,
+		"largest page; candidates are left out beyond it"),
 	OPT_END
 };
 
@@ -80,7 +81,8 @@ int report_write(const struct report_run *runs, size_t n, const struct report_op
 	struct buf data = BUF_INIT;
 	struct jw w = { .out = &data };
 	/* What stands in a script is a little longer than its JSON. */
-	struct writing x = { .s = runs[0].store, .w = &w, .most = (size_t)o->megabytes * 950000 - strlen(web_app), .e = e };
+	struct writing x = { .s = runs[0].store, .w = &w, .most = (size_t)o->megabytes * 950000 -
+			     strlen(web_app), .e = e };
 	int rc;
 
 	jw_begin(&w, '{');

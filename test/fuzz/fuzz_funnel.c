@@ -85,12 +85,12 @@ static void give_honest(struct shmem *a, int i, const struct task *t)
 
 	*r = (struct run_report){ .state = RUN_GAVE, .stage = STAGE_tiny };
 	give_cost(&r->out);
-	if (o->follow || o->note_tests)
+	if (o->dry_run || o->note_tests)
 		give_path(&r->path);
-	r->work = o->follow ? o->size[0] : 0;
+	r->work = o->dry_run ? o->size[0] : 0;
 	if (o->sample)
 		give_part(a, i, t);
-	else if (!o->follow)
+	else if (!o->dry_run)
 		give_values(a, i, &t->trial[o->trial].expected);
 }
 
@@ -99,7 +99,7 @@ static void give_honest(struct shmem *a, int i, const struct task *t)
 /* Each piece: which report (or the start), where, how much, what. A piece that is a stop leaves the rest for later answers. */
 static void overwrite(struct hostile *h)
 {
-	struct shmem *a = h->lane.area;
+	struct shmem *a = h->link.shmem;
 
 	while (h->n > 5 && h->p[0] != STOP) {
 		size_t which = h->p[0] % ((size_t)a->n_orders + 1), start = which == (size_t)a->n_orders;
@@ -124,7 +124,7 @@ static int hostile_start(struct runner_link *l, const struct task *t, struct err
 
 	(void)e;
 	h->t = t;
-	l->area->start = (struct start_report){ .ms = 1.0 };
+	l->shmem->start = (struct start_report){ .ms = 1.0 };
 	return 0;
 }
 
@@ -133,8 +133,8 @@ static int hostile_ask(struct runner_link *l, enum lost *how, struct err *e)
 	struct hostile *h = (struct hostile *)l;
 
 	(void)how, (void)e;
-	for (int i = 0; i < l->area->n_orders; i++)
-		give_honest(l->area, i, h->t);
+	for (int i = 0; i < l->shmem->n_orders; i++)
+		give_honest(l->shmem, i, h->t);
 	overwrite(h);
 	return 0;
 }
@@ -187,7 +187,7 @@ static struct judge *open_judge(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct hostile h = { .lane = { .start = hostile_start, .ask = hostile_ask, .end = hostile_end } };
+	static struct hostile h = { .link = { .start = hostile_start, .ask = hostile_ask, .end = hostile_end } };
 	static struct judge *j;
 	static struct task *t;
 	struct err e = ERR_INIT;
@@ -195,11 +195,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!j) {
 		j = open_judge();
-		h.lane.area = shmem_new(&e);
+		h.link.shmem = shmem_new(&e);
 		t = task_open(j, str_of(task_text), "task", &e);
-		judge_set_link(j, &h.lane);
+		judge_set_link(j, &h.link);
 	}
-	BUG_ON(!h.lane.area || !t || task_problem(t)->reason != REASON_ok);
+	BUG_ON(!h.link.shmem || !t || task_problem(t)->reason != REASON_ok);
 	h.p = data;
 	h.n = size;
 	sized_tasks_free(t->choices);

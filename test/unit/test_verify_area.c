@@ -131,13 +131,13 @@ static void hostile_reports(void **state)
 	REFUSED((r->reads.n = 1, r->reads.v[0].whole = -1));
 	REFUSED((r->reads.n = 1, r->reads.v[0].share = NAN));
 	REFUSED((r->reads.n = 1, r->reads.v[0].share = -0.5));
-	REFUSED((r->flat.n = RESULTS_MOST + 1));
-	REFUSED((r->flat.n = -1));
+	REFUSED((r->constant.n = RESULTS_MOST + 1));
+	REFUSED((r->constant.n = -1));
 	REFUSED((r->n_parts = 1, r->part[0].ndim = 1, r->part[0].shape[0] = -1));
 	/* What was followed has no results. */
-	f.o.v[0].follow = DRY_RUN_CANDIDATE;
+	f.o.v[0].dry_run = DRY_RUN_CANDIDATE;
 	REFUSED(r->n = 1);
-	f.o.v[0].follow = DRY_RUN_NOT;
+	f.o.v[0].dry_run = DRY_RUN_NOT;
 	/* The area's own orders are not believed. */
 	honest(&f);
 	f.a->order[0].room = UINT64_MAX;

@@ -55,12 +55,12 @@ static void asked_of_another(void **state)
 	t = task_open(j, STR(TASK), "task", &e);
 	assert_non_null(t);
 	assert_int_equal(send(z.run_fd, &stale, sizeof stale, 0), sizeof stale);
-	shmem_set_text(z.lane.area, STR(CANDIDATE));
-	assert_int_equal(z.lane.start(&z.lane, t, &e), 0);
+	shmem_set_text(z.link.shmem, STR(CANDIDATE));
+	assert_int_equal(z.link.start(&z.link, t, &e), 0);
 	answer = (struct pollfd){ .fd = z.run_fd, .events = POLLIN };
 	assert_int_equal(poll(&answer, 1, 500), 0);
-	z.lane.end(&z.lane);
-	judge_set_link(j, &z.lane);
+	z.link.end(&z.link);
+	judge_set_link(j, &z.link);
 	assert_int_equal(judge_candidate(j, t, STR(CANDIDATE), &v, &e), 0);
 	assert_int_equal(v.correct, 1);
 	task_free(t);

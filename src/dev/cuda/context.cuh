@@ -11,7 +11,8 @@
 
 enum { CUDA_BIAS_BYTES = 1 << 19 };
 enum { CUDA_FROM_BLAS = 100000, CUDA_FROM_CUDNN = 200000, CUDA_OWN = 300000 };
-enum { CUDA_OWN_SHAPE = CUDA_OWN + 1, CUDA_OWN_WORK, CUDA_OWN_FILE };   /* shape not supported; work too small; a file */
+/* shape not supported; work too small; a file */
+enum { CUDA_OWN_SHAPE = CUDA_OWN + 1, CUDA_OWN_WORK, CUDA_OWN_FILE };
 
 struct cuda {
 	int device;

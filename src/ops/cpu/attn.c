@@ -75,11 +75,13 @@ static void attend(struct tile *t, const float *block, int b, int i0, int n)
 		if (valid[i] > 0)
 			keys = MAX(keys, (size_t)MIN(valid[i], KV_BLOCK));
 	}
-	attn_mul(f, &(struct attn_mul){ .k = D, .rows = rows, .cols = keys, .a = t->left, .as = rows, .b = block, .bs = f->nr,
+	attn_mul(f, &(struct attn_mul){ .k = D, .rows = rows, .cols = keys, .a = t->left, .as = rows,
+					.b = block, .bs = f->nr,
 					.panel = attn_depth(f, D) * f->nr, .c = s, .ldc = KV_BLOCK });
 	attn_cpu()->softmax(s, n, valid, t->m + i0, t->l + i0, acc, (int)f->dp);
 	attn_left(f, t->p, s, KV_BLOCK, rows, keys);
-	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = rows, .cols = f->dp, .a = t->p, .as = rows, .b = block + attn_across(f), .bs = f->nr,
+	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = rows, .cols = f->dp, .a = t->p, .as = rows,
+					.b = block + attn_across(f), .bs = f->nr,
 					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = acc, .ldc = f->dp, .load = 1 });
 }
 
@@ -113,7 +115,8 @@ size_t attention_scratch(const struct ops_sizes *s)
 }
 
 /* Rows that do not all lie behind one another, one at a time: the same blocks. */
-static void load_rows(const struct attention *a, const struct attn_format *f, const struct attn_seq *s, const float *heads, float *blocks)
+static void load_rows(const struct attention *a, const struct attn_format *f, const struct attn_seq *s,
+		      const float *heads, float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	int n = s->before + s->n;
@@ -129,7 +132,8 @@ static void load_rows(const struct attention *a, const struct attn_format *f, co
 }
 
 /* Keys and values of one key head of a sequence into blocks. */
-static void load_blocks(const struct attention *a, const struct attn_format *f, const struct attn_seq *s, int hk, float *blocks)
+static void load_blocks(const struct attention *a, const struct attn_format *f, const struct attn_seq *s,
+			int hk, float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	const float *qkv = a->qkv, *heads = qkv + (size_t)(a->H + hk) * D, *k = heads + (size_t)s->first * ld;
@@ -144,7 +148,8 @@ static void load_blocks(const struct attention *a, const struct attn_format *f, 
 	}
 }
 
-static void pack_tile(const struct attention *a, struct tile *t, const struct attn_seq *s, int q0, int h, const float *blocks)
+static void pack_tile(const struct attention *a, struct tile *t, const struct attn_seq *s, int q0, int h,
+		      const float *blocks)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
 	const float *qkv = a->qkv;
@@ -220,7 +225,8 @@ struct cached_job {
 	_Atomic int next;
 };
 
-static float *cached_block(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int b, int hk)
+static float *cached_block(const struct attention_cached *a, const struct attn_format *f,
+			   const struct kv_run *r, int b, int hk)
 {
 	return (float *)(void *)(a->kv + (size_t)r->block[b] * a->stride) + (size_t)hk * attn_block(f);
 }
@@ -240,7 +246,8 @@ static void append(const struct attention_cached *a, const struct attn_format *f
 }
 
 /* Where rows of a tile come from and go: position i of run r, head g of the group. */
-static void rows_in(const struct attention_cached *a, struct tile *t, int at, const struct kv_run *r, int hk, int i0, int n)
+static void rows_in(const struct attention_cached *a, struct tile *t, int at, const struct kv_run *r,
+		    int hk, int i0, int n)
 {
 	int G = a->H / a->HKV;
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
@@ -251,13 +258,15 @@ static void rows_in(const struct attention_cached *a, struct tile *t, int at, co
 			 r->length + i0 + i / G + 1);
 }
 
-static void rows_out(const struct attention_cached *a, const struct tile *t, int at, const struct kv_run *r, int hk, int i0, int n)
+static void rows_out(const struct attention_cached *a, const struct tile *t, int at, const struct kv_run *r,
+		     int hk, int i0, int n)
 {
 	int G = a->H / a->HKV;
 	float *out = a->out;
 
 	for (int i = 0; i < n * G; i++)
-		tile_out(t, at + i, out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H + (size_t)(hk * G + i % G)) * (size_t)a->D);
+		tile_out(t, at + i, out + ((size_t)(r->row + i0 + i / G) * (size_t)a->H +
+					   (size_t)(hk * G + i % G)) * (size_t)a->D);
 }
 
 /* Rows [i0, i0 + n) of one run, all query heads of key head hk. */

@@ -39,7 +39,8 @@ static inline struct attn_seq attn_seq(const struct attention *a, int s)
 }
 
 /* The row of position i of the sequence. */
-static inline size_t attn_row(const struct attn_seq *s, int i) { return (size_t)(i < s->before ? s->from + i : s->first + i - s->before); }
+static inline size_t attn_row(const struct attn_seq *s, int i) { return (size_t)(i < s->before ?
+		s->from + i : s->first + i - s->before); }
 
 /* --- formats -------------------------------------------------------------------------- */
 

@@ -39,7 +39,8 @@ size_t attention_grad_scratch(int longest, int D)
 	struct attn_format f = attn_format(D, 0);
 	size_t rows = ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
 
-	return (rows * (2 * (size_t)D + 3 * f.dp) + ATTN_ROWS * (TILE_ROWS * f.dp + TILE_SCORES * KV_BLOCK)) * sizeof(float);
+	return (rows * (2 * (size_t)D + 3 * f.dp) + ATTN_ROWS * (TILE_ROWS * f.dp + TILE_SCORES * KV_BLOCK)) *
+		sizeof(float);
 }
 
 static float *take(float **at, size_t n)
@@ -163,7 +164,8 @@ static void step(struct work *w, int q0, size_t b)
 	size_t R = (size_t)w->R, D = (size_t)f->D, key = b * KV_BLOCK;
 	size_t keys = MIN((size_t)KV_BLOCK, (size_t)q0 + R - key);   /* that any row sees */
 	int32_t valid[ATTN_ROWS];
-	struct attn_mul score = { .k = D, .rows = R, .cols = keys, .as = R, .bs = f->nr, .panel = attn_depth(f, D) * f->nr, .ldc = KV_BLOCK };
+	struct attn_mul score = { .k = D, .rows = R, .cols = keys, .as = R, .bs = f->nr,
+				  .panel = attn_depth(f, D) * f->nr, .ldc = KV_BLOCK };
 
 	for (int i = 0; i < w->R; i++)
 		valid[i] = q0 + i + 1 - (int32_t)key;
@@ -176,7 +178,8 @@ static void step(struct work *w, int q0, size_t b)
 	add_transposed(w, w->dv + key * f->dp, w->s, w->dorr, keys);
 	add_transposed(w, w->dk + key * f->dp, w->ds, w->qr, keys);
 	attn_left(f, w->left, w->ds, KV_BLOCK, R, keys);
-	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = R, .cols = f->dp, .a = w->left, .as = R, .b = w->ka + b * attn_along(f), .bs = f->nr,
+	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = R, .cols = f->dp, .a = w->left, .as = R,
+					.b = w->ka + b * attn_along(f), .bs = f->nr,
 					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp, .load = 1 });
 }
 

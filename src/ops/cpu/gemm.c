@@ -77,7 +77,8 @@ static void run_tile(const struct gemm_job *j, const struct panel *q, int h, con
 		const char *narrow = q->narrow;
 
 		if (j->fast)
-			j->k->tiledp[h]((n + 1) / 2, (const uint32_t *)(const void *)a, (const uint32_t *)(const void *)narrow + k / 2 * nr, c, ldc, sum);
+			j->k->tiledp[h]((n + 1) / 2, (const uint32_t *)(const void *)a,
+					(const uint32_t *)(const void *)narrow + k / 2 * nr, c, ldc, sum);
 		else if (!narrow)
 			j->k->tile[h](n, a, (size_t)h, q->b + k * nr, nr, c, ldc, sum);
 		else if (j->w->dt == DT_BF16)
@@ -258,18 +259,22 @@ static void lora_rows(const struct lora_job *j, const struct lora_part *p, struc
 {
 	const struct lora_pass *l = j->l;
 	float *u = (float *)l->u + p->at;
-	struct gemm_job down = { .d = j->d, .M = l->M, .N = p->a->n, .K = p->a->k, .a = l->x, .a_m = l->ldx, .a_k = 1, .w = p->a,
+	struct gemm_job down = { .d = j->d, .M = l->M, .N = p->a->n, .K = p->a->k, .a = l->x, .a_m = l->ldx,
+				 .a_k = 1, .w = p->a,
 				 .c = u, .ldc = l->ldu, .fast = p->a->fast };
-	struct gemm_job up = { .d = j->d, .M = l->M, .N = p->b->n, .K = p->b->k, .a = u, .a_m = l->ldu, .a_k = 1, .w = p->b,
+	struct gemm_job up = { .d = j->d, .M = l->M, .N = p->b->n, .K = p->b->k, .a = u, .a_m = l->ldu,
+			       .a_k = 1, .w = p->b,
 			       .c = p->y, .ldc = l->ldy, .accumulate = 1, .fast = p->b->fast };
 
 	ready(&down);
 	ready(&up);
 	for (size_t k0 = 0; k0 < (size_t)down.K; k0 += GEMM_KC)
-		run_block(&down, k0, MIN((size_t)GEMM_KC, (size_t)down.K - k0), m, (struct range){ 0, panels_of(&down) }, scratch);
+		run_block(&down, k0, MIN((size_t)GEMM_KC, (size_t)down.K - k0), m,
+			  (struct range){ 0, panels_of(&down) }, scratch);
 	scale_rows(u, l->ldu, (size_t)p->a->n, m, l->scale);
 	for (size_t k0 = 0; k0 < (size_t)up.K; k0 += GEMM_KC)
-		run_block(&up, k0, MIN((size_t)GEMM_KC, (size_t)up.K - k0), m, (struct range){ 0, panels_of(&up) }, scratch);
+		run_block(&up, k0, MIN((size_t)GEMM_KC, (size_t)up.K - k0), m,
+			  (struct range){ 0, panels_of(&up) }, scratch);
 }
 
 static void run_lora(void *ctx, int me, int count)
@@ -320,7 +325,8 @@ void cpu_lora_grad(struct dev *d, const struct lora_pass *l)
 		scale_rows(du, l->ldu, (size_t)p->a->n, (struct range){ 0, (size_t)l->M }, l->scale);
 		cpu_linear_dw(d, p->da, p->a->n, p->a->k, du, l->ldu, l->x, l->ldx, l->M, p->a->fast);
 		if (l->dx)
-			cpu_linear_dx(d, p->a, &(struct linear){ .M = l->M, .x = du, .ldx = l->ldu, .y = l->dx, .ldy = l->ldx,
+			cpu_linear_dx(d, p->a, &(struct linear){ .M = l->M, .x = du, .ldx = l->ldu,
+								 .y = l->dx, .ldy = l->ldx,
 								 .accumulate = l->add || i });
 	}
 }

@@ -34,10 +34,13 @@ enum gemm_sum { GEMM_SET, GEMM_GO_ON, GEMM_ADD };
 typedef void gemm_tile_fn(size_t k, const float *a, size_t as, const float *b, size_t bs,
 			  float *c, size_t ldc, enum gemm_sum sum);
 /* The same with B straight from a packed bf16 or int8 panel (no scale applied). */
-typedef void gemm_tile16_fn(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, enum gemm_sum sum);
-typedef void gemm_tile8_fn(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, enum gemm_sum sum);
+typedef void gemm_tile16_fn(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc,
+			    enum gemm_sum sum);
+typedef void gemm_tile8_fn(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc,
+			   enum gemm_sum sum);
 
-typedef void gemm_tiledp_fn(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum);
+typedef void gemm_tiledp_fn(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc,
+			    enum gemm_sum sum);
 
 struct gemm_kernels {
 	int mr, nr;

@@ -91,18 +91,22 @@ INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_
 #endif
 
 #define DEFINE(n) \
-	static void f32_##n(size_t k, const float *a, size_t as, const float *b, size_t bs, float *c, size_t ldc, enum gemm_sum sum) \
+	static void f32_##n(size_t k, const float *a, size_t as, const float *b, size_t bs, float *c, \
+			    size_t ldc, enum gemm_sum sum) \
 	{ tile(n, k, a, as, b, bs, c, ldc, sum); } \
-	static void f16_##n(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	static void f16_##n(size_t k, const float *a, size_t as, const uint16_t *b, float *c, size_t ldc, \
+			    enum gemm_sum sum) \
 	{ tile16(n, k, a, as, b, c, ldc, sum); } \
-	static void i8_##n(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	static void i8_##n(size_t k, const float *a, size_t as, const int8_t *b, float *c, size_t ldc, \
+			   enum gemm_sum sum) \
 	{ tile8(n, k, a, as, b, c, ldc, sum); }
 HEIGHTS(DEFINE)
 
 #if SIMD_LEVEL == 2
 #define DP __attribute__((target("avx512bf16")))
 
-DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum)
+DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint32_t *b, float *c,
+		      size_t ldc, enum gemm_sum sum)
 {
 	vf acc[MR][2];
 
@@ -122,7 +126,8 @@ DP INLINE void tiledp(const int mr, size_t pairs, const uint32_t *a, const uint3
 }
 
 #define DEFINE_DP(n) \
-	DP static void dp_##n(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, enum gemm_sum sum) \
+	DP static void dp_##n(size_t pairs, const uint32_t *a, const uint32_t *b, float *c, size_t ldc, \
+			      enum gemm_sum sum) \
 	{ tiledp(n, pairs, a, b, c, ldc, sum); }
 HEIGHTS(DEFINE_DP)
 #endif
@@ -152,7 +157,8 @@ INLINE void pair_line(uint32_t *out, const float *lo, const float *hi, int n)
 	for (; i + VW <= n; i += VW)
 		pair_store(out + i, pair_vec(vf_load(lo + i), vf_load(hi + i)), VW);
 	if (i < n)
-		vf_store_n((float *)(void *)(out + i), (vf)pair_vec(vf_load_n(lo + i, n - i), vf_load_n(hi + i, n - i)), n - i);
+		vf_store_n((float *)(void *)(out + i), (vf)pair_vec(vf_load_n(lo + i, n - i),
+								    vf_load_n(hi + i, n - i)), n - i);
 }
 
 static void pair_lines(uint32_t *out, size_t ldo, const float *in, size_t ldi, int n, size_t kc)
@@ -273,7 +279,8 @@ static void pair_rows(uint32_t *out, size_t ldo, const float *in, size_t ldi, in
 
 		for (int i = 0; i < h; i++)
 			pair_row(row[i], in + (size_t)i * ldi + k, n);
-		transpose((float *)(void *)(out + k / 2 * ldo), ldo, (const float *)(const void *)row, STEP / 2, h, (n + 1) / 2);
+		transpose((float *)(void *)(out + k / 2 * ldo), ldo, (const float *)(const void *)row,
+			  STEP / 2, h, (n + 1) / 2);
 	}
 }
 

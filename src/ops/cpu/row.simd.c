@@ -66,7 +66,8 @@ static void mul3_add(float *out, const float *a, const float *b, float s, int n)
 	LOOP(i, n)
 		vf_store(out + i, vf_fma(vf_load(a + i) * vf_load(b + i), k, vf_load(out + i)));
 	TAIL(i, n)
-		vf_store_n(out + i, vf_fma(vf_load_n(a + i, left) * vf_load_n(b + i, left), k, vf_load_n(out + i, left)), left);
+		vf_store_n(out + i, vf_fma(vf_load_n(a + i, left) * vf_load_n(b + i, left), k,
+					   vf_load_n(out + i, left)), left);
 }
 
 static void add(float *y, const float *x, size_t n)

@@ -307,7 +307,8 @@ static void draw_one(const struct sample *s, int i, struct sample_work *w)
 	const struct sample_row *r = &s->row[i];
 	size_t from = s->from ? (size_t)s->from[i] : (size_t)i, words = ((size_t)s->V + 31) / 32;
 	uint32_t *seen = s->seen && r->o.repetition > 0 && r->o.repetition != 1 ? s->seen + (size_t)i * words : NULL;
-	int32_t id = sample_token(&r->o, s->logits + from * (size_t)s->V, seen, nth_uniform(r->key, s->drawn[i]), w, &s->logprob[i]);
+	int32_t id = sample_token(&r->o, s->logits + from * (size_t)s->V, seen,
+				  nth_uniform(r->key, s->drawn[i]), w, &s->logprob[i]);
 
 	if (seen)
 		seen[id / 32] |= (uint32_t)1 << id % 32;

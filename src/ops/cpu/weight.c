@@ -59,7 +59,8 @@ static void stored_row(const struct pack_ctx *c, size_t n, size_t k0, size_t kc,
 
 	for (; n >= (size_t)p->n; p++)
 		n -= (size_t)p->n;
-	dtype_convert(DT_F32, out, p->dt, (const char *)p->data + (n * (size_t)c->w->k + k0) * (size_t)dtype_size(p->dt), kc);
+	dtype_convert(DT_F32, out, p->dt, (const char *)p->data + (n * (size_t)c->w->k + k0) *
+		      (size_t)dtype_size(p->dt), kc);
 }
 
 /* out[kc][nr]: columns [k0, k0 + kc) of the rows of panel p; rows past the end are zero. */

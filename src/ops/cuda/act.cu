@@ -59,7 +59,8 @@ int cuda_swiglu_grad(struct cuda *c, void *dgu, const void *dh, const void *gu, 
 
 	if (F % 8)
 		return CUDA_OWN_SHAPE;
-	swiglu_grad<<<blocks_for(n, 8 * THREADS), THREADS, 0, c->stream>>>((bf16 *)dgu, (const bf16 *)dh, (const bf16 *)gu, n, F);
+	swiglu_grad<<<blocks_for(n, 8 * THREADS), THREADS, 0, c->stream>>>((bf16 *)dgu, (const bf16 *)dh,
+			(const bf16 *)gu, n, F);
 	return cuda_launched();
 }
 
@@ -90,7 +91,8 @@ int cuda_embed(struct cuda *c, float *y, const void *table, int dt, int C, const
 }
 
 /* One block a token; a thread has four columns and adds the token's rows to them in order. */
-static __global__ void embed_grad(float *dtable, const float *dy, int C, const int32_t *token, const int32_t *order, const int32_t *first)
+static __global__ void embed_grad(float *dtable, const float *dy, int C, const int32_t *token,
+				  const int32_t *order, const int32_t *first)
 {
 	int begin = first[blockIdx.x], end = first[blockIdx.x + 1];
 	float *to = dtable + (size_t)token[blockIdx.x] * C;
@@ -178,7 +180,8 @@ static __device__ inline uint32_t mix(uint32_t x)
 	return x ^ x >> 16;
 }
 
-static __global__ void dropout(bf16 *y, const bf16 *x, size_t n, uint32_t k0, uint32_t k1, uint32_t below, float keep, int add)
+static __global__ void dropout(bf16 *y, const bf16 *x, size_t n, uint32_t k0, uint32_t k1, uint32_t below,
+			       float keep, int add)
 {
 	size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
 	float v;
@@ -191,7 +194,8 @@ static __global__ void dropout(bf16 *y, const bf16 *x, size_t n, uint32_t k0, ui
 
 int cuda_dropout(struct cuda *c, void *y, const void *x, size_t n, uint64_t key, float p, int add)
 {
-	dropout<<<blocks_for(n, THREADS), THREADS, 0, c->stream>>>((bf16 *)y, (const bf16 *)x, n, (uint32_t)key, (uint32_t)(key >> 32),
+	dropout<<<blocks_for(n, THREADS), THREADS, 0, c->stream>>>((bf16 *)y, (const bf16 *)x, n,
+								   (uint32_t)key, (uint32_t)(key >> 32),
 								    (uint32_t)((double)p * 4294967296.0), 1.0f / (1.0f - p), add);
 	return cuda_launched();
 }

@@ -27,12 +27,14 @@ struct tile_source {
 	size_t ld, values;
 };
 
-template <int D> static __device__ __forceinline__ struct tile_source tile_source(const struct attn_forward *f, int s, int kvh, int t)
+template <int D> static __device__ __forceinline__ struct tile_source tile_source(const struct attn_forward *f,
+		int s, int kvh, int t)
 {
 	size_t at = f->pages ? (size_t)f->table[s * f->table_ld + t] * f->stride + (size_t)kvh * TILE_KEYS * D : 0;
 
 	if (f->pages)
-		return { f->e4m3 ? NULL : (const __nv_bfloat16 *)f->pages + at, (const unsigned char *)f->pages + at, D, (size_t)f->HKV * TILE_KEYS * D };
+		return { f->e4m3 ? NULL : (const __nv_bfloat16 *)f->pages + at,
+			 (const unsigned char *)f->pages + at, D, (size_t)f->HKV * TILE_KEYS * D };
 	return { f->qkv + (size_t)(f->H + kvh) * D, NULL, (size_t)(f->H + 2 * f->HKV) * D, (size_t)f->HKV * D };
 }
 
@@ -41,11 +43,13 @@ static __device__ __forceinline__ void put_codes(uint32_t to, const unsigned cha
 {
 	uint2 c = there ? __ldg((const uint2 *)from) : make_uint2(0, 0);
 
-	store16(to, bf16_of_fp8(c.x & 0xffff), bf16_of_fp8(c.x >> 16), bf16_of_fp8(c.y & 0xffff), bf16_of_fp8(c.y >> 16));
+	store16(to, bf16_of_fp8(c.x & 0xffff), bf16_of_fp8(c.x >> 16), bf16_of_fp8(c.y & 0xffff),
+		bf16_of_fp8(c.y >> 16));
 }
 
 /* Starts the copies of tile `t`: keys, then values, to `to`. Keys from `keys` on become zeros. */
-template <int D> static __device__ __forceinline__ void fetch_tile(const struct attn_forward *f, int s, const struct attn_seq *q, int kvh, int t,
+template <int D> static __device__ __forceinline__ void fetch_tile(const struct attn_forward *f, int s,
+								   const struct attn_seq *q, int kvh, int t,
 								   int keys, uint32_t to)
 {
 	struct tile_source src = tile_source<D>(f, s, kvh, t);
@@ -53,15 +57,18 @@ template <int D> static __device__ __forceinline__ void fetch_tile(const struct 
 
 #pragma unroll
 	for (int i = 0; i < TILE_KEYS * D / 8 / THREADS; i++) {
-		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8), key = t * TILE_KEYS + row;
+		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8),
+			key = t * TILE_KEYS + row;
 		bool there = key < keys;
 
 		if (!src.from) {
 			put_codes(to + tile_at<D>(row, piece), src.codes + row * D + piece * 8, there);
-			put_codes(to + tile_bytes<D>() + tile_at<D>(row, piece), src.codes + values + row * D + piece * 8, there);
+			put_codes(to + tile_bytes<D>() + tile_at<D>(row, piece),
+				  src.codes + values + row * D + piece * 8, there);
 			continue;
 		}
-		const __nv_bfloat16 *p = there ? src.from + (f->pages ? row : attn_row(q, key)) * src.ld + piece * 8 : f->qkv;
+		const __nv_bfloat16 *p = there ? src.from + (f->pages ? row : attn_row(q, key)) * src.ld +
+			piece * 8 : f->qkv;
 
 		copy16(to + tile_at<D>(row, piece), p, there);
 		copy16(to + tile_bytes<D>() + tile_at<D>(row, piece), there ? p + values : p, there);
@@ -69,7 +76,8 @@ template <int D> static __device__ __forceinline__ void fetch_tile(const struct 
 }
 
 /* Splits that are complete, kept in shared memory: `at` has D / 8 pieces of 16 bytes a thread. */
-template <int D> static __device__ __forceinline__ void keep_split(float4 *at, row_pair *all, const rows16<D> *o, const row_pair *p, float c)
+template <int D> static __device__ __forceinline__ void keep_split(float4 *at, row_pair *all,
+								   const rows16<D> *o, const row_pair *p, float c)
 {
 	float old[2], add[2];
 
@@ -101,23 +109,27 @@ template <int D> static __device__ __forceinline__ void take_splits(const float4
 }
 
 /* Row g + 8 r of the warp to `out`, and its log-sum-exp. */
-template <int D> static __device__ __forceinline__ void put_row(const struct forward *a, size_t row, int h, const rows16<D> *o, const row_pair *p, int r)
+template <int D> static __device__ __forceinline__ void put_row(const struct forward *a, size_t row, int h,
+								const rows16<D> *o, const row_pair *p, int r)
 {
 	__nv_bfloat16 *out = a->f.out + (row * a->f.H + h) * D + 2 * (threadIdx.x & 3);
 	float inverse = __frcp_rn(p->l[r]);
 
 #pragma unroll
 	for (int j = 0; j < D / 8; j++)
-		*(uint32_t *)(out + 8 * j) = pack_bf16(__fmul_rn(o->v[j][2 * r], inverse), __fmul_rn(o->v[j][2 * r + 1], inverse));
+		*(uint32_t *)(out + 8 * j) = pack_bf16(__fmul_rn(o->v[j][2 * r], inverse),
+						       __fmul_rn(o->v[j][2 * r + 1], inverse));
 	if (a->f.lse && !(threadIdx.x & 3))
 		a->f.lse[row * a->f.H + h] = p->m[r] * a->scale + logf(p->l[r]);
 }
 
 /* Block x counts tiles of rows from the end, which have most keys; y is the head, z the sequence. */
-template <int D> static __global__ void __launch_bounds__(THREADS, 1) forward_kernel(const __grid_constant__ struct forward a)
+template <int D> static __global__ void __launch_bounds__(THREADS,
+							  1) forward_kernel(const __grid_constant__ struct forward a)
 {
 	extern __shared__ __align__(128) char smem[];
-	int s = blockIdx.z, h = blockIdx.y, kvh = h / (a.f.H / a.f.HKV), tile = (int)(gridDim.x - 1 - blockIdx.x) * ROWS;
+	int s = blockIdx.z, h = blockIdx.y, kvh = h / (a.f.H / a.f.HKV),
+		tile = (int)(gridDim.x - 1 - blockIdx.x) * ROWS;
 	struct attn_seq seq = attn_seq(a.f.start, a.f.prefix, s);
 	int first = seq.first, n = seq.n, before = a.f.length ? a.f.length[s] : seq.before;
 	int mine = tile + (int)(threadIdx.x / 32) * 16, row = mine + (int)(threadIdx.x & 31) / 4;
@@ -249,7 +261,8 @@ int cuda_attention_work(struct cuda *c, const struct cuda_attention *a, size_t *
 
 int cuda_attention(struct cuda *c, const struct cuda_attention *a)
 {
-	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences, .longest = a->longest, .keys = a->longest,
+	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences,
+				  .longest = a->longest, .keys = a->longest,
 				  .start = a->start, .prefix = a->prefix, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
 
 	int rc = by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : CUDA_OWN_SHAPE;

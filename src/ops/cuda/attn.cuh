@@ -41,7 +41,8 @@ static __device__ __forceinline__ struct attn_seq attn_seq(const int32_t *start,
 }
 
 /* The row of position i. */
-static __device__ __forceinline__ int attn_row(const struct attn_seq *q, int i) { return i < q->before ? q->from + i : q->first + i - q->before; }
+static __device__ __forceinline__ int attn_row(const struct attn_seq *q, int i) { return i < q->before ?
+		q->from + i : q->first + i - q->before; }
 
 int attn_grad_own(cudaStream_t stream, const struct cuda_attention *a);
 size_t attn_grad_work(const struct cuda_attention *a);

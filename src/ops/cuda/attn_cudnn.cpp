@@ -120,13 +120,15 @@ typedef std::shared_ptr<fe::graph::Tensor_attributes> tensor;
 
 static tensor list(fe::graph::Graph *g, uid id, int n, fe::DataType_t type)
 {
-	return g->tensor(fe::graph::Tensor_attributes().set_uid(id).set_dim({ n, 1, 1, 1 }).set_stride({ 1, 1, 1, 1 }).set_data_type(type));
+	return g->tensor(fe::graph::Tensor_attributes().set_uid(id).set_dim({ n, 1, 1, 1 }).set_stride({ 1,
+			1, 1, 1 }).set_data_type(type));
 }
 
 /* Heads of rows that are `ld` elements apart. */
 static fe::graph::Tensor_attributes heads(const shape &s, uid id, int n, int64_t ld, tensor rows)
 {
-	return fe::graph::Tensor_attributes().set_uid(id).set_dim({ s.B, n, s.S, s.D }).set_stride({ s.S * ld, s.D, ld, 1 })
+	return fe::graph::Tensor_attributes().set_uid(id).set_dim({ s.B, n, s.S, s.D }).set_stride({ s.S * ld,
+			s.D, ld, 1 })
 		.set_data_type(fe::DataType_t::BFLOAT16).set_ragged_offset(rows);
 }
 
@@ -138,7 +140,8 @@ static void as_output(tensor t, fe::graph::Tensor_attributes like)
 
 static fe::graph::Tensor_attributes statistics(const shape &s, tensor rows)
 {
-	return fe::graph::Tensor_attributes().set_uid(STATS).set_dim({ s.B, s.H, s.S, 1 }).set_stride({ (int64_t)s.S * s.H, 1, s.H, 1 })
+	return fe::graph::Tensor_attributes().set_uid(STATS).set_dim({ s.B, s.H, s.S,
+								       1 }).set_stride({ (int64_t)s.S * s.H, 1, s.H, 1 })
 		.set_data_type(fe::DataType_t::FLOAT).set_ragged_offset(rows);
 }
 
@@ -146,13 +149,16 @@ static void describe(fe::graph::Graph *g, const shape &s)
 {
 	int64_t ld = (int64_t)(s.H + 2 * s.HKV) * s.D, out = (int64_t)s.H * s.D;
 	float scale = (float)(1 / sqrt((double)s.D));
-	tensor rows = list(g, ROWS_QKV, s.B + 1, fe::DataType_t::INT64), rows_out = list(g, ROWS_OUT, s.B + 1, fe::DataType_t::INT64);
+	tensor rows = list(g, ROWS_QKV, s.B + 1, fe::DataType_t::INT64), rows_out = list(g, ROWS_OUT,
+			s.B + 1, fe::DataType_t::INT64);
 	tensor rows_stats = s.stats ? list(g, ROWS_STATS, s.B + 1, fe::DataType_t::INT64) : nullptr;
 	tensor lengths = list(g, LENGTHS, s.B, fe::DataType_t::INT32);
-	tensor q = g->tensor(heads(s, Q, s.H, ld, rows)), k = g->tensor(heads(s, K, s.HKV, ld, rows)), v = g->tensor(heads(s, V, s.HKV, ld, rows));
+	tensor q = g->tensor(heads(s, Q, s.H, ld, rows)), k = g->tensor(heads(s, K, s.HKV, ld, rows)),
+		v = g->tensor(heads(s, V, s.HKV, ld, rows));
 
 	if (!s.grad) {
-		auto made = g->sdpa(q, k, v, fe::graph::SDPA_attributes().set_generate_stats(s.stats != 0).set_attn_scale(scale)
+		auto made = g->sdpa(q, k, v,
+				    fe::graph::SDPA_attributes().set_generate_stats(s.stats != 0).set_attn_scale(scale)
 				    .set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths)
 				    .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT).set_diagonal_band_right_bound(0));
 
@@ -161,7 +167,8 @@ static void describe(fe::graph::Graph *g, const shape &s)
 			as_output(made[1], statistics(s, rows_stats));
 		return;
 	}
-	auto made = g->sdpa_backward(q, k, v, g->tensor(heads(s, O, s.H, out, rows_out)), g->tensor(heads(s, DO, s.H, out, rows_out)),
+	auto made = g->sdpa_backward(q, k, v, g->tensor(heads(s, O, s.H, out, rows_out)),
+				     g->tensor(heads(s, DO, s.H, out, rows_out)),
 				     g->tensor(statistics(s, rows_stats)),
 				     fe::graph::SDPA_backward_attributes().set_attn_scale(scale).set_padding_mask(true)
 				     .set_seq_len_q(lengths).set_seq_len_kv(lengths).set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
@@ -180,7 +187,8 @@ static plan make_plan(struct cuda_cudnn *n, const shape &s)
 
 	g->set_io_data_type(fe::DataType_t::BFLOAT16).set_intermediate_data_type(fe::DataType_t::FLOAT).set_compute_data_type(fe::DataType_t::FLOAT);
 	describe(g.get(), s);
-	if (g->validate().is_bad() || g->build_operation_graph(handle).is_bad() || g->create_execution_plans({ fe::HeurMode_t::A }).is_bad() ||
+	if (g->validate().is_bad() || g->build_operation_graph(handle).is_bad() ||
+	    g->create_execution_plans({ fe::HeurMode_t::A }).is_bad() ||
 	    g->check_support(handle).is_bad() || g->build_plans(handle).is_bad() || g->get_workspace_size(bytes).is_bad())
 		return { nullptr, 0 };
 	return { g, (size_t)bytes };
@@ -207,7 +215,8 @@ static int together(const struct cuda_attention *a)
 
 static shape shape_of(const struct cuda_attention *a, int grad)
 {
-	return { a->H, a->HKV, a->D, round_up(grad ? together(a) : a->sequences, 1), round_up(a->longest, 64), grad, grad || a->lse };
+	return { a->H, a->HKV, a->D, round_up(grad ? together(a) : a->sequences, 1), round_up(a->longest, 64),
+		 grad, grad || a->lse };
 }
 
 /* Offsets of the plan's sequences lie in front of its workspace. */
@@ -236,13 +245,16 @@ int attn_cudnn_work(struct cuda *c, const struct cuda_attention *a, size_t *byte
 /* Sequences from `first` on, as many as the plan takes. */
 static int execute(struct cuda *c, const struct cuda_attention *a, const shape &s, const plan &p, int first)
 {
-	char *at = (char *)a->work, *kv = (char *)a->qkv + (size_t)a->H * a->D * 2, *dkv = (char *)a->dqkv + (size_t)a->H * a->D * 2;
+	char *at = (char *)a->work, *kv = (char *)a->qkv + (size_t)a->H * a->D * 2,
+		*dkv = (char *)a->dqkv + (size_t)a->H * a->D * 2;
 	int64_t *rows = (int64_t *)at, *rows_out = rows + s.B + 1, *rows_stats = rows_out + s.B + 1;
 	int32_t *lengths = (int32_t *)(rows_stats + s.B + 1);
 	size_t v = (size_t)a->HKV * a->D * 2;
-	struct attn_ragged r = { a->start + first, a->sequences - first < s.B ? a->sequences - first : s.B, s.B, a->H, a->HKV, a->D,
+	struct attn_ragged r = { a->start + first, a->sequences - first < s.B ? a->sequences - first : s.B,
+				 s.B, a->H, a->HKV, a->D,
 				 rows, rows_out, rows_stats, lengths };
-	std::unordered_map<int64_t, void *> pack = { { Q, (void *)a->qkv }, { K, kv }, { V, kv + v }, { O, a->out }, { ROWS_QKV, rows },
+	std::unordered_map<int64_t, void *> pack = { { Q, (void *)a->qkv }, { K, kv }, { V, kv + v },
+						     { O, a->out }, { ROWS_QKV, rows },
 						     { ROWS_OUT, rows_out }, { LENGTHS, lengths } };
 
 	if (s.stats) {
@@ -256,7 +268,8 @@ static int execute(struct cuda *c, const struct cuda_attention *a, const shape &
 		pack[DV] = dkv + v;
 	}
 	CUDA_TRY(attn_ragged(c->stream, &r));
-	return p.graph->execute((cudnnHandle_t)c->cudnn->handle, pack, at + offsets_bytes(s)).is_bad() ? CUDA_FROM_CUDNN + 1 : 0;
+	return p.graph->execute((cudnnHandle_t)c->cudnn->handle, pack, at + offsets_bytes(s)).is_bad() ?
+		CUDA_FROM_CUDNN + 1 : 0;
 }
 
 static int run(struct cuda *c, const struct cuda_attention *a, int grad)

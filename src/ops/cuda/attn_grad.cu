@@ -49,7 +49,8 @@ static __device__ __forceinline__ struct place place_of(const struct grad *a, in
 }
 
 /* Starts copies of N rows, `ld` apart, to a tile; rows from `there` on become zeros. */
-template <int D, int N> static __device__ __forceinline__ void fetch_rows(const __nv_bfloat16 *from, size_t ld, int there, uint32_t to)
+template <int D, int N> static __device__ __forceinline__ void fetch_rows(const __nv_bfloat16 *from,
+		size_t ld, int there, uint32_t to)
 {
 #pragma unroll
 	for (int i = 0; i < N * D / 8 / THREADS; i++) {
@@ -61,14 +62,17 @@ template <int D, int N> static __device__ __forceinline__ void fetch_rows(const 
 
 /* Starts copies of the keys of tile `t` of a sequence and its prefix, and of their values behind them; `k` is its
  * key head of row 0. Keys from `keys` on become zeros. */
-template <int D> static __device__ __forceinline__ void fetch_keys(const struct grad *a, const struct attn_seq *q, const __nv_bfloat16 *k, int t,
+template <int D> static __device__ __forceinline__ void fetch_keys(const struct grad *a,
+								   const struct attn_seq *q,
+								   const __nv_bfloat16 *k, int t,
 								   int keys, uint32_t to)
 {
 	size_t ld = (size_t)(a->H + 2 * a->HKV) * D;
 
 #pragma unroll
 	for (int i = 0; i < TILE_KEYS * D / 8 / THREADS; i++) {
-		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8), key = t * TILE_KEYS + row;
+		int at = (int)threadIdx.x + i * THREADS, row = at / (D / 8), piece = at % (D / 8),
+			key = t * TILE_KEYS + row;
 		const __nv_bfloat16 *from = key < keys ? k + (size_t)attn_row(q, key) * ld + piece * 8 : k;
 
 		copy16(to + tile_at<D>(row, piece), from, key < keys);
@@ -85,7 +89,8 @@ template <int D> static __device__ __forceinline__ void left16(uint32_t a[4], ui
 }
 
 /* s[16, 64] += a[16, 16] of columns 16 k... times the transpose of the tile's. */
-template <int D> static __device__ __forceinline__ void times_transposed(float s[8][4], const uint32_t a[4], uint32_t tile, int k)
+template <int D> static __device__ __forceinline__ void times_transposed(float s[8][4], const uint32_t a[4],
+		uint32_t tile, int k)
 {
 	int lane = threadIdx.x & 31, row = (lane & 7) + ((lane >> 4) << 3);
 
@@ -112,11 +117,13 @@ template <int D> static __device__ __forceinline__ void times_tile(rows16<D> *o,
 }
 
 /* Row g + 8 r of the warp's result. */
-template <int D> static __device__ __forceinline__ void put_row(__nv_bfloat16 *to, const rows16<D> *o, int r, float scale)
+template <int D> static __device__ __forceinline__ void put_row(__nv_bfloat16 *to, const rows16<D> *o,
+								int r, float scale)
 {
 #pragma unroll
 	for (int j = 0; j < D / 8; j++)
-		*(uint32_t *)(to + 8 * j + 2 * (threadIdx.x & 3)) = pack_bf16(o->v[j][2 * r] * scale, o->v[j][2 * r + 1] * scale);
+		*(uint32_t *)(to + 8 * j + 2 * (threadIdx.x & 3)) = pack_bf16(o->v[j][2 * r] * scale,
+				o->v[j][2 * r + 1] * scale);
 }
 
 /* --- delta ---- */
@@ -131,7 +138,8 @@ static __global__ void delta_kernel(const __nv_bfloat16 *out, const __nv_bfloat1
 	if (i >= n)
 		return;
 	for (int d = 2 * lane; d < D; d += 64) {
-		float2 o = unpack_bf16(*(const uint32_t *)(out + i * D + d)), g = unpack_bf16(*(const uint32_t *)(dout + i * D + d));
+		float2 o = unpack_bf16(*(const uint32_t *)(out + i * D + d)),
+			g = unpack_bf16(*(const uint32_t *)(dout + i * D + d));
 
 		sum += o.x * g.x + o.y * g.y;
 	}
@@ -144,7 +152,8 @@ static __global__ void delta_kernel(const __nv_bfloat16 *out, const __nv_bfloat1
 /* --- dq ---- */
 
 /* Scores and dp of a tile to ds (without the scale). `seen` as in attn_tile.cuh. */
-static __device__ __forceinline__ void to_ds(float s[8][4], const float dp[8][4], const int seen[2], const float lse[2], const float delta[2], float c)
+static __device__ __forceinline__ void to_ds(float s[8][4], const float dp[8][4], const int seen[2],
+					     const float lse[2], const float delta[2], float c)
 {
 	int q = threadIdx.x & 3;
 
@@ -162,7 +171,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(
 {
 	extern __shared__ __align__(128) char smem[];
 	struct place w = place_of(&a, (int)(gridDim.x - 1 - blockIdx.x));
-	int before = w.seq.before, h = blockIdx.y, keys = before + min(w.tile + ROWS, w.n), tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
+	int before = w.seq.before, h = blockIdx.y, keys = before + min(w.tile + ROWS, w.n),
+		tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
 	size_t ld = (size_t)(a.H + 2 * a.HKV) * D, ldo = (size_t)a.H * D;
 	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = a.qkv + (size_t)(a.H + h / (a.H / a.HKV)) * D;
 	const __nv_bfloat16 *g = a.dout + (size_t)w.first * ldo + (size_t)h * D;
@@ -178,11 +188,13 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(
 		lse[r] = a.lse[at] * (float)M_LOG2E;
 		delta[r] = a.delta[at];
 	}
-	load_left<D>(q, rows + min(w.row, w.n - 1) * ld + (size_t)h * D, rows + min(w.row + 8, w.n - 1) * ld + (size_t)h * D);
+	load_left<D>(q, rows + min(w.row, w.n - 1) * ld + (size_t)h * D, rows + min(w.row + 8, w.n - 1) *
+		     ld + (size_t)h * D);
 	load_left<D>(go, g + min(w.row, w.n - 1) * ldo, g + min(w.row + 8, w.n - 1) * ldo);
 	rows_clear(&dq);
 	for (int t = -1; t < tiles; t++) {
-		uint32_t at = stage + (uint32_t)(t & 1) * 2 * tile_bytes<D>(), next = stage + (uint32_t)((t + 1) & 1) * 2 * tile_bytes<D>();
+		uint32_t at = stage + (uint32_t)(t & 1) * 2 * tile_bytes<D>(),
+			next = stage + (uint32_t)((t + 1) & 1) * 2 * tile_bytes<D>();
 
 		copies_wait<0>();
 		__syncthreads();
@@ -220,7 +232,8 @@ static __device__ __forceinline__ int seen_by(const struct grad *a)
 }
 
 /* Statistics of 64 query rows; rows from `n` on get a probability of 0. */
-static __device__ __forceinline__ void fetch_stats(const struct grad *a, const struct place *w, int h, int row, int n, float2 *to)
+static __device__ __forceinline__ void fetch_stats(const struct grad *a, const struct place *w, int h,
+						   int row, int n, float2 *to)
 {
 	int i = threadIdx.x;
 
@@ -232,7 +245,8 @@ static __device__ __forceinline__ void fetch_stats(const struct grad *a, const s
 }
 
 /* Transposed scores, rows are keys `key` and `key` + 8 and columns query rows from `row` on, to p and ds. */
-static __device__ __forceinline__ void to_p_and_ds(float s[8][4], float dp[8][4], const float2 *stats, int key, int row, float c)
+static __device__ __forceinline__ void to_p_and_ds(float s[8][4], float dp[8][4], const float2 *stats,
+						   int key, int row, float c)
 {
 	int q = threadIdx.x & 3;
 
@@ -253,9 +267,12 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dkv_kernel
 	extern __shared__ __align__(128) char smem[];
 	enum { KEYS = ROWS * D * 2, TILE = TILE_KEYS * D * 2 };
 	struct place w = place_of(&a, (int)blockIdx.x);
-	int n = seen_by(&a), heads = a.H / a.HKV, first = w.tile / TILE_KEYS, tiles = (n + TILE_KEYS - 1) / TILE_KEYS - first;   /* query tiles a head */
+	/* query tiles a head */
+	int n = seen_by(&a), heads = a.H / a.HKV, first = w.tile / TILE_KEYS,
+		tiles = (n + TILE_KEYS - 1) / TILE_KEYS - first;
 	size_t ld = (size_t)(a.H + 2 * a.HKV) * D, ldo = (size_t)a.H * D;
-	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = rows + (size_t)w.tile * ld + (size_t)(a.H + blockIdx.y) * D;
+	const __nv_bfloat16 *rows = a.qkv + (size_t)w.first * ld, *k = rows + (size_t)w.tile * ld +
+		(size_t)(a.H + blockIdx.y) * D;
 	uint32_t keys = smem_address(smem), values = keys + KEYS, stage = values + KEYS;
 	float2 *stats = (float2 *)(smem + 2 * KEYS + 4 * TILE);
 	rows16<D> dk, dv;
@@ -276,7 +293,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dkv_kernel
 			int h = (int)blockIdx.y * heads + (t + 1) / tiles, from = (first + (t + 1) % tiles) * TILE_KEYS;
 
 			fetch_rows<D, TILE_KEYS>(rows + from * ld + (size_t)h * D, ld, n - from, next);
-			fetch_rows<D, TILE_KEYS>(a.dout + (size_t)(w.first + from) * ldo + (size_t)h * D, ldo, n - from, next + TILE);
+			fetch_rows<D, TILE_KEYS>(a.dout + (size_t)(w.first + from) * ldo + (size_t)h * D,
+						 ldo, n - from, next + TILE);
 			fetch_stats(&a, &w, h, from, n, stats + ((t + 1) & 1) * TILE_KEYS);
 		}
 		copies_commit();
@@ -300,7 +318,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dkv_kernel
 	}
 	for (int r = 0; r < 2; r++)
 		if (w.row + 8 * r < w.n) {
-			__nv_bfloat16 *to = a.dqkv + (size_t)(w.first + w.row + 8 * r) * ld + (size_t)(a.H + blockIdx.y) * D;
+			__nv_bfloat16 *to = a.dqkv + (size_t)(w.first + w.row + 8 * r) * ld +
+				(size_t)(a.H + blockIdx.y) * D;
 
 			put_row<D>(to, &dk, r, a.scale);
 			put_row<D>(to + (size_t)a.HKV * D, &dv, r, 1);
@@ -316,10 +335,12 @@ size_t attn_grad_work(const struct cuda_attention *a)
 
 template <int D> static int launch(cudaStream_t stream, const struct cuda_attention *a)
 {
-	struct grad g = { a->H, a->HKV, a->sequences, a->start, a->prefix, (const __nv_bfloat16 *)a->qkv, (const __nv_bfloat16 *)a->out, (const __nv_bfloat16 *)a->dout,
+	struct grad g = { a->H, a->HKV, a->sequences, a->start, a->prefix, (const __nv_bfloat16 *)a->qkv,
+			  (const __nv_bfloat16 *)a->out, (const __nv_bfloat16 *)a->dout,
 			  a->lse, (float *)a->work, (__nv_bfloat16 *)a->dqkv, (float)(M_LOG2E / sqrt((double)D)), (float)(1 / sqrt((double)D)) };
 	size_t heads = (size_t)a->T * a->H;
-	int dq = 4 * tile_bytes<D>(), dkv = 2 * ROWS * D * 2 + 4 * tile_bytes<D>() + 2 * TILE_KEYS * (int)sizeof(float2);
+	int dq = 4 * tile_bytes<D>(), dkv = 2 * ROWS * D * 2 + 4 * tile_bytes<D>() + 2 * TILE_KEYS *
+		(int)sizeof(float2);
 	unsigned tiles = (unsigned)(a->longest + ROWS - 1) / ROWS, z = (unsigned)a->sequences;
 
 	CUDA_TRY(cudaFuncSetAttribute(dq_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, dq));

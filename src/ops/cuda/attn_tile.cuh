@@ -36,7 +36,8 @@ static __device__ __forceinline__ void pair_clear(row_pair *p)
 }
 
 /* The left operand of rows at `row0` (row g) and `row8` (row g + 8) of global memory. */
-template <int D> static __device__ __forceinline__ void load_left(uint32_t a[D / 16][4], const __nv_bfloat16 *row0, const __nv_bfloat16 *row8)
+template <int D> static __device__ __forceinline__ void load_left(uint32_t a[D / 16][4],
+								  const __nv_bfloat16 *row0, const __nv_bfloat16 *row8)
 {
 	int q = threadIdx.x & 3;
 
@@ -50,7 +51,8 @@ template <int D> static __device__ __forceinline__ void load_left(uint32_t a[D /
 }
 
 /* Scores of 16 keys, which are rows `row`... of the tile at `keys`: s[0] of the first 8, s[1] of the others. */
-template <int D> static __device__ __forceinline__ void score16(float (*s)[4], const uint32_t a[D / 16][4], uint32_t keys, int row)
+template <int D> static __device__ __forceinline__ void score16(float (*s)[4], const uint32_t a[D / 16][4],
+								uint32_t keys, int row)
 {
 	int lane = threadIdx.x & 31;
 
@@ -66,7 +68,8 @@ template <int D> static __device__ __forceinline__ void score16(float (*s)[4], c
 }
 
 /* o += p[16, 16] v[16, D] for the 16 rows `row`... of the tile at `values`. */
-template <int D> static __device__ __forceinline__ void weigh16(rows16<D> *o, const uint32_t p[4], uint32_t values, int row)
+template <int D> static __device__ __forceinline__ void weigh16(rows16<D> *o, const uint32_t p[4],
+								uint32_t values, int row)
 {
 	int lane = threadIdx.x & 31;
 
@@ -134,7 +137,8 @@ template <int ROWS> static __device__ __forceinline__ void soften(float s[8][4],
 }
 
 /* The left operand of 16 keys out of the powers of their two groups of 8. */
-template <int ROWS> static __device__ __forceinline__ void powers_left(uint32_t a[4], const float s0[4], const float s1[4])
+template <int ROWS> static __device__ __forceinline__ void powers_left(uint32_t a[4], const float s0[4],
+								       const float s1[4])
 {
 	a[0] = pack_bf16(s0[0], s0[1]);
 	a[2] = pack_bf16(s1[0], s1[1]);
@@ -158,7 +162,8 @@ static __device__ __forceinline__ float join(float x, float old, float xt, float
 }
 
 /* Joins a part to what is there of its rows. */
-template <int D> static __device__ __forceinline__ void join_rows(rows16<D> *o, row_pair *p, const rows16<D> *ot, const row_pair *t, float c)
+template <int D> static __device__ __forceinline__ void join_rows(rows16<D> *o, row_pair *p,
+								  const rows16<D> *ot, const row_pair *t, float c)
 {
 #pragma unroll
 	for (int r = 0; r < 2; r++) {
@@ -176,7 +181,8 @@ template <int D> static __device__ __forceinline__ void join_rows(rows16<D> *o, 
 
 /* A whole tile whose keys and values are in shared memory: its own softmax and product. `seen`
  * are the keys that the two rows see of it; `whole` says that all rows of the warp see all. */
-template <int D> static __device__ __forceinline__ void attend_tile(rows16<D> *ot, row_pair *t, const uint32_t q[D / 16][4], uint32_t keys,
+template <int D> static __device__ __forceinline__ void attend_tile(rows16<D> *ot, row_pair *t,
+								    const uint32_t q[D / 16][4], uint32_t keys,
 								    uint32_t values, const int seen[2], bool whole, float c)
 {
 	float s[8][4] = {};

@@ -96,7 +96,8 @@ int cuda_quantise(struct cuda *c, void *to, float *scale, const void *x, int dt,
 enum { TILE = 32 };
 
 /* A block makes TILE rows of the result: first the largest of each column of x, then the values. */
-template <typename From> static __global__ void quantise_across(unsigned char *to, float *scale, const From *x, int rows, int cols)
+template <typename From> static __global__ void quantise_across(unsigned char *to, float *scale,
+								const From *x, int rows, int cols)
 {
 	__shared__ float part[TILE][TILE + 1];
 	__shared__ float inv[TILE];
@@ -120,7 +121,8 @@ template <typename From> static __global__ void quantise_across(unsigned char *t
 			part[threadIdx.y][threadIdx.x] = float(x[(size_t)(i + threadIdx.y) * cols + column]);
 		__syncthreads();
 		if (mine < cols && i + threadIdx.x < rows)
-			to[(size_t)mine * rows + i + threadIdx.x] = __nv_fp8_e4m3(part[threadIdx.x][threadIdx.y] * inv[threadIdx.y]).__x;
+			to[(size_t)mine * rows + i + threadIdx.x] =
+				__nv_fp8_e4m3(part[threadIdx.x][threadIdx.y] * inv[threadIdx.y]).__x;
 	}
 }
 
@@ -130,9 +132,11 @@ int cuda_quantise_across(struct cuda *c, void *to, float *scale, const void *x, 
 	unsigned blocks = blocks_for(cols, TILE);
 
 	if (dt == DT_F32)
-		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale, (const float *)x, rows, cols);
+		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale,
+								   (const float *)x, rows, cols);
 	else
-		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale, (const bf16 *)x, rows, cols);
+		quantise_across<<<blocks, threads, 0, c->stream>>>((unsigned char *)to, scale,
+								   (const bf16 *)x, rows, cols);
 	return cuda_launched();
 }
 

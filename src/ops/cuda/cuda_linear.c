@@ -61,7 +61,8 @@ static void put_part(struct dev *d, void *to, const struct weight_part *p, size_
 	size_t n = (size_t)p->n * k, bytes = n * (size_t)dtype_size(p->dt), step;
 
 	if (!p->mapped) {
-		CUDA_GO(d, l->cuda_cast(d->gpu, to, DT_BF16, p->data, (int)p->dt, n), "weight_pack", "weight_pack [%d, %zu]", p->n, k);
+		CUDA_GO(d, l->cuda_cast(d->gpu, to, DT_BF16, p->data, (int)p->dt, n), "weight_pack",
+			"weight_pack [%d, %zu]", p->n, k);
 		return;
 	}
 	if (p->dt == DT_BF16) {
@@ -75,7 +76,8 @@ static void put_part(struct dev *d, void *to, const struct weight_part *p, size_
 		void *stage = dev_shared(d, now * size);
 
 		dev_put_file(d, stage, (const char *)p->data + at * size, now * size);
-		CUDA_GO(d, l->cuda_cast(d->gpu, (char *)to + at * 2, DT_BF16, stage, (int)p->dt, now), "weight_pack", "weight_pack of %zu", now);
+		CUDA_GO(d, l->cuda_cast(d->gpu, (char *)to + at * 2, DT_BF16, stage, (int)p->dt, now),
+			"weight_pack", "weight_pack of %zu", now);
 	}
 }
 
@@ -85,12 +87,15 @@ static void pack_rows(struct dev *d, struct weight *w, void *rows)
 	const struct cuda_launch *l = cuda_of(d);
 
 	if (w->dt == DT_I8) {
-		CUDA_GO(d, l->cuda_quantise_int8(d->gpu, w->packed, w->scale, rows, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
+		CUDA_GO(d, l->cuda_quantise_int8(d->gpu, w->packed, w->scale, rows, w->n, w->k),
+			"weight_pack", "quantise [%d, %d]", w->n, w->k);
 		dev_reserve(d, 0, (size_t)w->n * (size_t)w->k * 2, &d->fault);
 		return;
 	}
-	CUDA_GO(d, l->cuda_quantise(d->gpu, w->packed, w->scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
-	CUDA_GO(d, l->cuda_quantise_across(d->gpu, w->across, w->across_scale, rows, DT_BF16, w->n, w->k), "weight_pack", "quantise [%d, %d]", w->n, w->k);
+	CUDA_GO(d, l->cuda_quantise(d->gpu, w->packed, w->scale, rows, DT_BF16, w->n, w->k), "weight_pack",
+		"quantise [%d, %d]", w->n, w->k);
+	CUDA_GO(d, l->cuda_quantise_across(d->gpu, w->across, w->across_scale, rows, DT_BF16, w->n, w->k),
+		"weight_pack", "quantise [%d, %d]", w->n, w->k);
 }
 
 void cuda_op_weight_pack(struct dev *d, struct weight *w, const struct weight_part *parts, int n)
@@ -131,7 +136,8 @@ void cuda_op_weight_row(struct dev *d, const struct weight *w, int row, float *o
 
 /* --- products ----------------------------------------------------------------------------------------- */
 
-static const char *const labels[CUDA_GEMM_KINDS] = { [CUDA_GEMM_Y] = "linear", [CUDA_GEMM_DX] = "linear_dx", [CUDA_GEMM_DW] = "linear_dw" };
+static const char *const labels[CUDA_GEMM_KINDS] = { [CUDA_GEMM_Y] = "linear", [CUDA_GEMM_DX] = "linear_dx",
+						     [CUDA_GEMM_DW] = "linear_dw" };
 
 static void product(struct dev *d, const char *label, const struct cuda_gemm *product)
 {
@@ -154,7 +160,8 @@ static void quantised(struct dev *d, struct cuda_gemm *g, const act *x, size_t l
 	g->x_scale = (float *)(void *)(to + codes);
 	g->ldx = (size_t)cols;
 	g->x_dt = DT_F8E4M3;
-	CUDA_GO(d, cuda_of(d)->cuda_quantise(d->gpu, to, (float *)(void *)(to + codes), x, DT_BF16, g->M, cols), "quantise", "quantise [%d, %d]", g->M, cols);
+	CUDA_GO(d, cuda_of(d)->cuda_quantise(d->gpu, to, (float *)(void *)(to + codes), x, DT_BF16, g->M, cols),
+		"quantise", "quantise [%d, %d]", g->M, cols);
 }
 
 /* W as bf16 rows: itself, or what is widened into the working memory. */
@@ -165,14 +172,17 @@ static const void *bf16_rows(struct dev *d, const struct weight *w)
 	if (w->dt != DT_I8)
 		return w->packed;
 	to = dev_shared(d, (size_t)w->n * (size_t)w->k * 2);
-	CUDA_GO(d, cuda_of(d)->cuda_widen_int8(d->gpu, to, w->packed, w->scale, w->n, w->k), "widen", "widen [%d, %d]", w->n, w->k);
+	CUDA_GO(d, cuda_of(d)->cuda_widen_int8(d->gpu, to, w->packed, w->scale, w->n, w->k), "widen",
+		"widen [%d, %d]", w->n, w->k);
 	return to;
 }
 
 static struct cuda_gemm gemm_of(const struct linear *l)
 {
-	return (struct cuda_gemm){ .M = l->M, .x = l->x, .ldx = l->ldx, .y = l->y, .ldy = l->ldy, .x_dt = DT_BF16, .w_dt = DT_BF16,
-				   .y_dt = l->f32 ? DT_F32 : DT_BF16, .bias = l->bias, .add = l->add, .ldadd = l->ldadd, .alpha = 1,
+	return (struct cuda_gemm){ .M = l->M, .x = l->x, .ldx = l->ldx, .y = l->y, .ldy = l->ldy,
+				   .x_dt = DT_BF16, .w_dt = DT_BF16,
+				   .y_dt = l->f32 ? DT_F32 : DT_BF16, .bias = l->bias, .add = l->add,
+				   .ldadd = l->ldadd, .alpha = 1,
 				   .beta = l->accumulate || l->add ? 1 : 0 };
 }
 
@@ -206,11 +216,13 @@ void cuda_op_linear_dx(struct dev *d, const struct weight *w, const struct linea
 
 static struct cuda_gemm dw_of(float *dw, int n, int k, const act *dy, size_t lddy, const act *x, size_t ldx, int M)
 {
-	return (struct cuda_gemm){ .kind = CUDA_GEMM_DW, .M = M, .n = n, .k = k, .x = x, .ldx = ldx, .w = dy, .ldw = lddy, .y = dw,
+	return (struct cuda_gemm){ .kind = CUDA_GEMM_DW, .M = M, .n = n, .k = k, .x = x, .ldx = ldx,
+				   .w = dy, .ldw = lddy, .y = dw,
 				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32, .alpha = 1, .beta = 1 };
 }
 
-void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy, const act *x, size_t ldx, int M, int fast)
+void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy, const act *x,
+		       size_t ldx, int M, int fast)
 {
 	struct cuda_gemm g = dw_of(dw, n, k, dy, lddy, x, ldx, M);
 
@@ -226,7 +238,8 @@ static int stacked(const struct lora_pass *l)
 	for (int i = 0; i + 1 < l->parts; i++) {
 		const struct lora_part *p = &l->part[i];
 
-		if ((const char *)p->a->packed + p->a->bytes != (const char *)p[1].a->packed || p->at + (size_t)p->a->n != p[1].at)
+		if ((const char *)p->a->packed + p->a->bytes != (const char *)p[1].a->packed ||
+		    p->at + (size_t)p->a->n != p[1].at)
 			return 0;
 	}
 	return 1;
@@ -240,7 +253,8 @@ static int downs(const struct lora_pass *l, struct down *out)
 	int n = stacked(l) ? 1 : l->parts;
 
 	for (int i = 0; i < n; i++)
-		out[i] = (struct down){ .a = l->part[i].a->packed, .r = l->part[i].a->n, .k = l->part[i].a->k, .at = l->part[i].at };
+		out[i] = (struct down){ .a = l->part[i].a->packed, .r = l->part[i].a->n, .k = l->part[i].a->k,
+					.at = l->part[i].at };
 	for (int i = 1; n == 1 && i < l->parts; i++)
 		out[0].r += l->part[i].a->n;
 	return n;
@@ -291,14 +305,18 @@ void cuda_op_lora(struct dev *d, const struct lora_pass *l)
 	struct down a[LORA_PARTS];
 
 	for (int i = 0, n = downs(l, a); i < n; i++)
-		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = a[i].r, .k = a[i].k, .x = l->x, .ldx = l->ldx, .w = a[i].a,
-			.ldw = (size_t)a[i].k, .y = act_at(d, l->u, a[i].at), .ldy = l->ldu, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_BF16,
+		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = a[i].r,
+							.k = a[i].k, .x = l->x, .ldx = l->ldx, .w = a[i].a,
+			.ldw = (size_t)a[i].k, .y = act_at(d, l->u, a[i].at), .ldy = l->ldu, .x_dt = DT_BF16,
+			.w_dt = DT_BF16, .y_dt = DT_BF16,
 			.alpha = l->scale });
 	for (int i = 0; i < l->parts && !cuda_ops_leaves(l); i++) {
 		const struct lora_part *p = &l->part[i];
 
-		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = p->b->n, .k = p->b->k, .x = act_at(d, l->u, p->at),
-			.ldx = l->ldu, .w = p->b->packed, .ldw = (size_t)p->b->k, .y = p->y, .ldy = l->ldy, .x_dt = DT_BF16, .w_dt = DT_BF16,
+		product(d, "lora", &(struct cuda_gemm){ .kind = CUDA_GEMM_Y, .M = l->M, .n = p->b->n,
+							.k = p->b->k, .x = act_at(d, l->u, p->at),
+			.ldx = l->ldu, .w = p->b->packed, .ldw = (size_t)p->b->k, .y = p->y, .ldy = l->ldy,
+			.x_dt = DT_BF16, .w_dt = DT_BF16,
 			.y_dt = l->f32 ? DT_F32 : DT_BF16, .alpha = 1, .beta = 1 });
 	}
 }
@@ -324,8 +342,10 @@ static void add_da(struct dev *d, const struct lora_pass *l, const struct down *
 static void part_grad(struct dev *d, const struct lora_pass *l, const struct lora_part *p)
 {
 	struct cuda_gemm db = dw_of(p->db, p->b->n, p->b->k, p->y, l->ldy, act_at(d, l->u, p->at), l->ldu, l->M);
-	struct cuda_gemm du = { .kind = CUDA_GEMM_DX, .M = l->M, .n = p->b->n, .k = p->b->k, .x = p->y, .ldx = l->ldy, .w = p->b->packed,
-				.ldw = (size_t)p->b->k, .y = act_at(d, l->du, p->at), .ldy = l->ldu, .x_dt = DT_BF16, .w_dt = DT_BF16,
+	struct cuda_gemm du = { .kind = CUDA_GEMM_DX, .M = l->M, .n = p->b->n, .k = p->b->k, .x = p->y,
+				.ldx = l->ldy, .w = p->b->packed,
+				.ldw = (size_t)p->b->k, .y = act_at(d, l->du, p->at), .ldy = l->ldu,
+				.x_dt = DT_BF16, .w_dt = DT_BF16,
 				.y_dt = DT_BF16, .alpha = l->scale };
 
 	product(d, "lora_grad", &db);
@@ -343,13 +363,17 @@ void cuda_op_lora_grad(struct dev *d, const struct lora_pass *l)
 		add_da(d, l, a);
 	for (int i = 0; i < n; i++) {
 		const struct lora_part *p = &l->part[i];
-		struct cuda_gemm da = dw_of(p->da, a[i].r, a[i].k, act_at(d, l->du, a[i].at), l->ldu, l->x, l->ldx, l->M);
+		struct cuda_gemm da = dw_of(p->da, a[i].r, a[i].k, act_at(d, l->du, a[i].at), l->ldu, l->x,
+					    l->ldx, l->M);
 
 		if (n > 1)
 			product(d, "lora_grad", &da);
 		if (l->dx && !cuda_ops_leaves(l))
-			product(d, "lora_grad", &(struct cuda_gemm){ .kind = CUDA_GEMM_DX, .M = l->M, .n = a[i].r, .k = a[i].k, .x = act_at(d, l->du, a[i].at),
-				.ldx = l->ldu, .w = a[i].a, .ldw = (size_t)a[i].k, .y = l->dx, .ldy = l->ldx, .x_dt = DT_BF16, .w_dt = DT_BF16,
+			product(d, "lora_grad", &(struct cuda_gemm){ .kind = CUDA_GEMM_DX, .M = l->M,
+								     .n = a[i].r, .k = a[i].k,
+								     .x = act_at(d, l->du, a[i].at),
+				.ldx = l->ldu, .w = a[i].a, .ldw = (size_t)a[i].k, .y = l->dx, .ldy = l->ldx,
+				.x_dt = DT_BF16, .w_dt = DT_BF16,
 				.y_dt = DT_BF16, .alpha = 1, .beta = l->add || i ? 1 : 0 });
 	}
 }

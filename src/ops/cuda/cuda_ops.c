@@ -30,7 +30,8 @@ void cuda_ops_bind(struct dev *d)
 
 static struct cuda_paged sizes_of_pages(const struct ops_sizes *s)
 {
-	return (struct cuda_paged){ .H = s->H, .HKV = s->HKV, .D = s->D, .rows = s->rows, .runs = s->rows, .longest_rows = s->rows,
+	return (struct cuda_paged){ .H = s->H, .HKV = s->HKV, .D = s->D, .rows = s->rows, .runs = s->rows,
+				    .longest_rows = s->rows,
 				    .longest = s->positions, .groups = s->rows, .kv_dt = DT_BF16 };
 }
 
@@ -63,19 +64,22 @@ void cuda_op_rmsnorm(struct dev *d, act *y, float *rstd, const float *x, const f
 	CUDA_GO(d, cuda_of(d)->cuda_rmsnorm(d->gpu, y, rstd, x, w, T, C, eps), "rmsnorm", "rmsnorm [%d, %d]", T, C);
 }
 
-void cuda_op_rmsnorm_grad(struct dev *d, float *dx, act *dxa, float *dw, const act *dy, const float *x, const float *rstd,
+void cuda_op_rmsnorm_grad(struct dev *d, float *dx, act *dxa, float *dw, const act *dy, const float *x,
+			  const float *rstd,
 			  const float *w, int T, int C)
 {
 	size_t work = 0;
 
 	cuda_of(d)->cuda_rmsnorm_work(C, &work);
-	CUDA_GO(d, cuda_of(d)->cuda_rmsnorm_grad(d->gpu, dx, dxa, dw, dy, x, rstd, w, T, C, dev_shared(d, work)), "rmsnorm_grad",
+	CUDA_GO(d, cuda_of(d)->cuda_rmsnorm_grad(d->gpu, dx, dxa, dw, dy, x, rstd, w, T, C,
+						 dev_shared(d, work)), "rmsnorm_grad",
 		"rmsnorm_grad [%d, %d]", T, C);
 }
 
 static struct cuda_qk qk_of(const struct qk *a)
 {
-	return (struct cuda_qk){ .T = a->T, .H = a->H, .HKV = a->HKV, .D = a->D, .qkv = a->qkv, .raw = a->raw, .rstd = a->rstd,
+	return (struct cuda_qk){ .T = a->T, .H = a->H, .HKV = a->HKV, .D = a->D, .qkv = a->qkv,
+				 .raw = a->raw, .rstd = a->rstd,
 				 .qw = a->qw, .kw = a->kw, .eps = a->eps, .cos = a->cos, .sin = a->sin, .pos = a->pos,
 				 .dqw = a->dqw, .dkw = a->dkw };
 }
@@ -84,7 +88,8 @@ void cuda_op_qk_rope(struct dev *d, const struct qk *a)
 {
 	struct cuda_qk k = qk_of(a);
 
-	CUDA_GO(d, cuda_of(d)->cuda_qk_rope(d->gpu, &k), "qk_rope", "qk_rope [%d, %d + %d, %d]", a->T, a->H, a->HKV, a->D);
+	CUDA_GO(d, cuda_of(d)->cuda_qk_rope(d->gpu, &k), "qk_rope", "qk_rope [%d, %d + %d, %d]", a->T,
+		a->H, a->HKV, a->D);
 }
 
 void cuda_op_qk_rope_grad(struct dev *d, const struct qk *a, act *dqkv)
@@ -94,7 +99,8 @@ void cuda_op_qk_rope_grad(struct dev *d, const struct qk *a, act *dqkv)
 
 	cuda_of(d)->cuda_qk_work(a->D, &work);
 	k.work = dev_shared(d, work);
-	CUDA_GO(d, cuda_of(d)->cuda_qk_rope_grad(d->gpu, &k, dqkv), "qk_rope_grad", "qk_rope_grad [%d, %d + %d, %d]", a->T, a->H, a->HKV, a->D);
+	CUDA_GO(d, cuda_of(d)->cuda_qk_rope_grad(d->gpu, &k, dqkv), "qk_rope_grad",
+		"qk_rope_grad [%d, %d + %d, %d]", a->T, a->H, a->HKV, a->D);
 }
 
 void cuda_op_swiglu(struct dev *d, const struct swiglu *s)
@@ -102,7 +108,8 @@ void cuda_op_swiglu(struct dev *d, const struct swiglu *s)
 	const struct cuda_launch *l = cuda_of(d);
 	struct cuda_swiglu a = cuda_swiglu_of(s);
 
-	CUDA_GO(d, a.r ? l->cuda_swiglu_lora(d->gpu, &a) : l->cuda_swiglu(d->gpu, s->h, s->gu, s->T, s->F), "swiglu", "swiglu [%d, %d]", s->T, s->F);
+	CUDA_GO(d, a.r ? l->cuda_swiglu_lora(d->gpu, &a) : l->cuda_swiglu(d->gpu, s->h, s->gu, s->T, s->F),
+		"swiglu", "swiglu [%d, %d]", s->T, s->F);
 }
 
 void cuda_op_swiglu_grad(struct dev *d, const struct swiglu *s)
@@ -110,7 +117,8 @@ void cuda_op_swiglu_grad(struct dev *d, const struct swiglu *s)
 	const struct cuda_launch *l = cuda_of(d);
 	struct cuda_swiglu a = cuda_swiglu_of(s);
 
-	CUDA_GO(d, a.r ? l->cuda_swiglu_grad_lora(d->gpu, &a) : l->cuda_swiglu_grad(d->gpu, s->dgu, s->dh, s->gu, s->T, s->F), "swiglu_grad",
+	CUDA_GO(d, a.r ? l->cuda_swiglu_grad_lora(d->gpu, &a) : l->cuda_swiglu_grad(d->gpu, s->dgu, s->dh,
+			s->gu, s->T, s->F), "swiglu_grad",
 		"swiglu_grad [%d, %d]", s->T, s->F);
 }
 
@@ -129,7 +137,8 @@ void cuda_op_bias_grad(struct dev *d, float *db, const act *dy, size_t lddy, int
 	size_t work = 0;
 
 	cuda_of(d)->cuda_bias_work(n, &work);
-	CUDA_GO(d, cuda_of(d)->cuda_bias_grad(d->gpu, db, dy, lddy, M, n, dev_shared(d, work)), "bias_grad", "bias_grad [%d, %d]", M, n);
+	CUDA_GO(d, cuda_of(d)->cuda_bias_grad(d->gpu, db, dy, lddy, M, n, dev_shared(d, work)), "bias_grad",
+		"bias_grad [%d, %d]", M, n);
 }
 
 static void drop(struct dev *d, act *y, const act *x, size_t n, const struct dropout *o, int add)
@@ -140,7 +149,8 @@ static void drop(struct dev *d, act *y, const act *x, size_t n, const struct dro
 }
 
 void cuda_op_dropout(struct dev *d, act *y, const act *x, size_t n, const struct dropout *o) { drop(d, y, x, n, o, 0); }
-void cuda_op_dropout_grad(struct dev *d, act *dx, const act *dy, size_t n, const struct dropout *o) { drop(d, dx, dy, n, o, 1); }
+void cuda_op_dropout_grad(struct dev *d, act *dx, const act *dy, size_t n,
+			  const struct dropout *o) { drop(d, dx, dy, n, o, 1); }
 
 /* --- embedding ---------------------------------------------------------------------------------------- */
 
@@ -192,7 +202,8 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 	dev = dev_shared(d, n * sizeof *dev);
 	dev_put(d, dev, host, n * sizeof *host);
 	mem_free(host);
-	CUDA_GO(d, cuda_of(d)->cuda_embed_grad(d->gpu, dtable, dy, C, dev + T, dev, dev + 2 * T, b.tokens), "embed_grad", "embed_grad [%d, %d]", T, C);
+	CUDA_GO(d, cuda_of(d)->cuda_embed_grad(d->gpu, dtable, dy, C, dev + T, dev, dev + 2 * T, b.tokens),
+		"embed_grad", "embed_grad [%d, %d]", T, C);
 }
 
 /* --- attention ---------------------------------------------------------------------------------------- */
@@ -201,8 +212,10 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
  * memory grows with it, a few times at the start of a run. */
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
-	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences, .longest = a->longest,
-				    .start = a->start, .prefix = a->prefix, .qkv = a->qkv, .out = a->out, .lse = a->lse, .dout = a->dout,
+	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences,
+				    .longest = a->longest,
+				    .start = a->start, .prefix = a->prefix, .qkv = a->qkv, .out = a->out,
+				    .lse = a->lse, .dout = a->dout,
 				    .dqkv = a->dqkv, .exact = d->exact };
 
 	dev_note(d, cuda_of(d)->cuda_attention_work(d->gpu, &p, &p.work_bytes), "sizes of attention");
@@ -215,7 +228,8 @@ void cuda_op_attention(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = pack_of(d, a);
 
-	CUDA_GO(d, cuda_of(d)->cuda_attention(d->gpu, &p), "attention", "attention of %d sequences, %d rows, %d / %d heads of %d", a->sequences, a->T,
+	CUDA_GO(d, cuda_of(d)->cuda_attention(d->gpu, &p), "attention",
+		"attention of %d sequences, %d rows, %d / %d heads of %d", a->sequences, a->T,
 		a->H, a->HKV, a->D);
 }
 
@@ -223,20 +237,25 @@ void cuda_op_attention_grad(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = pack_of(d, a);
 
-	CUDA_GO(d, cuda_of(d)->cuda_attention_grad(d->gpu, &p), "attention_grad", "attention_grad of %d sequences, %d rows, %d / %d heads of %d",
+	CUDA_GO(d, cuda_of(d)->cuda_attention_grad(d->gpu, &p), "attention_grad",
+		"attention_grad of %d sequences, %d rows, %d / %d heads of %d",
 		a->sequences, a->T, a->H, a->HKV, a->D);
 }
 
 void cuda_op_attention_cached(struct dev *d, const struct attention_cached *a)
 {
-	struct cuda_paged p = { .H = a->H, .HKV = a->HKV, .D = a->D, .rows = a->rows, .runs = a->runs, .longest_rows = a->longest_rows,
-				.longest = a->longest, .row = a->row, .length = a->length, .table = a->block, .table_ld = a->block_ld,
-				.groups = a->groups, .group = a->group, .group_pages = a->group_blocks, .qkv = a->qkv, .out = a->out,
+	struct cuda_paged p = { .H = a->H, .HKV = a->HKV, .D = a->D, .rows = a->rows, .runs = a->runs,
+				.longest_rows = a->longest_rows,
+				.longest = a->longest, .row = a->row, .length = a->length, .table = a->block,
+				.table_ld = a->block_ld,
+				.groups = a->groups, .group = a->group, .group_pages = a->group_blocks,
+				.qkv = a->qkv, .out = a->out,
 				.kv = a->kv, .stride = a->stride, .kv_dt = a->e4m3 ? DT_F8E4M3 : DT_BF16 };
 
 	dev_note(d, cuda_of(d)->cuda_paged_work(d->gpu, &p, &p.work_bytes), "sizes of cached attention");
 	p.work = dev_shared(d, p.work_bytes);
-	CUDA_GO(d, cuda_of(d)->cuda_paged(d->gpu, &p), "attention_cached", "attention_cached of %d runs, %d rows, %d / %d heads of %d", a->runs, a->rows,
+	CUDA_GO(d, cuda_of(d)->cuda_paged(d->gpu, &p), "attention_cached",
+		"attention_cached of %d runs, %d rows, %d / %d heads of %d", a->runs, a->rows,
 		a->H, a->HKV, a->D);
 }
 
@@ -244,14 +263,16 @@ void cuda_op_attention_cached(struct dev *d, const struct attention_cached *a)
 
 void cuda_op_xent(struct dev *d, const struct xent *x)
 {
-	struct cuda_xent c = { .rows = x->rows, .V = x->V, .logits = x->logits, .target = x->target, .coef = x->coef, .logp = x->logp, .entropy = x->entropy };
+	struct cuda_xent c = { .rows = x->rows, .V = x->V, .logits = x->logits, .target = x->target,
+			       .coef = x->coef, .logp = x->logp, .entropy = x->entropy };
 
 	CUDA_GO(d, cuda_of(d)->cuda_xent(d->gpu, &c), "xent", "xent [%d, %d]", x->rows, x->V);
 }
 
 void cuda_op_sample(struct dev *d, const struct sample *s)
 {
-	struct cuda_sample c = { .rows = s->rows, .V = s->V, .logits = s->logits, .logits_dt = DT_F32, .from = s->from, .row = s->row,
+	struct cuda_sample c = { .rows = s->rows, .V = s->V, .logits = s->logits, .logits_dt = DT_F32,
+				 .from = s->from, .row = s->row,
 				 .drawn = s->drawn, .seen = s->seen, .token = s->token, .logprob = s->logprob };
 
 	CUDA_GO(d, cuda_of(d)->cuda_sample(d->gpu, &c), "sample", "sample [%d, %d]", s->rows, s->V);
@@ -259,7 +280,8 @@ void cuda_op_sample(struct dev *d, const struct sample *s)
 
 void cuda_op_advance(struct dev *d, const struct advance *a)
 {
-	struct cuda_advance c = { .rows = a->rows, .token = a->token, .logprob = a->logprob, .next = a->next, .pos = a->pos, .length = a->length,
+	struct cuda_advance c = { .rows = a->rows, .token = a->token, .logprob = a->logprob, .next = a->next,
+				  .pos = a->pos, .length = a->length,
 				  .drawn = a->drawn, .step = a->step, .tokens = a->tokens, .logprobs = a->logprobs };
 
 	CUDA_GO(d, cuda_of(d)->cuda_advance(d->gpu, &c), "advance", "advance of %d rows", a->rows);
@@ -284,7 +306,8 @@ void cuda_op_sumsq(struct dev *d, double *out, const float *x, size_t n)
 
 void cuda_op_adamw(struct dev *d, float *w, float *m, float *v, const float *g, size_t n, const struct adamw *o)
 {
-	struct cuda_adamw k = { .lr = o->lr, .beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .decay = o->decay, .correct1 = o->correct1,
+	struct cuda_adamw k = { .lr = o->lr, .beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps,
+				.decay = o->decay, .correct1 = o->correct1,
 				.correct2 = o->correct2, .scale = o->scale };
 
 	CUDA_GO(d, cuda_of(d)->cuda_adamw(d->gpu, w, m, v, g, n, &k), "adamw", "adamw of %zu", n);

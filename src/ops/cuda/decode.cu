@@ -69,7 +69,8 @@ template <int D> static __device__ void put_out(const struct decode *a, int run,
 				__float2bfloat16_rn(__fmul_rn(j->o[i], __frcp_rn(j->l[i])));
 }
 
-template <int D> static __device__ void put_part(const struct decode *a, const struct decode_item *x, const joined<D> *j)
+template <int D> static __device__ void put_part(const struct decode *a, const struct decode_item *x,
+						 const joined<D> *j)
 {
 	int heads = a->H / a->HKV;
 
@@ -137,7 +138,8 @@ template <int D, class PAGE> struct stream {
 	int units, next;               /* of all; to be fetched */
 	uint32_t place;
 
-	__device__ __forceinline__ uint32_t slot(int u) const { return place + (uint32_t)(u % ring<D, PAGE>::UNITS) * PAGE::UNIT; }
+	__device__ __forceinline__ uint32_t slot(int u) const { return place + (uint32_t)(u % ring<D,
+			PAGE>::UNITS) * PAGE::UNIT; }
 
 	/* Starts the next unit; there is a group of copies for each even when there are no more. */
 	__device__ __forceinline__ void fetch(void)
@@ -162,7 +164,8 @@ template <int D, class PAGE> struct stream {
 };
 
 /* The warp's next tile, its units from `u` on. `seen` of its keys are there. */
-template <int D, class PAGE> static __device__ __forceinline__ void stream_tile(stream<D, PAGE> *w, const PAGE *page, int u, int seen, float *result,
+template <int D, class PAGE> static __device__ __forceinline__ void stream_tile(stream<D, PAGE> *w,
+		const PAGE *page, int u, int seen, float *result,
 										 float2 *stat, int heads, float c)
 {
 	int g = (int)(threadIdx.x & 31) / 4, see[2] = { seen, seen };
@@ -195,29 +198,36 @@ template <int D, class PAGE> static __device__ __forceinline__ void stream_tile(
 template <int D> static __device__ void write_newest(const struct decode *a, int run, int kvh, int key)
 {
 	int i = threadIdx.x, values = i / (D / 8), piece = i % (D / 8);
-	const __nv_bfloat16 *own = a->qkv + ((size_t)a->row[run] * (a->H + 2 * a->HKV) + a->H + values * a->HKV + kvh) * D;
+	const __nv_bfloat16 *own = a->qkv + ((size_t)a->row[run] * (a->H + 2 * a->HKV) + a->H + values *
+					     a->HKV + kvh) * D;
 
 	if (values < 2)
-		*(uint4 *)(page_head(a, run, key, kvh, values, TILE_KEYS * D * 2) + (key % TILE_KEYS * D + piece * 8) * 2) =
+		*(uint4 *)(page_head(a, run, key, kvh, values, TILE_KEYS * D * 2) +
+			   (key % TILE_KEYS * D + piece * 8) * 2) =
 			*(const uint4 *)(own + piece * 8);
 }
 
-template <int D, class PAGE> static __device__ void run_item(const struct decode *a, shared_memory<D, PAGE> *sm, const struct decode_item *x)
+template <int D, class PAGE> static __device__ void run_item(const struct decode *a, shared_memory<D,
+							     PAGE> *sm, const struct decode_item *x)
 {
-	int warp = threadIdx.x / 32, heads = a->H / a->HKV, g = (int)(threadIdx.x & 31) / 4, keys = decode_keys(a, x->run);
+	int warp = threadIdx.x / 32, heads = a->H / a->HKV, g = (int)(threadIdx.x & 31) / 4,
+		keys = decode_keys(a, x->run);
 	int from = x->split * SPLIT_KEYS, tiles = (min(keys - from, (int)SPLIT_KEYS) + TILE_KEYS - 1) / TILE_KEYS;
-	stream<D, PAGE> w = { a, x->run, x->kvh, keys, from + warp * TILE_KEYS, tiles > warp ? (tiles - warp + WARPS - 1) / WARPS * 8 : 0, 0,
+	stream<D, PAGE> w = { a, x->run, x->kvh, keys, from + warp * TILE_KEYS, tiles > warp ?
+			      (tiles - warp + WARPS - 1) / WARPS * 8 : 0, 0,
 			      smem_address(sm->tiles) + (uint32_t)(warp * ring<D, PAGE>::UNITS * PAGE::UNIT) };
 	joined<D> j;
 	PAGE page;
 
 	for (int i = 0; i < ring<D, PAGE>::UNITS - 1; i++)
 		w.fetch();
-	page.load_q(g < heads ? a->qkv + ((size_t)a->row[x->run] * (a->H + 2 * a->HKV) + x->kvh * heads + g) * D : NULL);
+	page.load_q(g < heads ? a->qkv + ((size_t)a->row[x->run] * (a->H + 2 * a->HKV) + x->kvh * heads + g) *
+		    D : NULL);
 	j.clear();
 	for (int t = 0; t < tiles; t += WARPS) {
 		if (t + warp < tiles)
-			stream_tile<D, PAGE>(&w, &page, t / WARPS * 8, keys - from - (t + warp) * TILE_KEYS, &sm->result[warp][0][0],
+			stream_tile<D, PAGE>(&w, &page, t / WARPS * 8, keys - from - (t + warp) * TILE_KEYS,
+					     &sm->result[warp][0][0],
 					     sm->stat[warp], heads, a->c);
 		__syncthreads();
 		for (int k = 0; k < min(tiles - t, (int)WARPS); k++)
@@ -240,15 +250,18 @@ template <int D, class PAGE> static __device__ void run_item(const struct decode
 /* --- a split that a group shares ---- */
 
 /* Row i of the members' heads, clamped to one that is there. */
-template <int D> static __device__ __forceinline__ const __nv_bfloat16 *group_row(const struct decode *a, const struct decode_item *x, int i)
+template <int D> static __device__ __forceinline__ const __nv_bfloat16 *group_row(const struct decode *a,
+		const struct decode_item *x, int i)
 {
 	int heads = a->H / a->HKV;
 
 	i = min(i, x->members * heads - 1);
-	return a->qkv + ((size_t)a->row[decode_run(a, x->first + i / heads)] * (a->H + 2 * a->HKV) + x->kvh * heads + i % heads) * D;
+	return a->qkv + ((size_t)a->row[decode_run(a, x->first + i / heads)] * (a->H + 2 * a->HKV) +
+			 x->kvh * heads + i % heads) * D;
 }
 
-template <int D> static __device__ void put_group_row(const struct decode *a, const struct decode_item *x, int i, const rows16<D> *o,
+template <int D> static __device__ void put_group_row(const struct decode *a, const struct decode_item *x,
+						      int i, const rows16<D> *o,
 						      const row_pair *p, int r)
 {
 	int heads = a->H / a->HKV, run, q = threadIdx.x & 3;
@@ -267,10 +280,12 @@ template <int D> static __device__ void put_group_row(const struct decode *a, co
 		a->stat[at] = make_float2(p->m[r], p->l[r]);
 }
 
-template <int D, class PAGE> static __device__ void group_item(const struct decode *a, shared_memory<D, PAGE> *sm, const struct decode_item *x)
+template <int D, class PAGE> static __device__ void group_item(const struct decode *a, shared_memory<D,
+							       PAGE> *sm, const struct decode_item *x)
 {
 	enum { TILE = TILE_KEYS * D * 2 };
-	int rows = x->members * (a->H / a->HKV), mine = (int)(threadIdx.x / 32) * 16, row = mine + (int)(threadIdx.x & 31) / 4;
+	int rows = x->members * (a->H / a->HKV), mine = (int)(threadIdx.x / 32) * 16,
+		row = mine + (int)(threadIdx.x & 31) / 4;
 	int run = decode_run(a, x->first), all[2] = { TILE_KEYS, TILE_KEYS };
 	uint32_t place = smem_address(sm->tiles), q[D / 16][4];
 	row_pair p, pt;
@@ -299,7 +314,8 @@ template <int D, class PAGE> static __device__ void group_item(const struct deco
 	arrive<D>(a, sm->last, x, x->members);
 }
 
-template <int D, class PAGE> static __global__ void __launch_bounds__(DECODE_THREADS, 2) decode_kernel(const __grid_constant__ struct decode a)
+template <int D, class PAGE> static __global__ void __launch_bounds__(DECODE_THREADS,
+								      2) decode_kernel(const __grid_constant__ struct decode a)
 {
 	extern __shared__ __align__(128) char smem[];
 	shared_memory<D, PAGE> *sm = (shared_memory<D, PAGE> *)smem;
@@ -345,12 +361,14 @@ template <bool FP8> static __global__ void write_kernel(const __grid_constant__ 
 
 	for (int i = threadIdx.x; i < 2 * a.HKV * pieces; i += blockDim.x) {
 		int head = i / pieces, piece = i % pieces;
-		uint4 v = *(const uint4 *)(a.qkv + ((size_t)(first + row) * (a.H + 2 * a.HKV) + a.H + head) * a.D + piece * 8);
+		uint4 v = *(const uint4 *)(a.qkv + ((size_t)(first + row) * (a.H + 2 * a.HKV) + a.H + head) *
+					   a.D + piece * 8);
 		size_t at = ((size_t)head * TILE_KEYS + key % TILE_KEYS) * a.D + piece * 8;
 
 		if (FP8)
 			*(uint2 *)(a.kv + (size_t)page * a.stride + at) =
-				make_uint2(fp8_of_bf16(v.x) | fp8_of_bf16(v.y) << 16, fp8_of_bf16(v.z) | fp8_of_bf16(v.w) << 16);
+				make_uint2(fp8_of_bf16(v.x) | fp8_of_bf16(v.y) << 16,
+					   fp8_of_bf16(v.z) | fp8_of_bf16(v.w) << 16);
 		else
 			*(uint4 *)(a.kv + (size_t)page * a.stride + at * 2) = v;
 	}
@@ -358,7 +376,8 @@ template <bool FP8> static __global__ void write_kernel(const __grid_constant__ 
 
 static int write_rows(cudaStream_t stream, const struct cuda_paged *p)
 {
-	struct write w = { p->HKV, p->H, p->D, p->runs, p->row, p->length, p->table, p->table_ld, (const __nv_bfloat16 *)p->qkv, (char *)p->kv, p->stride };
+	struct write w = { p->HKV, p->H, p->D, p->runs, p->row, p->length, p->table, p->table_ld,
+			   (const __nv_bfloat16 *)p->qkv, (char *)p->kv, p->stride };
 	dim3 grid((unsigned)p->longest_rows, (unsigned)p->runs);
 
 	if (p->kv_dt == DT_F8E4M3)
@@ -401,9 +420,12 @@ static int decode(struct cuda *c, const struct cuda_paged *p)
 {
 	size_t need;
 	int fp8 = p->kv_dt == DT_F8E4M3;
-	struct decode a = { .H = p->H, .HKV = p->HKV, .runs = p->runs, .groups = p->groups, .splits = splits_of(p), .row = p->row,
-			    .length = p->length, .table = p->table, .group = p->group, .group_pages = p->group_pages, .member = p->member,
-			    .table_ld = p->table_ld, .qkv = (const __nv_bfloat16 *)p->qkv, .out = (__nv_bfloat16 *)p->out, .kv = (char *)p->kv,
+	struct decode a = { .H = p->H, .HKV = p->HKV, .runs = p->runs, .groups = p->groups,
+			    .splits = splits_of(p), .row = p->row,
+			    .length = p->length, .table = p->table, .group = p->group,
+			    .group_pages = p->group_pages, .member = p->member,
+			    .table_ld = p->table_ld, .qkv = (const __nv_bfloat16 *)p->qkv,
+			    .out = (__nv_bfloat16 *)p->out, .kv = (char *)p->kv,
 			    .stride = p->stride, .c = (float)(M_LOG2E / sqrt((double)p->D)) };
 
 	CUDA_TRY(cuda_paged_work(c, p, &need));
@@ -428,7 +450,8 @@ static int decode(struct cuda *c, const struct cuda_paged *p)
 /* Where nothing is before the rows they see each other alone, and the pages need not be read. */
 static int prefill(struct cuda *c, const struct cuda_paged *p)
 {
-	struct attn_forward f = { .H = p->H, .HKV = p->HKV, .D = p->D, .sequences = p->runs, .longest = p->longest_rows, .keys = p->longest,
+	struct attn_forward f = { .H = p->H, .HKV = p->HKV, .D = p->D, .sequences = p->runs,
+				  .longest = p->longest_rows, .keys = p->longest,
 				  .start = p->row, .qkv = (const __nv_bfloat16 *)p->qkv, .out = (__nv_bfloat16 *)p->out, .length = p->length };
 
 	CUDA_TRY(write_rows(c->stream, p));

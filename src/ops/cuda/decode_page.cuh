@@ -14,7 +14,8 @@
 enum { UNIT_KEYS = 16 };
 
 /* Where the keys (values = 0) or values (1) of head `kvh` begin in the page of position `key`. */
-static __device__ __forceinline__ const char *page_head(const struct decode *a, int run, int key, int kvh, int values, int head_bytes)
+static __device__ __forceinline__ const char *page_head(const struct decode *a, int run, int key, int kvh,
+							int values, int head_bytes)
 {
 	int page = a->table[run * a->table_ld + key / TILE_KEYS];
 
@@ -39,10 +40,12 @@ template <int D> struct page_bf16 {
 	}
 
 	/* Positions key.. + 16 of a run to `to`; the newest is not in its page yet but in its row. */
-	static __device__ __forceinline__ void fetch(const struct decode *a, int run, int kvh, int key, int keys, int values, uint32_t to)
+	static __device__ __forceinline__ void fetch(const struct decode *a, int run, int kvh, int key,
+						     int keys, int values, uint32_t to)
 	{
 		const char *head = page_head(a, run, min(key, keys - 1), kvh, values, HEAD);
-		const __nv_bfloat16 *own = a->qkv + ((size_t)a->row[run] * (a->H + 2 * a->HKV) + a->H + values * a->HKV + kvh) * D;
+		const __nv_bfloat16 *own = a->qkv + ((size_t)a->row[run] * (a->H + 2 * a->HKV) + a->H +
+						     values * a->HKV + kvh) * D;
 		int lane = threadIdx.x & 31;
 
 #pragma unroll
@@ -57,7 +60,8 @@ template <int D> struct page_bf16 {
 	}
 
 	/* A tile that a group shares, of keys or values, by all threads of the block. */
-	static __device__ __forceinline__ void fetch_tile(const struct decode *a, int run, int kvh, int tile, int values, uint32_t to)
+	static __device__ __forceinline__ void fetch_tile(const struct decode *a, int run, int kvh,
+							  int tile, int values, uint32_t to)
 	{
 		const char *head = page_head(a, run, tile * TILE_KEYS, kvh, values, HEAD);
 
@@ -71,9 +75,11 @@ template <int D> struct page_bf16 {
 
 	__device__ __forceinline__ void score(float (*s)[4], uint32_t at) const { score16<D>(s, q, at, 0); }
 
-	static __device__ __forceinline__ void left(uint32_t p[4], const float s0[4], const float s1[4]) { powers_left<1>(p, s0, s1); }
+	static __device__ __forceinline__ void left(uint32_t p[4], const float s0[4],
+						    const float s1[4]) { powers_left<1>(p, s0, s1); }
 
-	static __device__ __forceinline__ void weigh(rows16<D> *o, const uint32_t p[4], uint32_t at) { weigh16<D>(o, p, at, 0); }
+	static __device__ __forceinline__ void weigh(rows16<D> *o, const uint32_t p[4],
+						     uint32_t at) { weigh16<D>(o, p, at, 0); }
 
 	/* Row g of the products to shared memory. */
 	static __device__ __forceinline__ void put(float *to, const rows16<D> *o)
@@ -124,7 +130,8 @@ template <int D> struct page_fp8 {
 		}
 	}
 
-	static __device__ __forceinline__ void fetch(const struct decode *a, int run, int kvh, int key, int keys, int values, uint32_t to)
+	static __device__ __forceinline__ void fetch(const struct decode *a, int run, int kvh, int key,
+						     int keys, int values, uint32_t to)
 	{
 		const char *head = page_head(a, run, min(key, keys - 1), kvh, values, HEAD);
 		int lane = threadIdx.x & 31;
@@ -133,13 +140,15 @@ template <int D> struct page_fp8 {
 		for (int i = 0; i < UNIT_KEYS * D / 16 / 32; i++) {
 			int at = lane + 32 * i, row = at / (D / 16), piece = at % (D / 16);
 
-			copy16(to + (values ? value_at(row, piece) : key_at(row, piece)), head + (key + row) % TILE_KEYS * D + piece * 16,
+			copy16(to + (values ? value_at(row, piece) : key_at(row, piece)),
+			       head + (key + row) % TILE_KEYS * D + piece * 16,
 			       key + row < keys);
 		}
 	}
 
 	/* As bf16, which holds the codes exactly. */
-	static __device__ __forceinline__ void fetch_tile(const struct decode *a, int run, int kvh, int tile, int values, uint32_t to)
+	static __device__ __forceinline__ void fetch_tile(const struct decode *a, int run, int kvh,
+							  int tile, int values, uint32_t to)
 	{
 		const char *head = page_head(a, run, tile * TILE_KEYS, kvh, values, HEAD);
 
@@ -148,7 +157,8 @@ template <int D> struct page_fp8 {
 			int at = (int)threadIdx.x + i * DECODE_THREADS;
 			uint2 codes = __ldg((const uint2 *)(head + at * 8));
 
-			store16(to + tile_at<D>(at / (D / 8), at % (D / 8)), bf16_of_fp8(codes.x & 0xffff), bf16_of_fp8(codes.x >> 16),
+			store16(to + tile_at<D>(at / (D / 8), at % (D / 8)), bf16_of_fp8(codes.x & 0xffff),
+				bf16_of_fp8(codes.x >> 16),
 				bf16_of_fp8(codes.y & 0xffff), bf16_of_fp8(codes.y >> 16));
 		}
 	}
@@ -166,7 +176,8 @@ template <int D> struct page_fp8 {
 				load16(w, at + key_at(8 * half + lane / 4, (lane & 3) + 4 * part));
 #pragma unroll
 				for (int k = 0; k < 4; k++)
-					mma_f16(s[half], q[4 * part + k], half_bits(w[k] & 0xffff), half_bits(w[k] >> 16));
+					mma_f16(s[half], q[4 * part + k], half_bits(w[k] & 0xffff),
+						half_bits(w[k] >> 16));
 			}
 	}
 
@@ -206,7 +217,8 @@ template <int D> struct page_fp8 {
 
 #pragma unroll
 		for (int c = 0; c < D / 16; c++)
-			*(float4 *)(to + 16 * c + 4 * q) = make_float4(o->v[2 * c][0], o->v[2 * c + 1][0], o->v[2 * c][1], o->v[2 * c + 1][1]);
+			*(float4 *)(to + 16 * c + 4 * q) = make_float4(o->v[2 * c][0], o->v[2 * c + 1][0],
+								       o->v[2 * c][1], o->v[2 * c + 1][1]);
 	}
 };
 

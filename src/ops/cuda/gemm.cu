@@ -117,8 +117,10 @@ static int set_fp8(struct plan *p, const struct cuda_gemm *g)
 		return 0;
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &mode, sizeof mode));
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &mode, sizeof mode));
-	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &g->w_scale, sizeof g->w_scale));
-	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &g->x_scale, sizeof g->x_scale));
+	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &g->w_scale,
+						sizeof g->w_scale));
+	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &g->x_scale,
+						sizeof g->x_scale));
 	BLAS_TRY(cublasLtMatmulDescSetAttribute(p->op, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
 	return 0;
 }
@@ -132,7 +134,8 @@ static int cast_bias(struct cuda *c, const struct cuda_gemm *g, const void **bia
 		return 0;
 	*bias = (char *)c->workspace + c->workspace_bytes;
 	*type = CUDA_R_16BF;
-	return (size_t)g->n * 2 > CUDA_BIAS_BYTES ? CUDA_OWN_SHAPE : cuda_cast(c, (void *)*bias, DT_BF16, g->bias, DT_F32, g->n);
+	return (size_t)g->n * 2 > CUDA_BIAS_BYTES ? CUDA_OWN_SHAPE : cuda_cast(c, (void *)*bias, DT_BF16,
+			g->bias, DT_F32, g->n);
 }
 
 static int set_bias(struct cuda *c, struct plan *p, const struct cuda_gemm *g)
@@ -220,7 +223,8 @@ static struct key key_of(const struct cuda_gemm *g, int own)
 	k.kind = g->kind, k.M = own ? -g->M : rounded(g->M), k.n = g->n, k.k = g->k;
 	k.x_dt = g->x_dt, k.w_dt = g->w_dt, k.y_dt = g->y_dt;
 	k.bias = g->bias != NULL, k.beta = g->beta != 0, k.add = g->add != NULL, k.exact = g->exact;
-	k.align = least(least(alignment(g->x, g->ldx, g->x_dt), alignment(g->w, g->ldw, g->w_dt)), alignment(g->y, g->ldy, g->y_dt));
+	k.align = least(least(alignment(g->x, g->ldx, g->x_dt), alignment(g->w, g->ldw, g->w_dt)),
+			alignment(g->y, g->ldy, g->y_dt));
 	k.ldx = (int64_t)g->ldx, k.ldw = (int64_t)g->ldw, k.ldy = (int64_t)g->ldy;
 	return k;
 }
@@ -233,27 +237,32 @@ static int propose(struct cuda *c, struct cuda_blas *b, const struct plan *p, co
 	cublasStatus_t rc;
 
 	BLAS_TRY(cublasLtMatmulPreferenceCreate(&pref));
-	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &c->workspace_bytes, sizeof c->workspace_bytes);
+	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+					     &c->workspace_bytes, sizeof c->workspace_bytes);
 	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &align, sizeof align);
 	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &align, sizeof align);
 	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align, sizeof align);
 	cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align, sizeof align);
 	if (k->exact)
-		cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &none, sizeof none);
+		cublasLtMatmulPreferenceSetAttribute(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+						     &none, sizeof none);
 	rc = cublasLtMatmulAlgoGetHeuristic(b->lt, p->op, p->a, p->b, p->c, p->d, pref, PROPOSALS, found, n);
 	cublasLtMatmulPreferenceDestroy(pref);
 	return rc ? CUDA_FROM_BLAS + (int)rc : *n ? 0 : CUDA_OWN_SHAPE;
 }
 
-static int run(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, void *y, const cublasLtMatmulAlgo_t *algo)
+static int run(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
+	       void *y, const cublasLtMatmulAlgo_t *algo)
 {
-	BLAS_TRY(cublasLtMatmul(b->lt, p->op, &g->alpha, p->pa, p->a, p->pb, p->b, &g->beta, g->add ? g->add : y, p->c, y, p->d, algo,
+	BLAS_TRY(cublasLtMatmul(b->lt, p->op, &g->alpha, p->pa, p->a, p->pb, p->b, &g->beta, g->add ?
+				g->add : y, p->c, y, p->d, algo,
 				c->workspace, c->workspace_bytes, c->stream));
 	return 0;
 }
 
 /* Microseconds of one algorithm, or a negative number where it does not run. */
-static float measure(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, void *y, const cublasLtMatmulAlgo_t *algo)
+static float measure(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
+		     void *y, const cublasLtMatmulAlgo_t *algo)
 {
 	cudaEvent_t from, to;
 	float ms = -1;
@@ -292,7 +301,8 @@ static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, cons
 	best->algo = found[0].algo;
 	best->us = 0;
 	cudaStreamIsCapturing(c->stream, &capturing);
-	if (n < 2 || g->variant == CUDA_GEMM_FIRST || capturing != cudaStreamCaptureStatusNone || cudaMalloc(&y, result_bytes(g))) {
+	if (n < 2 || g->variant == CUDA_GEMM_FIRST || capturing != cudaStreamCaptureStatusNone ||
+	    cudaMalloc(&y, result_bytes(g))) {
 		cudaGetLastError();
 		return;
 	}
@@ -308,7 +318,8 @@ static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, cons
 	cudaFree(y);
 }
 
-static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g, int own, const struct test_sizes **out)
+static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
+		  int own, const struct test_sizes **out)
 {
 	struct key k = key_of(g, own);
 	auto known = b->chosen.find(k);
@@ -334,7 +345,8 @@ static int run_chosen(struct cuda *c, struct cuda_blas *b, const struct plan *p,
 	for (int own = 0; own < 2; own++) {
 		CUDA_TRY(choose(c, b, p, g, own, &chosen));
 		rc = run(c, b, p, g, g->y, &chosen->algo);
-		if (rc != CUDA_FROM_BLAS + CUBLAS_STATUS_NOT_SUPPORTED && rc != CUDA_FROM_BLAS + CUBLAS_STATUS_INVALID_VALUE)
+		if (rc != CUDA_FROM_BLAS + CUBLAS_STATUS_NOT_SUPPORTED && rc != CUDA_FROM_BLAS +
+		    CUBLAS_STATUS_INVALID_VALUE)
 			break;
 	}
 	return rc;
@@ -386,7 +398,8 @@ int cuda_gemm_save(struct cuda *c, const char *path)
 	bad = fwrite(&s, sizeof s, 1, f) != 1;
 	for (const auto &kv : b->chosen)
 		if (kv.second.us > 0)
-			bad |= fwrite(&kv.first, sizeof kv.first, 1, f) != 1 || fwrite(&kv.second, sizeof kv.second, 1, f) != 1;
+			bad |= fwrite(&kv.first, sizeof kv.first, 1, f) != 1 ||
+				fwrite(&kv.second, sizeof kv.second, 1, f) != 1;
 	bad |= fclose(f) != 0;
 	return bad ? CUDA_OWN_FILE : 0;
 }

@@ -25,7 +25,8 @@ template <int D> static __device__ __forceinline__ uint32_t tile_at(int r, int c
 /* Copies 16 bytes to shared memory, or writes zeros there without reading. */
 static __device__ __forceinline__ void copy16(uint32_t to, const void *from, bool there)
 {
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from),
+		     "r"(there ? 16 : 0) : "memory");
 }
 
 static __device__ __forceinline__ void copies_commit(void)
@@ -41,7 +42,8 @@ template <int N> static __device__ __forceinline__ void copies_wait(void)
 
 static __device__ __forceinline__ void load16(uint32_t r[4], uint32_t at)
 {
-	asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
+	asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]),
+		     "=r"(r[3]) : "r"(at) : "memory");
 }
 
 static __device__ __forceinline__ void store16(uint32_t at, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
@@ -105,7 +107,8 @@ static __device__ __forceinline__ __half2 half_of_fp8(uint32_t two)
 
 	return __half2(h);
 #else
-	uint32_t apart = (two & 0xff) | (two & 0xff00) << 8, bits = (apart & 0x00800080) << 8 | (apart & 0x007f007f) << 7;
+	uint32_t apart = (two & 0xff) | (two & 0xff00) << 8, bits = (apart & 0x00800080) << 8 |
+		(apart & 0x007f007f) << 7;
 
 	return __hmul2(*(__half2 *)&bits, __float2half2_rn(256));
 #endif

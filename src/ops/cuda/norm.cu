@@ -106,7 +106,8 @@ grad_row(const struct norm_grad &g, int row, int lane, float4 *acc, float *share
 		d[j].z += r * (dy[j].z - x[j].z * k), d[j].w += r * (dy[j].w - x[j].w * k);
 		*(float4 *)(g.dx + at + i) = d[j];
 		if (g.dxa) {
-			__nv_bfloat162 a = __floats2bfloat162_rn(d[j].x, d[j].y), b = __floats2bfloat162_rn(d[j].z, d[j].w);
+			__nv_bfloat162 a = __floats2bfloat162_rn(d[j].x, d[j].y),
+				b = __floats2bfloat162_rn(d[j].z, d[j].w);
 
 			*(uint2 *)(g.dxa + at + i) = make_uint2(*(unsigned *)&a, *(unsigned *)&b);
 		}
@@ -210,7 +211,8 @@ int cuda_rmsnorm_work(int C, size_t *bytes)
 	return 0;
 }
 
-int cuda_rmsnorm_grad(struct cuda *c, float *dx, void *dxa, float *dw, const void *dy, const float *x, const float *rstd,
+int cuda_rmsnorm_grad(struct cuda *c, float *dx, void *dxa, float *dw, const void *dy, const float *x,
+		      const float *rstd,
 		      const float *w, int T, int C, float *work)
 {
 	struct norm_grad g = { dx, (bf16 *)dxa, dw ? work : NULL, (const bf16 *)dy, x, rstd, w, T, C };

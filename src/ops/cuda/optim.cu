@@ -100,6 +100,7 @@ int cuda_adamw(struct cuda *c, float *w, float *m, float *v, const float *g, siz
 {
 	if (n % 4)
 		return CUDA_OWN_SHAPE;
-	adamw<<<blocks_for(n / 4, THREADS), THREADS, 0, c->stream>>>((float4 *)w, (float4 *)m, (float4 *)v, (const float4 *)g, n / 4, *o);
+	adamw<<<blocks_for(n / 4, THREADS), THREADS, 0, c->stream>>>((float4 *)w, (float4 *)m, (float4 *)v,
+								     (const float4 *)g, n / 4, *o);
 	return cuda_launched();
 }

@@ -82,7 +82,8 @@ template <int TPH> static __global__ void __launch_bounds__(THREADS) rope(struct
 
 struct sums { struct f8 qa, qb, ka, kb; };   /* of dqw and dkw, both halves */
 
-static __device__ inline void add_sums(struct sums *s, int is_q, const struct pair8 &d, const struct pair8 &raw, float r)
+static __device__ inline void add_sums(struct sums *s, int is_q, const struct pair8 &d,
+				       const struct pair8 &raw, float r)
 {
 #pragma unroll
 	for (int i = 0; i < 8; i++) {
@@ -96,7 +97,8 @@ static __device__ inline void add_sums(struct sums *s, int is_q, const struct pa
 }
 
 /* dqkv of one head, turned back and, where there is a norm, through it. */
-template <int TPH> static __device__ inline void grad_head(const struct cuda_qk &a, bf16 *dqkv, size_t unit, int live, struct sums *s)
+template <int TPH> static __device__ inline void grad_head(const struct cuda_qk &a, bf16 *dqkv, size_t unit,
+							   int live, struct sums *s)
 {
 	struct place p = place_of<TPH>(a, live ? unit : 0);
 	bf16 *x = dqkv + p.at + p.i;
@@ -156,7 +158,8 @@ template <int TPH> static __device__ inline void put_sums(const struct cuda_qk &
 }
 
 /* Block b has a fixed range of heads, so that its sums do not depend on the GPU. */
-template <int TPH> static __global__ void __launch_bounds__(THREADS) rope_grad(struct cuda_qk a, bf16 *dqkv, size_t each)
+template <int TPH> static __global__ void __launch_bounds__(THREADS) rope_grad(struct cuda_qk a, bf16 *dqkv,
+		size_t each)
 {
 	size_t units = (size_t)a.T * (a.H + a.HKV), first = blockIdx.x * each;
 	struct sums s = {};

@@ -26,8 +26,10 @@ static __device__ __forceinline__ float4 row_load4(const __nv_bfloat16 *x)
 
 static __device__ __forceinline__ struct row_stats stats_join(struct row_stats a, struct row_stats b)
 {
-	float m = fmaxf(a.max, b.max), ka = a.max == m ? 1.0f : __expf(a.max - m), kb = b.max == m ? 1.0f : __expf(b.max - m);
-	struct row_stats r = { m, __fmaf_rn(b.sum, kb, __fmul_rn(a.sum, ka)), __fmaf_rn(b.weighted, kb, __fmul_rn(a.weighted, ka)) };
+	float m = fmaxf(a.max, b.max), ka = a.max == m ? 1.0f : __expf(a.max - m), kb = b.max == m ? 1.0f :
+		__expf(b.max - m);
+	struct row_stats r = { m, __fmaf_rn(b.sum, kb, __fmul_rn(a.sum, ka)), __fmaf_rn(b.weighted, kb,
+			__fmul_rn(a.weighted, ka)) };
 
 	return r;
 }

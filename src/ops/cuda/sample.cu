@@ -125,7 +125,8 @@ struct digits {
 };
 
 /* Histogram of the weights: 1 each, or the mass. */
-template <bool MASS, class T> static __device__ void histogram(const row<T> *r, struct shared_row *sm, const struct digits *d)
+template <bool MASS, class T> static __device__ void histogram(const row<T> *r, struct shared_row *sm,
+							       const struct digits *d)
 {
 	__syncthreads();
 	for (int i = threadIdx.x; i < BINS; i += ROW_THREADS)
@@ -183,7 +184,8 @@ static __device__ int reach(struct shared_row *sm, u64 want, u64 *before)
 
 /* The key at which weights of keys from `from` on, the largest first, reach `want`; *before is their sum
  * ahead of it. */
-template <bool MASS, class T> static __device__ uint32_t key_reaching(const row<T> *r, struct shared_row *sm, uint32_t from, u64 want, u64 *before)
+template <bool MASS, class T> static __device__ uint32_t key_reaching(const row<T> *r, struct shared_row *sm,
+								      uint32_t from, u64 want, u64 *before)
 {
 	static const struct { int shift, width; } digit[] = { { 21, 11 }, { 10, 11 }, { 0, 10 } };
 	struct digits d = { -1, 32, 0, 0, from };
@@ -217,7 +219,8 @@ template <class T> static __device__ u64 mass_from(const row<T> *r, struct share
 	return all;
 }
 
-template <class T> static __device__ struct cut cut_of(const row<T> *r, struct shared_row *sm, const struct sample_opts *o)
+template <class T> static __device__ struct cut cut_of(const row<T> *r, struct shared_row *sm,
+						       const struct sample_opts *o)
 {
 	struct cut c = { 0, ~(u64)0, 1 };
 	u64 before;
@@ -240,7 +243,8 @@ template <class T> static __device__ struct cut cut_of(const row<T> *r, struct s
 /* --- the draw ---- */
 
 /* Four elements of a lane: what each weighs if above the cut, and how many are at it. */
-template <class T> static __device__ __forceinline__ int weigh4(const row<T> *r, const struct cut *c, int i, u64 w[4], unsigned *at)
+template <class T> static __device__ __forceinline__ int weigh4(const row<T> *r, const struct cut *c,
+								int i, u64 w[4], unsigned *at)
 {
 	int equal = 0;
 
@@ -302,7 +306,8 @@ template <class T> static __device__ void segments(const row<T> *r, const struct
 
 /* found: the segment's place in the sum, the room for equals in it; index: the segment. `each` is the
  * mass of a token at the cut. */
-static __device__ void find_segment(struct shared_row *sm, const u64 *above, const int *equal, int n, const struct cut *c, u64 each, uint64_t u)
+static __device__ void find_segment(struct shared_row *sm, const u64 *above, const int *equal, int n,
+				    const struct cut *c, u64 each, uint64_t u)
 {
 	int per = (n + ROW_THREADS - 1) / ROW_THREADS, from = min((int)threadIdx.x * per, n), to = min(from + per, n);
 	u64 count = 0, sum = 0, all, equals, before, target;
@@ -405,13 +410,15 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 	}
 }
 
-template <class T> static __global__ void __launch_bounds__(ROW_THREADS, 2) sample_kernel(const __grid_constant__ struct cuda_sample a)
+template <class T> static __global__ void __launch_bounds__(ROW_THREADS,
+							    2) sample_kernel(const __grid_constant__ struct cuda_sample a)
 {
 	extern __shared__ u64 above[];                 /* of the segments, and behind it how many are equal */
 	__shared__ struct shared_row sm;
 	int n = (a.V + SEGMENT - 1) / SEGMENT, i = blockIdx.x;
 	struct sample_opts o = a.row[i].o;
-	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0, o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0,
+	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0,
+		     o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0,
 		     a.seen && o.repetition > 0 && o.repetition != 1 ? a.seen + (size_t)i * ((a.V + 31) / 32) : NULL, o.repetition };
 	struct row_stats stats = row_stats_of(r.x, r.V);
 
@@ -422,7 +429,8 @@ template <class T> static __global__ void __launch_bounds__(ROW_THREADS, 2) samp
 		struct cut c = cut_of(&r, &sm, &o);
 
 		segments(&r, &c, above, (int *)(above + n));
-		find_segment(&sm, above, (int *)(above + n), n, &c, c.key ? mass(&r, float_of(c.key)) : 0, uniform(a.row[i].key, (uint32_t)a.drawn[i]));
+		find_segment(&sm, above, (int *)(above + n), n, &c, c.key ? mass(&r, float_of(c.key)) : 0,
+			     uniform(a.row[i].key, (uint32_t)a.drawn[i]));
 		__syncthreads();
 		if (threadIdx.x < 32)
 			find_token(&r, &sm, &c);
@@ -448,10 +456,12 @@ int cuda_sample(struct cuda *c, const struct cuda_sample *s)
 	if (s->rows < 1)
 		return 0;
 	if (s->logits_dt == DT_F32) {
-		CUDA_TRY(cudaFuncSetAttribute(sample_kernel<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+		CUDA_TRY(cudaFuncSetAttribute(sample_kernel<float>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+					      (int)bytes));
 		sample_kernel<float><<<s->rows, ROW_THREADS, bytes, c->stream>>>(*s);
 	} else {
-		CUDA_TRY(cudaFuncSetAttribute(sample_kernel<__nv_bfloat16>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+		CUDA_TRY(cudaFuncSetAttribute(sample_kernel<__nv_bfloat16>,
+					      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
 		sample_kernel<__nv_bfloat16><<<s->rows, ROW_THREADS, bytes, c->stream>>>(*s);
 	}
 	return cuda_launched();

@@ -14,7 +14,8 @@ enum { WARPS = 4, COLUMNS = 32, ROWS = 256, TILES = 4 };
 /* c += a b: m16n8k16, bf16 operands, fp32 sums. */
 static __device__ inline void mma(float c[4], const unsigned a[4], const unsigned b[2])
 {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
+		     "%7}, {%8, %9}, {%0, %1, %2, %3};"
 		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -32,7 +33,8 @@ static __device__ inline struct runner_link lane_of(void)
 static __device__ inline int column_of(struct runner_link l, int j) { return 8 * (l.g / 2) + 2 * j + l.g % 2; }
 
 /* The right operand of columns f.. from B[f][r]. */
-template <int KS> static __device__ inline void load_b(unsigned b[KS][TILES][2], const bf16 *B, int f, struct runner_link l)
+template <int KS> static __device__ inline void load_b(unsigned b[KS][TILES][2], const bf16 *B, int f,
+						       struct runner_link l)
 {
 #pragma unroll
 	for (int j = 0; j < TILES; j++) {
@@ -54,7 +56,8 @@ static __device__ inline unsigned pair_of(bf16 lo, bf16 hi)
 }
 
 /* The same from A[r][F], whose columns are the products' columns. */
-template <int KS> static __device__ inline void load_a(unsigned b[KS][TILES][2], const bf16 *A, int F, int f, struct runner_link l)
+template <int KS> static __device__ inline void load_a(unsigned b[KS][TILES][2], const bf16 *A, int F,
+						       int f, struct runner_link l)
 {
 #pragma unroll
 	for (int j = 0; j < TILES; j++)
@@ -69,7 +72,8 @@ template <int KS> static __device__ inline void load_a(unsigned b[KS][TILES][2],
 }
 
 /* The left operand: rows `row` and `row` + 8 of u[T][ld], columns at.. */
-template <int KS> static __device__ inline void load_u(unsigned a[KS][4], const bf16 *u, size_t ld, int lo, int hi, struct runner_link l)
+template <int KS> static __device__ inline void load_u(unsigned a[KS][4], const bf16 *u, size_t ld, int lo,
+						       int hi, struct runner_link l)
 {
 #pragma unroll
 	for (int s = 0; s < KS; s++) {
@@ -84,7 +88,8 @@ template <int KS> static __device__ inline void load_u(unsigned a[KS][4], const 
 
 /* x[2] (rows lo and hi, eight columns) += u B^T. */
 template <int KS> static __device__ inline void
-add_product(struct f8 x[2], const bf16 *u, size_t ld, int lo, int hi, const unsigned b[KS][TILES][2], struct runner_link l)
+add_product(struct f8 x[2], const bf16 *u, size_t ld, int lo, int hi, const unsigned b[KS][TILES][2],
+	    struct runner_link l)
 {
 	unsigned a[KS][4];
 
@@ -115,7 +120,8 @@ template <int KS> struct both {
 			load_b<KS>(up, (const bf16 *)a.up_b, f, l);
 	}
 
-	__device__ inline void add(const struct cuda_swiglu &a, int lo, int hi, struct runner_link l, struct f8 g[2], struct f8 u[2]) const
+	__device__ inline void add(const struct cuda_swiglu &a, int lo, int hi, struct runner_link l,
+				   struct f8 g[2], struct f8 u[2]) const
 	{
 		const bf16 *rows = (const bf16 *)a.u;
 
@@ -132,7 +138,8 @@ struct rows {
 	uint4 g[2], u[2], d[2];
 };
 
-template <int grad> static __device__ inline void fetch(struct rows *r, const struct cuda_swiglu &a, int row, int f, struct runner_link l)
+template <int grad> static __device__ inline void fetch(struct rows *r, const struct cuda_swiglu &a,
+							int row, int f, struct runner_link l)
 {
 	const bf16 *gu = (const bf16 *)a.gu + f + 8 * l.t;
 	size_t ld = 2 * (size_t)a.F;
@@ -162,7 +169,8 @@ template <int KS> static __global__ void __launch_bounds__(WARPS * 32) forward(s
 	w.load(a, f, l);
 	for (int row = blockIdx.y * ROWS; row < end; row += 16) {
 		struct rows r = next;
-		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]), f8_unpack(r.u[1]) };
+		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]),
+				f8_unpack(r.u[1]) };
 
 		if (row + 16 < end)
 			fetch<0>(&next, a, row + 16, f, l);
@@ -194,7 +202,8 @@ template <int KS> static __global__ void __launch_bounds__(WARPS * 32) backward(
 		load_a<KS>(down, (const bf16 *)a.down_a, a.F, f, l);
 	for (int row = blockIdx.y * ROWS; row < end; row += 16) {
 		struct rows r = next;
-		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]), f8_unpack(r.u[1]) };
+		struct f8 g[2] = { f8_unpack(r.g[0]), f8_unpack(r.g[1]) }, u[2] = { f8_unpack(r.u[0]),
+				f8_unpack(r.u[1]) };
 		struct f8 d[2] = { f8_unpack(r.d[0]), f8_unpack(r.d[1]) };
 
 		if (row + 16 < end)

@@ -196,7 +196,8 @@ struct tile_insn *tile_build_last(struct tile_builder *b)
 
 enum { MAX_VARARGS = 16 };
 
-static struct tile_insn *build_va(struct tile_builder *b, enum tile_op op, const struct tile_type *t, int n_src, va_list ap)
+static struct tile_insn *build_va(struct tile_builder *b, enum tile_op op, const struct tile_type *t,
+				  int n_src, va_list ap)
 {
 	tile_reg src[MAX_VARARGS];
 	tile_reg dst = TILE_NO_REG;

@@ -162,7 +162,8 @@ static int may_leave(const struct tile_insn *in, const struct uses *u, const uns
 	return 1;
 }
 
-static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsigned char *inside, int n_regs, struct tile_insn *room)
+static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsigned char *inside,
+		       int n_regs, struct tile_insn *room)
 {
 	int end = loop_end(f, open), moved = 0, kept = 0, depth = 0, left = -1;
 	memset(inside, 0, (size_t)n_regs);
@@ -189,7 +190,8 @@ static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsi
 }
 
 /* Inner loops first, so that what leaves one may leave the next. */
-static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char *inside, int n_regs, struct tile_insn *room)
+static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char *inside, int n_regs,
+			struct tile_insn *room)
 {
 	for (int i = f->n_insns - 1; i >= 0; i--)
 		if (f->insns[i].op == TOP_LOOP)
@@ -204,7 +206,8 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
 	};
 	struct tile_insn *room = arena_array(&tmp, (size_t)f->n_insns + 1, sizeof *room);
-	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1), *dead = arena_array(&tmp, (size_t)f->n_insns + 1, 1);
+	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1), *dead = arena_array(&tmp,
+			(size_t)f->n_insns + 1, 1);
 	int rc = u.reads && u.writes && room && inside && dead ? 0 : err_nomem(e);
 
 	if (!rc && !count_uses(c, &u)) {
@@ -246,7 +249,8 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 		memset(dead, 0, (size_t)c->funcs[f].n_insns);
 		if (count_uses(c, &u))
 			break;
-		/* Counted anew, since folding made more instructions useless; a loop whose body is then empty goes last. */
+		/* Counted anew, since folding made more instructions useless; a loop whose body is
+		 * then empty goes last. */
 		drop_unused(&c->funcs[f], &u, dead);
 		compact(&c->funcs[f], dead);
 		room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);

@@ -7,7 +7,8 @@
 /* Assigns loop-carried registers directly and drops operations nobody reads. Code that is not
  * well-formed is left for the verifier to reject. */
 int tile_build_optimise(struct tile_code *code, struct err *e);
-/* Drops operations of a function that nobody reads, and moves those of its loops that do not depend on them before them. */
+/* Drops operations of a function that nobody reads, and moves those of its loops that do not depend
+ * on them before them. */
 int tile_build_hoist(const struct tile_code *code, struct tile_func *f, struct err *e);
 
 #endif

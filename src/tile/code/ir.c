@@ -3,7 +3,8 @@
 
 static const struct tile_op_info op_table[TILE_OPS] = {
 #define TILEOP(id, text, rule, dst, smin, smax, klass, fl) \
-	[TOP_##id] = { .name = text, .n_dst = dst, .src_min = smin, .src_max = smax, .cost = TOC_##klass, .flags = TOF_##fl },
+	[TOP_##id] = { .name = text, .n_dst = dst, .src_min = smin, .src_max = smax, .cost = TOC_##klass, \
+		       .flags = TOF_##fl },
 #include "tile/code/tileop.def"
 #undef TILEOP
 };
@@ -16,7 +17,8 @@ const struct tile_op_info *tile_op_info(enum tile_op op)
 int tile_op_is_pure(enum tile_op op)
 {
 	switch (op) {
-	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS:
+	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST:
+		case TOP_EXPAND_DIMS:
 	case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
 		return 1;
 	default:

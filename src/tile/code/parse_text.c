@@ -343,7 +343,8 @@ static int read_line(struct reader *r)
 	if (!r->line.n || *r->line.p == '#')
 		return 0;
 	if (accept(r, "kernel "))
-		return quoted(r, &r->kernel) ? -1 : (r->b.code->name = r->kernel, r->b.locs.n ? (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
+		return quoted(r, &r->kernel) ? -1 : (r->b.code->name = r->kernel, r->b.locs.n ?
+						     (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
 	if (accept(r, "param "))
 		return read_param(r);
 	if (accept(r, "loc "))

@@ -66,7 +66,8 @@ static void print_locs(struct code_printer *p)
 	for (int i = 0; i < p->code->n_locs; i++) {
 		int parent = p->code->locs[i].parent;
 		if (parent > 0 && plain_loc(p->code, &p->code->locs[parent]))
-			buf_addf(p->out, "loc %d %d:%d -1 \"%.*s\"\n", parent, p->code->locs[parent].line, p->code->locs[parent].col,
+			buf_addf(p->out, "loc %d %d:%d -1 \"%.*s\"\n", parent, p->code->locs[parent].line,
+				 p->code->locs[parent].col,
 				STR_ARG(p->code->name));
 	}
 }

@@ -1,8 +1,9 @@
 /* Loops that go round once and more: see turns.h.
  *
- * A pass over the kernel's own code for each of the two programs. A register is known as long as it holds an integer that follows from
- * the launch and the program's number alone; what a loop or a branch assigns is not known in it or behind it, but for what is assigned
- * there anew before it is used. */
+ * A pass over the kernel's own code for each of the two programs. A register is known as long as it
+ * holds an integer that follows from the launch and the program's number alone; what a loop or a
+ * branch assigns is not known in it or behind it, but for what is assigned there anew before it is
+ * used. */
 #include "tile/code/trip_count.h"
 
 #include "base/mem.h"
@@ -32,7 +33,8 @@ static void enter_params(struct reading *r)
 	for (int i = 0; i < r->code->n_params; i++) {
 		const struct tile_param *p = &r->code->params[i];
 
-		if (p->n_path || p->part != TILE_PART_VALUE || p->arg < 0 || (size_t)p->arg >= l->n_args || l->args[p->arg].kind != TILE_V_INT)
+		if (p->n_path || p->part != TILE_PART_VALUE || p->arg < 0 || (size_t)p->arg >= l->n_args ||
+		    l->args[p->arg].kind != TILE_V_INT)
 			continue;
 		r->at[p->reg] = (struct number){ .known = 1, .v = l->args[p->arg].i };
 	}
@@ -116,14 +118,16 @@ static struct number step_of(const struct reading *r, int from, int to, tile_reg
 		if (in->n_dst != 1 || tile_dst(in, 0) != made)
 			continue;
 		if (in->op != TOP_MOV)
-			return in->op == TOP_ADD && tile_src(in, 0) == counter ? r->at[tile_src(in, 1)] : (struct number){ .known = 0 };
+			return in->op == TOP_ADD && tile_src(in, 0) == counter ? r->at[tile_src(in, 1)] :
+				(struct number){ .known = 0 };
 		made = tile_src(in, 0);
 	}
 	return (struct number){ .known = 0 };
 }
 
-/* The comparison at the head of a loop: counter >= end leaves a `for`, the opposite of counter < end a `while`. Does it hold for a
- * first turn, and for a second? Registers are as they are in front of the loop, but for its head and the constants inside. */
+/* The comparison at the head of a loop: counter >= end leaves a `for`, the opposite of counter <
+ * end a `while`. Does it hold for a first turn, and for a second? Registers are as they are in
+ * front of the loop, but for its head and the constants inside. */
 static int turns_of(struct reading *r, int loop, int end)
 {
 	const struct tile_insn *test = NULL;
@@ -137,7 +141,8 @@ static int turns_of(struct reading *r, int loop, int end)
 	start = r->at[tile_src(test, 0)];
 	stop = r->at[tile_src(test, 1)];
 	step = step_of(r, loop, end, tile_src(test, 0));
-	if (!start.known || !stop.known || !step.known || step.v <= 0 || stop.v >= INT32_MAX || start.v < 0 || step.v >= INT32_MAX)
+	if (!start.known || !stop.known || !step.known || step.v <= 0 || stop.v >= INT32_MAX ||
+	    start.v < 0 || step.v >= INT32_MAX)
 		return 0;
 	stop.v += test->op == TOP_LE;
 	return (start.v < stop.v) + (start.v + step.v < stop.v);
@@ -185,7 +190,8 @@ static void read_program(struct reading *r, int last)
 	read_to(r, 0, r->f->n_insns);
 }
 
-int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l, void (*more)(void *ctx, int loop), void *ctx, struct err *e)
+int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l,
+		     void (*more)(void *ctx, int loop), void *ctx, struct err *e)
 {
 	struct reading r = { .code = code, .f = &code->funcs[0], .l = l };
 

@@ -1,12 +1,13 @@
-/* A loop over the taps of a filter computes the same offsets and masks in every round of the loop over channels around it. Written
- * out, each round has its own registers and a constant for its index, so build_opt.h can move them before the outer loop.
+/* A loop over the taps of a filter computes the same offsets and masks in every round of the loop
+ * over channels around it. Written out, each round has its own registers and a constant for its
+ * index, so build_opt.h can move them before the outer loop.
  *
  * A `for` of the front end is
  *
  *     i = const lo .. block .. loop; c = ge i, hi; br_if c 1; BODY; i = add i, step; br 0; end; end
  *
- * Invariant: each round does what it did, in the same order; only registers that are written once are renamed, and those that only
- * carry a value from round to round. */
+ * Invariant: each round does what it did, in the same order; only registers that are written once
+ * are renamed, and those that only carry a value from round to round. */
 #include "tile/code/unroll.h"
 
 #include "tile/code/build_opt.h"
@@ -100,7 +101,8 @@ static int body_is_plain(const struct unrolling *u, const struct loop *l)
 	for (int i = l->body; i < l->stop; i++) {
 		const struct tile_insn *in = &u->code.v[i];
 
-		if (in->op == TOP_LOOP || in->op == TOP_RET || ((in->op == TOP_BR || in->op == TOP_BR_IF) && in->imm >= depth))
+		if (in->op == TOP_LOOP || in->op == TOP_RET || ((in->op == TOP_BR || in->op == TOP_BR_IF) &&
+								in->imm >= depth))
 			return 0;
 		depth += (in->op == TOP_IF || in->op == TOP_BLOCK) - (in->op == TOP_END);
 		for (int k = 0; k < in->n_dst; k++)
@@ -134,15 +136,18 @@ static int read_loop(const struct unrolling *u, int open, struct loop *l)
 		return 0;
 	add = &v[l->stop];
 	again = &v[l->stop + 1];
-	if (test->op != TOP_GE || leave->op != TOP_BR_IF || leave->imm != 1 || tile_src(leave, 0) != tile_dst(test, 0) || add->op != TOP_ADD ||
+	if (test->op != TOP_GE || leave->op != TOP_BR_IF || leave->imm != 1 ||
+	    tile_src(leave, 0) != tile_dst(test, 0) || add->op != TOP_ADD ||
 	    again->op != TOP_BR || again->imm)
 		return 0;
 	l->index = tile_src(test, 0);
-	if (tile_dst(add, 0) != l->index || tile_src(add, 0) != l->index || u->regs.v[l->index].ndim || u->regs.v[l->index].ptr)
+	if (tile_dst(add, 0) != l->index || tile_src(add, 0) != l->index || u->regs.v[l->index].ndim ||
+	    u->regs.v[l->index].ptr)
 		return 0;
 	if (!is_constant(u, tile_src(test, 1), &hi) || !is_constant(u, tile_src(add, 1), &l->step) || !find_start(u, l))
 		return 0;
-	if (l->step < 1 || l->lo < INT32_MIN || hi > INT32_MAX || hi <= l->lo || (hi - l->lo - 1) / l->step >= ROUNDS_MOST)
+	if (l->step < 1 || l->lo < INT32_MIN || hi > INT32_MAX || hi <= l->lo ||
+	    (hi - l->lo - 1) / l->step >= ROUNDS_MOST)
 		return 0;
 	l->rounds = (hi - l->lo - 1) / l->step + 1;
 	return body_is_plain(u, l);
@@ -205,7 +210,8 @@ static int write_out(struct unrolling *u, const struct loop *l)
 	for (int i = 0; i < l->open && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
 	for (int64_t k = 0; k < l->rounds && !rc; k++) {
-		rc = name_round(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index], l->lo + k * l->step) ? -1 : 0;
+		rc = name_round(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index],
+							   l->lo + k * l->step) ? -1 : 0;
 		for (int i = l->body; i < l->stop && !rc; i++)
 			rc = copy_insn(u, &u->code.v[i]);
 	}
@@ -310,7 +316,8 @@ static int rename_in(struct unrolling *u, struct tile_insn *in, tile_reg a, tile
 	return r ? 0 : -1;
 }
 
-/* mov a, b; work on a; mov b, a becomes work on b; mov a, b. Rounds hand on their sums like that, and nobody reads the last a. */
+/* mov a, b; work on a; mov b, a becomes work on b; mov a, b. Rounds hand on their sums like that,
+ * and nobody reads the last a. */
 static int stay_in_place(struct unrolling *u)
 {
 	struct insns was = u->code;

@@ -4,8 +4,9 @@
 
 #include "tile/code/ir.h"
 
-/* c->funcs becomes a copy in which the kernel's `for` loops of a few rounds, known in number, are written out, and what no longer
- * depends on an outer loop stands before it. There are more registers then, which only the copy uses. */
+/* c->funcs becomes a copy in which the kernel's `for` loops of a few rounds, known in number, are
+ * written out, and what no longer depends on an outer loop stands before it. There are more
+ * registers then, which only the copy uses. */
 int tile_unroll(struct tile_code *c, struct err *e);
 
 #endif

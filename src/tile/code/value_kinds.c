@@ -1,7 +1,8 @@
 /* Kinds of numbers that follow from a launch: see kinds.h.
  *
- * One pass over the kernel's own code. A register that is assigned once is known where all it is made of is: integers and floats as
- * the least and the most they can be. Doubles hold both: integers beyond 2^53 are no sizes. */
+ * One pass over the kernel's own code. A register that is assigned once is known where all it is
+ * made of is: integers and floats as the least and the most they can be. Doubles hold both:
+ * integers beyond 2^53 are no sizes. */
 #include "tile/code/value_kinds.h"
 
 #include <math.h>
@@ -12,8 +13,10 @@
 enum kind {
 	KIND_NEGATIVE = 1, KIND_ZERO, KIND_ONE, KIND_SMALL, KIND_OTHER,     /* of a number that is known */
 	KIND_HOLDS, KIND_FAILS,                                             /* a comparison can */
-	KIND_FIRST, KIND_SECOND,                                            /* is the one that a minimum or maximum can be */
-	KIND_COUNTS,                                                        /* a quotient can be something, a remainder less than it was made of */
+	/* is the one that a minimum or maximum can be */
+	KIND_FIRST, KIND_SECOND,
+	/* a quotient can be something, a remainder less than it was made of */
+	KIND_COUNTS,
 	KIND_ABSORBED, KIND_ADDED,                                          /* what is added to a float */
 	KIND_TOO_LARGE                                                      /* for its type */
 };
@@ -61,7 +64,8 @@ static struct span around(double a, double b, double c, double d)
 /* Integers towards zero, of a positive divisor. */
 static struct span quotient(const struct kinds *k, struct span a, struct span b)
 {
-	struct span s = { .known = b.lo > 0.0, .lo = trunc(a.lo / (a.lo < 0.0 ? b.lo : b.hi)), .hi = trunc(a.hi / (a.hi < 0.0 ? b.hi : b.lo)) };
+	struct span s = { .known = b.lo > 0.0, .lo = trunc(a.lo / (a.lo < 0.0 ? b.lo : b.hi)),
+			  .hi = trunc(a.hi / (a.hi < 0.0 ? b.hi : b.lo)) };
 
 	if (s.known && !is_exact(s) && s.hi >= 1.0 && k->asked)
 		tell(k, KIND_COUNTS);
@@ -103,7 +107,8 @@ static struct span smaller(const struct kinds *k, struct span a, struct span b, 
 		tell(k, KIND_FIRST);
 	if (asked && (max ? b.hi > a.lo : b.lo < a.hi))
 		tell(k, KIND_SECOND);
-	return (struct span){ .known = 1, .lo = max ? fmax(a.lo, b.lo) : fmin(a.lo, b.lo), .hi = max ? fmax(a.hi, b.hi) : fmin(a.hi, b.hi) };
+	return (struct span){ .known = 1, .lo = max ? fmax(a.lo, b.lo) : fmin(a.lo, b.lo), .hi = max ?
+			      fmax(a.hi, b.hi) : fmin(a.hi, b.hi) };
 }
 
 /* Beside a much larger float, what is added does nothing. */
@@ -180,7 +185,8 @@ static struct span one(enum tile_op op, struct span a, int is_float)
 
 static void compare(const struct kinds *k, enum tile_op op, struct span a, struct span b)
 {
-	int below = a.lo < b.hi, above = a.hi > b.lo, apart = a.hi < b.lo || b.hi < a.lo, same = is_exact(a) && is_exact(b) && a.lo == b.lo;
+	int below = a.lo < b.hi, above = a.hi > b.lo, apart = a.hi < b.lo || b.hi < a.lo,
+		same = is_exact(a) && is_exact(b) && a.lo == b.lo;
 	int holds, fails;
 
 	switch (op) {
@@ -214,7 +220,8 @@ static double most_of(enum dtype dt)
 static void tell_number(const struct kinds *k, struct span s, int is_float)
 {
 	if (is_exact(s))
-		tell(k, s.lo < 0.0 ? KIND_NEGATIVE : s.lo == 0.0 ? KIND_ZERO : !k->asked && !is_float ? KIND_OTHER : s.lo == 1.0 ? KIND_ONE :
+		tell(k, s.lo < 0.0 ? KIND_NEGATIVE : s.lo == 0.0 ? KIND_ZERO : !k->asked && !is_float ?
+		     KIND_OTHER : s.lo == 1.0 ? KIND_ONE :
 		     s.lo < 0x1p-8 ? KIND_SMALL : KIND_OTHER);
 }
 
@@ -224,7 +231,8 @@ static int has_kind(const struct tile_insn *in, struct span a, struct span b, in
 	switch (in->op) {
 	case TOP_ADD: case TOP_MUL: return is_float || a.lo < 0.0 || b.lo < 0.0;
 	case TOP_CAST: return is_float;
-	case TOP_MOV: case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: return 0;
+	case TOP_MOV: case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE:
+		case TOP_PERMUTE: return 0;
 	default: return 1;
 	}
 }
@@ -232,7 +240,8 @@ static int has_kind(const struct tile_insn *in, struct span a, struct span b, in
 static struct span made_of(const struct kinds *k, const struct tile_insn *in, enum dtype dt)
 {
 	int is_float = dtype_is_float(dt);
-	struct span a = in->n_src ? k->at[tile_src(in, 0)] : unknown, b = in->n_src > 1 ? k->at[tile_src(in, 1)] : unknown, s;
+	struct span a = in->n_src ? k->at[tile_src(in, 0)] : unknown, b = in->n_src > 1 ?
+		k->at[tile_src(in, 1)] : unknown, s;
 
 	if (in->n_src < 1 || in->n_src > 2 || !a.known || (in->n_src == 2 && !b.known))
 		return unknown;
@@ -263,7 +272,8 @@ static struct span value_of(const struct kinds *k, const struct tile_insn *in)
 		return unknown;
 	switch (in->op) {
 	case TOP_CONST: return exactly(dtype_is_float(dt) ? in->fimm : (double)in->imm, 0);
-	case TOP_ARANGE: return (struct span){ .known = 1, .lo = (double)in->imm, .hi = (double)(in->imm + tile_numel(t) - 1) };
+	case TOP_ARANGE:
+		return (struct span){ .known = 1, .lo = (double)in->imm, .hi = (double)(in->imm + tile_numel(t) - 1) };
 	case TOP_PROGRAM_ID: return (struct span){ .known = 1, .sized = 1, .hi = (double)(k->l->grid[in->imm] - 1) };
 	case TOP_NUM_PROGRAMS: return exactly((double)k->l->grid[in->imm], 1);
 	default: return made_of(k, in, dt);
@@ -275,7 +285,8 @@ static void enter_params(struct kinds *k)
 	for (int i = 0; i < k->code->n_params; i++) {
 		const struct tile_param *p = &k->code->params[i];
 
-		if (p->n_path || p->part != TILE_PART_VALUE || p->arg < 0 || (size_t)p->arg >= k->l->n_args || k->l->args[p->arg].kind != TILE_V_INT)
+		if (p->n_path || p->part != TILE_PART_VALUE || p->arg < 0 || (size_t)p->arg >= k->l->n_args ||
+		    k->l->args[p->arg].kind != TILE_V_INT)
 			continue;
 		k->at[p->reg] = exactly((double)k->l->args[p->arg].i, 1);
 	}
@@ -287,14 +298,15 @@ static int decides(const struct kinds *k, const struct tile_insn *in)
 	return in->op == TOP_IF || in->op == TOP_BR_IF || (in->op == TOP_SELECT && !k->code->regs[tile_dst(in, 0)].ptr);
 }
 
-/* Backwards from where an integer becomes a float, or decides. Which program does which tile, and which lanes are left out, is no
- * such number. */
+/* Backwards from where an integer becomes a float, or decides. Which program does which tile, and
+ * which lanes are left out, is no such number. */
 static void find_counted(struct kinds *k, const struct tile_func *f)
 {
 	for (int i = f->n_insns - 1; i >= 0; i--) {
 		const struct tile_insn *in = &f->insns[i];
 		struct tile_type t = in->n_dst == 1 ? k->code->regs[tile_dst(in, 0)] : (struct tile_type){ .ptr = 1 };
-		int made = !t.ptr && (dtype_is_float((enum dtype)t.dt) ? in->op == TOP_CAST : k->counted[tile_dst(in, 0)]);
+		int made = !t.ptr && (dtype_is_float((enum dtype)t.dt) ? in->op == TOP_CAST :
+				      k->counted[tile_dst(in, 0)]);
 
 		for (int s = 0; s < (made ? in->n_src : decides(k, in)); s++)
 			k->counted[tile_src(in, s)] = 1;
@@ -319,7 +331,8 @@ static void read_code(struct kinds *k)
 	}
 }
 
-int tile_value_kinds(const struct tile_code *code, const struct tile_launch *l, void (*fn)(void *ctx, int place, int kind), void *ctx, struct err *e)
+int tile_value_kinds(const struct tile_code *code, const struct tile_launch *l,
+		     void (*fn)(void *ctx, int place, int kind), void *ctx, struct err *e)
 {
 	struct kinds k = { .code = code, .l = l, .tell = fn, .ctx = ctx };
 	int rc = 0;

@@ -32,7 +32,8 @@ struct verifier {
 static int fail(struct verifier *v, const struct tile_insn *in, const char *what)
 {
 	const struct tile_loc *l = in && in->loc >= 0 && in->loc < v->code->n_locs ? &v->code->locs[in->loc] : NULL;
-	return err_set_at(v->e, ERR_STATE, l ? l->line : 0, l ? l->col : 0, "tile code of '%.*s', function %d, instruction %d (%s): %s",
+	return err_set_at(v->e, ERR_STATE, l ? l->line : 0, l ? l->col : 0,
+			  "tile code of '%.*s', function %d, instruction %d (%s): %s",
 		STR_ARG(v->code->name), v->fn_index, in ? (int)(in - v->fn->insns) : -1,
 		in && in->op < TILE_OPS ? tile_op_info(in->op)->name : "?", what);
 }
@@ -253,7 +254,8 @@ int tile_verify(const struct tile_code *code, struct err *e)
 		return err_set(e, ERR_RANGE, "tile code of '%.*s' has %d registers", STR_ARG(code->name), code->n_regs);
 	for (int i = 0; i < code->n_regs; i++)
 		if (check_type(code->regs[i]))
-			return err_set(e, ERR_STATE, "tile code of '%.*s': register %d has no legal type", STR_ARG(code->name), i);
+			return err_set(e, ERR_STATE, "tile code of '%.*s': register %d has no legal type",
+				       STR_ARG(code->name), i);
 	v.words = ((size_t)code->n_regs + 63) / 64 + 1;
 	v.now = arena_zalloc(&v.mem, v.words * 8);
 	v.owner = arena_array(&v.mem, (size_t)code->n_regs + 1, sizeof *v.owner);

@@ -77,7 +77,8 @@ static const char *rule_EXPAND(const struct ctx *c)
 
 static const char *rule_RESHAPE(const struct ctx *c)
 {
-	return same_elem(src(c, 0), dst(c, 0)) && tile_numel(src(c, 0)) == tile_numel(dst(c, 0)) ? NULL : "element or count differs";
+	return same_elem(src(c, 0), dst(c, 0)) && tile_numel(src(c, 0)) == tile_numel(dst(c, 0)) ? NULL :
+		"element or count differs";
 }
 
 static const char *rule_PERMUTE(const struct ctx *c)
@@ -121,7 +122,8 @@ static const char *rule_CAT(const struct ctx *c)
 	if (!axis_ok(c, d) || a.ndim != d.ndim || b.ndim != d.ndim || !same_elem(a, d) || !same_elem(b, d))
 		return "element or rank differs";
 	for (int i = 0; i < d.ndim; i++)
-		if (i == c->in->imm ? a.shape[i] + b.shape[i] != d.shape[i] : a.shape[i] != d.shape[i] || b.shape[i] != d.shape[i])
+		if (i == c->in->imm ? a.shape[i] + b.shape[i] != d.shape[i] : a.shape[i] != d.shape[i] ||
+		    b.shape[i] != d.shape[i])
 			return "shape does not follow";
 	return NULL;
 }
@@ -227,7 +229,8 @@ static const char *rule_COMPARE(const struct ctx *c)
 
 static const char *rule_FLOAT_TO_INT(const struct ctx *c)
 {
-	return is_float(src(c, 0)) && is_int(dst(c, 0)) && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "types do not fit";
+	return is_float(src(c, 0)) && is_int(dst(c, 0)) && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL :
+		"types do not fit";
 }
 
 static int is_wide_float(struct tile_type t) { return !t.ptr && (t.dt == DT_F32 || t.dt == DT_F64); }
@@ -236,14 +239,16 @@ static const char *rule_FLOAT_INT(const struct ctx *c)
 {
 	if (!tile_type_eq(src(c, 0), dst(c, 0)) || !is_wide_float(dst(c, 0)))
 		return "types do not fit";
-	return src(c, 1).dt == DT_I32 && !src(c, 1).ptr && tile_same_shape(src(c, 1), dst(c, 0)) ? NULL : "needs an i32";
+	return src(c, 1).dt == DT_I32 && !src(c, 1).ptr && tile_same_shape(src(c, 1), dst(c, 0)) ? NULL :
+		"needs an i32";
 }
 
 static const char *rule_INT_FLOAT(const struct ctx *c)
 {
 	if (!tile_type_eq(src(c, 1), dst(c, 0)) || !is_wide_float(dst(c, 0)))
 		return "types do not fit";
-	return src(c, 0).dt == DT_I32 && !src(c, 0).ptr && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "needs an i32";
+	return src(c, 0).dt == DT_I32 && !src(c, 0).ptr && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL :
+		"needs an i32";
 }
 
 static const char *rule_BITS64(const struct ctx *c)
@@ -255,14 +260,16 @@ static const char *rule_BITS64(const struct ctx *c)
 
 static const char *rule_HILO(const struct ctx *c)
 {
-	if (!tile_type_eq(src(c, 0), src(c, 1)) || src(c, 0).ptr || src(c, 0).dt != DT_I32 || dst(c, 0).ptr || dst(c, 0).dt != DT_F64)
+	if (!tile_type_eq(src(c, 0), src(c, 1)) || src(c, 0).ptr || src(c, 0).dt != DT_I32 ||
+	    dst(c, 0).ptr || dst(c, 0).dt != DT_F64)
 		return "needs two i32, fp64 out";
 	return tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "shape differs";
 }
 
 static const char *rule_INT_COUNT(const struct ctx *c)
 {
-	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "needs an integer, i32 out";
+	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 && tile_same_shape(src(c, 0),
+			dst(c, 0)) ? NULL : "needs an integer, i32 out";
 }
 
 static const char *rule_SAD(const struct ctx *c)
@@ -277,7 +284,8 @@ static const char *rule_ADDPTR(const struct ctx *c)
 {
 	if (!dst(c, 0).ptr || !tile_type_eq(src(c, 0), dst(c, 0)))
 		return "needs a pointer of the same type";
-	return is_int(src(c, 1)) && tile_same_shape(src(c, 1), dst(c, 0)) ? NULL : "needs an integer offset of that shape";
+	return is_int(src(c, 1)) && tile_same_shape(src(c, 1), dst(c, 0)) ? NULL :
+		"needs an integer offset of that shape";
 }
 
 static int mask_ok(const struct ctx *c, int k)
@@ -320,7 +328,8 @@ static const char *rule_ATOMIC(const struct ctx *c)
 
 static const char *rule_CAS(const struct ctx *c)
 {
-	return pointee_ok(src(c, 0), src(c, 1)) && tile_type_eq(src(c, 1), src(c, 2)) && tile_type_eq(src(c, 1), dst(c, 0)) &&
+	return pointee_ok(src(c, 0), src(c, 1)) && tile_type_eq(src(c, 1), src(c, 2)) &&
+		tile_type_eq(src(c, 1), dst(c, 0)) &&
 		!is_bool(dst(c, 0)) ? NULL : "types do not fit";
 }
 
@@ -334,7 +343,8 @@ static const char *rule_BARRIER(const struct ctx *c) { (void)c; return NULL; }
 static const char *rule_HINT(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
-	if (in->attr[0] < TILE_HINT_MULTIPLE || in->attr[0] > TILE_HINT_CONSTANT || (!src(c, 0).ptr && is_float(src(c, 0))))
+	if (in->attr[0] < TILE_HINT_MULTIPLE || in->attr[0] > TILE_HINT_CONSTANT ||
+	    (!src(c, 0).ptr && is_float(src(c, 0))))
 		return "needs a hint about integers or pointers";
 	for (int d = 0; d < MAX(src(c, 0).ndim, 1); d++)
 		if (in->attr[1 + d] < 1)
@@ -359,7 +369,8 @@ static const char *rule_DOT(const struct ctx *c)
 		return "shapes do not chain";
 	if (c->in->n_src == 3 && !tile_type_eq(src(c, 2), d))
 		return "accumulator differs";
-	if (!(d.dt == DT_F32 || d.dt == DT_F16 || d.dt == DT_BF16 || d.dt == DT_F64 || d.dt == DT_I32 || d.dt == DT_U32))
+	if (!(d.dt == DT_F32 || d.dt == DT_F16 || d.dt == DT_BF16 || d.dt == DT_F64 || d.dt == DT_I32 ||
+	      d.dt == DT_U32))
 		return "no product of that type";
 	if ((a.dt == DT_F64 || b.dt == DT_F64) != (d.dt == DT_F64))
 		return "fp64 mixed with others";
@@ -417,7 +428,8 @@ static const char *combine_ok(const struct ctx *c)
 	if (f->n_params != 2 * n || f->n_results != n)
 		return "function does not fit";
 	for (int i = 0; i < n; i++)
-		if (!same_elem(c->code->regs[f->params[i]], src(c, i)) || !same_elem(c->code->regs[f->params[n + i]], src(c, i)) ||
+		if (!same_elem(c->code->regs[f->params[i]], src(c, i)) ||
+		    !same_elem(c->code->regs[f->params[n + i]], src(c, i)) ||
 		    !same_elem(c->code->regs[f->results[i]], src(c, i)))
 			return "function types do not fit";
 	return NULL;
@@ -440,7 +452,8 @@ static const char *rule_SCAN(const struct ctx *c)
 	if (wrong || !axis_ok(c, src(c, 0)))
 		return wrong ? wrong : "no such axis";
 	for (int i = 0; i < c->in->n_src; i++)
-		if (!tile_type_eq(src(c, i), dst(c, i)) || (c->in->attr[0] >= TILE_ARGMAX && c->in->attr[0] <= TILE_ARGMIN_FAST))
+		if (!tile_type_eq(src(c, i), dst(c, i)) || (c->in->attr[0] >= TILE_ARGMAX &&
+							    c->in->attr[0] <= TILE_ARGMIN_FAST))
 			return "types differ, or a combiner that scans do not know";
 	return NULL;
 }
@@ -462,10 +475,12 @@ static const char *rule_MAP(const struct ctx *c)
 	if (tile_numel(src(c, 0)) % pack)
 		return "pack does not divide the tile";
 	for (int i = 0; i < in->n_src * pack; i++)
-		if (!same_elem(c->code->regs[f->params[i]], src(c, i / (int)pack)) || !tile_same_shape(src(c, i / (int)pack), src(c, 0)))
+		if (!same_elem(c->code->regs[f->params[i]], src(c, i / (int)pack)) ||
+		    !tile_same_shape(src(c, i / (int)pack), src(c, 0)))
 			return "sources do not fit";
 	for (int i = 0; i < in->n_dst * pack; i++)
-		if (!same_elem(c->code->regs[f->results[i]], dst(c, i / (int)pack)) || !tile_same_shape(dst(c, i / (int)pack), src(c, 0)))
+		if (!same_elem(c->code->regs[f->results[i]], dst(c, i / (int)pack)) ||
+		    !tile_same_shape(dst(c, i / (int)pack), src(c, 0)))
 			return "results do not fit";
 	return NULL;
 }

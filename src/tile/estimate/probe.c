@@ -46,7 +46,8 @@ static void find_repeats(struct walk *w)
 
 		if (in->n_dst != 1 || in->op == TOP_LOAD)
 			continue;
-		times = in->op == TOP_EXPAND_DIMS ? repeats(w->code->regs[tile_dst(in, 0)], in->imm, w->p->warps) : w->repeat[tile_dst(in, 0)];
+		times = in->op == TOP_EXPAND_DIMS ? repeats(w->code->regs[tile_dst(in, 0)], in->imm,
+							    w->p->warps) : w->repeat[tile_dst(in, 0)];
 		for (int k = 0; k < in->n_src; k++)
 			if (w->code->regs[tile_src(in, k)].ndim == 1)
 				w->repeat[tile_src(in, k)] = MAX(w->repeat[tile_src(in, k)], times);
@@ -69,7 +70,8 @@ static int is_float(const struct walk *w, tile_reg r)
 static int is_heavy(enum tile_op op)
 {
 	switch (op) {
-	case TOP_SQRT: case TOP_RSQRT: case TOP_RCP: case TOP_EXP: case TOP_EXP2: case TOP_LOG: case TOP_LOG2: case TOP_SIN: case TOP_COS:
+	case TOP_SQRT: case TOP_RSQRT: case TOP_RCP: case TOP_EXP: case TOP_EXP2: case TOP_LOG:
+		case TOP_LOG2: case TOP_SIN: case TOP_COS:
 		return 0;
 	default:
 		return 1;
@@ -119,7 +121,8 @@ static void count_dot(struct walk *w, const struct tile_insn *in, const struct d
 
 	*(in->op == TOP_DOT_SCALED ? &d->f8 : dot_kind(d, (enum dtype)a.dt, in->attr[0])) += w->weight * p->lanes;
 	d->count += w->weight;
-	d->turned += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) + (w->fast[tile_src(in, 1)] == c.ndim - 1));
+	d->turned += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) +
+					     (w->fast[tile_src(in, 1)] == c.ndim - 1));
 	if ((double)m * n * k > (double)d->m * d->n * d->k) {
 		d->m = m;
 		d->n = n;
@@ -154,14 +157,16 @@ static int hangs_on_contents(const struct walk *w, const struct tile_insn *in)
 	case TOP_REDUCE: case TOP_SCAN: case TOP_SORT: case TOP_TOPK: case TOP_HISTOGRAM: case TOP_GATHER: case TOP_MAP:
 		return 1;
 	}
-	return in->n_dst && in->n_src && is_float(w, tile_src(in, in->op == TOP_SELECT)) && !w->code->regs[tile_dst(in, 0)].ptr;
+	return in->n_dst && in->n_src && is_float(w, tile_src(in, in->op == TOP_SELECT)) &&
+		!w->code->regs[tile_dst(in, 0)].ptr;
 }
 
 static void walk_memory(struct walk *w, const struct tile_insn *in)
 {
 	enum probe_access kind = in->op == TOP_LOAD ? PROBE_LOAD : in->op == TOP_STORE ? PROBE_STORE : PROBE_ATOMIC;
 	int at = kind == PROBE_LOAD ? 1 : 2, fast;
-	struct probe_target t = { .kind = kind, .ptr = mval_src(w->m, in, 0), .axis = &w->axis[tile_src(in, 0)], .weight = w->weight };
+	struct probe_target t = { .kind = kind, .ptr = mval_src(w->m, in, 0), .axis = &w->axis[tile_src(in, 0)],
+				  .weight = w->weight };
 
 	t.mask = in->op != TOP_CAS && in->n_src > at ? mval_src(w->m, in, at) : NULL;
 	fast = probe_access(w->p, &w->cache, w->m, &t);
@@ -202,7 +207,8 @@ static int walk_one(struct walk *w, const struct decoded_insn *p)
 		return -1;
 	for (int k = 0; k < in->n_dst; k++)
 		mval_renew(mval_dst(w->m, in, k));
-	w->lanes += in->n_dst || in->n_src ? tile_numel(w->code->regs[in->n_dst ? tile_dst(in, 0) : tile_src(in, 0)]) : 0;
+	w->lanes += in->n_dst || in->n_src ? tile_numel(w->code->regs[in->n_dst ? tile_dst(in, 0) :
+								      tile_src(in, 0)]) : 0;
 	if (in->op != TOP_EXPAND_DIMS)
 		pass_fast(w, in);
 	switch (in->op) {
@@ -366,7 +372,8 @@ static int walk_loop(struct walk *w, int pc)
 		return pc + 1;
 	n = plan_turns(w, b.turns, at, weight);
 	/* Triton makes loads ahead in a `for` with a dot, or where it is told to; never in a `while`. */
-	w->piped = (w->plan->v[pc].in->attr[0] && has_op(w->plan, b.body, b.back, TOP_DOT) && w->p->stages > 1) || w->plan->v[pc].in->attr[0] > 2;
+	w->piped = (w->plan->v[pc].in->attr[0] && has_op(w->plan, b.body, b.back, TOP_DOT) &&
+		    w->p->stages > 1) || w->plan->v[pc].in->attr[0] > 2;
 	for (int i = 0; i < n; i++) {
 		mval_set_int(b.counter, (int64_t)((uint64_t)b.start + (uint64_t)at[i] * (uint64_t)b.step));
 		w->weight = around * weight[i];
@@ -420,7 +427,8 @@ static void enter_params(struct walk *w)
 		tile_reg r = w->code->params[i].reg;
 		struct tile_type t = w->code->regs[r];
 
-		axis_param(&w->axis[r], t.ptr, is_float(w, r) ? 1 : mval_int(&w->m->vals[r]), dtype_size((enum dtype)t.dt));
+		axis_param(&w->axis[r], t.ptr, is_float(w, r) ? 1 : mval_int(&w->m->vals[r]),
+			   dtype_size((enum dtype)t.dt));
 	}
 }
 
@@ -470,7 +478,8 @@ static void walk_close(struct walk *w, struct bench *b)
 	bench_close(b);
 }
 
-int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out, struct err *e)
+int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out,
+		 struct err *e)
 {
 	struct walk w = { .code = code, .plan = &code->decoded->funcs[0], .p = out };
 	struct resources need;

@@ -17,7 +17,8 @@ enum { PROBE_PARAMS = 128 };                /* no launch has more arguments (tor
 struct probe_ops {
 	double f32, f16, f64, integer;
 	double divided, int_divided;        /* quotients and remainders: of floats, of integers */
-	double special, heavy;              /* exp2, rsqrt and the like; functions of many instructions (erf, tanh, pow) */
+	/* exp2, rsqrt and the like; functions of many instructions (erf, tanh, pow) */
+	double special, heavy;
 	double reduced;                     /* lanes that reductions, scans and sorts take */
 };
 
@@ -52,7 +53,8 @@ struct probe {
 	struct probe_ops ops;
 	struct probe_dots dots;
 	struct probe_memory memory;
-	double rounds, piped_rounds;        /* times that a program waits for loads; in loops whose loads are made ahead */
+	/* times that a program waits for loads; in loops whose loads are made ahead */
+	double rounds, piped_rounds;
 	double syncs;                       /* and for its other warps */
 	double converts;                    /* and for a loaded vector to become a side of a tile */
 	int n_params;
@@ -60,6 +62,7 @@ struct probe {
 };
 
 /* 0 and *out; -1: *e. */
-int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out, struct err *e);
+int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out,
+		 struct err *e);
 
 #endif

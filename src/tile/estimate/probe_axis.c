@@ -51,7 +51,8 @@ static void add(struct axis_info *d, const struct axis_info *a, const struct axi
 	struct axis_info r = { .divisible = MAX(gcd(a->divisible, b->divisible), 1) };
 
 	for (int k = 0; k < TILE_DIMS; k++) {
-		int64_t left = gcd(a->contiguous[k], b->constant[k]), right = subtract ? 1 : gcd(a->constant[k], b->contiguous[k]);
+		int64_t left = gcd(a->contiguous[k], b->constant[k]), right = subtract ? 1 :
+			gcd(a->constant[k], b->contiguous[k]);
 
 		r.contiguous[k] = (int32_t)MAX(left, right);
 		r.constant[k] = (int32_t)gcd(a->constant[k], b->constant[k]);
@@ -89,7 +90,8 @@ static void divide(const struct tile_insn *in, struct axis_info *info, int remai
 	struct axis_info r = { .divisible = remainder ? gcd(a->divisible, b->divisible) : 1 };
 
 	for (int k = 0; k < TILE_DIMS; k++) {
-		int64_t run = b->constant[k] > 1 ? gcd(a->contiguous[k], gcd(a->divisible, b->divisible)) : 1, same = gcd(a->constant[k], b->constant[k]);
+		int64_t run = b->constant[k] > 1 ? gcd(a->contiguous[k], gcd(a->divisible, b->divisible)) :
+			1, same = gcd(a->constant[k], b->constant[k]);
 
 		r.contiguous[k] = (int32_t)(remainder ? run : 1);
 		r.constant[k] = (int32_t)(remainder ? same : MAX(same, run));

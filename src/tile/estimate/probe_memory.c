@@ -149,7 +149,8 @@ static uint64_t shift_of(const struct machine *m, const struct mval *ptr, uint64
 	return ((uint64_t)(first + 1) << 40) - (uint64_t)(uintptr_t)m->allocs[i].base;
 }
 
-static void look_at(struct probe_cache *c, const struct machine *m, const int64_t *addr, const unsigned char *on, const struct mval *ptr, const struct order *o,
+static void look_at(struct probe_cache *c, const struct machine *m, const int64_t *addr,
+		    const unsigned char *on, const struct mval *ptr, const struct order *o,
 		    int64_t from, int64_t count, struct request *r)
 {
 	uint64_t sector[REQUEST_MOST], line[REQUEST_MOST], before = UINT64_MAX, shift = 0;
@@ -179,7 +180,8 @@ static void look_at(struct probe_cache *c, const struct machine *m, const int64_
 
 /* --- an access ------------------------------------------------------------------------------------------- */
 
-static void add_request(struct probe *p, const struct machine *m, const struct probe_target *t, const struct request *r, double stands_for)
+static void add_request(struct probe *p, const struct machine *m, const struct probe_target *t,
+			const struct request *r, double stands_for)
 {
 	struct probe_memory *y = &p->memory;
 	enum probe_access kind = t->kind;
@@ -198,7 +200,8 @@ static void add_request(struct probe *p, const struct machine *m, const struct p
 	}
 	if (!q)
 		return;
-	*(kind == PROBE_LOAD ? &q->loaded : kind == PROBE_STORE ? &q->stored : &q->atomics) += weight * (kind == PROBE_ATOMIC ? r->lanes : r->sectors);
+	*(kind == PROBE_LOAD ? &q->loaded : kind == PROBE_STORE ? &q->stored : &q->atomics) += weight *
+		(kind == PROBE_ATOMIC ? r->lanes : r->sectors);
 	q->unique += weight * r->unique;
 }
 

@@ -10,7 +10,8 @@ struct walk {
 	const struct tile_func *f;
 	int *loop;
 	int *maker;                 /* -1: an argument */
-	int *stages;                /* by loop: 1 + its own, as TOP_LOOP has it; 0: not pipelined, a `while` or one around others */
+	/* by loop: 1 + its own, as TOP_LOOP has it; 0: not pipelined, a `while` or one around others */
+	int *stages;
 	unsigned char *branch;      /* the instruction is in an if of its loop */
 };
 
@@ -81,7 +82,8 @@ static int load_behind(const struct walk *w, tile_reg r)
 		in = &w->f->insns[i];
 		switch (in->op) {
 		case TOP_LOAD: return i;
-		case TOP_CAST: case TOP_BITCAST: case TOP_PERMUTE: case TOP_RESHAPE: case TOP_MOV: r = tile_src(in, 0); break;
+		case TOP_CAST: case TOP_BITCAST: case TOP_PERMUTE: case TOP_RESHAPE: case TOP_MOV:
+			r = tile_src(in, 0); break;
 		default: return -1;
 		}
 	}
@@ -114,9 +116,10 @@ static int buffers_of(const struct walk *w, int at, const struct tile_launch *l,
 	return MAX(is_async(w, dot, l, capability) ? stages : stages - 1, 1);
 }
 
-/* What an operand of a dot takes: as long as its loop runs, where that has buffers for it; for good, where it was loaded before
- * the loop; else only until the dot, and then others may have the place. What was counted before,
- * and what is computed and stays in registers where it can, takes nothing: a refusal is certain. */
+/* What an operand of a dot takes: as long as its loop runs, where that has buffers for it; for
+ * good, where it was loaded before the loop; else only until the dot, and then others may have the
+ * place. What was counted before, and what is computed and stays in registers where it can, takes
+ * nothing: a refusal is certain. */
 struct needs { int64_t looping, lasting, passing; };
 
 static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
@@ -139,7 +142,8 @@ static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, u
 		n->lasting += bytes;
 }
 
-/* Loops that are pipelined have no others inside: they run one after another, and the next has the place of the one before. */
+/* Loops that are pipelined have no others inside: they run one after another, and the next has the
+ * place of the one before. */
 static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, int capability)
 {
 	unsigned char *counted = mem_zalloc((size_t)w->f->n_insns + 1);
@@ -244,7 +248,8 @@ static int check_grid(const struct tile_launch *l, struct diag *d)
 	static const int64_t most[3] = { 2147483647, 65535, 65535 };
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] < 0 || l->grid[i] > most[i])
-			return diag_set(d, REASON_bad_grid, l->line, l->col, "the grid has %lld programs along axis %d; CUDA allows 0 to %lld",
+			return diag_set(d, REASON_bad_grid, l->line, l->col,
+					"the grid has %lld programs along axis %d; CUDA allows 0 to %lld",
 					(long long)l->grid[i], i, (long long)most[i]);
 	return 0;
 }
@@ -255,28 +260,33 @@ static int check_warps(const struct tile_launch *l, struct diag *d)
 	if (n < 1 || (n & (n - 1)))
 		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_warps must be a power of 2, not %d", n);
 	if (n > 32)
-		return diag_set(d, REASON_out_of_resources, l->line, l->col, "out of resource: threads, Required: %d, Hardware limit: 1024.", 32 * n);
+		return diag_set(d, REASON_out_of_resources, l->line, l->col,
+				"out of resource: threads, Required: %d, Hardware limit: 1024.", 32 * n);
 	return 0;
 }
 
 /* Does the back end give up on the operation when a program is spread over several blocks? */
 static int needs_one_block(const struct tile_code *code, const struct tile_insn *in)
 {
-	return in->op == TOP_SCAN || in->op == TOP_SORT || in->op == TOP_TOPK || (in->op == TOP_REDUCE && code->regs[tile_src(in, 0)].ndim == 1);
+	return in->op == TOP_SCAN || in->op == TOP_SORT || in->op == TOP_TOPK ||
+		(in->op == TOP_REDUCE && code->regs[tile_src(in, 0)].ndim == 1);
 }
 
-static int check_ctas(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+static int check_ctas(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu,
+		      struct diag *d)
 {
 	int n = l->num_ctas;
 	if (n == 1)
 		return 0;
 	if (n < 1 || (n & (n - 1)) || n > 16)
-		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas must be a power of 2 up to 16, not %d", n);
+		return diag_set(d, REASON_bad_grid, l->line, l->col,
+				"num_ctas must be a power of 2 up to 16, not %d", n);
 	if (gpu->capability < 90)
 		return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas > 1 needs a GPU of capability 9.0");
 	for (int i = 0; i < code->funcs[0].n_insns; i++)
 		if (needs_one_block(code, &code->funcs[0].insns[i]))
-			return diag_set(d, REASON_bad_grid, l->line, l->col, "num_ctas = %d: Triton does not compile a %s over several blocks", n,
+			return diag_set(d, REASON_bad_grid, l->line, l->col,
+					"num_ctas = %d: Triton does not compile a %s over several blocks", n,
 					tile_op_info(code->funcs[0].insns[i].op)->name);
 	return 0;
 }
@@ -284,32 +294,38 @@ static int check_ctas(const struct tile_code *code, const struct tile_launch *l,
 /* Too few are made more, and too many are not heard; none cannot be written in PTX. */
 static int check_registers(const struct tile_launch *l, struct diag *d)
 {
-	return l->no_registers && diag_set(d, REASON_out_of_resources, l->line, l->col, "PTXAS error: Positive non-zero value expected for maxnreg");
+	return l->no_registers && diag_set(d, REASON_out_of_resources, l->line, l->col,
+					   "PTXAS error: Positive non-zero value expected for maxnreg");
 }
 
 /* A descriptor that the kernel makes lives in memory that the host must be able to give. */
-static int check_allocator(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+static int check_allocator(const struct tile_code *code, const struct tile_launch *l,
+			   const struct tile_gpu *gpu, struct diag *d)
 {
 	int makes = 0;
 	for (int i = 0; i < code->funcs[0].n_insns; i++)
 		makes |= code->funcs[0].insns[i].op == TOP_ALIGNED;
 	if (!makes || l->allocator || gpu->capability < 90)
 		return 0;
-	diag_set(d, REASON_block_pointer, l->line, l->col, "Kernel requires a runtime memory allocation, but no allocator was set. "
+	diag_set(d, REASON_block_pointer, l->line, l->col,
+		 "Kernel requires a runtime memory allocation, but no allocator was set. "
 		 "Use triton.set_allocator to specify an allocator.");
 	diag_hint(d, "tl.make_tensor_descriptor needs it; host-side TensorDescriptor arguments do not");
 	return 1;
 }
 
-int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d)
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu,
+		   struct diag *d)
 {
 	struct resources r;
-	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_registers(l, d) || check_allocator(code, l, gpu, d))
+	if (check_grid(l, d) || check_warps(l, d) || check_ctas(code, l, gpu, d) || check_registers(l, d) ||
+	    check_allocator(code, l, gpu, d))
 		return 1;
 	resource_estimate(code, l, gpu->capability, &r);
 	if (r.shared_bytes <= gpu->shared_bytes)
 		return 0;
-	diag_set(d, REASON_out_of_resources, l->line, l->col, "out of resource: shared memory, Required: %lld, Hardware limit: %lld. "
+	diag_set(d, REASON_out_of_resources, l->line, l->col,
+		 "out of resource: shared memory, Required: %lld, Hardware limit: %lld. "
 		 "Reducing block sizes or `num_stages` may help.", (long long)r.shared_bytes, (long long)gpu->shared_bytes);
 	diag_hint(d, "smaller tiles, or num_stages=%d", MAX(l->num_stages - 1, 1));
 	return 1;
@@ -329,7 +345,8 @@ int resource_tests(const struct tile_code *code)
 
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		struct tile_type t = in->op >= TOP_EQ && in->op <= TOP_GE ? code->regs[tile_src(in, 0)] : (struct tile_type){ .ndim = 1 };
+		struct tile_type t = in->op >= TOP_EQ && in->op <= TOP_GE ? code->regs[tile_src(in, 0)] :
+			(struct tile_type){ .ndim = 1 };
 
 		if (!t.ndim && !t.ptr && !dtype_is_float((enum dtype)t.dt) && !ends_loop(f, tile_dst(in, 0)))
 			return 1;

@@ -18,10 +18,12 @@ struct resources {
 	int registers;              /* of one thread, for the launch's number of warps */
 };
 
-void resource_estimate(const struct tile_code *code, const struct tile_launch *l, int capability, struct resources *out);
+void resource_estimate(const struct tile_code *code, const struct tile_launch *l, int capability,
+		       struct resources *out);
 
 /* Grid and block within what CUDA allows, shared memory within the GPU's. 0, or 1 and *d. */
-int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu, struct diag *d);
+int resource_check(const struct tile_code *code, const struct tile_launch *l, const struct tile_gpu *gpu,
+		   struct diag *d);
 
 /* Refused for what makes Triton's autotuner leave a configuration out instead of failing: it does
  * not fit the GPU, or a tl.static_assert says no. */

@@ -14,7 +14,8 @@ const struct speed_rates speed_rates = {
 #undef SPEED
 };
 
-enum { SECTOR_BYTES = 32, THREADS_MOST = 2048, BLOCKS_MOST = 32, REGISTERS_ALL = 65536, REGISTERS_MOST = 255, REGISTERS_USED = 32 };
+enum { SECTOR_BYTES = 32, THREADS_MOST = 2048, BLOCKS_MOST = 32, REGISTERS_ALL = 65536, REGISTERS_MOST = 255,
+       REGISTERS_USED = 32 };
 
 double speed_stream(const struct tile_gpu *g)
 {
@@ -42,7 +43,8 @@ static double vector_work(const struct probe_ops *o)
 {
 	const struct speed_rates *r = &speed_rates;
 
-	return o->f32 + o->f16 + 16 * o->f64 + r->integer * o->integer + r->divided * o->divided + r->int_divided * o->int_divided +
+	return o->f32 + o->f16 + 16 * o->f64 + r->integer * o->integer + r->divided * o->divided +
+		r->int_divided * o->int_divided +
 	       r->special * o->special + r->heavy * o->heavy + r->reduced * o->reduced;
 }
 
@@ -66,7 +68,8 @@ static double tensor_seconds(const struct probe *p, const struct tile_gpu *g)
 		return 0;
 	full = pow(fmin(1, d->m * d->n / (128.0 * 128.0)) * fmin(1, d->k / 64.0), r->small_dot);
 	share = full * (d->m % 64 || p->warps % 4 ? r->dot : r->dot_async) / (1 + r->turned * d->turned / all);
-	return ((d->tf32 / g->tf32 + d->f16 / g->dot_f16 + d->f8 / g->dot_f8 + d->int8 / g->dot_int8 + d->f64 / g->dot_f64) / share +
+	return ((d->tf32 / g->tf32 + d->f16 / g->dot_f16 + d->f8 / g->dot_f8 + d->int8 / g->dot_int8 +
+		 d->f64 / g->dot_f64) / share +
 		d->f32 / (g->f32 * r->dot_f32 * full)) * 1e-12;
 }
 
@@ -87,7 +90,8 @@ static double path_seconds(const struct probe *p, double fetched, double from_me
 	double loads = fmax(p->memory.sectors - stored_sectors(p), 1e-9);
 	double missed = fmin(1, p->memory.missed / loads), fresh = fetched > 0 ? fmin(1, from_memory / fetched) : 0;
 
-	return (p->rounds * (r->wait_l1 + missed * (r->wait_l2 + fresh * r->wait_memory)) + p->piped_rounds * r->wait_piped +
+	return (p->rounds * (r->wait_l1 + missed * (r->wait_l2 + fresh * r->wait_memory)) + p->piped_rounds *
+		r->wait_piped +
 		(p->syncs + p->converts) * r->wait_sync + r->program) * 1e-9;
 }
 
@@ -116,7 +120,8 @@ double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct spee
 
 	/* A multiply-add is two operations of the data sheet, and one of a lane. */
 	t.vector = turns * vector_work(&p->ops) * g->processors / (g->f32 * 1e12 / 2 * r->vector);
-	t.requests = turns * (r->line * p->memory.lines + p->memory.requests + r->atomic_cycles * p->memory.atomics) / clock;
+	t.requests = turns * (r->line * p->memory.lines + p->memory.requests + r->atomic_cycles *
+			      p->memory.atomics) / clock;
 	t.l2 = turns * sectors * SECTOR_BYTES * g->processors / (g->l2 * 1e9 * r->l2);
 	t.tensor = turns * tensor_seconds(p, g) * g->processors;
 	t.memory = bytes / speed_stream(g);

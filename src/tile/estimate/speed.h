@@ -18,7 +18,8 @@ struct speed_parts {
 	int resident;               /* programs that a multiprocessor holds at once */
 };
 
-double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct speed_parts *parts);      /* seconds; `parts` may be NULL */
+/* seconds; `parts` may be NULL */
+double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct speed_parts *parts);
 /* Bytes a second that streams reach. */
 double speed_stream(const struct tile_gpu *g);
 

@@ -150,7 +150,8 @@ static int param_index(const struct front *f, const struct builtin *b, struct st
 	return -1;
 }
 
-static void bind_positional(struct front *f, const struct builtin *b, const struct front_args *args, struct lang_val *out)
+static void bind_positional(struct front *f, const struct builtin *b, const struct front_args *args,
+			    struct lang_val *out)
 {
 	size_t p = 0;
 	for (size_t i = 0; i < args->n; i++, p++) {
@@ -159,7 +160,8 @@ static void bind_positional(struct front *f, const struct builtin *b, const stru
 			return;
 		}
 		if (p >= b->n_params || b->params[p].keyword_only)
-			front_fail(f, REASON_bad_argument, "%s() takes %zu positional arguments but %zu were given", b->name, b->n_params, args->n);
+			front_fail(f, REASON_bad_argument,
+				   "%s() takes %zu positional arguments but %zu were given", b->name, b->n_params, args->n);
 		out[p] = args->v[i];
 	}
 }
@@ -172,9 +174,11 @@ static void bind_keywords(struct front *f, const struct builtin *b, const struct
 			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
 					"%s() got an unexpected keyword argument 'keepdim'", b->name);
 		if (p < 0)
-			front_fail(f, REASON_bad_argument, "%s() got an unexpected keyword argument '%.*s'", b->name, STR_ARG(args->names[i]));
+			front_fail(f, REASON_bad_argument, "%s() got an unexpected keyword argument '%.*s'",
+				   b->name, STR_ARG(args->names[i]));
 		if (out[p].kind != LANG_UNBOUND)
-			front_fail(f, REASON_bad_argument, "%s() got multiple values for argument '%.*s'", b->name, STR_ARG(args->names[i]));
+			front_fail(f, REASON_bad_argument, "%s() got multiple values for argument '%.*s'",
+				   b->name, STR_ARG(args->names[i]));
 		out[p] = args->kw[i];
 	}
 }
@@ -189,7 +193,8 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 		if (out[i].kind != LANG_UNBOUND)
 			continue;
 		if (b->params[i].required)
-			front_fail(f, REASON_bad_argument, "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
+			front_fail(f, REASON_bad_argument,
+				   "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
 		out[i] = b->params[i].star ? lang_tuple(NULL, 0) : b->params[i].value;
 	}
 	return b->fn(f, b, out);
@@ -200,14 +205,16 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 struct tv arg_tensor(struct front *f, const struct lang_val *v)
 {
 	if (v->kind != LANG_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped && v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped &&
+			   v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
 	return tv_of(v);
 }
 
 int64_t arg_int(struct front *f, const struct lang_val *v, const char *what)
 {
 	if (v->kind == LANG_TENSOR)
-		front_fail(f, REASON_not_constexpr, "%s must be known at compile time, got a tensor of type %s", what, front_ty(f, v->u.t.ty));
+		front_fail(f, REASON_not_constexpr, "%s must be known at compile time, got a tensor of type %s",
+			   what, front_ty(f, v->u.t.ty));
 	if (!lang_is_int(v))
 		front_fail(f, REASON_bad_value, "%s must be an integer, not %s", what, front_str(f, v));
 	return (int64_t)v->u.i;
@@ -246,8 +253,10 @@ static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY
 		pyint d;
 
 		if (!lang_is_int(&t.v[i]))
-			front_fail_hint(f, REASON_not_constexpr, "the sizes of a tile must be tl.constexpr parameters or constants",
-					"Shape element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
+			front_fail_hint(f, REASON_not_constexpr,
+					"the sizes of a tile must be tl.constexpr parameters or constants",
+					"Shape element %zu must have type `constexpr[int]`, got "
+					"`constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 		d = t.v[i].u.i;
 		shape[i] = d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : (int64_t)d;
 	}
@@ -257,7 +266,8 @@ static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY
 int arg_shape(struct front *f, const struct lang_val *v, int64_t shape[TY_MAX_RANK])
 {
 	if (v->kind != LANG_TUPLE)
-		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)", "'%s' object is not iterable", lang_type_name(v));
+		front_fail_hint(f, REASON_bad_shape, "a shape is a tuple: (BLOCK,)",
+				"'%s' object is not iterable", lang_type_name(v));
 	return shape_elements(f, v->u.tup, shape);
 }
 

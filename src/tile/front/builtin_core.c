@@ -6,7 +6,8 @@ struct lang_val bi_program_id(struct front *f, const struct builtin *b, const st
 	int num = !strcmp(b->name, "num_programs");
 	if (!lang_is_int(&a[0]) || a[0].u.i < 0 || a[0].u.i > 2) {
 		struct lang_val bare = lang_raw(a[0]);
-		front_fail_hint(f, REASON_bad_axis, "a grid has three axes: fold more dimensions into one and take it apart with // and %",
+		front_fail_hint(f, REASON_bad_axis,
+				"a grid has three axes: fold more dimensions into one and take it apart with // and %",
 				"%s axis must be 0, 1, or 2 but got %s", b->name, front_str(f, &bare));
 	}
 	return lang_of(emit_imm(f, num ? TOP_NUM_PROGRAMS : TOP_PROGRAM_ID, ty_sc(SC_INT32), (int64_t)a[0].u.i, 0));
@@ -18,11 +19,13 @@ struct lang_val bi_arange(struct front *f, const struct builtin *b, const struct
 
 	(void)b;
 	if (!lang_is_int(&a[0]) || !lang_is_int(&a[1]))
-		front_fail_hint(f, REASON_not_constexpr, "make the size a tl.constexpr parameter", "arange's arguments must be of type tl.constexpr");
+		front_fail_hint(f, REASON_not_constexpr, "make the size a tl.constexpr parameter",
+				"arange's arguments must be of type tl.constexpr");
 	lim = (pyint)1 << 40;
 	s = a[0].u.i;
 	e = a[1].u.i;
-	return lang_of(sem_arange(f, (int64_t)(s > lim ? lim : s < -lim ? -lim : s), (int64_t)(e > lim ? lim : e < -lim ? -lim : e)));
+	return lang_of(sem_arange(f, (int64_t)(s > lim ? lim : s < -lim ? -lim : s),
+				  (int64_t)(e > lim ? lim : e < -lim ? -lim : e)));
 }
 
 struct lang_val bi_full(struct front *f, const struct builtin *b, const struct lang_val *a)
@@ -198,7 +201,8 @@ struct lang_val bi_expand_dims(struct front *f, const struct builtin *b, const s
 struct lang_val bi_gather(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
-	return lang_of(sem_gather(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]), arg_int(f, &a[2], "the axis of gather")));
+	return lang_of(sem_gather(f, arg_tensor(f, &a[0]), arg_tensor(f, &a[1]),
+				  arg_int(f, &a[2], "the axis of gather")));
 }
 
 struct lang_val bi_cast(struct front *f, const struct builtin *b, const struct lang_val *a)
@@ -236,15 +240,17 @@ static void check_choice(struct front *f, const struct lang_val *v, const char *
 static const char *const evictions[] = { "evict_last", "evict_first", NULL };
 static const char *const load_caches[] = { ".ca", ".cg", ".cv", NULL };
 static const char *const store_caches[] = { ".wb", ".cg", ".cs", ".wt", NULL };
-/* The assembler takes one of the two. A load that is read again each time (.cv) loses its policy before that, and so does one that a
- * loop fetches ahead for a dot: what is in a loop or in another function is left to the assembler. */
+/* The assembler takes one of the two. A load that is read again each time (.cv) loses its policy
+ * before that, and so does one that a loop fetches ahead for a dot: what is in a loop or in another
+ * function is left to the assembler. */
 static void check_one_hint(struct front *f, const struct lang_val *cache, const struct lang_val *eviction, int is_load)
 {
 	struct str c = arg_str(f, cache, "Cache modifier"), p = arg_str(f, eviction, "Eviction policy");
 
 	if (!c.n || !p.n || (is_load && (str_is(c, ".cv") || f->calls || f->frame->loops)))
 		return;
-	front_late(f, REASON_bad_value, "leave out one of them", "PTXAS error: cache_modifier %.*s and eviction_policy %.*s in one access", STR_ARG(c), STR_ARG(p));
+	front_late(f, REASON_bad_value, "leave out one of them",
+		   "PTXAS error: cache_modifier %.*s and eviction_policy %.*s in one access", STR_ARG(c), STR_ARG(p));
 }
 
 /* in the order of enum tile_sem and enum tile_scope */
@@ -270,7 +276,8 @@ struct lang_val bi_load(struct front *f, const struct builtin *b, const struct l
 	struct sem_access acc;
 
 	(void)b;
-	acc = (struct sem_access){ .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]), .boundary = a[3] };
+	acc = (struct sem_access){ .mask = optional_tensor(f, a[1]), .other = optional_tensor(f, a[2]),
+				   .boundary = a[3] };
 	check_choice(f, &a[5], "Cache modifier", load_caches);
 	check_choice(f, &a[6], "Eviction policy", evictions);
 	check_one_hint(f, &a[5], &a[6], 1);

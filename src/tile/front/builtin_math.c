@@ -28,7 +28,9 @@ static int propagates(struct front *f, const struct lang_val *x, const struct la
 		return 0;
 	bare = lang_raw(*v);
 	if (v->kind != LANG_CLASS || (!str_is(v->u.s, "ALL") && !str_is(v->u.s, "NONE")))
-		front_fail_hint(f, REASON_bad_value, "pass tl.PropagateNan.ALL or tl.PropagateNan.NONE; it takes two values, nest the calls for more",
+		front_fail_hint(f, REASON_bad_value,
+				"pass tl.PropagateNan.ALL or tl.PropagateNan.NONE; it takes two values, "
+				"nest the calls for more",
 				"Unexpected propagate_nan %s", front_str(f, &bare));
 	return str_is(v->u.s, "ALL");
 }
@@ -102,7 +104,8 @@ struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const 
 	size_t i = function_index(b->name);
 	struct tv x = sem_to_tensor(f, a[0]);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name, front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name,
+			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, functions[i].op, x.ty, 1, x.id));
 }
 
@@ -132,9 +135,11 @@ struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct l
 		front_fail(f, REASON_bad_dtype, "both operands of fdiv must have floating scalar type");
 	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
-		front_late(f, REASON_bad_types, "convert one operand", "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+		front_late(f, REASON_bad_types, "convert one operand",
+			   "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
 	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end has no such division: its passes fail */
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y", "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y",
+			   "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
@@ -147,7 +152,8 @@ struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct
 	check_float_gate(f, &a[1], 1);
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s", front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s",
+			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
@@ -163,7 +169,8 @@ struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct la
 	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
 	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s", front_ty(f, ty_scalar(x.ty)));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s",
+			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
 }
 
@@ -179,7 +186,8 @@ struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct
 			continue;
 		t = ty_scalar(a[i].u.t.ty);
 		if (!ty_is_int(t) || ty_bits(t) < 32)
-			front_fail(f, REASON_bad_dtype, "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
+			front_fail(f, REASON_bad_dtype,
+				   "Expected dtype ['int32', 'int64', 'uint32', 'uint64'] but got %s", front_ty(f, t));
 	}
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	return lang_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
@@ -231,7 +239,8 @@ _Noreturn static void no_overload(struct front *f, struct str name, size_t n, co
 	}
 	got = arena_strndup(f->a, buf_cstr(&b), b.n);
 	buf_release(&b);
-	front_fail_hint(f, REASON_bad_dtype, arena_printf(f->a, "libdevice.%.*s takes %s: convert with .to()", STR_ARG(name), overloads(f, name)),
+	front_fail_hint(f, REASON_bad_dtype, arena_printf(f->a, "libdevice.%.*s takes %s: convert with .to()",
+							  STR_ARG(name), overloads(f, name)),
 			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
 }
 

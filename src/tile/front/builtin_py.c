@@ -18,8 +18,8 @@ struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const
 	return lang_none();
 }
 
-/* The hint as an instruction that checks it. Triton hangs a hint on the operation that made the value: a parameter of the kernel
- * has none, so that what is said of it is lost. */
+/* The hint as an instruction that checks it. Triton hangs a hint on the operation that made the
+ * value: a parameter of the kernel has none, so that what is said of it is lost. */
 static void emit_hint(struct front *f, const char *name, struct tv x, const struct lang_tuple *t)
 {
 	int bits = ty_is_ptr(ty_scalar(x.ty)) || ty_is_int(ty_scalar(x.ty));
@@ -28,7 +28,8 @@ static void emit_hint(struct front *f, const char *name, struct tv x, const stru
 	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS || tile_build_is_param(f->b, x.id))
 		return;
 	in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
-	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
+	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ?
+		TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
 	in->text = str_of(name);
 	for (size_t i = 0; i < t->n; i++) {
 		pyint n = t->v[i].u.i;
@@ -47,7 +48,8 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 		if (t.v[i].kind == LANG_TENSOR || (!t.v[i].wrapped && a[1].kind != LANG_TUPLE))
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
 		if (!lang_is_int(&t.v[i]))
-			front_fail(f, REASON_bad_value, "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
+			front_fail(f, REASON_bad_value,
+				   "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
 	}
 	x = arg_tensor(f, &a[0]);
 	scalar_ok = !strcmp(b->name, "multiple_of");
@@ -65,7 +67,9 @@ struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct
 	cond = sem_to_tensor(f, a[0]);
 	/* Triton's front end lets others through, and its parser of the text refuses them. */
 	if (ty_is_block(cond.ty) || !ty_is_bool(cond.ty))
-		front_fail(f, REASON_bad_condition, "tl.assume needs a scalar bool: 'llvm.intr.assume' op operand #0 must be 1-bit signless integer");
+		front_fail(f, REASON_bad_condition,
+			   "tl.assume needs a scalar bool: 'llvm.intr.assume' op operand #0 must be 1-bit "
+			   "signless integer");
 	if (!f->in_func)
 		emit_do(f, TOP_ASSUME, 1, cond.id);
 	return lang_none();
@@ -98,7 +102,8 @@ struct lang_val bi_device_print(struct front *f, const struct builtin *b, const 
 
 	(void)b;
 	if (a[0].kind != LANG_STR)
-		front_fail_hint(f, REASON_bad_argument, "the first argument of print in a kernel is a string literal: print(\"x\", x)",
+		front_fail_hint(f, REASON_bad_argument,
+				"the first argument of print in a kernel is a string literal: print(\"x\", x)",
 				"%s is not string", front_str(f, &a[0]));
 	for (size_t i = 0; i < a[0].u.s.n; i++)
 		if ((unsigned char)a[0].u.s.p[i] > 126)
@@ -127,7 +132,8 @@ struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const
 	if (a[2].kind != LANG_NONE)
 		sem_to_tensor(f, a[2]);
 	if (!ty_is_int(ty_scalar(cond.ty)) || f->in_func || a[2].kind != LANG_NONE)
-		return lang_none();      /* Triton compiles asserts away unless debugging; these say nothing a run could check */
+		/* Triton compiles asserts away unless debugging; these say nothing a run could check */
+		return lang_none();
 	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	emit_do(f, TOP_ASSERT, 1, cond.id);
 	if (!f->mute)
@@ -201,7 +207,8 @@ static void check_static(struct front *f, const struct lang_val *v, const char *
 		front_fail_hint(f, REASON_not_constexpr, "use tl.range for bounds that are not known at compile time",
 				"%s used as tl.static_range %s value is not a constexpr", front_str(f, v), what);
 	if (!lang_is_int(v))
-		front_fail(f, REASON_bad_iterator, "'%s' object cannot be interpreted as an integer", lang_type_name(v));
+		front_fail(f, REASON_bad_iterator, "'%s' object cannot be interpreted as an integer",
+			   lang_type_name(v));
 }
 
 struct lang_val bi_range(struct front *f, const struct builtin *b, const struct lang_val *a)
@@ -264,8 +271,10 @@ static void need_constants(struct front *f, const struct lang_val *a, int n, con
 {
 	for (int i = 0; i < n; i++)
 		if (a[i].kind == LANG_TENSOR)
-			front_fail_hint(f, REASON_not_constexpr, !strcmp(fn, "cdiv") ? "use tl.cdiv on run-time values" : NULL,
-					"Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)");
+			front_fail_hint(f, REASON_not_constexpr, !strcmp(fn, "cdiv") ?
+					"use tl.cdiv on run-time values" : NULL,
+					"Did you forget to add @triton.jit ? (`_semantic` argument must be "
+					"provided outside of JIT functions.)");
 }
 
 struct lang_val bi_host_cdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
@@ -314,7 +323,8 @@ static double float_of_str(struct front *f, struct str s)
 	double d;
 
 	static const struct { const char *name; double v; } words[] = {
-		{ "inf", INFINITY }, { "+inf", INFINITY }, { "infinity", INFINITY }, { "-inf", -INFINITY }, { "-infinity", -INFINITY }, { "nan", NAN },
+		{ "inf", INFINITY }, { "+inf", INFINITY }, { "infinity", INFINITY }, { "-inf", -INFINITY },
+		{ "-infinity", -INFINITY }, { "nan", NAN },
 	};
 	for (size_t i = 0; i < COUNT_OF(words); i++)
 		if (t.n == strlen(words[i].name) && !strncasecmp(t.p, words[i].name, t.n))
@@ -360,7 +370,8 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 				return 1;
 		return 0;
 	}
-	name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
+	name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) :
+		STR("?");
 	switch (v->kind) {
 	case LANG_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
 	case LANG_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
@@ -368,7 +379,9 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 	case LANG_INT: return str_is(name, "int");
 	case LANG_FLOAT: return str_is(name, "float");
 	case LANG_STR: return str_is(name, "str");
-	case LANG_TYPE: return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
+	case LANG_TYPE:
+		return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" :
+						       v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
 	case LANG_DESC: return str_is(name, "tensor_descriptor") || str_is(name, "tensor_descriptor_base");
 	default: return 0;
 	}

@@ -10,7 +10,8 @@ struct lang_val bi_dot(struct front *f, const struct builtin *b, const struct la
 	(void)b;
 	if (a[3].kind != LANG_NONE && a[4].kind != LANG_NONE)
 		front_fail(f, REASON_dot_rules, "Only one of input_precision and allow_tf32 can be specified");
-	d = (struct sem_dot){ .a = arg_tensor(f, &a[0]), .b = arg_tensor(f, &a[1]), .acc = a[2], .max_imprecise = a[5], .out = arg_dtype(f, &a[6]) };
+	d = (struct sem_dot){ .a = arg_tensor(f, &a[0]), .b = arg_tensor(f, &a[1]), .acc = a[2],
+			      .max_imprecise = a[5], .out = arg_dtype(f, &a[6]) };
 	d.precision = a[3].kind != LANG_NONE ? arg_str(f, &a[3], "input_precision")
 		: a[4].kind == LANG_NONE || lang_truth(&a[4]) ? STR("tf32") : STR("ieee");
 	return lang_of(sem_dot(f, &d));
@@ -39,7 +40,8 @@ static struct tv scaled_operand(struct front *f, const struct lang_val *v, size_
 	if (ty_is(x.ty->elem, formats[fmt].type))
 		return x;
 	if (!ty_is(x.ty->elem, formats[fmt].bits))
-		front_fail(f, REASON_dot_rules, "Unexpected dtype for %s. Got %s", formats[fmt].name, front_ty(f, x.ty->elem));
+		front_fail(f, REASON_dot_rules, "Unexpected dtype for %s. Got %s", formats[fmt].name,
+			   front_ty(f, x.ty->elem));
 	return sem_bitcast(f, x, ty_sc(formats[fmt].type));
 }
 
@@ -55,7 +57,8 @@ static void check_scale(struct front *f, const struct lang_val *v, const char *s
 	group = ty_is(ty_scalar(s.ty), SC_FP8E4NV) ? 16 : 32;
 	rank = s.ty->rank;
 	if (rank < 2 || s.ty->shape[rank - 2] != rows || s.ty->shape[rank - 1] != k / group)
-		front_fail(f, REASON_dot_rules, "%s_scale must be a tensor of shape [%lld, %lld]. Got %s", side, (long long)rows,
+		front_fail(f, REASON_dot_rules, "%s_scale must be a tensor of shape [%lld, %lld]. Got %s",
+			   side, (long long)rows,
 			   (long long)(k / group), front_shape(f, s.ty));
 }
 
@@ -85,13 +88,15 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 	pa = formats[fa].fmt == TILE_FMT_E2M1 ? 2 : 1;
 	pb = formats[fb].fmt == TILE_FMT_E2M1 ? 2 : 1;
 	if (r != y.ty->rank)
-		front_fail(f, REASON_dot_rules, "Both inputs must be either 2D or 3D; (lhs: %s vs rhs: %s)", front_shape(f, x.ty), front_shape(f, y.ty));
+		front_fail(f, REASON_dot_rules, "Both inputs must be either 2D or 3D; (lhs: %s vs rhs: %s)",
+			   front_shape(f, x.ty), front_shape(f, y.ty));
 	m = x.ty->shape[r - 2] * (ka ? 1 : pa);
 	k = x.ty->shape[r - 1] * (ka ? pa : 1);
 	n = y.ty->shape[r - 1] * (kb ? 1 : pb);
 	k2 = y.ty->shape[r - 2] * (kb ? pb : 1);
 	if (k != k2)
-		front_fail(f, REASON_dot_rules, "Reduction dimension should pack the same number of elements; (lhs: %s vs rhs: %s)",
+		front_fail(f, REASON_dot_rules,
+			   "Reduction dimension should pack the same number of elements; (lhs: %s vs rhs: %s)",
 			   front_shape(f, x.ty), front_shape(f, y.ty));
 	shape[0] = x.ty->shape[0];
 	shape[1] = m;
@@ -99,7 +104,8 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 	t = sem_block_ty(f, ty_sc(SC_FP32), r, r == 3 ? shape : shape + 1);
 	acc = a[6].kind == LANG_NONE ? emit_float(f, t, 0) : arg_tensor(f, &a[6]);
 	if (!ty_eq(acc.ty, t))
-		front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s", front_ty(f, acc.ty), front_ty(f, t));
+		front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s",
+			   front_ty(f, acc.ty), front_ty(f, t));
 	check_scale(f, &a[1], "lhs", m, k);
 	check_scale(f, &a[4], "rhs", n, k);
 	src[0] = x.id;
@@ -141,7 +147,8 @@ struct lang_val bi_reduce_with_indices(struct front *f, const struct builtin *b,
 	(void)b;
 	x = arg_tensor(f, &a[0]);
 	if (!lang_is_int(&a[1]))
-		front_fail_hint(f, REASON_bad_axis, "name the axis", "argmax and argmin need an axis known at compile time");
+		front_fail_hint(f, REASON_bad_axis, "name the axis",
+				"argmax and argmin need an axis known at compile time");
 	rank = x.ty->rank;
 	if (a[1].u.i < -rank || a[1].u.i >= rank)
 		front_fail(f, REASON_bad_axis, "list index out of range");
@@ -241,6 +248,7 @@ struct lang_val bi_int_dtype(struct front *f, const struct builtin *b, const str
 	snprintf(name, sizeof name, "%sint%lld", lang_truth(&a[1]) ? "" : "u", (long long)bits);
 	sc = sc_by_name(str_of(name));
 	if (sc < 0)
-		front_fail(f, REASON_bad_dtype, "Unsupported bitwidth %lld and signedness %s", (long long)bits, lang_truth(&a[1]) ? "True" : "False");
+		front_fail(f, REASON_bad_dtype, "Unsupported bitwidth %lld and signedness %s",
+			   (long long)bits, lang_truth(&a[1]) ? "True" : "False");
 	return lang_type(ty_sc((enum sc)sc));
 }

@@ -159,7 +159,8 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {
-	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows, .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays,
+	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows,
+				      .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays,
 				       .vetted = &g->vetted };
 	return tile_execute(&runner, code, l, o, cost, d, e);
 }

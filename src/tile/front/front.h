@@ -86,7 +86,8 @@ struct front {
 
 _Noreturn void front_fail(struct front *f, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The same with what to write instead. */
-_Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(4, 5);
+_Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint, const char *fmt,
+			       ...) PRINTF_LIKE(4, 5);
 void front_unsupported(struct front *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What only the verifier of Triton's IR refuses, after everything else was compiled: the first
  * of these is the diagnostic if nothing else is wrong. Emission stops. */

@@ -16,7 +16,8 @@ void front_frame_init(struct front *f, struct front_frame *fr, const struct tile
 	const struct py_arguments *p;
 	const struct py_list *lists[3];
 
-	*fr = (struct front_frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1, .in_prelude = lang_is_library(f->g, fn) };
+	*fr = (struct front_frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1,
+				    .in_prelude = lang_is_library(f->g, fn) };
 	p = params_of(fn);
 	lists[0] = &p->posonlyargs;
 	lists[1] = &p->args;
@@ -88,7 +89,8 @@ static void check_return_type(struct front *f, const struct lang_val *v)
 	}
 	if (fr->ret_void != is_void || (!is_void && !flow_same_type(&fr->ret, v)))
 		front_fail_hint(f, REASON_bad_return, "every return of a function must give the same type",
-				"TypeError('Inconsistent return types: %s and %s')", fr->ret_void ? "void" : flow_type_str(f, &fr->ret),
+				"TypeError('Inconsistent return types: %s and %s')", fr->ret_void ? "void" :
+				flow_type_str(f, &fr->ret),
 				is_void ? "void" : flow_type_str(f, v));
 }
 
@@ -120,9 +122,11 @@ void front_return(struct front *f, const struct py_node *n)
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);
 	if (!fr->up && v.kind != LANG_NONE)
-		front_late(f, REASON_bad_return, "store the value", "kernel functions do not support return with operands");
+		front_late(f, REASON_bad_return, "store the value",
+			   "kernel functions do not support return with operands");
 	if (fr->loops)
-		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early", "AssertionError('We use SCF, so the loop body should only have one block')");
+		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early",
+				"AssertionError('We use SCF, so the loop body should only have one block')");
 	if (fr->regions) {
 		leave_early(f, &v);
 	} else if (!fr->returned) {
@@ -164,36 +168,45 @@ static int param_slot(const struct py_arguments *p, struct str name)
 }
 
 /* Python's binding of arguments to parameters; UNBOUND where the default applies. */
-static void bind(struct front *f, const struct tile_fn *fn, const struct front_args *args, struct lang_val *out, struct lang_val *rest)
+static void bind(struct front *f, const struct tile_fn *fn, const struct front_args *args,
+		 struct lang_val *out, struct lang_val *rest)
 {
 	const struct py_arguments *p = params_of(fn);
 	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
 	size_t first_default;
 
 	if (p->posonlyargs.n || p->kwonlyargs.n)
-		front_fail(f, REASON_unsupported, "a function with positional-only or keyword-only parameters that a kernel calls");
+		front_fail(f, REASON_unsupported,
+			   "a function with positional-only or keyword-only parameters that a kernel calls");
 	if (p->vararg && f->version < 308)
-		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple", "AttributeError(\"'tuple' object has no attribute 'type'\")");
+		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple",
+				"AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)
-		front_fail(f, REASON_bad_argument, "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
+		front_fail(f, REASON_bad_argument,
+			   "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
 	for (size_t i = 0; i < args->n && i < p->args.n; i++)
 		out[i] = args->v[i];
 	*rest = args->n > p->args.n ? lang_tuple(args->v + p->args.n, args->n - p->args.n) : lang_tuple(NULL, 0);
 	for (size_t i = 0; i < args->n_kw; i++) {
-		int slot = !from_kernel || lang_in_version(f->version, fn->name, args->names[i]) ? param_slot(p, args->names[i]) : -1;
+		int slot = !from_kernel || lang_in_version(f->version, fn->name, args->names[i]) ?
+			param_slot(p, args->names[i]) : -1;
 		if (slot < 0 && str_is(args->names[i], "keepdim") && param_slot(p, STR("keep_dims")) >= 0)
 			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
 					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")", STR_ARG(fn->name));
 		if (slot < 0)
-			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+			front_fail(f, REASON_bad_argument,
+				   "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
 		if (out[slot].kind != LANG_UNBOUND)
-			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+			front_fail(f, REASON_bad_argument,
+				   "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
 		out[slot] = args->kw[i];
 	}
 	first_default = p->args.n - p->defaults.n;
 	for (size_t i = 0; i < first_default; i++)
 		if (out[i].kind == LANG_UNBOUND)
-			front_fail(f, REASON_bad_argument, "TypeError(\"%.*s() missing 1 required positional argument: '%.*s'\")", STR_ARG(fn->name),
+			front_fail(f, REASON_bad_argument,
+				   "TypeError(\"%.*s() missing 1 required positional argument: '%.*s'\")",
+				   STR_ARG(fn->name),
 				   STR_ARG(p->args.v[i]->u.arg.arg));
 }
 
@@ -218,13 +231,15 @@ static struct lang_val as_argument(struct front *f, struct lang_val v)
 		return v;
 	for (size_t i = 0; v.kind == LANG_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
 		if (lang_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
-			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
+			front_fail(f, REASON_bad_types,
+				   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
 	if (v.kind == LANG_TUPLE)
 		return v;
 	passable = v.wrapped || lang_is_number(&v) || v.kind == LANG_NONE || v.kind == LANG_TYPE ||
 		       v.kind == LANG_FN || v.kind == LANG_SLICE || v.kind == LANG_RANGE;
 	if (!passable)
-		front_fail_hint(f, REASON_bad_types, "pass a @triton.jit function, or the value", "AttributeError(\"'%s' object has no attribute 'type'\")",
+		front_fail_hint(f, REASON_bad_types, "pass a @triton.jit function, or the value",
+				"AttributeError(\"'%s' object has no attribute 'type'\")",
 				lang_type_name(&v));
 	v.wrapped = 1;
 	return v;
@@ -234,7 +249,8 @@ static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, 
 {
 	for (size_t i = 0; fn->noinline && i < n; i++)
 		if (v[i].kind == LANG_TENSOR && ty_is_block(v[i].u.t.ty) && v[i].u.t.ty->numel != 1)
-			front_fail(f, REASON_bad_types, "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s", STR_ARG(fn->name),
+			front_fail(f, REASON_bad_types,
+				   "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s", STR_ARG(fn->name),
 				   STR_ARG(params_of(fn)->args.v[i]->u.arg.arg), front_str(f, &v[i]));
 }
 
@@ -249,7 +265,8 @@ static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n,
 		while (same < n && flow_same_type(&v[same], &fr->args[same]))
 			same++;
 		if (same == n)
-			front_fail_hint(f, REASON_recursive_call, "write a loop", "KeyError('%.*s'): a jit function cannot call itself", STR_ARG(fn->name));
+			front_fail_hint(f, REASON_recursive_call, "write a loop",
+					"KeyError('%.*s'): a jit function cannot call itself", STR_ARG(fn->name));
 	}
 	if (f->calls >= FRONT_MAX_DEPTH)
 		front_fail(f, REASON_recursive_call, "RecursionError('maximum recursion depth exceeded')");
@@ -261,7 +278,8 @@ static struct lang_val run_body(struct front *f, struct front_frame *fr)
 	const struct py_list *body = &fr->fn->def->u.FunctionDef.body;
 	int mute = f->mute, unsupported = f->unsupported, block = 0;
 	for (size_t i = 0; i < body->n && !block; i++)
-		block = body->v[i]->kind != PY_Return && front_has_return(&(struct py_list){ .v = body->v + i, .n = 1 });
+		block = body->v[i]->kind != PY_Return &&
+			front_has_return(&(struct py_list){ .v = body->v + i, .n = 1 });
 	if (block) {
 		emit_block(f);
 		fr->block_depth = f->depth;
@@ -346,15 +364,18 @@ struct lang_val front_call(struct front *f, struct lang_val fn, const struct fro
 			return front_math(f, str_of(fn.u.b->name), args);
 		return lang_libdevice_call(f, str_of(fn.u.b->name), args);
 	case LANG_CLASS:
-		if (str_is(fn.u.s, "dtype") && args->n == 1 && args->v[0].kind == LANG_STR && sc_by_name(args->v[0].u.s) >= 0)
+		if (str_is(fn.u.s, "dtype") && args->n == 1 && args->v[0].kind == LANG_STR &&
+		    sc_by_name(args->v[0].u.s) >= 0)
 			return lang_type(ty_sc((enum sc)sc_by_name(args->v[0].u.s)));
 		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == LANG_TUPLE)
 			return args->v[0];
 		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));
 	case LANG_TYPE:
-		front_fail_hint(f, REASON_bad_types, "convert with x.to(dtype), or make a constant with tl.full", "TypeError(\"'dtype' object is not callable\")");
+		front_fail_hint(f, REASON_bad_types,
+				"convert with x.to(dtype), or make a constant with tl.full", "TypeError(\"'dtype' object is not callable\")");
 	case LANG_OTHER: case LANG_MODULE:
-		front_fail_hint(f, REASON_non_constexpr_global, "a kernel can call triton.language and @triton.jit functions only",
+		front_fail_hint(f, REASON_non_constexpr_global,
+				"a kernel can call triton.language and @triton.jit functions only",
 				"RuntimeError('Unsupported function referenced: %.*s')", STR_ARG(fn.u.s));
 	default:
 		front_fail(f, REASON_bad_types, "TypeError(\"'%s' object is not callable\")", lang_type_name(&fn));

@@ -217,7 +217,8 @@ struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_va
 	if (lang_is_int(&a))
 		return int_of(f, op == PY_OP_USub ? -a.u.i : op == PY_OP_Invert ? ~a.u.i : a.u.i);
 	if (a.kind == LANG_TUPLE || !a.wrapped)
-		front_fail(f, REASON_unsupported_syntax, "AST unary operator '%s' is not (currently) implemented on type %s",
+		front_fail(f, REASON_unsupported_syntax,
+			   "AST unary operator '%s' is not (currently) implemented on type %s",
 			   method[op], lang_type_name(&a));
 	front_fail(f, REASON_bad_types, "bad operand type for unary %s: '%s'", py_op_text(op), lang_type_name(&a));
 }
@@ -225,7 +226,8 @@ struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_va
 /* --- Python's math module --------------------------------------------------------------------- */
 
 static const struct { const char *name; double (*one)(double); } math_one[] = {
-	{ "sqrt", sqrt }, { "exp", exp }, { "log", log }, { "log2", log2 }, { "log10", log10 }, { "sin", sin }, { "cos", cos },
+	{ "sqrt", sqrt }, { "exp", exp }, { "log", log }, { "log2", log2 }, { "log10", log10 },
+	{ "sin", sin }, { "cos", cos },
 	{ "tan", tan }, { "tanh", tanh }, { "fabs", fabs }, { "log1p", log1p }, { "expm1", expm1 }, { "erf", erf },
 	{ "ceil", ceil }, { "floor", floor }, { "trunc", trunc }, { "exp2", exp2 },
 };

@@ -32,7 +32,8 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	struct str m;
 
 	if (n->kind == PY_Name) {
-		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup || !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
+		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup ||
+		    !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
 			return STR("");
 		if (v.kind == TILE_V_FN)
 			check_function(d->f, v.fn, &d->seen);
@@ -53,7 +54,8 @@ static void check_flat(struct deps *d, const struct py_list *targets)
 {
 	for (size_t i = 0; i < targets->n; i++)
 		if (targets->v[i]->kind == PY_Tuple)
-			front_fail_hint(d->f, REASON_unsupported_syntax, "unpack in two steps", "TypeError(\"unhashable type: 'list'\")");
+			front_fail_hint(d->f, REASON_unsupported_syntax, "unpack in two steps",
+					"TypeError(\"unhashable type: 'list'\")");
 }
 
 static void check_node(void *ctx, struct py_node *n)

@@ -13,8 +13,10 @@ static int is_tensor(const struct lang_val *v) { return v->kind == LANG_TENSOR &
 
 _Noreturn static void hidden_tensor(struct front *f)
 {
-	front_fail_hint(f, REASON_not_constexpr, "drop the tl.constexpr annotation: the value is not known at compile time",
-			"Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT functions.)");
+	front_fail_hint(f, REASON_not_constexpr,
+			"drop the tl.constexpr annotation: the value is not known at compile time",
+			"Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside "
+			"of JIT functions.)");
 }
 
 static struct lang_val bare_tensor(struct lang_val v)
@@ -27,7 +29,8 @@ static struct lang_val bare_tensor(struct lang_val v)
 struct lang_val front_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (op == PY_OP_MatMult)
-		front_fail_hint(f, REASON_unsupported_syntax, "use tl.dot(a, b)", "AST binary operator 'MatMult' is not (currently) implemented.");
+		front_fail_hint(f, REASON_unsupported_syntax, "use tl.dot(a, b)",
+				"AST binary operator 'MatMult' is not (currently) implemented.");
 	if (is_tensor(&a) || is_tensor(&b))
 		return lang_of(sem_binary(f, op, bare_tensor(a), bare_tensor(b)));
 	if (a.kind == LANG_TENSOR || b.kind == LANG_TENSOR)
@@ -61,7 +64,9 @@ static struct lang_val expr_UnaryOp(struct front *f, const struct py_node *n)
 	case PY_OP_USub: return lang_of(sem_neg(f, tv_of(&v)));
 	case PY_OP_Invert: return lang_of(sem_invert(f, tv_of(&v)));
 	case PY_OP_Not: return lang_of(sem_not(f, tv_of(&v)));
-	default: front_fail(f, REASON_unknown_attribute, "AttributeError(\"'tensor' object has no attribute '__pos__'\")");
+	default:
+		front_fail(f, REASON_unknown_attribute,
+			   "AttributeError(\"'tensor' object has no attribute '__pos__'\")");
 	}
 }
 
@@ -73,7 +78,8 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 	struct lang_val *v = arena_array(f->a, count + 1, sizeof *v), last = { 0 };
 	if (f->version < 304 && count > 2)
 		front_fail_hint(f, REASON_unsupported_syntax, "add parentheses, or use & and |",
-				"chained boolean operators (A or B or C) are not supported; use parentheses to split the chain.");
+				"chained boolean operators (A or B or C) are not supported; use parentheses "
+				"to split the chain.");
 	for (size_t i = 0; i < count; i++) {
 		int truth;
 
@@ -108,14 +114,16 @@ static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 	enum py_op op;
 
 	if (n->u.Compare.ops.n != 1)
-		front_fail_hint(f, REASON_unsupported_syntax, "write (a < b) & (b < c)", "simultaneous multiple comparison is not supported");
+		front_fail_hint(f, REASON_unsupported_syntax, "write (a < b) & (b < c)",
+				"simultaneous multiple comparison is not supported");
 	a = front_expr(f, n->u.Compare.left);
 	b = front_expr(f, n->u.Compare.comparators.v[0]);
 	op = n->u.Compare.ops.v[0];
 	if (op == PY_OP_Is || op == PY_OP_IsNot)
 		return lang_bool(identical(&a, &b) == (op == PY_OP_Is));
 	if (op == PY_OP_In || op == PY_OP_NotIn)
-		front_fail(f, REASON_unsupported_syntax, "AttributeError(\"'%s' object has no attribute '__name__'\")", py_op_name(op));
+		front_fail(f, REASON_unsupported_syntax,
+			   "AttributeError(\"'%s' object has no attribute '__name__'\")", py_op_name(op));
 	return front_compare(f, op, a, b);
 }
 
@@ -166,10 +174,13 @@ static struct lang_val items(struct front *f, const struct py_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		v[i] = front_expr(f, l->v[i]);
 	for (size_t i = 0; i < l->n; i++) {
-		int typed = v[i].wrapped || lang_is_number(&v[i]) || v[i].kind == LANG_TENSOR || v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC
-			|| v[i].kind == LANG_TYPE || v[i].kind == LANG_SLICE || v[i].kind == LANG_FN || v[i].kind == LANG_RANGE;
+		int typed = v[i].wrapped || lang_is_number(&v[i]) || v[i].kind == LANG_TENSOR ||
+			v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC
+			|| v[i].kind == LANG_TYPE || v[i].kind == LANG_SLICE || v[i].kind == LANG_FN ||
+				v[i].kind == LANG_RANGE;
 		if (!typed)
-			front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v[i]));
+			front_fail(f, REASON_bad_types,
+				   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v[i]));
 	}
 	return lang_tuple(v, l->n);
 }
@@ -187,9 +198,11 @@ static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 	c = &n->u.ListComp.generators.v[0]->u.comprehension;
 	it = front_expr(f, c->iter);
 	if (it.kind != LANG_TUPLE)
-		front_fail(f, REASON_unsupported_syntax, "NotImplementedError('only tuple comprehensions are supported')");
+		front_fail(f, REASON_unsupported_syntax,
+			   "NotImplementedError('only tuple comprehensions are supported')");
 	if (c->target->kind != PY_Name)
-		front_fail(f, REASON_unsupported_syntax, "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(c->target->kind)->name);
+		front_fail(f, REASON_unsupported_syntax,
+			   "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(c->target->kind)->name);
 	v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
 	for (size_t i = 0; i < it.u.tup.n; i++) {
 		front_set(f, c->target->u.Name.id, it.u.tup.v[i]);
@@ -216,9 +229,12 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct py_node *p = n->u.JoinedStr.values.v[i];
-		v[i] = p->kind == PY_Constant ? lang_str(p->u.Constant.value.s) : front_expr(f, p->u.FormattedValue.value);
+		v[i] = p->kind == PY_Constant ? lang_str(p->u.Constant.value.s) :
+			front_expr(f, p->u.FormattedValue.value);
 		if (!v[i].wrapped && v[i].kind != LANG_TYPE && v[i].kind != LANG_NONE && v[i].kind != LANG_FN)
-			front_fail(f, REASON_not_constexpr, "Cannot evaluate f-string containing non-constexpr conversion values, found conversion of type <class '%s'>",
+			front_fail(f, REASON_not_constexpr,
+				   "Cannot evaluate f-string containing non-constexpr conversion values, "
+				   "found conversion of type <class '%s'>",
 				   lang_type_name(&v[i]));
 	}
 	/* Nothing below leaves by longjmp: the buffer may hold memory. */
@@ -235,7 +251,8 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 
 static int is_full_slice(const struct lang_val *v)
 {
-	return v->kind == LANG_SLICE && v->u.slice[0].kind == LANG_NONE && v->u.slice[1].kind == LANG_NONE && v->u.slice[2].kind == LANG_NONE;
+	return v->kind == LANG_SLICE && v->u.slice[0].kind == LANG_NONE && v->u.slice[1].kind == LANG_NONE &&
+		v->u.slice[2].kind == LANG_NONE;
 }
 
 static const char *index_text(struct front *f, const struct lang_val *v)
@@ -248,13 +265,16 @@ static struct lang_val tensor_index(struct front *f, struct lang_val self, const
 	struct lang_tuple t = index->kind == LANG_TUPLE ? index->u.tup : (struct lang_tuple){ .v = index, .n = 1 };
 	struct tv x = tv_of(&self);
 	if (index->kind == LANG_TENSOR)
-		front_fail_hint(f, REASON_tensor_index, "tensors cannot be indexed: compute addresses and tl.load, or mask and tl.sum",
+		front_fail_hint(f, REASON_tensor_index,
+				"tensors cannot be indexed: compute addresses and tl.load, or mask and tl.sum",
 				"'tensor' object is not iterable");
 	for (size_t d = 0; d < t.n; d++) {
 		if (t.v[d].kind == LANG_NONE)
 			x = sem_expand_dims(f, x, (int)d);
 		else if (!is_full_slice(&t.v[d]))
-			front_fail_hint(f, REASON_tensor_index, "only None and : may stand in a tensor's index; use tl.load at the address, tl.gather, or tl.sum(tl.where(...))",
+			front_fail_hint(f, REASON_tensor_index,
+					"only None and : may stand in a tensor's index; use tl.load at the "
+					"address, tl.gather, or tl.sum(tl.where(...))",
 					"unsupported tensor index: %s", index_text(f, &t.v[d]));
 	}
 	return lang_of(x);
@@ -355,7 +375,8 @@ static struct lang_val call_static_assert(struct front *f, const struct py_Call 
 	struct lang_val a[2];
 
 	if (c->args.n < 1 || c->args.n > 2 || c->keywords.n)
-		front_fail(f, REASON_bad_argument, "TypeError('`static_assert` requires one or two positional arguments only')");
+		front_fail(f, REASON_bad_argument,
+			   "TypeError('`static_assert` requires one or two positional arguments only')");
 	a[0] = front_expr(f, c->args.v[0]);
 	a[1] = lang_str(STR(""));
 	if (a[0].kind == LANG_BOOL && !a[0].u.i && c->args.n == 2 && c->args.v[1]->kind == PY_Constant)
@@ -388,7 +409,9 @@ static struct lang_val call(struct front *f, const struct py_node *n, int unused
 	if (fn.kind == LANG_BUILTIN && fn.u.b->fn == bi_static_assert)
 		return call_static_assert(f, c, fn.u.b);
 	if (unused && fn.kind == LANG_BUILTIN && (fn.u.b->flags & BF_MUST_USE))
-		front_fail(f, REASON_unused_result, "The result of tl.%s is not being used. Note that tl.advance does not have any side effects. "
+		front_fail(f, REASON_unused_result,
+			   "The result of tl.%s is not being used. Note that tl.advance does not have any "
+			   "side effects. "
 			   "To move the block pointer, you need to assign the result of tl.advance to a variable.", fn.u.b->name);
 	read_args(f, c, &args);
 	return front_call(f, fn, &args, unused);
@@ -409,8 +432,10 @@ struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 
 static expr_fn *const table[PY_KINDS] = {
 	[PY_BoolOp] = expr_BoolOp, [PY_BinOp] = expr_BinOp, [PY_UnaryOp] = expr_UnaryOp, [PY_IfExp] = flow_if_exp,
-	[PY_ListComp] = expr_ListComp, [PY_Compare] = expr_Compare, [PY_Call] = expr_Call, [PY_JoinedStr] = expr_JoinedStr,
-	[PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute, [PY_Subscript] = expr_Subscript, [PY_Name] = expr_Name,
+	[PY_ListComp] = expr_ListComp, [PY_Compare] = expr_Compare, [PY_Call] = expr_Call,
+	[PY_JoinedStr] = expr_JoinedStr,
+	[PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute, [PY_Subscript] = expr_Subscript,
+	[PY_Name] = expr_Name,
 	[PY_List] = expr_List, [PY_Tuple] = expr_Tuple, [PY_Slice] = expr_Slice,
 };
 

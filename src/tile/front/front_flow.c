@@ -90,7 +90,8 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 		*d = *v->u.desc;
 		d->id = block_ptr_rebuild(f, v->u.desc->id, regs, at);
 		for (int i = 0; i < 2 * rank; i++)
-			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] : &v->u.desc->strides[i - rank], regs, at);
+			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] :
+					       &v->u.desc->strides[i - rank], regs, at);
 		d->shape = dims;
 		d->strides = dims + rank;
 		r.u.desc = d;

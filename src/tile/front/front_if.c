@@ -39,22 +39,26 @@ static void copy_candidates(struct front *f, const unsigned char *candidate, str
 		}
 }
 
-_Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct lang_val *before, const char *block, const struct lang_val *now)
+_Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct lang_val *before,
+				       const char *block, const struct lang_val *now)
 {
-	front_fail_hint(f, REASON_branch_type_mismatch, "convert so that the variable keeps the type it had before the `if`",
+	front_fail_hint(f, REASON_branch_type_mismatch,
+			"convert so that the variable keeps the type it had before the `if`",
 			"AssertionError('initial value for `%s` is of type %s, but the %s block redefines it as %s')",
 			arena_strndup(f->a, f->frame->names[slot], front_name_length(f->frame, slot)),
 			front_str(f, before), block, front_str(f, now));
 }
 
 /* Triton's checks of names that existed before the if; nonzero: the name is joined. */
-static int joins_livein(struct front *f, size_t slot, const struct lang_val *before, const struct lang_val *t, const struct lang_val *e)
+static int joins_livein(struct front *f, size_t slot, const struct lang_val *before, const struct lang_val *t,
+			const struct lang_val *e)
 {
 	if (!flow_is_triton(before))
 		return 0;
 	if (!flow_is_triton(t) || !flow_is_triton(e)) {
 		const struct lang_val *bad = flow_is_triton(t) ? e : t;
-		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute '_flatten_ir'\")", lang_type_name(bad));
+		front_fail(f, REASON_branch_type_mismatch,
+			   "AttributeError(\"'%s' object has no attribute '_flatten_ir'\")", lang_type_name(bad));
 	}
 	if (!flow_count(f, t) && !flow_count(f, e))
 		return 0;
@@ -70,7 +74,8 @@ static int joins_livein(struct front *f, size_t slot, const struct lang_val *bef
 static void check_both(struct front *f, size_t slot, const struct lang_val *t, const struct lang_val *e)
 {
 	if (!flow_is_triton(t) || !flow_is_triton(e))
-		front_fail(f, REASON_branch_type_mismatch, "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(flow_is_triton(t) ? e : t));
+		front_fail(f, REASON_branch_type_mismatch,
+			   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(flow_is_triton(t) ? e : t));
 	if (flow_same_type(t, e))
 		return;
 	front_fail_hint(f, REASON_branch_type_mismatch, "give the variable one type on both sides",
@@ -92,11 +97,13 @@ static void find_candidates(struct front *f, struct branch *b, const struct py_n
 	front_assigned(fr, &n->u.If.body, in_then);
 	front_assigned(fr, &n->u.If.orelse, in_else);
 	for (size_t i = 0; i < fr->n_names; i++)
-		b->candidate[i] = fr->vars[i].kind != LANG_UNBOUND ? in_then[i] || in_else[i] : in_then[i] && in_else[i];
+		b->candidate[i] = fr->vars[i].kind != LANG_UNBOUND ? in_then[i] || in_else[i] :
+			in_then[i] && in_else[i];
 }
 
 /* Nonzero: the side returned, its end is never reached. */
-static int visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out, int is_else)
+static int visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out,
+		      int is_else)
 {
 	struct front_frame *fr = f->frame;
 	int mute = f->mute, unsupported = f->unsupported;
@@ -109,7 +116,8 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 		copy_candidates(f, b->candidate, b->home, mute);
 	} else {
 		for (size_t i = 0; i < fr->n_names; i++)
-			if (b->home[i].kind != LANG_UNBOUND && fr->vars[i].kind != LANG_UNBOUND && flow_same_type(&b->home[i], &fr->vars[i]))
+			if (b->home[i].kind != LANG_UNBOUND && fr->vars[i].kind != LANG_UNBOUND &&
+			    flow_same_type(&b->home[i], &fr->vars[i]))
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
@@ -128,7 +136,8 @@ static void join(struct front *f, struct branch *b)
 	unsigned char *joined = arena_zalloc(f->a, fr->n_names + 1);
 	for (size_t i = 0; i < fr->n_names; i++)
 		if (b->before.vars[i].kind != LANG_UNBOUND)
-			joined[i] = (unsigned char)joins_livein(f, i, &b->before.vars[i], &b->then.vars[i], &b->otherwise.vars[i]);
+			joined[i] = (unsigned char)joins_livein(f, i, &b->before.vars[i], &b->then.vars[i],
+								&b->otherwise.vars[i]);
 	for (size_t i = 0; i < fr->n_names; i++) {
 		if (joined[i] || !b->then.defs[i] || !b->otherwise.defs[i])
 			continue;
@@ -188,7 +197,8 @@ static void selected_if(struct front *f, const struct py_node *n, struct tv cond
 	for (size_t i = 0; i < fr->n_names; i++) {
 		const struct lang_val *t = &b.then.vars[i], *e = &b.otherwise.vars[i];
 		if (b.candidate[i] && t->kind == LANG_TENSOR && e->kind == LANG_TENSOR && flow_same_type(t, e))
-			b.home[i] = lang_of(emit(f, TOP_SELECT, t->u.t.ty, 3, cond.id, (tile_reg)t->u.t.id, (tile_reg)e->u.t.id));
+			b.home[i] = lang_of(emit(f, TOP_SELECT, t->u.t.ty, 3, cond.id, (tile_reg)t->u.t.id,
+						 (tile_reg)e->u.t.id));
 	}
 	join(f, &b);
 }
@@ -196,7 +206,9 @@ static void selected_if(struct front *f, const struct py_node *n, struct tv cond
 static void static_if(struct front *f, const struct py_node *n, const struct lang_val *cond)
 {
 	if (cond->kind != LANG_BOOL && cond->kind != LANG_INT && cond->kind != LANG_NONE)
-		front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
+		front_fail(f, REASON_bad_condition,
+			   "`if` conditionals can only accept values of type {bool, int, NoneType}, not "
+			   "objects of type %s",
 			   lang_type_name(cond));
 	front_block(f, lang_truth(cond) ? &n->u.If.body : &n->u.If.orelse);
 }
@@ -213,7 +225,8 @@ void flow_if(struct front *f, const struct py_node *n)
 	}
 	c = tv_of(&cond);
 	if (ty_is_block(c.ty) && c.ty->numel != 1)
-		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where, or reduce the condition to a scalar",
+		front_fail_hint(f, REASON_bad_condition,
+				"choose lane by lane with tl.where, or reduce the condition to a scalar",
 				"Boolean value of Tensor with more than one value is ambiguous");
 	c = sem_cast(f, sem_unsplat(f, c), ty_sc(SC_INT1));
 	returns = front_has_return(&n->u.If.body) || front_has_return(&n->u.If.orelse);
@@ -234,23 +247,28 @@ struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 
 	if (cond.kind != LANG_TENSOR || cond.wrapped) {
 		if (cond.kind != LANG_BOOL && cond.kind != LANG_INT && cond.kind != LANG_NONE)
-			front_fail(f, REASON_bad_condition, "`if` conditionals can only accept values of type {bool, int, NoneType}, not objects of type %s",
+			front_fail(f, REASON_bad_condition,
+				   "`if` conditionals can only accept values of type {bool, int, NoneType}, "
+				   "not objects of type %s",
 				   lang_type_name(&cond));
 		return front_expr(f, lang_truth(&cond) ? n->u.IfExp.body : n->u.IfExp.orelse);
 	}
 	c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
 	if (ty_is_block(c.ty))
-		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where", "a conditional expression on a tensor of shape %s", front_shape(f, c.ty));
+		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where",
+				"a conditional expression on a tensor of shape %s", front_shape(f, c.ty));
 	if (!f->in_func)
 		emit_if(f, c.id);
 	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
-	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
+	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR,
+			.u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)
 		emit_else(f);
 	e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));
 	if (!ty_eq(t.ty, e.ty))
 		front_fail_hint(f, REASON_branch_type_mismatch, "convert one side, or use tl.where",
-				"AssertionError('Ternary expression with dynamic condition has inconsistent types %s and %s')", front_ty(f, t.ty), front_ty(f, e.ty));
+				"AssertionError('Ternary expression with dynamic condition has inconsistent "
+				"types %s and %s')", front_ty(f, t.ty), front_ty(f, e.ty));
 	if (f->in_func)
 		return lang_of(emit(f, TOP_SELECT, t.ty, 3, c.id, t.id, e.id));
 	other = lang_of(e);

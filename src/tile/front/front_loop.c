@@ -38,7 +38,8 @@ static const char *slot_name(struct front *f, size_t slot)
 static const char *class_of(const struct lang_val *v)
 {
 	return v->kind == LANG_TENSOR && !v->wrapped ? "<class 'triton.language.core.tensor'>"
-		: v->kind == LANG_TUPLE ? "<class 'triton.language.core.tuple'>" : "<class 'triton.language.core.constexpr'>";
+		: v->kind == LANG_TUPLE ? "<class 'triton.language.core.tuple'>" :
+			"<class 'triton.language.core.constexpr'>";
 }
 
 /* Triton's rules about a name that the body changed. */
@@ -51,12 +52,14 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 		return;
 	if (!flow_is_triton(was)) {
 		if (f->frame->defs[i])
-			front_fail_hint(f, REASON_loop_type_change, "give it a tensor value of its final type before the loop",
+			front_fail_hint(f, REASON_loop_type_change,
+					"give it a tensor value of its final type before the loop",
 					"AssertionError('Loop carried variable %s is not a triton value')", slot_name(f, i));
 		return;
 	}
 	if (!flow_is_triton(now))
-		front_fail(f, REASON_loop_type_change, "AssertionError('cannot reassign constexpr %s in the loop')", slot_name(f, i));
+		front_fail(f, REASON_loop_type_change,
+			   "AssertionError('cannot reassign constexpr %s in the loop')", slot_name(f, i));
 	was_const = !flow_count(f, was) && was->kind != LANG_TUPLE;
 	now_const = !flow_count(f, now) && now->kind != LANG_TUPLE;
 	if (was_const != now_const || was->kind != now->kind) {
@@ -66,8 +69,10 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 				"AssertionError('Loop carried variable %s changed type, was %s but is now %s')", slot_name(f, i), class_of(now), class_of(was));
 	}
 	if (!was_const && !flow_same_type(was, now))
-		front_fail_hint(f, REASON_loop_type_change, "initialise it with the type and shape that the loop gives it",
-				"AssertionError('Loop-carried variable %s has initial type %s but is re-assigned to %s in loop! "
+		front_fail_hint(f, REASON_loop_type_change,
+				"initialise it with the type and shape that the loop gives it",
+				"AssertionError('Loop-carried variable %s has initial type %s but is "
+				"re-assigned to %s in loop! "
 				"Please make sure that the type stays consistent.')", slot_name(f, i), flow_type_str(f, was), flow_type_str(f, now));
 }
 
@@ -76,7 +81,8 @@ static void loop_carry(struct front *f, struct loop *l)
 {
 	struct front_frame *fr = f->frame;
 	size_t n = 0;
-	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a, fr->n_names + 1, sizeof *src);
+	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a,
+			fr->n_names + 1, sizeof *src);
 	struct lang_val d, s;
 
 	for (size_t i = 0; i < fr->n_names; i++) {
@@ -131,7 +137,8 @@ void flow_while(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_bad_condition, "loop on a comparison of run-time values",
 				"AttributeError(\"'%s' object has no attribute 'handle'\")", cond.wrapped ? "constexpr" : lang_type_name(&cond));
 	if (!ty_is_bool(cond.u.t.ty))
-		front_late(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0", "a while condition of type %s", front_ty(f, cond.u.t.ty));
+		front_late(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0",
+			   "a while condition of type %s", front_ty(f, cond.u.t.ty));
 	emit_br_if(f, emit(f, TOP_NOT, ty_sc(SC_INT1), 1, (tile_reg)cond.u.t.id).id, 1);
 	loop_body(f, &l, &n->u.While.body);
 	emit_br(f, 0);
@@ -164,7 +171,8 @@ struct bounds { struct tv start, end, step; const struct ty *type; int negative;
 static void check_bound(struct front *f, struct tv x, const char *what)
 {
 	if (ty_is_block(x.ty) && x.ty->numel != 1)
-		front_fail_hint(f, REASON_bad_iterator, "reduce the bound to a scalar", "TypeError(\"For %s must be a scalar, got %s\")", what, front_ty(f, x.ty));
+		front_fail_hint(f, REASON_bad_iterator, "reduce the bound to a scalar",
+				"TypeError(\"For %s must be a scalar, got %s\")", what, front_ty(f, x.ty));
 	if (ty_is_block(x.ty))
 		front_fail(f, REASON_bad_iterator, "a for loop bound of type %s", front_ty(f, x.ty));
 }
@@ -195,7 +203,8 @@ static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 	te = ty_scalar(b.end.ty);
 	tp = ty_scalar(b.step.ty);
 	if (!ty_is_int(ts) || !ty_is_int(te) || !ty_is_int(tp))
-		front_fail_hint(f, REASON_bad_iterator, "use // for whole numbers", "TypeError('For loop bounds and step must all be ints, are (%s, %s, %s)')",
+		front_fail_hint(f, REASON_bad_iterator, "use // for whole numbers",
+				"TypeError('For loop bounds and step must all be ints, are (%s, %s, %s)')",
 				front_ty(f, ts), front_ty(f, te), front_ty(f, tp));
 	check_bound(f, b.start, "lower bound");
 	check_bound(f, b.end, "upper bound");
@@ -223,7 +232,8 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	emit_mov(f, counter, b.start.id);
 	emit_block(f);
 	emit_loop(f);
-	emit_last(f)->attr[0] = 1 + (lang_is_int(&r->num_stages) && r->num_stages.u.i > 0 ? (int)MIN(r->num_stages.u.i, 64) : 0);
+	emit_last(f)->attr[0] = 1 + (lang_is_int(&r->num_stages) && r->num_stages.u.i > 0 ?
+				     (int)MIN(r->num_stages.u.i, 64) : 0);
 	done = emit(f, TOP_GE, ty_sc(SC_INT1), 2, counter, b.end.id);
 	emit_br_if(f, done.id, 1);
 	i = (struct tv){ b.type, counter };
@@ -255,7 +265,8 @@ void flow_for(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
 				"RuntimeError('Only `range` and `static_range` iterators are currently supported')");
 	if (n->u.For.target->kind != PY_Name)
-		front_fail(f, REASON_bad_iterator, "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(n->u.For.target->kind)->name);
+		front_fail(f, REASON_bad_iterator, "AttributeError(\"'%s' object has no attribute 'id'\")",
+			   py_kind_info(n->u.For.target->kind)->name);
 	if (r.u.r->kind == RANGE_STATIC)
 		static_loop(f, n, r.u.r);
 	else

@@ -46,7 +46,8 @@ static struct lang_val unbound(void) { return (struct lang_val){ .kind = LANG_UN
 static struct lang_val language_attr(struct front *f, struct str attr, int core)
 {
 	static const char *const modules[] = { "math", "extra", "core", "standard", "random", "target_info" };
-	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type", "tuple_type",
+	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type",
+					       "tuple_type",
 		"tensor_descriptor", "tensor_descriptor_type", "base_value", "base_type" };
 	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language", attr);
 	const struct tile_fn *fn;
@@ -146,7 +147,8 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.PropagateNan"))
-		return str_is(attr, "ALL") || str_is(attr, "NONE") ? (struct lang_val){ .kind = LANG_CLASS, .u.s = attr } : unbound();
+		return str_is(attr, "ALL") || str_is(attr, "NONE") ? (struct lang_val){ .kind = LANG_CLASS,
+				.u.s = attr } : unbound();
 	if (str_starts(module, "triton.language.extra"))
 		return extra_attr(f, module, attr);
 	if (str_is(module, "triton"))
@@ -165,7 +167,8 @@ struct lang_val front_module_attr(struct front *f, struct str module, struct str
 {
 	struct lang_val v = module_attr(f, module, attr);
 	if (v.kind == LANG_UNBOUND)
-		front_fail_hint(f, REASON_unknown_tl_name, lang_builtin_hint(attr), "module '%.*s' has no attribute '%.*s'", STR_ARG(module), STR_ARG(attr));
+		front_fail_hint(f, REASON_unknown_tl_name, lang_builtin_hint(attr),
+				"module '%.*s' has no attribute '%.*s'", STR_ARG(module), STR_ARG(attr));
 	return v;
 }
 
@@ -185,7 +188,8 @@ static struct lang_val type_from_host(struct front *f, struct str s)
 
 	if (s.n && s.p[0] == '*') {
 		int is_const = s.n > 1 && s.p[1] == 'k';
-		struct lang_val elem = type_from_host(f, (struct str){ s.p + 1 + is_const, s.n - 1 - (size_t)is_const });
+		struct lang_val elem = type_from_host(f, (struct str){ s.p + 1 + is_const,
+								       s.n - 1 - (size_t)is_const });
 		return elem.kind == LANG_TYPE ? lang_type(ty_ptr(f->a, elem.u.ty, is_const)) : elem;
 	}
 	sc = sc_by_alias(s);
@@ -234,12 +238,14 @@ static int global_is_free(const struct tile_val *v)
 
 static const char *builtin_name_hint(struct front *f, struct str id)
 {
-	static const char *const python[] = { "abs", "sum", "pow", "round", "bool", "str", "any", "all", "zip", "enumerate", "sorted", "map" };
+	static const char *const python[] = { "abs", "sum", "pow", "round", "bool", "str", "any", "all",
+					      "zip", "enumerate", "sorted", "map" };
 	if (front_slot(f->frame, id.p) >= 0)
 		return "it is assigned only inside a branch or loop, or later: give it a value of the same type before";
 	for (size_t i = 0; i < COUNT_OF(python); i++)
 		if (str_is(id, python[i]))
-			return i < 2 ? "Python's builtins do not work on tensors: use tl.abs, tl.sum" : "this Python builtin does not exist inside a kernel";
+			return i < 2 ? "Python's builtins do not work on tensors: use tl.abs, tl.sum" :
+				"this Python builtin does not exist inside a kernel";
 	return NULL;
 }
 
@@ -265,14 +271,17 @@ struct lang_val front_name(struct front *f, struct str id)
 	} else if (fr->fn->lookup && fr->fn->lookup(fr->fn->lookup_ctx, id, &g)) {
 		if (global_is_free(&g) || fr->in_default || lang_builtin_get(&f->g->builtins, "builtins", id))
 			return front_from_host(f, &g);
-		front_fail_hint(f, REASON_non_constexpr_global, "pass it as a tl.constexpr parameter, or define it as tl.constexpr(value)",
-				"NameError('Cannot access global variable %.*s from within @jit\\'ed function. Triton kernels can only access global "
+		front_fail_hint(f, REASON_non_constexpr_global,
+				"pass it as a tl.constexpr parameter, or define it as tl.constexpr(value)",
+				"NameError('Cannot access global variable %.*s from within @jit\\'ed "
+				"function. Triton kernels can only access global "
 				"variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`).')", STR_ARG(id));
 	}
 	b = lang_builtin_get(&f->g->builtins, "builtins", id);
 	if (b)
 		return of_builtin(b);
-	front_fail_hint(f, REASON_undefined_name, builtin_name_hint(f, id), "NameError('%.*s is not defined')", STR_ARG(id));
+	front_fail_hint(f, REASON_undefined_name, builtin_name_hint(f, id), "NameError('%.*s is not defined')",
+			STR_ARG(id));
 }
 
 /* --- attributes of values --------------------------------------------------------------------- */
@@ -391,7 +400,8 @@ static struct lang_val any_attr(struct front *f, struct lang_val self, struct st
 	case LANG_TUPLE: return tuple_attr(&self, attr);
 	case LANG_MODULE: return module_attr(f, self.u.s, attr);
 	case LANG_OTHER:
-		return (struct lang_val){ .kind = LANG_OTHER, .u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))) };
+		return (struct lang_val){ .kind = LANG_OTHER,
+					  .u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))) };
 	default: return unbound();
 	}
 }
@@ -409,7 +419,8 @@ struct lang_val front_attr(struct front *f, struct lang_val self, struct str att
 		return front_module_attr(f, self.u.s, attr);
 	v = any_attr(f, self, attr);
 	if (v.kind == LANG_UNBOUND)
-		front_fail_hint(f, REASON_unknown_attribute, lang_builtin_hint(attr), "AttributeError(\"'%s' object has no attribute '%.*s'\")",
+		front_fail_hint(f, REASON_unknown_attribute, lang_builtin_hint(attr),
+				"AttributeError(\"'%s' object has no attribute '%.*s'\")",
 				lang_type_name(&self), STR_ARG(attr));
 	return v;
 }

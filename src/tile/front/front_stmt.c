@@ -113,17 +113,20 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 	case PY_Tuple:
 		for (size_t i = 0; i < target->u.Tuple.elts.n; i++) {
 			if (v.kind != LANG_TUPLE)
-				front_fail(f, REASON_bad_types, "AttributeError(\"'%s' object has no attribute 'values'\")", lang_type_name(&v));
+				front_fail(f, REASON_bad_types,
+					   "AttributeError(\"'%s' object has no attribute 'values'\")", lang_type_name(&v));
 			if (i >= v.u.tup.n)
 				front_fail(f, REASON_bad_types, "IndexError('list index out of range')");
 			assign(f, target->u.Tuple.elts.v[i], v.u.tup.v[i]);
 		}
 		return;
 	case PY_Subscript:
-		front_fail_hint(f, REASON_tensor_index, "tensors cannot be assigned to by index: use tl.where, or tl.store to memory",
+		front_fail_hint(f, REASON_tensor_index,
+				"tensors cannot be assigned to by index: use tl.where, or tl.store to memory",
 				"NotImplementedError('__setitem__ is not supported in triton')");
 	case PY_Attribute:
-		front_fail(f, REASON_unsupported_syntax, "NotImplementedError('Attribute assignment is not supported in triton')");
+		front_fail(f, REASON_unsupported_syntax,
+			   "NotImplementedError('Attribute assignment is not supported in triton')");
 	default:
 		front_fail(f, REASON_unsupported_syntax, "AssertionError()");
 	}
@@ -178,7 +181,8 @@ static void stmt_AnnAssign(struct front *f, const struct py_node *n)
 	}
 	slot = front_slot(f->frame, target->u.Name.id.p);
 	if (f->frame->vars[slot].kind != LANG_UNBOUND)
-		front_fail(f, REASON_not_constexpr, "ValueError('%.*s is already defined. constexpr cannot be reassigned.')", STR_ARG(target->u.Name.id));
+		front_fail(f, REASON_not_constexpr,
+			   "ValueError('%.*s is already defined. constexpr cannot be reassigned.')", STR_ARG(target->u.Name.id));
 	v.wrapped = 1;
 	f->frame->vars[slot] = v;       /* not a definition of the region: Triton does not record it */
 }
@@ -198,21 +202,25 @@ static void stmt_Pass(struct front *f, const struct py_node *n) { (void)f, (void
 
 static void stmt_Assert(struct front *f, const struct py_node *n)
 {
-	struct lang_val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ? front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
+	struct lang_val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ?
+				 front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
 	bi_device_assert(f, NULL, a);
 }
 
 static void stmt_FunctionDef(struct front *f, const struct py_node *n)
 {
 	(void)n;
-	front_fail_hint(f, REASON_unsupported_syntax, "define it at the top level with @triton.jit", "nested function definition is not supported.");
+	front_fail_hint(f, REASON_unsupported_syntax, "define it at the top level with @triton.jit",
+			"nested function definition is not supported.");
 }
 
 typedef void stmt_fn(struct front *f, const struct py_node *n);
 
 static stmt_fn *const table[PY_KINDS] = {
-	[PY_FunctionDef] = stmt_FunctionDef, [PY_Return] = front_return, [PY_Assign] = stmt_Assign, [PY_AugAssign] = stmt_AugAssign,
-	[PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for, [PY_While] = flow_while, [PY_If] = flow_if, [PY_Assert] = stmt_Assert,
+	[PY_FunctionDef] = stmt_FunctionDef, [PY_Return] = front_return, [PY_Assign] = stmt_Assign,
+	[PY_AugAssign] = stmt_AugAssign,
+	[PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for, [PY_While] = flow_while, [PY_If] = flow_if,
+	[PY_Assert] = stmt_Assert,
 	[PY_Expr] = stmt_Expr, [PY_Pass] = stmt_Pass,
 };
 
@@ -235,7 +243,8 @@ void front_block(struct front *f, const struct py_list *body)
 		front_count(f);
 		fr->cur = n;
 		if (!table[n->kind])
-			front_fail_hint(f, REASON_unsupported_syntax, syntax_hint(n->kind), "unsupported AST node type: %s", py_kind_info(n->kind)->name);
+			front_fail_hint(f, REASON_unsupported_syntax, syntax_hint(n->kind),
+					"unsupported AST node type: %s", py_kind_info(n->kind)->name);
 		table[n->kind](f, n);
 		fr->cur = last;
 		if (n->kind == PY_Return)

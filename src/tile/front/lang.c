@@ -58,7 +58,8 @@ const char *lang_type_name(const struct lang_val *v)
 	case LANG_INT: return "int";
 	case LANG_FLOAT: return "float";
 	case LANG_STR: return "str";
-	case LANG_TYPE: return v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype";
+	case LANG_TYPE: return v->u.ty->kind == TY_PTR ? "pointer_type" : v->u.ty->kind == TY_BLOCK ?
+		"block_type" : "dtype";
 	case LANG_TENSOR: return "tensor";
 	case LANG_TUPLE: return "tuple";
 	case LANG_SLICE: return "slice";
@@ -138,7 +139,8 @@ static void bare_str(const struct lang_val *v, struct buf *out)
 	case LANG_TENSOR: tensor_str(v, out); break;
 	case LANG_TUPLE: tuple_str(v, out, '(', ')'); break;
 	case LANG_FN: buf_addf(out, "JITFunction(%.*s)", STR_ARG(v->u.fn->name)); break;
-	case LANG_MODULE: case LANG_CLASS: case LANG_OTHER: buf_addf(out, "<%s '%.*s'>", lang_type_name(v), STR_ARG(v->u.s)); break;
+	case LANG_MODULE: case LANG_CLASS: case LANG_OTHER:
+		buf_addf(out, "<%s '%.*s'>", lang_type_name(v), STR_ARG(v->u.s)); break;
 	default: buf_addf(out, "<%s object>", lang_type_name(v));
 	}
 }

@@ -76,20 +76,29 @@ enum range_kind { RANGE_PY, RANGE_TL, RANGE_STATIC };
 struct lang_range { enum range_kind kind; struct lang_val start, end, step, num_stages; };
 
 static inline struct lang_val lang_none(void) { return (struct lang_val){ .kind = LANG_NONE, .wrapped = 1 }; }
-static inline struct lang_val lang_bool(int b) { return (struct lang_val){ .kind = LANG_BOOL, .wrapped = 1, .u.i = !!b }; }
-static inline struct lang_val lang_int(pyint i) { return (struct lang_val){ .kind = LANG_INT, .wrapped = 1, .u.i = i }; }
-static inline struct lang_val lang_float(double f) { return (struct lang_val){ .kind = LANG_FLOAT, .wrapped = 1, .u.f = f }; }
-static inline struct lang_val lang_str(struct str s) { return (struct lang_val){ .kind = LANG_STR, .wrapped = 1, .u.s = s }; }
-static inline struct lang_val lang_type(const struct ty *t) { return (struct lang_val){ .kind = LANG_TYPE, .u.ty = t }; }
-static inline struct lang_val lang_tensor(const struct ty *t, int id) { return (struct lang_val){ .kind = LANG_TENSOR, .u.t = { t, id } }; }
-static inline struct lang_val lang_tuple(const struct lang_val *v, size_t n) { return (struct lang_val){ .kind = LANG_TUPLE, .u.tup = { v, n, NULL } }; }
+static inline struct lang_val lang_bool(int b) { return (struct lang_val){ .kind = LANG_BOOL, .wrapped = 1,
+		.u.i = !!b }; }
+static inline struct lang_val lang_int(pyint i) { return (struct lang_val){ .kind = LANG_INT, .wrapped = 1,
+		.u.i = i }; }
+static inline struct lang_val lang_float(double f) { return (struct lang_val){ .kind = LANG_FLOAT,
+		.wrapped = 1, .u.f = f }; }
+static inline struct lang_val lang_str(struct str s) { return (struct lang_val){ .kind = LANG_STR,
+		.wrapped = 1, .u.s = s }; }
+static inline struct lang_val lang_type(const struct ty *t) { return (struct lang_val){ .kind = LANG_TYPE,
+		.u.ty = t }; }
+static inline struct lang_val lang_tensor(const struct ty *t,
+					  int id) { return (struct lang_val){ .kind = LANG_TENSOR, .u.t = { t, id } }; }
+static inline struct lang_val lang_tuple(const struct lang_val *v,
+					 size_t n) { return (struct lang_val){ .kind = LANG_TUPLE, .u.tup = { v, n, NULL } }; }
 static inline struct lang_val lang_module(struct str s) { return (struct lang_val){ .kind = LANG_MODULE, .u.s = s }; }
 static inline struct lang_val lang_raw(struct lang_val v) { v.wrapped = 0; return v; }
 
 static inline int lang_is_tensor(const struct lang_val *v) { return v->kind == LANG_TENSOR; }
-static inline int lang_is_number(const struct lang_val *v) { return v->kind == LANG_BOOL || v->kind == LANG_INT || v->kind == LANG_FLOAT; }
+static inline int lang_is_number(const struct lang_val *v) { return v->kind == LANG_BOOL ||
+							     v->kind == LANG_INT || v->kind == LANG_FLOAT; }
 static inline int lang_is_int(const struct lang_val *v) { return v->kind == LANG_BOOL || v->kind == LANG_INT; }
-static inline double lang_as_double(const struct lang_val *v) { return v->kind == LANG_FLOAT ? v->u.f : (double)v->u.i; }
+static inline double lang_as_double(const struct lang_val *v) { return v->kind == LANG_FLOAT ? v->u.f :
+								(double)v->u.i; }
 
 /* Python's truth value; -1 where it has none here (tensors). */
 int lang_truth(const struct lang_val *v);

@@ -20,7 +20,8 @@ struct tile_type emit_type(struct front *f, const struct ty *t);
 struct tv emit(struct front *f, enum tile_op op, const struct ty *t, int n, ...);     /* tile_reg sources */
 struct tv emit_imm(struct front *f, enum tile_op op, const struct ty *t, int64_t imm, int n, ...);
 void emit_do(struct front *f, enum tile_op op, int n, ...);
-struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src, const tile_reg *src);
+struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src,
+			    const tile_reg *src);
 struct tile_insn *emit_last(struct front *f);
 /* Order and reach of the atomic that was emitted last. */
 struct tile_order { int sem, scope; };      /* enum tile_sem, enum tile_scope */
@@ -62,7 +63,8 @@ enum sem_flag { SEM_LHS_PTR = 1, SEM_RHS_PTR = 2, SEM_NO_ARITH = 4, SEM_DIV = 8 
 const struct ty *sem_int_promote(const struct ty *a, const struct ty *b);
 /* Both operands (tensors or numbers) in one type and shape. */
 void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y);
-struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);     /* + - * / // % & | ^ << >> */
+/* + - * / // % & | ^ << >> */
+struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);
 struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);
 struct tv sem_logical(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);    /* and, or */
 struct tv sem_neg(struct front *f, struct tv x);
@@ -99,7 +101,8 @@ struct sem_access {
 };
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a);
 void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a);
-struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr, struct lang_val value, struct lang_val mask);
+struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr,
+		     struct lang_val value, struct lang_val mask);
 struct tv sem_cas(struct front *f, struct lang_val ptr, struct tv cmp, struct tv value, struct tile_order order);
 struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val shape, struct lang_val strides,
 			     struct lang_val offsets, struct lang_val block_shape, struct lang_val order);
@@ -110,9 +113,11 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 			 struct lang_val block_shape, struct str padding);
 struct tv sem_desc_load(struct front *f, const struct lang_val *desc, struct lang_val offsets);
 void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_val offsets, struct tv value);
-void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets, struct tv value);
+void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets,
+		     struct tv value);
 struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col);
-void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows, struct lang_val col);
+void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows,
+		      struct lang_val col);
 /* Tells the test trace about a stored value or a dot operand. */
 void sem_trace(struct front *f, const char *what, const struct ty *ty);
 
@@ -126,8 +131,10 @@ struct sem_dot {
 	struct lang_val max_imprecise;
 };
 struct tv sem_dot(struct front *f, const struct sem_dot *d);
-struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis, const struct tile_fn *combine, int keep_dims, int *single);
-struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis, const struct tile_fn *combine, int reverse);
+struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis,
+			   const struct tile_fn *combine, int keep_dims, int *single);
+struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis, const struct tile_fn *combine,
+			 int reverse);
 struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int64_t pack);
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis);
 struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask);

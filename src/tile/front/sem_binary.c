@@ -57,7 +57,8 @@ static const struct ty *computation_type(struct front *f, const struct ty *a, in
 	if (!ty_is_int(a) || !ty_is_int(b))
 		front_fail(f, REASON_bad_types, "unexpected type %s and %s", front_ty(f, a), front_ty(f, b));
 	if (div && ty_is_signed(a) != ty_is_signed(b))
-		front_fail(f, REASON_bad_types, "Cannot use /, #, or %% with %s and %s because they have different signedness;"
+		front_fail(f, REASON_bad_types,
+			   "Cannot use /, #, or %% with %s and %s because they have different signedness;"
 			   "this is unlikely to result in a useful answer. Cast them to the same signedness.",
 			   front_ty_repr(f, a), front_ty_repr(f, b));
 	return sem_int_promote(a, b);
@@ -68,7 +69,8 @@ static void check_pointer(struct front *f, const struct ty *a, const struct ty *
 	if (!ty_is_ptr(a))
 		return;
 	if (!allowed || (ty_is_ptr(b) && !ty_eq(a, b)) || ty_is_float(b))
-		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, a), front_ty_repr(f, b));
+		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, a),
+			   front_ty_repr(f, b));
 }
 
 static void check_number(struct front *f, const struct lang_val *v, const struct ty *t)
@@ -78,7 +80,8 @@ static void check_number(struct front *f, const struct lang_val *v, const struct
 	pyint one, hi, lo;
 
 	if (x < 0 && ty_is_unsigned(t))
-		front_fail(f, REASON_bad_value, "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
+		front_fail(f, REASON_bad_value,
+			   "Cannot perform a binary operation between an unsigned tensor and a negative scalar. "
 			   "Perform a explicit cast on one of them.");
 	if (!ty_is_int(t))
 		return;
@@ -88,7 +91,8 @@ static void check_number(struct front *f, const struct lang_val *v, const struct
 	lo = ty_is_signed(t) ? -(one << (bits - 1)) : 0;
 	if (v->u.i < lo || v->u.i > hi) {
 		struct lang_val bare = lang_raw(*v);
-		front_fail(f, REASON_bad_value, "Scalar %s is out of range for type %s", front_str(f, &bare), front_ty(f, t));
+		front_fail(f, REASON_bad_value, "Scalar %s is out of range for type %s", front_str(f, &bare),
+			   front_ty(f, t));
 	}
 }
 
@@ -225,7 +229,8 @@ static void unify_ints(struct front *f, struct lang_val a, struct lang_val b, st
 	sem_unify(f, a, b, 0, x, y);
 	t = ty_scalar(x->ty);
 	if (!ty_is_int(t))
-		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, t), front_ty_repr(f, ty_scalar(y->ty)));
+		front_fail(f, REASON_bad_types, "invalid operands of type %s and %s", front_ty_repr(f, t),
+			   front_ty_repr(f, ty_scalar(y->ty)));
 }
 
 static struct tv bitwise(struct front *f, enum tile_op op, struct lang_val a, struct lang_val b)
@@ -363,6 +368,7 @@ struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct l
 	sem_broadcast(f, &cond, &x);
 	sem_broadcast(f, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
-		front_late(f, REASON_bad_types, "both sides must have one type", "where of %s and %s", front_ty(f, x.ty), front_ty(f, y.ty));
+		front_late(f, REASON_bad_types, "both sides must have one type", "where of %s and %s",
+			   front_ty(f, x.ty), front_ty(f, y.ty));
 	return emit(f, TOP_SELECT, x.ty, 3, cond.id, x.id, y.id);
 }

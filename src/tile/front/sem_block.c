@@ -22,13 +22,15 @@ static struct tv index_value(struct front *f, const struct lang_val *v, int wide
 		pyint lim = (pyint)1 << (wide ? 63 : 31);
 		if (v->u.i < -lim || v->u.i >= lim) {
 			struct lang_val bare = lang_raw(*v);
-			front_fail(f, REASON_block_pointer, "Block pointers only support %d bit `%s`, got a value %s which is out of the range",
+			front_fail(f, REASON_block_pointer,
+				   "Block pointers only support %d bit `%s`, got a value %s which is out of the range",
 				   wide ? 64 : 32, wide ? "shape/strides" : "offsets/block_shape", front_str(f, &bare));
 		}
 		return sem_constant(f, v, t);
 	}
 	if (v->kind != LANG_TENSOR)
-		front_fail(f, REASON_block_pointer, "Unsupported element type in shape/strides/offsets: <class '%s'>", lang_type_name(v));
+		front_fail(f, REASON_block_pointer,
+			   "Unsupported element type in shape/strides/offsets: <class '%s'>", lang_type_name(v));
 	x = tv_of(v);
 	if (x.ty->numel != 1 || ty_is_block(x.ty))
 		front_fail(f, REASON_block_pointer, "Expected a scalar in shape/strides/offsets");
@@ -44,7 +46,8 @@ static void static_dims(struct front *f, struct lang_tuple t, int64_t *out)
 {
 	for (size_t i = 0; i < t.n; i++) {
 		if (!lang_is_int(&t.v[i]))
-			front_fail(f, REASON_not_constexpr, "Expected a list of constant integers (`int32_t` range) in `block_shape`");
+			front_fail(f, REASON_not_constexpr,
+				   "Expected a list of constant integers (`int32_t` range) in `block_shape`");
 		out[i] = (int64_t)t.v[i].u.i;
 	}
 }
@@ -55,7 +58,8 @@ static void check_order(struct front *f, struct lang_tuple order)
 	for (size_t i = 0; i < order.n; i++) {
 		const struct lang_val *v = &order.v[i];
 		if (!lang_is_int(v) || v->u.i < 0 || v->u.i >= (pyint)order.n || (seen & 1u << (int)v->u.i))
-			front_fail(f, REASON_block_pointer, "Expected a permutation of (0, 1, ..., len(order)-1) in order");
+			front_fail(f, REASON_block_pointer,
+				   "Expected a permutation of (0, 1, ..., len(order)-1) in order");
 		seen |= 1u << (int)v->u.i;
 	}
 }
@@ -88,7 +92,8 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	for (size_t i = 0; i < MIN(offsets.n, most); i++)
 		p.offset[i] = index_value(f, &offsets.v[i], 0).id;
 	if (!ty_is_ptr(base.ty) || ty_is_block_ptr(base.ty))
-		front_fail(f, REASON_block_pointer, "Expected `base` to be a pointer type (but not a block pointer type or others)");
+		front_fail(f, REASON_block_pointer,
+			   "Expected `base` to be a pointer type (but not a block pointer type or others)");
 	elem = base.ty->elem;
 	if (ty_is_bool(elem)) {
 		elem = ty_sc(SC_INT8);
@@ -97,7 +102,8 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	static_dims(f, block, dims);
 	check_order(f, order);
 	if (shape.n != block.n || strides.n != block.n || offsets.n != block.n || order.n != block.n)
-		front_fail(f, REASON_block_pointer, "Expected shape/strides/offsets/block_shape to have the same length");
+		front_fail(f, REASON_block_pointer,
+			   "Expected shape/strides/offsets/block_shape to have the same length");
 	p.ty = ty_ptr(f->a, sem_block_ty(f, elem, (int)block.n, dims), 0);
 	p.base = base.id;
 	return new_block_ptr(f, &p);
@@ -115,7 +121,8 @@ struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 		front_fail(f, REASON_block_pointer, "tl.advance takes a block pointer made by tl.make_block_ptr");
 	p = f->block_ptrs.v[ptr.id];
 	if ((int)offsets.n != p.ty->elem->rank)
-		front_fail(f, REASON_block_pointer, "tl.advance needs one offset for each of the %d dimensions", p.ty->elem->rank);
+		front_fail(f, REASON_block_pointer, "tl.advance needs one offset for each of the %d dimensions",
+			   p.ty->elem->rank);
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
 		p.offset[i] = emit(f, TOP_ADD, ty_sc(SC_INT32), 2, p.offset[i], by[i].id).id;
 	return new_block_ptr(f, &p);
@@ -192,7 +199,8 @@ static unsigned boundary_dims(struct front *f, const struct lang_val *v, int ran
 	t = listed(v);
 	for (size_t i = 0; i < t.n; i++) {
 		if (!lang_is_int(&t.v[i]) || t.v[i].u.i < 0 || t.v[i].u.i >= rank)
-			front_fail(f, REASON_block_pointer, "boundary_check names a dimension that the block does not have");
+			front_fail(f, REASON_block_pointer,
+				   "boundary_check names a dimension that the block does not have");
 		if (set & 1u << (int)t.v[i].u.i)
 			front_fail(f, REASON_block_pointer, "Duplicate dimension in `boundary_check`");
 		set |= 1u << (int)t.v[i].u.i;
@@ -216,7 +224,8 @@ static enum tile_pad padding_of(struct front *f, struct str s, const struct ty *
 static struct tv load_at(struct front *f, const struct block_ptr *p, unsigned checked, enum tile_pad pad)
 {
 	struct tv mask = { 0 }, ptr = addresses(f, p, checked, &mask);
-	struct tv r = mask.ty ? emit(f, TOP_LOAD, p->ty->elem, 2, ptr.id, mask.id) : emit(f, TOP_LOAD, p->ty->elem, 1, ptr.id);
+	struct tv r = mask.ty ? emit(f, TOP_LOAD, p->ty->elem, 2, ptr.id, mask.id) :
+		emit(f, TOP_LOAD, p->ty->elem, 1, ptr.id);
 	emit_last(f)->attr[0] = pad;
 	return r;
 }
@@ -238,7 +247,8 @@ struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access
 	unsigned checked;
 
 	if (a->mask.kind != LANG_NONE || a->other.kind != LANG_NONE)
-		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
+		front_fail(f, REASON_block_pointer,
+			   "`mask` and `other` arguments cannot be specified for loading block pointers");
 	block = ptr.ty->elem;
 	pad = padding_of(f, a->padding, block->elem, "block pointers");
 	checked = boundary_dims(f, &a->boundary, block->rank);
@@ -255,14 +265,18 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 	const struct ty *block;
 
 	if (a->mask.kind != LANG_NONE)
-		front_fail(f, REASON_block_pointer, "`mask` and `other` arguments cannot be specified for loading block pointers");
+		front_fail(f, REASON_block_pointer,
+			   "`mask` and `other` arguments cannot be specified for loading block pointers");
 	block = ptr.ty->elem;
 	if (!ty_is_block(value.ty))
 		value = sem_broadcast_to(f, value, block->rank, block->shape);
-	if (block->rank != value.ty->rank || memcmp(block->shape, value.ty->shape, (size_t)block->rank * sizeof *block->shape))
-		front_fail(f, REASON_shape_mismatch, "Block shape(%s) and value shape(%s) mismatch", front_shape(f, block), front_shape(f, value.ty));
+	if (block->rank != value.ty->rank || memcmp(block->shape, value.ty->shape,
+						    (size_t)block->rank * sizeof *block->shape))
+		front_fail(f, REASON_shape_mismatch, "Block shape(%s) and value shape(%s) mismatch",
+			   front_shape(f, block), front_shape(f, value.ty));
 	if (!ty_eq(block->elem, value.ty->elem))
-		front_fail_hint(f, REASON_bad_types, "store to a block pointer does not convert: use value.to(ptr.dtype.element_ty)",
+		front_fail_hint(f, REASON_bad_types,
+				"store to a block pointer does not convert: use value.to(ptr.dtype.element_ty)",
 				"Block element type(%s) and value element type(%s) mismatch", front_ty(f, block->elem), front_ty(f, value.ty->elem));
 	checked = boundary_dims(f, &a->boundary, block->rank);
 	sem_trace(f, "store", value.ty);
@@ -274,29 +288,36 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 
 /* --- descriptors -------------------------------------------------------------------------- */
 
-static void check_desc_shape(struct front *f, struct lang_tuple shape, struct lang_tuple strides, struct lang_tuple block)
+static void check_desc_shape(struct front *f, struct lang_tuple shape, struct lang_tuple strides,
+			     struct lang_tuple block)
 {
 	if (shape.n < 1 || shape.n > 5)
 		front_fail(f, REASON_block_pointer, "Expected 1 <= ndim <= 5 but got %zu dimensions", shape.n);
 	if (strides.n != shape.n)
 		front_fail(f, REASON_block_pointer, "Expected %zu strides but got %zu", shape.n, strides.n);
 	if (block.n != shape.n)
-		front_fail(f, REASON_block_pointer, "Expected block_shape to have %zu dimensions but got %zu", shape.n, strides.n);
+		front_fail(f, REASON_block_pointer, "Expected block_shape to have %zu dimensions but got %zu",
+			   shape.n, strides.n);
 }
 
-static void check_desc_last(struct front *f, const struct lang_val *block, const struct lang_val *stride, const struct ty *elem)
+static void check_desc_last(struct front *f, const struct lang_val *block, const struct lang_val *stride,
+			    const struct ty *elem)
 {
 	int size = ty_bits(elem) / 8;
 	long long n;
 
 	if (!lang_is_int(block))
-		front_fail(f, REASON_not_constexpr, "the block shape of a tensor descriptor must be known at compile time");
+		front_fail(f, REASON_not_constexpr,
+			   "the block shape of a tensor descriptor must be known at compile time");
 	n = (long long)block->u.i;
 	if (n * size < 16)
-		front_fail(f, REASON_block_pointer, "Descriptor block shape must have at least 16 bytes in the last dimension, but got %lld * %d = %lld bytes",
+		front_fail(f, REASON_block_pointer,
+			   "Descriptor block shape must have at least 16 bytes in the last dimension, but "
+			   "got %lld * %d = %lld bytes",
 			   n, size, n * size);
 	if (!lang_is_int(stride) || stride->u.i != 1)
-		front_fail(f, REASON_block_pointer, "Tensor descriptor last dim must be 1 but got %s", front_str(f, stride));
+		front_fail(f, REASON_block_pointer, "Tensor descriptor last dim must be 1 but got %s",
+			   front_str(f, stride));
 }
 
 struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val shape_, struct lang_val strides_,
@@ -375,8 +396,10 @@ struct tv sem_desc_load(struct front *f, const struct lang_val *desc, struct lan
 static void check_desc_value(struct front *f, const struct lang_val *desc, struct tv value)
 {
 	const struct ty *block = desc->u.desc->block;
-	if (value.ty->rank != block->rank || memcmp(value.ty->shape, block->shape, (size_t)block->rank * sizeof *block->shape))
-		front_fail(f, REASON_shape_mismatch, "the value has shape %s, the descriptor's block %s", front_shape(f, value.ty), front_shape(f, block));
+	if (value.ty->rank != block->rank || memcmp(value.ty->shape, block->shape,
+						    (size_t)block->rank * sizeof *block->shape))
+		front_fail(f, REASON_shape_mismatch, "the value has shape %s, the descriptor's block %s",
+			   front_shape(f, value.ty), front_shape(f, block));
 }
 
 void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_val offsets, struct tv value)
@@ -388,7 +411,8 @@ void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_va
 	store_at(f, &p, ALL_DIMS, value);
 }
 
-void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets, struct tv value)
+void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets,
+		     struct tv value)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
 	struct tv mask, ptr;
@@ -404,7 +428,8 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *
 	if (!ok)
 		front_fail(f, REASON_bad_dtype, "Unsupported dtype");
 	if (!ty_eq(value.ty->elem, elem))
-		front_fail(f, REASON_bad_types, "the value is %s, the descriptor holds %s", front_ty(f, value.ty->elem), front_ty(f, elem));
+		front_fail(f, REASON_bad_types, "the value is %s, the descriptor holds %s",
+			   front_ty(f, value.ty->elem), front_ty(f, elem));
 	mask = (struct tv){ 0 };
 	ptr = addresses(f, &p, ALL_DIMS, &mask);
 	emit(f, TOP_ATOMIC, value.ty, 3, ptr.id, value.id, mask.id);
@@ -426,10 +451,12 @@ static struct tv row_addresses(struct front *f, const struct lang_val *desc, str
 	if (b->rank != 2 || b->shape[0] != 1)
 		front_fail(f, REASON_block_pointer, "descriptor block must have 1 row, but got %s", front_shape(f, b));
 	if (rows.ty->rank != 1 || rows.ty->shape[0] < 8)
-		front_fail(f, REASON_block_pointer, "descriptor %s must have at least 8 rows, but got %s", what, front_shape(f, rows.ty));
+		front_fail(f, REASON_block_pointer, "descriptor %s must have at least 8 rows, but got %s",
+			   what, front_shape(f, rows.ty));
 	least = 32 / ty_bits(b->elem) * 8;
 	if (b->shape[1] < least)
-		front_fail(f, REASON_block_pointer, "descriptor %s of %s must have at least %d columns, but got %lld", what,
+		front_fail(f, REASON_block_pointer,
+			   "descriptor %s of %s must have at least %d columns, but got %lld", what,
 			   front_ty(f, b->elem), least, (long long)b->shape[1]);
 	i64 = ty_sc(SC_INT64);
 	p = f->block_ptrs.v[d->id];
@@ -454,11 +481,13 @@ struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct t
 	return r;
 }
 
-void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows, struct lang_val col)
+void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows,
+		      struct lang_val col)
 {
 	const struct ty *block;
 	struct tv mask, ptr = row_addresses(f, desc, rows, col, "scatter", &block, &mask);
 	if (!ty_eq(value.ty, block))
-		front_fail(f, REASON_shape_mismatch, "descriptor scatter of %s needs a value of %s", front_ty(f, value.ty), front_ty(f, block));
+		front_fail(f, REASON_shape_mismatch, "descriptor scatter of %s needs a value of %s",
+			   front_ty(f, value.ty), front_ty(f, block));
 	emit_do(f, TOP_STORE, 3, ptr.id, value.id, mask.id);
 }

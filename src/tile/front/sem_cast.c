@@ -53,8 +53,10 @@ _Noreturn static void bad_constant(struct front *f, const struct lang_val *v, co
 {
 	struct lang_val bare = lang_raw(*v);
 	if (ty_is_fp8(t))
-		front_fail(f, REASON_bad_dtype, "'triton._C.libtriton.ir.builder' object has no attribute 'get_%s'", front_ty(f, t));
-	front_fail(f, REASON_bad_value, "get_%s(): incompatible function arguments: %s", front_ty(f, t), front_str(f, &bare));
+		front_fail(f, REASON_bad_dtype,
+			   "'triton._C.libtriton.ir.builder' object has no attribute 'get_%s'", front_ty(f, t));
+	front_fail(f, REASON_bad_value, "get_%s(): incompatible function arguments: %s", front_ty(f, t),
+		   front_str(f, &bare));
 }
 
 /* fp8 kinds that the target lacks are refused wherever a value of them would be made. */
@@ -64,7 +66,8 @@ void sem_check_fp8(struct front *f, const struct ty *t)
 		return;
 	if (t->sc == SC_FP8E4NV && f->capability >= 89)
 		return;
-	front_fail(f, REASON_bad_dtype, "type %s not supported in this architecture. The supported fp8 dtypes are (%s'fp8e4b15', 'fp8e5')",
+	front_fail(f, REASON_bad_dtype,
+		   "type %s not supported in this architecture. The supported fp8 dtypes are (%s'fp8e4b15', 'fp8e5')",
 		   front_ty(f, t), f->capability >= 89 ? "'fp8e4nv', " : "");
 }
 
@@ -105,7 +108,8 @@ struct tv sem_to_tensor(struct front *f, struct lang_val v)
 	if (lang_is_number(&v))
 		return sem_constant(f, &v, literal_type(f, &v));
 	bare = lang_raw(v);
-	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor", front_str(f, &bare), lang_type_name(&v));
+	front_fail(f, REASON_bad_types, "cannot convert %s of type <class '%s'> to tensor",
+		   front_str(f, &bare), lang_type_name(&v));
 }
 
 struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *dtype)
@@ -116,7 +120,8 @@ struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *d
 		return sem_cast(f, tv_of(&v), dtype);
 	}
 	if (!lang_is_number(&v))
-		front_fail(f, REASON_bad_types, "cannot convert %s to a scalar of type %s", front_str(f, &v), front_ty(f, dtype));
+		front_fail(f, REASON_bad_types, "cannot convert %s to a scalar of type %s", front_str(f, &v),
+			   front_ty(f, dtype));
 	return sem_constant(f, &v, dtype);
 }
 
@@ -128,7 +133,8 @@ struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype)
 	if (ty_is_ptr(from) || ty_is_ptr(to))
 		return sem_cast(f, x, to);
 	if (ty_bits(from) != ty_bits(to))
-		front_fail(f, REASON_bad_cast, "Cannot bitcast data-type of size %d to data-type of size %d", ty_bits(from), ty_bits(to));
+		front_fail(f, REASON_bad_cast, "Cannot bitcast data-type of size %d to data-type of size %d",
+			   ty_bits(from), ty_bits(to));
 	return emit(f, TOP_BITCAST, ty_with(f->a, x.ty, to), 1, x.id);
 }
 
@@ -151,7 +157,8 @@ static enum tile_round rounding_mode(struct front *f, const char *name)
 		return TILE_RN;
 	if (!strcmp(name, "rtz"))
 		return TILE_RZ;
-	front_fail(f, REASON_bad_value, "Invalid rounding mode: %s. Supported rounding modes are 'rtne' and 'rtz'.", name);
+	front_fail(f, REASON_bad_value,
+		   "Invalid rounding mode: %s. Supported rounding modes are 'rtne' and 'rtz'.", name);
 }
 
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding)
@@ -169,7 +176,8 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 	if (rounding) {
 		mode = rounding_mode(f, rounding);
 		if (!narrows)
-			front_fail(f, REASON_bad_cast, "fp_downcast_rounding should be set only for truncating fp conversions. "
+			front_fail(f, REASON_bad_cast,
+				   "fp_downcast_rounding should be set only for truncating fp conversions. "
 				   "Source scalar type is %s and destination type is %s", front_ty(f, from), front_ty(f, to));
 	}
 	sem_check_fp8(f, to);

@@ -18,7 +18,8 @@ static int precision(struct front *f, struct str s)
 		if (strlen(precision_names[i]) == s.n && !strncasecmp(precision_names[i], s.p, s.n)
 		    && (f->version >= 306 || i <= TILE_PREC_TF32X3))
 			return (int)i;
-	front_fail(f, REASON_bad_value, "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s", STR_ARG(s));
+	front_fail(f, REASON_bad_value,
+		   "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s", STR_ARG(s));
 }
 
 static void check_types(struct front *f, const struct ty *a, const struct ty *b)
@@ -47,10 +48,12 @@ static void check_sizes(struct front *f, const struct ty *a, const struct ty *b)
 {
 	int bits = ty_bits(a->elem);
 	int least_m = f->version >= 305 ? 1 : 16, least_n = f->version == 302 && ty_is(a->elem, SC_INT8) ? 32 : least_m;
-	int least_k = bits == 8 && f->version > 302 ? 32 : f->version >= 308 && bits == 64 ? 4 : f->version >= 308 && bits == 32 ? 8 : 16;
+	int least_k = bits == 8 && f->version > 302 ? 32 : f->version >= 308 && bits == 64 ? 4 :
+		f->version >= 308 && bits == 32 ? 8 : 16;
 	int64_t m = a->shape[a->rank - 2], k = a->shape[a->rank - 1], n = b->shape[b->rank - 1];
 	if (m < least_m || n < least_n || k < least_k)
-		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d", least_m, least_n, least_k);
+		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d",
+			   least_m, least_n, least_k);
 }
 
 static const struct ty *result_scalar(struct front *f, const struct ty *a, const struct ty *out)
@@ -61,7 +64,9 @@ static const struct ty *result_scalar(struct front *f, const struct ty *a, const
 		return ty_sc(SC_INT32);
 	}
 	if (ty_is(out, SC_BF16))
-		front_fail(f, REASON_dot_rules, "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`");
+		front_fail(f, REASON_dot_rules,
+			   "out_dtype=bfloat16 is unsupported. Please use out_dtype=float32/float16 and "
+			   "cast with `.to(tl.bfloat16)`");
 	if (ty_is(a, SC_FP32) || ty_is(a, SC_BF16))
 		return ty_sc(SC_FP32);
 	return ty_is(a, SC_FP64) ? ty_sc(SC_FP64) : out;
@@ -130,13 +135,17 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 	if (acc.ty) {
 		acc = fold(f, acc);
 		if (!ty_eq(acc.ty->elem, d->out))
-			front_fail_hint(f, REASON_dot_rules, "the accumulator must have the type of out_dtype (fp32 by default)",
+			front_fail_hint(f, REASON_dot_rules,
+					"the accumulator must have the type of out_dtype (fp32 by default)",
 					"AssertionError: accumulator of type %s with out_dtype %s", front_ty(f, acc.ty->elem), front_ty(f, d->out));
 		if (!ty_eq(acc.ty->elem, elem))
-			front_late(f, REASON_dot_rules, "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
+			front_late(f, REASON_dot_rules,
+				   "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
-	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i > a.ty->shape[a.ty->rank - 1])
-		front_fail(f, REASON_dot_rules, "max_num_imprecise_acc (%lld) must be <= K (%lld)", (long long)d->max_imprecise.u.i,
+	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i >
+	    a.ty->shape[a.ty->rank - 1])
+		front_fail(f, REASON_dot_rules, "max_num_imprecise_acc (%lld) must be <= K (%lld)",
+			   (long long)d->max_imprecise.u.i,
 			   (long long)a.ty->shape[a.ty->rank - 1]);
 	sem_trace(f, "dot", a.ty);
 	sem_trace(f, "dot", b.ty);

@@ -67,15 +67,18 @@ tile_reg emit_reg(struct front *f, const struct ty *t)
 		return 0;
 	m = emit_type(f, t);
 	if (f->in_func && (m.ndim || m.ptr))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine", m.ptr ? "a pointer" : "a tile");
+		front_unsupported(f, "%s in a combine or map function is not run by this engine", m.ptr ?
+				  "a pointer" : "a tile");
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
 
-struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src, const tile_reg *src)
+struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src,
+			    const tile_reg *src)
 {
 	/* Combine and map functions have lanes and control, and nothing else. */
 	if (!f->mute && f->in_func && !(tile_op_info(op)->flags & (TOF_L | TOF_C)))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine", tile_op_info(op)->name);
+		front_unsupported(f, "%s in a combine or map function is not run by this engine",
+				  tile_op_info(op)->name);
 	if (f->mute)
 		return &f->scratch;
 	emit_here(f);
@@ -99,13 +102,16 @@ enum { MOST_SOURCES = 8 };
 void emit_refuse_fp8(struct front *f, const struct ty *t)
 {
 	if (ty_is_fp8(ty_scalar(t)))
-		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)", "arithmetic of %s", front_ty(f, ty_scalar(t)));
+		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)",
+			   "arithmetic of %s", front_ty(f, ty_scalar(t)));
 }
 
 static int is_arithmetic(enum tile_op op)
 {
-	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG || op == TOP_FMA ||
-	       op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN || op == TOP_CLAMP || op == TOP_CLAMP_NAN ||
+	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM ||
+		op == TOP_NEG || op == TOP_FMA ||
+	       op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN || op == TOP_CLAMP ||
+	       op == TOP_CLAMP_NAN ||
 	       op == TOP_SORT || op == TOP_TOPK;
 }
 

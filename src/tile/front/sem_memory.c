@@ -20,7 +20,8 @@ static struct tv bytes_for_bool(struct front *f, struct tv ptr)
 static void check_mask(struct front *f, const struct ty *mask)
 {
 	if (!ty_is_bool(ty_scalar(mask)))
-		front_fail_hint(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "Mask must have boolean scalar type");
+		front_fail_hint(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
+				"Mask must have boolean scalar type");
 }
 
 _Noreturn static void not_a_pointer(struct front *f, const struct ty *t, const char *fn)
@@ -52,7 +53,8 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	if (!has_mask && has_other)
 		front_fail(f, REASON_bad_mask, "`other` cannot be provided without `mask`");
 	if (a->padding.n || lang_truth(&a->boundary))
-		front_fail(f, REASON_block_pointer, "`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
+		front_fail(f, REASON_block_pointer,
+			   "`padding_option` or `boundary_check` argument is not supported for loading a tensor of"
 			   "pointers or loading a scalar. Because the compiler does not know the boundary; please "
 			   "use block pointers (defined by `make_block_ptr`) instead");
 	mask = (struct tv){ 0 };
@@ -63,9 +65,11 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 		other = tv_of(&a->other);
 	if (!ty_is_block(ptr.ty)) {
 		if (has_mask && ty_is_block(mask.ty))
-			front_fail(f, REASON_bad_mask, "Mask argument cannot be block type if pointer argument is not a block");
+			front_fail(f, REASON_bad_mask,
+				   "Mask argument cannot be block type if pointer argument is not a block");
 		if (has_other && ty_is_block(other.ty))
-			front_fail(f, REASON_bad_mask, "Other argument cannot be block type if pointer argument is not a block");
+			front_fail(f, REASON_bad_mask,
+				   "Other argument cannot be block type if pointer argument is not a block");
 	} else {
 		if (has_mask)
 			sem_broadcast(f, &ptr, &mask);
@@ -80,7 +84,8 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	if (has_other)
 		other = sem_cast(f, other, elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
-		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
+		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
+			   "a mask of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, elem);
 	r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
 		: !has_other ? emit(f, TOP_LOAD, t, 2, ptr.id, mask.id)
@@ -104,7 +109,8 @@ static void broadcast_store(struct front *f, struct tv *ptr, struct tv *value, s
 		sem_broadcast(f, ptr, mask);
 		sem_broadcast(f, ptr, value);
 	}
-	if (before->rank != ptr->ty->rank || memcmp(before->shape, ptr->ty->shape, (size_t)before->rank * sizeof *before->shape))
+	if (before->rank != ptr->ty->rank || memcmp(before->shape, ptr->ty->shape,
+						    (size_t)before->rank * sizeof *before->shape))
 		front_fail(f, REASON_shape_mismatch, "Expected pointer argument to have shape %s but got %s",
 			   front_shape(f, ptr->ty), front_shape(f, before));
 }
@@ -121,7 +127,8 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 	}
 	check_pointee(f, ptr, "tl.store");
 	if (lang_truth(&a->boundary))
-		front_fail(f, REASON_block_pointer, "`boundary_check` argument is not supported for storing a tensor of pointers or storing a "
+		front_fail(f, REASON_block_pointer,
+			   "`boundary_check` argument is not supported for storing a tensor of pointers or storing a "
 			   "scalar. Because the compiler does not know the boundary; please use block pointers "
 			   "(defined by `make_block_ptr`) instead");
 	has_mask = a->mask.kind == LANG_TENSOR;
@@ -130,10 +137,12 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		mask = tv_of(&a->mask);
 	if (!ty_is_block(ptr.ty)) {
 		if (ty_is_block(value.ty))
-			front_fail_hint(f, REASON_bad_shape, "reduce the value to a scalar, or add offsets to the pointer",
+			front_fail_hint(f, REASON_bad_shape,
+					"reduce the value to a scalar, or add offsets to the pointer",
 					"Value argument cannot be block type if pointer argument is not a block");
 		if (has_mask && ty_is_block(mask.ty))
-			front_fail(f, REASON_bad_mask, "Mask argument cannot be block type if pointer argument is not a block");
+			front_fail(f, REASON_bad_mask,
+				   "Mask argument cannot be block type if pointer argument is not a block");
 	} else {
 		broadcast_store(f, &ptr, &value, has_mask ? &mask : NULL);
 	}
@@ -171,11 +180,13 @@ static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name
 	int bits = rmw == TILE_RMW_AND || rmw == TILE_RMW_OR || rmw == TILE_RMW_XOR;
 	if (bits && !ty_is_int(elem))
 		front_unsupported(f, "atomic_%s of %s", name, front_ty(f, elem));
-	if ((rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN) && ty_is_float(elem) && !ty_is(elem, SC_FP32) && !ty_is(elem, SC_FP64))
+	if ((rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN) && ty_is_float(elem) && !ty_is(elem, SC_FP32) &&
+	    !ty_is(elem, SC_FP64))
 		front_fail(f, REASON_bad_dtype, "atomic_%s not supported for dtype %s", name, front_ty(f, elem));
 }
 
-struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr_, struct lang_val value_, struct lang_val mask_)
+struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr_,
+		     struct lang_val value_, struct lang_val mask_)
 {
 	struct tv ptr = need_tensor(f, &ptr_), value = sem_to_tensor(f, value_);
 	const struct ty *p = ty_scalar(ptr.ty);
@@ -184,7 +195,8 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	struct tv r, mask;
 
 	if (!ty_is_ptr(p))
-		front_fail(f, REASON_not_a_pointer, "Pointer argument of store instruction is %s", front_ty_repr(f, ptr.ty));
+		front_fail(f, REASON_not_a_pointer, "Pointer argument of store instruction is %s",
+			   front_ty_repr(f, ptr.ty));
 	if (ty_is_block_ptr(p))
 		front_fail(f, REASON_block_pointer, "atomic_%s does not take a block pointer", name);
 	check_writable(f, ptr);
@@ -198,14 +210,17 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 			mask = sem_broadcast_to(f, mask, ptr.ty->rank, ptr.ty->shape);
 		value = sem_broadcast_to(f, value, ptr.ty->rank, ptr.ty->shape);
 	} else if (ty_is_block(value.ty) || (has_mask && ty_is_block(mask.ty))) {
-		front_late(f, REASON_bad_shape, "add offsets to the pointer", "atomic_%s of a block through a scalar pointer", name);
+		front_late(f, REASON_bad_shape, "add offsets to the pointer",
+			   "atomic_%s of a block through a scalar pointer", name);
 	}
 	value = sem_cast(f, value, p->elem);
 	check_atomic_op(f, rmw, name, p->elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
-		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0", "a mask of type %s", front_ty(f, mask.ty));
+		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
+			   "a mask of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, p->elem);
-	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2, ptr.id, value.id);
+	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2,
+			ptr.id, value.id);
 	emit_last(f)->attr[0] = rmw;
 	return r;
 }
@@ -227,9 +242,11 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 	t = ty_with(f->a, ptr.ty, p->elem);
 	if (ty_bits(ty_scalar(cmp.ty)) != bits || ty_bits(ty_scalar(value.ty)) != bits
 	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem) || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
-		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type", "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
+		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type",
+			   "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
 	if (cmp.ty->rank != ptr.ty->rank || value.ty->rank != ptr.ty->rank)
-		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape", "atomic_cas: pointer, cmp and val must have one shape");
+		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape",
+			   "atomic_cas: pointer, cmp and val must have one shape");
 	if (f->mute)
 		return (struct tv){ value.ty, 0 };
 	c = sem_cast(f, cmp, p->elem);

@@ -74,7 +74,8 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	return fb;
 }
 
-static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, const struct tv *in, enum tile_combine known)
+static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, const struct tv *in,
+			enum tile_combine known)
 {
 	const struct ty *types[2 * MOST_PARTS];
 	struct func_build fb;
@@ -87,7 +88,8 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 		return 0;
 	fb = build_func(f, fn, 2 * n, types);
 	if (fb.n_results != n)
-		front_fail(f, REASON_bad_return, "the combine function takes %zu pairs but returns %zu values", n, fb.n_results);
+		front_fail(f, REASON_bad_return, "the combine function takes %zu pairs but returns %zu values",
+			   n, fb.n_results);
 	for (size_t i = 0; i < n; i++)
 		if (!ty_eq(fb.results[i].ty, types[i]))
 			front_fail_hint(f, REASON_bad_types, "the combine function must return the types it is given",
@@ -113,7 +115,8 @@ static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv
 static void check_same_shape(struct front *f, size_t n, const struct tv *in, const char *what)
 {
 	for (size_t i = 1; i < n; i++)
-		if (in[i].ty->rank != in[0].ty->rank || memcmp(in[i].ty->shape, in[0].ty->shape, (size_t)in[0].ty->rank * sizeof *in[0].ty->shape))
+		if (in[i].ty->rank != in[0].ty->rank || memcmp(in[i].ty->shape, in[0].ty->shape,
+							       (size_t)in[0].ty->rank * sizeof *in[0].ty->shape))
 			front_fail(f, REASON_shape_mismatch, "all %s inputs must have the same shape", what);
 }
 
@@ -135,7 +138,8 @@ static const struct ty *without_dim(struct front *f, const struct ty *t, int axi
 	return rank ? ty_block(f->a, t->elem, rank, shape) : t->elem;
 }
 
-struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis_, const struct tile_fn *combine, int keep_dims, int *single)
+struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis_,
+			   const struct tile_fn *combine, int keep_dims, int *single)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
@@ -148,7 +152,8 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	*single = input.kind != LANG_TUPLE;
 	if (axis_.kind != LANG_NONE) {
 		if (!lang_is_int(&axis_))
-			front_fail(f, REASON_bad_axis, "the axis of a reduction must be an integer known at compile time, not %s", front_str(f, &axis_));
+			front_fail(f, REASON_bad_axis,
+				   "the axis of a reduction must be an integer known at compile time, not %s", front_str(f, &axis_));
 		axis = sem_wrap_axis(f, (int64_t)axis_.u.i, rank);
 	} else {
 		for (size_t i = 0; i < n; i++)
@@ -172,7 +177,8 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	return tuple_of(f, n, out);
 }
 
-struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, const struct tile_fn *combine, int reverse)
+struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, const struct tile_fn *combine,
+			 int reverse)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
 	size_t n = inputs_of(f, &input, in);
@@ -213,7 +219,8 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 		front_fail(f, REASON_bad_argument, "map_elementwise of %zu tensors with pack %lld", n, (long long)pack);
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != LANG_TENSOR)
-			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(&args[i]));
+			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'",
+				   lang_type_name(&args[i]));
 		in[i] = tv_of(&args[i]);
 		for (int64_t j = 0; j < pack; j++)
 			types[i * (size_t)pack + (size_t)j] = ty_scalar(in[i].ty);
@@ -224,7 +231,8 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 			sem_broadcast(f, &in[0], &in[i]);
 	n_out = fb.n_results / (size_t)pack;
 	if (!n_out || fb.n_results % (size_t)pack || in[0].ty->numel % pack)
-		front_fail(f, REASON_bad_return, "map_elementwise verification failed: %zu results for %lld elements in packs of %lld", fb.n_results,
+		front_fail(f, REASON_bad_return,
+			   "map_elementwise verification failed: %zu results for %lld elements in packs of %lld", fb.n_results,
 			   (long long)in[0].ty->numel, (long long)pack);
 	for (size_t i = 0; i < n; i++)
 		src[i] = in[i].id;
@@ -252,7 +260,8 @@ struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t ax
 	axis = (int)(axis_ < 0 ? axis_ + rank : axis_);
 	for (int d = 0; d < rank; d++)
 		if (d != axis && index.ty->shape[d] != src.ty->shape[d])
-			front_fail(f, REASON_shape_mismatch, "index dim %d must match the corresponding source dim", axis);
+			front_fail(f, REASON_shape_mismatch,
+				   "index dim %d must match the corresponding source dim", axis);
 	return emit_imm(f, TOP_GATHER, ty_with(f->a, index.ty, src.ty->elem), axis, 2, src.id, index.id);
 }
 
@@ -266,7 +275,8 @@ struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_
 	if (!ty_is_int(x.ty->elem))
 		front_fail(f, REASON_bad_dtype, "histogram only supports integer input");
 	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)", "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)",
+			   "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
 	t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);
 	if (mask.kind == LANG_NONE)
 		return emit(f, TOP_HISTOGRAM, t, 1, x.id);

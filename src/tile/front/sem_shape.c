@@ -13,13 +13,15 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 	numel = 1;
 	for (int i = 0; i < rank; i++) {
 		if (shape[i] < 0 || (shape[i] & (shape[i] - 1)))
-			front_fail_hint(f, REASON_not_power_of_two, "round it up with triton.next_power_of_2 and mask the rest",
+			front_fail_hint(f, REASON_not_power_of_two,
+					"round it up with triton.next_power_of_2 and mask the rest",
 					"Shape element %d must be a power of 2", i);
 		if (ck_mul64(numel, shape[i], &numel))
 			numel = INT64_MAX / 2;
 	}
 	if (numel > TY_MAX_NUMEL)
-		front_fail(f, REASON_tile_too_large, "numel (%lld) exceeds triton maximum tensor numel (%d)", (long long)numel, TY_MAX_NUMEL);
+		front_fail(f, REASON_tile_too_large, "numel (%lld) exceeds triton maximum tensor numel (%d)",
+			   (long long)numel, TY_MAX_NUMEL);
 	if (!numel)
 		front_unsupported(f, "a tile without elements");
 	return ty_block(f->a, elem, rank, shape);
@@ -58,7 +60,8 @@ static void broadcast_blocks(struct front *f, struct tv *a, struct tv *b)
 	for (int i = 0; i < rank; i++) {
 		int64_t x = a->ty->shape[i], y = b->ty->shape[i];
 		if (x != 1 && y != 1 && x != y)
-			front_fail(f, REASON_shape_mismatch, "Cannot make_shape_compatible: incompatible dimensions at index %d: %lld and %lld",
+			front_fail(f, REASON_shape_mismatch,
+				   "Cannot make_shape_compatible: incompatible dimensions at index %d: %lld and %lld",
 				   i, (long long)x, (long long)y);
 		shape[i] = x == 1 ? y : x;
 	}
@@ -70,7 +73,8 @@ void sem_broadcast(struct front *f, struct tv *a, struct tv *b)
 {
 	int ba = ty_is_block(a->ty), bb = ty_is_block(b->ty);
 	if (ba && bb) {
-		if (a->ty->rank != b->ty->rank || memcmp(a->ty->shape, b->ty->shape, (size_t)a->ty->rank * sizeof *a->ty->shape))
+		if (a->ty->rank != b->ty->rank || memcmp(a->ty->shape, b->ty->shape,
+							 (size_t)a->ty->rank * sizeof *a->ty->shape))
 			broadcast_blocks(f, a, b);
 	} else if (ba) {
 		*b = sem_splat(f, *b, a->ty->rank, a->ty->shape);
@@ -97,11 +101,15 @@ struct tv sem_broadcast_to(struct front *f, struct tv x, int rank, const int64_t
 	if (!ty_is_block(x.ty))
 		return sem_splat(f, x, rank, shape);
 	if (x.ty->rank != rank)
-		front_fail(f, REASON_shape_mismatch, "Cannot broadcast, rank mismatch: %s, %s", front_shape(f, x.ty), dims(f, rank, shape));
+		front_fail(f, REASON_shape_mismatch, "Cannot broadcast, rank mismatch: %s, %s",
+			   front_shape(f, x.ty), dims(f, rank, shape));
 	for (int i = 0; i < rank; i++)
 		if (shape[i] != x.ty->shape[i] && x.ty->shape[i] != 1)
-			front_fail(f, REASON_shape_mismatch, "Cannot broadcast, the expanded size of the tensor (%lld) must match the existing size (%lld)"
-				   " at non-singleton dimension %d: %s, %s", (long long)shape[i], (long long)x.ty->shape[i], i,
+			front_fail(f, REASON_shape_mismatch,
+				   "Cannot broadcast, the expanded size of the tensor (%lld) must match the "
+				   "existing size (%lld)"
+				   " at non-singleton dimension %d: %s, %s", (long long)shape[i],
+				   (long long)x.ty->shape[i], i,
 				   front_shape(f, x.ty), dims(f, rank, shape));
 	return grow(f, x, rank, shape);
 }
@@ -146,7 +154,8 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 	seen = 0;
 	for (int i = 0; i < n; i++) {
 		if (dims_[i] < 0 || dims_[i] >= n || (seen & 1u << dims_[i]))
-			front_fail(f, REASON_bad_axis, "permute dims must be a permutation of 0, 1, ..., n-1, but were %s", dims(f, n, dims_));
+			front_fail(f, REASON_bad_axis,
+				   "permute dims must be a permutation of 0, 1, ..., n-1, but were %s", dims(f, n, dims_));
 		seen |= 1u << dims_[i];
 		shape[i] = x.ty->shape[dims_[i]];
 	}
@@ -171,7 +180,8 @@ struct tv sem_join(struct front *f, struct tv a, struct tv b)
 		b = sem_expand_dims(f, b, 0);
 	}
 	if (!ty_eq(a.ty->elem, b.ty->elem))
-		front_fail(f, REASON_bad_types, "tl.join of %s and %s: both must have one type", front_ty(f, a.ty->elem), front_ty(f, b.ty->elem));
+		front_fail(f, REASON_bad_types, "tl.join of %s and %s: both must have one type",
+			   front_ty(f, a.ty->elem), front_ty(f, b.ty->elem));
 	memcpy(shape, a.ty->shape, (size_t)a.ty->rank * sizeof *shape);
 	shape[a.ty->rank] = 2;
 	r = emit(f, TOP_JOIN, sem_block_ty(f, a.ty->elem, a.ty->rank + 1, shape), 2, a.id, b.id);
@@ -187,7 +197,8 @@ void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b)
 	if (flat)
 		x = sem_expand_dims(f, x, 0);
 	if (!ty_is_block(x.ty) || x.ty->shape[x.ty->rank - 1] != 2)
-		front_fail_hint(f, REASON_bad_shape, "tl.split needs a last dimension of 2", "AssertionError: tl.split");
+		front_fail_hint(f, REASON_bad_shape, "tl.split needs a last dimension of 2",
+				"AssertionError: tl.split");
 	t = sem_block_ty(f, x.ty->elem, x.ty->rank - 1, x.ty->shape);
 	r[0] = emit_reg(f, t);
 	r[1] = emit_reg(f, t);
@@ -208,7 +219,8 @@ struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 		front_fail(f, REASON_bad_shape, "tl.cat takes tensors of one dimension");
 	n = a.ty->shape[0] + b.ty->shape[0];
 	if (!ty_eq(a.ty, b.ty))
-		front_fail(f, REASON_bad_types, "tl.cat of %s and %s: both must have one type", front_ty(f, a.ty), front_ty(f, b.ty));
+		front_fail(f, REASON_bad_types, "tl.cat of %s and %s: both must have one type",
+			   front_ty(f, a.ty), front_ty(f, b.ty));
 	return emit_imm(f, TOP_CAT, sem_block_ty(f, a.ty->elem, 1, &n), 0, 2, a.id, b.id);
 }
 
@@ -220,10 +232,12 @@ struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim)
 	if (rank != b.ty->rank)
 		front_fail(f, REASON_bad_shape, "tensors must have the same rank, got %d and %d", rank, b.ty->rank);
 	if (dim < -rank || dim >= rank || rank >= TY_MAX_RANK)
-		front_fail(f, REASON_bad_shape, "invalid axis %lld. Expected %d <= axis < %d", (long long)dim, -rank, rank);
+		front_fail(f, REASON_bad_shape, "invalid axis %lld. Expected %d <= axis < %d",
+			   (long long)dim, -rank, rank);
 	dim = dim < 0 ? dim + rank : dim;
 	if (memcmp(a.ty->shape, b.ty->shape, (size_t)rank * sizeof *a.ty->shape))
-		front_fail(f, REASON_bad_shape, "tl.cat requires tensors of the same shape, got %s and %s", front_ty(f, a.ty), front_ty(f, b.ty));
+		front_fail(f, REASON_bad_shape, "tl.cat requires tensors of the same shape, got %s and %s",
+			   front_ty(f, a.ty), front_ty(f, b.ty));
 	for (int i = 0; i < rank; i++)
 		shape[i] = a.ty->shape[i] * (i == dim ? 2 : 1);
 	for (int i = 0; i <= rank; i++)
@@ -258,6 +272,7 @@ struct tv sem_arange(struct front *f, int64_t start, int64_t end)
 int sem_wrap_axis(struct front *f, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= rank)
-		front_fail(f, REASON_bad_axis, "invalid axis %lld. Expected %d <= axis < %d", (long long)axis, -rank, rank);
+		front_fail(f, REASON_bad_axis, "invalid axis %lld. Expected %d <= axis < %d",
+			   (long long)axis, -rank, rank);
 	return (int)(axis < 0 ? axis + rank : axis);
 }

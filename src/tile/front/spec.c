@@ -46,7 +46,8 @@ static void canonical_type(struct str s, char *out, size_t size)
 		s.p += 3, s.n -= 3;
 	sc = sc_by_alias(s);
 	if (sc > SC_VOID)
-		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "", sc == SC_INT1 ? "u1" : sc_table[sc].sig);
+		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "", sc == SC_INT1 ? "u1" :
+			 sc_table[sc].sig);
 }
 
 void spec_param(const struct tile_fn *fn, size_t i, struct spec_param *out)
@@ -128,7 +129,8 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	struct block_ptr p;
 
 	if (rank < 1 || rank > TILE_DIMS || rank != v->t.ndim)
-		front_fail(f, REASON_block_pointer, "a tensor descriptor of %d dimensions with a block of %d", v->t.ndim, rank);
+		front_fail(f, REASON_block_pointer, "a tensor descriptor of %d dimensions with a block of %d",
+			   v->t.ndim, rank);
 	for (int i = 0; i < rank; i++)
 		shape[i] = v->items[i].i;
 	sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
@@ -154,7 +156,8 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	if (vec_push(&f->block_ptrs, p))
 		front_fail(f, REASON_out_of_memory, "out of memory");
 	d = arena_zalloc(f->a, sizeof *d);
-	*d = (struct lang_desc){ .id = (int)f->block_ptrs.n - 1, .block = block, .shape = dims, .strides = dims + rank };
+	*d = (struct lang_desc){ .id = (int)f->block_ptrs.n - 1, .block = block, .shape = dims,
+				 .strides = dims + rank };
 	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
 
@@ -171,7 +174,8 @@ static struct lang_val value_param(struct place *pl, const struct tile_val *v)
 	if (v->is_constexpr || pl->p->is_constexpr) {
 		struct lang_val c = front_from_host(f, v);
 		if (c.kind == LANG_OTHER && v->kind == TILE_V_TENSOR)
-			front_fail(f, REASON_bad_parameter, "%.*s is a tl.constexpr, but a tensor was passed", STR_ARG(pl->p->name));
+			front_fail(f, REASON_bad_parameter, "%.*s is a tl.constexpr, but a tensor was passed",
+				   STR_ARG(pl->p->name));
 		c.wrapped = 1;
 		return c;
 	}
@@ -191,7 +195,8 @@ static struct lang_val value_param(struct place *pl, const struct tile_val *v)
 		return c;
 	}
 	default:
-		front_fail_hint(f, REASON_bad_parameter, "annotate the parameter with tl.constexpr", "failed to specialize argument of type: %s (parameter '%.*s')",
+		front_fail_hint(f, REASON_bad_parameter, "annotate the parameter with tl.constexpr",
+				"failed to specialize argument of type: %s (parameter '%.*s')",
 				v->kind == TILE_V_STR ? "str" : v->kind == TILE_V_DTYPE ? "dtype" : "object", STR_ARG(pl->p->name));
 	}
 }
@@ -201,7 +206,8 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
 	struct front_frame *fr = f->frame;
 	if (l->n_args != a->args.n || a->vararg || a->kwonlyargs.n || a->kwarg || a->posonlyargs.n)
-		front_fail(f, REASON_bad_parameter, "the kernel takes %zu parameters, the launch has %zu arguments", a->args.n, l->n_args);
+		front_fail(f, REASON_bad_parameter,
+			   "the kernel takes %zu parameters, the launch has %zu arguments", a->args.n, l->n_args);
 	for (size_t i = 0; i < l->n_args; i++) {
 		struct spec_param p;
 		struct place pl;
@@ -210,7 +216,9 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 		spec_param(l->fn, i, &p);
 		fr->cur = a->args.v[i];
 		if (p.is_constexpr && p.no_specialize)
-			front_fail(f, REASON_bad_parameter, "%.*s marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
+			front_fail(f, REASON_bad_parameter,
+				   "%.*s marked as constexpr and listed in "
+				   "do_not_specialize/do_not_specialize_on_alignment. "
 				   "Remove constexpr designation to skip specialization.", STR_ARG(p.name));
 		if (types && types[i]) {
 			snprintf(p.type, sizeof p.type, "%s", types[i]);

@@ -86,8 +86,10 @@ static struct str dotted(struct check_env *env, struct str a, struct str b)
 
 static int is_module_path(struct str s)
 {
-	static const char *const known[] = { "triton", "triton.language", "triton.language.math", "triton.language.extra", "triton.language.extra.libdevice",
-		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
+	static const char *const known[] = { "triton", "triton.language", "triton.language.math",
+					     "triton.language.extra", "triton.language.extra.libdevice",
+		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core",
+		"triton.language.standard",
 		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn", "torch.nn.functional", "numpy", "os", "sys" };
 	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (str_is(s, known[i]))
@@ -103,7 +105,8 @@ static struct tile_val module_member(struct check_env *env, struct str module, s
 	if (str_starts(module, "triton"))
 		return (struct tile_val){ .kind = TILE_V_BUILTIN, .s = path };
 	if (str_is(module, "math") && (str_is(attr, "pi") || str_is(attr, "e") || str_is(attr, "inf")))
-		return (struct tile_val){ .kind = TILE_V_FLOAT, .f = str_is(attr, "pi") ? M_PI : str_is(attr, "e") ? M_E : INFINITY };
+		return (struct tile_val){ .kind = TILE_V_FLOAT, .f = str_is(attr, "pi") ? M_PI :
+					  str_is(attr, "e") ? M_E : INFINITY };
 	return other(path.p);
 }
 
@@ -124,7 +127,8 @@ static double number_of(const struct tile_val *v)
 static struct tile_val eval_number(struct check_env *env, const struct py_Call *c, struct str fn)
 {
 	static const struct { const char *name; double (*fn)(double); int gives_int; } table[] = {
-		{ "float", NULL, 0 }, { "int", trunc, 1 }, { "abs", fabs, 0 }, { "math.sqrt", sqrt, 0 }, { "math.log", log, 0 }, { "math.log2", log2, 0 },
+		{ "float", NULL, 0 }, { "int", trunc, 1 }, { "abs", fabs, 0 }, { "math.sqrt", sqrt, 0 },
+		{ "math.log", log, 0 }, { "math.log2", log2, 0 },
 		{ "math.exp", exp, 0 }, { "math.ceil", ceil, 1 }, { "math.floor", floor, 1 },
 	};
 	struct tile_val best = other("object");
@@ -163,7 +167,8 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		struct str name = v.kind == TILE_V_BUILTIN ? path_last(v.s) : STR("");
 		int sc = sc_by_module(name);
 		if (sc > SC_VOID)
-			return (struct tile_val){ .kind = TILE_V_DTYPE, .s = str_of(arena_printf(&env->mem, "*%s", sc_table[sc].sig)) };
+			return (struct tile_val){ .kind = TILE_V_DTYPE,
+						  .s = str_of(arena_printf(&env->mem, "*%s", sc_table[sc].sig)) };
 	}
 	if (c->args.n == 1 && fn.kind == TILE_V_BUILTIN && str_is(fn.s, "triton.language.dtype")) {
 		struct tile_val v = eval(env, c->args.v[0]);
@@ -177,7 +182,8 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		if (v.kind == TILE_V_STR && str_is(v.s, "-inf"))
 			return (struct tile_val){ .kind = TILE_V_FLOAT, .f = -INFINITY };
 	}
-	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id) : fn.kind == TILE_V_OTHER ? eval_number(env, c, fn.s) : other("object");
+	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id) : fn.kind == TILE_V_OTHER ?
+		eval_number(env, c, fn.s) : other("object");
 }
 
 static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile_val b)
@@ -194,8 +200,14 @@ static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile
 	case PY_OP_Sub: r = x - y; if (ints && ck_sub64(a.i, b.i, &i)) return other("int"); break;
 	case PY_OP_Mult: r = x * y; if (ints && ck_mul64(a.i, b.i, &i)) return other("int"); break;
 	case PY_OP_Div: if (y == 0) return other("object"); ints = 0; r = x / y; break;
-	case PY_OP_Pow: r = pow(x, y); if (ints && (fabs(r) > 9e15 || b.i < 0)) return other("int"); i = ints ? (int64_t)r : 0; break;
-	case PY_OP_LShift: r = 0; if (!ints || b.i < 0 || b.i > 61 || a.i < 0 || a.i > (INT64_MAX >> b.i)) return other("int"); i = a.i << b.i; break;
+	case PY_OP_Pow: r = pow(x, y); if (ints && (fabs(r) > 9e15 || b.i < 0)) return other("int");
+		i = ints ? (int64_t)r : 0; break;
+	case PY_OP_LShift:
+		r = 0;
+		if (!ints || b.i < 0 || b.i > 61 || a.i < 0 || a.i > (INT64_MAX >> b.i))
+			return other("int");
+		i = a.i << b.i;
+		break;
 	case PY_OP_RShift: r = 0; if (!ints || b.i < 0 || b.i > 62) return other("int"); i = a.i >> b.i; break;
 	case PY_OP_FloorDiv: r = 0; if (!ints || b.i <= 0 || a.i < 0) return other("int"); i = a.i / b.i; break;
 	case PY_OP_Mod: r = 0; if (!ints || b.i <= 0 || a.i < 0) return other("int"); i = a.i % b.i; break;
@@ -224,7 +236,8 @@ static struct tile_val eval(struct check_env *env, const struct py_node *n)
 		v = eval(env, n->u.Attribute.value);
 		return v.kind == TILE_V_MODULE ? module_member(env, v.s, n->u.Attribute.attr) : other("object");
 	case PY_Call: return eval_call(env, &n->u.Call);
-	case PY_IfExp: return eval(env, n->u.IfExp.body);       /* as the body of an if: what is there where all is there */
+	/* as the body of an if: what is there where all is there */
+	case PY_IfExp: return eval(env, n->u.IfExp.body);
 	case PY_Tuple: return eval_tuple(env, &n->u.Tuple.elts);
 	case PY_UnaryOp:
 		v = eval(env, n->u.UnaryOp.operand);
@@ -357,7 +370,8 @@ static void define(struct check_env *env, const struct py_node *n)
 		return;
 	}
 	fn = &env->fns[env->n_fns++];
-	*fn = (struct tile_fn){ .name = def->name, .def = n, .module = env->module, .lookup = lookup, .lookup_ctx = env };
+	*fn = (struct tile_fn){ .name = def->name, .def = n, .module = env->module, .lookup = lookup,
+				.lookup_ctx = env };
 	jit_options(env, fn, jit);
 	bind(env, def->name, (struct tile_val){ .kind = TILE_V_FN, .fn = fn });
 }
@@ -394,7 +408,8 @@ static void count_functions(void *ctx, struct py_node *n)
 	py_children(n, count_functions, ctx);
 }
 
-int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer, struct err *e)
+int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer,
+		   struct err *e)
 {
 	size_t n;
 	jmp_buf trap;

@@ -22,7 +22,8 @@ static int is_certain(const struct diag *d)
 {
 	static const enum reason certain[] = {
 		REASON_unknown_tl_name, REASON_non_constexpr_global, REASON_unsupported_syntax,
-		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call, REASON_bad_parameter,
+		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call,
+		REASON_bad_parameter,
 	};
 	/* a function of a library may have a value that is known when the kernel is compiled */
 	if (d->reason == REASON_non_constexpr_global && strstr(d->text, "Unsupported function referenced: torch."))
@@ -132,7 +133,8 @@ static int try_constants(struct search *s, size_t i)
 static int climb(struct search *s)
 {
 	int better = 1;
-	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(&s->best) || may_be_avoided(s->c->l.fn, &s->best))) {
+	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(&s->best) ||
+							     may_be_avoided(s->c->l.fn, &s->best))) {
 		better = 0;
 		for (size_t i = 0; i < s->c->l.n_args && !better && s->tries < MOST_TRIES; i++)
 			better = s->c->types[i] ? try_types(s, i) : try_constants(s, i);
@@ -140,7 +142,8 @@ static int climb(struct search *s)
 	return better < 0 ? -1 : s->best.reason != REASON_ok;
 }
 
-static int check_guessed(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, struct err *e)
+static int check_guessed(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
+			 struct diag *d, struct err *e)
 {
 	struct check_launch c;
 	int rc = check_launch_infer(&c, env, fn, e);
@@ -155,7 +158,8 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	return rc;
 }
 
-int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, int *unsure,
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
+			  struct diag *d, int *unsure,
 			  struct err *e)
 {
 	int rc = 0;

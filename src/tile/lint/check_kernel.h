@@ -30,7 +30,8 @@ struct check_env {
 	struct arena mem;
 };
 
-int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer, struct err *e);
+int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer,
+		   struct err *e);
 void check_env_release(struct check_env *env);
 const struct tile_fn *check_env_fn(const struct check_env *env, struct str name);
 
@@ -44,7 +45,8 @@ struct check_launch {
 
 /* "x=*fp32, n=i32, BLOCK=128, dtype=tl.float16, act=relu": every parameter without a default
  * must be named. -1 and *e when the text does not fit the function. */
-int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct str signature, struct err *e);
+int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn,
+		       struct str signature, struct err *e);
 /* The signature a comment `# signature: ...` beside the kernel gives, or an empty string. */
 struct str check_signature_comment(const struct check_env *env, const struct tile_fn *fn, size_t index);
 /* Guesses types from how parameters are used. */
@@ -54,7 +56,8 @@ void check_launch_release(struct check_launch *c);
 /* Compiles fn under the types inferred from use, or those of its signature comments, all of
  * them in turn. 0: nothing wrong. 1: refused, *d; *unsure: under other types, or if more were
  * known of what it imports, it might not be. -1: *e. */
-int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn, struct diag *d, int *unsure,
+int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
+			  struct diag *d, int *unsure,
 			  struct err *e);
 /* A function that other functions call, not one that is launched: it returns a value, or is
  * named in a call of another jit function. */

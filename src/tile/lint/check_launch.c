@@ -28,7 +28,8 @@ static int launch_init(struct check_launch *c, const struct tile_fn *fn, struct 
 	c->types = arena_array(&c->mem, n + 1, sizeof *c->types);
 	if (!c->args || !c->types)
 		return err_nomem(e);
-	c->l = (struct tile_launch){ .fn = fn, .args = c->args, .n_args = n, .grid = { 1, 1, 1 }, .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
+	c->l = (struct tile_launch){ .fn = fn, .args = c->args, .n_args = n, .grid = { 1, 1, 1 },
+				     .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
 	for (size_t i = 0; i < n; i++)
 		c->args[i].kind = TILE_V_OTHER;
 	return 0;
@@ -156,7 +157,8 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 	return 0;
 }
 
-int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct str sig, struct err *e)
+int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn,
+		       struct str sig, struct err *e)
 {
 	size_t n;
 	struct str rest;
@@ -182,7 +184,8 @@ int check_launch_parse(struct check_launch *c, const struct check_env *env, cons
 	}
 	for (size_t i = 0; i < n; i++)
 		if (c->args[i].kind == TILE_V_OTHER && set_default(c, env, fn, i))
-			return err_set(e, ERR_FORMAT, "the signature does not name parameter '%.*s'", STR_ARG(param_name(fn, i)));
+			return err_set(e, ERR_FORMAT, "the signature does not name parameter '%.*s'",
+				       STR_ARG(param_name(fn, i)));
 	return 0;
 }
 
@@ -266,7 +269,8 @@ static int is_access(const struct py_node *n)
 	if (n->kind != PY_Call || n->u.Call.func->kind != PY_Attribute || !n->u.Call.args.n)
 		return 0;
 	f = n->u.Call.func->u.Attribute.attr;
-	return str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") || str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor");
+	return str_is(f, "load") || str_is(f, "store") || str_starts(f, "atomic_") ||
+		str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor");
 }
 
 /* The load a value comes from: tl.load(...), tl.load(...).to(t). NULL: none. */
@@ -352,7 +356,8 @@ static int contains_word(struct str name, const char *const *words)
 
 static struct tile_val guess_constant(struct str name)
 {
-	static const char *const flags[] = { "has_", "is_", "use_", "with_", "_flag", "enable", "even", "causal", NULL };
+	static const char *const flags[] = { "has_", "is_", "use_", "with_", "_flag", "enable", "even",
+					     "causal", NULL };
 	static const char *const types[] = { "dtype", "_type", NULL };
 	static const char *const tiles[] = { "block_m", "block_n", "block_k", "_m", "_n", "_k", "_d", NULL };
 	static const char *const blocks[] = { "block", "size", "tile", "width", "num", NULL };
@@ -368,7 +373,8 @@ static struct tile_val guess_constant(struct str name)
 
 int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e)
 {
-	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_", "momentum", "prob", "negative", NULL };
+	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_",
+					      "momentum", "prob", "negative", NULL };
 	size_t n;
 	struct uses *u;
 

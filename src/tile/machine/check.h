@@ -31,10 +31,12 @@ struct lane_mark { uint32_t lane, barrier; };
 struct shadow {
 	struct storage *st;
 	int granule, shift;         /* bytes, and their logarithm */
-	uint32_t *writer, *reader;  /* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers;
-	                             * NULL: the kernel does not write here, and nobody can meet anybody */
+	/* base + program + 1, none if not above base; SHADOW_FLAG: atomic / several readers;
+	 * NULL: the kernel does not write here, and nobody can meet anybody */
+	uint32_t *writer, *reader;
 	uint16_t *wloc, *rloc;      /* places, 0 where there are too many to number */
-	uint32_t *wepoch, *repoch;  /* atomics that program had done by then; NULL: the kernel has none, or does not write here */
+	/* atomics that program had done by then; NULL: the kernel has none, or does not write here */
+	uint32_t *wepoch, *repoch;
 	struct lane_mark *wlane, *rlane;    /* NULL: no lane can meet another's element here */
 	int reads, writes;          /* of how many parameters and places */
 };
@@ -63,7 +65,8 @@ struct checker {
 	unsigned char *pending;     /* poison of the operation under way, largest tile */
 };
 
-int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code, struct allocation *allocs, int num_warps,
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code,
+		 struct allocation *allocs, int num_warps,
 		 int64_t programs, struct err *e);
 void checker_release(struct checker *c);
 

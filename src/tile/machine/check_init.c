@@ -66,7 +66,8 @@ static int has_bit(const uint64_t *bits, int arg)
 }
 
 /* One shadow per storage, as fine as the smallest element that looks at it. */
-static void find_shadows(struct checker *c, const struct tile_code *code, const struct touched *t, struct allocation *allocs)
+static void find_shadows(struct checker *c, const struct tile_code *code, const struct touched *t,
+			 struct allocation *allocs)
 {
 	int n = code->n_params;
 	for (int i = 0; i < n; i++) {
@@ -118,7 +119,8 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 	}
 }
 
-int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code, struct allocation *allocs, int num_warps,
+int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code,
+		 struct allocation *allocs, int num_warps,
 		 int64_t programs, struct err *e)
 {
 	const struct tile_decoded *decoded = code->decoded;

@@ -35,7 +35,8 @@ static int apart_by_strides(const struct access *a)
 
 struct seen { const char *addr; const char *value; };
 
-static int note_lane(struct access *a, struct seen *table, size_t mask, const char *addr, const char *value, const struct allocation *al)
+static int note_lane(struct access *a, struct seen *table, size_t mask, const char *addr, const char *value,
+		     const struct allocation *al)
 {
 	size_t at = (size_t)((uintptr_t)addr / (uintptr_t)a->esize * 0x9E3779B97F4A7C15u >> 20) & mask;
 	char where[160];

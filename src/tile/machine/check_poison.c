@@ -6,7 +6,8 @@
 unsigned char *poison_room(struct machine *m, struct mval *v)
 {
 	if (!v->pmap) {
-		int64_t lanes = v->home == &v->u ? 1 : MAX(v->n, m->decoded->func_lanes[m->decoded->owner[v - m->vals]]);
+		int64_t lanes = v->home == &v->u ? 1 :
+			MAX(v->n, m->decoded->func_lanes[m->decoded->owner[v - m->vals]]);
 		v->pmap = arena_alloc(&m->check->mem, (size_t)lanes);
 		if (!v->pmap)
 			diag_set(m->fault, REASON_internal, 0, 0, "out of memory for poison");
@@ -47,12 +48,16 @@ int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t l
 	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
 	const struct tile_loc *from = &m->code->locs[v->poison_at];
 	if (bits & POISON_STALE)
-		return fault_at(m, loc, REASON_race, "race within a program: what one thread stored and line %d loads without a tl.debug_barrier() "
+		return fault_at(m, loc, REASON_race,
+				"race within a program: what one thread stored and line %d loads without a "
+				"tl.debug_barrier() "
 			"between decides %s", from->line, what);
 	if (bits & POISON_DIV)
-		return fault_at(m, v->poison_at, REASON_division_by_zero, "integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
+		return fault_at(m, v->poison_at, REASON_division_by_zero,
+				"integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
 	if (bits & POISON_WRAP)
-		return fault_at(m, v->poison_at, REASON_address_overflow, "a 32-bit offset wraps around and decides %s (line %d); use int64",
+		return fault_at(m, v->poison_at, REASON_address_overflow,
+				"a 32-bit offset wraps around and decides %s (line %d); use int64",
 			what, m->code->locs[loc].line);
 	return fault_at(m, loc, REASON_uninitialised, "%s from line %d decides %s",
 		bits & POISON_MASKED ? "a lane masked off without `other`" : "memory that was never written", from->line, what);
@@ -150,7 +155,8 @@ static int64_t int_at(const struct mval *v, int64_t i)
 }
 
 /* Lanes of new poison join what came from the sources. */
-static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned char bit, int32_t at, const unsigned char *bad)
+static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned char bit, int32_t at,
+		      const unsigned char *bad)
 {
 	unsigned char *map = m->check->pending;
 	if (!pd->map)
@@ -192,7 +198,8 @@ static void check_wrap(struct machine *m, const struct tile_insn *in, struct pen
 			mval_dense(s[k]);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t x = int_at(a, i), y = int_at(b, i);
-		int64_t r = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : in->op == TOP_MUL ? x * y : y < 32 && y >= 0 ? x * ((int64_t)1 << y) : 0;
+		int64_t r = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : in->op == TOP_MUL ?
+			x * y : y < 32 && y >= 0 ? x * ((int64_t)1 << y) : 0;
 		any |= bad[i] = r < lo || r > hi;
 	}
 	if (any && n == 1 && d->n > 1)
@@ -214,7 +221,8 @@ static int may_wrap(struct machine *m, const struct tile_insn *in)
 	int64_t alo, ahi, blo, bhi, r[4];
 
 	if (is_one_int(a) && is_one_int(b) && sign && in->op != TOP_SHL) {
-		int64_t x = (int32_t)a->u.i, y = (int32_t)b->u.i, z = in->op == TOP_ADD ? x + y : in->op == TOP_SUB ? x - y : x * y;
+		int64_t x = (int32_t)a->u.i, y = (int32_t)b->u.i, z = in->op == TOP_ADD ? x + y :
+			in->op == TOP_SUB ? x - y : x * y;
 		return z != (int32_t)z;
 	}
 	if (mval_range(a, &alo, &ahi) || mval_range(b, &blo, &bhi))
@@ -223,7 +231,8 @@ static int may_wrap(struct machine *m, const struct tile_insn *in)
 	case TOP_ADD: out = ck_add64(alo, blo, &r[0]) | ck_add64(ahi, bhi, &r[1]); break;
 	case TOP_SUB: out = ck_sub64(alo, bhi, &r[0]) | ck_sub64(ahi, blo, &r[1]); break;
 	case TOP_MUL:
-		out = ck_mul64(alo, blo, &r[0]) | ck_mul64(alo, bhi, &r[1]) | ck_mul64(ahi, blo, &r[2]) | ck_mul64(ahi, bhi, &r[3]);
+		out = ck_mul64(alo, blo, &r[0]) | ck_mul64(alo, bhi, &r[1]) | ck_mul64(ahi, blo, &r[2]) |
+			ck_mul64(ahi, bhi, &r[3]);
 		n = 4;
 		break;
 	default: return 1;

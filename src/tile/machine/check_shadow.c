@@ -74,12 +74,14 @@ static void name_program(const struct machine *m, uint32_t p, char *out, size_t 
 		(long long)(id / m->grid[0] / m->grid[1]));
 }
 
-static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc, uint32_t other, int32_t other_loc, const char *did)
+static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc, uint32_t other,
+		  int32_t other_loc, const char *did)
 {
 	char where[160], who[80];
 	access_where(t->al, off, where, sizeof where);
 	name_program(t->m, other, who, sizeof who);
-	return fault_at(t->m, loc, r, "%s: %s by line %d, which program %s %s at line %d", r == REASON_lost_update ? "lost update" : "race",
+	return fault_at(t->m, loc, r, "%s: %s by line %d, which program %s %s at line %d",
+			r == REASON_lost_update ? "lost update" : "race",
 		where, t->m->code->locs[t->loc].line, who, did, t->m->code->locs[other_loc].line);
 }
 
@@ -89,7 +91,8 @@ static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, c
 {
 	char where[160];
 	access_where(t->al, off, where, sizeof where);
-	return fault_at(t->m, t->loc, REASON_race, "race within a program: %s by line %d, which another lane %s at line %d without a "
+	return fault_at(t->m, t->loc, REASON_race,
+			"race within a program: %s by line %d, which another lane %s at line %d without a "
 		"tl.debug_barrier() between", where, t->m->code->locs[t->loc].line, did, t->m->code->locs[other_loc].line);
 }
 
@@ -150,7 +153,8 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
-		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc, w, s->wloc[cell],
+		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc,
+			      w, s->wloc[cell],
 			w & SHADOW_FLAG ? "changes atomically" : "stores");
 	}
 	if (lanes_read(t, cell, off))
@@ -170,7 +174,8 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
 		if (!same_bytes || (w & SHADOW_FLAG))
-			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ? "changes atomically" : "stores");
+			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ?
+				      "changes atomically" : "stores");
 		t->m->check->benign++;
 	}
 	others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
@@ -209,7 +214,8 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 /* Whoever writes was seen to do so before the run (resource_touched). */
 static int unforeseen(const struct touch *t)
 {
-	return diag_set(t->m->fault, REASON_internal, 0, 0, "a store through a pointer that nobody was seen to store through");
+	return diag_set(t->m->fault, REASON_internal, 0, 0,
+			"a store through a pointer that nobody was seen to store through");
 }
 
 static struct touch touch_of(const struct access *a, const struct allocation *al, int64_t lane)
@@ -218,7 +224,8 @@ static struct touch touch_of(const struct access *a, const struct allocation *al
 	int32_t loc = a->in->loc;
 	uint32_t size = (uint32_t)(31 - __builtin_clz((unsigned)MAX(a->ptr->n, 1)));
 	return (struct touch) {
-		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow], .me = m->check->base + (uint32_t)m->linear + 1,
+		.m = m, .loc = loc, .al = al, .s = &m->check->shadows[al->shadow],
+		.me = m->check->base + (uint32_t)m->linear + 1,
 		.short_loc = loc <= UINT16_MAX ? (uint16_t)loc : 0, .lane = size << LANE_BITS | (uint32_t)lane,
 	};
 }
@@ -303,7 +310,8 @@ int check_atomic(const struct access *a, int64_t lane, const struct allocation *
 		return 0;
 	done = (struct sync_done) {
 		.addr = (uint64_t)(uintptr_t)(al->base + off), .barrier = m->check->barrier,
-		.acquire = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_ACQUIRE, .release = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_RELEASE,
+		.acquire = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_ACQUIRE,
+		.release = sem == TILE_SEM_ACQ_REL || sem == TILE_SEM_RELEASE,
 	};
 	if (vec_push(&m->check->sync[m->linear].done, done))
 		return diag_set(m->fault, REASON_internal, 0, 0, "out of memory for the order of atomics");

@@ -15,7 +15,8 @@ void vetted_release(struct vetted *s)
 static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 {
 	struct { int64_t op, n, text, imm; double fimm; int64_t attr[TILE_ATTRS]; } head = {
-		.op = in->op | in->rounding << 16, .n = in->n_dst | in->n_src << 16, .text = (int64_t)in->text.n, .imm = in->imm, .fimm = in->fimm,
+		.op = in->op | in->rounding << 16, .n = in->n_dst | in->n_src << 16,
+		.text = (int64_t)in->text.n, .imm = in->imm, .fimm = in->fimm,
 	};
 	for (int i = 0; i < TILE_ATTRS; i++)
 		head.attr[i] = in->attr[i];

@@ -1,8 +1,9 @@
 /* Launches that went through a run in checked mode.
  *
- * Checked mode costs several times what a fast run does, so the judge uses it once and runs other contents fast. That is enough for
- * a launch that was checked and whose path, addresses and masks are the same for all contents. Everything else is checked whenever
- * it comes: a kernel that turns to a racing path for negative values, or a host that launches another kernel for them. */
+ * Checked mode costs several times what a fast run does, so the judge uses it once and runs other
+ * contents fast. That is enough for a launch that was checked and whose path, addresses and masks
+ * are the same for all contents. Everything else is checked whenever it comes: a kernel that turns
+ * to a racing path for negative values, or a host that launches another kernel for them. */
 #ifndef TILE_MACHINE_CHECKED_LAUNCHES_H
 #define TILE_MACHINE_CHECKED_LAUNCHES_H
 

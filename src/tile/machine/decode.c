@@ -83,7 +83,8 @@ static int is_narrow(struct tile_type t)
 /* --- kernels ------------------------------------------------------------------------- */
 
 static const enum tile_op combine_op[TILE_COMBINES] = {
-	[TILE_SUM] = TOP_ADD, [TILE_PROD] = TOP_MUL, [TILE_MAX] = TOP_MAX, [TILE_MIN] = TOP_MIN, [TILE_MAX_NAN] = TOP_MAX_NAN,
+	[TILE_SUM] = TOP_ADD, [TILE_PROD] = TOP_MUL, [TILE_MAX] = TOP_MAX, [TILE_MIN] = TOP_MIN,
+	[TILE_MAX_NAN] = TOP_MAX_NAN,
 	[TILE_MIN_NAN] = TOP_MIN_NAN, [TILE_AND] = TOP_AND, [TILE_OR] = TOP_OR, [TILE_XOR] = TOP_XOR,
 };
 
@@ -125,7 +126,8 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 	p->narrow = (uint8_t)is_narrow(t);
 	p->spread = p->exec == exec_elem3 || (p->exec == exec_elem2 && (in->op == TOP_JN || in->op == TOP_YN));
 	dt = p->narrow ? DT_F32 : (enum dtype)t.dt;
-	p->kernel = in->rounding && dtype_is_float(dt) ? tile_kernel_rounded(op, dt, (enum tile_round)in->rounding) : tile_kernel_for(op, dt);
+	p->kernel = in->rounding && dtype_is_float(dt) ? tile_kernel_rounded(op, dt,
+			(enum tile_round)in->rounding) : tile_kernel_for(op, dt);
 	return p->kernel ? 0 : -1;
 }
 
@@ -291,8 +293,10 @@ static void set_jumps(const struct tile_func *f, struct decoded_insn *p)
 static int passes_address(enum tile_op op)
 {
 	switch (op) {
-	case TOP_ADD: case TOP_SUB: case TOP_MUL: case TOP_SHL: case TOP_DIV: case TOP_REM: case TOP_MOV: case TOP_SPLAT:
-	case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: case TOP_CAST: case TOP_MAX: case TOP_MIN:
+	case TOP_ADD: case TOP_SUB: case TOP_MUL: case TOP_SHL: case TOP_DIV: case TOP_REM: case TOP_MOV:
+		case TOP_SPLAT:
+	case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: case TOP_CAST:
+		case TOP_MAX: case TOP_MIN:
 	case TOP_SELECT:
 		return 1;
 	default:
@@ -339,7 +343,8 @@ static void size_calls(const struct tile_code *c, struct tile_decoded *decoded)
 	const struct tile_func *f = &c->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		int calls = in->op == TOP_MAP || ((in->op == TOP_REDUCE || in->op == TOP_SCAN) && in->attr[0] == TILE_CUSTOM);
+		int calls = in->op == TOP_MAP || ((in->op == TOP_REDUCE || in->op == TOP_SCAN) &&
+						  in->attr[0] == TILE_CUSTOM);
 		int64_t levels, n;
 		int operands;
 
@@ -374,7 +379,8 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 		p[i].in = in;
 		p[i].exec = exec_table[in->op];
 		if (pick_kernel(c, in, &p[i]))
-			return err_set(e, ERR_STATE, "tile code of '%.*s': %s is not defined for %s", STR_ARG(c->name), tile_op_info(in->op)->name,
+			return err_set(e, ERR_STATE, "tile code of '%.*s': %s is not defined for %s",
+				       STR_ARG(c->name), tile_op_info(in->op)->name,
 				dtype_info(c->regs[tile_src(in, 0)].dt)->triton);
 		set_cost(c, in, &p[i]);
 		p[i].poison = poison_rule_of(c, in);
@@ -392,7 +398,8 @@ static int gather_kernel(struct tile_code *c, struct tile_decoded *decoded, cons
 	struct plan_code *code = &decoded->funcs[0];
 	struct decoded_insn *old = code->v;
 	int n = code->n, kept = 0;
-	struct decoded_insn *now = arena_array(&c->mem, (size_t)n + 1, sizeof *now), *pro = arena_array(&c->mem, (size_t)n + 1, sizeof *pro);
+	struct decoded_insn *now = arena_array(&c->mem, (size_t)n + 1, sizeof *now),
+		*pro = arena_array(&c->mem, (size_t)n + 1, sizeof *pro);
 	int *place = arena_array(&c->mem, (size_t)n + 2, sizeof *place);
 	if (!now || !pro || !place)
 		return err_nomem(e);

@@ -29,7 +29,8 @@ static void find_fixed(const struct tile_code *c, const struct counts *n, unsign
 		fixed[c->params[i].reg] = n->writes[c->params[i].reg] == 1;
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
-		int ok = tile_op_is_pure(in->op) && in->op != TOP_PROGRAM_ID && in->n_dst == 1 && n->writes[tile_dst(in, 0)] == 1;
+		int ok = tile_op_is_pure(in->op) && in->op != TOP_PROGRAM_ID && in->n_dst == 1 &&
+			n->writes[tile_dst(in, 0)] == 1;
 		for (int k = 0; ok && k < in->n_src; k++)
 			ok = fixed[tile_src(in, k)];
 		if (!ok)
@@ -61,9 +62,11 @@ static int find_maker(const struct tile_code *c, const struct decoded_insn *p, c
 
 		if (in->n_dst != 1 || tile_dst(in, 0) != v)
 			continue;
-		plain = (p[i].exec == exec_elem1 || p[i].exec == exec_elem2 || p[i].exec == exec_select) && !p[i].narrow;
+		plain = (p[i].exec == exec_elem1 || p[i].exec == exec_elem2 || p[i].exec == exec_select) &&
+			!p[i].narrow;
 		for (int j = i + 1; plain && j < at; j++)
-			plain = !(tile_op_info(f->insns[j].op)->flags & (TOF_C | TOF_S)) && !writes_any_source(&f->insns[j], in);
+			plain = !(tile_op_info(f->insns[j].op)->flags & (TOF_C | TOF_S)) &&
+				!writes_any_source(&f->insns[j], in);
 		return plain ? i : -1;
 	}
 	return -1;
@@ -74,7 +77,8 @@ int decode_roles(const struct tile_code *c, const struct decoded_insn *p, int *r
 	const struct tile_func *f = &c->funcs[0];
 	struct arena tmp = ARENA_INIT;
 	size_t nr = (size_t)c->n_regs + 1;
-	struct counts n = { .reads = arena_array(&tmp, nr, sizeof *n.reads), .writes = arena_array(&tmp, nr, sizeof *n.writes) };
+	struct counts n = { .reads = arena_array(&tmp, nr, sizeof *n.reads), .writes = arena_array(&tmp,
+			nr, sizeof *n.writes) };
 	unsigned char *fixed = arena_array(&tmp, nr, 1);
 	int rc = 0;
 	if (!n.reads || !n.writes || !fixed) {

@@ -83,7 +83,8 @@ static void stretch(const struct tile_func *f, struct life *lives, unsigned char
 			} while (depth);
 			for (int r = 0; r < n_regs; r++) {
 				struct life *l = &lives[r];
-				if (!seen[r] || (l->first >= i && l->last < end) || (l->first <= i && l->last >= end - 1))
+				if (!seen[r] || (l->first >= i && l->last < end) ||
+				    (l->first <= i && l->last >= end - 1))
 					continue;
 				l->first = MIN(l->first, i);
 				l->last = MAX(l->last, end - 1);
@@ -104,7 +105,8 @@ static int shares(const struct tile_func *f, const struct life *l, const struct 
 {
 	const struct tile_insn *in = &f->insns[l->first];
 	int elementwise = (tile_op_info(in->op)->flags & TOF_L) || in->op == TOP_ADDPTR;
-	return s->free_from == l->first + 1 && elementwise && s->esize == esize && in->n_dst == 1 && tile_dst(in, 0) == l->reg;
+	return s->free_from == l->first + 1 && elementwise && s->esize == esize && in->n_dst == 1 &&
+		tile_dst(in, 0) == l->reg;
 }
 
 static int64_t new_space(struct tile_decoded *decoded, int64_t bytes)
@@ -116,7 +118,8 @@ static int64_t new_space(struct tile_decoded *decoded, int64_t bytes)
 
 /* What is never given up (values of the prologue, of which unrolled loops have thousands) is not
  * listed, so that nobody looks through it. */
-static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n, const struct life *l, int esize)
+static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
+		     const struct life *l, int esize)
 {
 	int best = -1;
 	if (l->last >= f->n_insns)

@@ -35,7 +35,8 @@ enum { W = 8 };
 #endif
 
 /* Any shape, a row of C at a time. */
-static void dot_rows(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, int64_t ldb, int64_t ldc)
+static void dot_rows(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, int64_t ldb,
+		     int64_t ldc)
 {
 	for (int64_t i = 0; i < M; i++)
 		for (int64_t k = 0; k < K; k++) {

@@ -62,7 +62,8 @@ static int poison_checks(struct access *a)
 
 static int misaligned(struct access *a)
 {
-	return fault_at(a->m, a->in->loc, REASON_misaligned, "%s at an address that is not a multiple of %d bytes", a->verb, a->esize);
+	return fault_at(a->m, a->in->loc, REASON_misaligned,
+			"%s at an address that is not a multiple of %d bytes", a->verb, a->esize);
 }
 
 /* The box of lanes that are on, its extent in memory, and whether that is all right. */
@@ -92,7 +93,8 @@ static int open_box(struct access *a)
 	if (!a->al)
 		a->al = find(a->m, min, a->esize);
 	if (!a->al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer, "%s through a pointer into no tensor of the launch", a->verb);
+		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
+				"%s through a pointer into no tensor of the launch", a->verb);
 	if (inside(a->al, min, max, a->esize))
 		return 0;
 	return out_of_bounds(a, a->al, inside(a->al, min, min, a->esize) ? max : min);
@@ -102,7 +104,8 @@ static int check_lane(struct access *a, int64_t addr)
 {
 	const struct allocation *al = a->al ? a->al : find(a->m, addr, a->esize);
 	if (!al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer, "%s through a pointer into no tensor of the launch", a->verb);
+		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
+				"%s through a pointer into no tensor of the launch", a->verb);
 	if (addr & (a->esize - 1))
 		return misaligned(a);
 	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);
@@ -135,7 +138,8 @@ static int open_lanes(struct access *a)
 	a->stop = a->ptr->n;
 	if (on)
 		find_span(on, a->ptr->n, &a->next, &a->stop);
-	a->active = SIMD_PICK(lanes_within)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next, base, MAX(most, 0), a->esize, &outside);
+	a->active = SIMD_PICK(lanes_within)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next,
+					    base, MAX(most, 0), a->esize, &outside);
 	if (!a->active || (a->al && most >= 0 && !outside))
 		return 0;
 	for (int64_t i = a->next; i < a->stop; i++)
@@ -158,7 +162,8 @@ static int open_near(struct access *a)
 	int64_t first, lo, hi;
 	int outside;
 
-	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) || (ptr->u.u64 & (uint64_t)(a->esize - 1)))
+	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) ||
+	    (ptr->u.u64 & (uint64_t)(a->esize - 1)))
 		return 0;
 	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
 	if (first > far || first < -far || a->al->bytes > (size_t)far)
@@ -172,7 +177,8 @@ static int open_near(struct access *a)
 	on = a->mask ? mval_dense(a->mask) : NULL;
 	if (on)
 		find_span(on, ptr->n, &a->next, &a->stop);
-	a->active = SIMD_PICK(lanes_between)((const int32_t *)ptr->data + a->next, on ? on + a->next : NULL, a->stop - a->next, (int32_t)lo, (int32_t)hi,
+	a->active = SIMD_PICK(lanes_between)((const int32_t *)ptr->data + a->next, on ? on + a->next : NULL,
+					     a->stop - a->next, (int32_t)lo, (int32_t)hi,
 					     &outside);
 	a->boxed = 0;
 	return !outside;
@@ -185,12 +191,14 @@ static int open_line(struct access *a)
 	const struct mval *ptr = a->ptr, *mask = a->mask;
 	int64_t stride, min, max;
 
-	if (ptr->kind != MVAL_AFFINE || ptr->ndim != 1 || !a->al || (mask && (mask->kind != MVAL_UNIFORM || !mask->u.raw[0])))
+	if (ptr->kind != MVAL_AFFINE || ptr->ndim != 1 || !a->al ||
+	    (mask && (mask->kind != MVAL_UNIFORM || !mask->u.raw[0])))
 		return 0;
 	stride = ptr->stride[0];
 	min = ptr->u.i;
 	max = min + stride * (ptr->n - 1);
-	if (stride < 0 || (((uint64_t)min | (uint64_t)stride) & (uint64_t)(a->esize - 1)) || !inside(a->al, min, max, a->esize))
+	if (stride < 0 || (((uint64_t)min | (uint64_t)stride) & (uint64_t)(a->esize - 1)) ||
+	    !inside(a->al, min, max, a->esize))
 		return 0;
 	a->boxed = 1;
 	a->lo[0] = a->at[0] = 0;
@@ -303,10 +311,13 @@ static int next_near(struct access *a, struct access_row *r)
 	a->next = i;
 	if (i >= a->stop)
 		return 0;
-	while (++a->next < a->stop && (!on || on[a->next]) && (int64_t)offset[a->next] == (int64_t)offset[a->next - 1] + 1)
+	while (++a->next < a->stop && (!on || on[a->next]) && (int64_t)offset[a->next] ==
+	       (int64_t)offset[a->next - 1] + 1)
 		;
 	*r = (struct access_row) {
-		.lane = i, .count = a->next - i, .addr = (char *)(uintptr_t)(a->ptr->u.u64 + (uint64_t)((int64_t)offset[i] * a->esize)), .step = a->esize,
+		.lane = i, .count = a->next - i,
+		.addr = (char *)(uintptr_t)(a->ptr->u.u64 + (uint64_t)((int64_t)offset[i] * a->esize)),
+		.step = a->esize,
 		.al = a->al,
 	};
 	return 1;

@@ -30,7 +30,8 @@ struct access {
 };
 
 /* What access_open needs; the rest of *a is not cleared, which would cost as much as the checks. */
-static inline void access_init(struct access *a, struct machine *m, const struct tile_insn *in, int mask, int esize, const char *verb)
+static inline void access_init(struct access *a, struct machine *m, const struct tile_insn *in, int mask,
+			       int esize, const char *verb)
 {
 	a->m = m;
 	a->in = in;

@@ -68,7 +68,8 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 	if (undef && undef[off]) {
 		char where[160];
 		access_where(r->al, off, where, sizeof where);
-		return fault_at(m, s->a.in->loc, REASON_uninitialised, "atomic on memory that was never written: %s", where);
+		return fault_at(m, s->a.in->loc, REASON_uninitialised,
+				"atomic on memory that was never written: %s", where);
 	}
 	return check_atomic(&s->a, lane, r->al, off);
 }
@@ -78,14 +79,16 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	struct machine *m = s->a.m;
 	size_t size = (size_t)s->a.esize;
 	enum dtype dt = (enum dtype)s->d->dt;
-	const char *x = s->value->kind == MVAL_UNIFORM ? (char *)&s->value->u : (char *)s->value->data + (size_t)lane * size;
+	const char *x = s->value->kind == MVAL_UNIFORM ? (char *)&s->value->u : (char *)s->value->data +
+		(size_t)lane * size;
 	char operand[8];
 
 	if (m->check && check_swap(s, lane, r, at - r->al->base))
 		return -1;
 	memcpy(operand, x, size);
 	if (s->compare) {
-		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u : (char *)s->compare->data + (size_t)lane * size;
+		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u :
+			(char *)s->compare->data + (size_t)lane * size;
 		int equal = !memcmp(at, c, size);
 		memcpy(out, at, size);
 		if (equal)
@@ -109,7 +112,8 @@ static int adds_floats(const struct swap *s)
 static void add_row(struct swap *s, const struct access_row *r, char *out)
 {
 	int uniform = s->value->kind == MVAL_UNIFORM;
-	const char *x = uniform ? (const char *)&s->value->u : (const char *)s->value->data + (size_t)r->lane * sizeof (float);
+	const char *x = uniform ? (const char *)&s->value->u : (const char *)s->value->data +
+		(size_t)r->lane * sizeof (float);
 	unsigned char *undef = r->al->st->undef;
 
 	out += (size_t)r->lane * sizeof (float);
@@ -197,7 +201,8 @@ int exec_cas(struct machine *m, const struct tile_insn *in, const struct decoded
 {
 	struct swap s = {
 		.d = mval_dst(m, in, 0), .compare = mval_src(m, in, 1), .value = mval_src(m, in, 2),
-		.a = { .m = m, .in = in, .ptr = mval_src(m, in, 0), .esize = mval_dst(m, in, 0)->esize, .verb = "atomic" },
+		.a = { .m = m, .in = in, .ptr = mval_src(m, in, 0), .esize = mval_dst(m, in, 0)->esize,
+		       .verb = "atomic" },
 	};
 	(void)p;
 	return run_swap(&s);

@@ -144,7 +144,8 @@ int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct dec
 		mval_copy(d, a);
 	}
 	if (a->dt == DT_F32 && !a->ptr && !d->ptr && d->dt != DT_F32)
-		gpu_nans(d->kind == MVAL_UNIFORM ? (uint32_t *)&d->u : (uint32_t *)d->data, d->kind == MVAL_UNIFORM ? 1 : d->n);
+		gpu_nans(d->kind == MVAL_UNIFORM ? (uint32_t *)&d->u : (uint32_t *)d->data,
+			 d->kind == MVAL_UNIFORM ? 1 : d->n);
 	d->prov = (int16_t)prov;
 	return 0;
 }

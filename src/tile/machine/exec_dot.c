@@ -12,7 +12,8 @@ struct product {
 static struct product shape_of(const struct mval *a, const struct mval *d)
 {
 	int n = d->ndim;
-	return (struct product){ .batch = n == 3 ? d->shape[0] : 1, .M = d->shape[n - 2], .N = d->shape[n - 1], .K = a->shape[n - 1] };
+	return (struct product){ .batch = n == 3 ? d->shape[0] : 1, .M = d->shape[n - 2], .N = d->shape[n - 1],
+				 .K = a->shape[n - 1] };
 }
 
 /* --- fp32 and narrower ------------------------------------------------------------------ */
@@ -41,9 +42,11 @@ static void zero_nans(float *c, size_t n)
 
 /* Small times big first, so that the large terms are added last; NaN of inf - inf in the
  * corrections must not spoil the main product. The sum is added to C at the end. */
-static void split_product(struct machine *m, float *c, const float *a, const float *b, struct product p, enum tile_prec prec)
+static void split_product(struct machine *m, float *c, const float *a, const float *b, struct product p,
+			  enum tile_prec prec)
 {
-	size_t na = (size_t)(p.batch * p.M * p.K), nb = (size_t)(p.batch * p.K * p.N), nc = (size_t)(p.batch * p.M * p.N);
+	size_t na = (size_t)(p.batch * p.M * p.K), nb = (size_t)(p.batch * p.K * p.N),
+		nc = (size_t)(p.batch * p.M * p.N);
 	float *ah = (float *)m->scratch[0], *am = ah + na, *bh = (float *)m->scratch[1], *bm = bh + nb;
 	float *sum = (float *)m->scratch[2], *al = (float *)m->scratch[3], *bl = al + na;
 	memset(sum, 0, nc * sizeof *sum);
@@ -68,7 +71,8 @@ static void split_product(struct machine *m, float *c, const float *a, const flo
 		c[i] += sum[i];
 }
 
-static void float_product(struct machine *m, const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b, struct product p)
+static void float_product(struct machine *m, const struct tile_insn *in, struct mval *d, struct mval *a,
+			  struct mval *b, struct product p)
 {
 	enum tile_prec prec = (enum tile_prec)in->attr[0];
 	const float *x = as_f32(a, (float *)m->scratch[0]), *y = as_f32(b, (float *)m->scratch[1]);
@@ -237,11 +241,13 @@ int exec_dot_scaled(struct machine *m, const struct tile_insn *in, const struct 
 	(void)p;
 	tile_dot_scaled_shape(m->code, in, &s);
 	a = (struct scaled_operand) {
-		.v = mval_src(m, in, 0), .scale = s.a_scale < 0 ? NULL : mval_src(m, in, s.a_scale), .fmt = (enum tile_fmt)in->attr[0],
+		.v = mval_src(m, in, 0), .scale = s.a_scale < 0 ? NULL : mval_src(m, in, s.a_scale),
+		.fmt = (enum tile_fmt)in->attr[0],
 		.packed_k = in->attr[3] != 0, .rows = s.M, .K = s.K, .group = s.a_group,
 	};
 	b = (struct scaled_operand) {
-		.v = mval_src(m, in, 1), .scale = s.b_scale < 0 ? NULL : mval_src(m, in, s.b_scale), .fmt = (enum tile_fmt)in->attr[1],
+		.v = mval_src(m, in, 1), .scale = s.b_scale < 0 ? NULL : mval_src(m, in, s.b_scale),
+		.fmt = (enum tile_fmt)in->attr[1],
 		.packed_k = in->attr[4] != 0, .rows = s.N, .K = s.K, .group = s.b_group, .k_first = 1,
 	};
 	x = (float *)m->scratch[0];

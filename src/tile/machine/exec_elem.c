@@ -14,7 +14,8 @@ struct operands {
 };
 
 /* Narrow floats: widen a block, compute, round. Comparisons write bool as it comes. */
-static void run_narrow(const struct decoded_insn *pi, int back, const struct operands *s, int n_src, enum dtype dt, void *out, size_t n)
+static void run_narrow(const struct decoded_insn *pi, int back, const struct operands *s, int n_src,
+		       enum dtype dt, void *out, size_t n)
 {
 	float in[3][BLOCK], result[BLOCK];
 	size_t esize = (size_t)dtype_size(dt);
@@ -102,8 +103,9 @@ static struct by_row rows_of(const struct mval *v)
 	}
 }
 
-/* Row by row, so that a row or a column is not written out for all. The result may stand where an operand ends (decode_slot.c): in the
- * place of a ROW, the first of all rows is written last; a COLUMN's elements lie behind the rows before theirs. */
+/* Row by row, so that a row or a column is not written out for all. The result may stand where an
+ * operand ends (decode_slot.c): in the place of a ROW, the first of all rows is written last; a
+ * COLUMN's elements lie behind the rows before theirs. */
 static void run_rows(const struct decoded_insn *p, struct mval *d, const struct mval *a, const struct mval *b)
 {
 	struct by_row x = rows_of(a), y = rows_of(b);
@@ -112,7 +114,8 @@ static void run_rows(const struct decoded_insn *p, struct mval *d, const struct 
 
 	for (int32_t k = 0; k < d->shape[0]; k++) {
 		size_t i = (size_t)(down ? d->shape[0] - 1 - k : k);
-		p->kernel((char *)d->data + i * row * d->esize, x.p + i * x.step, y.p + i * y.step, NULL, row, x.one | y.one << 1);
+		p->kernel((char *)d->data + i * row * d->esize, x.p + i * x.step, y.p + i * y.step, NULL,
+			  row, x.one | y.one << 1);
 	}
 	d->kind = MVAL_DENSE;
 }
@@ -127,7 +130,8 @@ static int has_rows(const struct mval *a, const struct mval *b)
 {
 	int lanes = (is_one(a) || a->kind >= MVAL_DENSE) && (is_one(b) || b->kind >= MVAL_DENSE);
 
-	return lanes && !a->ptr && !b->ptr && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) && !(is_one(a) && is_one(b));
+	return lanes && !a->ptr && !b->ptr && (a->kind > MVAL_DENSE || b->kind > MVAL_DENSE) &&
+		!(is_one(a) && is_one(b));
 }
 
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
@@ -139,12 +143,15 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 		return 0;
 	}
 	/* Lanes that are written out, or one element for all: nothing to prepare. */
-	if (!p->narrow && !p->spread && (a->kind == MVAL_DENSE || a->kind == MVAL_UNIFORM) && (b->kind == MVAL_DENSE || b->kind == MVAL_UNIFORM)) {
-		p->kernel(d->data, mval_lanes(a), mval_lanes(b), NULL, (size_t)d->n, (a->kind == MVAL_UNIFORM ? 1u : 0) | (b->kind == MVAL_UNIFORM ? 2u : 0));
+	if (!p->narrow && !p->spread && (a->kind == MVAL_DENSE || a->kind == MVAL_UNIFORM) &&
+	    (b->kind == MVAL_DENSE || b->kind == MVAL_UNIFORM)) {
+		p->kernel(d->data, mval_lanes(a), mval_lanes(b), NULL, (size_t)d->n,
+			  (a->kind == MVAL_UNIFORM ? 1u : 0) | (b->kind == MVAL_UNIFORM ? 2u : 0));
 		d->kind = MVAL_DENSE;
 		return 0;
 	}
-	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) && lazy_binary(in, d, a, b))
+	if (a->kind != MVAL_DENSE && b->kind != MVAL_DENSE && !dtype_is_float((enum dtype)a->dt) &&
+	    lazy_binary(in, d, a, b))
 		return 0;
 	if (!p->narrow && !p->spread && has_rows(a, b)) {
 		run_rows(p, d, a, b);

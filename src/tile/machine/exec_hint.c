@@ -9,7 +9,8 @@ int exec_aligned(struct machine *m, const struct tile_insn *in, const struct dec
 	(void)p;
 	if (x % in->imm == 0)
 		return 0;
-	return fault_at(m, in->loc, REASON_misaligned, "%.*s must be a multiple of %lld", STR_ARG(in->text), (long long)in->imm);
+	return fault_at(m, in->loc, REASON_misaligned, "%.*s must be a multiple of %lld", STR_ARG(in->text),
+			(long long)in->imm);
 }
 
 int exec_barrier(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
@@ -78,15 +79,19 @@ static int64_t not_constant(const struct line *l, int64_t n)
 
 static int check_line(struct machine *m, const struct tile_insn *in, const struct line *l, int64_t n)
 {
-	int64_t bad = in->attr[0] == TILE_HINT_MULTIPLE ? not_multiple(l, n) : in->attr[0] == TILE_HINT_CONTIGUOUS ? not_contiguous(l, n)
+	int64_t bad = in->attr[0] == TILE_HINT_MULTIPLE ? not_multiple(l, n) :
+		in->attr[0] == TILE_HINT_CONTIGUOUS ? not_contiguous(l, n)
 		: not_constant(l, n);
 	if (bad < 0)
 		return 0;
 	/* An address is another one in every run. */
 	if (l->v->ptr)
-		return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text), (long long)n,
+		return fault_at(m, in->loc, REASON_false_hint,
+				"%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text),
+				(long long)n,
 			(long long)(l->at + bad * l->step));
-	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld", STR_ARG(in->text), (long long)n,
+	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld",
+			STR_ARG(in->text), (long long)n,
 		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
 }
 

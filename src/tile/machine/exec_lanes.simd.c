@@ -11,7 +11,8 @@
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 
 /* A lane that is off is nowhere wrong. */
-int64_t SIMD_FN(lanes_within)(const int64_t *addr, const unsigned char *on, int64_t n, int64_t base, int64_t most, int size, int *outside)
+int64_t SIMD_FN(lanes_within)(const int64_t *addr, const unsigned char *on, int64_t n, int64_t base,
+			      int64_t most, int size, int *outside)
 {
 	uint64_t low = (uint64_t)size - 1, bits = 0, far = 0, limit = (uint64_t)most;
 	int64_t active = 0;
@@ -33,11 +34,13 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 
 #ifdef __AVX512F__
 	for (; i + 8 <= n; i += 8) {
-		__m512i bytes = _mm512_cvtepu8_epi64(on ? _mm_loadl_epi64((const __m128i *)(on + i)) : _mm_set1_epi8(1));
+		__m512i bytes = _mm512_cvtepu8_epi64(on ? _mm_loadl_epi64((const __m128i *)(on + i)) :
+						     _mm_set1_epi8(1));
 		__mmask8 k = _mm512_test_epi64_mask(bytes, bytes);
 		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i));
 
-		_mm256_storeu_si256((__m256i *)(out + i), _mm512_mask_i64gather_epi32(was, k, _mm512_loadu_si512(addr + i), (const void *)0, 1));
+		_mm256_storeu_si256((__m256i *)(out + i), _mm512_mask_i64gather_epi32(was, k,
+				_mm512_loadu_si512(addr + i), (const void *)0, 1));
 	}
 #endif
 	for (; i < n; i++)
@@ -45,7 +48,8 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
 }
 
-void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on, int64_t n, uint32_t other)
+void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on,
+			   int64_t n, uint32_t other)
 {
 	int64_t i = 0;
 
@@ -56,30 +60,37 @@ void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offse
 		__m512i apart = _mm512_sub_epi32(at, _mm512_set1_epi32(offset[i]));
 		__mmask16 k = _mm_test_epi8_mask(bytes, bytes);
 
-		/* Side by side they are read at once, and where none is on, nothing is: a gather takes its time even then. */
-		if (!_mm512_mask_cmpneq_epi32_mask(k, apart, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))
-			x = _mm512_mask_loadu_epi32(x, k, (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]));
+		/* Side by side they are read at once, and where none is on, nothing is: a gather
+		 * takes its time even then. */
+		if (!_mm512_mask_cmpneq_epi32_mask(k, apart, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8,
+				9, 10, 11, 12, 13, 14, 15)))
+			x = _mm512_mask_loadu_epi32(x, k,
+						    (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]));
 		else
 			x = _mm512_mask_i32gather_epi32(x, k, at, base, 4);
 		_mm512_storeu_si512(out + i, x);
 	}
 #elif defined __AVX2__
 	for (; i + 8 <= n; i += 8) {
-		__m256i bytes = _mm256_cvtepu8_epi32(on ? _mm_loadl_epi64((const __m128i *)(on + i)) : _mm_set1_epi8(1));
+		__m256i bytes = _mm256_cvtepu8_epi32(on ? _mm_loadl_epi64((const __m128i *)(on + i)) :
+						     _mm_set1_epi8(1));
 		__m256i set = _mm256_cmpgt_epi32(bytes, _mm256_setzero_si256()), rest = _mm256_set1_epi32((int)other);
 		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i));
 
-		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(rest, (const int *)(const void *)base, at, set, 4));
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(rest,
+				(const int *)(const void *)base, at, set, 4));
 	}
 #endif
 	for (; i < n; i++) {
 		out[i] = other;
 		if (!on || on[i])
-			memcpy(&out[i], (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]), sizeof out[i]);
+			memcpy(&out[i], (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]),
+			       sizeof out[i]);
 	}
 }
 
-int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo, int32_t hi, int *outside)
+int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo,
+			       int32_t hi, int *outside)
 {
 	int32_t far = 0, active = 0;
 
@@ -93,7 +104,8 @@ int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, i
 	return active;
 }
 
-void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned char *on, int64_t n, int32_t first, int32_t scale)
+void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned char *on, int64_t n,
+			  int32_t first, int32_t scale)
 {
 	for (int64_t i = 0; i < n; i++) {
 		int32_t set = on ? -(on[i] != 0) : -1;
@@ -137,9 +149,11 @@ void SIMD_FN(lanes_rows32)(uint32_t *out, const char *from, const struct replay_
 }
 
 #ifdef __AVX512F__
-/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not in its mask are not read. Whole
- * blocks are stored without a mask: the next tap waits long for what was stored with one. */
-void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off)
+/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not
+ * in its mask are not read. Whole blocks are stored without a mask: the next tap waits long for
+ * what was stored with one. */
+void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows,
+			int64_t n_rows, float by, float off)
 {
 	const struct replay_row *end = rows + n_rows;
 
@@ -150,7 +164,8 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 			int skip = (int)(rows->lane - i);
 			__mmask16 on = (__mmask16)(((1u << rows->count) - 1) << skip);
 
-			x = _mm512_mask_loadu_ps(x, on, (const void *)((uintptr_t)from + (uintptr_t)(int64_t)rows->offset - 4 * (uintptr_t)skip));
+			x = _mm512_mask_loadu_ps(x, on,
+						 (const void *)((uintptr_t)from + (uintptr_t)(int64_t)rows->offset - 4 * (uintptr_t)skip));
 		}
 		x = _mm512_mul_ps(x, _mm512_set1_ps(by));
 		if (n - i >= REPLAY_BLOCK) {
@@ -163,7 +178,8 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 	}
 }
 #else
-void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows, int64_t n_rows, float by, float off)
+void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows,
+			int64_t n_rows, float by, float off)
 {
 	int64_t at = 0;
 
@@ -192,14 +208,18 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 		__mmask16 on = _mm512_cmpneq_epi32_mask(at, _mm512_set1_epi32(REPLAY_OFF));
 
 		if (on)
-			_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i), on, at, from, 1));
+			_mm512_storeu_si512(out + i, _mm512_mask_i32gather_epi32(_mm512_loadu_si512(out + i),
+					on, at, from, 1));
 	}
 #elif defined __AVX2__
 	for (; i + 8 <= n; i += 8) {
-		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i)), off = _mm256_cmpeq_epi32(at, _mm256_set1_epi32(REPLAY_OFF));
-		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i)), on = _mm256_xor_si256(off, _mm256_set1_epi32(-1));
+		__m256i at = _mm256_loadu_si256((const __m256i *)(offset + i)),
+			off = _mm256_cmpeq_epi32(at, _mm256_set1_epi32(REPLAY_OFF));
+		__m256i was = _mm256_loadu_si256((const __m256i *)(out + i)), on = _mm256_xor_si256(off,
+				_mm256_set1_epi32(-1));
 
-		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(was, (const int *)(const void *)from, at, on, 1));
+		_mm256_storeu_si256((__m256i *)(out + i), _mm256_mask_i32gather_epi32(was,
+				(const int *)(const void *)from, at, on, 1));
 	}
 #endif
 	for (; i < n; i++)

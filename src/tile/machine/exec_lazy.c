@@ -247,7 +247,8 @@ static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mval *a, const struct mval *b, int dims)
 {
 	struct affine x, y;
-	if ((a->kind == MVAL_UNIFORM && b->kind == MVAL_UNIFORM) || load_affine(a, &x, dims) || load_affine(b, &y, dims))
+	if ((a->kind == MVAL_UNIFORM && b->kind == MVAL_UNIFORM) || load_affine(a, &x, dims) ||
+	    load_affine(b, &y, dims))
 		return 0;
 	switch (in->op) {
 	case TOP_ADD: return !add_affine(&x, &y, 1, dims) && put_affine(d, &x, dims);
@@ -257,7 +258,8 @@ FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mva
 			return !scaled(&x, y.base, dims) && put_affine(d, &x, dims);
 		return a->kind == MVAL_UNIFORM && !scaled(&y, x.base, dims) && put_affine(d, &y, dims);
 	case TOP_SHL:
-		return b->kind == MVAL_UNIFORM && y.base >= 0 && y.base < 31 && !scaled(&x, (int64_t)1 << y.base, dims) && put_affine(d, &x, dims);
+		return b->kind == MVAL_UNIFORM && y.base >= 0 && y.base < 31 &&
+			!scaled(&x, (int64_t)1 << y.base, dims) && put_affine(d, &x, dims);
 	case TOP_DIV: case TOP_REM: return one_quotient(d, &x, b, in->op == TOP_REM, dims);
 	case TOP_MAX: case TOP_MIN: case TOP_MAX_NAN: case TOP_MIN_NAN:
 		return pick_by_range(in->op, d, &x, &y, dims);
@@ -299,11 +301,13 @@ static void widen(const struct mval *v, int64_t *out)
 FOR_DIMS int short_addptr(struct mval *d, const struct mval *a, const struct mval *b, int64_t scale, int dims)
 {
 	struct affine x, y;
-	return !load_affine(a, &x, dims) && !load_affine(b, &y, dims) && !scaled(&y, scale, dims) && !add_affine(&x, &y, 1, dims) &&
+	return !load_affine(a, &x, dims) && !load_affine(b, &y, dims) && !scaled(&y, scale, dims) &&
+		!add_affine(&x, &y, 1, dims) &&
 		put_affine(d, &x, dims);
 }
 
-/* An address and numbers of 32 bits, or such a sum and more of them, where their sum is of 32 bits as well. 0: it may not be. */
+/* An address and numbers of 32 bits, or such a sum and more of them, where their sum is of 32 bits
+ * as well. 0: it may not be. */
 static int near_addptr(struct mval *d, struct mval *a, struct mval *b, int64_t scale)
 {
 	int64_t alo = a->kind == MVAL_NEAR ? a->span.lo : 0, ahi = a->kind == MVAL_NEAR ? a->span.hi : 0, lo, hi;
@@ -346,7 +350,8 @@ int exec_addptr(struct machine *m, const struct tile_insn *in, const struct deco
 		d->u.u64 = a->u.u64 + (uint64_t)mval_int(b) * (uint64_t)scale;
 		return 0;
 	}
-	if ((d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) || near_addptr(d, a, b, scale))
+	if ((d->ndim <= 1 ? short_addptr(d, a, b, scale, 1) : short_addptr(d, a, b, scale, TILE_DIMS)) ||
+	    near_addptr(d, a, b, scale))
 		return 0;
 	offset = (int64_t *)m->scratch[0];
 	base = a->u.i;

@@ -87,14 +87,17 @@ static void gather_lanes(struct access *a, char *out)
 #undef LANES_OF
 }
 
-/* Lanes of four bytes by a pointer that is NEAR, all of them checked, and one element where they are off. 0: it is otherwise. */
+/* Lanes of four bytes by a pointer that is NEAR, all of them checked, and one element where they
+ * are off. 0: it is otherwise. */
 static int gather_near(const struct access *a, struct mval *d)
 {
 	const struct mval *ptr = a->ptr;
 	uint32_t other = (uint32_t)d->u.u64;
-	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 || !(access_full(a) || d->kind == MVAL_UNIFORM))
+	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 ||
+	    !(access_full(a) || d->kind == MVAL_UNIFORM))
 		return 0;
-	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ? a->mask->data : NULL, d->n, other);
+	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ?
+				a->mask->data : NULL, d->n, other);
 	return 1;
 }
 
@@ -134,7 +137,8 @@ static unsigned char row_undef(const struct access_row *r, int esize, unsigned c
 		return 0;
 	undef += r->addr - r->al->base;
 	/* Most memory that is read was written, side by side. */
-	if ((r->step == esize || r->count == 1) && !undef[0] && !memcmp(undef, undef + 1, (size_t)(r->count * esize) - 1))
+	if ((r->step == esize || r->count == 1) && !undef[0] && !memcmp(undef, undef + 1,
+									(size_t)(r->count * esize) - 1))
 		return 0;
 	for (int64_t i = 0; i < r->count; i++) {
 		unsigned char bad = 0;

@@ -17,7 +17,8 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	}
 	for (int k = 0; k < in->n_dst; k++) {
 		struct mval *d = mval_dst(m, in, k);
-		d->prov = in->n_src == 2 && mval_src(m, in, 0)->prov != mval_src(m, in, 1)->prov ? -1 : mval_src(m, in, 0)->prov;
+		d->prov = in->n_src == 2 && mval_src(m, in, 0)->prov != mval_src(m, in, 1)->prov ? -1 :
+			mval_src(m, in, 0)->prov;
 		move(m, in, k, mval_result(d), src, d->esize);
 	}
 	if (!poison)
@@ -129,7 +130,8 @@ void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *
 	copy_by_stride(d, stride, out, src[0], esize);
 }
 
-static void move_join(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
+static void move_join(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
+		      int esize)
 {
 	int64_t n = mval_src(m, in, 0)->n;
 	char *o = out;
@@ -141,7 +143,8 @@ static void move_join(struct machine *m, const struct tile_insn *in, int k, void
 	(void)k;
 }
 
-static void move_split(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
+static void move_split(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
+		       int esize)
 {
 	copy_strided(out, (const char *)src[0] + k * esize, 2, mval_dst(m, in, k)->n, esize);
 }
@@ -172,7 +175,8 @@ static void move_cat(struct machine *m, const struct tile_insn *in, int k, void 
 	}
 }
 
-static void move_flip(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
+static void move_flip(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
+		      int esize)
 {
 	const struct mval *d = mval_dst(m, in, k);
 	int64_t outer, inner, len = d->shape[in->imm];
@@ -182,7 +186,8 @@ static void move_flip(struct machine *m, const struct tile_insn *in, int k, void
 	bytes = (size_t)(inner * esize);
 	for (int64_t i = 0; i < outer; i++)
 		for (int64_t j = 0; j < len; j++)
-			memcpy((char *)out + (size_t)(i * len + j) * bytes, (const char *)src[0] + (size_t)(i * len + len - 1 - j) * bytes, bytes);
+			memcpy((char *)out + (size_t)(i * len + j) * bytes,
+			       (const char *)src[0] + (size_t)(i * len + len - 1 - j) * bytes, bytes);
 }
 
 int exec_join(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)

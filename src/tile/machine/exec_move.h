@@ -5,7 +5,8 @@
 #include "tile/machine/machine.h"
 
 /* Writes result k of `in` from dense sources of `esize` bytes a lane. */
-typedef void move_fn(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize);
+typedef void move_fn(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
+		     int esize);
 
 /* Dense sources, one call per result, then the same for poison if there is any. */
 int run_move(struct machine *m, const struct tile_insn *in, move_fn *move);

@@ -6,7 +6,8 @@
 #include "tile/machine/math_table.h"
 
 #if defined(__x86_64__)
-extern row_fn *const tile_row_fns_base[TILE_COMBINES], *const tile_row_fns_v3[TILE_COMBINES], *const tile_row_fns_v4[TILE_COMBINES];
+extern row_fn *const tile_row_fns_base[TILE_COMBINES], *const tile_row_fns_v3[TILE_COMBINES],
+	*const tile_row_fns_v4[TILE_COMBINES];
 #else
 extern row_fn *const tile_row_fns_base[TILE_COMBINES];
 #endif
@@ -34,7 +35,8 @@ unsigned char *combine_room(struct machine *m, size_t bytes)
 	return p;
 }
 
-int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args, unsigned char *const *results)
+int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args,
+	       unsigned char *const *results)
 {
 	const struct tile_func *f = &m->code->funcs[func];
 	unsigned char *a[TILE_FUNC_PARAMS], *r[TILE_FUNC_PARAMS];
@@ -53,7 +55,8 @@ int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t 
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
-static void halve(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v, unsigned char *buf)
+static void halve(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v,
+		  unsigned char *buf)
 {
 	const unsigned char *from = s->data;
 	size_t esize = s->esize;
@@ -114,7 +117,8 @@ static void reduce_arg(struct machine *m, const struct tile_insn *in, struct til
 	void *wide = m->scratch[2];
 	int kind = in->attr[0];
 	struct arg_scan s = {
-		.min = kind == TILE_ARGMIN || kind == TILE_ARGMIN_FAST, .fast = kind == TILE_ARGMAX_FAST || kind == TILE_ARGMIN_FAST,
+		.min = kind == TILE_ARGMIN || kind == TILE_ARGMIN_FAST, .fast = kind == TILE_ARGMAX_FAST ||
+		kind == TILE_ARGMIN_FAST,
 		.v = v, .index = index, .best = best,
 	};
 	mval_dense(x);
@@ -199,7 +203,8 @@ static int reduce_poison(struct machine *m, const struct tile_insn *in, struct t
 		for (int j = 0; j < in->n_src; j++)
 			for (int64_t o = 0; o < v.outer; o++)
 				for (int64_t i = 0; i < v.len * v.inner; i++)
-					map[o * v.inner + i % v.inner] |= mval_src(m, in, j)->pmap[o * v.len * v.inner + i];
+					map[o * v.inner + i % v.inner] |= mval_src(m, in,
+							j)->pmap[o * v.len * v.inner + i];
 		d->pmap_on = 1;
 		d->poison = bits;
 		d->poison_at = at;

@@ -14,7 +14,8 @@ struct tile_along along_axis(const struct mval *v, int64_t axis);
 void elem_apply(const struct decoded_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n);
 
 /* Function `func` over n lanes, one at a time if it branches. */
-int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args, unsigned char *const *results);
+int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args,
+	       unsigned char *const *results);
 
 /* Room for combine functions, handed out from m->combine and taken back by the caller. */
 unsigned char *combine_room(struct machine *m, size_t bytes);

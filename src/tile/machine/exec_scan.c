@@ -4,7 +4,8 @@
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
-static void scan_builtin(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v, int reverse)
+static void scan_builtin(const struct decoded_insn *p, struct mval *d, const struct mval *s,
+			 struct tile_along v, int reverse)
 {
 	const char *x = s->data;
 	char *out = mval_result(d);
@@ -13,7 +14,8 @@ static void scan_builtin(const struct decoded_insn *p, struct mval *d, const str
 		int64_t first = o * v.len + (reverse ? v.len - 1 : 0), step = reverse ? -1 : 1;
 		memcpy(out + (size_t)first * block, x + (size_t)first * block, block);
 		for (int64_t j = 1; j < v.len; j++) {
-			size_t at = (size_t)(first + j * step) * block, before = (size_t)(first + (j - 1) * step) * block;
+			size_t at = (size_t)(first + j * step) * block,
+				before = (size_t)(first + (j - 1) * step) * block;
 			elem_apply(p, (enum dtype)s->dt, out + at, out + before, x + at, (size_t)v.inner);
 		}
 	}
@@ -66,7 +68,8 @@ struct scanner {
 };
 
 /* Copies block `j` of every outer row of a length to block `i` of another. */
-static void copy_blocks(const struct scanner *s, int k, unsigned char *to, int64_t to_len, int64_t to_first, int64_t to_step,
+static void copy_blocks(const struct scanner *s, int k, unsigned char *to, int64_t to_len, int64_t to_first,
+			int64_t to_step,
 			const unsigned char *from, int64_t from_len, int64_t from_first, int64_t from_step, int64_t count)
 {
 	size_t block = (size_t)(s->inner * s->esize[k]);
@@ -110,7 +113,8 @@ static int scan_in_place(const struct scanner *s, unsigned char **x, int64_t len
 
 static int scan_custom(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
-	struct scanner s = { .m = m, .in = in, .n = in->n_src, .func = in->attr[1], .outer = v.outer, .inner = v.inner };
+	struct scanner s = { .m = m, .in = in, .n = in->n_src, .func = in->attr[1], .outer = v.outer,
+			     .inner = v.inner };
 	unsigned char *x[MAX_COMBINED];
 	size_t used = m->combine_used;
 	int reverse = in->attr[2] != 0;
@@ -118,12 +122,14 @@ static int scan_custom(struct machine *m, const struct tile_insn *in, struct til
 		struct mval *a = mval_src(m, in, k);
 		s.esize[k] = a->esize;
 		x[k] = combine_room(m, (size_t)a->n * a->esize);
-		copy_blocks(&s, k, x[k], v.len, 0, 1, mval_dense(a), v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
+		copy_blocks(&s, k, x[k], v.len, 0, 1, mval_dense(a), v.len, reverse ? v.len - 1 : 0,
+			    reverse ? -1 : 1, v.len);
 	}
 	if (scan_in_place(&s, x, v.len))
 		return -1;
 	for (int k = 0; k < s.n; k++)
-		copy_blocks(&s, k, mval_result(mval_dst(m, in, k)), v.len, 0, 1, x[k], v.len, reverse ? v.len - 1 : 0, reverse ? -1 : 1, v.len);
+		copy_blocks(&s, k, mval_result(mval_dst(m, in, k)), v.len, 0, 1, x[k], v.len, reverse ?
+			    v.len - 1 : 0, reverse ? -1 : 1, v.len);
 	m->combine_used = used;
 	return 0;
 }
@@ -146,7 +152,8 @@ static int scan_poison(struct machine *m, const struct tile_insn *in, struct til
 			for (int s = 0; s < in->n_src; s++) {
 				map[at] |= mval_src(m, in, s)->pmap[at];
 				d->poison |= mval_src(m, in, s)->poison;
-				d->poison_at = mval_src(m, in, s)->poison ? mval_src(m, in, s)->poison_at : d->poison_at;
+				d->poison_at = mval_src(m, in, s)->poison ? mval_src(m, in, s)->poison_at :
+					d->poison_at;
 			}
 			map[at] |= j ? map[before] : 0;
 		}

@@ -175,7 +175,8 @@ int exec_reshape(struct machine *m, const struct tile_insn *in, const struct dec
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
 	int from[TILE_DIMS] = { -1, -1, -1, -1, -1 };
 	(void)p;
-	if (is_short(s) && d->ndim && (s->kind == MVAL_UNIFORM || (!match_dims(d, s, from) && (s->kind != MVAL_BOX || ones_inside(s)))))
+	if (is_short(s) && d->ndim && (s->kind == MVAL_UNIFORM || (!match_dims(d, s, from) &&
+								   (s->kind != MVAL_BOX || ones_inside(s)))))
 		return keep_short(d, s, from);
 	if (is_short(s) && s->kind == MVAL_AFFINE && s->ndim == 1 && d->ndim) {
 		int64_t step = s->stride[0];
@@ -205,8 +206,10 @@ enum { ROW_LEAST = 16 };
 /* One row for all, or one element for each row: what reads it may do with that (exec_elem.c). */
 static int keep_rows(struct mval *d, struct mval *s)
 {
-	int row = s->shape[0] == 1 && s->shape[1] == d->shape[1], column = s->shape[1] == 1 && s->shape[0] == d->shape[0];
-	if (d->ndim != 2 || d->ptr || !dtype_is_float((enum dtype)d->dt) || s->poison || s->pmap_on || d->shape[1] < ROW_LEAST || row == column)
+	int row = s->shape[0] == 1 && s->shape[1] == d->shape[1], column = s->shape[1] == 1 &&
+		s->shape[0] == d->shape[0];
+	if (d->ndim != 2 || d->ptr || !dtype_is_float((enum dtype)d->dt) || s->poison || s->pmap_on ||
+	    d->shape[1] < ROW_LEAST || row == column)
 		return 0;
 	mval_result(d);
 	d->kind = row ? MVAL_ROW : MVAL_COLUMN;

@@ -10,7 +10,8 @@
 		for (int64_t w = 1; w < n; w *= 2) { \
 			T *t = x; \
 			for (int64_t lo = 0; lo < n; lo += 2 * w) { \
-				int64_t i = lo, mid = lo + w < n ? lo + w : n, j = mid, hi = lo + 2 * w < n ? lo + 2 * w : n; \
+				int64_t i = lo, mid = lo + w < n ? lo + w : n, j = mid, hi = lo + 2 * w < n ? \
+					lo + 2 * w : n; \
 				for (int64_t k = lo; k < hi; k++) { \
 					int left = i < mid && (j >= hi || !LESS(x[j], x[i])); \
 					tmp[k] = left ? x[i++] : x[j++]; \
@@ -64,7 +65,8 @@ static int sort_to(struct machine *m, const struct tile_insn *in)
 	sort_rows(x, (char *)m->scratch[1], rows, len, wide, in->imm != 0);
 	out = mval_result(d);
 	for (int64_t r = 0; r < rows; r++)
-		dtype_convert(dt, out + (size_t)(r * keep) * d->esize, wide, x + (size_t)(r * len) * wsize, (size_t)keep);
+		dtype_convert(dt, out + (size_t)(r * keep) * d->esize, wide, x + (size_t)(r * len) * wsize,
+			      (size_t)keep);
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
@@ -95,7 +97,8 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	x = mval_dense(s);
 	for (int64_t i = 0; i < d->n; i++) {
 		if (index[i] < 0 || index[i] >= len)
-			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld", (long long)index[i], (long long)len - 1);
+			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld",
+					(long long)index[i], (long long)len - 1);
 		index[i] = (i / (inner * dlen) * len + index[i]) * inner + i % inner;
 	}
 	out = mval_result(d);

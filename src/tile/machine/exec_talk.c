@@ -13,7 +13,8 @@ int exec_assert(struct machine *m, const struct tile_insn *in, const struct deco
 	on = mask ? mval_dense(mask) : NULL;
 	for (int32_t i = 0; i < c->n; i++)
 		if ((!on || on[i]) && !ok[i])
-			return fault_at(m, in->loc, REASON_device_assert, "device_assert failed at lane %d: %.*s", i, STR_ARG(in->text));
+			return fault_at(m, in->loc, REASON_device_assert,
+					"device_assert failed at lane %d: %.*s", i, STR_ARG(in->text));
 	return 0;
 }
 
@@ -43,12 +44,14 @@ int exec_print(struct machine *m, const struct tile_insn *in, const struct decod
 	if (!m->prints || m->prints->n > PRINT_LIMIT)
 		return 0;
 	if (!in->n_src)
-		buf_addf(m->prints, "pid (%lld, %lld, %lld) %.*s\n", (long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2], STR_ARG(in->text));
+		buf_addf(m->prints, "pid (%lld, %lld, %lld) %.*s\n", (long long)m->pid[0],
+			 (long long)m->pid[1], (long long)m->pid[2], STR_ARG(in->text));
 	for (int k = 0; k < in->n_src; k++) {
 		struct mval *v = mval_src(m, in, k);
 		const char *x = mval_dense(v);
 		for (int32_t i = 0; i < v->n && m->prints->n < PRINT_LIMIT; i++) {
-			buf_addf(m->prints, "pid (%lld, %lld, %lld) idx (%d) %.*s", (long long)m->pid[0], (long long)m->pid[1],
+			buf_addf(m->prints, "pid (%lld, %lld, %lld) idx (%d) %.*s", (long long)m->pid[0],
+				 (long long)m->pid[1],
 				(long long)m->pid[2], i, STR_ARG(in->text));
 			print_lane(m->prints, v, x + (size_t)i * v->esize, in->attr[0]);
 			buf_addc(m->prints, '\n');

@@ -39,7 +39,8 @@ struct grid_run {
 
 static int bad_argument(const struct tile_param *p, struct err *e)
 {
-	return err_set(e, ERR_STATE, "argument '%.*s' does not fit the specialisation it was compiled for", STR_ARG(p->name));
+	return err_set(e, ERR_STATE, "argument '%.*s' does not fit the specialisation it was compiled for",
+		       STR_ARG(p->name));
 }
 
 static int64_t tensor_extent(const struct tensor *t, const struct tile_param *p)
@@ -284,7 +285,9 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 		}
 	for (int i = 0; i < 3; i++)
 		if (ck_mul64(*n, l->grid[i], n) || *n > most) {
-			diag_set(d, REASON_kernel_timeout, l->line, l->col, "a grid of %lld x %lld x %lld programs is more than the kernel's limit of %lld operations",
+			diag_set(d, REASON_kernel_timeout, l->line, l->col,
+				 "a grid of %lld x %lld x %lld programs is more than the kernel's limit of "
+				 "%lld operations",
 				(long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2], (long long)most);
 			return 1;
 		}
@@ -293,7 +296,8 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 
 static int threads_of(const struct grid_run *w, struct pool *pool)
 {
-	return w->check || w->prints || w->o->only || w->code->decoded->has_atomics || w->programs == 1 || !pool ? 1 : pool_size(pool);
+	return w->check || w->prints || w->o->only || w->code->decoded->has_atomics || w->programs == 1 ||
+		!pool ? 1 : pool_size(pool);
 }
 
 static int run_all(struct grid_run *w, struct pool *pool, struct err *e)
@@ -352,7 +356,8 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 
 static struct replay_launch launch_of(const struct grid_run *w)
 {
-	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound, .grid = w->l->grid, .trust_hints = w->o->trust_hints };
+	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound,
+				       .grid = w->l->grid, .trust_hints = w->o->trust_hints };
 }
 
 /* Is it to run in checked mode? *mark: what it is known by, once it went through; 0: nobody asks. */
@@ -360,11 +365,12 @@ static int is_checked(const struct grid_run *w, const struct tile_runner *r, uin
 {
 	struct replay_launch l = launch_of(w);
 	*mark = r->vetted && (w->o->mode == TILE_CHECKED || w->o->check_new) ? vetted_launch(&l, w->l->num_warps) : 0;
-	return w->o->mode == TILE_CHECKED || (*mark && (w->code->decoded->by_contents || !vetted_has(r->vetted, *mark)));
+	return w->o->mode == TILE_CHECKED ||
+		(*mark && (w->code->decoded->by_contents || !vetted_has(r->vetted, *mark)));
 }
 
-/* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that a launch with just as much as
- * it took may still run out of it: that one is run. */
+/* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that
+ * a launch with just as much as it took may still run out of it: that one is run. */
 static void open_replay(struct grid_run *w, const struct tile_runner *r)
 {
 	enum { FUEL_SPARE = 1 << 16 };
@@ -378,7 +384,8 @@ static void open_replay(struct grid_run *w, const struct tile_runner *r)
 	known = replay_find(r->replays, &l, &met);
 	if (known && known->state == REPLAY_MET && (met || w->check))
 		w->record = replay_record_new(r->replays, known);
-	else if (known && known->state == REPLAY_READY && !w->check && (!w->o->fuel || w->o->fuel - FUEL_SPARE >= known->fuel))
+	else if (known && known->state == REPLAY_READY && !w->check &&
+		 (!w->o->fuel || w->o->fuel - FUEL_SPARE >= known->fuel))
 		w->replay = known;
 }
 
@@ -421,7 +428,8 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct shadow_pool own = { .base = 0 };
 	const struct tile_runner *r = runner ? runner : &alone;
 	struct pool *pool = r->pool;
-	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel, .prints = code->decoded->has_prints ? r->prints : NULL };
+	struct grid_run w = { .code = code, .l = l, .o = o, .fuel = o->fuel,
+			      .prints = code->decoded->has_prints ? r->prints : NULL };
 	struct checker check = { .n_shadows = 0 };
 	uint64_t mark;
 	int rc, checked;
@@ -441,7 +449,8 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 		if (bind_param(&w, i, e))
 			goto out;
 	checked = is_checked(&w, r, &mark);
-	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps, w.programs, e))
+	if (checked && checker_init(&check, r->shadows ? r->shadows : &own, code, w.allocs, l->num_warps,
+				    w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
 	/* Programs have no order on a GPU: a seed runs them in another one, a list runs only these. */

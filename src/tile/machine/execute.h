@@ -24,7 +24,8 @@ struct tile_runner {
 	struct shadow_pool *shadows;    /* NULL: made for the run and thrown away */
 	struct replay_store *replays;   /* records of launches, made and used (replay.h); NULL: none */
 	struct vetted *vetted;            /* launches that were checked; NULL: nobody asks */
-	struct buf *prints;             /* where device_print goes, in program order (then on one thread); NULL: nowhere */
+	/* where device_print goes, in program order (then on one thread); NULL: nowhere */
+	struct buf *prints;
 };
 
 /* `runner` may be NULL. `cost`: added to; may be NULL. Result as tile_run. */
@@ -42,7 +43,8 @@ struct bench {
 	struct mval *bound;
 	struct diag fault;
 };
-int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e);     /* bench_close in any case */
+/* bench_close in any case */
+int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e);
 void bench_close(struct bench *b);
 /* Makes it the id-th program of the grid, before its first instruction. */
 void bench_enter(struct bench *b, int64_t id);

@@ -33,7 +33,8 @@ static int each_range(const struct access *a, range_fn *fn)
 		return 0;
 	while (access_next(&again, &r))
 		if (row_ranges(a, &r, fn))
-			return fault_at(a->m, a->in->loc, REASON_kernel_timeout, "one program touches more memory than is looked at here");
+			return fault_at(a->m, a->in->loc, REASON_kernel_timeout,
+					"one program touches more memory than is looked at here");
 	return 0;
 }
 
@@ -98,7 +99,8 @@ void known_test(const struct machine *m, const struct tile_insn *in)
 
 	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & KNOWN_NOT_PLACES)
 		return;
-	if (m->vals[tile_dst(in, 0)].n == 1 && !dtype_is_float((enum dtype)m->vals[tile_src(in, 0)].dt) && !m->vals[tile_src(in, 0)].ptr)
+	if (m->vals[tile_dst(in, 0)].n == 1 && !dtype_is_float((enum dtype)m->vals[tile_src(in, 0)].dt) &&
+	    !m->vals[tile_src(in, 0)].ptr)
 		m->o->test(m->o->test_ctx, at->line, at->col, m->vals[tile_dst(in, 0)].u.raw[0] != 0);
 }
 

@@ -64,7 +64,8 @@ static void fill(void *data, const void *elem, int esize, size_t n)
 
 static void ramp(void *data, int64_t base, int64_t step, int esize, size_t n)
 {
-#define RAMP(T, U) do { T *o = data; U b = (U)base, s = (U)step; for (size_t i = 0; i < n; i++) o[i] = (T)(b + (U)i * s); } while (0)
+#define RAMP(T, U) do { T *o = data; U b = (U)base, s = (U)step; for (size_t i = 0; i < n; i++) o[i] = \
+			(T)(b + (U)i * s); } while (0)
 	switch (esize) {
 	case 1: RAMP(uint8_t, uint32_t); break;
 	case 2: RAMP(uint16_t, uint32_t); break;
@@ -118,7 +119,8 @@ static void write_box(struct mval *v)
 	} while (next_row(v, index));
 }
 
-/* In its own place: a row is written before any later one is read from, for the elements of a COLUMN lie behind all rows before their own. */
+/* In its own place: a row is written before any later one is read from, for the elements of a
+ * COLUMN lie behind all rows before their own. */
 static void write_rows(struct mval *v)
 {
 	size_t row = (size_t)v->shape[1] * v->esize;
@@ -309,7 +311,8 @@ static void bind_param(struct mval *v, unsigned char *arg, int n)
 		memcpy(v->data, arg, (size_t)n * v->esize);
 }
 
-int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args, unsigned char *const *results)
+int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args,
+	      unsigned char *const *results)
 {
 	const struct tile_func *f = &m->code->funcs[func];
 	(void)in;

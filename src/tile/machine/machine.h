@@ -8,11 +8,13 @@
  *   BOX      bool: true exactly where lo[d] <= index[d] < hi[d] for all d
  *   DENSE    row-major elements in `data`
  *   ROW      floats of two dimensions, all rows the same one, which is the first of `data`
- *   COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as many as there are rows
+ * COLUMN   floats of two dimensions, one element in all of a row: they are the last of `data`, as
+ * many as there are rows
  *   NEAR     pointers: base + a number of elements, of 32 bits; these numbers are the first half of `data`
  *
- * mval_dense writes the lanes out beside any of the first three forms, and makes the last three, whose places it needs,
- * DENSE. An exec_ function reads its sources in whatever form it has a short cut for, writes its results, and returns 0, or -1 after m->fault was set.
+ * mval_dense writes the lanes out beside any of the first three forms, and makes the last three,
+ * whose places it needs, DENSE. An exec_ function reads its sources in whatever form it has a short
+ * cut for, writes its results, and returns 0, or -1 after m->fault was set.
  *
  * Poison (checked mode): bits per lane that say why a value must not matter. */
 #ifndef TILE_MACHINE_MACHINE_H
@@ -44,7 +46,8 @@ struct mval {
 	uint8_t ranged;             /* DENSE: `span` is known */
 	int32_t n;                  /* lanes */
 	int32_t shape[TILE_DIMS];
-	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;  /* UNIFORM element, AFFINE and NEAR base */
+	/* UNIFORM element, AFFINE and NEAR base */
+	union { int64_t i; uint64_t u64; double f64; float f32; unsigned char raw[8]; } u;
 	union {
 		int64_t stride[TILE_DIMS];
 		struct { int32_t lo[TILE_DIMS], hi[TILE_DIMS]; } box;
@@ -102,13 +105,16 @@ struct machine {
 
 typedef int exec_fn(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p);
 
-static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_dst(in, k)]; }
-static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in, int k) { return &m->vals[tile_src(in, k)]; }
+static inline struct mval *mval_dst(struct machine *m, const struct tile_insn *in,
+				    int k) { return &m->vals[tile_dst(in, k)]; }
+static inline struct mval *mval_src(struct machine *m, const struct tile_insn *in,
+				    int k) { return &m->vals[tile_src(in, k)]; }
 
 /* Writes the lanes out if they are not; returns data. The form stays, unless it is ROW, COLUMN or NEAR. */
 void *mval_dense(struct mval *v);
 /* Where a COLUMN has the element of its first row. */
-static inline char *mval_column(const struct mval *v) { return (char *)v->data + (size_t)(v->n - v->shape[0]) * v->esize; }
+static inline char *mval_column(const struct mval *v) { return (char *)v->data + (size_t)(v->n - v->shape[0]) *
+							v->esize; }
 /* Makes v a DENSE result (UNIFORM for a scalar) without poison; returns where to write. */
 static inline void *mval_result(struct mval *v)
 {
@@ -122,7 +128,8 @@ static inline void mval_clear_poison(struct mval *v) { v->poison = 0; v->pmap_on
 int64_t mval_int(const struct mval *v);
 void mval_set_int(struct mval *v, int64_t x);         /* becomes UNIFORM */
 /* Pointer to the data of a UNIFORM or DENSE value for a kernel. */
-static inline const void *mval_lanes(const struct mval *v) { return v->kind == MVAL_UNIFORM ? (const void *)&v->u : v->data; }
+static inline const void *mval_lanes(const struct mval *v) { return v->kind == MVAL_UNIFORM ?
+							     (const void *)&v->u : v->data; }
 /* It is about to be given another value. */
 static inline void mval_renew(struct mval *v) { v->written = 0; v->ranged = 0; }
 /* Least and greatest lane of an UNIFORM or AFFINE integer, or a DENSE one of 32 signed bits; 0 if it is one of those. */
@@ -169,7 +176,8 @@ int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, stru
 int lazy_cast(struct mval *d, const struct mval *a);
 
 /* A combine or map function over n lanes: parameters and results as dense arrays. */
-int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args, unsigned char *const *results);
+int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args,
+	      unsigned char *const *results);
 /* What is the same in every program, once. */
 int machine_prologue(struct machine *m);
 /* Runs function `func` from its first instruction. */

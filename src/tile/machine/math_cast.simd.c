@@ -54,11 +54,13 @@ FROM_FLOAT(f, float)
 FROM_FLOAT(d, double)
 
 #define INT_FROM(ID, s) \
-	[DT_##ID] = { [DT_BOOL] = s##_to_b, [DT_I8] = s##_to_8, [DT_I16] = s##_to_16, [DT_I32] = s##_to_32, [DT_I64] = s##_to_64, \
+	[DT_##ID] = { [DT_BOOL] = s##_to_b, [DT_I8] = s##_to_8, [DT_I16] = s##_to_16, [DT_I32] = s##_to_32, \
+		      [DT_I64] = s##_to_64, \
 		      [DT_U8] = s##_to_8, [DT_U16] = s##_to_16, [DT_U32] = s##_to_32, [DT_U64] = s##_to_64, \
 		      [DT_F32] = s##_to_f, [DT_F64] = s##_to_d }
 #define FLOAT_FROM(ID, s) \
-	[DT_##ID] = { [DT_BOOL] = s##_to_b, [DT_I8] = s##_to_i8, [DT_I16] = s##_to_i16, [DT_I32] = s##_to_i32, [DT_I64] = s##_to_i64, \
+	[DT_##ID] = { [DT_BOOL] = s##_to_b, [DT_I8] = s##_to_i8, [DT_I16] = s##_to_i16, [DT_I32] = s##_to_i32, \
+		      [DT_I64] = s##_to_i64, \
 		      [DT_U8] = s##_to_u8, [DT_U16] = s##_to_u16, [DT_U32] = s##_to_u32, [DT_U64] = s##_to_u64, \
 		      [DT_F32] = s##_to_f, [DT_F64] = s##_to_d }
 

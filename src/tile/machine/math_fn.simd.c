@@ -85,7 +85,8 @@ static inline double d_log_ends(double x, double y)
 
 static inline double d_log(double x) { return d_log_ends(x, d_log_core(x, 0x1.62e42fefa39efp-1, 2)); }
 static inline double d_log2(double x) { return d_log_ends(x, d_log_core(x, 1, 0x1.71547652b82fep1)); }
-static inline double d_log10(double x) { return d_log_ends(x, d_log_core(x, 0x1.34413509f79ffp-2, 0x1.bcb7b1526e50ep-1)); }
+static inline double d_log10(double x) { return d_log_ends(x, d_log_core(x, 0x1.34413509f79ffp-2,
+		0x1.bcb7b1526e50ep-1)); }
 static inline double d_log1p(double x)
 {
 	double y = d_log(1 + x);
@@ -224,7 +225,8 @@ enum { BLOCK = 128 };
 			memcpy(in, a + j, m * sizeof *in); \
 			for (size_t i = 0; i < m; i++) { float x = in[i]; o[j + i] = (float)(EXPR); } \
 			for (size_t i = 0; i < m; i++) { float x = in[i]; bad |= !(GOOD); } \
-			for (size_t i = 0; bad && i < m; i++) { float x = in[i]; if (!(GOOD)) o[j + i] = (float)(SLOW); } \
+			for (size_t i = 0; bad && i < m; i++) \
+				{ float x = in[i]; if (!(GOOD)) o[j + i] = (float)(SLOW); } \
 		} \
 	}
 FN_FIXED(sin_f, x > -1e6f && x < 1e6f, d_sincos(x, 0), sin((double)x))

@@ -53,7 +53,8 @@ static inline uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t s)
 	uint64_t both = (uint64_t)y << 32 | x;
 	uint32_t r = 0;
 	for (int i = 0; i < 4; i++) {
-		uint32_t sel = s >> (4 * i) & 7;       /* libdevice takes three bits; the sign mode of PRMT is not reached */
+		/* libdevice takes three bits; the sign mode of PRMT is not reached */
+		uint32_t sel = s >> (4 * i) & 7;
 		uint32_t byte = (uint32_t)(both >> (8 * sel)) & 0xff;
 		r |= byte << (8 * i);
 	}

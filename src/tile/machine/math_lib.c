@@ -8,7 +8,8 @@ static const struct row {
 	const char *name, *overloads;
 	int op, rounding, before;
 } rows[] = {
-#define LIBDEV(n, o, oper, r, b) { .name = #n, .overloads = o, .op = TOP_##oper, .rounding = TILE_##r, .before = TOP_##b },
+#define LIBDEV(n, o, oper, r, b) { .name = #n, .overloads = o, .op = TOP_##oper, .rounding = TILE_##r, \
+				   .before = TOP_##b },
 #include "tile/machine/math.def"
 #undef LIBDEV
 };

@@ -156,7 +156,8 @@ tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round
 {
 	static tile_kernel *const table[TILE_OPS][2][4] = {
 #define RROW(ID, k) [TOP_##ID] = { { NULL, k##_fz, k##_fm, k##_fp }, { NULL, k##_dz, k##_dm, k##_dp } }
-		RROW(ADD, add), RROW(SUB, sub), RROW(MUL, mul), RROW(DIV, div), RROW(RCP, rcp), RROW(SQRT, sqrt), RROW(FMA, fma),
+		RROW(ADD, add), RROW(SUB, sub), RROW(MUL, mul), RROW(DIV, div), RROW(RCP, rcp),
+			RROW(SQRT, sqrt), RROW(FMA, fma),
 	};
 	return table[op][dt == DT_F64][r];
 }

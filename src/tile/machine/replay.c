@@ -76,7 +76,8 @@ static void make_key(const struct replay_launch *l, int64_t *key)
 
 static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 {
-	return a->op == b->op && a->rounding == b->rounding && a->n_dst == b->n_dst && a->n_src == b->n_src && a->imm == b->imm &&
+	return a->op == b->op && a->rounding == b->rounding && a->n_dst == b->n_dst && a->n_src == b->n_src &&
+		a->imm == b->imm &&
 	       !memcmp(&a->fimm, &b->fimm, sizeof a->fimm) && !memcmp(a->attr, b->attr, sizeof a->attr) &&
 	       !memcmp(a->r, b->r, (size_t)(a->n_dst + a->n_src) * sizeof *a->r) && str_eq(a->text, b->text);
 }
@@ -85,7 +86,8 @@ static int same_plan(const struct plan_code *a, const struct plan_code *b)
 {
 	int same = a->n == b->n;
 	for (int i = 0; same && i < a->n; i++)
-		same = same_insn(a->v[i].in, b->v[i].in) && !a->v[i].maker == !b->v[i].maker && a->v[i].jump == b->v[i].jump &&
+		same = same_insn(a->v[i].in, b->v[i].in) && !a->v[i].maker == !b->v[i].maker &&
+			a->v[i].jump == b->v[i].jump &&
 		       (!a->v[i].maker || same_insn(a->v[i].maker->in, b->v[i].maker->in));
 	return same;
 }
@@ -132,7 +134,8 @@ struct replay *replay_find(struct replay_store *s, const struct replay_launch *l
 		return NULL;
 	for (size_t i = 0; i < s->known.n; i++) {
 		struct replay *r = s->known.v[i];
-		if (r->n_key != now->n_key || memcmp(r->key, now->key, r->n_key * sizeof *r->key) != 0 || !same_code(r->code, l->code))
+		if (r->n_key != now->n_key || memcmp(r->key, now->key, r->n_key * sizeof *r->key) != 0 ||
+		    !same_code(r->code, l->code))
 			continue;
 		replay_free(now);
 		r->code = l->code;
@@ -260,14 +263,16 @@ int replay_next(struct access *a, struct access_row *r)
 		const struct replay_row *row = &p->rows[a->next];
 		if (a->next++ >= p->n_rows)
 			return 0;
-		*r = (struct access_row){ .lane = row->lane, .count = row->count, .addr = from + row->offset, .step = a->esize, .al = a->al };
+		*r = (struct access_row){ .lane = row->lane, .count = row->count, .addr = from + row->offset,
+					  .step = a->esize, .al = a->al };
 		return 1;
 	}
 	while (a->next < p->lanes && p->offset[a->next] == REPLAY_OFF)
 		a->next++;
 	if (a->next >= p->lanes)
 		return 0;
-	*r = (struct access_row){ .lane = a->next, .count = 1, .addr = from + p->offset[a->next], .step = a->esize, .al = a->al };
+	*r = (struct access_row){ .lane = a->next, .count = 1, .addr = from + p->offset[a->next],
+				  .step = a->esize, .al = a->al };
 	a->next++;
 	return 1;
 }

@@ -1,13 +1,15 @@
 /* Launches that are run again with other contents of memory.
  *
- * The judge runs a correct kernel some ten times with the same grid, the same numbers and tensors of the same sizes. Most
- * of what a program computes, above all addresses and masks, is then the same every time. Of a launch's first run a record
- * is kept: for each program, the operations that depend on the contents of memory, in the order in which they were done,
- * with the operands that do not. A later run of the same launch in fast mode does only these. Loads and stores go to the
+ * The judge runs a correct kernel some ten times with the same grid, the same numbers and tensors
+ * of the same sizes. Most of what a program computes, above all addresses and masks, is then the
+ * same every time. Of a launch's first run a record is kept: for each program, the operations that
+ * depend on the contents of memory, in the order in which they were done, with the operands that do
+ * not. A later run of the same launch in fast mode does only these. Loads and stores go to the
  * places that were checked when they were recorded; sizes are the same, so they are good.
  *
- * A kernel is not recorded if its path, an address or a mask depends on contents, or if it has atomics or prints or looks
- * at addresses (replay_plan.c). A replay gives the same bytes as the machine would and counts the same cost.
+ * A kernel is not recorded if its path, an address or a mask depends on contents, or if it has
+ * atomics or prints or looks at addresses (replay_plan.c). A replay gives the same bytes as the
+ * machine would and counts the same cost.
  *
  * A record belongs to one store, which must go before the code of the launches that are in it. */
 #ifndef TILE_MACHINE_REPLAY_H
@@ -22,24 +24,26 @@ enum replay_role {
 	REPLAY_CONTENTS         /* computed anew */
 };
 
-/* Sets `replayed` of each instruction, the roles of registers, whether the kernel may be recorded at all, and whether it goes where
- * contents say. */
-int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role, struct err *e);
+/* Sets `replayed` of each instruction, the roles of registers, whether the kernel may be recorded
+ * at all, and whether it goes where contents say. */
+int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
+		struct err *e);
 
 /* One step of a program. */
 struct replay_event {
-	int32_t pc;             /* instruction to be done; below 0: register ~pc is given a value; or a tap, see below */
+	/* instruction to be done; below 0: register ~pc is given a value; or a tap, see below */
+	int32_t pc;
 	int32_t what;           /* index of its place, -1: none; of that value */
 	int64_t base;           /* the place begins so many bytes behind that of the tensor's memory */
 };
 
-/* sum += load(place) * load(scalar), the inside of most convolutions, is one step of two events. The first has the register of the
- * sum and the place of the tile, the second that of what lanes have that are off, as REPLAY_NOTHING if none is, and the place of the
- * scalar; both have this bit. */
+/* sum += load(place) * load(scalar), the inside of most convolutions, is one step of two events.
+ * The first has the register of the sum and the place of the tile, the second that of what lanes
+ * have that are off, as REPLAY_NOTHING if none is, and the place of the scalar; both have this bit. */
 enum { REPLAY_TAP = 1 << 30, REPLAY_NOTHING = REPLAY_TAP - 1 };
 
-/* `count` lanes from `lane` on, side by side in memory, `offset` bytes behind the place's beginning. No row crosses a multiple
- * of REPLAY_BLOCK lanes. */
+/* `count` lanes from `lane` on, side by side in memory, `offset` bytes behind the place's
+ * beginning. No row crosses a multiple of REPLAY_BLOCK lanes. */
 enum { REPLAY_BLOCK = 16 };
 struct replay_row {
 	int32_t lane, count, offset;
@@ -47,7 +51,8 @@ struct replay_row {
 
 #define REPLAY_OFF INT32_MIN    /* offset of a lane that is off */
 
-/* Lanes of a load or store, relative to a beginning: the address of its pointer if boxed, else of the first lane that is on. */
+/* Lanes of a load or store, relative to a beginning: the address of its pointer if boxed, else of
+ * the first lane that is on. */
 struct replay_place {
 	int16_t param;          /* whose tensor it is in, -1: no lane is on */
 	uint8_t boxed, kind;    /* as struct access and the pointer have them */
@@ -70,8 +75,8 @@ struct replay_value {
 	size_t bytes;
 };
 
-/* A launch that was met in fast mode alone is recorded when it comes again: many never do. One in checked mode is recorded at
- * once, for others will follow if it is right. */
+/* A launch that was met in fast mode alone is recorded when it comes again: many never do. One in
+ * checked mode is recorded at once, for others will follow if it is right. */
 enum replay_state { REPLAY_MET, REPLAY_READY, REPLAY_FAILED };
 
 struct replay {

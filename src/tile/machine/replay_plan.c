@@ -1,5 +1,5 @@
-/* What of a kernel depends on the contents of memory. A register does if any instruction that writes it does, wherever that
- * stands: with branches that do not depend on contents, that is all. */
+/* What of a kernel depends on the contents of memory. A register does if any instruction that
+ * writes it does, wherever that stands: with branches that do not depend on contents, that is all. */
 #include "tile/machine/replay.h"
 
 #include "tile/machine/decode_role.h"
@@ -54,8 +54,8 @@ static int depends_on_address(const struct tile_code *c, const struct tile_insn 
 	return tile_looks_at_address(c, in) || (casts && !ptr && c->regs[tile_dst(in, 0)].ptr) || (hints && ptr);
 }
 
-/* What a replay must not meet: a path, an address or a mask of contents; effects that are not only stores; faults that depend
- * on contents and on nothing else. */
+/* What a replay must not meet: a path, an address or a mask of contents; effects that are not only
+ * stores; faults that depend on contents and on nothing else. */
 static int forbids(const struct tile_code *c, const struct tile_insn *in, const uint8_t *roles)
 {
 	int flags = tile_op_info(in->op)->flags, bad = 0;
@@ -95,7 +95,8 @@ static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
 		for (int k = 0; k < in->n_src; k++)
-			any |= (is_where(in, k) || tile_op_info(in->op)->flags & TOF_C) && roles[tile_src(in, k)] == REPLAY_CONTENTS;
+			any |= (is_where(in, k) || tile_op_info(in->op)->flags & TOF_C) &&
+				roles[tile_src(in, k)] == REPLAY_CONTENTS;
 	}
 	return any;
 }
@@ -126,10 +127,12 @@ static void find_passed_on(const struct tile_func *f, uint8_t *out, uint8_t *wri
 	}
 }
 
-int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role, struct err *e)
+int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
+		struct err *e)
 {
 	const struct tile_func *f = &c->funcs[0];
-	uint8_t *roles = arena_array(&c->mem, (size_t)c->n_regs + 1, 1), *writes = arena_array(&c->mem, (size_t)c->n_regs + 1, 1);
+	uint8_t *roles = arena_array(&c->mem, (size_t)c->n_regs + 1, 1), *writes = arena_array(&c->mem,
+			(size_t)c->n_regs + 1, 1);
 	decoded->passed_on = arena_array(&c->mem, (size_t)c->n_regs + 1, 1);
 	if (!roles || !writes || !decoded->passed_on)
 		return err_nomem(e);

@@ -1,6 +1,6 @@
-/* Keeps a record of a launch while the machine runs it, in either mode. Places and values are kept once each: most programs
- * differ in where a place begins, not in its lanes. Where memory ends or the record grows too large it is given up, and the
- * launch runs on. */
+/* Keeps a record of a launch while the machine runs it, in either mode. Places and values are kept
+ * once each: most programs differ in where a place begins, not in its lanes. Where memory ends or
+ * the record grows too large it is given up, and the launch runs on. */
 #include "base/hash.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/exec_lanes.h"
@@ -85,7 +85,8 @@ static int same_place(const struct replay_place *a, const struct replay_place *b
 /* Does lane i belong to the row of the one before it? */
 static int follows(const int32_t *offset, int32_t i, int esize)
 {
-	return i % REPLAY_BLOCK && offset[i] != REPLAY_OFF && offset[i - 1] != REPLAY_OFF && offset[i] == offset[i - 1] + esize;
+	return i % REPLAY_BLOCK && offset[i] != REPLAY_OFF && offset[i - 1] != REPLAY_OFF &&
+		offset[i] == offset[i - 1] + esize;
 }
 
 /* Rows are worth it where they are some lanes long. */
@@ -217,7 +218,8 @@ static void give_up(struct machine *m)
 /* One address for all lanes, and all of them on, as the last time. */
 static int is_as_before(const struct replay_place *p, const struct access *a)
 {
-	return a->boxed && a->ptr->kind == MVAL_UNIFORM && a->active == a->ptr->n && p->boxed && p->kind == MVAL_UNIFORM && p->active == a->active &&
+	return a->boxed && a->ptr->kind == MVAL_UNIFORM && a->active == a->ptr->n && p->boxed &&
+		p->kind == MVAL_UNIFORM && p->active == a->active &&
 	       p->param == a->ptr->prov;
 }
 
@@ -284,7 +286,8 @@ static struct replay_value value_of(struct mval *v)
 /* Lanes need a look only where they are not given by a few words. */
 static int same_value(const struct replay_value *a, const struct replay_value *b)
 {
-	return !memcmp(a, b, VALUE_HEAD) && a->bytes == b->bytes && (a->kind != MVAL_DENSE || !a->bytes || !memcmp(a->data, b->data, a->bytes));
+	return !memcmp(a, b, VALUE_HEAD) && a->bytes == b->bytes && (a->kind != MVAL_DENSE || !a->bytes ||
+								     !memcmp(a->data, b->data, a->bytes));
 }
 
 static int32_t find_value(struct replay_record *r, struct replay_value *x, struct mval *v)
@@ -358,7 +361,8 @@ void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 	/* A store may move what it stores to its register's own place, where it does not stay. */
 	if (p->in->op == TOP_STORE)
 		r->held[tile_src(p->in, 1)] = -1;
-	if (rc || add_event(r, (struct replay_event){ .pc = pc, .what = -1 }) || bytes > MOST_BYTES || r->store->bytes + bytes > MOST_OF_ALL)
+	if (rc || add_event(r, (struct replay_event){ .pc = pc, .what = -1 }) || bytes > MOST_BYTES ||
+	    r->store->bytes + bytes > MOST_OF_ALL)
 		give_up(m);
 }
 

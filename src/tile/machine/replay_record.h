@@ -10,7 +10,8 @@ struct lookup {
 	size_t n, cap;
 };
 
-/* The four instructions before an addition with which it was a tap the last time, as far as these say; 0 first: it never was. */
+/* The four instructions before an addition with which it was a tap the last time, as far as these
+ * say; 0 first: it never was. */
 struct replay_ends {
 	int32_t pc[4];
 };

@@ -49,34 +49,39 @@ static int tile_is_good(struct machine *m, const struct tap *t)
 	struct mval *d = mval_dst(m, t->load, 0);
 	if (!p->rows || d->dt != DT_F32 || d->ptr)
 		return 0;
-	return p->active == d->n || (other && other->kind == MVAL_UNIFORM && m->record->roles[tile_src(t->load, 2)] == REPLAY_KEPT);
+	return p->active == d->n || (other && other->kind == MVAL_UNIFORM &&
+				     m->record->roles[tile_src(t->load, 2)] == REPLAY_KEPT);
 }
 
 static int scalar_is_good(struct machine *m, const struct tap *t)
 {
 	const struct replay_place *p = &m->record->out->places.v[t->weight_at->what];
-	return !m->code->regs[tile_dst(t->weight, 0)].ndim && t->weight->n_src == 1 && p->active == 1 && p->boxed && p->param >= 0;
+	return !m->code->regs[tile_dst(t->weight, 0)].ndim && t->weight->n_src == 1 && p->active == 1 &&
+		p->boxed && p->param >= 0;
 }
 
 /* No path leads in or out between the first and the addition: what one of them makes, only the next reads, every time. */
 static int is_straight(const struct replay_record *r, const struct replay_event *first, int pc)
 {
 	const struct decoded_insn *code = r->out->code->decoded->funcs[0].v;
-	int straight = first[0].pc < first[1].pc && first[1].pc < first[2].pc && first[2].pc < first[3].pc && first[3].pc < pc;
+	int straight = first[0].pc < first[1].pc && first[1].pc < first[2].pc && first[2].pc < first[3].pc &&
+		first[3].pc < pc;
 	for (int i = first->pc; straight && i < pc; i++)
 		straight = code[i].exec != NULL;
 	return straight;
 }
 
 /* Are these four instructions and the addition what a tap is made of? */
-static int is_shaped(const struct replay_record *r, const struct replay_event *ev, const struct tile_insn *add, int pc, const struct tap *t)
+static int is_shaped(const struct replay_record *r, const struct replay_event *ev, const struct tile_insn *add,
+		     int pc, const struct tap *t)
 {
 	const struct tile_insn *splat = insn_of(r, &ev[2]), *mul = insn_of(r, &ev[3]);
 	tile_reg sum = tile_dst(add, 0);
 	struct replay_ends now = { { ev[0].pc, ev[1].pc, ev[2].pc, ev[3].pc } };
 	if (!memcmp(&r->ends[pc], &now, sizeof now))
 		return 1;
-	if (!is_op(add, TOP_ADD) || !is_op(mul, TOP_MUL) || !is_op(splat, TOP_SPLAT) || (tile_src(add, 0) == sum) == (tile_src(add, 1) == sum) ||
+	if (!is_op(add, TOP_ADD) || !is_op(mul, TOP_MUL) || !is_op(splat, TOP_SPLAT) ||
+	    (tile_src(add, 0) == sum) == (tile_src(add, 1) == sum) ||
 	    !passes(r, mul, add) || !passes(r, t->load, mul) || !passes(r, splat, mul) || !passes(r, t->weight, splat) || !is_straight(r, ev, pc))
 		return 0;
 	r->ends[pc] = now;
@@ -87,7 +92,8 @@ static int find_tap(struct machine *m, const struct tile_insn *add, int pc, stru
 {
 	const struct replay_record *r = m->record;
 	const struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
-	if ((int64_t)r->out->events.n - r->out->programs[r->id].first < 4 || !find_loads(r, ev, t) || !is_shaped(r, ev, add, pc, t))
+	if ((int64_t)r->out->events.n - r->out->programs[r->id].first < 4 || !find_loads(r, ev, t) ||
+	    !is_shaped(r, ev, add, pc, t))
 		return 0;
 	return scalar_is_good(m, t) && tile_is_good(m, t);
 }
@@ -111,7 +117,8 @@ static int is_mirror(const struct replay_record *r, const struct tile_insn *in)
 	if (in->op != TOP_MOV || (int64_t)r->out->events.n <= r->out->programs[r->id].first)
 		return 0;
 	before = insn_of(r, &r->out->events.v[r->out->events.n - 1]);
-	return is_op(before, TOP_MOV) && tile_dst(before, 0) == tile_src(in, 0) && tile_src(before, 0) == tile_dst(in, 0);
+	return is_op(before, TOP_MOV) && tile_dst(before, 0) == tile_src(in, 0) && tile_src(before, 0) ==
+		tile_dst(in, 0);
 }
 
 int replay_spares(struct machine *m, const struct tile_insn *in, int pc)

@@ -43,7 +43,8 @@ static void note_kind(void *ctx, int place, int kind)
 	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
 }
 
-int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e)
+int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
+		   uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
 	uint64_t mark = marks == MARKS_NAMES ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
 	struct noted noted = { .path = path, .mark = mark };
@@ -109,7 +110,8 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 static int forward_sampled(struct following *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
-	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample, .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
+	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample,
+					   .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
 	struct sample_tensors held;
 	struct intermediate_giver giver = { .tr = tr, .reduced = f->o->reduced, .seed = f->o->sample, .input = held.v };
 	struct sampler s;
@@ -117,7 +119,8 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 	int rc, told;
 
 	sample_open(&s, tr, f->a, f->i, &f->out->path);
-	rc = weights_put_reduced(tr->weights, &reduced, f->w->h, f->w->model, e) ? -1 : sample_inputs(&s, f->w, inputs, &held, e);
+	rc = weights_put_reduced(tr->weights, &reduced, f->w->h, f->w->model, e) ? -1 :
+		sample_inputs(&s, f->w, inputs, &held, e);
 	if (rc)
 		return rc;
 	giver.n_inputs = held.n;
@@ -174,7 +177,8 @@ static int call(struct following *f, struct err *e)
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct shmem *a, int i, struct err *e)
+int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+		    struct launcher *launch, struct shmem *a, int i, struct err *e)
 {
 	const struct run_order *o = &a->order[i];
 	struct run_report *out = &a->report[i];
@@ -221,7 +225,8 @@ static int call_reference(struct world *w, struct dry_run_cost *out, struct err 
 	rc = world_draw(w, &drawn, 1, &inputs, e);
 	if (rc)
 		return rc;
-	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ?
+		       NUM_TF32_MATMUL : 0, 0);
 	out->given = host_usage(w->h).largest;
 	host_ops_clear(w->h);
 	host_set_called(w->h, estimate.gpu ? estimate_call : NULL, &estimate);
@@ -234,7 +239,8 @@ static int call_reference(struct world *w, struct dry_run_cost *out, struct err 
 	return rc;
 }
 
-int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct dry_run_cost *out, struct err *e)
+int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
+		      size_t n_ov, struct dry_run_cost *out, struct err *e)
 {
 	struct program p = *reference;
 	struct world w;

@@ -8,7 +8,8 @@
 #include "verify/task/task.h"
 
 /* The i-th order of the area. 0, 1: the program fails there, the report says why; -1. */
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate, struct launcher *launch, struct shmem *a, int i, struct err *e);
+int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+		    struct launcher *launch, struct shmem *a, int i, struct err *e);
 
 /* What a call of a reference would take. */
 struct dry_run_cost {
@@ -21,12 +22,14 @@ struct dry_run_cost {
 };
 
 /* A task's reference with its constants replaced so, followed where the task is made ready. 0, 1: it fails there, -1. */
-int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov, size_t n_ov, struct dry_run_cost *out, struct err *e);
+int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
+		      size_t n_ov, struct dry_run_cost *out, struct err *e);
 
 /* What a kernel was compiled to, as a mark. */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e);
-/* A launch of that as marks of the path: it was launched, along which axes there is more than one program of it, which of its loops
- * go round more than once. */
-int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code, uint64_t of_code, const struct tile_launch *l, struct err *e);
+/* A launch of that as marks of the path: it was launched, along which axes there is more than one
+ * program of it, which of its loops go round more than once. */
+int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
+		   uint64_t of_code, const struct tile_launch *l, struct err *e);
 
 #endif

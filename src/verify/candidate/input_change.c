@@ -43,8 +43,8 @@ static double half(double x)
 	return 0.5 * rint(2.0 * x);
 }
 
-/* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so that a largest value can be
- * below zero. */
+/* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so
+ * that a largest value can be below zero. */
 static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 {
 	switch (what) {
@@ -64,14 +64,14 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 	}
 }
 
-/* The line that an element lies on, along which outliers have their place: how far on it is, and which lines have their outliers where
- * this one does. */
+/* The line that an element lies on, along which outliers have their place: how far on it is, and
+ * which lines have their outliers where this one does. */
 struct place {
 	int64_t at, of, line;
 };
 
-/* In matrices lines are rows. Of more dimensions every other sample has its lines along the last one, the others along all but the last,
- * so that whatever is reduced goes along some of them. */
+/* In matrices lines are rows. Of more dimensions every other sample has its lines along the last
+ * one, the others along all but the last, so that whatever is reduced goes along some of them. */
 static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
 {
 	int64_t width = t->shape[t->ndim - 1], sample = n;
@@ -83,9 +83,10 @@ static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
 	return (struct place){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
 }
 
-/* Outliers: of four lines one has them at its end, one before its middle, one at its beginning, and one everywhere, the further on the
- * higher. So whatever goes along a line in blocks finds the largest value in the last, in one that is neither the first nor the
- * last, and in the first of them. */
+/* Outliers: of four lines one has them at its end, one before its middle, one at its beginning, and
+ * one everywhere, the further on the higher. So whatever goes along a line in blocks finds the
+ * largest value in the last, in one that is neither the first nor the last, and in the first of
+ * them. */
 static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 {
 	struct place p = place_of(t, n, i);
@@ -96,7 +97,8 @@ static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 	case 0: return p.at == p.of - 1 || (some && eighth == 7) ? 96.0 + 4.0 * x : x;
 	case 1: return p.at == 7 * p.of / 16 || (some && eighth == 3) ? 96.0 + 4.0 * x : x;
 	case 2: return !p.at || (some && !eighth) ? 96.0 + 4.0 * x : i % 11 == 5 ? x + 8.0 : x;
-	default: return some || p.at == p.of - 1 ? 48.0 + 4.0 * x + 96.0 * (double)p.at / (double)p.of : i % 11 == 5 ? x + 8.0 : x;
+	default: return some || p.at == p.of - 1 ? 48.0 + 4.0 * x + 96.0 * (double)p.at / (double)p.of :
+		i % 11 == 5 ? x + 8.0 : x;
 	}
 }
 
@@ -123,8 +125,8 @@ static double faint(const struct tensor *t, int64_t n, int zeros, double x, int6
 	return in_last_quarter(t, n, i) ? 0x1p-10 * x : x;
 }
 
-/* Thousands. Every other row and column has none below a thousand, so that a smallest value can be far above zero; where all are far
- * below is for CHANGE_OFFSET. */
+/* Thousands. Every other row and column has none below a thousand, so that a smallest value can be
+ * far above zero; where all are far below is for CHANGE_OFFSET. */
 static double large(const struct tensor *t, int64_t n, double x, int64_t i)
 {
 	int64_t row = t->ndim > 1 ? n / t->shape[0] : t->shape[0];
@@ -150,7 +152,8 @@ static double changed_at(const struct tensor *t, int64_t n, enum trial_change wh
 static int is_symmetric(const struct tensor *t)
 {
 	const char *p = tensor_data(t);
-	size_t size = (size_t)dtype_size(t->dt), n = t->ndim == 2 && t->shape[0] == t->shape[1] ? (size_t)t->shape[0] : 0;
+	size_t size = (size_t)dtype_size(t->dt), n = t->ndim == 2 && t->shape[0] == t->shape[1] ?
+		(size_t)t->shape[0] : 0;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
@@ -296,7 +299,8 @@ static int is_gap(const struct tensor *t, int64_t i)
 	return sum % 5 == 1;
 }
 
-/* Of four rows of a mask one keeps all, one the first half or nothing, one the first alone and one the last; a single row the last. */
+/* Of four rows of a mask one keeps all, one the first half or nothing, one the first alone and one
+ * the last; a single row the last. */
 static int is_kept(const struct tensor *t, int64_t i, int nothing)
 {
 	int64_t width = t->shape[t->ndim - 1], row = i / width, at = i % width, rows = tensor_numel(t) / width;
@@ -316,13 +320,15 @@ static double mask_at(const struct tensor *t, const struct mask *m, enum trial_c
 	if (!is_kept(t, i, what == CHANGE_EMPTY))
 		return m->gap;
 	/* What keeps is not one in every program that makes masks. */
-	return dtype_is_float(t->dt) || t->dt == DT_BOOL || what == CHANGE_ENDS_PLAIN || what == CHANGE_EMPTY || i % 2 ? m->keep : m->keep + 1.0;
+	return dtype_is_float(t->dt) || t->dt == DT_BOOL || what == CHANGE_ENDS_PLAIN ||
+		what == CHANGE_EMPTY || i % 2 ? m->keep : m->keep + 1.0;
 }
 
 /* What integers that are no mask are. */
 struct range {
 	double least, most;
-	int in_order;          /* each is no less than the one before it, or all from the least to the most are there once */
+	/* each is no less than the one before it, or all from the least to the most are there once */
+	int in_order;
 };
 
 static struct range find_range(const struct tensor *t)
@@ -344,7 +350,8 @@ static struct range find_range(const struct tensor *t)
 	return r;
 }
 
-/* Some are the one that losses leave out, or nothing, or the least, one and the most. Offsets and permutations stay what they are. */
+/* Some are the one that losses leave out, or nothing, or the least, one and the most. Offsets and
+ * permutations stay what they are. */
 static double integer_at(const struct range *r, enum trial_change what, double x, int64_t i)
 {
 	if (what == CHANGE_INTEGERS)

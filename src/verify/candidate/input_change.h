@@ -9,7 +9,8 @@
 int change_inputs(struct host *h, enum trial_change what, int first, struct val inputs, struct err *e);
 /* Are integers that get_inputs draws from a range to have both its ends among them? */
 int change_draws_ends(enum trial_change what);
-/* A change that asks less, for a reference that is not finite with this one, or does not take it; CHANGE_NONE: there is none. */
+/* A change that asks less, for a reference that is not finite with this one, or does not take it;
+ * CHANGE_NONE: there is none. */
 enum trial_change change_milder(enum trial_change what);
 /* Does a tensor choose (integers, truth values, a mask of floats), so that other choices may be made? */
 int change_can_choose(const struct tensor *t);

@@ -1,7 +1,8 @@
 /* What operators make of a few inputs and weights: see made.h.
  *
- * A call is known by a number: the operator's name, its arguments that are no tensors, and of its tensors which input, weight or
- * earlier result each is, whole and as it lies. Both sides compute it, each with its own way to say which tensor it has. */
+ * A call is known by a number: the operator's name, its arguments that are no tensors, and of its
+ * tensors which input, weight or earlier result each is, whole and as it lies. Both sides compute
+ * it, each with its own way to say which tensor it has. */
 #include "verify/candidate/intermediate.h"
 
 #include <math.h>
@@ -153,7 +154,8 @@ static uint64_t which_kept(void *ctx, const struct tensor *t)
 		const struct source *s = &k->known.v[i];
 
 		if (s->t.st == t->st)
-			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) && t->offset == s->t.offset ? s->which : 0;
+			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) &&
+				t->offset == s->t.offset ? s->which : 0;
 	}
 	return 0;
 }
@@ -204,7 +206,8 @@ static void note_call(void *ctx, const struct host_op_call *c)
 
 	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
 		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->tr->made.n == INTERMEDIATE_MOST || out->dt != DT_F32 || !tensor_is_contiguous(out) || which_kept(k, out))
+	if (!out || k->failed || k->tr->made.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
+	    !tensor_is_contiguous(out) || which_kept(k, out))
 		return;
 	how = name_of(c, which_kept, k);
 	if (how && k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
@@ -318,7 +321,8 @@ static int begin_launch(const struct tile_launch *l, struct intermediate_matches
 	return out->launches - 1;
 }
 
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l, struct intermediate_matches *out, struct err *e)
+int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
+		      struct intermediate_matches *out, struct err *e)
 {
 	struct touched t;
 	int launch = begin_launch(l, out);
@@ -326,7 +330,8 @@ int intermediate_note(const struct trial *tr, const struct tile_code *code, cons
 	if (resource_touched(code, &t, e))
 		return -1;
 	for (size_t i = 0; i < MIN(l->n_args, (size_t)128) && out->n < INTERMEDIATE_MATCHES; i++) {
-		const struct intermediate *m = t.written[i / 64] >> (i % 64) & 1 && l->args[i].kind == TILE_V_TENSOR ? held_by(tr, &l->args[i].t) : NULL;
+		const struct intermediate *m = t.written[i / 64] >> (i % 64) & 1 &&
+			l->args[i].kind == TILE_V_TENSOR ? held_by(tr, &l->args[i].t) : NULL;
 
 		if (!m)
 			continue;

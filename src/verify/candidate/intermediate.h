@@ -1,23 +1,28 @@
-/* What torch's operators make of a task's inputs and weights, where there are but a few of what the task counts (rows.c).
+/* What torch's operators make of a task's inputs and weights, where there are but a few of what the
+ * task counts (rows.c).
  *
- * A candidate may leave the first steps of a task to torch and go on with kernels. At the task's own sizes nothing is computed, so
- * that its kernels would find unknown values. But the reference takes the same steps on the few: what its operators make is kept,
- * and where a candidate calls the same operator on the same tensors, its result is made of the kept one, as inputs are.
+ * A candidate may leave the first steps of a task to torch and go on with kernels. At the task's
+ * own sizes nothing is computed, so that its kernels would find unknown values. But the reference
+ * takes the same steps on the few: what its operators make is kept, and where a candidate calls the
+ * same operator on the same tensors, its result is made of the kept one, as inputs are.
  *
- * Or its kernels take these steps, one after another, or the first ones. At smaller sizes, where all of it is run, it shows which
- * argument of which launch is the result of which step. At the task's own sizes what some programs of that launch write is then
- * compared with it, and all the others are taken to have written it, for whatever comes next. */
+ * Or its kernels take these steps, one after another, or the first ones. At smaller sizes, where
+ * all of it is run, it shows which argument of which launch is the result of which step. At the
+ * task's own sizes what some programs of that launch write is then compared with it, and all the
+ * others are taken to have written it, for whatever comes next. */
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
 #include "verify/task/task.h"
 
-/* Keeps what the reference's operators make of the trial's inputs, as far as that is not much. 0, 1: it does not run, -1. */
+/* Keeps what the reference's operators make of the trial's inputs, as far as that is not much. 0,
+ * 1: it does not run, -1. */
 int intermediate_keep(struct task *t, struct trial *tr, struct err *e);
 
-/* On the side that runs candidates. After a launch that was run on the trial: which of its arguments are what operators of the
- * reference make? 0, -1. */
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l, struct intermediate_matches *out, struct err *e);
+/* On the side that runs candidates. After a launch that was run on the trial: which of its
+ * arguments are what operators of the reference make? 0, -1. */
+int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
+		      struct intermediate_matches *out, struct err *e);
 /* The one of this call, or NULL. */
 const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how);
 uint64_t intermediate_kernel(const struct tile_launch *l);

@@ -81,7 +81,8 @@ static int any_old(const struct launcher *c, const struct tile_val *a)
 	return old;
 }
 
-static int keep_old(const struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct kept *k, struct err *e)
+static int keep_old(const struct launcher *c, const struct tile_code *code, const struct tile_launch *l,
+		    struct kept *k, struct err *e)
 {
 	struct tensors w = { .n = 0 };
 	struct touched t;
@@ -109,7 +110,8 @@ static int compare_old(struct kept *k, const struct tile_launch *l, struct diag 
 	}
 	vec_free(k);
 	if (changed)
-		diag_set(d, REASON_state_kept, l->line, l->col, "kernel '%.*s' changes memory that outlives the call", STR_ARG(l->fn->name));
+		diag_set(d, REASON_state_kept, l->line, l->col,
+			 "kernel '%.*s' changes memory that outlives the call", STR_ARG(l->fn->name));
 	return changed;
 }
 
@@ -119,7 +121,8 @@ static int reads_own(const struct tile_code *code, const struct tile_launch *l, 
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
+			t.read, e) ? -1 : 0;
 
 	*out = 0;
 	for (size_t i = 0; i < w.n; i++)
@@ -138,7 +141,8 @@ static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n
 	return whole != (tensor_numel(b) == n) ? whole : a->st->id > b->st->id;
 }
 
-/* Of those that are read, the rank-th likely one that may be copied to `to`, or the last; *most: so many may, counted up to one more. */
+/* Of those that are read, the rank-th likely one that may be copied to `to`, or the last; *most: so
+ * many may, counted up to one more. */
 static const struct tensor *source_of(const struct tensors *read, const struct tensor *to, int rank, int *most)
 {
 	const struct tensor *best = NULL, *at = NULL;
@@ -151,7 +155,8 @@ static const struct tensor *source_of(const struct tensors *read, const struct t
 		for (size_t i = 0; i < read->n; i++) {
 			const struct tensor *t = read->v[i];
 
-			if (t->st != to->st && tensor_numel(t) >= n && tensor_is_contiguous(t) && (!at || is_likelier(at, t, n)) &&
+			if (t->st != to->st && tensor_numel(t) >= n && tensor_is_contiguous(t) &&
+			    (!at || is_likelier(at, t, n)) &&
 			    (!next || is_likelier(t, next, n)))
 				next = t;
 		}
@@ -169,15 +174,19 @@ static int copy_instead(struct launcher *c, const struct tile_code *code, const 
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l, t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
+			t.read, e) ? -1 : 0;
 
 	for (size_t i = 0; i < w.n && !rc; i++) {
-		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ? source_of(&r, to, c->copy, &c->sources) : NULL;
+		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ?
+			source_of(&r, to, c->copy, &c->sources) : NULL;
 		int64_t n = tensor_numel(to);
 
 		if (from)
-			rc = tensor_copy(&(struct tensor){ .st = to->st, .dt = to->dt, .ndim = 1, .offset = to->offset, .shape = { n }, .stride = { 1 } },
-					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1, .offset = from->offset, .shape = { n }, .stride = { 1 } },
+			rc = tensor_copy(&(struct tensor){ .st = to->st, .dt = to->dt, .ndim = 1,
+							   .offset = to->offset, .shape = { n }, .stride = { 1 } },
+					 &(struct tensor){ .st = from->st, .dt = from->dt, .ndim = 1,
+							   .offset = from->offset, .shape = { n }, .stride = { 1 } },
 					 e);
 	}
 	vec_free(&w);
@@ -192,7 +201,8 @@ static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	if (e->code != ERR_RANGE && e->code != ERR_NOMEM)
 		return -1;
-	diag_set(d, e->code == ERR_NOMEM ? REASON_out_of_memory : REASON_kernel_timeout, l->line, l->col, "%s", e->text);
+	diag_set(d, e->code == ERR_NOMEM ? REASON_out_of_memory : REASON_kernel_timeout, l->line, l->col,
+		 "%s", e->text);
 	err_clear(e);
 	return 1;
 }
@@ -203,13 +213,15 @@ static int check_addresses(const struct tile_code *code, const struct tile_launc
 	for (int f = 0; f < code->n_funcs; f++)
 		for (int i = 0; i < code->funcs[f].n_insns; i++)
 			if (tile_looks_at_address(code, &code->funcs[f].insns[i])) {
-				diag_set(d, REASON_unsupported, l->line, l->col, "kernel '%.*s' computes with the address of a tensor", STR_ARG(l->fn->name));
+				diag_set(d, REASON_unsupported, l->line, l->col,
+					 "kernel '%.*s' computes with the address of a tensor", STR_ARG(l->fn->name));
 				return 1;
 			}
 	return 0;
 }
 
-static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l,
+		      struct diag *d, struct err *e)
 {
 	struct tile_run_options run = c->run;
 	struct kept k = { .n = 0 };

@@ -106,7 +106,8 @@ static double how_product(const struct op_look *k)
 
 	if (k->n < 2 || !a->ndim)
 		return how_stream(k);
-	return overlapped(2 * elements(k->out) * (double)a->shape[a->ndim - 1] / product_rate(k, a->dt, NUM_TF32_MATMUL),
+	return overlapped(2 * elements(k->out) * (double)a->shape[a->ndim - 1] / product_rate(k, a->dt,
+			NUM_TF32_MATMUL),
 			  stream_seconds(k, k->read + k->written));
 }
 
@@ -123,7 +124,8 @@ static double how_attention(const struct op_look *k)
 	terms = (double)key->shape[key->ndim - 2];
 	width = fmax((double)q->shape[q->ndim - 1], 1);
 	scores = width > FUSED_WIDTH ? SCORE_PASSES * elements(q) / width * terms * dtype_size(q->dt) : 0;
-	return overlapped(4 * elements(q) * terms / product_rate(k, q->dt, NUM_TF32_MATMUL), stream_seconds(k, k->read + k->written + scores));
+	return overlapped(4 * elements(q) * terms / product_rate(k, q->dt, NUM_TF32_MATMUL),
+			  stream_seconds(k, k->read + k->written + scores));
 }
 
 /* The form of a convolution, per group. */
@@ -139,7 +141,8 @@ static int find_form(const struct op_look *k, struct conv_form *f)
 
 	if (!w || x->ndim < 3 || w->ndim != x->ndim || k->out->ndim != x->ndim)
 		return -1;
-	*f = (struct conv_form){ .taps = 1, .dims = x->ndim - 2, .transposed = strstr(k->c->name, "transpose") != NULL };
+	*f = (struct conv_form){ .taps = 1, .dims = x->ndim - 2, .transposed = strstr(k->c->name,
+			"transpose") != NULL };
 	for (int d = 2; d < w->ndim; d++)
 		f->taps *= (double)w->shape[d];
 	channels = (double)x->shape[1];
@@ -175,7 +178,8 @@ static double how_conv(const struct op_look *k)
 	/* A kernel of its own adds the bias. */
 	bias = k->n > 2 ? stream_seconds(k, 2 * k->written) : 0;
 	if (f.in == 1 && f.out <= 2 && f.groups > 1)
-		return fmax(f.flops / 2 / (speed_rates.window * speed_rates.clock_ghz * 1e9 * k->g->processors), io) + bias;
+		return fmax(f.flops / 2 / (speed_rates.window * speed_rates.clock_ghz * 1e9 * k->g->processors),
+			    io) + bias;
 	work = f.flops / ((k->arg[0]->dt == DT_F32 ? k->g->tf32 : k->g->dot_f16) * 1e12 * fmax(conv_share(&f), 1e-6));
 	/* In one and two dimensions both sides are brought into another order of channels and back. */
 	return fmax(work + (f.dims < 3 ? 2 * io : 0), io) + bias;
@@ -197,7 +201,8 @@ static double window_size(const struct op_look *k)
 
 static double pool_seconds(const struct op_look *k, double written)
 {
-	double read = elements(k->out) * window_size(k) / (speed_rates.window * speed_rates.clock_ghz * 1e9 * k->g->processors);
+	double read = elements(k->out) * window_size(k) / (speed_rates.window * speed_rates.clock_ghz *
+							   1e9 * k->g->processors);
 
 	return fmax(read, stream_seconds(k, k->passes * k->read + written));
 }
@@ -240,7 +245,8 @@ static double how_norm(const struct op_look *k)
 		return how_stream(k);
 	row = fmax(row_length(k), 1);
 	rows = elements(k->arg[0]) / row;
-	return fmax(stream_seconds(k, k->passes * k->read + k->written), ceil(rows / (8.0 * k->g->processors)) * row * speed_rates.row_ns * 1e-9) +
+	return fmax(stream_seconds(k, k->passes * k->read + k->written),
+		    ceil(rows / (8.0 * k->g->processors)) * row * speed_rates.row_ns * 1e-9) +
 	       rows * speed_rates.row_us * 1e-6 / k->g->processors;
 }
 

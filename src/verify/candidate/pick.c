@@ -21,7 +21,8 @@ static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_
 	const struct tile_func *f = &c->funcs[0];
 	const struct tile_insn *in = writer_of(f, before, r);
 
-	while (in && (in->op == TOP_SPLAT || in->op == TOP_BROADCAST || in->op == TOP_EXPAND_DIMS || in->op == TOP_CAST))
+	while (in && (in->op == TOP_SPLAT || in->op == TOP_BROADCAST || in->op == TOP_EXPAND_DIMS ||
+		      in->op == TOP_CAST))
 		in = writer_of(f, (int)(in - f->insns), tile_src(in, 0));
 	if (!in || in->op != TOP_CONST || dtype_is_float((enum dtype)c->regs[tile_dst(in, 0)].dt))
 		return 0;
@@ -47,7 +48,8 @@ struct named { const int64_t *grid; int64_t *v; int n; };
 
 static void add_program(struct named *p, int64_t program)
 {
-	if (!is_among(p->v, p->n, program) && p->n < PICK_NAMED && program > 0 && program < p->grid[0] * p->grid[1] * p->grid[2])
+	if (!is_among(p->v, p->n, program) && p->n < PICK_NAMED && program > 0 && program < p->grid[0] *
+	    p->grid[1] * p->grid[2])
 		p->v[p->n++] = program;
 }
 
@@ -67,9 +69,10 @@ static int folds_after(enum tile_op op)
 	return op == TOP_DIV || op == TOP_REM ? 0 : op == TOP_AND || op == TOP_MIN ? 1 : -1;
 }
 
-/* Constants that integers are compared with may be numbers of programs, or offsets that one program has in its tile. Where one is
- * divided by, the quotient is another from it on, and the remainder is largest just before. Of those that get the same remainder,
- * bits or least as an earlier one, the first is named, and the one before it. */
+/* Constants that integers are compared with may be numbers of programs, or offsets that one program
+ * has in its tile. Where one is divided by, the quotient is another from it on, and the remainder
+ * is largest just before. Of those that get the same remainder, bits or least as an earlier one,
+ * the first is named, and the one before it. */
 static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t *v)
 {
 	const struct tile_func *f = &c->funcs[0];

@@ -1,5 +1,5 @@
-/* Which programs of a launch are run where not all are: the first, the last, the last of the first axis, others that nobody
- * can know before, and those that the kernel names. */
+/* Which programs of a launch are run where not all are: the first, the last, the last of the first
+ * axis, others that nobody can know before, and those that the kernel names. */
 #ifndef VERIFY_CANDIDATE_PICK_H
 #define VERIFY_CANDIDATE_PICK_H
 

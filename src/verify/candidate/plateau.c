@@ -120,7 +120,8 @@ static int fill(const struct points *p)
 int plateau_fill(const struct plateau *l, const int64_t *ran, int n)
 {
 	struct points p = { .l = l };
-	int rc = l->st->bytes > BYTES_MOST || l->st->bytes % l->size || l->part % l->size || part_end(l, l->programs - 1) != l->st->bytes;
+	int rc = l->st->bytes > BYTES_MOST || l->st->bytes % l->size || l->part % l->size ||
+		part_end(l, l->programs - 1) != l->st->bytes;
 
 	for (int i = 0; i < n && !rc; i++)
 		rc = add(&p, ran[i], 0);

@@ -1,8 +1,10 @@
-/* What programs wrote that were not run, where each writes one value to a part of its own, the next part to the next program.
+/* What programs wrote that were not run, where each writes one value to a part of its own, the next
+ * part to the next program.
  *
- * Over tensors of one value most kernels write one value everywhere (sparse_flatten). One that leaves something out beyond a
- * place does not: its programs write one value up to there and another behind it. Where the values of two programs differ, those
- * between them are run until the place is found; two that are the same stand for those between them, after two of these showed it. */
+ * Over tensors of one value most kernels write one value everywhere (sparse_flatten). One that
+ * leaves something out beyond a place does not: its programs write one value up to there and
+ * another behind it. Where the values of two programs differ, those between them are run until the
+ * place is found; two that are the same stand for those between them, after two of these showed it. */
 #ifndef VERIFY_CANDIDATE_PLATEAU_H
 #define VERIFY_CANDIDATE_PLATEAU_H
 

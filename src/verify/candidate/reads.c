@@ -72,8 +72,8 @@ int reads_are_sane(const struct run_reads *r)
 	return 1;
 }
 
-/* How often the tensor is read whole at the smaller sizes; 0: it is not among those. Where there are other launches, so are tensors
- * that are no inputs. */
+/* How often the tensor is read whole at the smaller sizes; 0: it is not among those. Where there
+ * are other launches, so are tensors that are no inputs. */
 static int times_whole(const struct run_reads *small, int what, int same)
 {
 	for (int i = 0; i < small->n && (same || what < READS_INPUTS); i++)

@@ -1,9 +1,10 @@
 /* How much of each tensor the kernels of a call can have read, where only some of their programs were run.
  *
- * A sum that leaves out a part of its input is right only where that part is empty. So what kernels read all of at
- * smaller sizes they must be able to have read all of at the task's own, and as many times: no program reads more than the
- * largest of those that were run. The runner notes, the decider compares. Tensors are told apart by which input they
- * are, others by the order in which launches are given them. */
+ * A sum that leaves out a part of its input is right only where that part is empty. So what kernels
+ * read all of at smaller sizes they must be able to have read all of at the task's own, and as many
+ * times: no program reads more than the largest of those that were run. The runner notes, the
+ * decider compares. Tensors are told apart by which input they are, others by the order in which
+ * launches are given them. */
 #ifndef VERIFY_CANDIDATE_READS_H
 #define VERIFY_CANDIDATE_READS_H
 
@@ -16,7 +17,8 @@ enum { READS_MOST = 48, READS_INPUTS = 16 };
 /* Of a call: what was read of each tensor, at the most. */
 struct run_reads {
 	int launches;
-	int left;                      /* enum constant_answer: why something was not counted, of the first that was not; 0: all was */
+	/* enum constant_answer: why something was not counted, of the first that was not; 0: all was */
+	int left;
 	int n;
 	struct {
 		int what;              /* an input's number, or READS_INPUTS and on */
@@ -45,11 +47,13 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 
 /* What a runner tells is sane. */
 int reads_are_sane(const struct run_reads *r);
-/* Of those that are read whole at the smaller sizes: the first of which less than `least` of as much is read at the task's own; -1: none. */
+/* Of those that are read whole at the smaller sizes: the first of which less than `least` of as
+ * much is read at the task's own; -1: none. */
 int reads_missing(const struct run_reads *own, const struct run_reads *small, double least);
 /* What such a comparison is worth. */
 enum constant_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least);
-/* What of an input its reference reads at any sizes, by its operators: all, all but the rest behind a last window, or any part. */
+/* What of an input its reference reads at any sizes, by its operators: all, all but the rest behind
+ * a last window, or any part. */
 double reads_least(struct host_ops ops);
 
 #endif

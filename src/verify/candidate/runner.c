@@ -54,7 +54,8 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
 		return 1;
 	}
-	if ((r->o->rules_off >> RULE_compiled & 1 ? py_parse_tree : py_parse)(&r->module, source, "candidate", 64u << 20, &pe)) {
+	if ((r->o->rules_off >> RULE_compiled & 1 ? py_parse_tree : py_parse)(&r->module, source,
+			"candidate", 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
 		else
@@ -78,7 +79,8 @@ struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a
 	r->o = judge_options(j);
 	r->t = t;
 	r->a = a;
-	r->p = (struct program){ .task = &t->module, .class_name = r->o->identity ? "Model" : "ModelNew", .eval_mode = t->reference.eval_mode,
+	r->p = (struct program){ .task = &t->module, .class_name = r->o->identity ? "Model" : "ModelNew",
+				 .eval_mode = t->reference.eval_mode,
 				 .ov = t->reference.ov, .n_ov = t->reference.n_ov };
 	launcher_open(&r->launch, j);
 	a->start = (struct start_report){ .failed = 0 };
@@ -105,8 +107,10 @@ void runner_free(struct runner *r)
  * call. They count as not compiling. */
 static int is_front_end(enum reason r)
 {
-	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported || r == REASON_import_error ||
-	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error || r == REASON_key_error;
+	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported ||
+		r == REASON_import_error ||
+	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error ||
+	       r == REASON_key_error;
 }
 
 static int failed_at(struct run_report *out, enum judge_stage s, const struct diag *d)
@@ -235,7 +239,8 @@ static void note_outcome(struct runner *r, struct outcome *out)
 
 /* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
  * report says what is not, -1. */
-static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may, struct val inputs, const struct trial *tr,
+static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may,
+			   struct val inputs, const struct trial *tr,
 			   struct run_report *out)
 {
 	struct diag d = { .reason = REASON_ok };
@@ -250,8 +255,9 @@ static int check_unchanged(struct runner *r, struct pristine *k, const struct ce
 	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
 }
 
-/* On the hybrid track, which is KernelBench's rule, a buffer that is left as it was is as good as one that is not there. Where all of the
- * work is asked for, and under the general contract, keeping it up is part of that. A count that nothing goes by may be left on both tracks. */
+/* On the hybrid track, which is KernelBench's rule, a buffer that is left as it was is as good as
+ * one that is not there. Where all of the work is asked for, and under the general contract,
+ * keeping it up is part of that. A count that nothing goes by may be left on both tracks. */
 static int may_leave_buffers(const struct runner *r)
 {
 	return r->o->track == TRACK_HYBRID && r->o->contract == CONTRACT_TASK;
@@ -259,9 +265,11 @@ static int may_leave_buffers(const struct runner *r)
 
 /* Hands back what the call gave and, where the reference keeps state, what it left in the buffers that stand for the
  * reference's: these may be written. */
-static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr, int give, struct census_may *may)
+static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr,
+		       int give, struct census_may *may)
 {
-	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r), .may_count = r->o->contract == CONTRACT_TASK };
+	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r),
+					   .may_count = r->o->contract == CONTRACT_TASK };
 	struct tensor flat;
 	int rc;
 
@@ -269,7 +277,8 @@ static int give_result(struct runner *r, int i, struct val result, struct val in
 		return give ? shmem_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
 	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &flat, may, &r->e))
 		return -1;
-	rc = give ? shmem_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ? &flat : NULL, &r->e) : 0;
+	rc = give ? shmem_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ?
+			       &flat : NULL, &r->e) : 0;
 	tensor_release(&flat);
 	return rc;
 }
@@ -283,7 +292,8 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	struct census_may may = { .n = 0 };
 	struct rebound buffers = { .n = 0 };
 	struct val result;
-	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ? census_take(&r->census, r->w.h, &r->e) : 0;
+	int rc = host_tensors(r->w.h, inputs, copy_input, &k) ? -1 : is_watched(r) ?
+		census_take(&r->census, r->w.h, &r->e) : 0;
 
 	if (!rc && r->t->keeps_state)
 		rc = rebound_note(&buffers, r->w.h, r->w.model, &r->e);
@@ -338,8 +348,8 @@ static int call_before(struct runner *r, int i, const struct trial *tr)
 	return !rc && r->t->keeps_state ? weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e) : rc;
 }
 
-/* *inputs, whose contents go into the tensors of the call before, which were others: what was kept of that call shows. Where that call
- * had tensors of another form, there is one more before. */
+/* *inputs, whose contents go into the tensors of the call before, which were others: what was kept
+ * of that call shows. Where that call had tensors of another form, there is one more before. */
 static int take_last(struct runner *r, int i, const struct trial *tr, struct val *inputs)
 {
 	int rc = r->last.kind != V_UNSET && world_alike(&r->w, r->last, *inputs) ? 0 : call_before(r, i, tr);
@@ -407,10 +417,13 @@ static int lacks_weights(struct runner *r, const struct trial *tr, struct run_re
 	struct diag d = { .reason = REASON_ok };
 
 	if (w)
-		diag_set(&d, REASON_weights_ignored, 0, 0, "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
+		diag_set(&d, REASON_weights_ignored, 0, 0,
+			 "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
 			 "take other weights", w->name);
 	else if (asked && r->differs)
-		diag_set(&d, REASON_weights_differ, 0, 0, "neither name nor shape tells which parameter is '%s' of the reference, and the one in its place starts with "
+		diag_set(&d, REASON_weights_differ, 0, 0,
+			 "neither name nor shape tells which parameter is '%s' of the reference, and the "
+			 "one in its place starts with "
 			 "other values under the same seed", r->differs->name);
 	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }
@@ -491,7 +504,8 @@ static int serve_one(struct runner *r, int i)
 /* A limit that was reached would be reached again. */
 static int is_limit(const struct run_report *out)
 {
-	return out->state == RUN_BROKE || (out->state == RUN_FAILED && !strcmp(reason_class(out->diag.reason), "limit"));
+	return out->state == RUN_BROKE || (out->state == RUN_FAILED && !strcmp(reason_class(out->diag.reason),
+			"limit"));
 }
 
 void runner_serve(struct runner *r)

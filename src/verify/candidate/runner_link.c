@@ -28,7 +28,8 @@ static void here_end(struct runner_link *l)
 
 int link_here_init(struct link_here *own, struct judge *j, struct err *e)
 {
-	*own = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask, .end = here_end }, .judge = j };
+	*own = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask,
+					     .end = here_end }, .judge = j };
 	return own->link.shmem ? 0 : -1;
 }
 

@@ -10,15 +10,16 @@
 
 /* Launches of a call that are looked at, and operations that a program may take. */
 enum { LAUNCHES_MOST = 16, PROGRAM_FUEL = 60000 };
-/* Over tensors of one value: operations of a program; where all of a launch are run, how many these may be, and their operations; ranges
- * of memory that are loaded of a tensor. */
+/* Over tensors of one value: operations of a program; where all of a launch are run, how many these
+ * may be, and their operations; ranges of memory that are loaded of a tensor. */
 enum { CONSTANT_FUEL = 20000, ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
 
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path)
 {
 	const struct run_order *o = &a->order[i];
 
-	*s = (struct sampler){ .seed = o->sample, .reduced = o->reduced, .tr = tr, .matches = &o->matches, .a = a, .i = i, .at = o->at, .path = path,
+	*s = (struct sampler){ .seed = o->sample, .reduced = o->reduced, .tr = tr, .matches = &o->matches,
+			       .a = a, .i = i, .at = o->at, .path = path,
 			       .launches = LAUNCHES_MOST, .constant = o->constant };
 }
 
@@ -85,7 +86,8 @@ static void note_program(struct writes *t)
 	}
 }
 
-/* What all programs can have moved, if none moves more than the largest of those that were run: what two of these did counts once. */
+/* What all programs can have moved, if none moves more than the largest of those that were run:
+ * what two of these did counts once. */
 static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
 {
 	int64_t more;
@@ -224,8 +226,10 @@ struct launched {
 /* These programs, as one. 0, 1: one faults, -1; 2: they are too long to be run, which is not wrong. */
 static int run_programs(struct launched *k, const int64_t *program, int n)
 {
-	static const int64_t fuel[] = { [CONSTANT_NOT] = PROGRAM_FUEL, [CONSTANT_SOME] = CONSTANT_FUEL, [CONSTANT_ALL] = ALL_FUEL };
-	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = program, .n_only = n, .test = note_test,
+	static const int64_t fuel[] = { [CONSTANT_NOT] = PROGRAM_FUEL, [CONSTANT_SOME] = CONSTANT_FUEL,
+					[CONSTANT_ALL] = ALL_FUEL };
+	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = program,
+				      .n_only = n, .test = note_test,
 				      .test_ctx = k->s->path, .fuel = fuel[k->s->constant] };
 	int rc;
 
@@ -260,8 +264,9 @@ static int run_another(void *ctx, int64_t program)
 	return MIN(rc, 1);
 }
 
-/* Where everything has one value, programs that were not run write what those wrote that were: one value, but for the last, which may have less
- * to read; or one up to some place, and another behind it. */
+/* Where everything has one value, programs that were not run write what those wrote that were: one
+ * value, but for the last, which may have less to read; or one up to some place, and another behind
+ * it. */
 static int flatten(struct launched *k, int64_t others)
 {
 	int same = all_do_the_same(&k->t, others), last = pick_place(k->ran, k->n, k->all - 1) + 1, rc = 0;
@@ -270,9 +275,11 @@ static int flatten(struct launched *k, int64_t others)
 	for (size_t i = 0; i < k->t.n && same && !rc; i++) {
 		struct storage *st = k->t.v[i].st;
 		const struct traffic *stored = &k->t.v[i].stored;
-		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = stored->most, .programs = k->all, .run = run_another, .ctx = k };
+		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = stored->most,
+				     .programs = k->all, .run = run_another, .ctx = k };
 
-		if (stored->sum && most_moved(stored, others, sparse_again(st)) == st->bytes && !sparse_flatten(st, p.size, last))
+		if (stored->sum && most_moved(stored, others, sparse_again(st)) == st->bytes &&
+		    !sparse_flatten(st, p.size, last))
 			rc = plateau_fill(&p, k->ran, k->n);
 	}
 	return rc;
@@ -282,7 +289,8 @@ static int flatten(struct launched *k, int64_t others)
 static int end_is_missing(const struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (sparse_is_zero(t->v[i].st) && sparse_reached(t->v[i].st) < t->v[i].st->bytes - t->v[i].st->bytes / 32)
+		if (sparse_is_zero(t->v[i].st) && sparse_reached(t->v[i].st) < t->v[i].st->bytes -
+		    t->v[i].st->bytes / 32)
 			return 1;
 	return 0;
 }
@@ -386,7 +394,8 @@ void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs)
 	host_tensors(w->h, inputs, note_input, &s->reads);
 }
 
-int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e)
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
+		  struct err *e)
 {
 	struct sample_tensors own = { .n = 0 };
 	struct val drawn;
@@ -427,7 +436,8 @@ static int64_t element_at(const struct tensor *t, int64_t offset)
 		while (done >> big & 1)
 			big++;
 		for (int d = big + 1; d < t->ndim; d++)
-			if (!(done >> d & 1) && (t->stride[d] > t->stride[big] || (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
+			if (!(done >> d & 1) && (t->stride[d] > t->stride[big] ||
+						 (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
 				big = d;
 		done |= 1u << big;
 		index[big] = t->stride[big] > 0 ? MIN(left / t->stride[big], t->shape[big] - 1) : 0;
@@ -519,15 +529,18 @@ static int take_steps(struct sampler *s, const struct tile_launch *l, struct err
 	int launch = s->launched++, rc = 0;
 
 	for (int i = 0; i < MIN(m->n, (int)INTERMEDIATE_MATCHES) && !rc; i++) {
-		const struct tile_val *a = m->v[i].arg >= 0 && (size_t)m->v[i].arg < l->n_args ? &l->args[m->v[i].arg] : NULL;
+		const struct tile_val *a = m->v[i].arg >= 0 && (size_t)m->v[i].arg < l->n_args ?
+			&l->args[m->v[i].arg] : NULL;
 
-		if (a && m->v[i].launch == launch && m->v[i].kernel == intermediate_kernel(l) && a->kind == TILE_V_TENSOR)
+		if (a && m->v[i].launch == launch && m->v[i].kernel == intermediate_kernel(l) &&
+		    a->kind == TILE_V_TENSOR)
 			rc = take_step(s, &a->t, m->v[i].how, e);
 	}
 	return rc;
 }
 
-int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e)
+int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
+		  const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct launched k = { .s = s, .engine = engine, .code = code, .l = l, .d = d, .e = e };
 	int rc = run_launch(&k);
@@ -550,7 +563,8 @@ static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 	(void)name;
 	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
 		return 0;
-	diag_set(g->d, REASON_uninitialised, 0, 0, "the kernels write at most %lld of the result's %lld elements, which are %s", (long long)(n - blank),
+	diag_set(g->d, REASON_uninitialised, 0, 0,
+		 "the kernels write at most %lld of the result's %lld elements, which are %s", (long long)(n - blank),
 		 (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
 	return 1;
 }

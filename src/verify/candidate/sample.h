@@ -29,7 +29,8 @@ struct sampler {
 /* For the i-th order of the area, on a trial of the task. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path);
 /* Runs some programs of a launch. 0, 1: one faults and *d says how, -1. */
-int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code, const struct tile_launch *l, struct diag *d, struct err *e);
+int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
+		  const struct tile_launch *l, struct diag *d, struct err *e);
 /* Tensors of a value, in order. */
 struct sample_tensors {
 	struct tensor v[RESULTS_MOST];
@@ -44,8 +45,10 @@ int sample_make_constant(struct world *w, struct val inputs, struct err *e);
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e);
 /* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
  * outlive the call of forward. 0, 1, -1. */
-int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held, struct err *e);
-/* 1 and *d: the kernels cannot have written all of the result. Zeros that they left count only if no report tells of them. */
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
+		  struct err *e);
+/* 1 and *d: the kernels cannot have written all of the result. Zeros that they left count only if
+ * no report tells of them. */
 int sample_gap(struct host *h, struct val result, int told, struct diag *d);
 /* Writes the parts of the result that are known to the report. */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);

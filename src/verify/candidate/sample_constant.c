@@ -1,4 +1,5 @@
-/* Tensors of one value each at the task's own sizes: what kernels are given, and what became of it. See sample.h, flat.h. */
+/* Tensors of one value each at the task's own sizes: what kernels are given, and what became of it.
+ * See sample.h, flat.h. */
 #include <math.h>
 
 #include "tensor/sparse.h"
@@ -21,7 +22,8 @@ int sample_make_constant(struct world *w, struct val inputs, struct err *e)
 {
 	int n = 0;
 
-	return host_tensors(w->h, inputs, give_value, &n) || host_state(w->h, w->model, give_value, &n) ? err_nomem(e) : 0;
+	return host_tensors(w->h, inputs, give_value, &n) || host_state(w->h, w->model, give_value, &n) ?
+		err_nomem(e) : 0;
 }
 
 /* An element that is known. */
@@ -29,7 +31,8 @@ static double known_element(const struct tensor *t, int64_t at)
 {
 	size_t size = (size_t)dtype_size(t->dt), lo = (size_t)at * size;
 
-	if (!t->st->hollow || !t->st->sparse || sparse_touch(t->st, lo, lo + size) || !sparse_is_known(t->st, lo, lo + size))
+	if (!t->st->hollow || !t->st->sparse || sparse_touch(t->st, lo, lo + size) ||
+	    !sparse_is_known(t->st, lo, lo + size))
 		return NAN;
 	return dtype_load(t->dt, (char *)t->st->data + lo);
 }

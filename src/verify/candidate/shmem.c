@@ -78,7 +78,8 @@ int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, st
 		o->v[i].room = room_for(&o->v[i], t);
 		at += o->v[i].room;
 		if (at > SHMEM_BYTES)
-			return err_set(e, ERR_RANGE, "the results of %d runs are too large to be compared at once", o->n);
+			return err_set(e, ERR_RANGE,
+				       "the results of %d runs are too large to be compared at once", o->n);
 		a->report[i].state = RUN_SKIPPED;
 	}
 	memcpy(a->order, o->v, (size_t)o->n * sizeof *o->v);
@@ -100,7 +101,8 @@ static int sane_diag(const struct diag *d)
 int shmem_start(const struct shmem *a, struct start_report *out)
 {
 	*out = a->start;
-	if (sane_diag(&out->diag) && isfinite(out->ms) && out->ms >= 0.0 && (!out->failed || out->diag.reason != REASON_ok))
+	if (sane_diag(&out->diag) && isfinite(out->ms) && out->ms >= 0.0 &&
+	    (!out->failed || out->diag.reason != REASON_ok))
 		return 0;
 	*out = (struct start_report){ .failed = 0 };
 	return 1;
@@ -116,11 +118,14 @@ static int sane_outcome(const struct outcome *o)
 	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
 		if (v[i] < 0 || v[i] > most)
 			return 0;
-	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) && o->launches >= 0 && o->host.flops >= 0 &&
-	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 && o->floats_read >= 0;
+	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) &&
+		o->launches >= 0 && o->host.flops >= 0 &&
+	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 &&
+	       o->floats_read >= 0;
 }
 
-/* The bytes of each lie behind those of the one before it, which end at *end: together they are no more than there is room for. */
+/* The bytes of each lie behind those of the one before it, which end at *end: together they are no
+ * more than there is room for. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -144,7 +149,8 @@ static int sane_form(const struct run_form *f, const struct run_order *o, uint64
 /* What is not known until the part is looked at, shmem_part says. */
 static int sane_part(const struct run_part *p)
 {
-	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 || p->reached < 0)
+	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
+	    p->reached < 0)
 		return 0;
 	for (int i = 0; i < p->ndim; i++)
 		if (p->shape[i] < 0)
@@ -170,30 +176,36 @@ static int sane_results(const struct run_report *r, const struct run_order *o)
 
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
-	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) || (unsigned)r->err.code > ERR_STATE ||
+	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
+	    (unsigned)r->err.code > ERR_STATE ||
 	    !is_text(r->err.text, sizeof r->err.text) ||
-	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) || r->configs < 0 || r->path.n < 0 ||
+	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) ||
+	    r->configs < 0 || r->path.n < 0 ||
 	    r->path.n > HOST_PATH)
 		return 0;
-	if (r->matches.n < 0 || r->matches.n > INTERMEDIATE_MATCHES || r->programs < 0 || r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
+	if (r->matches.n < 0 || r->matches.n > INTERMEDIATE_MATCHES || r->programs < 0 ||
+	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
 	if (!reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;
-	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) && sane_results(r, o));
+	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) &&
+					sane_results(r, o));
 }
 
 static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
 {
-	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n, .overlapping = f->overlapping != 0, .scattered = f->scattered != 0,
+	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
+				.overlapping = f->overlapping != 0, .scattered = f->scattered != 0,
 				 .aliases = f->aliases != 0, .undefined = f->undefined != 0 };
 	memcpy(out->name, f->name, sizeof out->name);
 	memcpy(out->shape, f->shape, sizeof out->shape);
 	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
 }
 
-int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out, struct results *got, struct err *e)
+int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
+		 struct results *got, struct err *e)
 {
 	memcpy(out, &a->report[i], sizeof *out);
 	*got = (struct results){ .n = 0 };
@@ -215,7 +227,8 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	return 0;
 }
 
-int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k, const int64_t **place, const void **value)
+int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
+	       const int64_t **place, const void **value)
 {
 	const struct run_part *p = &r->part[k];
 	uint64_t size;
@@ -296,19 +309,23 @@ static int give_state(struct giver *g, const struct tensor *t)
 	if (g->r->n == RESULTS_MOST)
 		return 0;
 	g->r->n++;
-	*f = (struct run_form){ .name = RESULT_STATE, .dt = (int)t->dt, .ndim = 1, .shape = { tensor_numel(t) }, .n = tensor_numel(t) };
+	*f = (struct run_form){ .name = RESULT_STATE, .dt = (int)t->dt, .ndim = 1, .shape = { tensor_numel(t) },
+				.n = tensor_numel(t) };
 	return give_values(g, f, t);
 }
 
-int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs, const struct tensor *state, struct err *e)
+int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
+	       const struct tensor *state, struct err *e)
 {
 	const struct run_order *o = &a->order[i];
-	struct giver g = { .a = a, .r = &a->report[i], .h = h, .inputs = inputs, .at = o->at, .end = o->at + o->room, .e = e };
+	struct giver g = { .a = a, .r = &a->report[i], .h = h, .inputs = inputs, .at = o->at,
+			   .end = o->at + o->room, .e = e };
 	struct buf form = BUF_INIT;
 	int rc;
 
 	g.r->n = g.r->too_many = 0;
-	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) || (state && give_state(&g, state)) ? -1 : 0;
+	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) ||
+		(state && give_state(&g, state)) ? -1 : 0;
 	results_set_form(g.r->made, buf_str(&form));
 	buf_release(&form);
 	return rc;

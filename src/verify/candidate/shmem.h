@@ -18,7 +18,8 @@ enum {
 	SHMEM_TEXT_MOST = 4 << 20,
 	SHMEM_DATA = 8 << 20,          /* where results begin */
 	SHMEM_BYTES = 1 << 29,
-	SHMEM_RUNS = 3                 /* of one trial that belong together: checked, in another order, with idle kernels */
+	/* of one trial that belong together: checked, in another order, with idle kernels */
+	SHMEM_RUNS = 3
 };
 
 /* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
@@ -60,7 +61,8 @@ struct outcome {
 	int launches;
 	struct host_work host;        /* of the host's operators */
 	int64_t floats_read;          /* of tensors, by Python code */
-	int sources;                  /* where kernels were replaced by copies: what one launch could copy, as in the launcher */
+	/* where kernels were replaced by copies: what one launch could copy, as in the launcher */
+	int sources;
 };
 
 struct run_form {
@@ -73,13 +75,15 @@ struct run_form {
 	int has_values;
 };
 
-/* Elements of a result, or of what an operator of the reference makes, that some programs wrote: n places and then n values lie at `at`. */
+/* Elements of a result, or of what an operator of the reference makes, that some programs wrote: n
+ * places and then n values lie at `at`. */
 struct run_part {
 	uint64_t made;                /* which call makes it; 0: it is the next of the results */
 	int dt, ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
-	int64_t blank;                /* elements of it that no program can have written, of one that was made of zeros */
+	/* elements of it that no program can have written, of one that was made of zeros */
+	int64_t blank;
 	int64_t reached;              /* elements of its storage up to the last that a program wrote */
 	uint64_t at;
 };
@@ -107,7 +111,8 @@ struct run_report {
 	char chosen[200];             /* and which they chose */
 	char weights[16];             /* how they were matched */
 	struct run_transposed transposed;
-	struct intermediate_matches matches;  /* of a run on a trial: what its launches make; of what was followed: how many there were */
+	/* of a run on a trial: what its launches make; of what was followed: how many there were */
+	struct intermediate_matches matches;
 	struct host_path path;        /* of what was followed */
 	int64_t work;                 /* that its operators did */
 	int64_t programs;             /* that were run of it */
@@ -155,15 +160,18 @@ int shmem_holds(const struct task *t);
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e);
 int shmem_start(const struct shmem *a, struct start_report *out);
 /* Copies the i-th report and, where the run gave results, these. 0, 1: it is nonsense, -1. */
-int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out, struct results *got, struct err *e);
+int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
+		 struct results *got, struct err *e);
 
 /* The k-th part of a report: 0 and borrowed places and values, 1: it is nonsense. */
-int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k, const int64_t **place, const void **value);
+int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
+	       const int64_t **place, const void **value);
 
 /* --- the runner's side ----------------------------------------------------------------------- */
 
 struct str shmem_text(const struct shmem *a);
 /* Writes a result's form and, as far as there is room, its bytes; behind it what the call left in buffers, if not NULL. */
-int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs, const struct tensor *state, struct err *e);
+int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
+	       const struct tensor *state, struct err *e);
 
 #endif

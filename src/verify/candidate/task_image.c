@@ -64,7 +64,8 @@ static void put_intermediate(struct buf *out, const struct trial *tr)
 
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
-	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first, (int64_t)tr->seed, tr->kind, (int64_t)tr->state };
+	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first,
+				  (int64_t)tr->seed, tr->kind, (int64_t)tr->state };
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
@@ -170,7 +171,8 @@ static int get_intermediate(struct bytes *in, struct intermediate *m, struct err
 	int64_t unclear, ndim, shape[TENSOR_DIMS], n = sizeof (float);
 	const char *data;
 
-	if (bytes_get(in, &m->how) || bytes_get_int(in, &unclear) || bytes_get_int(in, &ndim) || ndim < 0 || ndim > TENSOR_DIMS ||
+	if (bytes_get(in, &m->how) || bytes_get_int(in, &unclear) || bytes_get_int(in, &ndim) || ndim < 0 ||
+	    ndim > TENSOR_DIMS ||
 	    bytes_get(in, &shape) || bytes_get_aligned(in, ALIGN))
 		return -1;
 	for (int i = 0; i < ndim; i++)
@@ -196,7 +198,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[9];
 
-	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) || get_intermediates(in, tr, e))
+	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) ||
+	    get_intermediates(in, tr, e))
 		return -1;
 	tr->stage = (enum judge_stage)parts[0];
 	tr->set = (enum weight_set)parts[1];
@@ -215,7 +218,8 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
 	const char *data;
 
-	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) || bytes_get(in, &w->own) || bytes_get_int(in, &at))
+	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) ||
+	    bytes_get(in, &w->own) || bytes_get_int(in, &at))
 		return -1;
 	if (parts[1] < 0 || parts[1] >= DTYPES || parts[2] < 0 || parts[2] > TENSOR_DIMS)
 		return -1;
@@ -253,8 +257,10 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 		return -1;
 	t->parsed = 1;
 	t->keeps_state = (int)keeps_state;
-	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model", .eval_mode = (int)eval_mode, .ov = t->model_ov };
-	if (get_sizes(in, t) || get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) || bytes_get_int(in, &n) || n > TRIALS_MOST)
+	t->reference = (struct program){ .task = &t->module, .source = &t->module, .class_name = "Model",
+					 .eval_mode = (int)eval_mode, .ov = t->model_ov };
+	if (get_sizes(in, t) || get_overrides(in, t->model_ov, COUNT_OF(t->model_ov), &t->reference.n_ov) ||
+	    bytes_get_int(in, &n) || n > TRIALS_MOST)
 		return -1;
 	for (; t->n_trials < n; t->n_trials++) {
 		struct trial *tr = &t->trial[t->n_trials];

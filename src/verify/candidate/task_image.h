@@ -1,7 +1,7 @@
 /* A task as the side that runs candidates may see it: its source, the inputs and weights of its
- * trials, what operators make of these on the way (made.h). No expected result and no tolerance: what image.c does not write,
- * a runner does not have. Where the decider needs to keep something from candidates, it is enough
- * not to add it here. */
+ * trials, what operators make of these on the way (made.h). No expected result and no tolerance:
+ * what image.c does not write, a runner does not have. Where the decider needs to keep something
+ * from candidates, it is enough not to add it here. */
 #ifndef VERIFY_CANDIDATE_TASK_IMAGE_H
 #define VERIFY_CANDIDATE_TASK_IMAGE_H
 

@@ -62,7 +62,8 @@ int weights_take(struct task_weights *w, struct host *h, struct val model, struc
 	return weights_take_part(w, INT64_MAX, 0, h, model, e);
 }
 
-int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model, struct err *e)
+int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model,
+		      struct err *e)
 {
 	struct take_weights k = { .w = w, .most = most, .e = e };
 
@@ -138,8 +139,8 @@ static int is_constant(const struct task_weight *w)
 	return n > 0;
 }
 
-/* A buffer of zeros and one other value is a mask: which of two things a program does, not what it does them with. A program may
- * know it without having it. */
+/* A buffer of zeros and one other value is a mask: which of two things a program does, not what it
+ * does them with. A program may know it without having it. */
 static int is_mask(const struct task_weight *w)
 {
 	const float *v = tensor_data(&w->t);
@@ -184,7 +185,8 @@ int weights_is_count(const struct task_weight *w)
 
 /* So many times forward was called before, as powers of two: once, or from one to the next of these. */
 static const double count_bits[WEIGHTS_STATES + 1] = { 0, 1, 9, 16, 24 };
-/* Statistics of other calls are large, small (so that a call changes them by much, however small its share is), or of the other sign. */
+/* Statistics of other calls are large, small (so that a call changes them by much, however small
+ * its share is), or of the other sign. */
 static const double statistic_scale[WEIGHTS_STATES] = { 8.0, 0x1p-6, -1.0, 0x1p-4 };
 
 static void begin_statistic(struct task_weight *w, struct rng *r, double scale)
@@ -213,7 +215,8 @@ int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t
 		return -1;
 	rng_init(&r, state, w->name);
 	if (weights_is_count(w))
-		*(int64_t *)tensor_data(&out->t) = (int64_t)exp2(count_bits[which] + (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
+		*(int64_t *)tensor_data(&out->t) = (int64_t)exp2(count_bits[which] +
+								 (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
 	else if (w->t.dt == DT_F32)
 		begin_statistic(out, &r, statistic_scale[which]);
 	return 0;
@@ -234,8 +237,8 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	return 0;
 }
 
-/* Of few elements all may stay above zero, and a program that takes a scale out of a ReLU is right for those: the first has the other
- * sign. */
+/* Of few elements all may stay above zero, and a program that takes a scale out of a ReLU is right
+ * for those: the first has the other sign. */
 static void turn_first(struct task_weight *w, const struct task_weight *built)
 {
 	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);
@@ -307,7 +310,8 @@ static int fits_transposed(const struct member *m, const struct task_weight *w)
 {
 	const struct tensor *a = &m->obj->t;
 
-	return !m->of && a->ndim == 2 && w->t.ndim == 2 && a->shape[0] == w->own[1] && a->shape[1] == w->own[0] && dtype_is_float(a->dt);
+	return !m->of && a->ndim == 2 && w->t.ndim == 2 && a->shape[0] == w->own[1] &&
+		a->shape[1] == w->own[0] && dtype_is_float(a->dt);
 }
 
 /* The same shape but for sizes of one: a bias of (64, 1, 1) is written (64,) as well. */
@@ -389,7 +393,8 @@ static struct member *find_member(struct members *m, const struct task_weight *w
 
 		if (!fits_by(x, w, by))
 			continue;
-		if (by == MATCH_NAME ? !strcmp(x->name, w->name) : (by == MATCH_ORDER || by == MATCH_TRANSPOSED) && x->obj->is_param == w->param)
+		if (by == MATCH_NAME ? !strcmp(x->name, w->name) :
+		    (by == MATCH_ORDER || by == MATCH_TRANSPOSED) && x->obj->is_param == w->param)
 			return x;
 		if ((by != MATCH_SUFFIX && by != MATCH_FOLDED) || !is_suffix(x->name, w->name))
 			continue;
@@ -439,7 +444,8 @@ static enum match match_members(struct members *m, const struct task_weights *w)
 	return worst;
 }
 
-static int open_members(struct members *m, const struct task_weights *w, struct host *h, struct val model, enum match *by, struct err *e)
+static int open_members(struct members *m, const struct task_weights *w, struct host *h, struct val model,
+			enum match *by, struct err *e)
 {
 	*m = (struct members){ .n = 0 };
 	if (host_state(h, model, add_member, m)) {
@@ -486,7 +492,8 @@ static int is_transposed(const struct member *m)
 	const struct tensor *a = &m->obj->t;
 	const int64_t *own = m->of->own;
 
-	return m->obj->transposed || (a->ndim == 2 && m->of->t.ndim == 2 && a->shape[0] != own[0] && a->shape[0] == own[1]);
+	return m->obj->transposed || (a->ndim == 2 && m->of->t.ndim == 2 && a->shape[0] != own[0] &&
+				      a->shape[0] == own[1]);
 }
 
 /* The weight that a member stands for, in the member's shape: a view of it. */
@@ -502,7 +509,8 @@ static int as_member(struct tensor *out, const struct member *m, struct err *e)
 
 /* --- what names and shapes do not settle ------------------------------------------------------ */
 
-/* Is it certain which weight it stands for? Its whole name says so, the end of its name or its shape where only one weight has it. */
+/* Is it certain which weight it stands for? Its whole name says so, the end of its name or its
+ * shape where only one weight has it. */
 static int is_settled(const struct member *m, const struct task_weights *w)
 {
 	int ends = 0, shapes = 0;
@@ -549,10 +557,12 @@ static int may_be_transposed(const struct member *m)
 {
 	const struct tensor *t = &m->obj->t;
 
-	return m->of && fits_transposed(&(struct member){ .obj = m->obj }, m->of) && t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
+	return m->of && fits_transposed(&(struct member){ .obj = m->obj }, m->of) &&
+		t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
-int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model, uint64_t *transposed, struct err *e)
+int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
+			    uint64_t *transposed, struct err *e)
 {
 	struct members m;
 	enum match by;
@@ -574,7 +584,8 @@ int weights_note_transposed(const struct task_weights *w, struct host *h, struct
 	return rc;
 }
 
-int weights_differ(const struct task_weights *w, struct host *h, struct val model, const struct task_weight **out, struct err *e)
+int weights_differ(const struct task_weights *w, struct host *h, struct val model,
+		   const struct task_weight **out, struct err *e)
 {
 	struct members m;
 	enum match by;
@@ -596,11 +607,13 @@ int weights_differ(const struct task_weights *w, struct host *h, struct val mode
 /* --- putting them there --------------------------------------------------------------------- */
 
 /* A hollow model borrows them, and needs no more than what its kernels touch. */
-static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_reduced *reduced, uint64_t spread, struct err *e)
+static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_reduced *reduced,
+		      uint64_t spread, struct err *e)
 {
 	to->st->numbers = 0;
 	if (to->st->hollow)
-		return sparse_few(to, from, spread ? SPARSE_ANY : reduced->n, spread ? spread : reduced->seed) ? err_nomem(e) : 0;
+		return sparse_few(to, from, spread ? SPARSE_ANY : reduced->n, spread ? spread : reduced->seed) ?
+			err_nomem(e) : 0;
 	if (spread && !tensor_same_shape(to, from))
 		return sparse_spread(to, from, spread) ? err_nomem(e) : 0;
 	return tensor_copy(to, from, e);
@@ -623,7 +636,8 @@ static int put_weight(const struct member *m, const struct weights_reduced *redu
 	return rc;
 }
 
-static int put_member(const struct member *m, uint64_t state, const struct weights_reduced *reduced, uint64_t spread, struct err *e)
+static int put_member(const struct member *m, uint64_t state, const struct weights_reduced *reduced,
+		      uint64_t spread, struct err *e)
 {
 	struct task_weight begun;
 	struct member x = *m;
@@ -678,7 +692,8 @@ static int may_leave(const struct weights_left *left, const struct task_weight *
 	return w->kept == KEPT_COUNT ? left->may_count : left->may;
 }
 
-static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left, double *to, struct census_may *of,
+static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left,
+			double *to, struct census_may *of,
 			struct err *e)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -690,7 +705,8 @@ static int collect_kept(const struct task_weights *w, const struct members *m, c
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
 			to[k] = NAN;
-		if (x && n && (put_kept(to, &x->obj->t, e) || (may_leave(left, &w->v[i]) && forget_left(to, &w->v[i], left->state, e))))
+		if (x && n && (put_kept(to, &x->obj->t, e) || (may_leave(left, &w->v[i]) &&
+							       forget_left(to, &w->v[i], left->state, e))))
 			return -1;
 		to += n;
 	}
@@ -727,7 +743,8 @@ int weights_units(const struct task_weights *w, const struct tensor *flat, struc
 	return 0;
 }
 
-int weights_kept(const struct task_weights *w, struct host *h, struct val model, const struct weights_left *left, struct tensor *flat, struct census_may *of,
+int weights_kept(const struct task_weights *w, struct host *h, struct val model,
+		 const struct weights_left *left, struct tensor *flat, struct census_may *of,
 		 struct err *e)
 {
 	struct members m;
@@ -750,7 +767,8 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 }
 
 /* Copies what has a partner. With keep_parameters only the others'. */
-static int put_members(const struct task_weights *w, uint64_t state, struct host *h, struct val model, int keep_parameters, const struct weights_reduced *reduced,
+static int put_members(const struct task_weights *w, uint64_t state, struct host *h, struct val model,
+		       int keep_parameters, const struct weights_reduced *reduced,
 		       enum match *by, struct err *e)
 {
 	struct members m;
@@ -772,7 +790,8 @@ int weights_restore(const struct task_weights *w, uint64_t state, struct host *h
 	return put_members(w, state, h, model, 1, &(struct weights_reduced){ .n = 0 }, &by, e);
 }
 
-int weights_put(const struct task_weights *w, uint64_t state, struct host *h, struct val model, char how[16], struct err *e)
+int weights_put(const struct task_weights *w, uint64_t state, struct host *h, struct val model, char how[16],
+		struct err *e)
 {
 	enum match by;
 
@@ -782,7 +801,8 @@ int weights_put(const struct task_weights *w, uint64_t state, struct host *h, st
 	return 0;
 }
 
-int weights_put_reduced(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h, struct val model, struct err *e)
+int weights_put_reduced(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
+			struct val model, struct err *e)
 {
 	enum match by;
 

@@ -31,13 +31,15 @@ static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 	size_t size = (size_t)dtype_size(obj->t.dt);
 
 	(void)name;
-	if (!m || m->dt != obj->t.dt || !dtype_is_float(m->dt) || !tensor_same_shape(m, &obj->t) || !tensor_is_contiguous(m) ||
+	if (!m || m->dt != obj->t.dt || !dtype_is_float(m->dt) || !tensor_same_shape(m, &obj->t) ||
+	    !tensor_is_contiguous(m) ||
 	    !tensor_is_contiguous(&obj->t))
 		return 0;
 	for (int64_t i = 0, n = tensor_numel(m); i < n; i++) {
 		char *p = (char *)tensor_data(&obj->t) + (size_t)i * size;
 
-		dtype_store(m->dt, p, dtype_load(m->dt, p) + dtype_load(m->dt, (char *)tensor_data(m) + (size_t)i * size));
+		dtype_store(m->dt, p, dtype_load(m->dt, p) + dtype_load(m->dt,
+									(char *)tensor_data(m) + (size_t)i * size));
 	}
 	return 0;
 }
@@ -59,7 +61,8 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 }
 
 /* The inputs of the next seed are added to these. */
-static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs, struct err *e)
+static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs,
+		      struct err *e)
 {
 	struct sum s = { .n = 0 };
 	struct val more;
@@ -74,7 +77,8 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 	return rc;
 }
 
-static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
+static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed,
+		       struct val *inputs, struct err *e)
 {
 	enum dtype dt = t->dt;
 	int rc = host_inputs(w->h, ns, seed, change_draws_ends(t->change), inputs, e);
@@ -82,7 +86,8 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 	if (!rc)
 		rc = host_to_device(w->h, *inputs, HOST_CUDA, e);
 	if (!rc && t->dt != DT_F32)
-		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h, *inputs, dt, e);
+		rc = w->opts.oracle ? host_tensors(w->h, *inputs, round_input, &dt) : host_to_dtype(w->h,
+				*inputs, dt, e);
 	if (!rc && t->change == CHANGE_ADD)
 		rc = add_inputs(w, ns, t, seed, *inputs, e);
 	if (!rc)
@@ -109,7 +114,8 @@ int world_inputs(struct world *w, const struct trial *t, int others, struct val 
 
 	if (t->packed[others].n)
 		return host_unpack(w->h, t->packed[others], inputs, e);
-	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) : host_import(w->h, from, inputs, e);
+	return from.kind == V_UNSET ? world_draw(w, t, t->seed + (uint64_t)others, inputs, e) :
+		host_import(w->h, from, inputs, e);
 }
 
 void world_drop(struct world *w, struct val v)
@@ -128,14 +134,16 @@ static int build(struct world *w, struct val ns, struct err *e)
 	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
 }
 
-int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch, struct err *e)
+int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
+	       struct err *e)
 {
 	const struct judge_options *o = judge_options(j);
 	struct val ns;
 	int rc;
 
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
-	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory, .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
+	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory,
+					 .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
 	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
 	w->opts.catch_sure = !w->opts.may_vary;
 	w->opts.may_mix = o->rules_off >> RULE_devices & 1;

@@ -55,8 +55,11 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 	switch (f->report.state) {
 	case RUN_GAVE: return 0;
 	case RUN_FAILED: return funnel_fail(f, (enum judge_stage)f->report.stage, &f->report.diag);
-	case RUN_BROKE: return err_set(f->e, f->report.err.code ? f->report.err.code : ERR_STATE, "%s", f->report.err.text);
-	default: return funnel_failf(f, f->t->trial[f->orders.v[i].trial].stage, REASON_kernel_timeout, "%s", "an earlier run reached a limit");
+	case RUN_BROKE:
+		return err_set(f->e, f->report.err.code ? f->report.err.code : ERR_STATE, "%s", f->report.err.text);
+	default:
+		return funnel_failf(f, f->t->trial[f->orders.v[i].trial].stage, REASON_kernel_timeout,
+				    "%s", "an earlier run reached a limit");
 	}
 }
 
@@ -112,7 +115,8 @@ static void compare(const struct funnel *f, const struct trial *tr, const struct
 	results_compare(&expected, &seen, c);
 }
 
-/* Does the program leave the products to torch? On a GPU they are then rounded as the reference's are, and nothing of that shows. */
+/* Does the program leave the products to torch? On a GPU they are then rounded as the reference's
+ * are, and nothing of that shows. */
 static int leaves_products(const struct funnel *f)
 {
 	const struct host_work *ref = &f->t->work, *host = &f->report.out.host;
@@ -120,11 +124,12 @@ static int leaves_products(const struct funnel *f)
 	return ref->flops > ref->plain && host->flops - host->plain >= ref->flops - ref->plain;
 }
 
-/* Where the reference leaves something in buffers: does the candidate? It leaves them as they were in every call or in none: one that does so
- * in some has asked how often it was called. 1: in some. */
+/* Where the reference leaves something in buffers: does the candidate? It leaves them as they were
+ * in every call or in none: one that does so in some has asked how often it was called. 1: in some. */
 static int note_buffers(struct funnel *f, const struct results *expected, const struct results *got)
 {
-	const struct result *g = expected->n && expected->r[expected->n - 1].state && got->n == expected->n ? &got->r[got->n - 1] : NULL;
+	const struct result *g = expected->n && expected->r[expected->n - 1].state && got->n == expected->n ?
+		&got->r[got->n - 1] : NULL;
 	uint64_t which = 0;
 	int left = 0, other;
 
@@ -161,7 +166,8 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	}
 	note_input(f, tr, &c);
 	if (c.reason == REASON_ok && some)
-		return funnel_failf(f, tr->stage, REASON_wrong_value, RESULT_STATE ": a call leaves some as they were that another one wrote");
+		return funnel_failf(f, tr->stage, REASON_wrong_value,
+				    RESULT_STATE ": a call leaves some as they were that another one wrote");
 	if (c.reason == REASON_ok)
 		return 0;
 	f->unexplained = !comparison_is_tf32(&tr->expected, &c);

@@ -14,7 +14,8 @@
 /* Powers that sums, means and norms have: halves up to this. */
 #define POWER_MOST 2.0
 
-/* Where it is called: the task's own sizes, those at which values were compared, and others; from AT_ALONE on only one of them is another. */
+/* Where it is called: the task's own sizes, those at which values were compared, and others; from
+ * AT_ALONE on only one of them is another. */
 enum { AT_FULL_SIZE, AT_JUDGED, AT_OTHER, AT_ALONE, PLACES = AT_ALONE + TASK_SIZES };
 
 struct places {
@@ -23,12 +24,13 @@ struct places {
 	int n;
 	int gave[PLACES];             /* the call came to its end there */
 	struct run_reads reads[PLACES];
-	struct run_constant flat[PLACES];
+	struct run_constant constant[PLACES];
 };
 
 static void order(struct funnel *f, enum constant flat, const int64_t *size)
 {
-	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0), .constant = flat };
+	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0),
+			       .constant = flat };
 
 	memcpy(o.size, size, f->base->n_all * sizeof *size);
 	attempt_order(f, &f->t->trial[0], &o);
@@ -77,7 +79,8 @@ static int fail_unread(struct funnel *f, int what, double share)
 	if (what < READS_INPUTS)
 		snprintf(name, sizeof name, "input %d", what);
 	return funnel_failf(f, STAGE_full, REASON_unread,
-			    "at the task's own sizes kernels read no more than %.4g times what there is in %s, of which they read all at smaller sizes, each time",
+			    "at the task's own sizes kernels read no more than %.4g times what there is in "
+			    "%s, of which they read all at smaller sizes, each time",
 			    share, name);
 }
 
@@ -98,7 +101,8 @@ static double element_at(const struct places *p, const double *v, int place)
 		int k = p->changed[i];
 		int64_t from = p->size[AT_JUDGED][k];
 
-		want *= pow((double)p->size[place][k] / (double)from, power_of(v[AT_JUDGED], v[i], from, p->size[i][k]));
+		want *= pow((double)p->size[place][k] / (double)from, power_of(v[AT_JUDGED], v[i], from,
+				p->size[i][k]));
 	}
 	return want;
 }
@@ -114,7 +118,8 @@ static enum constant_answer element_answer(const struct places *p, const double 
 		if (isnan(v[k]))
 			return p->reads[k].left ? (enum constant_answer)p->reads[k].left : CONSTANT_ANSWER_unknown;
 	}
-	return isfinite(element_at(p, v, AT_FULL_SIZE)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ? CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
+	return isfinite(element_at(p, v, AT_FULL_SIZE)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ?
+		CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
 }
 
 /* An element of the i-th result, which can be compared. */
@@ -125,7 +130,8 @@ static int judge_element(struct funnel *f, const struct places *p, int i, const 
 	if (fabs(v[AT_FULL_SIZE] - want) <= VALUE_NEAR * fabs(want))
 		return 0;
 	return funnel_failf(f, STAGE_full, isfinite(v[AT_FULL_SIZE]) ? REASON_wrong_value : REASON_not_finite,
-			    "at the task's own sizes, where each input has one value throughout, result %d is %g: by what it is at smaller sizes it should be %g", i,
+			    "at the task's own sizes, where each input has one value throughout, result %d "
+			    "is %g: by what it is at smaller sizes it should be %g", i,
 			    v[AT_FULL_SIZE], want);
 }
 
@@ -172,7 +178,8 @@ static int judge_reads(struct funnel *f, const struct places *p)
 	double least = sized_tasks_least_read(f->base->sized_tasks);
 	int missing = reads_missing(own, small, least);
 
-	f->v->full_size_reads = p->gave[AT_FULL_SIZE] && p->gave[AT_JUDGED] ? reads_answer(own, small, least) : CONSTANT_ANSWER_call_failed;
+	f->v->full_size_reads = p->gave[AT_FULL_SIZE] && p->gave[AT_JUDGED] ? reads_answer(own, small, least) :
+		CONSTANT_ANSWER_call_failed;
 	return missing < 0 ? 0 : fail_unread(f, own->v[missing].what, own->v[missing].share);
 }
 

@@ -10,8 +10,8 @@
 #include "verify/funnel/constant_test.h"
 #include "verify/candidate/intermediate.h"
 
-/* Zeros that are left belong to the result where so many of the elements are always zero, and no more are left than that and a
- * quarter, for the share is that of a smaller result. */
+/* Zeros that are left belong to the result where so many of the elements are always zero, and no
+ * more are left than that and a quarter, for the share is that of a smaller result. */
 #define LEAST_ZEROS 0.2
 #define MOST_LEFT 1.25
 /* The last program, which is always run, gets to where the last such elements are, up to this share of the result. */
@@ -38,12 +38,14 @@ int full_size_take(struct funnel *f, int i)
 	struct results none;
 	int rc = shmem_report(f->link->shmem, &f->orders, i, &f->report, &none, f->e);
 
-	return rc <= 0 ? rc : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
+	return rc <= 0 ? rc : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s",
+					   reason_text(REASON_worker_crashed));
 }
 
 static void order_reduced(struct funnel *f, int trial)
 {
-	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .reduced = f->t->reduced, .sample = full_size_draw(f->o->seed, f->source, trial),
+	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .reduced = f->t->reduced,
+			       .sample = full_size_draw(f->o->seed, f->source, trial),
 			       .transposed = f->transposed, .matches = f->matches };
 
 	for (size_t i = 0; i < f->t->n_all; i++)
@@ -52,7 +54,8 @@ static void order_reduced(struct funnel *f, int trial)
 }
 
 /* Where the expected result, which has but a few along some axes, has the element of the part at a place. */
-static int64_t place_in(const struct task *t, const struct result *want, const struct run_part *p, int64_t place, uint64_t seed)
+static int64_t place_in(const struct task *t, const struct result *want, const struct run_part *p,
+			int64_t place, uint64_t seed)
 {
 	int64_t at = 0, step = 1;
 
@@ -67,13 +70,15 @@ static int64_t place_in(const struct task *t, const struct result *want, const s
 }
 
 /* What is expected at the places of the part, as a result of one dimension. */
-static int gather(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *place, uint64_t seed,
+static int gather(const struct task *t, const struct result *want, const struct run_part *p,
+		  const int64_t *place, uint64_t seed,
 		  struct results *expected, struct err *e)
 {
 	struct result *r = &expected->r[0];
 
 	*expected = (struct results){ .n = 1 };
-	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms, .rel = want->rel,
+	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms,
+			      .rel = want->rel,
 			      .rel_close = want->rel_close, .abs = want->abs, .inexact = want->inexact };
 	r->v = mem_array((size_t)p->n + 1, sizeof *r->v);
 	r->over = want->over ? mem_array((size_t)p->n + 1, 1) : NULL;
@@ -99,7 +104,8 @@ static int has_form(const struct task *t, const struct result *want, const struc
 	if (p->ndim != want->ndim || (enum dtype)p->dt != want->dt || want->whole || !want->v)
 		return 0;
 	for (int i = 0; i < p->ndim; i++)
-		if (p->shape[i] < 1 || (p->shape[i] != want->shape[i] && want->shape[i] != t->reduced) || ck_mul64(n, p->shape[i], &n))
+		if (p->shape[i] < 1 || (p->shape[i] != want->shape[i] && want->shape[i] != t->reduced) ||
+		    ck_mul64(n, p->shape[i], &n))
 			return 0;
 	for (int64_t i = 0; i < p->n; i++)
 		if (place[i] < 0 || place[i] >= n)
@@ -115,11 +121,14 @@ static int fail(struct funnel *f, const struct run_part *p, const struct compari
 	for (int i = 0; i < p->ndim && at < sizeof shape; i++)
 		at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", i ? "x" : "", (long long)p->shape[i]);
 	snprintf(f->v->explain, sizeof f->v->explain, "some programs at the task's own sizes (%s): %s", shape, c->text);
-	return funnel_failf(f, STAGE_full, c->reason, "at the task's own sizes (%s), element %lld: expected %g, got %g", shape, (long long)place, c->expected,
+	return funnel_failf(f, STAGE_full, c->reason,
+			    "at the task's own sizes (%s), element %lld: expected %g, got %g", shape,
+			    (long long)place, c->expected,
 			    c->got);
 }
 
-/* The k-th part of the report that was taken last, the i-th of the batch: some of what is wanted; NULL: that is not known. */
+/* The k-th part of the report that was taken last, the i-th of the batch: some of what is wanted;
+ * NULL: that is not known. */
 static int judge_part(struct funnel *f, int i, int k, const struct result *want)
 {
 	const struct run_order *o = &f->orders.v[i];
@@ -140,7 +149,8 @@ static int judge_part(struct funnel *f, int i, int k, const struct result *want)
 	got.r[0] = (struct result){ .dt = (enum dtype)p->dt, .ndim = 1, .shape = { p->n }, .n = p->n };
 	rc = p->n && want && has_form(f->t, want, p, copy) ? 0 : 1;
 	if (!rc)
-		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, want, p, copy, o->sample, &expected, f->e) ? -1 : 0;
+		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, want, p, copy, o->sample,
+								   &expected, f->e) ? -1 : 0;
 	if (!rc) {
 		results_compare(&expected, &got, &c);
 		f->v->full_size_elements += p->n;
@@ -211,7 +221,8 @@ static int64_t compared_elements(const struct task *t, int k)
 	return most;
 }
 
-/* Of a result's elements: the share of those that are zero whatever the inputs are, and how far the last is that is not. */
+/* Of a result's elements: the share of those that are zero whatever the inputs are, and how far the
+ * last is that is not. */
 struct zeros { double share, last; };
 
 static struct zeros find_zeros(const struct task *t, int k)
@@ -229,11 +240,13 @@ static struct zeros find_zeros(const struct task *t, int k)
 		zeros += zero;
 		last = zero ? last : i + 1;
 	}
-	return (struct zeros){ .share = n ? (double)zeros / (double)n : 1.0, .last = n ? (double)last / (double)n : 0.0 };
+	return (struct zeros){ .share = n ? (double)zeros / (double)n : 1.0, .last = n ?
+			       (double)last / (double)n : 0.0 };
 }
 
-/* Zeros that no kernel wrote over may stand where the reference has some, and no kernel too short for the task hides behind
- * them: there are about as many as at the sizes where values were compared. */
+/* Zeros that no kernel wrote over may stand where the reference has some, and no kernel too short
+ * for the task hides behind them: there are about as many as at the sizes where values were
+ * compared. */
 static int judge_blank(struct funnel *f, int k, int result)
 {
 	const struct run_part *p = &f->report.part[k];
@@ -245,9 +258,12 @@ static int judge_blank(struct funnel *f, int k, int result)
 	z = find_zeros(f->judged, result);
 	for (int d = 0; d < p->ndim; d++)
 		n *= (double)p->shape[d];
-	if (z.share >= LEAST_ZEROS && (double)p->blank <= MOST_LEFT * z.share * n && (double)p->reached >= (z.last - END_LEFT) * n)
+	if (z.share >= LEAST_ZEROS && (double)p->blank <= MOST_LEFT * z.share * n &&
+	    (double)p->reached >= (z.last - END_LEFT) * n)
 		return 0;
-	return funnel_failf(f, STAGE_full, REASON_uninitialised, "the kernels write at most %.0f of the result's %.0f elements, and more of them are not zero",
+	return funnel_failf(f, STAGE_full, REASON_uninitialised,
+			    "the kernels write at most %.0f of the result's %.0f elements, and more of them "
+			    "are not zero",
 			    n - (double)p->blank, n);
 }
 
@@ -267,7 +283,8 @@ static int judge_parts(struct funnel *f, int i, unsigned *left)
 			rc = judge_blank(f, k, result);
 		if (rc || !f->t->reduced || (steps && !same))
 			continue;
-		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ? &tr->expected.r[result] : NULL);
+		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ?
+							     &tr->expected.r[result] : NULL);
 		if (!step && f->v->full_size_elements > before)
 			*left &= ~(1u << result);
 	}
@@ -307,7 +324,8 @@ int full_size_judge(struct funnel *f)
 	unsigned left;
 	int rc;
 
-	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f, EXT_full_size) || !f->base->sized_tasks || test_sizes_reduced(f, &reduced))
+	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f, EXT_full_size) || !f->base->sized_tasks ||
+	    test_sizes_reduced(f, &reduced))
 		return 0;
 	rc = funnel_switch_task(f, reduced ? reduced : f->base);
 	if (rc)

@@ -7,11 +7,12 @@
 
 #include "verify/funnel/funnel.h"
 
-/* What the programs and the order of the rows are drawn by, never 0: the seed alone is known to who reads the default of an option,
- * so the candidate's own text is part of it, and a test that a candidate makes on its programs changes which are drawn. */
+/* What the programs and the order of the rows are drawn by, never 0: the seed alone is known to who
+ * reads the default of an option, so the candidate's own text is part of it, and a test that a
+ * candidate makes on its programs changes which are drawn. */
 uint64_t full_size_draw(uint64_t seed, struct str source, int trial);
-/* Has the batch run. 0, 1: the runner crashed, the verdict says so; 2: it took too long, which says nothing of one that was right wherever
- * it was compared; -1. */
+/* Has the batch run. 0, 1: the runner crashed, the verdict says so; 2: it took too long, which says
+ * nothing of one that was right wherever it was compared; -1. */
 int full_size_ask(struct funnel *f);
 /* Takes the i-th report of the batch, which gives parts alone. 0, 1: it is nonsense, the verdict says so; -1. */
 int full_size_take(struct funnel *f, int i);

@@ -10,8 +10,8 @@
 #include "verify/funnel/full_size.h"
 #include "verify/funnel/work_share.h"
 
-/* Tile operations that each kernel of a run may take: in the checked run at the first sizes, where smaller ones may do as well; in any
- * checked run, or where a checked run took too many; in others. */
+/* Tile operations that each kernel of a run may take: in the checked run at the first sizes, where
+ * smaller ones may do as well; in any checked run, or where a checked run took too many; in others. */
 enum { FIRST_FUEL = 4000000, TINY_FUEL = 32000000, FULL_FUEL = 400000000 };
 /* Programs of an autotuned kernel: triton.Autotuner takes no more (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
@@ -69,7 +69,8 @@ int funnel_take_ast(struct funnel *f)
 /* Is the trial one of the contract, and asked for? */
 static int wanted(const struct funnel *f, const struct trial *tr, enum contract c)
 {
-	if (trial_contract(tr->kind) != c || tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED && !ext_on(f, EXT_reweight)))
+	if (trial_contract(tr->kind) != c || tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED &&
+			!ext_on(f, EXT_reweight)))
 		return 0;
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
@@ -122,7 +123,8 @@ static int judge_ablation(struct funnel *f, int i)
 	}
 	same = results_match(&f->t->trial[0].expected, &a.got);
 	results_release(&a.got);
-	return !same ? 0 : funnel_failf(f, STAGE_tiny, REASON_decoy_kernel, "the result is the same when the kernels do nothing");
+	return !same ? 0 : funnel_failf(f, STAGE_tiny, REASON_decoy_kernel,
+					"the result is the same when the kernels do nothing");
 }
 
 /* What an autotuner may choose must be right, whatever it chooses: every other configuration
@@ -135,13 +137,15 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 	if (f->o->rules_off >> RULE_configs & 1)
 		return 0;
 	if (f->v->configs > CONFIGS_MOST)
-		return funnel_failf(f, STAGE_tiny, REASON_out_of_fuel, "%d configurations are more than are run", f->v->configs);
+		return funnel_failf(f, STAGE_tiny, REASON_out_of_fuel,
+				    "%d configurations are more than are run", f->v->configs);
 	while (!rc && f->v->configs_run < f->v->configs) {
 		int first = f->v->configs_run;
 
 		f->orders.n = 0;
 		while (f->v->configs_run < f->v->configs && (!f->orders.n || shmem_has_room(&f->orders, f->t, 0))) {
-			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1, .config = f->v->configs_run, .after = f->orders.n > 0 });
+			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1,
+					.config = f->v->configs_run, .after = f->orders.n > 0 });
 			f->v->configs_run++;
 		}
 		rc = attempt_ask(f);
@@ -187,8 +191,8 @@ static int has_second_poison(const struct funnel *f, int number)
 	return number % 2 == f->t->trial[0].is_original;
 }
 
-/* Is there an input set of these sizes that has another order and the second pass's poison? Then that pass would find nothing that the
- * set does not. */
+/* Is there an input set of these sizes that has another order and the second pass's poison? Then
+ * that pass would find nothing that the set does not. */
 static int second_is_covered(const struct funnel *f)
 {
 	for (int i = 1; i < f->t->n_trials && f->o->last > STAGE_tiny; i++) {
@@ -207,12 +211,14 @@ static int ask_tiny(struct funnel *f, size_t first, size_t passes, int *ablation
 	f->orders.n = 0;
 	for (size_t i = first; i < first + passes; i++)
 		attempt_order(f, &f->t->trial[0],
-			      &(struct run_order){ .run = tiny_pass(f, i), .tune = i == first, .note_tests = i == first, .after = i > first,
+			      &(struct run_order){ .run = tiny_pass(f, i), .tune = i == first,
+						   .note_tests = i == first, .after = i > first,
 						   .estimate = i == first && f->t->trial[0].is_original && f->full_size_seconds <= 0.0 });
 	*ablation = -1;
 	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
 		*ablation = f->orders.n;
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_pass(f, PASS_FAST), .idle = 1, .after = 1 });
+		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_pass(f, PASS_FAST),
+								       .idle = 1, .after = 1 });
 	}
 	return attempt_ask(f);
 }
@@ -226,8 +232,8 @@ static int shows_poison(const struct verdict *v, int poison)
 	return v->n_elements && v->elements[0].got == (double)unwritten;
 }
 
-/* Most of what was wrong at other sizes is wrong again, and a fast run is enough to see it. What was left unwritten is for the checked
- * run to name. 0: it is not, or that; 1; -1. */
+/* Most of what was wrong at other sizes is wrong again, and a fast run is enough to see it. What
+ * was left unwritten is for the checked run to name. 0: it is not, or that; 1; -1. */
 static int fails_fast(struct funnel *f)
 {
 	struct verdict before = *f->v;
@@ -279,7 +285,8 @@ static int only_fp32(struct funnel *f)
 {
 	enum reason r = f->v->diag.reason;
 
-	if (!f->report.refused && r != REASON_assertion_failed && r != REASON_raised && r != REASON_value_error && r != REASON_type_error)
+	if (!f->report.refused && r != REASON_assertion_failed && r != REASON_raised &&
+	    r != REASON_value_error && r != REASON_type_error)
 		return 0;
 	f->v->diag = (struct diag){ .reason = REASON_ok };
 	f->v->stages[STAGE_compile].passed = 1;
@@ -293,7 +300,8 @@ static int only_fp32(struct funnel *f)
 static struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round)
 {
 	return (struct run_order) {
-		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL, .order_seed = tr->is_original ? 0 : (uint64_t)number,
+		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL,
+			 .order_seed = tr->is_original ? 0 : (uint64_t)number,
 			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1,
 			 .check_new = ext_on(f, EXT_sanitize) && trial_contract(tr->kind) == CONTRACT_TASK },
 		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
@@ -311,8 +319,8 @@ static int count_wanted(const struct funnel *f, enum contract c)
 	return n;
 }
 
-/* The trials of a contract from the number-th on, behind what the batch has already, as far as there is room for their results;
- * the number of the first that is left. */
+/* The trials of a contract from the number-th on, behind what the batch has already, as far as
+ * there is room for their results; the number of the first that is left. */
 static int order_full(struct funnel *f, enum contract c, int number, int round)
 {
 	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !count_wanted(f, CONTRACT_TASK));
@@ -324,8 +332,8 @@ static int order_full(struct funnel *f, enum contract c, int number, int round)
 			continue;
 		if (f->orders.n && !shmem_has_room(&f->orders, f->t, number))
 			break;
-		/* The first has a model that no earlier stage has called; the sets of the general contract go on with it, as they do behind a
-		 * run with undefined lanes. */
+		/* The first has a model that no earlier stage has called; the sets of the general
+		 * contract go on with it, as they do behind a run with undefined lanes. */
 		how.fresh = fresh && !f->orders.n;
 		attempt_order(f, &f->t->trial[number], &how);
 	}
@@ -543,7 +551,8 @@ static int judge_general(struct funnel *f)
 
 /* --- who does the work ------------------------------------------------------------------------------ */
 
-/* The number-th trial with kernels that only copy, from the rank-th that they read to what they write. 1: the result is right even so; 0, -1. */
+/* The number-th trial with kernels that only copy, from the rank-th that they read to what they
+ * write. 1: the result is right even so; 0, -1. */
 static int right_by_copies(struct funnel *f, int number, int rank)
 {
 	const struct trial *tr = &f->t->trial[number];
@@ -583,21 +592,24 @@ static int always_right_by_copies(struct funnel *f, int rank)
 	return rc;
 }
 
-/* Operators of the host can be right by themselves, and the kernels hand on what they made. Then a kernel may as well copy: on one input
- * set at least the result must be another. Which of several tensors it hands on is tried. */
+/* Operators of the host can be right by themselves, and the kernels hand on what they made. Then a
+ * kernel may as well copy: on one input set at least the result must be another. Which of several
+ * tensors it hands on is tried. */
 static int judge_copies(struct funnel *f)
 {
 	enum { RANKS = 3 };
 	struct host_work host = f->report.out.host;
 	int rc = 0;
 
-	if (f->o->identity || !ext_on(f, EXT_ablate_kernels) || f->o->rules_off >> RULE_work_share & 1 || !(host.flops | host.copied))
+	if (f->o->identity || !ext_on(f, EXT_ablate_kernels) || f->o->rules_off >> RULE_work_share & 1 ||
+	    !(host.flops | host.copied))
 		return 0;
 	for (int rank = 1; rank <= RANKS && !rc && (rank == 1 || f->report.out.sources >= rank); rank++)
 		rc = always_right_by_copies(f, rank);
 	if (rc <= 0)
 		return rc;
-	return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the result is the same when the kernels only copy: the host does the work");
+	return funnel_failf(f, STAGE_full, REASON_fig_leaf,
+			    "the result is the same when the kernels only copy: the host does the work");
 }
 
 static int stage_full_general(struct funnel *f)
@@ -687,7 +699,8 @@ static void begin_verdict(struct funnel *f)
 {
 	const struct task *t = f->base;
 
-	*f->v = (struct verdict){ .track = f->o->track, .contract = f->o->contract, .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
+	*f->v = (struct verdict){ .track = f->o->track, .contract = f->o->contract,
+				  .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
 				  .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
@@ -768,24 +781,31 @@ static int is_a_little_off(struct funnel *f)
 {
 	enum reason why = f->v->diag.reason;
 
-	return f->v->stage > STAGE_compile && ((why == REASON_precision && f->unexplained) || (why == REASON_wrong_value && f->near));
+	return f->v->stage > STAGE_compile && ((why == REASON_precision && f->unexplained) ||
+					       (why == REASON_wrong_value && f->near));
 }
 
 /* What is changed, and when, in this order, as long as the candidate fails:
  * - what takes too long is run at sizes that are smaller still, or has more time where there are none;
- * - what fails at small sizes fails only if it does at larger ones, too: a kernel may be made for multiples of its blocks;
- * - which program writes which part may follow from how many there are, so what some leave unwritten is run with the grids of the
+ * - what fails at small sizes fails only if it does at larger ones, too: a kernel may be made for
+ *   multiples of its blocks;
+ * - which program writes which part may follow from how many there are, so what some leave
+ *   unwritten is run with the grids of the
  *   task's own sizes;
- * - where sizes are constants of kernels no smaller ones have the same kernels: then loops and grids of several turns have several;
- * - a kernel that is made for the task's sizes has them as numbers: these are as the task has them, together and one by one;
- * - an approximation may be good for the values that there are at the task's own sizes (a sum over thousands, behind which an
+ * - where sizes are constants of kernels no smaller ones have the same kernels: then loops and
+ *   grids of several turns have several;
+ * - a kernel that is made for the task's sizes has them as numbers: these are as the task has them,
+ *   together and one by one;
+ * - an approximation may be good for the values that there are at the task's own sizes (a sum over
+ *   thousands, behind which an
  *   activation is flat) and for no others: each size in turn is as the task has it. */
 static const struct retry {
 	int (*when)(struct funnel *f);
 	enum test_sizes_change change;
 } retries[] = {
 	{ took_too_long, TEST_SIZES_SMALLER }, { took_too_long, TEST_SIZES_SAME },
-	{ failed_at_all, TEST_SIZES_LARGER }, { left_unwritten, TEST_SIZES_SAME_GRID }, { took_another_path, TEST_SIZES_SAME_TRIPS },
+	{ failed_at_all, TEST_SIZES_LARGER }, { left_unwritten, TEST_SIZES_SAME_GRID },
+	{ took_another_path, TEST_SIZES_SAME_TRIPS },
 	{ failed_at_all, TEST_SIZES_NAMED },
 	{ is_a_little_off, TEST_SIZES_FULL_SIZE },
 };
@@ -810,7 +830,8 @@ static int judge_elsewhere(struct funnel *f, const struct test_sizes *c)
 	int rc = 1;
 
 	for (size_t k = 0; k < COUNT_OF(retries); k++) {
-		size_t times = retries[k].change == TEST_SIZES_FULL_SIZE ? f->base->n_all : retries[k].change == TEST_SIZES_NAMED ? f->base->n_all + 1 : 1;
+		size_t times = retries[k].change == TEST_SIZES_FULL_SIZE ? f->base->n_all :
+			retries[k].change == TEST_SIZES_NAMED ? f->base->n_all + 1 : 1;
 
 		for (size_t i = 0; i < times && rc > 0 && f->lost == LOST_NOT && retries[k].when(f); i++)
 			rc = judge_changed(f, c, retries[k].change, i);
@@ -879,7 +900,8 @@ int judge_candidate(struct judge *j, const struct task *t, struct str source, st
 	f = mem_zalloc(sizeof *f);
 	if (!f)
 		return err_nomem(e);
-	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .source = source, .link = judge_link(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
+	*f = (struct funnel){ .j = j, .t = t, .base = t, .o = judge_options(j), .v = v, .source = source,
+			      .link = judge_link(j, e), .has_dot = str_find(source, STR("dot")) >= 0, .e = e };
 	rc = f->link ? 0 : -1;
 	for (int again = !rc; again;) {
 		rc = judge_once(f);

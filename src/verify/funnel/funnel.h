@@ -25,10 +25,12 @@ struct funnel {
 	enum path_marks marks;              /* what belongs to the path of what is followed */
 	int64_t fuel;                       /* tile operations that each kernel of a checked run may take */
 	int again;                          /* its values were wrong at other sizes */
-	int slow;                           /* its kernels used up their fuel at the first sizes: there is no more of it at smaller ones */
+	/* its kernels used up their fuel at the first sizes: there is no more of it at smaller ones */
+	int slow;
 	struct runner_link *link;
 	struct orders orders;               /* of the batch that was asked for last */
-	struct attempt original;            /* what the checked run gave, where its input set is the original; else nothing */
+	/* what the checked run gave, where its input set is the original; else nothing */
+	struct attempt original;
 	struct run_report report;           /* the one that was taken last */
 	enum lost lost;                     /* the runner was, in the end */
 	int unexplained;                    /* the last comparison found an error that products in tf32 do not make */
@@ -37,7 +39,8 @@ struct funnel {
 	uint64_t left;                      /* and which of them they left as they were */
 	struct run_transposed transposed;           /* the last that a run told of, */
 	struct intermediate_matches matches;        /* and these */
-	double full_size_seconds;                 /* of the candidate on a GPU at the task's own sizes, estimated; 0: not known */
+	/* of the candidate on a GPU at the task's own sizes, estimated; 0: not known */
+	double full_size_seconds;
 	struct err *e;
 };
 

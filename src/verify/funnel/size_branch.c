@@ -96,7 +96,8 @@ static void ask_beyond(struct funnel *f, struct beyond *b)
 static int is_refusal(const struct diag *d)
 {
 	switch (d->reason) {
-	case REASON_assertion_failed: case REASON_raised: case REASON_value_error: case REASON_type_error: case REASON_bad_task:
+	case REASON_assertion_failed: case REASON_raised: case REASON_value_error: case REASON_type_error:
+		case REASON_bad_task:
 		return 1;
 	default:
 		return !strcmp(reason_class(d->reason), "limit");
@@ -111,7 +112,8 @@ static int accuse(struct funnel *f, const struct verdict *before, const int64_t 
 
 	for (size_t i = 0; i < f->base->n_all && at < sizeof sizes; i++)
 		if (size[i] != f->base->size[i].own)
-			at += (size_t)snprintf(sizes + at, sizeof sizes - at, "%s%.*s = %lld", at ? ", " : "", STR_ARG(f->base->size[i].name), (long long)size[i]);
+			at += (size_t)snprintf(sizes + at, sizeof sizes - at, "%s%.*s = %lld", at ? ", " :
+					       "", STR_ARG(f->base->size[i].name), (long long)size[i]);
 	*f->v = *before;
 	f->v->correct = 0;
 	f->v->speedup = 0.0;
@@ -206,7 +208,8 @@ int size_branch_judge(struct funnel *f)
 		f->report = reports[i];
 		if (f->report.state == RUN_GAVE)
 			rc = judge_run(f, b->size[turn[i]]);
-		else if (f->report.state == RUN_FAILED && (f->report.refused || (enum judge_stage)f->report.stage == STAGE_full))
+		else if (f->report.state == RUN_FAILED &&
+			 (f->report.refused || (enum judge_stage)f->report.stage == STAGE_full))
 			rc = funnel_switch_task(f, f->base) ? -1 : judge_refused(f, b->size[turn[i]]);
 	}
 	mem_free(reports);

@@ -16,10 +16,11 @@ enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_L
        MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, SIZED_TASKS_MOST = 12 };
 /* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
 enum { NAMED_LEAST = 32 };
-/* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a run
- * costs more, none where even TASK_REDUCED_LEAST cost too much work, or a tensor has too many bytes that is given to the reference, kept or made
- * by it; larger weights than inputs may be are made of a part of them. PROBE_*: the small sizes at which rows.c looks, and
- * the most that a run may cost there: where it costs more, it does not. */
+/* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a
+ * run costs more, none where even TASK_REDUCED_LEAST cost too much work, or a tensor has too many
+ * bytes that is given to the reference, kept or made by it; larger weights than inputs may be are
+ * made of a part of them. PROBE_*: the small sizes at which rows.c looks, and the most that a run
+ * may cost there: where it costs more, it does not. */
 enum { REDUCED_MOST = 16, REDUCED_WORK = 1 << 27, REDUCED_GIVEN = 1 << 25, REDUCED_KEPT = 1 << 29, REDUCED_PART = 1024,
        REDUCED_MADE = 1 << 23, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17, PROBE_WORK_MOST = 1 << 26, PROBE_LEAST = 3 };
 
@@ -31,7 +32,9 @@ struct sized_tasks {
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[SIZED_TASKS_MOST];
 	int n;
 	int reduced_task;                /* what follows was looked for */
-	struct task *whole;           /* what candidates are judged by that are by none of these, where the task itself is an outline */
+	/* what candidates are judged by that are by none of these, where the task itself is an
+	 * outline */
+	struct task *whole;
 	struct task *reduced;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
 };
 
@@ -120,20 +123,24 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		for (size_t k = 0; k < t->n_all; k++) {
 			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
 
-			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > workless || quotient < 2 || t->size[i].own % own)
+			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > workless ||
+			    quotient < 2 || t->size[i].own % own)
 				continue;
-			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient, QUOTIENT); m /= 2)
+			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient,
+					QUOTIENT); m /= 2)
 				size[k] = MIN(size[k], reduced(own, m));
 		}
 }
 
-/* A bit for the i-th size and each that goes with it: sizes of the model that are equal here and at the task's own (keep_equal). */
+/* A bit for the i-th size and each that goes with it: sizes of the model that are equal here and at
+ * the task's own (keep_equal). */
 static unsigned equals_of(const struct task *t, const int64_t *size, size_t i)
 {
 	unsigned set = 1u << i;
 
 	for (size_t k = 0; k < t->n_all; k++)
-		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own && size[k] == size[i])
+		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own &&
+		    size[k] == size[i])
 			set |= 1u << k;
 	return set;
 }
@@ -153,8 +160,8 @@ static int has_twin(const struct task *t, const int64_t *size, size_t i)
 	return 0;
 }
 
-/* Raises the i-th size and its equals to the next that it may have, with `alone` to one that no other size has. 0: that is more
- * work than `most`, and they are as they were. */
+/* Raises the i-th size and its equals to the next that it may have, with `alone` to one that no
+ * other size has. 0: that is more work than `most`, and they are as they were. */
 static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
 {
 	int64_t was = size[i], own = t->size[i].own;
@@ -168,8 +175,8 @@ static int raise_size(const struct task *t, size_t i, int alone, double most, in
 	return 0;
 }
 
-/* Sizes that differ stay different, the larger of them a little larger, where that is not much more work: a program that
- * takes a height for a width is right where both are the same. */
+/* Sizes that differ stay different, the larger of them a little larger, where that is not much more
+ * work: a program that takes a height for a width is right where both are the same. */
 static void keep_apart(const struct task *t, double limit, int64_t *size)
 {
 	for (size_t i = 0; i < t->n_all; i++)
@@ -189,7 +196,8 @@ static void keep_equal(const struct task *t, double limit, int64_t *size)
 		for (size_t k = 0; k < t->n_all; k++) {
 			int64_t was = size[k];
 
-			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own || size[k] >= size[i])
+			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own ||
+			    size[k] >= size[i])
 				continue;
 			size[k] = size[i];
 			if (work_at(t, size) > 4.0 * limit)
@@ -269,7 +277,8 @@ static int followed(struct funnel *f, int i)
 	return rc || f->report.state != RUN_GAVE;
 }
 
-/* The reference alone, at these sizes: where the task is made ready, so that no candidate has a part in it. 0, 1: it fails, -1. */
+/* The reference alone, at these sizes: where the task is made ready, so that no candidate has a
+ * part in it. 0, 1: it fails, -1. */
 static int dry_run_task(struct funnel *f, const int64_t *size, struct dry_run_cost *out)
 {
 	const struct task *t = f->base;
@@ -304,7 +313,8 @@ static int learn_degrees(struct funnel *f)
 		if (fails < 0)
 			return -1;
 		/* A size that cannot be another alone stays as it is. */
-		k->degree[i] = fails ? 0.0 : fmax(log(k->full_size_work / (double)MAX(cost.work, 1)) / log((double)own / (double)small), 0.0);
+		k->degree[i] = fails ? 0.0 : fmax(log(k->full_size_work / (double)MAX(cost.work, 1)) /
+						  log((double)own / (double)small), 0.0);
 	}
 	return rc;
 }
@@ -361,7 +371,8 @@ int test_sizes_learn(struct funnel *f)
 	int64_t start = clock_ns();
 	int rc;
 
-	if (t->sized_tasks->k.known || !t->n_all || f->o->ext_off >> EXT_full_size & 1 || !size_facts_get(t, &t->sized_tasks->k))
+	if (t->sized_tasks->k.known || !t->n_all || f->o->ext_off >> EXT_full_size & 1 ||
+	    !size_facts_get(t, &t->sized_tasks->k))
 		return 0;
 	rc = learn(f);
 	if (!rc)
@@ -456,10 +467,12 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 	return rc ? rc : lack > 0;
 }
 
-/* Lowers the i-th size and those of its equals that may be lowered, but not below `from`, as far as the candidate still meets
- * every mark and the reference still runs, and, unless the least will do, to none that another size has which it differs from.
- * 0, also where the size stays as it was; 1: the runner was lost; -1. */
-static int lower_size(struct funnel *f, const struct host_path *own, unsigned equals, size_t i, int64_t least, int64_t from, int64_t *size)
+/* Lowers the i-th size and those of its equals that may be lowered, but not below `from`, as far as
+ * the candidate still meets every mark and the reference still runs, and, unless the least will do,
+ * to none that another size has which it differs from. 0, also where the size stays as it was; 1:
+ * the runner was lost; -1. */
+static int lower_size(struct funnel *f, const struct host_path *own, unsigned equals, size_t i,
+		      int64_t least, int64_t from, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2];
 	int64_t at = MIN(floor_of(f->t, i), least);
@@ -469,7 +482,8 @@ static int lower_size(struct funnel *f, const struct host_path *own, unsigned eq
 	f->orders.n = 0;
 	while (at < from && reduced(f->t->size[i].own, at) < from)
 		at *= 2;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < SHMEM_ORDERS / 2; at *= from || (!any && has_twin(f->t, tried, i)) ? 2 : 4) {
+	for (; reduced(f->t->size[i].own, at) < size[i] && n < SHMEM_ORDERS / 2; at *= from ||
+	     (!any && has_twin(f->t, tried, i)) ? 2 : 4) {
 		put_sizes(f->t, equals, reduced(f->t->size[i].own, at), tried);
 		if (!any && has_twin(f->t, tried, i))
 			continue;
@@ -499,10 +513,12 @@ static int is_window(const struct task *t, size_t i)
 	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && t->sized_tasks->k.degree[i] <= workless;
 }
 
-/* Lowers one size after another, the batch first and then the largest, until the work is within the limit; with `together` each
- * with its equals. A window of a pool would be lowered for nothing. Sizes whose bit is in `keep` stay; none goes below its value
- * in `from`, if that is given. `least` is the smallest modulus where floor_of would stop earlier. */
-static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned keep, int together, double limit, int64_t least, const int64_t *from,
+/* Lowers one size after another, the batch first and then the largest, until the work is within the
+ * limit; with `together` each with its equals. A window of a pool would be lowered for nothing.
+ * Sizes whose bit is in `keep` stay; none goes below its value in `from`, if that is given. `least`
+ * is the smallest modulus where floor_of would stop earlier. */
+static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned keep, int together,
+		       double limit, int64_t least, const int64_t *from,
 		       int64_t *size)
 {
 	int rc = 0;
@@ -513,7 +529,8 @@ static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned k
 		unsigned equals;
 
 		for (size_t i = 0; i < f->t->n_all; i++)
-			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all || (next && size[i] > size[next])))
+			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all ||
+									(next && size[i] > size[next])))
 				next = i;
 		if (next == f->t->n_all)
 			break;
@@ -531,7 +548,8 @@ static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned k
 }
 
 /* The same from the task's own sizes on. Sizes that are equal stay so if that is within reach. */
-static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least, const int64_t *from, int64_t *size)
+static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least,
+		   const int64_t *from, int64_t *size)
 {
 	int rc;
 
@@ -647,7 +665,8 @@ static unsigned sizes_to_count(const struct task *t, int of_model)
 	unsigned set = 0;
 
 	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model == of_model && t->size[i].own > TASK_REDUCED_LEAST && (!of_model || t->sized_tasks->k.degree[i] > workless))
+		if (t->size[i].of_model == of_model && t->size[i].own > TASK_REDUCED_LEAST &&
+		    (!of_model || t->sized_tasks->k.degree[i] > workless))
 			set |= 1u << i;
 	return set;
 }
@@ -678,7 +697,8 @@ static int reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, int64_
 	reduced_sizes(f->base, axes, reduced, size);
 	rc = dry_run_task(f, size, &cost);
 	*part = cost.kept > REDUCED_GIVEN ? REDUCED_PART : 0;
-	return rc < 0 ? -1 : !rc && cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN && cost.kept <= REDUCED_KEPT && !(*part && f->base->keeps_state);
+	return rc < 0 ? -1 : !rc && cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN &&
+		cost.kept <= REDUCED_KEPT && !(*part && f->base->keeps_state);
 }
 
 /* Halves sizes, the largest first, as long as the reference runs and a run costs more than a probe should. 0, -1. */
@@ -693,7 +713,8 @@ static int halve_sizes(struct funnel *f, int64_t *size)
 		int rc;
 
 		for (size_t i = 0; i < t->n_all; i++)
-			if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST && (next == t->n_all || size[i] > size[next]))
+			if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST &&
+			    (next == t->n_all || size[i] > size[next]))
 				next = i;
 		if (next == t->n_all)
 			break;
@@ -717,7 +738,8 @@ static int learn_reduced(struct funnel *f)
 	unsigned axes = 0;
 	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small), fits;
 
-	if (rc < 0 || (rc && halve_sizes(f, small)) || (rc && work_at(t, small) <= PROBE_WORK_MOST && find_axes(f, small, &axes)))
+	if (rc < 0 || (rc && halve_sizes(f, small)) || (rc && work_at(t, small) <= PROBE_WORK_MOST &&
+							find_axes(f, small, &axes)))
 		return -1;
 	k->reduced = axes ? reduced_of(t, axes) : 0;
 	for (size_t i = 0; i < t->n_all; i++)
@@ -827,8 +849,9 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	return out->t && shmem_holds(out->t) ? 0 : settle_base(f, out);
 }
 
-/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, raises, or takes more steps than a
- * program may. Host code that has read a tensor read a made-up value, since there are no contents: its errors prove nothing. */
+/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, raises,
+ * or takes more steps than a program may. Host code that has read a tensor read a made-up value,
+ * since there are no contents: its errors prove nothing. */
 static int check_own(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
@@ -878,7 +901,8 @@ int test_sizes_find(struct funnel *f, struct test_sizes *out)
 	if (!rc)
 		rc = followed(f, 0);
 	if (rc)
-		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 : settle(f, SIZE_SAMPLED, size, out);
+		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 :
+			settle(f, SIZE_SAMPLED, size, out);
 	out->own = f->report.path;
 	f->full_size_seconds = f->report.out.seconds;
 	rc = followed(f, 1);
@@ -893,7 +917,8 @@ int test_sizes_find(struct funnel *f, struct test_sizes *out)
 }
 
 /* Settles on *size where rc is 0. 1: there are no such sizes, or the runner was lost; -1. */
-static int settle_found(struct funnel *f, int rc, const int64_t *size, const struct test_sizes *c, struct test_sizes *out)
+static int settle_found(struct funnel *f, int rc, const int64_t *size, const struct test_sizes *c,
+			struct test_sizes *out)
 {
 	if (f->lost != LOST_NOT)
 		test_sizes_forget(f);
@@ -960,7 +985,8 @@ static unsigned named_sizes(const struct funnel *f)
 	unsigned set = 0;
 
 	for (size_t i = 0; i < f->t->n_all; i++)
-		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && size_facts_named(f->source, f->t->size[i].own)) << i;
+		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && size_facts_named(f->source,
+				f->t->size[i].own)) << i;
 	return set;
 }
 
@@ -970,7 +996,8 @@ static int named(struct funnel *f, const struct test_sizes *c, size_t i, struct 
 	int64_t size[TASK_SIZES];
 	unsigned keep = named_sizes(f), only = i ? 1u << (i - 1) : keep;
 
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || !c->own.n || !(keep & only) || (i && keep == only))
+	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || !c->own.n || !(keep & only) ||
+	    (i && keep == only))
 		return 1;
 	return settle_found(f, descend(f, &c->own, only, WORK_MOST / 8, MODULUS_MODEL, NULL, size), size, c, out);
 }
@@ -989,7 +1016,8 @@ static int larger(struct funnel *f, const struct test_sizes *c, struct test_size
 	return same || work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
 }
 
-int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i, struct test_sizes *out)
+int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i,
+		     struct test_sizes *out)
 {
 	switch (change) {
 	case TEST_SIZES_SMALLER: return smaller(f, c, out);

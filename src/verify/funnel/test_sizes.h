@@ -17,13 +17,17 @@ struct test_sizes {
 /* The first run is asked for here: what the front end says is taken, too. 0, 1: the candidate fails,
  * the verdict says why; -1. */
 int test_sizes_find(struct funnel *f, struct test_sizes *out);
-/* Other sizes for a candidate that fails at those of *c: smaller ones at which it meets the same; these; larger ones; some at which every
- * launch has as many programs as at the task's own sizes; some at which the loops and grids that have several turns there have several, too,
- * whatever constants the kernels are compiled with; some at which what the candidate has as a number is as the task has it, every
- * such size or, with i > 0, only the one before the i-th; the same, but for one size, the i-th, which is as the task has it. */
-enum test_sizes_change { TEST_SIZES_SMALLER, TEST_SIZES_SAME, TEST_SIZES_LARGER, TEST_SIZES_SAME_GRID, TEST_SIZES_SAME_TRIPS, TEST_SIZES_NAMED, TEST_SIZES_FULL_SIZE };
+/* Other sizes for a candidate that fails at those of *c: smaller ones at which it meets the same;
+ * these; larger ones; some at which every launch has as many programs as at the task's own sizes;
+ * some at which the loops and grids that have several turns there have several, too, whatever
+ * constants the kernels are compiled with; some at which what the candidate has as a number is as
+ * the task has it, every such size or, with i > 0, only the one before the i-th; the same, but for
+ * one size, the i-th, which is as the task has it. */
+enum test_sizes_change { TEST_SIZES_SMALLER, TEST_SIZES_SAME, TEST_SIZES_LARGER, TEST_SIZES_SAME_GRID,
+			 TEST_SIZES_SAME_TRIPS, TEST_SIZES_NAMED, TEST_SIZES_FULL_SIZE };
 /* 0 and *out; 1: there are none, or they are too much work; -1. */
-int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i, struct test_sizes *out);
+int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i,
+		     struct test_sizes *out);
 /* The task at its own sizes, but for those that only count (task_open_reduced); NULL: there are none, or it is
  * too large even so. 0, -1. */
 int test_sizes_reduced(struct funnel *f, const struct task **out);

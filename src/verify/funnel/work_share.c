@@ -34,7 +34,8 @@ static double share_of(const struct host_work *ref, const struct host_work *host
 /* No operation on floats: the kernels carry elements from one place to another. */
 static int only_copies(const struct tile_cost *c)
 {
-	return !(c->ops_f64 | c->ops_f32 | c->ops_f16 | c->ops_special | c->dot_tf32 | c->dot_f16 | c->dot_f8 | c->dot_f64 | c->dot_f32 | c->dot_int8);
+	return !(c->ops_f64 | c->ops_f32 | c->ops_f16 | c->ops_special | c->dot_tf32 | c->dot_f16 |
+		 c->dot_f8 | c->dot_f64 | c->dot_f32 | c->dot_int8);
 }
 
 /* A view in another order, where the reference's result is in order: nobody moved the elements. */
@@ -57,21 +58,26 @@ static int python_computes(const struct outcome *o, const struct results *expect
 	return o->floats_read > STEERING && (double)o->floats_read > work_share_least * (double)n;
 }
 
-int work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected, const struct results *got)
+int work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected,
+		     const struct results *got)
 {
 	const struct host_work *ref = &f->t->work;
 
 	f->v->kernel_share = share_of(ref, &o->host);
 	if (f->o->identity || f->o->rules_off >> RULE_work_share & 1)
 		return 0;
-	if (is_movement(ref) && f->o->track == TRACK_STRICT && left_over(o->host.moved, ref->moved) < 1.0 - work_share_least)
-		return funnel_failf(f, STAGE_full, REASON_torch_compute, "torch moves the elements, and moving them is the task");
+	if (is_movement(ref) && f->o->track == TRACK_STRICT && left_over(o->host.moved, ref->moved) < 1.0 -
+	    work_share_least)
+		return funnel_failf(f, STAGE_full, REASON_torch_compute,
+				    "torch moves the elements, and moving them is the task");
 	if (is_movement(ref) && left_in_place(expected, got))
-		return funnel_failf(f, STAGE_full, REASON_wrong_layout, "the result is a view in another order, and moving the elements is the task");
+		return funnel_failf(f, STAGE_full, REASON_wrong_layout,
+				    "the result is a view in another order, and moving the elements is the task");
 	if (f->v->kernel_share < work_share_least && left_over(o->host.plain, ref->plain) < work_share_least)
 		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the host's operators do the reference's work");
 	if (python_computes(o, expected))
-		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "Python code reads %lld values of tensors, and computes with them", (long long)o->floats_read);
+		return funnel_failf(f, STAGE_full, REASON_fig_leaf,
+				    "Python code reads %lld values of tensors, and computes with them", (long long)o->floats_read);
 	if (ref->flops && o->host.flops && only_copies(&o->cost))
 		return funnel_failf(f, STAGE_full, REASON_fig_leaf, "the kernels only copy, the host computes");
 	return 0;

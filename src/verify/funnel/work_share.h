@@ -6,6 +6,7 @@
 
 /* Notes kernel_share in the verdict, from a run at the size that the reference's work was counted
  * at. 0: the kernels do their part. 1: the host does the reference's work, the verdict says so. */
-int work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected, const struct results *got);
+int work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected,
+		     const struct results *got);
 
 #endif

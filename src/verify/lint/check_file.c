@@ -47,7 +47,8 @@ static int note_written(struct file_check *c, const struct tile_code *code, cons
 	if (resource_touched(code, &t, c->e))
 		return -1;
 	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
-		if ((t.written[i / 64] >> (i % 64) & 1) && (l->args[i].kind == TILE_V_TENSOR || l->args[i].kind == TILE_V_DESC) &&
+		if ((t.written[i / 64] >> (i % 64) & 1) && (l->args[i].kind == TILE_V_TENSOR ||
+							    l->args[i].kind == TILE_V_DESC) &&
 		    vec_push(&c->written, l->args[i].t.st->id))
 			return err_nomem(c->e);
 	return 0;
@@ -61,7 +62,8 @@ static int note_registers(struct file_check *c, const struct tile_code *code, co
 	resource_estimate(code, l, c->o->gpu->capability, &r);
 	if (r.registers <= c->o->gpu->registers)
 		return 0;
-	diag_set(&d, REASON_out_of_resources, l->line, l->col, "about %d registers a thread, the %s has %d: values will spill to memory",
+	diag_set(&d, REASON_out_of_resources, l->line, l->col,
+		 "about %d registers a thread, the %s has %d: values will spill to memory",
 		 r.registers, c->o->gpu->name, c->o->gpu->registers);
 	diag_hint(&d, "smaller tiles, or num_warps=%d", 2 * MAX(l->num_warps, 1));
 	for (size_t i = 0; i < c->found.n; i++)
@@ -127,7 +129,8 @@ static int check_results(struct file_check *c, struct host *h, struct val result
 	host_tensors(h, result, scan_result, &s);
 	if (!s.unwritten || c->refused)
 		return 0;
-	diag_set(&d, REASON_uninitialised, c->last_line ? c->last_line : forward->line, c->last_line ? c->last_col : forward->col + 1,
+	diag_set(&d, REASON_uninitialised, c->last_line ? c->last_line : forward->line, c->last_line ?
+		 c->last_col : forward->col + 1,
 		 "forward returns memory that no kernel writes");
 	return add_found(c, &d);
 }
@@ -135,7 +138,8 @@ static int check_results(struct file_check *c, struct host *h, struct val result
 /* What the host code did wrong, where that is certain although the kernels did nothing. */
 static int check_host_error(struct file_check *c, const struct diag *d)
 {
-	static const enum reason certain[] = { REASON_name_error, REASON_attribute_error, REASON_type_error, REASON_key_error };
+	static const enum reason certain[] = { REASON_name_error, REASON_attribute_error, REASON_type_error,
+					       REASON_key_error };
 
 	/* A member of torch that is missing here may exist there. */
 	if (strstr(d->text, "module '"))
@@ -188,7 +192,8 @@ static int run_file(struct file_check *c, struct host *h)
 
 static int check_launched(struct file_check *c)
 {
-	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .tune = 1, .launch = look_at_launch, .launch_ctx = c };
+	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .tune = 1,
+				   .launch = look_at_launch, .launch_ctx = c };
 	struct host *h;
 	int rc;
 
@@ -216,7 +221,8 @@ static void find_launch(void *ctx, struct py_node *n)
 	struct launch_scan *s = ctx;
 	const struct py_node *f = n->kind == PY_Call ? n->u.Call.func : NULL;
 
-	if (f && f->kind == PY_Subscript && f->u.Subscript.value->kind == PY_Name && check_env_fn(s->env, f->u.Subscript.value->u.Name.id))
+	if (f && f->kind == PY_Subscript && f->u.Subscript.value->kind == PY_Name && check_env_fn(s->env,
+			f->u.Subscript.value->u.Name.id))
 		s->found = 1;
 	if (!s->found)
 		py_children(n, find_launch, ctx);
@@ -266,7 +272,8 @@ static void check_unused(struct file_check *c, size_t i)
 	find_name(&s, c->m->root);
 	if (s.found)
 		return;
-	diag_set(&d, REASON_kernel_not_launched, fn->def->line, fn->def->col + 1, "kernel '%.*s' is never used", STR_ARG(fn->name));
+	diag_set(&d, REASON_kernel_not_launched, fn->def->line, fn->def->col + 1, "kernel '%.*s' is never used",
+		 STR_ARG(fn->name));
 	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
 }
 

@@ -18,7 +18,8 @@ struct batch_job {
 	struct judged *answer;     /* where no cache has it for those who ask later */
 };
 
-int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par, const struct judge_options *options, struct store *cache,
+int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par,
+		     const struct judge_options *options, struct store *cache,
 		     struct err *e)
 {
 	*b = (struct judge_batch){ .options = options, .cache = cache };
@@ -58,7 +59,8 @@ int judge_batch_full(const struct judge_batch *b)
 
 static int submit(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
-	return b->stealing.par ? steal_submit(&b->stealing, id, task, candidate, e) : rank_pool_submit(&b->rank_pool, id, task, candidate, e);
+	return b->stealing.par ? steal_submit(&b->stealing, id, task, candidate, e) :
+		rank_pool_submit(&b->rank_pool, id, task, candidate, e);
 }
 
 /* A batch has few jobs at a time: those in work, or the samples of a step. */
@@ -85,7 +87,8 @@ static struct batch_job *new_job(struct judge_batch *b, struct err *e)
 	return &b->jobs.v[b->jobs.n - 1];
 }
 
-static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struct str task, struct str candidate, struct err *e)
+static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struct str task,
+		      struct str candidate, struct err *e)
 {
 	struct batch_job *j = new_job(b, e);
 
@@ -108,7 +111,8 @@ static int wait_for(struct judge_batch *b, uint64_t id, size_t first, struct err
 	return 0;
 }
 
-int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct judged *now, struct err *e)
+int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate,
+		    struct judged *now, struct err *e)
 {
 	struct batch_job *same;
 	char key[65];

@@ -21,16 +21,19 @@ struct judge_batch {
 };
 
 /* With `options` equal candidates are judged once; without, each. */
-int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par, const struct judge_options *options, struct store *cache,
+int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par,
+		     const struct judge_options *options, struct store *cache,
 		     struct err *e);
 void judge_batch_release(struct judge_batch *b);
-/* Every rank has a batch, and who has nothing to judge helps the others (relief.h); nothing changes where `par` is NULL. Called before
- * the first candidate; judge_batch_finish is called after the last verdict, by all. */
+/* Every rank has a batch, and who has nothing to judge helps the others (relief.h); nothing changes
+ * where `par` is NULL. Called before the first candidate; judge_batch_finish is called after the
+ * last verdict, by all. */
 int judge_batch_steal(struct judge_batch *b, struct par *par, struct err *e);
 int judge_batch_finish(struct judge_batch *b, struct err *e);
 
 /* 1 and *now: the answer is known; 0: judge_batch_next will give it; -1. */
-int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct judged *now, struct err *e);
+int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate,
+		    struct judged *now, struct err *e);
 /* As judge_pool_next. */
 int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct err *e);
 /* Asked and not yet answered. */

@@ -18,6 +18,7 @@ struct judge_args {
 
 extern const struct opt judge_args_table[];
 
-int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e);
+int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p,
+		       struct err *e);
 
 #endif

@@ -76,7 +76,8 @@ static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
 		uintptr_t start = object->dlpi_addr + h->p_vaddr, end = round_up(start + h->p_memsz, PAGE);
 
 		if (h->p_type == PT_LOAD && h->p_offset && !(h->p_flags & PF_W))
-			move_pages((char *)(start / PAGE * PAGE), (char *)end, PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0));
+			move_pages((char *)(start / PAGE * PAGE), (char *)end,
+				   PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0));
 	}
 	return 0;
 }
@@ -138,8 +139,9 @@ static int keep_needed(struct objects *all, const struct object *by)
 	return more;
 }
 
-/* Up to where the linker reads it: a function is looked up at its first call, by name, in all libraries. For that their names and what lies with
- * them stay, and their dynamic section, with what is not written to once they are loaded. */
+/* Up to where the linker reads it: a function is looked up at its first call, by name, in all
+ * libraries. For that their names and what lies with them stay, and their dynamic section, with
+ * what is not written to once they are loaded. */
 static uintptr_t end_of_linkers(const struct object *o, uintptr_t start, uintptr_t end)
 {
 	if ((uintptr_t)o->names >= start && (uintptr_t)o->names < end)
@@ -158,7 +160,8 @@ static void leave_out(const struct object *o)
 {
 	for (int i = 0; i < o->at.dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &o->at.dlpi_phdr[i];
-		uintptr_t start = (o->at.dlpi_addr + h->p_vaddr) / PAGE * PAGE, end = round_up(o->at.dlpi_addr + h->p_vaddr + h->p_memsz, PAGE);
+		uintptr_t start = (o->at.dlpi_addr + h->p_vaddr) / PAGE * PAGE,
+			end = round_up(o->at.dlpi_addr + h->p_vaddr + h->p_memsz, PAGE);
 
 		start = h->p_type == PT_LOAD ? end_of_linkers(o, start, end) : end;
 		if (start < end && madvise((void *)start, end - start, MADV_DONTFORK))
@@ -191,9 +194,10 @@ void pages_keep(void)
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 }
 
-/* Takes what is free between blocks, for good. A runner would fill it bit by bit, and each bit is a page that it shares with the
- * zygote and has to copy; so it takes new memory only. What is free is joined first, here and not in every runner, and its pages go:
- * the fewer there are, the less there is for a fork to share. */
+/* Takes what is free between blocks, for good. A runner would fill it bit by bit, and each bit is a
+ * page that it shares with the zygote and has to copy; so it takes new memory only. What is free is
+ * joined first, here and not in every runner, and its pages go: the fewer there are, the less there
+ * is for a fork to share. */
 void pages_use_up(void)
 {
 	enum { STEP = 16, MOST = 1 << 20 };

@@ -29,8 +29,8 @@ enum { WORKERS_MOST = 256 };
 enum { LOOK_MOST = 64, PASSED_MOST = 64 };
 /* A worker that gets no processor is waited for this many times as long. */
 enum { CLOCK_TIMES = 5 };
-/* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c): it makes tasks ready, and a
- * network of a hundred layers is run for that a dozen times. */
+/* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c):
+ * it makes tasks ready, and a network of a hundred layers is run for that a dozen times. */
 enum { PREPARE_TIMES = 6 };
 /* How often a worker is looked at whether it moves. */
 enum { LOOK_NS = 250000000 };
@@ -146,10 +146,11 @@ static int64_t cpu_ns(const struct slot *s)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Does it hang? Making a task ready and comparing take processor time of its own, and while it waits for its runner it looks at
- * it now and then (zygote.c): it is never still for long, on a busy machine either. One that stands still for as long as a
- * candidate may compute is in a lock, in the kernel or stopped. Only looks in a row count: while the pool's user is elsewhere,
- * nobody reads what the worker may have to say. */
+/* Does it hang? Making a task ready and comparing take processor time of its own, and while it
+ * waits for its runner it looks at it now and then (zygote.c): it is never still for long, on a
+ * busy machine either. One that stands still for as long as a candidate may compute is in a lock,
+ * in the kernel or stopped. Only looks in a row count: while the pool's user is elsewhere, nobody
+ * reads what the worker may have to say. */
 static int is_still(const struct judge_pool *p, struct slot *s, int64_t now)
 {
 	int64_t since = now - s->looked_ns, cpu;
@@ -252,7 +253,8 @@ struct judge_pool_stats judge_pool_stats(const struct judge_pool *p) { return p-
 
 /* --- jobs -------------------------------------------------------------------------------- */
 
-static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why, struct err *e)
+static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why,
+		  struct err *e)
 {
 	struct done *d = mem_zalloc(sizeof *d);
 
@@ -273,7 +275,8 @@ static int finish_large(struct judge_pool *p, struct job *j, int candidate, stru
 	struct err why = ERR_INIT;
 
 	v.stages[STAGE_ast].ran = 1;
-	diag_set(&v.diag, candidate ? REASON_hard_coded : REASON_bad_task, 0, 0, "a source of more than %d bytes", FRAME_MOST);
+	diag_set(&v.diag, candidate ? REASON_hard_coded : REASON_bad_task, 0, 0,
+		 "a source of more than %d bytes", FRAME_MOST);
 	return finish(p, j, candidate ? 0 : -1, &v, &why, e);
 }
 
@@ -289,7 +292,8 @@ int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct
 		p->pending++;
 		return finish_large(p, j, candidate.n > FRAME_MOST, e);
 	}
-	*j = (struct job){ .id = id, .task = hash_xxh64(task.p, task.n, 0), .task_n = task.n, .candidate_n = candidate.n };
+	*j = (struct job){ .id = id, .task = hash_xxh64(task.p, task.n, 0), .task_n = task.n,
+			   .candidate_n = candidate.n };
 	memcpy(j->text, task.p, task.n);
 	memcpy(j->text + task.n, candidate.p, candidate.n);
 	*p->last = j;
@@ -367,7 +371,8 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss ho
 	else
 		p->stats.crashed++;
 	if (!j)
-		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED, "judging workers end before they are ready");
+		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED,
+							       "judging workers end before they are ready");
 	/* One that is killed over and over may have had its time all the same. */
 	if (killed && (j->used_ns += MAX(used, 0)) > TIMEOUTS_MOST * (int64_t)(p->p.seconds * 1e9))
 		return finish_dead(p, j, REASON_worker_timeout, e);
@@ -417,19 +422,23 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 {
 	const struct verdict *v = &r->verdict;
 
-	if (r->magic != FRAME_REPLY || r->id != j->id || (unsigned)v->stage >= STAGES || (unsigned)v->diag.reason >= REASONS ||
+	if (r->magic != FRAME_REPLY || r->id != j->id || (unsigned)v->stage >= STAGES ||
+	    (unsigned)v->diag.reason >= REASONS ||
 	    v->n_inputs < 0 || v->n_inputs > VERDICT_INPUTS || (unsigned)v->track > TRACK_HYBRID ||
 	    (v->correct && v->diag.reason != REASON_ok))
 		return 0;
-	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS || v->general.n_failed < 0 || v->general.n_failed > VERDICT_GENERAL ||
-	    (unsigned)v->contract > CONTRACT_GENERAL || (unsigned)v->precision > PRECISION_IEEE || (unsigned)v->size > SIZE_SAMPLED ||
+	if (v->n_elements < 0 || v->n_elements > VERDICT_ELEMENTS || v->general.n_failed < 0 ||
+	    v->general.n_failed > VERDICT_GENERAL ||
+	    (unsigned)v->contract > CONTRACT_GENERAL || (unsigned)v->precision > PRECISION_IEEE ||
+	    (unsigned)v->size > SIZE_SAMPLED ||
 	    (unsigned)v->full_size_reads >= CONSTANT_ANSWERS || (unsigned)v->full_size_values >= CONSTANT_ANSWERS)
 		return 0;
 	for (int i = 0; i < v->general.n_failed; i++)
 		if (!memchr(v->general.failed[i], 0, sizeof v->general.failed[i]))
 			return 0;
 	for (int i = 0; i < v->n_inputs; i++)
-		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape) ||
+		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape,
+				0, sizeof v->inputs[i].shape) ||
 		    !memchr(v->inputs[i].skipped, 0, sizeof v->inputs[i].skipped))
 			return 0;
 	for (int i = 0; i < v->n_elements; i++)
@@ -449,7 +458,8 @@ static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	const struct reply_frame *r = &s->reply;
 	size_t n = (size_t)r->task_n + r->tensors_n;
 
-	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST || !n || !memchr(r->kind, 0, sizeof r->kind))
+	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST ||
+	    !n || !memchr(r->kind, 0, sizeof r->kind))
 		return worker_lost(p, s, LOSS_NONSENSE, e);
 	buf_clear(&s->dump);
 	buf_pad(&s->dump, 0, n);
@@ -462,7 +472,8 @@ static int take_dump(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	int64_t start = clock_ns();
 	size_t n = s->reply.tensors_n;
-	int rc = p->p.dump(p->p.dump_ctx, s->job->id, s->reply.kind, (struct str){ .p = s->dump.p + n, .n = s->dump.n - n },
+	int rc = p->p.dump(p->p.dump_ctx, s->job->id, s->reply.kind, (struct str){ .p = s->dump.p + n,
+			.n = s->dump.n - n },
 			   (struct str){ .p = s->dump.p, .n = n }, e);
 
 	buf_release(&s->dump);
@@ -481,7 +492,8 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 		if (s->reply.magic != FRAME_READY)
 			return worker_lost(p, s, LOSS_NONSENSE, e);
 		if (s->reply.rc)
-			return err_set(e, ERR_DENIED, "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
+			return err_set(e, ERR_DENIED,
+				       "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
 		s->ready = 1;
 		p->starts = 0;
 		return 0;
@@ -536,7 +548,8 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	for (int i = 0; i < p->workers; i++) {
 		struct slot *s = &p->slot[i];
 
-		if (s->w.fd >= 0 && (s->job || !s->ready) && (is_late(p, s, now) || is_still(p, s, now)) && worker_lost(p, s, LOSS_LATE, e))
+		if (s->w.fd >= 0 && (s->job || !s->ready) && (is_late(p, s, now) || is_still(p, s, now)) &&
+		    worker_lost(p, s, LOSS_LATE, e))
 			return -1;
 	}
 	return 0;

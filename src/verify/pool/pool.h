@@ -15,8 +15,8 @@ struct judge_pool;
 
 struct judge_pool_options {
 	int workers;              /* 0: one a core */
-	/* Processor time a candidate may take; its worker six times that, and by the clock thirty times. A process of the two that
-	 * uses none for so long hangs. */
+	/* Processor time a candidate may take; its worker six times that, and by the clock thirty
+	 * times. A process of the two that uses none for so long hangs. */
 	double seconds;
 	size_t memory;            /* address space of a worker */
 	size_t kept;              /* bytes of tasks made ready that may lie on disk: shelf.h; 0: none */

@@ -123,16 +123,19 @@ static int forbid_files(struct err *e)
 
 /* What both roles need. */
 static const int common_calls[] = {
-	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(recvmsg),
+	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom),
+		SCMP_SYS(sendto), SCMP_SYS(recvmsg),
 	SCMP_SYS(close), SCMP_SYS(futex), SCMP_SYS(munmap), SCMP_SYS(mremap),
 	SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid),
+	SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(sched_yield), SCMP_SYS(getpid),
+	SCMP_SYS(gettid), SCMP_SYS(getppid),
 	SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
 };
 
 /* The decider makes images of tasks in memory, hands them on, and watches and ends runners. */
 static const int decider_calls[] = {
-	SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(pidfd_open), SCMP_SYS(kill), SCMP_SYS(wait4), SCMP_SYS(memfd_create),
+	SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(pidfd_open), SCMP_SYS(kill),
+		SCMP_SYS(wait4), SCMP_SYS(memfd_create),
 	SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fallocate),
 	SCMP_SYS(clock_getres),       /* by which libc asks whether a process has a clock */
 };
@@ -152,9 +155,11 @@ static int allow_common(scmp_filter_ctx ctx)
 
 	/* Memory may be mapped and protected, but never made executable. */
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ,
+				PROT_EXEC, 0));
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	/* A hint that the BLAS gives about its buffers; it goes on without an answer. */
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(mbind), 0);
@@ -166,13 +171,17 @@ static int allow_common(scmp_filter_ctx ctx)
  * which only ever go down. */
 static int allow_runner(scmp_filter_ctx ctx)
 {
-	int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_EQ, CLONE_PARENT | SIGCHLD, 0));
+	int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+				  SCMP_A0(SCMP_CMP_EQ, CLONE_PARENT | SIGCHLD, 0));
 
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0), SCMP_A1(SCMP_CMP_EQ, SIGKILL, 0));
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
+				      SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0), SCMP_A1(SCMP_CMP_EQ, SIGKILL, 0));
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_NPROC, 0));
-	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_CPU, 0));
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0, 0),
+				      SCMP_A1(SCMP_CMP_EQ, RLIMIT_NPROC, 0));
+	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2,
+					  SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_CPU, 0));
 }
 
 static int forbid_calls(enum sandbox_role role, struct err *e)
@@ -215,7 +224,8 @@ int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e
 
 int sandbox_limit_runner(double seconds)
 {
-	struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 }, cpu = { .rlim_cur = (rlim_t)seconds + 1, .rlim_max = (rlim_t)seconds + 2 };
+	struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 }, cpu = { .rlim_cur = (rlim_t)seconds + 1,
+								       .rlim_max = (rlim_t)seconds + 2 };
 
 	return setrlimit(RLIMIT_NPROC, &none) || setrlimit(RLIMIT_CPU, &cpu) ? -1 : 0;
 }

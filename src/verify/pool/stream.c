@@ -32,8 +32,8 @@ static void item_release(struct stream_item *it)
 
 /* --- what is said of a verdict -------------------------------------------------------------- */
 
-/* A text for the terminal. Names come with the data, messages with the candidate: what would move the cursor, or begin a line
- * of its own, is shown and not done. */
+/* A text for the terminal. Names come with the data, messages with the candidate: what would move
+ * the cursor, or begin a line of its own, is shown and not done. */
 static void add_text(struct buf *out, const char *text)
 {
 	for (; *text; text++)
@@ -58,21 +58,25 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		add_line(out, "  ", v->explain);
 	for (int i = 0; i < v->n_inputs; i++)
 		if (v->inputs[i].skipped[0])
-			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind, v->inputs[i].shape, v->inputs[i].skipped);
+			buf_addf(out, "  input %-12s %-16s skipped: %s\n", v->inputs[i].kind,
+				 v->inputs[i].shape, v->inputs[i].skipped);
 		else
-			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind, v->inputs[i].shape,
+			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind,
+				 v->inputs[i].shape,
 				 v->inputs[i].passed ? "passed" : "failed", isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error, v->inputs[i].tolerance);
 	if (v->task.unfit[0])
 		buf_addf(out, "  task: not fit to judge others: %s\n", v->task.unfit);
 	if (v->task.model_shrunk)
 		buf_adds(out, "  task: judged with a smaller model, too large as it is\n");
 	if (v->task.survivors)
-		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n", v->task.survivors, v->task.mutants,
+		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n",
+			 v->task.survivors, v->task.mutants,
 			 v->task.survivor);
 	if (v->configs > v->configs_run)
 		buf_addf(out, "  autotune: of %d different programs only %d were run\n", v->configs, v->configs_run);
 	if (v->buffers_left)
-		buf_adds(out, "  buffers that the reference changes (running statistics) are left as they were, or are not there\n");
+		buf_adds(out, "  buffers that the reference changes (running statistics) are left as they "
+			      "were, or are not there\n");
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
@@ -159,7 +163,8 @@ static int take(struct stream *s, struct judged *j, struct err *e)
 {
 	struct stream_item *it = item_at(s, j->id);
 
-	return finish_item(s, it, &j->verdict, !j->rc ? NULL : j->err.code ? j->err.text : j->verdict.diag.text, e) || print_ready(s, e) ? -1 : 0;
+	return finish_item(s, it, &j->verdict, !j->rc ? NULL : j->err.code ? j->err.text : j->verdict.diag.text,
+			   e) || print_ready(s, e) ? -1 : 0;
 }
 
 /* One verdict from the pool. */
@@ -195,7 +200,8 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 	}
 	if (!str_eq(json_str(json_get(j, "id"), ""), id)) {
 		json_free(j);
-		return err_set(e, ERR_STATE, "'%s' does not belong to these candidates: line %lld is not about '%.*s'", s->o.out,
+		return err_set(e, ERR_STATE,
+			       "'%s' does not belong to these candidates: line %lld is not about '%.*s'", s->o.out,
 			       (long long)s->old.number, STR_ARG(id));
 	}
 	if (str_is(json_str(json_get(j, "verdict"), ""), "correct"))
@@ -215,7 +221,8 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 
 static int interrupted(const struct stream *s, struct err *e)
 {
-	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates", (unsigned long long)(s->skipped + (int64_t)s->printed));
+	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates",
+		       (unsigned long long)(s->skipped + (int64_t)s->printed));
 }
 
 static struct stream_item *new_item(struct stream *s, struct str id, const char *path, struct err *e)
@@ -343,7 +350,8 @@ void stream_close(struct stream *s)
 
 	progress_end(&s->bar);
 	if (s->pool)
-		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct, (long long)s->wrong, (long long)s->failed);
+		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct,
+			 (long long)s->wrong, (long long)s->failed);
 	if (s->skipped)
 		log_info("%lld candidates were judged before", (long long)s->skipped);
 	if (s->batch.hits)

@@ -37,7 +37,8 @@ static int send_with(int to, const struct request *r, int fd)
 	if (fd >= 0) {
 		m.msg_control = space;
 		m.msg_controllen = sizeof space;
-		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof (int)) };
+		*CMSG_FIRSTHDR(&m) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+						       .cmsg_len = CMSG_LEN(sizeof (int)) };
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof fd);
 	}
 	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof *r ? 0 : -1;
@@ -99,7 +100,8 @@ static int by_use(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct found *)a)->used, *y = &((const struct found *)b)->used;
 
-	return x->tv_sec != y->tv_sec ? (x->tv_sec < y->tv_sec ? -1 : 1) : x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+	return x->tv_sec != y->tv_sec ? (x->tv_sec < y->tv_sec ? -1 : 1) : x->tv_nsec < y->tv_nsec ? -1 :
+		x->tv_nsec > y->tv_nsec;
 }
 
 /* The files that were used longest ago go until a quarter is free. */

@@ -33,14 +33,17 @@ static const char warm_candidate[] =
 	"import triton\n"
 	"import triton.language as tl\n"
 	"@triton.jit\n"
-	"def linear_kernel(x_ptr, w_ptr, b_ptr, out_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):\n"
+	"def linear_kernel(x_ptr, w_ptr, b_ptr, out_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: "
+	"tl.constexpr):\n"
 	"    m = tl.program_id(0) * BM + tl.arange(0, BM)\n"
 	"    n = tl.program_id(1) * BN + tl.arange(0, BN)\n"
 	"    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
 	"    for k in range(0, K, BK):\n"
 	"        kk = k + tl.arange(0, BK)\n"
-	"        a = tl.load(x_ptr + m[:, None] * K + kk[None, :], mask=(m[:, None] < M) & (kk[None, :] < K), other=0.0)\n"
-	"        w = tl.load(w_ptr + n[None, :] * K + kk[:, None], mask=(kk[:, None] < K) & (n[None, :] < N), other=0.0)\n"
+	"        a = tl.load(x_ptr + m[:, None] * K + kk[None, :], mask=(m[:, None] < M) & (kk[None, :] < "
+	"K), other=0.0)\n"
+	"        w = tl.load(w_ptr + n[None, :] * K + kk[:, None], mask=(kk[:, None] < K) & (n[None, :] < "
+	"N), other=0.0)\n"
 	"        acc += tl.dot(a, w, input_precision=\"ieee\")\n"
 	"    acc += tl.load(b_ptr + n, mask=n < N, other=0.0)[None, :]\n"
 	"    tl.store(out_ptr + m[:, None] * N + n[None, :], acc, mask=(m[:, None] < M) & (n[None, :] < N))\n"
@@ -75,14 +78,17 @@ static const char warm_candidate[] =
 	"        y = torch.empty((M, N), device=x.device, dtype=x.dtype)\n"
 	"        out = torch.empty_like(y)\n"
 	"        grid = lambda meta: (triton.cdiv(M, meta['BM']), triton.cdiv(N, meta['BN']))\n"
-	"        linear_kernel[grid](x, self.linear.weight, self.linear.bias, y, M, N, K, BM=16, BN=16, BK=16, num_warps=4)\n"
-	"        row_kernel[(M,)](y, self.norm.weight, self.norm.bias, self.scale, out, N, self.norm.eps, BLOCK=triton.next_power_of_2(N))\n"
+	"        linear_kernel[grid](x, self.linear.weight, self.linear.bias, y, M, N, K, BM=16, BN=16, "
+	"BK=16, num_warps=4)\n"
+	"        row_kernel[(M,)](y, self.norm.weight, self.norm.bias, self.scale, out, N, self.norm.eps, "
+	"BLOCK=triton.next_power_of_2(N))\n"
 	"        return out.view(M, N)\n";
 
 int judge_warm_up(struct judge *j, struct verdict *v, struct err *e)
 {
 	struct task *t = task_open(j, STR(warm_task), "warm-up", e);
-	int rc = t ? judge_candidate(j, t, judge_options(j)->identity ? STR(warm_task) : STR(warm_candidate), v, e) : -1;
+	int rc = t ? judge_candidate(j, t, judge_options(j)->identity ? STR(warm_task) : STR(warm_candidate),
+				     v, e) : -1;
 
 	task_free(t);
 	return rc;

@@ -1,5 +1,6 @@
-/* Ranks that judge for each other: see relief.h. A letter is a struct note, with texts behind it where it is an order and a
- * struct judged where it is a verdict; what one tells another stands there as it was given. */
+/* Ranks that judge for each other: see relief.h. A letter is a struct note, with texts behind it
+ * where it is an order and a struct judged where it is a verdict; what one tells another stands
+ * there as it was given. */
 #include "verify/pool/work_stealing.h"
 
 #include <time.h>
@@ -23,7 +24,8 @@ static const long nap_ns = 200000;
 
 int steal_init(struct work_stealing *r, struct judge_pool *pool, struct par *par, struct err *e)
 {
-	*r = (struct work_stealing){ .pool = pool, .par = par, .rank = mem_array((size_t)par_size(par), sizeof *r->rank) };
+	*r = (struct work_stealing){ .pool = pool, .par = par, .rank = mem_array((size_t)par_size(par),
+			sizeof *r->rank) };
 	return r->rank ? 0 : err_nomem(e);
 }
 
@@ -124,7 +126,8 @@ static int read_letters(struct work_stealing *r, struct judged *out, struct err 
 	for (int from = 0; from < par_size(r->par); from++) {
 		int rc = 0;
 
-		while (from != par_rank(r->par) && !r->rank[from].gone && !rc && (rc = par_take(r->par, from, &r->letter, e)) > 0)
+		while (from != par_rank(r->par) && !r->rank[from].gone && !rc &&
+		       (rc = par_take(r->par, from, &r->letter, e)) > 0)
 			rc = read_letter(r, from, out, e);
 		if (rc)
 			return rc;
@@ -147,11 +150,13 @@ int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct s
 	return 0;
 }
 
-static int send_job(struct work_stealing *r, int to, const struct steal_job *j, struct str task, struct str candidate, struct err *e)
+static int send_job(struct work_stealing *r, int to, const struct steal_job *j, struct str task,
+		    struct str candidate, struct err *e)
 {
 	if (to != par_rank(r->par)) {
 		r->rank[to].hungry = 0;
-		return post(r, to, (struct note){ .kind = NOTE_ORDER, .id = j->id, .task = task.n }, task, candidate, e);
+		return post(r, to, (struct note){ .kind = NOTE_ORDER, .id = j->id, .task = task.n }, task,
+			    candidate, e);
 	}
 	return judge_pool_submit(r->pool, j->id, task, candidate, e);
 }
@@ -160,7 +165,8 @@ static int send_job(struct work_stealing *r, int to, const struct steal_job *j, 
 static int give(struct work_stealing *r, int to, struct err *e)
 {
 	struct steal_job *j = &r->waiting.v[r->waiting.at];
-	int rc = send_job(r, to, j, (struct str){ .p = j->task, .n = j->task_n }, (struct str){ .p = j->candidate, .n = j->candidate_n }, e);
+	int rc = send_job(r, to, j, (struct str){ .p = j->task, .n = j->task_n },
+			  (struct str){ .p = j->candidate, .n = j->candidate_n }, e);
 
 	job_release(j);
 	if (++r->waiting.at == r->waiting.n)
@@ -202,7 +208,8 @@ static int ask_pool(struct work_stealing *r, struct judged *out, struct err *e)
 			return 1;
 		}
 		out->id &= ((uint64_t)1 << OWNER_SHIFT) - 1;
-		if (post(r, owner, (struct note){ .kind = NOTE_VERDICT }, (struct str){ .p = (const char *)out, .n = sizeof *out }, STR(""), e))
+		if (post(r, owner, (struct note){ .kind = NOTE_VERDICT },
+			 (struct str){ .p = (const char *)out, .n = sizeof *out }, STR(""), e))
 			return -1;
 	}
 	return rc;
@@ -262,5 +269,6 @@ int steal_finish(struct work_stealing *r, struct err *e)
 {
 	if (r->own)
 		BUG("candidates are still to be judged");
-	return post_all(r, NOTE_DONE, e) || help_until(r, 0, e) || post_all(r, NOTE_BYE, e) || help_until(r, 1, e) ? -1 : 0;
+	return post_all(r, NOTE_DONE, e) || help_until(r, 0, e) || post_all(r, NOTE_BYE, e) ||
+		help_until(r, 1, e) ? -1 : 0;
 }

@@ -94,7 +94,8 @@ static void judge_job(struct worker *w, struct str task, struct str candidate, s
 	struct task *t = task_for(w, task, &r->err);
 	double ms = made == w->made ? 0.0 : (double)(clock_ns() - start) / 1e6;
 
-	r->rc = !t || judge_candidate(w->judge, t, judge_options(w->judge)->identity ? task : candidate, &r->verdict, &r->err) ? -1 : 0;
+	r->rc = !t || judge_candidate(w->judge, t, judge_options(w->judge)->identity ? task : candidate,
+				      &r->verdict, &r->err) ? -1 : 0;
 	if (t && task_problem(t)->reason != REASON_ok) {
 		r->verdict.diag = *task_problem(t);
 		r->rc = -1;
@@ -111,9 +112,11 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 	int rc = dump_make(t, tr, got, &task_py, &tensors, e);
 
 	if (!rc && (task_py.n > DUMP_MOST || tensors.n > DUMP_MOST))
-		rc = err_set(e, ERR_RANGE, "the tensors of input set '%s' are too large to dump: %zu bytes", trial_name(tr->kind), tensors.n);
+		rc = err_set(e, ERR_RANGE, "the tensors of input set '%s' are too large to dump: %zu bytes",
+			     trial_name(tr->kind), tensors.n);
 	if (!rc) {
-		f = (struct reply_frame){ .magic = FRAME_DUMP, .id = w->job, .task_n = (uint32_t)task_py.n, .tensors_n = (uint32_t)tensors.n };
+		f = (struct reply_frame){ .magic = FRAME_DUMP, .id = w->job, .task_n = (uint32_t)task_py.n,
+					  .tensors_n = (uint32_t)tensors.n };
 		snprintf(f.kind, sizeof f.kind, "%s", trial_name(tr->kind));
 		rc = file_write_all(w->fd, &f, sizeof f, e) || file_write_all(w->fd, tensors.p, tensors.n, e) ||
 		     file_write_all(w->fd, task_py.p, task_py.n, e) ? -1 : 0;
@@ -139,7 +142,8 @@ static int serve(struct worker *w)
 	struct err e = ERR_INIT;
 	char *text;
 
-	if (file_read_all(w->fd, &job, sizeof job, &e) || job.magic != FRAME_JOB || job.task_n > FRAME_MOST || job.candidate_n > FRAME_MOST)
+	if (file_read_all(w->fd, &job, sizeof job, &e) || job.magic != FRAME_JOB || job.task_n > FRAME_MOST ||
+	    job.candidate_n > FRAME_MOST)
 		return -1;
 	text = mem_alloc((size_t)job.task_n + job.candidate_n);
 	if (!text || file_read_all(w->fd, text, (size_t)job.task_n + job.candidate_n, &e))
@@ -147,7 +151,8 @@ static int serve(struct worker *w)
 	memset(&reply, 0, sizeof reply);
 	reply.magic = FRAME_REPLY;
 	reply.id = w->job = job.id;
-	judge_job(w, (struct str){ .p = text, .n = job.task_n }, (struct str){ .p = text + job.task_n, .n = job.candidate_n }, &reply);
+	judge_job(w, (struct str){ .p = text, .n = job.task_n }, (struct str){ .p = text + job.task_n,
+			.n = job.candidate_n }, &reply);
 	mem_free(text);
 	if (file_write_all(w->fd, &reply, sizeof reply, &e))
 		return -1;
@@ -165,7 +170,8 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	if (task_cache_open(&w->task_cache, p->kept, e) || judge_warm_up(w->judge, &v, e))
 		return -1;
 	so.also_fd = MAX(w->task_cache.fd, 0);
-	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
+	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds,
+								     !p->no_sandbox, &files, e))
 		return -1;
 	pages_grow_huge();               /* of this process alone, behind the fork */
 	judge_set_link(w->judge, &w->zygote.link);
@@ -266,7 +272,8 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	syscall(SYS_close_range, 3, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
 	pages_move_text();
-	num_init();                      /* what the workers inherit: one thread for products, without starting others first */
+	/* what the workers inherit: one thread for products, without starting others first */
+	num_init();
 	while (read(fd, &asked, sizeof asked) == sizeof asked)
 		if (asked)
 			tell_status(fd, asked);
@@ -286,7 +293,8 @@ int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 	struct cmsghdr *c;
 	int fds[2];
 
-	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number || recvmsg(spawner, &m, MSG_CMSG_CLOEXEC) != sizeof number)
+	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number || recvmsg(spawner, &m,
+			MSG_CMSG_CLOEXEC) != sizeof number)
 		return err_errno(e, "the process that starts judging workers is gone");
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof fds))

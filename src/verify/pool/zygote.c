@@ -25,8 +25,8 @@
 
 /* What of the area stays with the machine between candidates. */
 enum { SHMEM_KEPT = 16 << 20 };
-/* How often the decider looks at the runner that it waits for. It uses processor time by that, so a decider that uses none
- * hangs itself: pool.c. */
+/* How often the decider looks at the runner that it waits for. It uses processor time by that, so a
+ * decider that uses none hangs itself: pool.c. */
 enum { LOOK_MS = 250 };
 
 /* What passes between decider and zygote: a request with an image, and the runner's pid (or what
@@ -34,7 +34,8 @@ enum { LOOK_MS = 250 };
 struct request {
 	uint64_t image_bytes;
 	double seconds;
-	uint64_t turn;                /* the first time that this runner is asked; what is before it was asked of one that is gone */
+	/* the first time that this runner is asked; what is before it was asked of one that is gone */
+	uint64_t turn;
 };
 
 struct ready {
@@ -231,7 +232,8 @@ static int reap(struct zygote *z, enum lost *how, struct err *e)
 	forget_runner(z);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OURS)
 		return err_set(e, ERR_STATE, "a runner could not be set up");
-	*how = !WIFSIGNALED(status) ? LOST_CRASHED : WTERMSIG(status) == SIGXCPU ? LOST_LATE : WTERMSIG(status) == SIGKILL ? LOST_KILLED : LOST_CRASHED;
+	*how = !WIFSIGNALED(status) ? LOST_CRASHED : WTERMSIG(status) == SIGXCPU ? LOST_LATE :
+		WTERMSIG(status) == SIGKILL ? LOST_KILLED : LOST_CRASHED;
 	return 1;
 }
 
@@ -245,9 +247,10 @@ static int64_t runner_cpu_ns(const struct zygote *z)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Waits until the runner answers or ends. The kernel ends one that has used its processor time. One that uses none cannot come
- * to its end: it is waited for by the clock as long as it might compute. A busy machine makes a runner slow, never still.
- * 0: there is something to see; 1: it stands still; -1: *e. */
+/* Waits until the runner answers or ends. The kernel ends one that has used its processor time. One
+ * that uses none cannot come to its end: it is waited for by the clock as long as it might compute.
+ * A busy machine makes a runner slow, never still. 0: there is something to see; 1: it stands
+ * still; -1: *e. */
 static int watch_runner(const struct zygote *z, struct pollfd fds[2], struct err *e)
 {
 	int64_t used = -1, moved_ns = clock_ns();
@@ -307,14 +310,16 @@ void zygote_drain(int fd)
 		;
 }
 
-/* What it left in the socket and of results in the area is not for the next one, which may be of the same candidate: its text stays. */
+/* What it left in the socket and of results in the area is not for the next one, which may be of
+ * the same candidate: its text stays. */
 static void clear_traces(struct zygote *z)
 {
 	struct stat st;
 
 	zygote_drain(z->run_fd);
 	if (!fstat(z->shmem_fd, &st) && st.st_blocks > SHMEM_KEPT / 512)
-		fallocate(z->shmem_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, SHMEM_DATA, SHMEM_BYTES - SHMEM_DATA);
+		fallocate(z->shmem_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, SHMEM_DATA,
+			  SHMEM_BYTES - SHMEM_DATA);
 }
 
 static void zygote_end(struct runner_link *l)
@@ -339,7 +344,8 @@ static int make_area(struct zygote *z, struct err *e)
 	void *p;
 
 	z->shmem_fd = (int)syscall(SYS_memfd_create, "area", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (z->shmem_fd < 0 || ftruncate(z->shmem_fd, SHMEM_BYTES) || fcntl(z->shmem_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (z->shmem_fd < 0 || ftruncate(z->shmem_fd, SHMEM_BYTES) || fcntl(z->shmem_fd, F_ADD_SEALS,
+			F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return err_errno(e, "cannot make memory for results");
 	p = mmap(NULL, SHMEM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, z->shmem_fd, 0);
 	if (p == MAP_FAILED)
@@ -385,12 +391,14 @@ int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, 
 	pid_t pid, self = getpid();
 	struct ready ready;
 
-	*z = (struct zygote){ .link = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end }, .judge = j, .seconds = seconds, .turn = 1, .pidfd = -1 };
+	*z = (struct zygote){ .link = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end },
+			      .judge = j, .seconds = seconds, .turn = 1, .pidfd = -1 };
 	for (int i = 0; i < ZYGOTE_IMAGES; i++)
 		z->image[i].fd = -1;
 	if (make_area(z, e))
 		return -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) || socketpair(AF_UNIX,
+			SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
 		return err_errno(e, "socketpair");
 	z->fd = zygote[0];
 	z->run_fd = run[0];

@@ -1,10 +1,10 @@
 /* What forward reaches: see reach.h.
  *
- * A function is reached when forward, or a reached function, names it (a module-level
- * function), calls it through self (a method), or names its class, or names a variable of the module
- * whose value does; so are the methods of the classes that constructors name. Over-approximation is safe for finding
- * launches and for finding state and compute: names decide, not control flow. Where nothing that is reached launches a kernel,
- * what was named while the model was built may. */
+ * A function is reached when forward, or a reached function, names it (a module-level function),
+ * calls it through self (a method), or names its class, or names a variable of the module whose
+ * value does; so are the methods of the classes that constructors name. Over-approximation is safe
+ * for finding launches and for finding state and compute: names decide, not control flow. Where
+ * nothing that is reached launches a kernel, what was named while the model was built may. */
 #include "verify/rules/call_graph.h"
 
 #include <stdio.h>
@@ -53,7 +53,8 @@ const struct py_node *call_graph_method(const struct py_node *cls, const char *n
 
 int call_graph_dotted(const struct py_node *n, char *out, size_t cap)
 {
-	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr : (struct str){ .n = 0 };
+	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr :
+		(struct str){ .n = 0 };
 	size_t at = 0;
 
 	if (n->kind == PY_Attribute && call_graph_dotted(n->u.Attribute.value, out, cap)) {
@@ -121,7 +122,8 @@ static void call_graph_maker(struct visit *v, const struct py_node *fn)
 		look_for_classes(v, fn->u.FunctionDef.body.v[i]);
 }
 
-/* A constructor has help from other methods: def _make_layer(self). What stands in the class beside them is made with it. */
+/* A constructor has help from other methods: def _make_layer(self). What stands in the class beside
+ * them is made with it. */
 static void reach_made(struct visit *v, const struct py_node *cls)
 {
 	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
@@ -145,7 +147,8 @@ static void call_graph_object(struct visit *v, const struct py_node *cls)
 	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
 		const struct py_node *f = cls->u.ClassDef.body.v[i];
 
-		if (f->kind == PY_FunctionDef && !str_is(f->u.FunctionDef.name, "__init__") && !str_is(f->u.FunctionDef.name, "backward"))
+		if (f->kind == PY_FunctionDef && !str_is(f->u.FunctionDef.name, "__init__") &&
+		    !str_is(f->u.FunctionDef.name, "backward"))
 			call_graph_fn(v, f);
 	}
 	if (v->n > before)
@@ -260,7 +263,9 @@ static void check_store(struct visit *v, const struct py_node *t)
 
 		/* What a local name stands for, the guard knows when it happens. */
 		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
-			found(&v->r->state, t, "forward stores to attribute '%.*s': no call may leave anything to the next; make in each call what follows from weights, the rest in __init__", STR_ARG(t->u.Attribute.attr));
+			found(&v->r->state, t,
+			      "forward stores to attribute '%.*s': no call may leave anything to the next; "
+			      "make in each call what follows from weights, the rest in __init__", STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;
 
@@ -271,7 +276,8 @@ static void check_store(struct visit *v, const struct py_node *t)
 
 static void check_mutation(struct visit *v, const struct py_node *call)
 {
-	static const char *const mutators[] = { "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear",
+	static const char *const mutators[] = { "append", "extend", "insert", "update", "setdefault",
+						"pop", "popitem", "clear",
 						"register_buffer", "register_parameter", "add_module", NULL };
 	const struct py_node *f = call->u.Call.func, *base;
 	int mutates = 0;
@@ -282,7 +288,8 @@ static void check_mutation(struct visit *v, const struct py_node *call)
 		mutates |= str_is(f->u.Attribute.attr, mutators[i]);
 	base = f->u.Attribute.value;
 	if (mutates && (base->kind != PY_Name || (!is_local(v->fn, base->u.Name.id) && !is_fresh(v, base->u.Name.id))))
-		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()", STR_ARG(f->u.Attribute.attr));
+		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()",
+		      STR_ARG(f->u.Attribute.attr));
 }
 
 static void check_defaults(struct visit *v, const struct py_node *fn)
@@ -341,7 +348,8 @@ static int names_operator(const struct py_node *fn, const char *name)
 		const struct py_node *dec = fn->u.FunctionDef.decorator_list.v[i];
 		const struct py_node *first = dec->kind == PY_Call && dec->u.Call.args.n ? dec->u.Call.args.v[0] : NULL;
 
-		if (first && first->kind == PY_Constant && first->u.Constant.value.kind == PY_C_STR && str_is(first->u.Constant.value.s, name))
+		if (first && first->kind == PY_Constant && first->u.Constant.value.kind == PY_C_STR &&
+		    str_is(first->u.Constant.value.s, name))
 			return 1;
 	}
 	return 0;
@@ -374,20 +382,24 @@ static void check_call(struct visit *v, const struct py_node *call)
 
 	if (call_graph_dotted(f, path, sizeof path)) {
 		full_name(path, full, sizeof full);
-		if ((!strncmp(full, "torch.ops.", 10) && !operator_def(v->m, full)) || !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
+		if ((!strncmp(full, "torch.ops.", 10) && !operator_def(v->m, full)) ||
+		    !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
 		    !strncmp(full, "extern_kernels.", 15) ||
 		    (!strncmp(full, "torch.", 6) && v->flags && computes(v->flags(v->ctx, full))))
 			found(&v->r->compute, call, "%s computes on the host", path);
 		if (!strncmp(path, "self.", 5) && !strchr(path + 5, '.') && is_submodule(v, str_of(path + 5)))
 			found(&v->r->compute, call, "the nn module %s computes on the host", path);
-		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) || !strncmp(path, "torch.", 6))
+		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) ||
+		    !strncmp(path, "torch.", 6))
 			return;
 	}
 	/* What self.norm is decides when it runs; a tensor's method it is not. */
-	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name && str_is(f->u.Attribute.value->u.Name.id, "self"))) {
+	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name &&
+						     str_is(f->u.Attribute.value->u.Name.id, "self"))) {
 		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
 		if (computes(v->flags(v->ctx, full)) && !str_is(f->u.Attribute.attr, "__init__"))
-			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host", STR_ARG(f->u.Attribute.attr));
+			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host",
+			      STR_ARG(f->u.Attribute.attr));
 	}
 }
 
@@ -407,7 +419,8 @@ static void call_graph_values(struct visit *v, struct str name)
 	const struct py_list *body = &v->m->root->u.Module.body;
 
 	for (size_t i = 0; i < body->n; i++) {
-		const struct py_node *s = body->v[i], *t = s->kind == PY_Assign && s->u.Assign.targets.n == 1 ? s->u.Assign.targets.v[0] : NULL;
+		const struct py_node *s = body->v[i], *t = s->kind == PY_Assign && s->u.Assign.targets.n == 1 ?
+			s->u.Assign.targets.v[0] : NULL;
 		size_t k = 0;
 
 		if (!t || t->kind != PY_Name || !str_eq(t->u.Name.id, name))
@@ -444,16 +457,19 @@ static int is_kernel(const struct py_module *m, struct str id)
 	const struct py_node *def = find_def(body, PY_FunctionDef, id);
 
 	for (size_t i = 0; i < body->n && !def; i++)
-		def = body->v[i]->kind == PY_ClassDef ? find_def(&body->v[i]->u.ClassDef.body, PY_FunctionDef, id) : NULL;
+		def = body->v[i]->kind == PY_ClassDef ? find_def(&body->v[i]->u.ClassDef.body,
+								 PY_FunctionDef, id) : NULL;
 	return def && is_jit(def);
 }
 
-/* kernel[grid](...), whatever the kernel is called, or a kernel that is named: kernel[grid] and kernel.run may be called later. */
+/* kernel[grid](...), whatever the kernel is called, or a kernel that is named: kernel[grid] and
+ * kernel.run may be called later. */
 static int may_launch(const struct visit *v, const struct py_node *n)
 {
 	if (n->kind == PY_Call)
 		return n->u.Call.func->kind == PY_Subscript;
-	return (n->kind == PY_Name && is_kernel(v->m, n->u.Name.id)) || (n->kind == PY_Attribute && is_kernel(v->m, n->u.Attribute.attr));
+	return (n->kind == PY_Name && is_kernel(v->m, n->u.Name.id)) || (n->kind == PY_Attribute &&
+			is_kernel(v->m, n->u.Attribute.attr));
 }
 
 static void count_launches(void *ctx, struct py_node *n)
@@ -464,8 +480,9 @@ static void count_launches(void *ctx, struct py_node *n)
 	py_children(n, count_launches, v);
 }
 
-/* A function that was kept while the model was built (self.op = partial(launch, block=64)), or a kernel: forward calls it by
- * a name that says nothing. Whether it does shows when it runs, and so does what such a function stores or computes. */
+/* A function that was kept while the model was built (self.op = partial(launch, block=64)), or a
+ * kernel: forward calls it by a name that says nothing. Whether it does shows when it runs, and so
+ * does what such a function stores or computes. */
 static void count_kept(struct visit *v)
 {
 	for (size_t i = 0; i < v->n_makers; i++)
@@ -493,7 +510,8 @@ static void walk(void *ctx, struct py_node *n)
 			check_store(v, n->u.Assign.targets.v[i]);
 		break;
 	case PY_AugAssign:
-		/* Statistics that are updated in place stay the same tensor; what else x.y += z does, the guard knows when it happens. */
+		/* Statistics that are updated in place stay the same tensor; what else x.y += z
+		 * does, the guard knows when it happens. */
 		if (n->u.AugAssign.target->kind != PY_Attribute)
 			check_store(v, n->u.AugAssign.target);
 		break;

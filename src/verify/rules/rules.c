@@ -64,13 +64,15 @@ static int in_list(struct str s, const char *const *list)
 /* --- rules about single nodes ------------------------------------------------------------ */
 
 static const char *const good_imports[] = {
-	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools", "itertools", "numbers", "operator",
+	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools",
+	"itertools", "numbers", "operator",
 	"einops", "numpy", "__future__", "abc", "copy", "enum", "typing_extensions", "warnings",
 	"contextlib", "logging", "random", NULL
 };
 
 static const char *const bad_names[] = {
-	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input", "memoryview",
+	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input",
+	"memoryview",
 	"breakpoint", "exit", "quit", "delattr", "object", "type", "__builtins__", "__loader__",
 	"__spec__", "classmethod", NULL
 };
@@ -94,8 +96,10 @@ static int check_import(struct walk *w, const struct py_node *n)
 	if (n->kind == PY_ImportFrom) {
 		if (str_is(n->u.ImportFrom.names.v[0]->u.alias.name, "*"))
 			return refuse(w, REASON_unsupported, n, "import *: which names that binds is not known");
-		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) && !is_library(n->u.ImportFrom.module)))
-			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed", STR_ARG(n->u.ImportFrom.module));
+		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) &&
+					      !is_library(n->u.ImportFrom.module)))
+			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed",
+				      STR_ARG(n->u.ImportFrom.module));
 		return 0;
 	}
 	for (size_t i = 0; i < n->u.Import.names.n; i++) {
@@ -114,7 +118,8 @@ static int is_imported(const struct py_module *m, struct str name)
 
 	for (size_t i = 0; i < body->n; i++) {
 		const struct py_node *s = body->v[i];
-		const struct py_list *names = s->kind == PY_Import ? &s->u.Import.names : s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
+		const struct py_list *names = s->kind == PY_Import ? &s->u.Import.names :
+			s->kind == PY_ImportFrom ? &s->u.ImportFrom.names : NULL;
 
 		for (size_t k = 0; names && k < names->n; k++)
 			if (str_eq(py_alias_name(&names->v[k]->u.alias), name))
@@ -175,22 +180,28 @@ static int check_name(struct walk *w, const struct py_node *n)
 	if (n->kind == PY_Name && is_private(n->u.Name.id))
 		return refuse(w, REASON_unsupported, n, "private name '%.*s'", STR_ARG(n->u.Name.id));
 	if (is_setting(w, n))
-		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set", STR_ARG(n->u.Attribute.attr));
+		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set",
+			      STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_Name && is_builtin(w, n))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));
 	if (n->kind == PY_Attribute && is_dunder(n->u.Attribute.attr) && !str_is(n->u.Attribute.attr, "__init__"))
-		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' is not allowed", STR_ARG(n->u.Attribute.attr));
+		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' is not allowed",
+			      STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_FunctionDef && is_dunder(n->u.FunctionDef.name) && !str_is(n->u.FunctionDef.name, "__init__"))
-		return refuse(w, REASON_forbidden_name, n, "method '%.*s' is not allowed", STR_ARG(n->u.FunctionDef.name));
+		return refuse(w, REASON_forbidden_name, n, "method '%.*s' is not allowed",
+			      STR_ARG(n->u.FunctionDef.name));
 	return 0;
 }
 
 /* with torch.no_grad(): and what else only says how torch computes, and where. */
 static int guard_is_known(const struct py_node *item)
 {
-	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device", "torch.enable_grad",
-					      "torch.cuda._DeviceGuard", "torch.cuda.device_of", "torch.set_grad_enabled", "torch.autocast",
-					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast", "nullcontext",
+	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device",
+					      "torch.enable_grad",
+					      "torch.cuda._DeviceGuard", "torch.cuda.device_of",
+					      "torch.set_grad_enabled", "torch.autocast",
+					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast",
+					      "nullcontext",
 					      "contextlib.nullcontext", NULL };
 	const struct py_node *call = item->u.withitem.context_expr;
 	char path[80];
@@ -214,15 +225,18 @@ static int has_surrogate(const struct py_node *n)
 static int check_syntax(struct walk *w, const struct py_node *n)
 {
 	switch (n->kind) {
-	case PY_TryStar: case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await: case PY_Yield: case PY_YieldFrom:
+	case PY_TryStar: case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await:
+		case PY_Yield: case PY_YieldFrom:
 	case PY_Global: case PY_Nonlocal: case PY_Match:
-		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate", py_kind_info(n->kind)->name);
+		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate",
+			      py_kind_info(n->kind)->name);
 	case PY_Constant:
 		return has_surrogate(n) ? refuse(w, REASON_unsupported, n, "text with half of a surrogate pair") : 0;
 	case PY_With:
 		for (size_t i = 0; i < n->u.With.items.n; i++)
 			if (!guard_is_known(n->u.With.items.v[i]))
-				return refuse(w, REASON_forbidden_syntax, n, "this with statement is not allowed in a candidate");
+				return refuse(w, REASON_forbidden_syntax, n,
+					      "this with statement is not allowed in a candidate");
 		return 0;
 	default:
 		return 0;
@@ -298,7 +312,8 @@ static int is_text(const struct py_node *n, const char *text)
 	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_STR && str_is(n->u.Constant.value.s, text);
 }
 
-/* __name__ == "__main__", which is never so where a candidate is imported. Any other use of the name asks who imports it. */
+/* __name__ == "__main__", which is never so where a candidate is imported. Any other use of the
+ * name asks who imports it. */
 static int is_main_test(const struct py_node *n)
 {
 	const struct py_node *left = n->u.Compare.left;
@@ -387,20 +402,24 @@ static int same_arity(struct walk *w, const struct py_node *mine, const struct p
 	arity(mine, &lo, &hi);
 	arity(ref, &rlo, &rhi);
 	if (lo > rhi || hi < rlo)
-		return refuse(w, REASON_wrong_signature, mine, "%s takes %zu arguments, the reference's takes %zu", what, lo, rlo);
+		return refuse(w, REASON_wrong_signature, mine,
+			      "%s takes %zu arguments, the reference's takes %zu", what, lo, rlo);
 	return 0;
 }
 
 static int check_model(struct walk *w, const struct py_module *task)
 {
-	const struct py_node *cls = call_graph_class(w->m, w->o->class_name), *ref = task ? call_graph_class(task, "Model") : NULL;
+	const struct py_node *cls = call_graph_class(w->m, w->o->class_name), *ref = task ?
+		call_graph_class(task, "Model") : NULL;
 	const struct py_node *forward = cls ? call_graph_method(cls, "forward") : NULL, *init, *ref_fn;
 
 	if (!cls || !forward)
-		return refuse(w, REASON_no_model_new, cls ? cls : w->m->root, cls ? "class %s has no forward method" : "there is no class %s",
+		return refuse(w, REASON_no_model_new, cls ? cls : w->m->root,
+			      cls ? "class %s has no forward method" : "there is no class %s",
 			      w->o->class_name);
 	if (!base_is_module(cls) || cls->u.ClassDef.decorator_list.n)
-		return refuse(w, REASON_no_model_new, cls, "class %s must be a plain subclass of nn.Module", w->o->class_name);
+		return refuse(w, REASON_no_model_new, cls, "class %s must be a plain subclass of nn.Module",
+			      w->o->class_name);
 	if (!ref)
 		return 0;
 	init = call_graph_method(cls, "__init__");
@@ -416,7 +435,8 @@ static int check_kernel(struct walk *w, const struct call_graph *r)
 	if (!r->jit_functions)
 		return refuse(w, REASON_no_kernel, w->m->root, "there is no @triton.jit kernel");
 	if (!r->launches)
-		return refuse(w, REASON_kernel_not_launched, w->m->root, "no kernel is launched on the path of forward");
+		return refuse(w, REASON_kernel_not_launched, w->m->root,
+			      "no kernel is launched on the path of forward");
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 #include "verify/task/task.h"
 
 /* A result of the same form with other values. */
-static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r, const double *v), struct err *e)
+static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r,
+		const double *v), struct err *e)
 {
 	*out = *like;
 	for (int i = 0; i < like->n; i++)
@@ -100,9 +101,9 @@ static int is_zero(const struct results *r)
 	return 1;
 }
 
-/* With the weights that the task has, its results are not zero, but no farther from it than rounding takes them (the mean of what a norm
- * made): whatever a program gives there is as good as what another does. What tf32 does to products is no such reason: who does without
- * it can be told. */
+/* With the weights that the task has, its results are not zero, but no farther from it than
+ * rounding takes them (the mean of what a norm made): whatever a program gives there is as good as
+ * what another does. What tf32 does to products is no such reason: who does without it can be told. */
 static int is_noise(const struct task *t)
 {
 	int noise = 0;
@@ -131,9 +132,11 @@ static int any_values(const struct task *t)
 static void note_unfit(struct task *t, const char *what, const char *when)
 {
 	if (judge_options(t->judge)->identity)
-		snprintf(t->check.unfit, sizeof t->check.unfit, "a result of %s cannot be told from the reference's%s", what, when);
+		snprintf(t->check.unfit, sizeof t->check.unfit,
+			 "a result of %s cannot be told from the reference's%s", what, when);
 	else
-		diag_set(&t->problem, REASON_bad_task, 0, 0, "a result of %s cannot be told from the reference's%s", what, when);
+		diag_set(&t->problem, REASON_bad_task, 0, 0,
+			 "a result of %s cannot be told from the reference's%s", what, when);
 }
 
 int task_check_controls(struct task *t, struct err *e)

@@ -31,7 +31,8 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 	buf_adds(out, "\n\nModel.__init__ = _construct_as_run\n");
 	if (half)
 		buf_addf(out, "_draw = get_inputs\n\n\ndef get_inputs():\n"
-			      "    return [x.to(torch.%s) if torch.is_tensor(x) and x.is_floating_point() else x\n            for x in _draw()]\n", dt);
+			      "    return [x.to(torch.%s) if torch.is_tensor(x) and x.is_floating_point() "
+			      "else x\n            for x in _draw()]\n", dt);
 }
 
 /* --- the tensors ----------------------------------------------------------------------------- */
@@ -43,7 +44,8 @@ struct entries {
 };
 
 /* Room for the data of one more tensor; NULL: memory ended. */
-static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim, const int64_t *shape, int64_t numel)
+static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim,
+		       const int64_t *shape, int64_t numel)
 {
 	struct st_entry x = { .dt = dt, .ndim = ndim };
 	size_t bytes = (size_t)numel * (size_t)dtype_size(dt), len = strlen(group) + name.n + 1;
@@ -136,7 +138,8 @@ static int add_results(struct entries *s, const char *group, const struct result
 	return 0;
 }
 
-int dump_make(const struct task *t, const struct trial *tr, const struct results *got, struct buf *task_py, struct buf *tensors, struct err *e)
+int dump_make(const struct task *t, const struct trial *tr, const struct results *got, struct buf *task_py,
+	      struct buf *tensors, struct err *e)
 {
 	struct entries s = { .e = e };
 	int rc;
@@ -160,10 +163,12 @@ static void add_name(struct buf *path, const char *name)
 {
 	buf_addc(path, '/');
 	for (int first = 1; *name; name++, first = 0)
-		buf_addc(path, isalnum((unsigned char)*name) || strchr("-_+=", *name) || (*name == '.' && !first) ? *name : '_');
+		buf_addc(path, isalnum((unsigned char)*name) || strchr("-_+=", *name) ||
+			 (*name == '.' && !first) ? *name : '_');
 }
 
-int dump_write(const char *dir, const char *candidate, const char *kind, struct str task_py, struct str tensors, struct err *e)
+int dump_write(const char *dir, const char *candidate, const char *kind, struct str task_py,
+	       struct str tensors, struct err *e)
 {
 	struct st_file *check = st_open_bytes(tensors, "the tensors of a dump", e);
 	struct buf folder = BUF_INIT, path = BUF_INIT;
@@ -176,9 +181,11 @@ int dump_write(const char *dir, const char *candidate, const char *kind, struct 
 	add_name(&folder, candidate);
 	add_name(&folder, kind);
 	if (!buf_check(&folder, e) && !file_mkdirs(buf_cstr(&folder), e)) {
-		rc = path_join(&path, buf_cstr(&folder), "task.py") ? file_replace(buf_cstr(&path), task_py, e) : err_nomem(e);
+		rc = path_join(&path, buf_cstr(&folder), "task.py") ? file_replace(buf_cstr(&path), task_py,
+				e) : err_nomem(e);
 		if (!rc)
-			rc = path_join(&path, buf_cstr(&folder), "tensors.safetensors") ? file_replace(buf_cstr(&path), tensors, e) : err_nomem(e);
+			rc = path_join(&path, buf_cstr(&folder), "tensors.safetensors") ?
+				file_replace(buf_cstr(&path), tensors, e) : err_nomem(e);
 	}
 	buf_release(&path);
 	buf_release(&folder);

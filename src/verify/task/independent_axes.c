@@ -1,13 +1,14 @@
 /* Which sizes of a task only count: see task.h.
  *
- * A size counts where every element of the result follows from the elements of the inputs and weights at its
- * own index along that axis alone, and from no index: rows of a product, the batch of nearly everything, the
- * channels that a convolution gives, every axis of what is done element by element. What the task gives for a few of them then
- * says what it gives for any number: inputs and weights of the task's own sizes are made of these few, over and over, and so is
- * the result. It is found at small sizes: all that changes where the size is one more is an axis of
- * inputs, weights and results, and the results of the others stay what they were; and where every index holds what the first one
- * holds, every index of the result is the first; and the same with the last one, since the first of a running sum sees nothing but
- * itself. */
+ * A size counts where every element of the result follows from the elements of the inputs and
+ * weights at its own index along that axis alone, and from no index: rows of a product, the batch
+ * of nearly everything, the channels that a convolution gives, every axis of what is done element
+ * by element. What the task gives for a few of them then says what it gives for any number: inputs
+ * and weights of the task's own sizes are made of these few, over and over, and so is the result.
+ * It is found at small sizes: all that changes where the size is one more is an axis of inputs,
+ * weights and results, and the results of the others stay what they were; and where every index
+ * holds what the first one holds, every index of the result is the first; and the same with the
+ * last one, since the first of a running sum sees nothing but itself. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -116,14 +117,16 @@ static int match(struct axis_probe *p, const struct tensors *reduced, const stru
 	int rc = reduced->n != more->n;
 
 	for (int i = 0; i < reduced->n && !rc; i++)
-		rc = axes_of(reduced->v[i].ndim, reduced->v[i].shape, more->v[i].ndim, more->v[i].shape, p->reduced, &p->axes[i]) != 0;
+		rc = axes_of(reduced->v[i].ndim, reduced->v[i].shape, more->v[i].ndim, more->v[i].shape,
+			     p->reduced, &p->axes[i]) != 0;
 	for (int i = 0; i < reduced->n && !rc; i++)
 		rc = copy_reduced(&more->v[i], &reduced->v[i], p->axes[i], p->e);
 	return rc;
 }
 
 /* The result where the size is one more and all else is as it was. 0, 1, -1. */
-static int call_in_more(struct axis_probe *p, struct world *w, const struct trial *next, const struct tensors *reduced, struct results *out)
+static int call_in_more(struct axis_probe *p, struct world *w, const struct trial *next,
+			const struct tensors *reduced, struct results *out)
 {
 	struct tensors more;
 	struct val drawn;
@@ -256,7 +259,8 @@ static int has_axes(const struct axis_probe *p, const struct results *was, const
 	int same = was->n == more->n && was->n > 0;
 
 	for (int i = 0; i < was->n && same; i++)
-		same = !axes_of(was->r[i].ndim, was->r[i].shape, more->r[i].ndim, more->r[i].shape, p->reduced, &axes[i]) && axes[i] &&
+		same = !axes_of(was->r[i].ndim, was->r[i].shape, more->r[i].ndim, more->r[i].shape,
+				p->reduced, &axes[i]) && axes[i] &&
 		       is_part(&was->r[i], &more->r[i]);
 	return same;
 }

@@ -23,7 +23,8 @@ static struct mutant *add(struct finder *f, struct py_node **slot, struct py_nod
 /* Calls that change nothing of what is computed: to drop them makes no difference. */
 static int is_formal(struct str name)
 {
-	static const char *const names[] = { "contiguous", "clone", "detach", "to", "float", "cuda", "type_as", "size", "item", "dim",
+	static const char *const names[] = { "contiguous", "clone", "detach", "to", "float", "cuda",
+					     "type_as", "size", "item", "dim",
 					     "super", "len", "int", "range", "tuple", "list", "print", "isinstance", "format" };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -46,7 +47,8 @@ static int is_path(const struct py_node *func)
 static void drop_call(struct finder *f, struct py_node **slot)
 {
 	struct py_node *call = *slot, *func = call->u.Call.func, *operand;
-	struct str name = func->kind == PY_Attribute ? func->u.Attribute.attr : func->kind == PY_Name ? func->u.Name.id : STR("");
+	struct str name = func->kind == PY_Attribute ? func->u.Attribute.attr : func->kind == PY_Name ?
+		func->u.Name.id : STR("");
 	struct mutant *x;
 
 	if (!name.n || is_formal(name))
@@ -67,7 +69,8 @@ static void drop_binary(struct finder *f, struct py_node **slot)
 	struct mutant *x = keep->kind == PY_Constant ? NULL : add(f, slot, keep);
 
 	if (x)
-		snprintf(x->text, sizeof x->text, "line %d: one side of %s dropped", n->line, py_op_text(n->u.BinOp.op));
+		snprintf(x->text, sizeof x->text, "line %d: one side of %s dropped", n->line,
+			 py_op_text(n->u.BinOp.op));
 }
 
 /* --- axes ------------------------------------------------------------------------------------ */
@@ -79,7 +82,8 @@ static void change_axis(struct finder *f, struct py_node *keyword)
 	const struct py_node *digit = v->kind == PY_UnaryOp ? v->u.UnaryOp.operand : v;
 	struct mutant *x;
 
-	if (!(str_is(keyword->u.keyword.arg, "dim") || str_is(keyword->u.keyword.arg, "axis")) || digit->kind != PY_Constant ||
+	if (!(str_is(keyword->u.keyword.arg, "dim") || str_is(keyword->u.keyword.arg, "axis")) ||
+	    digit->kind != PY_Constant ||
 	    digit->u.Constant.value.kind != PY_C_INT)
 		return;
 	other = arena_zalloc(&f->m->arena, sizeof *other);
@@ -126,7 +130,8 @@ static void walk(struct finder *f, struct py_node **slot)
 
 static int is_step(const struct py_node *s, const struct py_node *next)
 {
-	return s->kind == PY_Assign && next->kind == PY_Assign && s->u.Assign.targets.n == 1 && next->u.Assign.targets.n == 1 &&
+	return s->kind == PY_Assign && next->kind == PY_Assign && s->u.Assign.targets.n == 1 &&
+		next->u.Assign.targets.n == 1 &&
 	       s->u.Assign.targets.v[0]->kind == PY_Name && next->u.Assign.targets.v[0]->kind == PY_Name &&
 	       str_eq(s->u.Assign.targets.v[0]->u.Name.id, next->u.Assign.targets.v[0]->u.Name.id);
 }

@@ -83,8 +83,8 @@ static int told_apart(const struct subject *s, const struct trial *tr)
 	return !same;
 }
 
-/* The sets of the tiny size first: most mutants end there. Half precision, which is not asked, comes last, and others are inserted
- * before it. */
+/* The sets of the tiny size first: most mutants end there. Half precision, which is not asked,
+ * comes last, and others are inserted before it. */
 static int survives(const struct subject *s)
 {
 	struct task *t = s->t;
@@ -124,7 +124,8 @@ static int strengthen(const struct subject *s)
 			return rc < 0 ? -1 : 0;
 		}
 		if (!rc) {
-			buf_addf(&s->t->notes, "input set '%s' added: it tells a mutant apart that the others do not\n", trial_name(tr->kind));
+			buf_addf(&s->t->notes,
+				 "input set '%s' added: it tells a mutant apart that the others do not\n", trial_name(tr->kind));
 			return 1;
 		}
 		task_remove_trial(s->t, tr);
@@ -212,7 +213,8 @@ static int check_weights(struct task *t, struct err *e)
 {
 	for (size_t i = 0; i < t->set[WEIGHTS_BUILT].n && i < MUTANTS_MOST; i++) {
 		const struct task_weight *w = &t->set[WEIGHTS_BUILT].v[i];
-		int bias = str_ends(str_of(w->name), "bias"), norm = str_ends(str_of(w->name), "weight") && w->t.ndim == 1;
+		int bias = str_ends(str_of(w->name), "bias"), norm = str_ends(str_of(w->name), "weight") &&
+			w->t.ndim == 1;
 		int passed = 0, rc;
 		struct subject s = { .t = t, .part = w, .neutral = norm ? 1.0 : 0.0, .passed = &passed, .e = e };
 		char text[80];
@@ -241,6 +243,7 @@ int task_check_mutants(struct task *t, struct err *e)
 	t->has_mutable = 1;
 	rc = check_trees(t, &t->mutable, e) || check_weights(t, e) ? -1 : 0;
 	if (t->check.mutants)
-		buf_addf(&t->notes, "mutants: %d of %d told apart\n", t->check.mutants - t->check.survivors - t->check.equal, t->check.mutants);
+		buf_addf(&t->notes, "mutants: %d of %d told apart\n",
+			 t->check.mutants - t->check.survivors - t->check.equal, t->check.mutants);
 	return rc;
 }

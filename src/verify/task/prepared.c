@@ -20,7 +20,8 @@ _Static_assert(sizeof (struct task) == 252416, "prepared.c must know every membe
 _Static_assert(sizeof (struct trial) == 9416, "and of a trial");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
-void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY])
+void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
+		  char key[PREPARED_KEY])
 {
 	/* What decides about candidates only, makes no other task. */
 	struct judge_options of = *o;
@@ -92,7 +93,8 @@ static int get_result(struct bytes *in, struct result *r)
 	r->over = NULL;
 	r->whole = NULL;
 	r->unit = NULL;
-	return get_array(in, stored.v != NULL, r->n, sizeof *r->v, &r->v) || get_array(in, stored.over != NULL, r->n, 1, &r->over) ||
+	return get_array(in, stored.v != NULL, r->n, sizeof *r->v, &r->v) ||
+		get_array(in, stored.over != NULL, r->n, 1, &r->over) ||
 	       get_array(in, stored.whole != NULL, r->n, sizeof *r->whole, &r->whole) ||
 	       get_array(in, stored.unit != NULL, r->n, sizeof *r->unit, &r->unit) ? -1 : 0;
 }
@@ -101,7 +103,8 @@ static int get_results(struct bytes *in, struct results *r)
 {
 	int64_t n, too_many;
 
-	if (bytes_get_int(in, &n) || bytes_get_int(in, &too_many) || bytes_get(in, &r->form) || n < 0 || n > RESULTS_MOST)
+	if (bytes_get_int(in, &n) || bytes_get_int(in, &too_many) || bytes_get(in, &r->form) || n < 0 ||
+	    n > RESULTS_MOST)
 		return -1;
 	r->too_many = (int)too_many;
 	for (; r->n < n; r->n++)
@@ -129,8 +132,10 @@ struct rest {
 
 static void put_rest(struct buf *out, const struct task *t)
 {
-	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds, .n_sizes = t->n_sizes, .products = t->products,
-			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places, .at_full_size = t->at_full_size, .large = t->large,
+	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds,
+			  .n_sizes = t->n_sizes, .products = t->products,
+			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places,
+			  .at_full_size = t->at_full_size, .large = t->large,
 			  .is_fixed = t->is_fixed, .is_outline = t->is_outline, .reduced = t->reduced };
 
 	memcpy(r.fixed, t->fixed, sizeof r.fixed);
@@ -152,7 +157,8 @@ static int get_trial(struct bytes *in, struct trial *tr)
 {
 	int64_t parts[3];
 
-	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &tr->rounding) || parts[1] < 0 || parts[1] > TENSOR_DIMS)
+	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &tr->rounding) ||
+	    parts[1] < 0 || parts[1] > TENSOR_DIMS)
 		return -1;
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];
@@ -217,11 +223,13 @@ static struct task *read_task(struct judge *j, struct bytes *in, const char *nam
 	int64_t n;
 	const char *image;
 
-	if (bytes_get_int(in, &n) || n < 0 || bytes_get_aligned(in, PREPARED_ALIGN) || !(image = bytes_take(in, (size_t)n)) ||
+	if (bytes_get_int(in, &n) || n < 0 || bytes_get_aligned(in, PREPARED_ALIGN) ||
+	    !(image = bytes_take(in, (size_t)n)) ||
 	    !(t = task_image_open(j, (struct str){ .p = image, .n = (size_t)n }, &ignored)))
 		return NULL;
 	t->id = judge_next_task(j);
-	if (!get_rest(in, t) && (t->is_fixed || (t->sized_tasks = sized_tasks_new())) && (t->source = mem_strndup(t->module.source.p, t->module.source.n)) &&
+	if (!get_rest(in, t) && (t->is_fixed || (t->sized_tasks = sized_tasks_new())) &&
+	    (t->source = mem_strndup(t->module.source.p, t->module.source.n)) &&
 	    (t->name = mem_strdup(name)))
 		return t;
 	task_free(t);
@@ -234,7 +242,8 @@ struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *n
 	struct task *t = NULL;
 	struct prepared_head h;
 
-	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h && h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
+	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h &&
+	    h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
 		t = read_task(j, &in, name);
 	if (t)
 		t->kept = bytes;

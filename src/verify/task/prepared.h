@@ -25,7 +25,8 @@ void judge_set_store(struct judge *j, const struct prepared_store *s);
 const struct prepared_store *judge_store(const struct judge *j);
 
 /* `size` NULL: as the task gives them; else one for each of TASK_SIZES. */
-void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large, char key[PREPARED_KEY]);
+void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
+		  char key[PREPARED_KEY]);
 int prepared_pack(const struct task *t, struct buf *out, struct err *e);
 /* Takes the bytes over, whatever it returns. NULL: they are not what was written, or memory ended. */
 struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name);

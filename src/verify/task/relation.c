@@ -71,8 +71,10 @@ struct relation {
 };
 
 static const struct relation relations[] = {
-	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9, "the first row of a batch gives the first row of the result" },
-	{ TRIAL_permute, CHANGE_REVERSE_BATCH, reversed, 1e-9, "a permuted batch gives the permuted (or the same) result" },
+	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9,
+	  "the first row of a batch gives the first row of the result" },
+	{ TRIAL_permute, CHANGE_REVERSE_BATCH, reversed, 1e-9,
+	  "a permuted batch gives the permuted (or the same) result" },
 	{ TRIAL_negate, CHANGE_NEGATE, by_sign, 1e-9, "negated inputs give the same or the negated result" },
 	{ TRIAL_shift, CHANGE_SHIFT, unchanged, 1e-5, "inputs moved by a constant give the same result" },
 	{ TRIAL_double, CHANGE_SCALE, by_degree, 1e-9, "doubled inputs give the result times a power of two" },
@@ -95,7 +97,8 @@ static int copy_results(struct results *to, const struct results *from, struct e
 }
 
 /* Form k of the relation: 0 and *want, 1: it has none, -1. */
-static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more, int64_t batch,
+static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more,
+		     int64_t batch,
 		     struct results *want, struct err *e)
 {
 	if (copy_results(want, base, e))
@@ -151,7 +154,8 @@ static int run_more(struct task *t, const struct trial *base, struct results *mo
 }
 
 /* Does it hold? The trial is complete then. 0, 1: it does not, -1. */
-static int try_relation(struct task *t, const struct relation *rel, const struct trial *base, struct trial *tr, struct err *e)
+static int try_relation(struct task *t, const struct relation *rel, const struct trial *base,
+			struct trial *tr, struct err *e)
 {
 	struct results got = { .n = 0 }, more = { .n = 0 }, want;
 	int rc = task_store_inputs(t, tr, e);
@@ -205,9 +209,11 @@ static int find_relations(struct task *t, const struct trial *base, struct err *
 	host_tensors(t->vault, base->inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {
 		/* A shorter batch is legal where a size of the task's own says how long it is. */
-		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 : add_relation(t, &relations[i], base, 0, e);
+		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 :
+			add_relation(t, &relations[i], base, 0, e);
 
-		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD && relations[i].change != CHANGE_FIRST_ROW)
+		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD &&
+		    relations[i].change != CHANGE_FIRST_ROW)
 			rc = add_relation(t, &relations[i], base, 1, e);
 		if (rc < 0)
 			return -1;
@@ -223,7 +229,8 @@ static int make_base(const struct task *t, struct trial *base)
 	const struct trial *first = &t->trial[0];
 	int same = 1;
 
-	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext, .n_ov = first->n_ov, .seed = first->seed,
+	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext,
+				.n_ov = first->n_ov, .seed = first->seed,
 				.set = first->set, .state = first->state, .dt = first->dt };
 	memcpy(base->ov, first->ov, sizeof base->ov);
 	for (size_t i = 0; i < t->n_sizes; i++) {

@@ -3,8 +3,8 @@
 #include "verify/candidate/dry_run.h"
 #include "verify/task/task.h"
 
-/* What the sizes of a model are halved to at first: a matrix of two of them is small. Then those that work depends on go
- * on down until a run is no longer this much, but not below the least. */
+/* What the sizes of a model are halved to at first: a matrix of two of them is small. Then those
+ * that work depends on go on down until a run is no longer this much, but not below the least. */
 enum { SMALL_MODEL = 1024, LEAST_MODEL = 8, MODEL_WORK = 1 << 27 };
 /* What sizes of the inputs are taken to be meanwhile, where the reference runs so. */
 enum { SMALL_INPUT = 16 };
@@ -49,7 +49,8 @@ static size_t largest(const struct attempt_sizes *s, unsigned done)
 	size_t best = s->n;
 
 	for (size_t i = s->n_inputs; i < s->n; i++)
-		if (!(done >> i & 1) && s->ov[i].value >= 2 * LEAST_MODEL && (best == s->n || s->ov[i].value > s->ov[best].value))
+		if (!(done >> i & 1) && s->ov[i].value >= 2 * LEAST_MODEL &&
+		    (best == s->n || s->ov[i].value > s->ov[best].value))
 			best = i;
 	return best;
 }

@@ -69,7 +69,8 @@ int size_facts_named(struct str source, int64_t number)
 
 		while (i < source.n && source.p[i] >= '0' && source.p[i] <= '9' && v < INT64_MAX / 16)
 			v = v * 10 + (source.p[i++] - '0');
-		if (i > from && v == number && (!from || (!isalnum((unsigned char)source.p[from - 1]) && !strchr("_.", source.p[from - 1]))))
+		if (i > from && v == number && (!from || (!isalnum((unsigned char)source.p[from - 1]) &&
+							  !strchr("_.", source.p[from - 1]))))
 			return 1;
 	}
 	return 0;

@@ -1,5 +1,5 @@
-/* What was found out about the sizes of a task (choice.h), kept where the task itself is (prepared.h): it follows from the same
- * source, options and build. */
+/* What was found out about the sizes of a task (choice.h), kept where the task itself is
+ * (prepared.h): it follows from the same source, options and build. */
 #ifndef VERIFY_TASK_SIZE_FACTS_H
 #define VERIFY_TASK_SIZE_FACTS_H
 
@@ -7,7 +7,8 @@
 
 /* Without gaps: it is hashed as it lies. */
 struct size_facts {
-	int known;                    /* 1: the sizes below are there; -1: the reference cannot be followed; 0: not known yet */
+	/* 1: the sizes below are there; -1: the reference cannot be followed; 0: not known yet */
+	int known;
 	int reduced_known;                /* the last three as well */
 	double full_size_work, degree[TASK_SIZES];
 	double full_size_seconds;           /* of the reference on a GPU, estimated; 0: not known */

@@ -12,14 +12,17 @@
 #include "verify/candidate/dry_run.h"
 #include "verify/task/task.h"
 
-/* A run of more bytes (and operations) than this even at the smallest size, or with a tensor of more bytes than that, gets as few
- * trials as there can be, and while sizes are looked for it is followed, not run. */
+/* A run of more bytes (and operations) than this even at the smallest size, or with a tensor of
+ * more bytes than that, gets as few trials as there can be, and while sizes are looked for it is
+ * followed, not run. */
 enum { LARGE_WORK = 1 << 26, LARGE_TENSOR = 1 << 24 };
-/* A run of no more than this is made at the task's own sizes, and of no more than that on every input set: beyond it what
- * relations and half precision ask is asked at the smallest sizes, as of larger tasks. */
+/* A run of no more than this is made at the task's own sizes, and of no more than that on every
+ * input set: beyond it what relations and half precision ask is asked at the smallest sizes, as of
+ * larger tasks. */
 enum { FULL_SIZE_WORK = 1 << 21, FULL_SIZE_WORK_ALL = 1 << 18 };
 
-/* A trial whose reference makes a tensor of more bytes than this, or works longer (as LARGE_WORK counts it), is shrunk further. */
+/* A trial whose reference makes a tensor of more bytes than this, or works longer (as LARGE_WORK
+ * counts it), is shrunk further. */
 enum { TENSOR_MOST = 1 << 25, WORK_MOST = 1 << 30 };
 
 struct sizes {
@@ -72,8 +75,9 @@ static int is_large(const struct dry_run_cost *c)
 	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
 }
 
-/* Did the reference ask where its largest or smallest values are? Of equal ones that is the first, and at the task's own sizes,
- * where there are millions, some are equal. Of equal ones that are sorted nobody says which comes first. */
+/* Did the reference ask where its largest or smallest values are? Of equal ones that is the first,
+ * and at the task's own sizes, where there are millions, some are equal. Of equal ones that are
+ * sorted nobody says which comes first. */
 static int asked_for_places(struct host *h, struct val result)
 {
 	struct host_ops ops = host_ops(h);
@@ -216,19 +220,21 @@ static int find_degrees(struct sizes *s, const int64_t *tiny, double base, doubl
 	return 0;
 }
 
-/* Can a run cost too much there, if tensors grow with no more than the square of the sizes, and the work with no more than their
- * third power? */
+/* Can a run cost too much there, if tensors grow with no more than the square of the sizes, and the
+ * work with no more than their third power? */
 static int may_be_too_large(const struct sizes *s, const int64_t *v)
 {
 	double more = 1.0;
 
 	for (size_t i = 0; i < s->n; i++)
 		more *= (double)v[i] / (double)s->tiny[i];
-	return (double)s->least.largest * more * more > TENSOR_MOST || (double)s->least.work * more * more * more > WORK_MOST;
+	return (double)s->least.largest * more * more > TENSOR_MOST || (double)s->least.work * more *
+		more * more > WORK_MOST;
 }
 
-/* Does the reference make tensors there that are too large to be held several times over, or work on them for too long? Where it may
- * be so it is followed: small inputs may have results of gigabytes. 0, 1: yes, -1. */
+/* Does the reference make tensors there that are too large to be held several times over, or work
+ * on them for too long? Where it may be so it is followed: small inputs may have results of
+ * gigabytes. 0, 1: yes, -1. */
 static int is_too_large(struct sizes *s, const int64_t *v)
 {
 	struct trial tr = { .dt = DT_F32 };
@@ -283,14 +289,15 @@ static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage
 	struct task *t = s->t;
 	struct trial *tr = &t->trial[t->n_trials++];
 
-	*tr = (struct trial){ .kind = kind, .stage = stage, .dt = DT_F32, .ext = kind <= TRIAL_original ? EXTS : EXT_multi_input };
+	*tr = (struct trial){ .kind = kind, .stage = stage, .dt = DT_F32, .ext = kind <= TRIAL_original ?
+			      EXTS : EXT_multi_input };
 	put_sizes(tr, s, v);
 	tr->seed = judge_options(t->judge)->seed * 1000003u + (uint64_t)kind + 1;
 	return tr;
 }
 
-/* The first trial is drawn as the original is. Where it has the same sizes as well, it is the original: a checked run shows all that
- * another one would, and other draws follow. */
+/* The first trial is drawn as the original is. Where it has the same sizes as well, it is the
+ * original: a checked run shows all that another one would, and other draws follow. */
 static void add_original(struct sizes *s, const int64_t *v)
 {
 	struct task *t = s->t;
@@ -367,7 +374,8 @@ static void add_outliers(struct sizes *s, const int64_t *v)
 
 /* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
  * model in that dtype. */
-static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original, const int64_t *other)
+static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original,
+			const int64_t *other)
 {
 	struct trial *tr;
 
@@ -441,8 +449,8 @@ static void list_fixed(struct sizes *s)
 		add_outliers(s, t->fixed);
 }
 
-/* Where a run at the task's own sizes is small, there is no reason for smaller ones: *tiny gets them, and *least where it is
- * smaller still. */
+/* Where a run at the task's own sizes is small, there is no reason for smaller ones: *tiny gets
+ * them, and *least where it is smaller still. */
 static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int64_t *least)
 {
 	struct task *t = s->t;

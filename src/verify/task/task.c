@@ -227,7 +227,8 @@ static int draws_random(struct host *h)
 
 static int same_values(const struct tensor *a, const struct tensor *b)
 {
-	return tensor_numel(a) == tensor_numel(b) && !memcmp(tensor_data(a), tensor_data(b), (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt));
+	return tensor_numel(a) == tensor_numel(b) && !memcmp(tensor_data(a), tensor_data(b),
+							     (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt));
 }
 
 /* The sets a task cannot do without: as it makes them itself. */
@@ -236,8 +237,9 @@ static int is_essential(const struct trial *tr)
 	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
 }
 
-/* A program that keeps state may tell calls apart by it. So every set but those that are as the task makes them begins with another. What
- * is looked at at the task's own sizes is not compared with what forward leaves. */
+/* A program that keeps state may tell calls apart by it. So every set but those that are as the
+ * task makes them begins with another. What is looked at at the task's own sizes is not compared
+ * with what forward leaves. */
 static void draw_states(struct task *t)
 {
 	for (int i = 0; i < t->n_trials && t->keeps_state && !t->reduced; i++)
@@ -258,7 +260,8 @@ static int note_state(struct task *t, const struct task_weights *given, struct e
 		return -1;
 	t->keeps_state = now.n != given->n;
 	for (size_t i = 0; i < now.n && now.n == given->n; i++) {
-		enum weight_kept kept = same_values(&now.v[i].t, &given->v[i].t) ? KEPT_NOT : counts && weights_is_count(&now.v[i]) ? KEPT_COUNT : KEPT_VALUES;
+		enum weight_kept kept = same_values(&now.v[i].t, &given->v[i].t) ? KEPT_NOT : counts &&
+			weights_is_count(&now.v[i]) ? KEPT_COUNT : KEPT_VALUES;
 
 		t->keeps_state |= kept != KEPT_NOT;
 		for (int k = 0; k < WEIGHT_SETS; k++)
@@ -275,7 +278,8 @@ static int time_reference(struct task *t, const struct trial *tr, struct results
 	struct estimate estimate;
 	int rc;
 
-	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0, 0);
+	estimate_begin(&estimate, tile_gpu_find(str_of(o->gpu)), o->precision == PRECISION_TF32 ?
+		       NUM_TF32_MATMUL : 0, 0);
 	host_set_called(t->own.h, estimate.gpu ? estimate_call : NULL, &estimate);
 	rc = task_run_reference(t, tr, RUN_OWN, out, e);
 	host_set_called(t->own.h, NULL, NULL);
@@ -311,7 +315,8 @@ static int survey(struct task *t, struct err *e)
 		rc = note_state(t, tr->weights, e);
 		draw_states(t);
 	} else if (rc > 0)
-		note_problem(t, "the reference fails: line %d: %s", host_diag(t->own.h)->line, host_diag(t->own.h)->text);
+		note_problem(t, "the reference fails: line %d: %s", host_diag(t->own.h)->line,
+			     host_diag(t->own.h)->text);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -368,7 +373,8 @@ static int check_own(struct task *t, const struct trial *tr, const struct result
 			continue;
 		results_compare(&tr->expected, run[i].r, &c);
 		if (c.reason != REASON_ok)
-			return note_problem(t, "%s fails on input set '%s': %s", run[i].what, trial_name(tr->kind), c.text);
+			return note_problem(t, "%s fails on input set '%s': %s", run[i].what,
+					    trial_name(tr->kind), c.text);
 	}
 	return 0;
 }
@@ -416,7 +422,8 @@ static void runs_release(struct reference_runs *r)
 	results_release(&r->close);
 }
 
-/* The original was run already: that run is taken, unless what forward leaves in buffers was not known then to belong to it. */
+/* The original was run already: that run is taken, unless what forward leaves in buffers was not
+ * known then to belong to it. */
 static int run_own(struct task *t, struct trial *tr, struct results *out, struct err *e)
 {
 	if (!tr->is_original || !t->surveyed.n || t->keeps_state)
@@ -446,11 +453,13 @@ static double distance_of(const struct results *run, const struct results *expec
 }
 
 /* What rounding does to the results, or to what is left in buffers. */
-static struct rounding rounding_of(const struct task *t, const struct trial *tr, const struct reference_runs *r, enum distance of)
+static struct rounding rounding_of(const struct task *t, const struct trial *tr, const struct reference_runs *r,
+				   enum distance of)
 {
 	const struct results *x = &tr->expected;
 
-	return (struct rounding){ .dt = rounded_to(tr, &r->own), .plain = MAX(distance_of(&r->own, x, of), distance_of(&r->noisy, x, of)),
+	return (struct rounding){ .dt = rounded_to(tr, &r->own), .plain = MAX(distance_of(&r->own, x, of),
+			distance_of(&r->noisy, x, of)),
 				  .products = distance_of(&r->allowed, x, of), .close = distance_of(&r->close, x, of),
 				  .sum = longest_sum(t, tr, &r->own) };
 }
@@ -478,9 +487,12 @@ static int set_expected(struct task *t, struct trial *tr, const struct reference
 	results_set_tolerance(&tr->expected, &by, &state);
 	adopt_types(&tr->expected, own);
 	if (worst_value(&tr->expected) > (is_essential(tr) ? 1 : 0))
-		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'", trial_name(tr->kind)) : 1;
+		return is_essential(tr) ? note_problem(t, "the reference gives NaN on input set '%s'",
+						       trial_name(tr->kind)) : 1;
 	if (!is_finite_rounding(&by) || !is_finite_rounding(&state))
-		return is_essential(tr) ? note_problem(t, "rounding decides whether the reference is finite on input set '%s'", trial_name(tr->kind)) : 1;
+		return is_essential(tr) ?
+			note_problem(t, "rounding decides whether the reference is finite on input set '%s'",
+				     trial_name(tr->kind)) : 1;
 	if (!own->n || own->too_many)
 		return note_problem(t, "the reference returns %d tensors", own->n);
 	return o->ext_off >> EXT_controls & 1 ? 0 : check_own(t, tr, own, noisy);
@@ -542,7 +554,8 @@ struct trial *task_insert_trial(struct task *t, const struct trial *like, enum t
 		at--;
 	memmove(&t->trial[at + 1], &t->trial[at], (size_t)(t->n_trials++ - at) * sizeof *tr);
 	tr = &t->trial[at];
-	*tr = (struct trial){ .kind = kind, .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov, .seed = like->seed, .set = like->set,
+	*tr = (struct trial){ .kind = kind, .stage = STAGE_full, .ext = (int)ext, .n_ov = like->n_ov,
+			      .seed = like->seed, .set = like->set,
 			      .state = like->state, .dt = like->dt };
 	memcpy(tr->ov, like->ov, sizeof tr->ov);
 	return tr;
@@ -571,7 +584,8 @@ static int expect_milder(struct task *t, struct trial *tr, struct err *e)
 	int rc = task_expect(t, tr, e);
 
 	while ((rc > 0 || (!rc && is_drowned(tr))) && change_milder(tr->change) != CHANGE_NONE) {
-		struct trial milder = { .kind = tr->kind, .stage = tr->stage, .ext = tr->ext, .n_ov = tr->n_ov, .seed = tr->seed, .set = tr->set,
+		struct trial milder = { .kind = tr->kind, .stage = tr->stage, .ext = tr->ext,
+					.n_ov = tr->n_ov, .seed = tr->seed, .set = tr->set,
 					.state = tr->state, .change = change_milder(tr->change), .dt = tr->dt };
 
 		memcpy(milder.ov, tr->ov, sizeof milder.ov);
@@ -585,7 +599,8 @@ static int expect_milder(struct task *t, struct trial *tr, struct err *e)
 	return rc;
 }
 
-/* Makes the listed trials from `first` to before `end` ready; those that the reference runs on follow the ones that are ready. */
+/* Makes the listed trials from `first` to before `end` ready; those that the reference runs on
+ * follow the ones that are ready. */
 static int expect_listed(struct task *t, int first, int end, struct err *e)
 {
 	char shape[96];
@@ -597,12 +612,14 @@ static int expect_listed(struct task *t, int first, int end, struct err *e)
 		if (rc < 0 || t->problem.reason != REASON_ok)
 			return rc < 0 ? -1 : 0;
 		if (rc > 0) {
-			buf_addf(&t->notes, "input set '%s' left out: the reference does not run on it\n", trial_name(tr->kind));
+			buf_addf(&t->notes, "input set '%s' left out: the reference does not run on it\n",
+				 trial_name(tr->kind));
 			trial_release(tr);
 			continue;
 		}
 		trial_shape_text(tr, shape, sizeof shape);
-		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", trial_name(tr->kind), shape, tr->expected.r[0].rel);
+		buf_addf(&t->notes, "input set '%s' %s: relative tolerance %.2g\n", trial_name(tr->kind),
+			 shape, tr->expected.r[0].rel);
 		if (t->n_trials != i) {
 			t->trial[t->n_trials] = *tr;
 			*tr = (struct trial){ .n_ov = 0 };
@@ -633,13 +650,15 @@ static int needs_outline(const struct task *t)
 {
 	const struct judge_options *o = judge_options(t->judge);
 
-	return is_lean(o) && !t->is_whole && !t->is_fixed && !t->at_full_size && !t->large && t->n_all && !(o->ext_off >> EXT_full_size & 1);
+	return is_lean(o) && !t->is_whole && !t->is_fixed && !t->at_full_size && !t->large && t->n_all &&
+		!(o->ext_off >> EXT_full_size & 1);
 }
 
 /* The original is the largest of all: the checks of the task seldom need it where it comes last but for half precision. */
 static void put_original_last(struct task *t)
 {
-	struct trial *at = original_of(t), *last = &t->trial[t->n_trials - 1 - (t->trial[t->n_trials - 1].dt != DT_F32)];
+	struct trial *at = original_of(t),
+		*last = &t->trial[t->n_trials - 1 - (t->trial[t->n_trials - 1].dt != DT_F32)];
 	struct trial original = *at;
 
 	if (at == t->trial)
@@ -683,7 +702,8 @@ static int take_sets(struct task *t, struct err *e)
 {
 	uint64_t spread = judge_options(t->judge)->seed * 7919u + 3;
 
-	if (weights_take_part(&t->set[WEIGHTS_BUILT], t->part ? t->part : INT64_MAX, t->part ? spread | 1 : 0, t->own.h, t->own.model, e) ||
+	if (weights_take_part(&t->set[WEIGHTS_BUILT], t->part ? t->part : INT64_MAX, t->part ? spread | 1 :
+			      0, t->own.h, t->own.model, e) ||
 	    weights_copy(&t->set[WEIGHTS_DRAWN], &t->set[WEIGHTS_BUILT], e) ||
 	    weights_move(&t->set[WEIGHTS_MOVED], &t->set[WEIGHTS_BUILT], judge_options(t->judge)->seed * 7919u + 2, e))
 		return -1;
@@ -707,7 +727,8 @@ static int build_own(struct task *t, struct err *e)
 	if (t->is_fixed)
 		fix_sizes(t);
 	rc = world_open(&t->own, t->judge, &t->reference, 0, NULL, e);
-	too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc && host_usage(t->own.h).bytes > limit;
+	too_large = rc > 0 ? host_diag(t->own.h)->reason == REASON_out_of_memory : !rc &&
+		host_usage(t->own.h).bytes > limit;
 	if (!too_large || t->is_fixed)
 		return rc;
 	if (task_shrink_model(t, e))
@@ -744,7 +765,8 @@ static int build_oracle(struct task *t, struct err *e)
 /* What only checks of the task needed is not for candidates. */
 static void drop_checked(struct task *t)
 {
-	while (t->n_trials && (t->is_outline ? t->n_trials > 1 : trial_contract(t->trial[t->n_trials - 1].kind) == CONTRACT_GENERAL))
+	while (t->n_trials && (t->is_outline ? t->n_trials > 1 :
+			       trial_contract(t->trial[t->n_trials - 1].kind) == CONTRACT_GENERAL))
 		task_remove_trial(t, &t->trial[t->n_trials - 1]);
 }
 
@@ -793,13 +815,15 @@ struct opening {
 	int64_t reduced, part;
 };
 
-static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
+static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+			       struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
 	const int64_t *size = o->size;
 	int rc;
 
-	if (!t || (!size && !(t->sized_tasks = sized_tasks_new())) || !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
+	if (!t || (!size && !(t->sized_tasks = sized_tasks_new())) ||
+	    !(t->source = mem_strndup(source.p, source.n)) || !(t->name = mem_strdup(name))) {
 		err_nomem(e);
 		task_free(t);
 		return NULL;
@@ -833,9 +857,11 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	return t;
 }
 
-/* Some networks turn the rounding of their products into anything: a norm over two values that are nearly the same. What such
- * rounding is allowed there tells nothing from anything, so that products have to be as they are in fp32. */
-static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
+/* Some networks turn the rounding of their products into anything: a norm over two values that are
+ * nearly the same. What such rounding is allowed there tells nothing from anything, so that
+ * products have to be as they are in fp32. */
+static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+			      struct err *e)
 {
 	struct task *t = build_task(j, source, name, o, e);
 	struct opening exact = *o;
@@ -864,7 +890,8 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 }
 
 /* Taken from where tasks are kept, or made ready and kept there. */
-static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o, struct err *e)
+static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+			      struct err *e)
 {
 	const struct prepared_store *s = judge_store(j);
 	int64_t start = clock_ns();
@@ -874,7 +901,8 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 
 	if (!s)
 		return make_task(j, source, name, o, e);
-	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 * o->whole + 8 * (int)o->reduced + (int)o->part, key);
+	prepared_key(judge_options(j), source, o->size, o->large + 2 * is_lean(judge_options(j)) + 4 *
+		     o->whole + 8 * (int)o->reduced + (int)o->part, key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, name);
 	if (t)
@@ -890,7 +918,8 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
 }
 
-/* The others have the text as the parser has it, which is what there is of a task that was kept: so they are found again. */
+/* The others have the text as the parser has it, which is what there is of a task that was kept: so
+ * they are found again. */
 struct task *task_open_whole(const struct task *base, struct err *e)
 {
 	return open_task(base->judge, base->module.source, base->name, &(struct opening){ .whole = 1 }, e);

@@ -29,15 +29,19 @@ struct task {
 	struct task_size size[TASK_SIZES];
 	size_t n_all;
 	size_t n_sizes;                     /* constants that belong to the inputs alone */
-	int at_full_size;                         /* every trial of the task's contract has the sizes that the task gives */
+	/* every trial of the task's contract has the sizes that the task gives */
+	int at_full_size;
 	struct task_weights set[WEIGHT_SETS];
-	struct host *vault;                 /* holds the trials' inputs; runs nothing, only read once the task is ready */
+	/* holds the trials' inputs; runs nothing, only read once the task is ready */
+	struct host *vault;
 	struct world own, oracle;           /* the reference, while the task is made ready */
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
 	int has_due, due_first, due_end;    /* while it is made ready: trials that are listed there and not ready */
-	int64_t least[TRIAL_SIZES];         /* while it is made ready: of its first n_sizes, what relations are found at */
-	struct results surveyed;            /* while it is made ready: of the reference at the original trial, until that is expected */
+	/* while it is made ready: of its first n_sizes, what relations are found at */
+	int64_t least[TRIAL_SIZES];
+	/* while it is made ready: of the reference at the original trial, until that is expected */
+	struct results surveyed;
 	struct buf notes;                   /* what task_describe shows */
 	struct host_work work;              /* of the reference at the original trial */
 	unsigned products;                  /* that the reference forms: enum num_products */
@@ -46,17 +50,22 @@ struct task {
 	struct verdict_task check;          /* what the mutation check found */
 	int large;                          /* a run is, even at the smallest size: fewer trials */
 	int exact;                          /* its products may not be rounded, whatever the options say */
-	int drowned;                        /* with products as the options allow them nothing tells its results apart */
+	/* with products as the options allow them nothing tells its results apart */
+	int drowned;
 	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
 	int64_t fixed[TASK_SIZES];
 	int is_whole;                       /* for candidates only: the checks of the task were made with its outline */
-	int is_outline;                     /* candidates are judged at other sizes, as a rule: of its sets only the first is left, for those that
-					     * are not there is the whole of it (task_open_whole) */
-	int64_t reduced;                        /* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
-	int64_t part;                       /* and its weights are made of so many along each dimension; 0: they are as they are */
+	/* candidates are judged at other sizes, as a rule: of its sets only the first is left,
+	 * for those that are not there is the whole of it (task_open_whole) */
+	int is_outline;
+	/* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
+	int64_t reduced;
+	/* and its weights are made of so many along each dimension; 0: they are as they are */
+	int64_t part;
 	struct sized_tasks *sized_tasks;       /* the task at other sizes: choice.h */
 	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
-	char *kept;                         /* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
+	/* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
+	char *kept;
 };
 
 /* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */
@@ -71,8 +80,9 @@ int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
 /* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
  * not run there, or gives nothing to compare with. */
 int task_expect(struct task *t, struct trial *tr, struct err *e);
-/* Sets that no candidate is run on are due until a check of the task needs them. Makes the next one ready, if the reference runs on
- * it; behind the last one finds the relations, and none is due any more. 0, -1. */
+/* Sets that no candidate is run on are due until a check of the task needs them. Makes the next one
+ * ready, if the reference runs on it; behind the last one finds the relations, and none is due any
+ * more. 0, -1. */
 int task_expect_next(struct task *t, struct err *e);
 /* Adds a trial for each relation that the reference satisfies. */
 int task_find_relations(struct task *t, struct err *e);
@@ -82,8 +92,8 @@ void task_remove_trial(struct task *t, struct trial *tr);
 /* The same task made ready at other sizes (one for each of base->size), for the contract of the task and
  * value sets of the general one; `large`: with few input sets. As task_open. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
-/* The same at its own sizes, but for those of the bits of `axes`, which are `few`; with weights that are made of `part` along each
- * dimension, where that is not 0, for it is them that are large. */
+/* The same at its own sizes, but for those of the bits of `axes`, which are `few`; with weights
+ * that are made of `part` along each dimension, where that is not 0, for it is them that are large. */
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e);
 /* All of what is here in outline only. */
 struct task *task_open_whole(const struct task *base, struct err *e);

@@ -44,7 +44,8 @@ void results_set_form(char form[RESULTS_FORM], struct str text)
 	if (text.n < RESULTS_FORM)
 		snprintf(form, RESULTS_FORM, "%.*s", STR_ARG(text));
 	else
-		snprintf(form, RESULTS_FORM, "%.*s... (%016llx)", RESULTS_FORM - 32, text.p, (unsigned long long)hash_xxh64(text.p, text.n, 3));
+		snprintf(form, RESULTS_FORM, "%.*s... (%016llx)", RESULTS_FORM - 32, text.p,
+			 (unsigned long long)hash_xxh64(text.p, text.n, 3));
 }
 
 int result_overlaps(const struct tensor *t)
@@ -108,7 +109,8 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	if (tensor_contiguous(&dense, &obj->t, k->e))
 		return -1;
 	r = &k->out->r[k->out->n];
-	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t), .overlapping = result_overlaps(&obj->t),
+	*r = (struct result){ .dt = obj->t.dt, .ndim = obj->t.ndim, .n = tensor_numel(&obj->t),
+			      .overlapping = result_overlaps(&obj->t),
 			       .scattered = !tensor_is_contiguous(&obj->t),
 			       .aliases = result_aliases(k->h, &obj->t, k->inputs), .undefined = tensor_any_undef(&obj->t) };
 	snprintf(r->name, sizeof r->name, "%.*s", STR_ARG(name));
@@ -125,7 +127,8 @@ int results_add_state(struct results *out, const struct tensor *flat, const stru
 
 	if (out->n == RESULTS_MOST)
 		return 0;
-	*r = (struct result){ .name = RESULT_STATE, .dt = flat->dt, .ndim = 1, .shape = { tensor_numel(flat) }, .n = tensor_numel(flat), .state = 1 };
+	*r = (struct result){ .name = RESULT_STATE, .dt = flat->dt, .ndim = 1, .shape = { tensor_numel(flat) },
+			      .n = tensor_numel(flat), .state = 1 };
 	if (result_fill(r, tensor_data(flat), e))
 		return -1;
 	out->n++;
@@ -212,7 +215,8 @@ static int is_exact(const struct result *r, int64_t k)
 /* The same for one result. */
 static double distance(const struct result *x, const struct result *y)
 {
-	double worst = y->over || y->unit || !(y->rms > 0.0) ? INFINITY : SIMD_PICK(values_distance)(x->v, y->v, x->n, y->rms);
+	double worst = y->over || y->unit || !(y->rms > 0.0) ? INFINITY : SIMD_PICK(values_distance)(x->v,
+			y->v, x->n, y->rms);
 
 	if (isfinite(worst))
 		return worst;
@@ -306,14 +310,16 @@ int results_allclose(const struct results *expected, const struct results *got)
 	int close = expected->n == got->n;
 
 	for (int i = 0; i < expected->n && close; i++)
-		close = expected->r[i].state || (got->r[i].v && same_form(&expected->r[i], &got->r[i]) && close_to(&expected->r[i], &got->r[i]));
+		close = expected->r[i].state || (got->r[i].v && same_form(&expected->r[i], &got->r[i]) &&
+						 close_to(&expected->r[i], &got->r[i]));
 	return close;
 }
 
 void results_note_inexact(struct results *r, const struct results *other)
 {
 	for (int i = 0; i < MIN(r->n, other->n); i++)
-		for (int64_t k = 0; (!dtype_is_float(r->r[i].dt) || r->r[i].unit) && k < MIN(r->r[i].n, other->r[i].n); k++) {
+		for (int64_t k = 0; (!dtype_is_float(r->r[i].dt) || r->r[i].unit) && k < MIN(r->r[i].n,
+				other->r[i].n); k++) {
 			int differ = r->r[i].v[k] != other->r[i].v[k];
 
 			r->r[i].inexact |= differ && !dtype_is_float(r->r[i].dt);
@@ -488,9 +494,11 @@ static struct scan scan_plain(const struct result *e, const struct result *g)
 {
 	struct values_scan v;
 
-	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound){ .rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt),
+	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound){ .rel = e->rel,
+			.rel_close = e->rel_close, .close = close_tolerance(e->dt),
 									   .rms = e->rms, .abs = e->abs }, &v);
-	return (struct scan){ .worst = v.worst, .bad = v.bad, .ratio = v.ratio, .rms_error = e->n ? sqrt(v.sum / (double)e->n) : 0.0 };
+	return (struct scan){ .worst = v.worst, .bad = v.bad, .ratio = v.ratio, .rms_error = e->n ?
+			      sqrt(v.sum / (double)e->n) : 0.0 };
 }
 
 /* Error about as large as tf32, bf16 or fp16 arithmetic would make it, all over the tensor. */
@@ -549,7 +557,8 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 	else if (looks_like_low_precision(e, &s))
 		why = REASON_precision;
 	pattern_text(e, g, c->pattern, sizeof c->pattern);
-	return differ(c, why, i, "%s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
+	return differ(c, why, i,
+		      "%s: %lld of %lld elements differ; worst at %s: expected %.9g, got %.9g (allowed error %.3g)",
 		      subject(e).text, (long long)s.bad, (long long)e->n, at, plain_nan(c->expected), plain_nan(c->got), c->allowed);
 }
 
@@ -559,7 +568,8 @@ static int compare_make(struct comparison *c, const struct results *expected, co
 	if (expected->n != got->n || expected->too_many != got->too_many)
 		return differ(c, REASON_wrong_count, 0, "%d result tensors, expected %d", got->n, expected->n);
 	if (strcmp(expected->form, got->form))
-		return differ(c, REASON_wrong_structure, 0, "the result is %.120s, expected %.120s", got->form, expected->form);
+		return differ(c, REASON_wrong_structure, 0, "the result is %.120s, expected %.120s",
+			      got->form, expected->form);
 	return 0;
 }
 
@@ -567,7 +577,8 @@ int comparison_is_tf32(const struct results *expected, const struct comparison *
 {
 	const struct result *e = &expected->r[c->result];
 
-	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms) && c->rms_error <= e->rel_close * e->rms;
+	return c->reason == REASON_precision && c->max_error <= e->rel_close * (fabs(c->expected) + e->rms) &&
+		c->rms_error <= e->rel_close * e->rms;
 }
 
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c)
@@ -586,7 +597,8 @@ void results_compare(const struct results *expected, const struct results *got, 
 /* The same, where it can be said of all elements at once. */
 static int all_near(const struct result *e, const struct result *g, double *sum)
 {
-	const struct values_bound b = { .rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt), .rms = e->rms, .abs = e->abs };
+	const struct values_bound b = { .rel = e->rel, .rel_close = e->rel_close,
+					.close = close_tolerance(e->dt), .rms = e->rms, .abs = e->abs };
 
 	return dtype_is_float(e->dt) && !e->over && !e->state && SIMD_PICK(values_are_near)(e->v, g->v, e->n, &b, sum);
 }

@@ -33,9 +33,11 @@ struct result {
 	double rel;               /* tolerance */
 	double rel_close;         /* what is tolerated as far as KernelBench's rule does; 0: nothing more than that */
 	double abs;               /* the same for a result that is zero everywhere, where nothing is relative */
-	double *unit;             /* of state that is expected: for each element what stands in the place of rms, that of its own buffer; RESULT_EXACT;
-				   * INFINITY: anything. Else NULL */
-	int64_t *whole;           /* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
+	/* of state that is expected: for each element what stands in the place of rms, that of
+	 * its own buffer; RESULT_EXACT; INFINITY: anything. Else NULL */
+	double *unit;
+	/* of 64-bit integers the elements themselves, which a double may not hold; else NULL */
+	int64_t *whole;
 	int inexact;              /* integers that depend on rounding: the reference's own runs differ in them */
 	int overlapping;          /* expanded view */
 	int scattered;            /* its elements lie in another order than they are counted in */
@@ -66,8 +68,9 @@ void results_set_form(char form[RESULTS_FORM], struct str text);
 int result_is_finite(const struct result *r);
 /* Notes which elements are not finite in a run of the reference, although they are. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
-/* max over elements of |a - b| / (|b| + rms(b)), or b's unit for its rms; NaN counts as infinity, but elements that b says
- * overflow count for nothing. Same shapes. Of results, of state, or of both. */
+/* max over elements of |a - b| / (|b| + rms(b)), or b's unit for its rms; NaN counts as infinity,
+ * but elements that b says overflow count for nothing. Same shapes. Of results, of state, or of
+ * both. */
 enum distance { DISTANCE_ALL, DISTANCE_RESULTS, DISTANCE_STATE };
 double results_distance(const struct results *a, const struct results *b, enum distance of);
 /* A result that is zero everywhere may be off by what the other run is, eight times over. */
@@ -80,7 +83,8 @@ struct rounding {
 	enum dtype dt;
 	double plain;             /* in its own dtype, as it is and with an ulp of noise: the larger */
 	double products;          /* with the products that may be so in tf32; 0: there are none */
-	double close;             /* with all products in tf32, which may be as long as KernelBench's rule passes; 0: no */
+	/* with all products in tf32, which may be as long as KernelBench's rule passes; 0: no */
+	double close;
 	int64_t sum;              /* terms of the longest sum, which even half-precision programs form in fp32 */
 };
 

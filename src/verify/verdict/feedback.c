@@ -40,7 +40,8 @@ static double plain(double x)
 static void say_elements(const struct verdict *v, struct buf *out)
 {
 	for (int i = 0; i < v->n_elements && i < 5; i++)
-		buf_addf(out, "%s%s should be %.6g and is %.6g", i ? "; " : " ", v->elements[i].at, plain(v->elements[i].expected),
+		buf_addf(out, "%s%s should be %.6g and is %.6g", i ? "; " : " ", v->elements[i].at,
+			 plain(v->elements[i].expected),
 			 plain(v->elements[i].got));
 	if (v->n_elements)
 		buf_addc(out, '.');
@@ -54,7 +55,8 @@ void verdict_feedback(const struct verdict *v, struct buf *out)
 		buf_addf(out, "Not judged: the task is at fault: %s", v->diag.text);
 		return;
 	}
-	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason), judge_stage_name(v->stage), v->diag.text);
+	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason),
+		 judge_stage_name(v->stage), v->diag.text);
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');
 	say_place(v, out);

@@ -88,9 +88,11 @@ static size_t say_dimension(const struct result *e, int d, const struct along *a
 	if (run && first == 0)
 		return (size_t)snprintf(out, n, "all below index %lld of dimension %d (of %lld)", last + 1, d, size);
 	if (run)
-		return (size_t)snprintf(out, n, "all at indices %lld to %lld of dimension %d (of %lld)", first, last, d, size);
+		return (size_t)snprintf(out, n, "all at indices %lld to %lld of dimension %d (of %lld)",
+					first, last, d, size);
 	if (a->step > 1 && a->count > 2)
-		return (size_t)snprintf(out, n, "all at every %lld%s index of dimension %d, from %lld on", (long long)a->step, a->step == 2 ? "nd" : a->step == 3 ? "rd" : "th",
+		return (size_t)snprintf(out, n, "all at every %lld%s index of dimension %d, from %lld on",
+					(long long)a->step, a->step == 2 ? "nd" : a->step == 3 ? "rd" : "th",
 					d, first);
 	return 0;
 }

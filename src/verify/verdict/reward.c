@@ -26,7 +26,8 @@ static int is_host_work(enum reason r)
  * never reaches it. */
 static double funnel_reward(const struct verdict *v)
 {
-	static const double row[] = { [STAGE_ast] = 0.0, [STAGE_compile] = 0.3, [STAGE_tiny] = 0.5, [STAGE_full] = 0.7 };
+	static const double row[] = { [STAGE_ast] = 0.0, [STAGE_compile] = 0.3, [STAGE_tiny] = 0.5,
+				      [STAGE_full] = 0.7 };
 	double got = 0.0;
 
 	if (is_host_work(v->diag.reason))

@@ -18,7 +18,8 @@ struct values_bound {
 /* The sum of squares; not finite: there is no answer. */
 SIMD_DECLARE(double, values_square_sum, (const double *x, int64_t n))
 /* 1: every y is as near to its x as that, and *sum is that of the squared differences; 0: no answer. */
-SIMD_DECLARE(int, values_are_near, (const double *x, const double *y, int64_t n, const struct values_bound *b, double *sum))
+SIMD_DECLARE(int, values_are_near, (const double *x, const double *y, int64_t n, const struct values_bound *b,
+				    double *sum))
 /* Of the y beside their x, whatever they are. */
 struct values_scan {
 	int64_t worst;      /* the first that has the largest ratio; -1: all are the same */
@@ -26,7 +27,8 @@ struct values_scan {
 	double ratio;       /* of the distance to what is allowed */
 	double sum;         /* of the squared distances */
 };
-SIMD_DECLARE(void, values_scan, (const double *x, const double *y, int64_t n, const struct values_bound *b, struct values_scan *out))
+SIMD_DECLARE(void, values_scan, (const double *x, const double *y, int64_t n, const struct values_bound *b,
+				 struct values_scan *out))
 /* The largest |x - y| / (|y| + rms) for rms > 0; not finite: there is no answer. */
 SIMD_DECLARE(double, values_distance, (const double *x, const double *y, int64_t n, double rms))
 

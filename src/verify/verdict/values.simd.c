@@ -35,14 +35,16 @@ double SIMD_FN(values_square_sum)(const double *x, int64_t n)
 
 static inline double allowed_of(double x, const struct values_bound *b)
 {
-	double size = fabs(x), scale = size + b->rms, rel = b->rel * scale, rel_close = b->rel_close * scale, close = b->close * (1.0 + size);
+	double size = fabs(x), scale = size + b->rms, rel = b->rel * scale, rel_close = b->rel_close * scale,
+		close = b->close * (1.0 + size);
 	double less = rel_close < close ? rel_close : close;
 
 	return (rel > less ? rel : less) + b->abs;
 }
 
 /* Each lane's sum of squared differences, and in *far how many are too large. */
-static inline void add_differences(double *lane, double *far, const double *x, const double *y, int64_t n, const struct values_bound *b)
+static inline void add_differences(double *lane, double *far, const double *x, const double *y, int64_t n,
+				   const struct values_bound *b)
 {
 	for (int64_t k = 0; k < n; k++) {
 		double d = fabs(y[k] - x[k]);
@@ -66,12 +68,14 @@ int SIMD_FN(values_are_near)(const double *x, const double *y, int64_t n, const 
 }
 
 /* Adds the squared differences of a block to the lanes. Is any beyond so many times what is allowed, or not finite? */
-static inline int look_at(double *lane, const double *x, const double *y, int64_t n, const struct values_bound *b, double times)
+static inline int look_at(double *lane, const double *x, const double *y, int64_t n,
+			  const struct values_bound *b, double times)
 {
 	int64_t any = 0;
 
 	for (int64_t k = 0; k < n; k++) {
-		double limit = times * allowed_of(x[k], b), most = DBL_MAX < limit ? DBL_MAX : limit, d = x[k] == y[k] ? 0.0 : fabs(y[k] - x[k]);
+		double limit = times * allowed_of(x[k], b), most = DBL_MAX < limit ? DBL_MAX : limit,
+			d = x[k] == y[k] ? 0.0 : fabs(y[k] - x[k]);
 
 		lane[k] += d * d;
 		any |= d <= most ? 0 : 1;
@@ -80,7 +84,8 @@ static inline int look_at(double *lane, const double *x, const double *y, int64_
 }
 
 /* The same one by one, of a block that has one. */
-static void note_worst(struct values_scan *s, int64_t first, const double *x, const double *y, int64_t n, const struct values_bound *b)
+static void note_worst(struct values_scan *s, int64_t first, const double *x, const double *y, int64_t n,
+		       const struct values_bound *b)
 {
 	for (int64_t k = 0; k < n; k++) {
 		double allowed = allowed_of(x[k], b), d = fabs(y[k] - x[k]);
@@ -96,7 +101,8 @@ static void note_worst(struct values_scan *s, int64_t first, const double *x, co
 }
 
 /* The largest ratio so far, 0 at first, grows a few times: nearly all blocks are only looked at. */
-void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const struct values_bound *b, struct values_scan *out)
+void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const struct values_bound *b,
+			  struct values_scan *out)
 {
 	double lane[LANES] = { 0.0 };
 	struct values_bound bound = *b;
@@ -105,7 +111,8 @@ void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const str
 	for (int64_t i = 0; i < n; i += LANES) {
 		double times = s.ratio < 1.0 ? s.ratio : 1.0;
 		int64_t some = n - i < LANES ? n - i : LANES;
-		int any = some == LANES ? look_at(lane, x + i, y + i, LANES, &bound, times) : look_at(lane, x + i, y + i, some, &bound, times);
+		int any = some == LANES ? look_at(lane, x + i, y + i, LANES, &bound, times) :
+			look_at(lane, x + i, y + i, some, &bound, times);
 
 		if (any)
 			note_worst(&s, i, x + i, y + i, some, &bound);

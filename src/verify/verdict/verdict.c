@@ -15,14 +15,16 @@ const char *contract_name(enum contract c) { return c == CONTRACT_TASK ? "task" 
 
 const char *precision_name(enum precision p)
 {
-	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32", [PRECISION_IEEE] = "ieee" };
+	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32",
+					     [PRECISION_IEEE] = "ieee" };
 
 	return names[p];
 }
 
 const char *size_name(enum size_kind s)
 {
-	static const char *const names[] = { [SIZE_FULL] = "own", [SIZE_SHRUNK] = "shrunk", [SIZE_SAMPLED] = "sampled" };
+	static const char *const names[] = { [SIZE_FULL] = "own", [SIZE_SHRUNK] = "shrunk",
+					     [SIZE_SAMPLED] = "sampled" };
 
 	return names[s];
 }

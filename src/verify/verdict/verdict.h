@@ -99,7 +99,8 @@ struct verdict {
 	struct verdict_stage stages[STAGES];
 	struct verdict_input inputs[VERDICT_INPUTS];
 	int n_inputs;
-	struct verdict_element elements[VERDICT_ELEMENTS];   /* of the input set it failed on: the worst, then the first ones */
+	/* of the input set it failed on: the worst, then the first ones */
+	struct verdict_element elements[VERDICT_ELEMENTS];
 	int n_elements;
 	char pattern[VERDICT_PATTERN];    /* what the wrong elements of that set have in common; "" nothing */
 	char source_line[VERDICT_LINE];   /* the candidate's line that the message is about, "" none */
@@ -107,17 +108,22 @@ struct verdict {
 	double seconds, reference_seconds;   /* by `timed` */
 	double speedup;           /* 0: not known */
 	char timed[16];           /* "model" or the device's name */
-	int configs, configs_run; /* programs that autotuned kernels may choose from, those that were run; 0: none is autotuned */
+	/* programs that autotuned kernels may choose from, those that were run; 0: none is autotuned */
+	int configs, configs_run;
 	char weights[16];         /* how weights were matched: weights_put */
-	int buffers_kept, buffers_left;   /* of the input sets: the reference changes buffers, and all of the candidate's were compared, or not */
+	/* of the input sets: the reference changes buffers, and all of the candidate's were
+	 * compared, or not */
+	int buffers_kept, buffers_left;
 	struct verdict_task task;
 	int eval_mode;            /* the reference draws random numbers: judged in eval mode */
 	struct verdict_general general;
 	enum contract contract;
 	enum precision precision;
 	enum size_kind size;
-	int64_t full_size_instances, full_size_elements;   /* run at the task's own sizes where `size` is others, and compared there */
-	enum constant_answer full_size_reads, full_size_values;   /* what tensors of one value said there, of results that were not */
+	/* run at the task's own sizes where `size` is others, and compared there */
+	int64_t full_size_instances, full_size_elements;
+	/* what tensors of one value said there, of results that were not */
+	enum constant_answer full_size_reads, full_size_values;
 	int kernelbench;          /* would its own rule pass at the sizes that were run: 1, 0, -1 not known */
 	double kernel_share;      /* of the reference's work that kernels do; < 0: not known */
 	double prepare_ms;        /* what making the task ready took, where this candidate was the first of it */
