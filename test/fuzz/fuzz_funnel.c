@@ -21,7 +21,7 @@ static const char task_text[] =
 	"def get_init_inputs():\n    return []\n";
 
 struct hostile {
-	struct runner_link lane;
+	struct runner_link link;
 	const struct task *t;
 	const uint8_t *p;             /* what is left of the input */
 	size_t n;
@@ -74,7 +74,7 @@ static void give_part(struct shmem *a, int i, const struct task *t)
 	r->part[0] = (struct run_part){ .dt = DT_F32, .ndim = 1, .shape = { o->size[0] }, .n = PLACES, .at = o->at };
 	for (int k = 0; k < PLACES; k++) {
 		place[k] = k;
-		value[k] = t->few ? (float)w->v[sparse_index(k, t->few, o->sample)] : 0.0f;
+		value[k] = t->reduced ? (float)w->v[sparse_index(k, t->reduced, o->sample)] : 0.0f;
 	}
 }
 
@@ -202,8 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	BUG_ON(!h.link.shmem || !t || task_problem(t)->reason != REASON_ok);
 	h.p = data;
 	h.n = size;
-	sized_tasks_free(t->choices);
-	t->choices = sized_tasks_new();
+	sized_tasks_free(t->sized_tasks);
+	t->sized_tasks = sized_tasks_new();
 	if (judge_candidate(j, t, STR("a candidate that is never read"), &v, &e))
 		BUG_ON(e.code == ERR_NONE);
 	else
