@@ -75,7 +75,7 @@ size_t gauges_metrics(const struct gauges *g, struct metric *out)
 	return n;
 }
 
-/* --- how far from the start ---------------------------------------------------------------------------- */
+/* --- how far from the start --------------------------------------------------------------- */
 
 /* The trainable parameters of a policy. */
 static struct slab *parameters(const struct policy *p)
@@ -144,8 +144,8 @@ static int start_logprobs(const struct gauge_start *s, struct policy *p, const s
 	return rc;
 }
 
-/* The mean of log p_now - log p_start over the tokens that the model drew. The samples come from the
- * present policy, so this is an estimate of KL(now || start). */
+/* The mean of log p_now - log p_start over the tokens that the model drew. The samples come from
+ * the present policy, so this is an estimate of KL(now || start). */
 static double mean_difference(const struct rolled *const *sample, float *const *logp, size_t n)
 {
 	double sum = 0.0, tokens = 0.0;

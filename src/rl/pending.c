@@ -1,5 +1,6 @@
 /* Samples that wait in the store, as bytes: a header, tokens, log-probabilities, text. The form is
- * read only on the machine that wrote it, so it has no byte order of its own. pending.h is the manual. */
+ * read only on the machine that wrote it, so it has no byte order of its own. pending.h is the
+ * manual. */
 #include "rl/pending.h"
 
 #include "base/hash.h"
@@ -32,8 +33,8 @@ void pending_pack(const struct infer_result *r, uint64_t key, struct buf *out)
 	buf_addstr(out, r->text);
 }
 
-/* Checks every length before it is used: the bytes may come from an interrupted write. Returns 1 and
- * fills *r with pointers into the blob, or 0 if the blob is of another key or is damaged. */
+/* Checks every length before it is used: the bytes may come from an interrupted write. Returns 1
+ * and fills *r with pointers into the blob, or 0 if the blob is of another key or is damaged. */
 int pending_unpack(struct str blob, uint64_t key, struct infer_result *r)
 {
 	struct header h;

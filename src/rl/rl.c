@@ -46,7 +46,7 @@ struct rl {
 	int64_t step_ns;
 };
 
-/* --- which tasks --------------------------------------------------------------------------------- */
+/* --- which tasks -------------------------------------------------------------------------- */
 
 /* Writes the indices of tasks to out[], shuffled for this step, and returns their number. `hard`
  * selects: 1 takes level 2 and above, 0 the tasks below, -1 all. */
@@ -99,7 +99,7 @@ static int pick_tasks(struct rl *s, size_t *which, size_t *count, struct err *e)
 	return 0;
 }
 
-/* --- from verdicts to advantages ------------------------------------------------------------------- */
+/* --- from verdicts to advantages ---------------------------------------------------------- */
 
 /* The reward of a verdict: the mixture beta * correct + (1 - beta) * speed if beta is set, else the
  * form that the options name. */
@@ -108,9 +108,9 @@ static double uniform_or(const struct rl *s, const struct verdict *v)
 	return s->o->beta >= 0 ? reward_uniform(v, s->o->beta) : reward_of(v, s->o->judge.reward);
 }
 
-/* The rewards of one sample in every form that an advantage may need. With `rank` in [0, 1] the rank
- * among the group replaces the speedup: each form gets its share of the speedup at which it stops
- * rising. Example: the funnel form stops at 2, so rank 0.5 counts as a speedup of 1. */
+/* The rewards of one sample in every form that an advantage may need. With `rank` in [0, 1] the
+ * rank among the group replaces the speedup: each form gets its share of the speedup at which it
+ * stops rising. Example: the funnel form stops at 2, so rank 0.5 counts as a speedup of 1. */
 static struct rl_scored score(const struct rl *s, const struct verdict *v, const double *rank)
 {
 	struct rl_scored x = { .reward = 0 };
@@ -182,7 +182,7 @@ static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, s
 	return rc;
 }
 
-/* --- the update --------------------------------------------------------------------------------------- */
+/* --- the update --------------------------------------------------------------------------- */
 
 /* What the loss callback needs while one update runs. */
 struct update {
@@ -191,7 +191,8 @@ struct update {
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
 	int first_pass;                 /* nothing has changed since sampling */
-	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at all. */
+	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at
+	 * all. */
 	double *entropy, *clipped;
 	double distinct;                /* their tokens; equal answers are computed once */
 };
@@ -312,8 +313,8 @@ static int gauge_update(struct rl *s, const struct update *u, size_t n, struct g
 	return 0;
 }
 
-/* One policy update: `inner` passes over the samples that have an advantage. Fills the loss, learning
- * rate and gradient norm of *row. */
+/* One policy update: `inner` passes over the samples that have an advantage. Fills the loss,
+ * learning rate and gradient norm of *row. */
 static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row,
 			struct gauges *g, struct err *e)
 {
@@ -365,10 +366,10 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	return rc;
 }
 
-/* --- one step -------------------------------------------------------------------------------------------- */
+/* --- one step ----------------------------------------------------------------------------- */
 
-/* Measures every few steps how far the policy has moved from its start (KL divergence), and runs the
- * evaluation if one is configured. Only the rank that writes does this. */
+/* Measures every few steps how far the policy has moved from its start (KL divergence), and runs
+ * the evaluation if one is configured. Only the rank that writes does this. */
 static int look_closer(struct rl *s, const struct rollout *ro, struct gauges *g, struct err *e)
 {
 	const struct rl_opts *o = s->o;
@@ -407,7 +408,8 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
-/* Writes the samples and metrics of a step in one transaction: the store has all of a step or nothing. */
+/* Writes the samples and metrics of a step in one transaction: the store has all of a step or
+ * nothing. */
 static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row,
 		      const struct gauges *g, struct err *e)
 {
@@ -425,8 +427,8 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 	return 0;
 }
 
-/* One step of the loop. On failure the curriculum and the counters go back to what they were before,
- * because the step will be repeated. */
+/* One step of the loop. On failure the curriculum and the counters go back to what they were
+ * before, because the step will be repeated. */
 static int one_step(struct rl *s, struct err *e)
 {
 	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store,
@@ -464,8 +466,8 @@ static int one_step(struct rl *s, struct err *e)
 		s->torn = 0;
 		progress_add(&s->bar, 1);
 	} else {
-		/* The step is repeated: what it has counted so far must not get into a checkpoint of
-		 * the step before. */
+		/* The step is repeated: what it has counted so far must not get into a checkpoint
+		 * of the step before. */
 		s->curriculum = curriculum;
 		*s->r = result;
 	}
@@ -475,7 +477,7 @@ static int one_step(struct rl *s, struct err *e)
 	return rc;
 }
 
-/* --- saving and resuming ---------------------------------------------------------------------------------- */
+/* --- saving and resuming ------------------------------------------------------------------ */
 
 /* Writes the part of the state that is not in the adapter or the optimizer, as JSON. */
 static void state_of(const struct rl *s, struct buf *out)
@@ -559,9 +561,9 @@ static int load_state(struct rl *s, const char *path, struct err *e)
 	return rc;
 }
 
-/* Opens everything that the stage needs, in the order of dependence: newest checkpoint, tasks, judge,
- * policy, sampler, saver, metrics. Tasks that cannot be judged are dropped before the number of steps
- * is computed. */
+/* Opens everything that the stage needs, in the order of dependence: newest checkpoint, tasks,
+ * judge, policy, sampler, saver, metrics. Tasks that cannot be judged are dropped before the number
+ * of steps is computed. */
 static int open_all(struct rl *s, struct dev *dev, struct err *e)
 {
 	const struct rl_opts *o = s->o;
@@ -623,8 +625,8 @@ static int finish(struct rl *s, struct err *e)
 	       store_drop_pending(s->store, "rl", s->total, e) || store_compact(s->store, e) ? -1 : 0;
 }
 
-/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is not
- * an error. */
+/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is
+ * not an error. */
 static int train(struct rl *s, struct err *e)
 {
 	progress_begin(&s->bar, "rl", "steps", s->total);
@@ -645,7 +647,8 @@ static int train(struct rl *s, struct err *e)
 	progress_end(&s->bar);
 	if (finish(s, e))
 		return -1;
-	/* The other ranks read the files of the first. A barrier that is given up counts as a stop. */
+	/* The other ranks read the files of the first. A barrier that is given up counts as a
+	 * stop. */
 	par_barrier(s->par, NULL);
 	return 0;
 }

@@ -2,8 +2,8 @@
  * manual. This file owns one rollout from prompts to judged samples; what a reward is worth is the
  * business of advantage.c.
  *
- * Invariant: the samples of a step are a function of (weights, tasks, step, options, seed). How many
- * ranks draw them, and whether an earlier run was interrupted, changes nothing. */
+ * Invariant: the samples of a step are a function of (weights, tasks, step, options, seed). How
+ * many ranks draw them, and whether an earlier run was interrupted, changes nothing. */
 #include "rl/rollout.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ struct rolling {
 	struct err *e;
 };
 
-/* --- prompts ------------------------------------------------------------------------------------ */
+/* --- prompts ------------------------------------------------------------------------------ */
 
 /* Builds the chat prompt of task i and tokenises it. The tokens belong to g->prompts[i]. */
 static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
@@ -72,7 +72,8 @@ static struct infer_request request_of(struct rolling *g, size_t i, uint64_t ste
 	return q;
 }
 
-/* Fills one request per task: the prompt of the task, or the conversation so far in a repair turn. */
+/* Fills one request per task: the prompt of the task, or the conversation so far in a repair
+ * turn. */
 static int make_groups(struct rolling *g)
 {
 	struct tok_enc *x = tok_enc_new(g->env->tok, g->e);
@@ -106,9 +107,9 @@ static size_t turn_of(const struct rolling *g, size_t sample)
 	return (sample / n * pieces + sample % n * pieces / n) % ranks;
 }
 
-/* Decides which samples this rank draws. Samples that an earlier run left in the store are not drawn
- * again; the others, in the order of turn_of, are cut into equal parts. Only the first rank has the
- * store, so it tells the others what was found. */
+/* Decides which samples this rank draws. Samples that an earlier run left in the store are not
+ * drawn again; the others, in the order of turn_of, are cut into equal parts. Only the first rank
+ * has the store, so it tells the others what was found. */
 static int share_out(struct rolling *g)
 {
 	size_t n = g->r->samples.n, left = 0, at = 0;
@@ -129,7 +130,8 @@ static int share_out(struct rolling *g)
 	return 0;
 }
 
-/* Joins neighbouring samples of one task into one request, so that their prompt is computed once. */
+/* Joins neighbouring samples of one task into one request, so that their prompt is computed
+ * once. */
 static int make_requests(struct rolling *g)
 {
 	size_t n = (size_t)g->o->n;
@@ -151,10 +153,10 @@ static int make_requests(struct rolling *g)
 	return 0;
 }
 
-/* --- one finished sample ----------------------------------------------------------------------------- */
+/* --- one finished sample ------------------------------------------------------------------ */
 
-/* Gives each token of the answer its class (plan, code, given by the prompt). The position where the
- * token's text ends decides, because a token may begin in one part and end in the next. */
+/* Gives each token of the answer its class (plan, code, given by the prompt). The position where
+ * the token's text ends decides, because a token may begin in one part and end in the next. */
 static void classify(struct rolling *g, struct rolled *s, const struct extract *x)
 {
 	struct buf text = BUF_INIT;
@@ -196,9 +198,10 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 	return s->code ? 0 : err_nomem(g->e);
 }
 
-/* --- samples are kept as they come ------------------------------------------------------------------------- */
+/* --- samples are kept as they come -------------------------------------------------------- */
 
-/* The key of a sample in the store of pending samples: stage, step, task position, sample number. */
+/* The key of a sample in the store of pending samples: stage, step, task position, sample
+ * number. */
 static struct store_pending place_of(const struct rolling *g, size_t index)
 {
 	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step,
@@ -221,7 +224,7 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 								     .n = data.n - sizeof place }, e);
 }
 
-/* --- judging ------------------------------------------------------------------------------------------- */
+/* --- judging ------------------------------------------------------------------------------ */
 
 /* Opens the batch of candidates. With several ranks an idle one judges candidates of the others. */
 static int open_judge(struct rolling *g)
@@ -241,8 +244,8 @@ static void take_verdict(struct rolling *g, const struct judged *j)
 
 	s->verdict = j->verdict;
 	if (j->rc) {
-		/* A task that cannot be judged must not end the run. Its samples earn nothing, so its
-		 * group has no signal. */
+		/* A task that cannot be judged must not end the run. Its samples earn nothing, so
+		 * its group has no signal. */
 		s->verdict = (struct verdict){ .stage = STAGE_ast, .diag = j->verdict.diag };
 		if (s->verdict.diag.reason != REASON_bad_task) {
 			diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.text);
@@ -280,13 +283,14 @@ static int drain(struct rolling *g, int wait)
 	return rc;
 }
 
-/* Waits for the verdicts of this rank, then helps the other ranks until theirs are complete, too. */
+/* Waits for the verdicts of this rank, then helps the other ranks until theirs are complete,
+ * too. */
 static int finish_judging(struct rolling *g)
 {
 	return drain(g, 1) < 0 || (!stop_requested() && judge_batch_finish(&g->batch, g->e)) ? -1 : 0;
 }
 
-/* --- samples of an earlier run --------------------------------------------------------------------------- */
+/* --- samples of an earlier run ------------------------------------------------------------ */
 
 /* Identifies what a sample was drawn from: prompt, seed, options and weights. A stored sample with
  * another key is of another policy and is not used. */
@@ -386,7 +390,7 @@ static int should_stop(void *ctx)
 	return g->failed || par_stopping(g->env->par);
 }
 
-/* --- from one process to the others -------------------------------------------------------------------------- */
+/* --- from one process to the others ------------------------------------------------------- */
 
 /* The header of a sample that travels to another rank; its tokens and text follow. */
 struct parcel { uint64_t index, bytes; struct verdict verdict; };
@@ -475,7 +479,7 @@ static int gather(struct rolling *g)
 	return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------- */
 
 /* Allocates a turn, makes the prompts, takes what an earlier run left, and shares out the rest. */
 static int prepare(struct rolling *g)
@@ -545,7 +549,7 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	return rc;
 }
 
-/* --- further turns ------------------------------------------------------------------------------------------- */
+/* --- further turns ------------------------------------------------------------------------ */
 
 /* Samples that get another turn, and the conversation that each is asked with. */
 struct repair {
@@ -670,7 +674,8 @@ static void swap_verdicts(struct rollout *r, struct verdict *v)
 	}
 }
 
-/* Sends the verdicts of this rank's share to all. Rank r has samples r, r + ranks, r + 2 ranks, ... */
+/* Sends the verdicts of this rank's share to all. Rank r has samples r, r + ranks, r + 2
+ * ranks, ... */
 static int gather_verdicts(struct rolling *g)
 {
 	size_t n = g->r->samples.n, ranks = (size_t)par_size(g->env->par);

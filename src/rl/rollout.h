@@ -16,7 +16,8 @@ enum rollout_texts { ROLLOUT_ALL, ROLLOUT_FIRST, ROLLOUT_CORRECT, ROLLOUT_NONE }
 
 struct rollout_opts {
 	int n;                          /* samples a task */
-	/* answers to a task, each after the judge's feedback on the one before, until it is correct */
+	/* answers to a task, each after the judge's feedback on the one before, until it is
+	 * correct */
 	int turns;
 	int max_new_tokens;
 	int slots;                      /* samples at a time; 0: chosen */
@@ -79,7 +80,8 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 /* Tokens that the model drew: in several turns not all that stands behind the prompt. */
 int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
-/* Writes all samples to the store under (stage, step), with the texts of those that `texts` says. */
+/* Writes all samples to the store under (stage, step), with the texts of those that `texts`
+ * says. */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage,
 		  int64_t step,
 		  enum rollout_texts texts, struct err *e);

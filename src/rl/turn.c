@@ -46,8 +46,9 @@ int turn_prompt(struct tok_enc *x, const struct tok *t, const struct rolled *s, 
 	return rc;
 }
 
-/* Extends log-probabilities and classes over the new turn: earlier answers keep theirs, tokens of the
- * judge's feedback are EXTRACT_GIVEN and are not trained, then those of the new answer follow. */
+/* Extends log-probabilities and classes over the new turn: earlier answers keep theirs, tokens of
+ * the judge's feedback are EXTRACT_GIVEN and are not trained, then those of the new answer
+ * follow. */
 static int join_marks(struct rolled *s, struct rolled *next, struct err *e)
 {
 	size_t old = (size_t)(s->n - s->prompt_n), given = (size_t)(next->prompt_n - s->n),

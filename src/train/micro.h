@@ -1,9 +1,9 @@
 /* Which sequences of a step are computed together: its micro-batches.
  *
- * Several processes compute micro-batches side by side, in rounds of one each (gradsum.h), and a round takes as long as
- * its longest. So micro-batches are made equally long, their number is a multiple of four where there is more than
- * one, and they stand in order of length. All of it follows from the lengths alone: how many processes there are
- * changes nothing. */
+ * Several processes compute micro-batches side by side, in rounds of one each (gradsum.h), and a
+ * round takes as long as its longest. So micro-batches are made equally long, their number is a
+ * multiple of four where there is more than one, and they stand in order of length. All of it
+ * follows from the lengths alone: how many processes there are changes nothing. */
 #ifndef TRAIN_MICRO_H
 #define TRAIN_MICRO_H
 

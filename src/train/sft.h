@@ -33,8 +33,8 @@ struct sft_result {
 	int done;                      /* 0: stopped on request, resumable */
 };
 
-/* The finished policy is out/checkpoints/sft_final. Of several processes (policy.trainer.par) the first has a
- * store and writes; the others have NULL. */
+/* The finished policy is out/checkpoints/sft_final. Of several processes (policy.trainer.par) the
+ * first has a store and writes; the others have NULL. */
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e);
 
 #endif
