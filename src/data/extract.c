@@ -1,8 +1,10 @@
-/* Extraction of code from a model's answer: see extract.h. */
+/* Extraction of code from a model's answer: extract.h has the rules. The answer may hold several
+ * blocks, thinking, the task again, and what a chat template left behind. */
 #include "data/extract.h"
 
 #include "base/mem.h"
 
+/* One fenced block of the answer, as byte offsets. */
 struct block {
 	size_t begin, end;       /* the code */
 	size_t outer;            /* where its opening fence line starts */
@@ -20,6 +22,7 @@ static struct str line_at(struct str s, size_t at, size_t *next)
 	return (struct str){ .p = s.p + at, .n = end - at };
 }
 
+/* The number of blanks and tabs that a line begins with. */
 static size_t blanks_of(struct str line)
 {
 	size_t n = 0;
@@ -83,11 +86,14 @@ static int defines(struct str code, const char *word)
 	return 0;
 }
 
+/* Does the code define a Triton kernel? */
 static int has_kernel(struct str code)
 {
 	return defines(code, "@triton.jit") || defines(code, "@jit");
 }
 
+/* How likely the block is the answer: 3 with class ModelNew, 2 with another class or a kernel,
+ * else 1. */
 static int rank_of(struct str code)
 {
 	if (defines(code, "class ModelNew"))
@@ -126,6 +132,7 @@ static size_t after_thinking(struct str s)
 	}
 }
 
+/* Does the line begin as a statement of a Python file does? */
 static int looks_like_python(struct str line)
 {
 	static const char *const starts[] = { "import ", "from ", "class ", "def ", "@triton", "@", "\"\"\"" };
@@ -152,12 +159,14 @@ static int bare_code(struct str s, size_t from, struct block *b)
 	return 0;
 }
 
+/* The text of a block. */
 static struct str code_of(struct str s, const struct block *b)
 {
 	return (struct str){ .p = s.p + b->begin, .n = b->end - b->begin };
 }
 
-/* How far a block can be moved left: as far as its fence stands, and no line loses more than blanks. */
+/* How many blanks every line of the block can lose: the fence's own indentation, unless a line has
+ * fewer. */
 static size_t margin_of(struct str code, size_t indent)
 {
 	size_t next;
@@ -202,7 +211,8 @@ static int step_block(struct str s, size_t from, struct block *b)
 	return next_block(s, next, b);
 }
 
-/* Is this one of the pieces that the code was given in? Not the task again, not another ModelNew. */
+/* Is this one of the pieces that the code was given in? Not the task again, not another
+ * ModelNew. */
 static int is_piece(struct str code)
 {
 	struct str first = str_trim(code);

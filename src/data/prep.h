@@ -97,7 +97,8 @@ struct prep_report {
 	double seconds;
 };
 
-/* -1 and ERR_INTERRUPTED after Ctrl-C, ERR_FORMAT where no row could be used; nothing is left behind then. */
+/* -1 and ERR_INTERRUPTED after Ctrl-C, ERR_FORMAT where no row could be used; nothing is left
+ * behind then. */
 int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e);
 /* The table of what was read, kept and dropped. */
 void prep_table(const struct prep_report *r, struct buf *out);

@@ -37,7 +37,7 @@ struct prep_row {
 	struct str messages;           /* JSON list; empty: no solution */
 };
 
-/* --- sources: the next row, in order --------------------------------------------------------- */
+/* --- sources: the next row, in order ------------------------------------------------------ */
 
 struct prep_source {
 	enum prep_kind kind;
@@ -67,7 +67,7 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 /* The row was dropped: another one is drawn in its place, unless too many were. */
 void prep_builtin_again(struct prep_source *s, const struct prep_row *row);
 
-/* --- what happens to a row, on any thread ------------------------------------------------------ */
+/* --- what happens to a row, on any thread ------------------------------------------------- */
 
 /* Of one thread. */
 struct prep_work {
@@ -93,7 +93,7 @@ struct prep_eval {
 int prep_eval_add(struct prep_eval *x, struct str task, struct err *e);
 void prep_eval_release(struct prep_eval *x);
 
-/* --- outputs ------------------------------------------------------------------------------------ */
+/* --- outputs ------------------------------------------------------------------------------ */
 
 struct prep_out;
 struct prep_out *prep_out_open(const char *dir, struct err *e);

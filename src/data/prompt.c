@@ -1,4 +1,5 @@
-/* Prompts: see prompt.h. */
+/* Prompts: the three styles and the texts they are made of. prompt.h is the manual. Models are
+ * trained on these texts, so a change of one word is a change of every model. */
 #include "data/prompt.h"
 
 #include "base/file.h"
@@ -90,7 +91,7 @@ const char *prompt_style_name(enum prompt_style s)
 	return style_names[s];
 }
 
-/* Member prompt_style of dir/name; -1: not there. */
+/* The prompt style that a folder's JSON file names, or -1. */
 static int stored_style(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT;
@@ -128,6 +129,7 @@ enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapt
 	return asked;
 }
 
+/* Appends the task's source as a fenced block. */
 static void add_source(struct buf *out, struct str task)
 {
 	buf_adds(out, "\n```python\n");
@@ -185,6 +187,7 @@ int prompt_answer(struct str plan, struct str solution, struct buf *out, struct 
 	return buf_check(out, e);
 }
 
+/* Writes one message as JSON. */
 static void add_message(struct jw *w, const char *role, struct str content)
 {
 	jw_begin(w, '{');
