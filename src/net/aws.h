@@ -32,7 +32,8 @@ struct aws_options {
 struct aws;
 struct aws *aws_open(const struct aws_options *o, struct err *e);
 void aws_close(struct aws *a);
-/* Credentials good for the next minutes. ERR_NOT_FOUND: there are none anywhere, and the text says where it looked. */
+/* Credentials good for the next minutes. ERR_NOT_FOUND: there are none anywhere, and the text says
+ * where it looked. */
 int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e);
 /* Those in hand were refused: the next call looks again. */
 void aws_forget(struct aws *a);
