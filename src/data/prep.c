@@ -400,7 +400,8 @@ static int check_kept(const struct prep_report *r, struct err *e)
 			return err_set(e, ERR_FORMAT,
 				       "none of the %lld rows of '%s' could be used; %lld times: %s (read "
 				       "as --source %s; see tritonrl help prepare)",
-				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most], prep_drop_text(most), prep_kind_name(c->kind));
+				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most],
+					       prep_drop_text(most), prep_kind_name(c->kind));
 	}
 	return 0;
 }

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 static const char system_text[] =
-	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct and fast.";
+	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct "
+		"and fast.";
 
 static const char example_task[] =
 	"import torch\n"
@@ -125,7 +126,8 @@ enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapt
 	if (asked == PROMPT_AUTO)
 		return stored < 0 ? PROMPT_FULL : (enum prompt_style)stored;
 	if (stored >= 0 && stored != (int)asked)
-		log_warn("'%s' was trained on prompts of style '%s' and is asked in style '%s' (--prompt-style)", dir, style_names[stored], style_names[asked]);
+		log_warn("'%s' was trained on prompts of style '%s' and is asked in style '%s' (--prompt-style)",
+			dir, style_names[stored], style_names[asked]);
 	return asked;
 }
 

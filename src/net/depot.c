@@ -115,7 +115,8 @@ static int still_writer(struct depot *d, struct err *e)
 	if (highest_epoch(d, &now, e))
 		return -1;
 	return now == d->epoch ? 0 : err_set(e, ERR_STATE,
-					     "another machine has taken over this run (writer %lld, this one is %lld)", (long long)now,
+					"another machine has taken over this run (writer %lld, this one is "
+						"%lld)", (long long)now,
 					     (long long)d->epoch);
 }
 

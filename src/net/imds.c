@@ -63,7 +63,7 @@ static int call(struct imds *m, const char *method, const char *path, const char
 	buf_addf(&url, "%s%s", m->base, path);
 	if (!buf_check(&url, e) && !http_header_add(&h, e, "%s", header))
 		rc = http_call(m->http, &(struct http_request){ .method = method, .url = url.p,
-								.headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
+					.headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
 	http_headers_release(&h);
 	buf_release(&url);
 	return rc;

@@ -220,7 +220,7 @@ static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, con
 	if (!rc)
 		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url),
 							     .headers = &h, .body = c->body,
-							     .body_most = c->most, .sink = c->sink, .sink_ctx = c->sink_ctx }, &a->r, e);
+					.body_most = c->most, .sink = c->sink, .sink_ctx = c->sink_ctx }, &a->r, e);
 	http_headers_release(&h);
 	place_release(&p);
 	return rc;
@@ -248,7 +248,8 @@ static int passes(const struct s3_answer *a)
 {
 	static const char *const codes[] = { "InternalError", "SlowDown", "RequestTimeout",
 					     "ServiceUnavailable", "RequestTimeTooSkewed", "OperationAborted",
-					     "ExpiredToken", "BadDigest", "XAmzContentSHA256Mismatch", "ConditionalRequestConflict", "Throttling" };
+					"ExpiredToken", "BadDigest", "XAmzContentSHA256Mismatch",
+						"ConditionalRequestConflict", "Throttling" };
 
 	if (a->r.status == 429 || a->r.status >= 500)
 		return 1;

@@ -59,7 +59,8 @@ static void write_versioning(const struct s3_bucket_options *o, struct buf *out)
 {
 	(void)o;
 	buf_adds(out, "<VersioningConfiguration "
-		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status></VersioningConfiguration>");
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status>"
+			      "</VersioningConfiguration>");
 }
 
 static int fits_versioning(const struct s3_bucket_options *o, struct str d)
@@ -72,9 +73,12 @@ static int fits_versioning(const struct s3_bucket_options *o, struct str d)
 static void write_lifecycle(const struct s3_bucket_options *o, struct buf *out)
 {
 	buf_addf(out, "<LifecycleConfiguration "
-		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix></Prefix></Filter>"
-		 "<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>%d</NoncurrentDays></NoncurrentVersionExpiration>"
-		 "<AbortIncompleteMultipartUpload><DaysAfterInitiation>%d</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix>"
+			      "</Prefix></Filter>"
+		 "<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>%d</NoncurrentDays>"
+			 "</NoncurrentVersionExpiration>"
+		 "<AbortIncompleteMultipartUpload><DaysAfterInitiation>%d</DaysAfterInitiation>"
+			 "</AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
 		 o->keep_days, o->abort_days);
 }
 
@@ -176,7 +180,8 @@ static int make_bucket(struct s3 *s, struct err *e)
 	/* Amazon's first region is the one that must not be named. */
 	if (strcmp(s->region, "us-east-1"))
 		buf_addf(&body, "<CreateBucketConfiguration "
-				"xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>%s</LocationConstraint>"
+				"xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>"
+					"%s</LocationConstraint>"
 			 "</CreateBucketConfiguration>", s->region);
 	c.body = buf_str(&body);
 	rc = buf_check(&body, e) ? -1 : s3_do(s, &c, &a, e);

@@ -132,7 +132,8 @@ int aws_sign(const struct aws_request *q, const struct aws_cred *c, struct http_
 		hash_hmac(key, sizeof key, text.p, text.n, mac);
 		hash_hex(mac, sizeof mac, hex);
 		rc = http_header_add(headers, e,
-				     "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", c->key, scope,
+				     "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, "
+					     "Signature=%s", c->key, scope,
 				     buf_cstr(&names), hex);
 	}
 	buf_release(&names);

@@ -378,7 +378,8 @@ static int look_closer(struct rl *s, const struct rollout *ro, struct gauges *g,
 	if (!s->store)
 		return 0;
 	if (s->start.every && step % s->start.every == 0 &&
-	    gauge_divergence(&s->start, &s->p, ro, (size_t)o->rollout.n, MIN(o->max_length, o->policy.trainer.tape.max_tokens), &g->v[GAUGE_kl], e))
+	    gauge_divergence(&s->start, &s->p, ro, (size_t)o->rollout.n, MIN(o->max_length,
+		    o->policy.trainer.tape.max_tokens), &g->v[GAUGE_kl], e))
 		return -1;
 	if (!o->look.eval || (step % o->look.every && step != s->total))
 		return 0;
@@ -392,7 +393,8 @@ static void show(struct rl *s, const struct gauges *g, double loss)
 
 	snprintf(s->shown, sizeof s->shown,
 		 "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, v[GAUGE_reward],
-		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny], 100.0 * v[GAUGE_correct]);
+		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny],
+			 100.0 * v[GAUGE_correct]);
 	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, v[GAUGE_tokens_per_s],
 		      v[GAUGE_candidates_per_s]);
 }
@@ -419,7 +421,7 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 	if (!s->store)
 		return 0;
 	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step,
-						      s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
+					s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
 	    store_commit(s->store, e)) {
 		store_rollback(s->store);
 		return -1;
@@ -596,7 +598,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
 	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
-								.parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
+					.parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start,

@@ -28,7 +28,8 @@ extern const char store_schema[];
 	S(get_source, "SELECT source FROM task WHERE id = ?") \
 	S(put_step, "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?, ?)") \
 	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, " \
-		      "correct, reached, reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+		      "correct, reached, reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, " \
+			      "?, ?, ?, ?, ?, ?)") \
 	S(put_eval, "INSERT OR REPLACE INTO eval VALUES (?, ?)") \
 	S(get_eval, "SELECT result FROM eval WHERE name = ?") \
 	S(drop_steps, "DELETE FROM step WHERE stage = ? AND step > ?") \

@@ -145,7 +145,8 @@ int policy_same(const struct policy *p, struct par *par, struct err *e)
 		return -1;
 	if (first != (int64_t)mine)
 		return err_set(e, ERR_STATE,
-			       "rank %d has read other weights than rank 0: does every machine see the same '%s'?", par_rank(par), p->base);
+			       "rank %d has read other weights than rank 0: does every machine see the same "
+				       "'%s'?", par_rank(par), p->base);
 	return 0;
 }
 

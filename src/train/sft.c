@@ -206,7 +206,7 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
 	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
-								.parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
+					.parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);

@@ -135,7 +135,7 @@ void attn_mul(const struct attn_format *f, const struct attn_mul *x)
 
 			if (f->fast)
 				f->g->tiledp[h](depth, (const uint32_t *)(const void *)(x->a + m * depth),
-						(const uint32_t *)(const void *)b, c, x->ldc, x->load ? GEMM_GO_ON : GEMM_SET);
+					(const uint32_t *)(const void *)b, c, x->ldc, x->load ? GEMM_GO_ON : GEMM_SET);
 			else
 				f->g->tile[h](x->k, x->a + m, x->as, b, x->bs, c, x->ldc, x->load ?
 					      GEMM_GO_ON : GEMM_SET);

@@ -185,7 +185,8 @@ static void step(struct work *w, int q0, size_t b)
 	attn_left(f, w->left, w->ds, KV_BLOCK, R, keys);
 	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = R, .cols = f->dp, .a = w->left, .as = R,
 					.b = w->ka + b * attn_along(f), .bs = f->nr,
-					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp, .load = 1 });
+					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp,
+						.load = 1 });
 }
 
 /* Writes the gradient of the queries. */

@@ -219,7 +219,8 @@ static struct cuda_gemm dw_of(float *dw, int n, int k, const act *dy, size_t ldd
 {
 	return (struct cuda_gemm){ .kind = CUDA_GEMM_DW, .M = M, .n = n, .k = k, .x = x, .ldx = ldx,
 				   .w = dy, .ldw = lddy, .y = dw,
-				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32, .alpha = 1, .beta = 1 };
+				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32,
+					   .alpha = 1, .beta = 1 };
 }
 
 void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy, const act *x,
