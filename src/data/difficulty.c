@@ -11,7 +11,7 @@
 #include "data/module.h"
 #include "data/spelling.h"
 
-/* What a name of torch means for difficulty: an anchor (a product, a convolution), a whole network
+/* The meaning of a torch name for difficulty: an anchor (a product, a convolution), a whole network
  * (an LSTM), a plain operator, or something without cost (a view). */
 enum op_class { OP_NONE, OP_ANCHOR, OP_NETWORK, OP_CALL, OP_FREE };
 
@@ -95,7 +95,8 @@ static int is_self(const struct py_node *n)
 		str_is(n->u.Attribute.value->u.Name.id, "self");
 }
 
-/* The expression that a body assigns to self.NAME last, in branches too; NULL if there is none. */
+/* The expression that a body assigns to self.NAME last, in branches too; NULL if no statement
+ * does. */
 static const struct py_node *member_in(const struct py_list *body, struct str name, int depth)
 {
 	const struct py_node *found = NULL;

@@ -1,5 +1,5 @@
-/* Pairs of the generator by number: pair k depends on the options and on k alone, so any thread may
- * draw it at any time, and a run that goes on draws what it would have drawn. */
+/* Pairs of the generator by number: pair k depends only on the options and on k. Any thread may
+ * draw it at any time, and a resumed run draws the same pairs. */
 #ifndef DATA_DRAWS_H
 #define DATA_DRAWS_H
 

@@ -48,7 +48,7 @@ static size_t fence_of(struct str line, char *mark, struct str *tag)
 	return n >= 3 ? n : 0;
 }
 
-/* The first fenced block at or after `at`; 0 when there is none. */
+/* The first fenced block at or after `at`; 0 if there is no further one. */
 static int next_block(struct str s, size_t at, struct block *b)
 {
 	size_t open = 0, next;
@@ -72,7 +72,7 @@ static int next_block(struct str s, size_t at, struct block *b)
 	return open != 0;
 }
 
-/* Does `word` stand at the start of some line (after blanks)? */
+/* Does some line begin with `word`, after blanks? */
 static int defines(struct str code, const char *word)
 {
 	size_t next;
@@ -117,7 +117,7 @@ static size_t before_residue(struct str s)
 	return n;
 }
 
-/* Where the answer proper begins: after the last closed <think> block. */
+/* The offset of the answer proper: after the last closed <think> block. */
 static size_t after_thinking(struct str s)
 {
 	size_t at = 0;
@@ -254,7 +254,8 @@ static void add_pieces(struct str s, size_t from, const struct block *best, stru
 	}
 }
 
-/* The last block of the highest rank; 0: there is none. Unless `open` only whole ones count. */
+/* Finds the last block of the highest rank and returns that rank, or 0 if there is no block.
+ * Without `open` only closed blocks count. */
 static int best_block(struct str s, size_t from, int open, struct extract *x, struct block *best)
 {
 	struct block b = { .end = 0 };

@@ -144,7 +144,7 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
  * one. */
 enum { OPS_TELLING = 3 };           /* one operator, or two, is nobody's */
 
-/* What a task computes, as the key of a map. */
+/* The hash of a task's computation, as the key of a map. */
 static struct str key_of(const struct difficulty *d)
 {
 	return (struct str){ .p = (const char *)&d->computes, .n = sizeof d->computes };

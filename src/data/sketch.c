@@ -112,7 +112,7 @@ static void walk_list(struct walk *w, const struct py_list *l)
 	add(w, M_END);
 }
 
-/* An attribute: self.NAME is one feature whatever the name is; torch.NAME keeps its name. */
+/* An attribute: self.NAME is one feature for any name; torch.NAME keeps its name. */
 static void walk_attribute(struct walk *w, const struct py_node *n)
 {
 	const struct py_node *root = root_name(n);
@@ -152,7 +152,8 @@ static void add_op(struct walk *w, enum py_op op)
 	add(w, mix(M_OP, (uint64_t)op));
 }
 
-/* What a node has beside its children; 1: the children were dealt with too. */
+/* Adds the features of a node that are not its children. Returns 1 if it has walked the children,
+ * too. */
 static int walk_special(struct walk *w, struct py_node *n)
 {
 	switch (n->kind) {

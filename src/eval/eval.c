@@ -60,7 +60,7 @@ static struct rate rate_of(const double *v, size_t n)
 	return r;
 }
 
-/* What a rate counts. */
+/* The figures that a rate can count. */
 enum what { WHAT_VALID, WHAT_COMPILED, WHAT_CORRECT, WHAT_REWARD, WHAT_PASS, WHAT_FAST, WHAT_AFTER };
 
 /* One figure of one task, in [0, 1]; `arg` is k, or the index of a speed-up or a turn. */

@@ -115,7 +115,7 @@ static int read_shared(const char *variable, const char *name, struct buf *out, 
 	return rc;
 }
 
-/* The value of a key in a section of an ini file; .p is NULL if it is not there. */
+/* The value of a key in a section of an ini file; .p is NULL if the section has no such key. */
 static struct str ini_get(struct str text, const char *section, const char *key)
 {
 	int inside = 0;

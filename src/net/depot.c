@@ -2,7 +2,7 @@
  * manual and has the layout.
  *
  * Invariant: a manifest is written after all its objects and removed before any of them, so every
- * manifest that is there can be restored. */
+ * existing manifest can be restored. */
 #include "net/depot.h"
 
 #include <stdio.h>
@@ -311,7 +311,7 @@ static int fetch(struct depot *d, const char *path, int64_t bytes, const char *h
 	return rc == S3_ABSENT ? err_set(e, ERR_NOT_FOUND, "'%s' is missing in the bucket", key) : rc;
 }
 
-/* Restores one file of a manifest, if it is not there. */
+/* Restores one file of a manifest, unless the folder has it already. */
 static int pull_file(struct depot *d, const char *folder, const struct json *f, struct depot_pulled *out, struct err *e)
 {
 	struct str name, sha;

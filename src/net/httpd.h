@@ -55,7 +55,7 @@ struct str httpd_rest(const struct httpd_call *c);       /* behind the route's p
 struct str httpd_body(const struct httpd_call *c);
 /* NULL: not there. */
 const char *httpd_header(const struct httpd_call *c, const char *name);
-/* Who asks, for fairness: the address, as a number. */
+/* The client's address as a number, for fairness. */
 uint64_t httpd_client(const struct httpd_call *c);
 /* The client has gone. */
 int httpd_gone(const struct httpd_call *c);

@@ -42,7 +42,7 @@ struct s3 *s3_open(const char *uri, const struct s3_options *o, struct err *e);
 void s3_close(struct s3 *s);
 const char *s3_bucket(const struct s3 *s);
 
-/* What is asked before a write. */
+/* The condition of a write. */
 enum s3_if { S3_ALWAYS, S3_IF_ABSENT };
 
 /* Small objects, in one call. S3_EXISTS: the condition failed and nothing was written. */
@@ -74,9 +74,9 @@ struct s3_bucket_options {
 	const char *kms_key;          /* NULL: the server's own keys */
 };
 
-/* Makes the bucket if it is not there, then sets encryption, versioning and lifecycle rules; what
- * is so already stays. `said` gets a line for each: what was done, what was so, what this server
- * does not have. */
+/* Creates the bucket if it does not exist, then sets encryption, versioning and lifecycle rules;
+ * what is so already stays. `said` gets a line for each: what was done, what was so, what this
+ * server does not have. */
 int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *o, struct buf *said, struct err *e);
 /* The same lines about a bucket as it is. S3_ABSENT: there is none. */
 int s3_bucket_show(struct s3 *s, struct buf *said, struct err *e);

@@ -16,7 +16,7 @@ struct setting {
 	const char *name, *query;
 	/* Writes the document to put. */
 	void (*write)(const struct s3_bucket_options *o, struct buf *out);
-	/* Is the document that is there as it should be? */
+	/* Is the existing document as it should be? */
 	int (*fits)(const struct s3_bucket_options *o, struct str document);
 };
 

@@ -30,7 +30,7 @@ static void signing_key(const struct aws_request *q, const struct aws_cred *c, c
 /* A header on its way into the canonical request. */
 struct signed_header { struct str name, value; };
 
-/* Orders headers by name, whatever the case. */
+/* Orders headers by name, ignoring case. */
 static int by_name(const void *a, const void *b)
 {
 	const struct signed_header *x = a, *y = b;
@@ -51,7 +51,7 @@ static void add_lower(struct buf *out, struct str s)
 		buf_addc(out, (char)tolower((unsigned char)s.p[i]));
 }
 
-/* All headers and the host in canonical form: sorted, in lower case, one a line; `names` gets the
+/* All headers and the host in canonical form: sorted, in lower case, one per line; `names` gets the
  * list of their names. */
 static int canonical_headers(const struct aws_request *q, const struct http_headers *headers,
 			     struct buf *lines, struct buf *names, struct err *e)

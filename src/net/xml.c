@@ -30,7 +30,7 @@ static void XMLCALL on_start(void *ctx, const XML_Char *name, const XML_Char **a
 		return;
 	}
 	r->ends[r->depth++] = r->path.n;
-	/* Paths begin below the root, which alone stands for itself. */
+	/* Paths begin below the root; the path of the root is its own name. */
 	if (r->depth == 2)
 		buf_clear(&r->path);
 	else if (r->depth > 2)

@@ -55,7 +55,7 @@ static void reward_weighted(const struct advantage_opts *o, const struct rl_scor
 }
 
 /* REINFORCE with the mean reward of the other n - 1 samples as the baseline:
- * a_i = r_i - (sum_j r_j - r_i) / (n - 1). One sample alone has no baseline and gets 0. */
+ * a_i = r_i - (sum_j r_j - r_i) / (n - 1). A single sample has no baseline and gets 0. */
 static void leave_one_out(const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	double sum = 0.0;
@@ -104,7 +104,7 @@ static void group_relative(const struct advantage_opts *o, const struct rl_score
 		out[i] = (struct advantage){ .plan = (o->classes ? o->alpha : 1.0) * plan[i], .code = code[i] };
 }
 
-/* Dispatches to the method and clears weights that are zero but for rounding. A group whose samples
+/* Dispatches to the method and clears weights that are zero up to rounding. A group whose samples
  * all have the same reward ends with n zeros. */
 size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
 {

@@ -184,7 +184,7 @@ static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, s
 
 /* --- the update --------------------------------------------------------------------------- */
 
-/* What the loss callback needs while one update runs. */
+/* The state of the loss callback during one update. */
 struct update {
 	struct rl *s;
 	const struct rolled **sample;   /* of each sequence */

@@ -27,11 +27,11 @@ struct rolling {
 	const size_t *which;
 	const struct rollout_opts *o;
 	uint64_t step;
-	struct infer_request *group;    /* one a task: all its samples */
+	struct infer_request *group;    /* one per task, for all its samples */
 	struct infer_request *requests; /* those still to be drawn */
 	size_t n_requests;
 	int32_t **prompts;
-	const struct tok_ids *given;    /* prompts of a repair turn, one a task; NULL: the task's prompt */
+	const struct tok_ids *given;    /* prompts of a repair turn, one per task; NULL: the task's prompt */
 	unsigned char *mine;            /* [samples]: this process draws it */
 	size_t count, judged, sampled;
 	struct judge_batch batch;       /* ids are sample indices */
@@ -92,7 +92,7 @@ static int make_groups(struct rolling *g)
 	return rc;
 }
 
-/* A piece of at least so many samples is worth computing the prompt on another rank, too. */
+/* Samples that make it worth computing the prompt on another rank, too. */
 enum { TOGETHER = 8 };
 
 /* The rank that a sample is dealt to. Answers to one task have about the same length, answers to

@@ -190,7 +190,7 @@ int store_put_meta(struct store *s, const char *key, struct str value, struct er
 	return execute(s, st, e);
 }
 
-/* Looks one text up by a key. Returns 1 and the text, 0 if there is none, -1 on failure. */
+/* Looks one text up by a key. Returns 1 and the text, 0 if the key is absent, -1 on failure. */
 static int get_text(struct store *s, enum statement id, struct str key, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, id, e);

@@ -33,7 +33,7 @@ int checkpoint_begin(const char *parent, const char *name, char **dir, struct er
 	return *dir ? 0 : err_nomem(e);
 }
 
-/* Forces a file to disk, whoever wrote it. */
+/* Forces a file to disk. */
 static int sync_file(const char *path, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY, 0), rc = 0;
@@ -234,7 +234,7 @@ static int newest_first(const void *a, const void *b)
 }
 
 /* Writes the checkpoints of the prefix to out[], newest first, and returns their number. Temporary
- * folders of a killed run are removed on the way. */
+ * folders of a killed run are removed, too. */
 static size_t sort_names(const char *parent, const struct file_list *names, const char *prefix, struct numbered *out)
 {
 	struct buf path = BUF_INIT;
@@ -252,7 +252,7 @@ static size_t sort_names(const char *parent, const struct file_list *names, cons
 }
 
 /* Finds the newest checkpoint that verifies. A damaged one is reported and the next older one
- * tried. Returns 1 and the path in *out, 0 if there is none, -1 on failure. */
+ * tried. Returns 1 and the path in *out, 0 if no checkpoint is complete, -1 on failure. */
 int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, struct err *e)
 {
 	struct file_list names;

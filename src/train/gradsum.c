@@ -1,4 +1,4 @@
-/* Sums of gradients in one order, whatever the number of ranks: gradsum.h is the manual.
+/* Sums of gradients in one order, for any number of ranks: gradsum.h is the manual.
  *
  * Each rank owns a slice of the gradient. After every round of micro-batches (one a rank) the
  * ranks exchange slices, and each adds up its own slice in the order of the micro-batches.

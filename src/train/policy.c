@@ -60,7 +60,7 @@ int policy_check(const struct policy_opts *o, struct err *e)
 	return 0;
 }
 
-/* Reads tokenizer.json of a folder; *out stays empty if there is none. */
+/* Reads tokenizer.json of a folder; *out stays empty if the folder has no tokenizer. */
 static int read_tokenizer(const char *dir, struct buf *out, struct err *e)
 {
 	struct buf path = BUF_INIT;

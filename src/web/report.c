@@ -84,7 +84,7 @@ int report_write(const struct report_run *runs, size_t n, const struct report_op
 {
 	struct buf data = BUF_INIT;
 	struct jw w = { .out = &data };
-	/* What stands in a script is a little longer than its JSON. */
+	/* JSON becomes a little longer when it is escaped for a script element. */
 	struct writing x = { .s = runs[0].store, .w = &w, .most = (size_t)o->megabytes * 950000 -
 			     strlen(web_app), .e = e };
 	int rc;
