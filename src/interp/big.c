@@ -1,6 +1,8 @@
-/* Integers beyond 64 bits: sign and magnitude, 32-bit digits, schoolbook algorithms. Results
- * that fit int64 come back as V_INT. Sizes are limited: a number of more than BIG_DIGITS
- * digits ends the program with out_of_memory, because nothing honest needs it. */
+/* Integers beyond 64 bits: sign and magnitude, 32-bit digits with the least first, schoolbook
+ * algorithms. Results that fit int64 come back as V_INT, so a V_BIG is never small.
+ *
+ * Sizes are limited: an integer of more than BIG_DIGITS digits (2 million bits) ends the program with
+ * out_of_memory. Costs are charged as fuel: linear for addition, quadratic for multiplication. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +14,12 @@
 
 enum { BIG_DIGITS = 1 << 16 };
 
-/* A magnitude in scratch memory of the host; n has no leading zeros. */
+/* A magnitude in scratch memory of the host (a V_BIG object that the temporaries hold) or in a
+ * digit array of the caller. n counts digits without leading zeros. */
 struct mag { uint32_t *d; size_t n; int neg; };
 
+/* Zeroed digits for a result. One more than asked for is allocated, so that algorithms may
+ * touch d[n]. */
 static int mag_new(struct host *h, size_t n, struct mag *m)
 {
 	struct big_obj *o;
@@ -32,12 +37,14 @@ static int mag_new(struct host *h, size_t n, struct mag *m)
 	return 0;
 }
 
+/* Drops leading zeros. */
 static void trim(struct mag *m)
 {
 	while (m->n && !m->d[m->n - 1])
 		m->n--;
 }
 
+/* The magnitude of any integer. A small one is spread over `small`, which the caller owns. */
 static struct mag mag_of(struct val v, uint32_t small[2])
 {
 	struct mag m;
@@ -56,6 +63,7 @@ static struct mag mag_of(struct val v, uint32_t small[2])
 	return m;
 }
 
+/* The value of a magnitude: V_INT if it fits, else a new V_BIG. */
 static int mag_to_val(struct host *h, struct mag m, struct val *out)
 {
 	struct big_obj *o;
@@ -78,6 +86,7 @@ static int mag_to_val(struct host *h, struct mag m, struct val *out)
 	return 0;
 }
 
+/* Three-way comparison of magnitudes, signs ignored. */
 static int mag_cmp(const struct mag *a, const struct mag *b)
 {
 	if (a->n != b->n)
@@ -88,6 +97,7 @@ static int mag_cmp(const struct mag *a, const struct mag *b)
 	return 0;
 }
 
+/* a| + |b|. */
 static int mag_add(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	uint64_t carry = 0;
@@ -103,7 +113,7 @@ static int mag_add(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
-/* |a| - |b| with |a| >= |b|. */
+/* a| - |b|. The caller makes sure that |a| >= |b|. */
 static int mag_sub(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	int64_t borrow = 0;
@@ -118,6 +128,7 @@ static int mag_sub(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
+/* a + b with signs: equal signs add, different ones subtract the smaller magnitude. */
 static int signed_add(struct host *h, struct mag a, struct mag b, struct mag *r)
 {
 	int rc, c;
@@ -132,6 +143,7 @@ static int signed_add(struct host *h, struct mag a, struct mag b, struct mag *r)
 	return rc;
 }
 
+/* a * b, digit by digit. Costs one step of fuel per 16 digit products. */
 static int mag_mul(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	if (mag_new(h, a->n + b->n, r) || host_burn(h, (int64_t)(a->n * b->n / 16)))
@@ -150,6 +162,7 @@ static int mag_mul(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
+/* Divides in place by one digit and returns the remainder. */
 static uint32_t mag_div_small(struct mag *a, uint32_t by)
 {
 	uint64_t rem = 0;
@@ -162,6 +175,7 @@ static uint32_t mag_div_small(struct mag *a, uint32_t by)
 	return (uint32_t)rem;
 }
 
+/* a| << bits. */
 static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct mag *r)
 {
 	size_t words = (size_t)bits / 32;
@@ -180,8 +194,8 @@ static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct 
 	return 0;
 }
 
-/* Truncating division, bit by bit over the quotient's digits: simple, and big enough numbers
- * are refused before it could matter. */
+/* Truncating division, bit by bit over the bits of a. Simple: numbers large enough for its
+ * speed to matter are refused. */
 static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, struct mag *q, struct mag *r)
 {
 	size_t rn;
@@ -207,7 +221,8 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 			r->d[k] = r->d[k] << 1 | carry;
 			carry = top;
 		}
-		/* r was doubled and took the next bit of a; where it reaches b, b goes off and q gets its bit. */
+		/* r was doubled and took the next bit of a. If r has reached b, subtract b and
+		 * set the bit of q. */
 		rem = (struct mag){ .d = r->d, .n = rn };
 		trim(&rem);
 		if (mag_cmp(&rem, b) < 0)
@@ -226,7 +241,8 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 	return 0;
 }
 
-/* Floor division and modulo with Python's signs. */
+/* Floor division and modulo with Python's signs: if the signs differ and there is a remainder,
+ * the quotient goes down by one and the remainder becomes b - r. */
 static int floor_divmod(struct host *h, struct mag a, struct mag b, struct mag *q, struct mag *r)
 {
 	struct mag t, u;
@@ -247,6 +263,7 @@ static int floor_divmod(struct host *h, struct mag a, struct mag b, struct mag *
 	return 0;
 }
 
+/* a ** b by squaring. */
 static int big_pow(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct val base = a, acc = val_int(1);
@@ -262,7 +279,7 @@ static int big_pow(struct host *h, struct val a, struct val b, struct val *out)
 	return 0;
 }
 
-/* Two's complement digit i of a number. */
+/* The two's complement digits of a number, n of them: bit operators are defined on these. */
 static void twos(const struct mag *m, uint32_t *d, size_t n)
 {
 	uint64_t carry = 1;
@@ -277,6 +294,8 @@ static void twos(const struct mag *m, uint32_t *d, size_t n)
 	}
 }
 
+/* & | ^ on two's complement digits with one digit more than the longer operand for the sign: -1
+ * & 2**70 is 2**70. */
 static int big_bits(struct host *h, enum py_op op, struct mag a, struct mag b, struct val *out)
 {
 	struct mag x, y;
@@ -298,6 +317,7 @@ static int big_bits(struct host *h, enum py_op op, struct mag a, struct mag b, s
 	return mag_to_val(h, x, out);
 }
 
+/* << and >>. A right shift is a floor division by a power of two: -5 >> 1 is -3. */
 static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a, struct val vb, struct val *out)
 {
 	struct mag r, q, by;
@@ -318,6 +338,7 @@ static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a,
 	return mag_to_val(h, q, out);
 }
 
+/* Operators on integers of which at least one, or the result, is beyond int64. */
 int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	uint32_t sa[2], sb[2];
@@ -335,6 +356,7 @@ int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, stru
 	}
 }
 
+/* Three-way comparison of integers. */
 int big_compare(struct val va, struct val vb)
 {
 	uint32_t sa[2], sb[2];
@@ -347,6 +369,8 @@ int big_compare(struct val va, struct val vb)
 	return a.neg ? -c : c;
 }
 
+/* Compares an integer with a double that has an integer value of at least 2**53: the double's
+ * 53 bits are laid out as digits, so the comparison is exact. */
 int big_compare_double(struct val v, double whole)
 {
 	uint32_t s[2], d[1024 / 32 + 2] = { 0 };
@@ -363,7 +387,8 @@ int big_compare_double(struct val v, double whole)
 	return a.neg ? -order : order;
 }
 
-/* Nearest double: the top 64 bits with a sticky bit decide the rounding. */
+/* The nearest double: the top 64 bits decide, with a sticky bit for all lower ones. Infinity if
+ * the value is too large. */
 double big_to_double(struct val v)
 {
 	uint32_t s[2];
@@ -387,12 +412,14 @@ double big_to_double(struct val v)
 	return m.neg ? -f : f;
 }
 
+/* Number of bits without leading zeros. */
 static int64_t mag_bits(const struct mag *m)
 {
 	return m->n ? (int64_t)(m->n * 32) - __builtin_clz(m->d[m->n - 1]) : 0;
 }
 
-/* A quotient of 62 or 63 bits whose last one says whether something is left: it is rounded when it becomes a double. */
+/* a / b rounded once: the operands are shifted so that the quotient has 62 or 63 bits. Its last
+ * bit is set if a remainder is left (sticky), so the conversion to double rounds correctly. */
 int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 {
 	uint32_t s[2], t[2];
@@ -416,6 +443,7 @@ int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 	return 0;
 }
 
+/* int(f): truncates. Above 2**63 the 53 bits of the fraction are shifted into place. */
 int big_from_double(struct host *h, double f, struct val *out)
 {
 	int exp;
@@ -439,6 +467,8 @@ int big_from_double(struct host *h, double f, struct val *out)
 	return shift_left(h, &m, exp - 53, &r) ? -1 : mag_to_val(h, r, out);
 }
 
+/* Digits in `base` to an integer; base 0 reads the prefix 0x, 0o or 0b. The caller has checked
+ * that the digits are valid. CPython refuses more than 4300 decimal digits. */
 int big_parse(struct host *h, struct str s, int base, struct val *out)
 {
 	struct mag m;
@@ -474,9 +504,10 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 	return mag_to_val(h, m, out);
 }
 
-/* Decimal digits that CPython converts unless it is told otherwise. */
+/* CPython converts at most this many decimal digits unless it is told otherwise. */
 enum { DIGITS_MOST = 4300 };
 
+/* Appends the digits of v in `base`. A failure is pending in the host afterwards. */
 void big_format(struct host *h, struct val v, int base, struct buf *out)
 {
 	uint32_t s[2];

@@ -1,4 +1,8 @@
-/* Built-in functions and types over sequences: containers, iterators, reductions, order. The rest is in builtins.c. */
+/* Built-in functions and types over sequences: containers, iterators, reductions, order. The
+ * rest is in builtins.c.
+ *
+ * enumerate, zip, map and filter are lazy as in Python: an iterator object whose src is the iterator or
+ * tuple of iterators underneath. Every element costs fuel, so itertools-style loops cannot run for ever. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -20,11 +24,13 @@ static int b_len(struct bind *b)
 	return 0;
 }
 
+/* list() or list(iterable). */
 static int b_list(struct bind *b)
 {
 	return b->a[1].kind == V_UNSET ? val_list(b->h, NULL, 0, &b->out) : host_to_list(b->h, b->a[1], &b->out);
 }
 
+/* tuple(x). A plain tuple stays itself, as in CPython. */
 static int b_tuple(struct bind *b)
 {
 	struct val v = b->a[1], cls = b->a[0];
@@ -46,6 +52,7 @@ static int b_tuple(struct bind *b)
 	return list_extend(b->h, b->out, v);
 }
 
+/* torch.Size(iterable): a tuple of integers only. A copy is made before its class changes. */
 static int b_size(struct bind *b)
 {
 	if (b_tuple(b))
@@ -65,12 +72,14 @@ static int b_size(struct bind *b)
 	return 0;
 }
 
+/* host_each callback. An entry costs 16 steps, about its hashing and memory. */
 static int add_to_set(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
 	return host_burn(b->h, HOST_STEPS_ENTRY) || dict_set(b->h, b->out, item, val_none()) ? -1 : 0;
 }
 
+/* set(iterable). The order of a set that is walked does not show in the result. */
 static int b_set(struct bind *b)
 {
 	if (val_set(b->h, &b->out))
@@ -86,6 +95,7 @@ static int b_frozenset(struct bind *b)
 	return 0;
 }
 
+/* dict(mapping or pairs, **kwargs). */
 static int b_dict(struct bind *b)
 {
 	if (val_dict(b->h, &b->out))
@@ -95,6 +105,7 @@ static int b_dict(struct bind *b)
 	return dict_update(b->h, b->out, b->a[2]);
 }
 
+/* range(stop) or range(start, stop[, step]). */
 static int b_range(struct bind *b)
 {
 	int64_t start = 0, stop, step = 1;
@@ -127,6 +138,7 @@ static int b_iter(struct bind *b)
 	return host_iter(b->h, b->a[0], &b->out);
 }
 
+/* next(it[, default]). */
 static int b_next(struct bind *b)
 {
 	struct val it = b->a[0];
@@ -150,7 +162,7 @@ static int b_next(struct bind *b)
 	return 0;
 }
 
-/* enumerate, zip, map, filter, reversed: lazy iterators over iterators. */
+/* enumerate: i counts, src is the iterator underneath. */
 static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val kv[2] = { val_int(it->i) };
@@ -173,6 +185,8 @@ static int b_enumerate(struct bind *b)
 	return 0;
 }
 
+/* zip: src is a tuple of iterators; n is set for strict=True, which reports arguments of
+ * different lengths. */
 static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val item, t;
@@ -200,6 +214,7 @@ static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* A tuple with an iterator over each value. */
 static int iterators_of(struct host *h, const struct val *v, size_t n, struct val *out)
 {
 	struct val it;
@@ -223,6 +238,7 @@ static int b_zip(struct bind *b)
 	return strict < 0 ? -1 : 0;
 }
 
+/* map: a zip whose tuples become the arguments of it->a. */
 static int next_map(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val args;
@@ -244,6 +260,7 @@ static int b_map(struct bind *b)
 	return 0;
 }
 
+/* filter: elements for which it->a (or, for None, the element itself) is true. */
 static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
 {
 	for (;;) {
@@ -271,7 +288,7 @@ static int b_filter(struct bind *b)
 	return 0;
 }
 
-/* A list backwards, as it is when each is asked for. */
+/* reversed(list): the list is read when an element is asked for, so later changes show. */
 static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
 {
 	const struct seq_obj *s = it->src.u.seq;
@@ -284,6 +301,7 @@ static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* reversed(x): __reversed__, a list walked backwards, or a reversed copy. */
 static int b_reversed(struct bind *b)
 {
 	struct val list;
@@ -313,6 +331,7 @@ static int b_reversed(struct bind *b)
 
 /* --- reductions ------------------------------------------------------------------------------------------- */
 
+/* sum(iterable, start): start + x0 + x1 ..., left to right. */
 static int b_sum(struct bind *b)
 {
 	struct val it, v;
@@ -326,6 +345,7 @@ static int b_sum(struct bind *b)
 	return more;
 }
 
+/* any() stops at the first true element, all() at the first false one. */
 static int any_all(struct bind *b, int stop_at)
 {
 	struct val it, v;
@@ -348,6 +368,8 @@ static int any_all(struct bind *b, int stop_at)
 static int b_any(struct bind *b) { return any_all(b, 1); }
 static int b_all(struct bind *b) { return any_all(b, 0); }
 
+/* min() and max() with key and default; the first of equal elements wins. In a dry run each
+ * comparison and the index of the winner are recorded: min(1024, n) is a size branch. */
 static int best_of(struct bind *b, enum py_op op)
 {
 	enum { BEST = 16, BEST_MOST = 15 };
@@ -391,6 +413,7 @@ static int best_of(struct bind *b, enum py_op op)
 static int b_min(struct bind *b) { return best_of(b, PY_OP_Lt); }
 static int b_max(struct bind *b) { return best_of(b, PY_OP_Gt); }
 
+/* sorted(): a set may be sorted, because its order does not show. */
 static int b_sorted(struct bind *b)
 {
 	int reverse;

@@ -1,6 +1,10 @@
-/* Expressions. Operands are evaluated left to right as Python does; each result is immediate
- * or held as a temporary. f->node is set just before an operation that can fail, so that its
- * message points at it. */
+/* Expressions, dispatched by `table` over the kind of syntax node. Owns the evaluation order,
+ * which is CPython's: left to right. Operators themselves are in operator.c and order.c, calls
+ * in call.c, comprehensions in comp.c.
+ *
+ * Invariants: each result is immediate or held as a temporary. f->node is set just before an operation
+ * that can fail, so that its message points at the right expression. In a dry run with h->o.path set,
+ * outcomes of tests and kinds of values are recorded (work.c). */
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
@@ -15,6 +19,7 @@
 
 typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 
+/* Short strings are interned: they are often keys and attribute names. */
 static int eval_constant(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -58,6 +63,7 @@ static int eval_attribute(struct host *h, struct host_frame *f, const struct py_
 	return attr_load(h, v, name, out);
 }
 
+/* An absent part of a slice is None. */
 static int eval_optional(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	*out = val_none();
@@ -73,6 +79,8 @@ static int eval_slice(struct host *h, struct host_frame *f, const struct py_node
 	return val_slice(h, a, b, c, out);
 }
 
+/* x[i]. A computed index is recorded in a dry run: a list of block sizes that is indexed by a
+ * size is a size branch. */
 static int eval_subscript(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v, i;
@@ -84,6 +92,8 @@ static int eval_subscript(struct host *h, struct host_frame *f, const struct py_
 	return item_get(h, v, i, out);
 }
 
+/* a + b. Operands are dropped right after the operator, so that large intermediate tensors of
+ * an expression do not pile up: in `a + b + c` the sum a + b is free before the statement ends. */
 static int eval_binop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, r;
@@ -108,6 +118,7 @@ static int eval_unary(struct host *h, struct host_frame *f, const struct py_node
 	return op_unary(h, n->u.UnaryOp.op, v, out);
 }
 
+/* `a and b` gives the operand that decides, not a bool; later operands are not evaluated. */
 static int eval_boolop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *l = &n->u.BoolOp.values;
@@ -129,6 +140,8 @@ static int eval_boolop(struct host *h, struct host_frame *f, const struct py_nod
 	return 0;
 }
 
+/* a < b < c evaluates b once and stops at the first comparison that is false. Comparisons of
+ * two integers are recorded with their operands: they may be size branches. */
 static int eval_compare(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b;
@@ -157,6 +170,7 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 	return 0;
 }
 
+/* `x if t else y` evaluates only one of x and y. */
 static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
@@ -172,7 +186,7 @@ static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node
 	return eval_expr(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
 }
 
-/* The elements of a display into a list, stars spread. */
+/* Evaluates the elements of [..], (..) or {..} into a list; *v is spread. */
 static int eval_items(struct host *h, struct host_frame *f, const struct py_list *l, struct val list)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -203,6 +217,7 @@ static int eval_tuple(struct host *h, struct host_frame *f, const struct py_node
 	return 0;
 }
 
+/* Elements are evaluated first and inserted afterwards, since __eq__ may run program code. */
 static int eval_set(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val items;
@@ -214,6 +229,7 @@ static int eval_set(struct host *h, struct host_frame *f, const struct py_node *
 	return 0;
 }
 
+/* {k: v, **d}. Keys are evaluated before their values; a NULL key marks **d. */
 static int eval_dict(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_Dict *d = &n->u.Dict;
@@ -236,6 +252,7 @@ static int eval_dict(struct host *h, struct host_frame *f, const struct py_node 
 	return 0;
 }
 
+/* (x := v) stores v and gives it. */
 static int eval_named(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	if (eval_expr(h, f, n->u.NamedExpr.value, out))
@@ -243,6 +260,8 @@ static int eval_named(struct host *h, struct host_frame *f, const struct py_node
 	return name_store(h, f, n->u.NamedExpr.target->u.Name.id, *out);
 }
 
+/* Appends to the list of the running generator function (call.c). The value of the yield
+ * expression is None: send() does not exist. */
 static int eval_yield(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -255,6 +274,7 @@ static int eval_yield(struct host *h, struct host_frame *f, const struct py_node
 	return list_append(h, f->yields, v);
 }
 
+/* yield from v appends all elements of v. */
 static int eval_yield_from(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -281,6 +301,7 @@ static int eval_await(struct host *h, struct host_frame *f, const struct py_node
 	return host_fatal(h, REASON_unsupported, "await is not supported");
 }
 
+/* One function per expression kind. */
 static eval_fn *const table[PY_KINDS] = {
 	[PY_Constant] = eval_constant, [PY_Name] = eval_name, [PY_Attribute] = eval_attribute,
 	[PY_Subscript] = eval_subscript, [PY_Slice] = eval_slice, [PY_BinOp] = eval_binop,
@@ -293,6 +314,8 @@ static eval_fn *const table[PY_KINDS] = {
 	[PY_Starred] = eval_starred, [PY_Await] = eval_await,
 };
 
+/* Evaluates one expression: one step of fuel. The stack is checked here because a source can
+ * nest expressions deeper than calls: 1+(1+(1+...)). */
 int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	char here;

@@ -1,4 +1,7 @@
-/* The math module. */
+/* The math module, and a few internal helpers of functools and numpy in the prelude.
+ *
+ * Results must agree with CPython's to the last bit, because a program may branch on them. Functions for
+ * which the C library differs from CPython (gamma, hypot) are reimplemented or refused. */
 #include <math.h>
 
 #include "interp/scalar.h"
@@ -8,12 +11,14 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 
+/* CPython's ValueError of math.sqrt(-1). */
 static int domain(struct bind *b)
 {
 	return bind_raise(b, EXC_ValueError, "math domain error");
 }
 
-/* One-argument functions: name, C expression of x, when x is outside the domain. */
+/* One-argument functions: name, C expression of x, condition for x outside the domain. A result
+ * that overflows is an OverflowError. */
 #define FN1(name, expr, bad) \
 	static int m_##name(struct bind *b) \
 	{ \
@@ -40,7 +45,8 @@ static int domain(struct bind *b)
 	FN1(cbrt, cbrt(x), 0)
 FN1_LIST
 
-/* The argument of a logarithm, which may be an integer of any size: what no double holds is refused. */
+/* The argument of a logarithm may be an integer of any size. One beyond every double is refused
+ * here; CPython computes it. */
 static int log_arg(struct bind *b, double *x)
 {
 	if (b->a[0].kind == V_BIG && isinf(big_to_double(b->a[0])))
@@ -50,6 +56,7 @@ static int log_arg(struct bind *b, double *x)
 	return *x <= 0 ? domain(b) : 0;
 }
 
+/* log2 and log10 of the argument. */
 static int log_by(struct bind *b, double (*fn)(double))
 {
 	double x;
@@ -63,7 +70,8 @@ static int log_by(struct bind *b, double (*fn)(double))
 static int m_log2(struct bind *b) { return log_by(b, log2); }
 static int m_log10(struct bind *b) { return log_by(b, log10); }
 
-/* CPython has its own gamma function, whose last bits are not the C library's: only what both have exactly. */
+/* CPython has its own gamma function, whose last bits differ from the C library's. Only
+ * integers up to 23, where both are exact, are computed. */
 static int m_gamma(struct bind *b)
 {
 	double x;
@@ -78,6 +86,7 @@ static int m_gamma(struct bind *b)
 	return 0;
 }
 
+/* Only the arguments with the exact results 0 and infinity. */
 static int m_lgamma(struct bind *b)
 {
 	double x;
@@ -92,6 +101,7 @@ static int m_lgamma(struct bind *b)
 	return 0;
 }
 
+/* math.log(x[, base]): a quotient of two logarithms, as CPython has it. */
 static int m_log(struct bind *b)
 {
 	double x, base, r;
@@ -117,6 +127,7 @@ static int two(struct bind *b, double *x, double *y)
 	return bind_float(b, 0, x) || bind_float(b, 1, y) ? -1 : 0;
 }
 
+/* math.pow: always in floats, unlike **. */
 static int m_pow(struct bind *b)
 {
 	double x, y, r;
@@ -132,6 +143,7 @@ static int m_pow(struct bind *b)
 	return 0;
 }
 
+/* Two-argument functions: NaN without a NaN argument is a domain error. */
 #define FN2(name, expr) \
 	static int m_##name(struct bind *b) \
 	{ \
@@ -150,9 +162,11 @@ FN2(fmod, fmod(x, y))
 FN2(remainder, remainder(x, y))
 FN2(nextafter, nextafter(x, y))
 
-/* A sum of squares, in parts that say what was lost: sum is 1 at first, so that it is always the larger. */
+/* A sum of squares with the rounding errors of each addition. `sum` starts at 1, so it is
+ * always the larger operand and the error formula is exact. */
 struct squares { double sum, lost[3]; };
 
+/* Adds x and collects the rounding error in lost[i]. */
 static void add_lost(struct squares *s, int i, double x)
 {
 	double old = s->sum;
@@ -161,7 +175,7 @@ static void add_lost(struct squares *s, int i, double x)
 	s->lost[i] += (old - s->sum) + x;
 }
 
-/* x times x, negated where sign is -1: of x in two halves of 27 bits. */
+/* Adds sign * x * x. x is split in two halves of 27 bits whose products are exact (Veltkamp). */
 static void add_square(struct squares *s, double x, double sign)
 {
 	double t = x * 134217729.0, hi = t - (t - x), lo = x - hi;
@@ -179,7 +193,8 @@ static double squares_total(const struct squares *s)
 	return s->sum - 1.0 + (s->lost[0] + s->lost[1] + s->lost[2]);
 }
 
-/* As CPython does it, to the last bit: the C library's hypot rounds at every step. */
+/* The Euclidean norm as CPython computes it, to the last bit: scaled by a power of two, summed
+ * with errors, square root corrected by one step. The C library's hypot rounds at every step. */
 static double norm(const struct val *v, size_t n, double most)
 {
 	struct squares s = { .sum = 1 };
@@ -195,6 +210,7 @@ static double norm(const struct val *v, size_t n, double most)
 	return (h + squares_total(&s) / (2.0 * h)) / scale;
 }
 
+/* math.hypot(*coordinates). Infinity wins over NaN. */
 static int m_hypot(struct bind *b)
 {
 	const struct val *v = b->a[0].u.seq->v;
@@ -217,6 +233,7 @@ static int m_hypot(struct bind *b)
 	return 0;
 }
 
+/* floor, ceil and trunc: integers stay as they are, floats become exact integers. */
 static int to_int(struct bind *b, double (*fn)(double))
 {
 	double x;
@@ -236,6 +253,7 @@ static int m_floor(struct bind *b) { return to_int(b, floor); }
 static int m_ceil(struct bind *b) { return to_int(b, ceil); }
 static int m_trunc(struct bind *b) { return to_int(b, trunc); }
 
+/* The result is false on failure, too; the pending exception decides the return value. */
 static int m_isnan(struct bind *b)
 {
 	double x;
@@ -257,6 +275,7 @@ static int m_isfinite(struct bind *b)
 	return b->h->fail.exc.kind == V_UNSET ? 0 : -1;
 }
 
+/* x - y| <= max(rel * max(|x|, |y|), abs). */
 static int m_isclose(struct bind *b)
 {
 	double x, y, rel, abs_tol;
@@ -300,7 +319,7 @@ static int m_gcd(struct bind *b)
 	return 0;
 }
 
-/* The product may be a large integer; what it is multiplied with next may not. */
+/* The accumulated product may become a big int; then a further factor is refused. */
 static int m_lcm(struct bind *b)
 {
 	struct val acc = val_int(1);
@@ -325,6 +344,7 @@ static int m_lcm(struct bind *b)
 	return 0;
 }
 
+/* Each factor costs a step of fuel. */
 static int m_factorial(struct bind *b)
 {
 	int64_t n;
@@ -339,6 +359,7 @@ static int m_factorial(struct bind *b)
 	return 0;
 }
 
+/* n over k: alternating multiplication and exact division keep intermediate values small. */
 static int m_comb(struct bind *b)
 {
 	int64_t n, k;
@@ -354,6 +375,7 @@ static int m_comb(struct bind *b)
 	return 0;
 }
 
+/* The floating-point root can be off by one; the loops correct it without overflow. */
 static int m_isqrt(struct bind *b)
 {
 	int64_t n, r;
@@ -383,7 +405,8 @@ static int m_prod(struct bind *b)
 	return 0;
 }
 
-/* The sum of partials that do not overlap, the last one the largest, rounded once; a tie looks at what is left. */
+/* The sum of partials that do not overlap, the last one the largest, rounded once. On a tie the
+ * next partial decides, as in CPython. */
 static double round_partials(const double *p, size_t n)
 {
 	double hi = 0, lo = 0;
@@ -403,7 +426,8 @@ static double round_partials(const double *p, size_t n)
 	return hi;
 }
 
-/* Sum with exact intermediate results (Shewchuk's partials). */
+/* math.fsum: exact summation by Shewchuk's partials: each addition keeps its rounding error as
+ * a further partial. */
 static int m_fsum(struct bind *b)
 {
 	struct val list;
@@ -450,6 +474,7 @@ static int m_frexp(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
+/* The exponent is clamped: beyond 5000 every double is 0 or infinite anyway. */
 static int m_ldexp(struct bind *b)
 {
 	double x;
@@ -473,6 +498,7 @@ static int m_modf(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
+/* A module constant: the binding runs once, at first use (BIND_CONST). */
 #define CONSTANT(name, value) \
 	static int m_const_##name(struct bind *b) { b->out = val_float(value); return 0; }
 CONSTANT(pi, 3.14159265358979323846)
@@ -481,7 +507,8 @@ CONSTANT(tau, 6.28318530717958647692)
 CONSTANT(inf, INFINITY)
 CONSTANT(nan, NAN)
 
-/* numpy._scalar(ints, floats, x, wide): the number x as an instance of numpy's class of such numbers. */
+/* numpy._scalar(ints, floats, x, wide): x as an instance of numpy's class of such numbers. Both
+ * classes are noted at the first call, because an int and a float together give a float. */
 static int m_scalar(struct bind *b)
 {
 	struct host *h = b->h;
@@ -490,7 +517,7 @@ static int m_scalar(struct bind *b)
 	if (x.kind != V_INT && x.kind != V_BOOL && x.kind != V_FLOAT)
 		return bind_raise(b, EXC_TypeError, "two classes and a number");
 	for (size_t i = 0; i < 2; i++)
-		if (!h->type.scalar_class[i]) {     /* both: of an integer and a float comes a float */
+		if (!h->type.scalar_class[i]) {     /* both classes at once */
 			val_keep(b->a[i]);
 			h->type.scalar_class[i] = b->a[i].u.c;
 		}
@@ -505,8 +532,8 @@ static int m_is_wide(struct bind *b)
 	return 0;
 }
 
-/* Which call from outside this is, 0 while the program is loaded: caches of functools may not
- * remember objects from one to the next. */
+/* The number of the current call from outside, 0 while the program is loaded. Caches of
+ * functools may not remember objects from one call of forward to the next. */
 static int m_entry(struct bind *b)
 {
 	b->out = val_int(b->h->heap.sealed ? b->h->heap.entries : 0);

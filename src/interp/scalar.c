@@ -1,10 +1,12 @@
-/* Scalars of numpy: arithmetic, comparison, text, class. */
+/* Numpy scalars: arithmetic, comparison, text, class. See scalar.h for the representation. */
 #include "interp/fail.h"
 #include "interp/object.h"
 #include "interp/operator.h"
 #include "interp/scalar.h"
 #include "interp/val_text.h"
 
+/* Refuses arithmetic with a scalar whose width this engine does not model, such as float32. Our
+ * own library may compute with it. */
 int scalar_may_compute(struct host *h, struct val v)
 {
 	if (!scalar_is(v) || (v.aux == SCALAR_WIDE && v.kind != V_BOOL) || !host_serves_program(h))
@@ -12,13 +14,16 @@ int scalar_may_compute(struct host *h, struct val v)
 	return host_fatal(h, REASON_unsupported, "arithmetic with a number of numpy that is neither float64 nor int64");
 }
 
-/* numpy wraps round, or gives infinity, where Python raises or goes on with more digits. */
+/* Numpy wraps around or gives infinity where Python raises or switches to big integers. The
+ * result cannot be reproduced, so the program ends. */
 static int leaves_range(struct host *h)
 {
 	host_exc_clear(h);
 	return host_fatal(h, REASON_unsupported, "arithmetic of numpy that leaves the range of its numbers");
 }
 
+/* float64 and int64 arithmetic is that of Python numbers as long as it stays in range. The
+ * result is a numpy scalar again. */
 int scalar_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int rc;
@@ -34,6 +39,8 @@ int scalar_binary(struct host *h, enum py_op op, struct val a, struct val b, str
 	return rc;
 }
 
+/* *out is a bool; it becomes a numpy bool. Narrow scalars are refused because their rounding is
+ * unknown. */
 int scalar_compare(struct host *h, struct val a, struct val b, struct val *out)
 {
 	if (!host_serves_program(h))
@@ -44,6 +51,7 @@ int scalar_compare(struct host *h, struct val a, struct val b, struct val *out)
 	return 0;
 }
 
+/* numpy 2 writes np.float64(0.5) where str() gives 0.5. */
 int scalar_repr(struct host *h, struct val v, struct buf *out)
 {
 	if (v.aux == SCALAR_NARROW)
@@ -60,6 +68,7 @@ int scalar_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
+/* isinstance(x, int) is false for np.int64; only np.float64 derives from a Python type. */
 int scalar_is_no(struct host *h, struct val v, const struct class_obj *c)
 {
 	if (!host_serves_program(h) || (v.kind == V_FLOAT && v.aux == SCALAR_WIDE))

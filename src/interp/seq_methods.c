@@ -1,4 +1,6 @@
-/* Methods of list, tuple, dict, set, and the sort they share. */
+/* Methods of list, tuple, dict and set, and the sort they share. Methods that change their
+ * object are marked BIND_CHANGES, so builtin_call guards objects that outlive a call of
+ * forward. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -8,10 +10,15 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 
-/* --- sorting: a stable merge sort over (key, value) pairs ------------------------------------------- */
+/* --- sorting -------------------------------------------------------------------------------------
+ *
+ * A stable sort gives one result for keys with a total order, whatever algorithm is used. For other keys
+ * (NaN, program classes) the result depends on which comparisons are made: lists below 64 elements then
+ * follow CPython's insertion sort comparison by comparison, longer ones are refused. */
 
-struct pair { struct val key, val; };
+struct pair { struct val key, val; }; /* the sort key and the element */
 
+/* a < b. Returns 1, 0 or -1. Integers are compared without a step of fuel. */
 static int before(struct host *h, struct val a, struct val b)
 {
 	struct val r;
@@ -22,7 +29,7 @@ static int before(struct host *h, struct val a, struct val b)
 	return val_truth(h, r);
 }
 
-/* A key that says alone which of two comes first: any stable sort puts such keys in one order. */
+/* Does the key have a total order? Numbers except NaN, strings, and tuples or lists of them do. */
 static int is_total(struct val v, int depth)
 {
 	enum { DEPTH_MOST = 20 };
@@ -50,6 +57,7 @@ static int all_total(const struct pair *v, size_t n)
 	return 1;
 }
 
+/* Reverses the order of n pairs. */
 static void turn(struct pair *v, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
@@ -59,7 +67,8 @@ static void turn(struct pair *v, size_t n)
 	}
 }
 
-/* How many pairs at the start are in order (or the other way round, and are then turned): -1 failed. */
+/* The length of the ordered run at the start. A strictly descending run is reversed. Returns -1
+ * on failure. The same as CPython's count_run. */
 static int64_t first_run(struct host *h, struct pair *v, size_t n)
 {
 	int down = before(h, v[1].key, v[0].key);
@@ -77,8 +86,8 @@ static int64_t first_run(struct host *h, struct pair *v, size_t n)
 	return down < 0 ? -1 : (int64_t)run;
 }
 
-/* CPython's sort of a short list: the same comparisons in the same order, for keys whose comparison
- * is not an order (NaN) or is the program's. */
+/* CPython's binary insertion sort of a short list: the same comparisons in the same order. With
+ * `reverse` the list is reversed before and after, which keeps it stable. */
 static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 {
 	int64_t run;
@@ -111,6 +120,7 @@ static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 	return 0;
 }
 
+/* Merges v[0..m) and v[m..n) through tmp. Equal keys keep their order in both directions. */
 static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n, int reverse)
 {
 	size_t m, i, k, at;
@@ -139,6 +149,7 @@ static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n
 	return 0;
 }
 
+/* Exchanges the contents of two lists; the objects stay. */
 static void swap_items(struct seq_obj *a, struct seq_obj *b)
 {
 	struct seq_obj t = *a;
@@ -147,11 +158,13 @@ static void swap_items(struct seq_obj *a, struct seq_obj *b)
 	b->v = t.v, b->n = t.n, b->cap = t.cap;
 }
 
+/* list.sort(). The list is empty while keys are computed and compared, as in CPython: program
+ * code that changes it meanwhile is detected. */
 int list_sort(struct host *h, struct val list, struct val key, int reverse)
 {
-	enum { SHORT = 64 };                    /* CPython sorts fewer by insertion, more by merging runs */
+	enum { SHORT = 64 };                    /* CPython sorts fewer by insertion */
 	struct val items;
-	struct seq_obj hidden = { .n = 0 };     /* while it is sorted a list is empty */
+	struct seq_obj hidden = { .n = 0 };     /* the list is empty while it is sorted */
 	int rc;
 	size_t n, bytes;
 	struct pair *v;
@@ -194,6 +207,7 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 static int l_append(struct bind *b) { return list_append(b->h, b->a[0], b->a[1]); }
 static int l_extend(struct bind *b) { return list_extend(b->h, b->a[0], b->a[1]); }
 
+/* Appends, then moves the element into place. Indices beyond the ends are clamped. */
 static int l_insert(struct bind *b)
 {
 	int64_t i, n;
@@ -224,6 +238,7 @@ static int l_pop(struct bind *b)
 	return item_del(b->h, list, index);
 }
 
+/* The first element equal to slot 1. Returns 1 with its index, 0 if there is none, -1. */
 static int find_item(struct bind *b, int64_t *at)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -302,6 +317,7 @@ static int l_sort(struct bind *b)
 
 static int l_copy(struct bind *b) { return val_list(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &b->out); }
 
+/* Elements are dropped after the list is empty, as freeing may come back to it. */
 static int l_clear(struct bind *b)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -314,6 +330,7 @@ static int l_clear(struct bind *b)
 	return 0;
 }
 
+/* torch.Size.numel(): the product of the sizes. */
 static int size_numel(struct bind *b)
 {
 	int64_t n = 1;
@@ -331,6 +348,7 @@ static int size_numel(struct bind *b)
 
 /* --- dict -------------------------------------------------------------------------------------------------- */
 
+/* host_each callback: one (key, value) pair into b->out. */
 static int fill_pair(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
@@ -343,6 +361,7 @@ static int fill_pair(void *ctx, struct val item)
 	return dict_set(b->h, b->out, kv.u.seq->v[0], kv.u.seq->v[1]);
 }
 
+/* dict.update(x): a dictionary, an object with keys(), or an iterable of pairs. */
 int dict_fill(struct host *h, struct val dict, struct val from)
 {
 	struct bind b = { .h = h, .out = dict };
@@ -356,7 +375,7 @@ int dict_fill(struct host *h, struct val dict, struct val from)
 	found = from.kind == V_OBJECT && name ? attr_get(h, from, name, &m) : 0;
 	if (found < 0)
 		return -1;
-	if (found) {                    /* a mapping of the program's own */
+	if (found) {                    /* a mapping class of the program */
 		struct call_args none = { .n = 0 };
 		if (host_callv(h, m, &none, &keys) || host_to_list(h, keys, &keys))
 			return -1;
@@ -378,6 +397,7 @@ static int d_get(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* d.pop(key[, default]); without a default a missing key raises KeyError. */
 static int d_pop(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -391,10 +411,11 @@ static int d_pop(struct bind *b)
 	return 0;
 }
 
+/* The last entry, or the first for OrderedDict.popitem(last=False). */
 static int d_popitem(struct bind *b)
 {
 	struct dict_obj *d = b->a[0].u.d;
-	int last = b->a[1].kind == V_UNSET ? 1 : val_truth(b->h, b->a[1]);      /* which may change the dictionary */
+	int last = b->a[1].kind == V_UNSET ? 1 : val_truth(b->h, b->a[1]);      /* may run program code */
 	size_t at = d->n;
 	struct dict_entry *e;
 	size_t first;
@@ -433,6 +454,7 @@ static int d_update(struct bind *b)
 	return dict_update(b->h, b->a[0], b->a[2]);
 }
 
+/* d.copy(): an OrderedDict stays one; other subclasses become a dict. */
 static int d_copy(struct bind *b)
 {
 	struct class_obj *ordered;
@@ -440,7 +462,6 @@ static int d_copy(struct bind *b)
 	if (val_dict(b->h, &b->out))
 		return -1;
 	ordered = host_native_class(b->h, "collections.OrderedDict");
-	/* a copy of other classes of dictionaries is a dict */
 	if (ordered && class_is_sub(b->a[0].u.o->cls, ordered))
 		b->out.u.o->cls = b->a[0].u.o->cls;
 	return dict_update(b->h, b->out, b->a[0]);
@@ -452,7 +473,7 @@ static int d_clear(struct bind *b)
 	return 0;
 }
 
-struct fromkeys { struct bind *b; struct val v; };
+struct fromkeys { struct bind *b; struct val v; }; /* context of fromkeys_item */
 
 static int fromkeys_item(void *ctx, struct val key)
 {
@@ -460,6 +481,7 @@ static int fromkeys_item(void *ctx, struct val key)
 	return host_burn(f->b->h, HOST_STEPS_ENTRY) || dict_set(f->b->h, f->b->out, key, f->v) ? -1 : 0;
 }
 
+/* dict.fromkeys(iterable, value): all keys share the value. */
 static int d_fromkeys(struct bind *b)
 {
 	struct fromkeys f = { .b = b, .v = b->a[2] };
@@ -474,6 +496,7 @@ static int d_fromkeys(struct bind *b)
 
 static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b->a[2]); }
 
+/* dict.__getitem__, reached by super(): without __missing__ of the subclass. */
 static int d_getitem(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -511,13 +534,14 @@ static int any_len(struct bind *b)
 
 static int l_getitem(struct bind *b)
 {
-	/* Reached through super() of a subclass: the plain rule, not the subclass's own. */
+	/* Reached by super() of a subclass: the plain rule, not the subclass's own. */
 	struct val plain;
 	if ((b->a[0].kind == V_LIST ? val_list : val_tuple)(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &plain))
 		return -1;
 	return item_get(b->h, plain, b->a[1], &b->out);
 }
 
+/* OrderedDict.move_to_end(key, last). To the front the dictionary is rebuilt. */
 static int od_move_to_end(struct bind *b)
 {
 	struct val v;
@@ -549,6 +573,7 @@ static int s_remove(struct bind *b)
 	return found > 0 ? 0 : found < 0 ? -1 : d_getitem(b);
 }
 
+/* set.pop(): which element comes depends on the order, so only a single one is allowed. */
 static int s_pop(struct bind *b)
 {
 	size_t at;
@@ -564,6 +589,7 @@ static int s_pop(struct bind *b)
 	return dict_del(b->h, b->a[0], b->out) < 0 ? -1 : 0;
 }
 
+/* v as a set; a set stays itself. */
 static int to_set(struct host *h, struct val v, struct val *out)
 {
 	if (v.kind == V_SET) {
@@ -573,6 +599,8 @@ static int to_set(struct host *h, struct val v, struct val *out)
 	return host_call1(h, val_obj(&h->type.kind_class[V_SET]->h), v, out);
 }
 
+/* set.union(*others) and the like: any iterables, from left to right. Without arguments the
+ * result is a copy. */
 static int s_combine(struct bind *b, enum py_op op)
 {
 	struct val other;
@@ -615,6 +643,7 @@ static int s_compare(struct bind *b, enum py_op op)
 static int s_issubset(struct bind *b) { return s_compare(b, PY_OP_LtE); }
 static int s_issuperset(struct bind *b) { return s_compare(b, PY_OP_GtE); }
 
+/* Stops at the first common element. */
 static int s_isdisjoint(struct bind *b)
 {
 	struct val other, v;
@@ -636,7 +665,8 @@ static int s_isdisjoint(struct bind *b)
 
 /* --- slices and ranges ------------------------------------------------------------------------------ */
 
-/* Parts of self, which may be any value when the method is called by its class. */
+/* start, stop or step of a slice or range. Self may be any value if the method is called
+ * through its class. */
 static int part(struct bind *b, int which)
 {
 	struct val v = b->a[0];
@@ -656,6 +686,7 @@ static int part_start(struct bind *b) { return part(b, 0); }
 static int part_stop(struct bind *b) { return part(b, 1); }
 static int part_step(struct bind *b) { return part(b, 2); }
 
+/* slice.indices(n). */
 static int slice_of_length(struct bind *b)
 {
 	int64_t n, start, stop, step, count;

@@ -1,4 +1,6 @@
-/* Methods of str, int and float. Case rules are ASCII's: what lies beyond stays as it is. */
+/* Methods of str, bytes, int and float. Case and character classes are those of ASCII. A text
+ * with other characters is refused where Unicode's tables would decide, instead of giving a
+ * wrong answer. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
+/* Makes the collected text the result and frees the buffer. */
 static int give(struct bind *b, struct buf *t)
 {
 	int rc = t->failed ? host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory") :
@@ -22,7 +25,8 @@ static int give(struct bind *b, struct buf *t)
 
 static struct str self(const struct bind *b) { return val_text(b->a[0]); }
 
-/* Letters and spaces beyond ASCII are matters of Unicode's tables. */
+/* Refuses text beyond ASCII: which of its characters are letters or spaces is in Unicode's
+ * tables. */
 static int only_ascii(struct bind *b, struct str s)
 {
 	for (size_t i = 0; i < s.n && !b->h->o.may_vary; i++)
@@ -31,11 +35,12 @@ static int only_ascii(struct bind *b, struct str s)
 	return 0;
 }
 
-/* What Python takes for a space: the separators of ASCII as well. */
+/* Characters that Python takes for a space, the ASCII separators 0x1c to 0x1f included. */
 static int is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
 
 /* --- case ------------------------------------------------------------------------------------------- */
 
+/* lower(), upper() and swapcase(), character by character. */
 static int map_case(struct bind *b, int (*fn)(int))
 {
 	struct buf t = BUF_INIT;
@@ -63,6 +68,7 @@ static int s_capitalize(struct bind *b)
 	return give(b, &t);
 }
 
+/* A letter is upper case after anything that is not a letter: "it's" becomes "It'S". */
 static int s_title(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -78,6 +84,7 @@ static int s_title(struct bind *b)
 	return give(b, &t);
 }
 
+/* isdigit() and the like: true if there is a character and all pass. */
 static int test_all(struct bind *b, int (*fn)(int))
 {
 	struct str s = self(b);
@@ -95,6 +102,7 @@ static int s_isalpha(struct bind *b) { return test_all(b, isalpha); }
 static int s_isalnum(struct bind *b) { return test_all(b, isalnum); }
 static int s_isspace(struct bind *b) { return test_all(b, is_space); }
 
+/* isupper(): at least one upper-case letter and no lower-case one. */
 static int s_has_case(struct bind *b, int upper)
 {
 	struct str s = self(b);
@@ -126,6 +134,7 @@ static int s_isidentifier(struct bind *b)
 
 /* --- stripping and padding ------------------------------------------------------------------------------ */
 
+/* Is c among the given characters, or a space by default? */
 static int is_stripped(char c, const struct val *chars)
 {
 	if (chars->kind == V_STR)
@@ -133,6 +142,7 @@ static int is_stripped(char c, const struct val *chars)
 	return is_space((unsigned char)c);
 }
 
+/* strip(), lstrip(), rstrip(). */
 static int strip(struct bind *b, int left, int right)
 {
 	struct str s = self(b);
@@ -149,6 +159,8 @@ static int s_strip(struct bind *b) { return strip(b, 1, 1); }
 static int s_lstrip(struct bind *b) { return strip(b, 1, 0); }
 static int s_rstrip(struct bind *b) { return strip(b, 0, 1); }
 
+/* ljust(), rjust(), center(). CPython's center() puts an odd space on the left if the width is
+ * odd: "ab".center(5) is "  ab ". */
 static int justify(struct bind *b, char align)
 {
 	struct buf t = BUF_INIT;
@@ -175,6 +187,7 @@ static int s_ljust(struct bind *b) { return justify(b, '<'); }
 static int s_rjust(struct bind *b) { return justify(b, '>'); }
 static int s_center(struct bind *b) { return justify(b, '^'); }
 
+/* Zeros go behind the sign: "-5".zfill(4) is "-005". */
 static int s_zfill(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -196,7 +209,7 @@ static int s_zfill(struct bind *b)
 
 /* --- searching -------------------------------------------------------------------------------------------- */
 
-/* str.startswith and the like take a string or a tuple of them. */
+/* startswith() and endswith() take a string or a tuple of strings. */
 static int has_affix(struct str s, struct str what, int end)
 {
 	return s.n >= what.n && !memcmp(end ? s.p + s.n - what.n : s.p, what.p, what.n);
@@ -221,13 +234,14 @@ static int affix(struct bind *b, int end)
 static int s_startswith(struct bind *b) { return affix(b, 0); }
 static int s_endswith(struct bind *b) { return affix(b, 1); }
 
-/* A bound of a search, which None leaves out. */
+/* A start or end of a search; None counts as missing. */
 static int bound_given(const struct bind *b, int i)
 {
 	return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE;
 }
 
-/* From the right each place is compared, which takes its time. */
+/* The byte offset of `what`, or -1. A search from the right compares at each position and pays
+ * fuel for that. */
 static int64_t find_at(struct bind *b, struct str s, struct str what, int last)
 {
 	if (!last)
@@ -240,6 +254,7 @@ static int64_t find_at(struct bind *b, struct str s, struct str what, int last)
 	return -1;
 }
 
+/* find(), rfind() and index(). Bounds and results are code points, the search is in bytes. */
 static int find_in(struct bind *b, int last, int must)
 {
 	struct str what, s = self(b);
@@ -266,6 +281,7 @@ static int s_find(struct bind *b) { return find_in(b, 0, 0); }
 static int s_rfind(struct bind *b) { return find_in(b, 1, 0); }
 static int s_index(struct bind *b) { return find_in(b, 0, 1); }
 
+/* Occurrences that do not overlap. The empty string occurs between all characters. */
 static int s_count(struct bind *b)
 {
 	struct str what, s = self(b);
@@ -284,6 +300,7 @@ static int s_count(struct bind *b)
 	return 0;
 }
 
+/* replace(old, new[, count]). The result is checked against the memory limit as it grows. */
 static int s_replace(struct bind *b)
 {
 	struct str s = self(b), from, to;
@@ -325,12 +342,14 @@ static int s_removesuffix(struct bind *b) { return remove_affix(b, 1); }
 
 /* --- splitting and joining ------------------------------------------------------------------------------------ */
 
+/* Appends one piece to the list in b->out. */
 static int add_part(struct bind *b, struct str s)
 {
 	struct val v;
 	return val_str(b->h, s, &v) || list_append(b->h, b->out, v) ? -1 : 0;
 }
 
+/* split() without separator: runs of spaces separate, and none stand at the ends. */
 static int split_space(struct bind *b, struct str s, int64_t max)
 {
 	if (only_ascii(b, s))
@@ -354,6 +373,7 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 	}
 }
 
+/* split(sep, maxsplit): an empty piece stands between two adjacent separators. */
 static int s_split(struct bind *b)
 {
 	struct str s = self(b), sep;
@@ -375,6 +395,7 @@ static int s_split(struct bind *b)
 	return add_part(b, s);
 }
 
+/* rsplit(sep, maxsplit): collected from the right, then reversed. */
 static int s_rsplit(struct bind *b)
 {
 	struct str s = self(b), sep;
@@ -406,6 +427,7 @@ static int s_rsplit(struct bind *b)
 	return 0;
 }
 
+/* Line ends of splitlines() within ASCII; "\r\n" counts as one. */
 static int ends_line(char c) { return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e); }
 
 static int s_splitlines(struct bind *b)
@@ -425,6 +447,8 @@ static int s_splitlines(struct bind *b)
 	return 0;
 }
 
+/* "a=b".partition("=") is ("a", "=", "b"). Without a match the text is first, or last for
+ * rpartition. */
 static int partition(struct bind *b, int last)
 {
 	struct str s = self(b), sep;
@@ -448,6 +472,7 @@ static int partition(struct bind *b, int last)
 static int s_partition(struct bind *b) { return partition(b, 0); }
 static int s_rpartition(struct bind *b) { return partition(b, 1); }
 
+/* sep.join(iterable of strings). */
 static int s_join(struct bind *b)
 {
 	struct val list;
@@ -477,7 +502,8 @@ static int s_format(struct bind *b)
 	return host_str_format(b->h, self(b), b->a[1].u.seq->v, b->a[1].u.seq->n, b->a[2], &b->out);
 }
 
-/* UTF-8, and ASCII text in the encodings that have it in them: the bytes are those of the text. */
+/* Is the encoding one whose bytes are those of our UTF-8 text? UTF-8 always is, ASCII and
+ * Latin-1 for pure ASCII text. Others are refused. */
 static int same_bytes(struct bind *b)
 {
 	static const char *const wholly[] = { "utf-8", "utf8", "UTF-8", "UTF8", "utf_8", NULL },
@@ -499,6 +525,7 @@ static int same_bytes(struct bind *b)
 
 static int s_encode(struct bind *b) { return same_bytes(b) || val_bytes(b->h, self(b), &b->out) ? -1 : 0; }
 
+/* bytes.decode(): the bytes must be valid UTF-8. */
 static int by_decode(struct bind *b)
 {
 	if (same_bytes(b))
@@ -508,6 +535,7 @@ static int by_decode(struct bind *b)
 	return val_str(b->h, self(b), &b->out);
 }
 
+/* Tab stops every eight columns; a line end starts again at column 0. */
 static int s_expandtabs(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -549,6 +577,7 @@ static int f_is_integer(struct bind *b)
 	return 0;
 }
 
+/* float.hex(): '0x1.8000000000000p+0'. All 13 hexadecimal digits are written. */
 static int f_hex(struct bind *b)
 {
 	char t[64];
@@ -571,6 +600,7 @@ static int f_hex(struct bind *b)
 	return val_str(b->h, str_of(t), &b->out);
 }
 
+/* Attributes of int that are the number itself: real, numerator, conjugate(). */
 static int i_self(struct bind *b)
 {
 	b->out = b->a[0].kind == V_BOOL ? val_int(b->a[0].u.i) : b->a[0];
