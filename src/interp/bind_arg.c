@@ -12,6 +12,7 @@
 #include "interp/sig.h"
 #include "interp/state.h"
 
+/* Raises a built-in exception. Always returns -1, so that a caller can return it. */
 int bind_raise(struct bind *b, enum host_exc x, const char *fmt, ...)
 {
 	va_list ap;
@@ -71,6 +72,7 @@ int bind_tensor(struct bind *b, size_t i, struct tensor **t)
 	return 0;
 }
 
+/* None or a missing argument gives NULL. */
 int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t)
 {
 	*t = NULL;
@@ -113,6 +115,7 @@ static int torch_parses(const struct bind *b)
 		!(b->row->flags & BIND_INTERNAL);
 }
 
+/* An int. A bool counts as one except where torch's own parser refuses it. */
 int bind_int(struct bind *b, size_t i, int64_t *v)
 {
 	if (b->a[i].kind == V_BOOL && torch_parses(b))
@@ -301,6 +304,7 @@ int bind_ints(struct bind *b, size_t i, struct bind_ints *v)
 	return seq_ints(b, i, x, v);
 }
 
+/* stride=2 and stride=(2, 2) mean the same for a 2-d window. */
 int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 {
 	int64_t most;
@@ -346,6 +350,7 @@ static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)
 	return 0;
 }
 
+/* One dimension, made non-negative. */
 int bind_dim(struct bind *b, size_t i, int ndim, int *dim)
 {
 	int64_t d = 0;
@@ -355,6 +360,7 @@ int bind_dim(struct bind *b, size_t i, int ndim, int *dim)
 	return 0;
 }
 
+/* Several dimensions, each at most once. */
 int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 {
 	v->n = 0;

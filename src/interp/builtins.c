@@ -64,6 +64,7 @@ static int text_result(struct bind *b, struct buf *t, int rc)
 	return rc;
 }
 
+/* repr(x). */
 static int b_repr(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -93,6 +94,7 @@ static int b_ascii(struct bind *b)
 	return 0;
 }
 
+/* bytes(text): UTF-8 without a look at the encoding. */
 static int b_bytes(struct bind *b)
 {
 	if (b->a[1].kind != V_UNSET && b->a[1].kind != V_STR && b->a[1].kind != V_BYTES)
@@ -100,6 +102,7 @@ static int b_bytes(struct bind *b)
 	return val_bytes(b->h, b->a[1].kind == V_UNSET ? STR("") : val_text(b->a[1]), &b->out);
 }
 
+/* format(value, spec). */
 static int b_format(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -289,6 +292,7 @@ static int b_float(struct bind *b)
 			  val_type_name(b->h, v));
 }
 
+/* bool(x): false for a missing argument. */
 static int b_bool(struct bind *b)
 {
 	int t = val_truth(b->h, b->a[1]);
@@ -398,6 +402,7 @@ static int b_round(struct bind *b)
 	return 0;
 }
 
+/* divmod(a, b) is (a // b, a % b), with the special methods of both. */
 static int b_divmod(struct bind *b)
 {
 	struct val qr[2];
@@ -450,6 +455,7 @@ static int b_isinstance(struct bind *b)
 	return yes < 0 ? -1 : 0;
 }
 
+/* issubclass(c, class or tuple). */
 static int b_issubclass(struct bind *b)
 {
 	int yes;
@@ -531,6 +537,7 @@ static struct str_obj *plain_name_arg(struct bind *b, size_t i)
 	return NULL;
 }
 
+/* hasattr(x, name); see has_attr for what may be asked. */
 static int b_hasattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
@@ -540,6 +547,7 @@ static int b_hasattr(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* getattr(x, name[, default]). With a default the rules of hasattr apply. */
 static int b_getattr(struct bind *b)
 {
 	struct str_obj *name = plain_name_arg(b, 1);
@@ -715,6 +723,7 @@ static int o_init(struct bind *b)
 	return 0;
 }
 
+/* object.__setattr__(x, name, v): past the __setattr__ of a class. */
 static int o_setattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
@@ -751,6 +760,7 @@ static int b_debug(struct bind *b)
 	return 0;
 }
 
+/* C.mro(): a list, unlike C.__mro__. */
 static int t_mro(struct bind *b)
 {
 	struct val t;

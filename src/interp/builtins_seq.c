@@ -15,6 +15,7 @@
 
 /* --- sequences ----------------------------------------------------------------------------------------- */
 
+/* len(x). */
 static int b_len(struct bind *b)
 {
 	int64_t n;
@@ -87,6 +88,7 @@ static int b_set(struct bind *b)
 	return b->a[1].kind == V_UNSET ? 0 : host_each_any(b->h, b->a[1], add_to_set, b);
 }
 
+/* frozenset(iterable): a set with another class, which makes it hashable. */
 static int b_frozenset(struct bind *b)
 {
 	if (b_set(b))
@@ -125,6 +127,7 @@ static int b_range(struct bind *b)
 	return 0;
 }
 
+/* slice(stop) or slice(start, stop[, step]). */
 static int b_slice(struct bind *b)
 {
 	struct val *a = b->a + 1;
@@ -133,6 +136,7 @@ static int b_slice(struct bind *b)
 	return val_slice(b->h, a[0], a[1], a[2].kind == V_UNSET ? val_none() : a[2], &b->out);
 }
 
+/* iter(x); the two-argument form iter(f, sentinel) is not supported. */
 static int b_iter(struct bind *b)
 {
 	return host_iter(b->h, b->a[0], &b->out);
@@ -175,6 +179,7 @@ static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 	return val_tuple(h, kv, 2, out) ? -1 : 1;
 }
 
+/* enumerate(iterable, start). The argument is turned into an iterator at once. */
 static int b_enumerate(struct bind *b)
 {
 	struct val it;
@@ -226,6 +231,7 @@ static int iterators_of(struct host *h, const struct val *v, size_t n, struct va
 	return 0;
 }
 
+/* zip(*iterables, strict). Without arguments it is empty. */
 static int b_zip(struct bind *b)
 {
 	struct val its;
@@ -251,6 +257,7 @@ static int next_map(struct host *h, struct iter_obj *it, struct val *out)
 	return host_callv(h, it->a, &a, out) ? -1 : 1;
 }
 
+/* map(f, *iterables): f is called when an element is asked for. */
 static int b_map(struct bind *b)
 {
 	struct val its;
@@ -279,6 +286,7 @@ static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
 	}
 }
 
+/* filter(f, iterable): lazy as well. */
 static int b_filter(struct bind *b)
 {
 	struct val it;

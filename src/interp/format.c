@@ -49,6 +49,7 @@ static int spec_number(struct str *s, int64_t *out)
 	return any;
 }
 
+/* Is c one of the four alignment signs? */
 static int is_align(char c)
 {
 	return c == '<' || c == '>' || c == '^' || c == '=';
@@ -287,6 +288,7 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 		buf_addc(d, '%');
 }
 
+/* Formats a float. At most 400 digits behind the point. */
 static int format_float(struct host *h, double f, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;

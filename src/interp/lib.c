@@ -43,6 +43,7 @@ static int add_modules(struct host_lib *lib, struct map *natives, const char *do
 	return 0;
 }
 
+/* Indexes all rows of all tables by their dotted names. */
 static int add_rows(struct host_lib *lib, struct map *natives)
 {
 	for (size_t t = 0; t < lib->source->n_tables; t++)
@@ -52,6 +53,7 @@ static int add_rows(struct host_lib *lib, struct map *natives)
 	return 0;
 }
 
+/* A character of an ASCII identifier; prelude sources have no others in definitions. */
 static int is_id(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -74,6 +76,7 @@ static struct str defined_name(struct str line)
 	return (struct str){ .p = line.p, .n = n };
 }
 
+/* The whole source of a prelude file. */
 static struct str file_text(const struct lib_file *f)
 {
 	return (struct str){ .p = f->text, .n = (size_t)(f->end - f->text) };
@@ -149,6 +152,7 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 	return lib;
 }
 
+/* Frees parsed preludes with their scopes, and all indexes. */
 void lib_free(struct host_lib *lib)
 {
 	if (!lib)

@@ -122,6 +122,7 @@ static int m_log(struct bind *b)
 	return 0;
 }
 
+/* The two float arguments of a function. */
 static int two(struct bind *b, double *x, double *y)
 {
 	return bind_float(b, 0, x) || bind_float(b, 1, y) ? -1 : 0;
@@ -188,6 +189,7 @@ static void add_square(struct squares *s, double x, double sign)
 		s->lost[2] += lo * lo;
 }
 
+/* The sum of squares with all errors added, without the 1 it started from. */
 static double squares_total(const struct squares *s)
 {
 	return s->sum - 1.0 + (s->lost[0] + s->lost[1] + s->lost[2]);
@@ -286,11 +288,13 @@ static int m_isclose(struct bind *b)
 	return 0;
 }
 
+/* v| as unsigned: right for INT64_MIN too. */
 static uint64_t magnitude(int64_t v)
 {
 	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
+/* Euclid's algorithm. */
 static uint64_t gcd_of(uint64_t x, uint64_t y)
 {
 	while (y) {
@@ -302,6 +306,7 @@ static uint64_t gcd_of(uint64_t x, uint64_t y)
 	return x;
 }
 
+/* gcd(*integers). Only gcd(INT64_MIN) exceeds int64. */
 static int m_gcd(struct bind *b)
 {
 	uint64_t acc = 0;
@@ -393,6 +398,7 @@ static int m_isqrt(struct bind *b)
 	return 0;
 }
 
+/* math.prod: any values that can be multiplied. */
 static int m_prod(struct bind *b)
 {
 	struct val list;
@@ -460,6 +466,7 @@ static int m_fsum(struct bind *b)
 	return 0;
 }
 
+/* (mantissa, exponent) with 0.5 <= |mantissa| < 1. */
 static int m_frexp(struct bind *b)
 {
 	double x, m;
@@ -485,6 +492,7 @@ static int m_ldexp(struct bind *b)
 	return 0;
 }
 
+/* (fraction, whole part), both floats with the sign of x. */
 static int m_modf(struct bind *b)
 {
 	double x, whole, frac;
@@ -526,6 +534,7 @@ static int m_scalar(struct bind *b)
 	return 0;
 }
 
+/* Is x a Python number or a float64 or int64 scalar? The prelude asks before it computes. */
 static int m_is_wide(struct bind *b)
 {
 	b->out = val_bool(!scalar_is(b->a[0]) || b->a[0].aux == SCALAR_WIDE);

@@ -49,6 +49,7 @@ static int is_total(struct val v, int depth)
 	}
 }
 
+/* Do all keys have a total order among values of their kind? */
 static int all_total(const struct pair *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -224,6 +225,7 @@ static int l_insert(struct bind *b)
 	return 0;
 }
 
+/* v.pop([i]): reads the element, then deletes it. The index defaults to the last element. */
 static int l_pop(struct bind *b)
 {
 	struct val list = b->a[0], index = b->a[1].kind == V_UNSET ? val_int(-1) : b->a[1];
@@ -254,6 +256,7 @@ static int find_item(struct bind *b, int64_t *at)
 	return 0;
 }
 
+/* Deletes the first element that is equal. */
 static int l_remove(struct bind *b)
 {
 	int64_t at;
@@ -263,6 +266,7 @@ static int l_remove(struct bind *b)
 	return item_del(b->h, b->a[0], val_int(at));
 }
 
+/* The index of the first equal element; ValueError in CPython's words without one. */
 static int l_index(struct bind *b)
 {
 	int64_t at;
@@ -284,6 +288,7 @@ static int l_index(struct bind *b)
 	return -1;
 }
 
+/* Elements that are equal. __eq__ may change the list, so its length is read each time. */
 static int l_count(struct bind *b)
 {
 	int64_t n = 0;
@@ -298,6 +303,7 @@ static int l_count(struct bind *b)
 	return 0;
 }
 
+/* Reverses in place. No program code runs. */
 static int l_reverse(struct bind *b)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -389,6 +395,7 @@ int dict_fill(struct host *h, struct val dict, struct val from)
 	return host_each(h, from, fill_pair, &b);
 }
 
+/* d.get(key, default): never raises KeyError. */
 static int d_get(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -438,6 +445,7 @@ static int d_popitem(struct bind *b)
 	return dict_del(b->h, b->a[0], kv[0]) < 0 ? -1 : 0;
 }
 
+/* Inserts the default if the key is missing and gives the entry's value. */
 static int d_setdefault(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -447,6 +455,7 @@ static int d_setdefault(struct bind *b)
 	return dict_set(b->h, b->a[0], b->a[1], b->a[2]);
 }
 
+/* d.update(x, **kwargs): x first, then the keywords. */
 static int d_update(struct bind *b)
 {
 	if (b->a[1].kind != V_UNSET && dict_fill(b->h, b->a[0], b->a[1]))
@@ -475,6 +484,7 @@ static int d_clear(struct bind *b)
 
 struct fromkeys { struct bind *b; struct val v; }; /* context of fromkeys_item */
 
+/* host_each callback: one key. Costs as much fuel as an entry of a set. */
 static int fromkeys_item(void *ctx, struct val key)
 {
 	struct fromkeys *f = ctx;
@@ -511,6 +521,7 @@ static int d_getitem(struct bind *b)
 	return -1;
 }
 
+/* del d[key]; a missing key raises KeyError through d_getitem. */
 static int d_delitem(struct bind *b)
 {
 	int found = dict_del(b->h, b->a[0], b->a[1]);
@@ -525,6 +536,7 @@ static int d_contains(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* The length of any container, reached by super().__len__(). */
 static int any_len(struct bind *b)
 {
 	b->out = val_int(b->a[0].kind == V_LIST || b->a[0].kind == V_TUPLE ? (int64_t)b->a[0].u.seq->n :
@@ -567,6 +579,7 @@ static int s_add(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], val_n
 
 static int s_discard(struct bind *b) { return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : 0; }
 
+/* s.remove(x): KeyError if x is missing, unlike discard(). */
 static int s_remove(struct bind *b)
 {
 	int found = dict_del(b->h, b->a[0], b->a[1]);
@@ -618,12 +631,14 @@ static int s_intersection(struct bind *b) { return s_combine(b, PY_OP_BitAnd); }
 static int s_difference(struct bind *b) { return s_combine(b, PY_OP_Sub); }
 static int s_symmetric(struct bind *b) { return s_combine(b, PY_OP_BitXor); }
 
+/* A union with the empty set: a new set of the built-in class. */
 static int s_copy(struct bind *b)
 {
 	struct val none;
 	return val_set(b->h, &none) || op_binary(b->h, PY_OP_BitOr, b->a[0], none, &b->out) ? -1 : 0;
 }
 
+/* s.update(*others): changes s, unlike union(). */
 static int s_update(struct bind *b)
 {
 	struct val other;
@@ -634,6 +649,7 @@ static int s_update(struct bind *b)
 	return 0;
 }
 
+/* issubset() and issuperset() accept any iterable; <= and >= only sets. */
 static int s_compare(struct bind *b, enum py_op op)
 {
 	struct val other;

@@ -23,6 +23,7 @@ static int give(struct bind *b, struct buf *t)
 	return rc;
 }
 
+/* The text of the receiver, borrowed. */
 static struct str self(const struct bind *b) { return val_text(b->a[0]); }
 
 /* Refuses text beyond ASCII: which of its characters are letters or spaces is in Unicode's
@@ -57,6 +58,7 @@ static int s_lower(struct bind *b) { return map_case(b, tolower); }
 static int s_upper(struct bind *b) { return map_case(b, toupper); }
 static int s_swapcase(struct bind *b) { return map_case(b, swap_case); }
 
+/* The first character in upper case, all others in lower case. */
 static int s_capitalize(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -120,6 +122,7 @@ static int s_has_case(struct bind *b, int upper)
 static int s_isupper(struct bind *b) { return s_has_case(b, 1); }
 static int s_islower(struct bind *b) { return s_has_case(b, 0); }
 
+/* Letters, digits and underscores, no digit first. Keywords count as identifiers, as in Python. */
 static int s_isidentifier(struct bind *b)
 {
 	struct str s = self(b);
@@ -209,12 +212,13 @@ static int s_zfill(struct bind *b)
 
 /* --- searching -------------------------------------------------------------------------------------------- */
 
-/* startswith() and endswith() take a string or a tuple of strings. */
+/* Does s begin (or, with `end`, end) with `what`? */
 static int has_affix(struct str s, struct str what, int end)
 {
 	return s.n >= what.n && !memcmp(end ? s.p + s.n - what.n : s.p, what.p, what.n);
 }
 
+/* startswith() and endswith(): a string or a tuple of strings, of which one must fit. */
 static int affix(struct bind *b, int end)
 {
 	struct val one = b->a[1];
@@ -325,6 +329,7 @@ static int s_replace(struct bind *b)
 	return give(b, &t);
 }
 
+/* removeprefix() and removesuffix(): unchanged if the text does not have it. */
 static int remove_affix(struct bind *b, int end)
 {
 	struct str s = self(b), a;
@@ -563,6 +568,7 @@ static int i_bit_length(struct bind *b)
 	return 0;
 }
 
+/* The number of ones in the binary form of the absolute value. */
 static int i_bit_count(struct bind *b)
 {
 	if (b->a[0].kind == V_BIG)
@@ -571,6 +577,7 @@ static int i_bit_count(struct bind *b)
 	return 0;
 }
 
+/* (2.0).is_integer() is true; infinities and NaN are no integers. */
 static int f_is_integer(struct bind *b)
 {
 	b->out = val_bool(b->a[0].kind != V_FLOAT || (isfinite(b->a[0].u.f) && b->a[0].u.f == floor(b->a[0].u.f)));

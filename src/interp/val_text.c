@@ -297,6 +297,7 @@ static int object_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
+/* <class 'int'> or <class 'module.Name'>. */
 static void class_repr(struct val v, struct buf *out)
 {
 	const struct class_obj *c = v.u.c;
@@ -306,6 +307,7 @@ static void class_repr(struct val v, struct buf *out)
 		buf_addf(out, "<class '%s.%s'>", c->mod ? c->mod->name->p : "__main__", c->name->p);
 }
 
+/* The step is written only if it is not 1. */
 static int range_repr(struct val v, struct buf *out)
 {
 	const struct range_obj *r = v.u.range;
@@ -364,6 +366,7 @@ static const char *tl_type(struct val v)
 	return NULL;
 }
 
+/* dict_keys(['a', 'b']). A dictionary may hold its own view, so this counts as a call. */
 static int view_repr(struct host *h, struct val v, struct buf *out)
 {
 	struct val list;
