@@ -292,11 +292,11 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	struct call_args args;
 
 	if (scalar_is(v) && v.kind == V_BOOL && host_serves_program(h))
-		return host_fatal(h, REASON_unsupported, "'%s' of a bool of numpy", name->p);
+		return host_fatal(h, REASON_unsupported, "attribute '%s' of a numpy bool is not supported", name->p);
 	if (v.kind == V_TUPLE && name == h->nm[NM__fields] && v.u.o->cls->native && h->frame && !h->frame->mod->trusted)
-		return host_fatal(h, REASON_unsupported, "'_fields' of what torch returns");
+		return host_fatal(h, REASON_unsupported, "'_fields' of a torch return value is not supported");
 	if (is_inside(h, v, name))
-		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
+		return host_fatal(h, REASON_unsupported, "'%s' of %s is private", name->p, val_type_name(h, v));
 	found = attr_generic(h, v, name, out);
 	if (found > 0)
 		return 1;
@@ -427,7 +427,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 			return -1;
 		if (!s)
 			return host_raise(h, EXC_AttributeError,
-					  "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
+					  "attribute '%s' of '%s' objects is not writable", name->p,
+					  val_type_name(h, v));
 		setter = host_hold(h, *s);
 		a[0] = v;
 		a[1] = x;
@@ -446,7 +447,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	if (v.kind == V_CLASS && v.u.c->mod && v.u.c->mod->trusted && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.c->name->p, name->p);
 	if (v.kind == V_CLASS && h->frame && !h->frame->mod->trusted && class_members(h, v.u.c))
-		return host_fatal(h, REASON_unsupported, "an enumeration that is changed");
+		return host_fatal(h, REASON_unsupported, "changing an enumeration class is not supported");
 	if (v.kind == V_CLASS && name == h->nm[NM___name__] && x.kind == V_STR) {
 		struct str_obj *s = host_intern(h, val_text(x));
 		v.u.c->name = s ? s : v.u.c->name;

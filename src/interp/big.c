@@ -26,7 +26,7 @@ static int mag_new(struct host *h, size_t n, struct mag *m)
 
 	*m = (struct mag){ .d = NULL };
 	if (n > BIG_DIGITS)
-		return host_fatal(h, REASON_out_of_memory, "an integer of more than %d bits", BIG_DIGITS * 32);
+		return host_fatal(h, REASON_out_of_memory, "an integer exceeds %d bits", BIG_DIGITS * 32);
 	if (host_burn(h, (int64_t)n / 4))
 		return -1;
 	o = host_obj(h, V_BIG, sizeof *o + (n + 1) * sizeof *o->d, NULL);
@@ -181,7 +181,7 @@ static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct 
 	size_t words = (size_t)bits / 32;
 	int k = (int)(bits % 32);
 	if (bits > (int64_t)BIG_DIGITS * 32)
-		return host_fatal(h, REASON_out_of_memory, "an integer of more than %d bits", BIG_DIGITS * 32);
+		return host_fatal(h, REASON_out_of_memory, "an integer exceeds %d bits", BIG_DIGITS * 32);
 	if (mag_new(h, a->n + words + 1, r))
 		return -1;
 	for (size_t i = 0; i < a->n; i++) {
@@ -268,7 +268,7 @@ static int big_pow(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct val base = a, acc = val_int(1);
 	if (b.kind == V_BIG)
-		return host_fatal(h, REASON_out_of_memory, "an exponent that does not fit 64 bits");
+		return host_fatal(h, REASON_out_of_memory, "an exponent exceeds 64 bits");
 	for (int64_t e = b.u.i; e; e >>= 1) {
 		if (e & 1 && pynum_binary(h, PY_OP_Mult, acc, base, &acc))
 			return -1;
@@ -352,7 +352,7 @@ int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, stru
 	case PY_OP_Pow: return big_pow(h, va, vb, out);
 	case PY_OP_LShift: case PY_OP_RShift: return big_shift(h, op, va, a, vb, out);
 	case PY_OP_BitAnd: case PY_OP_BitOr: case PY_OP_BitXor: return big_bits(h, op, a, b, out);
-	default: return host_fatal(h, REASON_unsupported, "this operation on integers beyond 64 bits");
+	default: return host_fatal(h, REASON_unsupported, "this operation on integers beyond 64 bits is not supported");
 	}
 }
 
@@ -438,7 +438,8 @@ int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 	if (isinf(f))
 		return host_raise(h, EXC_OverflowError, "integer division result too large for a float");
 	if (f < DBL_MIN)
-		return host_fatal(h, REASON_unsupported, "a quotient of integers that is next to nothing");
+		return host_fatal(h, REASON_unsupported,
+				  "an integer quotient below the smallest normal float is not supported");
 	*out = val_float(a.neg != b.neg ? -f : f);
 	return 0;
 }
@@ -485,7 +486,8 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 	}
 	if (base == 10 && s.n > 4300)
 		return host_raise(h, EXC_ValueError,
-				  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits", s.n);
+				  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits",
+				  s.n);
 	if (mag_new(h, s.n / 6 + 2, &m) || host_burn(h, (int64_t)(s.n * s.n / 64)))
 		return -1;
 	cap = m.n;

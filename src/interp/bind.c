@@ -102,7 +102,8 @@ static int too_many(struct host *h, const struct bind_row *row, const struct sig
 				  "%s() takes from %zu to %zu positional arguments but %zu were given", short_name(row),
 				  least - self, s->n_positional - self, got - self);
 	return host_raise(h, EXC_TypeError, "%s() takes %zu positional argument%s but %zu %s given", short_name(row),
-			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self, got - self == 1 ? "was" : "were");
+			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self,
+			  got - self == 1 ? "was" : "were");
 }
 
 /* Stores a keyword argument in its slot. torch also accepts numpy's names (axis for dim) and
@@ -245,7 +246,8 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
 		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind,
-								     .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
+								     .a = a, .n = n, .out = out,
+								     .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
@@ -315,7 +317,7 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	host_leave(h);
 	if (rc)
 		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal,
-				"%s failed without saying why", row->name);
+				"%s failed without reporting a reason", row->name);
 	if (s->is_new)
 		adopt_class(a[0], &b.out);
 	*out = b.out;

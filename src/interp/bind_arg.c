@@ -61,7 +61,8 @@ static int wrong_type(struct bind *b, size_t i, const char *want)
 	const char *dot = strrchr(b->row->name, '.');
 	return bind_raise(b, EXC_TypeError, "%s(): argument '%.*s' (position %zu) must be %s, not %s",
 			  dot ? dot + 1 : b->row->name,
-			  STR_ARG(s->p[i].name), i + 1, want, b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
+			  STR_ARG(s->p[i].name), i + 1, want,
+			  b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
 }
 
 int bind_tensor(struct bind *b, size_t i, struct tensor **t)
@@ -243,7 +244,7 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 		}
 		for (size_t k = 0; k < COUNT_OF(others); k++)
 			if (str_is(name, others[k]))
-				return bind_unsupported(b, "a device of type %s", others[k]);
+				return bind_unsupported(b, "devices of type %s are not supported", others[k]);
 		return bind_raise(b, EXC_RuntimeError,
 				  "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, "
 				  "ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone "
@@ -278,7 +279,7 @@ int bind_num(struct bind *b, size_t i, struct bind_num *v)
 static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, struct bind_ints *out)
 {
 	if (n > TENSOR_DIMS)
-		return bind_unsupported(b, "tensors of more than %d dimensions", TENSOR_DIMS);
+		return bind_unsupported(b, "tensors of more than %d dimensions are not supported", TENSOR_DIMS);
 	out->n = (int)n;
 	for (size_t k = 0; k < n; k++)
 		if (int_of(b->h, v[k], &out->v[k])) {
@@ -374,7 +375,8 @@ int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 		for (int j = 0; j < k; j++)
 			if (v->v[j] == v->v[k])
 				return bind_shape_error(b,
-							"dim %lld appears multiple times in the list of dims", (long long)v->v[k]);
+							"dim %lld appears multiple times in the list of dims",
+							(long long)v->v[k]);
 	}
 	return 0;
 }
@@ -405,7 +407,8 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 	for (size_t k = 0; k < *n; k++) {
 		if (s->v[k].kind != V_TENSOR)
 			return bind_raise(b, EXC_TypeError,
-					  "expected Tensor as element %zu in argument %zu, but got %s", k, i, val_type_name(b->h, s->v[k]));
+					  "expected Tensor as element %zu in argument %zu, but got %s", k, i,
+					  val_type_name(b->h, s->v[k]));
 		(*v)[k] = &s->v[k].u.t->t;
 	}
 	return 0;

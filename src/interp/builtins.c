@@ -40,7 +40,7 @@ static int b_print(struct bind *b)
 			return bind_raise(b, EXC_TypeError, "%s must be None or a string, not %s",
 					  i == 1 ? "sep" : "end", val_type_name(h, b->a[i]));
 	if (b->a[3].kind != V_NONE)
-		return bind_unsupported(b, "print to a file");
+		return bind_unsupported(b, "print() to a file is not supported");
 	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
 		if (i)
 			buf_addstr(&line, sep.kind == V_STR ? val_text(sep) : STR(" "));
@@ -78,7 +78,8 @@ static int b_str(struct bind *b)
 	if (b->a[1].kind == V_UNSET)
 		return text_result(b, &t, 0);
 	if (b->a[1].kind == V_BYTES && bind_given(b, 2))
-		return !utf8_is_text(val_text(b->a[1])) ? bind_unsupported(b, "bytes that are no text") :
+		return !utf8_is_text(val_text(b->a[1])) ?
+			bind_unsupported(b, "decoding bytes that are not valid UTF-8 is not supported") :
 			val_str(b->h, val_text(b->a[1]), &b->out);
 	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
 }
@@ -90,7 +91,7 @@ static int b_ascii(struct bind *b)
 		return -1;
 	for (size_t i = 0; i < b->out.u.s->n; i++)
 		if ((unsigned char)b->out.u.s->p[i] > 127)
-			return bind_unsupported(b, "ascii() of text beyond ASCII");
+			return bind_unsupported(b, "ascii() of non-ASCII text is not supported");
 	return 0;
 }
 
@@ -98,7 +99,7 @@ static int b_ascii(struct bind *b)
 static int b_bytes(struct bind *b)
 {
 	if (b->a[1].kind != V_UNSET && b->a[1].kind != V_STR && b->a[1].kind != V_BYTES)
-		return bind_unsupported(b, "bytes() of anything but text");
+		return bind_unsupported(b, "bytes() of anything but a string is not supported");
 	return val_bytes(b->h, b->a[1].kind == V_UNSET ? STR("") : val_text(b->a[1]), &b->out);
 }
 
@@ -124,7 +125,7 @@ static int b_chr(struct bind *b)
 	if (c < 0 || c > 0x10ffff)
 		return bind_raise(b, EXC_ValueError, "chr() arg not in range(0x110000)");
 	if (c >= 0xd800 && c < 0xe000)
-		return bind_unsupported(b, "halves of surrogate pairs");
+		return bind_unsupported(b, "chr() of a surrogate is not supported");
 	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	for (int i = n - 1; i > 0; i--, c >>= 6)
 		t[i] = (char)(0x80 | (c & 0x3f));
@@ -239,7 +240,8 @@ static int b_int(struct bind *b)
 	    (found = call_special(b->h, v, NM___index__, NULL, 0, &b->out)))
 		return found < 0 ? -1 : 0;
 	return bind_raise(b, EXC_TypeError,
-			  "int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(b->h, v));
+			  "int() argument must be a string, a bytes-like object or a real number, not '%s'",
+			  val_type_name(b->h, v));
 }
 
 /* float(x): a number, a text such as "-inf" or "1e3", or an object with __float__. */
@@ -330,7 +332,7 @@ static int round_to_tens(struct bind *b, double x, int64_t digits)
 
 	enum { EXACT_POWER = 22 };
 	if (digits < -EXACT_POWER)
-		return bind_unsupported(b, "round() of a float to such tens");
+		return bind_unsupported(b, "round() of a float with fewer than -22 digits is not supported");
 	p = pow(10, (double)-digits);
 	rest = fmod(x, p);
 	low = x - rest;
@@ -352,7 +354,7 @@ static int b_round(struct bind *b)
 		return -1;
 	if (scalar_is(v) && (v.aux == SCALAR_NARROW || v.kind == V_BOOL || bind_given(b, 1)) &&
 	    b->h->frame && !b->h->frame->mod->trusted)
-		return bind_unsupported(b, "round() as numpy rounds");
+		return bind_unsupported(b, "round() of this numpy scalar is not supported");
 	if (v.kind == V_OBJECT) {
 		struct str_obj *name = host_intern(b->h, STR("__round__"));
 		return name ? host_call_method(b->h, v, name, NULL, 0, &b->out) : -1;
@@ -368,7 +370,8 @@ static int b_round(struct bind *b)
 		if (digits >= 0)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 		if (digits < -TENS_MOST)
-			return bind_unsupported(b, "round() of an integer to such tens");
+			return bind_unsupported(b,
+						"round() of an integer with fewer than -4300 digits is not supported");
 		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) ||
 		    pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;
@@ -387,7 +390,8 @@ static int b_round(struct bind *b)
 	if (!bind_given(b, 1)) {
 		if (!isfinite(v.u.f))
 			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError,
-					  isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
+					  isnan(v.u.f) ? "cannot convert float NaN to integer" :
+						  "cannot convert float infinity to integer");
 		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
 	}
 	if (digits < 0 && isfinite(v.u.f))
@@ -424,7 +428,7 @@ static int b_pow(struct bind *b)
 	if (bind_int(b, 1, &e) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[2], &base))
 		return -1;
 	if (e < 0)
-		return bind_unsupported(b, "pow() with a negative exponent and a modulus");
+		return bind_unsupported(b, "pow() with a negative exponent and a modulus is not supported");
 	for (; e; e >>= 1) {
 		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod,
 				acc, b->a[2], &acc)))
@@ -444,12 +448,12 @@ static int b_isinstance(struct bind *b)
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
 	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod &&
 	    !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
-	    host_varies(b->h, "whether a tensor is a FloatTensor, which"))
+	    host_varies(b->h, "whether a tensor is a torch.FloatTensor"))
 		return -1;
 	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
 		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
 	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h,
-			"which of several classes a number of numpy is of"))
+			"which of several classes a numpy scalar has"))
 		return -1;
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
@@ -521,7 +525,7 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p,
 			.n = name->n }))
 		return 0;
-	return host_varies(b->h, "whether what is not the program's own has an attribute");
+	return host_varies(b->h, "whether a library object has an attribute");
 }
 
 /* An attribute name given as text. Names of the form __x__ lead out of the program and are
@@ -533,7 +537,8 @@ static struct str_obj *plain_name_arg(struct bind *b, size_t i)
 
 	if (!b->h->frame || b->h->frame->mod->trusted || !str_starts(s, "__") || !str_ends(s, "__"))
 		return name;
-	host_fatal(b->h, REASON_forbidden_name, "attribute '%s' is not available by its text", name->p);
+	host_fatal(b->h, REASON_forbidden_name,
+		   "attribute '%s' is not available through getattr, setattr or delattr", name->p);
 	return NULL;
 }
 
@@ -580,7 +585,7 @@ static int b_callable(struct bind *b)
 {
 	struct val v = b->a[0];
 
-	if (v.kind == V_TL && host_varies(b->h, "what kernels call, asked whether it can be called, which"))
+	if (v.kind == V_TL && host_varies(b->h, "whether a triton.language name is callable"))
 		return -1;
 	b->out = val_bool(v.kind == V_FUNC || v.kind == V_BUILTIN || v.kind == V_METHOD || v.kind == V_CLASS ||
 			  has_special(b->h, v, NM___call__));
@@ -633,7 +638,7 @@ static int b_hash(struct bind *b)
 		return 0;
 	}
 	b->out = val_int((int64_t)(x >> 1));
-	return host_varies(b->h, "the hash of this");
+	return host_varies(b->h, "the hash of this value");
 }
 
 /* id(x): the address, or the kind of an immediate value. */

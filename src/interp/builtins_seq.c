@@ -66,7 +66,8 @@ static int b_size(struct bind *b)
 
 		if (v.kind == V_FLOAT || v.kind == V_STR || v.kind == V_NONE || val_as_int(b->h, v, &n))
 			return bind_raise(b, EXC_TypeError,
-					  "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i, val_type_name(b->h, v));
+					  "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i,
+					  val_type_name(b->h, v));
 		val_assign(b->h, &b->out.u.seq->v[i], val_int(n));
 	}
 	b->out.u.o->cls = b->h->type.size_class;
@@ -174,7 +175,7 @@ static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 	if (more <= 0)
 		return more;
 	if (it->i == INT64_MAX)
-		return host_fatal(h, REASON_unsupported, "an enumeration beyond 64 bits");
+		return host_fatal(h, REASON_unsupported, "enumerate() beyond 64 bits is not supported");
 	it->i++;
 	return val_tuple(h, kv, 2, out) ? -1 : 1;
 }

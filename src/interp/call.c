@@ -140,7 +140,8 @@ static int positional_only(struct host *h, struct func_obj *fn, const struct cal
 	any = names.n > 0;
 	if (any)
 		host_raise(h, EXC_TypeError,
-			   "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
+			   "%s() got some positional-only arguments passed as keyword arguments: '%s'",
+			   fn->qualname->p, buf_cstr(&names));
 	buf_release(&names);
 	return any ? -1 : 0;
 }
@@ -300,7 +301,8 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 	int rc;
 
 	if (h->torch.launching && !fn->mod->trusted) /* it could change other arguments */
-		return host_fatal(h, REASON_unsupported, "code of the program that runs while a kernel is launched");
+		return host_fatal(h, REASON_unsupported,
+				  "program code that runs during a kernel launch is not supported");
 	if (host_enter(h))
 		return -1;
 	if (n > COUNT_OF(small) && !(slots = host_alloc(h, n * sizeof *slots))) {
@@ -461,7 +463,8 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 			dup = dict_get(h, all, e->key, &old);
 			if (dup)
 				return dup < 0 ? -1 : host_raise(h, EXC_TypeError,
-								 "got multiple values for keyword argument '%s'", e->key.u.s->p);
+								 "got multiple values for keyword argument '%s'",
+								 e->key.u.s->p);
 			if (dict_set(h, all, e->key, e->val))
 				return -1;
 		}

@@ -313,7 +313,7 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 	const struct py_list *l = &n->u.ClassDef.bases;
 	*count = 0;
 	if (l->n > 15)
-		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases");
+		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases is not supported");
 	for (size_t i = 0; i < l->n; i++) {
 		struct val v;
 		if (eval_expr(h, f, l->v[i], &v))
@@ -323,7 +323,7 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 			bases[(*count)++] = v.u.c;
 		else if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted &&
 			 strcmp(v.u.o->cls->name->p, "_Mixin"))
-			return host_fatal(h, REASON_unsupported, "a class that derives from this type");
+			return host_fatal(h, REASON_unsupported, "deriving a class from this type is not supported");
 		/* Generic[T] and the like add no base. */
 		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)
 			return host_raise(h, EXC_TypeError, "bases must be types");
@@ -391,7 +391,8 @@ static int run_class_body(struct host *h, struct host_frame *f, const struct py_
 
 	if (s->n_free > (int)COUNT_OF(cells))
 		return host_fatal(h, REASON_unsupported,
-				  "a class that uses more than 64 variables of the function around it");
+				  "a class that uses more than 64 variables of its enclosing function "
+				  "is not supported");
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
 	body = (struct host_frame){ .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
@@ -521,7 +522,8 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 	if (where->native && own_init && (c->kind == V_LIST || c->kind == V_DICT || c->kind == V_SET))
 		all = (struct call_args){ .n = 0 };     /* their own __init__ fills them */
 	if (all.n + 1 > COUNT_OF(a))
-		return host_fatal(h, REASON_unsupported, "a call of %s with more than 32 arguments", c->name->p);
+		return host_fatal(h, REASON_unsupported,
+				  "a call of %s with more than 32 arguments is not supported", c->name->p);
 	a[0] = val_obj(&c->h);
 	if (all.n)
 		memcpy(a + 1, all.a, all.n * sizeof *a);
@@ -567,7 +569,8 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 
 	if (c == h->type.type_class) {
 		if (args->n != 1 || args->n_kw)
-			return host_fatal(h, REASON_unsupported, "type() with other than one argument");
+			return host_fatal(h, REASON_unsupported,
+					  "type() with more or fewer than one argument is not supported");
 		*out = val_obj(&val_class(h, args->a[0])->h);
 		return 0;
 	}
@@ -596,7 +599,7 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 {
 	struct val r;
 	if (of.kind == V_CLASS && of.u.c->mod && of.u.c->mod->trusted && !strcmp(of.u.c->name->p, "ABCMeta"))
-		return host_fatal(h, REASON_unsupported, "whether a class has a metaclass");
+		return host_fatal(h, REASON_unsupported, "asking whether a class has a metaclass is not supported");
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
 	if (of.kind == V_TUPLE && of.u.o->cls->native && !strcmp(of.u.o->cls->native, "types.GenericAlias"))

@@ -250,7 +250,7 @@ static int dict_insert(struct host *h, struct dict_obj *d, struct val key, uint6
 	size_t s;
 
 	if (d->n >= UINT32_MAX - 1)
-		return host_fatal(h, REASON_out_of_memory, "a dictionary with too many entries");
+		return host_fatal(h, REASON_out_of_memory, "a dictionary has too many entries");
 	if (dict_make_room(h, d))
 		return -1;
 	s = hash & (d->slots - 1);

@@ -88,7 +88,8 @@ int exec_assign(struct host *h, struct host_frame *f, const struct py_node *t, s
 		f->node = t;
 		return item_set(h, o, i, v);
 	case PY_Starred: return host_raise(h, EXC_SyntaxError, "starred assignment target must be in a list or tuple");
-	default: return host_fatal(h, REASON_unsupported, "assignment to %s", py_kind_info(t->kind)->name);
+	default: return host_fatal(h, REASON_unsupported, "assignment to %s is not supported",
+				   py_kind_info(t->kind)->name);
 	}
 }
 
@@ -173,7 +174,7 @@ static enum flow exec_annassign(struct host *h, struct host_frame *f, const stru
 		struct val *ann = attrs_get(f->names, h->nm[NM___annotations__]), d, type;
 		struct str_obj *id = host_ident(h, t->u.Name.id);
 		if (ann && ann->kind != V_DICT) {
-			host_fatal(h, REASON_unsupported, "__annotations__ that are no dictionary");
+			host_fatal(h, REASON_unsupported, "__annotations__ other than a dictionary is not supported");
 			return FLOW_FAIL;
 		}
 		if (!id || (!ann && (val_dict(h, &d) || attrs_set(h, f->names, h->nm[NM___annotations__], d))))
@@ -241,7 +242,8 @@ static int delete_target(struct host *h, struct host_frame *f, const struct py_n
 			if (delete_target(h, f, t->u.Tuple.elts.v[k]))
 				return -1;
 		return 0;
-	default: return host_fatal(h, REASON_unsupported, "deletion of %s", py_kind_info(t->kind)->name);
+	default: return host_fatal(h, REASON_unsupported, "deletion of %s is not supported",
+				   py_kind_info(t->kind)->name);
 	}
 }
 
@@ -462,7 +464,8 @@ static int refuse_catch(struct host *h, const struct host_frame *f, const struct
 		return host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, c->exc));
 	if (h->o.catch_sure && !c->sure)
 		return host_fatal(h, REASON_unsupported,
-				  "a %s is caught, which may not be raised wherever Python runs", val_type_name(h, c->exc));
+				  "the program catches a %s that another Python might not raise",
+				  val_type_name(h, c->exc));
 	return 0;
 }
 
@@ -554,7 +557,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	}
 	found = call_special(h, manager, NM___exit__, a, 3, &r);
 	if (!found)
-		host_fatal(h, REASON_unsupported, "a context manager that loses its __exit__");
+		host_fatal(h, REASON_unsupported, "a context manager that loses its __exit__ method is not supported");
 	if (found <= 0)
 		return FLOW_FAIL;
 	if (w != FLOW_FAIL)
@@ -582,7 +585,8 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
 		if (!h->fail.fatal)
 			host_raise(h, EXC_TypeError,
-				   "'%s' object does not support the context manager protocol", val_type_name(h, manager));
+				   "'%s' object does not support the context manager protocol",
+				   val_type_name(h, manager));
 		return FLOW_FAIL;
 	}
 	if (call_special(h, manager, NM___enter__, NULL, 0, &v) <= 0)
@@ -607,7 +611,7 @@ enum { MOST_DECORATORS = 32 };
 static int eval_decorators(struct host *h, struct host_frame *f, const struct py_list *decorators, struct val *d)
 {
 	if (decorators->n > MOST_DECORATORS)
-		return host_fatal(h, REASON_unsupported, "more than %d decorators", MOST_DECORATORS);
+		return host_fatal(h, REASON_unsupported, "more than %d decorators are not supported", MOST_DECORATORS);
 	for (size_t i = 0; i < decorators->n; i++)
 		if (eval_expr(h, f, decorators->v[i], &d[i]))
 			return -1;

@@ -65,7 +65,7 @@ int host_varies(struct host *h, const char *what)
 {
 	if (!host_serves_program(h) || h->did.printing)
 		return 0;
-	return host_fatal(h, REASON_unsupported, "%s is not the same wherever Python runs", what);
+	return host_fatal(h, REASON_unsupported, "%s varies between Python runs and may not be used", what);
 }
 
 /* The guard between calls of forward. Objects older than host_seal (weights, module attributes,
@@ -78,7 +78,7 @@ int host_may_change(struct host *h, struct val v)
 	if (!h->heap.guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
 		return 0;
 	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->heap.sealed_storage : !v.u.o->young;
-	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed",
+	return old ? host_fatal(h, REASON_state_kept, "the program changes a %s that outlives the call",
 				val_type_name(h, v)) : 0;
 }
 
@@ -96,7 +96,7 @@ int host_may_set(struct host *h, struct val v)
 	module = v.kind == V_OBJECT && h->type.nn_module && class_is_sub(v.u.o->cls, h->type.nn_module);
 	if (!module && h->frame && h->frame->mod->trusted)
 		return 0;
-	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set",
+	return host_fatal(h, REASON_state_kept, "the program sets an attribute of a %s that outlives the call",
 			  val_type_name(h, v));
 }
 

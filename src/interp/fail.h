@@ -6,8 +6,10 @@
 #include "interp/frame.h"
 #include "interp/state.h"
 
-int host_fatal(struct host *h, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4); /* ends the program; returns -1 */
-int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap); /* r: REASON_ok for that of the class */
+/* Ends the program; returns -1. */
+int host_fatal(struct host *h, enum reason r, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Raises an exception with reason code r, or that of its class for REASON_ok; returns -1. */
+int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap);
 int host_raise_val(struct host *h, struct val exc);      /* makes exc pending; returns -1 */
 int host_raise_err(struct host *h, const struct err *e); /* from an error of src/num or src/tensor */
 int host_catch(struct host *h, struct host_caught *c);                 /* 0: took the pending exception */

@@ -29,7 +29,7 @@ struct spec {
 int text_room(struct host *h, const struct buf *b)
 {
 	if (b->failed || b->n > h->o.memory || host_burn(h, 1))
-		return host_fatal(h, REASON_out_of_memory, "a text of more than memory holds");
+		return host_fatal(h, REASON_out_of_memory, "a text exceeds the memory limit");
 	return 0;
 }
 
@@ -195,11 +195,11 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 	if (o->precision >= 0)
 		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
 	if (o->type == 'c' && (v.kind == V_BIG || v.u.i < 0 || v.u.i > 127))
-		return host_fatal(h, REASON_unsupported, "the format 'c' beyond ASCII");
+		return host_fatal(h, REASON_unsupported, "the format 'c' of a non-ASCII character is not supported");
 	if (o->type == 'c') {
 		char c[2] = { (char)v.u.i, 0 };
 		if (v.kind == V_BIG || v.u.i <= 0 || v.u.i > 127)
-			return host_fatal(h, REASON_unsupported, "%%c of a character beyond ASCII");
+			return host_fatal(h, REASON_unsupported, "%%c of a non-ASCII character is not supported");
 		pad(out, o, STR(""), str_of(c), '<');
 		return 0;
 	}
@@ -377,7 +377,7 @@ static int convert(struct host *h, struct val v, char how, struct buf *out)
 		return -1;
 	for (size_t i = 0; how == 'a' && i < out->n; i++)
 		if ((unsigned char)out->p[i] > 127)
-			return host_fatal(h, REASON_unsupported, "ascii() of text beyond ASCII");
+			return host_fatal(h, REASON_unsupported, "ascii() of non-ASCII text is not supported");
 	return 0;
 }
 
@@ -569,7 +569,8 @@ int host_str_format(struct host *h, struct str fmt, const struct val *args, size
 
 /* --- the % operator ------------------------------------------------------------------------------------ */
 
-struct percent { struct host *h; struct val args; size_t at; int is_tuple; }; /* arguments of %: a tuple, or one value */
+/* The arguments of %: a tuple, or one value. `at` is the next one. */
+struct percent { struct host *h; struct val args; size_t at; int is_tuple; };
 
 /* The next argument; a single value counts as one argument. */
 static int percent_next(struct percent *p, struct val *out)
@@ -595,7 +596,7 @@ static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t 
 		if (percent_next(p, &v) || val_as_int(p->h, v, out))
 			return -1;
 		if (*out > WIDEST || *out < -WIDEST)
-			return host_fatal(p->h, REASON_out_of_memory, "a text of more than memory holds");
+			return host_fatal(p->h, REASON_out_of_memory, "a text exceeds the memory limit");
 		return 0;
 	}
 	for (; *i < fmt.n && fmt.p[*i] >= '0' && fmt.p[*i] <= '9'; (*i)++)

@@ -227,7 +227,8 @@ static int is_older(struct host *h, struct str name)
 {
 	if (!str_starts(name, "torch._inductor"))
 		return 0;
-	return h->tries ? host_fatal(h, REASON_unsupported, "a try around '%.*s', which PyTorch no longer has",
+	return h->tries ? host_fatal(h, REASON_unsupported,
+				     "a try statement around '%.*s', which PyTorch no longer has, is not supported",
 				     STR_ARG(name)) : 1;
 }
 

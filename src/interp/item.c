@@ -77,7 +77,8 @@ static int seq_index(struct host *h, struct val v, struct val index, int64_t n, 
 {
 	if (index.kind != V_INT && index.kind != V_BOOL && !(V_IS_HEAP(index) && has_special(h, index, NM___index__)))
 		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError,
-						       "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
+						       "%s indices must be integers or slices, not %s",
+						       val_type_name(h, v), val_type_name(h, index));
 	if (val_as_int(h, index, i))
 		return -1;
 	if (*i < 0)
@@ -178,7 +179,7 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) ||
 	    ck_mul64(stop, r->step, &o->stop) ||
 	    ck_add64(o->stop, r->start, &o->stop) || ck_mul64(r->step, step, &o->step))
-		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits");
+		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits is not supported");
 	*out = val_obj(&o->h);
 	return 0;
 }
@@ -306,7 +307,8 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	if (step != 1) {
 		if ((int64_t)n != count)
 			return host_raise(h, EXC_ValueError,
-					  "attempt to assign sequence of size %zu to extended slice of size %lld", n, (long long)count);
+					  "attempt to assign sequence of size %zu to extended slice of size %lld",
+					  n, (long long)count);
 		for (int64_t k = 0; k < count; k++)
 			val_assign(h, &s->v[i + k * step], items.u.seq->v[k]);
 		return 0;
@@ -418,7 +420,7 @@ static int range_len(struct host *h, const struct range_obj *g, int64_t *out)
 	else if (g->step < 0 && g->start > g->stop)
 		steps = (from - to - 1) / (0 - (uint64_t)g->step) + 1;
 	if (steps > INT64_MAX)
-		return host_fatal(h, REASON_unsupported, "a range of more than 64 bits");
+		return host_fatal(h, REASON_unsupported, "a range of more than 2**63 elements is not supported");
 	*out = (int64_t)steps;
 	return 0;
 }

@@ -55,7 +55,8 @@ static int match_sequence(struct host *h, struct host_frame *f, const struct py_
 			continue;
 		}
 		if (ps->v[i]->u.MatchStar.name.p &&
-		    (val_list(h, v.u.seq->v + at, n - fixed, &rest) || name_store(h, f, ps->v[i]->u.MatchStar.name, rest)))
+		    (val_list(h, v.u.seq->v + at, n - fixed, &rest) ||
+		     name_store(h, f, ps->v[i]->u.MatchStar.name, rest)))
 			return -1;
 		at += n - fixed;
 	}

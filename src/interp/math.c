@@ -50,7 +50,8 @@ FN1_LIST
 static int log_arg(struct bind *b, double *x)
 {
 	if (b->a[0].kind == V_BIG && isinf(big_to_double(b->a[0])))
-		return b->a[0].u.big->neg ? domain(b) : bind_unsupported(b, "the logarithm of so large an integer");
+		return b->a[0].u.big->neg ? domain(b) :
+			bind_unsupported(b, "the logarithm of an integer beyond the range of floats is not supported");
 	if (bind_float(b, 0, x))
 		return -1;
 	return *x <= 0 ? domain(b) : 0;
@@ -81,7 +82,7 @@ static int m_gamma(struct bind *b)
 	if (isinf(x) ? x < 0 : x <= 0 && x == floor(x))
 		return domain(b);
 	if (isfinite(x) && (x > 23 || x != floor(x)))
-		return bind_unsupported(b, "math.gamma of this number");
+		return bind_unsupported(b, "math.gamma() of anything but integers up to 23 is not supported");
 	b->out = val_float(tgamma(x));
 	return 0;
 }
@@ -96,7 +97,7 @@ static int m_lgamma(struct bind *b)
 	if (isfinite(x) && x <= 0 && x == floor(x))
 		return domain(b);
 	if (isfinite(x) && x != 1 && x != 2)
-		return bind_unsupported(b, "math.lgamma of this number");
+		return bind_unsupported(b, "math.lgamma() of anything but 1 and 2 is not supported");
 	b->out = val_float(lgamma(x));
 	return 0;
 }
@@ -229,7 +230,7 @@ static int m_hypot(struct bind *b)
 		most = x > most ? x : most;
 	}
 	if (most > 0 && most < 1e-300)
-		return bind_unsupported(b, "math.hypot of numbers that small");
+		return bind_unsupported(b, "math.hypot() of numbers below 1e-300 is not supported");
 	b->out = val_float(inf ? INFINITY : nan ? NAN : most == 0 || b->a[0].u.seq->n == 1 ? most :
 			   norm(v, b->a[0].u.seq->n, most));
 	return 0;
@@ -319,7 +320,7 @@ static int m_gcd(struct bind *b)
 		acc = gcd_of(acc, magnitude(v));
 	}
 	if (acc > INT64_MAX)
-		return bind_unsupported(b, "gcd() beyond 64 bits");
+		return bind_unsupported(b, "gcd() beyond 64 bits is not supported");
 	b->out = val_int((int64_t)acc);
 	return 0;
 }
@@ -341,7 +342,7 @@ static int m_lcm(struct bind *b)
 		}
 		rest = acc.kind == V_INT ? magnitude(v) / gcd_of(magnitude(v), (uint64_t)acc.u.i) : UINT64_MAX;
 		if (rest > INT64_MAX)
-			return bind_unsupported(b, "lcm() beyond 64 bits");
+			return bind_unsupported(b, "lcm() beyond 64 bits is not supported");
 		if (pynum_binary(b->h, PY_OP_Mult, acc, val_int((int64_t)rest), &acc))
 			return -1;
 	}
@@ -451,7 +452,7 @@ static int m_fsum(struct bind *b)
 					  val_type_name(b->h, list.u.seq->v[i]));
 		x = val_as_double(list.u.seq->v[i]);
 		if (!(fabs(x) < 1e300))
-			return bind_unsupported(b, "math.fsum of numbers that large");
+			return bind_unsupported(b, "math.fsum() of numbers from 1e300 on is not supported");
 		k = 0;
 		for (size_t j = 0; j < n; j++) {
 			double y = p[j], hi = x + y, lo = fabs(x) < fabs(y) ? x - (hi - y) : y - (hi - x);

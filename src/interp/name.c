@@ -57,7 +57,8 @@ static int unbound(struct host *h, const char *name, int free)
 {
 	if (free)
 		return host_raise(h, EXC_NameError,
-			"cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
+			"cannot access free variable '%s' where it is not associated with a value in enclosing scope",
+			name);
 	return host_raise(h, EXC_UnboundLocalError,
 			  "cannot access local variable '%s' where it is not associated with a value", name);
 }

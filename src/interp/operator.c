@@ -28,7 +28,8 @@ static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count
 	if (*count < 0 || !len)
 		*count = 0;
 	if (ck_mul64(*count, (int64_t)len, &total) || total > (int64_t)(h->o.memory / 8))
-		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items",
+		return host_fatal(h, REASON_out_of_memory,
+				  "a sequence of %lld times %zu items exceeds the memory limit",
 				  (long long)*count, len);
 	return host_burn(h, total / 8);
 }
@@ -316,7 +317,8 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 		return dict_update(h, a, b);
 	}
 	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) &&
-	    (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor) && !set_binary(h, op, a, b, &copy)) {
+	    (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor) &&
+	    !set_binary(h, op, a, b, &copy)) {
 		dict_obj_clear(h, a.u.d);
 		*out = a;
 		return dict_update(h, a, copy);

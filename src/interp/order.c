@@ -199,7 +199,7 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		return 1;
 	}
 	if (is_type_form(a) || is_type_form(b))
-		return host_varies(h, "whether two types are equal") ? -1 : 0;
+		return host_varies(h, "whether two generic types are equal") ? -1 : 0;
 	seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
 	if (seqs || (a.kind == V_SET && b.kind == V_SET)) {
 		if (host_enter(h))
@@ -312,7 +312,7 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 	switch (op) {
 	case PY_OP_Is: case PY_OP_IsNot:
 		*out = val_bool(is_same(a, b) == (op == PY_OP_Is));
-		return is_vague(a, b) ? host_varies(h, "whether equal values are one object") : 0;
+		return is_vague(a, b) ? host_varies(h, "whether equal values are the same object") : 0;
 	case PY_OP_In: case PY_OP_NotIn:
 		rc = op_contains(h, b, a);
 		*out = val_bool(rc == (op == PY_OP_In));
@@ -343,7 +343,7 @@ static int is_vague_nan(struct val a, struct val b)
 int val_equal(struct host *h, struct val a, struct val b)
 {
 	struct val r;
-	if (is_vague_nan(a, b) && host_varies(h, "whether equal values are one object"))
+	if (is_vague_nan(a, b) && host_varies(h, "whether equal values are the same object"))
 		return -1;
 	if (is_same(a, b) && a.kind != V_FLOAT)
 		return 1;
@@ -362,7 +362,8 @@ int op_contains(struct host *h, struct val c, struct val item)
 	case V_STR:
 		if (item.kind != V_STR)
 			return host_raise(h, EXC_TypeError,
-					  "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
+					  "'in <string>' requires string as left operand, not %s",
+					  val_type_name(h, item));
 		return str_find(val_text(c), val_text(item)) >= 0;
 	case V_BYTES:
 		if (item.kind == V_BYTES)

@@ -11,7 +11,8 @@ int scalar_may_compute(struct host *h, struct val v)
 {
 	if (!scalar_is(v) || (v.aux == SCALAR_WIDE && v.kind != V_BOOL) || !host_serves_program(h))
 		return 0;
-	return host_fatal(h, REASON_unsupported, "arithmetic with a number of numpy that is neither float64 nor int64");
+	return host_fatal(h, REASON_unsupported,
+			  "arithmetic with a numpy scalar other than float64 and int64 is not supported");
 }
 
 /* Numpy wraps around or gives infinity where Python raises or switches to big integers. The
@@ -19,7 +20,7 @@ int scalar_may_compute(struct host *h, struct val v)
 static int leaves_range(struct host *h)
 {
 	host_exc_clear(h);
-	return host_fatal(h, REASON_unsupported, "arithmetic of numpy that leaves the range of its numbers");
+	return host_fatal(h, REASON_unsupported, "numpy arithmetic that overflows is not supported");
 }
 
 /* float64 and int64 arithmetic is that of Python numbers as long as it stays in range. The
@@ -55,8 +56,8 @@ int scalar_compare(struct host *h, struct val a, struct val b, struct val *out)
 int scalar_repr(struct host *h, struct val v, struct buf *out)
 {
 	if (v.aux == SCALAR_NARROW)
-		return host_varies(h,
-				   "the text of a number of numpy that is neither float64 nor int64, which") ? -1 : val_repr(h, (struct val){ .kind = v.kind, .u = v.u }, out);
+		return host_varies(h, "the text of a numpy scalar other than float64 and int64") ? -1 :
+			val_repr(h, (struct val){ .kind = v.kind, .u = v.u }, out);
 	if (v.kind == V_BOOL) {
 		buf_adds(out, v.u.i ? "np.True_" : "np.False_");
 		return 0;

@@ -190,7 +190,7 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 		rc = merge_sort(h, v, v + n, n, reverse);
 	else if (!rc)
 		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported,
-				"a long list whose order hangs on how it is sorted");
+				"sorting 64 or more elements without a total order is not supported");
 	swap_items(&hidden, list.u.seq);
 	if (!rc && hidden.n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");
@@ -496,7 +496,7 @@ static int d_fromkeys(struct bind *b)
 {
 	struct fromkeys f = { .b = b, .v = b->a[2] };
 	if (b->a[0].kind == V_CLASS && !b->a[0].u.c->native)
-		return bind_unsupported(b, "fromkeys() of a class of the program");
+		return bind_unsupported(b, "fromkeys() of a class of the program is not supported");
 	if (val_dict(b->h, &b->out))
 		return -1;
 	if (b->a[0].kind == V_CLASS)

@@ -32,7 +32,7 @@ static int only_ascii(struct bind *b, struct str s)
 {
 	for (size_t i = 0; i < s.n && !b->h->o.may_vary; i++)
 		if ((unsigned char)s.p[i] > 127)
-			return bind_unsupported(b, "letters and spaces beyond ASCII");
+			return bind_unsupported(b, "this method on non-ASCII text is not supported");
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int justify(struct bind *b, char align)
 	if (utf8_count(fill) != 1)
 		return bind_raise(b, EXC_TypeError, "The fill character must be exactly one character long");
 	if (width > 1 << 20)
-		return bind_unsupported(b, "so wide a text");
+		return bind_unsupported(b, "a width of more than 2**20 characters is not supported");
 	more = MAX(width - (int64_t)utf8_count(self(b)), 0);
 	left = align == '<' ? 0 : align == '>' ? more : more / 2 + (more & width & 1);
 	for (int64_t i = 0; i < left; i++)
@@ -228,7 +228,8 @@ static int affix(struct bind *b, int end)
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].kind != V_STR)
 			return bind_raise(b, EXC_TypeError,
-					  "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
+					  "%s first arg must be str or a tuple of str, not %s",
+					  end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
 		if (has_affix(self(b), val_text(v[i]), end))
 			b->out = val_bool(1);
 	}
@@ -313,7 +314,7 @@ static int s_replace(struct bind *b)
 	if (bind_string(b, 1, &from) || bind_string(b, 2, &to) || (b->a[3].kind != V_UNSET && bind_int(b, 3, &max)))
 		return -1;
 	if (!from.n)
-		return bind_unsupported(b, "str.replace of the empty string");
+		return bind_unsupported(b, "str.replace() of the empty string is not supported");
 	max = max < 0 ? INT64_MAX : max;
 	for (ptrdiff_t at; max > 0 && (at = str_find(s, from)) >= 0; max--) {
 		buf_add(&t, s.p, (size_t)at);
@@ -322,7 +323,7 @@ static int s_replace(struct bind *b)
 		s.n -= (size_t)at + from.n;
 		if (host_burn(b->h, 1 + (int64_t)to.n / 64) || t.n > b->h->o.memory) {
 			buf_release(&t);
-			return host_fatal(b->h, REASON_out_of_memory, "a string of more than memory holds");
+			return host_fatal(b->h, REASON_out_of_memory, "a string exceeds the memory limit");
 		}
 	}
 	buf_addstr(&t, s);
@@ -409,7 +410,7 @@ static int s_rsplit(struct bind *b)
 	if (bind_int(b, 2, &max))
 		return -1;
 	if (b->a[1].kind == V_NONE && max >= 0)
-		return bind_unsupported(b, "rsplit() at so many spaces");
+		return bind_unsupported(b, "rsplit() at spaces with a maximum is not supported");
 	if (max < 0)
 		return s_split(b);
 	if (bind_string(b, 1, &sep) || val_list(b->h, NULL, 0, &b->out))
@@ -489,7 +490,8 @@ static int s_join(struct bind *b)
 		if (v.kind != V_STR) {
 			buf_release(&t);
 			return bind_raise(b, EXC_TypeError,
-					  "sequence item %zu: expected str instance, %s found", i, val_type_name(b->h, v));
+					  "sequence item %zu: expected str instance, %s found", i,
+					  val_type_name(b->h, v));
 		}
 		if (i)
 			buf_addstr(&t, self(b));
@@ -525,7 +527,7 @@ static int same_bytes(struct bind *b)
 	for (size_t i = 0; known == 2 && i < s.n; i++)
 		if ((unsigned char)s.p[i] > 127)
 			known = 0;
-	return known ? 0 : bind_unsupported(b, "text in this encoding");
+	return known ? 0 : bind_unsupported(b, "this text encoding is not supported");
 }
 
 static int s_encode(struct bind *b) { return same_bytes(b) || val_bytes(b->h, self(b), &b->out) ? -1 : 0; }
@@ -536,7 +538,7 @@ static int by_decode(struct bind *b)
 	if (same_bytes(b))
 		return -1;
 	if (!utf8_is_text(self(b)))
-		return bind_unsupported(b, "bytes that are no text");
+		return bind_unsupported(b, "decoding bytes that are not valid UTF-8 is not supported");
 	return val_str(b->h, self(b), &b->out);
 }
 
@@ -572,7 +574,7 @@ static int i_bit_length(struct bind *b)
 static int i_bit_count(struct bind *b)
 {
 	if (b->a[0].kind == V_BIG)
-		return bind_unsupported(b, "bit_count of an integer beyond 64 bits");
+		return bind_unsupported(b, "int.bit_count() beyond 64 bits is not supported");
 	b->out = val_int(__builtin_popcountll(b->a[0].u.i < 0 ? 0 - (uint64_t)b->a[0].u.i : (uint64_t)b->a[0].u.i));
 	return 0;
 }

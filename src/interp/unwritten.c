@@ -94,6 +94,6 @@ int unwritten_after(struct bind *b, unsigned kind)
 	if (!b->unwritten || b->row->flags & BIND_VIEW || (!computes && !b->empty))
 		return 0;
 	if (to.kind == V_BOOL || to.kind == V_INT || to.kind == V_FLOAT)
-		return host_fatal(b->h, REASON_uninitialised, "the program asks for a value that was never written");
+		return host_fatal(b->h, REASON_uninitialised, "the program reads a value that was never written");
 	return mark(b, to, 0);
 }

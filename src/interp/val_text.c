@@ -290,7 +290,7 @@ static int object_repr(struct host *h, struct val v, struct buf *out)
 		return found < 0 ? -1 : 0;
 	if (class_is_sub(val_class(h, v), h->type.exc_class[EXC_BaseException]))
 		return exc_text(h, v, 1, out);
-	if (host_varies(h, "the text of an object that has none"))
+	if (host_varies(h, "the default text of an object"))
 		return -1;
 	c = val_class(h, v);
 	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
@@ -403,17 +403,17 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 		if (is_format(val_text(v)))      /* torch.channels_last is its name here */
 			return host_varies(h, "the text of a memory format") ? -1 : (buf_addstr(out, val_text(v)), 0);
 		str_repr(val_text(v), out);
-		return is_plain(val_text(v)) ? 0 : host_varies(h, "how text beyond Latin letters is shown");
+		return is_plain(val_text(v)) ? 0 : host_varies(h, "the repr() of text beyond Latin letters");
 	case V_BYTES: bytes_repr(val_text(v), out); return 0;
 	case V_DTYPE: buf_addf(out, "torch.%s", dtype_info((enum dtype)v.u.i)->torch); return 0;
 	case V_DEVICE: device_text(v, 1, out); return 0;
 	case V_TL:
 		buf_addstr(out, val_text(v));
-		return tl_type(v) ? 0 : host_varies(h, "the text of what kernels call");
+		return tl_type(v) ? 0 : host_varies(h, "the text of a triton.language function");
 	case V_RANGE: return range_repr(v, out);
 	case V_CLASS:
 		class_repr(v, out);
-		return v.u.c->native ? 0 : host_varies(h, "the module of a class");
+		return v.u.c->native ? 0 : host_varies(h, "the module name in the text of a class");
 	case V_MODULE: buf_addf(out, "<module '%s'>", v.u.mod->name->p); break;
 	case V_FUNC: buf_addf(out, "<function %s>", v.u.fn->qualname->p); break;
 	case V_BUILTIN: buf_addf(out, "<built-in function %s>", v.u.b->row->name); break;

@@ -77,7 +77,7 @@ int seq_reserve(struct host *h, struct seq_obj *s, size_t more)
 	struct val *v;
 
 	if (ck_add(s->n, more, &need) || need > SIZE_MAX / sizeof (struct val) / 4)
-		return host_fatal(h, REASON_out_of_memory, "a sequence of more than memory holds");
+		return host_fatal(h, REASON_out_of_memory, "a sequence exceeds the memory limit");
 	if (need <= s->cap)
 		return 0;
 	cap = MAX(need, s->cap + s->cap / 2 + 4);
@@ -181,8 +181,10 @@ int host_scratch(struct host *h, int64_t bytes)
 {
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory,
-				  "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
-				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);
+				  "the program asks for %lld MB of tensors on top of the %zu MB it holds; "
+				  "its limit is %zu MB",
+				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20,
+				  h->o.memory >> 20);
 	return 0;
 }
 

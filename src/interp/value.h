@@ -112,7 +112,8 @@ struct iter_obj {
 };
 
 struct bind_row;
-struct builtin_obj { struct obj h; const struct bind_row *row; void *sig; struct val self; }; /* sig: struct sig of the row */
+/* A bound function; sig is the struct sig of its row. */
+struct builtin_obj { struct obj h; const struct bind_row *row; void *sig; struct val self; };
 
 struct module_obj {
 	struct obj h;                 /* attrs: the namespace */

@@ -395,7 +395,8 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 		return 0;
 	}
 	if (h->o.hollow)
-		return host_fatal(h, REASON_contents_needed, "the program asks for the value of a tensor");
+		return host_fatal(h, REASON_contents_needed,
+				  "the program reads the value of a tensor, which a dry run does not have");
 	if (h->fail.fatal)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_A_FLOAT : 1);
@@ -417,7 +418,7 @@ static int is_known(const struct tensor *t)
 int host_is_unwritten(struct host *h, const struct tensor *t)
 {
 	return tensor_any_undef(t) && host_fatal(h, REASON_uninitialised,
-						 "the program asks for a value that was never written");
+						 "the program reads a value that was never written");
 }
 
 /* Reads one element. In a dry run a known element is read, so that a test on it goes the same
@@ -427,7 +428,8 @@ int host_read(struct host *h, const struct tensor *t, struct val *out)
 	int known = t->st->hollow && is_known(t);
 
 	if (t->st->hollow && !known && t->st->numbers)
-		return host_fatal(h, REASON_out_of_fuel, "the program makes a number of more numbers than can be had");
+		return host_fatal(h, REASON_out_of_fuel,
+				  "the program reads a number computed from more numbers than a dry run keeps");
 	if (!known && host_may_read(h, t->dt, 1))
 		return -1;
 	if (host_is_unwritten(h, t))

@@ -25,7 +25,8 @@ static uint32_t hex_escape(struct parser *p, const char **s, const char *end, in
 		if (d < 0 && bytes)
 			py_fail(p, at, "(value error) invalid \\x escape");
 		if (d < 0)
-			py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: truncated %s escape", form);
+			py_fail(p, at,
+				"(unicode error) 'unicodeescape' codec can't decode bytes: truncated %s escape", form);
 		v = v << 4 | (uint32_t)d;
 	}
 	if (v > 0x10FFFF)

@@ -82,7 +82,9 @@ static void add(struct table *t, struct sym_scope *s, struct str id, unsigned us
 	sym->use |= use;
 	if (s->in_target) {
 		if (sym->use & (USE_GLOBAL | USE_NONLOCAL))
-			py_fail(t->p, at, "comprehension inner loop cannot rebind assignment expression target '%.*s'", STR_ARG(id));
+			py_fail(t->p, at,
+				"comprehension inner loop cannot rebind assignment expression target '%.*s'",
+				STR_ARG(id));
 		sym->use |= USE_LOOP;
 	}
 	if (use & USE_GLOBAL && s != t->module)
@@ -257,7 +259,8 @@ static void bind_outside(struct table *t, const struct py_node *target)
 				py_fail(t->p, at, "assignment expression cannot rebind comprehension "
 						  "iteration variable '%.*s'", STR_ARG(id));
 		} else if (s->type == SYM_CLASS) {
-			py_fail(t->p, at, "assignment expression within a comprehension cannot be used in a class body");
+			py_fail(t->p, at,
+				"assignment expression within a comprehension cannot be used in a class body");
 		} else if (s->type == SYM_FUNCTION || s->type == SYM_MODULE) {
 			int global = s->type == SYM_MODULE || use & USE_GLOBAL;
 

@@ -429,7 +429,8 @@ int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 		specials++;
 	if (job->vocab < 0 || (size_t)job->vocab < 256 + specials)
 		return err_set(e, ERR_RANGE,
-			       "a vocabulary of %d is too small: 256 bytes and %zu special tokens", job->vocab, specials);
+			       "a vocabulary of %d is too small: 256 bytes and %zu special tokens",
+			       job->vocab, specials);
 	if (job->digits != 1 && job->digits != 3)
 		return err_set(e, ERR_RANGE, "digits go together by 1 or 3, not %d", job->digits);
 	rc = run(&r, job, (size_t)job->vocab - specials, e);
