@@ -174,7 +174,7 @@ static enum flow exec_annassign(struct host *h, struct host_frame *f, const stru
 		struct val *ann = attrs_get(f->names, h->nm[NM___annotations__]), d, type;
 		struct str_obj *id = host_ident(h, t->u.Name.id);
 		if (ann && ann->kind != V_DICT) {
-			host_fatal(h, REASON_unsupported, "__annotations__ other than a dictionary is not supported");
+			host_fatal(h, REASON_unsupported, "__annotations__ that is not a dictionary is not supported");
 			return FLOW_FAIL;
 		}
 		if (!id || (!ann && (val_dict(h, &d) || attrs_set(h, f->names, h->nm[NM___annotations__], d))))

@@ -420,7 +420,8 @@ static int range_len(struct host *h, const struct range_obj *g, int64_t *out)
 	else if (g->step < 0 && g->start > g->stop)
 		steps = (from - to - 1) / (0 - (uint64_t)g->step) + 1;
 	if (steps > INT64_MAX)
-		return host_fatal(h, REASON_unsupported, "a range of more than 2**63 elements is not supported");
+		return host_fatal(h, REASON_unsupported,
+				  "a range with more elements than 64 bits can count is not supported");
 	*out = (int64_t)steps;
 	return 0;
 }

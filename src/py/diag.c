@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+/* The rows of reason.def, by enum reason. */
 static const struct {
 	const char *code, *class, *text;
 } reasons[] = {
