@@ -73,6 +73,7 @@ static const struct py_field *child_fields(enum py_kind kind)
 	}
 }
 
+/* A list may hold NULL elements, which are skipped. */
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx)
 {
 	for (const struct py_field *f = child_fields(n->kind); f->name; f++) {

@@ -73,6 +73,7 @@ static void add_value(enum py_field_kind kind, const void *at, struct buf *out)
 	}
 }
 
+/* Writes Kind(field=value, ..., lineno=1, ...). */
 void py_dump(const struct py_node *n, struct buf *out)
 {
 	const struct py_kind_info *info = py_kind_info(n->kind);

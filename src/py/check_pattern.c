@@ -192,6 +192,7 @@ static void check(struct pattern *x, const struct py_node *n)
 	}
 }
 
+/* A case with a guard may match everything, since the guard can fail. */
 void py_check_case(struct parser *p, const struct py_match_case *m, int last)
 {
 	struct pattern x = { .p = p, .may_match_all = last || m->guard };

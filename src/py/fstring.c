@@ -293,6 +293,7 @@ static void scan_parts(struct fscan *f, int level)
 	}
 }
 
+/* Scans one f-string token of a concatenation. */
 void py_fstring_part(struct parser *p, const struct string_part *part, struct fbuild *b)
 {
 	struct fscan f = { .p = p, .b = b, .s = part->p, .end = part->p + part->n, .part = part,

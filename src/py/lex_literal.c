@@ -14,6 +14,7 @@ static int is_letter(char c) { return ((c | 32) >= 'a' && (c | 32) <= 'z') || c 
 
 /* --- numbers ------------------------------------------------------------------------ */
 
+/* The value of a hexadecimal digit, 99 for other characters. */
 static int digit_value(char c)
 {
 	if (is_digit(c))

@@ -19,6 +19,7 @@ static char *plain_digits(struct parser *p, struct str text, char *small, size_t
 	return out;
 }
 
+/* 16, 8, 2 or 10, by the prefix of the literal. */
 static int radix_of(const char *s)
 {
 	char c = s[0] == '0' ? s[1] | 32 : 0;

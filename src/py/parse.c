@@ -103,6 +103,7 @@ void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...)
 	longjmp(*p->now, 1);
 }
 
+/* Out of memory, reported like any other error. */
 void py_fail_nomem(struct parser *p)
 {
 	err_clear(&p->err);
@@ -139,6 +140,7 @@ void py_next(struct parser *p)
 	py_lex(p);
 }
 
+/* Consumes the token, or fails with "invalid syntax". */
 void py_expect(struct parser *p, enum py_tok kind)
 {
 	if (p->tok.kind != kind)
@@ -154,6 +156,7 @@ void py_colon(struct parser *p)
 	py_expect(p, T_COLON);
 }
 
+/* The NAME at p->tok, consumed. Keywords are no names. */
 struct str py_identifier(struct parser *p)
 {
 	struct str id = { .p = p->tok.p, .n = p->tok.n };
@@ -210,6 +213,7 @@ struct py_list py_list_end(struct parser *p, size_t base)
 	return l;
 }
 
+/* A list of one node. */
 struct py_list py_list_of(struct parser *p, struct py_node *n)
 {
 	struct py_list l = { .v = arena_alloc(p->arena, sizeof *l.v), .n = 1 };
@@ -239,8 +243,10 @@ struct py_ids py_ids_end(struct parser *p, size_t base)
 
 /* --- entry -------------------------------------------------------------------------- */
 
-struct depth { int now, most; const struct py_node *at; }; /* depth now and at most; a node that is too deep */
+/* The depth of a walk now and at most, and a node that is too deep. */
+struct depth { int now, most; const struct py_node *at; };
 
+/* py_children callback: notes the greatest depth and stops at the limit. */
 static void measure(void *ctx, struct py_node *n)
 {
 	struct depth *d = ctx;
@@ -337,6 +343,7 @@ int py_parse_tree(struct py_module *m, struct str source, const char *path, size
 	return parse(m, source, path, limit, 1, e);
 }
 
+/* Frees the tree and the copy of the source. */
 void py_release(struct py_module *m)
 {
 	arena_release(&m->arena);

@@ -1,4 +1,11 @@
-/* Primaries: atoms, brackets, attributes, calls, subscripts, comprehensions. */
+/* Primaries: atoms, brackets, attributes, calls, subscripts, comprehensions.
+ *
+ *   primary         atom ('.' NAME | '(' arguments ')' | '[' slices ']')*
+ *   atom            NAME | NUMBER | STRING+ | 'None' | 'True' | 'False' | '...' | bracket
+ *   bracket         tuple, group or generator in (), list in [], set or dictionary in {}
+ *   for_if_clauses  (['async'] 'for' star_targets 'in' disjunction ('if' disjunction)*)+
+ *
+ * A bracket is parsed up to its first element; the token behind it decides what the bracket is. */
 #include "py/parse.h"
 
 /* --- comprehensions --------------------------------------------------------------------- */
@@ -26,6 +33,7 @@ static struct py_node *for_if_clause(struct parser *p)
 	return py_done(p, n);
 }
 
+/* All clauses of a comprehension, at its first `for`. */
 struct py_list py_for_if_clauses(struct parser *p)
 {
 	size_t base = p->stack.n;
@@ -99,6 +107,7 @@ struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok
 	return py_done(p, n);
 }
 
+/* (...), at the opening parenthesis. */
 static struct py_node *paren(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -238,6 +247,7 @@ static struct py_node *set_or_dict(struct parser *p, struct pos start)
 	return dict_rest(p, base, start);
 }
 
+/* {...}, at the opening brace. */
 static struct py_node *brace(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -251,6 +261,7 @@ static struct py_node *brace(struct parser *p)
 
 /* --- atoms ------------------------------------------------------------------------------ */
 
+/* None, True, False or ..., at its token. */
 static struct py_node *constant(struct parser *p, enum py_const_kind kind)
 {
 	struct py_node *n = py_node(p, PY_Constant, p->tok.start);
@@ -260,6 +271,7 @@ static struct py_node *constant(struct parser *p, enum py_const_kind kind)
 	return py_done(p, n);
 }
 
+/* A number literal. */
 static struct py_node *number(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Constant, p->tok.start);

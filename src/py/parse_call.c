@@ -1,4 +1,9 @@
-/* Calls, their arguments, subscripts and slices. */
+/* Calls, their arguments, subscripts and slices.
+ *
+ *   arguments       (expression | '*' expression | NAME '=' expression | '**' expression) (',' ...)*
+ *   genexp          f(x for x in y), only as the sole argument
+ *   slices          slice (',' slice)*
+ *   slice           [expression] ':' [expression] [':' [expression]] | named | '*' expression */
 #include "py/parse.h"
 
 /* The arguments of a call under construction. CPython has rules about their order. */
@@ -11,6 +16,7 @@ struct call {
 	int unpacked;            /* a ** was seen */
 };
 
+/* Appends to the keywords, which grow in the arena. */
 static void add_keyword(struct call *c, struct py_node *k)
 {
 	if (c->keywords.n == c->keywords.cap) {

@@ -1,4 +1,15 @@
-/* Compound statements and blocks: if, while, for, with, try, def, class. */
+/* Compound statements and blocks: if, while, for, with, try, def, class.
+ *
+ *   block           NEWLINE INDENT statement+ DEDENT | simple_statements
+ *   if              'if' named ':' block ('elif' named ':' block)* ['else' ':' block]
+ *   while           'while' named ':' block ['else' ':' block]
+ *   for             'for' star_targets 'in' star_expressions ':' block ['else' ':' block]
+ *   with            'with' (items | '(' items [','] ')') ':' block
+ *   try             'try' ':' block except* ['else' ':' block] ['finally' ':' block]
+ *   def             decorator* 'def' NAME '(' params ')' ['->' expression] ':' block
+ *   class           decorator* 'class' NAME ['(' arguments ')'] ':' block
+ *
+ * The texts in quotes that blocks get ("'if' statement") are parts of CPython's messages. */
 #include "py/parse.h"
 
 /* The block of a statement whose colon was passed: statements on the same line, or an indented
@@ -24,6 +35,7 @@ struct py_list py_block(struct parser *p, const char *after, int line)
 	return py_list_end(p, base);
 }
 
+/* The colon, then the block. */
 static struct py_list colon_block(struct parser *p, const char *after, int line)
 {
 	py_colon(p);
@@ -82,6 +94,7 @@ static struct py_node *if_statement(struct parser *p)
 	}
 }
 
+/* while, at its first word. */
 static struct py_node *while_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_While, p->tok.start);
@@ -159,6 +172,7 @@ static int with_in_parens(struct parser *p)
 	return 0;
 }
 
+/* with or async with; `start` is the position of the first word. */
 static struct py_node *with_statement_at(struct parser *p, enum py_kind kind, struct pos start)
 {
 	struct py_node *n = py_node(p, kind, start);

@@ -1,11 +1,25 @@
-/* Expressions above the primaries, from the tightest operators to the loosest: await, **,
- * unary, binary, comparison, not, and, or, conditional, lambda, walrus, starred lists. */
+/* Expressions above the primaries. Rules from the tightest to the loosest, in CPython's
+ * grammar:
+ *
+ *   await_primary   ['await'] primary
+ *   power           await_primary ['**' factor]
+ *   factor          ('+' | '-' | '~') factor | power
+ *   binary          factor (operator factor)*, by precedence: * / % @ //, + -, << >>, &, ^, |
+ *   comparison      binary (('<' | 'in' | 'is' 'not' | ...) binary)*
+ *   inversion       'not' inversion | comparison
+ *   conjunction     inversion ('and' inversion)*
+ *   disjunction     conjunction ('or' conjunction)*
+ *   expression      disjunction ['if' disjunction 'else' expression] | lambda
+ *   named           NAME ':=' expression | expression
+ *
+ * Invariant: every function that recurses through a bracket or a prefix counts with py_nest. */
 #include "py/parse.h"
 
 /* --- operators ---------------------------------------------------------------------- */
 
 static struct py_node *factor(struct parser *p);
 
+/* await_primary: ['await'] primary */
 static struct py_node *await_primary(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -166,6 +180,7 @@ static struct py_node *bool_op(struct parser *p, struct py_node *first, struct p
 	return py_done(p, n);
 }
 
+/* conjunction: inversion ('and' inversion)* */
 static struct py_node *conjunction(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -174,6 +189,7 @@ static struct py_node *conjunction(struct parser *p)
 	return py_at(p, T_AND) ? bool_op(p, n, start, T_AND, PY_OP_And, inversion) : n;
 }
 
+/* disjunction: conjunction ('or' conjunction)* */
 static struct py_node *disjunction(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -195,6 +211,7 @@ struct py_node *py_disjunction(struct parser *p)
 
 /* --- expression ----------------------------------------------------------------------- */
 
+/* lambda: 'lambda' [params] ':' expression */
 static struct py_node *lambda(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Lambda, p->tok.start);

@@ -1,4 +1,9 @@
-/* Parameters of functions and lambdas, with CPython's rules about their order. */
+/* Parameters of functions and lambdas.
+ *
+ *   params          param* ['/' param*] ['*' [NAME] param*] ['**' NAME]
+ *   param           NAME [':' expression] ['=' expression]
+ *
+ * Annotations exist only in a def; in a lambda the colon ends the parameters. Messages are CPython's. */
 #include "py/parse.h"
 
 /* The parameters under construction. */
@@ -14,6 +19,7 @@ struct params {
 	int bare_star;           /* a '*' that still needs a named parameter */
 };
 
+/* Appends to the list of defaults, which grows in the arena. */
 static void add_default(struct params *s, struct py_node *value)
 {
 	if (s->defaults.n == s->defaults_cap) {

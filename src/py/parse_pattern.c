@@ -1,4 +1,12 @@
-/* The match statement and its patterns. `match` and `case` are ordinary names elsewhere. */
+/* The match statement and its patterns. `match` and `case` are ordinary names elsewhere.
+ *
+ *   match           'match' subject ':' NEWLINE INDENT case+ DEDENT
+ *   case            'case' patterns ['if' named] ':' block
+ *   pattern         or_pattern ['as' NAME]
+ *   or_pattern      closed ('|' closed)*
+ *   closed          literal | NAME | a.b | class '(' ... ')' | '[' ... ']' | '(' ... ')' | '{' ... '}'
+ *
+ * Names bound twice and unreachable cases are found later (check_pattern.c). */
 #include "py/parse.h"
 
 static struct py_node *pattern(struct parser *p);
@@ -80,6 +88,7 @@ static struct py_node *attributes(struct parser *p, struct py_node *n, struct po
 	return n;
 }
 
+/* A name or a.b.c, as a mapping key may have it. */
 static struct py_node *name_or_attr(struct parser *p)
 {
 	struct pos start = p->tok.start;

@@ -1,4 +1,14 @@
-/* Simple statements: assignments, statements that begin with a keyword, imports. */
+/* Simple statements: assignments, statements that begin with a keyword, imports.
+ *
+ *   assignment      (targets '=')+ value | target op '=' value | target ':' expression ['=' value]
+ *   return          'return' [star_expressions]
+ *   raise           'raise' [expression ['from' expression]]
+ *   assert          'assert' expression [',' expression]
+ *   import          'import' dotted ['as' NAME] (',' ...)*
+ *   from            'from' '.'* [dotted] 'import' ('*' | names | '(' names [','] ')')
+ *
+ * An assignment begins like an expression. It is parsed as one, and target.c turns the parsed expression
+ * into a target when an assignment operator follows. */
 #include "py/parse.h"
 
 /* --- assignment ------------------------------------------------------------------------- */
@@ -144,6 +154,7 @@ static struct py_node *pass_statement(struct parser *p) { return word(p, PY_Pass
 static struct py_node *break_statement(struct parser *p) { return word(p, PY_Break); }
 static struct py_node *continue_statement(struct parser *p) { return word(p, PY_Continue); }
 
+/* return, with an optional bare tuple. */
 static struct py_node *return_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Return, p->tok.start);
@@ -154,6 +165,7 @@ static struct py_node *return_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* raise, raise x, raise x from y. */
 static struct py_node *raise_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Raise, p->tok.start);
@@ -273,6 +285,7 @@ static struct py_node *alias(struct parser *p, int dotted)
 	return py_done(p, n);
 }
 
+/* import a.b as c, d. */
 static struct py_node *import_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Import, p->tok.start);
@@ -286,6 +299,7 @@ static struct py_node *import_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* The '*' of an import. */
 static struct py_node *star_alias(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_alias, p->tok.start);
@@ -353,6 +367,7 @@ void py_simple_statements(struct parser *p)
 	py_next(p);
 }
 
+/* Pushes one compound statement, or all simple statements of a line. */
 void py_statement(struct parser *p)
 {
 	struct py_node *n = py_compound(p);

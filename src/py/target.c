@@ -46,6 +46,7 @@ int py_is_operand(const struct py_node *n)
 	}
 }
 
+/* The first part of a list or tuple that cannot be a target. */
 static const struct py_node *first_invalid(const struct py_list *l, enum target_use use)
 {
 	const struct py_node *bad = NULL;
