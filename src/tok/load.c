@@ -1,5 +1,6 @@
-/* tokenizer.json to a tokenizer. Owns the checks on the file: after tok_parse every id in the
- * tables is below `count`, every merge names tokens that exist. */
+/* From tokenizer.json to a tokenizer. Owns the checks on the file. Invariant: after tok_parse
+ * every id in the tables is below `count`, and every merge names tokens that exist. Settings of
+ * the file that would change results and are not implemented are errors. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -9,9 +10,12 @@
 #include "base/utf8.h"
 #include "tok/tok_impl.h"
 
-enum { TOK_ID_MAX = 1 << 24 };
+enum { TOK_ID_MAX = 1 << 24 }; /* a limit against broken files */
 
-/* --- the byte alphabet ------------------------------------------------------------------------ */
+/* --- the byte alphabet ------------------------------------------------------------------------
+ *
+ * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1 stand for
+ * themselves, the other 68 become the code points from 256 on: a space is U+0120. */
 
 void alphabet_init(struct tok_alphabet *a)
 {
@@ -26,6 +30,7 @@ void alphabet_init(struct tok_alphabet *a)
 	}
 }
 
+/* See tok_impl.h. On failure nothing is appended. */
 int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *out)
 {
 	size_t start = out->n;
@@ -46,6 +51,8 @@ int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *o
 
 /* --- vocabulary ------------------------------------------------------------------------------- */
 
+/* Enters a token under its text and stores the bytes it stands for. A text outside of the
+ * alphabet (an added token) stands for itself. `work` is scratch memory. */
 static int put_token(struct tok *t, struct str text, int64_t id, struct buf *work, struct err *e)
 {
 	struct map_entry *m;
@@ -64,7 +71,7 @@ static int put_token(struct tok *t, struct str text, int64_t id, struct buf *wor
 	return 0;
 }
 
-/* Highest id anywhere in the file, plus one. */
+/* Sets t->count to the highest id of the file plus one, and allocates the tables by id. */
 static int count_ids(struct tok *t, const struct json *vocab, const struct json *added, struct err *e)
 {
 	int64_t top = -1, id;
@@ -94,6 +101,7 @@ static int count_ids(struct tok *t, const struct json *vocab, const struct json 
 	return 0;
 }
 
+/* Enters all tokens of the vocabulary. */
 static int parse_vocab(struct tok *t, const struct json *vocab, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -111,7 +119,7 @@ static int parse_vocab(struct tok *t, const struct json *vocab, struct err *e)
 
 /* --- merges ------------------------------------------------------------------------------------ */
 
-/* "a b", or ["a", "b"]. */
+/* The two parts of a merge, written as "a b" or ["a", "b"]. */
 static int merge_parts(const struct json *j, struct str *a, struct str *b)
 {
 	if (json_kind(j) == JSON_STRING) {
@@ -128,6 +136,7 @@ static int merge_parts(const struct json *j, struct str *a, struct str *b)
 	return 0;
 }
 
+/* Fills the merge table. The rank of a merge is its index in the file. */
 static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 {
 	struct buf joined = BUF_INIT;
@@ -161,6 +170,7 @@ static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 	return rc;
 }
 
+/* The token "<0xE2>" of a byte, or -1. */
 static int32_t fallback_token(const struct tok *t, char byte)
 {
 	char name[8];
@@ -169,7 +179,8 @@ static int32_t fallback_token(const struct tok *t, char byte)
 	return tok_find(t, str_of(name));
 }
 
-/* What each byte starts as: its own token, the tokens of its character's bytes, or unknown. */
+/* The symbols that each byte starts as: its own token, with byte_fallback the tokens of its
+ * character's UTF-8 bytes, else unknown. */
 static void first_symbols(struct tok *t, int byte_fallback)
 {
 	for (int b = 0; b < 256; b++) {
@@ -189,6 +200,7 @@ static void first_symbols(struct tok *t, int byte_fallback)
 	}
 }
 
+/* The table of all tokens by their bytes, for ignore_merges. */
 static int whole_words(struct tok *t, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -210,12 +222,14 @@ static int whole_words(struct tok *t, struct err *e)
 	return rc;
 }
 
+/* Does the file give the setting a value that matters? null, "" and 0.0 do not. */
 static int is_set(const struct json *j)
 {
 	return j && json_kind(j) != JSON_NULL && !(json_kind(j) == JSON_STRING && !json_str(j, "").n) &&
 		!(json_kind(j) == JSON_REAL && json_real(j, 0) == 0);
 }
 
+/* The "model" object: vocabulary, merges and options. */
 static int parse_model(struct tok *t, const struct json *model, struct err *e)
 {
 	static const char *const refused[] = { "dropout", "continuing_subword_prefix", "end_of_word_suffix" };
@@ -235,6 +249,7 @@ static int parse_model(struct tok *t, const struct json *model, struct err *e)
 
 /* --- added tokens -------------------------------------------------------------------------------- */
 
+/* The added tokens. If the vocabulary has the text already, its id counts. */
 static int parse_added(struct tok *t, const struct json *list, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -256,7 +271,7 @@ static int parse_added(struct tok *t, const struct json *list, struct err *e)
 			rc = err_wrap(e, "added token %zu", i);
 			break;
 		}
-		a.id = tok_find(t, content);         /* the vocabulary's own id wins */
+		a.id = tok_find(t, content);         /* the id of the vocabulary wins */
 		a.content = (struct str){ .p = arena_strndup(&t->arena, content.p, content.n), .n = content.n };
 		if (a.id < 0) {
 			a.id = (int32_t)id;
@@ -271,6 +286,8 @@ static int parse_added(struct tok *t, const struct json *list, struct err *e)
 	return rc;
 }
 
+/* Two sets: tokens found in the raw text, and tokens found after normalisation, whose texts are
+ * normalised as well. */
 static int build_added_sets(struct tok *t, struct err *e)
 {
 	struct buf norm = BUF_INIT;
@@ -296,6 +313,7 @@ static int build_added_sets(struct tok *t, struct err *e)
 
 /* --- normaliser, post-processor ------------------------------------------------------------------- */
 
+/* Nothing, NFC, or a sequence of these. */
 static int parse_normalizer(struct tok *t, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -317,7 +335,8 @@ static int parse_normalizer(struct tok *t, const struct json *j, struct err *e)
 	return 0;
 }
 
-/* [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, ...] */
+/* The tokens that the post-processor adds, in front of the text and behind it:
+ * [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, ...] */
 static int parse_template(struct tok *t, const struct json *j, struct err *e)
 {
 	const struct json *single = json_get(j, "single"), *specials = json_get(j, "special_tokens");
@@ -349,6 +368,7 @@ static int parse_template(struct tok *t, const struct json *j, struct err *e)
 	return 0;
 }
 
+/* TemplateProcessing adds tokens; ByteLevel only affects offsets, which nobody asks for. */
 static int parse_post(struct tok *t, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -371,6 +391,8 @@ static int parse_post(struct tok *t, const struct json *j, struct err *e)
 
 /* --- the whole ------------------------------------------------------------------------------------- */
 
+/* The whole file. The order matters: added tokens need the vocabulary, their sets the
+ * normaliser. */
 static int parse_root(struct tok *t, const struct json *root, struct err *e)
 {
 	const struct json *model = json_kind(root) == JSON_OBJECT ? json_get(root, "model") : NULL;
@@ -389,6 +411,7 @@ static int parse_root(struct tok *t, const struct json *root, struct err *e)
 	return t->pre.byte_level ? 0 : err_set(e, ERR_UNSUPPORTED, "a tokenizer that is not byte-level");
 }
 
+/* See tok.h. NULL on error. */
 struct tok *tok_parse(struct str text, struct err *e)
 {
 	struct tok *t = mem_zalloc(sizeof *t);
@@ -409,6 +432,7 @@ struct tok *tok_parse(struct str text, struct err *e)
 	return t;
 }
 
+/* A file, or a folder with its configuration files. */
 struct tok *tok_open(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;

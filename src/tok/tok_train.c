@@ -1,6 +1,9 @@
-/* Learning a byte-level BPE from text. Owns counting and the choice of merges: always the
- * adjacent pair with the highest count, the smaller pair of ids among equals, so that the
- * result depends on the text alone. Writing the files is in tok_train_write.c. */
+/* Learning a byte-level BPE from text. Owns counting and the choice of merges. The next merge
+ * is always the adjacent pair with the highest count; among equals the smaller pair of ids. So
+ * the result depends on the text alone. tok_train_write.c writes the files.
+ *
+ * Counts of pairs are kept up to date as merges are applied. The queue may hold outdated counts, which can
+ * only be too high: a candidate whose count has fallen is queued again when it comes up. */
 #include "tok/tok_train.h"
 
 #include <stdlib.h>
@@ -13,6 +16,7 @@
 
 /* --- words of the text ------------------------------------------------------------------------- */
 
+/* The index behind the line that starts at `at`. */
 static size_t line_end(struct str text, size_t at)
 {
 	const char *nl = memchr(text.p + at, '\n', text.n - at);
@@ -20,6 +24,7 @@ static size_t line_end(struct str text, size_t at)
 	return nl ? (size_t)(nl - text.p) + 1 : text.n;
 }
 
+/* Counts the pieces of a text: words, or with job->lines whole lines. */
 static int count_words(struct map *words, struct str text, const struct tok_train *job)
 {
 	for (size_t i = 0, end; i < text.n; i = end) {
@@ -35,6 +40,7 @@ static int count_words(struct map *words, struct str text, const struct tok_trai
 	return 0;
 }
 
+/* Counts the words of a file, made valid UTF-8 and NFC as the tokenizer will see them. */
 static int count_file(struct map *words, const char *path, const struct tok_train *job, struct err *e)
 {
 	struct buf raw = BUF_INIT, clean = BUF_INIT, nfc = BUF_INIT;
@@ -56,28 +62,31 @@ out:
 
 /* --- the corpus as symbols ----------------------------------------------------------------------- */
 
+/* A distinct word of the corpus. */
 struct word {
-	size_t at, n;                /* its symbols in corpus.sym */
-	int64_t count;
+	size_t at, n;                /* its symbols in trainer.sym */
+	int64_t count;               /* occurrences in the text */
 };
 
-/* A pair waiting to be merged, with the words it was seen in when it was queued. */
+/* A pair that waits to be merged, with the words it was in when it was queued. */
 struct candidate {
 	int32_t a, b;
 	int64_t count;
 	struct { uint32_t *v; size_t n, cap; } words;
 };
 
+/* The state of learning. */
 struct trainer {
-	int32_t *sym;
+	int32_t *sym; /* symbols of all words, one array */
 	struct { struct word *v; size_t n, cap; } words;
-	struct { uint64_t *key; int64_t *count; size_t n, mask; } pairs;
-	struct { struct candidate **v; size_t n, cap; } heap;
-	struct { struct candidate **v; size_t n, cap; } fresh;   /* made by the merge under way */
-	struct map text;             /* token bytes to id */
-	struct train_result *out;
+	struct { uint64_t *key; int64_t *count; size_t n, mask; } pairs; /* hash table: pair -> count */
+	struct { struct candidate **v; size_t n, cap; } heap;  /* queue, best candidate on top */
+	struct { struct candidate **v; size_t n, cap; } fresh; /* candidates made by the merge in progress */
+	struct map text;             /* bytes of a token -> id + 1 */
+	struct train_result *out;    /* the vocabulary so far; borrowed */
 };
 
+/* The slot of a pair, or the free slot where it belongs. */
 static size_t pair_slot(const struct trainer *t, uint64_t key)
 {
 	size_t i = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & t->pairs.mask;
@@ -87,6 +96,7 @@ static size_t pair_slot(const struct trainer *t, uint64_t key)
 	return i;
 }
 
+/* Rehashes the table of counts. The old one is freed in any case. */
 static int pairs_resize(struct trainer *t, size_t slots)
 {
 	uint64_t *key = t->pairs.key;
@@ -116,7 +126,7 @@ static uint64_t pair_key(int32_t a, int32_t b)
 	return (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
 }
 
-/* The count of a pair, 0 if new; NULL when memory ended. */
+/* The count of a pair, 0 if it is new; NULL if memory ran out. Valid until the next call. */
 static int64_t *pair_count(struct trainer *t, int32_t a, int32_t b)
 {
 	size_t i;
@@ -133,6 +143,7 @@ static int64_t *pair_count(struct trainer *t, int32_t a, int32_t b)
 
 /* --- the queue -------------------------------------------------------------------------------------- */
 
+/* Is x the better candidate? A total order, so the result is reproducible. */
 static int before(const struct candidate *x, const struct candidate *y)
 {
 	if (x->count != y->count)
@@ -140,6 +151,7 @@ static int before(const struct candidate *x, const struct candidate *y)
 	return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
+/* A binary heap with the best candidate on top. */
 static int heap_push(struct trainer *t, struct candidate *c)
 {
 	size_t i = t->heap.n;
@@ -176,8 +188,9 @@ static void candidate_free(struct candidate *c)
 	mem_free(c);
 }
 
-/* The candidate of this pair among those made by the current merge. Few: a merge touches the
- * neighbours of one new token, found through `index` (pair to position + 1). */
+/* The candidate of a pair among those made by the current merge, added if it is new. `index`
+ * maps the pair to its position + 1. They are few: a merge touches only the neighbours of one
+ * new token. */
 static struct candidate *fresh_candidate(struct trainer *t, struct map *index, int32_t a, int32_t b)
 {
 	int32_t pair[2] = { a, b };
@@ -198,6 +211,7 @@ static struct candidate *fresh_candidate(struct trainer *t, struct map *index, i
 	return c;
 }
 
+/* Notes a word once; words come in rising order. */
 static int seen_in(struct candidate *c, uint32_t word)
 {
 	if (c->words.n && c->words.v[c->words.n - 1] == word)
@@ -205,7 +219,8 @@ static int seen_in(struct candidate *c, uint32_t word)
 	return vec_push(&c->words, word);
 }
 
-/* Moves the fresh candidates with their counts into the queue. */
+/* Moves the fresh candidates with their counts into the queue. Pairs that vanished again are
+ * dropped. */
 static int queue_fresh(struct trainer *t)
 {
 	int rc = 0;
@@ -227,6 +242,7 @@ static int queue_fresh(struct trainer *t)
 
 /* --- learning --------------------------------------------------------------------------------------- */
 
+/* Counts all pairs of the corpus and queues them. */
 static int count_pairs(struct trainer *t)
 {
 	struct map index = MAP_INIT;
@@ -249,6 +265,8 @@ static int count_pairs(struct trainer *t)
 	return rc ? rc : queue_fresh(t);
 }
 
+/* Raises or lowers the count of a pair by the occurrences of a word. A pair that gains is
+ * queued. */
 static int change(struct trainer *t, struct map *index, int32_t a, int32_t b, uint32_t word, int sign)
 {
 	int64_t *count = pair_count(t, a, b);
@@ -260,7 +278,8 @@ static int change(struct trainer *t, struct map *index, int32_t a, int32_t b, ui
 	return 0;
 }
 
-/* Joins every a b of a word, counting what that does to the pairs around. */
+/* Joins every a b of a word and adjusts the counts of the neighbouring pairs: x a b y becomes x
+ * ab y, so (x, a) and (b, y) lose, (x, ab) and (ab, y) gain. */
 static int merge_word(struct trainer *t, struct map *index, uint32_t word, int32_t a, int32_t b, int32_t id)
 {
 	struct word *w = &t->words.v[word];
@@ -281,7 +300,7 @@ static int merge_word(struct trainer *t, struct map *index, uint32_t word, int32
 	return rc ? -1 : 0;
 }
 
-/* The id of the joined token, a new one unless its text exists. */
+/* The id of the joined token: a new one, unless another merge made the same text. */
 static int32_t joined_id(struct trainer *t, int32_t a, int32_t b)
 {
 	struct str x = t->out->tokens.v[a], y = t->out->tokens.v[b], joined = { .n = x.n + y.n };
@@ -304,6 +323,7 @@ static int32_t joined_id(struct trainer *t, int32_t a, int32_t b)
 	return (int32_t)m->val.i64 - 1;
 }
 
+/* Applies one merge to all words that may contain it. */
 static int apply(struct trainer *t, const struct candidate *c)
 {
 	struct map index = MAP_INIT;
@@ -316,6 +336,7 @@ static int apply(struct trainer *t, const struct candidate *c)
 	return rc ? -1 : queue_fresh(t);
 }
 
+/* Merges until there are enough tokens or the best pair is too rare. */
 static int learn(struct trainer *t, size_t tokens, int64_t min_count)
 {
 	while (t->out->tokens.n < tokens && t->heap.n) {
@@ -323,7 +344,7 @@ static int learn(struct trainer *t, size_t tokens, int64_t min_count)
 		const int64_t *now = pair_count(t, c->a, c->b);
 		int rc = !now;
 
-		if (now && *now != c->count) {          /* went down since it was queued */
+		if (now && *now != c->count) {          /* the count fell since it was queued */
 			c->count = *now;
 			if (!heap_push(t, c))
 				continue;
@@ -365,6 +386,7 @@ static int start_alphabet(struct trainer *t, int32_t id_of[256])
 	return 0;
 }
 
+/* Lays out all words as symbols, one per byte. */
 static int start_words(struct trainer *t, const struct map *counts, const int32_t id_of[256])
 {
 	size_t total = 0, at = 0;
@@ -400,6 +422,7 @@ static void trainer_release(struct trainer *t)
 	map_release(&t->text);
 }
 
+/* Counts the files and learns `tokens` tokens. */
 static int run(struct train_result *out, const struct tok_train *job, size_t tokens, struct err *e)
 {
 	struct trainer t = { .out = out };
@@ -419,6 +442,7 @@ static int run(struct train_result *out, const struct tok_train *job, size_t tok
 	return rc;
 }
 
+/* See tok.h. Special tokens get the ids behind the learned ones. */
 int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 {
 	struct train_result r = { .arena = ARENA_INIT };
