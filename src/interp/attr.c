@@ -487,6 +487,7 @@ int attr_del_generic(struct host *h, struct val v, struct str_obj *name)
 	return no_attr(h, v, name);
 }
 
+/* del x.name. A __delattr__ of the class comes first. */
 int attr_del(struct host *h, struct val v, struct str_obj *name)
 {
 	struct class_obj *where = NULL;

@@ -372,6 +372,8 @@ static int b_round(struct bind *b)
 		if (digits < -TENS_MOST)
 			return bind_unsupported(b,
 						"round() of an integer with fewer than -4300 digits is not supported");
+		/* v = low + q with 0 <= q < p; the nearer multiple of p is taken, the even one
+		 * on a tie. */
 		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) ||
 		    pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;

@@ -190,6 +190,8 @@ static int missing_args(struct host *h, struct func_obj *fn, const struct val *s
 	return -1;
 }
 
+/* TypeError for too many positional arguments: "f() takes from 1 to 2 positional arguments but
+ * 3 were given" if some have defaults. */
 static int too_many(struct host *h, struct func_obj *fn, size_t want, size_t got)
 {
 	size_t least = want - MIN(want, fn->n_defaults);
@@ -309,6 +311,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		host_leave(h);
 		return -1;
 	}
+	/* The running code may rebind the last name of its own function. */
 	host_hold(h, val_obj(&fn->h));
 	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
 			   .cells = fn->cells, .fn = fn, .class_cell = fn->class_cell };
@@ -318,6 +321,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		rc = make_cells(h, s, slots) || run_body(h, &f, fn, &result) ? -1 : 0;
 	h->frame = f.up;
 	host_leave(h);
+	/* The result stays; everything else that the body made goes. */
 	result = temps_drain_to(h, mark, result);
 	val_drop(h, f.ret);
 	for (size_t i = 0; i < n; i++)

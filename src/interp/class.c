@@ -191,6 +191,7 @@ struct class_obj *host_exc_class(struct host *h, enum host_exc x)
 	if (!base || add_native(h, excs[x].name, excs[x].name, V_OBJECT, base, &c))
 		return NULL;
 	c->is_exc = (int)x + 1;
+	/* as old as the host, whenever it is made */
 	c->h.young = c->h.attrs->h.young = 0;
 	return h->type.exc_class[x] = c;
 }

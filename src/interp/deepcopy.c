@@ -176,6 +176,7 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	return rc;
 }
 
+/* The maps live for one copy only. */
 int copy_deep(struct host *h, struct val v, struct val *out)
 {
 	struct copier c = { .h = h };

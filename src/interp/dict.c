@@ -315,6 +315,7 @@ int dict_get(struct host *h, struct val dict, struct val key, struct val *out)
 	return found;
 }
 
+/* Returns 1 if the key was there, 0 if not, -1 if it is unhashable. */
 int dict_del(struct host *h, struct val dict, struct val key)
 {
 	uint64_t hash;

@@ -149,6 +149,7 @@ static int apply_override(struct host *h, struct host_frame *f, const struct py_
 	return 0;
 }
 
+/* a = b = value: the value is evaluated once and assigned from left to right. */
 static enum flow exec_assign_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;

@@ -53,6 +53,7 @@ static int eval_name(struct host *h, struct host_frame *f, const struct py_node 
 	return name_load(h, f, n->u.Name.id, out);
 }
 
+/* x.name; private names are mangled first. */
 static int eval_attribute(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;

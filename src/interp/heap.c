@@ -186,6 +186,7 @@ static void free_dict(struct host *h, struct dict_obj *d)
 	dict_obj_clear(h, d);
 }
 
+/* Drops what a function holds: defaults, cells, names. The syntax tree is not its own. */
 static void free_func(struct host *h, struct func_obj *f)
 {
 	drop_array(h, f->defaults, f->n_defaults, f->n_defaults);

@@ -397,6 +397,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 	return 0;
 }
 
+/* Either form of the import statement. */
 int exec_import(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	if (n->kind == PY_ImportFrom)

@@ -232,6 +232,7 @@ static int append(void *ctx, struct val item)
 int list_extend(struct host *h, struct val list, struct val from)
 {
 	struct list_sink sink = { .h = h, .list = list };
+	/* the list itself, unless it is extended by itself */
 	struct val copy = from;
 	if (from.kind == V_LIST && from.u.o == list.u.o && val_list(h, from.u.seq->v, from.u.seq->n, &copy))
 		return -1;

@@ -225,6 +225,7 @@ struct unit *lib_unit(struct host *h, struct str dotted)
 	return u;
 }
 
+/* For code outside the interpreter that asks what a binding does. */
 int lib_flags(const struct host_lib *lib, const char *dotted)
 {
 	const struct map_entry *e = map_get(&lib->rows, str_of(dotted));

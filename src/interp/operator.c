@@ -88,6 +88,7 @@ static int seq_concat(struct host *h, struct val a, struct val b, struct val *ou
 	return 0;
 }
 
+/* s + t of two strings or two bytes. */
 static int str_concat(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct buf t = BUF_INIT;

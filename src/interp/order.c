@@ -418,6 +418,7 @@ int val_truth(struct host *h, struct val v)
 	case V_DICT: case V_SET: return v.u.d->live != 0;
 	case V_VIEW: return view_len(v) != 0;
 	case V_RANGE: return host_len(h, v, &n) ? -1 : n != 0;
+	/* these ask their class */
 	case V_OBJECT: case V_TENSOR: break;
 	default: return 1;
 	}

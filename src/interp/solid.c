@@ -158,6 +158,7 @@ static void note_elements(struct host *h, const struct tensor *t)
 				  dtype_load(t->dt, (const char *)tensor_data(t) + i * dtype_size(t->dt)));
 }
 
+/* Records the elements of one number tensor. A hollow one is lent for the time of reading. */
 static void note_tensor(struct host *h, const struct tensor *t)
 {
 	struct solid s = { .n = 0 };

@@ -436,6 +436,7 @@ static int s_rsplit(struct bind *b)
 /* Line ends of splitlines() within ASCII; "\r\n" counts as one. */
 static int ends_line(char c) { return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e); }
 
+/* The line ends themselves are not part of the pieces. */
 static int s_splitlines(struct bind *b)
 {
 	struct str s = self(b);

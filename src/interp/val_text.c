@@ -67,6 +67,7 @@ void float_repr(double f, struct buf *out)
 		buf_adds(out, f < 0 ? "-inf" : "inf");
 		return;
 	}
+	/* the first precision whose text reads back exactly */
 	for (int prec = 1; prec <= 17; prec++) {
 		snprintf(t, sizeof t, "%.*e", prec - 1, f);
 		if (strtod(t, NULL) == f)

@@ -111,6 +111,7 @@ static int seq(struct host *h, enum val_kind kind, const struct val *v, size_t n
 int val_tuple(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_TUPLE, v, n, out); }
 int val_list(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_LIST, v, n, out); }
 
+/* An empty dictionary. */
 int val_dict(struct host *h, struct val *out)
 {
 	struct dict_obj *d = dict_obj_new(h, V_DICT);
@@ -120,6 +121,7 @@ int val_dict(struct host *h, struct val *out)
 	return 0;
 }
 
+/* An empty set: a hash table whose values are None. */
 int val_set(struct host *h, struct val *out)
 {
 	struct dict_obj *d = dict_obj_new(h, V_SET);

@@ -172,6 +172,7 @@ static int heap_push(struct bpe_work *w, uint64_t x)
 	return 0;
 }
 
+/* Removes the top; the last entry sinks to its position. */
 static uint64_t heap_pop(struct bpe_work *w)
 {
 	uint64_t top = w->heap.v[0], x = w->heap.v[--w->heap.n];

@@ -17,6 +17,7 @@ enum { TOK_ID_MAX = 1 << 24 }; /* a limit against broken files */
  * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1 stand for
  * themselves, the other 68 become the code points from 256 on: a space is U+0120. */
 
+/* Fills both directions of the table. */
 void alphabet_init(struct tok_alphabet *a)
 {
 	int extra = 0;
@@ -457,6 +458,7 @@ struct tok *tok_open(const char *path, struct err *e)
 	return t;
 }
 
+/* Everything with an id lives in the arena; the rest is freed one by one. */
 void tok_free(struct tok *t)
 {
 	if (!t)

@@ -29,6 +29,7 @@ struct tok_enc {
 	struct buf lossy, nfc, prefixed; /* the text made valid, normalised, with a space in front */
 };
 
+/* NULL if memory ran out. The tokenizer must outlive the encoder. */
 struct tok_enc *tok_enc_new(const struct tok *t, struct err *e)
 {
 	struct tok_enc *x = mem_zalloc(sizeof *x);
@@ -94,6 +95,7 @@ static int add_word(struct tok_enc *x, const unsigned char *p, size_t n, size_t 
 		return bpe_word(&x->t->bpe, &x->work, p, n, out);
 	load_key(key, p, n, room);
 	h = (key[0] ^ key[1] * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+	/* A word may be in entry i or in entry i ^ 1. */
 	c = &x->cache[h >> (64 - CACHE_BITS)];
 	if (c->key[0] != key[0] || c->key[1] != key[1] || !c->n) {
 		second = &x->cache[(h >> (64 - CACHE_BITS)) ^ 1];
@@ -213,6 +215,7 @@ static int rest_normalized(struct tok_enc *x, struct str text, int plain, struct
 	return encode_around(x, &x->t->normalized, text, plain, rest_words, out, e);
 }
 
+/* Appends all of `more`. */
 static int add_ids(struct tok_ids *out, const struct tok_ids *more, struct err *e)
 {
 	if (vec_grow(out, more->n))

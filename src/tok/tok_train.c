@@ -164,6 +164,7 @@ static int heap_push(struct trainer *t, struct candidate *c)
 	return 0;
 }
 
+/* Removes the best candidate, which then belongs to the caller. */
 static struct candidate *heap_pop(struct trainer *t)
 {
 	struct candidate *top = t->heap.v[0], *c = t->heap.v[--t->heap.n];
@@ -407,6 +408,7 @@ static int start_words(struct trainer *t, const struct map *counts, const int32_
 	return 0;
 }
 
+/* Candidates that are still queued are freed with the trainer. */
 static void trainer_release(struct trainer *t)
 {
 	for (size_t i = 0; i < t->heap.n; i++)
