@@ -203,8 +203,8 @@ static int function_attr(struct host *h, struct val v, struct str_obj *name, str
 	return 1;
 }
 
-/* super().name: searches the MRO of the object's own class behind the class that super() stands
- * in. Example: in a diamond D(B, C), super() in B finds C before A. s->self is that class,
+/* super().name: searches the MRO of the object's own class after the class that super() is
+ * written in. Example: in a diamond D(B, C), super() in B finds C before A. s->self is that class,
  * s->fn the object or class. */
 static int super_attr(struct host *h, struct method_obj *s, struct str_obj *name, struct val *out)
 {
@@ -302,8 +302,8 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 		return 1;
 	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
 		return -1;
-	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v),
-			h->nm[NM___getattr__], NULL);
+	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL :
+		class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook)
@@ -389,8 +389,7 @@ static int may_have_attrs(struct val v)
 	if (!V_IS_HEAP(v))
 		return 0;
 	return v.kind == V_OBJECT || v.kind == V_FUNC || v.kind == V_TENSOR || v.kind == V_CLASS ||
-		v.kind == V_MODULE ||
-	       (v.u.o->cls && !v.u.o->cls->native);
+		v.kind == V_MODULE || (v.u.o->cls && !v.u.o->cls->native);
 }
 
 /* x.name = v without __setattr__. A property calls its setter; anything else goes to the
@@ -481,8 +480,7 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name)
 {
 	if (V_IS_HEAP(v) && v.u.o->attrs && !(v.kind == V_CLASS && v.u.c->native) &&
-	    !(v.kind == V_MODULE && v.u.mod->trusted) &&
-	    attrs_del(h, v.u.o->attrs, name))
+	    !(v.kind == V_MODULE && v.u.mod->trusted) && attrs_del(h, v.u.o->attrs, name))
 		return 0;
 	return no_attr(h, v, name);
 }

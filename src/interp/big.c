@@ -431,8 +431,8 @@ int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 		*out = val_float(0.0);
 		return 0;
 	}
-	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) || mag_divmod(h, shift > 0 ? &up : &a,
-			shift > 0 ? &b : &up, &q, &r))
+	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) ||
+	    mag_divmod(h, shift > 0 ? &up : &a, shift > 0 ? &b : &up, &q, &r))
 		return -1;
 	f = ldexp((double)((uint64_t)q.d[0] | (uint64_t)q.d[1] << 32 | (r.n > 0)), (int)-shift);
 	if (isinf(f))

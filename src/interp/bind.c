@@ -162,7 +162,7 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 }
 
 /* Distributes the arguments of a call over the slots and checks their types. The kind V_KINDS
- * marks a slot that nobody has filled yet. */
+ * marks a slot that no argument has filled yet. */
 static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s,
 		      const struct call_args *args, struct val *a)
 {
@@ -200,8 +200,8 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 
 	host_position(h, &line, &col);
 	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
-		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags)
-			{
+		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line &&
+		    h->did.ops.v[i].flags == flags) {
 			h->did.ops.v[i].count++;
 			return &h->did.ops.v[i];
 		}
@@ -245,9 +245,8 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	host_count_work(op, a, n, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
-		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind,
-								     .a = a, .n = n, .out = out,
-								     .tf32 = host_tf32(h) });
+		h->o.called(h->o.called_ctx, &(struct host_op_call){
+			.name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
@@ -256,8 +255,7 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 static void adopt_class(struct val cls, struct val *out)
 {
 	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind &&
-	    out->kind != V_CLASS &&
-	    class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
+	    out->kind != V_CLASS && class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
 		out->u.o->cls = cls.u.c;
 }
 
@@ -291,7 +289,7 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	device = h->torch.call_device;
 	grad = h->torch.call_grad;
 	tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
-	/* The one place where arguments of natives are checked. First types by the row's
+	/* All arguments of natives are checked here. First types by the row's
 	 * signature, then the rules of tensors (devices, dtypes, the strict track), then what
 	 * the candidate may not change. */
 	rc = fill_slots(h, row, s, args, a);
@@ -316,8 +314,8 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	h->torch.call_grad = grad;
 	host_leave(h);
 	if (rc)
-		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal,
-				"%s failed without reporting a reason", row->name);
+		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 :
+			host_fatal(h, REASON_internal, "%s failed without reporting a reason", row->name);
 	if (s->is_new)
 		adopt_class(a[0], &b.out);
 	*out = b.out;

@@ -17,15 +17,16 @@
  * and one line BIND_TABLE(torch_activation_rows) in bind.def.
  *
  * Signatures are Python's: "input, dim=None, keepdim=False, *, dtype=None", "a, /, b",
- * "*size", "**kw". Defaults: None, True, False, numbers, 'strings', (), and "?" for "left
- * out" (V_UNSET). Arguments reach the function in the order of the signature, one slot each;
- * a *star slot holds a tuple, a **star slot a dict. Wrong calls get Python's messages before
- * the function runs.
+ * "*size", "**kw". A default is None, True, False, a number, a 'string', () or "?", which means
+ * left out (V_UNSET). Arguments arrive in the order of the signature, one slot each; a *star
+ * slot holds a tuple, a **star slot a dict. A wrong call raises Python's error before the
+ * function runs.
  *
- * A slot may name its types, "name: str", "seq: list | tuple", "data: torch.Tensor | None=None":
- * names of native.def. The first slot of a member of a built-in type ("list.append") takes that
- * type, without being told. What has no type may be any value: a function looks at its kind, or
- * takes it by one of the bind_ functions below, before it looks into it. */
+ * A slot may name its types: "name: str", "seq: list | tuple", "data: torch.Tensor | None=None".
+ * The names are those of native.def. The first slot of a member of a built-in type
+ * ("list.append") has that type even if the signature does not say so. A slot without a type may
+ * hold any value: the function checks its kind, or reads it by one of the bind_ functions below,
+ * before it looks into the value. */
 #ifndef INTERP_BIND_H
 #define INTERP_BIND_H
 
@@ -94,8 +95,10 @@ static inline struct err *bind_e(struct bind *b) { return &b->e; }
 
 /* --- arguments: slot i as a C value; wrong types get torch's TypeError ------------------- */
 
-static inline int bind_given(const struct bind *b, size_t i) { return b->a[i].kind != V_UNSET &&
-							       b->a[i].kind != V_NONE; }
+static inline int bind_given(const struct bind *b, size_t i)
+{
+	return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE;
+}
 int bind_tensor(struct bind *b, size_t i, struct tensor **t);           /* borrowed */
 int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t);       /* NULL: None or left out */
 int bind_int(struct bind *b, size_t i, int64_t *v);                     /* also 0-d integer tensors */

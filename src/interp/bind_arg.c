@@ -400,8 +400,8 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 	/* The array of an empty list serves as scratch memory: the list of temporaries frees
 	 * it. */
 	s = list.u.seq;
-	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq,
-							     (*n * sizeof **v) / sizeof (struct val) + 1))
+	if (val_list(b->h, NULL, 0, &scratch) ||
+	    seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))
 		return -1;
 	*v = (struct tensor **)(void *)scratch.u.seq->v;
 	for (size_t k = 0; k < *n; k++) {

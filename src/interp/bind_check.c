@@ -83,7 +83,7 @@ static int check_leaf(struct host *h, const struct tensor_obj *t)
 			  t->leaf == LEAF_VIEW ? "view of a " : "");
 }
 
-/* What this particular call does, as enum bind_flag: the row's flags, and more that the
+/* The effect of this particular call, as enum bind_flag: the row's flags, and more that the
  * arguments imply. index_put(accumulate=True) adds, so it computes; full(size, tensor) copies
  * an element. */
 unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a)

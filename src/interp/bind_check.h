@@ -5,7 +5,7 @@
 #include "interp/sig.h"
 #include "interp/state.h"
 
-/* What the call does, as enum bind_flag: the flags of its row, and more that its arguments
+/* The effect of the call, as enum bind_flag: the flags of its row, and more that its arguments
  * imply. */
 unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a);
 /* Before the function runs. Returns 0, or -1 with PyTorch's error or the judge's refusal

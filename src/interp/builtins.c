@@ -153,7 +153,7 @@ static int b_ord(struct bind *b)
 	return 0;
 }
 
-/* bin(), hex() and oct(): the prefix stands behind the sign: hex(-255) is '-0xff'. */
+/* bin(), hex() and oct(): the prefix is after the sign: hex(-255) is '-0xff'. */
 static int int_text(struct bind *b, int base, const char *prefix)
 {
 	struct buf t = BUF_INIT, d = BUF_INIT;
@@ -412,8 +412,8 @@ static int b_round(struct bind *b)
 static int b_divmod(struct bind *b)
 {
 	struct val qr[2];
-	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) || op_binary(b->h, PY_OP_Mod, b->a[0],
-			b->a[1], &qr[1]))
+	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) ||
+	    op_binary(b->h, PY_OP_Mod, b->a[0], b->a[1], &qr[1]))
 		return -1;
 	return val_tuple(b->h, qr, 2, &b->out);
 }
@@ -432,8 +432,8 @@ static int b_pow(struct bind *b)
 	if (e < 0)
 		return bind_unsupported(b, "pow() with a negative exponent and a modulus is not supported");
 	for (; e; e >>= 1) {
-		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod,
-				acc, b->a[2], &acc)))
+		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) ||
+			      op_binary(b->h, PY_OP_Mod, acc, b->a[2], &acc)))
 			return -1;
 		if (op_binary(b->h, PY_OP_Mult, base, base, &base) || op_binary(b->h, PY_OP_Mod, base, b->a[2], &base))
 			return -1;
@@ -449,13 +449,12 @@ static int b_isinstance(struct bind *b)
 {
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
 	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod &&
-	    !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
-	    host_varies(b->h, "whether a tensor is a torch.FloatTensor"))
+	    !strcmp(b->a[1].u.c->mod->name->p, "torch") && host_varies(b->h, "whether a tensor is a torch.FloatTensor"))
 		return -1;
 	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
 		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
-	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h,
-			"which of several classes a numpy scalar has"))
+	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT &&
+		 host_varies(b->h, "which of several classes a numpy scalar has"))
 		return -1;
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
@@ -507,8 +506,7 @@ static int is_inherited(struct host *h, struct val v, struct str name)
 static int is_programs_own(struct val v)
 {
 	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod :
-		v.kind == V_FUNC ? v.u.fn->mod :
-		v.kind == V_MODULE ? v.u.mod : NULL;
+		v.kind == V_FUNC ? v.u.fn->mod : v.kind == V_MODULE ? v.u.mod : NULL;
 	return m && !m->trusted;
 }
 
@@ -524,8 +522,8 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 		return -1;
 	sure = !found || b->h->fail.exc_sure;      /* else a property failed on something */
 	host_exc_clear(b->h);
-	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p,
-			.n = name->n }))
+	if (sure && is_programs_own(b->a[0]) &&
+	    !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
 		return 0;
 	return host_varies(b->h, "whether a library object has an attribute");
 }

@@ -407,10 +407,10 @@ static int best_of(struct bind *b, enum py_op op)
 			have = 1;
 		}
 		n++;
-		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
+		host_note_branch(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
 	}
 	if (!more && have)
-		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, BEST + MIN(best, BEST_MOST));
+		host_note_branch(b->h, b->h->frame ? b->h->frame->node : NULL, BEST + MIN(best, BEST_MOST));
 	if (more < 0 || have)
 		return more;
 	if (b->a[2].kind == V_UNSET)

@@ -68,10 +68,10 @@ static struct str_obj *qualified(struct host *h, struct host_frame *f, struct st
 
 	if (!in_class && !f->fn)
 		return name;
-	outer = in_class ? f->scope->node->u.ClassDef.name : (struct str){ .p = f->fn->qualname->p,
-			.n = f->fn->qualname->n };
-	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."), (struct str){ .p = name->p,
-			.n = name->n }, &v) ? NULL : v.u.s;
+	outer = in_class ? f->scope->node->u.ClassDef.name :
+		(struct str){ .p = f->fn->qualname->p, .n = f->fn->qualname->n };
+	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."),
+			  (struct str){ .p = name->p, .n = name->n }, &v) ? NULL : v.u.s;
 }
 
 /* `def` or `lambda`: a function object with its defaults and captured cells. */
@@ -466,9 +466,9 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 				return host_raise(h, EXC_TypeError, "keywords must be strings");
 			dup = dict_get(h, all, e->key, &old);
 			if (dup)
-				return dup < 0 ? -1 : host_raise(h, EXC_TypeError,
-								 "got multiple values for keyword argument '%s'",
-								 e->key.u.s->p);
+				return dup < 0 ? -1 :
+					host_raise(h, EXC_TypeError, "got multiple values for keyword argument '%s'",
+						   e->key.u.s->p);
 			if (dict_set(h, all, e->key, e->val))
 				return -1;
 		}

@@ -15,7 +15,7 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
-/* The built-in types, in the order of native.def: a base stands before its subclasses. */
+/* The built-in types, in the order of native.def: a base comes before its subclasses. */
 static const struct native { const char *dotted, *name; enum val_kind kind; const char *base; } natives[] = {
 #define NATIVE(dotted, name, kind, base) { dotted, name, kind, base },
 #include "interp/native.def"
@@ -37,7 +37,7 @@ static const struct { const char *name; int base; } excs[EXCS] = {
 
 struct line { struct class_obj **v; size_t n; }; /* what is left of one MRO to be merged */
 
-/* Does some line have c behind its head? Then c must wait. */
+/* Does some line have c after its head? Then c must wait. */
 static int in_tail(const struct line *l, size_t n, const struct class_obj *c)
 {
 	for (size_t i = 0; i < n; i++)
@@ -76,7 +76,7 @@ static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct cl
 }
 
 /* With one base (or none) the MRO is the class followed by the MRO of the base. */
-static int follow_base(struct host *h, struct class_obj *c, const struct class_obj *base)
+static int copy_base_order(struct host *h, struct class_obj *c, const struct class_obj *base)
 {
 	size_t n = base ? base->n_mro : 0;
 
@@ -103,7 +103,7 @@ static int class_order(struct host *h, struct class_obj *c)
 	if (host_burn(h, (int64_t)(n > 1 ? total * total : total) / 16))
 		return -1;
 	if (n <= 1)
-		return follow_base(h, c, n ? c->bases[0] : NULL);
+		return copy_base_order(h, c, n ? c->bases[0] : NULL);
 	lines = host_alloc(h, (n + 1) * sizeof *lines);
 	order = lines ? host_alloc(h, total * sizeof *order) : NULL;
 	rc = -1;

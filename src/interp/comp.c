@@ -128,7 +128,7 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 enum { GEN_READY, GEN_RUNS, GEN_ENDED };        /* iter_obj.n; .i is the innermost level with an iterator */
 enum { GEN_FUNCTION, GEN_CLASS, GEN_MODULE, GEN_SLOTS };
 
-/* The iterators of the levels, behind variables and cells. */
+/* The iterators of the levels, after variables and cells. */
 static struct val *gen_levels(const struct iter_obj *it, const struct scope *s)
 {
 	return it->src.u.seq->v + GEN_SLOTS + s->n_slots + s->n_free;
@@ -199,9 +199,10 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 		return host_raise(h, EXC_ValueError, "generator already executing");
 	if (host_enter(h))
 		return -1;
-	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
-				 .slots = v + GEN_SLOTS,
-		.cells = v + GEN_SLOTS + s->n_slots, .fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
+	f = (struct host_frame){
+		.up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
+		.slots = v + GEN_SLOTS, .cells = v + GEN_SLOTS + s->n_slots,
+		.fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
 		.class_cell = v[GEN_CLASS], .node = it->node };
 	it->n = GEN_RUNS;
 	h->frame = &f;

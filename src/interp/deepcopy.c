@@ -163,8 +163,8 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	if (v.kind == V_TENSOR) {
 		if (copy_tensor(c, v, out))
 			return -1;
-		return ptr_map_put(&c->objects, v.u.o, out->u.o) ? host_fatal(c->h, REASON_out_of_memory,
-				"the machine is out of memory") : 0;
+		return ptr_map_put(&c->objects, v.u.o, out->u.o) ?
+			host_fatal(c->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 	}
 	if (v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT && v.kind != V_SET &&
 	    v.kind != V_OBJECT && v.kind != V_METHOD)

@@ -1,7 +1,7 @@
 /* Hash tables: dict, set and every namespace (modules, classes, instances). Owns hashing,
  * lookup and insertion order. Python-level methods are in seq_methods.c and dict_view.c.
  *
- * Layout as in CPython: entries stand in an array in insertion order, and a table of slots maps a hash
+ * Layout as in CPython: entries are in an array in insertion order, and a table of slots maps a hash
  * to an entry index + 1 by linear probing. A removed entry stays as a V_UNSET hole until the table is
  * rebuilt, so positions of an iterator remain valid.
  *
@@ -141,7 +141,7 @@ void dict_obj_clear(struct host *h, struct dict_obj *d)
 	host_release(h, e, cap * sizeof *e);
 }
 
-/* The next live entry from *at on; *at then stands behind it. */
+/* The next live entry from *at on; *at then is after it. */
 struct dict_entry *dict_next(struct dict_obj *d, size_t *at)
 {
 	while (*at < d->n) {
@@ -209,8 +209,8 @@ static int same_quick(struct val a, struct val b)
 			return 1;
 	}
 	if (a.kind == V_STR || b.kind == V_STR)
-		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) && (a.kind == V_OBJECT ||
-				b.kind == V_OBJECT) ? -1 : 0;
+		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) &&
+			(a.kind == V_OBJECT || b.kind == V_OBJECT) ? -1 : 0;
 	return a.kind == V_TENSOR || b.kind == V_TENSOR ? 0 : -1;
 }
 

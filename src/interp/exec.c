@@ -270,7 +270,7 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 	f->node = n;
 	yes = val_truth(h, t);
 	temps_drain(h, mark);
-	host_note_choice(h, n, yes);
+	host_note_branch(h, n, yes);
 	return yes;
 }
 
@@ -640,8 +640,8 @@ static enum flow define(struct host *h, struct host_frame *f, const struct py_no
 {
 	struct val d[MOST_DECORATORS], v;
 
-	if (eval_decorators(h, f, decorators, d) || (n->kind == PY_ClassDef ? make_class(h, f, n, &v) :
-						     make_function(h, f, n, &v)))
+	if (eval_decorators(h, f, decorators, d) ||
+	    (n->kind == PY_ClassDef ? make_class(h, f, n, &v) : make_function(h, f, n, &v)))
 		return FLOW_FAIL;
 	return decorate(h, f, decorators, d, &v) || name_store(h, f, name, v) ? FLOW_FAIL : FLOW_NEXT;
 }

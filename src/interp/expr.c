@@ -89,7 +89,7 @@ static int eval_subscript(struct host *h, struct host_frame *f, const struct py_
 		return -1;
 	f->node = n;
 	if (h->o.path && n->u.Subscript.slice->kind != PY_Constant)
-		host_note_place(h, n, v, i);
+		host_note_index(h, n, v, i);
 	return item_get(h, v, i, out);
 }
 
@@ -134,7 +134,7 @@ static int eval_boolop(struct host *h, struct host_frame *f, const struct py_nod
 		t = val_truth(h, *out);
 		if (t < 0)
 			return -1;
-		host_note_choice(h, l->v[i], t);
+		host_note_branch(h, l->v[i], t);
 		if (t == (n->u.BoolOp.op == PY_OP_Or))
 			return 0;
 	}
@@ -158,7 +158,7 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 		if (op_compare(h, c->ops.v[i], a, b, out))
 			return -1;
 		if (out->kind == V_BOOL)
-			host_note_choice(h, c->comparators.v[i], out->u.i != 0);
+			host_note_branch(h, c->comparators.v[i], out->u.i != 0);
 		if (out->kind == V_BOOL)
 			host_note_test(h, c->comparators.v[i], a, b, out->u.i != 0);
 		if (i + 1 == c->ops.n)
@@ -183,7 +183,7 @@ static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node
 	yes = val_truth(h, t);
 	if (yes < 0)
 		return -1;
-	host_note_choice(h, n, yes);
+	host_note_branch(h, n, yes);
 	return eval_expr(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
 }
 

@@ -60,7 +60,7 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	return diag_set(&h->fail.diag, r, line, col, "%s", text);
 }
 
-/* Nobody reads the text of print, so print(id(x)) is allowed. */
+/* The program cannot read the text of print, so print(id(x)) is allowed. */
 int host_varies(struct host *h, const char *what)
 {
 	if (!host_serves_program(h) || h->did.printing)
@@ -193,8 +193,8 @@ int host_raise_err(struct host *h, const struct err *e)
 
 int host_exc_is(struct host *h, enum host_exc x)
 {
-	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT && class_is_sub(h->fail.exc.u.o->cls,
-			h->type.exc_class[x]);
+	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT &&
+		class_is_sub(h->fail.exc.u.o->cls, h->type.exc_class[x]);
 }
 
 /* Forgets the pending exception. */
@@ -288,8 +288,8 @@ int host_deep(struct host *h)
 {
 	char here;
 
-	return &here < h->lim.stack_floor ? host_fatal(h, REASON_recursion_limit,
-						       "maximum recursion depth exceeded") : 0;
+	return &here < h->lim.stack_floor ?
+		host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded") : 0;
 }
 
 /* Fuel stays negative, so every later step fails too. */

@@ -30,11 +30,13 @@ enum { HOST_STEPS_ENTRY = 16 };
 int host_burn(struct host *h, int64_t steps); /* pays for `steps` at once; -1: out of fuel */
 
 /* Does program code ask, rather than our own library? It may not see which engine runs it. */
-static inline int host_serves_program(const struct host *h) { return h->frame && !h->frame->mod->trusted &&
-							      !h->o.may_vary; }
+static inline int host_serves_program(const struct host *h)
+{
+	return h->frame && !h->frame->mod->trusted && !h->o.may_vary;
+}
 /* Refuses what differs from one CPython process to the next or between installations: the order
  * of a set, addresses, the identity of equal values. Returns 0 if our library asks or the text
- * is only printed, else -1. `what` completes "... is not the same wherever Python runs". */
+ * is only printed, else -1. `what` completes "... varies between Python runs and may not be used". */
 int host_varies(struct host *h, const char *what);
 
 /* Asked before program code changes an object. Returns 0, or -1 if the object is sealed. */

@@ -288,7 +288,7 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 		buf_addc(d, '%');
 }
 
-/* Formats a float. At most 400 digits behind the point. */
+/* Formats a float. At most 400 digits after the point. */
 static int format_float(struct host *h, double f, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;
@@ -470,8 +470,8 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 		struct str_obj *s;
 		struct str part;
 
-		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' &&
-						  name.p[end] != '['); end++)
+		for (end = from; end < name.n &&
+		     (item ? name.p[end] != ']' : name.p[end] != '.' && name.p[end] != '['); end++)
 			;
 		part = (struct str){ .p = name.p + from, .n = end - from };
 		if (item) {
@@ -639,7 +639,7 @@ static int percent_emit(struct percent *p, struct spec *o, char type, struct val
 	return format_int(h, v, o, out);
 }
 
-/* One "%(key)-+ #0width.precisiontype" item, from behind the '%'. *i moves behind it. */
+/* One "%(key)-+ #0width.precisiontype" item, after the '%'. *i moves after it. */
 static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf *out)
 {
 	struct spec o = { .fill = " ", .precision = -1 };

@@ -76,9 +76,9 @@ int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t 
 static int seq_index(struct host *h, struct val v, struct val index, int64_t n, const char *what, int64_t *i)
 {
 	if (index.kind != V_INT && index.kind != V_BOOL && !(V_IS_HEAP(index) && has_special(h, index, NM___index__)))
-		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError,
-						       "%s indices must be integers or slices, not %s",
-						       val_type_name(h, v), val_type_name(h, index));
+		return h->fail.fatal ? -1 :
+			host_raise(h, EXC_TypeError, "%s indices must be integers or slices, not %s",
+				   val_type_name(h, v), val_type_name(h, index));
 	if (val_as_int(h, index, i))
 		return -1;
 	if (*i < 0)
@@ -94,8 +94,8 @@ static int seq_get(struct host *h, struct val v, struct val index, struct val *o
 {
 	int64_t i, stop, step, count, n = (int64_t)v.u.seq->n;
 	if (index.kind != V_SLICE) {
-		if (seq_index(h, v, index, n, v.kind == V_LIST ? "list index out of range" :
-			      "tuple index out of range", &i))
+		if (seq_index(h, v, index, n,
+			      v.kind == V_LIST ? "list index out of range" : "tuple index out of range", &i))
 			return -1;
 		*out = host_hold(h, v.u.seq->v[i]);
 		return 0;
@@ -177,8 +177,8 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	if (!o)
 		return -1;
 	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) ||
-	    ck_mul64(stop, r->step, &o->stop) ||
-	    ck_add64(o->stop, r->start, &o->stop) || ck_mul64(r->step, step, &o->step))
+	    ck_mul64(stop, r->step, &o->stop) || ck_add64(o->stop, r->start, &o->stop) ||
+	    ck_mul64(r->step, step, &o->step))
 		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits is not supported");
 	*out = val_obj(&o->h);
 	return 0;
@@ -262,8 +262,8 @@ static int is_sequence(struct val v)
 static int own_item_method(struct host *h, struct val v, enum name_id name)
 {
 	struct class_obj *where = NULL;
-	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native && class_lookup(h, v.u.o->cls, h->nm[name],
-			&where) && !where->native;
+	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native &&
+		class_lookup(h, v.u.o->cls, h->nm[name], &where) && !where->native;
 }
 
 /* x[index]. */

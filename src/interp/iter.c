@@ -22,7 +22,7 @@ static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
-/* i is the next number and n how many are left. The sum wraps only behind the last one. */
+/* i is the next number and n how many are left. The sum wraps only after the last one. */
 static int next_range(struct host *h, struct iter_obj *it, struct val *out)
 {
 	(void)h;

@@ -239,7 +239,7 @@ int lib_flags(const struct host_lib *lib, const char *dotted)
 	return row ? (int)row->flags : -1;
 }
 
-/* The line of an owner, behind its name: ": a b/" or "/ a/". Empty if the owner is not listed. */
+/* The line of an owner, after its name: ": a b/" or "/ a/". Empty if the owner is not listed. */
 static struct str known_line(const struct host_lib *lib, struct str owner)
 {
 	const struct map_entry *e = map_get(&lib->known, owner);
@@ -249,7 +249,7 @@ static struct str known_line(const struct host_lib *lib, struct str owner)
 	return str_cut(&rest, '\n');
 }
 
-/* The mark behind a word of a line: none, '/' for a module, '+' for a module that another value
+/* The mark after a word of a line: none, '/' for a module, '+' for a module that another value
  * of the same name hides. */
 enum word { WORD_NONE = 0, WORD_NAME = ' ', WORD_MODULE = '/', WORD_HIDDEN = '+' };
 

@@ -1,4 +1,4 @@
-/* What programs can import: tables of bound names, and Python sources that are part of this
+/* The things that programs can import: tables of bound names, and Python sources that are part of this
  * program (the prelude). The interpreter finds names here; torch/prelude.h provides the tables
  * and sources. */
 #ifndef INTERP_LIB_H

@@ -41,8 +41,8 @@ static int seq_repeat(struct host *h, struct val s, struct val n, struct val *ou
 	size_t len = s.u.seq->n;
 	if (repeat_count(h, n, len, &count))
 		return -1;
-	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) || seq_reserve(h, out->u.seq,
-			len * (size_t)count))
+	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) ||
+	    seq_reserve(h, out->u.seq, len * (size_t)count))
 		return -1;
 	for (int64_t i = 0; i < count; i++)
 		for (size_t k = 0; k < len; k++) {

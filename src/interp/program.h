@@ -72,7 +72,7 @@ struct host_options {
  * what it was compiled for. The last byte of a mark is its kind. For comparisons of two
  * integers, in host code or in a kernel, the byte before is the outcome and the rest is the
  * position in the source. */
-enum { HOST_PATH = 600, PATH_CHOICE = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
+enum { HOST_PATH = 600, PATH_BRANCH = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
 struct host_path {
 	uint64_t mark[HOST_PATH];
 	int n, full; /* number of marks; full: some were lost */

@@ -8,8 +8,10 @@
 
 enum { SCALAR_WIDE = 1, SCALAR_NARROW };     /* val.aux; a bool is WIDE */
 
-static inline int scalar_is(struct val v) { return v.aux && (v.kind == V_BOOL || v.kind == V_INT ||
-							     v.kind == V_FLOAT); }
+static inline int scalar_is(struct val v)
+{
+	return v.aux && (v.kind == V_BOOL || v.kind == V_INT || v.kind == V_FLOAT);
+}
 
 int scalar_may_compute(struct host *h, struct val v);                 /* -1: a narrow scalar or a bool */
 int scalar_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out);

@@ -281,7 +281,7 @@ static void walk(struct builder *b, const struct py_node *n)
 }
 
 /* Finds the identifier whose text is `text` in this scope or one inside it. Used for `import
- * a.b`: if nobody uses "a" there is nothing to bind. */
+ * a.b`: if no code uses "a" there is nothing to bind. */
 static int find_text(struct builder *b, struct str text, struct str *id)
 {
 	for (size_t i = 0; i < b->n; i++)

@@ -59,7 +59,7 @@ static int all_total(const struct pair *v, size_t n)
 }
 
 /* Reverses the order of n pairs. */
-static void turn(struct pair *v, size_t n)
+static void reverse_pairs(struct pair *v, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
 		struct pair t = v[i];
@@ -83,7 +83,7 @@ static int64_t first_run(struct host *h, struct pair *v, size_t n)
 			break;
 	}
 	if (down > 0)
-		turn(v, run);
+		reverse_pairs(v, run);
 	return down < 0 ? -1 : (int64_t)run;
 }
 
@@ -96,7 +96,7 @@ static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 	if (n < 2)
 		return 0;
 	if (reverse)
-		turn(v, n);
+		reverse_pairs(v, n);
 	run = first_run(h, v, n);
 	if (run < 0)
 		return -1;
@@ -117,7 +117,7 @@ static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 		v[l] = pivot;
 	}
 	if (reverse)
-		turn(v, n);
+		reverse_pairs(v, n);
 	return 0;
 }
 
@@ -189,8 +189,9 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 	if (!rc && all_total(v, n))
 		rc = merge_sort(h, v, v + n, n, reverse);
 	else if (!rc)
-		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported,
-				"sorting 64 or more elements without a total order is not supported");
+		rc = n < SHORT ? short_sort(h, v, n, reverse) :
+			host_fatal(h, REASON_unsupported,
+				   "sorting 64 or more elements without a total order is not supported");
 	swap_items(&hidden, list.u.seq);
 	if (!rc && hidden.n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");

@@ -271,8 +271,7 @@ static int wrong_self(struct host *h, const struct sig *s, const struct bind_row
 		return host_raise(h, EXC_TypeError, "%s.__new__(X): X is not a type object (%s)", type,
 				  val_type_name(h, v));
 	return host_raise(h, EXC_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object",
-			  last_name(row->name), type,
-			  val_type_name(h, v));
+			  last_name(row->name), type, val_type_name(h, v));
 }
 
 /* Checks every slot that has a type. Returns 0, or -1 with TypeError pending. */

@@ -82,10 +82,10 @@ struct host_types {
 	struct class_obj *type_class, *object_class, *size_class, *param_class, *nn_module;
 };
 
-/* What the program did; host.h hands it out. */
+/* Records of what the program did; host.h hands them out. */
 struct host_record {
 	struct buf printed;            /* text of print, up to a limit */
-	int printing;                  /* inside print: nobody reads the text */
+	int printing;                  /* inside print: the program cannot read the text */
 	struct { struct host_op *v; size_t n, cap; } ops;          /* torch operators, one record per line */
 	struct { struct host_launch *v; size_t n, cap; } launches; /* kernel launches in order */
 	int64_t reads;                 /* elements read by Python; a float counts as 16 integers */

@@ -190,7 +190,7 @@ static int s_ljust(struct bind *b) { return justify(b, '<'); }
 static int s_rjust(struct bind *b) { return justify(b, '>'); }
 static int s_center(struct bind *b) { return justify(b, '^'); }
 
-/* Zeros go behind the sign: "-5".zfill(4) is "-005". */
+/* Zeros go after the sign: "-5".zfill(4) is "-005". */
 static int s_zfill(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -355,7 +355,7 @@ static int add_part(struct bind *b, struct str s)
 	return val_str(b->h, s, &v) || list_append(b->h, b->out, v) ? -1 : 0;
 }
 
-/* split() without separator: runs of spaces separate, and none stand at the ends. */
+/* split() without separator: runs of spaces separate, and those at the ends are dropped. */
 static int split_space(struct bind *b, struct str s, int64_t max)
 {
 	if (only_ascii(b, s))
@@ -379,7 +379,7 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 	}
 }
 
-/* split(sep, maxsplit): an empty piece stands between two adjacent separators. */
+/* split(sep, maxsplit): two adjacent separators have an empty piece between them. */
 static int s_split(struct bind *b)
 {
 	struct str s = self(b), sep;
@@ -595,8 +595,8 @@ static int f_hex(struct bind *b)
 	int e = 0;
 
 	if (!isfinite(f) || f == 0) {
-		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "", isnan(f) ? "nan" :
-			 isinf(f) ? "inf" : "0x0.0p+0");
+		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "",
+			 isnan(f) ? "nan" : isinf(f) ? "inf" : "0x0.0p+0");
 		return val_str(b->h, str_of(t), &b->out);
 	}
 	m = frexp(fabs(f), &e) * 2;

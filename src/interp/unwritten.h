@@ -1,4 +1,4 @@
-/* Memory that was never written, followed through torch operators.
+/* Memory that was never written, tracked through torch operators.
  *
  * A result computed or copied from unwritten elements counts as unwritten itself, so that no program sees
  * what lies in freed memory. Elementwise operators, copies, and operators that pick elements mark each

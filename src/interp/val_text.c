@@ -28,7 +28,7 @@ size_t utf8_count(struct str s)
 	return n;
 }
 
-/* The byte offset behind the first `chars` code points. */
+/* The byte offset after the first `chars` code points. */
 size_t utf8_offset(struct str s, size_t chars)
 {
 	size_t i = 0;
@@ -172,8 +172,8 @@ static int entry_repr(struct host *h, const struct dict_entry *e, int set, int o
 static int dict_repr(struct host *h, struct val v, struct buf *out)
 {
 	size_t at = 0, n = 0;
-	int set = v.kind == V_SET, ordered = is_ordered(h, v), named = ordered ||
-		(set && v.u.o->cls != h->type.kind_class[V_SET]);
+	int set = v.kind == V_SET, ordered = is_ordered(h, v);
+	int named = ordered || (set && v.u.o->cls != h->type.kind_class[V_SET]);
 	struct dict_entry *e;
 	if ((set || ordered) && !v.u.d->live) {
 		buf_addf(out, "%s()", val_type_name(h, v));

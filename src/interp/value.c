@@ -278,8 +278,8 @@ struct str_obj *host_ident(struct host *h, struct str id)
 	return s;
 }
 
-/* A new module with an empty namespace and __name__ set. It has one reference that nobody
- * drops. */
+/* A new module with an empty namespace and __name__ set. It has one reference that is never
+ * dropped. */
 int host_module(struct host *h, struct str name, struct module_obj **out)
 {
 	struct str_obj *n = host_intern(h, name);

@@ -230,7 +230,7 @@ struct host_work host_work(struct host_ops ops)
 	return w;
 }
 
-/* --- who computes ----------------------------------------------------------------------------------- */
+/* --- permission to compute ----------------------------------------------------------------------------------- */
 
 /* Asks the judge whether this operator may run (strict track). A refusal is fatal and carries
  * the judge's reason, text and hint. */
@@ -262,10 +262,10 @@ void host_path_mark(struct host_path *p, uint64_t mark)
 }
 
 /* The outcome of a test in the program's own code. */
-void host_note_choice(struct host *h, const struct py_node *at, int outcome)
+void host_note_branch(struct host *h, const struct py_node *at, int outcome)
 {
 	if (h->o.path && at && h->frame && !h->frame->mod->trusted)
-		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, at->col, outcome));
+		host_path_mark(h->o.path, host_path_test(PATH_BRANCH, at->line, at->col, outcome));
 }
 
 /* The number of blocks: 1, or more. */
@@ -274,7 +274,7 @@ void host_note_quotient(struct host *h, const struct py_node *at, struct val quo
 	enum { ONE = 8 };
 
 	if (quotient.kind == V_INT && quotient.u.i > 0)
-		host_note_choice(h, at, ONE + (quotient.u.i > 1));
+		host_note_branch(h, at, ONE + (quotient.u.i > 1));
 }
 
 /* The coarse kind of a number: negative, zero, one, tiny (below 2**-8, such as 1/n), more. */
@@ -323,7 +323,7 @@ static void note_at(struct host *h, const struct py_node *at, int outcome)
 	int what = at->kind == PY_BinOp ? PY_KINDS + (int)at->u.BinOp.op : (int)at->kind;
 
 	if (h->frame && !h->frame->mod->trusted)
-		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line,
+		host_path_mark(h->o.path, host_path_test(PATH_BRANCH, at->line,
 							 (at->col & 0xfff) | (what & 0xff) << 12, outcome));
 }
 
@@ -331,29 +331,28 @@ static void note_at(struct host *h, const struct py_node *at, int outcome)
 void host_note_kind(struct host *h, const struct py_node *at, struct val v)
 {
 	int asked = at->kind == PY_BinOp || at->kind == PY_Call || at->kind == PY_JoinedStr ||
-		at->kind == PY_AugAssign ||
-		    (at->kind == PY_Subscript && v.kind >= V_STR);
+		at->kind == PY_AugAssign || (at->kind == PY_Subscript && v.kind >= V_STR);
 	int kind = asked ? kind_of(h, at, v) : -1;
 
 	if (kind >= 0)
 		note_at(h, at, kind);
 }
 
-/* The kind of element `place` of a number tensor (solid.h). */
-void host_note_element(struct host *h, const struct py_node *at, int place, double x)
+/* The kind of element `index` of a number tensor (solid.h). */
+void host_note_element(struct host *h, const struct py_node *at, int index, double x)
 {
 	enum { ELEMENTS = 64, KINDS = 5 };
 
-	note_at(h, at, ELEMENTS + place * KINDS + kind_of_number(x));
+	note_at(h, at, ELEMENTS + index * KINDS + kind_of_number(x));
 }
 
 /* Indices up to 32 are told apart, since such tables hold block sizes. */
-void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index)
+void host_note_index(struct host *h, const struct py_node *at, struct val of, struct val index)
 {
-	enum { PLACES = 128, PLACE_MOST = 32 };
+	enum { INDICES = 128, INDEX_MOST = 32 };
 
 	if (index.kind == V_INT && (of.kind == V_LIST || of.kind == V_TUPLE))
-		note_at(h, at, PLACES + (int)MIN(MAX(index.u.i, 0), PLACE_MOST));
+		note_at(h, at, INDICES + (int)MIN(MAX(index.u.i, 0), INDEX_MOST));
 }
 
 /* A dictionary lookup by a number or a tuple, told apart by the key's hash. */
@@ -400,8 +399,8 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 	if (h->fail.fatal)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_A_FLOAT : 1);
-	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 : host_may_compute(h,
-			"Python code that reads more than 8 floats or 128 integers of tensors");
+	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 :
+		host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
 }
 
 /* Is the element of a hollow tensor known? Then its storage has memory for it. */
@@ -413,7 +412,7 @@ static int is_known(const struct tensor *t)
 	       (sparse_is_known(t->st, lo, hi) || (sparse_is_zero(t->st) && sparse_is_made(t->st)));
 }
 
-/* Reading memory that nobody wrote ends the program: otherwise it could see the result of an
+/* Reading memory that was never written ends the program: otherwise it could see the result of an
  * earlier call. */
 int host_is_unwritten(struct host *h, const struct tensor *t)
 {

@@ -29,7 +29,7 @@ struct str py_line(const struct py_module *m, int line)
 static int is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; } /* of a UTF-8 character */
 
 /* Long lines are cut around the caret, never inside a character. Tabs in front of the caret are
- * kept, so that it stands in the right column. */
+ * kept, so that it is in the right column. */
 void py_caret(struct str source, int line, int column, struct buf *out)
 {
 	struct str l = line > 0 ? py_source_line(source, line) : (struct str){ .p = "", .n = 0 };

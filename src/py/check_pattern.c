@@ -10,7 +10,7 @@ struct names { struct names *next; struct str id; };
 struct pattern {
 	struct parser *p;
 	struct names *bound;
-	int may_match_all;               /* nothing behind it would become unreachable */
+	int may_match_all;               /* nothing after it would become unreachable */
 };
 
 static struct pos pos_of(const struct py_node *n)
@@ -125,8 +125,7 @@ static int key_number(const struct py_node *n, double *v)
 		return 1;
 	}
 	if (n->kind != PY_Constant || k->kind == PY_C_IMAG || k->kind > PY_C_FLOAT || k->kind == PY_C_NONE ||
-	    k->kind == PY_C_ELLIPSIS ||
-	    k->kind == PY_C_BIGINT)
+	    k->kind == PY_C_ELLIPSIS || k->kind == PY_C_BIGINT)
 		return 0;
 	*v = k->kind == PY_C_FLOAT ? k->f : k->kind == PY_C_INT ? (double)k->i : k->kind == PY_C_TRUE;
 	return 1;

@@ -11,7 +11,7 @@ struct fscan {
 	struct fbuild *b; /* the literal under construction */
 	const char *s, *end;                                       /* next character; end of the part */
 	const struct string_part *part;
-	struct { const char *s, *line_start; int line; } placed;   /* the last position that was computed */
+	struct { const char *s, *line_start; int line; } located;   /* the last position that was computed */
 };
 
 /* All errors are reported at the start of the string, as CPython 3.11 does. */
@@ -48,7 +48,7 @@ static void add_literal(struct fscan *f, const char *from, const char *to)
 	}
 }
 
-/* Stands behind a backslash; passes \N{...} whole, so that its brace opens nothing. Returns 1
+/* Starts after a backslash; passes \N{...} whole, so that its brace opens nothing. Returns 1
  * if the escaped character is itself a brace. */
 static int skip_escape(struct fscan *f)
 {
@@ -150,7 +150,7 @@ static void match_bracket(struct fscan *f, char *open, int *depth)
 	}
 }
 
-/* Leaves f->s at the character behind the expression: '}', '!', ':' or '='. */
+/* Leaves f->s at the character after the expression: '}', '!', ':' or '='. */
 static void scan_expression(struct fscan *f)
 {
 	char open[PY_MAX_PARENS];
@@ -177,19 +177,19 @@ static void scan_expression(struct fscan *f)
 }
 
 /* Computes the line of `s`. Called with rising `s`, so a part is walked only once. */
-static void place(struct fscan *f, const char *s, struct lexer *lx)
+static void locate(struct fscan *f, const char *s, struct lexer *lx)
 {
-	for (; f->placed.s < s; f->placed.s++)
-		if (*f->placed.s == '\n') {
-			f->placed.line++;
-			f->placed.line_start = f->placed.s + 1;
+	for (; f->located.s < s; f->located.s++)
+		if (*f->located.s == '\n') {
+			f->located.line++;
+			f->located.line_start = f->located.s + 1;
 		}
-	lx->line = f->placed.line;
-	lx->line_start = f->placed.line_start;
+	lx->line = f->located.line;
+	lx->line_start = f->located.line_start;
 }
 
 /* Parses [from, to) as if in parentheses. The text is the parser's own copy, so a zero byte can
- * be put behind the expression while it is lexed. */
+ * be put after the expression while it is lexed. */
 static struct py_node *sub_expression(struct fscan *f, const char *from, const char *to)
 {
 	struct parser *p = f->p;
@@ -201,7 +201,7 @@ static struct py_node *sub_expression(struct fscan *f, const char *from, const c
 		fail(f, "empty expression not allowed");
 	if (p->lx.depth >= PY_MAX_PARENS)
 		fail(f, "too many nested parenthesis");
-	place(f, from, &p->lx);
+	locate(f, from, &p->lx);
 	p->lx.at = from;
 	p->lx.fragment = 1;
 	p->lx.dents = p->lx.bol = 0;
@@ -219,7 +219,7 @@ static struct py_node *sub_expression(struct fscan *f, const char *from, const c
 
 static void scan_parts(struct fscan *f, int level);
 
-/* The specification behind ':', which may hold replacement fields itself: f"{x:{w}}". */
+/* The specification after ':', which may hold replacement fields itself: f"{x:{w}}". */
 static struct py_node *format_spec(struct fscan *f, int level)
 {
 	struct py_node *spec = py_node(f->p, PY_JoinedStr, f->b->start);
@@ -297,7 +297,7 @@ static void scan_parts(struct fscan *f, int level)
 void py_fstring_part(struct parser *p, const struct string_part *part, struct fbuild *b)
 {
 	struct fscan f = { .p = p, .b = b, .s = part->p, .end = part->p + part->n, .part = part,
-			   .placed = { .s = part->token, .line = part->start.line,
+			   .located = { .s = part->token, .line = part->start.line,
 				       .line_start = part->token - part->start.col } };
 
 	scan_parts(&f, 0);

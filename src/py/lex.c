@@ -44,7 +44,7 @@ static uint32_t name_hash(const char *s, size_t n)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* Compares names of equal length. Both have eight readable bytes behind them; most names are no
+/* Compares names of equal length. Both have eight readable bytes after them; most names are no
  * longer. */
 static inline int same_name(const char *a, const char *b, size_t n)
 {
@@ -77,7 +77,7 @@ static void names_grow(struct parser *p)
 	p->names.mask = size - 1;
 }
 
-/* The table entry of a name, added if it is new. `s` must have eight readable bytes behind it
+/* The table entry of a name, added if it is new. `s` must have eight readable bytes after it
  * and live as long as the arena. */
 struct name_slot *py_intern(struct parser *p, const char *s, size_t n)
 {
@@ -333,7 +333,7 @@ static enum py_tok doubled(const char **s, char c, const enum py_tok kinds[4])
 	return with_equal(s, kinds[2 * twice], kinds[2 * twice + 1]);
 }
 
-/* The token that begins with c; *s stands behind c and is moved behind the token. */
+/* The token that begins with c; *s is after c and is moved after the token. */
 static enum py_tok lex_punctuation(struct parser *p, char c, const char **s)
 {
 	static const enum py_tok stars[] = { T_STAR, T_STAR_EQ, T_POW, T_POW_EQ };

@@ -51,7 +51,7 @@ static const char *scan_digits(struct parser *p, const char *s, const char *what
 	}
 }
 
-/* Digits behind 0x, 0o or 0b. */
+/* Digits after 0x, 0o or 0b. */
 static const char *scan_radix(struct parser *p, const char *s, int radix, const char *what)
 {
 	do {

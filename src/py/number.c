@@ -42,8 +42,8 @@ static void integer_value(struct parser *p, const char *s, size_t n, struct pos 
 		if (!ck_mul64(v, radix, &v) && !ck_add64(v, digit_value(*d), &v))
 			continue;
 		if (radix == 10 && n > MAX_DECIMAL_DIGITS)
-			py_fail(p, at, "Exceeds the limit (%d digits) for integer string conversion: value "
-				       "has %zu digits; "
+			py_fail(p, at,
+				"Exceeds the limit (%d digits) for integer string conversion: value has %zu digits; "
 				"use sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal "
 				"for huge integer literals to avoid decimal conversion limits.", MAX_DECIMAL_DIGITS, n);
 		out->kind = PY_C_BIGINT;

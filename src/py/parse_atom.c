@@ -5,7 +5,7 @@
  *   bracket         tuple, group or generator in (), list in [], set or dictionary in {}
  *   for_if_clauses  (['async'] 'for' star_targets 'in' disjunction ('if' disjunction)*)+
  *
- * A bracket is parsed up to its first element; the token behind it decides what the bracket is. */
+ * A bracket is parsed up to its first element; the token after it decides what the bracket is. */
 #include "py/parse.h"
 
 /* --- comprehensions --------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ struct py_list py_for_if_clauses(struct parser *p)
 	return py_list_end(p, base);
 }
 
-/* Behind the element `elt`, at its first `for`. */
+/* After the element `elt`, at its first `for`. */
 static struct py_node *comprehension(struct parser *p, enum py_kind kind, struct py_node *elt, struct pos start)
 {
 	struct py_node *n = py_node(p, kind, start);
@@ -64,14 +64,14 @@ static struct py_node *comprehension(struct parser *p, enum py_kind kind, struct
 
 /* --- brackets --------------------------------------------------------------------------- */
 
-/* Elements behind the first one, which is already pushed, up to the closing bracket. */
+/* Elements after the first one, which is already pushed, up to the closing bracket. */
 static void more_elements(struct parser *p)
 {
 	while (py_accept(p, T_COMMA) && py_starts_expr(p))
 		py_push(p, py_star_named_expression(p));
 }
 
-/* The content of parentheses behind the opening one: an empty or other tuple, a group, a
+/* The content of parentheses after the opening one: an empty or other tuple, a group, a
  * generator expression. Consumes the closing token. In an f-string the "parentheses" end with
  * the text. */
 struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok close)
@@ -147,7 +147,7 @@ static struct pos before(struct pos at)
 	return (struct pos){ .line = at.line, .col = at.col - 1 };
 }
 
-/* ": value" behind a key, with CPython's messages for a missing part. */
+/* ": value" after a key, with CPython's messages for a missing part. */
 static struct py_node *dict_value(struct parser *p)
 {
 	if (!py_at(p, T_COLON))
@@ -192,7 +192,7 @@ static struct py_node *dict_end(struct parser *p, size_t base, struct pos start)
 	return n;
 }
 
-/* {a, b} or a set comprehension, behind its first element. */
+/* {a, b} or a set comprehension, after its first element. */
 static struct py_node *set_display(struct parser *p, struct py_node *first, struct pos start)
 {
 	size_t base = p->stack.n;
@@ -207,7 +207,7 @@ static struct py_node *set_display(struct parser *p, struct py_node *first, stru
 	return n;
 }
 
-/* Behind the first key and value, which are pushed from `base`. */
+/* After the first key and value, which are pushed from `base`. */
 static struct py_node *dict_rest(struct parser *p, size_t base, struct pos start)
 {
 	struct py_node *n;
@@ -305,7 +305,7 @@ struct py_node *py_atom(struct parser *p)
 	}
 }
 
-/* An atom with any number of .name, (args) and [index] behind it. */
+/* An atom with any number of .name, (args) and [index] after it. */
 struct py_node *py_primary(struct parser *p)
 {
 	struct pos start = p->tok.start;

@@ -111,7 +111,7 @@ static void argument(struct call *c, int allow_genexp)
 	c->count++;
 }
 
-/* Behind the opening parenthesis, up to the closing one, which is left. */
+/* After the opening parenthesis, up to the closing one, which is left. */
 void py_arguments(struct parser *p, struct py_list *args, struct py_list *keywords, int allow_genexp, struct pos open)
 {
 	struct call c = { .p = p, .open = open, .args = p->stack.n };
@@ -146,7 +146,7 @@ static int at_slice_end(const struct parser *p)
 	return py_at(p, T_COLON) || py_at(p, T_COMMA) || py_at(p, T_RSQB);
 }
 
-/* Behind the lower bound, at the colon. */
+/* After the lower bound, at the colon. */
 static struct py_node *slice_rest(struct parser *p, struct py_node *lower, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Slice, start);

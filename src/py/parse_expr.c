@@ -238,7 +238,7 @@ static struct py_node *conditional(struct parser *p, struct py_node *body, struc
 	return py_done(p, n);
 }
 
-/* In brackets, an expression right behind another: most likely a comma is missing. A name
+/* In brackets, an expression directly after another: most likely a comma is missing. A name
  * followed by a string is an unknown string prefix instead. */
 static void check_missing_comma(struct parser *p, const struct py_node *n, struct pos start, const char *word)
 {

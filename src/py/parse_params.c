@@ -46,7 +46,7 @@ static struct py_node *parameter(struct params *s, int starred)
 	return py_done(p, n);
 }
 
-/* The value behind '=', or NULL. */
+/* The value after '=', or NULL. */
 static struct py_node *default_value(struct params *s)
 {
 	struct parser *p = s->p;

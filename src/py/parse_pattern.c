@@ -72,7 +72,7 @@ static struct py_node *singleton(struct parser *p)
 	return py_done(p, n);
 }
 
-/* The rest of a.b.c, behind its first name. */
+/* The rest of a.b.c, after its first name. */
 static struct py_node *attributes(struct parser *p, struct py_node *n, struct pos start)
 {
 	int length = 1;
@@ -113,7 +113,7 @@ static int at_keyword(struct parser *p)
 	return yes;
 }
 
-/* Point(x, y=0): behind the class, at its '('. Positional patterns come first. */
+/* Point(x, y=0): after the class, at its '('. Positional patterns come first. */
 static struct py_node *class_pattern(struct parser *p, struct py_node *cls, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_MatchClass, start);

@@ -124,8 +124,11 @@ static void print_assert(struct py_printer *p, const struct py_node *n)
 }
 
 static void print_global(struct py_printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
-static void print_nonlocal(struct py_printer *p, const struct py_node *n) { print_ids(p, "nonlocal",
-		&n->u.Nonlocal.names); }
+static void print_nonlocal(struct py_printer *p, const struct py_node *n)
+{
+	print_ids(p, "nonlocal", &n->u.Nonlocal.names);
+}
+
 static void print_pass(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }
 static void print_break(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "break\n"); }
 static void print_continue(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "continue\n"); }
@@ -214,7 +217,7 @@ static void print_for(struct py_printer *p, const struct py_node *n)
 	print_clause(p, "else", &n->u.For.orelse);
 }
 
-/* A single item in parentheses with nothing behind it would be read as a list of items, so it
+/* A single item in parentheses with nothing after it would be read as a list of items, so it
  * gets a second pair of parentheses. */
 static void print_with(struct py_printer *p, const struct py_node *n)
 {

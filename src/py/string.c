@@ -34,7 +34,7 @@ static uint32_t hex_escape(struct parser *p, const char **s, const char *end, in
 	return v;
 }
 
-/* \N{LATIN SMALL LETTER A}, behind the N. */
+/* \N{LATIN SMALL LETTER A}, after the N. */
 static uint32_t name_escape(struct parser *p, const char **s, const char *end, struct pos at)
 {
 	const char *name = *s + 1, *close;
@@ -67,7 +67,7 @@ static const char simple_escapes[128] = {
 	['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['v'] = '\v',
 };
 
-/* Decodes one escape; *s is behind the backslash. An unknown escape keeps its backslash. */
+/* Decodes one escape; *s is after the backslash. An unknown escape keeps its backslash. */
 static char *unescape_one(struct parser *p, const char **s, const char *end, int bytes, struct pos at, char *w)
 {
 	char c = *(*s)++;

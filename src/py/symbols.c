@@ -11,7 +11,7 @@ enum scope_type { SYM_MODULE, SYM_CLASS, SYM_FUNCTION, SYM_ANNOTATION };
 /* How a scope uses a name; flags. */
 enum use {
 	USE_READ = 1, USE_LOCAL = 2, USE_PARAM = 4, USE_GLOBAL = 8, USE_NONLOCAL = 16, USE_IMPORT = 32,
-		USE_ANNOTATED = 64,
+	USE_ANNOTATED = 64,
 	USE_LOOP = 128,          /* target of a comprehension's `for` */
 	USE_BOUND = USE_LOCAL | USE_PARAM | USE_IMPORT
 };
@@ -242,8 +242,7 @@ static void visit_iterable(struct table *t, struct py_node *iter)
 
 /* The first iterable belongs to the enclosing scope, all else to the comprehension's own. */
 static void visit_comprehension(struct table *t, const char *name, const struct py_list *generators,
-				struct py_node *value,
-				struct py_node *elt)
+				struct py_node *value, struct py_node *elt)
 {
 	const struct py_comprehension *first = &generators->v[0]->u.comprehension;
 

@@ -519,7 +519,7 @@ static void check_named(struct code *c, struct py_node *n, struct str id, enum p
 		FAIL(c, n, "cannot delete __debug__");
 }
 
-/* A future statement behind the allowed ones is refused. */
+/* A future statement after the allowed ones is refused. */
 static void visit_import(struct code *c, struct py_node *n)
 {
 	const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : &n->u.ImportFrom.names;

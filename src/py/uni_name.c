@@ -120,8 +120,7 @@ static int32_t syllable(struct str s)
 	};
 	static const char *const t[] = {
 		"", "G", "GG", "GS", "N", "NJ", "NH", "D", "L", "LG", "LM", "LB", "LS", "LT", "LP", "LH",
-		"M", "B", "BS",
-		"S", "SS", "NG", "J", "C", "K", "T", "P", "H",
+		"M", "B", "BS", "S", "SS", "NG", "J", "C", "K", "T", "P", "H",
 	};
 	int a = jamo(&s, l, COUNT_OF(l)), b = jamo(&s, v, COUNT_OF(v)), c = jamo(&s, t, COUNT_OF(t));
 

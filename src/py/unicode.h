@@ -18,7 +18,7 @@ int py_uni_is_printable(uint32_t c);
 int py_uni_is_id_start(uint32_t c);
 int py_uni_is_id_continue(uint32_t c);
 /* Checks and normalises (NFKC) an identifier that is not ASCII; fails the parse if it is not
- * one. The result has eight readable bytes behind it. */
+ * one. The result has eight readable bytes after it. */
 struct str py_uni_identifier(struct parser *p, const char *s, size_t n);
 /* The character with this name, or -1. */
 int32_t py_uni_by_name(struct str name);

@@ -1,6 +1,6 @@
 /* Added tokens: texts that are one token wherever they occur, found before the text is cut into
  * words. Of matches that start at the same position the longest counts, then the search goes on
- * behind it. Owns the trie and the rules on white space and word borders.
+ * after it. Owns the trie and the rules on white space and word borders.
  *
  * The trie is an array of nodes. Siblings are linked by `next`, the first node of each byte is in root[]. */
 #include "base/uni.h"

@@ -60,7 +60,8 @@ static int put_token(struct tok *t, struct str text, int64_t id, struct buf *wor
 	struct str b;
 
 	if (id < 0 || id >= t->count)
-		return err_set(e, ERR_FORMAT, "token '%.*s' has the impossible id %lld", STR_ARG(text), (long long)id);
+		return err_set(e, ERR_FORMAT, "token '%.*s' has the id %lld, which is out of range",
+			       STR_ARG(text), (long long)id);
 	m = map_put(&t->by_text, text);
 	buf_clear(work);
 	b = alphabet_decode(&t->alphabet, text, work) ? text : buf_str(work);
@@ -82,14 +83,15 @@ static int count_ids(struct tok *t, const struct json *vocab, const struct json 
 
 		id = json_int(json_member(vocab, i, &key), -1);
 		if (id < 0 || id >= TOK_ID_MAX)
-			return err_set(e, ERR_FORMAT, "token '%s' has no usable id", key);
+			return err_set(e, ERR_FORMAT, "token '%s' has no valid id", key);
 		top = MAX(top, id);
 	}
 	for (size_t i = 0; added && i < json_count(added); i++) {
 		if (json_need_int(json_at(added, i), "id", &id, e))
 			return err_wrap(e, "added token %zu", i);
 		if (id < 0 || id >= TOK_ID_MAX)
-			return err_set(e, ERR_FORMAT, "added token %zu has the impossible id %lld", i, (long long)id);
+			return err_set(e, ERR_FORMAT,
+				       "added token %zu has the id %lld, which is out of range", i, (long long)id);
 		top = MAX(top, id);
 	}
 	t->count = (int32_t)(top + 1);
@@ -238,7 +240,7 @@ static int parse_model(struct tok *t, const struct json *model, struct err *e)
 
 	for (size_t i = 0; i < COUNT_OF(refused); i++)
 		if (is_set(json_get(model, refused[i])))
-			return err_set(e, ERR_UNSUPPORTED, "a tokenizer with '%s'", refused[i]);
+			return err_set(e, ERR_UNSUPPORTED, "tokenizers with '%s' are not supported", refused[i]);
 	if (parse_vocab(t, vocab, e) || parse_merges(t, json_get(model, "merges"), e))
 		return -1;
 	t->bpe.unk = unk && json_kind(unk) == JSON_STRING ? tok_find(t, json_str(unk, "")) : BPE_NONE;
@@ -331,12 +333,12 @@ static int parse_normalizer(struct tok *t, const struct json *j, struct err *e)
 		return 0;
 	}
 	if (!str_is(type, "NFC"))
-		return err_set(e, ERR_UNSUPPORTED, "normalizer '%.*s'", STR_ARG(type));
+		return err_set(e, ERR_UNSUPPORTED, "normalizer '%.*s' is not supported", STR_ARG(type));
 	t->nfc = 1;
 	return 0;
 }
 
-/* The tokens that the post-processor adds, in front of the text and behind it:
+/* The tokens that the post-processor adds, in front of the text and after it:
  * [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, ...] */
 static int parse_template(struct tok *t, const struct json *j, struct err *e)
 {
@@ -361,7 +363,8 @@ static int parse_template(struct tok *t, const struct json *j, struct err *e)
 			int64_t id = json_int(json_at(ids, k), -1);
 
 			if (id < 0 || id >= t->count)
-				return err_set(e, ERR_FORMAT, "post-processor: bad id for '%s'", key);
+				return err_set(e, ERR_FORMAT,
+					       "post-processor: id of special token '%s' is out of range", key);
 			if (vec_push(side, (int32_t)id))
 				return err_nomem(e);
 		}
@@ -369,7 +372,7 @@ static int parse_template(struct tok *t, const struct json *j, struct err *e)
 	return 0;
 }
 
-/* TemplateProcessing adds tokens; ByteLevel only affects offsets, which nobody asks for. */
+/* TemplateProcessing adds tokens; ByteLevel only affects offsets, which are not offered here. */
 static int parse_post(struct tok *t, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -387,7 +390,8 @@ static int parse_post(struct tok *t, const struct json *j, struct err *e)
 	}
 	if (str_is(type, "TemplateProcessing"))
 		return parse_template(t, j, e);
-	return str_is(type, "ByteLevel") ? 0 : err_set(e, ERR_UNSUPPORTED, "post-processor '%.*s'", STR_ARG(type));
+	return str_is(type, "ByteLevel") ? 0 :
+		err_set(e, ERR_UNSUPPORTED, "post-processor '%.*s' is not supported", STR_ARG(type));
 }
 
 /* --- the whole ------------------------------------------------------------------------------------- */
@@ -402,14 +406,15 @@ static int parse_root(struct tok *t, const struct json *root, struct err *e)
 	struct str type = json_str(model ? json_get(model, "type") : NULL, "BPE");
 
 	if (!vocab || json_kind(vocab) != JSON_OBJECT || !str_is(type, "BPE"))
-		return err_set(e, ERR_UNSUPPORTED, "not a BPE tokenizer (\"model\" has type '%.*s')", STR_ARG(type));
+		return err_set(e, ERR_UNSUPPORTED,
+			       "only BPE tokenizers are supported (\"model\" has type '%.*s')", STR_ARG(type));
 	if (is_set(json_get(root, "truncation")))
-		log_warn("tokenizer: the file's truncation setting is not applied");
+		log_warn("tokenizer: the truncation setting of the file is ignored");
 	if (count_ids(t, vocab, added, e) || parse_model(t, model, e) || parse_added(t, added, e) ||
 	    parse_normalizer(t, json_get(root, "normalizer"), e) || build_added_sets(t, e) ||
 	    pre_parse(&t->pre, pre, e) || parse_post(t, json_get(root, "post_processor"), e))
 		return -1;
-	return t->pre.byte_level ? 0 : err_set(e, ERR_UNSUPPORTED, "a tokenizer that is not byte-level");
+	return t->pre.byte_level ? 0 : err_set(e, ERR_UNSUPPORTED, "only byte-level tokenizers are supported");
 }
 
 /* See tok.h. NULL on error. */

@@ -89,7 +89,7 @@ static size_t digits_end(const unsigned char *p, size_t n, size_t i, int most)
 	return i;
 }
 
-/* A run of characters that are neither space, letter nor number, and the line ends behind it. */
+/* A run of characters that are neither space, letter nor number, and the line ends after it. */
 static size_t symbols_end(const unsigned char *p, size_t n, size_t i)
 {
 	i = run_end(p, n, i, C_OTHER);
@@ -99,7 +99,7 @@ static size_t symbols_end(const unsigned char *p, size_t n, size_t i)
 }
 
 /* The end of white space: up to its last line end if it has one. Otherwise all but the last
- * character, which belongs to the word behind it. Otherwise that one character. */
+ * character, which belongs to the word after it. Otherwise that one character. */
 static size_t spaces_end(const unsigned char *p, size_t n, size_t at)
 {
 	size_t i = at, k, line = 0, last = at;

@@ -122,7 +122,7 @@ static int known_digits(struct str pattern)
 
 /* --- parsing -------------------------------------------------------------------------------- */
 
-/* What happens to the matches of a stage, by their names in the file. */
+/* The treatment of a stage's matches, by its name in the file. */
 static const struct { const char *name; enum pre_behavior behavior; } behaviors[] = {
 	{ "Isolated", PRE_ISOLATED },
 	{ "Removed", PRE_REMOVED },
@@ -135,7 +135,7 @@ static const struct { const char *name; enum pre_behavior behavior; } behaviors[
 static struct pre_stage *new_stage(struct pre *p, struct err *e)
 {
 	if (p->n == PRE_STAGES) {
-		err_set(e, ERR_UNSUPPORTED, "more than %d pre-tokenizers", PRE_STAGES);
+		err_set(e, ERR_UNSUPPORTED, "more than %d pre-tokenizers are not supported", PRE_STAGES);
 		return NULL;
 	}
 	p->stage[p->n] = (struct pre_stage){ .kind = PRE_REGEX };
@@ -167,11 +167,11 @@ static int parse_split(struct pre *p, const struct json *j, struct err *e)
 	while (i < COUNT_OF(behaviors) && !str_is(name, behaviors[i].name))
 		i++;
 	if (i == COUNT_OF(behaviors))
-		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer behavior '%.*s'", STR_ARG(name));
+		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer behavior '%.*s' is not supported", STR_ARG(name));
 	s->behavior = behaviors[i].behavior;
 	s->invert = json_bool(json_get(j, "invert"), 0);
 	if (!pattern || json_kind(pattern) != JSON_OBJECT)
-		return err_set(e, ERR_FORMAT, "pre-tokenizer Split without a pattern");
+		return err_set(e, ERR_FORMAT, "pre-tokenizer Split has no pattern");
 	if (json_get(pattern, "String")) {
 		quote_pattern(json_str(json_get(pattern, "String"), ""), &quoted);
 		rc = compile(s, buf_str(&quoted), e);
@@ -218,7 +218,7 @@ int pre_parse(struct pre *p, const struct json *j, struct err *e)
 	struct str type = json_str(j ? json_get(j, "type") : NULL, "");
 
 	if (p->byte_level)
-		return err_set(e, ERR_UNSUPPORTED, "a pre-tokenizer after ByteLevel");
+		return err_set(e, ERR_UNSUPPORTED, "a pre-tokenizer after ByteLevel is not supported");
 	if (str_is(type, "Sequence")) {
 		const struct json *list = json_get(j, "pretokenizers");
 
@@ -233,7 +233,7 @@ int pre_parse(struct pre *p, const struct json *j, struct err *e)
 		return parse_byte_level(p, j, e);
 	if (str_is(type, "Digits"))
 		return parse_digits(p, j, e);
-	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer '%.*s'", STR_ARG(type));
+	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer '%.*s' is not supported", STR_ARG(type));
 }
 
 void pre_release(struct pre *p)
@@ -253,8 +253,8 @@ static int push(struct pre_pieces *out, size_t a, size_t b)
 /* Adds a stretch a..b that matched (or did not) by the stage's behaviour. *last says whether
  * the stretch before it matched (-1: there is none). Pieces before `first` belong to other
  * texts. */
-static int place(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
-		 int match, int *last)
+static int add_stretch(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
+		       int match, int *last)
 {
 	struct pre_piece *prev = out->n > first ? &out->v[out->n - 1] : NULL;
 	int was = *last;
@@ -301,8 +301,8 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 		if (rc < 0)
 			return err_set(e, ERR_UNSUPPORTED,
 				       "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
-		bad = place(s, out, first, base + done, base + o[0], s->invert, &last) ||
-			place(s, out, first, base + o[0], base + o[1], !s->invert, &last);
+		bad = add_stretch(s, out, first, base + done, base + o[0], s->invert, &last) ||
+			add_stretch(s, out, first, base + o[0], base + o[1], !s->invert, &last);
 		done = o[1];
 		at = o[1];
 		if (o[1] == o[0]) {                    /* an empty match: go on by one character */
@@ -314,7 +314,7 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 		}
 	}
 	if (!bad)
-		bad = place(s, out, first, base + done, base + text.n, s->invert, &last);
+		bad = add_stretch(s, out, first, base + done, base + text.n, s->invert, &last);
 	return bad ? err_nomem(e) : 0;
 }
 

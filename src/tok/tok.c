@@ -267,7 +267,7 @@ static size_t incomplete_tail(const unsigned char *p, size_t n)
 			return 0;
 		if (c < 0xC0)
 			continue;
-		/* The lead byte: the bytes behind it may still become a character if all of
+		/* The lead byte: the bytes after it may still become a character if all of
 		 * them fit. */
 		return c >= 0xC2 && c <= 0xF4 && utf8_decode((const char *)p + n - k, k, &cp, &bad) == k && bad ? k : 0;
 	}

@@ -16,7 +16,7 @@
 
 /* --- words of the text ------------------------------------------------------------------------- */
 
-/* The index behind the line that starts at `at`. */
+/* The index after the line that starts at `at`. */
 static size_t line_end(struct str text, size_t at)
 {
 	const char *nl = memchr(text.p + at, '\n', text.n - at);
@@ -30,8 +30,8 @@ static int count_words(struct map *words, struct str text, const struct tok_trai
 	for (size_t i = 0, end; i < text.n; i = end) {
 		struct map_entry *m;
 
-		end = job->lines ? line_end(text, i) : pre_llm_next((const unsigned char *)text.p, text.n,
-								    i, job->digits);
+		end = job->lines ? line_end(text, i) :
+			pre_llm_next((const unsigned char *)text.p, text.n, i, job->digits);
 		m = map_put(words, (struct str){ .p = text.p + i, .n = end - i });
 		if (!m)
 			return -1;
@@ -438,13 +438,13 @@ static int run(struct train_result *out, const struct tok_train *job, size_t tok
 		    count_pairs(&t) || learn(&t, tokens, job->min_count ? job->min_count : 2)))
 		rc = err_nomem(e);
 	if (!rc && out->tokens.n < tokens)
-		log_warn("tokenizer: the text gave %zu tokens of the %zu asked for", out->tokens.n, tokens);
+		log_warn("tokenizer: the text gave only %zu of the %zu tokens asked for", out->tokens.n, tokens);
 	map_release(&counts);
 	trainer_release(&t);
 	return rc;
 }
 
-/* See tok.h. Special tokens get the ids behind the learned ones. */
+/* See tok.h. Special tokens get the ids after the learned ones. */
 int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 {
 	struct train_result r = { .arena = ARENA_INIT };
@@ -455,10 +455,10 @@ int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 		specials++;
 	if (job->vocab < 0 || (size_t)job->vocab < 256 + specials)
 		return err_set(e, ERR_RANGE,
-			       "a vocabulary of %d is too small: 256 bytes and %zu special tokens",
+			       "a vocabulary of %d tokens is too small: it must hold 256 bytes and %zu special tokens",
 			       job->vocab, specials);
 	if (job->digits != 1 && job->digits != 3)
-		return err_set(e, ERR_RANGE, "digits go together by 1 or 3, not %d", job->digits);
+		return err_set(e, ERR_RANGE, "the longest run of digits must be 1 or 3, not %d", job->digits);
 	rc = run(&r, job, (size_t)job->vocab - specials, e);
 	if (!rc)
 		rc = tok_train_write(dir, job, &r, e);

@@ -202,8 +202,8 @@ static int put_file(const char *dir, const char *name, struct buf *text, struct 
 	int rc;
 
 	buf_addc(text, '\n');
-	rc = !path_join(&path, dir, name) ? err_nomem(e) : buf_check(text, e) ? -1 : file_replace(path.p,
-			buf_str(text), e);
+	rc = !path_join(&path, dir, name) ? err_nomem(e) : buf_check(text, e) ? -1 :
+		file_replace(path.p, buf_str(text), e);
 	buf_release(&path);
 	buf_release(text);
 	return rc;
