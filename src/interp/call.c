@@ -108,6 +108,7 @@ int make_function(struct host *h, struct host_frame *f, const struct py_node *n,
 
 /* --- binding arguments ------------------------------------------------------------------------ */
 
+/* The parameters of a def or lambda. */
 static const struct py_arguments *args_of(const struct func_obj *fn)
 {
 	return fn->node->kind == PY_Lambda ? &fn->node->u.Lambda.args->u.arguments :
@@ -376,6 +377,7 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 	return rc;
 }
 
+/* fn(a). */
 int host_call1(struct host *h, struct val fn, struct val a, struct val *out)
 {
 	struct call_args args = { .a = &a, .n = 1 };

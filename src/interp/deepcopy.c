@@ -63,6 +63,7 @@ static int copy_tensor(struct copier *c, struct val v, struct val *out)
 	return 0;
 }
 
+/* Copies the members of a list or tuple. */
 static int copy_items(struct copier *c, const struct seq_obj *s, struct val into)
 {
 	for (size_t i = 0; i < s->n; i++) {

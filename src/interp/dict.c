@@ -364,6 +364,7 @@ struct val *dict_find(struct val dict, const char *key)
 	return NULL;
 }
 
+/* namespace[name] = v. */
 int attrs_set(struct host *h, struct dict_obj *d, struct str_obj *name, struct val v)
 {
 	struct dict_entry *e = attrs_entry(d, (struct str){ .p = name->p, .n = name->n }, name->hash);

@@ -71,6 +71,7 @@ static int next_view(struct host *h, struct iter_obj *it, struct val *out)
 	return shows(it->src) == 'i' && val_tuple(h, kv, 2, out) ? -1 : 1;
 }
 
+/* The size is noted, so that a change during the loop is detected. */
 int view_iter(struct host *h, struct val v, struct val *it)
 {
 	if (val_iter(h, v, next_view, it))
@@ -167,6 +168,7 @@ static int d_keys(struct bind *b) { return make(b, "types.dict_keys"); }
 static int d_values(struct bind *b) { return make(b, "types.dict_values"); }
 static int d_items(struct bind *b) { return make(b, "types.dict_items"); }
 
+/* d.keys().isdisjoint(iterable). */
 static int v_isdisjoint(struct bind *b)
 {
 	struct val mine, other, both;

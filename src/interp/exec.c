@@ -248,6 +248,7 @@ static int delete_target(struct host *h, struct host_frame *f, const struct py_n
 	}
 }
 
+/* Targets are deleted from left to right. */
 static enum flow exec_delete(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Delete.targets.n; i++)
@@ -274,6 +275,7 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 	return yes;
 }
 
+/* Records the outcome through test_of. */
 static enum flow exec_if(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.If.test);
@@ -342,6 +344,7 @@ static enum flow exec_return(struct host *h, struct host_frame *f, const struct 
 	return FLOW_RETURN;
 }
 
+/* The value is dropped with the temporaries of the statement. */
 static enum flow exec_expr(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
@@ -662,6 +665,7 @@ static enum flow exec_import_stmt(struct host *h, struct host_frame *f, const st
 	return exec_import(h, f, n) ? FLOW_FAIL : FLOW_NEXT;
 }
 
+/* Runs the body of the case that matches; without one the statement does nothing. */
 static enum flow exec_match_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_node *c;

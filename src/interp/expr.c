@@ -47,6 +47,7 @@ static int eval_constant(struct host *h, struct host_frame *f, const struct py_n
 	return 0;
 }
 
+/* A variable; f->node is set because an unbound name fails. */
 static int eval_name(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	f->node = n;
@@ -71,6 +72,7 @@ static int eval_optional(struct host *h, struct host_frame *f, const struct py_n
 	return n ? eval_expr(h, f, n, out) : 0;
 }
 
+/* lower:upper:step in a subscript. */
 static int eval_slice(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, c;
@@ -110,6 +112,7 @@ static int eval_binop(struct host *h, struct host_frame *f, const struct py_node
 	return 0;
 }
 
+/* -x, +x, ~x, not x. */
 static int eval_unary(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -209,6 +212,7 @@ static int eval_list(struct host *h, struct host_frame *f, const struct py_node 
 	return val_list(h, NULL, 0, out) ? -1 : eval_items(h, f, &n->u.List.elts, *out);
 }
 
+/* (a, *b, c). */
 static int eval_tuple(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
@@ -288,6 +292,7 @@ static int eval_yield_from(struct host *h, struct host_frame *f, const struct py
 	return list_extend(h, f->yields, v);
 }
 
+/* *x is valid only where another function takes it apart. */
 static int eval_starred(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	(void)out;

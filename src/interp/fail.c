@@ -140,6 +140,7 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 	return -1;
 }
 
+/* Raises a built-in exception; the reason code is that of its class. */
 int host_raise(struct host *h, enum host_exc x, const char *fmt, ...)
 {
 	va_list ap;
@@ -191,6 +192,7 @@ int host_raise_err(struct host *h, const struct err *e)
 	return raise_as(h, EXC_RuntimeError, REASON_shape_error, "%s", e->text);
 }
 
+/* Is the pending exception an instance of class x? A fatal failure never is. */
 int host_exc_is(struct host *h, enum host_exc x)
 {
 	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT &&

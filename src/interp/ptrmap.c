@@ -9,6 +9,7 @@ static size_t ptr_slot(const void *key, size_t slots)
 	return (size_t)(x >> 32) & (slots - 1);
 }
 
+/* NULL if the key is absent. */
 void *ptr_map_get(const struct ptr_map *m, const void *key)
 {
 	if (!m->slots)

@@ -11,8 +11,10 @@ enum scope_kind { SCOPE_MODULE, SCOPE_CLASS, SCOPE_FUNCTION };
  * dictionary. */
 enum var_kind { VAR_GLOBAL, VAR_LOCAL, VAR_CELL, VAR_FREE, VAR_NAME };
 
-struct var { const char *id; enum var_kind kind; int index; }; /* id: pointer of the identifier, unique in its source */
-struct capture { int from_free; int index; };     /* where the enclosing frame has the cell */
+/* A variable; id is the pointer of its identifier, which is unique in its source. */
+struct var { const char *id; enum var_kind kind; int index; };
+/* Where the enclosing frame has the cell: in its free variables or in a slot. */
+struct capture { int from_free; int index; };
 
 /* The variables of a module, class body, function or comprehension. Owned by its unit. */
 struct scope {

@@ -24,9 +24,9 @@ struct sig {
 	struct sig_param p[SIG_SLOTS];
 	size_t n, n_positional;    /* slots; those that take positional arguments */
 	int star, starstar;        /* slot or -1 */
+	/* Slots with a meaning for every operator (bind_check.c); -1: there is none. */
 	int device;                /* "device" */
-	/* tensors that pick elements: "picks", or the second of one that accumulates; or -1 */
-	int index;                 /* "picks", or slot 1 of one with "accumulate" */
+	int index;                 /* index tensors: "picks", or slot 1 of a row with "accumulate" */
 	int fills;                 /* "value" or "fill_value": a tensor in it is copied */
 	int adds;                  /* "accumulate" or "reduce": if given, the call computes */
 	int is_new;                /* a row "X.__new__": slot 0 is the class */

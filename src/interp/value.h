@@ -177,8 +177,8 @@ struct val *dict_find(struct val dict, const char *key);                      /*
 int dict_del(struct host *h, struct val dict, struct val key);                /* returns as dict_get */
 static inline struct str val_text(struct val v) { return (struct str){ .p = v.u.s->p, .n = v.u.s->n }; }
 
-void val_keep(struct val v); /* adds a reference */
-void val_drop(struct host *h, struct val v);                                  /* gives one up */
+void val_keep(struct val v);                      /* adds a reference */
+void val_drop(struct host *h, struct val v);      /* gives one up */
 
 /* --- asking -------------------------------------------------------------------------- */
 

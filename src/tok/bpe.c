@@ -73,6 +73,7 @@ uint64_t bpe_pair(const struct bpe *b, int32_t left, int32_t right)
 	return b->key[i] == BPE_EMPTY ? BPE_NO_MERGE : b->value[i];
 }
 
+/* Frees the scratch memory; the struct can be reused after it is zeroed. */
 void bpe_work_release(struct bpe_work *w)
 {
 	mem_free(w->sym);

@@ -13,6 +13,7 @@ struct chat_vars { /* context of set_variables */
 	const struct tok_chat *c;
 };
 
+/* Sets a template variable to a token's text, if the tokenizer names one. */
 static void set_token(struct jinja *j, const char *name, const char *text)
 {
 	if (text)

@@ -47,6 +47,7 @@ fail:
 	return NULL;
 }
 
+/* Accepts NULL and a half-built encoder. */
 void tok_enc_free(struct tok_enc *x)
 {
 	if (!x)
@@ -196,6 +197,7 @@ static int encode_around(struct tok_enc *x, const struct added_set *set, struct 
 	return rest(x, (struct str){ .p = text.p + from, .n = text.n - from }, plain, out, e);
 }
 
+/* The last step: text without any added token. */
 static int rest_words(struct tok_enc *x, struct str text, int plain, struct tok_ids *out, struct err *e)
 {
 	(void)plain;
@@ -295,6 +297,7 @@ void tok_stream_add(struct tok_stream *s, int32_t id, struct buf *out)
 	buf_release(&raw);
 }
 
+/* Bytes that never became a character are shown as U+FFFD. */
 void tok_stream_end(struct tok_stream *s, struct buf *out)
 {
 	uni_lossy((struct str){ .p = (const char *)s->held, .n = s->n }, out);
@@ -322,6 +325,7 @@ void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_spec
 int32_t tok_count(const struct tok *t) { return t->count; }
 int32_t tok_eos(const struct tok *t) { return t->names.eos; }
 
+/* The id of a token by its text in the file; -1 if there is none. */
 int32_t tok_find(const struct tok *t, struct str token)
 {
 	const struct map_entry *m = map_get(&t->by_text, token);

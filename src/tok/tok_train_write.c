@@ -18,6 +18,7 @@ static void printable(const struct tok_alphabet *a, struct str bytes, struct buf
 		buf_add(out, u, utf8_encode(a->cp[(unsigned char)bytes.p[i]], u));
 }
 
+/* One member of a JSON object. */
 static void add_flag(struct jw *w, const char *key, int value)
 {
 	jw_key(w, key);
