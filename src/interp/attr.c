@@ -78,7 +78,6 @@ static int bind_member(struct host *h, struct val self, struct class_obj *c, str
 	return 0;
 }
 
-
 /* Names that every value has: __class__, __dict__, __doc__. */
 static int common_attr(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {

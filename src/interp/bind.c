@@ -245,7 +245,7 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	host_count_work(op, a, n, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
-		h->o.called(h->o.called_ctx, &(struct host_op_call){
+		h->o.called(h->o.called_ctx, &(struct host_op_call) {
 			.name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }

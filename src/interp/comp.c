@@ -199,7 +199,7 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 		return host_raise(h, EXC_ValueError, "generator already executing");
 	if (host_enter(h))
 		return -1;
-	f = (struct host_frame){
+	f = (struct host_frame) {
 		.up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
 		.slots = v + GEN_SLOTS, .cells = v + GEN_SLOTS + s->n_slots,
 		.fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,

@@ -311,7 +311,7 @@ int lib_knows_module(const struct host_lib *lib, struct str dotted)
 	return w == WORD_MODULE ? LIB_MODULE : w == WORD_HIDDEN ? LIB_HIDDEN : 0;
 }
 
-/* True also for an unlisted owner, because unsupported is the safer answer than AttributeError. */
+/* True also for an unlisted owner, because `unsupported` is safer than an AttributeError. */
 int lib_knows(const struct host_lib *lib, struct str dotted)
 {
 	struct str last, owner = owner_of(dotted, &last);

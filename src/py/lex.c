@@ -44,8 +44,8 @@ static uint32_t name_hash(const char *s, size_t n)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* Compares names of equal length. Both have eight readable bytes after them; most names are no
- * longer. */
+/* Compares names of equal length. Both have eight readable bytes after them, so a name of up to
+ * eight bytes is one comparison. */
 static inline int same_name(const char *a, const char *b, size_t n)
 {
 	uint64_t x, y;
