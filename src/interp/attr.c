@@ -2,8 +2,8 @@
  * del x.name, and the call of special methods. Owns the lookup order and the names a program
  * may not touch. Does not own classes and their MRO (class.c) or module contents (import.c).
  *
- * Lookup order of an instance, as in CPython: a property of the class, then the instance's dictionary,
- * then any other member of the class (bound to the instance), then __getattr__.
+ * Lookup order of an instance, as in CPython: a property of the class, then the instance's
+ * dictionary, then any other member of the class (bound to the instance), then __getattr__.
  *
  * Return convention of the readers: 1 found, 0 absent, -1 failed. Results are temporaries. */
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* Integers beyond 64 bits: sign and magnitude, 32-bit digits with the least first, schoolbook
  * algorithms. Results that fit int64 come back as V_INT, so a V_BIG is never small.
  *
- * Sizes are limited: an integer of more than BIG_DIGITS digits (2 million bits) ends the program with
- * out_of_memory. Costs are charged as fuel: linear for addition, quadratic for multiplication. */
+ * Sizes are limited: an integer of more than BIG_DIGITS digits (2 million bits) ends the program
+ * with out_of_memory. Costs are charged as fuel: linear for addition, quadratic for
+ * multiplication. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Built-in functions and the constructors of built-in types: text, numbers, objects. Those over
  * sequences are in builtins_seq.c.
  *
- * Each function serves one row of builtin_rows; bind.h describes rows and slots. A constructor is the row
- * "X.__new__", whose slot 0 is the class. Results go to b->out and are temporaries. */
+ * Each function serves one row of builtin_rows; bind.h describes rows and slots. A constructor is
+ * the row "X.__new__", whose slot 0 is the class. Results go to b->out and are temporaries. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

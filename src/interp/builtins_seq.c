@@ -1,8 +1,9 @@
 /* Built-in functions and types over sequences: containers, iterators, reductions, order. The
  * rest is in builtins.c.
  *
- * enumerate, zip, map and filter are lazy as in Python: an iterator object whose src is the iterator or
- * tuple of iterators underneath. Every element costs fuel, so itertools-style loops cannot run for ever. */
+ * enumerate, zip, map and filter are lazy as in Python: an iterator object whose src is the
+ * iterator or tuple of iterators underneath. Every element costs fuel, so itertools-style loops
+ * cannot run for ever. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"

@@ -1,12 +1,13 @@
 /* Calls: making functions, evaluating arguments, binding them to parameters, running bodies.
  * The messages are CPython's.
  *
- * Ownership: arguments are borrowed from the caller, whose temporaries hold them. A frame's slots hold
- * their own references. The result is a temporary of the caller: call_function drains everything else
- * that the body made.
+ * Ownership: arguments are borrowed from the caller, whose temporaries hold them. A frame's slots
+ * hold their own references. The result is a temporary of the caller: call_function drains
+ * everything else that the body made.
  *
- * A generator function is not suspended at `yield`. Its body runs to the end, the yielded values are
- * collected in a list, and the caller iterates over that list. An endless generator runs out of fuel. */
+ * A generator function is not suspended at `yield`. Its body runs to the end, the yielded values
+ * are collected in a list, and the caller iterates over that list. An endless generator runs out
+ * of fuel. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"

@@ -1,9 +1,9 @@
 /* Classes: the built-in types, class statements, the method resolution order, instances and
  * isinstance. Owns struct class_obj. Does not own attribute lookup through instances (attr.c).
  *
- * Built-in types (native.def) have a dotted name in `native` and take their members from binding rows,
- * each made at first use. Exceptions (exc.def) are made at first use as well. Every class lives as long
- * as its host, so classes are referred to by plain pointers. */
+ * Built-in types (native.def) have a dotted name in `native` and take their members from binding
+ * rows, each made at first use. Exceptions (exc.def) are made at first use as well. Every class
+ * lives as long as its host, so classes are referred to by plain pointers. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -31,9 +31,9 @@ static const struct { const char *name; int base; } excs[EXCS] = {
 
 /* --- method resolution order: C3 -------------------------------------------------------------
  *
- * The MRO of class D(B, C) merges the MROs of B and C and the list (B, C). The next class is the first
- * head of a line that no other line has in its tail. If there is none, the bases contradict each other.
- * Example: A; B(A); C(A); D(B, C) gives D, B, C, A, object. */
+ * The MRO of class D(B, C) merges the MROs of B and C and the list (B, C). The next class is the
+ * first head of a line that no other line has in its tail. If there is none, the bases contradict
+ * each other. Example: A; B(A); C(A); D(B, C) gives D, B, C, A, object. */
 
 struct line { struct class_obj **v; size_t n; }; /* what is left of one MRO to be merged */
 

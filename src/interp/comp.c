@@ -1,8 +1,8 @@
 /* Comprehensions. [..], {..} and {k: v} run to the end in a frame of their own, with their own
  * variables. A generator expression keeps its frame in a list between one element and the next.
  *
- * `[f(x) for y in v if p(y) for x in y]` has two levels. The iterable of the first level is evaluated in
- * the enclosing frame, all else inside. */
+ * `[f(x) for y in v if p(y) for x in y]` has two levels. The iterable of the first level is
+ * evaluated in the enclosing frame, all else inside. */
 #include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
@@ -121,9 +121,9 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 
 /* --- generator expressions ------------------------------------------------------------------
  *
- * The state of a generator is a list, it->src: three fixed entries (GEN_FUNCTION, GEN_CLASS, GEN_MODULE),
- * then the variables, the cells, and one iterator per level. The list holds the references, so freeing
- * the iterator frees the frame. */
+ * The state of a generator is a list, it->src: three fixed entries (GEN_FUNCTION, GEN_CLASS,
+ * GEN_MODULE), then the variables, the cells, and one iterator per level. The list holds the
+ * references, so freeing the iterator frees the frame. */
 
 enum { GEN_READY, GEN_RUNS, GEN_ENDED };        /* iter_obj.n; .i is the innermost level with an iterator */
 enum { GEN_FUNCTION, GEN_CLASS, GEN_MODULE, GEN_SLOTS };

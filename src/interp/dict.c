@@ -1,9 +1,9 @@
 /* Hash tables: dict, set and every namespace (modules, classes, instances). Owns hashing,
  * lookup and insertion order. Python-level methods are in seq_methods.c and dict_view.c.
  *
- * Layout as in CPython: entries are in an array in insertion order, and a table of slots maps a hash
- * to an entry index + 1 by linear probing. A removed entry stays as a V_UNSET hole until the table is
- * rebuilt, so positions of an iterator remain valid.
+ * Layout as in CPython: entries are in an array in insertion order, and a table of slots maps a
+ * hash to an entry index + 1 by linear probing. A removed entry stays as a V_UNSET hole until the
+ * table is rebuilt, so positions of an iterator remain valid.
  *
  * Invariant: comparing keys may run program code (__eq__), which may change the table. dict_locate
  * starts again when `version` changed meanwhile. */

@@ -2,9 +2,9 @@
  * statement kind, dispatched by `table`. Expressions are in expr.c, calls in call.c, match in
  * match.c.
  *
- * Invariants: each statement drops the temporaries it made (exec_block). `return` hands its value over
- * in f->ret, which holds its own reference. A statement says by enum flow how execution goes on;
- * FLOW_FAIL means that an exception or a fatal failure is pending. */
+ * Invariants: each statement drops the temporaries it made (exec_block). `return` hands its value
+ * over in f->ret, which holds its own reference. A statement says by enum flow how execution goes
+ * on; FLOW_FAIL means that an exception or a fatal failure is pending. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"

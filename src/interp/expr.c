@@ -2,9 +2,9 @@
  * which is CPython's: left to right. Operators themselves are in operator.c and order.c, calls
  * in call.c, comprehensions in comp.c.
  *
- * Invariants: each result is immediate or held as a temporary. f->node is set just before an operation
- * that can fail, so that its message points at the right expression. In a dry run with h->o.path set,
- * outcomes of tests and kinds of values are recorded (work.c). */
+ * Invariants: each result is immediate or held as a temporary. f->node is set just before an
+ * operation that can fail, so that its message points at the right expression. In a dry run with
+ * h->o.path set, outcomes of tests and kinds of values are recorded (work.c). */
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"

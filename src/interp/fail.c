@@ -1,16 +1,16 @@
 /* Failures: exceptions, fatal ends, limits, and how they become a diagnostic. Owns h->fail and
  * the counters of fuel and depth. Does not own try statements (exec.c).
  *
- * Two kinds of failure, see state.h: an exception is pending in h->fail.exc and program code may catch
- * it. A fatal failure (limit, forbidden name, unsupported function) ends the program and is not
- * catchable: `except: pass` cannot hide it. The first fatal failure is kept.
+ * Two kinds of failure, see state.h: an exception is pending in h->fail.exc and program code may
+ * catch it. A fatal failure (limit, forbidden name, unsupported function) ends the program and is
+ * not catchable: `except: pass` cannot hide it. The first fatal failure is kept.
  *
  * The position of a failure is that of the innermost frame of the program's own source, not of the
  * prelude: a message about nn.Linear points at the line that called it.
  *
- * Fuel: each statement, expression and iteration costs one step (host_step); functions that work in a C loop
- * pay by its length (host_burn). A run out of fuel is fatal. So no program runs for ever, and the limit
- * does not depend on the machine's speed. */
+ * Fuel: each statement, expression and iteration costs one step (host_step); functions that work
+ * in a C loop pay by its length (host_burn). A run out of fuel is fatal. So no program runs for
+ * ever, and the limit does not depend on the machine's speed. */
 #include <stdio.h>
 
 #include "interp/attr.h"

@@ -1,7 +1,7 @@
 /* Formatting: format specifications, f-strings, str.format and the % operator.
  *
- * All of them end in struct spec: a parsed specification, which pad() and emit_number() apply. The digits
- * of floats come from printf, whose results are correctly rounded as CPython's are. */
+ * All of them end in struct spec: a parsed specification, which pad() and emit_number() apply.
+ * The digits of floats come from printf, whose results are correctly rounded as CPython's are. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

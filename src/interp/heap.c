@@ -10,9 +10,10 @@
  * - All objects are on one doubly linked list. host_free_objects walks it and thereby frees the
  *   objects that reference cycles kept alive; there is no cycle collector.
  *
- * Memory limit: lim.bytes counts objects and their arrays, lim.tensor_bytes counts storages that the
- * program's tensors own. Their sum may not pass o.memory. Memory is charged before it is allocated and
- * uncharged when it is freed; a refusal is fatal (out_of_memory) and cannot be caught by the program. */
+ * Memory limit: lim.bytes counts objects and their arrays, lim.tensor_bytes counts storages that
+ * the program's tensors own. Their sum may not pass o.memory. Memory is charged before it is
+ * allocated and uncharged when it is freed; a refusal is fatal (out_of_memory) and cannot be
+ * caught by the program. */
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -85,9 +86,10 @@ static size_t obj_size(const struct obj *o)
 
 /* --- small objects ---------------------------------------------------------------------------------
  *
- * Most objects have at most 256 bytes and die within one statement. They are cut from arena blocks.
- * A freed one goes to a list of spares of its size class and serves the next object of that class.
- * Under the address sanitizer each object is an allocation of its own, so that a use after free is seen. */
+ * Most objects have at most 256 bytes and die within one statement. They are cut from arena
+ * blocks. A freed one goes to a list of spares of its size class and serves the next object of
+ * that class. Under the address sanitizer each object is an allocation of its own, so that a use
+ * after free is seen. */
 
 enum { SMALL_MOST = MEM_WATCHED ? 0 : HEAP_SMALL * HEAP_STEP };
 

@@ -1,9 +1,9 @@
 /* Modules: import statements, and members of modules, which are made at first use from binding
  * rows, built-in types and prelude definitions.
  *
- * A library module (trusted) is lazy: torch.nn.Linear is evaluated from its prelude file when a program
- * first names it. The prelude itself stays invisible: a program sees a name only if the real library
- * has it (module_obj.known), so it cannot tell this engine from PyTorch. */
+ * A library module (trusted) is lazy: torch.nn.Linear is evaluated from its prelude file when a
+ * program first names it. The prelude itself stays invisible: a program sees a name only if the
+ * real library has it (module_obj.known), so it cannot tell this engine from PyTorch. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"

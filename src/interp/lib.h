@@ -1,6 +1,6 @@
-/* The things that programs can import: tables of bound names, and Python sources that are part of this
- * program (the prelude). The interpreter finds names here; torch/prelude.h provides the tables
- * and sources. */
+/* The things that programs can import: tables of bound names, and Python sources that are part of
+ * this program (the prelude). The interpreter finds names here; torch/prelude.h provides the
+ * tables and sources. */
 #ifndef INTERP_LIB_H
 #define INTERP_LIB_H
 

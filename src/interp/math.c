@@ -1,7 +1,8 @@
 /* The math module, and a few internal helpers of functools and numpy in the prelude.
  *
- * Results must agree with CPython's to the last bit, because a program may branch on them. Functions for
- * which the C library differs from CPython (gamma, hypot) are reimplemented or refused. */
+ * Results must agree with CPython's to the last bit, because a program may branch on them.
+ * Functions for which the C library differs from CPython (gamma, hypot) are reimplemented or
+ * refused. */
 #include <math.h>
 
 #include "interp/scalar.h"

@@ -1,8 +1,9 @@
 /* Comparison, identity, membership and truth: a < b, a is b, a in b, bool(a). Owns the rules
  * for built-in values; program classes are asked through their special methods.
  *
- * Invariant: a program must not see what depends on the Python that runs it. Whether two equal strings
- * or large integers are one object is such a fact: `is` on them ends the program (host_varies). */
+ * Invariant: a program must not see what depends on the Python that runs it. Whether two equal
+ * strings or large integers are one object is such a fact: `is` on them ends the program
+ * (host_varies). */
 #include <math.h>
 
 #include "interp/attr.h"

@@ -1,8 +1,8 @@
 /* Arithmetic of bool, int and float by Python's rules.
  *
- * Integers are exact: an overflow of int64 continues as V_BIG (big.c). Floor division and modulo take
- * the sign of the divisor: -7 // 2 is -4 and -7 % 2 is 1. True division of integers gives the float
- * nearest to the exact quotient. */
+ * Integers are exact: an overflow of int64 continues as V_BIG (big.c). Floor division and modulo
+ * take the sign of the divisor: -7 // 2 is -4 and -7 % 2 is 1. True division of integers gives
+ * the float nearest to the exact quotient. */
 #include <math.h>
 
 #include "interp/attr.h"

@@ -8,9 +8,9 @@
  *    becomes a cell there, and every scope in between passes it on as a free variable;
  * 3. finish_all: slot numbers, the hash table of each scope, and where its captured cells come from.
  *
- * Class bodies and modules keep their names in a dictionary. A method does not see the names of its
- * class body, only those of enclosing functions. Identifiers are unique pointers within a source, so
- * they are compared by address. Out of memory jumps to the trap of scope_of. */
+ * Class bodies and modules keep their names in a dictionary. A method does not see the names of
+ * its class body, only those of enclosing functions. Identifiers are unique pointers within a
+ * source, so they are compared by address. Out of memory jumps to the trap of scope_of. */
 #include "interp/ptrmap.h"
 #include "interp/scope.h"
 

@@ -12,9 +12,10 @@
 
 /* --- sorting -------------------------------------------------------------------------------------
  *
- * A stable sort gives one result for keys with a total order, whatever algorithm is used. For other keys
- * (NaN, program classes) the result depends on which comparisons are made: lists below 64 elements then
- * follow CPython's insertion sort comparison by comparison, longer ones are refused. */
+ * A stable sort gives one result for keys with a total order, whatever algorithm is used. For
+ * other keys (NaN, program classes) the result depends on which comparisons are made: lists below
+ * 64 elements then follow CPython's insertion sort comparison by comparison, longer ones are
+ * refused. */
 
 struct pair { struct val key, val; }; /* the sort key and the element */
 

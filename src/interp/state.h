@@ -1,23 +1,26 @@
 /* The state of one program's run, shared by the files of src/interp, the torch bindings and
  * src/host. No other folder includes this header.
  *
- * Failures: a function returns -1 (or NULL) with one of two things set. Either an exception is pending in
- * h->fail.exc, which program code may catch, or h->fail.fatal is set (a limit, a forbidden or unsupported
- * name, a fault of ours), which nothing catches.
+ * Failures: a function returns -1 (or NULL) with one of two things set. Either an exception is
+ * pending in h->fail.exc, which program code may catch, or h->fail.fatal is set (a limit, a
+ * forbidden or unsupported name, a fault of ours), which nothing catches.
  *
- * Temporaries: every value that a C function hands back is immediate or held by h->heap.temps. Each
- * statement and each call drops the temporaries it added. A value read from a variable, attribute or
- * container is held too (host_hold), because running code may drop the original meanwhile.
+ * Temporaries: every value that a C function hands back is immediate or held by h->heap.temps.
+ * Each statement and each call drops the temporaries it added. A value read from a variable,
+ * attribute or container is held too (host_hold), because running code may drop the original
+ * meanwhile.
  *
- * Limits: fuel counts steps (fail.c), bytes count objects and tensors (heap.c), depth and stack limit
- * recursion. They do not depend on the machine, so a program fails at the same point everywhere.
+ * Limits: fuel counts steps (fail.c), bytes count objects and tensors (heap.c), depth and stack
+ * limit recursion. They do not depend on the machine, so a program fails at the same point
+ * everywhere.
  *
- * Hollow tensors: in a dry run (o.hollow) tensors have shapes and dtypes but no contents. Operators compute
- * shapes only; kernels are launched on nothing. A program that needs a value fails with contents_needed,
- * unless the value follows from sizes alone (solid.h).
+ * Hollow tensors: in a dry run (o.hollow) tensors have shapes and dtypes but no contents.
+ * Operators compute shapes only; kernels are launched on nothing. A program that needs a value
+ * fails with contents_needed, unless the value follows from sizes alone (solid.h).
  *
- * Sealing: after the module is built everything that exists is old (host_seal). While guarded, code of the
- * program may not change old objects, so it cannot keep results from one call of forward to the next. */
+ * Sealing: after the module is built everything that exists is old (host_seal). While guarded,
+ * code of the program may not change old objects, so it cannot keep results from one call of
+ * forward to the next. */
 #ifndef INTERP_STATE_H
 #define INTERP_STATE_H
 

@@ -1,13 +1,13 @@
 /* Values of the host engine: what a Python variable holds.
  *
- * A `struct val` has 16 bytes. Small values are stored in it; all others are reference-counted heap objects
- * of the `struct host` that made them. Ownership:
+ * A `struct val` has 16 bytes. Small values are stored in it; all others are reference-counted
+ * heap objects of the `struct host` that made them. Ownership:
  *   - Every function here and every binding returns *borrowed* values. A new object is held by the host's
  *     list of temporaries until the statement (or the enclosing call) that made it ends.
  *   - Containers, variables and attributes hold their own reference.
  *   - C code that keeps a value beyond its own call uses val_keep and val_drop.
- * So bindings neither retain nor release. After a failure the same rule frees everything that was made.
- * Objects in reference cycles live until host_free. */
+ * So bindings neither retain nor release. After a failure the same rule frees everything that was
+ * made. Objects in reference cycles live until host_free. */
 #ifndef INTERP_VALUE_H
 #define INTERP_VALUE_H
 

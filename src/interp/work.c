@@ -2,10 +2,11 @@
  * bytes read and written and multiply-adds of each operator call, from which the judge computes
  * the work share of kernels. Path: the marks of a dry run (struct host_path).
  *
- * Path: a candidate is traced at full size without contents and then run with contents at smaller test
- * sizes. Both must take the same branches. Each outcome of a test, each kind of number an expression
- * gives and each index into a table is a mark; the sets of marks must agree. Kinds are coarse: negative,
- * 0, 1, tiny, more. So 4096 // 128 and 256 // 128 agree (both "more"), 128 // 128 does not.
+ * Path: a candidate is traced at full size without contents and then run with contents at smaller
+ * test sizes. Both must take the same branches. Each outcome of a test, each kind of number an
+ * expression gives and each index into a table is a mark; the sets of marks must agree. Kinds are
+ * coarse: negative, 0, 1, tiny, more. So 4096 // 128 and 256 // 128 agree (both "more"), 128 //
+ * 128 does not.
  *
  * Code of our own library leaves no marks. */
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The Python syntax tree: the nodes of CPython 3.11's `ast`, in an arena.
  *
- * A node is `struct py_node` followed by its fields: node->u.BinOp.left. The lists of kinds and fields
- * come from ast.def alone. A tree is immutable once parsed and lives as long as the arena of its
- * `struct py_module`. Identifiers are interned per module: equal names have equal .p, so comparing
- * pointers is enough within one module. */
+ * A node is `struct py_node` followed by its fields: node->u.BinOp.left. The lists of kinds and
+ * fields come from ast.def alone. A tree is immutable once parsed and lives as long as the arena
+ * of its `struct py_module`. Identifiers are interned per module: equal names have equal .p, so
+ * comparing pointers is enough within one module. */
 #ifndef PY_AST_H
 #define PY_AST_H
 

@@ -1,12 +1,12 @@
 /* Internals of the parser: tokens, lexer state, the parser, and functions its files share.
  *
- * The parser looks one token ahead (p->tok). If the grammar needs more, the lexer state is saved and
- * restored (py_save, py_restore), which works as long as no NEWLINE is passed. Errors leave by longjmp to
- * p->trap, and so does the arena when memory runs out. So no function here returns a failure, and only
- * the scratch arrays of `struct parser` are on the heap.
+ * The parser looks one token ahead (p->tok). If the grammar needs more, the lexer state is saved
+ * and restored (py_save, py_restore), which works as long as no NEWLINE is passed. Errors leave
+ * by longjmp to p->trap, and so does the arena when memory runs out. So no function here returns
+ * a failure, and only the scratch arrays of `struct parser` are on the heap.
  *
- * The lexed text is the parser's own copy (in the arena): UTF-8, newlines as \n, the last line ended,
- * followed by at least PY_PAD zero bytes. A zero byte is the end. */
+ * The lexed text is the parser's own copy (in the arena): UTF-8, newlines as \n, the last line
+ * ended, followed by at least PY_PAD zero bytes. A zero byte is the end. */
 #ifndef PY_PARSE_H
 #define PY_PARSE_H
 

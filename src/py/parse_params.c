@@ -3,7 +3,8 @@
  *   params          param* ['/' param*] ['*' [NAME] param*] ['**' NAME]
  *   param           NAME [':' expression] ['=' expression]
  *
- * Annotations exist only in a def; in a lambda the colon ends the parameters. Messages are CPython's. */
+ * Annotations exist only in a def; in a lambda the colon ends the parameters. Messages are
+ * CPython's. */
 #include "py/parse.h"
 
 /* The parameters under construction. */

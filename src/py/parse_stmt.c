@@ -7,8 +7,8 @@
  *   import          'import' dotted ['as' NAME] (',' ...)*
  *   from            'from' '.'* [dotted] 'import' ('*' | names | '(' names [','] ')')
  *
- * An assignment begins like an expression. It is parsed as one, and target.c turns the parsed expression
- * into a target when an assignment operator follows. */
+ * An assignment begins like an expression. It is parsed as one, and target.c turns the parsed
+ * expression into a target when an assignment operator follows. */
 #include "py/parse.h"
 
 /* --- assignment ------------------------------------------------------------------------- */

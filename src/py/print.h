@@ -1,8 +1,8 @@
 /* Internals of the printer: from a tree back to source that parses to the same tree.
  *
- * An expression is printed for a context that takes a certain precedence; an expression that binds less
- * tightly gets parentheses. Inside the braces of an f-string there are no backslashes and not every quote
- * may be used: `banned` says which delimiters the surrounding f-strings have. */
+ * An expression is printed for a context that takes a certain precedence; an expression that
+ * binds less tightly gets parentheses. Inside the braces of an f-string there are no backslashes
+ * and not every quote may be used: `banned` says which delimiters the surrounding f-strings have. */
 #ifndef PY_PRINT_H
 #define PY_PRINT_H
 

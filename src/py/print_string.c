@@ -1,8 +1,8 @@
 /* Printing string literals and f-strings.
  *
- * Outside of f-strings a literal is repr(). Inside the braces of an f-string CPython 3.11 allows no
- * backslash and none of the quotes of the surrounding f-strings, so a value that needs an escape may have
- * no spelling at all; p->failed says so. */
+ * Outside of f-strings a literal is repr(). Inside the braces of an f-string CPython 3.11 allows
+ * no backslash and none of the quotes of the surrounding f-strings, so a value that needs an
+ * escape may have no spelling at all; p->failed says so. */
 #include "py/print.h"
 
 #include "py/repr.h"

@@ -1,9 +1,10 @@
 /* The faults that CPython's symbol table reports: names that a scope may not bind as it does.
  *
- * One walk over the finished tree enters every name into the table of its scope, in the order of CPython's
- * Python/symtable.c, because the first fault found is the one reported. When all scopes are complete, a
- * second look at the nonlocal statements asks for the binding that each one needs. The tree is not
- * changed. Private names are taken as written: __x of two classes is one name here. */
+ * One walk over the finished tree enters every name into the table of its scope, in the order of
+ * CPython's Python/symtable.c, because the first fault found is the one reported. When all scopes
+ * are complete, a second look at the nonlocal statements asks for the binding that each one
+ * needs. The tree is not changed. Private names are taken as written: __x of two classes is one
+ * name here. */
 #include "py/tree_check.h"
 
 enum scope_type { SYM_MODULE, SYM_CLASS, SYM_FUNCTION, SYM_ANNOTATION };

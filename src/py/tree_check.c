@@ -1,8 +1,8 @@
 /* The faults that CPython's compiler reports in a tree whose names are in order: statements out
  * of place, targets and keywords that cannot be compiled, late future statements.
  *
- * The walk keeps the kind of the current scope and the blocks around it in that scope. It follows the order
- * of CPython's compile.c where that decides which fault comes first. */
+ * The walk keeps the kind of the current scope and the blocks around it in that scope. It follows
+ * the order of CPython's compile.c where that decides which fault comes first. */
 #include "py/tree_check.h"
 
 /* Kinds of scopes and, below, of blocks. BLOCKS_MOST and STAR_MOST are CPython's limits on

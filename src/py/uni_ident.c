@@ -1,8 +1,8 @@
 /* Identifiers that are not ASCII: which characters they may have, and their normal form NFKC,
  * by which CPython unifies several spellings of a name.
  *
- * Normalisation has three steps: decompose every character, order the combining marks by class, compose
- * again. Example: "ﬁ" becomes "fi", and "e" with a combining acute accent becomes "é". */
+ * Normalisation has three steps: decompose every character, order the combining marks by class,
+ * compose again. Example: "ﬁ" becomes "fi", and "e" with a combining acute accent becomes "é". */
 #include "py/unicode.h"
 
 #include <stdlib.h>

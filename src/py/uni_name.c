@@ -1,9 +1,10 @@
 /* Characters by name, for \N{...}.
  *
- * The table holds no names but 36 bits of a hash of each, in 4096 buckets. `sizes` has the size of each
- * bucket as one digit, `marks` the number of entries before every 64th bucket. Each entry has four digits
- * of hash and three of the character, base 64. So a name that does not exist is mistaken for one with a
- * chance of about one in two million; the names themselves would take 900 KB. */
+ * The table holds no names but 36 bits of a hash of each, in 4096 buckets. `sizes` has the size
+ * of each bucket as one digit, `marks` the number of entries before every 64th bucket. Each entry
+ * has four digits of hash and three of the character, base 64. So a name that does not exist is
+ * mistaken for one with a chance of about one in two million; the names themselves would take 900
+ * KB. */
 #include "py/unicode.h"
 
 #include "base/mem.h"

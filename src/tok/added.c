@@ -2,7 +2,8 @@
  * words. Of matches that start at the same position the longest counts, then the search goes on
  * after it. Owns the trie and the rules on white space and word borders.
  *
- * The trie is an array of nodes. Siblings are linked by `next`, the first node of each byte is in root[]. */
+ * The trie is an array of nodes. Siblings are linked by `next`, the first node of each byte is in
+ * root[]. */
 #include "base/uni.h"
 #include "tok/tok_impl.h"
 

@@ -1,10 +1,9 @@
 /* Byte-pair encoding of one word. Owns the merge table and the two ways to apply it.
  *
- * The result is defined by: of all adjacent pairs that can be joined, join the one of lowest rank, the
- * leftmost of equals, until none can be joined. Example with merges (h, e) and (l, l) before (he, ll):
- * h e l l o -> he l l o -> he ll o -> hell o.
- * Words of up to 96 symbols scan for the best pair. Longer ones keep a heap, so that a megabyte without a
- * space costs n log n. */
+ * The result is defined by: of all adjacent pairs that can be joined, join the one of lowest
+ * rank, the leftmost of equals, until none can be joined. Example with merges (h, e) and (l, l)
+ * before (he, ll): h e l l o -> he l l o -> he ll o -> hell o. Words of up to 96 symbols scan for
+ * the best pair. Longer ones keep a heap, so that a megabyte without a space costs n log n. */
 #include <stdlib.h>
 
 #include "tok/tok_impl.h"
@@ -157,8 +156,8 @@ static size_t merge_scan(const struct bpe *b, int32_t *sym, uint64_t *pair, size
 
 /* --- long words: a heap of rank << 32 | position ------------------------------------------
  *
- * Symbols form a linked list (prev, next), so joining two costs O(1). An entry of the heap is stale if the
- * pair at its position has changed since; such entries are skipped. */
+ * Symbols form a linked list (prev, next), so joining two costs O(1). An entry of the heap is
+ * stale if the pair at its position has changed since; such entries are skipped. */
 
 /* A binary heap with the smallest entry on top. */
 static int heap_push(struct bpe_work *w, uint64_t x)

@@ -14,8 +14,8 @@ enum { TOK_ID_MAX = 1 << 24 }; /* a limit against broken files */
 
 /* --- the byte alphabet ------------------------------------------------------------------------
  *
- * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1 stand for
- * themselves, the other 68 become the code points from 256 on: a space is U+0120. */
+ * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1
+ * stand for themselves, the other 68 become the code points from 256 on: a space is U+0120. */
 
 /* Fills both directions of the table. */
 void alphabet_init(struct tok_alphabet *a)

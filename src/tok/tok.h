@@ -1,8 +1,9 @@
 /* Tokenizers: Hugging Face tokenizer.json with byte-level BPE (Qwen2, Qwen3, Llama 3).
  *
- * A `struct tok` is immutable once opened and may be shared by threads. Encoding needs a `struct tok_enc`,
- * one per thread: scratch memory and a cache of words, neither of which shows in the result. Ids are those
- * that Hugging Face `tokenizers` gives for the same file and text. Ill-formed UTF-8 counts as U+FFFD.
+ * A `struct tok` is immutable once opened and may be shared by threads. Encoding needs a `struct
+ * tok_enc`, one per thread: scratch memory and a cache of words, neither of which shows in the
+ * result. Ids are those that Hugging Face `tokenizers` gives for the same file and text.
+ * Ill-formed UTF-8 counts as U+FFFD.
  *
  *     struct tok *t = tok_open("models/base", &e);
  *     struct tok_enc *x = tok_enc_new(t, &e);

@@ -2,8 +2,9 @@
  * is always the adjacent pair with the highest count; among equals the smaller pair of ids. So
  * the result depends on the text alone. tok_train_write.c writes the files.
  *
- * Counts of pairs are kept up to date as merges are applied. The queue may hold outdated counts, which can
- * only be too high: a candidate whose count has fallen is queued again when it comes up. */
+ * Counts of pairs are kept up to date as merges are applied. The queue may hold outdated counts,
+ * which can only be too high: a candidate whose count has fallen is queued again when it comes
+ * up. */
 #include "tok/tok_train.h"
 
 #include <stdlib.h>
