@@ -78,7 +78,8 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
 
 		slice_at(a, i, &row, &col, &n);
 		a->k->extreme(a->y + (row * a->inner + col) * a->size, a->index + row * a->inner + col,
-			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size, a->L, a->inner, n, a->arg);
+			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size,
+			      a->L, a->inner, n, a->arg);
 	}
 }
 

@@ -48,7 +48,8 @@ static void mask_scores(const struct attention_job *a, char *scores, int64_t b, 
 
 	for (int64_t i = 0; i < n; i++)
 		mask_row(a, scores + i * a->S * a->size,
-			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt), m->stride[2]);
+			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt),
+			 m->stride[2]);
 }
 
 /* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
@@ -65,7 +66,8 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D,
 			       .ldb = a->D, .ldc = a->S,
 			       .a = (char *)tensor_data(&a->q) + (b * a->L + first) * a->D * a->size,
-			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size, .c = scores, .alpha = a->scale };
+			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size,
+			       .c = scores, .alpha = a->scale };
 	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S, .ldb = a->Dv, .ldc = a->Dv,
 			       .a = scores, .b = (char *)tensor_data(&a->v) + kb * a->S * a->Dv * a->size,
 			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
@@ -138,9 +140,8 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 
 	if (m->dt != DT_BOOL && m->dt != DT_F32 && m->dt != dt)
 		return err_set(e, ERR_STATE,
-			       "Expected attn_mask dtype to be bool or float or to match query dtype, but "
-			       "got attn_mask.dtype: %s and  "
-			       "query.dtype: %s instead.",
+			       "Expected attn_mask dtype to be bool or float or to match query "
+			       "dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.",
 			       num_c_name(m->dt), num_c_name(dt));
 	memcpy(shape, lead, sizeof *lead * (size_t)nl);
 	shape[nl] = a->L;
@@ -156,15 +157,13 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to all be  at least 2 dimensional, but got "
-			       "query.dim: %d key.dim: %d and "
-			       "value.dim: %d instead.",
-			       q->ndim, k->ndim, v->ndim);
+			       "Expected query, key, and value to all be  at least 2 "
+			       "dimensional, but got query.dim: %d key.dim: %d and value.dim: %d "
+			       "instead.", q->ndim, k->ndim, v->ndim);
 	if (q->dt != k->dt || q->dt != v->dt)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to have the same dtype, but got query.dtype: "
-			       "%s key.dtype: %s and "
-			       "value.dtype: %s instead.",
+			       "Expected query, key, and value to have the same dtype, but got "
+			       "query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
 			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
 	if (!dtype_is_float(q->dt))
 		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'",

@@ -26,16 +26,14 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 
 	if (w->ndim != nd + 2)
 		return err_set(e, ERR_STATE, "Expected %dD weight for %s%dd, but got weight of size: %s",
-			       nd + 2, name, nd,
-			       SHAPE_TEXT(w->ndim, w->shape));
+			       nd + 2, name, nd, SHAPE_TEXT(w->ndim, w->shape));
 	if (x->ndim != nd + 1 && x->ndim != nd + 2)
 		return err_set(e, ERR_STATE,
-			       "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s", nd + 1,
-			       nd + 2, name, nd, SHAPE_TEXT(x->ndim, x->shape));
+			       "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s",
+			       nd + 1, nd + 2, name, nd, SHAPE_TEXT(x->ndim, x->shape));
 	if (x->dt != w->dt)
 		return err_set(e, ERR_STATE, "Input type (%s) and weight type (%s) should be the same",
-			       num_type_name(x->dt),
-			       num_type_name(w->dt));
+			       num_type_name(x->dt), num_type_name(w->dt));
 	if (!dtype_is_float(x->dt))
 		return err_set(e, ERR_STATE, "\"slow_conv\" not implemented for '%s'", num_type_name(x->dt));
 	if (p->groups <= 0)
@@ -69,21 +67,20 @@ static int check_channels(const struct tensor *x, const struct tensor *w, const 
 
 	if (!transposed && w->shape[0] % g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got "
-					     "weight of size %s instead",
+			       "Given groups=%lld, expected weight to be divisible by %lld at "
+			       "dimension 0, but got weight of size %s instead",
 			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
 	if (g->C != in_per_weight || g->C % g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given %s, weight of size %s, expected input%s to have %lld channels, but "
-			       "got %lld channels instead",
+			       "Given %s, weight of size %s, expected input%s to have %lld "
+			       "channels, but got %lld channels instead",
 			       transposed ? "transposed=1" : groups_text((char[40]){ 0 }, g->groups),
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape), (long long)in_per_weight,
 			       (long long)g->C);
 	if (b && (b->ndim != 1 || b->shape[0] != g->O))
 		return err_set(e, ERR_STATE,
-			       "Given %sweight of size %s, expected bias to be 1-dimensional with %lld "
-			       "elements, but got bias of "
-			       "size %s instead",
+			       "Given %sweight of size %s, expected bias to be 1-dimensional "
+			       "with %lld elements, but got bias of size %s instead",
 			       transposed ? "transposed=1, " : "", SHAPE_TEXT(w->ndim, w->shape), (long long)g->O,
 			       SHAPE_TEXT(b->ndim, b->shape));
 	return 0;
@@ -110,14 +107,14 @@ static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p,
 		reach[i] = g->dil[i] * (g->k[i] - 1) + 1;
 	}
 	return err_set(e, ERR_STATE,
-		       "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size "
-		       "can't be greater than actual input size",
-		       by_text((char[80]){ 0 }, 80, p->nd, padded + lead, " x "), by_text((char[80]){ 0 }, 80, p->nd, reach + lead, " x "));
+		       "Calculated padded input size per channel: (%s). Kernel size: (%s). "
+		       "Kernel size can't be greater than actual input size",
+		       by_text((char[80]){ 0 }, 80, p->nd, padded + lead, " x "),
+		       by_text((char[80]){ 0 }, 80, p->nd, reach + lead, " x "));
 }
 
 static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi, const int64_t *extra,
-		     int transposed,
-		     struct err *e)
+		     int transposed, struct err *e)
 {
 	for (int i = 0; i < 3; i++) {
 		int64_t reach = g->dil[i] * (g->k[i] - 1) + 1;
@@ -130,9 +127,8 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 			g->out[i] = (g->in[i] + g->lo[i] + hi[i] - reach) / g->stride[i] + 1;
 		if (g->out[i] <= 0)
 			return err_set(e, ERR_STATE,
-				       "Given input size per channel: %s. Calculated output size per "
-				       "channel: %s. Output size is too "
-				       "small",
+				       "Given input size per channel: %s. Calculated output size "
+				       "per channel: %s. Output size is too small",
 				       SHAPE_TEXT(p->nd, g->in + 3 - p->nd), SHAPE_TEXT(p->nd, g->out + 3 - p->nd));
 	}
 	return 0;
@@ -142,8 +138,7 @@ int num_volume(const int64_t *size, int64_t *v, struct err *e)
 {
 	if (ck_mul64(size[0], size[1], v) || ck_mul64(*v, size[2], v))
 		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large", (long long)size[0],
-			       (long long)size[1],
-			       (long long)size[2]);
+			       (long long)size[1], (long long)size[2]);
 	return 0;
 }
 
@@ -156,9 +151,8 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch], .groups = p->groups };
 	if (w->shape[0] < g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but "
-			       "got weight of size %s "
-					     "instead",
+			       "Given groups=%lld, expected weight to be at least %lld at "
+			       "dimension 0, but got weight of size %s instead",
 			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
 	g->O = transposed ? w->shape[1] * g->groups : w->shape[0];
 	if (check_channels(x, w, b, g, transposed, e))

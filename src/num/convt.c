@@ -46,10 +46,11 @@ static int check_extra(const struct num_conv *p, struct err *e)
 	for (int i = 0; i < p->nd; i++)
 		if (p->extra[i] < 0 || (p->extra[i] >= p->stride[i] && p->extra[i] >= p->dilation[i]))
 			return err_set(e, ERR_STATE,
-				       "output padding must be smaller than either stride or dilation, but "
-				       "got output_padding: %s stride: %s "
+				       "output padding must be smaller than either stride or "
+				       "dilation, but got output_padding: %s stride: %s "
 				       "dilation: %s",
-				       SHAPE_TEXT(p->nd, p->extra), SHAPE_TEXT(p->nd, p->stride), SHAPE_TEXT(p->nd, p->dilation));
+				       SHAPE_TEXT(p->nd, p->extra), SHAPE_TEXT(p->nd, p->stride),
+				       SHAPE_TEXT(p->nd, p->dilation));
 	return 0;
 }
 

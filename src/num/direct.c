@@ -161,8 +161,7 @@ static int64_t add_offsets(const struct layout *l, int32_t *offset, int64_t *wei
 }
 
 static void add_terms(const struct layout *l, struct direct_pass *p, int32_t *offset, float *w,
-		      int64_t *weight, const float *weights,
-		      const int64_t *r)
+		      int64_t *weight, const float *weights, const int64_t *r)
 {
 	const struct conv_geom *g = l->g;
 	int64_t block = l->k->block, step = l->transposed ? g->taps : g->Cg * g->taps;

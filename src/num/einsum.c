@@ -49,9 +49,8 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 			label[(*n)++] = s.p[i];
 		} else {
 			return err_set(e, ERR_STATE,
-				       "einsum(): invalid subscript given at index %zu in the equation "
-				       "string, subscripts must be in [a-zA-Z]",
-				       i);
+				       "einsum(): invalid subscript given at index %zu in the "
+				       "equation string, subscripts must be in [a-zA-Z]", i);
 		}
 	}
 	return 0;
@@ -65,17 +64,15 @@ static int spread(struct spec *sp, int *label, int *n, int dims, int operand, st
 	if (at < 0) {
 		if (*n != dims)
 			return err_set(e, ERR_STATE,
-				       "einsum(): the number of subscripts in the equation (%d) does not "
-				       "match the number of dimensions (%d) "
-				       "for operand %d and no ellipsis was given",
-				       *n, dims, operand);
+				       "einsum(): the number of subscripts in the equation (%d) "
+				       "does not match the number of dimensions (%d) for operand "
+				       "%d and no ellipsis was given", *n, dims, operand);
 		return 0;
 	}
 	if (fill < 0)
 		return err_set(e, ERR_STATE,
-			       "einsum(): the number of subscripts in the equation (%d) is more than the "
-			       "number of dimensions (%d) for "
-			       "operand %d",
+			       "einsum(): the number of subscripts in the equation (%d) is more "
+			       "than the number of dimensions (%d) for operand %d",
 			       *n - 1, dims, operand);
 	memmove(label + at + fill, label + at + 1, sizeof *label * (size_t)(*n - at - 1));
 	for (int i = 0; i < fill; i++)
@@ -95,9 +92,9 @@ static int take_diagonals(struct term *o, struct err *e)
 
 				if (v.shape[i] != v.shape[j])
 					return err_set(e, ERR_STATE,
-						       "einsum(): subscript %c is repeated for an operand "
-						       "but the sizes don't match, "
-								     "%lld != %lld",
+						       "einsum(): subscript %c is repeated for "
+						       "an operand but the sizes don't match, "
+						       "%lld != %lld",
 						       o->label[i], (long long)v.shape[j], (long long)v.shape[i]);
 				o->t.stride[i] += o->t.stride[j];
 				for (int k = j; k + 1 < o->t.ndim; k++) {
@@ -120,10 +117,10 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 			*size = own;
 		else if (own != 1 && own != *size)
 			return err_set(e, ERR_STATE,
-				       "einsum(): subscript %c has size %lld for operand %d which does not "
-				       "broadcast with previously seen size "
-				       "%lld",
-				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own, operand, (long long)*size);
+				       "einsum(): subscript %c has size %lld for operand %d "
+				       "which does not broadcast with previously seen size %lld",
+				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own,
+				       operand, (long long)*size);
 	}
 	return 0;
 }
@@ -166,8 +163,7 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 
 /* The same, merged into three dimensions by the counts. */
 static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
-		   const int *label, const int *count,
-		   struct err *e)
+		   const int *label, const int *count, struct err *e)
 {
 	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
 	int64_t shape[3];
@@ -208,8 +204,7 @@ static void sort_labels(const struct spec *sp, const struct term *a, const struc
 
 /* The product over the labels `out`: of sums, or element by element where nothing is summed. */
 static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a,
-		   const struct term *b,
-		   const struct pair *k, const int *out, struct err *e)
+		   const struct term *b, const struct pair *k, const int *out, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, p = { .st = NULL };
 	int order[2 * TENSOR_DIMS], n = k->nb + k->nl + k->nr, rc;
@@ -291,19 +286,18 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 	for (int i = 0; i < sp->n_out; i++) {
 		if (find(sp->out, i, sp->out[i]) >= 0)
 			return err_set(e, ERR_STATE,
-				       "einsum(): output subscript %c appears more than once in the output", sp->out[i]);
+				       "einsum(): output subscript %c appears more than once in the output",
+				       sp->out[i]);
 		if (!sp->uses[sp->out[i]])
 			return err_set(e, ERR_STATE,
-				       "einsum(): output subscript %c does not appear in the equation for "
-				       "any input operand",
-				       sp->out[i]);
+				       "einsum(): output subscript %c does not appear in the "
+				       "equation for any input operand", sp->out[i]);
 	}
 	return 0;
 }
 
 static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t,
-			 int n, int *named,
-			 struct err *e)
+			 int n, int *named, struct err *e)
 {
 	for (int i = 0; i < n; i++) {
 		int count;

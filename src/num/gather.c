@@ -47,9 +47,8 @@ static int check(const char *name, const struct tensor *t, int dim, const struct
 	for (int d = 0; d < index->ndim && tensor_numel(index); d++)
 		if (d != dim && index->shape[d] > t->shape[d])
 			return err_set(e, ERR_STATE,
-				       "Size does not match at dimension %d expected index %s to be no "
-				       "larger than self %s apart from "
-				       "dimension %d",
+				       "Size does not match at dimension %d expected index %s to "
+				       "be no larger than self %s apart from dimension %d",
 				       d, SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim);
 	return 0;
 }
@@ -181,8 +180,8 @@ static int check_scattered(const struct tensor *t, int dim, const struct tensor 
 	for (int d = 0; d < index->ndim && src->ndim; d++)
 		bad |= src->ndim != index->ndim || index->shape[d] > src->shape[d];
 	return bad ? err_set(e, ERR_STATE,
-			     "Expected index %s to be no larger than self %s apart from dimension %d and to "
-			     "be no larger size than src %s",
+			     "Expected index %s to be no larger than self %s apart from "
+			     "dimension %d and to be no larger size than src %s",
 			     SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim,
 			     SHAPE_TEXT(src->ndim, src->shape)) : 0;
 }
@@ -280,8 +279,7 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 }
 
 int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		  const struct tensor *src,
-		  enum num_slices how, double alpha, struct err *e)
+		  const struct tensor *src, enum num_slices how, double alpha, struct err *e)
 {
 	int64_t n = tensor_numel(index), size = t->ndim ? t->shape[dim] : 1;
 	struct tensor ix;
@@ -299,8 +297,8 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 		if (how != SLICES_FILL && (at < 0 || at >= size))
 			rc = how == SLICES_ADD ? bad_index(e, at, dim, size)
 					       : err_set(e, ERR_RANGE,
-							 "index_copy_(): index %lld is out of bounds for "
-							 "dimension %d with size %lld",
+							 "index_copy_(): index %lld is out of "
+							 "bounds for dimension %d with size %lld",
 							 (long long)at, dim, (long long)size);
 		rc = rc || tensor_select(&to, t, dim, at, e);
 		if (rc)
@@ -338,10 +336,11 @@ int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *we
 		return err_set(e, ERR_STATE, "'weight' must be 2-D");
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE,
-			       "Expected tensor for argument #1 'indices' to have one of the following "
-			       "scalar types: Long, Int; but "
-			       "got %s%s%s instead (while checking arguments for embedding)",
-			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt), index->dt == DT_BOOL ? "Type" : "Tensor");
+			       "Expected tensor for argument #1 'indices' to have one of the "
+			       "following scalar types: Long, Int; but got %s%s%s instead (while "
+			       "checking arguments for embedding)",
+			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt),
+			       index->dt == DT_BOOL ? "Type" : "Tensor");
 	if (check_in_range(c, index, weight->shape[0], e))
 		return -1;
 	return num_index(c, out, weight, &(struct num_index){ .v = { index }, .n = 1 }, e);

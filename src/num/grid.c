@@ -122,9 +122,9 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 	if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim || grid->shape[0] != x->shape[0] ||
 	    grid->shape[grid->ndim - 1] != x->ndim - 2)
 		return err_set(e, ERR_STATE,
-			       "grid_sampler(): expected grid and input to have same batch size and grid to "
-			       "have size %d in "
-					     "last dimension, but got input with sizes %s and grid with sizes %s",
+			       "grid_sampler(): expected grid and input to have same batch size "
+			       "and grid to have size %d in last dimension, but got input with "
+			       "sizes %s and grid with sizes %s",
 			       x->ndim - 2, SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(grid->ndim, grid->shape));
 	if (mode == INTERP_CUBIC && g.nd == 3)
 		return err_set(e, ERR_STATE, "grid_sampler(): bicubic interpolation only supports 4D input");

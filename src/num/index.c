@@ -65,8 +65,8 @@ static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor
 	for (int i = 0; i < mask->ndim; i++)
 		if (dim + i >= t->ndim || mask->shape[i] != t->shape[dim + i])
 			return err_set(e, ERR_RANGE,
-				       "The shape of the mask %s at index %d does not match the shape of "
-				       "the indexed tensor %s at index %d",
+				       "The shape of the mask %s at index %d does not match the "
+				       "shape of the indexed tensor %s at index %d",
 				       SHAPE_TEXT(mask->ndim, mask->shape), i, SHAPE_TEXT(t->ndim, t->shape), dim + i);
 	if (num_nonzero(c, &places, mask, e))
 		return -1;
@@ -116,9 +116,10 @@ static int broadcast_indices(struct index_plan *p, struct err *e)
 	for (int i = 0; i < p->n; i++)
 		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape, &why))
 			return err_set(e, ERR_RANGE,
-				       "shape mismatch: indexing tensors could not be broadcast together "
-				       "with shapes %s, %s",
-				       SHAPE_TEXT(p->index[0].ndim, p->index[0].shape), SHAPE_TEXT(p->index[i].ndim, p->index[i].shape));
+				       "shape mismatch: indexing tensors could not be broadcast "
+				       "together with shapes %s, %s",
+				       SHAPE_TEXT(p->index[0].ndim, p->index[0].shape),
+				       SHAPE_TEXT(p->index[i].ndim, p->index[i].shape));
 	for (int i = 0; i < p->n; i++) {
 		struct tensor full;
 
@@ -159,8 +160,7 @@ static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct te
 			if (v < -size || v >= size)
 				return err_set(e, ERR_RANGE,
 					       "index %lld is out of bounds for dimension %d with size %lld",
-					       (long long)v,
-					       p->dim[i], (long long)size);
+					       (long long)v, p->dim[i], (long long)size);
 			p->offset[m] += (v < 0 ? v + size : v) * stride;
 		}
 	}
@@ -230,7 +230,8 @@ static void add_elements(const struct block *b, char *t, int64_t stride, const c
 	for (int64_t i = 0; i < n; i++, t += stride * b->size, v += b->size)
 		if (carrier == DT_I64)
 			dtype_store_int(b->dt, t,
-					(int64_t)((uint64_t)dtype_load_int(b->dt, t) + (uint64_t)dtype_load_int(b->dt, v)));
+					(int64_t)((uint64_t)dtype_load_int(b->dt,
+					t) + (uint64_t)dtype_load_int(b->dt, v)));
 		else
 			dtype_store(b->dt, t, dtype_load(b->dt, t) + dtype_load(b->dt, v));
 }
@@ -300,8 +301,7 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 
 /* Which elements were never written goes with them. */
 static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
-		      const struct tensor *dense, enum move how,
-		      struct err *e)
+		      const struct tensor *dense, enum move how, struct err *e)
 {
 	const struct tensor *from = how == READ ? t : dense;
 	struct storage as, of;

@@ -84,7 +84,8 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 		return err_set(e, ERR_STATE, "0D or 1D target tensor expected, multi-target not supported");
 	if (!n && target->ndim && target->shape[0] != 1)
 		return err_set(e, ERR_FORMAT,
-			       "For 1D input, 1D target must have size 1, but got target size: %lld", (long long)target->shape[0]);
+			       "For 1D input, 1D target must have size 1, but got target size: %lld",
+			       (long long)target->shape[0]);
 	for (int i = 0; i < n; i++)
 		if (target->ndim != n || target->shape[i] != want[i])
 			return err_set(e, ERR_STATE, "Expected target size %s, got %s", SHAPE_TEXT(n, want),
@@ -93,8 +94,8 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 		return err_set(e, ERR_STATE, "expected scalar type Long but found %s", num_type_name(target->dt));
 	if (weight && (weight->ndim != 1 || weight->shape[0] != x->shape[classes]))
 		return err_set(e, ERR_STATE,
-			       "weight tensor should be defined either for all %lld classes or no classes but got "
-					     "weight tensor of shape: %s",
+			       "weight tensor should be defined either for all %lld classes or "
+			       "no classes but got weight tensor of shape: %s",
 			       (long long)x->shape[classes], SHAPE_TEXT(weight->ndim, weight->shape));
 	return 0;
 }
@@ -177,9 +178,8 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 
 	if (p->weight && (p->weight->ndim != 1 || p->weight->shape[0] != C))
 		return err_set(e, ERR_STATE,
-			       "cross_entropy: weight tensor should be defined either for all %lld classes "
-			       "or no classes but got "
-					     "weight tensor of shape: %s",
+			       "cross_entropy: weight tensor should be defined either for all "
+			       "%lld classes or no classes but got weight tensor of shape: %s",
 			       (long long)C, SHAPE_TEXT(p->weight->ndim, p->weight->shape));
 	for (int i = 0; i < logp->ndim; i++)
 		if (i != classes)
@@ -238,7 +238,8 @@ int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor
 		return -1;
 	if (tensor_same_shape(x, target) && !dtype_is_float(target->dt))
 		rc = err_set(e, ERR_STATE,
-			     "Expected floating point type for target with class probabilities, got %s", num_type_name(target->dt));
+			     "Expected floating point type for target with class probabilities, got %s",
+			     num_type_name(target->dt));
 	else if (tensor_same_shape(x, target))
 		rc = soft_loss(c, out, &logp, target, p, e);
 	else

@@ -173,7 +173,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 		goto out;
 	for (int64_t i = 0; i < B * P * R && !c->hollow; i++)
 		((double *)tensor_data(&r))[i] = distance((double *)tensor_data(&x) + i / R * M,
-							  (double *)tensor_data(&y) + (i / (P * R) * R + i % R) * M, M, p);
+							  (double *)tensor_data(&y) + (i / (P * R) * R + i % R) * M, M,
+							  p);
 	if (num_settle(c, &r, a->dt, e))
 		goto out;
 	*out = r;

@@ -281,7 +281,8 @@ int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const 
 		return err_set(e, ERR_STATE, "%s must be a matrix", a->ndim != 2 ? "self" : "mat2");
 	if (a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
+			       (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0],
+			       (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
@@ -291,9 +292,10 @@ int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const
 		return err_set(e, ERR_STATE, "batch%d must be a 3D tensor", a->ndim != 3 ? 1 : 2);
 	if (a->shape[0] != b->shape[0] || a->shape[2] != b->shape[1])
 		return err_set(e, ERR_STATE,
-			       "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] "
-			       "but got: [%lld, %lld].",
-			       (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0], (long long)b->shape[1]);
+			       "Expected size for first two dimensions of batch2 tensor to be: "
+			       "[%lld, %lld] but got: [%lld, %lld].",
+			       (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0],
+			       (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
@@ -306,10 +308,11 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 
 	if (a->shape[0] != b->shape[0])
 		return err_set(e, ERR_STATE,
-			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the "
-			       "same number of "
-			       "elements, but got %lld and %lld elements respectively",
-			       (long long)a->shape[0], (long long)b->shape[0], (long long)a->shape[0], (long long)b->shape[0]);
+			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] "
+			       "to have the same number of elements, but got %lld and %lld "
+			       "elements respectively",
+			       (long long)a->shape[0], (long long)b->shape[0], (long long)a->shape[0],
+			       (long long)b->shape[0]);
 	if (tensor_unsqueeze(&x, a, 0, e))
 		return -1;
 	if (tensor_unsqueeze(&y, b, 1, e)) {
@@ -401,7 +404,8 @@ static int with_vector(struct num_ctx *c, struct tensor *out, const struct tenso
 
 	if (!left && a->ndim == 2 && a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-			       (long long)a->shape[0], (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0]);
+			       (long long)a->shape[0], (long long)a->shape[0], (long long)a->shape[1],
+			       (long long)b->shape[0]);
 	if (tensor_unsqueeze(&m, left ? a : b, left ? 0 : 1, e))
 		return -1;
 	rc = num_matmul(c, &r, left ? &m : a, left ? b : &m, e);
@@ -440,8 +444,8 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 			       num_type_name(x->dt), num_type_name(b->dt));
 	if (nd && x->ndim > MAX(a->ndim, b->ndim))      /* numbers are no matrices: the product says so */
 		return err_set(e, ERR_STATE,
-			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must "
-			       "be greater or equal to the number of "
+			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes "
+			       "provided (%d) must be greater or equal to the number of "
 			       "dimensions in the tensor (%d)",
 			       num_type_name(x->dt), SHAPE_TEXT(x->ndim, x->shape),
 			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2, x->ndim);

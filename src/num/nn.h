@@ -77,8 +77,7 @@ int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p,
 		      int use_input_stats, struct err *e);
 int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups,
-		   const struct tensor *w,
-		   const struct tensor *b, double eps, struct err *e);
+		   const struct tensor *w, const struct tensor *b, double eps, struct err *e);
 /* Over the last nd dimensions, whose sizes are `shape`; rms: no mean, no bias. */
 int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *shape,
 		   const struct tensor *w, const struct tensor *b, double eps, int rms, struct err *e);

@@ -60,8 +60,8 @@ static int check_repeated(const struct tensor *t, const struct tensor *x, const 
 
 	if (t && t->ndim > 1)
 		return err_set(e, ERR_STATE,
-			       "Number of dimensions of repeat dims can not be smaller than number of "
-			       "dimensions of tensor");
+			       "Number of dimensions of repeat dims can not be smaller than "
+			       "number of dimensions of tensor");
 	if (t && (t->ndim != 1 || t->shape[0] != C))
 		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C,
 			       N * (long long)tensor_numel(t));
@@ -84,8 +84,7 @@ static void update_running(const struct tensor *t, int64_t i, double now, double
 }
 
 static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p,
-		       double *mean, double *var,
-		       struct err *e)
+		       double *mean, double *var, struct err *e)
 {
 	struct num_dims d = { .n = 0 };
 	int64_t C = x->shape[1], n = C ? tensor_numel(x) / C : 0;
@@ -196,8 +195,7 @@ out:
 
 /* x [N, C, ...] with statistics per (n, group of C/G channels). */
 int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups,
-		   const struct tensor *w,
-		   const struct tensor *b, double eps, struct err *e)
+		   const struct tensor *w, const struct tensor *b, double eps, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL }, v = { .st = NULL };
 	int64_t N, C, inner = 1, Cg;
@@ -213,16 +211,16 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	C = x->shape[1];
 	if (groups <= 0 || C % groups)
 		return err_set(e, ERR_STATE,
-			       "Expected number of channels in input to be divisible by num_groups, but got "
-			       "input of shape %s and "
-			       "num_groups=%lld",
+			       "Expected number of channels in input to be divisible by "
+			       "num_groups, but got input of shape %s and num_groups=%lld",
 			       SHAPE_TEXT(x->ndim, x->shape), (long long)groups);
 	if ((w && (w->ndim != 1 || w->shape[0] != C)) || (b && (b->ndim != 1 || b->shape[0] != C)))
 		return err_set(e, ERR_STATE,
-			       "Expected %s to be a vector of size equal to the number of channels in "
-			       "input, but got weight of "
-			       "shape %s and input of shape %s",
-			       w ? "weight" : "bias", SHAPE_TEXT((w ? w : b)->ndim, (w ? w : b)->shape), SHAPE_TEXT(x->ndim, x->shape));
+			       "Expected %s to be a vector of size equal to the number of "
+			       "channels in input, but got weight of shape %s and input of shape "
+			       "%s",
+			       w ? "weight" : "bias", SHAPE_TEXT((w ? w : b)->ndim, (w ? w : b)->shape),
+			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
 	Cg = C / groups;
@@ -340,14 +338,13 @@ static int check_layer(const struct tensor *x, int nd, const int64_t *shape, con
 			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1, SHAPE_TEXT(x->ndim, x->shape));
 	if (w && (w->ndim != nd || memcmp(w->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
-			       "Expected weight to be of same shape as normalized_shape, but got weight of "
-			       "shape %s and "
-			       "normalized_shape = %s",
+			       "Expected weight to be of same shape as normalized_shape, but got "
+			       "weight of shape %s and normalized_shape = %s",
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(nd, shape));
 	if (b && (b->ndim != nd || memcmp(b->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
-			       "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and "
-			       "normalized_shape = %s",
+			       "Expected bias to be of same shape as normalized_shape, but got "
+			       "bias of shape %s and normalized_shape = %s",
 			       SHAPE_TEXT(b->ndim, b->shape), SHAPE_TEXT(nd, shape));
 	return 0;
 }

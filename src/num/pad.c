@@ -82,17 +82,17 @@ static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum
 
 	if (mode == PAD_REFLECT && (lo >= n || hi >= n))
 		return err_set(e, ERR_STATE,
-			       "Argument #%d: Padding size should be less than the corresponding input "
-			       "dimension, but got: padding (%lld, "
-			       "%lld) at dimension %d of input %s",
-			       4 + 2 * (t->ndim - 1 - d), (long long)lo, (long long)hi, d, SHAPE_TEXT(t->ndim, t->shape));
+			       "Argument #%d: Padding size should be less than the corresponding "
+			       "input dimension, but got: padding (%lld, %lld) at dimension %d "
+			       "of input %s",
+			       4 + 2 * (t->ndim - 1 - d), (long long)lo, (long long)hi, d,
+			       SHAPE_TEXT(t->ndim, t->shape));
 	if (mode == PAD_CIRCULAR && (lo > n || hi > n))
 		return err_set(e, ERR_STATE, "Padding value causes wrapping around more than once.");
 	if (n + lo + hi < 1 || n < 1)
 		return err_set(e, ERR_STATE,
 			       "input (size: %lld) with padding (%lld, %lld) at dimension %d is too small",
-			       (long long)n,
-			       (long long)lo, (long long)hi, d);
+			       (long long)n, (long long)lo, (long long)hi, d);
 	return 0;
 }
 
@@ -113,18 +113,16 @@ static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t
 }
 
 int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
-	    enum num_pad mode,
-	    double value, struct err *e)
+	    enum num_pad mode, double value, struct err *e)
 {
 	struct tensor now = *t;
 	int64_t step[2 * TENSOR_DIMS];
 
 	if (n > t->ndim)
 		return err_set(e, ERR_STATE,
-			       "Padding length should be less than or equal to two times the input "
-			       "dimension but got padding length %d "
-			       "and input of dimension %d",
-			       2 * n, t->ndim);
+			       "Padding length should be less than or equal to two times the "
+			       "input dimension but got padding length %d and input of dimension "
+			       "%d", 2 * n, t->ndim);
 	for (int i = 0; i < 2 * n; i++)
 		step[i] = num_step(pads[i]);
 	if (mode == PAD_CONSTANT)
@@ -153,17 +151,19 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 
 	*g = (struct conv_geom){ .N = 1, .C = C, .Cg = C, .O = C, .Og = C, .groups = 1, .in = { 1, size[0], size[1] },
 				 .k = { 1, p->kernel[0], p->kernel[1] }, .stride = { 1, p->stride[0], p->stride[1] },
-				 .lo = { 0, p->padding[0], p->padding[1] }, .dil = { 1, p->dilation[0], p->dilation[1] } };
+				 .lo = { 0, p->padding[0], p->padding[1] },
+				 .dil = { 1, p->dilation[0], p->dilation[1] } };
 	for (int i = 0; i < 3; i++) {
 		if (g->k[i] <= 0 || g->stride[i] <= 0 || g->dil[i] <= 0 || g->lo[i] < 0)
 			return err_set(e, ERR_STATE, "kernel size, stride and dilation should be greater than zero");
 		g->out[i] = (g->in[i] + 2 * g->lo[i] - g->dil[i] * (g->k[i] - 1) - 1) / g->stride[i] + 1;
 		if (g->out[i] < 1)
 			return err_set(e, ERR_STATE,
-				       "Given input with spatial size (%lld, %lld), kernel_size=(%lld, "
-				       "%lld), calculated shape of the array "
+				       "Given input with spatial size (%lld, %lld), "
+				       "kernel_size=(%lld, %lld), calculated shape of the array "
 				       "of sliding blocks is too small (non-positive)",
-				       (long long)size[0], (long long)size[1], (long long)p->kernel[0], (long long)p->kernel[1]);
+				       (long long)size[0], (long long)size[1], (long long)p->kernel[0],
+				       (long long)p->kernel[1]);
 	}
 	return num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e) || num_volume(g->k, &g->taps, e) ||
 	       num_volume((int64_t[]){ C, g->taps, g->Q }, &all, e) ? -1 : 0;
@@ -178,14 +178,14 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 
 	if (t->ndim != 3 && t->ndim != 4)
 		return err_set(e, ERR_STATE,
-			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-					     "dimensions for input, but got: %s",
+			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size "
+			       "and other non-zero dimensions for input, but got: %s",
 			       SHAPE_TEXT(t->ndim, t->shape));
 	if (t->shape[batch] == 0)
 		return err_set(e, ERR_STATE,
-			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other "
-			       "non-zero dimensions for input, "
-					     "but got: %s", SHAPE_TEXT(t->ndim, t->shape));
+			       "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size "
+			       "and other non-zero dimensions for input, but got: %s",
+			       SHAPE_TEXT(t->ndim, t->shape));
 	if (unfold_geometry(&g, t->shape[batch], t->shape + batch + 1, p, e) ||
 	    num_as(c, &x, t, dtype_carrier(t->dt), e))
 		return -1;
@@ -206,8 +206,7 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 }
 
 int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const int64_t *size,
-	     const struct num_unfold *p,
-	     struct err *e)
+	     const struct num_unfold *p, struct err *e)
 {
 	struct conv_geom u, g;
 	struct tensor x, y;
@@ -219,18 +218,18 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 			       SHAPE_TEXT(t->ndim, t->shape));
 	if (taps <= 0 || t->shape[batch] % taps)
 		return err_set(e, ERR_STATE,
-			       "Expected size of input's dimension 1 to be divisible by the product of "
-			       "kernel_size, but "
-					     "got input.size(1)=%lld and kernel_size=(%lld, %lld).",
+			       "Expected size of input's dimension 1 to be divisible by the "
+			       "product of kernel_size, but got input.size(1)=%lld and "
+			       "kernel_size=(%lld, %lld).",
 			       (long long)t->shape[batch], (long long)p->kernel[0], (long long)p->kernel[1]);
 	C = t->shape[batch] / taps;
 	if (unfold_geometry(&u, C, size, p, e))
 		return -1;
 	if (u.Q != t->shape[batch + 1])
 		return err_set(e, ERR_STATE,
-			       "Given output_size=(%lld, %lld), expected size of input's dimension 2 to "
-			       "match the calculated "
-					     "number of sliding blocks %lld, but got input.size(2)=%lld.",
+			       "Given output_size=(%lld, %lld), expected size of input's "
+			       "dimension 2 to match the calculated number of sliding blocks "
+			       "%lld, but got input.size(2)=%lld.",
 			       (long long)size[0], (long long)size[1], (long long)u.Q, (long long)t->shape[batch + 1]);
 	/* fold is the transposed geometry: blocks are inputs, the image is the output */
 	g = u;
@@ -249,7 +248,8 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	bytes = dtype_size(x.dt);
 	for (int64_t i = 0; i < N && C && !c->hollow; i++)
 		SIMD_PICK(num_conv_kernels)(x.dt)->col2im((char *)tensor_data(&y) + i * C * g.Q * bytes,
-							  (char *)tensor_data(&x) + i * C * taps * g.P * bytes, &g, 0, g.P);
+							  (char *)tensor_data(&x) + i * C * taps * g.P * bytes, &g, 0,
+							  g.P);
 	tensor_release(&x);
 	if (num_settle(c, &y, t->dt, e))
 		return -1;

@@ -31,13 +31,11 @@ static int pool_check(const struct tensor *x, const struct num_pool *p, const ch
 {
 	if (x->ndim != p->nd + 1 && x->ndim != p->nd + 2)
 		return err_set(e, ERR_STATE, "%s%dd(): Expected %dD or %dD input tensor, but got %s", name,
-			       p->nd, p->nd + 1,
-			       p->nd + 2, SHAPE_TEXT(x->ndim, x->shape));
+			       p->nd, p->nd + 1, p->nd + 2, SHAPE_TEXT(x->ndim, x->shape));
 	if (p->nd == 2 && x->shape[x->ndim - 3] == 0)
 		return err_set(e, ERR_STATE,
-			       "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for "
-			       "input, but got:%s",
-			       SHAPE_TEXT(x->ndim, x->shape));
+			       "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch "
+			       "size for input, but got:%s", SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < p->nd; i++) {
 		if (p->kernel[i] <= 0)
 			return err_set(e, ERR_STATE, "kernel size should be greater than zero, but got %lld",
@@ -50,9 +48,8 @@ static int pool_check(const struct tensor *x, const struct num_pool *p, const ch
 				       (long long)p->dilation[i]);
 		if (p->pad[i] < 0 || p->pad[i] > ((p->kernel[i] - 1) * p->dilation[i] + 1) / 2)
 			return err_set(e, ERR_STATE,
-				       "pad should be at most half of effective kernel size, but got "
-				       "pad=%lld, kernel_size=%lld and "
-				       "dilation=%lld",
+				       "pad should be at most half of effective kernel size, but "
+				       "got pad=%lld, kernel_size=%lld and dilation=%lld",
 				       (long long)p->pad[i], (long long)p->kernel[i], (long long)p->dilation[i]);
 	}
 	return 0;
@@ -239,15 +236,14 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 
 	if (x->ndim != nd + 1 && x->ndim != nd + 2)
 		return err_set(e, ERR_STATE, "adaptive_pool%dd(): Expected %dD or %dD tensor, but got %s",
-			       nd, nd + 1, nd + 2,
-			       SHAPE_TEXT(x->ndim, x->shape));
+			       nd, nd + 1, nd + 2, SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 0; i < 3; i++) {
 		j->g.in[i] = i >= lead ? x->shape[first + i - lead] : 1;
 		j->g.out[i] = i < lead ? 1 : size[i - lead] < 0 ? j->g.in[i] : size[i - lead];
 		if (j->g.in[i] == 0)
 			return err_set(e, ERR_STATE,
-				       "adaptive_pool%dd(): Expected input to have non-zero size for non-batch "
-						     "dimensions, but input has sizes %s",
+				       "adaptive_pool%dd(): Expected input to have non-zero size "
+				       "for non-batch dimensions, but input has sizes %s",
 				       nd, SHAPE_TEXT(x->ndim, x->shape));
 	}
 	if (num_volume(j->g.in, &j->g.P, e) || num_volume(j->g.out, &j->g.Q, e))
@@ -297,9 +293,10 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 	for (int i = x->ndim - nd - 1; i < x->ndim && max; i++)
 		if (x->shape[i] == 0)
 			return err_set(e, ERR_STATE,
-				       "adaptive_max_pool%dd(): Expected input to have non-zero size for "
-				       "non-batch dimensions, but input has "
-						     "sizes %s with dimension %d being empty", nd, SHAPE_TEXT(x->ndim, x->shape), i);
+				       "adaptive_max_pool%dd(): Expected input to have non-zero "
+				       "size for non-batch dimensions, but input has sizes %s "
+				       "with dimension %d being empty", nd,
+				       SHAPE_TEXT(x->ndim, x->shape), i);
 	if (!index && j.g.Q == 1)
 		return whole_plane(c, out, x, nd, max, e);
 	if (!index && tensor_numel(x) && equal_windows(&j.g, nd, &p))

@@ -373,8 +373,7 @@ int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t
 	if (from >= to)
 		return err_set(e, ERR_STATE,
 			       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-			       (long long)from,
-			       (long long)to);
+			       (long long)from, (long long)to);
 	if (fill(&f, t, e))
 		return -1;
 	if (r->ends)
@@ -485,8 +484,8 @@ static int check_weights(const double *w, int64_t C, int replacement, struct err
 				       "invalid multinomial distribution (encountering probability entry < 0)");
 		if (isinf(w[i]))
 			return err_set(e, ERR_STATE,
-				       "invalid multinomial distribution (encountering probability entry = "
-				       "infinity or NaN)");
+				       "invalid multinomial distribution (encountering "
+				       "probability entry = infinity or NaN)");
 		sum += w[i];
 	}
 	return sum > 0 ? 0 : err_set(e, ERR_STATE, "invalid multinomial distribution (sum of probabilities <= 0)");
@@ -502,16 +501,16 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
 	if (!dtype_is_float(p->dt))
 		return err_set(e, ERR_STATE,
-			       "multinomial only supports floating-point dtypes for input, got: %s", num_type_name(p->dt));
+			       "multinomial only supports floating-point dtypes for input, got: %s",
+			       num_type_name(p->dt));
 	if (n <= 0)
 		return err_set(e, ERR_STATE, "cannot sample n_sample <= 0 samples");
 	if (!replacement && n > C)
 		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
 	if (!C && rows)
 		return err_set(e, ERR_STATE,
-			       "min(): Expected reduction dim to be specified for input.numel() == 0. "
-			       "Specify the reduction dim "
-					     "with the 'dim' argument.");
+			       "min(): Expected reduction dim to be specified for input.numel() "
+			       "== 0. Specify the reduction dim with the 'dim' argument.");
 	if (c->hollow)
 		return 0;
 	if (num_to(c, &d, p, DT_F64, e))

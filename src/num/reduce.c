@@ -353,10 +353,8 @@ int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE,
-			       "mean(): could not infer output dtype. Input dtype must be either a floating "
-			       "point or complex "
-			       "dtype. Got: %s",
-			       num_type_name(t->dt));
+			       "mean(): could not infer output dtype. Input dtype must be either "
+			       "a floating point or complex dtype. Got: %s", num_type_name(t->dt));
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 1, e);
 }
 
@@ -378,10 +376,9 @@ static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, c
 			return d && d->n ? err_set(e, ERR_RANGE,
 						   "%s(): Expected reduction dim %d to have non-zero size.", name, i)
 					 : err_set(e, ERR_STATE,
-						   "%s(): Expected reduction dim to be specified for "
-						   "input.numel() == 0. Specify "
-						   "the reduction dim with the 'dim' argument.",
-						   name);
+						   "%s(): Expected reduction dim to be specified "
+						   "for input.numel() == 0. Specify the "
+						   "reduction dim with the 'dim' argument.", name);
 	return reduce(c, out, op, t, d, keep, dtype_carrier(t->dt), t->dt, 0, e);
 }
 
@@ -437,8 +434,7 @@ static void moments(struct num_ctx *c, const struct tensor *t, struct made *m, s
 }
 
 static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const struct tensor *t,
-		     const struct num_dims *d,
-		     int keep, enum dtype carrier, struct err *e)
+		     const struct num_dims *d, int keep, enum dtype carrier, struct err *e)
 {
 	if (begin(c, m, t, d, keep, carrier, e))
 		return -1;
@@ -467,8 +463,7 @@ int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims
 }
 
 int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
-	    const struct num_dims *d,
-	    int keep, double correction, int root, struct err *e)
+	    const struct num_dims *d, int keep, double correction, int root, struct err *e)
 {
 	struct made m, s;
 
@@ -509,8 +504,7 @@ static enum num_red norm_kind(double p)
 }
 
 int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
-	     int keep,
-	     struct err *e)
+	     int keep, struct err *e)
 {
 	enum num_red op = norm_kind(p);
 	double *power = NULL;

@@ -55,14 +55,12 @@ int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor
 		      struct err *e);
 /* Variance with divisor max(0, n - correction); `root`: its square root; `mean`: may be NULL. */
 int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
-	    const struct num_dims *d,
-	    int keep, double correction, int root, struct err *e);
+	    const struct num_dims *d, int keep, double correction, int root, struct err *e);
 /* The mean and the biased variance as doubles, one per result, for normalisations. */
 int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean,
 		double *var, struct err *e);
 int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
-	     int keep,
-	     struct err *e);
+	     int keep, struct err *e);
 int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
 		  struct err *e);
 /* Extremes along one dimension with their first places; NaN counts as extreme. Either result

@@ -104,8 +104,7 @@ RESAMPLE(double)
 
 /* One dimension of the image. */
 static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim, double step,
-		    enum num_interp mode, int align,
-		    struct err *e)
+		    enum num_interp mode, int align, struct err *e)
 {
 	int64_t outer = 1, inner = 1, in = x->shape[dim], out = y->shape[dim];
 	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
@@ -135,16 +134,17 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 
 	if (x->ndim != nd + 2)
 		return err_set(e, ERR_STATE,
-			       "Input and output must have the same number of spatial dimensions, but got "
-			       "input with spatial "
-					     "dimensions of %s and output size of %s.",
+			       "Input and output must have the same number of spatial "
+			       "dimensions, but got input with spatial dimensions of %s and "
+			       "output size of %s.",
 			       SHAPE_TEXT(MAX(x->ndim - 2, 0), x->shape + 2), SHAPE_TEXT(nd, size));
 	if (!dtype_is_float(x->dt))
 		return err_set(e, ERR_STATE, "\"compute_indices_weights_linear\" not implemented for '%s'",
 			       num_type_name(x->dt));
 	if (x->shape[1] == 0)
 		return err_set(e, ERR_STATE,
-			       "Non-empty %dD data tensor expected but got a tensor with sizes %s", x->ndim, SHAPE_TEXT(x->ndim, x->shape));
+			       "Non-empty %dD data tensor expected but got a tensor with sizes %s",
+			       x->ndim, SHAPE_TEXT(x->ndim, x->shape));
 	if (num_as(c, &now, x, dtype_carrier(x->dt), e))
 		return -1;
 	for (int d = nd - 1; d >= 0; d--) {     /* the last first: it is the smallest then */
@@ -156,13 +156,14 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 		shape[d + 2] = size[d];
 		if (in <= 0 || size[d] <= 0)
 			rc = err_set(e, ERR_STATE,
-				     "Input and output sizes should be greater than 0, but got input (%lld) "
-				     "output (%lld)",
+				     "Input and output sizes should be greater than 0, but got "
+				     "input (%lld) output (%lld)",
 				     (long long)in, (long long)size[d]);
 		else
 			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
 			     (c->hollow ? 0 : resample(c, &next, &now, d + 2,
-						       step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align, e));
+						       step_of(in, size[d], scale ? scale[d] : 0, align,
+						       mode), mode, align, e));
 		tensor_release(&now);
 		now = next;
 		if (rc) {

@@ -24,7 +24,8 @@ typedef int64_t i64_mask __attribute__((vector_size(64)));
 #define IS_NUMBER(v) ((v) == (v))
 
 #define EXTREME_ANY(t, T)                                                                                \
-	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride, int64_t n, int max) \
+	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, \
+				int64_t stride, int64_t n, int max)                               \
 	{                                                                                                \
 		const T *x = xp;                                                                         \
 		T best;                                                                                  \

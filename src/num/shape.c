@@ -14,8 +14,7 @@ static int is_skipped(const struct tensor *t)
 }
 
 static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim,
-		     enum dtype *dt,
-		     struct err *e)
+		     enum dtype *dt, struct err *e)
 {
 	int first = 0;
 
@@ -41,9 +40,9 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 		for (int k = 0; k < *ndim; k++)
 			if (k != *d && t[i]->shape[k] != shape[k])
 				return err_set(e, ERR_STATE,
-					       "Sizes of tensors must match except in dimension %d. "
-					       "Expected size %lld but got size %lld "
-					       "for tensor number %d in the list.",
+					       "Sizes of tensors must match except in dimension "
+					       "%d. Expected size %lld but got size %lld for "
+					       "tensor number %d in the list.",
 					       *d, (long long)shape[k], (long long)t[i]->shape[k], i);
 		if (ck_add64(shape[*d], t[i]->shape[*d], &shape[*d]))
 			return err_set(e, ERR_NOMEM, "cat: sizes overflow");
@@ -91,8 +90,8 @@ int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const 
 	for (int i = 1; i < n; i++)
 		if (!tensor_same_shape(t[0], t[i]))
 			return err_set(e, ERR_STATE,
-				       "stack expects each tensor to be equal size, but got %s at entry 0 "
-				       "and %s at entry %d",
+				       "stack expects each tensor to be equal size, but got %s "
+				       "at entry 0 and %s at entry %d",
 				       SHAPE_TEXT(t[0]->ndim, t[0]->shape), SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
 	view = mem_array((size_t)n, sizeof *view);
 	list = mem_array((size_t)n, sizeof *list);
@@ -183,16 +182,15 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 
 	if (lead < 0)
 		return err_set(e, ERR_STATE,
-			       "Number of dimensions of repeat dims can not be smaller than number of "
-			       "dimensions of tensor");
+			       "Number of dimensions of repeat dims can not be smaller than "
+			       "number of dimensions of tensor");
 	if (2 * n > TENSOR_DIMS)
 		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions", TENSOR_DIMS / 2);
 	for (int i = 0; i < n; i++) {
 		own[i] = i < lead ? 1 : t->shape[i - lead];
 		if (times[i] < 0 || ck_mul64(own[i], times[i], &shape[i]))
 			return err_set(e, ERR_STATE, "Trying to create tensor with negative dimension %lld: %s",
-				       (long long)times[i],
-				       SHAPE_TEXT(n, times));
+				       (long long)times[i], SHAPE_TEXT(n, times));
 	}
 	if (num_new(c, out, t->dt, n, shape, e))
 		return -1;
@@ -217,8 +215,7 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 }
 
 int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t,
-			  const struct tensor *times, int dim,
-			  struct err *e)
+			  const struct tensor *times, int dim, struct err *e)
 {
 	struct tensor reps, index;
 	int64_t n = t->ndim ? t->shape[dim] : 1, total = 0, k, *r, *ix;
@@ -229,8 +226,8 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 	k = tensor_numel(times);
 	if (k != 1 && k != n)
 		return err_set(e, ERR_STATE,
-			       "repeats must have the same size as input along dim, but got repeats.size(0) = %lld and "
-					     "input.size(%d) = %lld",
+			       "repeats must have the same size as input along dim, but got "
+			       "repeats.size(0) = %lld and input.size(%d) = %lld",
 			       (long long)k, dim, (long long)n);
 	if (times->dt != DT_I64 && times->dt != DT_I32)
 		return err_set(e, ERR_STATE, "\"repeat_interleave_cpu\" not implemented for '%s'",

@@ -20,8 +20,7 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 /* self[index] op= src along dim: copy or add. */
 enum num_slices { SLICES_COPY, SLICES_ADD, SLICES_FILL };
 int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		  const struct tensor *src,
-		  enum num_slices how, double alpha, struct err *e);
+		  const struct tensor *src, enum num_slices how, double alpha, struct err *e);
 int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim,
 	       const struct tensor *index, struct err *e);
 enum num_scatter { SCATTER_SET, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
@@ -43,8 +42,7 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	       struct err *e);
 /* Each slice along dim `times[i]` times (times of one element: all the same). */
 int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t,
-			  const struct tensor *times, int dim,
-			  struct err *e);
+			  const struct tensor *times, int dim, struct err *e);
 int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, int upper, struct err *e);
 int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, struct err *e);
 /* a view */
@@ -52,21 +50,18 @@ int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int
 enum num_pad { PAD_CONSTANT, PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR };
 /* pads: (lo, hi) pairs from the last dimension on, as F.pad. */
 int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
-	    enum num_pad mode,
-	    double value, struct err *e);
+	    enum num_pad mode, double value, struct err *e);
 /* F.unfold and F.fold. */
 struct num_unfold { int64_t kernel[2], dilation[2], padding[2], stride[2]; };
 int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_unfold *p,
 	       struct err *e);
 int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const int64_t *size,
-	     const struct num_unfold *p,
-	     struct err *e);
+	     const struct num_unfold *p, struct err *e);
 
 /* --- order (sort.c) ---------------------------------------------------------------------------- */
 
 int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
-	     int descending,
-	     struct err *e);
+	     int descending, struct err *e);
 int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int64_t k, int dim,
 	     int largest, struct err *e);
 /* The k-th smallest (1-based); median is k = (n + 1) / 2 with NaN first. */
@@ -74,11 +69,9 @@ int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const
 	    int keep, struct err *e);
 /* Sorted distinct elements of the flattened tensor; inverse and counts may be NULL. */
 int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, struct tensor *counts,
-	       const struct tensor *t,
-	       struct err *e);
+	       const struct tensor *t, struct err *e);
 int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted,
-		     const struct tensor *v, int right,
-		     struct err *e);
+		     const struct tensor *v, int right, struct err *e);
 int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *weights,
 		 int64_t least,
 		 struct err *e);

@@ -188,8 +188,7 @@ out:
 }
 
 int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
-	     int descending,
-	     struct err *e)
+	     int descending, struct err *e)
 {
 	return take_sorted(c, value, index, t, dim, 0, t->ndim ? t->shape[dim] : 1, descending, e);
 }
@@ -226,8 +225,7 @@ int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const
 /* --- sets and bins ----------------------------------------------------------------------------------- */
 
 int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, struct tensor *counts,
-	       const struct tensor *t,
-	       struct err *e)
+	       const struct tensor *t, struct err *e)
 {
 	struct tensor flat, v = { .st = NULL }, inv = { .st = NULL }, cnt = { .st = NULL };
 	struct slices s;
@@ -305,8 +303,7 @@ static int same_rows(const struct tensor *sorted, const struct tensor *v)
 }
 
 int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted,
-		     const struct tensor *v, int right,
-		     struct err *e)
+		     const struct tensor *v, int right, struct err *e)
 {
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
 	int64_t n = sorted->ndim ? sorted->shape[sorted->ndim - 1] : 0, cols = v->ndim ? v->shape[v->ndim - 1] : 1;
@@ -314,14 +311,14 @@ int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor 
 
 	if (!sorted->ndim)
 		return err_set(e, ERR_STATE,
-			       "torch.searchsorted(): boundaries tensor should have positive dimension, but "
-			       "got 0 dimension");
+			       "torch.searchsorted(): boundaries tensor should have positive "
+			       "dimension, but got 0 dimension");
 	if (!same_rows(sorted, v))
 		return err_set(e, ERR_STATE,
-			       "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
-			       "N-1 dimensions of "
-					     "boundaries tensor and input value tensor must match, but got "
-					     "boundaries tensor %s and input value tensor %s",
+			       "torch.searchsorted(): boundaries tensor should be 1 dimension or "
+			       "the first N-1 dimensions of boundaries tensor and input value "
+			       "tensor must match, but got boundaries tensor %s and input value "
+			       "tensor %s",
 			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
 	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64,
 			v->ndim, v->shape, e))

@@ -83,7 +83,8 @@ static int m_setattr(struct bind *b)
 	if (t.modules && attrs_get(t.modules, name)) {
 		if (v.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError,
-					  "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)", val_type_name(h, v), name->p);
+					  "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)",
+					  val_type_name(h, v), name->p);
 		return attrs_set(h, t.modules, name, v);
 	}
 	if (v.kind == V_TENSOR && v.u.o->cls->native && !strcmp(v.u.o->cls->native, "torch.nn.Buffer"))
@@ -91,7 +92,8 @@ static int m_setattr(struct bind *b)
 	if (t.buffers && attrs_get(t.buffers, name)) {
 		if (v.kind != V_NONE && v.kind != V_TENSOR)
 			return bind_raise(b, EXC_TypeError,
-					  "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)", val_type_name(h, v), name->p);
+					  "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)",
+					  val_type_name(h, v), name->p);
 		return attrs_set(h, t.buffers, name, v);
 	}
 	return attr_set_generic(h, self, name, v);

@@ -105,7 +105,8 @@ static int set_data(struct bind *b)
 		return -1;
 	if (self->requires_grad && !dtype_is_float(from->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "data set to a tensor that requires gradients must be floating point or complex dtype");
+				  "data set to a tensor that requires gradients must be floating "
+				  "point or complex dtype");
 	if (same_view(&self->t, from))
 		return 0;
 	if (host_may_change(b->h, b->a[0]))

@@ -24,7 +24,8 @@ struct num_ctx torch_ctx(struct bind *b)
 
 	return (struct num_ctx){ .pool = hollow ? pool_idle() : host_pool(b->h), .hollow = hollow,
 				 .default_float = host_dtype(b->h, host_default_dtype(b->h)),
-				 .room = ask_room, .scratch = ask_scratch, .charge = charge, .arg = b->h, .carried = &b->carried, .tf32 = host_tf32(b->h) };
+				 .room = ask_room, .scratch = ask_scratch, .charge = charge,
+				 .arg = b->h, .carried = &b->carried, .tf32 = host_tf32(b->h) };
 }
 
 /* --- the generator -------------------------------------------------------------------------- */
@@ -136,8 +137,7 @@ int torch_result(struct bind *b, struct tensor *t, size_t out)
 	rc = num_can_cast(t->dt, o->dt) ? tensor_copy(o, t, bind_e(b))
 					: err_set(bind_e(b), ERR_STATE,
 						  "result type %s can't be cast to the desired output type %s",
-						  num_type_name(t->dt),
-						  num_type_name(o->dt));
+						  num_type_name(t->dt), num_type_name(o->dt));
 	tensor_release(t);
 	if (rc)
 		return bind_fail(b);

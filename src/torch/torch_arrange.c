@@ -154,7 +154,8 @@ static int rotation(struct bind *b, const struct tensor *t, struct bind_ints *d)
 	y = d->v[1];
 	if (x == y || x - y == t->ndim || y - x == t->ndim)
 		return bind_shape_error(b,
-					"expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld", (long long)x, (long long)y);
+					"expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
+					(long long)x, (long long)y);
 	return bind_given(b, 2) ? bind_dims(b, 2, t->ndim, d) : 0;
 }
 
@@ -221,8 +222,7 @@ static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 		tensor_release(y);
 		return number ? bind_raise(b, EXC_RuntimeError,
 					   "repeat_interleave: Invalid output_size, expected %lld but got %lld",
-					   (long long)have,
-					   (long long)want)
+					   (long long)have, (long long)want)
 			      : bind_raise(b, EXC_RuntimeError, "allocated size does not match required size");
 	}
 	return bind_result(b, y);
@@ -301,7 +301,8 @@ static int a_meshgrid(struct bind *b)
 	for (size_t i = 0; i < n; i++)
 		if (t[i]->ndim > 1)
 			return bind_raise(b, EXC_RuntimeError,
-					  "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);
+					  "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD",
+					  t[i]->ndim);
 	if (n > TENSOR_DIMS)
 		return bind_unsupported(b, "meshgrid of more than %d tensors", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++)

@@ -41,14 +41,16 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 	if (torch_arg(b, first, &a[0]) || torch_arg(b, second, &a[1]))
 		return -1;
 	if (op >= NUM_bitwise_and && op <= NUM_gcd &&
-	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
+	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) ||
+	     (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
 		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'",
 				  num_op_info(op)->name,
 				  num_type_name(a[a[0].kind != NUM_TENSOR || !dtype_is_float(a[0].t->dt)].t->dt));
 	if (check_kinds(b, op, a))
 		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]) &&
-	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
+	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod ||
+	     op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
 		return bind_unsupported(b, "%s of two bools", num_op_info(op)->name);
 	if (b->n > 2 && bind_given(b, 2)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);
@@ -110,13 +112,13 @@ static int minus(struct bind *b, size_t first, size_t second, double alpha)
 		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
-						       "`^` or `logical_xor()` operator instead.");
+				  "Subtraction, the `-` operator, with two bool tensors is not "
+				  "supported. Use the `^` or `logical_xor()` operator instead.");
 	if (is_bool(&a[0]) || is_bool(&a[1]))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Subtraction, the `-` operator, with a bool tensor is not supported. If "
-				  "you are trying to "
-						       "invert a mask, use the `~` or `logical_not()` operator instead.");
+				  "Subtraction, the `-` operator, with a bool tensor is not "
+				  "supported. If you are trying to invert a mask, use the `~` or "
+				  "`logical_not()` operator instead.");
 	return torch_apply(b, alpha == 1 ? NUM_minus : NUM_sub, a, (double[]){ alpha, 0, 0 });
 }
 
@@ -267,8 +269,8 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if (has_lo && has_hi && (b->a[lo].kind == V_TENSOR) != (b->a[hi].kind == V_TENSOR))
 		return bind_raise(b, EXC_TypeError,
-				  "clamp() received an invalid combination of arguments: min and max must "
-				  "both be tensors or numbers");
+				  "clamp() received an invalid combination of arguments: min and "
+				  "max must both be tensors or numbers");
 	if ((has_lo && b->a[lo].kind == V_TENSOR) || (has_hi && b->a[hi].kind == V_TENSOR))
 		return clamp_tensors(b, lo, hi, has_lo, has_hi);
 	if (torch_arg(b, 0, &a) || (has_lo && torch_arg(b, lo, &l)) || (has_hi && torch_arg(b, hi, &h)))
@@ -365,9 +367,9 @@ static int t_addcdiv(struct bind *b)
 		return -1;
 	if (!dtype_is_float(x->dt) && !dtype_is_float(y->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Integer division with addcdiv is no longer supported, and in a future  "
-				  "release addcdiv will "
-						       "perform a true division of tensor1 and tensor2.");
+				  "Integer division with addcdiv is no longer supported, and in "
+				  "a future  release addcdiv will perform a true division of "
+				  "tensor1 and tensor2.");
 	return ternary(b, NUM_addcdiv, 3);
 }
 

@@ -12,7 +12,8 @@ static int asked(struct bind *b, size_t i, enum format otherwise, int *format)
 {
 	static const char *const names[] = { [FORMAT_PRESERVE] = "torch.preserve_format",
 					     [FORMAT_CONTIGUOUS] = "torch.contiguous_format",
-					     [FORMAT_LAST] = "torch.channels_last", [FORMAT_LAST_3D] = "torch.channels_last_3d" };
+					     [FORMAT_LAST] = "torch.channels_last",
+					     [FORMAT_LAST_3D] = "torch.channels_last_3d" };
 
 	*format = (int)otherwise;
 	if (i >= b->n || !bind_given(b, i) || b->a[i].kind == V_NONE)

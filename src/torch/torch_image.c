@@ -109,7 +109,8 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 	return 0;
 }
 
-/* input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False */
+/* input, size=None, scale_factor=None, mode='nearest', align_corners=None,
+ * recompute_scale_factor=None, antialias=False */
 static int a_interpolate(struct bind *b)
 {
 	static const char *const modes[] = { "nearest", "nearest-exact", "linear", "bicubic", "bilinear",
@@ -126,20 +127,18 @@ static int a_interpolate(struct bind *b)
 	nd = t->ndim - 2;
 	if (nd < 1 || nd > 3)
 		return bind_raise(b, EXC_NotImplementedError,
-				  "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "
-							      "nearest | linear | bilinear | bicubic | "
-							      "trilinear | area | nearest-exact", t->ndim);
+				  "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+				  "%dD) for the modes: nearest | linear | bilinear | bicubic | "
+				  "trilinear | area | nearest-exact", t->ndim);
 	if (bind_given(b, 4) && (mode < 2 || mode == 6))
 		return bind_raise(b, EXC_ValueError,
-				  "align_corners option can only be set with the interpolating modes: "
-				  "linear | bilinear | bicubic "
-						     "| trilinear");
+				  "align_corners option can only be set with the interpolating "
+				  "modes: linear | bilinear | bicubic | trilinear");
 	if (antialias)
 		return bind_unsupported(b, "interpolate with antialias");
 	if ((mode == 2 && nd != 1) || ((mode == 3 || mode == 4) && nd != 2) || (mode == 5 && nd != 3))
 		return bind_raise(b, EXC_NotImplementedError, "Got %dD input, but %s mode needs %dD input",
-				  t->ndim, modes[mode],
-				  mode == 2 ? 3 : mode == 5 ? 5 : 4);
+				  t->ndim, modes[mode], mode == 2 ? 3 : mode == 5 ? 5 : 4);
 	if (sizes_for(b, t, nd, size, scale, &use))
 		return -1;
 	if (mode == 6)
@@ -180,8 +179,8 @@ static int shuffle(struct bind *b, int inverse)
 					(long long)r);
 	if (n < 0 || n + 5 > TENSOR_DIMS)
 		return bind_shape_error(b,
-					"pixel_shuffle expects input to have at least 3 dimensions, but got "
-					"input with %d dimension(s)", t->ndim);
+					"pixel_shuffle expects input to have at least 3 "
+					"dimensions, but got input with %d dimension(s)", t->ndim);
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
@@ -190,14 +189,16 @@ static int shuffle(struct bind *b, int inverse)
 					(long long)C);
 	if (!inverse && C % area)
 		return bind_shape_error(b,
-					"pixel_shuffle expects its input's 'channel' dimension to be "
-					"divisible by the square of upscale_factor, "
-					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)area);
+					"pixel_shuffle expects its input's 'channel' dimension "
+					"to be divisible by the square of upscale_factor, but "
+					"input.size(-3)=%lld is not divisible by %lld",
+					(long long)C, (long long)area);
 	if (inverse && (H % r || W % r))
 		return bind_shape_error(b,
-					"pixel_unshuffle expects %s to be divisible by downscale_factor, "
-					"but input.size(%d)=%lld is not divisible "
-					   "by %lld", H % r ? "height" : "width", H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
+					"pixel_unshuffle expects %s to be divisible by "
+					"downscale_factor, but input.size(%d)=%lld is not "
+					"divisible by %lld", H % r ? "height" : "width",
+					H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
 	/* Both ways are a view with r split off, a permutation, and the result's shape. */
 	for (int i = 0; i < n; i++) {
 		s[i] = out[i] = t->shape[i];

@@ -83,7 +83,8 @@ static int i_take_along_dim(struct bind *b)
 		return take_flat(b, t, ix);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_RuntimeError,
-				  "torch.take_along_dim(): dtype of indices should be Long but got %s", num_type_name(ix->dt));
+				  "torch.take_along_dim(): dtype of indices should be Long but got %s",
+				  num_type_name(ix->dt));
 	if (bind_dim(b, 2, t->ndim, &dim))
 		return -1;
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
@@ -186,19 +187,21 @@ static int check_added(struct bind *b, const struct tensor *t, int dim, const st
 
 	if (ix->ndim > 1)
 		return bind_raise(b, EXC_IndexError,
-				  "index_add_(): Index is supposed to be a vector, but got dim: %d with "
-				  "type: %s and size: %s",
+				  "index_add_(): Index is supposed to be a vector, but got dim: "
+				  "%d with type: %s and size: %s",
 				  ix->ndim, num_type_name(ix->dt), SHAPE_TEXT(ix->ndim, ix->shape));
 	if (ix->dt != DT_I64 && ix->dt != DT_I32)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_add_(): Expected dtype int32/int64 for index but got: %s", num_type_name(ix->dt));
+				  "index_add_(): Expected dtype int32/int64 for index but got: %s",
+				  num_type_name(ix->dt));
 	if (t->dt != v->dt)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_add_(): self (%s) and source (%s) must have the same scalar type",
 				  num_type_name(t->dt), num_type_name(v->dt));
 	if (dim && dim >= v->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d", dim, v->ndim);
+				  "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d",
+				  dim, v->ndim);
 	if (n != have)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_add_(): Number of indices (%lld) should be equal to "
@@ -206,9 +209,8 @@ static int check_added(struct bind *b, const struct tensor *t, int dim, const st
 				  (long long)n, (long long)have, dim);
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
 		return bind_raise(b, EXC_RuntimeError,
-				  "source tensor shape must match self tensor shape, excluding the "
-				  "specified dimension. Got "
-						       "self.shape = %s source.shape = %s",
+				  "source tensor shape must match self tensor shape, excluding "
+				  "the specified dimension. Got self.shape = %s source.shape = %s",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(v->ndim, v->shape));
 	return 0;
 }
@@ -224,26 +226,26 @@ static int check_copied(struct bind *b, const struct tensor *t, int dim, const s
 				  "index_copy_(): Index should have dimension 1 or 0 (got %d)", ix->ndim);
 	if (v->ndim == 0 && n != 1)
 		return bind_raise(b, EXC_IndexError,
-				  "index_copy_(): When source is scalar, index should have one element (got %lld)", (long long)n);
+				  "index_copy_(): When source is scalar, index should have one element (got %lld)",
+				  (long long)n);
 	if (v->ndim && t->ndim && v->ndim != t->ndim)
 		return bind_raise(b, EXC_IndexError,
-				  "index_copy_(): When source and destination are not scalars, their "
-				  "dimensionality must match. "
-						     "Source dimensionality (%d), destination dimensionality (%d)", v->ndim, t->ndim);
+				  "index_copy_(): When source and destination are not scalars, "
+				  "their dimensionality must match. Source dimensionality (%d), "
+				  "destination dimensionality (%d)", v->ndim, t->ndim);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_copy_(): Expected a long tensor for index, but got %s", num_type_name(ix->dt));
 	if (t->dt != v->dt)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_copy_(): self and source expected to have the same dtype, but got "
-				  "(self) %s and "
-						       "(source) %s", num_type_name(t->dt), num_type_name(v->dt));
+				  "index_copy_(): self and source expected to have the same "
+				  "dtype, but got (self) %s and (source) %s", num_type_name(t->dt),
+				  num_type_name(v->dt));
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_copy_(): Source/destination tensor must have same slice shapes. "
-				  "Destination slice "
-						       "shape: %s at dimension %d and source slice shape: "
-						       "%s at dimension 0.",
+				  "index_copy_(): Source/destination tensor must have same slice "
+				  "shapes. Destination slice shape: %s at dimension %d and "
+				  "source slice shape: %s at dimension 0.",
 				  SHAPE_TEXT(na, a), dim, SHAPE_TEXT(ns, s));
 	if (v->ndim && v->shape[dim] != n)
 		return bind_raise(b, EXC_IndexError,
@@ -258,9 +260,8 @@ static int check_filled(struct bind *b, const struct tensor *ix)
 
 	if (v && v->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
-				  "with %d dimension(s).",
-				  v->ndim);
+				  "index_fill_ only supports a 0-dimensional value tensor, but "
+				  "got tensor with %d dimension(s).", v->ndim);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_IndexError, "index_fill_(): Expected dtype int64 for index.");
 	return ix->ndim > 1 ? bind_raise(b, EXC_RuntimeError, "Index has to be a vector/scalar") : 0;
@@ -323,9 +324,9 @@ static int i_index_put(struct bind *b)
 	if (b->a[2].kind == V_TENSOR && b->a[2].u.t->t.dt != t->dt) {
 		tensor_release(&v);
 		return bind_raise(b, EXC_RuntimeError,
-				  "Index put requires the source and destination dtypes match, got %s for "
-				  "the destination "
-						       "and %s for the source.", num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
+				  "Index put requires the source and destination dtypes match, "
+				  "got %s for the destination and %s for the source.",
+				  num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
 	}
 	for (size_t i = 0; i < n && i < TENSOR_DIMS; i++)
 		ix.v[ix.n++] = list[i];
@@ -502,7 +503,8 @@ const struct bind_row torch_index_rows[] = {
 	BOTH_AS("nonzero", "*, as_tuple=False", i_nonzero, BIND_COMPUTE | BIND_SIZED),
 	ALIAS("torch.argwhere", "torch.nonzero"),
 	{ "torch.nn.functional.embedding",
-	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, MOVE },
+	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False",
+	  f_embedding, MOVE },
 	{ "torch.nn.functional.one_hot", "tensor, num_classes=-1", f_one_hot, BIND_COMPUTE },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -100,7 +100,8 @@ static int add_parameter(struct bind *b, const struct py_node *arg, int keyword,
 
 	if (!arg->u.arg.annotation)
 		return bind_raise(b, EXC_ValueError,
-				  "infer_schema(func): Parameter %.*s must have a type annotation.", STR_ARG(arg->u.arg.arg));
+				  "infer_schema(func): Parameter %.*s must have a type annotation.",
+				  STR_ARG(arg->u.arg.arg));
 	if (!add_type(&type, arg->u.arg.annotation, 0) || !is_known(buf_str(&type)))
 		rc = bind_raise(b, EXC_ValueError,
 				"infer_schema(func): Parameter %.*s has an unsupported type.", STR_ARG(arg->u.arg.arg));

@@ -67,7 +67,8 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 
 /* --- classes -------------------------------------------------------------------------------------- */
 
-/* input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0 */
+/* input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
+ * reduction='mean', label_smoothing=0.0 */
 static int classes(struct bind *b, int logits)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -159,9 +160,9 @@ static int l_bce(struct bind *b)
 		return -1;
 	if (!tensor_same_shape(x, t))
 		return bind_raise(b, EXC_ValueError,
-				  "Using a target size (torch.Size(%s)) that is different to the input size "
-				  "(torch.Size(%s)) is "
-						     "deprecated. Please ensure they have the same size.",
+				  "Using a target size (torch.Size(%s)) that is different to the "
+				  "input size (torch.Size(%s)) is deprecated. Please ensure they "
+				  "have the same size.",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
 	if (x->dt != t->dt)
 		return bind_raise(b, EXC_RuntimeError, "Found dtype %s but expected %s", num_type_name(t->dt),
@@ -195,8 +196,7 @@ static int l_bce_logits(struct bind *b)
 	if (pos && pos->ndim > x->ndim)
 		return bind_raise(b, EXC_RuntimeError,
 				  "output with shape %s doesn't match the broadcast shape %s",
-				  SHAPE_TEXT(x->ndim, x->shape),
-				  SHAPE_TEXT(pos->ndim, pos->shape));
+				  SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(pos->ndim, pos->shape));
 	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t),
 			num_t(pos) }, NULL, bind_e(b))
 		 : num_op2(&c, &y, NUM_loss_bce_logits, num_t(x), num_t(t), bind_e(b));
@@ -267,8 +267,7 @@ static int l_gaussian(struct bind *b)
 
 /* ||x - y + eps||_p along dim */
 static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
-			 double p, double eps,
-			 int dim, int keep)
+			 double p, double eps, int dim, int keep)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor d;
@@ -295,7 +294,8 @@ static int f_pairwise_distance(struct bind *b)
 	return pair_distance(b, &r, x, y, p, eps, MAX(dims - 1, 0), keep) ? bind_fail(b) : bind_result(b, &r);
 }
 
-/* anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean' */
+/* anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
+ * reduce=None, reduction='mean' */
 static int l_triplet(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -311,13 +311,14 @@ static int l_triplet(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "margin must be greater than 0, got %g", margin);
 	if (a->ndim != p->ndim || a->ndim != n->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "The anchor, positive, and negative tensors are expected to have the same number of "
-						       "dimensions, but got: anchor %dD, positive %dD, and "
-						       "negative %dD inputs", a->ndim, p->ndim, n->ndim);
+				  "The anchor, positive, and negative tensors are expected to "
+				  "have the same number of dimensions, but got: anchor %dD, "
+				  "positive %dD, and negative %dD inputs", a->ndim, p->ndim, n->ndim);
 	dim = MAX(a->ndim - 1, 0);
 	rc = pair_distance(b, &dp, a, p, order, eps, dim, 0) || pair_distance(b, &dn, a, n, order, eps, dim, 0) ||
 	     (swap && (pair_distance(b, &ds, p, n, order, eps, dim, 0) ||
-		       num_apply_into(&c, &dn, NUM_minimum, (struct num_arg[]){ num_t(&dn), num_t(&ds) }, NULL, bind_e(b)))) ||
+		       num_apply_into(&c, &dn, NUM_minimum,
+				      (struct num_arg[]){ num_t(&dn), num_t(&ds) }, NULL, bind_e(b)))) ||
 	     num_op2(&c, &m, NUM_minus, num_t(&dp), num_t(&dn), bind_e(b)) ||
 	     num_apply_into(&c, &m, NUM_plus, (struct num_arg[]){ num_t(&m), num_f(margin) }, NULL, bind_e(b)) ||
 	     num_op1(&c, &y, NUM_relu, &m, bind_e(b));
@@ -382,7 +383,8 @@ static int l_cosine_embedding(struct bind *b)
 		return -1;
 	if (t->ndim > 1 || x->ndim != t->ndim + 1 || y->ndim != x->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "%dD target tensor does not go with inputs of %d and %d dimensions", t->ndim, x->ndim, y->ndim);
+				  "%dD target tensor does not go with inputs of %d and %d dimensions",
+				  t->ndim, x->ndim, y->ndim);
 	if (cosine(b, &cs, x, y, x->ndim - 1, 1e-8))
 		return bind_fail(b);
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||
@@ -416,10 +418,9 @@ static int l_margin_ranking(struct bind *b)
 	for (int i = 0; i < 3; i++)
 		if (a[0].kind == NUM_TENSOR && a[i].kind == NUM_TENSOR && a[i].t->ndim != a[0].t->ndim)
 			return bind_raise(b, EXC_RuntimeError,
-					  "margin_ranking_loss : All input tensors should have same "
-					  "dimension but got sizes: "
-							       "input1: torch.Size(%s), input2: "
-							       "torch.Size(%s), target: torch.Size(%s) ",
+					  "margin_ranking_loss : All input tensors should have "
+					  "same dimension but got sizes: input1: torch.Size(%s), "
+					  "input2: torch.Size(%s), target: torch.Size(%s) ",
 					  SHAPE_TEXT(a[0].t->ndim, a[0].t->shape),
 					  SHAPE_TEXT(a[1].t->ndim, a[1].t->shape),
 					  SHAPE_TEXT(a[2].t->ndim, a[2].t->shape));
@@ -486,20 +487,24 @@ const struct bind_row torch_loss_rows[] = {
 #include "torch/torch_loss.def"
 #undef LOSS
 	{ F "cross_entropy",
-	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', "
-	  "label_smoothing=0.0",
+	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+	  "reduction='mean', label_smoothing=0.0",
 	  l_cross_entropy, BIND_COMPUTE },
-	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
-			"reduction='mean'", l_nll,
+	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, "
+			"reduce=None, reduction='mean'", l_nll,
 	  BIND_COMPUTE },
-	{ F "kl_div", "input, target: torch.Tensor, size_average=None, reduce=None, reduction='mean', log_target=False", l_kl_div, BIND_COMPUTE },
+	{ F "kl_div",
+	  "input, target: torch.Tensor, size_average=None, reduce=None, reduction='mean', log_target=False",
+	  l_kl_div, BIND_COMPUTE },
 	{ F "binary_cross_entropy",
-	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'", l_bce, BIND_COMPUTE },
+	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'",
+	  l_bce, BIND_COMPUTE },
 	{ F "binary_cross_entropy_with_logits",
-	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", l_bce_logits, BIND_COMPUTE },
+	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, "
+	  "reduction='mean', pos_weight=None", l_bce_logits, BIND_COMPUTE },
 	{ F "poisson_nll_loss",
-	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, eps=1e-08, "
-	  "reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
+	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, "
+	  "eps=1e-08, reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
 	{ F "gaussian_nll_loss", "input, target: torch.Tensor, var, full=False, eps=1e-06, reduction='mean'",
 	  l_gaussian, BIND_COMPUTE },
 	{ F "pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False", f_pairwise_distance, BIND_COMPUTE },
@@ -507,16 +512,16 @@ const struct bind_row torch_loss_rows[] = {
 	{ F "cosine_similarity", "x1, x2, dim=1, eps=1e-08", f_cosine_similarity, BIND_COMPUTE },
 	ALIAS("torch.cosine_similarity", F "cosine_similarity"),
 	{ F "triplet_margin_loss",
-	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, "
-	  "reduce=None, reduction='mean'",
+	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, "
+	  "size_average=None, reduce=None, reduction='mean'",
 	  l_triplet, BIND_COMPUTE },
 	{ F "cosine_embedding_loss",
-	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
-	  "reduction='mean'",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, "
+	  "reduce=None, reduction='mean'",
 	  l_cosine_embedding, BIND_COMPUTE },
 	{ F "margin_ranking_loss",
-	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
-	  "reduction='mean'",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, "
+	  "reduce=None, reduction='mean'",
 	  l_margin_ranking, BIND_COMPUTE },
 	{ F "multi_margin_loss",
 	  "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'",

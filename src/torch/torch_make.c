@@ -159,11 +159,13 @@ static int c_empty_strided(struct bind *b)
 		return -1;
 	if (s.n != st.n)
 		return bind_shape_error(b,
-					"dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
+					"dimensionality of sizes (%d) must match dimensionality of strides (%d)",
+					s.n, st.n);
 	for (int i = 0; i < st.n; i++)
 		if (st.v[i] < 0 && s.v[i] > 1)
 			return bind_shape_error(b,
-						"Storage size calculation overflowed with sizes=%s and strides=%s", SHAPE_TEXT(s.n, s.v),
+						"Storage size calculation overflowed with sizes=%s and strides=%s",
+						SHAPE_TEXT(s.n, s.v),
 						SHAPE_TEXT(st.n, st.v));
 		else if (st.v[i] < 0)           /* PyTorch takes those that are not used */
 			return bind_unsupported(b, "empty_strided with a stride below zero");

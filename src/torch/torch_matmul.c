@@ -167,14 +167,15 @@ static int f_attention(struct bind *b)
 	double drop;
 
 	if (bind_tensor(b, 0, &q) || bind_tensor(b, 1, &k) || bind_tensor(b, 2, &v) || bind_opt_tensor(b, 3, &mask) ||
-	    torch_float(b, 4, 0, &drop) || bind_bool(b, 5, &p.causal) || torch_float(b, 6, 0, &p.scale) || bind_bool(b, 7, &p.gqa))
+	    torch_float(b, 4, 0, &drop) || bind_bool(b, 5, &p.causal) ||
+	    torch_float(b, 6, 0, &p.scale) || bind_bool(b, 7, &p.gqa))
 		return -1;
 	if (drop > 0)
 		return bind_unsupported(b, "scaled_dot_product_attention with dropout_p > 0");
 	if (mask && p.causal)
 		return bind_raise(b, EXC_RuntimeError,
-				  "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-				  "is_causal=True");
+				  "_scaled_dot_product_attention: Explicit attn_mask should not "
+				  "be set when is_causal=True");
 	p.mask = mask;
 	return num_attention(&c, &y, q, k, v, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
@@ -239,7 +240,8 @@ const struct bind_row torch_matmul_rows[] = {
 	{ "torch.nn.functional.linear", "input, weight, bias=None", f_linear, BIND_COMPUTE },
 	{ "torch.nn.functional.bilinear", "input1, input2, weight, bias=None", f_bilinear, BIND_COMPUTE },
 	{ "torch.nn.functional.scaled_dot_product_attention",
-	  "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", f_attention, BIND_COMPUTE },
+	  "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False",
+	  f_attention, BIND_COMPUTE },
 	{ "torch.cdist", "x1, x2, p=2.0, compute_mode=None", m_cdist, BIND_COMPUTE },
 	BOTH("cross", "other, dim=None", m_cross),
 	ALIAS("torch.linalg.cross", "torch.cross"),

@@ -238,12 +238,13 @@ static int adaptive_size(struct bind *b, int nd, int64_t *size)
 		}
 		if (s.kind != V_INT && s.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError,
-					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s", nd,
+					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s",
+					  nd,
 					  val_type_name(b->h, s));
 		if (s.kind == V_INT && s.u.i < 0)
 			return bind_shape_error(b,
-						"adaptive_pool%dd: elements of output_size must be greater "
-						"than or equal to 0 but received %lld", nd,
+						"adaptive_pool%dd: elements of output_size must "
+						"be greater than or equal to 0 but received %lld", nd,
 						(long long)s.u.i);
 		size[i] = s.kind == V_NONE ? -1 : s.u.i;
 	}
@@ -283,7 +284,8 @@ static int f_batch_norm(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
 	    bind_opt_tensor(b, 3, &w) ||
-	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &p.training) || torch_float(b, 6, 0, &p.momentum) || bind_float(b, 7, &p.eps))
+	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &p.training) ||
+	    torch_float(b, 6, 0, &p.momentum) || bind_float(b, 7, &p.eps))
 		return -1;
 	p.mean = m;
 	p.var = v;
@@ -302,7 +304,8 @@ static int f_instance_norm(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
 	    bind_opt_tensor(b, 3, &w) ||
-	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &use) || bind_float(b, 6, &p.momentum) || bind_float(b, 7, &p.eps))
+	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &use) || bind_float(b, 6, &p.momentum) ||
+	    bind_float(b, 7, &p.eps))
 		return -1;
 	p.mean = m;
 	p.var = v;
@@ -382,7 +385,8 @@ static int f_normalize(struct bind *b)
 #define CONV_SIG "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1"
 #define CONVT_SIG "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1"
 #define MAX_SIG "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False"
-#define AVG_SIG "input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None"
+#define AVG_SIG "input, kernel_size, stride=None, padding=0, ceil_mode=False, " \
+		"count_include_pad=True, divisor_override=None"
 #define LP_SIG "input, norm_type, kernel_size, stride=None, ceil_mode=False"
 #define CMP BIND_COMPUTE
 #define WIN (BIND_COMPUTE | BIND_WINDOW)
@@ -425,10 +429,11 @@ const struct bind_row torch_nn_rows[] = {
 	{ F "adaptive_max_pool3d", "input, output_size, return_indices=False", f_adaptive_max3d, WIN },
 	ALIAS("torch.adaptive_avg_pool1d", F "adaptive_avg_pool1d"),
 	{ F "batch_norm",
-	  "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05", f_batch_norm, CMP },
+	  "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05",
+	  f_batch_norm, CMP },
 	{ F "instance_norm",
-	  "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
-	  "momentum=0.1, eps=1e-05",
+	  "input, running_mean=None, running_var=None, weight=None, bias=None, "
+	  "use_input_stats=True, momentum=0.1, eps=1e-05",
 	  f_instance_norm, CMP },
 	{ F "group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", f_group_norm, CMP },
 	{ F "layer_norm", "input, normalized_shape: tuple | list, weight=None, bias=None, eps=1e-05",

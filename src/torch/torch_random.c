@@ -323,8 +323,9 @@ static int m_exponential(struct bind *b)
 		return -1;
 	if (!dtype_is_float(t->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Exponential distribution is a continuous probability distribution. dtype must be a "
-						       "floating point but you specified %s", num_type_name(t->dt));
+				  "Exponential distribution is a continuous probability "
+				  "distribution. dtype must be a floating point but you "
+				  "specified %s", num_type_name(t->dt));
 	if (!(lambda > 0))
 		return bind_raise(b, EXC_RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=%g",
 				  lambda);

@@ -7,8 +7,7 @@
 #include "num/shape.h"
 
 typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		   int keep, int dt,
-		   struct err *e);
+		   int keep, int dt, struct err *e);
 typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
 		     struct err *e);
 
@@ -34,8 +33,8 @@ static int r_prod(struct bind *b)
 {
 	if (b->a[1].kind == V_TUPLE || b->a[1].kind == V_LIST)
 		return bind_raise(b, EXC_TypeError,
-				  "prod() received an invalid combination of arguments - got (Tensor, %s), "
-				  "but expected one of:",
+				  "prod() received an invalid combination of arguments - got "
+				  "(Tensor, %s), but expected one of:",
 				  val_type_name(b->h, b->a[1]));
 	return sum_like(b, num_prod);
 }
@@ -217,8 +216,8 @@ static int extreme(struct bind *b, int max)
 		return -1;
 	if (!bind_given(b, 1) && keep)
 		return bind_raise(b, EXC_TypeError,
-				  "%s() received an invalid combination of arguments - got (Tensor, "
-				  "keepdim=bool), but expected one of:",
+				  "%s() received an invalid combination of arguments - got "
+				  "(Tensor, keepdim=bool), but expected one of:",
 				  max ? "max" : "min");
 	if (!bind_given(b, 1)) {
 		if ((max ? num_amax : num_amin)(&c, &y[0], t, NULL, 0, bind_e(b)))
@@ -255,8 +254,9 @@ static int arg_extreme(struct bind *b, int max)
 				  max ? "max" : "min");
 	if (tensor_numel(t) == 0 && !bind_given(b, 1))
 		return bind_raise(b, EXC_IndexError,
-				  "arg%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-						     "reduction dim with the 'dim' argument.", max ? "max" : "min");
+				  "arg%s(): Expected reduction dim to be specified for "
+				  "input.numel() == 0. Specify the reduction dim with the 'dim' "
+				  "argument.", max ? "max" : "min");
 	if (bind_given(b, 1)) {
 		if (bind_dim(b, 1, t->ndim, &dim))
 			return -1;

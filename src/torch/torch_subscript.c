@@ -94,9 +94,8 @@ static int index_list(struct bind *b, struct subscript *s, struct val v)
 		return -1;
 	if (scan.others || (scan.bools && scan.bools != scan.n) || s->n_made == TENSOR_DIMS)
 		return bind_raise(b, EXC_IndexError,
-				  "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-				  "Variables are valid "
-						     "indices (got %s)", val_type_name(b->h, v));
+				  "only integers, slices (`:`), ellipsis (`...`), None and long "
+				  "or byte Variables are valid indices (got %s)", val_type_name(b->h, v));
 	if (num_new(&c, &t, DT_I64, scan.ndim, scan.shape, bind_e(b)))
 		return bind_fail(b);
 	/* large ones without contents have no memory */
@@ -187,9 +186,8 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 		return index_list(b, s, v);
 	}
 	return bind_raise(b, EXC_IndexError,
-			  "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-			  "are valid indices "
-					     "(got %s)", val_type_name(b->h, v));
+			  "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+			  "Variables are valid indices (got %s)", val_type_name(b->h, v));
 }
 
 /* PyTorch takes a short list that holds more than numbers for a tuple of subscripts. */

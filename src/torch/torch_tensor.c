@@ -294,8 +294,8 @@ static int t_numpy(struct bind *b)
 		return -1;
 	if (!force && self(b)->device != HOST_CPU && !b->h->o.may_mix)
 		return bind_raise(b, EXC_TypeError,
-				  "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy "
-				  "the tensor to host memory first.",
+				  "can't convert %s device type tensor to numpy. Use "
+				  "Tensor.cpu() to copy the tensor to host memory first.",
 				  self(b)->device == HOST_CUDA ? "cuda:0" : "meta");
 	if (!force && self(b)->requires_grad && b->h->torch.grad_enabled)
 		return bind_raise(b, EXC_RuntimeError,
@@ -494,7 +494,8 @@ static int t_fill_(struct bind *b)
 		return -1;
 	if (v.kind == NUM_TENSOR && v.t->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
+				  "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
+				  v.t->ndim);
 	return fill_with(b, v);
 }
 
@@ -636,7 +637,8 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "select_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "slice_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },
-	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,
+	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None",
+	t_to,
 	  BIND_COPY | FREE },
 	{ T "float", "self, memory_format=None", cast_float, BIND_COPY },
 	{ T "double", "self, memory_format=None", cast_double, BIND_COPY },

@@ -14,9 +14,9 @@ static int unary(struct bind *b, enum num_op op)
 				  num_op_info(op)->name, val_type_name(b->h, b->a[0]));
 	if (op == NUM_neg && a.t->dt == DT_BOOL)
 		return bind_raise(b, EXC_RuntimeError,
-				  "Negation, the `-` operator, on a bool tensor is not supported. If you "
-				  "are trying to invert a mask, "
-						       "use the `~` or `logical_not()` operator instead.");
+				  "Negation, the `-` operator, on a bool tensor is not "
+				  "supported. If you are trying to invert a mask, use the `~` or "
+				  "`logical_not()` operator instead.");
 	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round ||
 				   op == NUM_trunc || op == NUM_relu ||
 				   op == NUM_square))
@@ -148,9 +148,8 @@ static int prelu(struct bind *b)
 		shape[i] = i == 1 && tensor_numel(w) > 1 ? tensor_numel(w) : 1;
 	if (tensor_numel(w) > 1 && (x->ndim < 2 || x->shape[1] != tensor_numel(w)))
 		return bind_shape_error(b,
-					"Mismatch of parameter numbers and input channel size. Found "
-					"parameter numbers = %lld and "
-					   "channel size = %lld.",
+					"Mismatch of parameter numbers and input channel size. "
+					"Found parameter numbers = %lld and channel size = %lld.",
 					(long long)tensor_numel(w), x->ndim < 2 ? 1LL : (long long)x->shape[1]);
 	if (num_reshape(&c, &v, w, x->ndim, shape, bind_e(b)))
 		return bind_fail(b);

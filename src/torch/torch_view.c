@@ -131,10 +131,10 @@ static int v_permute(struct bind *b)
 		return -1;
 	if (s.n != t->ndim)
 		return bind_shape_error(b,
-					"permute(sparse_coo): number of dimensions in the tensor input does "
-					"not match the length of the "
-					   "desired ordering of dimensions i.e. input.dim() = %d is not "
-					   "equal to len(dims) = %d",
+					"permute(sparse_coo): number of dimensions in the tensor "
+					"input does not match the length of the desired ordering "
+					"of dimensions i.e. input.dim() = %d is not equal to "
+					"len(dims) = %d",
 					t->ndim, s.n);
 	for (int i = 0; i < s.n; i++)
 		if (tensor_wrap_dim(&dims[i], s.v[i], t->ndim, bind_e(b)))
@@ -189,8 +189,8 @@ static int v_mT(struct bind *b)
 		return -1;
 	if (t->ndim < 2)
 		return bind_shape_error(b,
-					"tensor.mT is only supported on matrices or batches of matrices. "
-					"Got %d-D tensor.", t->ndim);
+					"tensor.mT is only supported on matrices or batches of "
+					"matrices. Got %d-D tensor.", t->ndim);
 	return viewed(b, tensor_transpose(&v, t, -2, -1, bind_e(b)), &v);
 }
 
@@ -206,9 +206,9 @@ static int v_movedim(struct bind *b)
 		return -1;
 	if (from.n != to.n)
 		return bind_shape_error(b,
-					"movedim: Invalid source or destination dims: source (%d dims) "
-					"should contain the same number of "
-					   "dims as destination (%d dims)", from.n, to.n);
+					"movedim: Invalid source or destination dims: source (%d "
+					"dims) should contain the same number of dims as "
+					"destination (%d dims)", from.n, to.n);
 	for (int i = 0; i < from.n; i++) {
 		dims[to.v[i]] = (int)from.v[i];
 		moved |= 1u << from.v[i];
@@ -336,7 +336,8 @@ static int v_select(struct bind *b)
 
 		if (i < -t->shape[dim] || i >= t->shape[dim])
 			return bind_raise(b, EXC_IndexError,
-					  "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
+					  "select(): index %lld out of range for tensor of size %s at dimension %lld",
+					  (long long)i,
 					  SHAPE_TEXT(t->ndim, t->shape), (long long)d);
 	}
 	return viewed(b, t->ndim && tensor_wrap_dim(&dim, d, t->ndim, bind_e(b)) ? -1 :
@@ -420,14 +421,14 @@ static int v_split(struct bind *b)
 			return -1;
 		if (size < 0)
 			return bind_raise(b, EXC_RuntimeError,
-					  "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
+					  "split expects split_size be non-negative, but got split_size=%lld",
+					  (long long)size);
 		if (size == 0 && t->shape[dim] == 0)
 			return equal_parts(b, t, dim, 1);
 		if (size == 0)
 			return bind_raise(b, EXC_RuntimeError,
-					  "split_size can only be 0 if dimension size is 0, but got "
-					  "dimension size of %lld",
-					  (long long)t->shape[dim]);
+					  "split_size can only be 0 if dimension size is 0, but "
+					  "got dimension size of %lld", (long long)t->shape[dim]);
 		return equal_parts(b, t, dim, size);
 	}
 	list = mem_array(sizes.u.seq->n + 1, sizeof *list);
@@ -444,14 +445,14 @@ static int v_split(struct bind *b)
 	}
 	if (negative)
 		rc = bind_shape_error(b,
-				      "split_with_sizes expects split_sizes have only non-negative entries, "
-				      "but got split_sizes=%s",
+				      "split_with_sizes expects split_sizes have only "
+				      "non-negative entries, but got split_sizes=%s",
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else if (total != t->shape[dim])
 		rc = bind_shape_error(b,
-				      "split_with_sizes expects split_sizes to sum exactly to %lld (input "
-				      "tensor's size at dimension %d), "
-					 "but got split_sizes=%s", (long long)t->shape[dim], dim,
+				      "split_with_sizes expects split_sizes to sum exactly to "
+				      "%lld (input tensor's size at dimension %d), but got "
+				      "split_sizes=%s", (long long)t->shape[dim], dim,
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else
 		rc = parts(b, t, dim, list, (int64_t)sizes.u.seq->n);
@@ -484,7 +485,8 @@ static int v_chunk(struct bind *b)
 		return -1;
 	if (t->ndim == 0 || n <= 0)
 		return bind_shape_error(b, t->ndim ? "chunk expects `chunks` to be greater than 0, got: %lld"
-						   : "chunk expects at least a 1-dimensional tensor%.0lld", (long long)n);
+						   : "chunk expects at least a 1-dimensional tensor%.0lld",
+						   (long long)n);
 	return t->shape[dim] ? equal_parts(b, t, dim, (t->shape[dim] - 1) / n + 1) : empty_parts(b, t, dim, n);
 }
 

@@ -192,8 +192,8 @@ static int device_new(struct bind *b)
 
 		if (type.n < val_text(x).n && bind_given(b, 2))
 			return bind_raise(b, EXC_RuntimeError,
-					  "type (string) must not include an index because index was passed "
-					  "explicitly: %s", x.u.s->p);
+					  "type (string) must not include an index because index "
+					  "was passed explicitly: %s", x.u.s->p);
 		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 ||
 					       (rest.n > 1 && rest.p[0] == '0')))
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
@@ -338,7 +338,8 @@ static int assert_that(struct bind *b)
 
 const struct bind_row torch_env_rows[] = {
 	DT(float32) DT(float) DT(float64) DT(double) DT(float16) DT(half) DT(bfloat16) DT(float8_e4m3fn) DT(float8_e5m2)
-	DT(int8) DT(int16) DT(short) DT(int32) DT(int) DT(int64) DT(long) DT(uint8) DT(uint16) DT(uint32) DT(uint64) DT(bool)
+	DT(int8) DT(int16) DT(short) DT(int32) DT(int) DT(int64) DT(long) DT(uint8) DT(uint16)
+	DT(uint32) DT(uint64) DT(bool)
 	{ "torch.dtype.is_floating_point", "self", d_is_float, BIND_PROPERTY },
 	{ "torch.dtype.is_complex", "self", d_false, BIND_PROPERTY },
 	{ "torch.dtype.is_signed", "self", d_is_signed, BIND_PROPERTY },

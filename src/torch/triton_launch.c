@@ -54,7 +54,9 @@ static int is_tl_dtype(struct str dotted)
 			name = (struct str){ .p = dotted.p + i + 1, .n = dotted.n - i - 1 };
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (str_starts(name, names[i]) &&
-		    (i == 1 || i == 4 || (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' && name.p[strlen(names[i])] <= '9')))
+		    (i == 1 || i == 4 ||
+		    (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' &&
+		    name.p[strlen(names[i])] <= '9')))
 			return 1;
 	return 0;
 }
@@ -345,7 +347,8 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 	for (size_t k = 0; k < COUNT_OF(former); k++)
 		if (str_is(s, former[k].name))
 			return host_raise(x->h, EXC_AssertionError,
-					  "%s option is deprecated; current %s will be used", former[k].name, former[k].what);
+					  "%s option is deprecated; current %s will be used",
+					  former[k].name, former[k].what);
 	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
 }
 
@@ -520,7 +523,8 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 	for (int i = 0; i < 3; i++)
 		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
 			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError,
-					  "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+					  "signed integer is %s",
+					  x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
 	if (b->h->torch.launching)
 		return bind_unsupported(b, "a launch by what another launch asks for");
 	b->h->torch.launching = 1;
