@@ -1,7 +1,13 @@
-/* Scaled dot-product attention: softmax(q k^T * scale + mask) v, a block of queries at a time.
+/* Scaled dot-product attention: y = softmax(q k^T * scale + mask) v.
  *
- * q [..., L, D], k [..., S, D], v [..., S, Dv]; heads of k and v repeat under gqa. The mask is
- * bool (true: may attend) or added. */
+ *     q [..., L, D]   k [..., S, D]   v [..., S, Dv]   mask [..., L, S]   y [..., L, Dv]
+ *
+ * Leading dimensions broadcast. With grouped queries (gqa) q has `heads` heads and k, v have
+ * heads / rep; query head h uses key head h / rep. A bool mask says which keys a query may
+ * attend to; a float mask is added to the scores.
+ *
+ * The scores of QUERIES queries are all that a thread holds at a time: memory is 2 * 64 * S
+ * elements per thread, not L * S. Dropout is not here (the binding applies or refuses it). */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,23 +16,31 @@
 #include "num/nn.h"
 #include "num/rows.h"
 
-enum { QUERIES = 64 };
+enum { QUERIES = 64 };                  /* queries of a work item */
 
+/* One call, shared by its threads. B counts the merged leading dimensions of q. */
 struct attention_job {
-	struct tensor q, k, v, mask, y;     /* dense, carrier; [B, L, D] and so on; mask expanded [B, L, S] */
+	/* Dense tensors in the carrier with merged leading dimensions: q [B, L, D], k, v [B /
+	 * rep, S, ...]. The mask is expanded to [B, L, S] with strides (0 where it
+	 * broadcasts). */
+	struct tensor q, k, v, mask, y;
+	/* blocks: work items per batch entry, ceil(L / QUERIES); rep: query heads per key
+	 * head; heads: query heads */
 	int64_t B, L, S, D, Dv, blocks, rep, heads;
-	int size, causal;
-	double scale;
+	int size, causal;               /* size: bytes of an element of the carrier */
+	double scale;                   /* factor of the scores, 1 / sqrt(D) unless given */
 	const struct num_rows *rows;
-	_Atomic int failed;
+	_Atomic int failed;             /* a thread could not get its scores buffer */
 };
 
+/* Element i of an array of `dt`, as a double. */
 static double load_at(enum dtype dt, const void *p, int64_t i)
 {
 	return dtype_load(dt, (const char *)p + i * dtype_size(dt));
 }
 
-/* Adds a row of the mask to a row of scores. */
+/* Adds one row of the mask to one row of scores [S]. A false element of a bool mask makes the
+ * score -inf. `stride` is the mask's stride in elements along S. */
 static void mask_row(const struct attention_job *a, char *row, const char *m, int64_t stride)
 {
 	enum dtype dt = a->mask.dt;
@@ -41,7 +55,7 @@ static void mask_row(const struct attention_job *a, char *row, const char *m, in
 	}
 }
 
-/* Adds the mask to scores [n, S] of queries [first, first + n). */
+/* Adds the mask to scores [n, S] of the queries [first, first + n) of batch entry b. */
 static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first, int64_t n)
 {
 	const struct tensor *m = &a->mask;
@@ -52,13 +66,18 @@ static void mask_scores(const struct attention_job *a, char *scores, int64_t b, 
 			 m->stride[2]);
 }
 
-/* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
+/* A query whose keys are all masked gets 0 / 0 = NaN from softmax. PyTorch's CPU kernel gives
+ * zeros for such a row, so its probabilities are cleared. */
 static void clear_empty(const struct attention_job *a, char *row)
 {
 	if (a->S && isnan(load_at(a->y.dt, row, 0)))
 		memset(row, 0, (size_t)(a->S * a->size));
 }
 
+/* One work item: queries [first, first + n) of batch entry b. `scores` holds two arrays
+ * [QUERIES, S]: the scores, and behind them the probabilities. kb is the entry of k and v
+ * that query entry b uses: 8 query heads over 2 key heads map heads 0 to 3 to key head 0 and
+ * 4 to 7 to key head 1. */
 static void attend(struct attention_job *a, int64_t b, int64_t first, void *scores)
 {
 	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) +
@@ -73,7 +92,8 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
 	char *p = scores;
 
-	/* Under the causal mask no query of the block sees beyond its last one. */
+	/* Under the causal mask query i sees keys 0 to i, so no query of the block sees
+	 * beyond key first + n - 1. The products leave out all later keys. */
 	if (a->causal)
 		qk.n = pv.k = MIN(a->S, first + n);
 	num_gemm(&qk);
@@ -92,6 +112,8 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 	num_gemm(&pv);
 }
 
+/* Thread body: work items [begin, end). A failed allocation is reported through a->failed,
+ * because a worker has no error to return. */
 static void attend_range(void *ctx, size_t begin, size_t end)
 {
 	struct attention_job *a = ctx;
@@ -106,7 +128,9 @@ static void attend_range(void *ctx, size_t begin, size_t end)
 	mem_free_aligned(scores);
 }
 
-/* t [..., n, d] with leading dimensions broadcast to `lead` and merged. */
+/* t [..., n, d], with its leading dimensions broadcast to `lead` and merged, as a dense
+ * tensor [B, n, d] of the carrier. Under TF32 the operands lose the mantissa bits that tensor
+ * cores ignore. */
 static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead,
 		enum dtype carrier,
 		struct err *e)
@@ -131,6 +155,8 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
+/* The mask as [B, L, S]. PyTorch takes bool, float32 and the dtype of the query; the message
+ * is its own. */
 static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt,
 		     int nl, const int64_t *lead, struct err *e)
 {
@@ -153,6 +179,7 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 	return rc;
 }
 
+/* Ranks, dtypes and inner sizes, in the order in which PyTorch checks them. */
 static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v, struct err *e)
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
@@ -175,7 +202,9 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 	return 0;
 }
 
-/* Leading dimensions of the query, and of keys and values (other heads under gqa). */
+/* Leading dimensions lq of the query and lk of keys and values. Without gqa both are the
+ * broadcast shape of q and k. With gqa they differ in the head dimension (the last of them),
+ * whose query size must be a multiple of the key size. */
 static int leads(struct attention_job *a, const struct tensor *q, const struct tensor *k, int gqa,
 		 int64_t *lq, int64_t *lk,
 		 int *nl, struct err *e)
@@ -203,6 +232,8 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 	return 0;
 }
 
+/* Charges B * L * S * (D + Dv) multiply-adds. A dry run (hollow) makes the result without its
+ * contents and asks for no scratch memory. */
 int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q, const struct tensor *k,
 		  const struct tensor *v, const struct num_attention *p, struct err *e)
 {

@@ -1,6 +1,9 @@
-/* einsum: operands are brought to labelled dimensions, then contracted from left to right,
- * each pair as a batched product [batch, left, sum] x [batch, sum, right], or element by
- * element where nothing is summed. */
+/* einsum: operands get labelled dimensions and are contracted from left to right.
+ *
+ * Each pair is a batched product [batch, left, sum] x [batch, sum, right], or an elementwise
+ * product if nothing is summed. Example "bij,bjk->bik": b is batch, i left, k right, j sum. A
+ * label that occurs in one operand only and not in the output is summed before the products.
+ * PyTorch may use another contraction order with opt_einsum; results then differ by rounding. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,21 +11,25 @@
 #include "num/nn.h"
 #include "num/reduce.h"
 
-/* Labels are letters; dimensions of an ellipsis get the labels 128, 129, ... */
+/* Labels are letters. The dimensions of an ellipsis have labels below LABELS, aligned at the
+ * right: the last one is always LABELS - 1. */
 enum { ELLIPSIS = 128, LABELS = ELLIPSIS + TENSOR_DIMS };
 
+/* An operand: a tensor and one label per dimension. */
 struct term {
-	struct tensor t;                        /* own reference */
+	struct tensor t;                /* holds a reference */
 	int label[TENSOR_DIMS];                 /* one per dimension */
 };
 
+/* The equation. */
 struct spec {
-	int out[TENSOR_DIMS], n_out;
-	int uses[LABELS];                       /* operands (and the output) that still name it */
-	int64_t size[LABELS];                   /* where it has been seen */
-	int ellipsis;                           /* dimensions of the longest ellipsis */
+	int out[TENSOR_DIMS], n_out;    /* labels of the result, in order */
+	int uses[LABELS];               /* operands not yet contracted that have the label */
+	int64_t size[LABELS];           /* size of the label, after broadcasting */
+	int ellipsis;                   /* dimensions of the longest ellipsis */
 };
 
+/* Index of `what` among n labels, or -1. */
 static int find(const int *label, int n, int what)
 {
 	for (int i = 0; i < n; i++)
@@ -31,7 +38,7 @@ static int find(const int *label, int n, int what)
 	return -1;
 }
 
-/* The labels of one operand's text; -1 as the place of its ellipsis. */
+/* Labels of one operand's text; an ellipsis becomes the label -1. Spaces are ignored. */
 static int parse_labels(struct str s, int *label, int *n, struct err *e)
 {
 	*n = 0;
@@ -56,7 +63,8 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 	return 0;
 }
 
-/* Replaces the ellipsis by labels for the dimensions it stands for. */
+/* Replaces the ellipsis by labels for the `dims` dimensions of the operand that no letter
+ * names. `operand` is for messages; the output text has -1. */
 static int spread(struct spec *sp, int *label, int *n, int dims, int operand, struct err *e)
 {
 	int at = find(label, *n, -1), fill = dims - (*n - 1);
@@ -82,7 +90,8 @@ static int spread(struct spec *sp, int *label, int *n, int dims, int operand, st
 	return 0;
 }
 
-/* A label twice in one operand: its diagonal. */
+/* A label twice in one operand ("ii") is its diagonal: the two dimensions become one whose
+ * stride is the sum of both. No data is copied. */
 static int take_diagonals(struct term *o, struct err *e)
 {
 	for (int i = 0; i < o->t.ndim; i++)
@@ -108,6 +117,7 @@ static int take_diagonals(struct term *o, struct err *e)
 	return 0;
 }
 
+/* Records the sizes of the labels. A size of 1 broadcasts against any other. */
 static int note_sizes(struct spec *sp, const struct term *o, int operand, struct err *e)
 {
 	for (int i = 0; i < o->t.ndim; i++) {
@@ -125,7 +135,7 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 	return 0;
 }
 
-/* Sums away the dimensions that nothing else names. */
+/* Sums over the dimensions whose label occurs in no other operand and not in the output. */
 static int drop_unused(struct num_ctx *c, struct spec *sp, struct term *o, struct err *e)
 {
 	struct num_dims d = { .n = 0 };
@@ -147,7 +157,8 @@ static int drop_unused(struct num_ctx *c, struct spec *sp, struct term *o, struc
 	return 0;
 }
 
-/* `o` with n dimensions in the order of `label`, all expanded to full size; borrows. */
+/* A view of `o` with n dimensions in the order of `label`; a missing or size-1 dimension is
+ * expanded with stride 0. It borrows the storage of `o`. */
 static struct tensor ordered(const struct spec *sp, const struct term *o, const int *label, int n)
 {
 	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = n };
@@ -161,7 +172,8 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 	return v;
 }
 
-/* The same, merged into three dimensions by the counts. */
+/* The same, merged into three dimensions: count[0], count[1] and count[2] labels each. It
+ * copies if strides do not allow the merge. */
 static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
 		   const int *label, const int *count, struct err *e)
 {
@@ -179,10 +191,12 @@ static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out,
 	return num_reshape(c, out, &v, 3, shape, e);
 }
 
-/* The labels of two operands by what becomes of them; the result has batch, left, right. */
+/* The labels of two operands by their role in the product. The result has batch, left, right
+ * in this order. */
 struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb, nl, nr, ns; };
 
-/* Which of two operands name a label, and does anything after them? */
+/* A label of both operands is summed unless a later operand or the output has it; then it is
+ * batch. */
 static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b, struct pair *p)
 {
 	p->nb = p->nl = p->nr = p->ns = 0;
@@ -202,7 +216,8 @@ static void sort_labels(const struct spec *sp, const struct term *a, const struc
 			p->right[p->nr++] = b->label[i];
 }
 
-/* The product over the labels `out`: of sums, or element by element where nothing is summed. */
+/* r = the product of a and b over the labels `out`, which are batch, left, right. Without
+ * sums it is an elementwise product of expanded views, else a bmm of [B, L, S] and [B, S, R]. */
 static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a,
 		   const struct term *b, const struct pair *k, const int *out, struct err *e)
 {
@@ -233,7 +248,8 @@ static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, c
 	return rc;
 }
 
-/* a := a contracted with b; b's reference is dropped. */
+/* a becomes a contracted with b. The use counts of the labels follow. b keeps its reference
+ * until the end. */
 static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b, struct err *e)
 {
 	struct pair k;
@@ -264,7 +280,8 @@ static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct t
 
 /* --- the equation --------------------------------------------------------------------------------- */
 
-/* Without "->": labels named once, in alphabetical order, behind the ellipsis. */
+/* Output of an equation without "->": the ellipsis first, then in alphabetical order the
+ * labels that occur exactly once ("ij,jk" gives "ik"). */
 static void implicit_output(struct spec *sp, const int *named)
 {
 	for (int i = 0; i < sp->ellipsis; i++)
@@ -274,6 +291,8 @@ static void implicit_output(struct spec *sp, const int *named)
 			sp->out[sp->n_out++] = k;
 }
 
+/* Output of an equation with "->". Each label must occur in an operand and only once in the
+ * output. */
 static int explicit_output(struct spec *sp, struct str text, struct err *e)
 {
 	if (parse_labels(text, sp->out, &sp->n_out, e))
@@ -296,6 +315,8 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 	return 0;
 }
 
+/* Parses the texts of the operands and takes references to the tensors. named[] counts how
+ * often each label was written, twice for a diagonal. */
 static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t,
 			 int n, int *named, struct err *e)
 {
@@ -320,6 +341,8 @@ static int read_operands(struct spec *sp, struct term *o, struct str inputs, con
 	return 0;
 }
 
+/* The result is a permuted view, as PyTorch returns it: its strides follow from the
+ * contraction. */
 static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
 			struct err *e)
 {
@@ -338,6 +361,7 @@ static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor 
 	return 0;
 }
 
+/* `equation` is "inputs" or "inputs->output"; t are the n operands. */
 int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const struct tensor *const *t,
 	       int n, struct err *e)
 {

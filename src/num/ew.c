@@ -1,8 +1,12 @@
-/* The elementwise engine: promotion, broadcasting, layout of the result, and the loop that
+/* The elementwise engine: promotion, broadcasting, strides of the result, and the loop that
  * feeds dense blocks of the carrier to the kernels of ew.simd.c.
  *
- * Operands that are already dense and of the carrier's type are read where they are; all
- * others pass through a block that fits the first cache level. */
+ * An operand that is dense and of the carrier type is read in place. Any other passes through
+ * a block of BLOCK elements that fits the first cache level. The operations themselves are
+ * the rows of ew_*.def.
+ *
+ * Invariant: an element's result depends only on the operands at its index, never on block or
+ * thread boundaries. */
 #include "num/ew.h"
 
 #include <string.h>
@@ -10,8 +14,10 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 
+/* elements of a block; elements from which threads are worth starting */
 enum { BLOCK = 1024, PARALLEL = 32768 };
 
+/* Name, arity and kind of result of every operation, from the .def tables. */
 static const struct num_op_info info[NUM_OPS] = {
 #define RESULT_SAME NUM_SAME
 #define RESULT_BOOL NUM_BOOL_OUT
@@ -31,25 +37,31 @@ const struct num_op_info *num_op_info(enum num_op op)
 
 /* --- the loop --------------------------------------------------------------------------- */
 
+/* One elementwise call. Index 0 is the result, 1 to 3 are the operands. */
 struct job {
 	num_kernel_fn *fn;
-	const double *p;
-	int arity, through;             /* through: the result goes by a block */
-	enum dtype carrier, made;       /* of operands, of the kernel's result */
+	const double *p;                /* three parameters of the operation */
+	int arity, through;             /* through: the result passes through a block */
+	enum dtype carrier, made;    /* type the operands are converted to; type the kernel writes */
 	enum dtype dt[4];               /* 0 the result */
 	char *data[4];
-	int64_t inner[4];               /* inner strides */
-	int64_t from, to;               /* part of the inner dimension, when there is one run only */
+	int64_t inner[4];    /* strides along the innermost loop dimension, in elements */
+	/* with one outer iteration: the part of the inner dimension to do; to = 0: all */
+	int64_t from, to;
 	struct tensor_loop loop;
 };
 
+/* An operand as the kernel of the current block sees it. */
 struct operand {
-	const void *at;                 /* of the current block */
-	const char *broadcast;          /* the element that block[0..filled) is filled with */
+	const void *at;                 /* dense elements of the carrier: in place or `block` */
+	const char *broadcast;    /* source element that block[0..filled) repeats; NULL: none */
 	int64_t filled;
 	_Alignas(64) int64_t block[BLOCK];
 };
 
+/* Makes elements [first, first + n) of operand k available at o->at: in place, filled with
+ * one broadcast element, or converted and gathered. A broadcast block is reused while it
+ * repeats the same element. */
 static void load_block(const struct job *j, int k, struct operand *o, const char *src, int64_t first, int64_t n)
 {
 	int size = dtype_size(j->dt[k]);
@@ -72,6 +84,8 @@ static void load_block(const struct job *j, int k, struct operand *o, const char
 	tensor_gather(j->carrier, o->block, j->dt[k], src + first * stride * size, stride, n);
 }
 
+/* Runs the kernel on one block and stores its result with the strides and dtype of the
+ * output. */
 static void run_block(const struct job *j, struct operand *in, char *dst, int64_t first, int64_t n)
 {
 	_Alignas(64) int64_t made[BLOCK];
@@ -86,11 +100,13 @@ static void run_block(const struct job *j, struct operand *in, char *dst, int64_
 	tensor_scatter(j->dt[0], to, j->inner[0], j->made, made, n);
 }
 
+/* State of one thread: the job and its operand blocks. */
 struct ew_state {
 	const struct job *j;
 	struct operand in[4];
 };
 
+/* One run of the innermost dimension, block by block. `off` are the offsets of the operands. */
 static void run_inner(void *ctx, const int64_t *off, int64_t n)
 {
 	struct ew_state *s = ctx;
@@ -106,6 +122,8 @@ static void run_inner(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
+/* Outer iterations [begin, end). Absent operands point to zeros, because every kernel loads
+ * three. */
 static void run_range(const struct job *j, int64_t begin, int64_t end)
 {
 	struct ew_state s;
@@ -120,11 +138,13 @@ static void run_range(const struct job *j, int64_t begin, int64_t end)
 	tensor_loop_run(&j->loop, begin, end, run_inner, &s);
 }
 
+/* Thread body for many outer iterations. */
 static void part_outer(void *ctx, size_t begin, size_t end)
 {
 	run_range(ctx, (int64_t)begin, (int64_t)end);
 }
 
+/* Thread body for one outer iteration: a part of the inner dimension. */
 static void part_inner(void *ctx, size_t begin, size_t end)
 {
 	struct job j = *(struct job *)ctx;
@@ -134,6 +154,7 @@ static void part_inner(void *ctx, size_t begin, size_t end)
 	run_range(&j, 0, 1);
 }
 
+/* On the calling thread, or in parallel along the outer or the inner dimension. */
 static void run_job(struct num_ctx *c, struct job *j)
 {
 	int64_t inner = j->loop.shape[j->loop.ndim - 1], outer = j->loop.outer;
@@ -146,12 +167,15 @@ static void run_job(struct num_ctx *c, struct job *j)
 		pool_for(c->pool, (size_t)outer, (size_t)MAX(1, PARALLEL / 4 / MAX(inner, 1)), part_outer, j);
 }
 
+/* Do both tensors lie in one storage? Then a kernel with `restrict` pointers must not write
+ * in place. */
 static int shares(const struct tensor *out, const struct tensor *in)
 {
 	return out->st == in->st;
 }
 
-/* What is computed of an element that was never written was not, either. */
+/* An element computed from an element that was never written counts as never written, too.
+ * torch.where is special: only the branch that is taken counts. */
 static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
 		 int arity, struct err *e)
 {
@@ -164,7 +188,8 @@ static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, co
 	return rc < 0 ? -1 : 0;
 }
 
-/* Computes op over tensors that broadcast to out's shape, in `carrier`. */
+/* out = op(in...) over tensors that broadcast to out's shape, computed in `carrier`. A
+ * missing kernel (a float operation on integers) is PyTorch's "not implemented" error. */
 static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
 		   enum dtype carrier, const double *p, struct err *e)
 {
@@ -195,14 +220,16 @@ static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 		run_job(c, &j);
 	if (carry(c, out, op, in, j.arity, e))
 		return -1;
-	/* What a hollow result held, nobody knows any more. */
+	/* In a dry run nothing was computed, so the sparse contents of `out`, if it had any,
+	 * are unknown now. */
 	return c->hollow && out->st->sparse && sparse_unknown(out->st) ? err_nomem(e) : 0;
 }
 
 /* --- layout of results --------------------------------------------------------------------- */
 
-/* Order of two dimensions by the operands' strides: as TensorIterator sorts them, so that a
- * permuted input gives an output permuted the same way. */
+/* Compares two dimensions by the operands' strides, as TensorIterator of PyTorch does: a
+ * permuted input then gives a result that is permuted the same way. Returns -1, 0 (ambiguous)
+ * or 1. */
 static int order(const struct tensor_loop *l, const int64_t *shape, int d0, int d1)
 {
 	for (int k = 0; k < l->nops; k++) {
@@ -218,6 +245,9 @@ static int order(const struct tensor_loop *l, const int64_t *shape, int d0, int 
 	return 0;
 }
 
+/* Strides of a result whose operands differ in layout: dimensions are sorted by order(),
+ * innermost first, and packed densely. This insertion sort is PyTorch's; it keeps ambiguous
+ * dimensions where they are. */
 static void layout(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
 {
 	struct tensor_loop l = { .nops = 0 };
@@ -254,6 +284,8 @@ static void layout(int ndim, const int64_t *shape, int nin, const struct tensor 
 	}
 }
 
+/* The fast cases of PyTorch's layout rule: operands that all are contiguous give a contiguous
+ * result, operands with equal dense strides give these strides. Everything else is layout(). */
 static void result_strides(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
 {
 	int contiguous = 1, alike = 1, full = -1;
@@ -281,15 +313,18 @@ static void result_strides(int ndim, const int64_t *shape, int nin, const struct
 
 /* --- entry points ----------------------------------------------------------------------------- */
 
+/* A call after promotion and broadcasting. */
 struct ew_plan {
-	struct tensor in[3];            /* borrowed views */
-	struct storage number[3];       /* Python numbers as 0-d tensors */
-	int64_t value[3];
-	enum dtype common, result;
+	struct tensor in[3];            /* operands; they borrow their storage */
+	struct storage number[3];       /* storages of Python numbers, which become 0-d tensors */
+	int64_t value[3];               /* the bytes of those numbers */
+	enum dtype common, result;      /* dtype after promotion; dtype of the result */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 };
 
+/* A Python number as a 0-d tensor of the carrier of `dt`: it is not rounded to a
+ * half-precision dtype first. */
 static void plan_number(struct ew_plan *p, int k, const struct num_arg *a, enum dtype dt)
 {
 	enum dtype carrier = dtype_carrier(dt);
@@ -302,6 +337,8 @@ static void plan_number(struct ew_plan *p, int k, const struct num_arg *a, enum 
 	p->in[k] = (struct tensor){ .st = &p->number[k], .dt = carrier };
 }
 
+/* Promotes and broadcasts. torch.where leaves its condition out of the promotion. A float
+ * operation on integers computes in the default float dtype. */
 static int plan_op(struct num_ctx *c, struct ew_plan *p, enum num_op op, const struct num_arg *args, struct err *e)
 {
 	int n = info[op].arity, skip = op == NUM_where;
@@ -323,7 +360,8 @@ static int plan_op(struct num_ctx *c, struct ew_plan *p, enum num_op op, const s
 	return 0;
 }
 
-/* ~ of bool is not the bits' complement; powers of floats are not those of integers. */
+/* The operator ~ of bool is logical negation, not the complement of bits. Powers of floats
+ * have another kernel than powers of integers. */
 static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num_arg *args)
 {
 	if (op == NUM_bitwise_not && args[0].kind == NUM_TENSOR && args[0].t->dt == DT_BOOL)
@@ -333,6 +371,7 @@ static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num
 	return op;
 }
 
+/* A new result with PyTorch's dtype, shape and strides. */
 int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
 	      struct err *e)
 {
@@ -352,7 +391,8 @@ int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struc
 	return 0;
 }
 
-/* An operand that overlaps the output other than element by element is read first. */
+/* An operand that overlaps the output is copied before it is overwritten, unless it is the
+ * very same view: then each element is read before it is written. `own` holds the copy. */
 static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in, struct tensor *own, struct err *e)
 {
 	int64_t alo, ahi, blo, bhi;
@@ -374,6 +414,7 @@ static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in
 	return 0;
 }
 
+/* In-place operators and out=. The text of each error is PyTorch's. */
 int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
 		   const double *p, struct err *e)
 {
@@ -401,17 +442,21 @@ int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 	return rc ? -1 : 0;
 }
 
+/* Shorthand for one operand without parameters. */
 int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ num_t(t) }, NULL, e);
 }
 
+/* Shorthand for two operands. Parameter 0 is 1: the alpha of add and sub. */
 int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ a, b }, (double[]){ 1, 0, 0 }, e);
 }
 
-/* Exponents that are a product, a root or a quotient: exact where pow would only be close. */
+/* Exponents that are a product, a root or a quotient: exact where pow() is only close, and
+ * the same choice as PyTorch's. Returns 0 if done, 1 if the exponent is not special, -1 on
+ * error. Integers take only the positive whole exponents. */
 static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, double x, struct err *e)
 {
 	static const struct { double x; enum num_op op; } list[] = {
@@ -426,6 +471,7 @@ static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, 
 	return 1;
 }
 
+/* a ** b. The special exponents apply only if the exponent does not change the dtype of a. */
 int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e)
 {
 	enum dtype common = num_result_type(c, (struct num_arg[]){ a, b }, 2);

@@ -1,12 +1,17 @@
 /* Indexing with tensors: t[i, j], t[mask], and assignment to them.
  *
- * The indexed tensor is seen as [before, indexed, after]: for each place m of the broadcast
- * index tensors there is an offset into t; blocks of `after` are copied from or to there. */
+ * The indexed tensor is seen as [before, indexed, after]. The index tensors broadcast to one
+ * shape of `count` positions; each position m has an offset into t, and blocks of `after` are
+ * copied from or to there. Example: t [4, 5, 6] indexed by t[:, i] with i [7] has before [4],
+ * count 7, after [6] and the result [4, 7, 6]. If indexed dimensions are not adjacent, the
+ * result starts with the index shape, as in numpy. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/shape.h"
 
+/* Coordinates of the nonzero elements in row-major order: [n, ndim]. The result's size
+ * depends on the contents, so callers handle dry runs. */
 int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
 {
 	struct tensor b;
@@ -40,14 +45,16 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 
 /* --- the plan ----------------------------------------------------------------------------------- */
 
+/* A call after the masks are turned into indices and all indices are broadcast. */
 struct index_plan {
-	struct tensor index[TENSOR_DIMS];      /* one per indexed dimension, i64, own references */
-	int dim[TENSOR_DIMS], n;
-	int ndim;                              /* of the broadcast indices */
-	int64_t shape[TENSOR_DIMS], count;
-	int64_t *offset;                       /* [count] elements into t */
-	struct tensor before, after;           /* the other dimensions as views of t's layout */
-	int in_place;                          /* indexed dimensions stay where they are */
+	struct tensor index[TENSOR_DIMS];    /* one per indexed dimension, i64; owns the references */
+	int dim[TENSOR_DIMS], n;        /* the indexed dimensions of t */
+	int ndim;                       /* rank of the broadcast index shape */
+	int64_t shape[TENSOR_DIMS], count;    /* that shape and its number of positions */
+	int64_t *offset;                /* [count] offsets into t, in elements */
+	/* shapes and strides of the other dimensions of t; no storage */
+	struct tensor before, after;
+	int in_place;                   /* unused */
 };
 
 static void plan_release(struct index_plan *p)
@@ -57,6 +64,8 @@ static void plan_release(struct index_plan *p)
 	mem_free(p->offset);
 }
 
+/* A bool mask of k dimensions is k index vectors, one for each dimension: the columns of
+ * nonzero(). */
 static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask,
 		    int dim, struct err *e)
 {
@@ -80,6 +89,8 @@ static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor
 	return 0;
 }
 
+/* Collects the indices. NULL is a full slice, uint8 counts as a mask, float tensors are an
+ * error. */
 static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
 		       const struct num_index *ix, struct err *e)
 {
@@ -108,6 +119,7 @@ static int add_indices(struct num_ctx *c, struct index_plan *p, const struct ten
 	return 0;
 }
 
+/* Expands all indices to their common shape. */
 static int broadcast_indices(struct index_plan *p, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -134,6 +146,7 @@ static int broadcast_indices(struct index_plan *p, struct err *e)
 	return 0;
 }
 
+/* Element number `flat` of t in row-major order. */
 static int64_t index_at(const struct tensor *t, int64_t flat)
 {
 	int64_t off = 0;
@@ -145,6 +158,8 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 	return ((int64_t *)tensor_data(t))[off];
 }
 
+/* offset[m] = sum over indexed dimensions of index * stride. Negative indices count from the
+ * end. */
 static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
 {
 	if (c->hollow)
@@ -167,12 +182,14 @@ static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct te
 	return 0;
 }
 
+/* Appends a dimension to a view. */
 static void add_dim(struct tensor *t, int64_t size, int64_t stride)
 {
 	t->shape[t->ndim] = size;
 	t->stride[t->ndim++] = stride;
 }
 
+/* On success the caller must call plan_release. */
 static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
 		     const struct num_index *ix, struct err *e)
 {
@@ -195,6 +212,7 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 	return 0;
 }
 
+/* Shape of the result: before, index shape, after. Returns its rank. */
 static int plan_shape(const struct index_plan *p, int64_t *shape)
 {
 	int n = 0;
@@ -210,19 +228,21 @@ static int plan_shape(const struct index_plan *p, int64_t *shape)
 
 /* --- moving blocks --------------------------------------------------------------------------------- */
 
-enum move { READ, WRITE, ADD };
+enum move { READ, WRITE, ADD };         /* result = t[ix]; t[ix] = value; t[ix] += value */
 
+/* The copy of one block of `after` at one position. */
 struct block {
 	const struct index_plan *p;
-	char *dense, *strided;                 /* the [before, count, after] array; t's data */
+	char *dense, *strided;          /* in the dense array [before, count, after]; in t */
 	int size;
 	enum dtype dt;
 	enum move how;
-	int64_t run;                           /* elements of `after` */
+	int64_t run;                    /* elements of `after` */
 	struct tensor_loop loop;               /* over after */
-	int64_t done;
+	int64_t done;                   /* elements of this block that are copied */
 };
 
+/* t[i * stride] += v[i], each sum rounded to t's dtype. */
 static void add_elements(const struct block *b, char *t, int64_t stride, const char *v, int64_t n)
 {
 	enum dtype carrier = dtype_carrier(b->dt);
@@ -236,6 +256,7 @@ static void add_elements(const struct block *b, char *t, int64_t stride, const c
 			dtype_store(b->dt, t, dtype_load(b->dt, t) + dtype_load(b->dt, v));
 }
 
+/* One innermost run of `after`. */
 static void move_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct block *b = ctx;
@@ -251,7 +272,9 @@ static void move_run(void *ctx, const int64_t *off, int64_t n)
 	b->done += n;
 }
 
-/* Walks `after` in order of its dimensions (not of memory), as the dense side lies. */
+/* A loop over `after` in the order of its dimensions, because the dense side lies in that
+ * order. The tensor's own loop would follow memory. Dimensions that continue each other are
+ * merged. */
 static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 {
 	l->nops = 1;
@@ -274,6 +297,8 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 		l->outer *= l->shape[i];
 }
 
+/* Every position of `before`, every index position, every element of `after`, on one thread:
+ * if indices repeat, the last write wins. */
 static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
 		     const struct tensor *dense, enum move how)
 {
@@ -299,7 +324,7 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 	}
 }
 
-/* Which elements were never written goes with them. */
+/* The marks of elements that were never written move like the elements. */
 static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
 		      const struct tensor *dense, enum move how, struct err *e)
 {
@@ -319,6 +344,7 @@ static int move_marks(const struct num_ctx *c, const struct index_plan *p, const
 	return 0;
 }
 
+/* t[ix]: always a copy, never a view. */
 int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
 	struct index_plan p;
@@ -339,6 +365,7 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 	return rc;
 }
 
+/* t[ix] = value or t[ix] += value (accumulate); the value broadcasts to the shape of t[ix]. */
 int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix, const struct tensor *value,
 		  int accumulate, struct err *e)
 {
@@ -369,6 +396,7 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 	return rc;
 }
 
+/* The elements of t where mask is true, after both broadcast: a vector. */
 int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask,
 		      struct err *e)
 {

@@ -1,10 +1,18 @@
-/* Losses over classes: negative log likelihood and cross entropy; reduction of losses. */
+/* Losses over classes: negative log likelihood and cross entropy, and the reduction of
+ * losses. Losses that are elementwise are rows of torch_loss.def.
+ *
+ *     nll            loss = -w[target] * logp[target]
+ *     cross entropy  nll of log_softmax(x)
+ *
+ * logp [N, C, inner...] or [C], target [N, inner...] or []. Sums are kept in double. */
 #include <math.h>
 
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/reduce.h"
 
+/* Replaces the unreduced loss *t by its mean, sum, or sum / batch size ("batchmean"). *t is
+ * released on failure. */
 int num_reduce_loss(struct num_ctx *c, struct tensor *t, enum num_reduction how, struct err *e)
 {
 	struct tensor r;
@@ -30,24 +38,29 @@ int num_reduce_loss(struct num_ctx *c, struct tensor *t, enum num_reduction how,
 
 /* --- class indices ----------------------------------------------------------------------------- */
 
+/* One call over class indices. */
 struct nll {
-	struct tensor logp, target, weight;      /* dense; f64 or carrier; i64; f64 */
+	/* dense: carrier [N, C, inner]; i64 [N, inner]; f64 [C] or none */
+	struct tensor logp, target, weight;
 	int64_t N, C, inner;
-	int64_t ignore;
-	double smoothing;
+	int64_t ignore;                 /* target value that contributes nothing */
+	double smoothing;               /* label smoothing in [0, 1] */
 };
 
+/* Element i of a float or double array. */
 static double at(const struct tensor *t, int64_t i)
 {
 	return t->dt == DT_F32 ? (double)((float *)tensor_data(t))[i] : ((double *)tensor_data(t))[i];
 }
 
+/* Weight of class k; 1 without weights. */
 static double class_weight(const struct nll *l, int64_t k)
 {
 	return l->weight.st ? at(&l->weight, k) : 1;
 }
 
-/* The loss of one position and its weight; smoothing spreads part of it over all classes. */
+/* Position i of sample n: its loss, its weight, and the sum of the losses of all classes,
+ * which label smoothing mixes in. An ignored target gives zeros. */
 static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, double *weight, double *smooth,
 		    struct err *e)
 {
@@ -66,6 +79,8 @@ static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, dou
 	return 0;
 }
 
+/* Shapes, in the order of PyTorch's checks. `want` is the shape of x without its class
+ * dimension. */
 static int check_nll(const struct tensor *x, const struct tensor *target, const struct tensor *weight, struct err *e)
 {
 	int classes = x->ndim == 1 ? 0 : 1;
@@ -100,7 +115,9 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 	return 0;
 }
 
-/* All positions: losses into `each` (or NULL), totals into sum and weights. */
+/* All positions: losses into `each` (may be NULL), the total into *sum, the sum of weights
+ * into *weights.
+ *     loss = (1 - smoothing) * nll + smoothing / C * sum over classes */
 static int run_nll(const struct nll *l, struct tensor *each, double *sum, double *weights, struct err *e)
 {
 	double total = 0, smooth_total = 0;
@@ -123,6 +140,9 @@ static int run_nll(const struct nll *l, struct tensor *each, double *sum, double
 	return 0;
 }
 
+/* The mean divides by the weights of the targets that count, so an ignored target does not
+ * count. All targets ignored gives 0 / 0 = NaN, as in PyTorch. A dry run makes the shape
+ * only. */
 int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp, const struct tensor *target,
 		 const struct num_nll *p, struct err *e)
 {
@@ -167,7 +187,8 @@ out:
 
 /* --- class probabilities ------------------------------------------------------------------------ */
 
-/* -sum over classes of t log p w, t smoothed; mean is over positions. */
+/* Cross entropy with class probabilities t [N, C, inner]: -sum over k of t'[k] logp[k] w[k],
+ * with t' = (1 - smoothing) t + smoothing / C. */
 static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp, const struct tensor *target,
 		     const struct num_nll *p, struct err *e)
 {
@@ -201,7 +222,8 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 		((double *)tensor_data(&y))[i] = s;
 		total += s;
 	}
-	/* Unlike with class indices the mean does not divide by the weights: PyTorch divides by the positions. */
+	/* Unlike with class indices the mean does not divide by the weights: PyTorch divides
+	 * by the number of positions. */
 	if (p->how != REDUCE_NONE) {
 		tensor_release(&y);
 		if (num_new(c, &y, DT_F64, 0, NULL, e))
@@ -221,6 +243,7 @@ out:
 	return rc;
 }
 
+/* A target with the shape of x holds probabilities, any other holds class indices. */
 int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *target,
 		      const struct num_nll *p, struct err *e)
 {
@@ -229,7 +252,8 @@ int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor
 
 	if (x->ndim < 1)
 		return err_set(e, ERR_STATE, "input tensor should be at least 1D");
-	/* Half precision would round the log probabilities; keep the carrier's. */
+	/* The log probabilities stay in the carrier: half precision would round them before
+	 * they are summed. */
 	if (num_as(c, &wide, x, dtype_carrier(x->dt), e))
 		return -1;
 	rc = num_softmax(c, &logp, &wide, x->ndim == 1 ? 0 : 1, -1, 1, e);

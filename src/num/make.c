@@ -1,4 +1,5 @@
-/* Ranges, identities, one-hot rows, distances, cross products. */
+/* Tensors from numbers (arange, linspace, eye, one_hot), pairwise distances and cross
+ * products. */
 #include <math.h>
 #include <string.h>
 
@@ -6,11 +7,14 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
+/* A Python number as a double. */
 static double number(struct num_arg a)
 {
 	return a.kind == NUM_FLOAT ? a.f : (double)a.i;
 }
 
+/* n = ceil((end - start) / step) elements start + i * step. Integers are computed exactly;
+ * floats in double from the index, not by repeated addition. The messages are PyTorch's. */
 int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, struct num_arg end, struct num_arg step,
 	       enum dtype dt, struct err *e)
 {
@@ -41,7 +45,9 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 	return 0;
 }
 
-/* From both ends towards the middle, as PyTorch computes it, in the dtype's own precision. */
+/* n values from start to end: start + i * step for the first half, end - (n - 1 - i) * step
+ * for the second, as PyTorch computes them, in the precision of the dtype. Both ends are
+ * exact. */
 int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n, enum dtype dt,
 		 struct err *e)
 {
@@ -69,6 +75,7 @@ int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end
 	return 0;
 }
 
+/* [n, m] with ones on the diagonal. */
 int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dtype dt, struct err *e)
 {
 	if (n < 0 || m < 0)
@@ -83,6 +90,8 @@ int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dt
 	return 0;
 }
 
+/* t [...] of class indices gives [..., classes]. classes = -1: the largest index plus 1,
+ * which a dry run cannot know. */
 int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t classes, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], n = tensor_numel(t), most = -1, *x;
@@ -122,6 +131,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 
 /* --- distances ------------------------------------------------------------------------------------- */
 
+/* p-norm of a - b: p = 0 counts differing elements, infinity takes the largest difference. */
 static double distance(const double *a, const double *b, int64_t n, double p)
 {
 	double s = 0;
@@ -134,6 +144,8 @@ static double distance(const double *a, const double *b, int64_t n, double p)
 	return p == 2 ? sqrt(s) : p == 1 || p == 0 || isinf(p) ? s : pow(s, 1 / p);
 }
 
+/* a [..., P, M], b [..., R, M] gives [..., P, R] p-norm distances, computed in double.
+ * PyTorch may use a matrix product for p = 2, which is less exact for close points. */
 int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 	      double p, struct err *e)
 {
@@ -153,8 +165,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 		return err_set(e, ERR_STATE,
 			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
 			       (long long)b->shape[b->ndim - 1]);
-	/* Leading dimensions broadcast; both sides are then laid out in full, so that row i of the result
-	 * finds its operands by division alone. */
+	/* Leading dimensions broadcast. Both sides are laid out in full, so element i of the
+	 * result finds its rows by division: row i / R of a, row (i / (P R)) R + i % R of b. */
 	memcpy(lead, a->shape, sizeof lead);
 	if (tensor_broadcast_shape(&nl, lead, b->ndim - 2, b->shape, e))
 		return -1;
@@ -189,6 +201,8 @@ out:
 	return rc;
 }
 
+/* Cross product along a dimension of size 3: component k is a[i] b[j] - a[j] b[i] with i = k
+ * + 1 and j = k + 2 modulo 3. Other dimensions broadcast. */
 int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 	      int dim, struct err *e)
 {

@@ -1,5 +1,9 @@
-/* Matrix products onto BLAS: views are passed as they are where BLAS can read them, low
- * precision goes through float, integers through a plain loop. */
+/* Matrix products onto BLAS. A view is passed as it is if BLAS can read its strides, low
+ * precision goes through float, integers through a plain loop.
+ *
+ * This file owns mm, bmm, matmul, addmm and linear, and the gemm that other operators use.
+ * einsum and convolutions build on it. Invariant: a product is cut into parts in the same way
+ * whatever the number of threads, so its bits do not depend on the pool. */
 #include <cblas.h>
 #include <string.h>
 
@@ -7,16 +11,19 @@
 #include "num/nn.h"
 #include "num/skinny.h"
 
+/* rows of a parallel part; most rows of the skinny path */
 enum { ROWS_PER_PART = 256, SKINNY_ROWS = 6 };
 
+/* Element i of a matrix of g's dtype. */
 static const char *row_at(const struct num_gemm *g, const void *p, int64_t i)
 {
 	return (const char *)p + i * dtype_size(g->dt);
 }
 
+/* The case N = 1: y[M] = A x. */
 static void gemv(const struct num_gemm *g)
 {
-	/* N == 1: y[M] = A x; the "matrix" B is a vector with stride ldb, or 1 if transposed. */
+	/* The "matrix" B is a vector with stride ldb, or 1 if it is stored transposed. */
 	int incx = (int)(g->tb ? 1 : g->ldb), incy = (int)g->ldc;
 	CBLAS_TRANSPOSE t = g->ta ? CblasTrans : CblasNoTrans;
 	int rows = (int)(g->ta ? g->k : g->m), cols = (int)(g->ta ? g->m : g->k);
@@ -28,12 +35,14 @@ static void gemv(const struct num_gemm *g)
 		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx, g->beta, g->c, incy);
 }
 
-/* Few rows: BLAS would spend its time on copying b. */
+/* A few float rows times a transposed matrix, as in a linear layer on a small batch. BLAS
+ * would spend most of its time on packing b. */
 static int is_skinny(const struct num_gemm *g)
 {
 	return g->m <= SKINNY_ROWS && g->n > 1 && g->k > 0 && g->dt == DT_F32 && !g->ta && g->tb;
 }
 
+/* C = alpha A B + beta C on the calling thread: gemv, the skinny kernel or BLAS. */
 void num_gemm(const struct num_gemm *g)
 {
 	CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans, tb = g->tb ? CblasTrans : CblasNoTrans;
@@ -52,6 +61,7 @@ void num_gemm(const struct num_gemm *g)
 		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta, g->c, ldc);
 }
 
+/* Thread body: rows [begin, end) of C in parts of ROWS_PER_PART. */
 static void gemm_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct num_gemm *g = ctx;
@@ -66,12 +76,14 @@ static void gemm_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* Thread body: columns [begin, end) of C on the skinny path. */
 static void skinny_columns(void *ctx, size_t begin, size_t end)
 {
 	SIMD_PICK(num_skinny)(ctx, (int64_t)begin, (int64_t)end);
 }
 
-/* Always cut the same way, so that the result does not depend on the pool. */
+/* Small products stay on the calling thread. Larger ones are cut along the rows (skinny:
+ * along the columns), always at the same places. */
 void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 {
 	if (is_skinny(g) && (double)g->n * (double)g->k > 1e6)
@@ -86,16 +98,19 @@ void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 
 /* A matrix as BLAS takes it: the last two dimensions of a tensor in the carrier. */
 struct operand {
-	struct tensor t;                /* own reference */
-	int trans;
-	int64_t ld;
+	struct tensor t;                /* holds a reference */
+	int trans;                      /* memory holds the transpose */
+	int64_t ld;                     /* leading dimension: elements between stored rows */
 };
 
+/* Can BLAS read rows of `cols` elements with these strides? Rows must be dense, must not
+ * overlap, and the stride must fit an int. */
 static int fits_blas(int64_t rows, int64_t cols, int64_t rs, int64_t cs)
 {
 	return cs == 1 && (rs >= MAX(cols, 1) || rows == 1) && rs < INT32_MAX;
 }
 
+/* t as it is, t as a transposed matrix, or a dense copy in the carrier. */
 static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor *t, enum dtype carrier, struct err *e)
 {
 	int r = t->ndim - 2, k = t->ndim - 1;
@@ -107,7 +122,8 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 		o->trans = 1;
 		o->ld = MAX(t->stride[k], MAX(t->shape[r], 1));
 	} else if (t->stride[r] == 1 && t->stride[k] >= t->shape[r]) {
-		/* Converted as it lies in memory: the other way round takes a cache line an element. */
+		/* The conversion follows memory order. A conversion to the transposed order
+		 * would touch a cache line per element. */
 		struct tensor turned;
 		int rc = tensor_transpose(&turned, t, r, k, e);
 
@@ -127,6 +143,7 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 	return 0;
 }
 
+/* out [m, n] = a [m, k] b [k, n] of integers, modulo 2^64. */
 static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m, int64_t n, int64_t k)
 {
 	memset(out, 0, (size_t)(m * n) * sizeof *out);
@@ -137,6 +154,7 @@ static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m
 							   (uint64_t)b[p * n + j]);
 }
 
+/* BLAS takes sizes as int. */
 static int check_sizes(int64_t m, int64_t n, int64_t k, struct err *e)
 {
 	if (m >= INT32_MAX || n >= INT32_MAX || k >= INT32_MAX)
@@ -144,6 +162,7 @@ static int check_sizes(int64_t m, int64_t n, int64_t k, struct err *e)
 	return 0;
 }
 
+/* Products do not promote: both operands must have one dtype. The message is PyTorch's. */
 static int same_dtype(const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->dt == b->dt)
@@ -152,6 +171,7 @@ static int same_dtype(const struct tensor *a, const struct tensor *b, struct err
 		       num_c_name(a->dt), num_c_name(b->dt));
 }
 
+/* Batches of integer products. */
 static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int64_t batch,
 		   struct err *e)
 {
@@ -167,13 +187,15 @@ static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	return rc;
 }
 
+/* A batch of float products. */
 struct bmm_job {
 	struct num_gemm g;
 	struct operand a, b;
-	char *c;
-	int64_t step_a, step_b;         /* elements between batches */
+	char *c;                        /* result [batch, m, n], dense */
+	int64_t step_a, step_b;         /* elements between the matrices of two batch entries */
 };
 
+/* Thread body: batch entries [begin, end). */
 static void bmm_range(void *ctx, size_t begin, size_t end)
 {
 	const struct bmm_job *j = ctx;
@@ -189,6 +211,8 @@ static void bmm_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* out [batch, m, n] = a b. A single product is cut by rows, a batch by entries. k = 0 gives
+ * zeros. */
 static int float_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 		     int64_t batch, struct err *e)
 {
@@ -230,7 +254,8 @@ out:
 static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 		       struct err *e);
 
-/* a [B, M, K] or [M, K], b likewise; shapes were checked. */
+/* The product of a [B, M, K] or [M, K] with b of the same rank. The caller has checked the
+ * shapes. The result is computed in the carrier and rounded once to a's dtype. */
 static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	int64_t m = a->shape[a->ndim - 2], k = a->shape[a->ndim - 1], n = b->shape[b->ndim - 1];
@@ -255,7 +280,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	return num_settle(c, out, a->dt, e);
 }
 
-/* The product of the operands as tf32 has them. */
+/* The product of operands rounded to TF32. The context copy without the flag ends the
+ * recursion. */
 static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 		       struct err *e)
 {
@@ -275,6 +301,7 @@ static int cut_product(struct num_ctx *c, struct tensor *out, const struct tenso
 	return rc;
 }
 
+/* [M, K] x [K, N], with PyTorch's messages. */
 int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->ndim != 2 || b->ndim != 2)
@@ -286,6 +313,7 @@ int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const 
 	return product(c, out, a, b, e);
 }
 
+/* [B, M, K] x [B, K, N], with PyTorch's messages. */
 int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->ndim != 3 || b->ndim != 3)
@@ -301,6 +329,7 @@ int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const
 
 /* --- matmul --------------------------------------------------------------------------------------- */
 
+/* Two vectors: [1, K] x [K, 1], seen as a 0-d tensor. */
 static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	struct tensor x, y, r;
@@ -329,7 +358,7 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 	return rc;
 }
 
-/* [.., M, K] x [K, N] as one product over all rows. */
+/* [..., M, K] x [K, N] as one product [rows, K] x [K, N] over all leading dimensions. */
 static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	struct tensor flat, r;
@@ -353,6 +382,7 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 	return rc;
 }
 
+/* t with its leading dimensions broadcast to `batch` and merged: [B, rows, columns]. */
 static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nb,
 			const int64_t *batch, struct err *e)
 {
@@ -373,6 +403,7 @@ static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tens
 	return rc;
 }
 
+/* [..., M, K] x [..., K, N] with broadcast leading dimensions. */
 static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, r = { .st = NULL };
@@ -395,7 +426,8 @@ out:
 	return rc;
 }
 
-/* A vector operand becomes a matrix; the dimension added goes again. */
+/* A vector operand becomes a matrix of one row (left) or one column (right). The added
+ * dimension is selected away again. */
 static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 		       struct err *e)
 {
@@ -417,6 +449,7 @@ static int with_vector(struct num_ctx *c, struct tensor *out, const struct tenso
 	return rc;
 }
 
+/* torch.matmul: chooses by the ranks of the operands, as PyTorch does. */
 int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->ndim == 0 || b->ndim == 0)
@@ -434,7 +467,8 @@ int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 	return batched(c, out, a, b, e);
 }
 
-/* What is added to a product of matrices has its type, and no more dimensions. */
+/* The addend of addmm has the dtype of the product and no more dimensions. The messages are
+ * PyTorch's. */
 static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	int nd = MIN(a->ndim, b->ndim);
@@ -442,7 +476,8 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 	if (a->dt == b->dt && x->dt != b->dt)
 		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s",
 			       num_type_name(x->dt), num_type_name(b->dt));
-	if (nd && x->ndim > MAX(a->ndim, b->ndim))      /* numbers are no matrices: the product says so */
+	/* 0-d operands are no matrices: the product reports that */
+	if (nd && x->ndim > MAX(a->ndim, b->ndim))
 		return err_set(e, ERR_STATE,
 			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes "
 			       "provided (%d) must be greater or equal to the number of "
@@ -452,6 +487,8 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 	return 0;
 }
 
+/* beta x + alpha (a b). beta = 0 ignores x, so that NaN in x does not spread. The product is
+ * rounded to its dtype before the sum; PyTorch may keep it wider. */
 int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *a,
 	      const struct tensor *b, double beta, double alpha, struct err *e)
 {
@@ -474,6 +511,8 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 	return rc;
 }
 
+/* x [..., K], w [N, K], b [N] gives x w^T + b [..., N]. w may be a vector: then the result is
+ * [...]. */
 int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
 	       const struct tensor *b, struct err *e)
 {

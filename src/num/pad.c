@@ -1,4 +1,5 @@
-/* Padding, and windows as columns (F.unfold, F.fold). */
+/* Padding (F.pad), and sliding windows as columns (F.unfold, F.fold). Negative padding crops.
+ * The window functions reuse the geometry and kernels of convolutions. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +8,8 @@
 
 /* --- padding ------------------------------------------------------------------------------------ */
 
-/* The size that is left and padded; as PyTorch does it, what is cut off goes first and must be there. */
+/* Size after padding. PyTorch crops by the negative paddings first; what is cut off must
+ * exist. */
 static int padded_size(int64_t n, int64_t lo, int64_t hi, int64_t *out, struct err *e)
 {
 	if (n + MIN(lo, 0) < 0 || n + MIN(lo, 0) + MIN(hi, 0) < 0)
@@ -17,7 +19,8 @@ static int padded_size(int64_t n, int64_t lo, int64_t hi, int64_t *out, struct e
 	return 0;
 }
 
-/* The part of `t` that stays, and where in `out` it goes, for one dimension. */
+/* One dimension: narrows `from` to the part of the input that stays and `to` to where it
+ * goes. Both are views; the old references are released. */
 static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64_t hi, struct err *e)
 {
 	struct tensor a, b;
@@ -36,6 +39,8 @@ static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64
 	return 0;
 }
 
+/* Fills the result with `value` and copies what stays of t into the middle. pads has (lo, hi)
+ * pairs from the last dimension on. */
 static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
 			double value, struct err *e)
 {
@@ -66,6 +71,8 @@ static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tens
 	return rc ? -1 : 0;
 }
 
+/* The input index that position i of a padded dimension of n elements shows; i is negative
+ * before the input. Reflection does not repeat the edge: -1 shows 1. */
 static int64_t source_of(int64_t i, int64_t n, enum num_pad mode)
 {
 	if (mode == PAD_CIRCULAR)
@@ -76,6 +83,7 @@ static int64_t source_of(int64_t i, int64_t n, enum num_pad mode)
 	return i >= n ? 2 * (n - 1) - i : i;
 }
 
+/* PyTorch's limits: reflection below n on each side, circular padding at most n. */
 static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum num_pad mode, struct err *e)
 {
 	int64_t n = t->shape[d];
@@ -96,6 +104,7 @@ static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum
 	return 0;
 }
 
+/* One dimension of a non-constant padding, as an index_select. */
 static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t, int d, int64_t lo, int64_t hi,
 		   enum num_pad mode, struct err *e)
 {
@@ -112,6 +121,7 @@ static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t
 	return rc;
 }
 
+/* n pairs in `pads`. num_step() clips each so that sums stay within 64 bits. */
 int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
 	    enum num_pad mode, double value, struct err *e)
 {
@@ -143,7 +153,8 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 
 /* --- windows as columns --------------------------------------------------------------------------- */
 
-/* The geometry of unfold over an image [C, H, W]: a convolution whose product is left out. */
+/* The geometry of unfold over an image [C, H, W]: a convolution without its product. It also
+ * checks that C * taps * Q fits 64 bits. */
 static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, const struct num_unfold *p,
 			   struct err *e)
 {
@@ -169,6 +180,8 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 	       num_volume((int64_t[]){ C, g->taps, g->Q }, &all, e) ? -1 : 0;
 }
 
+/* t [N, C, H, W] or [C, H, W] gives [N, C * taps, Q]: column q holds the window of output
+ * position q. */
 int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_unfold *p, struct err *e)
 {
 	struct conv_geom g;
@@ -205,6 +218,7 @@ int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, co
 	return 0;
 }
 
+/* The transpose of unfold: t [N, C * taps, Q] gives [N, C, size]; overlapping windows add up. */
 int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const int64_t *size,
 	     const struct num_unfold *p, struct err *e)
 {
@@ -231,7 +245,8 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 			       "dimension 2 to match the calculated number of sliding blocks "
 			       "%lld, but got input.size(2)=%lld.",
 			       (long long)size[0], (long long)size[1], (long long)u.Q, (long long)t->shape[batch + 1]);
-	/* fold is the transposed geometry: blocks are inputs, the image is the output */
+	/* Fold is the transposed geometry: the windows are the input side, the image is the
+	 * output side. */
 	g = u;
 	memcpy(g.in, u.out, sizeof g.in);
 	memcpy(g.out, u.in, sizeof g.out);

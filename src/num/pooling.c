@@ -1,4 +1,6 @@
-/* Pooling over windows, and adaptive pooling: shapes, checks, and the loop over planes. */
+/* Pooling over windows and adaptive pooling: shapes, checks, and the loop over planes. The
+ * loops over a plane are in pooling.simd.c. Three spatial dimensions always; fewer have
+ * leading sizes of 1. */
 #include "num/pooling.h"
 
 #include <math.h>
@@ -8,25 +10,30 @@
 #include "num/conv.h"
 #include "num/reduce.h"
 
+/* One call. A plane is one channel of one image. */
 struct pool_job {
 	struct pool_geom g;
 	const struct pool_kernels *k;
-	struct tensor x, y, index;
+	struct tensor x, y, index;      /* dense; x, y in the carrier; index i64 or none */
 	int64_t planes;
-	int size, max;
+	int size, max;    /* size: bytes of an element; max: largest element, else mean */
 };
 
+/* floor((in + 2 pad - extent) / stride) + 1, or ceil in ceil_mode, with extent = dil * (k -
+ * 1) + 1. The division rounds to minus infinity, as PyTorch's, so that too large a kernel
+ * gives 0 or less. */
 static int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dil, int ceil_mode)
 {
 	int64_t span = in + 2 * pad - dil * (k - 1) - 1 + (ceil_mode ? stride - 1 : 0);
 	int64_t n = (span < 0 ? -((-span + stride - 1) / stride) : span / stride) + 1;
 
-	/* The last window must start inside the input or its left padding. */
+	/* In ceil_mode the last window must start inside the input or its left padding. */
 	if (ceil_mode && (n - 1) * stride >= in + pad)
 		n--;
 	return n;
 }
 
+/* Ranks and parameters, with PyTorch's messages. */
 static int pool_check(const struct tensor *x, const struct num_pool *p, const char *name, struct err *e)
 {
 	if (x->ndim != p->nd + 1 && x->ndim != p->nd + 2)
@@ -55,6 +62,7 @@ static int pool_check(const struct tensor *x, const struct num_pool *p, const ch
 	return 0;
 }
 
+/* Fills the geometry and counts the planes. */
 static int pool_geometry(struct pool_job *j, const struct tensor *x, const struct num_pool *p, struct err *e)
 {
 	struct pool_geom *g = &j->g;
@@ -83,6 +91,7 @@ static int pool_geometry(struct pool_job *j, const struct tensor *x, const struc
 	return 0;
 }
 
+/* Thread body: planes [begin, end). */
 static void pool_range(void *ctx, size_t begin, size_t end)
 {
 	struct pool_job *j = ctx;
@@ -99,12 +108,14 @@ static void pool_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* x's shape with its last nd sizes replaced by those of the output. */
 static void result_shape(const struct tensor *x, int nd, const int64_t *out3, int64_t *shape)
 {
 	for (int i = 0; i < x->ndim; i++)
 		shape[i] = i < x->ndim - nd ? x->shape[i] : out3[3 - nd + i - (x->ndim - nd)];
 }
 
+/* Releases the tensors of a job; returns -1 for the error path. */
 static int drop(struct pool_job *j)
 {
 	tensor_release(&j->x);
@@ -113,7 +124,7 @@ static int drop(struct pool_job *j)
 	return -1;
 }
 
-/* What was computed, as `dt`; the rest of the job is dropped. */
+/* Moves the results of the job to the caller, converted to `dt`, and releases the rest. */
 static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struct tensor *out,
 		     struct tensor *index, struct err *e)
 {
@@ -129,7 +140,7 @@ static int hand_over(struct num_ctx *c, struct pool_job *j, enum dtype dt, struc
 	return 0;
 }
 
-/* A window meets no more than the input. */
+/* Element visits. A window that exceeds the input visits the input only. */
 static uint64_t pool_work(const struct pool_job *j)
 {
 	uint64_t work = (uint64_t)(j->planes * j->g.Q);
@@ -139,6 +150,7 @@ static uint64_t pool_work(const struct pool_job *j)
 	return work;
 }
 
+/* Max or average pooling. Max pooling takes integers, averaging does not. */
 static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
 		    const struct num_pool *p, int max, struct err *e)
 {
@@ -161,12 +173,14 @@ static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 	return hand_over(c, &j, x->dt, out, index, e);
 }
 
+/* index gets the flat position of each maximum within its input plane; it may be NULL. */
 int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
 		 const struct num_pool *p, struct err *e)
 {
 	return run_pool(c, out, index, x, p, 1, e);
 }
 
+/* The divisor is p->divisor, else the size of the window, with or without its padding part. */
 int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_pool *p, struct err *e)
 {
 	return run_pool(c, out, NULL, x, p, 0, e);
@@ -174,17 +188,22 @@ int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x, 
 
 /* --- adaptive ------------------------------------------------------------------------------------ */
 
+/* Adaptive pooling, output o of `out` over `in` inputs: the window [floor(o in / out),
+ * ceil((o + 1) in / out)). Windows overlap if `out` does not divide `in`. The form o / out *
+ * in + ... avoids overflow. */
 static int64_t window_start(int64_t o, int64_t out, int64_t in)
 {
 	return o / out * in + o % out * in / out;
 }
 
+/* One past the last input of the window. */
 static int64_t window_end(int64_t o, int64_t out, int64_t in)
 {
 	return 1 + ((o + 1) * in - 1) / out;
 }
 
-/* One output: the mean or the extreme of a box of the plane x. */
+/* One output: the mean or the largest element of a box of plane x; *at gets the position of
+ * the largest. The first of equal elements wins and a NaN wins over all. */
 static double box(enum dtype dt, const void *x, const struct pool_geom *g, const int64_t *o, int max, int64_t *at)
 {
 	int64_t lo[3], hi[3];
@@ -211,6 +230,7 @@ static double box(enum dtype dt, const void *x, const struct pool_geom *g, const
 	return max ? s : s / (double)((hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]));
 }
 
+/* Thread body: planes [begin, end). */
 static void adaptive_range(void *ctx, size_t begin, size_t end)
 {
 	struct pool_job *j = ctx;
@@ -230,6 +250,7 @@ static void adaptive_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* size[i] < 0 keeps the size of the input. */
 static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd, const int64_t *size, struct err *e)
 {
 	int lead = 3 - nd, first = x->ndim - nd;
@@ -254,7 +275,7 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 	return 0;
 }
 
-/* One result per plane is a reduction. */
+/* One result per plane is a plain reduction. */
 static int whole_plane(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, int max, struct err *e)
 {
 	struct num_dims d = { .n = nd };
@@ -264,7 +285,8 @@ static int whole_plane(struct num_ctx *c, struct tensor *out, const struct tenso
 	return max ? num_amax(c, out, x, &d, 1, e) : num_mean(c, out, x, &d, 1, -1, e);
 }
 
-/* Where the output divides the input, adaptive pooling is plain pooling. */
+/* If the output sizes divide the input sizes, adaptive pooling is plain pooling with kernel =
+ * stride. Returns 1 and fills *p in that case. */
 static int equal_windows(const struct pool_geom *g, int nd, struct num_pool *p)
 {
 	*p = (struct num_pool){ .nd = nd, .dilation = { 1, 1, 1 } };
@@ -278,6 +300,7 @@ static int equal_windows(const struct pool_geom *g, int nd, struct num_pool *p)
 	return 1;
 }
 
+/* Takes the fastest of three ways: reduction, plain pooling, boxes. An index needs boxes. */
 int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x, int nd,
 		      const int64_t *size, int max, struct err *e)
 {

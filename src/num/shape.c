@@ -1,4 +1,5 @@
-/* Joining, repeating, flipping, rolling, triangles and diagonals. */
+/* Joining, repeating, flipping, rolling, triangles and diagonals. All make new tensors,
+ * except num_diagonal, which is a view. Messages are PyTorch's. */
 #include "num/shape.h"
 
 #include <string.h>
@@ -13,6 +14,8 @@ static int is_skipped(const struct tensor *t)
 	return t->ndim == 1 && t->shape[0] == 0;
 }
 
+/* Dimension, shape and dtype of the result; the dtype is the promotion of all, skipped
+ * tensors included. */
 static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim,
 		     enum dtype *dt, struct err *e)
 {
@@ -50,6 +53,8 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 	return 0;
 }
 
+/* Copies each tensor to its slice of the result. Marks of unwritten elements move with
+ * tensor_copy. */
 int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], at = 0;
@@ -77,6 +82,7 @@ int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t
 	return rc;
 }
 
+/* cat of views with a new dimension. */
 int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
 {
 	struct tensor *view;
@@ -115,6 +121,7 @@ out:
 
 /* --- flip, roll, repeat ------------------------------------------------------------------------ */
 
+/* mask: bit i flips dimension i. */
 int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsigned mask, struct err *e)
 {
 	struct tensor v = *t;           /* a view with negative strides, for the copy only */
@@ -133,6 +140,7 @@ int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsi
 	return 0;
 }
 
+/* One dimension: the last `shift` elements come first. */
 static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift, int dim,
 		    struct err *e)
 {
@@ -152,6 +160,7 @@ static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *
 	return rc;
 }
 
+/* Several dimensions, one after the other. */
 int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *shift, const int *dim,
 	     struct err *e)
 {
@@ -172,6 +181,7 @@ int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int 
 	return 0;
 }
 
+/* torch.Tensor.repeat: times[i] copies along dimension i; n may exceed t's rank. */
 int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times,
 	       struct err *e)
 {
@@ -194,7 +204,8 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	}
 	if (num_new(c, out, t->dt, n, shape, e))
 		return -1;
-	/* The result as [times, own] per dimension, filled by broadcasting over the times. */
+	/* The result is seen as [times, own] per dimension and filled by broadcasting over
+	 * the times. */
 	target = *out;
 	source = *t;
 	target.ndim = source.ndim = 2 * n;
@@ -214,6 +225,8 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	return 0;
 }
 
+/* Builds an index with times[i] copies of i and selects with it. [5, 6] times [2, 1] gives
+ * [5, 5, 6]. */
 int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t,
 			  const struct tensor *times, int dim, struct err *e)
 {
@@ -260,6 +273,8 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 
 /* --- triangles and diagonals ---------------------------------------------------------------------- */
 
+/* triu and tril of the last two dimensions: element [r, c] stays if c - r >= diagonal (upper)
+ * or <= diagonal. */
 int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, int upper, struct err *e)
 {
 	int64_t rows, cols;
@@ -274,7 +289,8 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 	cols = t->shape[t->ndim - 1];
 	diagonal = num_step(diagonal);
 	for (int64_t r = 0; cols && !c->hollow && r < tensor_numel(out) / cols; r++) {
-		/* Columns [0, lo) or [lo, cols) of row r % rows become zero. */
+		/* Upper: columns [0, lo) of row r % rows become zero. Lower: columns [lo,
+		 * cols). */
 		int64_t lo = MIN(MAX(r % rows + diagonal + !upper, 0), cols);
 		char *p = (char *)tensor_data(out) + r * cols * size;
 
@@ -286,6 +302,8 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 	return 0;
 }
 
+/* A view: the two dimensions become one at the end, whose stride is the sum of theirs. offset
+ * > 0 starts to the right of the main diagonal. */
 int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int d1, int d2, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS], n, start = t->offset;
@@ -307,6 +325,7 @@ int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int
 	return tensor_as_strided(out, t, k, shape, stride, start, e);
 }
 
+/* A matrix gives its diagonal (a copy), a vector of n gives a matrix of n + |diagonal|. */
 int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, struct err *e)
 {
 	struct tensor view;
