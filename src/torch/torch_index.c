@@ -1,4 +1,6 @@
-/* Bindings: selection by tensors: gather, scatter, index_*, masks, embedding. */
+/* Bindings that select by tensors: gather, scatter, index_*, masks, embedding. The checks are
+ * PyTorch's with its messages; the work is in num/index.c and num/gather.c. A write in place
+ * and its copying form share a function: the row's flag BIND_INPLACE tells them apart. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,11 +8,13 @@
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the result, or the error of the operator. */
 static int done(struct bind *b, int rc, struct tensor *y)
 {
 	return rc ? bind_fail(b) : bind_result(b, y);
 }
 
+/* A number becomes a 0-d tensor of t's dtype: it does not promote. */
 int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -30,6 +34,7 @@ int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor 
 
 /* --- by tensors ----------------------------------------------------------------------------------- */
 
+/* input, dim, index */
 static int i_gather(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -41,6 +46,7 @@ static int i_gather(struct bind *b)
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
+/* A contiguous view [numel] of t; a copy if needed. */
 static int flattened(struct tensor *out, const struct tensor *t, struct err *e)
 {
 	struct tensor dense;
@@ -53,7 +59,7 @@ static int flattened(struct tensor *out, const struct tensor *t, struct err *e)
 	return rc;
 }
 
-/* Without a dimension both are taken in the order of their elements. */
+/* take_along_dim without a dimension: both tensors are flattened. */
 static int take_flat(struct bind *b, const struct tensor *t, const struct tensor *ix)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -71,6 +77,7 @@ static int take_flat(struct bind *b, const struct tensor *t, const struct tensor
 	return done(b, rc, &y);
 }
 
+/* input, indices, dim=None */
 static int i_take_along_dim(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -90,7 +97,8 @@ static int i_take_along_dim(struct bind *b)
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
-/* input, dim, index, src; in place or on a copy */
+/* input, dim, index, and the values in slot `src`: a tensor of the same dtype or a number. In
+ * place or on a copy. */
 static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -117,7 +125,8 @@ static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
 	return done(b, rc, &y);
 }
 
-/* ..., src, *, reduce=None, value=?: scatter(dim, index, value=1.0) gives the value by name */
+/* ..., src=?, *, reduce=None, value=?. scatter(dim, index, value=1.0) gives the value by
+ * name. */
 static int i_scatter(struct bind *b)
 {
 	enum num_scatter how = SCATTER_SET;
@@ -135,6 +144,7 @@ static int i_scatter(struct bind *b)
 	return scatter_as(b, how, bind_given(b, 3) ? 3 : 5);
 }
 
+/* src must be a tensor here. */
 static int i_scatter_add(struct bind *b)
 {
 	struct tensor *src;
@@ -144,7 +154,8 @@ static int i_scatter_add(struct bind *b)
 	return scatter_as(b, SCATTER_ADD, 3);
 }
 
-/* input, dim, index, src, reduce, *, include_self=True */
+/* input, dim, index, src, reduce, *, include_self=True. The names are in the order of enum
+ * num_scatter from SCATTER_ADD on. */
 static int i_scatter_reduce(struct bind *b)
 {
 	static const char *const names[] = { "sum", "prod", "amax", "amin", NULL };
@@ -157,6 +168,7 @@ static int i_scatter_reduce(struct bind *b)
 	return scatter_as(b, (enum num_scatter)(how + 1), 3);
 }
 
+/* input, dim, index */
 static int i_index_select(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -168,7 +180,7 @@ static int i_index_select(struct bind *b)
 	return done(b, num_index_select(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
-/* The sizes without dimension dim; their number. */
+/* The sizes of t without dimension dim. Returns their number. */
 static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 {
 	int n = 0;
@@ -179,6 +191,7 @@ static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 	return n;
 }
 
+/* Checks of index_add_, in PyTorch's order. */
 static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
 {
 	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ?
@@ -215,6 +228,7 @@ static int check_added(struct bind *b, const struct tensor *t, int dim, const st
 	return 0;
 }
 
+/* Checks of index_copy_, in PyTorch's order. */
 static int check_copied(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix,
 			const struct tensor *v)
 {
@@ -254,6 +268,7 @@ static int check_copied(struct bind *b, const struct tensor *t, int dim, const s
 	return 0;
 }
 
+/* Checks of index_fill_: the value is a number or a 0-d tensor. */
 static int check_filled(struct bind *b, const struct tensor *ix)
 {
 	const struct tensor *v = b->a[3].kind == V_TENSOR ? &b->a[3].u.t->t : NULL;
@@ -267,7 +282,7 @@ static int check_filled(struct bind *b, const struct tensor *ix)
 	return ix->ndim > 1 ? bind_raise(b, EXC_RuntimeError, "Index has to be a vector/scalar") : 0;
 }
 
-/* What is written goes with the places and with what is written to. */
+/* The checks of the three functions that write slices. */
 static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim, const struct tensor *ix)
 {
 	struct tensor *v;
@@ -279,7 +294,7 @@ static int check_slices(struct bind *b, enum num_slices how, const struct tensor
 	return how == SLICES_ADD ? check_added(b, t, dim, ix, v) : check_copied(b, t, dim, ix, v);
 }
 
-/* input, dim, index, source, *, alpha=1 */
+/* input, dim, index, source, *, alpha=1. The last slot exists for index_add only. */
 static int index_write(struct bind *b, enum num_slices how)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -309,7 +324,7 @@ static int i_index_add(struct bind *b) { return index_write(b, SLICES_ADD); }
 static int i_index_copy(struct bind *b) { return index_write(b, SLICES_COPY); }
 static int i_index_fill(struct bind *b) { return index_write(b, SLICES_FILL); }
 
-/* input, indices, values, accumulate=False */
+/* input, indices, values, accumulate=False. Unlike t[ix] = v the dtypes must match. */
 static int i_index_put(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -344,6 +359,7 @@ static int i_index_put(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* input, index: elements of the flattened input. */
 static int i_take(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -354,6 +370,7 @@ static int i_take(struct bind *b)
 	return done(b, num_take(&c, &y, t, ix, bind_e(b)), &y);
 }
 
+/* input, mask: a vector whose size depends on the values (BIND_SIZED). */
 static int i_masked_select(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -364,7 +381,8 @@ static int i_masked_select(struct bind *b)
 	return done(b, num_masked_select(&c, &y, t, m, bind_e(b)), &y);
 }
 
-/* self, mask, source: source's elements in order where the mask is true */
+/* self, mask, source: elements of source in order, where the mask is true. source must have
+ * enough of them. */
 static int i_masked_scatter(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -382,6 +400,7 @@ static int i_masked_scatter(struct bind *b)
 		return bind_fail(b);
 	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
 	     num_reshape(&c, &flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
+	/* places has a row per true element of the mask. */
 	if (!rc && flat.shape[0] < places.shape[0])
 		rc = err_set(bind_e(b), ERR_STATE,
 			     "masked_scatter_: expected self and source to have same dtypes and enough elements");
@@ -398,6 +417,7 @@ static int i_masked_scatter(struct bind *b)
 	return torch_give(b, &y);
 }
 
+/* Columns of nonzero(); each is a strided view. */
 int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -412,7 +432,8 @@ int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 	return rc ? bind_fail(b) : bind_tuple(b, col, (size_t)t->ndim);
 }
 
-/* PyTorch lays the places out by dimensions: those of the first, then those of the second. */
+/* PyTorch stores the result of nonzero() by columns: all first coordinates, then all second
+ * ones. The strides are visible to kernels, so the result is repacked. */
 static int by_columns(struct bind *b, struct tensor *places)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -434,6 +455,7 @@ static int by_columns(struct bind *b, struct tensor *places)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* input, *, as_tuple=False */
 static int i_nonzero(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -449,7 +471,8 @@ static int i_nonzero(struct bind *b)
 	return by_columns(b, &y);
 }
 
-/* input, weight, padding_idx=None, ... */
+/* input, weight, padding_idx=None, max_norm=None, ... padding_idx concerns gradients only;
+ * max_norm would change the weight and is refused. */
 static int f_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -465,6 +488,8 @@ static int f_embedding(struct bind *b)
 	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);
 }
 
+/* tensor, num_classes=-1. Without a class count the size of the result reveals the largest
+ * class. */
 static int f_one_hot(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -478,6 +503,8 @@ static int f_one_hot(struct bind *b)
 	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
 }
 
+/* BOTH_AS makes the function and the method; WRITE_AS also the method in place. `kind` says
+ * whether the function moves elements (MOVE) or computes with them. */
 #define BOTH_AS(name, sig, fn, kind) { "torch." name, "input, " sig, fn, kind }, \
 	{ "torch.Tensor." name, "self, " sig, fn, kind }
 #define WRITE_AS(name, sig, fn, kind) BOTH_AS(name, sig, fn, kind), { "torch.Tensor." name "_", "self, " sig, \

@@ -1,9 +1,12 @@
-/* Bindings: views, shapes and arrangement. */
+/* Bindings of views: other shapes, strides and parts of the same storage. A result shares
+ * storage with its argument (BIND_VIEW); only reshape, flatten and unflatten may copy, if the
+ * strides leave no view. Errors are PyTorch's. */
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the view, or the error of the operator. */
 static int viewed(struct bind *b, int rc, struct tensor *v)
 {
 	return rc ? bind_fail(b) : bind_result(b, v);
@@ -11,7 +14,8 @@ static int viewed(struct bind *b, int rc, struct tensor *v)
 
 /* --- reshaping ------------------------------------------------------------------------------- */
 
-/* self, *shape; x.view(torch.int32) reinterprets the bytes */
+/* self, *shape. x.view(torch.int32) reinterprets the bytes; only between types of one size
+ * here. */
 static int v_view(struct bind *b)
 {
 	struct tensor *t, v;
@@ -35,6 +39,7 @@ static int v_view(struct bind *b)
 	return viewed(b, tensor_view(&v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* A view if the strides allow one, else a copy. */
 static int v_reshape(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -46,6 +51,7 @@ static int v_reshape(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* self, other: view(other.shape). */
 static int v_view_as(struct bind *b)
 {
 	struct tensor *t, *like, v;
@@ -55,6 +61,7 @@ static int v_view_as(struct bind *b)
 	return viewed(b, tensor_view(&v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* self, other: reshape(other.shape). */
 static int v_reshape_as(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -65,6 +72,8 @@ static int v_reshape_as(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* input, start_dim=0, end_dim=-1: the dimensions from start to end become one. A single
+ * dimension gives the tensor itself; a 0-d tensor becomes [1]. */
 static int v_flatten(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -95,6 +104,7 @@ static int v_flatten(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, n, shape, bind_e(b)), &v);
 }
 
+/* input, dim, sizes: one dimension becomes several; one of the sizes may be -1. */
 static int v_unflatten(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -121,6 +131,7 @@ static int v_unflatten(struct bind *b)
 
 /* --- dimensions -------------------------------------------------------------------------------- */
 
+/* self, *dims, with PyTorch's check of their number. */
 static int v_permute(struct bind *b)
 {
 	struct tensor *t, v;
@@ -142,6 +153,7 @@ static int v_permute(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* input, dim0, dim1 */
 static int v_transpose(struct bind *b)
 {
 	struct tensor *t, v;
@@ -152,6 +164,7 @@ static int v_transpose(struct bind *b)
 	return viewed(b, tensor_transpose(&v, t, d0, d1, bind_e(b)), &v);
 }
 
+/* Transposes a matrix; vectors and numbers stay. */
 static int v_t(struct bind *b)
 {
 	struct tensor *t, v;
@@ -168,7 +181,7 @@ static int v_t(struct bind *b)
 	return viewed(b, tensor_transpose(&v, t, 0, 1, bind_e(b)), &v);
 }
 
-/* .T reverses all dimensions, .mT swaps the last two */
+/* x.T reverses all dimensions. */
 static int v_T(struct bind *b)
 {
 	struct tensor *t, v;
@@ -181,6 +194,7 @@ static int v_T(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* x.mT swaps the last two dimensions. */
 static int v_mT(struct bind *b)
 {
 	struct tensor *t, v;
@@ -194,7 +208,8 @@ static int v_mT(struct bind *b)
 	return viewed(b, tensor_transpose(&v, t, -2, -1, bind_e(b)), &v);
 }
 
-/* input, source, destination */
+/* input, source, destination: source[i] moves to destination[i]; the other dimensions keep
+ * their order in the free positions. */
 static int v_movedim(struct bind *b)
 {
 	struct tensor *t, v;
@@ -210,6 +225,7 @@ static int v_movedim(struct bind *b)
 					"dims) should contain the same number of dims as "
 					"destination (%d dims)", from.n, to.n);
 	for (int i = 0; i < from.n; i++) {
+		/* dims[i] is the source of result dimension i. */
 		dims[to.v[i]] = (int)from.v[i];
 		moved |= 1u << from.v[i];
 		taken |= 1u << to.v[i];
@@ -217,6 +233,7 @@ static int v_movedim(struct bind *b)
 	for (int i = 0; i < t->ndim; i++) {
 		if (taken >> i & 1)
 			continue;
+		/* The next source dimension that was not moved explicitly. */
 		while (moved >> next & 1)
 			next++;
 		dims[i] = next++;
@@ -224,6 +241,7 @@ static int v_movedim(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* dim may be one past the last dimension. */
 static int v_unsqueeze(struct bind *b)
 {
 	struct tensor *t, v;
@@ -234,6 +252,7 @@ static int v_unsqueeze(struct bind *b)
 	return viewed(b, tensor_unsqueeze(&v, t, dim, bind_e(b)), &v);
 }
 
+/* Drops the dimensions of size 1, or of those only the ones named in slot 1. */
 static int v_squeeze(struct bind *b)
 {
 	struct tensor *t, v;
@@ -258,13 +277,15 @@ static int v_squeeze(struct bind *b)
 	return bind_result(b, &v);
 }
 
-/* x.squeeze_(), x.unsqueeze_(d), x.t_(), x.transpose_(): self becomes the view. */
+/* x.squeeze_(), x.unsqueeze_(d), x.t_(), x.transpose_(): shape and strides of x become those
+ * of the view that fn makes. */
 static int become(struct bind *b, bind_fn *fn)
 {
 	struct tensor *t;
 
 	if (bind_tensor(b, 0, &t) || fn(b))
 		return -1;
+	/* The storage and the offset are the same: only shape and strides change. */
 	t->ndim = b->out.u.t->t.ndim;
 	for (int i = 0; i < t->ndim; i++) {
 		t->shape[i] = b->out.u.t->t.shape[i];
@@ -279,6 +300,7 @@ static int v_unsqueeze_(struct bind *b) { return become(b, v_unsqueeze); }
 static int v_t_(struct bind *b) { return become(b, v_t); }
 static int v_transpose_(struct bind *b) { return become(b, v_transpose); }
 
+/* self, *size: size-1 dimensions get stride 0; -1 keeps a size. */
 static int v_expand(struct bind *b)
 {
 	struct tensor *t, v;
@@ -289,6 +311,7 @@ static int v_expand(struct bind *b)
 	return viewed(b, tensor_expand(&v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* self, other: expand(other.shape). */
 static int v_expand_as(struct bind *b)
 {
 	struct tensor *t, *like, v;
@@ -298,6 +321,7 @@ static int v_expand_as(struct bind *b)
 	return viewed(b, tensor_expand(&v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* *tensors: all expanded to their common shape. */
 static int v_broadcast_tensors(struct bind *b)
 {
 	struct tensor **t, *v;
@@ -323,6 +347,8 @@ static int v_broadcast_tensors(struct bind *b)
 
 /* --- parts --------------------------------------------------------------------------------------- */
 
+/* input, dim, index: removes a dimension. The message names the dimension as the program
+ * wrote it. */
 static int v_select(struct bind *b)
 {
 	struct tensor *t, v;
@@ -344,6 +370,7 @@ static int v_select(struct bind *b)
 		      tensor_select(&v, t, dim, i, bind_e(b)), &v);
 }
 
+/* input, dim, start, length: the slice start .. start + length, without clipping. */
 static int v_narrow(struct bind *b)
 {
 	struct tensor *t, v;
@@ -368,7 +395,7 @@ static int v_narrow(struct bind *b)
 	return viewed(b, tensor_slice(&v, t, dim, start, start + n, 1, bind_e(b)), &v);
 }
 
-/* Views [at, at + size[i]) one after the other. */
+/* A tuple of n views [at, at + size[i]) along dim, one after the other. */
 static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t *size, int64_t n)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -387,6 +414,8 @@ static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t 
 	return rc;
 }
 
+/* Parts of `size` elements, the last one possibly shorter. A dimension of size 0 gives one
+ * part. */
 static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t size)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -403,7 +432,7 @@ static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t 
 	return rc;
 }
 
-/* tensor, split_size_or_sections, dim=0 */
+/* tensor, split_size_or_sections, dim=0: equal parts of a size, or parts of the listed sizes. */
 static int v_split(struct bind *b)
 {
 	struct tensor *t;
@@ -423,6 +452,8 @@ static int v_split(struct bind *b)
 			return bind_raise(b, EXC_RuntimeError,
 					  "split expects split_size be non-negative, but got split_size=%lld",
 					  (long long)size);
+		/* PyTorch: parts of size 0 make sense for an empty dimension only; it gives
+		 * one part. */
 		if (size == 0 && t->shape[dim] == 0)
 			return equal_parts(b, t, dim, 1);
 		if (size == 0)
@@ -437,9 +468,10 @@ static int v_split(struct bind *b)
 		return bind_fail(b);
 	}
 	for (size_t i = 0; i < sizes.u.seq->n; i++) {
+		/* Anything but an integer counts as negative and fails below. */
 		list[i] = sizes.u.seq->v[i].kind == V_INT ? sizes.u.seq->v[i].u.i : -1;
 		negative |= list[i] < 0;
-		/* A sum that is no number is no size, either. */
+		/* A sum that overflows matches no size. */
 		if (total < 0 || list[i] < 0 || ck_add64(total, list[i], &total))
 			total = -1;
 	}
@@ -460,7 +492,7 @@ static int v_split(struct bind *b)
 	return rc;
 }
 
-/* Nothing in n parts. */
+/* n parts of a dimension of size 0, as chunk gives. */
 static int empty_parts(struct bind *b, const struct tensor *t, int dim, int64_t n)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -475,6 +507,7 @@ static int empty_parts(struct bind *b, const struct tensor *t, int dim, int64_t 
 	return rc;
 }
 
+/* input, chunks, dim=0: at most `chunks` parts of ceil(size / chunks) elements. */
 static int v_chunk(struct bind *b)
 {
 	struct tensor *t;
@@ -490,6 +523,7 @@ static int v_chunk(struct bind *b)
 	return t->shape[dim] ? equal_parts(b, t, dim, (t->shape[dim] - 1) / n + 1) : empty_parts(b, t, dim, n);
 }
 
+/* A tuple of the slices along dim. */
 static int v_unbind(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -511,6 +545,7 @@ static int v_unbind(struct bind *b)
 	return rc;
 }
 
+/* self, dimension, size, step: overlapping windows as a view with a new last dimension. */
 static int v_unfold(struct bind *b)
 {
 	struct tensor *t, v;
@@ -521,6 +556,7 @@ static int v_unfold(struct bind *b)
 	return viewed(b, tensor_unfold(&v, t, d, size, step, bind_e(b)), &v);
 }
 
+/* input, offset=0, dim1=0, dim2=1 */
 static int v_diagonal(struct bind *b)
 {
 	struct tensor *t, v;
@@ -533,7 +569,8 @@ static int v_diagonal(struct bind *b)
 	return viewed(b, num_diagonal(&v, t, off, d1, d2, bind_e(b)), &v);
 }
 
-/* input, size, stride, storage_offset=None */
+/* input, size, stride, storage_offset=None. The bounds of the storage are checked by
+ * tensor_as_strided. */
 static int v_as_strided(struct bind *b)
 {
 	struct tensor *t, v;
@@ -550,6 +587,8 @@ static int v_as_strided(struct bind *b)
 	return viewed(b, tensor_as_strided(&v, t, size.n, size.v, stride.v, off, bind_e(b)), &v);
 }
 
+/* BIND_VIEW: the result shares storage with slot 0, so writes to either are seen through
+ * both. */
 #define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_VIEW }, \
 	{ "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
 #define METHOD(name, sig, fn) { "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
