@@ -104,8 +104,7 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
  * Ties: the first position wins, as in PyTorch on CPU. A NaN counts as the extreme and the
  * first NaN wins. An empty dimension is an error because there is no identity. */
 int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
-		int dim, int keep,
-		int max, struct err *e)
+		int dim, int keep, int max, struct err *e)
 {
 	struct along_walk a = { .arg = max };
 	struct tensor v = { .st = NULL }, ix = { .st = NULL };

@@ -132,8 +132,7 @@ static void attend_range(void *ctx, size_t begin, size_t end)
  * tensor [B, n, d] of the carrier. Under TF32 the operands lose the mantissa bits that tensor
  * cores ignore. */
 static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead,
-		enum dtype carrier,
-		struct err *e)
+		enum dtype carrier, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], B = 1;
 	struct tensor full, dense;

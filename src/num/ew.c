@@ -258,8 +258,8 @@ static void layout(int ndim, const int64_t *shape, int nin, const struct tensor 
 		int lead = ndim - in[k].ndim;
 
 		for (int d = 0; d < ndim; d++)
-			l.stride[l.nops][d] = d < lead || (in[k].shape[d - lead] == 1 && shape[d] != 1) ?
-				0 : in[k].stride[d - lead];
+			l.stride[l.nops][d] = d < lead || (in[k].shape[d - lead] == 1 && shape[d] != 1) ? 0 :
+					      in[k].stride[d - lead];
 		l.nops++;
 	}
 	for (int i = 0; i < ndim; i++)

@@ -214,8 +214,7 @@ static int check_scattered(const struct tensor *t, int dim, const struct tensor 
  * index is used. Marks move for plain assignment only: a sum over an unwritten element stays
  * unwritten. */
 int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		const struct tensor *src,
-		enum num_scatter how, struct err *e)
+		const struct tensor *src, enum num_scatter how, struct err *e)
 {
 	struct tensor ix, from, view = along(t, index, dim), part;
 	struct tensor_loop l;
@@ -338,10 +337,9 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 			break;
 		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
 		if (!rc) {
-			rc = how == SLICES_ADD ? num_apply_into(c, &to, NUM_add,
-								(struct num_arg[]){ num_t(&to), num_t(&from) },
-						  (double[]){ alpha, 0, 0 }, e)
-				 : tensor_copy(&to, &from, e);
+			rc = how == SLICES_ADD ?
+				num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
+					       (double[]){ alpha, 0, 0 }, e) : tensor_copy(&to, &from, e);
 			tensor_release(&from);
 		}
 		tensor_release(&to);

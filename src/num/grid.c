@@ -158,8 +158,8 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 		plane *= x->shape[2 + i];
 		places *= shape[2 + i] = grid->shape[1 + i];
 	}
-	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) || num_new(c, &y, DT_F64,
-			x->ndim, shape, e) ||
+	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) ||
+	    num_new(c, &y, DT_F64, x->ndim, shape, e) ||
 	    num_charge(c, (uint64_t)(shape[0] * C) * (uint64_t)places * 8, e))
 		goto out;
 	for (int64_t i = 0; i < shape[0] * C && places && !c->hollow; i++) {

@@ -249,9 +249,8 @@ static void add_elements(const struct block *b, char *t, int64_t stride, const c
 
 	for (int64_t i = 0; i < n; i++, t += stride * b->size, v += b->size)
 		if (carrier == DT_I64)
-			dtype_store_int(b->dt, t,
-					(int64_t)((uint64_t)dtype_load_int(b->dt,
-					t) + (uint64_t)dtype_load_int(b->dt, v)));
+			dtype_store_int(b->dt, t, (int64_t)((uint64_t)dtype_load_int(b->dt, t) +
+								    (uint64_t)dtype_load_int(b->dt, v)));
 		else
 			dtype_store(b->dt, t, dtype_load(b->dt, t) + dtype_load(b->dt, v));
 }

@@ -221,8 +221,8 @@ int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 		int i = (made + 1) % 3, j = (made + 2) % 3;
 
 		rc = tensor_select(&v[0], a, dim, i, e) || tensor_select(&v[1], b, dim, j, e) ||
-			tensor_select(&v[2], a, dim, j, e) ||
-		     tensor_select(&v[3], b, dim, i, e) || num_op2(c, &l, NUM_mul, num_t(&v[0]), num_t(&v[1]), e) ||
+		     tensor_select(&v[2], a, dim, j, e) || tensor_select(&v[3], b, dim, i, e) ||
+		     num_op2(c, &l, NUM_mul, num_t(&v[0]), num_t(&v[1]), e) ||
 		     num_op2(c, &r, NUM_mul, num_t(&v[2]), num_t(&v[3]), e) ||
 		     num_op2(c, &part[made], NUM_minus, num_t(&l), num_t(&r), e);
 		for (int k = 0; k < 4; k++)

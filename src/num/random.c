@@ -321,8 +321,8 @@ static void draw_16(struct num_rng *r, enum dtype dt, void *d, int64_t n)
 		if (dt == DT_F64)
 			((double *)d)[i] = draw_f64(r);
 		else
-			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) * (dt == DT_F16 ?
-					0x1p-11f : 0x1p-8f);
+			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) *
+						  (dt == DT_F16 ? 0x1p-11f : 0x1p-8f);
 }
 
 /* Transforms `blocks` groups of sixteen uniforms in place. */

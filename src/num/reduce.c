@@ -47,8 +47,8 @@ static union num_acc start_of(enum num_red op, const struct num_red_kernel *k, i
 	union num_acc a = k->start[which];
 
 	if (which == 2)
-		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN : op == RED_min || op == RED_absmin ?
-			INT64_MAX : 0;
+		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN :
+		      op == RED_min || op == RED_absmin ? INT64_MAX : 0;
 	return a;
 }
 

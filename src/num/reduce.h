@@ -68,8 +68,7 @@ int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t,
 /* Extremes along one dimension with their first positions. A NaN counts as the extreme.
  * Either result may be NULL. `dim` is not negative. */
 int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
-		int dim, int keep,
-		int max, struct err *e);
+		int dim, int keep, int max, struct err *e);
 /* Scans along a dimension; index is for SCAN_MAX and SCAN_MIN, else NULL. */
 enum num_scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };
 int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,

@@ -26,8 +26,7 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	       const struct tensor *index, struct err *e);
 enum num_scatter { SCATTER_SET, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
 int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		const struct tensor *src,
-		enum num_scatter how, struct err *e);
+		const struct tensor *src, enum num_scatter how, struct err *e);
 int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *index, struct err *e);
 int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask,
 		      struct err *e);

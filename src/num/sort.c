@@ -339,8 +339,8 @@ int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor 
 			       "tensor must match, but got boundaries tensor %s and input value "
 			       "tensor %s",
 			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
-	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64,
-			v->ndim, v->shape, e))
+	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) ||
+	    num_new(c, out, DT_I64, v->ndim, v->shape, e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(v) && !c->hollow; i++) {
 		const double *row = (double *)tensor_data(&a) + (sorted->ndim > 1 ? i / cols * n : 0);

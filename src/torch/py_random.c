@@ -110,7 +110,7 @@ static int is_unseeded(struct bind *b, const struct host_random *r)
 	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary)
 		return 0;
 	return host_fatal(b->h, REASON_unsupported,
-			  "what is drawn from a generator without a seed is not the same wherever Python runs");
+			  "random numbers from a generator without a seed differ from run to run; seed it first");
 }
 
 /* seed(a=None): seed() without a value depends on the clock, so a judged program may not call
@@ -118,7 +118,7 @@ static int is_unseeded(struct bind *b, const struct host_random *r)
 static int r_seed(struct bind *b)
 {
 	int64_t s = 0;
-	if (!bind_given(b, 0) ? host_varies(b->h, "a seed that nobody set") : bind_int(b, 0, &s))
+	if (!bind_given(b, 0) ? host_varies(b->h, "a seed that the program did not set") : bind_int(b, 0, &s))
 		return -1;
 	seed_with(&b->h->torch.random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
 	return 0;

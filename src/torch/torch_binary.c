@@ -301,8 +301,8 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 	all[2] = has_hi ? h : l;
 	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt) && dtype_is_float(num_result_type(&c, all, 3)) &&
 	    !(b->row->flags & BIND_INPLACE))
-		return torch_apply(b, NUM_clamp_tensor, (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY),
-				has_hi ? h : num_f(INFINITY) },
+		return torch_apply(b, NUM_clamp_tensor,
+				   (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY), has_hi ? h : num_f(INFINITY) },
 				   NULL);
 	if (a.kind == NUM_TENSOR && a.t->dt == DT_BOOL)
 		return bind_unsupported(b, "clamp of a bool tensor");
@@ -427,8 +427,8 @@ static int t_masked_fill(struct bind *b)
 	else
 		rc = num_fill(&c, &v, value, bind_e(b));
 	if (!rc && b->row->flags & BIND_INPLACE)
-		rc = num_apply_into(&c, self, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v),
-				num_t(self) }, NULL, bind_e(b));
+		rc = num_apply_into(&c, self, NUM_where,
+				    (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) }, NULL, bind_e(b));
 	else if (!rc)
 		rc = num_apply(&c, &y, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) },
 			       NULL, bind_e(b));

@@ -89,8 +89,8 @@ int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct
 
 	if (given < 0)
 		return -1;
-	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) : num_new_like(&c, t,
-			dt, x, bind_e(b)))
+	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) :
+	    num_new_like(&c, t, dt, x, bind_e(b)))
 		return bind_fail(b);
 	return 0;
 }

@@ -190,8 +190,7 @@ static int shuffle(struct bind *b, int inverse)
 	n = t->ndim - 3;
 	if (n >= 0 && r <= 0)
 		return bind_shape_error(b, "pixel_%sshuffle expects a positive %sscale_factor, but got %lld",
-					inverse ? "un" : "", inverse ? "down" : "up",
-					(long long)r);
+					inverse ? "un" : "", inverse ? "down" : "up", (long long)r);
 	if (n < 0 || n + 5 > TENSOR_DIMS)
 		return bind_shape_error(b,
 					"pixel_shuffle expects input to have at least 3 "

@@ -194,8 +194,8 @@ static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 /* Checks of index_add_, in PyTorch's order. */
 static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
 {
-	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ?
-		v->shape[MIN(dim, v->ndim - 1)] : 1;
+	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix),
+		have = v->ndim ? v->shape[MIN(dim, v->ndim - 1)] : 1;
 	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
 
 	if (ix->ndim > 1)

@@ -58,8 +58,8 @@ static int add_type(struct buf *out, const struct py_node *n, int depth)
 	const char *mark = "?";
 
 	if (n->kind == PY_BinOp && n->u.BinOp.op == PY_OP_BitOr) {
-		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left : is_none(n->u.BinOp.left) ?
-			n->u.BinOp.right : NULL;
+		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left :
+			is_none(n->u.BinOp.left) ? n->u.BinOp.right : NULL;
 	} else if (n->kind == PY_Subscript) {
 		struct str of = last_part(n->u.Subscript.value);
 
@@ -94,7 +94,7 @@ static const struct py_arguments *arguments_of(struct bind *b)
 	struct val fn = b->a[0];
 
 	if (fn.kind != V_FUNC || fn.u.fn->node->kind != PY_FunctionDef) {
-		bind_unsupported(b, "torch.library of something else than a function");
+		bind_unsupported(b, "torch.library of an object that is not a function");
 		return NULL;
 	}
 	return &fn.u.fn->node->u.FunctionDef.args->u.arguments;

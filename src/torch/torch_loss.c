@@ -123,8 +123,8 @@ static int l_kl_div(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, 4, &how) || bind_bool(b, 5, &log_target))
 		return -1;
-	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR &&
-			!dtype_is_float(a[1].t->dt)))
+	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) ||
+	    (a[1].kind == NUM_TENSOR && !dtype_is_float(a[1].t->dt)))
 		return bind_raise(b, EXC_RuntimeError, "kl_div: Integral inputs not supported.");
 	if (num_apply(&c, &y, log_target ? NUM_loss_kl_log : NUM_loss_kl, a, NULL, bind_e(b)))
 		return bind_fail(b);
@@ -215,8 +215,8 @@ static int l_bce_logits(struct bind *b)
 		return bind_raise(b, EXC_RuntimeError,
 				  "output with shape %s doesn't match the broadcast shape %s",
 				  SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(pos->ndim, pos->shape));
-	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t),
-			num_t(pos) }, NULL, bind_e(b))
+	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos,
+			     (struct num_arg[]){ num_t(x), num_t(t), num_t(pos) }, NULL, bind_e(b))
 		 : num_op2(&c, &y, NUM_loss_bce_logits, num_t(x), num_t(t), bind_e(b));
 	return rc ? bind_fail(b) : weighted(b, &y, w, how);
 }
@@ -277,8 +277,8 @@ static int l_gaussian(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "var has negative entry/entries");
 	if (num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
-	if (full && num_apply_into(&c, &y, NUM_plus, (struct num_arg[]){ num_t(&y),
-			num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
+	if (full && num_apply_into(&c, &y, NUM_plus,
+				   (struct num_arg[]){ num_t(&y), num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
 		tensor_release(&y);
 		return bind_fail(b);
 	}

@@ -178,9 +178,9 @@ static int c_empty_strided(struct bind *b)
 						SHAPE_TEXT(s.n, s.v),
 						SHAPE_TEXT(st.n, st.v));
 		else if (st.v[i] < 0)   /* PyTorch accepts a negative stride that no element uses */
-			return bind_unsupported(b, "empty_strided with a stride below zero");
-	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt),
-			s.n, s.v, st.v, bind_e(b)))
+			return bind_unsupported(b, "empty_strided with a negative stride");
+	if (tensor_check_strides(st.n, st.v, bind_e(b)) ||
+	    num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
 	if (made(b, &t, 2))
 		return -1;
@@ -541,7 +541,7 @@ static int c_tensor(struct bind *b)
 		return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v));
 	/* A numpy float32 scalar would give a float32 tensor; only its value is kept here. */
 	if (s.narrow && !bind_given(b, 1))
-		return bind_unsupported(b, "a tensor of numbers of numpy that are neither float64 nor int64");
+		return bind_unsupported(b, "a tensor of numpy scalars other than float64 and int64 without a dtype");
 	if (s.ragged)
 		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d",
 				  (long long)s.shape[s.ndim - 1], s.ndim - 1);

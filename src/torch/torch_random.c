@@ -23,8 +23,10 @@ static int leaves_seed(struct bind *b)
 {
 	struct host_seeds *s = &b->h->torch.seeds;
 
-	return s->ever && s->unseeded && !b->h->o.may_vary && host_fatal(b->h, REASON_state_kept,
-			"a seed that forward sets outlives the call, and forward draws by it");
+	return s->ever && s->unseeded && !b->h->o.may_vary &&
+	       host_fatal(b->h, REASON_state_kept,
+			  "forward draws random numbers before it sets a seed: they depend on the "
+			  "seed of an earlier call");
 }
 
 /* The generator to draw from; NULL after an error. It notes that a judged call draws without
@@ -78,7 +80,7 @@ static int g_manual_seed(struct bind *b)
  * and a judged program may not see it. */
 static int g_seed(struct bind *b)
 {
-	if (host_varies(b->h, "a seed that nobody set"))
+	if (host_varies(b->h, "a seed that the program did not set"))
 		return -1;
 	torch_seed(b->h, 67280421310721);
 	b->out = val_int(67280421310721);
@@ -90,7 +92,7 @@ static int g_initial_seed(struct bind *b)
 {
 	struct num_rng *r = torch_rng(b->h);
 
-	if (host_varies(b->h, "a seed that somebody else set"))
+	if (host_varies(b->h, "the initial seed"))
 		return -1;
 	b->out = val_int(r ? (int64_t)r->seed : 0);
 	return 0;
@@ -133,8 +135,8 @@ static int by_like(struct bind *b, enum kind kind)
 	enum dtype dt;
 	int rc;
 
-	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) || torch_new_like(b, &t,
-			host_dtype(b->h, dt), x, 7))
+	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) ||
+	    torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
 	rc = kind == NORMAL ? num_normal(r, &t, dt, 0, 1, bind_e(b)) : num_uniform(r, &t, dt, 0, 1, bind_e(b));
 	return result(b, &t, rc, 2);

@@ -53,15 +53,15 @@ static int nan_sum(struct bind *b, sum_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep) || torch_dtype(b, 3, &dt))
 		return -1;
-	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) }, (double[]){ 0, INFINITY,
-			-INFINITY }, bind_e(b)))
+	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) },
+		      (double[]){ 0, INFINITY, -INFINITY }, bind_e(b)))
 		return bind_fail(b);
 	rc = num_sum(&c, &y, &z, &d, keep, dt, bind_e(b));
 	tensor_release(&z);
 	if (rc || fn == num_sum)
 		return rc ? bind_fail(b) : bind_result(b, &y);
-	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) || num_sum(&c, &m, &n, &d, keep,
-			(int)y.dt, bind_e(b)) ||
+	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) ||
+	     num_sum(&c, &m, &n, &d, keep, (int)y.dt, bind_e(b)) ||
 	     num_apply_into(&c, &y, NUM_div, (struct num_arg[]){ num_t(&y), num_t(&m) }, NULL, bind_e(b));
 	tensor_release(&n);
 	tensor_release(&m);
@@ -86,7 +86,7 @@ static int plain(struct bind *b, plain_fn *fn)
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep))
 		return -1;
 	if (t->dt == DT_U8 && (fn == num_any || fn == num_all))
-		return bind_unsupported(b, "any and all of uint8, which are uint8");
+		return bind_unsupported(b, "any and all of uint8 tensors, which PyTorch returns as uint8");
 	if (fn(&c, &y, t, &d, keep, bind_e(b)))
 		return bind_fail(b);
 	return bind_result(b, &y);
@@ -204,8 +204,8 @@ static int r_norm(struct bind *b)
 	if (bind_tensor(b, 0, &t) || norm_order(b, 1, &p) || torch_dims(b, 2, t->ndim, &d) || bind_bool(b, 3, &keep) ||
 	    torch_dtype(b, 4, &dt))
 		return -1;
-	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) || num_norm(&c, &y, dt >= 0 ? &x :
-			t, p, &d, keep, bind_e(b));
+	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) ||
+	     num_norm(&c, &y, dt >= 0 ? &x : t, p, &d, keep, bind_e(b));
 	tensor_release(&x);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
@@ -352,8 +352,8 @@ static int softmax_as(struct bind *b, int log, double sign, size_t dim_slot, siz
 
 	if (bind_tensor(b, 0, &t) || softmax_dim(b, dim_slot, t, &dim) || torch_dtype(b, dtype_slot, &dt))
 		return -1;
-	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) || num_softmax(&c, &y, sign < 0 ? &n : t,
-			dim, dt, log, bind_e(b));
+	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) ||
+	     num_softmax(&c, &y, sign < 0 ? &n : t, dim, dt, log, bind_e(b));
 	tensor_release(&n);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
@@ -377,8 +377,8 @@ static int r_sort(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_bool(b, 2, &down))
 		return -1;
-	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) : bind_named(b, "sort",
-			value_index, y, 2);
+	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) :
+	       bind_named(b, "sort", value_index, y, 2);
 }
 
 /* The indices of r_sort. */
@@ -466,7 +466,8 @@ static int r_unique(struct bind *b)
 	if (bind_given(b, 4))
 		return bind_unsupported(b, "torch.unique with dim");
 	if (c.hollow)
-		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b, "torch.unique of what has no values");
+		return host_may_read(b->h, DT_I64, 1) ? -1 :
+		       bind_unsupported(b, "torch.unique of a tensor without contents");
 	if (num_unique(&c, &y[0], inverse ? &y[1] : NULL, counts ? &y[1 + inverse] : NULL, t, bind_e(b)))
 		return bind_fail(b);
 	n += inverse + counts;
@@ -518,8 +519,8 @@ static int r_bincount(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_opt_tensor(b, 1, &w) || bind_int(b, 2, &least))
 		return -1;
 	if (c.hollow)
-		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b,
-				"torch.bincount of what has no values");
+		return host_may_read(b->h, DT_I64, 1) ? -1 :
+		       bind_unsupported(b, "torch.bincount of a tensor without contents");
 	return num_bincount(&c, &y, t, w, least, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 

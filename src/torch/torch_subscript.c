@@ -250,7 +250,7 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 		return bind_raise(b, EXC_IndexError, "an index can only have a single ellipsis ('...')");
 	/* Items that consume no dimension have an entry in ix, too. */
 	if (n + (ellipsis ? (size_t)(t->ndim - used) : 0) > TENSOR_DIMS)
-		return bind_unsupported(b, "a subscript of more than %d picks", TENSOR_DIMS);
+		return bind_unsupported(b, "a subscript of more than %d items", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++) {
 		if (item[i].kind == V_ELLIPSIS) {
 			for (int k = used; k < t->ndim; k++, dim++)

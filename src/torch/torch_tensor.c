@@ -271,7 +271,7 @@ static int t_resize_(struct bind *b)
 	/* In a dry run contents may be lent to the tensor for the call; replacing the storage
 	 * would drop them. */
 	if (n > have && c.hollow)
-		return bind_unsupported(b, "resize_ to more elements than there are");
+		return bind_unsupported(b, "resize_ to more elements than the storage holds");
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);
@@ -355,8 +355,8 @@ static int t_prelude(struct bind *b)
 		names[call.n_kw] = kw->e[i].key;
 		vals[call.n_kw++] = kw->e[i].val;
 	}
-	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod,
-			name, &fn) <= 0)
+	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) ||
+	    module_attr(b->h, m.u.mod, name, &fn) <= 0)
 		return -1;
 	return host_callv(b->h, fn, &call, &b->out);
 }

@@ -182,7 +182,7 @@ static int rrelu(struct bind *b)
 		return -1;
 	if (!training || a.kind != NUM_TENSOR)
 		return torch_apply_maybe(b, NUM_leaky_relu, &a, (double[]){ (lo + hi) / 2, 0, 0 }, 4);
-	return bind_unsupported(b, "rrelu in training: PyTorch's draws in their order");
+	return bind_unsupported(b, "rrelu in training: PyTorch's order of random draws is not reproduced");
 }
 
 /* input, *, decimals=0: rounds half to even. Digits scale by 10^decimals, round and scale

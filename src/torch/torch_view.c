@@ -390,8 +390,7 @@ static int v_narrow(struct bind *b)
 	start += start < 0 ? t->shape[dim] : 0;
 	if (n > t->shape[dim] - start)
 		return bind_shape_error(b, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-					(long long)start, (long long)n,
-					(long long)t->shape[dim]);
+					(long long)start, (long long)n, (long long)t->shape[dim]);
 	return viewed(b, tensor_slice(&v, t, dim, start, start + n, 1, bind_e(b)), &v);
 }
 
@@ -419,8 +418,8 @@ static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t 
 static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t size)
 {
 	struct num_ctx c = torch_ctx(b);
-	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1, *sizes = num_array(&c, count,
-			sizeof *sizes, bind_e(b));
+	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1;
+	int64_t *sizes = num_array(&c, count, sizeof *sizes, bind_e(b));
 	int rc;
 
 	if (!sizes)

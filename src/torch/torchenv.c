@@ -77,7 +77,8 @@ static int set_default_dtype(struct bind *b)
 	if (!dtype_is_float(dt))
 		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
 	if (b->h->heap.guarded && dt != b->h->torch.default_dtype)
-		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
+		return host_fatal(b->h, REASON_state_kept,
+				  "forward changes the default dtype, which outlives the call");
 	b->h->torch.default_dtype = dt;
 	return 0;
 }
@@ -219,7 +220,7 @@ static int device_new(struct bind *b)
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
 	}
 	if (index > INT8_MAX)
-		return bind_unsupported(b, "a device of such an index");
+		return bind_unsupported(b, "a device index above 127");
 	b->out = val_device(d, (int)index);
 	return 0;
 }
@@ -324,7 +325,7 @@ static int gpu(struct bind *b)
  * multiple of 512 and never 0. */
 static int memory_now(struct bind *b)
 {
-	if (host_varies(b->h, "how much memory is taken"))
+	if (host_varies(b->h, "the amount of memory in use"))
 		return -1;
 	b->out = val_int((int64_t)(b->h->lim.tensor_bytes / 512 + 1) * 512);
 	return 0;
@@ -333,7 +334,7 @@ static int memory_now(struct bind *b)
 /* The largest value of memory_now() so far. */
 static int memory_peak(struct bind *b)
 {
-	if (host_varies(b->h, "how much memory is taken"))
+	if (host_varies(b->h, "the amount of memory in use"))
 		return -1;
 	b->out = val_int((int64_t)(b->h->lim.peak / 512 + 1) * 512);
 	return 0;

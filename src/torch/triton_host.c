@@ -126,7 +126,7 @@ static int t_next_power_of_2(struct bind *b)
 	if (unbox(b, 0) || bind_int(b, 0, &n))
 		return -1;
 	if (n < -INT32_MAX)
-		return bind_unsupported(b, "next_power_of_2 of such a number");
+		return bind_unsupported(b, "next_power_of_2 of a number below -2147483647");
 	n--;                            /* for n < 1 the shifts give all ones: 0 */
 	for (int s = 1; s < 64; s *= 2)
 		n |= n >> s;

@@ -570,7 +570,7 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 					  "signed integer is %s",
 					  x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
 	if (b->h->torch.launching)
-		return bind_unsupported(b, "a launch by what another launch asks for");
+		return bind_unsupported(b, "a kernel launch within another kernel launch");
 	b->h->torch.launching = 1;
 	arena_clear(&b->h->torch.launch_arena);
 	for (size_t i = 0; i < x->n; i++)
