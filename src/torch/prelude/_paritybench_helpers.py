@@ -1,4 +1,4 @@
-# The helpers that scraped test files import.
+# _paritybench_helpers: the module that scraped test files of pytorch-jit-paritybench import.
 
 
 class _mock_config:

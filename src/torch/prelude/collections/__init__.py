@@ -1,4 +1,4 @@
-# collections.
+# collections: defaultdict, Counter, deque and namedtuple. OrderedDict is a native class.
 
 
 class defaultdict(dict):

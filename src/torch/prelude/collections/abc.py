@@ -1,4 +1,4 @@
-# collections.abc: the checks of typing, by names that are not typing's.
+# collections.abc: the checks of typing, under the names of abstract base classes.
 
 Iterable = typing._Name("Iterable", typing._is_iterable)
 Iterator = typing._Name("Iterator", typing._is_iterator)

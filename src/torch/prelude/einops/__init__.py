@@ -18,7 +18,7 @@ def _groups(side):
 
 
 def _expand_ellipsis(groups, names):
-    """"..." becomes an axis per name, "(...)" all of them in one."""
+    """Replaces "..." by one axis per name and "(...)" by one axis of all names."""
     spread = [g for group in groups for g in ([[n] for n in names] if group == ["..."] else [group])]
     return [[n for name in group for n in (names if name == "(...)" else [name])] for group in spread]
 
@@ -121,7 +121,7 @@ def reduce(tensor, pattern, reduction, **axes_lengths):
     target = [n for n in _flat(right) if n != "1"]
     tensor = tensor.reshape([sizes[n] for n in source])
     gone = [i for i, n in enumerate(source) if n not in target]
-    tensor = tensor.permute([source.index(n) for n in target if n in source] + gone)     # as einops does it: this decides the strides
+    tensor = tensor.permute([source.index(n) for n in target if n in source] + gone)     # the same order as einops: it decides the strides
     gone = list(range(len(source) - len(gone), len(source)))
     if gone:
         if callable(reduction):

@@ -1,6 +1,6 @@
-# numpy, as far as modules use it: constants, shapes, tables made in a constructor. An array
-# holds a tensor. Results without dimensions are numbers with a few methods of arrays: float64, int64
-# and bool as they are, of others no more than the value. No files.
+# numpy, as far as modules use it: constants, shapes, tables built in a constructor. An array holds
+# a tensor. A result without dimensions is a number with a few methods of arrays; float64, int64 and
+# bool scalars behave as in numpy, of other types only the value is kept. There is no file access.
 
 pi = math.pi
 e = math.e
@@ -44,7 +44,7 @@ class dtype:
 
 
 class _Class(dtype):
-    """numpy.float32 is a class, and stands for its dtype."""
+    """numpy.float32 is a class that also stands for its dtype."""
 
     def __repr__(self):
         torch.library._only_printed("the text of a class of numpy")
@@ -87,7 +87,7 @@ def _plain(x):
 
 
 def _inner(x):
-    """A part of a list: what has another type than numbers of Python would decide the array's."""
+    """An item of a list. An item that is no plain Python number would decide the dtype of the array."""
     if isinstance(x, (ndarray, torch.Tensor)):
         if isinstance(x, torch.Tensor) or x._t.dtype not in (torch.float64, torch.int64, torch.bool):
             raise NotImplementedError("an array of arrays that are neither float64 nor int64")
@@ -97,7 +97,7 @@ def _inner(x):
 
 
 def _tensor(x, kind=None):
-    """The tensor of anything that numpy takes for an array; a copy only where one is needed."""
+    """Anything that numpy accepts as an array, as a tensor; copied only if needed."""
     if isinstance(x, ndarray):
         t = x._t
     elif isinstance(x, torch.Tensor):
@@ -139,7 +139,7 @@ class _Scalar:
     def clip(self, low=None, high=None):
         return clip(self, low, high)
 
-    # What Python's numbers have, and numpy's have not or have otherwise.
+    # Methods that Python's numbers have and numpy's lack or define differently.
     def _other(self, *args):
         raise NotImplementedError("a method of a number of numpy")
 
@@ -173,7 +173,7 @@ def _wrap(t):
 
 
 def _operand(x):
-    """A number of Python is weak in promotion, one of numpy is an array."""
+    """A Python number is weak in promotion; a numpy scalar promotes like an array."""
     return x if isinstance(x, (int, float)) and not isinstance(x, _Scalar) else _tensor(x)
 
 
@@ -182,7 +182,7 @@ def _real(t):
 
 
 def _mixed(f, i):
-    """numpy's type of a float array with an integer one: wide enough for both."""
+    """numpy's common dtype of a float and an integer array: wide enough for both."""
     size = 0 if i == torch.bool else i.itemsize
     if size >= 4 or f == torch.float64:
         return torch.float64
@@ -190,7 +190,7 @@ def _mixed(f, i):
 
 
 def _promote(a, b):
-    """Two operands as tensors, or a tensor and a number, of numpy's common type."""
+    """Two operands as tensors, or as a tensor and a number, of numpy's common dtype."""
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         a = torch.tensor(a, dtype=torch.float64 if isinstance(a, float) or isinstance(b, float) else None)
     if isinstance(a, (int, float)):
@@ -225,12 +225,12 @@ def _in_place(name, a, b):
 
 
 def _part(t, dim, s):
-    """Dimension dim at the places of a slice whose step is negative."""
+    """t with dimension dim indexed by a slice whose step is negative."""
     return t.index_select(dim, torch.tensor(list(range(*s.indices(t.size(dim)))), dtype=torch.int64))
 
 
 def _at(t, index):
-    """The tensor and the subscript for it: torch has no slices that run backwards."""
+    """The tensor and the subscript for it: torch has no slices with a negative step."""
     parts = list(index) if isinstance(index, tuple) else [index]
     dim = 0
     for i, p in enumerate(parts):
@@ -805,7 +805,7 @@ def where(condition, x=None, y=None):
 
 
 def _signed(x, kind=None):
-    """Sums and products of unsigned numbers are uint64, which there is not here."""
+    """Sums and products of unsigned integers are uint64 in numpy, which is not supported here."""
     t = _tensor(x, kind)
     if t.dtype == torch.uint8 and kind is None:
         raise NotImplementedError("uint64 of numpy")

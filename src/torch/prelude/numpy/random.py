@@ -1,5 +1,5 @@
-# numpy.random: the functions of its one legacy generator, draw for draw. Unseeded it starts
-# from 0: programs here are reproducible.
+# numpy.random: the functions of the one legacy generator, with the same draws. An unseeded generator
+# starts from 0, so programs are reproducible.
 
 
 def _shaped(t, size):
@@ -29,13 +29,13 @@ def uniform(low=0.0, high=1.0, size=None):
 
 
 class _Normal:
-    """Marsaglia's polar method: values come in pairs, the second is kept."""
+    """Marsaglia's polar method: values come in pairs, and the second one is kept."""
 
     spare = None
 
     def next(self):
         if self.spare is not None:
-            numpy.random._doubles(0)    # the second of a pair is a draw as well
+            numpy.random._doubles(0)    # using up the kept value counts as a draw
             x, self.spare = self.spare, None
             return x
         while True:

@@ -1,4 +1,4 @@
-# torch._C: what Python code of torch calls there.
+# torch._C: the names that Python code of torch uses.
 
 
 def _log_api_usage_once(name):

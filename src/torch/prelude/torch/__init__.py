@@ -1,4 +1,4 @@
-# torch: gradient modes, settings objects and small things that need no C.
+# torch: gradient modes, settings objects, and small functions that need no C.
 
 
 class no_grad:

@@ -1,2 +1,2 @@
-# Modules whose members are known and not supported.
+# Modules whose members are known but not supported.
 _absent = None

@@ -1,4 +1,4 @@
-# torch._dynamo: as torch.compiler.
+# torch._dynamo: no effect, as torch.compiler.
 
 
 def disable(fn=None, recursive=True, *, reason=None, wrapping=True):

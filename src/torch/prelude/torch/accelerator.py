@@ -1,4 +1,4 @@
-# torch.accelerator: torch.cuda's device.
+# torch.accelerator: the one device of torch.cuda.
 
 
 def is_available():

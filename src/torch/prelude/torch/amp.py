@@ -1,4 +1,4 @@
-# torch.amp and torch.cuda.amp: settings of mixed precision. Casting itself is torch.autocast's.
+# torch.amp and torch.cuda.amp: settings of mixed precision. torch.autocast does the casting.
 
 
 class autocast(torch.autocast):

@@ -1,4 +1,4 @@
-# torch.autograd: the forward half of Function.
+# torch.autograd: the forward half of Function; there is no backward pass.
 
 
 class _Context:

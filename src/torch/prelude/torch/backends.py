@@ -1,13 +1,13 @@
-# Placeholders: attribute holders of torch.backends, torch.cuda and the like.
+# torch.backends: objects that hold settings.
 
 
 class _Settings:
-    _forgets = True      # what a program sets has its effect, and is refused when it is read
+    _forgets = True      # a changed setting takes effect but cannot be read back
 
     def __init__(self, _name, _products="", _told="", **values):
         object.__setattr__(self, "_name", _name)
         object.__setattr__(self, "_products", _products)
-        object.__setattr__(self, "_told", _told or _products)     # by whose settings its precision is told
+        object.__setattr__(self, "_told", _told or _products)     # the products whose TF32 setting decides its precision
         object.__setattr__(self, "_values", values)
 
     def _key(self, name):

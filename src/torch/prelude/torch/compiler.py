@@ -1,4 +1,4 @@
-# torch.compiler: programs run as they are written, so what they say to the compiler changes nothing.
+# torch.compiler: programs run as they are written, so instructions to the compiler have no effect.
 
 
 def disable(fn=None, recursive=True, *, reason=None):

@@ -1,4 +1,4 @@
-# torch.cuda: one device that is this machine.
+# torch.cuda: one device; its properties are those of the GPU that the judge assumes.
 
 
 _names = {"H200": "NVIDIA H200", "H100": "NVIDIA H100 80GB HBM3", "A100": "NVIDIA A100-SXM4-80GB", "A100-40": "NVIDIA A100-SXM4-40GB",
@@ -28,7 +28,7 @@ class _Properties:
 
 
 def _ordinal(device, optional=True):
-    # The number of a device of CUDA, which may be none that exists.
+    # The index of a CUDA device, which need not exist.
     if isinstance(device, int):
         return device
     if isinstance(device, torch.cuda.device):
@@ -100,8 +100,8 @@ class device_of(device):
 
 
 class Stream:
-    # Everything happens in the order of the program. A stream of one's own is another than the one there is, and has a
-    # number that nobody knows.
+    # Everything happens in the order of the program. A stream that the program makes differs from the default
+    # stream; its number is not known.
     _own = True
 
     def __init__(self, device=None, priority=0):
@@ -179,7 +179,7 @@ class Event:
         pass
 
     def query(self):
-        # Whether a kernel that was launched has ended by now hangs on the GPU.
+        # Whether a launched kernel has ended by now depends on the GPU.
         raise NotImplementedError("torch.cuda.Event.query")
 
     def elapsed_time(self, end_event):

@@ -1,4 +1,4 @@
-# torch.distributed: a program here is alone.
+# torch.distributed: a program runs alone, without a process group.
 
 
 def is_available():

@@ -1,4 +1,4 @@
-# torch functions made of others. Here max, min, sum, int are torch's own.
+# torch: functions composed of others. In this file max, min, sum and int are those of torch.
 
 
 def _each(fn, tensors):

@@ -1,4 +1,4 @@
-# torch.fx: programs are run, not traced.
+# torch.fx: names only; programs are run, not traced.
 
 
 def wrap(fn_or_name):

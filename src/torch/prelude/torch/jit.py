@@ -1,4 +1,4 @@
-# torch.jit: programs are run as they are written.
+# torch.jit: scripting and tracing return the function as it is.
 Final = typing.Final
 Future = None
 

@@ -1,5 +1,5 @@
-# torch.library: operators of a program's own, which are called by name or through torch.ops. Arguments come to the function as
-# PyTorch's dispatcher hands them over: converted to the types that are said.
+# torch.library: custom operators of a program, called by name or through torch.ops. Arguments reach the
+# function as PyTorch's dispatcher passes them: converted to the types of the schema.
 
 
 def _base(kind, value):
@@ -152,7 +152,7 @@ def register_fake(op, func=None, /, *, lib=None, _stacklevel=1):
 
 
 class _Packet:
-    # torch.ops.namespace.name: the operator under its other name, and its only overload.
+    # torch.ops.namespace.name: the operator and its only overload, `default`.
     def __init__(self, op):
         self._op = op
         self.default = op

@@ -1,4 +1,4 @@
-# torch.linalg beyond norms, products and qr: small systems, eliminated in double row by row.
+# torch.linalg beyond norms, products and qr: small systems, solved in double by Gaussian elimination.
 
 
 def _square(A, name):
@@ -9,7 +9,7 @@ def _square(A, name):
 
 
 def _batched(fn, A, *rest):
-    """fn of each matrix of A (and of its fellow in the rest, if it has one), in double."""
+    """fn of each matrix of A and the matching matrices of `rest`, computed in double."""
     if A.dim() == 2:
         return fn(A.double(), *[B.double() for B in rest]).to(A.dtype)
     flat = A.reshape((-1,) + tuple(A.shape[-2:]))
@@ -19,7 +19,7 @@ def _batched(fn, A, *rest):
 
 
 def _eliminate(A, B):
-    """Upper triangle of A, what becomes of B on the way, and the sign of the row exchanges."""
+    """Gaussian elimination with row exchanges: upper triangle of A, transformed B, sign of the permutation."""
     A, B, sign = A.clone(), B.clone(), 1
     for k in range(A.size(0)):
         p = k + int(A[k:, k].abs().argmax())

@@ -2,7 +2,7 @@
 
 
 class CompiledKernel:
-    # What a launch gives. What the back end made of it (registers, PTX) is not known here.
+    # The result of a launch. The product of the compiler's back end (registers, PTX) is not known here.
     def __getattr__(self, name):
         raise NotImplementedError(f"CompiledKernel.{name}")
 
@@ -81,7 +81,7 @@ class Config:
 
 
 def _memory():
-    # What was chosen in which run, where programs cannot look it up.
+    # The configurations chosen in each run, in a closure that programs cannot inspect.
     known = {}
 
     def recall(key, choose):
@@ -94,9 +94,9 @@ def _memory():
 
 
 class Autotuner(KernelInterface):
-    # Nothing is timed: which configuration wins is not known, so each is chosen in turn by who
-    # runs the program (triton._tuning). The hooks run where Triton runs them: around the runs that
-    # would be timed, once for a key, and not for a single configuration.
+    # Nothing is timed, so the fastest configuration is not known. The judge has each of them chosen
+    # in turn (triton._tuning). The hooks run where Triton runs them: around the runs that would be
+    # timed, once per key, and not if there is a single configuration.
     def __init__(self, fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by, do_bench):
         self.fn = fn
         self._do_bench = do_bench
@@ -124,7 +124,7 @@ class Autotuner(KernelInterface):
 
     @property
     def best_config(self):
-        # Which one wins is not known here, and of those that are the same program one stands for all.
+        # The fastest configuration is not known, and equal configurations are represented by the first.
         raise NotImplementedError("Autotuner.best_config")
 
     def _reset(self, kwargs, reset_only=False):
@@ -161,7 +161,7 @@ class Autotuner(KernelInterface):
         which, first = triton._tuning()
         pruned = self.prune_configs(kwargs)
         programs = self._programs(pruned, args, kwargs, 1000 if first or self._place else which + 1)
-        # In the second round tuners do not choose in step: each is as many further as others came before it.
+        # After every configuration had its run, each tuner is shifted by its place: tuners no longer choose in step.
         config = programs[(which + self._place * (which // len(programs))) % len(programs)] if programs else pruned[0]
         text = f"{self.__name__} with {config}"
         if first:
@@ -170,13 +170,13 @@ class Autotuner(KernelInterface):
         return config, len(programs), text
 
     def _programs(self, configs, args, kwargs, most):
-        # Those that compile and fit, of each set of what the kernel is given the first; at most so many.
+        # The configurations that compile and fit the GPU, the first of equal ones only, at most `most`.
         found, texts, names = [], [], self.arg_names
         for config in configs:
             conflicts = [name for name in kwargs if name in config.kwargs]
             if conflicts:
                 raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}. Make sure that you don't re-define auto-tuned symbols.")
-            # Heuristics see the number of warps, hooks see everything.
+            # Equal means equal kernel arguments. Not so with heuristics, which see num_warps, and hooks, which see all.
             given = {k: v for k, v in config.all_kwargs().items() if k in names}
             text = str(given) if config.pre_hook is None and isinstance(self.fn, JITFunction) else ""
             triton._trying(f"{self.__name__} with {config}")
@@ -202,7 +202,7 @@ class Autotuner(KernelInterface):
         if self._do_bench is None:
             kernel_call()
         else:
-            # The least of what it says of each is looked for.
+            # Triton takes the smallest timing, so timings must be comparable.
             timing = self._do_bench(kernel_call, quantiles=(0.5, 0.2, 0.8))
             timing < timing
         self.pre_hook(full_nargs, reset_only=True)
@@ -279,7 +279,7 @@ class OutOfResources(TritonError):
 
 
 def set_allocator(allocator):
-    # A launch asks it for bytes, at an alignment, on a stream: what it would give is seen here.
+    # A launch calls allocator(bytes, alignment, stream); one call here checks what it returns.
     memory = None if allocator is None else allocator(128, 128, 0)
     gives = isinstance(memory, torch.Tensor) and memory.is_cuda and memory.numel() * memory.element_size() >= 128
     triton._set_allocator(True if gives else None)
@@ -322,7 +322,7 @@ class _Active:
 
 
 class _Driver:
-    # triton.runtime.driver: one device, and what is known of it.
+    # triton.runtime.driver: one device and its properties.
     def __init__(self):
         self.active = _Active()
 

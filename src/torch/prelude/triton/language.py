@@ -1,4 +1,4 @@
-# triton.language as the host sees it: types and kernel functions are names, constexpr is a box.
+# triton.language on the host: types and kernel functions are names, constexpr is a box around a value.
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
 

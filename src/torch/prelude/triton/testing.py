@@ -1,4 +1,4 @@
-# triton.testing: nothing is timed here, but it looks as if.
+# triton.testing: nothing is timed; do_bench returns a made-up time.
 
 
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):

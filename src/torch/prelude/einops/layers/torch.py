@@ -1,4 +1,4 @@
-# einops.layers.torch.
+# einops.layers.torch: Rearrange and Reduce as modules.
 
 
 class Rearrange(torch.nn.Module):

@@ -1,4 +1,4 @@
-# torch._inductor's helpers for kernels: jit functions, compiled with the kernel that calls them.
+# torch._inductor.triton_helpers: jit functions, compiled with the kernel that calls them.
 
 tl = triton.language
 libdevice = triton.language.extra.libdevice

@@ -1,4 +1,4 @@
-# torch.nn.modules.utils: one number for all dimensions, or one for each. Other modules of that folder are torch.nn itself.
+# torch.nn.modules.utils: one number for all dimensions, or a tuple. Other files of that folder are torch.nn.
 
 
 def _ntuple(n, name="parse"):

@@ -1,4 +1,4 @@
-# torch.nn.attention: there is one way to compute attention here.
+# torch.nn.attention: backend choices are accepted; there is one way to compute attention here.
 
 
 class SDPBackend(enum.Enum):

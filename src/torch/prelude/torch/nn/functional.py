@@ -1,4 +1,4 @@
-# torch.nn.functional: what is made of other functions.
+# torch.nn.functional: functions composed of other functions.
 
 
 class _Reduction:

@@ -1,4 +1,4 @@
-# nn.init: every draw comes from uniform_ or normal_ of the tensor, in this order.
+# torch.nn.init: every draw comes from uniform_ or normal_ of the tensor, in PyTorch's order.
 
 
 def calculate_gain(nonlinearity, param=None):

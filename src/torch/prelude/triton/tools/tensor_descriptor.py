@@ -1,4 +1,4 @@
-# triton.tools.tensor_descriptor.
+# triton.tools.tensor_descriptor: TensorDescriptor with Triton's checks.
 
 
 class TensorDescriptor:

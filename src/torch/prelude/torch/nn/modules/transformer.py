@@ -1,4 +1,4 @@
-# Attention and transformer layers.
+# torch.nn: attention and transformer layers.
 
 
 class MultiheadAttention(Module):
@@ -56,7 +56,7 @@ class MultiheadAttention(Module):
             _init.xavier_normal_(self.bias_v)
 
     def _project(self, query, key, value):
-        # (T, B, E) each, by one weight or three.
+        # q, k, v: (T, B, E) each, projected by one joint weight or by three.
         E = self.embed_dim
         if self._qkv_same_embed_dim:
             weights = self.in_proj_weight.chunk(3)

@@ -1,4 +1,4 @@
-# torch.nn.utils.
+# torch.nn.utils: vectors of parameters, weight norm, spectral norm.
 
 
 def parameters_to_vector(parameters):

@@ -1,4 +1,4 @@
-# torch.nn.utils.parametrize and parametrizations.
+# torch.nn.utils.parametrize and torch.nn.utils.parametrizations.
 
 
 def is_parametrized(module, tensor_name=None):
@@ -11,7 +11,7 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 
 def register_parametrization(module, tensor_name, parametrization, unsafe=False):
-    """NAME becomes parametrization(original), computed before each forward."""
+    """Before each forward, attribute NAME is set to parametrization(original)."""
     held = getattr(module, "parametrizations", None)
     if held is not None and tensor_name in held:
         raise NotImplementedError("torch.nn.utils.parametrize.register_parametrization of a parametrized tensor")
@@ -33,7 +33,7 @@ def orthogonal(module, name="weight", orthogonal_map=None, use_trivialization=Tr
 
 
 def _hold(module, name, values):
-    """Parameters as `parametrizations.NAME.originalI`, in place of the parameter `name`."""
+    """Replaces the parameter `name` by parameters `parametrizations.NAME.originalI`."""
     holder = torch.nn.Module()
     for key, value in values.items():
         holder.register_parameter(key, torch.nn.Parameter(value))
