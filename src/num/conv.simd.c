@@ -59,7 +59,7 @@ static inline int is_small(const struct conv_geom *g, int64_t n)
 
 /* For whole input rows [first, first + n): the inputs that a tap adds to some output. from[i]
  * is relative to `first`, to[i] is the flat output position. Returns how many there are. */
-static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n,
+static int64_t tap_positions(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n,
 			  int32_t *from, int32_t *to)
 {
 	int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1], m = 0;

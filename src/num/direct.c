@@ -71,7 +71,7 @@ static void make_layout(struct layout *l, const struct conv_geom *g, int transpo
 
 /* Phase and position of input index i of dimension d. Returns 0 if no output reads that
  * index. */
-static int place(const struct layout *l, int d, int64_t i, int64_t *phase, int64_t *at)
+static int position_of(const struct layout *l, int d, int64_t i, int64_t *phase, int64_t *at)
 {
 	int64_t u = i + l->pad[d];
 
@@ -110,7 +110,7 @@ static void fill_buffer(const struct layout *l, float *buf, const float *x)
 			for (int64_t h = 0; h < g->in[1]; h++) {
 				int64_t pd, ph, ad, ah;
 
-				if (!place(l, 0, d, &pd, &ad) || !place(l, 1, h, &ph, &ah))
+				if (!position_of(l, 0, d, &pd, &ad) || !position_of(l, 1, h, &ph, &ah))
 					continue;
 				spread_row(l, buf + c * l->channel + (pd * l->phases[1] + ph) *
 					   l->phases[2] * l->plane +

@@ -136,7 +136,7 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 {
 	struct grid g = { .nd = x->ndim - 2, .mode = mode, .border = border, .align = align, .size = { 1, 1, 1 } };
 	struct tensor d = { .st = NULL }, gr = { .st = NULL }, y = { .st = NULL };
-	int64_t shape[TENSOR_DIMS], C, places = 1, plane = 1;
+	int64_t shape[TENSOR_DIMS], C, points = 1, plane = 1;
 	int rc = -1;
 
 	if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim || grid->shape[0] != x->shape[0] ||
@@ -156,17 +156,17 @@ int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *
 	for (int i = 0; i < g.nd; i++) {
 		g.size[3 - g.nd + i] = x->shape[2 + i];
 		plane *= x->shape[2 + i];
-		places *= shape[2 + i] = grid->shape[1 + i];
+		points *= shape[2 + i] = grid->shape[1 + i];
 	}
 	if (num_as(c, &d, x, DT_F64, e) || num_as(c, &gr, grid, DT_F64, e) ||
 	    num_new(c, &y, DT_F64, x->ndim, shape, e) ||
-	    num_charge(c, (uint64_t)(shape[0] * C) * (uint64_t)places * 8, e))
+	    num_charge(c, (uint64_t)(shape[0] * C) * (uint64_t)points * 8, e))
 		goto out;
-	for (int64_t i = 0; i < shape[0] * C && places && !c->hollow; i++) {
+	for (int64_t i = 0; i < shape[0] * C && points && !c->hollow; i++) {
 		g.x = (double *)tensor_data(&d) + i * plane;
-		for (int64_t p = 0; p < places; p++)
-			((double *)tensor_data(&y))[i * places + p] =
-				sample(&g, (double *)tensor_data(&gr) + (i / C * places + p) * g.nd);
+		for (int64_t p = 0; p < points; p++)
+			((double *)tensor_data(&y))[i * points + p] =
+				sample(&g, (double *)tensor_data(&gr) + (i / C * points + p) * g.nd);
 	}
 	if (num_settle(c, &y, x->dt, e))
 		goto out;

@@ -69,7 +69,7 @@ static void plan_release(struct index_plan *p)
 static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask,
 		    int dim, struct err *e)
 {
-	struct tensor places, col;
+	struct tensor positions, col;
 
 	for (int i = 0; i < mask->ndim; i++)
 		if (dim + i >= t->ndim || mask->shape[i] != t->shape[dim + i])
@@ -77,15 +77,15 @@ static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor
 				       "The shape of the mask %s at index %d does not match the "
 				       "shape of the indexed tensor %s at index %d",
 				       SHAPE_TEXT(mask->ndim, mask->shape), i, SHAPE_TEXT(t->ndim, t->shape), dim + i);
-	if (num_nonzero(c, &places, mask, e))
+	if (num_nonzero(c, &positions, mask, e))
 		return -1;
 	for (int i = 0; i < mask->ndim; i++) {
-		if (tensor_select(&col, &places, 1, i, e))
+		if (tensor_select(&col, &positions, 1, i, e))
 			break;
 		p->index[p->n] = col;
 		p->dim[p->n++] = dim + i;
 	}
-	tensor_release(&places);
+	tensor_release(&positions);
 	return 0;
 }
 

@@ -124,15 +124,15 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 	} else if (t->stride[r] == 1 && t->stride[k] >= t->shape[r]) {
 		/* The conversion follows memory order. A conversion to the transposed order
 		 * would touch a cache line per element. */
-		struct tensor turned;
-		int rc = tensor_transpose(&turned, t, r, k, e);
+		struct tensor transposed;
+		int rc = tensor_transpose(&transposed, t, r, k, e);
 
 		if (rc)
 			return -1;
 		o->trans = 1;
 		o->ld = MAX(t->shape[r], 1);
-		rc = num_to(c, &o->t, &turned, carrier, e);
-		tensor_release(&turned);
+		rc = num_to(c, &o->t, &transposed, carrier, e);
+		tensor_release(&transposed);
 		return rc;
 	} else {
 		o->ld = MAX(t->shape[k], 1);

@@ -566,7 +566,7 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 }
 
 /* First index whose cumulative sum reaches u; binary search in cum[0..n). */
-static int64_t place_of(const double *cum, int64_t n, double u)
+static int64_t index_of(const double *cum, int64_t n, double u)
 {
 	int64_t lo = 0, hi = n - 1;
 
@@ -609,7 +609,7 @@ int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, co
 		for (int64_t j = 1; j < C; j++)
 			cum[j] += cum[j - 1];
 		for (int64_t k = 0; k < n; k++)
-			to[k] = place_of(cum, C, draw_f64(r) * cum[C - 1]);
+			to[k] = index_of(cum, C, draw_f64(r) * cum[C - 1]);
 	}
 	tensor_release(&d);
 	return 0;

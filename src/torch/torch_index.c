@@ -386,7 +386,7 @@ static int i_masked_select(struct bind *b)
 static int i_masked_scatter(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, places = { .st = NULL },
+	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, positions = { .st = NULL },
 		mask = { .st = NULL }, y;
 	int rc;
 
@@ -398,17 +398,17 @@ static int i_masked_scatter(struct bind *b)
 				  num_type_name(t->dt), num_type_name(s->dt));
 	if (num_clone(&c, &y, t, bind_e(b)))
 		return bind_fail(b);
-	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
+	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &positions, &mask, bind_e(b)) ||
 	     num_reshape(&c, &flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
-	/* places has a row per true element of the mask. */
-	if (!rc && flat.shape[0] < places.shape[0])
+	/* positions has a row per true element of the mask. */
+	if (!rc && flat.shape[0] < positions.shape[0])
 		rc = err_set(bind_e(b), ERR_STATE,
 			     "masked_scatter_: expected self and source to have same dtypes and enough elements");
-	rc = rc || tensor_slice(&part, &flat, 0, 0, places.shape[0], 1, bind_e(b)) ||
+	rc = rc || tensor_slice(&part, &flat, 0, 0, positions.shape[0], 1, bind_e(b)) ||
 	     num_index_put(&c, &y, &(struct num_index){ .v = { &mask }, .n = 1 }, &part, 0, bind_e(b));
 	tensor_release(&flat);
 	tensor_release(&part);
-	tensor_release(&places);
+	tensor_release(&positions);
 	tensor_release(&mask);
 	if (rc) {
 		tensor_release(&y);
@@ -421,29 +421,29 @@ static int i_masked_scatter(struct bind *b)
 int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor places, col[TENSOR_DIMS];
+	struct tensor positions, col[TENSOR_DIMS];
 	int rc = 0;
 
-	if (num_nonzero(&c, &places, t, bind_e(b)))
+	if (num_nonzero(&c, &positions, t, bind_e(b)))
 		return bind_fail(b);
 	for (int i = 0; i < t->ndim && !rc; i++)
-		rc = tensor_select(&col[i], &places, 1, i, bind_e(b));
-	tensor_release(&places);
+		rc = tensor_select(&col[i], &positions, 1, i, bind_e(b));
+	tensor_release(&positions);
 	return rc ? bind_fail(b) : bind_tuple(b, col, (size_t)t->ndim);
 }
 
 /* PyTorch stores the result of nonzero() by columns: all first coordinates, then all second
  * ones. The strides are visible to kernels, so the result is repacked. */
-static int by_columns(struct bind *b, struct tensor *places)
+static int by_columns(struct bind *b, struct tensor *positions)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor transposed, packed, y;
 	int rc;
 
-	if (places->ndim != 2)
-		return bind_result(b, places);
-	rc = tensor_transpose(&transposed, places, 0, 1, bind_e(b));
-	tensor_release(places);
+	if (positions->ndim != 2)
+		return bind_result(b, positions);
+	rc = tensor_transpose(&transposed, positions, 0, 1, bind_e(b));
+	tensor_release(positions);
 	if (rc)
 		return bind_fail(b);
 	rc = num_to(&c, &packed, &transposed, transposed.dt, bind_e(b));
