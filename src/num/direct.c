@@ -146,12 +146,12 @@ static int tap_shift(const struct layout *l, const int64_t *t, const int64_t *r,
 
 /* The passes of one group with their terms and weights, packed one after the other. A thread
  * reuses it for all images of the group. */
-struct group_plan {
+struct group_terms {
 	struct direct_pass *pass;
 	int64_t n;    /* passes: one forward, one per output phase if transposed */
 	int32_t *offset;                /* [Cg * taps] of all passes */
 	float *w;                       /* [Cg * taps][blocks * block] of all passes */
-	int64_t group;                  /* the group that the plan is for, -1 before the first */
+	int64_t group;                  /* the group whose terms these are, -1 before the first */
 };
 
 /* The terms of output phase r: offset[] in the buffer, and weight[] as the index of the
@@ -375,7 +375,7 @@ struct direct_job {
 
 /* Builds the passes of group `grp`: one forward, one per output phase (r0, r1, r2) if
  * transposed. `weight` is scratch of Cg * taps. */
-static void plan_group(const struct direct_job *d, struct group_plan *gp, int64_t *weight, int64_t grp)
+static void list_terms(const struct direct_job *d, struct group_terms *gp, int64_t *weight, int64_t grp)
 {
 	const struct conv_geom *g = d->l.g;
 	const float *weights = (float *)tensor_data(&d->j->w) + grp * g->Og * g->Cg * g->taps;
@@ -394,9 +394,9 @@ static void plan_group(const struct direct_job *d, struct group_plan *gp, int64_
 	gp->group = grp;
 }
 
-/* Work items [begin, end), ordered by group and then image, so that a thread plans each group
+/* Work items [begin, end), ordered by group and then image, so that a thread lists the terms of each group
  * once. y already holds the bias. */
-static void run_images(const struct direct_job *d, struct group_plan *gp, int64_t *weight, float *buf,
+static void run_images(const struct direct_job *d, struct group_terms *gp, int64_t *weight, float *buf,
 		       int64_t begin, int64_t end)
 {
 	const struct conv_geom *g = d->l.g;
@@ -406,7 +406,7 @@ static void run_images(const struct direct_job *d, struct group_plan *gp, int64_
 		float *y = (float *)tensor_data(&d->j->y) + (image * g->O + grp * g->Og) * g->Q;
 
 		if (gp->group != grp)
-			plan_group(d, gp, weight, grp);
+			list_terms(d, gp, weight, grp);
 		fill_buffer(&d->l, buf, (float *)tensor_data(&d->j->x) + (image * g->C + grp * g->Cg) * g->P);
 		for (int64_t k = 0; k < gp->n; k++)
 			run_pass(&d->l, &gp->pass[k], y, buf);
@@ -420,7 +420,7 @@ static void direct_range(void *ctx, size_t begin, size_t end)
 	const struct direct_job *d = ctx;
 	const struct conv_geom *g = d->l.g;
 	size_t terms = (size_t)(g->Cg * g->taps);
-	struct group_plan gp = { .n = d->l.transposed ? g->stride[0] * g->stride[1] * g->stride[2] : 1, .group = -1 };
+	struct group_terms gp = { .n = d->l.transposed ? g->stride[0] * g->stride[1] * g->stride[2] : 1, .group = -1 };
 	int64_t *weight = mem_array(terms, sizeof *weight);
 	float *buf = mem_alloc_aligned((size_t)(g->Cg * d->l.channel + SLACK) * sizeof *buf, 64);
 

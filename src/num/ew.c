@@ -314,7 +314,7 @@ static void result_strides(int ndim, const int64_t *shape, int nin, const struct
 /* --- entry points ----------------------------------------------------------------------------- */
 
 /* A call after promotion and broadcasting. */
-struct ew_plan {
+struct ew_call {
 	struct tensor in[3];            /* operands; they borrow their storage */
 	struct storage number[3];       /* storages of Python numbers, which become 0-d tensors */
 	int64_t value[3];               /* the bytes of those numbers */
@@ -325,7 +325,7 @@ struct ew_plan {
 
 /* A Python number as a 0-d tensor of the carrier of `dt`: it is not rounded to a
  * half-precision dtype first. */
-static void plan_number(struct ew_plan *p, int k, const struct num_arg *a, enum dtype dt)
+static void call_number(struct ew_call *p, int k, const struct num_arg *a, enum dtype dt)
 {
 	enum dtype carrier = dtype_carrier(dt);
 
@@ -339,7 +339,7 @@ static void plan_number(struct ew_plan *p, int k, const struct num_arg *a, enum 
 
 /* Promotes and broadcasts. torch.where leaves its condition out of the promotion. A float
  * operation on integers computes in the default float dtype. */
-static int plan_op(struct num_ctx *c, struct ew_plan *p, enum num_op op, const struct num_arg *args, struct err *e)
+static int call_prepare(struct num_ctx *c, struct ew_call *p, enum num_op op, const struct num_arg *args, struct err *e)
 {
 	int n = info[op].arity, skip = op == NUM_where;
 
@@ -350,7 +350,7 @@ static int plan_op(struct num_ctx *c, struct ew_plan *p, enum num_op op, const s
 	p->ndim = 0;
 	for (int k = 0; k < n; k++) {
 		if (args[k].kind != NUM_TENSOR) {
-			plan_number(p, k, &args[k], p->common);
+			call_number(p, k, &args[k], p->common);
 			continue;
 		}
 		p->in[k] = *args[k].t;
@@ -375,16 +375,16 @@ static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num
 int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
 	      struct err *e)
 {
-	struct ew_plan plan;
+	struct ew_call call;
 	int64_t stride[TENSOR_DIMS];
 
 	op = for_dtype(c, op, args);
-	if (plan_op(c, &plan, op, args, e))
+	if (call_prepare(c, &call, op, args, e))
 		return -1;
-	result_strides(plan.ndim, plan.shape, info[op].arity, plan.in, stride);
-	if (num_new_strided(c, out, plan.result, plan.ndim, plan.shape, stride, e))
+	result_strides(call.ndim, call.shape, info[op].arity, call.in, stride);
+	if (num_new_strided(c, out, call.result, call.ndim, call.shape, stride, e))
 		return -1;
-	if (compute(c, out, op, plan.in, dtype_carrier(plan.common), p, e)) {
+	if (compute(c, out, op, call.in, dtype_carrier(call.common), p, e)) {
 		tensor_release(out);
 		return -1;
 	}
@@ -418,25 +418,25 @@ static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in
 int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
 		   const double *p, struct err *e)
 {
-	struct ew_plan plan;
+	struct ew_call call;
 	struct tensor own[3] = { { .st = NULL }, { .st = NULL }, { .st = NULL } };
 	int rc;
 
 	op = for_dtype(c, op, args);
-	if (plan_op(c, &plan, op, args, e))
+	if (call_prepare(c, &call, op, args, e))
 		return -1;
-	if (!num_can_cast(plan.result, out->dt))
+	if (!num_can_cast(call.result, out->dt))
 		return err_set(e, ERR_STATE, "result type %s can't be cast to the desired output type %s",
-			       num_type_name(plan.result), num_type_name(out->dt));
-	if (tensor_broadcast_shape(&plan.ndim, plan.shape, out->ndim, out->shape, e))
+			       num_type_name(call.result), num_type_name(out->dt));
+	if (tensor_broadcast_shape(&call.ndim, call.shape, out->ndim, out->shape, e))
 		return -1;
-	if (plan.ndim != out->ndim || memcmp(plan.shape, out->shape, sizeof *plan.shape * (size_t)plan.ndim))
+	if (call.ndim != out->ndim || memcmp(call.shape, out->shape, sizeof *call.shape * (size_t)call.ndim))
 		return err_set(e, ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
-			       SHAPE_TEXT(out->ndim, out->shape), SHAPE_TEXT(plan.ndim, plan.shape));
+			       SHAPE_TEXT(out->ndim, out->shape), SHAPE_TEXT(call.ndim, call.shape));
 	rc = tensor_check_writable(out, e);
 	for (int k = 0; k < info[op].arity && !rc; k++)
-		rc = settle(c, out, &plan.in[k], &own[k], e);
-	rc = rc || compute(c, out, op, plan.in, dtype_carrier(plan.common), p, e);
+		rc = settle(c, out, &call.in[k], &own[k], e);
+	rc = rc || compute(c, out, op, call.in, dtype_carrier(call.common), p, e);
 	for (int k = 0; k < 3; k++)
 		tensor_release(&own[k]);
 	return rc ? -1 : 0;

@@ -43,10 +43,10 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 	return 0;
 }
 
-/* --- the plan ----------------------------------------------------------------------------------- */
+/* --- the call ----------------------------------------------------------------------------------- */
 
 /* A call after the masks are turned into indices and all indices are broadcast. */
-struct index_plan {
+struct index_call {
 	struct tensor index[TENSOR_DIMS];    /* one per indexed dimension, i64; owns the references */
 	int dim[TENSOR_DIMS], n;        /* the indexed dimensions of t */
 	int ndim;                       /* rank of the broadcast index shape */
@@ -57,7 +57,7 @@ struct index_plan {
 	int in_place;                   /* unused */
 };
 
-static void plan_release(struct index_plan *p)
+static void call_release(struct index_call *p)
 {
 	for (int i = 0; i < p->n; i++)
 		tensor_release(&p->index[i]);
@@ -66,7 +66,7 @@ static void plan_release(struct index_plan *p)
 
 /* A bool mask of k dimensions is k index vectors, one for each dimension: the columns of
  * nonzero(). */
-static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask,
+static int add_mask(struct num_ctx *c, struct index_call *p, const struct tensor *t, const struct tensor *mask,
 		    int dim, struct err *e)
 {
 	struct tensor positions, col;
@@ -91,7 +91,7 @@ static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor
 
 /* Collects the indices. NULL is a full slice, uint8 counts as a mask, float tensors are an
  * error. */
-static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+static int add_indices(struct num_ctx *c, struct index_call *p, const struct tensor *t,
 		       const struct num_index *ix, struct err *e)
 {
 	int dim = 0;
@@ -120,7 +120,7 @@ static int add_indices(struct num_ctx *c, struct index_plan *p, const struct ten
 }
 
 /* Expands all indices to their common shape. */
-static int broadcast_indices(struct index_plan *p, struct err *e)
+static int broadcast_indices(struct index_call *p, struct err *e)
 {
 	struct err why = ERR_INIT;
 
@@ -160,7 +160,7 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 
 /* offset[m] = sum over indexed dimensions of index * stride. Negative indices count from the
  * end. */
-static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
+static int fill_offsets(struct num_ctx *c, struct index_call *p, const struct tensor *t, struct err *e)
 {
 	if (c->hollow)
 		return 0;
@@ -189,8 +189,8 @@ static void add_dim(struct tensor *t, int64_t size, int64_t stride)
 	t->stride[t->ndim++] = stride;
 }
 
-/* On success the caller must call plan_release. */
-static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+/* On success the caller must call call_release. */
+static int call_prepare(struct num_ctx *c, struct index_call *p, const struct tensor *t,
 		     const struct num_index *ix, struct err *e)
 {
 	unsigned used = 0;
@@ -198,7 +198,7 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 
 	memset(p, 0, sizeof *p);
 	if (add_indices(c, p, t, ix, e) || broadcast_indices(p, e) || fill_offsets(c, p, t, e)) {
-		plan_release(p);
+		call_release(p);
 		return -1;
 	}
 	for (int i = 0; i < p->n; i++) {
@@ -213,7 +213,7 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 }
 
 /* Shape of the result: before, index shape, after. Returns its rank. */
-static int plan_shape(const struct index_plan *p, int64_t *shape)
+static int call_shape(const struct index_call *p, int64_t *shape)
 {
 	int n = 0;
 
@@ -232,7 +232,7 @@ enum move { READ, WRITE, ADD };         /* result = t[ix]; t[ix] = value; t[ix] 
 
 /* The copy of one block of `after` at one position. */
 struct block {
-	const struct index_plan *p;
+	const struct index_call *p;
 	char *dense, *strided;          /* in the dense array [before, count, after]; in t */
 	int size;
 	enum dtype dt;
@@ -298,7 +298,7 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 
 /* Every position of `before`, every index position, every element of `after`, on one thread:
  * if indices repeat, the last write wins. */
-static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
+static void move_all(const struct num_ctx *c, const struct index_call *p, const struct tensor *t,
 		     const struct tensor *dense, enum move how)
 {
 	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
@@ -324,7 +324,7 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 }
 
 /* The marks of elements that were never written move like the elements. */
-static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
+static int move_marks(const struct num_ctx *c, const struct index_call *p, const struct tensor *t,
 		      const struct tensor *dense, enum move how, struct err *e)
 {
 	const struct tensor *from = how == READ ? t : dense;
@@ -346,13 +346,13 @@ static int move_marks(const struct num_ctx *c, const struct index_plan *p, const
 /* t[ix]: always a copy, never a view. */
 int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
 {
-	struct index_plan p;
+	struct index_call p;
 	int64_t shape[TENSOR_DIMS * 2];
 	int n, rc;
 
-	if (make_plan(c, &p, t, ix, e))
+	if (call_prepare(c, &p, t, ix, e))
 		return -1;
-	n = plan_shape(&p, shape);
+	n = call_shape(&p, shape);
 	rc = num_new(c, out, t->dt, n, shape, e);
 	if (!rc) {
 		move_all(c, &p, t, out, READ);
@@ -360,7 +360,7 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 		if (rc)
 			tensor_release(out);
 	}
-	plan_release(&p);
+	call_release(&p);
 	return rc;
 }
 
@@ -368,15 +368,15 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix, const struct tensor *value,
 		  int accumulate, struct err *e)
 {
-	struct index_plan p;
+	struct index_call p;
 	struct tensor full, dense;
 	struct err why = ERR_INIT;
 	int64_t shape[TENSOR_DIMS * 2];
 	int n, rc;
 
-	if (tensor_check_writable(t, e) || make_plan(c, &p, t, ix, e))
+	if (tensor_check_writable(t, e) || call_prepare(c, &p, t, ix, e))
 		return -1;
-	n = plan_shape(&p, shape);
+	n = call_shape(&p, shape);
 	rc = tensor_expand(&full, value, n, shape, &why);
 	if (rc) {
 		err_set(e, ERR_STATE,
@@ -391,7 +391,7 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 		rc = accumulate ? 0 : move_marks(c, &p, t, &dense, WRITE, e);
 		tensor_release(&dense);
 	}
-	plan_release(&p);
+	call_release(&p);
 	return rc;
 }
 
