@@ -7,7 +7,7 @@
  * attend to; a float mask is added to the scores.
  *
  * The scores of QUERIES queries are all that a thread holds at a time: memory is 2 * 64 * S
- * elements per thread, not L * S. Dropout is not here (the binding applies or refuses it). */
+ * elements per thread, not L * S. Dropout is not here (the binding refuses it). */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -394,8 +394,8 @@ static void list_terms(const struct direct_job *d, struct group_terms *gp, int64
 	gp->group = grp;
 }
 
-/* Work items [begin, end), ordered by group and then image, so that a thread lists the terms of each group
- * once. y already holds the bias. */
+/* Work items [begin, end), ordered by group and then image, so that a thread lists the terms
+ * of each group once. y already holds the bias. */
 static void run_images(const struct direct_job *d, struct group_terms *gp, int64_t *weight, float *buf,
 		       int64_t begin, int64_t end)
 {
