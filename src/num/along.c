@@ -30,8 +30,8 @@ struct along_walk {
 
 /* Fills in the operand and the sizes of the walk and charges one unit of work per element. A
  * tensor without dimensions counts as a row of one element. */
-static int along_begin(struct num_ctx *c, struct along_walk *a, const struct tensor *t, int dim, enum dtype carrier,
-		       struct err *e)
+static int along_begin(struct num_ctx *c, struct along_walk *a, const struct tensor *t, int dim,
+		       enum dtype carrier, struct err *e)
 {
 	if (num_as(c, &a->x, t, carrier, e))
 		return -1;
@@ -92,7 +92,8 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
 		int64_t row, col, n;
 
 		slice_at(a, i, &row, &col, &n);
-		a->k->extreme(a->y + (row * a->inner + col) * a->size, a->index + row * a->inner + col,
+		a->k->extreme(a->y + (row * a->inner + col) * a->size,
+			      a->index + row * a->inner + col,
 			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size,
 			      a->L, a->inner, n, a->arg);
 	}
@@ -103,8 +104,8 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
  * t [outer, L, inner] gives value and index [outer, inner], or [outer, 1, inner] with `keep`.
  * Ties: the first position wins, as in PyTorch on CPU. A NaN counts as the extreme and the
  * first NaN wins. An empty dimension is an error because there is no identity. */
-int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
-		int dim, int keep, int max, struct err *e)
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index,
+		const struct tensor *t, int dim, int keep, int max, struct err *e)
 {
 	struct along_walk a = { .arg = max };
 	struct tensor v = { .st = NULL }, ix = { .st = NULL };
@@ -119,7 +120,8 @@ int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, c
 			shape[n++] = t->shape[i];
 		else if (keep)
 			shape[n++] = 1;
-	if (along_begin(c, &a, t, dim, dtype_carrier(t->dt), e) || num_new(c, &v, a.x.dt, n, shape, e) ||
+	if (along_begin(c, &a, t, dim, dtype_carrier(t->dt), e) ||
+	    num_new(c, &v, a.x.dt, n, shape, e) ||
 	    num_new(c, &ix, DT_I64, n, shape, e))
 		goto out;
 	a.y = tensor_data(&v);
@@ -155,7 +157,8 @@ static void softmax_range(void *ctx, size_t begin, size_t end)
 
 		slice_at(a, i, &row, &col, &n);
 		at = (row * a->L * a->inner + col) * a->size;
-		a->k->softmax(a->y + at, (char *)tensor_data(&a->x) + at, a->L, a->inner, n, a->arg);
+		a->k->softmax(a->y + at, (char *)tensor_data(&a->x) + at, a->L, a->inner, n,
+			      a->arg);
 	}
 }
 
@@ -164,7 +167,8 @@ static void softmax_range(void *ctx, size_t begin, size_t end)
  *
  * `dt` is the dtype= argument or -1: PyTorch converts the operand to it before the
  * exponentials. Sums are kept in double. Integers have no softmax: the message is PyTorch's. */
-int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt, int log, struct err *e)
+int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt,
+		int log, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 	struct along_walk a = { .arg = log };
@@ -172,13 +176,15 @@ int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE, "\"%s_lastdim_kernel_impl\" not implemented for '%s'",
 			       log ? "log_softmax" : "softmax", num_type_name(to));
-	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e)) {
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) ||
+	    num_new(c, out, a.x.dt, t->ndim, t->shape, e)) {
 		tensor_release(&a.x);
 		return -1;
 	}
 	a.y = tensor_data(out);
 	if (tensor_numel(out))
-		pool_for(c->pool, (size_t)slices(&a), (size_t)MAX(1, 8192 / MAX(a.L, 1)), softmax_range, &a);
+		pool_for(c->pool, (size_t)slices(&a), (size_t)MAX(1, 8192 / MAX(a.L, 1)),
+			 softmax_range, &a);
 	tensor_release(&a.x);
 	return num_settle(c, out, to, e);
 }
@@ -351,8 +357,8 @@ static void scan_range(void *ctx, size_t begin, size_t end)
  * y and index have the shape of t. Sums and products of integers and bool give int64 unless
  * `dt` (the dtype= argument, -1 if absent) says otherwise. index is NULL for all but cummax
  * and cummin. */
-int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,
-	     int dim, int dt, struct err *e)
+int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op,
+	     const struct tensor *t, int dim, int dt, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 	struct along_walk a = { .scan = op };
@@ -363,7 +369,8 @@ int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum n
 	out->st = NULL;
 	if (index)
 		index->st = NULL;
-	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e) ||
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) ||
+	    num_new(c, out, a.x.dt, t->ndim, t->shape, e) ||
 	    (index && num_new(c, index, DT_I64, t->ndim, t->shape, e)))
 		goto out;
 	a.y = tensor_data(out);

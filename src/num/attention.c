@@ -56,7 +56,8 @@ static void mask_row(const struct attention_job *a, char *row, const char *m, in
 }
 
 /* Adds the mask to scores [n, S] of the queries [first, first + n) of batch entry b. */
-static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first, int64_t n)
+static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first,
+			int64_t n)
 {
 	const struct tensor *m = &a->mask;
 
@@ -87,7 +88,8 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 			       .a = (char *)tensor_data(&a->q) + (b * a->L + first) * a->D * a->size,
 			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size,
 			       .c = scores, .alpha = a->scale };
-	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S, .ldb = a->Dv, .ldc = a->Dv,
+	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S,
+			       .ldb = a->Dv, .ldc = a->Dv,
 			       .a = scores, .b = (char *)tensor_data(&a->v) + kb * a->S * a->Dv * a->size,
 			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
 	char *p = scores;
@@ -131,8 +133,8 @@ static void attend_range(void *ctx, size_t begin, size_t end)
 /* t [..., n, d], with its leading dimensions broadcast to `lead` and merged, as a dense
  * tensor [B, n, d] of the carrier. Under TF32 the operands lose the mantissa bits that tensor
  * cores ignore. */
-static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead,
-		enum dtype carrier, struct err *e)
+static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl,
+		const int64_t *lead, enum dtype carrier, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], B = 1;
 	struct tensor full, dense;
@@ -156,8 +158,8 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 
 /* The mask as [B, L, S]. PyTorch takes bool, float32 and the dtype of the query; the message
  * is its own. */
-static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt,
-		     int nl, const int64_t *lead, struct err *e)
+static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m,
+		     enum dtype dt, int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
@@ -179,7 +181,8 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 }
 
 /* Ranks, dtypes and inner sizes, in the order in which PyTorch checks them. */
-static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v, struct err *e)
+static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v,
+		 struct err *e)
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
 		return err_set(e, ERR_STATE,
@@ -190,11 +193,13 @@ static int check(const struct tensor *q, const struct tensor *k, const struct te
 		return err_set(e, ERR_STATE,
 			       "Expected query, key, and value to have the same dtype, but got "
 			       "query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
-			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
+			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch,
+			       dtype_info(v->dt)->torch);
 	if (!dtype_is_float(q->dt))
 		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'",
 			       num_type_name(q->dt));
-	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] || k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
+	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] ||
+	    k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
 			       (long long)q->shape[q->ndim - 2], (long long)q->shape[q->ndim - 1],
 			       (long long)k->shape[k->ndim - 1], (long long)k->shape[k->ndim - 2]);
@@ -233,7 +238,8 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 
 /* Charges B * L * S * (D + Dv) multiply-adds. A dry run (hollow) makes the result without its
  * contents and asks for no scratch memory. */
-int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q, const struct tensor *k,
+int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
+		  const struct tensor *k,
 		  const struct tensor *v, const struct num_attention *p, struct err *e)
 {
 	struct attention_job a = { .causal = p->causal };

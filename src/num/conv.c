@@ -39,7 +39,8 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 		return err_set(e, ERR_STATE, "Input type (%s) and weight type (%s) should be the same",
 			       num_type_name(x->dt), num_type_name(w->dt));
 	if (!dtype_is_float(x->dt))
-		return err_set(e, ERR_STATE, "\"slow_conv\" not implemented for '%s'", num_type_name(x->dt));
+		return err_set(e, ERR_STATE, "\"slow_conv\" not implemented for '%s'",
+			       num_type_name(x->dt));
 	if (p->groups <= 0)
 		return err_set(e, ERR_STATE, "non-positive groups is not supported");
 	for (int i = 0; i < nd; i++) {
@@ -76,20 +77,21 @@ static int check_channels(const struct tensor *x, const struct tensor *w, const 
 		return err_set(e, ERR_STATE,
 			       "Given groups=%lld, expected weight to be divisible by %lld at "
 			       "dimension 0, but got weight of size %s instead",
-			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
+			       (long long)g->groups, (long long)g->groups,
+			       SHAPE_TEXT(w->ndim, w->shape));
 	if (g->C != in_per_weight || g->C % g->groups)
 		return err_set(e, ERR_STATE,
 			       "Given %s, weight of size %s, expected input%s to have %lld "
 			       "channels, but got %lld channels instead",
 			       transposed ? "transposed=1" : groups_text((char[40]){ 0 }, g->groups),
-			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape), (long long)in_per_weight,
-			       (long long)g->C);
+			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape),
+			       (long long)in_per_weight, (long long)g->C);
 	if (b && (b->ndim != 1 || b->shape[0] != g->O))
 		return err_set(e, ERR_STATE,
 			       "Given %sweight of size %s, expected bias to be 1-dimensional "
 			       "with %lld elements, but got bias of size %s instead",
-			       transposed ? "transposed=1, " : "", SHAPE_TEXT(w->ndim, w->shape), (long long)g->O,
-			       SHAPE_TEXT(b->ndim, b->shape));
+			       transposed ? "transposed=1, " : "", SHAPE_TEXT(w->ndim, w->shape),
+			       (long long)g->O, SHAPE_TEXT(b->ndim, b->shape));
 	return 0;
 }
 
@@ -107,7 +109,8 @@ static const char *by_text(char *out, size_t cap, int n, const int64_t *v, const
 
 /* PyTorch's error for a kernel whose extent, dilation * (k - 1) + 1, exceeds the padded
  * input. */
-static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p, const int64_t *hi, struct err *e)
+static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p, const int64_t *hi,
+			    struct err *e)
 {
 	int64_t padded[3], reach[3];
 	int lead = 3 - p->nd;
@@ -127,8 +130,8 @@ static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p,
  *     forward     floor((in + lo + hi - extent) / stride) + 1
  *     transposed  (in - 1) * stride - lo - hi + extent + output_padding
  * with extent = dilation * (k - 1) + 1. A size of 0 or less is PyTorch's error. */
-static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi, const int64_t *extra,
-		     int transposed, struct err *e)
+static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi,
+		     const int64_t *extra, int transposed, struct err *e)
 {
 	for (int i = 0; i < 3; i++) {
 		int64_t reach = g->dil[i] * (g->k[i] - 1) + 1;
@@ -143,7 +146,8 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 			return err_set(e, ERR_STATE,
 				       "Given input size per channel: %s. Calculated output size "
 				       "per channel: %s. Output size is too small",
-				       SHAPE_TEXT(p->nd, g->in + 3 - p->nd), SHAPE_TEXT(p->nd, g->out + 3 - p->nd));
+				       SHAPE_TEXT(p->nd, g->in + 3 - p->nd),
+				       SHAPE_TEXT(p->nd, g->out + 3 - p->nd));
 	}
 	return 0;
 }
@@ -152,25 +156,27 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 int num_volume(const int64_t *size, int64_t *v, struct err *e)
 {
 	if (ck_mul64(size[0], size[1], v) || ck_mul64(*v, size[2], v))
-		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large", (long long)size[0],
-			       (long long)size[1], (long long)size[2]);
+		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large",
+			       (long long)size[0], (long long)size[1], (long long)size[2]);
 	return 0;
 }
 
 /* Fills the geometry in three spatial dimensions. A conv1d of length 7 becomes in = { 1, 1, 7
  * } with kernel, stride and dilation 1 in the two leading dimensions. */
-static int geometry(struct conv_geom *g, const struct tensor *x, const struct tensor *w, const struct tensor *b,
-		    const struct num_conv *p, int transposed, struct err *e)
+static int geometry(struct conv_geom *g, const struct tensor *x, const struct tensor *w,
+		    const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
 {
 	int batch = x->ndim == p->nd + 2, lead = 3 - p->nd;
 	int64_t hi[3] = { 0 }, extra[3] = { 0 };
 
-	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch], .groups = p->groups };
+	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch],
+				 .groups = p->groups };
 	if (w->shape[0] < g->groups)
 		return err_set(e, ERR_STATE,
 			       "Given groups=%lld, expected weight to be at least %lld at "
 			       "dimension 0, but got weight of size %s instead",
-			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
+			       (long long)g->groups, (long long)g->groups,
+			       SHAPE_TEXT(w->ndim, w->shape));
 	g->O = transposed ? w->shape[1] * g->groups : w->shape[0];
 	if (check_channels(x, w, b, g, transposed, e))
 		return -1;
@@ -193,7 +199,8 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 }
 
 /* x or w in the carrier; cut to TF32 where the program allows TF32 convolutions of float32. */
-static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype carrier, struct err *e)
+static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		   enum dtype carrier, struct err *e)
 {
 	return c->tf32 & NUM_TF32_CONV && t->dt == DT_F32 ? num_cut_tf32(c, out, t, e) : num_as(c, out, t, carrier, e);
 }
@@ -201,8 +208,9 @@ static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t
 /* Checks the operands, charges the multiply-adds, converts the operands and makes y [N, O,
  * out0, out1, out2] in the carrier, without contents. The work is computed in double because
  * the product of sizes may exceed 64 bits. On failure the job still needs num_conv_release. */
-int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
-		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
+int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x,
+		     const struct tensor *w, const struct tensor *b, const struct num_conv *p,
+		     int transposed, struct err *e)
 {
 	struct conv_geom *g = &j->g;
 	double work;
@@ -218,7 +226,8 @@ int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor 
 	if (operand(c, &j->x, x, j->carrier, e) || operand(c, &j->w, w, j->carrier, e) ||
 	    (b && num_as(c, &j->b, b, j->carrier, e)))
 		return -1;
-	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1], g->out[2] }, e);
+	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1],
+							     g->out[2] }, e);
 }
 
 void num_conv_release(struct conv_job *j)
@@ -246,8 +255,8 @@ void num_conv_fill_bias(struct conv_job *j)
 
 /* Takes j->y: converts it to x's dtype and drops the dimensions that the input does not have.
  * A thread that found no memory makes it fail. */
-int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x,
-		    int nd, struct err *e)
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j,
+		    const struct tensor *x, int nd, struct err *e)
 {
 	int64_t shape[5];
 	int batch = x->ndim == nd + 2, n = 0;
@@ -321,7 +330,8 @@ static void conv_range(void *ctx, size_t begin, size_t end)
 		return;
 	}
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
-		conv_tile(j, i / j->tiles / g->groups, i / j->tiles % g->groups, i % j->tiles * j->tile, cols);
+		conv_tile(j, i / j->tiles / g->groups, i / j->tiles % g->groups,
+			  i % j->tiles * j->tile, cols);
 	if (cols)
 		mem_free_aligned(cols);
 }

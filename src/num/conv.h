@@ -21,10 +21,12 @@ struct conv_geom {
 struct conv_kernels {
 	/* cols [Cg * taps, n] = the patches of output positions [first, first + n) of the
 	 * image x [Cg, in]. */
-	void (*im2col)(void *cols, const void *x, const struct conv_geom *g, int64_t first, int64_t n);
+	void (*im2col)(void *cols, const void *x, const struct conv_geom *g, int64_t first,
+		       int64_t n);
 	/* y [Og, out] += the patches cols [Og * taps, n] of input positions [first, first +
 	 * n), which are whole rows. */
-	void (*col2im)(void *y, const void *cols, const struct conv_geom *g, int64_t first, int64_t n);
+	void (*col2im)(void *y, const void *cols, const struct conv_geom *g, int64_t first,
+		       int64_t n);
 	/* y [out] += x [in] * w [taps] for one channel. */
 	void (*depthwise)(void *y, const void *x, const void *w, const struct conv_geom *g);
 };
@@ -48,15 +50,16 @@ int num_volume(const int64_t *size, int64_t *v, struct err *e);
 
 /* Checks and converts the operands and makes y without contents. num_conv_release is due even
  * after a failure. */
-int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
-		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e);
+int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x,
+		     const struct tensor *w, const struct tensor *b, const struct num_conv *p,
+		     int transposed, struct err *e);
 void num_conv_release(struct conv_job *j);
 /* Fills every output channel with its bias, or 0. */
 void num_conv_fill_bias(struct conv_job *j);
 /* Bytes of the patch matrix of a tile for that many channels. */
 int64_t num_conv_columns(const struct conv_job *j, int64_t channels);
 /* Moves the result to *out: in x's dtype, without the dimensions that x does not have. */
-int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x,
-		    int nd, struct err *e);
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j,
+		    const struct tensor *x, int nd, struct err *e);
 
 #endif

@@ -11,7 +11,8 @@
 /* The outputs o in [0, n) whose input position o * stride + shift lies in [0, size): [*lo,
  * *hi). Example: n 4, stride 2, shift -1, size 7 gives [1, 4): output 0 would read position
  * -1. */
-static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo, int64_t *hi)
+static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo,
+			       int64_t *hi)
 {
 	*lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
 	*hi = size > shift ? (size - shift + stride - 1) / stride : 0;
@@ -26,7 +27,8 @@ struct tap { int64_t lo[3], hi[3], shift[3]; };
 
 /* Tap number r, counted with the last dimension fastest. `from` are the sizes of the side
  * that is walked, `to` those of the side that is read (forward) or added to (transposed). */
-static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int64_t *from, const int64_t *to)
+static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int64_t *from,
+				const int64_t *to)
 {
 	struct tap t;
 	int64_t k[3] = { r / (g->k[1] * g->k[2]), r / g->k[2] % g->k[1], r % g->k[2] };
@@ -59,7 +61,8 @@ static inline int is_small(const struct conv_geom *g, int64_t n)
 
 /* For whole input rows [first, first + n): the inputs that a tap adds to some output. from[i]
  * is relative to `first`, to[i] is the flat output position. Returns how many there are. */
-static int64_t tap_positions(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n,
+static int64_t tap_positions(const struct conv_geom *g, const struct tap *t, int64_t first,
+			     int64_t n,
 			  int32_t *from, int32_t *to)
 {
 	int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1], m = 0;

@@ -26,7 +26,8 @@ static void convt_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t f
 	};
 
 	num_gemm(&m);
-	j->k->col2im((char *)tensor_data(&j->y) + (image * g->O + grp * g->Og) * g->Q * j->size, cols, g, first, n);
+	j->k->col2im((char *)tensor_data(&j->y) + (image * g->O + grp * g->Og) * g->Q * j->size,
+		     cols, g, first, n);
 }
 
 /* Thread body: items [begin, end), each one group of one image. The tiles of an item add to
@@ -62,8 +63,9 @@ static int check_extra(const struct num_conv *p, struct err *e)
 }
 
 /* The tile is rounded to whole input rows because col2im adds whole rows. */
-int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
-		       const struct tensor *b, const struct num_conv *p, struct err *e)
+int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		       const struct tensor *w, const struct tensor *b, const struct num_conv *p,
+		       struct err *e)
 {
 	struct conv_job j = { .tile = 0 };
 	int64_t K;

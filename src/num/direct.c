@@ -46,7 +46,8 @@ static int64_t div_up(int64_t a, int64_t b)
  * step of a tap) and zeros behind its end. */
 static void make_layout(struct layout *l, const struct conv_geom *g, int transposed)
 {
-	*l = (struct layout){ .k = SIMD_PICK(num_direct_kernel)(g->Og < 3), .g = g, .transposed = transposed };
+	*l = (struct layout){ .k = SIMD_PICK(num_direct_kernel)(g->Og < 3), .g = g,
+			      .transposed = transposed };
 	l->plane = l->channel = 1;
 	for (int i = 0; i < 3; i++) {
 		int64_t reach = g->dil[i] * (g->k[i] - 1);
@@ -56,7 +57,8 @@ static void make_layout(struct layout *l, const struct conv_geom *g, int transpo
 
 			l->phases[i] = 1;
 			l->pad[i] = shift;
-			l->size[i] = MAX(g->in[i], div_up(g->out[i] + g->lo[i], g->stride[i])) + shift;
+			l->size[i] = MAX(g->in[i], div_up(g->out[i] + g->lo[i],
+							  g->stride[i])) + shift;
 		} else {
 			l->phases[i] = g->stride[i];
 			l->pad[i] = g->lo[i];
@@ -87,7 +89,8 @@ static void spread_row(const struct layout *l, float *base, const float *row)
 	int64_t s = l->phases[2], n = l->g->in[2];
 
 	if (s == 1) {
-		memcpy(base + l->pad[2], row, (size_t)MIN(n, l->size[2] - l->pad[2]) * sizeof *base);
+		memcpy(base + l->pad[2], row, (size_t)MIN(n,
+							  l->size[2] - l->pad[2]) * sizeof *base);
 		return;
 	}
 	for (int64_t p = 0; p < s; p++) {
@@ -110,7 +113,8 @@ static void fill_buffer(const struct layout *l, float *buf, const float *x)
 			for (int64_t h = 0; h < g->in[1]; h++) {
 				int64_t pd, ph, ad, ah;
 
-				if (!position_of(l, 0, d, &pd, &ad) || !position_of(l, 1, h, &ph, &ah))
+				if (!position_of(l, 0, d, &pd, &ad) ||
+				    !position_of(l, 1, h, &ph, &ah))
 					continue;
 				spread_row(l, buf + c * l->channel + (pd * l->phases[1] + ph) *
 					   l->phases[2] * l->plane +
@@ -156,7 +160,8 @@ struct group_terms {
 
 /* The terms of output phase r: offset[] in the buffer, and weight[] as the index of the
  * weight of output channel 0 of the group. Returns their number. */
-static int64_t add_offsets(const struct layout *l, int32_t *offset, int64_t *weight, const int64_t *r)
+static int64_t add_offsets(const struct layout *l, int32_t *offset, int64_t *weight,
+			   const int64_t *r)
 {
 	const struct conv_geom *g = l->g;
 	int64_t n = 0, per_channel = l->transposed ? g->Og * g->taps : g->taps;
@@ -241,7 +246,8 @@ static void add_piece(struct chunk *c, int64_t y, int64_t from, int64_t len)
 {
 	int k = c->pieces;
 
-	if (k && c->piece[k - 1].y + c->piece[k - 1].len == y && c->piece[k - 1].from + c->piece[k - 1].len == from) {
+	if (k && c->piece[k - 1].y + c->piece[k - 1].len == y &&
+	    c->piece[k - 1].from + c->piece[k - 1].len == from) {
 		c->piece[k - 1].len += (int)len;
 		return;
 	}
@@ -253,7 +259,8 @@ static void add_piece(struct chunk *c, int64_t y, int64_t from, int64_t len)
 
 /* Splits positions [q, q + n) at row ends and keeps what lies inside the output. For step > 1
  * (transposed) the index y advances by `step` per position; store() knows. */
-static void cut_chunk(const struct layout *l, const struct direct_pass *p, struct chunk *c, int64_t q, int64_t n)
+static void cut_chunk(const struct layout *l, const struct direct_pass *p, struct chunk *c,
+		      int64_t q, int64_t n)
 {
 	const struct conv_geom *g = l->g;
 	int64_t k = q % l->size[2], h = q / l->size[2] % l->size[1], d = q / l->size[2] / l->size[1];
@@ -306,9 +313,11 @@ static void flush(struct walk *w)
 		for (int i = 0; i < w->queued; i++) {
 			const struct chunk *c = &w->queue[i];
 
-			l->k->run(sum, w->buf + c->q, p->offset, p->w + b * p->terms * block, p->terms, c->n);
+			l->k->run(sum, w->buf + c->q, p->offset, p->w + b * p->terms * block,
+				  p->terms, c->n);
 			for (int64_t o = b * block; o < MIN((b + 1) * block, l->g->Og); o++)
-				store(c, w->y + o * l->g->Q, sum + o % block * l->k->chunk, p->step[2]);
+				store(c, w->y + o * l->g->Q, sum + o % block * l->k->chunk,
+				      p->step[2]);
 		}
 	w->queued = 0;
 }
@@ -348,7 +357,8 @@ static double rows_cost(const struct layout *l, const struct direct_pass *p)
 /* Walks all positions flat, or row by row if more lies between the rows than vectors would
  * waste. Example: rows of 14 outputs in planes of 16 are walked flat: 16 a row against 14
  * rounded up to 16 or more. */
-static void run_pass(const struct layout *l, const struct direct_pass *p, float *y, const float *buf)
+static void run_pass(const struct layout *l, const struct direct_pass *p, float *y,
+		     const float *buf)
 {
 	struct walk w;                   /* its queue is large and starts empty */
 
@@ -363,7 +373,8 @@ static void run_pass(const struct layout *l, const struct direct_pass *p, float 
 		walk_run(&w, 0, flat_end(l, p));
 	else
 		for (int64_t r = 0; r < p->count[0] * p->count[1]; r++)
-			walk_run(&w, (r / p->count[1] * l->size[1] + r % p->count[1]) * l->size[2], p->count[2]);
+			walk_run(&w, (r / p->count[1] * l->size[1] + r % p->count[1]) * l->size[2],
+				 p->count[2]);
 	flush(&w);
 }
 
@@ -375,7 +386,8 @@ struct direct_job {
 
 /* Builds the passes of group `grp`: one forward, one per output phase (r0, r1, r2) if
  * transposed. `weight` is scratch of Cg * taps. */
-static void list_terms(const struct direct_job *d, struct group_terms *gp, int64_t *weight, int64_t grp)
+static void list_terms(const struct direct_job *d, struct group_terms *gp, int64_t *weight,
+		       int64_t grp)
 {
 	const struct conv_geom *g = d->l.g;
 	const float *weights = (float *)tensor_data(&d->j->w) + grp * g->Og * g->Cg * g->taps;
@@ -386,8 +398,8 @@ static void list_terms(const struct direct_job *d, struct group_terms *gp, int64
 	for (int64_t k = 0; k < gp->n; k++) {
 		int64_t r[3] = { k / (n[1] * n[2]), k / n[2] % n[1], k % n[2] };
 
-		add_terms(&d->l, &gp->pass[k], gp->offset + at, gp->w + at * d->l.blocks * d->l.k->block,
-			  weight, weights, r);
+		add_terms(&d->l, &gp->pass[k], gp->offset + at,
+			  gp->w + at * d->l.blocks * d->l.k->block, weight, weights, r);
 		set_range(&d->l, &gp->pass[k], r);
 		at += gp->pass[k].terms;
 	}
@@ -396,8 +408,8 @@ static void list_terms(const struct direct_job *d, struct group_terms *gp, int64
 
 /* Work items [begin, end), ordered by group and then image, so that a thread lists the terms
  * of each group once. y already holds the bias. */
-static void run_images(const struct direct_job *d, struct group_terms *gp, int64_t *weight, float *buf,
-		       int64_t begin, int64_t end)
+static void run_images(const struct direct_job *d, struct group_terms *gp, int64_t *weight,
+		       float *buf, int64_t begin, int64_t end)
 {
 	const struct conv_geom *g = d->l.g;
 
@@ -460,7 +472,8 @@ static double direct_cost(const struct layout *l)
 		if (!l->transposed)
 			p.terms = g->taps;
 		if (p.count[0] > 0 && p.count[1] > 0 && p.count[2] > 0)
-			work += (double)p.terms * MIN(lanes_of(l, flat_end(l, &p)), rows_cost(l, &p));
+			work += (double)p.terms * MIN(lanes_of(l, flat_end(l, &p)),
+						      rows_cost(l, &p));
 	}
 	return work * (double)(g->Cg * l->blocks * l->k->block);
 }

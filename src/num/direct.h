@@ -14,7 +14,8 @@
 enum { DIRECT_TERMS = 512 };            /* terms of a partial sum: shorter chains round less */
 
 /* out[o, i] = sum over t of w[t, o] x[offset[t] + i] for o < block, i < n. */
-typedef void direct_fn(float *out, const float *x, const int32_t *offset, const float *w, int64_t terms, int64_t n);
+typedef void direct_fn(float *out, const float *x, const int32_t *offset, const float *w,
+		       int64_t terms, int64_t n);
 
 /* The inner loop of one instruction set and its sizes. */
 struct direct_kernel {

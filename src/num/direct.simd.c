@@ -59,9 +59,10 @@ enum { CHUNK = VECS * LANES };          /* most positions of one call */
  * and V are constants at each call, so the loops unroll. `first` overwrites out, later calls
  * add to it: sums of DIRECT_TERMS terms are combined afterwards, which rounds less than one
  * long chain. */
-static inline __attribute__((always_inline)) void run_terms(float *out, const float *x, const int32_t *offset,
-							    const float *w,
-							    int64_t n, const int B, const int V, int first)
+static inline __attribute__((always_inline)) void run_terms(float *out, const float *x,
+							    const int32_t *offset, const float *w,
+							    int64_t n, const int B, const int V,
+							    int first)
 {
 	vec acc[BLOCK][VECS];
 

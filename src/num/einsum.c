@@ -46,9 +46,11 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 		if (s.p[i] == ' ')
 			continue;
 		if (*n == TENSOR_DIMS)
-			return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+			return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+				       TENSOR_DIMS);
 		if (s.p[i] == '.') {
-			if (i + 2 >= s.n || s.p[i + 1] != '.' || s.p[i + 2] != '.' || find(label, *n, -1) >= 0)
+			if (i + 2 >= s.n || s.p[i + 1] != '.' || s.p[i + 2] != '.' ||
+			    find(label, *n, -1) >= 0)
 				return err_set(e, ERR_STATE, "einsum(): found '.' that is not part of any ellipsis");
 			label[(*n)++] = -1;
 			i += 2;
@@ -104,7 +106,8 @@ static int take_diagonals(struct term *o, struct err *e)
 						       "einsum(): subscript %c is repeated for "
 						       "an operand but the sizes don't match, "
 						       "%lld != %lld",
-						       o->label[i], (long long)v.shape[j], (long long)v.shape[i]);
+						       o->label[i], (long long)v.shape[j],
+						       (long long)v.shape[i]);
 				o->t.stride[i] += o->t.stride[j];
 				for (int k = j; k + 1 < o->t.ndim; k++) {
 					o->t.shape[k] = o->t.shape[k + 1];
@@ -174,8 +177,8 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 
 /* The same, merged into three dimensions: count[0], count[1] and count[2] labels each. It
  * copies if strides do not allow the merge. */
-static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
-		   const int *label, const int *count, struct err *e)
+static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out,
+		   const struct term *o, const int *label, const int *count, struct err *e)
 {
 	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
 	int64_t shape[3];
@@ -193,11 +196,13 @@ static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out,
 
 /* The labels of two operands by their role in the product. The result has batch, left, right
  * in this order. */
-struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb, nl, nr, ns; };
+struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb,
+	      nl, nr, ns; };
 
 /* A label of both operands is summed unless a later operand or the output has it; then it is
  * batch. */
-static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b, struct pair *p)
+static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b,
+			struct pair *p)
 {
 	p->nb = p->nl = p->nr = p->ns = 0;
 	for (int i = 0; i < a->t.ndim; i++) {
@@ -250,7 +255,8 @@ static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, c
 
 /* a becomes a contracted with b. The use counts of the labels follow. b keeps its reference
  * until the end. */
-static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b, struct err *e)
+static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b,
+		    struct err *e)
 {
 	struct pair k;
 	int out[3 * TENSOR_DIMS], n;
@@ -259,7 +265,8 @@ static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct t
 	sort_labels(sp, a, b, &k);
 	n = k.nb + k.nl + k.nr;
 	if (n > TENSOR_DIMS || k.nb + k.nl + k.ns > TENSOR_DIMS || k.nb + k.nr + k.ns > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+			       TENSOR_DIMS);
 	memcpy(out, k.batch, sizeof *out * (size_t)k.nb);
 	memcpy(out + k.nb, k.left, sizeof *out * (size_t)k.nl);
 	memcpy(out + k.nb + k.nl, k.right, sizeof *out * (size_t)k.nr);
@@ -298,7 +305,8 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 	if (parse_labels(text, sp->out, &sp->n_out, e))
 		return -1;
 	if (find(sp->out, sp->n_out, -1) >= 0 && sp->n_out - 1 + sp->ellipsis > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+			       TENSOR_DIMS);
 	if (find(sp->out, sp->n_out, -1) >= 0 &&
 	    spread(sp, sp->out, &sp->n_out, sp->n_out - 1 + sp->ellipsis, -1, e))
 		return -1;
@@ -317,8 +325,8 @@ static int explicit_output(struct spec *sp, struct str text, struct err *e)
 
 /* Parses the texts of the operands and takes references to the tensors. named[] counts how
  * often each label was written, twice for a diagonal. */
-static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t,
-			 int n, int *named, struct err *e)
+static int read_operands(struct spec *sp, struct term *o, struct str inputs,
+			 const struct tensor *const *t, int n, int *named, struct err *e)
 {
 	for (int i = 0; i < n; i++) {
 		int count;
@@ -343,10 +351,11 @@ static int read_operands(struct spec *sp, struct term *o, struct str inputs, con
 
 /* The result is a permuted view, as PyTorch returns it: its strides follow from the
  * contraction. */
-static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
-			struct err *e)
+static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out,
+			const struct term *o, struct err *e)
 {
-	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = sp->n_out };
+	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset,
+			    .ndim = sp->n_out };
 
 	for (int i = 0; i < sp->n_out; i++) {
 		int d = find(o->label, o->t.ndim, sp->out[i]);
@@ -362,8 +371,8 @@ static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor 
 }
 
 /* `equation` is "inputs" or "inputs->output"; t are the n operands. */
-int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const struct tensor *const *t,
-	       int n, struct err *e)
+int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation,
+	       const struct tensor *const *t, int n, struct err *e)
 {
 	struct spec sp = { .n_out = 0 };
 	struct term *o = mem_array((size_t)MAX(n, 1), sizeof *o);
@@ -381,7 +390,8 @@ int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const
 		goto out;
 	if (arrow < 0)
 		implicit_output(&sp, named);
-	else if (explicit_output(&sp, (struct str){ equation.p + arrow + 2, equation.n - (size_t)arrow - 2 }, e))
+	else if (explicit_output(&sp, (struct str){ equation.p + arrow + 2,
+						    equation.n - (size_t)arrow - 2 }, e))
 		goto out;
 	for (int i = 0; i < n; i++)
 		if (drop_unused(c, &sp, &o[i], e))

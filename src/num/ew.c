@@ -62,7 +62,8 @@ struct operand {
 /* Makes elements [first, first + n) of operand k available at o->at: in place, filled with
  * one broadcast element, or converted and gathered. A broadcast block is reused while it
  * repeats the same element. */
-static void load_block(const struct job *j, int k, struct operand *o, const char *src, int64_t first, int64_t n)
+static void load_block(const struct job *j, int k, struct operand *o, const char *src,
+		       int64_t first, int64_t n)
 {
 	int size = dtype_size(j->dt[k]);
 	int64_t stride = j->inner[k], one;
@@ -117,7 +118,8 @@ static void run_inner(void *ctx, const int64_t *off, int64_t n)
 		int64_t m = MIN(end - i, (int64_t)BLOCK);
 
 		for (int k = 1; k <= j->arity; k++)
-			load_block(j, k, &s->in[k], j->data[k] + off[k] * dtype_size(j->dt[k]), i, m);
+			load_block(j, k, &s->in[k], j->data[k] + off[k] * dtype_size(j->dt[k]),
+				   i, m);
 		run_block(j, s->in, j->data[0] + off[0] * dtype_size(j->dt[0]), i, m);
 	}
 }
@@ -164,7 +166,8 @@ static void run_job(struct num_ctx *c, struct job *j)
 	else if (outer == 1)
 		pool_for(c->pool, (size_t)inner, 4 * BLOCK, part_inner, j);
 	else
-		pool_for(c->pool, (size_t)outer, (size_t)MAX(1, PARALLEL / 4 / MAX(inner, 1)), part_outer, j);
+		pool_for(c->pool, (size_t)outer, (size_t)MAX(1, PARALLEL / 4 / MAX(inner, 1)),
+			 part_outer, j);
 }
 
 /* Do both tensors lie in one storage? Then a kernel with `restrict` pointers must not write
@@ -176,8 +179,8 @@ static int shares(const struct tensor *out, const struct tensor *in)
 
 /* An element computed from an element that was never written counts as never written, too.
  * torch.where is special: only the branch that is taken counts. */
-static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
-		 int arity, struct err *e)
+static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op,
+		 const struct tensor *in, int arity, struct err *e)
 {
 	int rc = tensor_carry_undef(out, in, arity, op == NUM_where, e);
 
@@ -190,8 +193,8 @@ static int carry(struct num_ctx *c, const struct tensor *out, enum num_op op, co
 
 /* out = op(in...) over tensors that broadcast to out's shape, computed in `carrier`. A
  * missing kernel (a float operation on integers) is PyTorch's "not implemented" error. */
-static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct tensor *in,
-		   enum dtype carrier, const double *p, struct err *e)
+static int compute(struct num_ctx *c, const struct tensor *out, enum num_op op,
+		   const struct tensor *in, enum dtype carrier, const double *p, struct err *e)
 {
 	const struct num_kernel *kernel = &SIMD_PICK(num_kernels)()[op];
 	const struct tensor *ops[4] = { out, &in[0], &in[1], &in[2] };
@@ -248,7 +251,8 @@ static int order(const struct tensor_loop *l, const int64_t *shape, int d0, int 
 /* Strides of a result whose operands differ in layout: dimensions are sorted by order(),
  * innermost first, and packed densely. This insertion sort is PyTorch's; it keeps ambiguous
  * dimensions where they are. */
-static void layout(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
+static void layout(int ndim, const int64_t *shape, int nin, const struct tensor *in,
+		   int64_t *stride)
 {
 	struct tensor_loop l = { .nops = 0 };
 	int perm[TENSOR_DIMS];
@@ -286,7 +290,8 @@ static void layout(int ndim, const int64_t *shape, int nin, const struct tensor 
 
 /* The fast cases of PyTorch's layout rule: operands that all are contiguous give a contiguous
  * result, operands with equal dense strides give these strides. Everything else is layout(). */
-static void result_strides(int ndim, const int64_t *shape, int nin, const struct tensor *in, int64_t *stride)
+static void result_strides(int ndim, const int64_t *shape, int nin, const struct tensor *in,
+			   int64_t *stride)
 {
 	int contiguous = 1, alike = 1, full = -1;
 
@@ -339,7 +344,8 @@ static void call_number(struct ew_call *p, int k, const struct num_arg *a, enum 
 
 /* Promotes and broadcasts. torch.where leaves its condition out of the promotion. A float
  * operation on integers computes in the default float dtype. */
-static int call_prepare(struct num_ctx *c, struct ew_call *p, enum num_op op, const struct num_arg *args, struct err *e)
+static int call_prepare(struct num_ctx *c, struct ew_call *p, enum num_op op,
+			const struct num_arg *args, struct err *e)
 {
 	int n = info[op].arity, skip = op == NUM_where;
 
@@ -354,7 +360,8 @@ static int call_prepare(struct num_ctx *c, struct ew_call *p, enum num_op op, co
 			continue;
 		}
 		p->in[k] = *args[k].t;
-		if (tensor_broadcast_shape(&p->ndim, p->shape, args[k].t->ndim, args[k].t->shape, e))
+		if (tensor_broadcast_shape(&p->ndim, p->shape, args[k].t->ndim,
+					   args[k].t->shape, e))
 			return -1;
 	}
 	return 0;
@@ -372,8 +379,8 @@ static enum num_op for_dtype(struct num_ctx *c, enum num_op op, const struct num
 }
 
 /* A new result with PyTorch's dtype, shape and strides. */
-int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
-	      struct err *e)
+int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args,
+	      const double *p, struct err *e)
 {
 	struct ew_call call;
 	int64_t stride[TENSOR_DIMS];
@@ -393,7 +400,8 @@ int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struc
 
 /* An operand that overlaps the output is copied before it is overwritten, unless it is the
  * very same view: then each element is read before it is written. `own` holds the copy. */
-static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in, struct tensor *own, struct err *e)
+static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in,
+		  struct tensor *own, struct err *e)
 {
 	int64_t alo, ahi, blo, bhi;
 
@@ -415,8 +423,8 @@ static int settle(struct num_ctx *c, const struct tensor *out, struct tensor *in
 }
 
 /* In-place operators and out=. The text of each error is PyTorch's. */
-int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
-		   const double *p, struct err *e)
+int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op,
+		   const struct num_arg *args, const double *p, struct err *e)
 {
 	struct ew_call call;
 	struct tensor own[3] = { { .st = NULL }, { .st = NULL }, { .st = NULL } };
@@ -432,7 +440,8 @@ int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 		return -1;
 	if (call.ndim != out->ndim || memcmp(call.shape, out->shape, sizeof *call.shape * (size_t)call.ndim))
 		return err_set(e, ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
-			       SHAPE_TEXT(out->ndim, out->shape), SHAPE_TEXT(call.ndim, call.shape));
+			       SHAPE_TEXT(out->ndim, out->shape),
+			       SHAPE_TEXT(call.ndim, call.shape));
 	rc = tensor_check_writable(out, e);
 	for (int k = 0; k < info[op].arity && !rc; k++)
 		rc = settle(c, out, &call.in[k], &own[k], e);
@@ -443,13 +452,15 @@ int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, 
 }
 
 /* Shorthand for one operand without parameters. */
-int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e)
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t,
+	    struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ num_t(t) }, NULL, e);
 }
 
 /* Shorthand for two operands. Parameter 0 is 1: the alpha of add and sub. */
-int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e)
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a,
+	    struct num_arg b, struct err *e)
 {
 	return num_apply(c, out, op, (struct num_arg[]){ a, b }, (double[]){ 1, 0, 0 }, e);
 }
@@ -457,7 +468,8 @@ int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_ar
 /* Exponents that are a product, a root or a quotient: exact where pow() is only close, and
  * the same choice as PyTorch's. Returns 0 if done, 1 if the exponent is not special, -1 on
  * error. Integers take only the positive whole exponents. */
-static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, double x, struct err *e)
+static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, double x,
+		       struct err *e)
 {
 	static const struct { double x; enum num_op op; } list[] = {
 		{ 1, NUM_positive }, { 2, NUM_square }, { 3, NUM_cube }, { 0.5, NUM_sqrt },
@@ -472,7 +484,8 @@ static int pow_special(struct num_ctx *c, struct tensor *out, struct num_arg a, 
 }
 
 /* a ** b. The special exponents apply only if the exponent does not change the dtype of a. */
-int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e)
+int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b,
+	    struct err *e)
 {
 	enum dtype common = num_result_type(c, (struct num_arg[]){ a, b }, 2);
 

@@ -165,7 +165,8 @@ VM int64_t i64_floor(int64_t a) { return a; }
 VM int64_t i64_ceil(int64_t a) { return a; }
 VM int64_t i64_trunc(int64_t a) { return a; }
 VM int64_t i64_rint(int64_t a) { return a; }
-VM int64_t i64_nan_to_num(int64_t a, int64_t n, int64_t h, int64_t l) { (void)n, (void)h, (void)l; return a; }
+VM int64_t i64_nan_to_num(int64_t a, int64_t n, int64_t h,
+			  int64_t l) { (void)n, (void)h, (void)l; return a; }
 
 /* A parameter of an operation as the carrier. For integers an infinite bound (clamp without a
  * limit) becomes the extreme integer. */

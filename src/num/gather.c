@@ -28,8 +28,8 @@ static void copy_element(int size, char *d, const char *s)
 /* PyTorch's error for index v of a dimension of `size`. */
 static int bad_index(struct err *e, int64_t v, int dim, int64_t size)
 {
-	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, dim,
-		       (long long)size);
+	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld",
+		       (long long)v, dim, (long long)size);
 }
 
 /* A view of t with the shape of the index and no movement along dim. A 0-d tensor is seen as
@@ -47,8 +47,8 @@ static struct tensor along(const struct tensor *t, const struct tensor *index, i
 }
 
 /* Index dtype, rank and sizes. Along dim the index may be longer than t, elsewhere not. */
-static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather,
-		 struct err *e)
+static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index,
+		 int gather, struct err *e)
 {
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE, "%s(): Expected dtype int32/int64 for index", name);
@@ -60,7 +60,8 @@ static int check(const char *name, const struct tensor *t, int dim, const struct
 			return err_set(e, ERR_STATE,
 				       "Size does not match at dimension %d expected index %s to "
 				       "be no larger than self %s apart from dimension %d",
-				       d, SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim);
+				       d, SHAPE_TEXT(index->ndim, index->shape),
+				       SHAPE_TEXT(t->ndim, t->shape), dim);
 	return 0;
 }
 
@@ -127,8 +128,8 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 {
 	struct tensor ix, view = along(t, index, dim);
 	struct tensor_loop l;
-	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ?
-			 t->stride[dim] : 1 };
+	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1,
+			 .step = t->ndim ? t->stride[dim] : 1 };
 	int failed;
 
 	if (check("gather", t, dim, index, 1, e) || num_as(c, &ix, index, DT_I64, e))
@@ -146,8 +147,8 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	if (tensor_numel(out) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
 	failed = !j.failed && !c->hollow && tensor_any_undef(t) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0, .from_slot = 2,
-							.fn = gather_run }, e);
+		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0,
+							.from_slot = 2, .fn = gather_run }, e);
 	tensor_release(&ix);
 	if (!j.failed && !failed)
 		return 0;
@@ -206,7 +207,8 @@ static int check_scattered(const struct tensor *t, int dim, const struct tensor 
 	return bad ? err_set(e, ERR_STATE,
 			     "Expected index %s to be no larger than self %s apart from "
 			     "dimension %d and to be no larger size than src %s",
-			     SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim,
+			     SHAPE_TEXT(index->ndim, index->shape),
+			     SHAPE_TEXT(t->ndim, t->shape), dim,
 			     SHAPE_TEXT(src->ndim, src->shape)) : 0;
 }
 
@@ -218,7 +220,8 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 {
 	struct tensor ix, from, view = along(t, index, dim), part;
 	struct tensor_loop l;
-	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how, .limit = t->ndim ? t->shape[dim] : 1,
+	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how,
+			 .limit = t->ndim ? t->shape[dim] : 1,
 			 .step = t->ndim ? t->stride[dim] : 1 };
 	int failed;
 
@@ -237,7 +240,8 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 		memcpy(part.shape, index->shape, sizeof part.shape);
 	/* The loop follows the index in order, on one thread: if indices repeat, the last one
 	 * wins. */
-	tensor_loop_init(&l, index->ndim, index->shape, 3, (const struct tensor *[]){ &ix, &part, &view });
+	tensor_loop_init(&l, index->ndim, index->shape, 3,
+			 (const struct tensor *[]){ &ix, &part, &view });
 	j.data[0] = tensor_data(&ix);
 	j.data[1] = tensor_data(&from);
 	j.data[2] = tensor_data(t);
@@ -247,15 +251,16 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
 	failed = how == SCATTER_SET && !c->hollow && !j.failed && tensor_numel(index) &&
 		(t->st->undef || tensor_any_undef(&from)) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2, .from_slot = 1,
-							.fn = scatter_run }, e);
+		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2,
+							.from_slot = 1, .fn = scatter_run }, e);
 	tensor_release(&ix);
 	tensor_release(&from);
 	return failed ? -1 : j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
 }
 
 /* All indices must be in [0, size). A dry run has no contents to check. */
-static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size, struct err *e)
+static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size,
+			  struct err *e)
 {
 	struct tensor ix;
 	int bad = 0;
@@ -275,8 +280,8 @@ static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t
 
 /* t with `index` (a vector or 0-d) in place of dimension dim. A 0-d index counts as a vector
  * of one. */
-int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index,
-		     struct err *e)
+int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim,
+		     const struct tensor *index, struct err *e)
 {
 	struct num_index ix = { .n = dim + 1 };
 
@@ -338,8 +343,10 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
 		if (!rc) {
 			rc = how == SLICES_ADD ?
-				num_apply_into(c, &to, NUM_add, (struct num_arg[]){ num_t(&to), num_t(&from) },
-					       (double[]){ alpha, 0, 0 }, e) : tensor_copy(&to, &from, e);
+				num_apply_into(c, &to, NUM_add,
+					       (struct num_arg[]){ num_t(&to), num_t(&from) },
+					       (double[]){ alpha, 0, 0 }, e) :
+				tensor_copy(&to, &from, e);
 			tensor_release(&from);
 		}
 		tensor_release(&to);
@@ -349,7 +356,8 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 }
 
 /* torch.take: elements of the flattened tensor. */
-int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *index, struct err *e)
+int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct tensor *index, struct err *e)
 {
 	struct tensor flat;
 	int rc;

@@ -131,21 +131,25 @@ static double sample(const struct grid *g, const double *coords)
 }
 
 /* Charges 8 units per result. PyTorch's checks and messages. */
-int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *grid,
+int num_grid_sample(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		    const struct tensor *grid,
 		    enum num_interp mode, enum num_border border, int align, struct err *e)
 {
-	struct grid g = { .nd = x->ndim - 2, .mode = mode, .border = border, .align = align, .size = { 1, 1, 1 } };
+	struct grid g = { .nd = x->ndim - 2, .mode = mode, .border = border, .align = align,
+			  .size = { 1, 1, 1 } };
 	struct tensor d = { .st = NULL }, gr = { .st = NULL }, y = { .st = NULL };
 	int64_t shape[TENSOR_DIMS], C, points = 1, plane = 1;
 	int rc = -1;
 
-	if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim || grid->shape[0] != x->shape[0] ||
+	if ((x->ndim != 4 && x->ndim != 5) || grid->ndim != x->ndim ||
+	    grid->shape[0] != x->shape[0] ||
 	    grid->shape[grid->ndim - 1] != x->ndim - 2)
 		return err_set(e, ERR_STATE,
 			       "grid_sampler(): expected grid and input to have same batch size "
 			       "and grid to have size %d in last dimension, but got input with "
 			       "sizes %s and grid with sizes %s",
-			       x->ndim - 2, SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(grid->ndim, grid->shape));
+			       x->ndim - 2, SHAPE_TEXT(x->ndim, x->shape),
+			       SHAPE_TEXT(grid->ndim, grid->shape));
 	if (mode == INTERP_CUBIC && g.nd == 3)
 		return err_set(e, ERR_STATE, "grid_sampler(): bicubic interpolation only supports 4D input");
 	C = x->shape[1];

@@ -66,8 +66,8 @@ static void call_release(struct index_call *p)
 
 /* A bool mask of k dimensions is k index vectors, one for each dimension: the columns of
  * nonzero(). */
-static int add_mask(struct num_ctx *c, struct index_call *p, const struct tensor *t, const struct tensor *mask,
-		    int dim, struct err *e)
+static int add_mask(struct num_ctx *c, struct index_call *p, const struct tensor *t,
+		    const struct tensor *mask, int dim, struct err *e)
 {
 	struct tensor positions, col;
 
@@ -76,7 +76,8 @@ static int add_mask(struct num_ctx *c, struct index_call *p, const struct tensor
 			return err_set(e, ERR_RANGE,
 				       "The shape of the mask %s at index %d does not match the "
 				       "shape of the indexed tensor %s at index %d",
-				       SHAPE_TEXT(mask->ndim, mask->shape), i, SHAPE_TEXT(t->ndim, t->shape), dim + i);
+				       SHAPE_TEXT(mask->ndim, mask->shape), i,
+				       SHAPE_TEXT(t->ndim, t->shape), dim + i);
 	if (num_nonzero(c, &positions, mask, e))
 		return -1;
 	for (int i = 0; i < mask->ndim; i++) {
@@ -106,7 +107,8 @@ static int add_indices(struct num_ctx *c, struct index_call *p, const struct ten
 			continue;
 		}
 		if (dim >= t->ndim)
-			return err_set(e, ERR_RANGE, "too many indices for tensor of dimension %d", t->ndim);
+			return err_set(e, ERR_RANGE, "too many indices for tensor of dimension %d",
+				       t->ndim);
 		if (v && dtype_is_float(v->dt))
 			return err_set(e, ERR_RANGE, "tensors used as indices must be long, int, byte or bool tensors");
 		if (v) {
@@ -126,7 +128,8 @@ static int broadcast_indices(struct index_call *p, struct err *e)
 
 	p->ndim = 0;
 	for (int i = 0; i < p->n; i++)
-		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape, &why))
+		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape,
+					   &why))
 			return err_set(e, ERR_RANGE,
 				       "shape mismatch: indexing tensors could not be broadcast "
 				       "together with shapes %s, %s",
@@ -160,7 +163,8 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 
 /* offset[m] = sum over indexed dimensions of index * stride. Negative indices count from the
  * end. */
-static int fill_offsets(struct num_ctx *c, struct index_call *p, const struct tensor *t, struct err *e)
+static int fill_offsets(struct num_ctx *c, struct index_call *p, const struct tensor *t,
+			struct err *e)
 {
 	if (c->hollow)
 		return 0;
@@ -207,8 +211,8 @@ static int call_prepare(struct num_ctx *c, struct index_call *p, const struct te
 	}
 	for (int d = 0; d < t->ndim; d++)
 		if (!(used >> d & 1))
-			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after, t->shape[d],
-				t->stride[d]);
+			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after,
+				t->shape[d], t->stride[d]);
 	return 0;
 }
 
@@ -301,7 +305,8 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 static void move_all(const struct num_ctx *c, const struct index_call *p, const struct tensor *t,
 		     const struct tensor *dense, enum move how)
 {
-	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
+	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how,
+			   .run = tensor_numel(&p->after) };
 	int64_t rows = tensor_numel(&p->before);
 
 	loop_in_order(&b.loop, &p->after);
@@ -344,7 +349,8 @@ static int move_marks(const struct num_ctx *c, const struct index_call *p, const
 }
 
 /* t[ix]: always a copy, never a view. */
-int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
+int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	      const struct num_index *ix, struct err *e)
 {
 	struct index_call p;
 	int64_t shape[TENSOR_DIMS * 2];
@@ -365,8 +371,8 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 }
 
 /* t[ix] = value or t[ix] += value (accumulate); the value broadcasts to the shape of t[ix]. */
-int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix, const struct tensor *value,
-		  int accumulate, struct err *e)
+int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix,
+		  const struct tensor *value, int accumulate, struct err *e)
 {
 	struct index_call p;
 	struct tensor full, dense;
@@ -396,8 +402,8 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 }
 
 /* The elements of t where mask is true, after both broadcast: a vector. */
-int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask,
-		      struct err *e)
+int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		      const struct tensor *mask, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor a, b;

@@ -21,7 +21,8 @@ static void reflect_column(double *a, double *v, int64_t m, int64_t n, int64_t k
 }
 
 /* a := (I - 2 v v^T / |v|^2) a over the columns [first, n). A zero v changes nothing. */
-static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, int64_t k, int64_t first)
+static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, int64_t k,
+			     int64_t first)
 {
 	double norm = 0;
 
@@ -58,7 +59,8 @@ static void factor(double *a, double *q, double *v, int64_t m, int64_t n)
 }
 
 /* Reduced QR of a matrix: q [m, p], r [p, n]. Batches are not supported. */
-int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e)
+int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t,
+	   struct err *e)
 {
 	struct tensor a = { .st = NULL }, full = { .st = NULL }, top = { .st = NULL };
 	int64_t m, n, p;
@@ -66,11 +68,13 @@ int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct t
 	int rc = -1;
 
 	if (t->ndim != 2)
-		return err_set(e, ERR_UNSUPPORTED, "linalg.qr of a tensor with %d dimensions", t->ndim);
+		return err_set(e, ERR_UNSUPPORTED, "linalg.qr of a tensor with %d dimensions",
+			       t->ndim);
 	m = t->shape[0];
 	n = t->shape[1];
 	p = MIN(m, n);
-	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) || num_to(c, &a, t, DT_F64, e) ||
+	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) ||
+	    num_to(c, &a, t, DT_F64, e) ||
 	    num_new(c, &full, DT_F64, 2, (int64_t[]){ m, p }, e))
 		goto out;
 	if (!(v = mem_array(c->hollow ? 1 : (size_t)(m * p) + 1, sizeof *v))) {

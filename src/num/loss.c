@@ -26,7 +26,8 @@ int num_reduce_loss(struct num_ctx *c, struct tensor *t, enum num_reduction how,
 	else
 		rc = num_sum(c, &r, t, NULL, 0, -1, e);
 	if (!rc && how == REDUCE_BATCHMEAN) {
-		rc = num_apply_into(c, &r, NUM_div, (struct num_arg[]){ num_t(&r), num_i(batch) }, NULL, e);
+		rc = num_apply_into(c, &r, NUM_div, (struct num_arg[]){ num_t(&r), num_i(batch) },
+				    NULL, e);
 		if (rc)
 			tensor_release(&r);
 	}
@@ -61,8 +62,8 @@ static double class_weight(const struct nll *l, int64_t k)
 
 /* Position i of sample n: its loss, its weight, and the sum of the losses of all classes,
  * which label smoothing mixes in. An ignored target gives zeros. */
-static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, double *weight, double *smooth,
-		    struct err *e)
+static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, double *weight,
+		    double *smooth, struct err *e)
 {
 	int64_t k = ((int64_t *)tensor_data(&l->target))[n * l->inner + i], base = n * l->C * l->inner + i;
 
@@ -81,7 +82,8 @@ static int one_loss(const struct nll *l, int64_t n, int64_t i, double *loss, dou
 
 /* Shapes, in the order of PyTorch's checks. `want` is the shape of x without its class
  * dimension. */
-static int check_nll(const struct tensor *x, const struct tensor *target, const struct tensor *weight, struct err *e)
+static int check_nll(const struct tensor *x, const struct tensor *target,
+		     const struct tensor *weight, struct err *e)
 {
 	int classes = x->ndim == 1 ? 0 : 1;
 	int64_t want[TENSOR_DIMS];
@@ -103,22 +105,26 @@ static int check_nll(const struct tensor *x, const struct tensor *target, const 
 			       (long long)target->shape[0]);
 	for (int i = 0; i < n; i++)
 		if (target->ndim != n || target->shape[i] != want[i])
-			return err_set(e, ERR_STATE, "Expected target size %s, got %s", SHAPE_TEXT(n, want),
+			return err_set(e, ERR_STATE, "Expected target size %s, got %s",
+				       SHAPE_TEXT(n, want),
 				       SHAPE_TEXT(target->ndim, target->shape));
 	if (dtype_is_float(target->dt))
-		return err_set(e, ERR_STATE, "expected scalar type Long but found %s", num_type_name(target->dt));
+		return err_set(e, ERR_STATE, "expected scalar type Long but found %s",
+			       num_type_name(target->dt));
 	if (weight && (weight->ndim != 1 || weight->shape[0] != x->shape[classes]))
 		return err_set(e, ERR_STATE,
 			       "weight tensor should be defined either for all %lld classes or "
 			       "no classes but got weight tensor of shape: %s",
-			       (long long)x->shape[classes], SHAPE_TEXT(weight->ndim, weight->shape));
+			       (long long)x->shape[classes],
+			       SHAPE_TEXT(weight->ndim, weight->shape));
 	return 0;
 }
 
 /* All positions: losses into `each` (may be NULL), the total into *sum, the sum of weights
  * into *weights.
  *     loss = (1 - smoothing) * nll + smoothing / C * sum over classes */
-static int run_nll(const struct nll *l, struct tensor *each, double *sum, double *weights, struct err *e)
+static int run_nll(const struct nll *l, struct tensor *each, double *sum, double *weights,
+		   struct err *e)
 {
 	double total = 0, smooth_total = 0;
 
@@ -143,8 +149,8 @@ static int run_nll(const struct nll *l, struct tensor *each, double *sum, double
 /* The mean divides by the weights of the targets that count, so an ignored target does not
  * count. All targets ignored gives 0 / 0 = NaN, as in PyTorch. A dry run makes the shape
  * only. */
-int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp, const struct tensor *target,
-		 const struct num_nll *p, struct err *e)
+int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp,
+		 const struct tensor *target, const struct num_nll *p, struct err *e)
 {
 	struct nll l = { .ignore = p->ignore, .smoothing = p->smoothing, .inner = 1 };
 	struct tensor each = { .st = NULL };
@@ -160,7 +166,8 @@ int num_nll_loss(struct num_ctx *c, struct tensor *out, const struct tensor *log
 	l.C = logp->shape[classes];
 	for (int i = 2; i < logp->ndim; i++)
 		l.inner *= logp->shape[i];
-	if (num_as(c, &l.logp, logp, dtype_carrier(logp->dt), e) || num_as(c, &l.target, target, DT_I64, e) ||
+	if (num_as(c, &l.logp, logp, dtype_carrier(logp->dt), e) ||
+	    num_as(c, &l.target, target, DT_I64, e) ||
 	    (p->weight && num_as(c, &l.weight, p->weight, DT_F64, e)))
 		goto out;
 	if (p->how == REDUCE_NONE ? num_new(c, &each, DT_F64, target->ndim, target->shape, e)
@@ -189,8 +196,8 @@ out:
 
 /* Cross entropy with class probabilities t [N, C, inner]: -sum over k of t'[k] logp[k] w[k],
  * with t' = (1 - smoothing) t + smoothing / C. */
-static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp, const struct tensor *target,
-		     const struct num_nll *p, struct err *e)
+static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor *logp,
+		     const struct tensor *target, const struct num_nll *p, struct err *e)
 {
 	struct tensor x = { .st = NULL }, t = { .st = NULL }, w = { .st = NULL }, y = { .st = NULL };
 	int classes = logp->ndim == 1 ? 0 : 1, n = 0, rc = -1;
@@ -208,7 +215,8 @@ static int soft_loss(struct num_ctx *c, struct tensor *out, const struct tensor 
 	for (int i = 2; i < logp->ndim; i++)
 		inner *= logp->shape[i];
 	if (num_as(c, &x, logp, DT_F64, e) || num_as(c, &t, target, DT_F64, e) ||
-	    (p->weight && num_as(c, &w, p->weight, DT_F64, e)) || num_new(c, &y, DT_F64, n, shape, e))
+	    (p->weight && num_as(c, &w, p->weight, DT_F64, e)) ||
+	    num_new(c, &y, DT_F64, n, shape, e))
 		goto out;
 	for (int64_t i = 0; i < N * inner && !c->hollow; i++) {
 		double s = 0;
@@ -244,8 +252,8 @@ out:
 }
 
 /* A target with the shape of x holds probabilities, any other holds class indices. */
-int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *target,
-		      const struct num_nll *p, struct err *e)
+int num_cross_entropy(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		      const struct tensor *target, const struct num_nll *p, struct err *e)
 {
 	struct tensor logp, wide;
 	int rc;

@@ -15,8 +15,8 @@ static double number(struct num_arg a)
 
 /* n = ceil((end - start) / step) elements start + i * step. Integers are computed exactly;
  * floats in double from the index, not by repeated addition. The messages are PyTorch's. */
-int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, struct num_arg end, struct num_arg step,
-	       enum dtype dt, struct err *e)
+int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, struct num_arg end,
+	       struct num_arg step, enum dtype dt, struct err *e)
 {
 	double a = number(start), b = number(end), s = number(step), n;
 	int whole = start.kind != NUM_FLOAT && end.kind != NUM_FLOAT && step.kind != NUM_FLOAT && !dtype_is_float(dt);
@@ -48,8 +48,8 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 /* n values from start to end: start + i * step for the first half, end - (n - 1 - i) * step
  * for the second, as PyTorch computes them, in the precision of the dtype. Both ends are
  * exact. */
-int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n, enum dtype dt,
-		 struct err *e)
+int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n,
+		 enum dtype dt, struct err *e)
 {
 	double step;
 	float fs = (float)start, fe = (float)end, fstep;
@@ -76,10 +76,12 @@ int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end
 }
 
 /* [n, m] with ones on the diagonal. */
-int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dtype dt, struct err *e)
+int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dtype dt,
+	    struct err *e)
 {
 	if (n < 0 || m < 0)
-		return err_set(e, ERR_STATE, "n must be greater or equal to 0, got %lld", (long long)MIN(n, m));
+		return err_set(e, ERR_STATE, "n must be greater or equal to 0, got %lld",
+			       (long long)MIN(n, m));
 	if (num_new(c, out, dt, 2, (int64_t[]){ n, m }, e))
 		return -1;
 	if (c->hollow)
@@ -92,7 +94,8 @@ int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dt
 
 /* t [...] of class indices gives [..., classes]. classes = -1: the largest index plus 1,
  * which a dry run cannot know. */
-int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t classes, struct err *e)
+int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t classes,
+		struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], n = tensor_numel(t), most = -1, *x;
 	struct tensor d;
@@ -155,7 +158,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	int nl = a->ndim - 2, rc = -1;
 
 	if (a->ndim < 2 || b->ndim < 2)
-		return err_set(e, ERR_STATE, "cdist only supports at least 2D tensors, X1 got: %dD", a->ndim);
+		return err_set(e, ERR_STATE, "cdist only supports at least 2D tensors, X1 got: %dD",
+			       a->ndim);
 	if (!(p >= 0))
 		return err_set(e, ERR_STATE, "cdist only supports non-negative p values");
 	P = a->shape[a->ndim - 2];
@@ -163,8 +167,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	R = b->shape[b->ndim - 2];
 	if (b->shape[b->ndim - 1] != M)
 		return err_set(e, ERR_STATE,
-			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
-			       (long long)b->shape[b->ndim - 1]);
+			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
+			       (long long)M, (long long)b->shape[b->ndim - 1]);
 	/* Leading dimensions broadcast. Both sides are laid out in full, so element i of the
 	 * result finds its rows by division: row i / R of a, row (i / (P R)) R + i % R of b. */
 	memcpy(lead, a->shape, sizeof lead);
@@ -177,7 +181,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	for (int i = 0; i < nl; i++)
 		B *= lead[i];
 	lead[nl] = R;
-	if (tensor_expand(&fb, b, nl + 2, lead, e) || num_as(c, &x, &fa, DT_F64, e) || num_as(c, &y, &fb, DT_F64, e))
+	if (tensor_expand(&fb, b, nl + 2, lead, e) || num_as(c, &x, &fa, DT_F64, e) ||
+	    num_as(c, &y, &fb, DT_F64, e))
 		goto out;
 	lead[nl] = P;
 	lead[nl + 1] = R;

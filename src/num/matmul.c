@@ -29,10 +29,11 @@ static void gemv(const struct num_gemm *g)
 	int rows = (int)(g->ta ? g->k : g->m), cols = (int)(g->ta ? g->m : g->k);
 
 	if (g->dt == DT_F32)
-		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda, g->b, incx,
-			    (float)g->beta, g->c, incy);
+		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda,
+			    g->b, incx, (float)g->beta, g->c, incy);
 	else
-		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx, g->beta, g->c, incy);
+		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx,
+			    g->beta, g->c, incy);
 }
 
 /* A few float rows times a transposed matrix, as in a linear layer on a small batch. BLAS
@@ -58,7 +59,8 @@ void num_gemm(const struct num_gemm *g)
 		cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)g->alpha, g->a, lda, g->b, ldb,
 			    (float)g->beta, g->c, ldc);
 	else
-		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta, g->c, ldc);
+		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta,
+			    g->c, ldc);
 }
 
 /* Thread body: rows [begin, end) of C in parts of ROWS_PER_PART. */
@@ -111,7 +113,8 @@ static int fits_blas(int64_t rows, int64_t cols, int64_t rs, int64_t cs)
 }
 
 /* t as it is, t as a transposed matrix, or a dense copy in the carrier. */
-static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor *t, enum dtype carrier, struct err *e)
+static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor *t,
+		      enum dtype carrier, struct err *e)
 {
 	int r = t->ndim - 2, k = t->ndim - 1;
 
@@ -144,7 +147,8 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 }
 
 /* out [m, n] = a [m, k] b [k, n] of integers, modulo 2^64. */
-static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m, int64_t n, int64_t k)
+static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m, int64_t n,
+		     int64_t k)
 {
 	memset(out, 0, (size_t)(m * n) * sizeof *out);
 	for (int64_t i = 0; i < m; i++)
@@ -172,15 +176,16 @@ static int same_dtype(const struct tensor *a, const struct tensor *b, struct err
 }
 
 /* Batches of integer products. */
-static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int64_t batch,
-		   struct err *e)
+static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, int64_t batch, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL };
 	int64_t m = a->shape[a->ndim - 2], k = a->shape[a->ndim - 1], n = b->shape[b->ndim - 1];
 	int rc = num_as(c, &x, a, DT_I64, e) || num_as(c, &y, b, DT_I64, e);
 
 	for (int64_t i = 0; i < batch && !rc; i++)
-		int_gemm((int64_t *)tensor_data(&x) + i * m * k, (int64_t *)tensor_data(&y) + i * k * n,
+		int_gemm((int64_t *)tensor_data(&x) + i * m * k,
+			 (int64_t *)tensor_data(&y) + i * k * n,
 			 (int64_t *)tensor_data(out) + i * m * n, m, n, k);
 	tensor_release(&x);
 	tensor_release(&y);
@@ -213,8 +218,8 @@ static void bmm_range(void *ctx, size_t begin, size_t end)
 
 /* out [batch, m, n] = a b. A single product is cut by rows, a batch by entries. k = 0 gives
  * zeros. */
-static int float_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		     int64_t batch, struct err *e)
+static int float_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		     const struct tensor *b, int64_t batch, struct err *e)
 {
 	enum dtype carrier = dtype_carrier(a->dt);
 	struct bmm_job j = { .g = { .dt = carrier, .alpha = 1 }, .c = tensor_data(out) };
@@ -251,12 +256,13 @@ out:
 	return rc;
 }
 
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e);
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e);
 
 /* The product of a [B, M, K] or [M, K] with b of the same rank. The caller has checked the
  * shapes. The result is computed in the carrier and rounded once to a's dtype. */
-static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, struct err *e)
 {
 	int64_t m = a->shape[a->ndim - 2], k = a->shape[a->ndim - 1], n = b->shape[b->ndim - 1];
 	int64_t batch = a->ndim == 3 ? a->shape[0] : 1;
@@ -267,7 +273,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) ||
 	    num_charge(c, (uint64_t)batch * (uint64_t)m * (uint64_t)n * (uint64_t)MAX(k, 1), e))
 		return -1;
-	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } :
+	if (num_new(c, out, dtype_carrier(a->dt), a->ndim,
+		    a->ndim == 3 ? (int64_t[]){ batch, m, n } :
 		    (int64_t[]){ m, n }, e))
 		return -1;
 	if (c->hollow || !tensor_numel(out))
@@ -282,8 +289,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 
 /* The product of operands rounded to TF32. The context copy without the flag ends the
  * recursion. */
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e)
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e)
 {
 	struct num_ctx plain = *c;
 	struct tensor x, y;
@@ -302,19 +309,21 @@ static int cut_product(struct num_ctx *c, struct tensor *out, const struct tenso
 }
 
 /* [M, K] x [K, N], with PyTorch's messages. */
-int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	   struct err *e)
 {
 	if (a->ndim != 2 || b->ndim != 2)
 		return err_set(e, ERR_STATE, "%s must be a matrix", a->ndim != 2 ? "self" : "mat2");
 	if (a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0],
-			       (long long)b->shape[1]);
+			       (long long)a->shape[0], (long long)a->shape[1],
+			       (long long)b->shape[0], (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
 /* [B, M, K] x [B, K, N], with PyTorch's messages. */
-int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	    struct err *e)
 {
 	if (a->ndim != 3 || b->ndim != 3)
 		return err_set(e, ERR_STATE, "batch%d must be a 3D tensor", a->ndim != 3 ? 1 : 2);
@@ -322,15 +331,16 @@ int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const
 		return err_set(e, ERR_STATE,
 			       "Expected size for first two dimensions of batch2 tensor to be: "
 			       "[%lld, %lld] but got: [%lld, %lld].",
-			       (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0],
-			       (long long)b->shape[1]);
+			       (long long)a->shape[0], (long long)a->shape[2],
+			       (long long)b->shape[0], (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
 /* --- matmul --------------------------------------------------------------------------------------- */
 
 /* Two vectors: [1, K] x [K, 1], seen as a 0-d tensor. */
-static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+	       const struct tensor *b, struct err *e)
 {
 	struct tensor x, y, r;
 	int rc;
@@ -340,8 +350,8 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] "
 			       "to have the same number of elements, but got %lld and %lld "
 			       "elements respectively",
-			       (long long)a->shape[0], (long long)b->shape[0], (long long)a->shape[0],
-			       (long long)b->shape[0]);
+			       (long long)a->shape[0], (long long)b->shape[0],
+			       (long long)a->shape[0], (long long)b->shape[0]);
 	if (tensor_unsqueeze(&x, a, 0, e))
 		return -1;
 	if (tensor_unsqueeze(&y, b, 1, e)) {
@@ -359,7 +369,8 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 }
 
 /* [..., M, K] x [K, N] as one product [rows, K] x [K, N] over all leading dimensions. */
-static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		  const struct tensor *b, struct err *e)
 {
 	struct tensor flat, r;
 	int64_t shape[TENSOR_DIMS], rows = 1, k = a->shape[a->ndim - 1];
@@ -369,7 +380,8 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 		rows *= shape[i] = a->shape[i];
 	if (k != b->shape[0])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)rows, (long long)k, (long long)b->shape[0], (long long)b->shape[1]);
+			       (long long)rows, (long long)k, (long long)b->shape[0],
+			       (long long)b->shape[1]);
 	shape[a->ndim - 1] = b->shape[1];
 	if (num_reshape(c, &flat, a, 2, (int64_t[]){ rows, k }, e))
 		return -1;
@@ -404,7 +416,8 @@ static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tens
 }
 
 /* [..., M, K] x [..., K, N] with broadcast leading dimensions. */
-static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, r = { .st = NULL };
 	int64_t batch[TENSOR_DIMS];
@@ -414,7 +427,8 @@ static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a
 		batch[i] = a->shape[i];
 	if (tensor_broadcast_shape(&nb, batch, b->ndim - 2, b->shape, e))
 		return -1;
-	if (expand_batch(c, &x, a, nb, batch, e) || expand_batch(c, &y, b, nb, batch, e) || num_bmm(c, &r, &x, &y, e))
+	if (expand_batch(c, &x, a, nb, batch, e) || expand_batch(c, &y, b, nb, batch, e) ||
+	    num_bmm(c, &r, &x, &y, e))
 		goto out;
 	batch[nb] = r.shape[1];
 	batch[nb + 1] = r.shape[2];
@@ -428,16 +442,16 @@ out:
 
 /* A vector operand becomes a matrix of one row (left) or one column (right). The added
  * dimension is selected away again. */
-static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e)
+static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e)
 {
 	struct tensor m, r;
 	int left = a->ndim == 1, rc;
 
 	if (!left && a->ndim == 2 && a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-			       (long long)a->shape[0], (long long)a->shape[0], (long long)a->shape[1],
-			       (long long)b->shape[0]);
+			       (long long)a->shape[0], (long long)a->shape[0],
+			       (long long)a->shape[1], (long long)b->shape[0]);
 	if (tensor_unsqueeze(&m, left ? a : b, left ? 0 : 1, e))
 		return -1;
 	rc = num_matmul(c, &r, left ? &m : a, left ? b : &m, e);
@@ -450,7 +464,8 @@ static int with_vector(struct num_ctx *c, struct tensor *out, const struct tenso
 }
 
 /* torch.matmul: chooses by the ranks of the operands, as PyTorch does. */
-int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+	       const struct tensor *b, struct err *e)
 {
 	if (a->ndim == 0 || b->ndim == 0)
 		return err_set(e, ERR_STATE,
@@ -469,7 +484,8 @@ int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 
 /* The addend of addmm has the dtype of the product and no more dimensions. The messages are
  * PyTorch's. */
-static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b, struct err *e)
+static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b,
+		       struct err *e)
 {
 	int nd = MIN(a->ndim, b->ndim);
 
@@ -483,7 +499,8 @@ static int check_added(const struct tensor *x, const struct tensor *a, const str
 			       "provided (%d) must be greater or equal to the number of "
 			       "dimensions in the tensor (%d)",
 			       num_type_name(x->dt), SHAPE_TEXT(x->ndim, x->shape),
-			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2, x->ndim);
+			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2,
+			       x->ndim);
 	return 0;
 }
 
@@ -513,8 +530,8 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 
 /* x [..., K], w [N, K], b [N] gives x w^T + b [..., N]. w may be a vector: then the result is
  * [...]. */
-int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
-	       const struct tensor *b, struct err *e)
+int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+	       const struct tensor *w, const struct tensor *b, struct err *e)
 {
 	struct tensor wt, r;
 	int rc;

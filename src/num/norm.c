@@ -30,16 +30,18 @@ static void affine_range(void *ctx, size_t begin, size_t end)
 	const struct affine_job *j = ctx;
 
 	for (int64_t r = (int64_t)begin; r < (int64_t)end; r++)
-		j->k->affine(j->y + r * j->n * j->size, j->x + r * j->n * j->size, j->n, j->scale[r % j->period],
-			     j->shift[r % j->period]);
+		j->k->affine(j->y + r * j->n * j->size, j->x + r * j->n * j->size, j->n,
+			     j->scale[r % j->period], j->shift[r % j->period]);
 }
 
 /* Rows of about 16384 elements in total make a parallel part. */
-static void apply_affine(struct num_ctx *c, struct tensor *y, const struct tensor *x, int64_t rows, int64_t n,
-			 const double *scale, const double *shift, int64_t period)
+static void apply_affine(struct num_ctx *c, struct tensor *y, const struct tensor *x, int64_t rows,
+			 int64_t n, const double *scale, const double *shift, int64_t period)
 {
-	struct affine_job j = { .k = SIMD_PICK(num_rows)(x->dt), .y = tensor_data(y), .x = tensor_data(x), .n = n,
-				.size = dtype_size(x->dt), .scale = scale, .shift = shift, .period = period };
+	struct affine_job j = { .k = SIMD_PICK(num_rows)(x->dt), .y = tensor_data(y),
+				.x = tensor_data(x), .n = n,
+				.size = dtype_size(x->dt), .scale = scale, .shift = shift,
+				.period = period };
 
 	if (n > 0)
 		pool_for(c->pool, (size_t)rows, (size_t)MAX(1, 16384 / n), affine_range, &j);
@@ -55,14 +57,15 @@ static double element(const struct tensor *t, int64_t i)
 static int check_param(const struct tensor *t, int64_t want, const char *name, struct err *e)
 {
 	if (t && (t->ndim != 1 || t->shape[0] != want))
-		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, (long long)want,
-			       (long long)tensor_numel(t));
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name,
+			       (long long)want, (long long)tensor_numel(t));
 	return 0;
 }
 
 /* Instance norm repeats its vectors for every image in PyTorch, so its message counts N * C
  * elements. */
-static int check_repeated(const struct tensor *t, const struct tensor *x, const char *name, struct err *e)
+static int check_repeated(const struct tensor *t, const struct tensor *x, const char *name,
+			  struct err *e)
 {
 	long long N = x->shape[0], C = x->shape[1];
 
@@ -71,8 +74,8 @@ static int check_repeated(const struct tensor *t, const struct tensor *x, const 
 			       "Number of dimensions of repeat dims can not be smaller than "
 			       "number of dimensions of tensor");
 	if (t && (t->ndim != 1 || t->shape[0] != C))
-		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C,
-			       N * (long long)tensor_numel(t));
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name,
+			       N * C, N * (long long)tensor_numel(t));
 	return 0;
 }
 
@@ -122,7 +125,8 @@ static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct n
 		if (p->mean)
 			update_running(p->mean, i, mean[i], p->momentum);
 		if (p->var)
-			update_running(p->var, i, var[i] * (double)n / (double)(n - 1), p->momentum);
+			update_running(p->var, i, var[i] * (double)n / (double)(n - 1),
+				       p->momentum);
 	}
 	return 0;
 }
@@ -141,8 +145,8 @@ static int check_batch(const struct tensor *x, const struct num_batch_norm *p, s
 
 /* The affine step for planes of few elements: scale and shift [1, C, 1...] broadcast over x
  * by the elementwise engine. */
-static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tensor *x, const double *scale,
-			  const double *shift, struct err *e)
+static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tensor *x,
+			  const double *scale, const double *shift, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
@@ -260,7 +264,8 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 		t[i] = scale;
 		t[N * C + i] = (b ? element(b, ch) : 0) - s[g] * scale;
 	}
-	apply_affine(c, &y, &d, N * C, inner, s + 2 * N * groups, s + 2 * N * groups + N * C, N * C);
+	apply_affine(c, &y, &d, N * C, inner, s + 2 * N * groups, s + 2 * N * groups + N * C,
+		     N * C);
 	if (num_settle(c, &y, x->dt, e))
 		goto out;
 	*out = y;
@@ -276,7 +281,8 @@ out:
 
 /* Running statistics of instance norm: the mean over the batch of the statistics of each
  * image. */
-static int update_instance(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p, struct err *e)
+static int update_instance(struct num_ctx *c, const struct tensor *x,
+			   const struct num_batch_norm *p, struct err *e)
 {
 	int64_t N = x->shape[0], C = x->shape[1], n = N > 0 && C > 0 ? tensor_numel(x) / (N * C) : 0;
 	double *s = num_array(c, c->hollow ? 1 : 2 * N * C + 1, sizeof *s, e);
@@ -304,15 +310,16 @@ static int update_instance(struct num_ctx *c, const struct tensor *x, const stru
 
 /* Group norm with one channel per group. Without input statistics it is batch norm with the
  * running ones. */
-int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p,
-		      int use_input_stats, struct err *e)
+int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		      const struct num_batch_norm *p, int use_input_stats, struct err *e)
 {
 	struct num_batch_norm fixed = *p;
 
 	if (x->ndim < 2)
 		return err_set(e, ERR_FORMAT, "expected 3D input (got %dD input)", x->ndim);
 	if (!use_input_stats) {
-		if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e))
+		if (check_repeated(p->mean, x, "running_mean", e) ||
+		    check_repeated(p->var, x, "running_var", e))
 			return -1;
 		fixed.training = 0;
 		return num_batch_norm(c, out, x, &fixed, e);
@@ -321,7 +328,8 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 		return err_set(e, ERR_FORMAT,
 			       "Expected more than 1 spatial element when training, got input size torch.Size(%s)",
 			       SHAPE_TEXT(x->ndim, x->shape));
-	if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e) ||
+	if (check_repeated(p->mean, x, "running_mean", e) ||
+	    check_repeated(p->var, x, "running_var", e) ||
 	    check_repeated(p->weight, x, "weight", e) || check_repeated(p->bias, x, "bias", e))
 		return -1;
 	if (p->mean && p->var && update_instance(c, x, p, e))
@@ -361,7 +369,8 @@ static int check_layer(const struct tensor *x, int nd, const int64_t *shape, con
 	if (!ok)
 		return err_set(e, ERR_STATE,
 			       "Given normalized_shape=%s, expected input with shape [*, %s, but got input of size%s",
-			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1, SHAPE_TEXT(x->ndim, x->shape));
+			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1,
+			       SHAPE_TEXT(x->ndim, x->shape));
 	if (w && (w->ndim != nd || memcmp(w->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
 			       "Expected weight to be of same shape as normalized_shape, but got "
@@ -376,8 +385,10 @@ static int check_layer(const struct tensor *x, int nd, const int64_t *shape, con
 }
 
 /* rms: y = x / sqrt(mean(x^2) + eps) * w. */
-int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *shape,
-		   const struct tensor *w, const struct tensor *b, double eps, int rms, struct err *e)
+int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd,
+		   const int64_t *shape,
+		   const struct tensor *w, const struct tensor *b, double eps, int rms,
+		   struct err *e)
 {
 	struct layer_job j = { .n = 1, .rms = rms, .eps = eps };
 	enum dtype carrier = dtype_carrier(x->dt);
@@ -394,7 +405,8 @@ int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	    num_charge(c, (uint64_t)tensor_numel(x), e))
 		goto out;
 	if (tensor_numel(x))
-		pool_for(c->pool, (size_t)(tensor_numel(x) / j.n), (size_t)MAX(1, 16384 / j.n), layer_range, &j);
+		pool_for(c->pool, (size_t)(tensor_numel(x) / j.n), (size_t)MAX(1, 16384 / j.n),
+			 layer_range, &j);
 	if (num_settle(c, &j.y, x->dt, e))
 		goto out;
 	*out = j.y;
@@ -412,8 +424,8 @@ out:
 
 /* y = x / (k + alpha / size * sum of x^2 over `size` neighbouring channels)^beta. The window
  * of channel ch is [ch - size / 2, ch + (size - 1) / 2], cut at the ends; x [N, C, ...]. */
-int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t size, double alpha,
-			    double beta, double k, struct err *e)
+int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+			    int64_t size, double alpha, double beta, double k, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL };
 	int64_t C, inner = 1, before, after;
@@ -461,7 +473,8 @@ int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x,
 
 	if (num_norm(c, &n, x, p, &(struct num_dims){ .v = { dim }, .n = 1 }, 1, e))
 		return -1;
-	rc = num_apply(c, &m, NUM_clamp_min, (struct num_arg[]){ num_t(&n) }, (double[]){ eps, 0, 0 }, e);
+	rc = num_apply(c, &m, NUM_clamp_min, (struct num_arg[]){ num_t(&n) },
+		       (double[]){ eps, 0, 0 }, e);
 	tensor_release(&n);
 	if (rc)
 		return -1;

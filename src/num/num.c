@@ -21,8 +21,10 @@ void num_init(void)
 		openblas_set_num_threads(1);
 	/* The first product makes the library allocate memory and start its threads. A
 	 * process must have this behind it before it enters a sandbox. */
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);
-	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0, d, 64);
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f,
+		    c, 64);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0,
+		    d, 64);
 	/* Results of a few megabytes come and go with every operator. If free() returned them
 	 * to the kernel, each result would be faulted in again page by page. */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -33,7 +35,8 @@ void num_init(void)
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
 {
 	if (c->charge && !c->hollow && c->charge(c->arg, work))
-		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)work);
+		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations",
+			       (unsigned long long)work);
 	return 0;
 }
 
@@ -42,7 +45,8 @@ int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
 int num_scratch(struct num_ctx *c, int64_t bytes, struct err *e)
 {
 	if (c->scratch && c->scratch(c->arg, bytes))
-		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes",
+			       (long long)bytes);
 	return 0;
 }
 
@@ -58,7 +62,8 @@ void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e)
 		return NULL;
 	p = mem_array((size_t)n, size);
 	if (!p)
-		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
+		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes",
+			(long long)bytes);
 	return p;
 }
 
@@ -77,8 +82,8 @@ static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *s
 	return 0;
 }
 
-int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		    const int64_t *stride, struct err *e)
+int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim,
+		    const int64_t *shape, const int64_t *stride, struct err *e)
 {
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
@@ -87,7 +92,8 @@ int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim
 	return tensor_new_strided_in(c->budget, t, dt, ndim, shape, stride, e);
 }
 
-int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+	    struct err *e)
 {
 	int64_t stride[TENSOR_DIMS];
 
@@ -104,7 +110,8 @@ int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const 
 
 /* A dense tensor keeps its strides, any other gives a contiguous result, as torch.empty_like
  * does. */
-int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e)
+int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like,
+		 struct err *e)
 {
 	if (tensor_is_dense(like))
 		return num_new_strided(c, t, dt, like->ndim, like->shape, like->stride, e);
@@ -120,7 +127,8 @@ static int copied(struct tensor *out, const struct tensor *t, struct err *e)
 	return -1;
 }
 
-int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e)
 {
 	return num_new(c, out, dt, t->ndim, t->shape, e) || copied(out, t, e) ? -1 : 0;
 }
@@ -132,7 +140,8 @@ int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, str
 
 /* A reference if t already is dense and of the dtype, else a copy. The caller releases it
  * either way and must not write to it. */
-int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e)
 {
 	if (t->dt != dt || !tensor_is_contiguous(t))
 		return num_to(c, out, t, dt, e);
@@ -142,8 +151,8 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 }
 
 /* tensor_view gets no error here: its failure means that the strides need a copy. */
-int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
-		struct err *e)
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim,
+		const int64_t *shape, struct err *e)
 {
 	int64_t full[TENSOR_DIMS];
 	struct tensor dense;

@@ -44,22 +44,26 @@ struct num_ctx {
  * freed memory is kept for the next result. Calling it again is harmless. */
 void num_init(void);
 
-int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e);
-int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		    const int64_t *stride, struct err *e);
+int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+	    struct err *e);
+int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim,
+		    const int64_t *shape, const int64_t *stride, struct err *e);
 /* The strides of `like` if it is dense in some order, as torch.empty_like. */
-int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e);
+int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like,
+		 struct err *e);
 /* num_to makes a dense copy in `dt`; num_as gives a reference if t already is dense and of
  * that dtype. */
-int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
-int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e);
+int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e);
+int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e);
 int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);   /* keeps strides */
 /* A dense copy without the mantissa bits that TF32 lacks. They are cut off, not rounded, as
  * in tensor cores. */
 int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e);
 /* A view if the strides allow it, else a dense copy. */
-int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
-		struct err *e);
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim,
+		const int64_t *shape, struct err *e);
 /* To be called before work is done and before working memory is taken. */
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e);
 int num_scratch(struct num_ctx *c, int64_t bytes, struct err *e);
@@ -106,19 +110,23 @@ enum num_op {
 	NUM_OPS
 };
 
-struct num_op_info { const char *name; int arity; enum { NUM_SAME, NUM_BOOL_OUT, NUM_FLOAT_OUT } result; };
+struct num_op_info { const char *name; int arity; enum { NUM_SAME, NUM_BOOL_OUT,
+							 NUM_FLOAT_OUT } result; };
 const struct num_op_info *num_op_info(enum num_op op);
 
 /* p: up to three parameters of the operation, or NULL if it has none. */
-int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args, const double *p,
-	      struct err *e);
+int num_apply(struct num_ctx *c, struct tensor *out, enum num_op op, const struct num_arg *args,
+	      const double *p, struct err *e);
 /* Writes to an existing tensor (in-place operators, out=). Its dtype must be able to hold the
  * category of the result and its shape must be the broadcast shape. */
-int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op, const struct num_arg *args,
-		   const double *p, struct err *e);
-int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t, struct err *e);
-int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a, struct num_arg b, struct err *e);
+int num_apply_into(struct num_ctx *c, const struct tensor *out, enum num_op op,
+		   const struct num_arg *args, const double *p, struct err *e);
+int num_op1(struct num_ctx *c, struct tensor *out, enum num_op op, const struct tensor *t,
+	    struct err *e);
+int num_op2(struct num_ctx *c, struct tensor *out, enum num_op op, struct num_arg a,
+	    struct num_arg b, struct err *e);
 /* pow with PyTorch's special cases for a number as exponent. */
-int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b, struct err *e);
+int num_pow(struct num_ctx *c, struct tensor *out, struct num_arg a, struct num_arg b,
+	    struct err *e);
 
 #endif

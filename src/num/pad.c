@@ -14,14 +14,16 @@ static int padded_size(int64_t n, int64_t lo, int64_t hi, int64_t *out, struct e
 {
 	if (n + MIN(lo, 0) < 0 || n + MIN(lo, 0) + MIN(hi, 0) < 0)
 		return err_set(e, ERR_STATE, "narrow(): length must be non-negative.");
-	if (ck_add64(n + MIN(lo, 0) + MIN(hi, 0), MAX(lo, 0), out) || ck_add64(*out, MAX(hi, 0), out))
+	if (ck_add64(n + MIN(lo, 0) + MIN(hi, 0), MAX(lo, 0), out) ||
+	    ck_add64(*out, MAX(hi, 0), out))
 		return err_set(e, ERR_STATE, "Storage size calculation overflowed");
 	return 0;
 }
 
 /* One dimension: narrows `from` to the part of the input that stays and `to` to where it
  * goes. Both are views; the old references are released. */
-static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64_t hi, struct err *e)
+static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64_t hi,
+		struct err *e)
 {
 	struct tensor a, b;
 	int64_t n = from->shape[d], m = to->shape[d];
@@ -41,8 +43,8 @@ static int crop(struct tensor *from, struct tensor *to, int d, int64_t lo, int64
 
 /* Fills the result with `value` and copies what stays of t into the middle. pads has (lo, hi)
  * pairs from the last dimension on. */
-static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
-			double value, struct err *e)
+static int pad_constant(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+			const int64_t *pads, double value, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor from = *t, to;
@@ -84,7 +86,8 @@ static int64_t source_of(int64_t i, int64_t n, enum num_pad mode)
 }
 
 /* PyTorch's limits: reflection below n on each side, circular padding at most n. */
-static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum num_pad mode, struct err *e)
+static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum num_pad mode,
+		     struct err *e)
 {
 	int64_t n = t->shape[d];
 
@@ -105,8 +108,8 @@ static int check_pad(const struct tensor *t, int d, int64_t lo, int64_t hi, enum
 }
 
 /* One dimension of a non-constant padding, as an index_select. */
-static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t, int d, int64_t lo, int64_t hi,
-		   enum num_pad mode, struct err *e)
+static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t, int d, int64_t lo,
+		   int64_t hi, enum num_pad mode, struct err *e)
 {
 	int64_t n = t->shape[d], m = n + lo + hi;
 	struct tensor index;
@@ -122,8 +125,8 @@ static int pad_dim(struct num_ctx *c, struct tensor *out, const struct tensor *t
 }
 
 /* n pairs in `pads`. num_step() clips each so that sums stay within 64 bits. */
-int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *pads,
-	    enum num_pad mode, double value, struct err *e)
+int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+	    const int64_t *pads, enum num_pad mode, double value, struct err *e)
 {
 	struct tensor now = *t;
 	int64_t step[2 * TENSOR_DIMS];
@@ -140,7 +143,8 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 	tensor_retain(&now);
 	for (int i = 0; i < n; i++) {
 		struct tensor next;
-		int rc = pad_dim(c, &next, &now, t->ndim - 1 - i, step[2 * i], step[2 * i + 1], mode, e);
+		int rc = pad_dim(c, &next, &now, t->ndim - 1 - i, step[2 * i], step[2 * i + 1],
+				 mode, e);
 
 		tensor_release(&now);
 		if (rc)
@@ -155,13 +159,15 @@ int num_pad(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n
 
 /* The geometry of unfold over an image [C, H, W]: a convolution without its product. It also
  * checks that C * taps * Q fits 64 bits. */
-static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, const struct num_unfold *p,
-			   struct err *e)
+static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size,
+			   const struct num_unfold *p, struct err *e)
 {
 	int64_t all;
 
-	*g = (struct conv_geom){ .N = 1, .C = C, .Cg = C, .O = C, .Og = C, .groups = 1, .in = { 1, size[0], size[1] },
-				 .k = { 1, p->kernel[0], p->kernel[1] }, .stride = { 1, p->stride[0], p->stride[1] },
+	*g = (struct conv_geom){ .N = 1, .C = C, .Cg = C, .O = C, .Og = C, .groups = 1,
+				 .in = { 1, size[0], size[1] },
+				 .k = { 1, p->kernel[0], p->kernel[1] },
+				 .stride = { 1, p->stride[0], p->stride[1] },
 				 .lo = { 0, p->padding[0], p->padding[1] },
 				 .dil = { 1, p->dilation[0], p->dilation[1] } };
 	for (int i = 0; i < 3; i++) {
@@ -173,8 +179,8 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 				       "Given input with spatial size (%lld, %lld), "
 				       "kernel_size=(%lld, %lld), calculated shape of the array "
 				       "of sliding blocks is too small (non-positive)",
-				       (long long)size[0], (long long)size[1], (long long)p->kernel[0],
-				       (long long)p->kernel[1]);
+				       (long long)size[0], (long long)size[1],
+				       (long long)p->kernel[0], (long long)p->kernel[1]);
 	}
 	return num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e) || num_volume(g->k, &g->taps, e) ||
 	       num_volume((int64_t[]){ C, g->taps, g->Q }, &all, e) ? -1 : 0;
@@ -182,7 +188,8 @@ static int unfold_geometry(struct conv_geom *g, int64_t C, const int64_t *size, 
 
 /* t [N, C, H, W] or [C, H, W] gives [N, C * taps, Q]: column q holds the window of output
  * position q. */
-int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_unfold *p, struct err *e)
+int num_unfold(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	       const struct num_unfold *p, struct err *e)
 {
 	struct conv_geom g;
 	struct tensor x, y;
@@ -235,7 +242,8 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 			       "Expected size of input's dimension 1 to be divisible by the "
 			       "product of kernel_size, but got input.size(1)=%lld and "
 			       "kernel_size=(%lld, %lld).",
-			       (long long)t->shape[batch], (long long)p->kernel[0], (long long)p->kernel[1]);
+			       (long long)t->shape[batch], (long long)p->kernel[0],
+			       (long long)p->kernel[1]);
 	C = t->shape[batch] / taps;
 	if (unfold_geometry(&u, C, size, p, e))
 		return -1;
@@ -244,7 +252,8 @@ int num_fold(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 			       "Given output_size=(%lld, %lld), expected size of input's "
 			       "dimension 2 to match the calculated number of sliding blocks "
 			       "%lld, but got input.size(2)=%lld.",
-			       (long long)size[0], (long long)size[1], (long long)u.Q, (long long)t->shape[batch + 1]);
+			       (long long)size[0], (long long)size[1], (long long)u.Q,
+			       (long long)t->shape[batch + 1]);
 	/* Fold is the transposed geometry: the windows are the input side, the image is the
 	 * output side. */
 	g = u;

@@ -22,7 +22,8 @@ struct pool_job {
 /* floor((in + 2 pad - extent) / stride) + 1, or ceil in ceil_mode, with extent = dil * (k -
  * 1) + 1. The division rounds to minus infinity, as PyTorch's, so that too large a kernel
  * gives 0 or less. */
-static int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dil, int ceil_mode)
+static int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dil,
+			int ceil_mode)
 {
 	int64_t span = in + 2 * pad - dil * (k - 1) - 1 + (ceil_mode ? stride - 1 : 0);
 	int64_t n = (span < 0 ? -((-span + stride - 1) / stride) : span / stride) + 1;
@@ -34,7 +35,8 @@ static int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t pad, int6
 }
 
 /* Ranks and parameters, with PyTorch's messages. */
-static int pool_check(const struct tensor *x, const struct num_pool *p, const char *name, struct err *e)
+static int pool_check(const struct tensor *x, const struct num_pool *p, const char *name,
+		      struct err *e)
 {
 	if (x->ndim != p->nd + 1 && x->ndim != p->nd + 2)
 		return err_set(e, ERR_STATE, "%s%dd(): Expected %dD or %dD input tensor, but got %s", name,
@@ -57,13 +59,15 @@ static int pool_check(const struct tensor *x, const struct num_pool *p, const ch
 			return err_set(e, ERR_STATE,
 				       "pad should be at most half of effective kernel size, but "
 				       "got pad=%lld, kernel_size=%lld and dilation=%lld",
-				       (long long)p->pad[i], (long long)p->kernel[i], (long long)p->dilation[i]);
+				       (long long)p->pad[i], (long long)p->kernel[i],
+				       (long long)p->dilation[i]);
 	}
 	return 0;
 }
 
 /* Fills the geometry and counts the planes. */
-static int pool_geometry(struct pool_job *j, const struct tensor *x, const struct num_pool *p, struct err *e)
+static int pool_geometry(struct pool_job *j, const struct tensor *x, const struct num_pool *p,
+			 struct err *e)
 {
 	struct pool_geom *g = &j->g;
 	int lead = 3 - p->nd, first = x->ndim - p->nd;
@@ -77,11 +81,13 @@ static int pool_geometry(struct pool_job *j, const struct tensor *x, const struc
 		g->stride[i] = own ? p->stride[q] : 1;
 		g->pad[i] = own ? p->pad[q] : 0;
 		g->dil[i] = own ? p->dilation[q] : 1;
-		g->out[i] = out_size(g->in[i], g->k[i], g->stride[i], g->pad[i], g->dil[i], p->ceil_mode);
+		g->out[i] = out_size(g->in[i], g->k[i], g->stride[i], g->pad[i], g->dil[i],
+				     p->ceil_mode);
 		if (g->out[i] < 1)
 			return err_set(e, ERR_STATE,
 				       "Given input size: %s. Calculated output size: %s. Output size is too small",
-				       SHAPE_TEXT(p->nd + 1, x->shape + first - 1), SHAPE_TEXT(p->nd, g->out + lead));
+				       SHAPE_TEXT(p->nd + 1, x->shape + first - 1),
+				       SHAPE_TEXT(p->nd, g->out + lead));
 	}
 	if (num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e))
 		return -1;
@@ -151,8 +157,8 @@ static uint64_t pool_work(const struct pool_job *j)
 }
 
 /* Max or average pooling. Max pooling takes integers, averaging does not. */
-static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
-		    const struct num_pool *p, int max, struct err *e)
+static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
+		    const struct tensor *x, const struct num_pool *p, int max, struct err *e)
 {
 	struct pool_job j = { .max = max };
 	enum dtype carrier = dtype_carrier(x->dt);
@@ -161,7 +167,8 @@ static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 	if (pool_check(x, p, max ? "max_pool" : "avg_pool", e) || pool_geometry(&j, x, p, e))
 		return -1;
 	if (!max && !dtype_is_float(x->dt))
-		return err_set(e, ERR_STATE, "\"avg_pool%dd\" not implemented for '%s'", p->nd, num_type_name(x->dt));
+		return err_set(e, ERR_STATE, "\"avg_pool%dd\" not implemented for '%s'", p->nd,
+			       num_type_name(x->dt));
 	result_shape(x, p->nd, j.g.out, shape);
 	j.k = SIMD_PICK(num_pool_kernels)(carrier);
 	j.size = dtype_size(carrier);
@@ -174,14 +181,15 @@ static int run_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 }
 
 /* index gets the flat position of each maximum within its input plane; it may be NULL. */
-int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x,
-		 const struct num_pool *p, struct err *e)
+int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
+		 const struct tensor *x, const struct num_pool *p, struct err *e)
 {
 	return run_pool(c, out, index, x, p, 1, e);
 }
 
 /* The divisor is p->divisor, else the size of the window, with or without its padding part. */
-int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_pool *p, struct err *e)
+int num_avg_pool(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		 const struct num_pool *p, struct err *e)
 {
 	return run_pool(c, out, NULL, x, p, 0, e);
 }
@@ -204,7 +212,8 @@ static int64_t window_end(int64_t o, int64_t out, int64_t in)
 
 /* One output: the mean or the largest element of a box of plane x; *at gets the position of
  * the largest. The first of equal elements wins and a NaN wins over all. */
-static double box(enum dtype dt, const void *x, const struct pool_geom *g, const int64_t *o, int max, int64_t *at)
+static double box(enum dtype dt, const void *x, const struct pool_geom *g, const int64_t *o,
+		  int max, int64_t *at)
 {
 	int64_t lo[3], hi[3];
 	double s = max ? -INFINITY : 0;
@@ -240,7 +249,8 @@ static void adaptive_range(void *ctx, size_t begin, size_t end)
 		const char *x = (char *)tensor_data(&j->x) + i * g->P * j->size;
 
 		for (int64_t q = 0; q < g->Q; q++) {
-			int64_t o[3] = { q / (g->out[1] * g->out[2]), q / g->out[2] % g->out[1], q % g->out[2] }, at;
+			int64_t o[3] = { q / (g->out[1] * g->out[2]), q / g->out[2] % g->out[1],
+					 q % g->out[2] }, at;
 			double v = box(j->x.dt, x, g, o, j->max, &at);
 
 			dtype_store(j->y.dt, (char *)tensor_data(&j->y) + (i * g->Q + q) * j->size, v);
@@ -251,7 +261,8 @@ static void adaptive_range(void *ctx, size_t begin, size_t end)
 }
 
 /* size[i] < 0 keeps the size of the input. */
-static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd, const int64_t *size, struct err *e)
+static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
+			     const int64_t *size, struct err *e)
 {
 	int lead = 3 - nd, first = x->ndim - nd;
 
@@ -276,7 +287,8 @@ static int adaptive_geometry(struct pool_job *j, const struct tensor *x, int nd,
 }
 
 /* One result per plane is a plain reduction. */
-static int whole_plane(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, int max, struct err *e)
+static int whole_plane(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd,
+		       int max, struct err *e)
 {
 	struct num_dims d = { .n = nd };
 
@@ -301,8 +313,8 @@ static int equal_windows(const struct pool_geom *g, int nd, struct num_pool *p)
 }
 
 /* Takes the fastest of three ways: reduction, plain pooling, boxes. An index needs boxes. */
-int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *index, const struct tensor *x, int nd,
-		      const int64_t *size, int max, struct err *e)
+int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
+		      const struct tensor *x, int nd, const int64_t *size, int max, struct err *e)
 {
 	struct pool_job j = { .max = max };
 	struct num_pool p;
@@ -310,7 +322,8 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 	int64_t shape[TENSOR_DIMS];
 
 	if (!dtype_is_float(x->dt))
-		return err_set(e, ERR_STATE, "\"adaptive_pool%dd\" not implemented for '%s'", nd, num_type_name(x->dt));
+		return err_set(e, ERR_STATE, "\"adaptive_pool%dd\" not implemented for '%s'", nd,
+			       num_type_name(x->dt));
 	if (adaptive_geometry(&j, x, nd, size, e))
 		return -1;
 	for (int i = x->ndim - nd - 1; i < x->ndim && max; i++)
@@ -327,7 +340,8 @@ int num_adaptive_pool(struct num_ctx *c, struct tensor *out, struct tensor *inde
 	result_shape(x, nd, j.g.out, shape);
 	j.size = dtype_size(carrier);
 	if (num_as(c, &j.x, x, carrier, e) || num_new(c, &j.y, carrier, x->ndim, shape, e) ||
-	    (index && num_new(c, &j.index, DT_I64, x->ndim, shape, e)) || num_charge(c, (uint64_t)tensor_numel(x), e))
+	    (index && num_new(c, &j.index, DT_I64, x->ndim, shape, e)) ||
+	    num_charge(c, (uint64_t)tensor_numel(x), e))
 		return drop(&j);
 	pool_for(c->pool, (size_t)j.planes, 16, adaptive_range, &j);
 	return hand_over(c, &j, x->dt, out, index, e);

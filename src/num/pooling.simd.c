@@ -13,7 +13,8 @@
 enum { ROW = 1024 };                    /* outputs of a row piece, for the buffer of sums */
 
 /* The outputs o in [0, n) whose input o * stride + shift lies in [0, size): [*lo, *hi). */
-static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo, int64_t *hi)
+static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo,
+			 int64_t *hi)
 {
 	*lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
 	*hi = size > shift ? (size - shift + stride - 1) / stride : 0;
@@ -36,7 +37,8 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 /* The taps [*from, *to) of dimension d that meet the input. `at` is the input position of tap
  * 0; for a row piece whose outputs lie up to `span` further the union is taken. A window may
  * be far larger than the input, so the loop must not visit all of its taps. */
-static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t span, int64_t *from, int64_t *to)
+static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t span, int64_t *from,
+			int64_t *to)
 {
 	valid(g->k[d], g->dil[d], at + span, g->in[d] + span, from, to);
 }

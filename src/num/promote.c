@@ -93,8 +93,8 @@ enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, 
 		else if (a->kind == NUM_TENSOR)
 			zero = meet(zero, a->t->dt);
 		else
-			number = meet(number, a->kind == NUM_FLOAT ? c->default_float : a->kind == NUM_INT ?
-				      DT_I64 : DT_BOOL);
+			number = meet(number, a->kind == NUM_FLOAT ? c->default_float :
+				      a->kind == NUM_INT ? DT_I64 : DT_BOOL);
 	}
 	return (enum dtype)combine(combine(dim, zero), number);
 }

@@ -219,18 +219,21 @@ static double rounded(enum dtype dt, double v)
 }
 
 /* Dense float tensors take the bulk path; its draws are the same. */
-int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to, struct err *e)
+int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to,
+		struct err *e)
 {
 	struct fill f = { .r = r, .a = from, .b = to, .draws = dt };
 
 	if (!dtype_is_float(t->dt))
-		return err_set(e, ERR_STATE, "\"check_uniform_bounds\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"check_uniform_bounds\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (from > to)
 		return err_set(e, ERR_STATE,
 			       "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	f.one = dt == DT_F64 ? one_uniform_f64 : dt == DT_F32 ? one_uniform_f32 : one_uniform_half;
 	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t) && !t->st->hollow) {
-		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from, (float)to - (float)from);
+		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from,
+			    (float)to - (float)from);
 		tensor_mark_defined(t);
 		return 0;
 	}
@@ -334,14 +337,15 @@ static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, do
 		if (dt == DT_F64)
 			box_muller_f64((double *)d + 16 * i, mean, std);
 		else
-			box_muller_half(dt, (float *)d + 16 * i, rh(dt, (float)mean), rh(dt, (float)std));
+			box_muller_half(dt, (float *)d + 16 * i, rh(dt, (float)mean),
+					rh(dt, (float)std));
 }
 
 /* Contiguous tensors of at least 16 elements: all uniforms first, then groups of sixteen. If
  * 16 does not divide n, the last sixteen elements are drawn anew and overwrite part of the
  * group before. */
-static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
-			 struct err *e)
+static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean,
+			 double std, struct err *e)
 {
 	int64_t n = tensor_numel(t);
 	enum dtype wide = dt == DT_F64 ? DT_F64 : DT_F32;
@@ -363,14 +367,16 @@ static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype d
 }
 
 /* mean + std * z. The sizes decide the path, as in PyTorch. */
-int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e)
+int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
+	       struct err *e)
 {
 	struct fill f = { .r = r, .a = mean, .b = std, .draws = dt, .one = one_normal };
 
 	if (!(std >= 0))
 		return err_set(e, ERR_STATE, "normal expects std >= 0.0, but found std %g", std);
 	if (!dtype_is_float(t->dt))
-		return err_set(e, ERR_STATE, "\"normal_kernel_cpu\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"normal_kernel_cpu\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (tensor_numel(t) >= 16 && tensor_is_contiguous(t) && !t->st->hollow)
 		return normal_blocks(r, t, dt, mean, std, e);
 	return fill(&f, t, e);
@@ -404,7 +410,8 @@ static void store_ends(const struct tensor *t, int64_t from, int64_t to)
 /* Integers in [from, to). */
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e)
 {
-	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from, .one = one_int };
+	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from,
+			  .one = one_int };
 
 	if (from >= to)
 		return err_set(e, ERR_STATE,
@@ -456,8 +463,8 @@ static void one_coin_each(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, f->draws == DT_F64 ? draw_f64(f->r) < prob : draw_f32(f->r) < (float)prob);
 }
 
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
-			 struct err *e)
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p,
+			 enum dtype dt, struct err *e)
 {
 	struct fill f = { .r = r, .pdata = tensor_data(p), .draws = dt, .one = one_coin_each };
 	struct tensor each;
@@ -535,7 +542,8 @@ static int check_weights(const double *w, int64_t C, int replacement, struct err
 }
 
 /* Checks p [C] or [rows, C] and n; contents are checked only if there are any. */
-int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e)
+int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement,
+			  struct err *e)
 {
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;
 	struct tensor d;
@@ -583,8 +591,8 @@ static int64_t index_of(const double *cum, int64_t n, double u)
 
 /* n draws with replacement from each row of weights, by inversion of the cumulative sum. p
  * [rows, C] gives [rows, n]. */
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
-		    int64_t n, struct err *e)
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out,
+		    const struct tensor *p, int64_t n, struct err *e)
 {
 	enum { SUM_WORK = 4, DRAW_WORK = 100 };
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;

@@ -27,18 +27,21 @@ uint64_t num_rng_u64(struct num_rng *r);
 
 /* These write to an existing tensor. `dt` is the dtype whose draws are made: in the oracle an
  * f64 tensor gets the numbers that an f32 one would get. */
-int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to, struct err *e);
-int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e);
+int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to,
+		struct err *e);
+int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
+	       struct err *e);
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e);
 int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e);
 /* One probability per element. */
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
-			 struct err *e);
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p,
+			 enum dtype dt, struct err *e);
 int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, struct err *e);
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);       /* t: dense [n] */
 /* Checks sizes, dtype and weights with PyTorch's messages. */
-int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e);
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
-		    int64_t n, struct err *e);
+int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement,
+			  struct err *e);
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out,
+		    const struct tensor *p, int64_t n, struct err *e);
 
 #endif

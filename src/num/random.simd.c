@@ -13,7 +13,8 @@ enum { N = 624, M = 397 };
 
 void SIMD_FN(mt_next)(uint32_t *s);
 void SIMD_FN(mt_temper)(uint32_t *restrict out, const uint32_t *restrict s, size_t n);
-void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from, float range);
+void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from,
+			 float range);
 void SIMD_FN(box_muller)(float *d, size_t blocks, float mean, float std);
 
 /* The twist of mt19937: the top bit of u and the rest of v, shifted and conditionally xored. */
@@ -48,7 +49,8 @@ void SIMD_FN(mt_temper)(uint32_t *restrict out, const uint32_t *restrict s, size
 	}
 }
 
-void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from, float range)
+void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from,
+			 float range)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = __builtin_fmaf((float)(int32_t)(w[i] & 0xffffffu) * 0x1p-24f, range, from);

@@ -72,13 +72,15 @@ static void row_run(void *ctx, const int64_t *off, int64_t n)
 	if (s->stride == 1 && w->dt == w->carrier) {
 		/* each piece sums on its own: shorter chains round less */
 		for (int64_t i = 0; i < n; i += PIECE)
-			w->row(s->acc, p + i * dtype_size(w->dt), (size_t)MIN(n - i, (int64_t)PIECE), s->m);
+			w->row(s->acc, p + i * dtype_size(w->dt),
+			       (size_t)MIN(n - i, (int64_t)PIECE), s->m);
 		return;
 	}
 	for (int64_t i = 0; i < n; i += PIECE / 2) {
 		int64_t m = MIN(n - i, (int64_t)PIECE / 2);
 
-		tensor_gather(w->carrier, block, w->dt, p + i * s->stride * dtype_size(w->dt), s->stride, m);
+		tensor_gather(w->carrier, block, w->dt, p + i * s->stride * dtype_size(w->dt),
+			      s->stride, m);
 		w->row(s->acc, block, (size_t)m, s->m);
 	}
 }
@@ -192,10 +194,11 @@ static void split_dims(struct walk *w, const struct tensor *t, unsigned mask)
 
 /* Runs `op` over the dimensions in `mask`. acc has one entry per result. Columns are chosen
  * if at least 8 results are adjacent and memory runs along them. */
-static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enum dtype carrier, unsigned mask,
-		 union num_acc *acc, const double *param)
+static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enum dtype carrier,
+		 unsigned mask, union num_acc *acc, const double *param)
 {
-	struct walk w = { .k = &SIMD_PICK(num_red_kernels)()[op], .which = which_carrier(carrier), .carrier = carrier,
+	struct walk w = { .k = &SIMD_PICK(num_red_kernels)()[op], .which = which_carrier(carrier),
+			  .carrier = carrier,
 			  .dt = t->dt, .data = tensor_data(t), .acc = acc, .param = param };
 	struct pool *pool;
 	int64_t inner;
@@ -258,8 +261,8 @@ struct made {
 };
 
 /* Prepares the accumulators and charges one unit per element. */
-static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, const struct num_dims *d, int keep,
-		 enum dtype carrier, struct err *e)
+static int begin(struct num_ctx *c, struct made *m, const struct tensor *t,
+		 const struct num_dims *d, int keep, enum dtype carrier, struct err *e)
 {
 	m->mask = dims_mask(t, d);
 	m->ndim = result_shape(t, m->mask, keep, m->shape);
@@ -275,12 +278,14 @@ static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, cons
 }
 
 /* out[i] = acc[i] in dtype dt, rounded once. Frees the accumulators in every case. */
-static int finish(struct num_ctx *c, struct tensor *out, struct made *m, enum dtype dt, struct err *e)
+static int finish(struct num_ctx *c, struct tensor *out, struct made *m, enum dtype dt,
+		  struct err *e)
 {
 	int rc = num_new(c, out, dt, m->ndim, m->shape, e);
 
 	if (!rc)
-		dtype_convert(dt, tensor_data(out), m->carrier == DT_I64 ? DT_I64 : DT_F64, m->acc, (size_t)m->n);
+		dtype_convert(dt, tensor_data(out), m->carrier == DT_I64 ? DT_I64 : DT_F64, m->acc,
+			      (size_t)m->n);
 	mem_free(m->acc);
 	return rc;
 }
@@ -300,8 +305,8 @@ static struct tensor marks_of(const struct tensor *t, struct storage *as)
 }
 
 /* A result that depends on an element that was never written counts as never written. */
-static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		 struct err *e)
+static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t,
+		 const struct num_dims *d, struct err *e)
 {
 	struct storage as;
 	struct tensor marks;
@@ -328,7 +333,8 @@ static int carry(struct num_ctx *c, const struct tensor *out, const struct tenso
 
 /* The common operator: walk, optional division by the number of elements, result, marks. */
 static int reduce(struct num_ctx *c, struct tensor *out, enum num_red op, const struct tensor *t,
-		  const struct num_dims *d, int keep, enum dtype carrier, enum dtype dt, double divide, struct err *e)
+		  const struct num_dims *d, int keep, enum dtype carrier, enum dtype dt,
+		  double divide, struct err *e)
 {
 	struct made m;
 
@@ -363,16 +369,16 @@ static enum dtype sum_carrier(const struct tensor *t, enum dtype dt)
 	return a == DT_I64 ? b : a == DT_F64 || b == DT_F64 ? DT_F64 : a;
 }
 
-int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	    struct err *e)
+int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, int dt, struct err *e)
 {
 	enum dtype to = sum_dtype(t, dt);
 
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 0, e);
 }
 
-int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e)
+int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 
@@ -383,8 +389,8 @@ int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 1, e);
 }
 
-int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e)
+int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e)
 {
 	enum dtype to = sum_dtype(t, dt);
 
@@ -392,8 +398,8 @@ int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 }
 
 /* amax and amin. An empty reduction has no identity: the messages are PyTorch's. */
-static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, const char *name, const struct tensor *t,
-		       const struct num_dims *d, int keep, struct err *e)
+static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, const char *name,
+		       const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
 {
 	unsigned mask = dims_mask(t, d);
 
@@ -408,14 +414,14 @@ static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, c
 	return reduce(c, out, op, t, d, keep, dtype_carrier(t->dt), t->dt, 0, e);
 }
 
-int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e)
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_max, "max", t, d, keep, e);
 }
 
-int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e)
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_min, "min", t, d, keep, e);
 }
@@ -444,8 +450,8 @@ int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const
 	return finish(c, out, &m, DT_BOOL, e);
 }
 
-int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		      struct err *e)
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		      const struct num_dims *d, struct err *e)
 {
 	return reduce(c, out, RED_nonzero, t, d, 0, dtype_carrier(t->dt), DT_I64, 0, e);
 }
@@ -537,8 +543,8 @@ static enum num_red norm_kind(double p)
 }
 
 /* (sum of |x|^p)^(1/p) in double; p = 0 counts nonzeros, infinities take the extreme. */
-int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
-	     int keep, struct err *e)
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	enum num_red op = norm_kind(p);
 	double *power = NULL;
@@ -570,8 +576,8 @@ int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, doub
 
 /* max + log(sum of exp(x - max)). An infinite maximum is not subtracted, so that inf - inf
  * does not give NaN. */
-int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
-		  struct err *e)
+int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		  const struct num_dims *d, int keep, struct err *e)
 {
 	enum dtype dt = dtype_is_float(t->dt) ? t->dt : c->default_float, carrier = dtype_carrier(dt);
 	struct made m, s;

@@ -19,7 +19,8 @@ union num_acc { double f; int64_t i; };
 /* row: x[0..n) into one accumulator, with 32 partial sums in a fixed order. col: x[r * step +
  * k] into s[k] for all rows r < rows and columns k < n. m is the parameter of each result. */
 typedef void num_row_fn(union num_acc *s, const void *x, size_t n, double m);
-typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m, int64_t rows, int64_t step);
+typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double *m, int64_t rows,
+			int64_t step);
 
 /* The kernels of one reduction. */
 struct num_red_kernel {
@@ -39,39 +40,39 @@ struct num_dims { int v[TENSOR_DIMS]; int n; };
 
 /* Sums and products of integers and bool give int64, as in PyTorch; `dt` (-1: none) is the
  * dtype= argument. */
-int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	    struct err *e);
-int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e);
-int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e);
-int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e);
-int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e);
+int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, int dt, struct err *e);
+int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e);
+int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e);
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e);
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e);
 int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
 	    int keep, struct err *e);
 int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
 	    int keep, struct err *e);
-int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		      struct err *e);
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		      const struct num_dims *d, struct err *e);
 /* Variance with divisor max(0, n - correction); `root`: its square root; `mean`: may be NULL. */
 int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
 	    const struct num_dims *d, int keep, double correction, int root, struct err *e);
 /* The mean and the biased variance as doubles, one per result, for normalisations. */
 int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean,
 		double *var, struct err *e);
-int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
-	     int keep, struct err *e);
-int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
-		  struct err *e);
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p,
+	     const struct num_dims *d, int keep, struct err *e);
+int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		  const struct num_dims *d, int keep, struct err *e);
 /* Extremes along one dimension with their first positions. A NaN counts as the extreme.
  * Either result may be NULL. `dim` is not negative. */
-int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
-		int dim, int keep, int max, struct err *e);
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index,
+		const struct tensor *t, int dim, int keep, int max, struct err *e);
 /* Scans along a dimension; index is for SCAN_MAX and SCAN_MIN, else NULL. */
 enum num_scan { SCAN_SUM, SCAN_PROD, SCAN_MAX, SCAN_MIN, SCAN_LOGSUMEXP };
-int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,
-	     int dim, int dt, struct err *e);
+int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op,
+	     const struct tensor *t, int dim, int dt, struct err *e);
 
 #endif

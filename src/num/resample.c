@@ -117,8 +117,8 @@ RESAMPLE(float)
 RESAMPLE(double)
 
 /* One dimension of the image, from x to y. */
-static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim, double step,
-		    enum num_interp mode, int align, struct err *e)
+static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim,
+		    double step, enum num_interp mode, int align, struct err *e)
 {
 	int64_t outer = 1, inner = 1, in = x->shape[dim], out = y->shape[dim];
 	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
@@ -142,7 +142,8 @@ static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x,
 }
 
 /* size [nd]: the sizes of the result; scale [nd] or NULL. */
-int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *size,
+int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd,
+		    const int64_t *size,
 		    const double *scale, enum num_interp mode, int align, struct err *e)
 {
 	struct tensor now;
@@ -177,7 +178,8 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 		else
 			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
 			     (c->hollow ? 0 : resample(c, &next, &now, d + 2,
-						       step_of(in, size[d], scale ? scale[d] : 0, align,
+						       step_of(in, size[d], scale ? scale[d] : 0,
+							       align,
 						       mode), mode, align, e));
 		tensor_release(&now);
 		now = next;

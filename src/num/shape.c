@@ -16,8 +16,8 @@ static int is_skipped(const struct tensor *t)
 
 /* Dimension, shape and dtype of the result; the dtype is the promotion of all, skipped
  * tensors included. */
-static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim,
-		     enum dtype *dt, struct err *e)
+static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape,
+		     int *ndim, enum dtype *dt, struct err *e)
 {
 	int first = 0;
 
@@ -39,14 +39,16 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 			continue;
 		if (t[i]->ndim != *ndim)
 			return err_set(e, ERR_STATE,
-				       "Tensors must have same number of dimensions: got %d and %d", *ndim, t[i]->ndim);
+				       "Tensors must have same number of dimensions: got %d and %d",
+				       *ndim, t[i]->ndim);
 		for (int k = 0; k < *ndim; k++)
 			if (k != *d && t[i]->shape[k] != shape[k])
 				return err_set(e, ERR_STATE,
 					       "Sizes of tensors must match except in dimension "
 					       "%d. Expected size %lld but got size %lld for "
 					       "tensor number %d in the list.",
-					       *d, (long long)shape[k], (long long)t[i]->shape[k], i);
+					       *d, (long long)shape[k],
+					       (long long)t[i]->shape[k], i);
 		if (ck_add64(shape[*d], t[i]->shape[*d], &shape[*d]))
 			return err_set(e, ERR_NOMEM, "cat: sizes overflow");
 	}
@@ -55,7 +57,8 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 
 /* Copies each tensor to its slice of the result. Marks of unwritten elements move with
  * tensor_copy. */
-int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
+int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n,
+	    int64_t dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], at = 0;
 	enum dtype dt = DT_F32;
@@ -83,7 +86,8 @@ int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t
 }
 
 /* cat of views with a new dimension. */
-int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
+int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n,
+	      int64_t dim, struct err *e)
 {
 	struct tensor *view;
 	const struct tensor **list;
@@ -98,7 +102,8 @@ int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const 
 			return err_set(e, ERR_STATE,
 				       "stack expects each tensor to be equal size, but got %s "
 				       "at entry 0 and %s at entry %d",
-				       SHAPE_TEXT(t[0]->ndim, t[0]->shape), SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
+				       SHAPE_TEXT(t[0]->ndim, t[0]->shape),
+				       SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
 	view = mem_array((size_t)n, sizeof *view);
 	list = mem_array((size_t)n, sizeof *list);
 	if (!view || !list) {
@@ -122,7 +127,8 @@ out:
 /* --- flip, roll, repeat ------------------------------------------------------------------------ */
 
 /* mask: bit i flips dimension i. */
-int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsigned mask, struct err *e)
+int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsigned mask,
+	     struct err *e)
 {
 	struct tensor v = *t;           /* a view with negative strides, for the copy only */
 
@@ -141,8 +147,8 @@ int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsi
 }
 
 /* One dimension: the last `shift` elements come first. */
-static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift, int dim,
-		    struct err *e)
+static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift,
+		    int dim, struct err *e)
 {
 	int64_t n = t->shape[dim], s = n ? (shift % n + n) % n : 0;
 	struct tensor a, b;
@@ -161,8 +167,8 @@ static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *
 }
 
 /* Several dimensions, one after the other. */
-int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *shift, const int *dim,
-	     struct err *e)
+int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+	     const int64_t *shift, const int *dim, struct err *e)
 {
 	struct tensor now;
 
@@ -182,8 +188,8 @@ int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int 
 }
 
 /* torch.Tensor.repeat: times[i] copies along dimension i; n may exceed t's rank. */
-int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times,
-	       struct err *e)
+int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+	       const int64_t *times, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS] = { 0 }, own[TENSOR_DIMS];
 	struct tensor target = { .st = NULL };
@@ -195,7 +201,8 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 			       "Number of dimensions of repeat dims can not be smaller than "
 			       "number of dimensions of tensor");
 	if (2 * n > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions", TENSOR_DIMS / 2);
+		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions",
+			       TENSOR_DIMS / 2);
 	for (int i = 0; i < n; i++) {
 		own[i] = i < lead ? 1 : t->shape[i - lead];
 		if (times[i] < 0 || ck_mul64(own[i], times[i], &shape[i]))
@@ -275,14 +282,15 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 
 /* triu and tril of the last two dimensions: element [r, c] stays if c - r >= diagonal (upper)
  * or <= diagonal. */
-int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, int upper, struct err *e)
+int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal,
+	    int upper, struct err *e)
 {
 	int64_t rows, cols;
 	int size = dtype_size(t->dt);
 
 	if (t->ndim < 2)
-		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions", upper ?
-			       "triu" : "tril");
+		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions",
+			       upper ? "triu" : "tril");
 	if (num_to(c, out, t, t->dt, e))
 		return -1;
 	rows = t->shape[t->ndim - 2];
@@ -304,13 +312,15 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 
 /* A view: the two dimensions become one at the end, whose stride is the sum of theirs. offset
  * > 0 starts to the right of the main diagonal. */
-int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int d1, int d2, struct err *e)
+int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int d1, int d2,
+		 struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS], n, start = t->offset;
 	int k = 0;
 
 	if (d1 == d2)
-		return err_set(e, ERR_STATE, "diagonal dimensions cannot be identical %d, %d", d1, d2);
+		return err_set(e, ERR_STATE, "diagonal dimensions cannot be identical %d, %d",
+			       d1, d2);
 	offset = num_step(offset);
 	n = MAX(offset >= 0 ? MIN(t->shape[d1], t->shape[d2] - offset) : MIN(t->shape[d1] + offset, t->shape[d2]), 0);
 	if (n)
@@ -326,7 +336,8 @@ int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int
 }
 
 /* A matrix gives its diagonal (a copy), a vector of n gives a matrix of n + |diagonal|. */
-int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, struct err *e)
+int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal,
+	     struct err *e)
 {
 	struct tensor view;
 	int64_t n;

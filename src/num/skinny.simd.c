@@ -30,8 +30,8 @@ static inline double total(const vec *v, double tail)
 
 /* c[i..i+M, j..j+R]: M rows of a by R rows of b. M and R are constants at each call, so the
  * loops unroll. The last k % LANES products are added in double. */
-static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i, int64_t j,
-							const int M, const int R)
+static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i,
+							int64_t j, const int M, const int R)
 {
 	const float *a = (const float *)g->a + i * g->lda, *b = (const float *)g->b + j * g->ldb;
 	float *c = (float *)g->c + i * g->ldc + j;
@@ -66,7 +66,8 @@ static inline __attribute__((always_inline)) void block(const struct num_gemm *g
 }
 
 /* M rows of a by the rows [begin, end) of b, R at a time. */
-static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i, int64_t begin,
+static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i,
+						       int64_t begin,
 						       int64_t end, const int M, const int R)
 {
 	int64_t j = begin;

@@ -62,7 +62,8 @@ struct slices {
 };
 
 /* Charges 20 units per element, about the depth of the merges. On failure nothing is held. */
-static int slices_begin(struct num_ctx *c, struct slices *s, const struct tensor *t, int dim, struct err *e)
+static int slices_begin(struct num_ctx *c, struct slices *s, const struct tensor *t, int dim,
+			struct err *e)
 {
 	enum dtype wide = dtype_is_float(t->dt) ? DT_F64 : DT_I64;
 
@@ -102,7 +103,8 @@ static void sort_slice(struct slices *s, int64_t slice, int descending)
 }
 
 /* Does a stand before b in the wanted order? Ties go to the lower position. */
-static int comes_before(const struct slices *s, const struct key *a, const struct key *b, int descending)
+static int comes_before(const struct slices *s, const struct key *a, const struct key *b,
+			int descending)
 {
 	if (descending ? s->less(b, a) : s->less(a, b))
 		return 1;
@@ -156,7 +158,8 @@ static void select_first(struct slices *s, int64_t slice, int64_t n, int descend
 
 /* The elements [first, first + n) of every sorted slice: values and positions with n along
  * dim. */
-static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
+static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *index,
+		       const struct tensor *t, int dim,
 		       int64_t first, int64_t n, int descending, struct err *e)
 {
 	struct slices s;
@@ -182,7 +185,8 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 		else
 			sort_slice(&s, i, descending);
 		for (int64_t k = 0; k < n; k++) {
-			memcpy((int64_t *)tensor_data(&v) + base + k * s.inner, &s.key[first + k].v, 8);
+			memcpy((int64_t *)tensor_data(&v) + base + k * s.inner,
+			       &s.key[first + k].v, 8);
 			((int64_t *)tensor_data(&ix))[base + k * s.inner] = s.key[first + k].at;
 		}
 	}
@@ -199,15 +203,15 @@ out:
 	return rc;
 }
 
-int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
-	     int descending, struct err *e)
+int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	     int dim, int descending, struct err *e)
 {
 	return take_sorted(c, value, index, t, dim, 0, t->ndim ? t->shape[dim] : 1, descending, e);
 }
 
 /* The results are sorted, which PyTorch promises only for sorted=True. */
-int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int64_t k, int dim,
-	     int largest, struct err *e)
+int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	     int64_t k, int dim, int largest, struct err *e)
 {
 	if (k < 0 || k > (t->ndim ? t->shape[dim] : 1))
 		return err_set(e, ERR_STATE, "selected index k out of range");
@@ -215,8 +219,8 @@ int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, cons
 }
 
 /* The k-th smallest along dim; k counts from 1. */
-int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int64_t k, int dim,
-	    int keep, struct err *e)
+int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	    int64_t k, int dim, int keep, struct err *e)
 {
 	struct tensor v, ix;
 
@@ -337,15 +341,16 @@ int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor 
 			       "torch.searchsorted(): boundaries tensor should be 1 dimension or "
 			       "the first N-1 dimensions of boundaries tensor and input value "
 			       "tensor must match, but got boundaries tensor %s and input value "
-			       "tensor %s",
-			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
+			       "tensor %s", SHAPE_TEXT(sorted->ndim, sorted->shape),
+			       SHAPE_TEXT(v->ndim, v->shape));
 	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) ||
 	    num_new(c, out, DT_I64, v->ndim, v->shape, e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(v) && !c->hollow; i++) {
 		const double *row = (double *)tensor_data(&a) + (sorted->ndim > 1 ? i / cols * n : 0);
 
-		((int64_t *)tensor_data(out))[i] = lower(row, n, ((double *)tensor_data(&b))[i], right);
+		((int64_t *)tensor_data(out))[i] = lower(row, n, ((double *)tensor_data(&b))[i],
+							 right);
 	}
 	rc = 0;
 out:
@@ -356,8 +361,8 @@ out:
 
 /* Counts, or sums of weights, per value 0 .. max; at least `least` bins. Weighted sums are
  * float64, or float32 for float32 weights. */
-int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *weights,
-		 int64_t least,
+int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		 const struct tensor *weights, int64_t least,
 		 struct err *e)
 {
 	struct tensor x = { .st = NULL }, w = { .st = NULL }, y = { .st = NULL };
@@ -365,7 +370,8 @@ int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 	int rc = -1;
 
 	if (dtype_is_float(t->dt) || t->dt == DT_BOOL)
-		return err_set(e, ERR_STATE, "\"bincount_cpu\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"bincount_cpu\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (least < 0)
 		return err_set(e, ERR_STATE, "minlength should be >= 0");
 	if (t->ndim != 1)

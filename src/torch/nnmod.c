@@ -47,7 +47,8 @@ struct tables { struct dict_obj *params, *buffers, *modules; };
 
 /* Moves `name` to the table `where` and out of the instance dict and the other tables.
  * Assigning before Module.__init__ is PyTorch's AttributeError. */
-static int place(struct bind *b, struct tables *t, struct str_obj *name, struct val v, enum name_id where)
+static int place(struct bind *b, struct tables *t, struct str_obj *name, struct val v,
+		 enum name_id where)
 {
 	struct host *h = b->h;
 	struct dict_obj *into = where == NM__parameters ? t->params : where == NM__modules ? t->modules : t->buffers;

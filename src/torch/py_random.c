@@ -185,9 +185,10 @@ static int r_randrange(struct bind *b)
 	    bind_int(b, 2, &step) ||
 	    is_unseeded(b, &b->h->torch.random))
 		return -1;
+	/* ceil((stop - start) / step) values. */
 	span = (__int128)hi - lo;
-	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ?
-		       (span + step + 1) / step : 0);
+	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step :
+		       step < 0 && hi < lo ? (span + step + 1) / step : 0);
 	if (!n)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
 	b->out = val_int((int64_t)((uint64_t)lo + (uint64_t)step * below(&b->h->torch.random, n)));

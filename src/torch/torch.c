@@ -178,7 +178,8 @@ int torch_give(struct bind *b, struct tensor *t)
 }
 
 /* Slot 0 op= args, after PyTorch's check that no operand overlaps slot 0 partly. */
-static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *args, const double *p)
+static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *args,
+			 const double *p)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *self;
@@ -207,7 +208,8 @@ int torch_apply(struct bind *b, enum num_op op, const struct num_arg *args, cons
 }
 
 /* The flag inplace= of F.relu and the like decides at run time. */
-int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p, size_t inplace)
+int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p,
+		      size_t inplace)
 {
 	int on;
 

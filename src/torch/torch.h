@@ -38,7 +38,8 @@ int torch_result(struct bind *b, struct tensor *t, size_t out);
 /* An elementwise operation; rows with BIND_INPLACE write to slot 0. */
 int torch_apply(struct bind *b, enum num_op op, const struct num_arg *args, const double *p);
 /* The same for functions with an inplace= slot. */
-int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p, size_t inplace);
+int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p,
+		      size_t inplace);
 /* Copies *t, which is consumed, to slot 0: the in-place form of any function. */
 int torch_write_back(struct bind *b, struct tensor *t);
 /* torch_write_back for rows with BIND_INPLACE, else the result. */
@@ -54,17 +55,20 @@ int torch_nonzero_tuple(struct bind *b, const struct tensor *t);
 /* memory_format= in slot i for a tensor of that shape. Returns 1 with its strides, 0 for
  * "preserve" (the caller keeps the strides of its input), or -1 on failure. If the slot is
  * left out, `keep` selects "preserve", else contiguous strides are meant. */
-int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape, int64_t *stride);
+int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape,
+		 int64_t *stride);
 /* Does t have the format of slot i? Returns 1, 0 (also for a wrong rank), or -1 on failure. */
 int torch_has_format(struct bind *b, size_t i, const struct tensor *t);
 /* A new tensor with the shape of x, in the format of slot i if that asks for one, else with
  * the strides of x. */
-int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x, size_t i);
+int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x,
+		   size_t i);
 /* Does t have these strides? Dimensions of size 1 do not count. */
 int torch_lies_so(const struct tensor *t, const int64_t *stride);
 /* Repacks *y as channels last if x, or w unless it is NULL, is channels last. Releases *y on
  * failure. */
-int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x, const struct tensor *w);
+int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x,
+			const struct tensor *w);
 /* Sets the device of the tensor just returned to that of slot `device`. */
 int torch_on_device(struct bind *b, size_t device);
 

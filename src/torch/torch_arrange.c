@@ -400,6 +400,7 @@ static int a_diag_embed(struct bind *b)
 	shape[t->ndim] = t->shape[t->ndim - 1];
 	if (num_new(&c, &y, t->dt, t->ndim + 1, shape, bind_e(b)))
 		return bind_fail(b);
+	/* Zeros, then a copy onto a view of the diagonal. */
 	rc = num_fill(&c, &y, num_i(0), bind_e(b)) || num_diagonal(&v, &y, 0, t->ndim - 1, t->ndim, bind_e(b));
 	if (!rc) {
 		rc = tensor_copy(&v, t, bind_e(b));

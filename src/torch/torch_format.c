@@ -44,7 +44,8 @@ static void last_strides(int ndim, const int64_t *shape, int64_t *stride)
 }
 
 /* channels_last takes 4 dimensions, channels_last_3d takes 5; the messages are PyTorch's. */
-int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape, int64_t *stride)
+int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape,
+		 int64_t *stride)
 {
 	int format;
 
@@ -81,7 +82,8 @@ int torch_has_format(struct bind *b, size_t i, const struct tensor *t)
 }
 
 /* Without a format the strides of x are kept if x is dense (num_new_like). */
-int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x, size_t i)
+int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x,
+		   size_t i)
 {
 	struct num_ctx c = torch_ctx(b);
 	int64_t stride[TENSOR_DIMS];
@@ -128,7 +130,8 @@ static int is_last(const struct tensor *t)
 }
 
 /* Repacks *y as channels last if x or w is. */
-int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x, const struct tensor *w)
+int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x,
+			const struct tensor *w)
 {
 	struct num_ctx c = torch_ctx(b);
 	int64_t stride[TENSOR_DIMS];

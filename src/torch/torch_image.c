@@ -83,7 +83,8 @@ static int a_fold(struct bind *b)
 
 /* Output sizes from size= (slot 1) or scale_factor= (slot 2), of which exactly one must be
  * given. A scaled size is floor(in * scale). */
-static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale, int *use_scale)
+static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale,
+		     int *use_scale)
 {
 	*use_scale = 0;
 	if (bind_given(b, 1) && bind_given(b, 2))

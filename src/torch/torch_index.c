@@ -192,7 +192,8 @@ static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 }
 
 /* Checks of index_add_, in PyTorch's order. */
-static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
+static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix,
+		       const struct tensor *v)
 {
 	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix),
 		have = v->ndim ? v->shape[MIN(dim, v->ndim - 1)] : 1;
@@ -283,7 +284,8 @@ static int check_filled(struct bind *b, const struct tensor *ix)
 }
 
 /* The checks of the three functions that write slices. */
-static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim, const struct tensor *ix)
+static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim,
+			const struct tensor *ix)
 {
 	struct tensor *v;
 
@@ -483,6 +485,7 @@ static int f_embedding(struct bind *b)
 		return -1;
 	if (w->ndim && (pad < -w->shape[0] || pad >= w->shape[0]) && bind_given(b, 2))
 		return bind_raise(b, EXC_AssertionError, "Padding_idx must be within num_embeddings");
+	/* max_norm rescales rows of the weight in place before the lookup. */
 	if (bind_given(b, 3))
 		return bind_unsupported(b, "embedding with max_norm, which changes the weight");
 	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);

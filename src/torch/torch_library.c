@@ -140,8 +140,8 @@ static int l_parameters(struct bind *b)
 		/* Defaults belong to the last parameters. */
 		size_t left = a->args.n - i;
 
-		rc = add_parameter(b, a->args.v[i], 0, left <= f->n_defaults ?
-				   f->defaults[f->n_defaults - left] : none);
+		rc = add_parameter(b, a->args.v[i], 0,
+				   left <= f->n_defaults ? f->defaults[f->n_defaults - left] : none);
 	}
 	for (size_t i = 0; i < a->kwonlyargs.n && !rc; i++)
 		rc = add_parameter(b, a->kwonlyargs.v[i], 1, i < f->n_kw ? f->kw_defaults[i] : none);

@@ -97,6 +97,7 @@ static int classes(struct bind *b, int logits)
 	if (logits && !(p.smoothing >= 0 && p.smoothing <= 1) && !(p.smoothing < 0 && !dtype_is_float(t->dt)))
 		return bind_raise(b, EXC_RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: %g",
 				  p.smoothing);
+	/* A float target of x's shape holds probabilities, which cannot be ignored. */
 	if (logits && dtype_is_float(t->dt) && tensor_same_shape(x, t) && p.ignore >= 0)
 		return bind_raise(b, EXC_RuntimeError, "ignore_index is not supported for floating point target");
 	/* PyTorch ignores a negative smoothing for class indices. */
@@ -132,7 +133,8 @@ static int l_kl_div(struct bind *b)
 }
 
 /* Multiplies each element by its weight, which broadcasts, and reduces. *y is consumed. */
-static int weighted(struct bind *b, struct tensor *y, const struct tensor *w, enum num_reduction how)
+static int weighted(struct bind *b, struct tensor *y, const struct tensor *w,
+		    enum num_reduction how)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor z;
@@ -289,8 +291,8 @@ static int l_gaussian(struct bind *b)
 
 /* out = ||x - y + eps||_p along dim. eps is added to each difference, as in PyTorch, so equal
  * vectors have a small distance. */
-static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
-			 double p, double eps, int dim, int keep)
+static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x,
+			 const struct tensor *y, double p, double eps, int dim, int keep)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor d;
@@ -357,8 +359,8 @@ static int l_triplet(struct bind *b)
 
 /* out = x . y / (max(|x|, eps) max(|y|, eps)) along dim: each norm is clamped on its own, as
  * in PyTorch. */
-static int cosine(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
-		  int dim, double eps)
+static int cosine(struct bind *b, struct tensor *out, const struct tensor *x,
+		  const struct tensor *y, int dim, double eps)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct num_dims d = { .v = { dim }, .n = 1 };
@@ -416,6 +418,7 @@ static int l_cosine_embedding(struct bind *b)
 				  t->ndim, x->ndim, y->ndim);
 	if (cosine(b, &cs, x, y, x->ndim - 1, 1e-8))
 		return bind_fail(b);
+	/* NUM_scale is x * p0 + p1: 1 - cos and cos - margin. */
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||
 	     num_apply(&c, &neg, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ 1, -margin, 0 }, bind_e(b)) ||
 	     num_apply_into(&c, &neg, NUM_relu, (struct num_arg[]){ num_t(&neg) }, NULL, bind_e(b)) ||

@@ -53,8 +53,8 @@ static int note_zero(struct bind *b, struct tensor *t, enum content what)
 }
 
 /* A contiguous tensor with the given contents; EMPTY leaves them undefined. */
-static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		      enum content what)
+static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
+		      const int64_t *shape, enum content what)
 {
 	struct num_ctx c = torch_ctx(b);
 

@@ -5,8 +5,8 @@
 #include "num/shape.h"
 #include "torch/torch.h"
 
-typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e);
+typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e);
 
 /* Two tensors, and out= in slot 2. */
 static int product(struct bind *b, size_t first, size_t second, product_fn *fn)
@@ -71,9 +71,8 @@ static int m_outer(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y))
 		return -1;
 	if (x->ndim != 1 || y->ndim != 1)
-		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D", x->ndim != 1 ?
-					"self" : "vec2",
-					x->ndim != 1 ? x->ndim : y->ndim);
+		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D",
+					x->ndim != 1 ? "self" : "vec2", x->ndim != 1 ? x->ndim : y->ndim);
 	if (tensor_unsqueeze(&col, x, 1, bind_e(b)))
 		return bind_fail(b);
 	rc = num_op2(&c, &r, NUM_mul, num_t(&col), num_t(y), bind_e(b));
@@ -113,6 +112,7 @@ static int m_addbmm(struct bind *b)
 		return -1;
 	if (num_bmm(&c, &r, p, q, bind_e(b)))
 		return bind_fail(b);
+	/* The sum over the batch is rounded to the dtype of the products. */
 	rc = num_sum(&c, &s, &r, &(struct num_dims){ .v = { 0 }, .n = 1 }, 0, -1, bind_e(b));
 	tensor_release(&r);
 	if (rc)

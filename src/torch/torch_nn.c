@@ -16,7 +16,8 @@ static int done(struct bind *b, int rc, struct tensor *y)
 }
 
 /* The same, with the result in the memory format of x, or of the weights w (may be NULL). */
-static int done_like(struct bind *b, int rc, struct tensor *y, const struct tensor *x, const struct tensor *w)
+static int done_like(struct bind *b, int rc, struct tensor *y, const struct tensor *x,
+		     const struct tensor *w)
 {
 	return rc ? bind_fail(b) : torch_follow_format(b, y, x, w) ? -1 : bind_result(b, y);
 }
@@ -259,8 +260,7 @@ static int adaptive_size(struct bind *b, int nd, int64_t *size)
 		if (s.kind != V_INT && s.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError,
 					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s",
-					  nd,
-					  val_type_name(b->h, s));
+					  nd, val_type_name(b->h, s));
 		if (s.kind == V_INT && s.u.i < 0)
 			return bind_shape_error(b,
 						"adaptive_pool%dd: elements of output_size must "

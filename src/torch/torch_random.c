@@ -25,8 +25,8 @@ static int leaves_seed(struct bind *b)
 
 	return s->ever && s->unseeded && !b->h->o.may_vary &&
 	       host_fatal(b->h, REASON_state_kept,
-			  "forward draws random numbers before it sets a seed: they depend on the "
-			  "seed of an earlier call");
+			  "forward draws random numbers before it sets a seed: they depend on "
+			  "the seed of an earlier call");
 }
 
 /* The generator to draw from; NULL after an error. It notes that a judged call draws without

@@ -8,10 +8,10 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
-typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		   int keep, int dt, struct err *e);
-typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
-		     struct err *e);
+typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		   const struct num_dims *d, int keep, int dt, struct err *e);
+typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		     const struct num_dims *d, int keep, struct err *e);
 
 /* input, dim=None, keepdim=False, *, dtype=None, out=None in slot 4 */
 static int sum_like(struct bind *b, sum_fn *fn)
@@ -85,6 +85,7 @@ static int plain(struct bind *b, plain_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep))
 		return -1;
+	/* The only dtype for which PyTorch's result is not bool. */
 	if (t->dt == DT_U8 && (fn == num_any || fn == num_all))
 		return bind_unsupported(b, "any and all of uint8 tensors, which PyTorch returns as uint8");
 	if (fn(&c, &y, t, &d, keep, bind_e(b)))
@@ -156,6 +157,7 @@ static int variance(struct bind *b, int root, int with_mean)
 			return -1;
 		correction = unbiased;
 	}
+	/* correction= wins over unbiased=. */
 	if (bind_given(b, 4) && bind_float(b, 4, &correction))
 		return -1;
 	if (num_var(&c, &y[0], with_mean ? &y[1] : NULL, t, &d, keep, correction, root, bind_e(b)))

@@ -365,8 +365,8 @@ static int t_prelude(struct bind *b)
 
 /* x in another dtype, device or memory format (slot `format`). Returns x itself if all are
  * right already and `copy` is not set. */
-static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev,
-		       int copy, size_t format)
+static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device,
+		       enum host_device dev, int copy, size_t format)
 {
 	struct tensor_obj *o = self(b);
 	enum dtype dt = has_dtype ? host_dtype(b->h, asked) : o->t.dt;
@@ -394,7 +394,8 @@ static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_
 }
 
 /* The same without a memory format: a slot beyond the last one. */
-static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy)
+static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device,
+		    enum host_device dev, int copy)
 {
 	return to_dtype_in(b, has_dtype, asked, has_device, dev, copy, b->n);
 }

@@ -224,6 +224,7 @@ static int nan_to_num(struct bind *b)
 
 	if (torch_arg(b, 0, &a))
 		return -1;
+	/* The largest finite value of each float dtype. */
 	top = a.kind != NUM_TENSOR ? 0 : a.t->dt == DT_F64 ? 0x1.fffffffffffffp1023 : a.t->dt == DT_F16 ? 65504
 	      : a.t->dt == DT_BF16 ? 0x1.fep127 : 0x1.fffffep127;
 	if (torch_float(b, 1, 0, &p[0]) || torch_float(b, 2, top, &p[1]) || torch_float(b, 3, -top, &p[2]))

@@ -27,6 +27,7 @@ static int v_view(struct bind *b)
 	if (first && first->kind == V_DTYPE) {
 		enum dtype dt = (enum dtype)first->u.i;
 
+		/* PyTorch would scale the last dimension. */
 		if (dtype_size(dt) != dtype_size(t->dt))
 			return bind_unsupported(b, "Tensor.view(dtype) to another element size");
 		v = *t;

@@ -76,6 +76,7 @@ static int set_default_dtype(struct bind *b)
 		return -1;
 	if (!dtype_is_float(dt))
 		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
+	/* `guarded`: a judged call is running. */
 	if (b->h->heap.guarded && dt != b->h->torch.default_dtype)
 		return host_fatal(b->h, REASON_state_kept,
 				  "forward changes the default dtype, which outlives the call");
@@ -365,8 +366,8 @@ static int assert_that(struct bind *b)
 {
 	int yes_no = val_truth(b->h, b->a[0]);
 
-	return yes_no < 0 ? -1 : yes_no ? 0 : bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ?
-							 b->a[1].u.s->p : "");
+	return yes_no < 0 ? -1 : yes_no ? 0 :
+	       bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ? b->a[1].u.s->p : "");
 }
 
 /* A constant (BIND_CONST) is evaluated once, at its first use. */

@@ -380,7 +380,8 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 
 /* A keyword: a parameter, else an option. dynamic_func is the name that Triton's generated
  * binder has in messages. */
-static int bind_keyword(struct triton_call *x, const struct py_arguments *a, struct val name, struct val v)
+static int bind_keyword(struct triton_call *x, const struct py_arguments *a, struct val name,
+			struct val v)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		if (!str_eq(kernel_param(a, i), val_text(name)))
@@ -457,6 +458,7 @@ static int grid_of(struct triton_call *x, struct val grid)
 	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
 	struct val bound, item;
 	int64_t n;
+	/* Triton asserts that a grid is given; its assertion has no text. */
 	if (grid.kind == V_NONE)
 		return host_raise(h, EXC_AssertionError, "%s", "");
 	if (grid.kind == V_FUNC || grid.kind == V_METHOD || grid.kind == V_BUILTIN ||
@@ -475,8 +477,8 @@ static int grid_of(struct triton_call *x, struct val grid)
 	if (host_len(h, grid, &n))
 		return -1;
 	if (n < 1 || n > 3)
-		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError, n < 1 ?
-				  "tuple index out of range" : "grid must have at most 3 dimensions");
+		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError,
+				  n < 1 ? "tuple index out of range" : "grid must have at most 3 dimensions");
 	for (int i = 0; i < 3; i++) {
 		x->l.grid[i] = 1;
 		if (i >= n)
