@@ -177,10 +177,10 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 				     (long long)in, (long long)size[d]);
 		else
 			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
-			     (c->hollow ? 0 : resample(c, &next, &now, d + 2,
-						       step_of(in, size[d], scale ? scale[d] : 0,
-							       align,
-						       mode), mode, align, e));
+			     (c->hollow ? 0 :
+			      resample(c, &next, &now, d + 2,
+				       step_of(in, size[d], scale ? scale[d] : 0, align, mode),
+				       mode, align, e));
 		tensor_release(&now);
 		now = next;
 		if (rc) {
