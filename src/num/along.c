@@ -18,14 +18,14 @@
 
 /* One operator on one tensor, as its worker threads see it. */
 struct along_walk {
-	const struct num_rows *k;       /* kernels for the carrier and this CPU */
-	struct tensor x;                /* operand, dense, in the carrier */
+	const struct num_rows *k;    /* kernels for the carrier and this CPU */
+	struct tensor x;        /* operand, dense, in the carrier */
 	int64_t outer, L, inner;
-	int size;                       /* bytes of an element of the carrier */
-	char *y;                        /* result, laid out as x; extremes: [outer, inner] */
-	int64_t *index;                 /* positions along the dimension, or NULL */
-	int arg;    /* extremes: 1 for max, 0 for min; softmax: 1 for its logarithm */
-	enum num_scan scan;             /* scans: the operation */
+	int size;               /* bytes of an element of the carrier */
+	char *y;                /* result, laid out as x; extremes: [outer, inner] */
+	int64_t *index;         /* positions along the dimension, or NULL */
+	int arg;                /* extremes: 1 for max, 0 for min; softmax: 1 for its logarithm */
+	enum num_scan scan;     /* scans: the operation */
 };
 
 /* Fills in the operand and the sizes of the walk and charges one unit of work per element. A

@@ -27,10 +27,10 @@ struct attention_job {
 	/* blocks: work items per batch entry, ceil(L / QUERIES); rep: query heads per key
 	 * head; heads: query heads */
 	int64_t B, L, S, D, Dv, blocks, rep, heads;
-	int size, causal;               /* size: bytes of an element of the carrier */
-	double scale;                   /* factor of the scores, 1 / sqrt(D) unless given */
+	int size, causal;       /* size: bytes of an element of the carrier */
+	double scale;           /* factor of the scores, 1 / sqrt(D) unless given */
 	const struct num_rows *rows;
-	_Atomic int failed;             /* a thread could not get its scores buffer */
+	_Atomic int failed;     /* a thread could not get its scores buffer */
 };
 
 /* Element i of an array of `dt`, as a double. */

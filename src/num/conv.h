@@ -15,7 +15,7 @@ struct conv_geom {
 	int64_t N, C, O, groups, Cg, Og;
 	int64_t in[3], k[3], out[3];    /* spatial sizes of input, kernel and output */
 	int64_t stride[3], lo[3], dil[3];    /* lo: padding in front */
-	int64_t P, Q, taps;                /* input positions, output positions, kernel volume */
+	int64_t P, Q, taps;             /* input positions, output positions, kernel volume */
 };
 
 struct conv_kernels {
@@ -39,10 +39,10 @@ struct conv_job {
 	struct conv_geom g;
 	const struct conv_kernels *k;
 	struct tensor x, w, b, y;
-	enum dtype carrier;             /* float32 or float64 */
-	int size;                       /* bytes of an element of the carrier */
+	enum dtype carrier;     /* float32 or float64 */
+	int size;               /* bytes of an element of the carrier */
 	int64_t tile, tiles;    /* positions of a patch matrix; such matrices per image and group */
-	_Atomic int failed;             /* a thread could not get its scratch buffer */
+	_Atomic int failed;     /* a thread could not get its scratch buffer */
 };
 
 /* The product of three sizes; an error if it exceeds 64 bits. */

@@ -152,10 +152,10 @@ static int tap_shift(const struct layout *l, const int64_t *t, const int64_t *r,
  * reuses it for all images of the group. */
 struct group_terms {
 	struct direct_pass *pass;
-	int64_t n;    /* passes: one forward, one per output phase if transposed */
-	int32_t *offset;                /* [Cg * taps] of all passes */
-	float *w;                       /* [Cg * taps][blocks * block] of all passes */
-	int64_t group;                  /* the group whose terms these are, -1 before the first */
+	int64_t n;              /* passes: one forward, one per output phase if transposed */
+	int32_t *offset;        /* [Cg * taps] of all passes */
+	float *w;               /* [Cg * taps][blocks * block] of all passes */
+	int64_t group;          /* the group whose terms these are, -1 before the first */
 };
 
 /* The terms of output phase r: offset[] in the buffer, and weight[] as the index of the
@@ -234,9 +234,9 @@ struct chunk {
 struct walk {
 	const struct layout *l;
 	const struct direct_pass *p;
-	float *y;                       /* [Og, Q] of the image and group */
+	float *y;               /* [Og, Q] of the image and group */
 	const float *buf;
-	int queued;                      /* chunks share the weights of a block while they are in the cache */
+	int queued;    /* chunks share the weights of a block while they are in the cache */
 	struct chunk queue[QUEUE];
 };
 

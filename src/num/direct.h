@@ -20,9 +20,9 @@ typedef void direct_fn(float *out, const float *x, const int32_t *offset, const 
 /* The inner loop of one instruction set and its sizes. */
 struct direct_kernel {
 	direct_fn *run;
-	int block;                      /* output channels at a time; w is padded to it */
-	int chunk;                      /* most positions at a time; out has rows of this length */
-	int lanes;                      /* positions are computed in multiples of this */
+	int block;              /* output channels at a time; w is padded to it */
+	int chunk;              /* most positions at a time; out has rows of this length */
+	int lanes;              /* positions are computed in multiples of this */
 };
 
 /* `single`: for one or two output channels per group. */

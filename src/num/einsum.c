@@ -17,8 +17,8 @@ enum { ELLIPSIS = 128, LABELS = ELLIPSIS + TENSOR_DIMS };
 
 /* An operand: a tensor and one label per dimension. */
 struct term {
-	struct tensor t;                /* holds a reference */
-	int label[TENSOR_DIMS];                 /* one per dimension */
+	struct tensor t;        /* holds a reference */
+	int label[TENSOR_DIMS]; /* one per dimension */
 };
 
 /* The equation. */

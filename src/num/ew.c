@@ -40,12 +40,12 @@ const struct num_op_info *num_op_info(enum num_op op)
 /* One elementwise call. Index 0 is the result, 1 to 3 are the operands. */
 struct job {
 	num_kernel_fn *fn;
-	const double *p;                /* three parameters of the operation */
-	int arity, through;             /* through: the result passes through a block */
+	const double *p;        /* three parameters of the operation */
+	int arity, through;     /* through: the result passes through a block */
 	enum dtype carrier, made;    /* type the operands are converted to; type the kernel writes */
-	enum dtype dt[4];               /* 0 the result */
+	enum dtype dt[4];       /* 0 the result */
 	char *data[4];
-	int64_t inner[4];    /* strides along the innermost loop dimension, in elements */
+	int64_t inner[4];       /* strides along the innermost loop dimension, in elements */
 	/* with one outer iteration: the part of the inner dimension to do; to = 0: all */
 	int64_t from, to;
 	struct tensor_loop loop;
@@ -53,8 +53,8 @@ struct job {
 
 /* An operand as the kernel of the current block sees it. */
 struct operand {
-	const void *at;                 /* dense elements of the carrier: in place or `block` */
-	const char *broadcast;    /* source element that block[0..filled) repeats; NULL: none */
+	const void *at;         /* dense elements of the carrier: in place or `block` */
+	const char *broadcast;  /* source element that block[0..filled) repeats; NULL: none */
 	int64_t filled;
 	_Alignas(64) int64_t block[BLOCK];
 };

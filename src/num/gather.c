@@ -69,12 +69,12 @@ static int check(const char *name, const struct tensor *t, int dim, const struct
 
 /* One gather or scatter. */
 struct job {
-	char *data[3];    /* gather: out, index, input; scatter: index, source, self */
+	char *data[3];          /* gather: out, index, input; scatter: index, source, self */
 	/* inner: strides of the innermost loop; step: stride of dim in the indexed tensor;
 	 * limit: its size */
 	int64_t inner[3], step, limit;
-	int64_t bad;                    /* the index that is out of range, if `failed` */
-	int failed, size;               /* size: bytes of an element */
+	int64_t bad;            /* the index that is out of range, if `failed` */
+	int failed, size;       /* size: bytes of an element */
 	enum dtype dt;
 	enum num_scatter how;
 };

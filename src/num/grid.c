@@ -12,9 +12,9 @@
 
 /* One plane of the image and the options of the call. */
 struct grid {
-	const double *x;                /* one channel plane [D, H, W] */
-	int nd;                         /* 2 or 3 coordinates */
-	int64_t size[3];                 /* D, H, W of the plane (leading 1) */
+	const double *x;        /* one channel plane [D, H, W] */
+	int nd;                 /* 2 or 3 coordinates */
+	int64_t size[3];        /* D, H, W of the plane (leading 1) */
 	enum num_interp mode;
 	enum num_border border;
 	/* align_corners: -1 and 1 are the centres of the edge pixels, else their outer edges */

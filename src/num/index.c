@@ -48,13 +48,13 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 /* A call after the masks are turned into indices and all indices are broadcast. */
 struct index_call {
 	struct tensor index[TENSOR_DIMS];    /* one per indexed dimension, i64; owns the references */
-	int dim[TENSOR_DIMS], n;        /* the indexed dimensions of t */
-	int ndim;                       /* rank of the broadcast index shape */
-	int64_t shape[TENSOR_DIMS], count;    /* that shape and its number of positions */
-	int64_t *offset;                /* [count] offsets into t, in elements */
+	int dim[TENSOR_DIMS], n;                /* the indexed dimensions of t */
+	int ndim;                               /* rank of the broadcast index shape */
+	int64_t shape[TENSOR_DIMS], count;      /* that shape and its number of positions */
+	int64_t *offset;                        /* [count] offsets into t, in elements */
 	/* shapes and strides of the other dimensions of t; no storage */
 	struct tensor before, after;
-	int in_place;                   /* unused */
+	int in_place;                           /* unused */
 };
 
 static void call_release(struct index_call *p)
@@ -242,7 +242,7 @@ struct block {
 	enum dtype dt;
 	enum move how;
 	int64_t run;                    /* elements of `after` */
-	struct tensor_loop loop;               /* over after */
+	struct tensor_loop loop;        /* over after */
 	int64_t done;                   /* elements of this block that are copied */
 };
 

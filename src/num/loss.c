@@ -44,8 +44,8 @@ struct nll {
 	/* dense: carrier [N, C, inner]; i64 [N, inner]; f64 [C] or none */
 	struct tensor logp, target, weight;
 	int64_t N, C, inner;
-	int64_t ignore;                 /* target value that contributes nothing */
-	double smoothing;               /* label smoothing in [0, 1] */
+	int64_t ignore;         /* target value that contributes nothing */
+	double smoothing;       /* label smoothing in [0, 1] */
 };
 
 /* Element i of a float or double array. */

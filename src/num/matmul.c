@@ -100,9 +100,9 @@ void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 
 /* A matrix as BLAS takes it: the last two dimensions of a tensor in the carrier. */
 struct operand {
-	struct tensor t;                /* holds a reference */
-	int trans;                      /* memory holds the transpose */
-	int64_t ld;                     /* leading dimension: elements between stored rows */
+	struct tensor t;        /* holds a reference */
+	int trans;              /* memory holds the transpose */
+	int64_t ld;             /* leading dimension: elements between stored rows */
 };
 
 /* Can BLAS read rows of `cols` elements with these strides? Rows must be dense, must not
@@ -196,8 +196,8 @@ static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a
 struct bmm_job {
 	struct num_gemm g;
 	struct operand a, b;
-	char *c;                        /* result [batch, m, n], dense */
-	int64_t step_a, step_b;         /* elements between the matrices of two batch entries */
+	char *c;                /* result [batch, m, n], dense */
+	int64_t step_a, step_b; /* elements between the matrices of two batch entries */
 };
 
 /* Thread body: batch entries [begin, end). */

@@ -43,7 +43,7 @@ int num_einsum(struct num_ctx *c, struct tensor *out, struct str spec,
 
 /* Parameters of a convolution. */
 struct num_conv {
-	int nd;                              /* 1, 2, 3 spatial dimensions */
+	int nd;                 /* 1, 2, 3 spatial dimensions */
 	int64_t stride[3], lo[3], hi[3], dilation[3], extra[3];   /* lo, hi: padding; extra: output_padding */
 	int64_t groups;
 };
@@ -58,10 +58,10 @@ int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tenso
 
 /* Parameters of a pool. */
 struct num_pool {
-	int nd;                         /* 1, 2 or 3 spatial dimensions */
+	int nd;                 /* 1, 2 or 3 spatial dimensions */
 	int64_t kernel[3], stride[3], pad[3], dilation[3];
 	int ceil_mode, count_include_pad;
-	int64_t divisor;                /* divisor_override; 0: the number of elements */
+	int64_t divisor;        /* divisor_override; 0: the number of elements */
 };
 int num_max_pool(struct num_ctx *c, struct tensor *out, struct tensor *index,
 		 const struct tensor *x, const struct num_pool *p, struct err *e);

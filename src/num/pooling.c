@@ -14,9 +14,9 @@
 struct pool_job {
 	struct pool_geom g;
 	const struct pool_kernels *k;
-	struct tensor x, y, index;      /* dense; x, y in the carrier; index i64 or none */
+	struct tensor x, y, index;    /* dense; x, y in the carrier; index i64 or none */
 	int64_t planes;
-	int size, max;    /* size: bytes of an element; max: largest element, else mean */
+	int size, max;          /* size: bytes of an element; max: largest element, else mean */
 };
 
 /* floor((in + 2 pad - extent) / stride) + 1, or ceil in ceil_mode, with extent = dil * (k -

@@ -9,9 +9,9 @@
 /* Sizes of one pool. */
 struct pool_geom {
 	int64_t in[3], k[3], out[3], stride[3], pad[3], dil[3];
-	int64_t P, Q;                   /* input and output positions of a plane */
-	int include_pad;                /* an average counts padding */
-	int64_t divisor;                /* fixed divisor of an average, or 0 */
+	int64_t P, Q;           /* input and output positions of a plane */
+	int include_pad;        /* an average counts padding */
+	int64_t divisor;        /* fixed divisor of an average, or 0 */
 };
 
 struct pool_kernels {

@@ -124,13 +124,13 @@ static float draw_f32(struct num_rng *r)
 struct fill {
 	struct num_rng *r;
 	char *data;
-	enum dtype dt, draws;           /* dtype of the tensor; dtype whose draws are made */
-	int64_t stride;                 /* of the innermost loop, in elements */
-	double a, b;                    /* parameters: from and to, mean and std, p, lambda */
-	int64_t from;                   /* integers: the least value */
+	enum dtype dt, draws;   /* dtype of the tensor; dtype whose draws are made */
+	int64_t stride;         /* of the innermost loop, in elements */
+	double a, b;            /* parameters: from and to, mean and std, p, lambda */
+	int64_t from;           /* integers: the least value */
 	/* integers: number of values; coins: set to 1 if a probability is invalid */
 	uint64_t range;
-	const struct tensor *p;         /* probabilities, one per element, or NULL */
+	const struct tensor *p; /* probabilities, one per element, or NULL */
 	const char *pdata;
 	int64_t pstride;
 	/* stores one draw at p; q: its probability */

@@ -11,10 +11,10 @@
 /* The generator of one program. */
 struct num_rng {
 	uint64_t seed;
-	int seeded;    /* seeded and nothing drawn since: `state` is not computed yet */
+	int seeded;             /* seeded and nothing drawn since: `state` is not computed yet */
 	uint32_t state[624];
-	int left, next;                 /* words left in the state plus 1; index of the next word */
-	int has_normal;                 /* `normal` holds the second value of a Box-Muller pair */
+	int left, next;         /* words left in the state plus 1; index of the next word */
+	int has_normal;         /* `normal` holds the second value of a Box-Muller pair */
 	double normal;
 	/* The first and the last element of a randint are the least and the largest possible
 	 * value. A new seed resets it. */

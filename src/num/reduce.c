@@ -21,18 +21,18 @@ enum { BLOCK = 512, PIECE = 4096, PARALLEL = 32768 };
 /* One reduction as its threads see it. */
 struct walk {
 	const struct num_red_kernel *k;
-	num_row_fn *row;                /* the row kernel */
-	int which;                        /* carrier: 0 f32, 1 f64, 2 i64 */
+	num_row_fn *row;        /* the row kernel */
+	int which;              /* carrier: 0 f32, 1 f64, 2 i64 */
 	enum dtype carrier, dt;
 	const char *data;
-	union num_acc start;            /* identity of the operation */
-	union num_acc *acc;    /* one per result, in row-major order of the kept dimensions */
-	const double *param;            /* one parameter per result, or NULL */
-	int64_t kept, reduced;          /* number of results; elements per result */
+	union num_acc start;    /* identity of the operation */
+	union num_acc *acc;     /* one per result, in row-major order of the kept dimensions */
+	const double *param;    /* one parameter per result, or NULL */
+	int64_t kept, reduced;  /* number of results; elements per result */
 	/* kept dimensions, merged; strides in elements */
 	int64_t kshape[TENSOR_DIMS], kstride[TENSOR_DIMS];
 	int nk;
-	struct tensor_loop red;         /* loop over the reduced dimensions */
+	struct tensor_loop red; /* loop over the reduced dimensions */
 };
 
 /* Index into the kernel arrays. */
@@ -115,7 +115,7 @@ static void by_rows(void *ctx, size_t begin, size_t end)
 struct col_state {
 	const struct walk *w;
 	const char *base;
-	int64_t stride, n;              /* of the innermost kept dimension */
+	int64_t stride, n;      /* of the innermost kept dimension */
 	union num_acc *acc;
 	const double *m;
 };
@@ -254,7 +254,7 @@ static int result_shape(const struct tensor *t, unsigned mask, int keep, int64_t
 struct made {
 	unsigned mask;
 	union num_acc *acc;
-	int64_t n, reduced;             /* results (0 in a dry run); elements per result */
+	int64_t n, reduced;     /* results (0 in a dry run); elements per result */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 	enum dtype carrier;

@@ -24,9 +24,9 @@ typedef void num_col_fn(union num_acc *s, const void *x, size_t n, const double 
 
 /* The kernels of one reduction. */
 struct num_red_kernel {
-	num_row_fn *row[3];             /* by carrier: f32, f64, i64 */
+	num_row_fn *row[3];     /* by carrier: f32, f64, i64 */
 	num_col_fn *col[3];
-	union num_acc start[3];         /* identities by carrier; integers: see start_of() */
+	union num_acc start[3]; /* identities by carrier; integers: see start_of() */
 };
 
 SIMD_DECLARE(const struct num_red_kernel *, num_red_kernels, (void))

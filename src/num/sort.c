@@ -55,9 +55,9 @@ static void sort_keys(struct key *k, struct key *t, int64_t n, less_fn *less, in
 
 /* The slices of a tensor along a dimension, [outer, L, inner]. */
 struct slices {
-	struct tensor x;                /* dense, f64 or i64 */
+	struct tensor x;        /* dense, f64 or i64 */
 	int64_t outer, L, inner;
-	struct key *key;                /* [2 L]: keys of one slice, then scratch */
+	struct key *key;        /* [2 L]: keys of one slice, then scratch */
 	less_fn *less;
 };
 

@@ -10,11 +10,11 @@
  * tensors and lists are collected in ix, one entry per dimension of the view (NULL: a full
  * slice). */
 struct subscript {
-	struct tensor view;             /* holds a reference */
+	struct tensor view;     /* holds a reference */
 	struct num_index ix;
 	struct tensor made[TENSOR_DIMS];    /* index tensors built from lists, which ix points to */
-	int n_made, advanced;           /* advanced: ix has at least one tensor */
-	int selected;                   /* dimensions that integers removed, for messages */
+	int n_made, advanced;   /* advanced: ix has at least one tensor */
+	int selected;           /* dimensions that integers removed, for messages */
 };
 
 static void subscript_release(struct subscript *s)
