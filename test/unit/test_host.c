@@ -114,7 +114,7 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.ones(3)[[1] * 1000 + [[]]]\n", "index_error", 2, "only integers, slices");
 	/* More dimensions than a tensor has. */
 	fails("import torch\ntorch.einsum('...,abcdef->...abcdef', torch.ones([1] * 12), torch.ones([1] * 6))\n", "unsupported", 2, "more than 12 dimensions");
-	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 picks");
+	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 items");
 	/* What an embedding is asked for beyond its rows. */
 	fails("import torch\ntorch.nn.Embedding(4, 2, max_norm=1.0)(torch.tensor([1]))\n", "unsupported", 2, "max_norm");
 	fails("import torch\ntorch.nn.EmbeddingBag(4, 2, padding_idx=0)\n", "unsupported", 2, "padding of its own");
