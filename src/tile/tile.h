@@ -112,7 +112,7 @@ struct tile_run_options {
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
 	/* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
 	int zero_off;
-	/* a fast run is checked if the launch never was, or goes where contents say (vetted.h) */
+	/* a fast run is checked if the launch never was, or goes where contents say (checked_launches.h) */
 	int check_new;
 	uint64_t order_seed;        /* 0: programs in order, else permuted */
 	int trust_hints;            /* tl.multiple_of and its like are not checked */

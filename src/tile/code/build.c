@@ -6,7 +6,6 @@
 #include <stdarg.h>
 
 #include "tile/code/build_opt.h"
-#include "tile/machine/decode.h"
 
 struct tile_func_build {
 	struct str name;
@@ -97,9 +96,8 @@ int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct er
 		copy_funcs(b);
 	}
 	/* First as written; then again, so that the machine need not trust the optimiser. */
+	*code = NULL;
 	rc = b->failed ? err_nomem(e) : tile_verify(c, e) || tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
-	if (!rc)
-		rc = tile_plan_make(c, e);
 	if (!rc) {
 		*code = c;
 		b->code = NULL;

@@ -8,8 +8,9 @@
  *     ...
  *     if (tile_build_finish(&b, &code, e)) ...
  *
- * Nothing here checks types: tile_build_finish verifies and prepares the whole. Memory that
- * ends is remembered and reported by tile_build_finish, so no call needs a check. */
+ * Nothing here checks types: tile_build_finish verifies the whole. A failed allocation is remembered
+ * and reported by tile_build_finish, so no call needs a check. The machine runs the result after
+ * tile_decode (machine/decode.h). */
 #ifndef TILE_CODE_BUILD_H
 #define TILE_CODE_BUILD_H
 
@@ -32,7 +33,7 @@ struct tile_builder {
 
 void tile_build_init(struct tile_builder *b, struct str kernel);
 void tile_build_release(struct tile_builder *b);        /* gives up; harmless after finish */
-/* Hands over verified, runnable code. ERR_STATE: the code was not well-formed. */
+/* Hands over verified code; *code is NULL after a failure. ERR_STATE: the code was not well-formed. */
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e);
 /* The arena of the code under construction: strings of attributes are copied there. */
 struct arena *tile_build_arena(struct tile_builder *b);

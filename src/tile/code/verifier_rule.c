@@ -2,7 +2,7 @@
  * machine relies on every condition here. */
 #include "tile/code/verifier.h"
 
-#include "tile/machine/dot.h"
+#include "tile/code/dot_scaled.h"
 
 struct ctx {
 	const struct tile_code *code;
