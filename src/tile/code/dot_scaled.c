@@ -1,6 +1,9 @@
 /* Owns the shape rules of dot_scaled. Does not own its arithmetic: machine/exec_dot.c does. */
 #include "tile/code/dot_scaled.h"
 
+/* An e2m1 operand packs two 4-bit elements in a byte, along K or along its other dimension (attr[3]
+ * and attr[4]). Example: A of int8[128x32] packed along K is a 128 by 64 matrix; scales of
+ * int8[128x2] give groups of 32 elements. */
 int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out)
 {
 	struct tile_type a = code->regs[tile_src(in, 0)], b = code->regs[tile_src(in, 1)],

@@ -5,13 +5,15 @@
 
 #include "tile/code/ir.h"
 
-/* Operand shapes of dot_scaled. */
+/* The product of dot_scaled: C[M,N] += A[M,K] B[K,N], where groups of elements along K share a
+ * scale. */
 struct dot_scaled {
 	int64_t M, N, K;
-	int a_scale, b_scale;           /* index of the source, -1: none */
-	int64_t a_group, b_group;       /* elements of K per scale */
+	int a_scale, b_scale;  /* source index of the scales of each operand, -1: it has none */
+	int64_t a_group, b_group;       /* elements along K that share one scale */
 };
-/* Nonzero if the shapes do not fit; `out` may be NULL. */
+/* Works out the shapes of a dot_scaled instruction. Returns nonzero if they do not fit together.
+ * `out` may be NULL. */
 int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out);
 
 #endif

@@ -2,11 +2,12 @@
  * parameters through the registers of the kernel, without running it. */
 #include "tile/code/touched.h"
 
-/* Every bit: it may point anywhere. */
+/* The arguments that a pointer may point into, one bit each. All bits set: it may point anywhere. */
 struct origin { uint64_t bit[2]; };
 
 static const struct origin anywhere = { { UINT64_MAX, UINT64_MAX } };
 
+/* Adds the origins `from`. Returns whether `into` changed. */
 static int merge(struct origin *into, const struct origin *from)
 {
 	uint64_t a = into->bit[0] | from->bit[0], b = into->bit[1] | from->bit[1];
@@ -15,7 +16,7 @@ static int merge(struct origin *into, const struct origin *from)
 	return changed;
 }
 
-/* Is a pointer made of what is no pointer, or of memory? */
+/* Whether a pointer result comes from memory or from integers, so that no argument is its origin. */
 static int is_made(const struct tile_code *code, const struct tile_insn *in)
 {
 	for (int s = 0; in->op != TOP_LOAD && s < in->n_src; s++)
@@ -24,7 +25,8 @@ static int is_made(const struct tile_code *code, const struct tile_insn *in)
 	return 1;
 }
 
-/* Pointers flow from sources to results of any instruction that has pointer results. */
+/* One pass of the data flow: each pointer result gets the origins of all pointer sources. A
+ * loop-carried pointer needs several passes; the caller repeats until nothing changes. */
 static int spread(const struct tile_code *code, struct origin *o)
 {
 	int changed = 0;
@@ -60,7 +62,7 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 			o[code->params[i].reg].bit[code->params[i].arg / 64] |= 1ull << (code->params[i].arg % 64);
 	while (spread(code, o))
 		;
-	/* What other functions do with pointers they are given is not followed: they may do it with any. */
+	/* Pointers are not followed into combine and map functions: an access there may touch any tensor. */
 	for (int n = 1; n < code->n_funcs; n++)
 		for (int i = 0; i < code->funcs[n].n_insns; i++) {
 			enum tile_op op = code->funcs[n].insns[i].op;
@@ -73,7 +75,7 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 		}
 	loops = 0;
 	depth = 0;
-	 /* by construct around the instruction */
+	/* is_loop: for each enclosing construct, whether it is a loop; depths above 255 wrap around. */
 	f = &code->funcs[0];
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
