@@ -161,7 +161,8 @@ static void bind_positional(struct front *f, const struct builtin *b, const stru
 		}
 		if (p >= b->n_params || b->params[p].keyword_only)
 			front_fail(f, REASON_bad_argument,
-				   "%s() takes %zu positional arguments but %zu were given", b->name, b->n_params, args->n);
+				   "%s() takes %zu positional arguments but %zu were given",
+				   b->name, b->n_params, args->n);
 		out[p] = args->v[i];
 	}
 }
@@ -194,7 +195,8 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 			continue;
 		if (b->params[i].required)
 			front_fail(f, REASON_bad_argument,
-				   "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
+				   "%s() missing 1 required positional argument: '%.*s'",
+				   b->name, STR_ARG(b->params[i].name));
 		out[i] = b->params[i].star ? lang_tuple(NULL, 0) : b->params[i].value;
 	}
 	return b->fn(f, b, out);

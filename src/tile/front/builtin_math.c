@@ -137,7 +137,8 @@ struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct l
 	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
 		front_late(f, REASON_bad_types, "convert one operand",
-			   "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+			   "fdiv of %s and %s: both must have one type",
+			   front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
 	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end has no such division: its passes fail */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y",
 			   "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));

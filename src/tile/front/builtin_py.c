@@ -49,7 +49,8 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
 		if (!lang_is_int(&t.v[i]))
 			front_fail(f, REASON_bad_value,
-				   "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
+				   "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]",
+				   i, lang_type_name(&t.v[i]));
 	}
 	x = arg_tensor(f, &a[0]);
 	scalar_ok = !strcmp(b->name, "multiple_of");
@@ -357,7 +358,8 @@ struct lang_val bi_int(struct front *f, const struct builtin *b, const struct la
 	if (a[0].kind == LANG_STR && !str_to_i64(str_trim(a[0].u.s), &i))
 		return lang_int(i);
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.int32)",
-			"int() argument must be a string, a bytes-like object or a real number, not '%s'", lang_type_name(&a[0]));
+			"int() argument must be a string, a bytes-like object or a real number, not '%s'",
+			lang_type_name(&a[0]));
 }
 
 static int is_instance(const struct lang_val *v, const struct lang_val *class)

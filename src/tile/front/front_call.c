@@ -1,16 +1,20 @@
-/* Calls: builtins, methods, and jit functions, which are inlined into their caller under the
- * types of their arguments. Owns frames and `return`. */
+/* Calls: builtins, methods, and jit functions. A jit function is inlined into its caller under the
+ * types of its arguments: `y = scale(x, 2)` compiles the body of scale in a new frame whose
+ * variables are x and the constant 2. An early return becomes a branch to the end of a block around
+ * the body. Owns frames and `return`. */
 #include "tile/front/builtin_lib.h"
 #include "tile/front/engine.h"
 #include "tile/front/front_flow.h"
 
 /* --- frames -------------------------------------------------------------------------------------- */
 
+/* The parameter list of a function. */
 static const struct py_arguments *params_of(const struct tile_fn *fn)
 {
 	return &fn->def->u.FunctionDef.args->u.arguments;
 }
 
+/* One slot for each parameter and for each name that the body assigns anywhere. */
 void front_frame_init(struct front *f, struct front_frame *fr, const struct tile_fn *fn)
 {
 	const struct py_arguments *p;
@@ -32,7 +36,7 @@ void front_frame_init(struct front *f, struct front_frame *fr, const struct tile
 	fr->defs = arena_zalloc(f->a, fr->n_names + 1);
 }
 
-/* A union of types is one to Python; its sides are visited like any annotation. */
+/* `int | float` is a union of types to Python: its sides are visited like any annotation. */
 static void front_annotation(struct front *f, const struct py_node *n)
 {
 	if (n->kind != PY_BinOp || n->u.BinOp.op != PY_OP_BitOr) {
@@ -43,8 +47,8 @@ static void front_annotation(struct front *f, const struct py_node *n)
 	front_annotation(f, n->u.BinOp.right);
 }
 
-/* Triton visits annotations and defaults like any expression of the function, before its
- * body: `x: bool` names something that does not exist there. */
+/* Triton visits annotations like any expression of the function, before its body: `x: bool` fails
+ * because kernels have no name `bool`. */
 void front_signature(struct front *f)
 {
 	struct front_frame *fr = f->frame;
@@ -60,6 +64,7 @@ void front_signature(struct front *f)
 
 /* --- return -------------------------------------------------------------------------------------- */
 
+/* The value that a return gives: constants become tensors. */
 static struct lang_val decayed(struct front *f, struct lang_val v)
 {
 	if (v.kind == LANG_TUPLE) {
@@ -77,6 +82,7 @@ static struct lang_val decayed(struct front *f, struct lang_val v)
 	return v;
 }
 
+/* All returns of a function must have the same type; the first one decides. */
 static void check_return_type(struct front *f, const struct lang_val *v)
 {
 	struct front_frame *fr = f->frame;
@@ -94,7 +100,8 @@ static void check_return_type(struct front *f, const struct lang_val *v)
 				is_void ? "void" : flow_type_str(f, v));
 }
 
-/* Leaves the function from inside a branch: through the kernel's end or the inlined block's. */
+/* Leaves the function from inside a branch: ends the kernel, or moves the value into the registers
+ * of the result and branches to the end of the inlined block. */
 static void leave_early(struct front *f, const struct lang_val *v)
 {
 	struct front_frame *fr = f->frame;
@@ -116,7 +123,7 @@ static void leave_early(struct front *f, const struct lang_val *v)
 void front_return(struct front *f, const struct py_node *n)
 {
 	struct front_frame *fr = f->frame;
-	/* a constant decays to a tensor, so `return None` fails where a bare `return` does not */
+	/* `return None` gives a constexpr, which decays to a tensor and fails; a bare `return` does not. */
 	struct lang_val v = n->u.Return.value ? decayed(f, front_expr(f, n->u.Return.value)) : lang_raw(lang_none());
 	if (v.kind != LANG_NONE && !flow_is_triton(&v))
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
@@ -138,10 +145,11 @@ void front_return(struct front *f, const struct py_node *n)
 		if (!fr->up)
 			emit_insn(f, TOP_RET, 0, NULL, 0, NULL);
 	}
-	f->mute++;      /* what follows is never reached; the end of the region takes it back */
+	f->mute++;      /* the code after it is unreachable; the end of the region resets it */
 }
 
-/* Falls off the end where another path returned a value: nothing was promised there. */
+/* A function may end without a return where another path returned a value: the result is undefined
+ * then. */
 static void fall_off(struct front *f)
 {
 	struct front_frame *fr = f->frame;
@@ -159,6 +167,7 @@ static void fall_off(struct front *f)
 
 /* --- jit functions --------------------------------------------------------------------------------- */
 
+/* The index of a parameter by name, -1: there is none. */
 static int param_slot(const struct py_arguments *p, struct str name)
 {
 	for (size_t i = 0; i < p->args.n; i++)
@@ -167,7 +176,8 @@ static int param_slot(const struct py_arguments *p, struct str name)
 	return -1;
 }
 
-/* Python's binding of arguments to parameters; UNBOUND where the default applies. */
+/* Binds arguments to parameters by Python's rules. A parameter whose default applies stays UNBOUND.
+ * `rest` gets the values of *args. */
 static void bind(struct front *f, const struct tile_fn *fn, const struct front_args *args,
 		 struct lang_val *out, struct lang_val *rest)
 {
@@ -183,7 +193,8 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 				"AttributeError(\"'tuple' object has no attribute 'type'\")");
 	if (args->n > p->args.n && !p->vararg)
 		front_fail(f, REASON_bad_argument,
-			   "TypeError('%.*s() takes %zu positional arguments but %zu were given')", STR_ARG(fn->name), p->args.n, args->n);
+			   "TypeError('%.*s() takes %zu positional arguments but %zu were given')",
+			   STR_ARG(fn->name), p->args.n, args->n);
 	for (size_t i = 0; i < args->n && i < p->args.n; i++)
 		out[i] = args->v[i];
 	*rest = args->n > p->args.n ? lang_tuple(args->v + p->args.n, args->n - p->args.n) : lang_tuple(NULL, 0);
@@ -192,13 +203,16 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 			param_slot(p, args->names[i]) : -1;
 		if (slot < 0 && str_is(args->names[i], "keepdim") && param_slot(p, STR("keep_dims")) >= 0)
 			front_fail_hint(f, REASON_bad_argument, "the parameter is called keep_dims",
-					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")", STR_ARG(fn->name));
+					"TypeError(\"%.*s() got an unexpected keyword argument 'keepdim'\")",
+					STR_ARG(fn->name));
 		if (slot < 0)
 			front_fail(f, REASON_bad_argument,
-				   "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+				   "TypeError(\"%.*s() got an unexpected keyword argument '%.*s'\")",
+				   STR_ARG(fn->name), STR_ARG(args->names[i]));
 		if (out[slot].kind != LANG_UNBOUND)
 			front_fail(f, REASON_bad_argument,
-				   "TypeError(\"%.*s() got multiple values for argument '%.*s'\")", STR_ARG(fn->name), STR_ARG(args->names[i]));
+				   "TypeError(\"%.*s() got multiple values for argument '%.*s'\")",
+				   STR_ARG(fn->name), STR_ARG(args->names[i]));
 		out[slot] = args->kw[i];
 	}
 	first_default = p->args.n - p->defaults.n;
@@ -210,7 +224,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 				   STR_ARG(p->args.v[i]->u.arg.arg));
 }
 
-/* Defaults are the host's: globals may be named freely. */
+/* Defaults are evaluated by the host, so they may name any global. */
 static void fill_defaults(struct front *f, struct front_frame *fr, size_t n, struct lang_val *out)
 {
 	const struct py_arguments *p = params_of(fr->fn);
@@ -222,7 +236,8 @@ static void fill_defaults(struct front *f, struct front_frame *fr, size_t n, str
 	fr->in_default = 0;
 }
 
-/* Numbers, None and types become constants; what has no type cannot be passed. */
+/* An argument as the callee sees it: numbers, None and types become constexprs. Objects without a
+ * Triton type cannot be passed. */
 static struct lang_val as_argument(struct front *f, struct lang_val v)
 {
 	int passable;
@@ -232,7 +247,8 @@ static struct lang_val as_argument(struct front *f, struct lang_val v)
 	for (size_t i = 0; v.kind == LANG_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
 		if (lang_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
 			front_fail(f, REASON_bad_types,
-				   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v.u.tup.v[i]));
+				   "AttributeError(\"'%s' object has no attribute 'type'\")",
+				   lang_type_name(&v.u.tup.v[i]));
 	if (v.kind == LANG_TUPLE)
 		return v;
 	passable = v.wrapped || lang_is_number(&v) || v.kind == LANG_NONE || v.kind == LANG_TYPE ||
@@ -245,15 +261,18 @@ static struct lang_val as_argument(struct front *f, struct lang_val v)
 	return v;
 }
 
+/* Triton passes only scalars to a function that is marked noinline. */
 static void check_noinline(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
 	for (size_t i = 0; fn->noinline && i < n; i++)
 		if (v[i].kind == LANG_TENSOR && ty_is_block(v[i].u.t.ty) && v[i].u.t.ty->numel != 1)
 			front_fail(f, REASON_bad_types,
-				   "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s", STR_ARG(fn->name),
+				   "Function %.*s is marked noinline, but was called with non-scalar argument %.*s:%s",
+				   STR_ARG(fn->name),
 				   STR_ARG(params_of(fn)->args.v[i]->u.arg.arg), front_str(f, &v[i]));
 }
 
+/* Triton fails on a call with the argument types of a call that is still being compiled. */
 static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *v)
 {
 	for (const struct front_frame *fr = f->frame; fr; fr = fr->up) {
@@ -272,7 +291,8 @@ static void check_recursion(struct front *f, const struct tile_fn *fn, size_t n,
 		front_fail(f, REASON_recursive_call, "RecursionError('maximum recursion depth exceeded')");
 }
 
-/* Compiles the body with its parameters bound; gives what it returns. */
+/* Compiles the body with its parameters bound and gives its result. A block surrounds the body only
+ * if a return inside a branch needs one to leave. */
 static struct lang_val run_body(struct front *f, struct front_frame *fr)
 {
 	const struct py_list *body = &fr->fn->def->u.FunctionDef.body;
@@ -292,6 +312,7 @@ static struct lang_val run_body(struct front *f, struct front_frame *fr)
 	return fr->has_ret && !fr->ret_void ? fr->ret : lang_raw(lang_none());
 }
 
+/* Defaults are evaluated in the frame of the callee, arguments in that of the caller. */
 struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const struct front_args *args)
 {
 	const struct py_arguments *p = params_of(fn);
@@ -339,6 +360,7 @@ struct lang_val front_call_with(struct front *f, const struct tile_fn *fn, size_
 
 /* --- anything that is called -------------------------------------------------------------------------- */
 
+/* A method call: the bound value becomes the first argument. */
 static struct lang_val call_with_self(struct front *f, const struct lang_method *m, const struct front_args *args)
 {
 	struct front_args all = *args;
@@ -349,6 +371,7 @@ static struct lang_val call_with_self(struct front *f, const struct lang_method 
 	return m->fn ? front_call_fn(f, m->fn, &all) : lang_builtin_call(f, m->b, &all);
 }
 
+/* Dispatches by the kind of the called value. */
 struct lang_val front_call(struct front *f, struct lang_val fn, const struct front_args *args, int unused)
 {
 	(void)unused;
@@ -372,7 +395,8 @@ struct lang_val front_call(struct front *f, struct lang_val fn, const struct fro
 		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));
 	case LANG_TYPE:
 		front_fail_hint(f, REASON_bad_types,
-				"convert with x.to(dtype), or make a constant with tl.full", "TypeError(\"'dtype' object is not callable\")");
+				"convert with x.to(dtype), or make a constant with tl.full",
+				"TypeError(\"'dtype' object is not callable\")");
 	case LANG_OTHER: case LANG_MODULE:
 		front_fail_hint(f, REASON_non_constexpr_global,
 				"a kernel can call triton.language and @triton.jit functions only",

@@ -1,8 +1,9 @@
-/* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types.
+/* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types, with Python's
+ * messages.
  *
- * Integers are 128 bits wide here, enough for every constant a kernel can turn into a
- * tensor; what overflows them is refused as unsupported, never wrapped. The least of them is
- * refused as well, so that every integer has a negative. */
+ * Integers have 128 bits here, enough for every constant that a kernel can turn into a tensor. An
+ * overflow is refused as unsupported, never wrapped. The smallest 128-bit integer is refused too,
+ * so that every integer has a negative. */
 #include <math.h>
 
 #include "tile/front/front.h"
@@ -20,6 +21,7 @@ _Noreturn static void too_wide(struct front *f)
 	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
 }
 
+/* An integer as a value; refuses the one that has no negative. */
 static struct lang_val int_of(struct front *f, pyint i)
 {
 	if (i < -WIDE_MAX)
@@ -27,18 +29,22 @@ static struct lang_val int_of(struct front *f, pyint i)
 	return lang_int(i);
 }
 
+/* Python rounds quotients down: -7 // 2 is -4. */
 static pyint floor_div(pyint a, pyint b)
 {
 	pyint q = a / b;
 	return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+/* Python's remainder has the sign of the divisor: -7 % 2 is 1. */
 static pyint floor_mod(pyint a, pyint b)
 {
 	pyint r = a % b;
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* A negative exponent gives a float. Bases 0, 1 and -1 end the loop at once: their exponent may be
+ * huge. */
 static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 {
 	pyint r;
@@ -60,6 +66,7 @@ static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 	return int_of(f, r);
 }
 
+/* Shifts right are arithmetic; shifts left fail instead of losing bits. */
 static struct lang_val int_shift(struct front *f, enum py_op op, pyint a, pyint n)
 {
 	if (n < 0)
@@ -73,6 +80,7 @@ static struct lang_val int_shift(struct front *f, enum py_op op, pyint a, pyint 
 	return lang_int(a * ((pyint)1 << n));
 }
 
+/* An operator on two integers; a bool counts as an integer, but & | ^ of two bools is a bool. */
 static struct lang_val int_binary(struct front *f, enum py_op op, const struct lang_val *x, const struct lang_val *y)
 {
 	pyint a = x->u.i, b = y->u.i, r;
@@ -98,6 +106,7 @@ static struct lang_val int_binary(struct front *f, enum py_op op, const struct l
 	}
 }
 
+/* An operator on two numbers of which at least one is a float. */
 static struct lang_val float_binary(struct front *f, enum py_op op, const struct lang_val *x, const struct lang_val *y)
 {
 	double a = lang_as_double(x), b = lang_as_double(y);
@@ -131,6 +140,7 @@ static struct lang_val tuple_add(struct front *f, const struct lang_val *a, cons
 	return lang_tuple(v, n);
 }
 
+/* (a, b) * 2 is (a, b, a, b). The limit keeps a constant like 10 ** 9 from filling the memory. */
 static struct lang_val tuple_repeat(struct front *f, const struct lang_val *a, pyint times)
 {
 	size_t n = a->u.tup.n;
@@ -171,6 +181,7 @@ struct lang_val front_const_binary(struct front *f, enum py_op op, struct lang_v
 	bad_operands(f, op, &a, &b);
 }
 
+/* -1, 0 or 1 as a is below, equal to or above b; 2 if a NaN is involved. */
 static int order(struct front *f, enum py_op op, const struct lang_val *a, const struct lang_val *b)
 {
 	if (lang_is_int(a) && lang_is_int(b))
@@ -225,6 +236,7 @@ struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_va
 
 /* --- Python's math module --------------------------------------------------------------------- */
 
+/* Functions of Python's math module with one argument. */
 static const struct { const char *name; double (*one)(double); } math_one[] = {
 	{ "sqrt", sqrt }, { "exp", exp }, { "log", log }, { "log2", log2 }, { "log10", log10 },
 	{ "sin", sin }, { "cos", cos },
@@ -240,6 +252,7 @@ int front_math_known(struct str name)
 	return str_is(name, "pow") || str_is(name, "gcd");
 }
 
+/* ceil, floor and trunc give integers, as in Python. */
 struct lang_val front_math(struct front *f, struct str name, const struct front_args *args)
 {
 	for (size_t i = 0; i < args->n; i++)

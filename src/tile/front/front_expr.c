@@ -1,16 +1,21 @@
-/* Expressions: one function per kind of node, found through a table. Everything Triton's
- * visitor has no method for is refused as it refuses it. */
+/* Expressions: one function for each kind of node, found through a table. A node for which Triton's
+ * visitor has no method is refused with Triton's message. An expression of constants is computed
+ * here (front_const.c); one with a tensor is emitted (sem_*.c). */
 #include <stdio.h>
 
 #include "tile/front/builtin.h"
 #include "tile/front/front_flow.h"
 
+/* Evaluates one kind of expression. */
 typedef struct lang_val expr_fn(struct front *f, const struct py_node *n);
 
+/* A run-time tensor that is not hidden behind a tl.constexpr annotation. */
 static int is_tensor(const struct lang_val *v) { return v->kind == LANG_TENSOR && !v->wrapped; }
 
 /* --- operators -------------------------------------------------------------------------------- */
 
+/* `x: tl.constexpr = a_tensor` makes a constexpr that holds a tensor; Triton fails when it is
+ * used. */
 _Noreturn static void hidden_tensor(struct front *f)
 {
 	front_fail_hint(f, REASON_not_constexpr,
@@ -19,6 +24,7 @@ _Noreturn static void hidden_tensor(struct front *f)
 			"of JIT functions.)");
 }
 
+/* The tensor behind a constexpr, which is good as the other operand of a tensor. */
 static struct lang_val bare_tensor(struct lang_val v)
 {
 	if (v.kind == LANG_TENSOR)
@@ -70,7 +76,8 @@ static struct lang_val expr_UnaryOp(struct front *f, const struct py_node *n)
 	}
 }
 
-/* Constants cut the chain short; what is left is joined from the right, as Triton does. */
+/* `and` and `or`. A constant that decides the result ends the chain; other constants drop out. The
+ * remaining tensors are joined from the right, as Triton does. */
 static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 {
 	enum py_op op = n->u.BoolOp.op;
@@ -101,6 +108,8 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 	return v[0];
 }
 
+/* Python's `is`. Small integers, bools, None and types are identical if equal; floats and tuples
+ * are not. */
 static int identical(const struct lang_val *a, const struct lang_val *b)
 {
 	if (a->kind == LANG_FLOAT || a->kind == LANG_TUPLE)
@@ -108,6 +117,7 @@ static int identical(const struct lang_val *a, const struct lang_val *b)
 	return a->kind == b->kind && lang_equal(a, b);
 }
 
+/* Triton has no chained comparisons. */
 static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 {
 	struct lang_val a, b;
@@ -129,6 +139,8 @@ static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 
 /* --- literals, names, containers ------------------------------------------------------------- */
 
+/* A literal. PY_C_BIGINT is the text of an integer above 64 bits, decimal or with a prefix 0x, 0o,
+ * 0b. */
 static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -168,6 +180,7 @@ static struct lang_val expr_Attribute(struct front *f, const struct py_node *n)
 	return front_attr(f, v, n->u.Attribute.attr);
 }
 
+/* The elements of a tuple or list; all are evaluated before Triton asks for their types. */
 static struct lang_val items(struct front *f, const struct py_list *l)
 {
 	struct lang_val *v = arena_array(f->a, l->n + 1, sizeof *v);
@@ -188,6 +201,7 @@ static struct lang_val items(struct front *f, const struct py_list *l)
 static struct lang_val expr_Tuple(struct front *f, const struct py_node *n) { return items(f, &n->u.Tuple.elts); }
 static struct lang_val expr_List(struct front *f, const struct py_node *n) { return items(f, &n->u.List.elts); }
 
+/* `[f(x) for x in a_tuple]` is evaluated at compile time, element by element. */
 static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 {
 	struct lang_val *v, it;
@@ -202,7 +216,8 @@ static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 			   "NotImplementedError('only tuple comprehensions are supported')");
 	if (c->target->kind != PY_Name)
 		front_fail(f, REASON_unsupported_syntax,
-			   "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(c->target->kind)->name);
+			   "AttributeError(\"'%s' object has no attribute 'id'\")",
+			   py_kind_info(c->target->kind)->name);
 	v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
 	for (size_t i = 0; i < it.u.tup.n; i++) {
 		front_set(f, c->target->u.Name.id, it.u.tup.v[i]);
@@ -211,6 +226,7 @@ static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 	return lang_tuple(v, it.u.tup.n);
 }
 
+/* lower:upper:step, None where a part is absent. */
 static struct lang_val expr_Slice(struct front *f, const struct py_node *n)
 {
 	struct lang_val *v = arena_array(f->a, 3, sizeof *v);
@@ -220,6 +236,7 @@ static struct lang_val expr_Slice(struct front *f, const struct py_node *n)
 	return (struct lang_val){ .kind = LANG_SLICE, .u.slice = v };
 }
 
+/* An f-string of constants. */
 static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 {
 	size_t count = n->u.JoinedStr.values.n;
@@ -237,7 +254,7 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 				   "found conversion of type <class '%s'>",
 				   lang_type_name(&v[i]));
 	}
-	/* Nothing below leaves by longjmp: the buffer may hold memory. */
+	/* Nothing below may leave by longjmp: the buffer owns memory. */
 	for (size_t i = 0; i < count; i++) {
 		struct lang_val bare = lang_raw(v[i]);
 		lang_str_to(&bare, &b);
@@ -249,6 +266,7 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 
 /* --- subscripts ------------------------------------------------------------------------------- */
 
+/* A plain `:`. */
 static int is_full_slice(const struct lang_val *v)
 {
 	return v->kind == LANG_SLICE && v->u.slice[0].kind == LANG_NONE && v->u.slice[1].kind == LANG_NONE &&
@@ -260,6 +278,7 @@ static const char *index_text(struct front *f, const struct lang_val *v)
 	return v->kind == LANG_SLICE ? "<triton.language.core.slice object>" : front_str(f, v);
 }
 
+/* x[:, None]: each None inserts a dimension of 1; nothing else may index a tensor. */
 static struct lang_val tensor_index(struct front *f, struct lang_val self, const struct lang_val *index)
 {
 	struct lang_tuple t = index->kind == LANG_TUPLE ? index->u.tup : (struct lang_tuple){ .v = index, .n = 1 };
@@ -280,6 +299,7 @@ static struct lang_val tensor_index(struct front *f, struct lang_val self, const
 	return lang_of(x);
 }
 
+/* A bound of a slice of n elements: negative bounds count from the end. */
 static pyint clip(const struct lang_val *v, pyint otherwise, pyint n)
 {
 	pyint i;
@@ -290,6 +310,7 @@ static pyint clip(const struct lang_val *v, pyint otherwise, pyint n)
 	return i < 0 ? 0 : i > n ? n : i;
 }
 
+/* A constant index or a slice of a tuple. */
 static struct lang_val tuple_index(struct front *f, struct lang_val self, const struct lang_val *index)
 {
 	pyint n = (pyint)self.u.tup.n;
@@ -332,6 +353,7 @@ static struct lang_val expr_Subscript(struct front *f, const struct py_node *n)
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
+/* Evaluates the arguments of a call: keywords first, as Triton does; *args is unpacked. */
 static void read_args(struct front *f, const struct py_Call *c, struct front_args *out)
 {
 	size_t cap;
@@ -369,7 +391,7 @@ static void read_args(struct front *f, const struct py_Call *c, struct front_arg
 	out->v = v;
 }
 
-/* The message of a static_assert is looked at only when it fails. */
+/* Triton evaluates the message of a static_assert only if the assertion fails. */
 static struct lang_val call_static_assert(struct front *f, const struct py_Call *c, const struct builtin *b)
 {
 	struct lang_val a[2];
@@ -384,6 +406,7 @@ static struct lang_val call_static_assert(struct front *f, const struct py_Call 
 	return bi_static_assert(f, b, a);
 }
 
+/* Triton handles Python's range itself and ignores its keywords and a fourth argument. */
 struct lang_val front_iterator(struct front *f, const struct py_node *call)
 {
 	struct lang_val fn = front_expr(f, call->u.Call.func);
@@ -394,12 +417,13 @@ struct lang_val front_iterator(struct front *f, const struct py_node *call)
 	if (!strcmp(fn.u.b->module, "builtins")) {
 		if (!args.n)
 			front_fail(f, REASON_bad_argument, "IndexError('list index out of range')");
-		args.n_kw = 0;          /* Triton looks at no keyword of Python's range, nor at a fourth argument */
+		args.n_kw = 0;
 		args.n = MIN(args.n, 3);
 	}
 	return lang_builtin_call(f, fn.u.b, &args);
 }
 
+/* A call in an expression or, if `unused`, as a statement. */
 static struct lang_val call(struct front *f, const struct py_node *n, int unused)
 {
 	const struct py_Call *c = &n->u.Call;
@@ -412,13 +436,15 @@ static struct lang_val call(struct front *f, const struct py_node *n, int unused
 		front_fail(f, REASON_unused_result,
 			   "The result of tl.%s is not being used. Note that tl.advance does not have any "
 			   "side effects. "
-			   "To move the block pointer, you need to assign the result of tl.advance to a variable.", fn.u.b->name);
+			   "To move the block pointer, you need to assign the result of tl.advance to a variable.",
+			   fn.u.b->name);
 	read_args(f, c, &args);
 	return front_call(f, fn, &args, unused);
 }
 
 static struct lang_val expr_Call(struct front *f, const struct py_node *n) { return call(f, n, 0); }
 
+/* A statement that is a call; the call is its own location for errors. */
 struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;
@@ -430,6 +456,7 @@ struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 	return v;
 }
 
+/* The expressions that Triton supports. */
 static expr_fn *const table[PY_KINDS] = {
 	[PY_BoolOp] = expr_BoolOp, [PY_BinOp] = expr_BinOp, [PY_UnaryOp] = expr_UnaryOp, [PY_IfExp] = flow_if_exp,
 	[PY_ListComp] = expr_ListComp, [PY_Compare] = expr_Compare, [PY_Call] = expr_Call,
@@ -445,6 +472,7 @@ void front_count(struct front *f)
 		front_fail(f, REASON_out_of_fuel, "the kernel expands to more than %d operations", FRONT_MAX_NODES);
 }
 
+/* Evaluates an expression. `cur` follows the walk, so that errors name the innermost node. */
 struct lang_val front_expr(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;

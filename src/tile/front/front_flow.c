@@ -1,12 +1,15 @@
-/* Owns the registers behind values: flattening, rebuilding, copying, comparing. */
+/* Owns the registers behind values: flattening, rebuilding, copying, comparing. The order of the
+ * registers of a value is defined by add_parts; flow_rebuild and flow_count must follow it. */
 #include "tile/front/front_flow.h"
 
+/* One base, and for each dimension a shape, a stride and (block pointers only) an offset. */
 static size_t block_ptr_count(const struct front *f, int id)
 {
 	const struct block_ptr *p = &f->block_ptrs.v[id];
 	return 1 + (p->is_desc ? 2 : 3) * (size_t)MIN(p->ty->elem->rank, TILE_DIMS);
 }
 
+/* A descriptor consists of its block pointer and the run-time values of its shape and strides. */
 size_t flow_count(const struct front *f, const struct lang_val *v)
 {
 	size_t n = 0;
@@ -38,6 +41,7 @@ static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 	return out;
 }
 
+/* Appends the registers of v to `out` and returns the end. */
 static struct part *add_parts(struct front *f, const struct lang_val *v, struct part *out)
 {
 	if (v->kind == LANG_TENSOR) {
@@ -63,6 +67,7 @@ void flow_parts(struct front *f, const struct lang_val *v, struct part *out)
 	add_parts(f, v, out);
 }
 
+/* A new block pointer with the same type over other registers. Returns its index in f->block_ptrs. */
 static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size_t *at)
 {
 	struct block_ptr p = f->block_ptrs.v[id];
@@ -104,6 +109,7 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 	return r;
 }
 
+/* The registers of v as an array in the arena. */
 static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *n)
 {
 	struct part *p;
@@ -114,6 +120,7 @@ static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *
 	return p;
 }
 
+/* A variable that neither branch changed has the same registers on both sides, and needs no join. */
 int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
 	size_t na, nb;
@@ -140,6 +147,7 @@ int flow_is_triton(const struct lang_val *v)
 	}
 }
 
+/* Whether both are constexprs, or both are values of the same run-time class. */
 static int same_class(const struct lang_val *a, const struct lang_val *b)
 {
 	int ca = a->wrapped || (a->kind != LANG_TENSOR && a->kind != LANG_TUPLE && a->kind != LANG_DESC);
@@ -194,7 +202,8 @@ void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_
 	struct part *d = parts_of(f, dst, &n), *s = parts_of(f, src, &m);
 	if (n != m)
 		front_fail(f, REASON_loop_type_change, "a value changes its structure");
-	/* a source that another destination overwrites is saved first */
+	/* `a, b = b, a` moves two registers into each other: a source that an earlier move overwrites is
+	 * saved in a temporary register first. */
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
 			if (s[i].reg == d[j].reg && d[i].reg != s[i].reg) {

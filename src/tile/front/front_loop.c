@@ -1,16 +1,28 @@
-/* Loops. What a loop assigns and what existed before it is carried: it gets registers that
- * the body moves its new values into. Triton finds carried names by compiling the body twice;
- * here every name that the body's text assigns is carried, which gives the same program. */
+/* Loops. A variable that existed before the loop and that the loop assigns is carried: it gets
+ * registers that the body moves its new values into. `for i in range(0, n): acc += i` becomes
+ *
+ *     mov %acc, %init; mov %i, %zero
+ *     block; loop
+ *       %done = ge %i, %n; br_if %done 1
+ *       %t = add %acc, %i; mov %acc, %t
+ *       %next = add %i, %one; mov %i, %next
+ *       br 0
+ *     end; end
+ *
+ * Triton finds carried variables by compiling the body twice. Here every variable that the text of
+ * the body assigns is carried, which gives the same program. */
 #include "tile/front/front_flow.h"
 
+/* The state of one run-time loop. */
 struct loop {
-	unsigned char *assigned;        /* by slot: the body's text assigns it */
-	struct lang_val *before;             /* values at the loop's start, before they were carried */
-	struct lang_val *carried;            /* registers, by slot; UNBOUND: not carried */
-	unsigned char *defs;
-	int skip;                       /* slot of the induction variable, -1: none */
+	unsigned char *assigned;        /* by slot: the text of the body assigns the variable */
+	struct lang_val *before;             /* by slot: the value before the loop */
+	struct lang_val *carried;  /* by slot: the carried registers; UNBOUND: not carried */
+	unsigned char *defs;        /* the marks of assigned variables before the loop */
+	int skip;                       /* slot of the loop variable, -1: a while loop */
 };
 
+/* Copies the carried variables into registers of their own, in front of the loop. */
 static void loop_enter(struct front *f, struct loop *l, const struct py_list *body, int skip)
 {
 	struct front_frame *fr = f->frame;
@@ -30,11 +42,13 @@ static void loop_enter(struct front *f, struct loop *l, const struct py_list *bo
 	fr->regions++;
 }
 
+/* The name of a variable, for messages. */
 static const char *slot_name(struct front *f, size_t slot)
 {
 	return arena_strndup(f->a, f->frame->names[slot], front_name_length(f->frame, slot));
 }
 
+/* The Python class of a value as Triton's message prints it. */
 static const char *class_of(const struct lang_val *v)
 {
 	return v->kind == LANG_TENSOR && !v->wrapped ? "<class 'triton.language.core.tensor'>"
@@ -42,7 +56,7 @@ static const char *class_of(const struct lang_val *v)
 			"<class 'triton.language.core.constexpr'>";
 }
 
-/* Triton's rules about a name that the body changed. */
+/* Triton's rules about a variable that the body changed: it must stay a tensor of the same type. */
 static void check_carried(struct front *f, const struct loop *l, size_t i)
 {
 	const struct lang_val *was = &l->before[i], *now = &f->frame->vars[i];
@@ -54,7 +68,8 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 		if (f->frame->defs[i])
 			front_fail_hint(f, REASON_loop_type_change,
 					"give it a tensor value of its final type before the loop",
-					"AssertionError('Loop carried variable %s is not a triton value')", slot_name(f, i));
+					"AssertionError('Loop carried variable %s is not a triton value')",
+					slot_name(f, i));
 		return;
 	}
 	if (!flow_is_triton(now))
@@ -66,17 +81,20 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 		if (was_const && now_const)
 			return;
 		front_fail_hint(f, REASON_loop_type_change, "give it a tensor value of its final type before the loop",
-				"AssertionError('Loop carried variable %s changed type, was %s but is now %s')", slot_name(f, i), class_of(now), class_of(was));
+				"AssertionError('Loop carried variable %s changed type, was %s but is now %s')",
+				slot_name(f, i), class_of(now), class_of(was));
 	}
 	if (!was_const && !flow_same_type(was, now))
 		front_fail_hint(f, REASON_loop_type_change,
 				"initialise it with the type and shape that the loop gives it",
 				"AssertionError('Loop-carried variable %s has initial type %s but is "
 				"re-assigned to %s in loop! "
-				"Please make sure that the type stays consistent.')", slot_name(f, i), flow_type_str(f, was), flow_type_str(f, now));
+				"Please make sure that the type stays consistent.')",
+				slot_name(f, i), flow_type_str(f, was), flow_type_str(f, now));
 }
 
-/* After the body: checks, then all carried registers take their new values at once. */
+/* After the body: checks the carried variables, then moves all new values into the carried
+ * registers. */
 static void loop_carry(struct front *f, struct loop *l)
 {
 	struct front_frame *fr = f->frame;
@@ -97,6 +115,8 @@ static void loop_carry(struct front *f, struct loop *l)
 	flow_assign(f, &d, &s);
 }
 
+/* After the loop the carried variables keep their registers; every other variable has its old
+ * value. */
 static void loop_leave(struct front *f, struct loop *l)
 {
 	struct front_frame *fr = f->frame;
@@ -108,6 +128,7 @@ static void loop_leave(struct front *f, struct loop *l)
 	}
 }
 
+/* Compiles the body. A `return` in it was refused, so the muting of unreachable code ends here. */
 static void loop_body(struct front *f, struct loop *l, const struct py_list *body)
 {
 	int mute = f->mute, unsupported = f->unsupported;
@@ -116,12 +137,14 @@ static void loop_body(struct front *f, struct loop *l, const struct py_list *bod
 	loop_carry(f, l);
 }
 
+/* Triton compiles the loop first and then refuses its else. */
 static void refuse_else(struct front *f, const struct py_list *orelse, const char *what)
 {
 	if (orelse->n)
 		front_fail(f, REASON_unsupported_syntax, "AssertionError('%s')", what);
 }
 
+/* The condition is evaluated at the start of each iteration. */
 void flow_while(struct front *f, const struct py_node *n)
 {
 	struct loop l;
@@ -135,7 +158,8 @@ void flow_while(struct front *f, const struct py_node *n)
 		cond = *cond.u.cond;
 	if (cond.kind != LANG_TENSOR || cond.wrapped)
 		front_fail_hint(f, REASON_bad_condition, "loop on a comparison of run-time values",
-				"AttributeError(\"'%s' object has no attribute 'handle'\")", cond.wrapped ? "constexpr" : lang_type_name(&cond));
+				"AttributeError(\"'%s' object has no attribute 'handle'\")",
+				cond.wrapped ? "constexpr" : lang_type_name(&cond));
 	if (!ty_is_bool(cond.u.t.ty))
 		front_late(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0",
 			   "a while condition of type %s", front_ty(f, cond.u.t.ty));
@@ -150,6 +174,8 @@ void flow_while(struct front *f, const struct py_node *n)
 
 /* --- for ------------------------------------------------------------------------------------ */
 
+/* tl.static_range: compiles the body once for each iteration, with the loop variable as a
+ * constant. */
 static void static_loop(struct front *f, const struct py_node *n, const struct lang_range *r)
 {
 	struct front_frame *fr = f->frame;
@@ -166,8 +192,11 @@ static void static_loop(struct front *f, const struct py_node *n, const struct l
 	}
 }
 
+/* The bounds of a range as scalars of one type. `negative`: the step is negative, start and end are
+ * swapped. */
 struct bounds { struct tv start, end, step; const struct ty *type; int negative; };
 
+/* Bounds are scalars; Triton does not even accept a tensor of one element. */
 static void check_bound(struct front *f, struct tv x, const char *what)
 {
 	if (ty_is_block(x.ty) && x.ty->numel != 1)
@@ -177,13 +206,15 @@ static void check_bound(struct front *f, struct tv x, const char *what)
 		front_fail(f, REASON_bad_iterator, "a for loop bound of type %s", front_ty(f, x.ty));
 }
 
-/* Triton extends a bound by the sign of the loop's type, a bool too: True is -1. */
+/* Triton extends a bound by the sign of the loop's type, even a bool: True becomes -1. */
 static struct tv bound_cast(struct front *f, struct tv x, const struct ty *type)
 {
 	struct tv wide = sem_cast(f, x, type);
 	return ty_is(ty_scalar(x.ty), SC_INT1) && ty_is_signed(type) ? sem_neg(f, wide) : wide;
 }
 
+/* A negative step runs the loop upwards from `end` to `start`, as Triton does; the body sees end -
+ * counter + start. */
 static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 {
 	struct bounds b = { 0 };
@@ -216,6 +247,8 @@ static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 	return b;
 }
 
+/* range and tl.range: the counter is a register of its own, so that the body may assign the loop
+ * variable. */
 static void dynamic_loop(struct front *f, const struct py_node *n, const struct lang_range *r)
 {
 	struct bounds b = loop_bounds(f, r);
@@ -225,7 +258,7 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	tile_reg counter;
 	struct loop l;
 
-	/* after the loop its variable holds nothing */
+	/* After the loop its variable is undefined. */
 	front_set(f, target, lang_of(emit(f, TOP_UNDEF, b.type, 0)));
 	loop_enter(f, &l, &n->u.For.body, slot);
 	counter = emit_reg(f, b.type);
@@ -259,7 +292,8 @@ void flow_for(struct front *f, const struct py_node *n)
 
 	if (it->kind != PY_Call)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",
-				"AttributeError(\"'%s' object has no attribute 'func'\")", py_kind_info(it->kind)->name);
+				"AttributeError(\"'%s' object has no attribute 'func'\")",
+				py_kind_info(it->kind)->name);
 	r = front_iterator(f, it);
 	if (r.kind != LANG_RANGE)
 		front_fail_hint(f, REASON_bad_iterator, "loop over range, tl.range or tl.static_range",

@@ -1,10 +1,13 @@
-/* Names and attributes: what an identifier or a dotted name means inside a kernel. */
+/* Names and attributes: what an identifier or a dotted name means inside a kernel. An identifier is
+ * looked up among the local variables, then the globals of the host, then Python's builtins. Does
+ * not own calls: a name that denotes a function gives a LANG_FN or LANG_BUILTIN. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tile/front/builtin_lib.h"
 #include "tile/front/engine.h"
 
+/* Identifiers are interned by the parser, so they compare by address. */
 int front_slot(struct front_frame *fr, const char *id)
 {
 	for (size_t i = 0; i < fr->n_names; i++)
@@ -24,6 +27,7 @@ void front_set(struct front *f, struct str id, struct lang_val v)
 
 /* --- modules --------------------------------------------------------------------------------- */
 
+/* A function without a row in builtin.def: libdevice and Python's math are called by name. */
 static struct lang_val named_builtin(struct front *f, const char *module, struct str name)
 {
 	struct builtin *b = arena_zalloc(f->a, sizeof *b);
@@ -43,6 +47,8 @@ static struct lang_val of_fn(const struct tile_fn *fn)
 
 static struct lang_val unbound(void) { return (struct lang_val){ .kind = LANG_UNBOUND }; }
 
+/* An attribute of triton.language. `core`: also the functions that only triton.language.core
+ * offers. */
 static struct lang_val language_attr(struct front *f, struct str attr, int core)
 {
 	static const char *const modules[] = { "math", "extra", "core", "standard", "random", "target_info" };
@@ -78,6 +84,7 @@ static struct lang_val language_attr(struct front *f, struct str attr, int core)
 	return unbound();
 }
 
+/* An attribute of triton.language.extra and its submodules. */
 static struct lang_val extra_attr(struct front *f, struct str module, struct str attr)
 {
 	const struct builtin *b;
@@ -95,6 +102,7 @@ static struct lang_val extra_attr(struct front *f, struct str module, struct str
 	return b ? of_builtin(b) : unbound();
 }
 
+/* An attribute of Python's math module, which works on constants only. */
 static struct lang_val python_math_attr(struct front *f, struct str attr)
 {
 	static const struct { const char *name; double v; } constants[] = {
@@ -106,6 +114,8 @@ static struct lang_val python_math_attr(struct front *f, struct str attr)
 	return front_math_known(attr) ? named_builtin(f, "math", attr) : unbound();
 }
 
+/* An attribute of the package triton. Most of it is host code: LANG_OTHER fails only when it is
+ * called. */
 static struct lang_val triton_attr(struct front *f, struct str attr)
 {
 	const struct builtin *b;
@@ -118,7 +128,7 @@ static struct lang_val triton_attr(struct front *f, struct str attr)
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = str_of(arena_printf(f->a, "triton.%.*s", STR_ARG(attr))) };
 }
 
-/* LANG_UNBOUND: no such attribute. */
+/* An attribute of a module; LANG_UNBOUND: there is none. */
 static struct lang_val module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct str dotted;
@@ -155,7 +165,8 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 		return triton_attr(f, attr);
 	if (str_is(module, "math"))
 		return python_math_attr(f, attr);
-	/* A module that only the host knows (inductor's helpers): asked for by its dotted name. */
+	/* A module that only the host knows (the helpers of PyTorch's inductor): the host is asked for the
+	 * dotted name. */
 	dotted = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr)));
 	fn = f->frame->fn;
 	if (fn->lookup && fn->lookup(fn->lookup_ctx, dotted, &g) && g.kind != TILE_V_OTHER)
@@ -163,6 +174,7 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = dotted };
 }
 
+/* Models often invent functions of tl; the hint names the real one. */
 struct lang_val front_module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct lang_val v = module_attr(f, module, attr);
@@ -182,6 +194,7 @@ static struct lang_val tuple_from_host(struct front *f, const struct tile_val *v
 	return lang_tuple(items, v->n);
 }
 
+/* A type from its name in a signature: "fp32", "*fp16", "*kfp32" (a pointer to constant data). */
 static struct lang_val type_from_host(struct front *f, struct str s)
 {
 	int sc;
@@ -198,6 +211,8 @@ static struct lang_val type_from_host(struct front *f, struct str s)
 	return lang_type(ty_sc((enum sc)sc));
 }
 
+/* A function of triton.language that the host imported by name: `from triton.language import
+ * load`. */
 static struct lang_val builtin_from_host(struct front *f, struct str dotted)
 {
 	size_t dot = dotted.n;
@@ -228,6 +243,7 @@ struct lang_val front_from_host(struct front *f, const struct tile_val *v)
 	return r;
 }
 
+/* Whether a kernel may use a global of this kind. Numbers, strings and tuples must be constexpr. */
 static int global_is_free(const struct tile_val *v)
 {
 	switch (v->kind) {
@@ -236,6 +252,7 @@ static int global_is_free(const struct tile_val *v)
 	}
 }
 
+/* A hint for a name that is not defined. */
 static const char *builtin_name_hint(struct front *f, struct str id)
 {
 	static const char *const python[] = { "abs", "sum", "pow", "round", "bool", "str", "any", "all",
@@ -249,12 +266,14 @@ static const char *builtin_name_hint(struct front *f, struct str id)
 	return NULL;
 }
 
+/* A name inside a library function: another library function, or anything of triton.language. */
 static struct lang_val library_name(struct front *f, struct str id)
 {
 	const struct tile_fn *fn = lang_library_get(f->g, id, 0);
 	return fn ? of_fn(fn) : language_attr(f, id, 1);
 }
 
+/* Messages are Triton's, with its spelling. */
 struct lang_val front_name(struct front *f, struct str id)
 {
 	struct front_frame *fr = f->frame;
@@ -273,9 +292,10 @@ struct lang_val front_name(struct front *f, struct str id)
 			return front_from_host(f, &g);
 		front_fail_hint(f, REASON_non_constexpr_global,
 				"pass it as a tl.constexpr parameter, or define it as tl.constexpr(value)",
-				"NameError('Cannot access global variable %.*s from within @jit\\'ed "
-				"function. Triton kernels can only access global "
-				"variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`).')", STR_ARG(id));
+				"NameError('Cannot access global variable %.*s from within @jit\\'ed function. "
+				"Triton kernels can only access global variables that are "
+				"instanstiated as constexpr (`x = triton.language.constexpr(42)`).')",
+				STR_ARG(id));
 	}
 	b = lang_builtin_get(&f->g->builtins, "builtins", id);
 	if (b)
@@ -286,6 +306,7 @@ struct lang_val front_name(struct front *f, struct str id)
 
 /* --- attributes of values --------------------------------------------------------------------- */
 
+/* The shape of a type as a tuple of integers; `wrapped`: of constexprs. */
 static struct lang_val dims_tuple(struct front *f, const struct ty *t, int wrapped)
 {
 	struct lang_val *v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
@@ -296,6 +317,7 @@ static struct lang_val dims_tuple(struct front *f, const struct ty *t, int wrapp
 	return lang_tuple(v, (size_t)t->rank);
 }
 
+/* A method: the function and its first argument. */
 static struct lang_val bound(struct front *f, struct lang_val self, const struct builtin *b, const struct tile_fn *fn)
 {
 	struct lang_method *m = arena_zalloc(f->a, sizeof *m);
@@ -303,6 +325,7 @@ static struct lang_val bound(struct front *f, struct lang_val self, const struct
 	return (struct lang_val){ .kind = LANG_METHOD, .u.m = m };
 }
 
+/* Properties of a tensor, then builtins that are methods, then library functions that are methods. */
 static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct ty *t = self.u.t.ty;
@@ -330,6 +353,7 @@ static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct
 	return fn ? bound(f, self, NULL, fn) : unbound();
 }
 
+/* Properties and methods of a dtype, a pointer type or a block type. */
 static struct lang_val type_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct ty *t = self.u.ty;
@@ -364,6 +388,7 @@ static struct lang_val type_attr(struct front *f, struct lang_val self, struct s
 	return unbound();
 }
 
+/* Properties and methods of a tensor descriptor. */
 static struct lang_val desc_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct lang_desc *d = self.u.desc;
@@ -381,6 +406,7 @@ static struct lang_val desc_attr(struct front *f, struct lang_val self, struct s
 	return b ? bound(f, self, b, NULL) : unbound();
 }
 
+/* A field of a named tuple. */
 static struct lang_val tuple_attr(const struct lang_val *self, struct str attr)
 {
 	for (size_t i = 0; self->u.tup.fields && i < self->u.tup.n; i++)
@@ -389,6 +415,7 @@ static struct lang_val tuple_attr(const struct lang_val *self, struct str attr)
 	return unbound();
 }
 
+/* The attribute of any value; LANG_UNBOUND: there is none. `.value` unwraps a constexpr. */
 static struct lang_val any_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	if (self.wrapped && str_is(attr, "value"))
@@ -400,8 +427,10 @@ static struct lang_val any_attr(struct front *f, struct lang_val self, struct st
 	case LANG_TUPLE: return tuple_attr(&self, attr);
 	case LANG_MODULE: return module_attr(f, self.u.s, attr);
 	case LANG_OTHER:
-		return (struct lang_val){ .kind = LANG_OTHER,
-					  .u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))) };
+		return (struct lang_val){
+			.kind = LANG_OTHER,
+			.u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))),
+		};
 	default: return unbound();
 	}
 }

@@ -1,4 +1,5 @@
-/* Owns the Python face of front-end values: truth, equality, names of types, printing. */
+/* Owns the Python behaviour of front-end values: truth, equality, names of types, str() and repr().
+ * The text must match Python's and Triton's, because error messages quote it. */
 #include "tile/front/lang.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ int lang_truth(const struct lang_val *v)
 	}
 }
 
+/* Element by element, as Python does. */
 static int tuples_equal(const struct lang_val *a, const struct lang_val *b)
 {
 	if (a->u.tup.n != b->u.tup.n)
@@ -75,6 +77,7 @@ const char *lang_type_name(const struct lang_val *v)
 	}
 }
 
+/* printf has no conversion for 128-bit integers. */
 void lang_int_repr(pyint i, struct buf *out)
 {
 	char digits[48];
@@ -88,6 +91,8 @@ void lang_int_repr(pyint i, struct buf *out)
 	buf_add(out, digits + n, sizeof digits - n);
 }
 
+/* The shortest decimal text that reads back as the same double, as Python's repr: 0.1, not
+ * 0.10000000000000001. A whole number gets ".0". */
 void lang_float_repr(double f, struct buf *out)
 {
 	char text[40];
@@ -117,6 +122,7 @@ static void tuple_str(const struct lang_val *v, struct buf *out, char open, char
 	buf_addc(out, close);
 }
 
+/* str() of a tensor in Triton: "fp32[constexpr[64]]". */
 static void tensor_str(const struct lang_val *v, struct buf *out)
 {
 	const struct ty *t = v->u.t.ty;
@@ -127,6 +133,7 @@ static void tensor_str(const struct lang_val *v, struct buf *out)
 	buf_addc(out, ']');
 }
 
+/* str() of the value without its constexpr wrapper. */
 static void bare_str(const struct lang_val *v, struct buf *out)
 {
 	switch (v->kind) {
@@ -155,6 +162,7 @@ void lang_str_to(const struct lang_val *v, struct buf *out)
 		buf_addc(out, ']');
 }
 
+/* repr() differs from str() only for strings and types. */
 void lang_repr_to(const struct lang_val *v, struct buf *out)
 {
 	if (v->kind == LANG_STR && !v->wrapped)

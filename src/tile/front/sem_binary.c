@@ -278,7 +278,8 @@ struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct l
 	case PY_OP_RShift: return shift_right(f, a, b);
 	case PY_OP_Pow:
 		front_fail_hint(f, REASON_unknown_attribute, "write x * x, or libdevice.pow(x, y)",
-				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")", a.kind == LANG_TENSOR ? "" : "r");
+				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")",
+				a.kind == LANG_TENSOR ? "" : "r");
 	default: BUG("not a binary operator");
 	}
 }

@@ -277,7 +277,8 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 	if (!ty_eq(block->elem, value.ty->elem))
 		front_fail_hint(f, REASON_bad_types,
 				"store to a block pointer does not convert: use value.to(ptr.dtype.element_ty)",
-				"Block element type(%s) and value element type(%s) mismatch", front_ty(f, block->elem), front_ty(f, value.ty->elem));
+				"Block element type(%s) and value element type(%s) mismatch",
+				front_ty(f, block->elem), front_ty(f, value.ty->elem));
 	checked = boundary_dims(f, &a->boundary, block->rank);
 	sem_trace(f, "store", value.ty);
 	if (f->mute)

@@ -178,7 +178,8 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 		if (!narrows)
 			front_fail(f, REASON_bad_cast,
 				   "fp_downcast_rounding should be set only for truncating fp conversions. "
-				   "Source scalar type is %s and destination type is %s", front_ty(f, from), front_ty(f, to));
+				   "Source scalar type is %s and destination type is %s",
+				   front_ty(f, from), front_ty(f, to));
 	}
 	sem_check_fp8(f, to);
 	t = ty_with(f->a, x.ty, to);

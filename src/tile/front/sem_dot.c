@@ -19,7 +19,8 @@ static int precision(struct front *f, struct str s)
 		    && (f->version >= 306 || i <= TILE_PREC_TF32X3))
 			return (int)i;
 	front_fail(f, REASON_bad_value,
-		   "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s", STR_ARG(s));
+		   "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s",
+		   STR_ARG(s));
 }
 
 static void check_types(struct front *f, const struct ty *a, const struct ty *b)
@@ -137,10 +138,13 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 		if (!ty_eq(acc.ty->elem, d->out))
 			front_fail_hint(f, REASON_dot_rules,
 					"the accumulator must have the type of out_dtype (fp32 by default)",
-					"AssertionError: accumulator of type %s with out_dtype %s", front_ty(f, acc.ty->elem), front_ty(f, d->out));
+					"AssertionError: accumulator of type %s with out_dtype %s",
+					front_ty(f, acc.ty->elem), front_ty(f, d->out));
 		if (!ty_eq(acc.ty->elem, elem))
 			front_late(f, REASON_dot_rules,
-				   "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
+				   "give the accumulator the type of the result, and out_dtype with it",
+				   "accumulator of type %s for a result of type %s",
+				   front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
 	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i >
 	    a.ty->shape[a.ty->rank - 1])

@@ -241,9 +241,11 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 	/* Triton converts nothing here: its verifier refuses what does not match the pointer. */
 	t = ty_with(f->a, ptr.ty, p->elem);
 	if (ty_bits(ty_scalar(cmp.ty)) != bits || ty_bits(ty_scalar(value.ty)) != bits
-	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem) || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
+	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem)
+	    || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
 		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type",
-			   "atomic_cas of %s and %s through %s", front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
+			   "atomic_cas of %s and %s through %s",
+			   front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
 	if (cmp.ty->rank != ptr.ty->rank || value.ty->rank != ptr.ty->rank)
 		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape",
 			   "atomic_cas: pointer, cmp and val must have one shape");

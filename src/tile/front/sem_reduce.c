@@ -93,7 +93,8 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 	for (size_t i = 0; i < n; i++)
 		if (!ty_eq(fb.results[i].ty, types[i]))
 			front_fail_hint(f, REASON_bad_types, "the combine function must return the types it is given",
-					"the combine function returns %s where it is given %s", front_ty(f, fb.results[i].ty), front_ty(f, types[i]));
+					"the combine function returns %s where it is given %s",
+					front_ty(f, fb.results[i].ty), front_ty(f, types[i]));
 	return fb.index;
 }
 
@@ -153,7 +154,8 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	if (axis_.kind != LANG_NONE) {
 		if (!lang_is_int(&axis_))
 			front_fail(f, REASON_bad_axis,
-				   "the axis of a reduction must be an integer known at compile time, not %s", front_str(f, &axis_));
+				   "the axis of a reduction must be an integer known at compile time, not %s",
+				   front_str(f, &axis_));
 		axis = sem_wrap_axis(f, (int64_t)axis_.u.i, rank);
 	} else {
 		for (size_t i = 0; i < n; i++)
@@ -232,7 +234,8 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	n_out = fb.n_results / (size_t)pack;
 	if (!n_out || fb.n_results % (size_t)pack || in[0].ty->numel % pack)
 		front_fail(f, REASON_bad_return,
-			   "map_elementwise verification failed: %zu results for %lld elements in packs of %lld", fb.n_results,
+			   "map_elementwise verification failed: %zu results for %lld elements in packs of %lld",
+			   fb.n_results,
 			   (long long)in[0].ty->numel, (long long)pack);
 	for (size_t i = 0; i < n; i++)
 		src[i] = in[i].id;

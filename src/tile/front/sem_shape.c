@@ -155,7 +155,8 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 	for (int i = 0; i < n; i++) {
 		if (dims_[i] < 0 || dims_[i] >= n || (seen & 1u << dims_[i]))
 			front_fail(f, REASON_bad_axis,
-				   "permute dims must be a permutation of 0, 1, ..., n-1, but were %s", dims(f, n, dims_));
+				   "permute dims must be a permutation of 0, 1, ..., n-1, but were %s",
+				   dims(f, n, dims_));
 		seen |= 1u << dims_[i];
 		shape[i] = x.ty->shape[dims_[i]];
 	}

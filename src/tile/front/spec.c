@@ -197,7 +197,8 @@ static struct lang_val value_param(struct place *pl, const struct tile_val *v)
 	default:
 		front_fail_hint(f, REASON_bad_parameter, "annotate the parameter with tl.constexpr",
 				"failed to specialize argument of type: %s (parameter '%.*s')",
-				v->kind == TILE_V_STR ? "str" : v->kind == TILE_V_DTYPE ? "dtype" : "object", STR_ARG(pl->p->name));
+				v->kind == TILE_V_STR ? "str" : v->kind == TILE_V_DTYPE ? "dtype" : "object",
+				STR_ARG(pl->p->name));
 	}
 }
 

@@ -90,7 +90,8 @@ static int is_module_path(struct str s)
 					     "triton.language.extra", "triton.language.extra.libdevice",
 		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core",
 		"triton.language.standard",
-		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn", "torch.nn.functional", "numpy", "os", "sys" };
+		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn",
+		"torch.nn.functional", "numpy", "os", "sys" };
 	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (str_is(s, known[i]))
 			return 1;
