@@ -17,6 +17,7 @@ static const struct front_frame *user_frame(const struct front *f)
 	return fr;
 }
 
+/* For traces of tests. */
 int front_line(const struct front *f)
 {
 	const struct front_frame *fr = user_frame(f);
@@ -43,6 +44,7 @@ static void fail_at(const struct front *f, struct diag *d, enum reason r, const 
 		snprintf(d->kernel, sizeof d->kernel, "%.*s", STR_ARG(kernel->fn->name));
 }
 
+/* The trap is set in compile_kernel. */
 _Noreturn void front_fail(struct front *f, enum reason r, const char *fmt, ...)
 {
 	va_list ap;

@@ -120,6 +120,8 @@ static void leave_early(struct front *f, const struct lang_val *v)
 		emit_br(f, f->depth - fr->block_depth);
 }
 
+/* Compiles a return. Inside a run-time branch it leaves the function by a jump. Outside, it ends
+ * the compilation of the body: its value becomes the result without a move. */
 void front_return(struct front *f, const struct py_node *n)
 {
 	struct front_frame *fr = f->frame;
@@ -134,6 +136,7 @@ void front_return(struct front *f, const struct py_node *n)
 	if (fr->loops)
 		front_fail_hint(f, REASON_bad_return, "Triton cannot leave a loop early",
 				"AssertionError('We use SCF, so the loop body should only have one block')");
+	/* Inside a branch: move the value into the registers of the result and jump. */
 	if (fr->regions) {
 		leave_early(f, &v);
 	} else if (!fr->returned) {
@@ -185,6 +188,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 	int from_kernel = lang_is_library(f->g, fn) && !f->frame->in_prelude;
 	size_t first_default;
 
+	/* Positional arguments first, then keywords, then the check that nothing is missing. */
 	if (p->posonlyargs.n || p->kwonlyargs.n)
 		front_fail(f, REASON_unsupported,
 			   "a function with positional-only or keyword-only parameters that a kernel calls");
@@ -334,6 +338,7 @@ struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const s
 		v[i] = as_argument(f, v[i]);
 	check_noinline(f, fn, p->args.n, v);
 	check_recursion(f, fn, p->args.n, v);
+	/* The parameters become the first variables of the new frame. */
 	fr.args = v;
 	fr.n_args = p->args.n;
 	for (size_t i = 0; i < p->args.n; i++) {
@@ -343,6 +348,7 @@ struct lang_val front_call_fn(struct front *f, const struct tile_fn *fn, const s
 	}
 	if (p->vararg)
 		fr.vars[front_slot(&fr, p->vararg->u.arg.arg.p)] = rest;
+	/* From here to the end of the body, names are those of the callee. */
 	f->calls++;
 	f->frame = &fr;
 	front_signature(f);
@@ -406,6 +412,7 @@ struct lang_val front_call(struct front *f, struct lang_val fn, const struct fro
 	}
 }
 
+/* The kernel's frame was made and bound by the caller. */
 void front_kernel(struct front *f)
 {
 	front_block(f, &f->frame->fn->def->u.FunctionDef.body);

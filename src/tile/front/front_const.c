@@ -10,12 +10,14 @@
 
 #define WIDE_MAX ((pyint)(~(unsigned __int128)0 >> 1))
 
+/* Python's TypeError for an operator that the types do not have. */
 _Noreturn static void bad_operands(struct front *f, enum py_op op, const struct lang_val *a, const struct lang_val *b)
 {
 	front_fail(f, REASON_bad_types, "unsupported operand type(s) for %s: '%s' and '%s'",
 		   op == PY_OP_Pow ? "** or pow()" : py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
+/* Python has integers of any width; kernels cannot use them. */
 _Noreturn static void too_wide(struct front *f)
 {
 	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
@@ -128,6 +130,7 @@ static struct lang_val float_binary(struct front *f, enum py_op op, const struct
 	}
 }
 
+/* (a, b) + (c,) is (a, b, c). */
 static struct lang_val tuple_add(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
 	size_t n = a->u.tup.n + b->u.tup.n;
@@ -164,6 +167,7 @@ static struct lang_val str_add(struct front *f, struct str a, struct str b)
 	return lang_str((struct str){ p, a.n + b.n });
 }
 
+/* Dispatches by the kinds of both operands. */
 struct lang_val front_const_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (lang_is_int(&a) && lang_is_int(&b))
@@ -199,6 +203,7 @@ static int order(struct front *f, enum py_op op, const struct lang_val *a, const
 		   py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
+/* A NaN is neither below, equal nor above: every ordered comparison with it is false. */
 struct lang_val front_const_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	int o;
@@ -214,6 +219,7 @@ struct lang_val front_const_compare(struct front *f, enum py_op op, struct lang_
 	}
 }
 
+/* -, +, ~ and not. Triton's message for a bad operand depends on whether it is a constexpr. */
 struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_val a)
 {
 	static const char *const method[PY_OPS] = {
@@ -244,6 +250,7 @@ static const struct { const char *name; double (*one)(double); } math_one[] = {
 	{ "ceil", ceil }, { "floor", floor }, { "trunc", trunc }, { "exp2", exp2 },
 };
 
+/* Whether front_math implements math.<name>. */
 int front_math_known(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(math_one); i++)

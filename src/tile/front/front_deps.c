@@ -1,6 +1,6 @@
 /* The checks that Triton makes before it compiles anything (runtime/jit.py, DependenciesFinder):
  * every attribute of a module that a function, or a helper it names, mentions must exist, even in a
- * branch that is never taken. Triton 3.6 and later exempt triton.language, 3.8 and later exempt
+ * branch that is never taken. Triton 3.5 and later exempt triton.language, 3.8 and later exempt
  * everything. */
 #include "tile/front/engine.h"
 
@@ -132,6 +132,7 @@ static void check_function(struct front *f, const struct tile_fn *fn, struct see
 	*seen = d.seen;
 }
 
+/* Afterwards the location of errors is the kernel again. */
 void front_check_names(struct front *f, const struct tile_fn *fn)
 {
 	struct seen *seen = NULL;

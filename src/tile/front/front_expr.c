@@ -32,6 +32,7 @@ static struct lang_val bare_tensor(struct lang_val v)
 	return v;
 }
 
+/* One tensor makes the operation a run-time one; two constants are computed here. */
 struct lang_val front_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (op == PY_OP_MatMult)
@@ -44,6 +45,7 @@ struct lang_val front_binary(struct front *f, enum py_op op, struct lang_val a, 
 	return front_const_binary(f, op, a, b);
 }
 
+/* The same for comparisons; the result of a run-time one is a tile of bools. */
 struct lang_val front_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (is_tensor(&a) || is_tensor(&b))
@@ -59,6 +61,7 @@ static struct lang_val expr_BinOp(struct front *f, const struct py_node *n)
 	return front_binary(f, n->u.BinOp.op, a, b);
 }
 
+/* A tensor has -, ~ and not, but no unary +. */
 static struct lang_val expr_UnaryOp(struct front *f, const struct py_node *n)
 {
 	struct lang_val v = front_expr(f, n->u.UnaryOp.operand);
@@ -152,6 +155,7 @@ static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 	case PY_C_FLOAT: return lang_float(c->f);
 	case PY_C_STR: return lang_str(c->s);
 	case PY_C_BIGINT: {
+		/* Digits are read by hand: no library function reads 128-bit integers. */
 		pyint v = 0;
 		size_t at = 0;
 		int base = 10;
@@ -273,6 +277,7 @@ static int is_full_slice(const struct lang_val *v)
 		v->u.slice[2].kind == LANG_NONE;
 }
 
+/* An index in Triton's message. */
 static const char *index_text(struct front *f, const struct lang_val *v)
 {
 	return v->kind == LANG_SLICE ? "<triton.language.core.slice object>" : front_str(f, v);
@@ -336,6 +341,7 @@ static struct lang_val tuple_index(struct front *f, struct lang_val self, const 
 	return lang_tuple(self.u.tup.v + lo, hi > lo ? (size_t)(hi - lo) : 0);
 }
 
+/* Only tensors and tuples can be indexed. */
 struct lang_val front_subscript(struct front *f, struct lang_val self, struct lang_val index)
 {
 	if (self.kind == LANG_TENSOR)
@@ -466,6 +472,7 @@ static expr_fn *const table[PY_KINDS] = {
 	[PY_List] = expr_List, [PY_Tuple] = expr_Tuple, [PY_Slice] = expr_Slice,
 };
 
+/* A static loop over millions of iterations ends here, with a diagnostic instead of a hang. */
 void front_count(struct front *f)
 {
 	if (++f->nodes > FRONT_MAX_NODES)

@@ -27,6 +27,7 @@ size_t flow_count(const struct front *f, const struct lang_val *v)
 	}
 }
 
+/* Base, then shape, stride and offset of each dimension. */
 static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 {
 	const struct block_ptr *p = &f->block_ptrs.v[id];
@@ -83,6 +84,7 @@ static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size
 	return (int)f->block_ptrs.n - 1;
 }
 
+/* Follows the order of add_parts. */
 struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const tile_reg *regs, size_t *at)
 {
 	struct lang_val r = *v;
@@ -138,6 +140,7 @@ int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *
 	return na > 0 || a->kind == b->kind;
 }
 
+/* A bare Python object, such as a dtype, is not a triton value. */
 int flow_is_triton(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -155,6 +158,8 @@ static int same_class(const struct lang_val *a, const struct lang_val *b)
 	return ca || cb ? ca == cb : a->kind == b->kind;
 }
 
+/* Two constexprs have the same type if they have the same value: constexpr_type[1] differs from
+ * constexpr_type[2]. */
 int flow_same_type(const struct lang_val *a, const struct lang_val *b)
 {
 	if (!same_class(a, b))
@@ -175,6 +180,7 @@ int flow_same_type(const struct lang_val *a, const struct lang_val *b)
 	return 1;
 }
 
+/* A value without registers is returned as it is. */
 struct lang_val flow_alloc(struct front *f, const struct lang_val *v)
 {
 	size_t n, at = 0;
@@ -196,6 +202,7 @@ struct lang_val flow_copy(struct front *f, const struct lang_val *v)
 	return r;
 }
 
+/* Both values must have the same structure. */
 void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_val *src)
 {
 	size_t n, m;
@@ -216,6 +223,7 @@ void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_
 		emit_mov(f, d[i].reg, s[i].reg);
 }
 
+/* As Triton prints the type of a value that changed: "fp32", "tuple", "constexpr_type[1]". */
 const char *flow_type_str(struct front *f, const struct lang_val *v)
 {
 	struct lang_val bare;

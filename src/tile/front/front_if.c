@@ -15,6 +15,7 @@
 /* A copy of the variables and of the marks which of them were assigned. */
 struct saved_scope { struct lang_val *vars; unsigned char *defs; };
 
+/* Copies the variables of the current frame. */
 static struct saved_scope scope_save(struct front *f)
 {
 	struct front_frame *fr = f->frame;
@@ -49,6 +50,7 @@ static void copy_candidates(struct front *f, const unsigned char *candidate, str
 		}
 }
 
+/* The block ("then" or "else") gives the variable another type than it had before. */
 _Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct lang_val *before,
 				       const char *block, const struct lang_val *now)
 {
@@ -130,6 +132,7 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 	fr->regions++;
 	front_block(f, body);
 	if (!is_else) {
+		/* The then side creates the registers, the else side moves its values into them. */
 		copy_candidates(f, b->candidate, b->home, mute);
 	} else {
 		for (size_t i = 0; i < fr->n_names; i++)
@@ -138,6 +141,8 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
+	/* A return raised `mute`; the end of the side restores it, unless emission stopped for
+	 * good. */
 	live = mute + (f->unsupported && !unsupported);
 	returned = f->mute > live;
 	f->mute = live;

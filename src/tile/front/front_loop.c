@@ -153,6 +153,8 @@ void flow_while(struct front *f, const struct py_node *n)
 	loop_enter(f, &l, &n->u.While.body, -1);
 	emit_block(f);
 	emit_loop(f);
+	/* The condition is part of the loop body: carried variables have their current values in
+	 * it. */
 	cond = front_expr(f, n->u.While.test);
 	if (cond.kind == LANG_CONDITION)
 		cond = *cond.u.cond;
@@ -223,6 +225,7 @@ static struct bounds loop_bounds(struct front *f, const struct lang_range *r)
 
 	if (lang_is_int(&step) && step.u.i < 0) {
 		struct lang_val swap = start;
+		/* range(10, 0, -2) runs a counter from 0 to 10 by 2. */
 		start = end, end = swap;
 		step = lang_int(-step.u.i);
 		b.negative = 1;
@@ -261,15 +264,18 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	/* After the loop its variable is undefined. */
 	front_set(f, target, lang_of(emit(f, TOP_UNDEF, b.type, 0)));
 	loop_enter(f, &l, &n->u.For.body, slot);
+	/* The loop: leave if counter >= end, run the body, add the step. */
 	counter = emit_reg(f, b.type);
 	emit_mov(f, counter, b.start.id);
 	emit_block(f);
 	emit_loop(f);
+	/* num_stages for the estimate of shared memory: Triton keeps one buffer for each stage. */
 	emit_last(f)->attr[0] = 1 + (lang_is_int(&r->num_stages) && r->num_stages.u.i > 0 ?
 				     (int)MIN(r->num_stages.u.i, 64) : 0);
 	done = emit(f, TOP_GE, ty_sc(SC_INT1), 2, counter, b.end.id);
 	emit_br_if(f, done.id, 1);
 	i = (struct tv){ b.type, counter };
+	/* The counter runs upwards; the body sees it from the other end. */
 	if (b.negative) {
 		i = emit(f, TOP_SUB, b.type, 2, b.end.id, counter);
 		i = emit(f, TOP_ADD, b.type, 2, i.id, b.start.id);
@@ -285,6 +291,7 @@ static void dynamic_loop(struct front *f, const struct py_node *n, const struct 
 	refuse_else(f, &n->u.For.orelse, "Don\\'t know what to do with else after for");
 }
 
+/* for loops run over range, tl.range or tl.static_range, and over nothing else. */
 void flow_for(struct front *f, const struct py_node *n)
 {
 	const struct py_node *it = n->u.For.iter;

@@ -16,6 +16,7 @@ int front_slot(struct front_frame *fr, const char *id)
 	return -1;
 }
 
+/* Every assigned name has a slot: front_scan_names saw it. */
 void front_set(struct front *f, struct str id, struct lang_val v)
 {
 	struct front_frame *fr = f->frame;
@@ -186,6 +187,7 @@ struct lang_val front_module_attr(struct front *f, struct str module, struct str
 
 /* --- identifiers ------------------------------------------------------------------------------ */
 
+/* Elements are converted one by one. */
 static struct lang_val tuple_from_host(struct front *f, const struct tile_val *v)
 {
 	struct lang_val *items = arena_array(f->a, v->n ? v->n : 1, sizeof *items);
@@ -223,6 +225,7 @@ static struct lang_val builtin_from_host(struct front *f, struct str dotted)
 	return front_module_attr(f, (struct str){ dotted.p, dot - 1 }, (struct str){ dotted.p + dot, dotted.n - dot });
 }
 
+/* Numbers of the host become constants; anything a kernel cannot use becomes LANG_OTHER. */
 struct lang_val front_from_host(struct front *f, const struct tile_val *v)
 {
 	struct lang_val r;
@@ -283,6 +286,7 @@ struct lang_val front_name(struct front *f, struct str id)
 
 	if (slot >= 0 && fr->vars[slot].kind != LANG_UNBOUND)
 		return fr->vars[slot];
+	/* Library functions do not see the user's globals. */
 	if (fr->in_prelude) {
 		struct lang_val v = library_name(f, id);
 		if (v.kind != LANG_UNBOUND)
@@ -440,6 +444,7 @@ int front_has_attr(struct front *f, struct lang_val self, struct str attr)
 	return any_attr(f, self, attr).kind != LANG_UNBOUND;
 }
 
+/* A missing attribute of a module has another message than one of a value. */
 struct lang_val front_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	struct lang_val v;

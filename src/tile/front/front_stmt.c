@@ -40,6 +40,7 @@ static void scan_node(void *ctx, struct py_node *n)
 		py_children(n, scan_node, ctx);
 }
 
+/* Names get their slots before the body is compiled, so that frames have a fixed size. */
 void front_scan_names(struct front *f, struct front_frame *fr, const struct py_list *body)
 {
 	struct name_scan s = { f, fr };
@@ -66,6 +67,7 @@ static void mark_node(void *ctx, struct py_node *n)
 		py_children(n, mark_node, ctx);
 }
 
+/* The text decides, not the path: an assignment in a branch counts. */
 void front_assigned(const struct front_frame *fr, const struct py_list *body, unsigned char *mark)
 {
 	struct mark_scan s = { fr, mark };
@@ -145,6 +147,7 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 	}
 }
 
+/* Triton has no `a = b = value`. */
 static void stmt_Assign(struct front *f, const struct py_node *n)
 {
 	struct lang_val v;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The truth of a tensor is not known at compile time. */
 int lang_truth(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -30,6 +31,7 @@ static int tuples_equal(const struct lang_val *a, const struct lang_val *b)
 	return 1;
 }
 
+/* 1 == 1.0 and True == 1 hold, as in Python. */
 int lang_equal(const struct lang_val *a, const struct lang_val *b)
 {
 	if (lang_is_number(a) && lang_is_number(b)) {
@@ -52,6 +54,7 @@ int lang_equal(const struct lang_val *a, const struct lang_val *b)
 	}
 }
 
+/* type(v).__name__. */
 const char *lang_type_name(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -111,6 +114,7 @@ void lang_float_repr(double f, struct buf *out)
 		buf_adds(out, ".0");
 }
 
+/* Elements are written by repr(), as Python does. */
 static void tuple_str(const struct lang_val *v, struct buf *out, char open, char close)
 {
 	buf_addc(out, open);
@@ -152,6 +156,7 @@ static void bare_str(const struct lang_val *v, struct buf *out)
 	}
 }
 
+/* A constexpr prints as constexpr[64]. */
 void lang_str_to(const struct lang_val *v, struct buf *out)
 {
 	int constexpr = v->wrapped && v->kind != LANG_UNBOUND;

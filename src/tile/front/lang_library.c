@@ -1,9 +1,9 @@
 /* The part of triton.language that is itself written in Triton: standard.py and random.py.
  *
- * It is compiled by this front end like any jit function, so types and refusals follow from
- * the same rules. Names resolve to triton.language and to the `lib` rows of builtin.def.
- * Sorting and flipping become single operations of the machine; Triton spells them out as
- * exchange networks, with the same result and the same types. */
+ * This front end compiles it like any jit function, so types and refusals follow from the same
+ * rules. Names in it resolve to triton.language and to the `lib` rows of builtin.def. Sorting and
+ * flipping become single operations of the machine; Triton writes them as exchange networks, with
+ * the same result and the same types. */
 #include "tile/front/engine.h"
 
 static const char source[] =
@@ -284,11 +284,13 @@ static const char source[] =
 "    n3, n4 = pair_uniform_to_normal(u3, u4)\n"
 "    return n1, n2, n3, n4\n";
 
+/* Library functions that are methods of tensors, too. */
 static const char *const methods[] = {
 	"cdiv", "sigmoid", "softmax", "ravel", "max", "argmax", "min", "argmin", "sum", "xor_sum", "reduce_or",
 	"cumsum", "cumprod", "sort", "flip", "squeeze", "unsqueeze", "atomic_poll",
 };
 
+/* Parses the source once for each engine and indexes its functions by name. */
 int lang_library_open(struct tile_engine *g, struct err *e)
 {
 	const struct py_list *body;
@@ -313,6 +315,7 @@ int lang_library_open(struct tile_engine *g, struct err *e)
 	return 0;
 }
 
+/* sort_impl has no underscore in Triton but is not exported either. */
 const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str name, int exported)
 {
 	const struct map_entry *m;
@@ -323,6 +326,7 @@ const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str n
 	return m ? &g->lib_fns[m->val.i64 - 1] : NULL;
 }
 
+/* Errors in library functions are reported at their call. */
 int lang_is_library(const struct tile_engine *g, const struct tile_fn *fn)
 {
 	return fn->module == &g->library;

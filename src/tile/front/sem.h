@@ -71,8 +71,8 @@ struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *d
 
 /* --- binary and unary operators (sem_binary.c) ------------------------------------------- */
 
-/* Which operands may be pointers; whether constants must fit the other type; whether it is a
- * division. */
+/* LHS_PTR, RHS_PTR: this operand may be a pointer. NO_ARITH: keep the types, only broadcast. DIV:
+ * the operator is a division. */
 enum sem_flag { SEM_LHS_PTR = 1, SEM_RHS_PTR = 2, SEM_NO_ARITH = 4, SEM_DIV = 8 };
 const struct ty *sem_int_promote(const struct ty *a, const struct ty *b);
 /* Converts two operands (tensors or numbers) to one type and one shape. */

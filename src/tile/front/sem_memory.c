@@ -1,7 +1,10 @@
 /* Loads, stores and atomics through pointers (semantic.py: _load_legacy, _store_legacy,
- * atom_red_typechecking_impl). Block pointers and descriptors are in sem_block.c. */
+ * atom_red_typechecking_impl). Block pointers and descriptors are in sem_block.c. Example:
+ * tl.store(p, v, m) broadcasts the three operands to one shape, converts v to the element type of p
+ * and emits `store %p, %v, %m`. */
 #include "tile/front/sem.h"
 
+/* Tests compare these types with those that Triton infers. */
 void sem_trace(struct front *f, const char *what, const struct ty *ty)
 {
 	if (f->trace)
@@ -17,6 +20,7 @@ static struct tv bytes_for_bool(struct front *f, struct tv ptr)
 	return sem_cast(f, ptr, ty_ptr(f->a, ty_sc(SC_INT8), 0));
 }
 
+/* A mask is of bools; a mask of integers is an error in Triton. */
 static void check_mask(struct front *f, const struct ty *mask)
 {
 	if (!ty_is_bool(ty_scalar(mask)))
@@ -24,12 +28,14 @@ static void check_mask(struct front *f, const struct ty *mask)
 				"Mask must have boolean scalar type");
 }
 
+/* Mostly a kernel that passes a value where an address is needed. */
 _Noreturn static void not_a_pointer(struct front *f, const struct ty *t, const char *fn)
 {
 	front_fail_hint(f, REASON_not_a_pointer, "the address must come from a tensor argument: ptr + offsets",
 			"Unsupported ptr type %s in `%s`", front_ty_repr(f, t), fn);
 }
 
+/* The operand must be a pointer, or a tile of pointers, to values that the machine can load. */
 static void check_pointee(struct front *f, struct tv ptr, const char *fn)
 {
 	const struct ty *p = ty_scalar(ptr.ty);
@@ -39,6 +45,8 @@ static void check_pointee(struct front *f, struct tv ptr, const char *fn)
 		front_unsupported(f, "pointers to pointers are not run by this engine");
 }
 
+/* A scalar pointer takes a scalar mask. With a tile of pointers everything is broadcast to its
+ * shape, the mask twice, as Triton does: `other` may have grown the pointers in between. */
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 {
 	const struct ty *t, *elem;
@@ -78,6 +86,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 		if (has_mask)
 			sem_broadcast(f, &ptr, &mask);
 	}
+	/* Bool tensors are loaded as bytes and compared with 0 afterwards. */
 	is_bool = ty_is_bool(ty_scalar(ptr.ty)->elem);
 	ptr = bytes_for_bool(f, ptr);
 	elem = ty_scalar(ptr.ty)->elem;
@@ -93,6 +102,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 	return is_bool ? sem_cast(f, r, ty_sc(SC_INT1)) : r;
 }
 
+/* Parameters that are annotated as const may not be stored to. */
 static void check_writable(struct front *f, struct tv ptr)
 {
 	const struct ty *p = ty_scalar(ptr.ty);
@@ -100,7 +110,8 @@ static void check_writable(struct front *f, struct tv ptr)
 		front_fail(f, REASON_not_a_pointer, "Cannot store to a constant pointer");
 }
 
-/* ptr, value and mask to one shape, in the order Triton does it. */
+/* Brings ptr, value and mask to one shape, in Triton's order. The pointers must have that shape
+ * already: otherwise several lanes would store to the same address. */
 static void broadcast_store(struct front *f, struct tv *ptr, struct tv *value, struct tv *mask)
 {
 	const struct ty *before = ptr->ty;
@@ -115,6 +126,7 @@ static void broadcast_store(struct front *f, struct tv *ptr, struct tv *value, s
 			   front_shape(f, ptr->ty), front_shape(f, before));
 }
 
+/* A scalar pointer stores a scalar; a tile of pointers stores a tile of the same shape. */
 void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a)
 {
 	int has_mask;
@@ -157,6 +169,7 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		emit_do(f, TOP_STORE, 2, ptr.id, value.id);
 }
 
+/* The element types for which GPUs have atomics. */
 static void check_atomic_type(struct front *f, const struct ty *elem, const char *name)
 {
 	if (ty_is(elem, SC_FP16) && strcmp(name, "add"))
@@ -167,6 +180,7 @@ static void check_atomic_type(struct front *f, const struct ty *elem, const char
 		front_fail(f, REASON_bad_dtype, "atomic_%s does not support %s", name, front_ty(f, elem));
 }
 
+/* A tensor operand; anything else fails with Python's message. */
 static struct tv need_tensor(struct front *f, const struct lang_val *v)
 {
 	if (v->kind != LANG_TENSOR)
@@ -174,7 +188,8 @@ static struct tv need_tensor(struct front *f, const struct lang_val *v)
 	return tv_of(v);
 }
 
-/* Bits only go with integers, and the bit pattern of a float is no sum. */
+/* Bitwise atomics need integers. Triton builds max and min of floats from integer atomics, for 32
+ * and 64 bits only. */
 static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name, const struct ty *elem)
 {
 	int bits = rmw == TILE_RMW_AND || rmw == TILE_RMW_OR || rmw == TILE_RMW_XOR;
@@ -185,6 +200,8 @@ static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name
 		front_fail(f, REASON_bad_dtype, "atomic_%s not supported for dtype %s", name, front_ty(f, elem));
 }
 
+/* A read-modify-write; returns the old values. `name` is the function without "atomic_", for
+ * messages. */
 struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struct lang_val ptr_,
 		     struct lang_val value_, struct lang_val mask_)
 {
@@ -225,6 +242,7 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 	return r;
 }
 
+/* Compare and swap; returns the old values in the type of `value`, as Triton does. */
 struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct tv value, struct tile_order order)
 {
 	struct tv ptr = need_tensor(f, &ptr_);
@@ -238,7 +256,7 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 	bits = ty_bits(p->elem);
 	if (bits != 16 && bits != 32 && bits != 64)
 		front_fail(f, REASON_bad_dtype, "atomic_cas only supports elements with width {16, 32, 64}");
-	/* Triton converts nothing here: its verifier refuses what does not match the pointer. */
+	/* Triton does not convert here: its verifier refuses operands that do not match the pointer. */
 	t = ty_with(f->a, ptr.ty, p->elem);
 	if (ty_bits(ty_scalar(cmp.ty)) != bits || ty_bits(ty_scalar(value.ty)) != bits
 	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem)

@@ -1,7 +1,13 @@
-/* Reductions, scans and maps: combine functions are jit functions compiled over scalars. The
- * library's own become named combines, which the machine has loops for. */
+/* Reductions, scans and maps. A combine function is a jit function that is compiled over scalars,
+ * once for each reduction: tl.reduce(x, 0, f) becomes a function of two scalars and
+ *
+ *     %9:fp32 = reduce %7 imm=0 attr=0,1      attr: a custom combiner, function 1
+ *
+ * The library's own combine functions (tl.sum, tl.max) become named combiners instead, for which
+ * the machine has fast loops. */
 #include "tile/front/engine.h"
 
+/* Library functions with a named combiner. */
 static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_sum_combine", TILE_SUM }, { "_prod_combine", TILE_PROD },
 	{ "_elementwise_max", TILE_MAX }, { "_elementwise_min", TILE_MIN },
@@ -10,6 +16,7 @@ static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_xor_combine", TILE_XOR }, { "_or_combine", TILE_OR }, { "_and_combine", TILE_AND },
 };
 
+/* A function of the user with the same name is a custom one. */
 static enum tile_combine combine_of(const struct front *f, const struct tile_fn *fn)
 {
 	if (!lang_is_library(f->g, fn))
@@ -35,11 +42,14 @@ static size_t results_of(struct front *f, const struct lang_val *r, struct tv *o
 	return n;
 }
 
+/* Most tensors that one reduction, scan or map takes. */
 enum { MOST_PARTS = 16 };
 
+/* A compiled combine or map function: its index in the code and its results. */
 struct func_build { int index; size_t n_results; struct tv results[MOST_PARTS]; };
 
-/* Compiles fn over scalar parameters of the given types into a function of its own. */
+/* Compiles fn over scalar parameters of the given types into a function of its own. Its branches
+ * are counted from 0, because they cannot leave it. */
 static struct func_build build_func(struct front *f, const struct tile_fn *fn, size_t n, const struct ty *const *types)
 {
 	struct func_build fb = { 0 };
@@ -58,6 +68,7 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 		fb.index = tile_build_func_begin(f->b, fn->name, (int)n, mt, regs);
 	for (size_t i = 0; i < n; i++)
 		args[i] = lang_of((struct tv){ types[i], regs[i] });
+	/* The function has its own nesting of blocks and loops. */
 	depth = f->depth;
 	f->depth = 0;
 	f->in_func++;
@@ -74,6 +85,8 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	return fb;
 }
 
+/* The index of the combine function, 0 for a named combiner. The function must return the types of
+ * its parameters. */
 static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, const struct tv *in,
 			enum tile_combine known)
 {
@@ -81,6 +94,7 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 	struct func_build fb;
 
 	for (size_t i = 0; i < 2 * n; i++)
+		/* Parameters: the n running values, then the n next ones. */
 		types[i] = ty_scalar(in[i % n].ty);
 	for (size_t i = 0; i < n && known != TILE_CUSTOM; i++)
 		emit_refuse_fp8(f, types[i]);
@@ -98,7 +112,7 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 	return fb.index;
 }
 
-/* One tensor or a tuple of tensors. */
+/* One tensor, or a tuple of tensors that are reduced together. */
 static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv *out)
 {
 	size_t n = input->kind == LANG_TUPLE ? input->u.tup.n : 1;
@@ -113,6 +127,7 @@ static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv
 	return n;
 }
 
+/* Tensors that are reduced together share their lanes. */
 static void check_same_shape(struct front *f, size_t n, const struct tv *in, const char *what)
 {
 	for (size_t i = 1; i < n; i++)
@@ -129,6 +144,7 @@ static struct lang_val tuple_of(struct front *f, size_t n, const struct tv *v)
 	return lang_tuple(out, n);
 }
 
+/* The type of a reduction's result; the last dimension leaves a scalar. */
 static const struct ty *without_dim(struct front *f, const struct ty *t, int axis)
 {
 	int64_t shape[TY_MAX_RANK];
@@ -139,6 +155,7 @@ static const struct ty *without_dim(struct front *f, const struct ty *t, int axi
 	return rank ? ty_block(f->a, t->elem, rank, shape) : t->elem;
 }
 
+/* axis None flattens the tensor first. *single: the input was one tensor, not a tuple. */
 struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis_,
 			   const struct tile_fn *combine, int keep_dims, int *single)
 {
@@ -175,10 +192,12 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	ins->attr[1] = func;
 	for (size_t i = 0; keep_dims && i < n; i++)
 		for (int d = 0; d < (axis_.kind == LANG_NONE ? rank : 1); d++)
+			/* keep_dims puts a dimension of 1 back where one was reduced. */
 			out[i] = sem_expand_dims(f, out[i], axis_.kind == LANG_NONE ? 0 : axis);
 	return tuple_of(f, n, out);
 }
 
+/* Results have the types of the inputs. */
 struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, const struct tile_fn *combine,
 			 int reverse)
 {
@@ -206,6 +225,8 @@ struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, 
 	return tuple_of(f, n, out);
 }
 
+/* Each call of the function handles `pack` lanes of every tensor. Two passes of broadcasting bring
+ * all tensors to one shape. */
 struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int64_t pack)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
@@ -249,6 +270,7 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	return n_out == 1 && fb.n_results == 1 ? lang_of(out[0]) : tuple_of(f, n_out, out);
 }
 
+/* The result has the shape of the index. */
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis_)
 {
 	int axis, rank;
@@ -268,6 +290,7 @@ struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t ax
 	return emit_imm(f, TOP_GATHER, ty_with(f->a, index.ty, src.ty->elem), axis, 2, src.id, index.id);
 }
 
+/* Lanes whose value is not below `bins` are not counted. */
 struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask)
 {
 	struct tv m;
@@ -277,7 +300,7 @@ struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_
 		front_fail(f, REASON_bad_shape, "histogram only supports 1D input");
 	if (!ty_is_int(x.ty->elem))
 		front_fail(f, REASON_bad_dtype, "histogram only supports integer input");
-	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
+	if (ty_bits(x.ty->elem) != 32)       /* Triton's back end fails to compile it */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)",
 			   "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
 	t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);

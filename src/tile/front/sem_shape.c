@@ -1,7 +1,9 @@
-/* Shapes: broadcasting and the operations that move lanes without computing
- * (semantic.py: splat, reshape, expand_dims, join, split, permute, broadcast_impl_*). */
+/* Shapes: broadcasting, and the operations that move lanes without computing (semantic.py: splat,
+ * reshape, expand_dims, join, split, permute, broadcast_impl_*). Example: x[:, None] + y[None, :]
+ * with 16 and 32 lanes broadcasts [16, 1] and [1, 32] to [16, 32]. */
 #include "tile/front/sem.h"
 
+/* Every dimension of a tile is a power of two, and a tile has at most 2^20 elements. */
 const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, const int64_t *shape)
 {
 	int64_t numel;
@@ -27,6 +29,7 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 	return ty_block(f->a, elem, rank, shape);
 }
 
+/* A scalar as a tile of the given shape. Rank 0 keeps the scalar. */
 struct tv sem_splat(struct front *f, struct tv x, int rank, const int64_t *shape)
 {
 	if (ty_is_block(x.ty))
@@ -36,6 +39,7 @@ struct tv sem_splat(struct front *f, struct tv x, int rank, const int64_t *shape
 	return emit(f, TOP_SPLAT, sem_block_ty(f, x.ty, rank, shape), 1, x.id);
 }
 
+/* Inserts dimensions of 1 in front, as NumPy does. */
 static struct tv pad_rank(struct front *f, struct tv x, int rank)
 {
 	while (x.ty->rank < rank)
@@ -43,6 +47,7 @@ static struct tv pad_rank(struct front *f, struct tv x, int rank)
 	return x;
 }
 
+/* Repeats the dimensions of 1 up to `shape`. */
 static struct tv grow(struct front *f, struct tv x, int rank, const int64_t *shape)
 {
 	if (!memcmp(x.ty->shape, shape, (size_t)rank * sizeof *shape))
@@ -50,6 +55,7 @@ static struct tv grow(struct front *f, struct tv x, int rank, const int64_t *sha
 	return emit(f, TOP_BROADCAST, sem_block_ty(f, x.ty->elem, rank, shape), 1, x.id);
 }
 
+/* Broadcasts two tiles to a common shape. */
 static void broadcast_blocks(struct front *f, struct tv *a, struct tv *b)
 {
 	int rank = MAX(a->ty->rank, b->ty->rank);
@@ -63,12 +69,14 @@ static void broadcast_blocks(struct front *f, struct tv *a, struct tv *b)
 			front_fail(f, REASON_shape_mismatch,
 				   "Cannot make_shape_compatible: incompatible dimensions at index %d: %lld and %lld",
 				   i, (long long)x, (long long)y);
+		/* A dimension of 1 takes the size of the other. */
 		shape[i] = x == 1 ? y : x;
 	}
 	*a = grow(f, *a, rank, shape);
 	*b = grow(f, *b, rank, shape);
 }
 
+/* Broadcasts a pair: scalars are repeated, tiles grow in both directions. */
 void sem_broadcast(struct front *f, struct tv *a, struct tv *b)
 {
 	int ba = ty_is_block(a->ty), bb = ty_is_block(b->ty);
@@ -83,6 +91,7 @@ void sem_broadcast(struct front *f, struct tv *a, struct tv *b)
 	}
 }
 
+/* A shape for messages: [16, 32]. */
 static const char *dims(struct front *f, int rank, const int64_t *shape)
 {
 	struct buf b = BUF_INIT;
@@ -96,6 +105,7 @@ static const char *dims(struct front *f, int rank, const int64_t *shape)
 	return s;
 }
 
+/* Broadcasts one tile to a given shape; the rank must agree already. */
 struct tv sem_broadcast_to(struct front *f, struct tv x, int rank, const int64_t *shape)
 {
 	if (!ty_is_block(x.ty))
@@ -114,6 +124,7 @@ struct tv sem_broadcast_to(struct front *f, struct tv x, int rank, const int64_t
 	return grow(f, x, rank, shape);
 }
 
+/* Lanes keep their row-major order. */
 struct tv sem_reshape(struct front *f, struct tv x, int rank, const int64_t *shape)
 {
 	int64_t numel;
@@ -129,6 +140,7 @@ struct tv sem_reshape(struct front *f, struct tv x, int rank, const int64_t *sha
 	return emit(f, TOP_RESHAPE, sem_block_ty(f, x.ty->elem, rank, shape), 1, x.id);
 }
 
+/* Inserts a dimension of 1 before `axis`. */
 struct tv sem_expand_dims(struct front *f, struct tv x, int axis)
 {
 	int64_t shape[TY_MAX_RANK + 1];
@@ -143,6 +155,7 @@ struct tv sem_expand_dims(struct front *f, struct tv x, int axis)
 	return emit_imm(f, TOP_EXPAND_DIMS, ty_block(f->a, x.ty->elem, rank, shape), axis, 1, x.id);
 }
 
+/* dims_[i] is the source dimension of result dimension i; dims (1, 0) transposes. */
 struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 {
 	struct tv r;
@@ -168,6 +181,7 @@ struct tv sem_permute(struct front *f, struct tv x, int n, const int64_t *dims_)
 	return r;
 }
 
+/* A new last dimension of 2 that holds a and b. Two scalars give a tile of two lanes. */
 struct tv sem_join(struct front *f, struct tv a, struct tv b)
 {
 	struct tv r;
@@ -189,6 +203,7 @@ struct tv sem_join(struct front *f, struct tv a, struct tv b)
 	return scalars ? sem_reshape(f, r, 1, &shape[1]) : r;
 }
 
+/* The inverse of join. */
 void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b)
 {
 	int flat = x.ty->rank == 1;
@@ -212,6 +227,7 @@ void sem_split(struct front *f, struct tv x, struct tv *a, struct tv *b)
 	}
 }
 
+/* Triton may reorder the lanes of tl.cat; here b follows a. */
 struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 {
 	int64_t n;
@@ -225,7 +241,8 @@ struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 	return emit_imm(f, TOP_CAT, sem_block_ty(f, a.ty->elem, 1, &n), 0, 2, a.id, b.id);
 }
 
-/* In order: a new last dimension of two, moved before the one that grows and merged with it. */
+/* Concatenates in order along `dim`: join gives a new last dimension of 2, which moves in front of
+ * `dim` and is merged with it. */
 struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim)
 {
 	int rank = a.ty->rank;
@@ -246,6 +263,7 @@ struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim)
 	return sem_reshape(f, sem_permute(f, sem_join(f, a, b), rank + 1, order), rank, shape);
 }
 
+/* A tile of one element as a scalar. */
 struct tv sem_unsplat(struct front *f, struct tv x)
 {
 	if (!ty_is_block(x.ty))
@@ -255,6 +273,7 @@ struct tv sem_unsplat(struct front *f, struct tv x)
 	return emit(f, TOP_RESHAPE, x.ty->elem, 1, x.id);
 }
 
+/* start, start + 1, ..., end - 1 in int32; the count is a power of two. */
 struct tv sem_arange(struct front *f, int64_t start, int64_t end)
 {
 	int64_t n;
@@ -270,6 +289,7 @@ struct tv sem_arange(struct front *f, int64_t start, int64_t end)
 	return emit_imm(f, TOP_ARANGE, sem_block_ty(f, ty_sc(SC_INT32), 1, &n), start, 0);
 }
 
+/* Negative axes count from the end. */
 int sem_wrap_axis(struct front *f, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= rank)
