@@ -107,6 +107,7 @@ static void find(void *ctx, struct py_node *n)
 		py_children(n, find, s);
 }
 
+/* The message names the line of the first such annotation. */
 int annotation_refuse(struct host *h, const struct py_module *m)
 {
 	struct search s = { .module = m };

@@ -156,6 +156,7 @@ static uint64_t hash_iter(uint64_t h, const struct iter_obj *it)
 	return mix(mix(h, (uint64_t)it->i), (uint64_t)it->n);
 }
 
+/* Defaults and closed-over variables: both outlive the call. */
 static uint64_t hash_function(uint64_t h, const struct func_obj *f)
 {
 	return hash_vals(hash_vals(hash_vals(h, f->defaults, f->n_defaults), f->kw_defaults, f->n_kw),
@@ -276,6 +277,7 @@ int census_compare(const struct census *c, struct host *h, const struct census_m
 	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
 		if (!o->counted)
 			continue;
+		/* Objects of the census are marked, and the list keeps their order. */
 		if (at == c->n || c->v[at].o != o)
 			break;
 		rc = compare_one(c, at++, h, may, d);

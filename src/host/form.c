@@ -160,6 +160,7 @@ static int form_val(struct former *f, struct val v)
 	return rc;
 }
 
+/* The caller releases *form. */
 int host_result(struct host *h, struct val v, struct buf *form, host_tensor_fn *fn, void *ctx)
 {
 	struct former f = { .h = h, .fn = fn, .ctx = ctx, .form = form };

@@ -41,6 +41,7 @@ static const struct { enum py_op op; const char *name[3]; } dunders[] = {
 #undef DUNDER
 };
 
+/* Interned names compare by address. */
 static int intern_names(struct host *h)
 {
 	for (int i = 0; i < NM_COUNT; i++)
@@ -140,6 +141,7 @@ void host_dry_run(struct host *h, struct host_path *path)
 	h->o.path = path;
 }
 
+/* Options that a run may change; the library and the limits stay. */
 void host_renew(struct host *h, const struct host_options *o)
 {
 	h->o.launch = o->launch;
@@ -251,6 +253,7 @@ uint64_t host_sealed_storage(const struct host *h)
 	return h->heap.sealed_storage;
 }
 
+/* Without a seal there is nothing to guard. */
 void host_guard(struct host *h, int on)
 {
 	h->heap.guarded = on && h->heap.sealed;
@@ -264,6 +267,7 @@ void host_set_judged(struct host *h, enum host_judged judged)
 /* Above this number of configurations, those of several autotuners are not combined. */
 enum { TUNED_TWICE = 64 };
 
+/* `trying` is set while a configuration compiles, so it names the one that failed. */
 struct host_tuned host_tuned(const struct host *h)
 {
 	/* Several autotuned kernels are run with equal configuration indices, then once more with shifted ones. */

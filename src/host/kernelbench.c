@@ -275,6 +275,7 @@ static int set_dtype(void *ctx, struct str name, struct tensor_obj *t)
 		return 0;
 	if (tensor_to(&to, &t->t, host_dtype(c->h, c->dt), c->e))
 		return -1;
+	/* The old storage is freed only if no view shares it. */
 	if (t->t.st->refs == 1)
 		c->h->lim.tensor_bytes -= MIN(t->t.st->bytes, c->h->lim.tensor_bytes);
 	tensor_release(&t->t);
@@ -289,12 +290,14 @@ static int each_tensor(struct host *h, struct val v, host_tensor_fn *fn, void *c
 	return v.kind == V_OBJECT ? host_state(h, v, fn, ctx) : host_tensors(h, v, fn, ctx);
 }
 
+/* In place: a model's state, or the tensors of a nest. */
 int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e)
 {
 	struct change c = { .h = h, .dev = dev, .e = e };
 	return each_tensor(h, v, set_device, &c);
 }
 
+/* Integers keep their type. */
 int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e)
 {
 	struct change c = { .h = h, .dt = dt, .e = e };

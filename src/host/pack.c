@@ -88,6 +88,7 @@ static void pack_val(struct packer *k, struct val v, int depth)
 	}
 }
 
+/* The walk goes on after a foreign object; the bytes are not usable then. */
 int host_pack(struct val v, struct buf *out, struct err *e)
 {
 	struct packer k = { .out = out };
@@ -217,6 +218,7 @@ static int unpack_val(struct unpacker *u, struct val *out, int depth)
 	}
 }
 
+/* Temporaries hold the new objects until host_end keeps the result. */
 int host_unpack(struct host *h, struct str packed, struct val *out, struct err *e)
 {
 	struct host_entry en;

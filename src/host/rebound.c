@@ -86,6 +86,7 @@ static int settle_tensor(struct host *h, struct val *now, struct val old, const 
 	return 0;
 }
 
+/* A buffer that was deleted, or is no tensor any more, stays as it is. */
 int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -100,6 +101,7 @@ int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 	return 0;
 }
 
+/* Drops the references of the notes. */
 void rebound_release(struct rebound *r, struct host *h)
 {
 	for (size_t i = 0; i < r->n; i++) {

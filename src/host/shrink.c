@@ -229,6 +229,7 @@ static size_t find(const struct py_module *m, const struct names *in, const stru
 	return n;
 }
 
+/* Constants of get_inputs, without those that the model depends on. */
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names inputs = { .n = 0 }, init = { .n = 0 };
@@ -239,6 +240,7 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 	return find(m, &inputs, &init, out, cap);
 }
 
+/* Constants of get_init_inputs, without those that a class reads itself. */
 size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names init = { .n = 0 }, classes = { .n = 0 };
@@ -295,6 +297,7 @@ static void write_sizes(struct rewrite *w, const struct py_node *n, int64_t valu
 			write_value(w, l->v[i], value);
 }
 
+/* Constants are visited in the order of the source, so that `done` only grows. */
 void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out)
 {
 	struct rewrite w = { .source = m->source, .out = out };
@@ -351,6 +354,7 @@ static int is_first(const struct literals *l, size_t i)
 	return 1;
 }
 
+/* A source that already contains "size_of_" is left alone: a name could clash. */
 size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 {
 	struct rewrite w = { .source = m->source, .out = out };

@@ -121,6 +121,8 @@ static int import_val(struct importer *m, struct val v, struct val *out, int dep
 	}
 }
 
+/* A foreign object is no failure of the program: the temporaries are dropped and nothing is
+ * reported. */
 int host_import(struct host *h, struct val v, struct val *out, struct err *e)
 {
 	struct host_entry en;

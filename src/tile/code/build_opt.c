@@ -213,6 +213,7 @@ static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char
 			empty_loop(f, i, u, inside, n_regs, room);
 }
 
+/* After unrolling: operations of an inner loop may have become invariant. */
 int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err *e)
 {
 	struct arena tmp = ARENA_INIT;
@@ -234,6 +235,7 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 	return rc;
 }
 
+/* Runs the three passes over every function. */
 int tile_build_optimise(struct tile_code *c, struct err *e)
 {
 	struct arena tmp = ARENA_INIT;

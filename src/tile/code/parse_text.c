@@ -22,6 +22,7 @@ struct reader {
 	int in_func;                /* between `func` and `results` */
 };
 
+/* Reports a syntax error with the number of the line and its next 40 characters. */
 static int bad(struct reader *r, const char *what)
 {
 	return err_set_at(r->e, ERR_FORMAT, r->number, 0, "tile code, line %d: %s near '%.*s'", r->number, what,
@@ -359,6 +360,7 @@ static int read_results(struct reader *r)
 	return 0;
 }
 
+/* Dispatches by the first word; a line without a known word is an instruction. */
 static int read_line(struct reader *r)
 {
 	skip_space(r);
@@ -380,6 +382,7 @@ static int read_line(struct reader *r)
 	return read_insn(r);
 }
 
+/* Reads all lines, then hands the builder's code over. */
 int tile_parse_text(struct str text, struct tile_code **code, struct err *e)
 {
 	struct reader r = { .e = e, .labels = MAP_INIT };

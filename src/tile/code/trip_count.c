@@ -173,6 +173,7 @@ static void read_to(struct reading *r, int from, int to)
 		if (in->op == TOP_LOOP) {
 			unsigned char *trips = &r->trips[r->loops++];
 
+			/* Constants inside the loop may be its step or its bound. */
 			take_constants(r, i, end);
 			*trips = (unsigned char)MAX(*trips, trip_count_of(r, i, end));
 			forget(r, i, end);
@@ -189,6 +190,7 @@ static void read_to(struct reading *r, int from, int to)
 	}
 }
 
+/* One pass for the first instance (last = 0) or the last one. */
 static void read_program(struct reading *r, int last)
 {
 	r->last = last;
@@ -198,6 +200,7 @@ static void read_program(struct reading *r, int last)
 	read_to(r, 0, r->f->n_insns);
 }
 
+/* A loop counts as running if it runs in either of the two instances. */
 int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l,
 		     void (*more)(void *ctx, int loop), void *ctx, struct err *e)
 {

@@ -229,6 +229,7 @@ static int write_out(struct unrolling *u, const struct loop *l)
 			rc = copy_insn(u, &u->code.v[i]);
 	}
 	if (!rc)
+		/* After the loop the index has the first value that it did not run with. */
 		rc = set_index(u, &u->code.v[l->open], l->index, l->lo + l->trips * l->step);
 	for (size_t i = (size_t)l->end; i < u->code.n && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
@@ -388,6 +389,8 @@ static int install(struct unrolling *u)
 	return 0;
 }
 
+/* Without loops nothing is copied. After unrolling, single blocks and moves are cleaned up before
+ * hoisting. */
 int tile_unroll(struct tile_code *c, struct err *e)
 {
 	struct unrolling u = { .c = c };

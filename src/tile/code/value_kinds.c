@@ -52,11 +52,13 @@ static struct span exactly(double v, int sized)
 	return (struct span){ .known = isfinite(v), .sized = sized, .lo = v, .hi = v };
 }
 
+/* A range of one value. */
 static int is_exact(struct span s)
 {
 	return s.known && s.lo == s.hi;
 }
 
+/* Reports a kind of the current instruction. */
 static void tell(const struct kinds *k, enum kind kind)
 {
 	k->tell(k->ctx, k->index, (int)kind);
@@ -269,6 +271,7 @@ static struct span made_of(const struct kinds *k, const struct tile_insn *in, en
 	if (in->n_src < 1 || in->n_src > 2 || !a.known || (in->n_src == 2 && !b.known))
 		return unknown;
 	if (is_compare(in)) {
+		/* A comparison of constants is the same at every size: it tells nothing. */
 		if ((a.sized || b.sized) && (k->asked || (is_exact(a) && is_exact(b))))
 			compare(k, (enum tile_op)in->op, a, b);
 		return unknown;

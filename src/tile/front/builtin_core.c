@@ -1,7 +1,9 @@
 /* triton.language: creation, shapes, memory, atomics (the wrappers of core.py around semantic.py).
  * Each function gets one value for each parameter of its row in builtin.def, converts them and
- * calls sem_*. The order of the conversions is Triton's, so that a call with several errors gets
- * the same one. */
+ * calls sem_*. Example: the call tl.full((64,), 0, tl.float32) arrives here as a[0] = the tuple
+ * (64,), a[1] = 0, a[2] = the type, and becomes `%5:fp32[64] = const`.
+ *
+ * The order of the conversions is Triton's, so that a call with several errors gets the same one. */
 #include "tile/front/builtin.h"
 
 /* tl.program_id and tl.num_programs. */
@@ -115,6 +117,7 @@ struct lang_val bi_trans(struct front *f, const struct builtin *b, const struct 
 		if (n < 2)
 			front_fail(f, REASON_bad_shape, "tl.trans invoked with a 0- or 1-dimensional tensor");
 		for (int i = 0; i < n; i++)
+			/* Rank 3: (0, 2, 1). */
 			dims[i] = i < n - 2 ? i : 2 * n - 3 - i;
 	}
 	return lang_of(sem_permute(f, x, n, dims));
@@ -206,6 +209,8 @@ struct lang_val bi_expand_dims(struct front *f, const struct builtin *b, const s
 		for (size_t j = i + 1; j < t.n; j++) {
 			if (axes[i] == axes[j])
 				front_fail(f, REASON_bad_axis, "expand_dims received duplicate axes");
+			/* Ascending order, so that each insertion leaves the earlier ones in
+			 * position. */
 			if (axes[j] < axes[i]) {
 				int64_t swap = axes[i];
 				axes[i] = axes[j], axes[j] = swap;

@@ -1,5 +1,10 @@
 /* triton.language: elementwise arithmetic, triton.language.math and libdevice. Triton wraps each
- * function of math with a check of the operand's type; the methods of tensors lack that check. */
+ * function of math with a check of the operand's type; the methods of tensors lack that check.
+ * Examples, with x in %5 of fp32[64]:
+ *
+ *     tl.exp(x)               %6:fp32[64] = exp %5
+ *     tl.maximum(x, 0.0)      %6 = const; %7 = splat %6; %8 = max %5, %7
+ *     libdevice.isnan(x)      the overload for fp32, whose row in math.def names the operation */
 #include "tile/front/builtin.h"
 #include "tile/front/builtin_lib.h"
 #include "tile/machine/math_lib.h"
@@ -293,6 +298,7 @@ struct lang_val lang_libdevice_call(struct front *f, struct str name, const stru
 	}
 	if (tile_libdevice(name, (int)args->n, dt, &lib, &known))
 		no_overload(f, name, args->n, x);
+	/* First the common shape of all arguments, then each argument in that shape. */
 	shape = x[0];
 	for (size_t i = 0; i < args->n; i++)
 		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);

@@ -1,4 +1,10 @@
-/* Hints, debugging, iterators, Python's builtins, and the methods of types. */
+/* Hints, debugging, iterators, Python's builtins, and the methods of types. Most of them are
+ * evaluated at compile time and emit nothing: len(shape), isinstance(x, tl.tensor),
+ * x.dtype.is_floating(). Those that emit code:
+ *
+ *     tl.multiple_of(x, 8)    hint %5 attr=0,8; the value itself stays x
+ *     tl.device_assert(c)     assert %6
+ *     print("x", x)           print %5 text="x" */
 #include <math.h>
 
 #include "tile/front/builtin.h"

@@ -1,5 +1,9 @@
 /* triton.language: dot, reductions, scans, sorting, and the functions that only the library's own
- * source calls. */
+ * source calls. Examples, with x in %5 of fp32[16x64]:
+ *
+ *     tl.sum(x, 1)            the library calls tl.reduce, which becomes %6:fp32[16] = reduce %5 imm=1 attr=1
+ *     tl.sort(x)              the library calls _sorted, which becomes %6:fp32[16x64] = sort %5
+ *     tl.dot(a, b)            %9:fp32[16x32] = dot %7, %8 */
 #include "tile/front/builtin.h"
 
 #include <stdio.h>

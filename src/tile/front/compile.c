@@ -157,6 +157,8 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 			mem_free(c);
 			return -1;
 		}
+		/* The machine cannot run it: to the caller that is a refusal with the reason
+		 * "unsupported". */
 		if (!rc && !c->code)
 			c->d = unsupported;
 		m->val.ptr = c;

@@ -5,13 +5,13 @@
  *
  *     y = tl.load(x + i, mask=i < n)
  *
- * becomes, with x in %0, n in %1 and the tile i in %5,
+ * becomes, with x in %0, n in %1 and the tile i in %5 (keywords are evaluated first, as in Triton),
  *
- *     %6 = splat %0        the pointer, once for each lane
- *     %7 = addptr %6, %5
- *     %8 = splat %1
- *     %9 = lt %5, %8
- *     %10 = load %7, %9    the value of the variable y
+ *     %6 = splat %1
+ *     %7 = lt %5, %6
+ *     %8 = splat %0        the pointer, once for each lane
+ *     %9 = addptr %8, %5
+ *     %10 = load %9, %7    the value of the variable y
  *
  * Variables do not exist in tile code: a frame maps each name to a value, which is a register or a
  * compile-time constant. Control flow that depends on run-time values joins variables by moves into

@@ -1,7 +1,16 @@
 /* Calls: builtins, methods, and jit functions. A jit function is inlined into its caller under the
  * types of its arguments: `y = scale(x, 2)` compiles the body of scale in a new frame whose
  * variables are x and the constant 2. An early return becomes a branch to the end of a block around
- * the body. Owns frames and `return`. */
+ * the body:
+ *
+ *     def f(x):                      block
+ *         if x > 0:                    if %c
+ *             return x                   mov %r, %x; br 1
+ *                                      end
+ *         return -x                    %t = sub %zero, %x; mov %r, %t
+ *                                    end                     the result is %r
+ *
+ * Owns frames and `return`. */
 #include "tile/front/builtin_lib.h"
 #include "tile/front/engine.h"
 #include "tile/front/front_flow.h"
@@ -20,6 +29,7 @@ void front_frame_init(struct front *f, struct front_frame *fr, const struct tile
 	const struct py_arguments *p;
 	const struct py_list *lists[3];
 
+	/* A frame of the library reports its errors at the call. */
 	*fr = (struct front_frame){ .up = f->frame, .fn = fn, .cur = fn->def, .block_depth = -1, .loc = -1,
 				    .in_prelude = lang_is_library(f->g, fn) };
 	p = params_of(fn);
@@ -110,6 +120,8 @@ static void leave_early(struct front *f, const struct lang_val *v)
 		return;
 	}
 	if (!fr->ret_void) {
+		/* The first early return creates the registers of the result; later ones move into
+		 * them. */
 		if (!fr->ret_regs)
 			fr->ret = flow_copy(f, v);
 		else
@@ -302,6 +314,7 @@ static struct lang_val run_body(struct front *f, struct front_frame *fr)
 	const struct py_list *body = &fr->fn->def->u.FunctionDef.body;
 	int mute = f->mute, unsupported = f->unsupported, block = 0;
 	for (size_t i = 0; i < body->n && !block; i++)
+		/* A return as the last statement needs no block: nothing follows it. */
 		block = body->v[i]->kind != PY_Return &&
 			front_has_return(&(struct py_list){ .v = body->v + i, .n = 1 });
 	if (block) {

@@ -1,5 +1,6 @@
 /* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types, with Python's
- * messages.
+ * messages. Example: BLOCK // 2 with BLOCK: tl.constexpr = 128 is the constant 64 and emits
+ * nothing; an instruction appears only when the constant meets a tensor.
  *
  * Integers have 128 bits here, enough for every constant that a kernel can turn into a tensor. An
  * overflow is refused as unsupported, never wrapped. The smallest 128-bit integer is refused too,

@@ -98,6 +98,7 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 			v[kept++] = last;
 			continue;
 		}
+		/* False decides `and`, True decides `or`; the rest of the chain is not evaluated. */
 		truth = last.kind == LANG_TENSOR ? 1 : lang_truth(&last);
 		if (truth == (op == PY_OP_Or))
 			return last;
@@ -224,6 +225,7 @@ static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 			   py_kind_info(c->target->kind)->name);
 	v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
 	for (size_t i = 0; i < it.u.tup.n; i++) {
+		/* The variable of the comprehension is a variable of the kernel, as in Triton. */
 		front_set(f, c->target->u.Name.id, it.u.tup.v[i]);
 		v[i] = front_expr(f, n->u.ListComp.elt);
 	}

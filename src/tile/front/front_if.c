@@ -255,7 +255,9 @@ void flow_if(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_bad_condition,
 				"choose lane by lane with tl.where, or reduce the condition to a scalar",
 				"Boolean value of Tensor with more than one value is ambiguous");
+	/* An integer condition is true if it is not 0. */
 	c = sem_cast(f, sem_unsplat(f, c), ty_sc(SC_INT1));
+	/* Triton cannot leave a loop: its loops are structured regions. */
 	returns = front_has_return(&n->u.If.body) || front_has_return(&n->u.If.orelse);
 	if (returns && f->frame->loops)
 		front_fail_hint(f, REASON_bad_return, "guard the rest of the loop body with the condition instead",
@@ -288,6 +290,8 @@ struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 	if (!f->in_func)
 		emit_if(f, c.id);
 	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
+	/* In a combine function both sides are computed and selected from; elsewhere each side
+	 * moves into `home`. */
 	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR,
 			.u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)

@@ -34,6 +34,7 @@ static void loop_enter(struct front *f, struct loop *l, const struct py_list *bo
 	front_assigned(fr, body, l->assigned);
 	memcpy(l->before, fr->vars, n * sizeof *l->before);
 	memcpy(l->defs, fr->defs, n);
+	/* Only assignments of the body count from here on. */
 	memset(fr->defs, 0, n);
 	for (size_t i = 0; i < n; i++)
 		if (l->assigned[i] && (int)i != skip && fr->vars[i].kind != LANG_UNBOUND && flow_count(f, &fr->vars[i]))
@@ -75,6 +76,7 @@ static void check_carried(struct front *f, const struct loop *l, size_t i)
 	if (!flow_is_triton(now))
 		front_fail(f, REASON_loop_type_change,
 			   "AssertionError('cannot reassign constexpr %s in the loop')", slot_name(f, i));
+	/* A constexpr that stays a constexpr is no carried variable. */
 	was_const = !flow_count(f, was) && was->kind != LANG_TUPLE;
 	now_const = !flow_count(f, now) && now->kind != LANG_TUPLE;
 	if (was_const != now_const || was->kind != now->kind) {
@@ -186,6 +188,7 @@ static void static_loop(struct front *f, const struct py_node *n, const struct l
 	if (step == 0)
 		front_fail(f, REASON_bad_value, "ValueError('range() arg 3 must not be zero')");
 	for (pyint i = start; step > 0 ? i < end : i > end;) {
+		/* The loop variable is a constexpr in each copy of the body. */
 		fr->vars[slot] = lang_int(i);
 		front_block(f, &n->u.For.body);
 		front_block(f, &n->u.For.orelse);

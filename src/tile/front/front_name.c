@@ -1,6 +1,12 @@
 /* Names and attributes: what an identifier or a dotted name means inside a kernel. An identifier is
- * looked up among the local variables, then the globals of the host, then Python's builtins. Does
- * not own calls: a name that denotes a function gives a LANG_FN or LANG_BUILTIN. */
+ * looked up among the local variables, then the globals of the host, then Python's builtins.
+ * Examples:
+ *
+ *     x                  the register or constant that the variable x holds
+ *     tl.load            module triton.language, then the row `load` of builtin.def: a LANG_BUILTIN
+ *     x.shape[0]         a constexpr from the type of x; no instruction
+ *
+ * Does not own calls: a name that denotes a function gives a LANG_FN or LANG_BUILTIN. */
 #include <math.h>
 #include <stdio.h>
 
@@ -136,6 +142,7 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	const struct tile_fn *fn;
 	struct tile_val g;
 
+	/* Functions of later versions do not exist yet. */
 	if (str_starts(module, "triton.language") && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
 	if (str_is(module, "triton.language"))
@@ -292,6 +299,7 @@ struct lang_val front_name(struct front *f, struct str id)
 		if (v.kind != LANG_UNBOUND)
 			return v;
 	} else if (fr->fn->lookup && fr->fn->lookup(fr->fn->lookup_ctx, id, &g)) {
+		/* Python's own builtins are free even if the module defines the name again. */
 		if (global_is_free(&g) || fr->in_default || lang_builtin_get(&f->g->builtins, "builtins", id))
 			return front_from_host(f, &g);
 		front_fail_hint(f, REASON_non_constexpr_global,
@@ -348,6 +356,7 @@ static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct
 		static const int64_t swap[2] = { 1, 0 };
 		return lang_of(sem_permute(f, tv_of(&self), 2, swap));
 	}
+	/* The library may call methods that this version does not offer to kernels. */
 	if (!f->frame->in_prelude && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
 	b = lang_builtin_method(&f->g->builtins, attr);

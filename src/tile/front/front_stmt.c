@@ -104,6 +104,7 @@ static struct lang_val assigned_value(struct front *f, struct lang_val v)
 
 		for (size_t i = 0; i < v.u.tup.n; i++) {
 			items[i] = assigned_value(f, v.u.tup.v[i]);
+			/* Triton wraps None inside tuples, unlike a single None. */
 			if (items[i].kind == LANG_NONE)
 				items[i].wrapped = 1;
 		}
@@ -136,6 +137,7 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 		}
 		return;
 	case PY_Subscript:
+		/* Tiles are values: only memory can be written element by element. */
 		front_fail_hint(f, REASON_tensor_index,
 				"tensors cannot be assigned to by index: use tl.where, or tl.store to memory",
 				"NotImplementedError('__setitem__ is not supported in triton')");

@@ -130,6 +130,7 @@ struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 	struct block_ptr p;
 
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
+		/* Triton converts the offsets before it checks the pointer. */
 		by[i] = index_value(f, &offsets.v[i], 0);
 	if (!ty_is_block_ptr(ptr.ty))
 		front_fail(f, REASON_block_pointer, "tl.advance takes a block pointer made by tl.make_block_ptr");
@@ -294,6 +295,7 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 			   "`mask` and `other` arguments cannot be specified for loading block pointers");
 	block = ptr.ty->elem;
 	if (!ty_is_block(value.ty))
+		/* A scalar is stored to every element of the block. */
 		value = sem_broadcast_to(f, value, block->rank, block->shape);
 	if (block->rank != value.ty->rank || memcmp(block->shape, value.ty->shape,
 						    (size_t)block->rank * sizeof *block->shape))
@@ -460,6 +462,7 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *
 	elem = desc->u.desc->block->elem;
 	wide = ty_bits(elem) >= 32 && ty_is_int(elem);
 	half = ty_is(elem, SC_FP16) || ty_is(elem, SC_BF16);
+	/* The combinations that Triton's descriptor reductions support. */
 	ok = rmw == TILE_RMW_ADD ? half || ty_is(elem, SC_FP32) || (wide && !ty_is(elem, SC_INT64))
 		: rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN ? half || wide : wide;
 	if (!ok)
@@ -491,6 +494,7 @@ static struct tv row_addresses(struct front *f, const struct lang_val *desc, str
 	if (rows.ty->rank != 1 || rows.ty->shape[0] < 8)
 		front_fail(f, REASON_block_pointer, "descriptor %s must have at least 8 rows, but got %s",
 			   what, front_shape(f, rows.ty));
+	/* 32 bytes in each row. */
 	least = 32 / ty_bits(b->elem) * 8;
 	if (b->shape[1] < least)
 		front_fail(f, REASON_block_pointer,

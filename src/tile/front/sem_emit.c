@@ -1,5 +1,9 @@
-/* Owns the step from the front end's types to tile code. Invariant: while f->mute is set the
- * builder is untouched and every register number is 0; types are computed as usual. */
+/* Owns the step from the front end's types to tile code. Example: <['16', '32'], pointer<fp16>>
+ * becomes *fp16[16x32], and each instruction gets the source location of the node that is being
+ * visited.
+ *
+ * Invariant: while f->mute is set the builder is untouched and every register number is 0; types
+ * are computed as usual. */
 #include <stdarg.h>
 
 #include "tile/front/sem.h"

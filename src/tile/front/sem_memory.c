@@ -96,6 +96,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
 			   "a mask of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, elem);
+	/* Lanes that are masked off without `other` are undefined. */
 	r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
 		: !has_other ? emit(f, TOP_LOAD, t, 2, ptr.id, mask.id)
 		: emit(f, TOP_LOAD, t, 3, ptr.id, mask.id, other.id);
@@ -159,6 +160,8 @@ void sem_store(struct front *f, struct tv ptr, struct tv value, const struct sem
 		broadcast_store(f, &ptr, &value, has_mask ? &mask : NULL);
 	}
 	ptr = bytes_for_bool(f, ptr);
+	/* A store converts its value to the element type: an fp32 result is rounded to an fp16
+	 * tensor here. */
 	value = sem_cast(f, value, ty_scalar(ptr.ty)->elem);
 	if (has_mask)
 		check_mask(f, mask.ty);

@@ -1,7 +1,7 @@
 /* Reductions, scans and maps. A combine function is a jit function that is compiled over scalars,
  * once for each reduction: tl.reduce(x, 0, f) becomes a function of two scalars and
  *
- *     %9:fp32 = reduce %7 imm=0 attr=0,1      attr: a custom combiner, function 1
+ *     %9:fp32 = reduce %7 attr=0,1      attr: a custom combiner, function 1
  *
  * The library's own combine functions (tl.sum, tl.max) become named combiners instead, for which
  * the machine has fast loops. */
@@ -176,6 +176,7 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 		axis = sem_wrap_axis(f, (int64_t)axis_.u.i, rank);
 	} else {
 		for (size_t i = 0; i < n; i++)
+			/* axis=None reduces all elements. */
 			in[i] = sem_reshape(f, in[i], 1, &in[i].ty->numel);
 	}
 	check_same_shape(f, n, in, "reduction");
@@ -252,6 +253,7 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 1; i < n; i++)
 			sem_broadcast(f, &in[0], &in[i]);
+	/* The function returns `pack` values for each result tile. */
 	n_out = fb.n_results / (size_t)pack;
 	if (!n_out || fb.n_results % (size_t)pack || in[0].ty->numel % pack)
 		front_fail(f, REASON_bad_return,

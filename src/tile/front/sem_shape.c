@@ -149,6 +149,7 @@ struct tv sem_expand_dims(struct front *f, struct tv x, int axis)
 		front_fail(f, REASON_unsupported, "a tile of %d dimensions", rank);
 	axis = MIN(axis, x.ty->rank);
 	for (int i = 0; i < rank; i++)
+		/* A scalar becomes a tile of one element. */
 		shape[i] = i < axis ? x.ty->shape[i] : i == axis ? 1 : x.ty->shape[i - 1];
 	if (!ty_is_block(x.ty))
 		return sem_splat(f, x, rank, shape);
@@ -259,6 +260,8 @@ struct tv sem_cat_along(struct front *f, struct tv a, struct tv b, int64_t dim)
 	for (int i = 0; i < rank; i++)
 		shape[i] = a.ty->shape[i] * (i == dim ? 2 : 1);
 	for (int i = 0; i <= rank; i++)
+		/* [A, N] and [A, N] along 0: join gives [A, N, 2], the order (2, 0, 1) gives [2, A,
+		 * N], the reshape [2 A, N]. */
 		order[i] = i < dim ? i : i == dim ? rank : i - 1;
 	return sem_reshape(f, sem_permute(f, sem_join(f, a, b), rank + 1, order), rank, shape);
 }

@@ -191,6 +191,7 @@ static struct lang_val value_param(struct binding *b, const struct tile_val *v)
 		c.wrapped = 1;
 		return c;
 	}
+	/* An annotation decides the type, except of None and of tuples. */
 	if (b->p->type[0] && !b->at.n_path && v->kind != TILE_V_NONE && v->kind != TILE_V_TUPLE)
 		return new_param(b, forced_type(f, b->p->type));
 	switch (v->kind) {
@@ -235,6 +236,7 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 				   "do_not_specialize/do_not_specialize_on_alignment. "
 				   "Remove constexpr designation to skip specialization.", STR_ARG(p.name));
 		if (types && types[i]) {
+			/* A test names types that no value expresses, such as u32. */
 			snprintf(p.type, sizeof p.type, "%s", types[i]);
 			p.is_constexpr = 0;
 		}

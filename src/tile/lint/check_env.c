@@ -61,8 +61,10 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		*out = n->v;
 	while (!n && dot && name.p[dot - 1] != '.')
 		dot--;
+	/* A plain name that is not bound is not found; a dotted one leads to another module. */
 	if (n || !dot)
 		return n != NULL;
+	/* The name of the member is the part after the last dot. */
 	other_env = imported(env, (struct str){ name.p, dot - 1 }, 0);
 	n = other_env ? find(other_env, (struct str){ name.p + dot, name.n - dot }) : NULL;
 	if (n)
@@ -74,6 +76,7 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 
 static struct tile_val eval(struct check_env *env, const struct py_node *n);
 
+/* A literal. Bytes, complex numbers and ellipses are no values of kernels. */
 static struct tile_val eval_constant(const struct py_const *c)
 {
 	switch (c->kind) {
@@ -233,6 +236,7 @@ static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile
 	return (struct tile_val){ .kind = TILE_V_FLOAT, .f = r };
 }
 
+/* Elements that a kernel cannot use stay in the tuple. */
 static struct tile_val eval_tuple(struct check_env *env, const struct py_list *l)
 {
 	struct tile_val *items = arena_array(&env->mem, l->n + 1, sizeof *items);
@@ -259,6 +263,7 @@ static struct tile_val eval(struct check_env *env, const struct py_node *n)
 		v = eval(env, n->u.UnaryOp.operand);
 		if (n->u.UnaryOp.op != PY_OP_USub || (v.kind != TILE_V_INT && v.kind != TILE_V_FLOAT))
 			return other("object");
+		/* The smallest integer has no negative; no kernel uses it. */
 		v.i = v.kind == TILE_V_INT && v.i != INT64_MIN ? -v.i : v.i;
 		v.f = -v.f;
 		return v;
@@ -307,12 +312,14 @@ static struct tile_val from_module(struct check_env *env, struct str module, int
 	const struct check_env *there;
 	const struct check_name *n;
 
+	/* triton itself needs no source tree. */
 	if (!level && str_starts(module, "triton"))
 		return module_member(env, module, name);
 	there = imported(env, module, level);
 	n = there ? find(there, name) : NULL;
 	if (n && n->v.kind != TILE_V_OTHER)
 		return n->v;
+	/* `from package import module` names a file of the package. */
 	below = module.n ? dotted(env, module, name) : name;
 	if (!n && there && !level && imported(env, below, 0))
 		return (struct tile_val){ .kind = TILE_V_MODULE, .s = below };
@@ -322,6 +329,7 @@ static struct tile_val from_module(struct check_env *env, struct str module, int
 	return module_member(env, module, name);
 }
 
+/* `from a import b as c` binds c. */
 static void import_from(struct check_env *env, const struct py_ImportFrom *im)
 {
 	for (size_t i = 0; i < im->names.n; i++) {
@@ -355,10 +363,12 @@ static void jit_options(struct check_env *env, struct tile_fn *fn, const struct 
 		struct str *names;
 		size_t n;
 
+		/* Other options of jit do not change what a kernel may contain. */
 		if (str_is(k->arg, "noinline"))
 			fn->noinline = k->value->kind == PY_Constant && k->value->u.Constant.value.kind == PY_C_TRUE;
 		if (!str_is(k->arg, "do_not_specialize") || (k->value->kind != PY_List && k->value->kind != PY_Tuple))
 			continue;
+		/* Each entry names a parameter or counts it from 0. */
 		l = k->value->kind == PY_List ? &k->value->u.List.elts : &k->value->u.Tuple.elts;
 		names = arena_array(&env->mem, l->n + 1, sizeof *names);
 		n = 0;

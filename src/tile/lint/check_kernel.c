@@ -98,6 +98,7 @@ static int try_guess(struct search *s)
 	rc = compile_one(s->g, s->c, &d, s->e);
 	if (rc < 0)
 		return -1;
+	/* An error further down means that the guess satisfied everything above it. */
 	if (rc && d.line <= s->best.line)
 		return 0;
 	s->best = d;
@@ -120,6 +121,7 @@ static int try_types(struct search *s, size_t i)
 		if (rc)
 			return rc;
 	}
+	/* No type helped: the old one comes back. */
 	s->c->types[i] = was;
 	return 0;
 }
@@ -164,6 +166,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	if (!rc)
 		rc = compile_one(g, &c, d, e);
 	if (rc == 1 && (!is_certain(d) || may_be_avoided(fn, d))) {
+		/* The first diagnostic is the one to improve on. */
 		struct search s = { .g = g, .c = &c, .best = *d, .e = e };
 		rc = climb(&s);
 		*d = s.best;
@@ -172,6 +175,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	return rc;
 }
 
+/* Signature comments are tried in order; the first refusal ends the check. */
 int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
 			  struct diag *d, int *unsure,
 			  struct err *e)
@@ -216,6 +220,7 @@ static void find_value_return(void *ctx, struct py_node *n)
 	py_children(n, find_value_return, ctx);
 }
 
+/* A kernel is launched by the host and never named by another jit function. */
 int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
 {
 	int returns = 0;

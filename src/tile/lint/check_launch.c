@@ -57,6 +57,7 @@ static int set_type(struct check_launch *c, size_t i, struct str text)
 	sc = sc_by_sig(elem);
 	if (sc <= SC_VOID)
 		return -1;
+	/* The type overrides the value, which only has to be an integer. */
 	c->types[i] = arena_strndup(&c->mem, text.p, text.n);
 	c->args[i] = (struct tile_val){ .kind = TILE_V_INT, .i = 2 };
 	return 0;
@@ -133,6 +134,7 @@ static int set_tuple(struct check_launch *c, const struct check_env *env, size_t
 		items[n].is_constexpr = 0;
 		n++;
 	}
+	/* The copy may have grown the arena. */
 	c->mem = inner.mem;
 	c->args[i] = (struct tile_val){ .kind = TILE_V_TUPLE, .items = items, .n = n, .is_constexpr = 1 };
 	return 0;
@@ -151,6 +153,7 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 		return -1;
 	py_print(a->defaults.v[i - first], &b);
 	text = str_trim(buf_str(&b));
+	/* The text outlives the buffer: a string constant refers to it. */
 	text.p = arena_strndup(&c->mem, text.p, text.n);
 	buf_release(&b);
 	if (!text.p || set_constant(c, env, i, text))
@@ -160,6 +163,7 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 	return 0;
 }
 
+/* A value is a tuple, a type or a constant; parameters that are not named use their defaults. */
 int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn,
 		       struct str sig, struct err *e)
 {
@@ -174,6 +178,7 @@ int check_launch_parse(struct check_launch *c, const struct check_env *env, cons
 		struct str value = cut_item(&rest), name = str_trim(str_cut(&value, '='));
 		size_t i = 0;
 		value = str_trim(value);
+		/* The parameter is found by name: the order does not matter. */
 		while (i < n && !str_eq(param_name(fn, i), name))
 			i++;
 		if (i == n)
@@ -209,6 +214,7 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 		if (!str_starts(text, "#"))
 			break;
 		body = str_trim((struct str){ text.p + 1, text.n - 1 });
+		/* Several signatures are several launches to check. */
 		if (str_starts(body, "signature:") && seen++ == index)
 			return str_trim((struct str){ body.p + 10, body.n - 10 });
 	}
@@ -243,6 +249,7 @@ static int param_index(const struct tile_fn *fn, struct str name)
 	return -1;
 }
 
+/* The record of a local name; NULL: it is not assigned. */
 static struct alias *alias_of(struct uses *u, struct str name)
 {
 	for (size_t i = 0; i < u->names.n; i++)
@@ -332,6 +339,7 @@ static void note_assignment(struct uses *u, const struct py_node *target, struct
 		a = &u->names.v[u->names.n++];
 		*a = (struct alias){ .name = target->u.Name.id, .address = -1, .loaded = -1 };
 	}
+	/* A loaded value is no address; a sum with a pointer in it is. */
 	i = load ? -1 : address_param(u, value);
 	a->address = a->address >= 0 ? a->address : i;
 	a->loaded = a->loaded >= 0 || !load ? a->loaded : address_param(u, load->u.Call.args.v[0]);
@@ -359,6 +367,7 @@ static int contains_word(struct str name, const char *const *words)
 	char low[64];
 	size_t n = MIN(name.n, sizeof low - 1);
 	for (size_t i = 0; i < n; i++)
+		/* Names in kernels are upper or lower case: BLOCK_M, block_m. */
 		low[i] = (char)tolower((unsigned char)name.p[i]);
 	for (; *words; words++)
 		if (str_find((struct str){ low, n }, str_of(*words)) >= 0)
@@ -384,6 +393,7 @@ static struct tile_val guess_constant(struct str name)
 	return (struct tile_val){ .kind = TILE_V_INT, .i = v, .is_constexpr = 1 };
 }
 
+/* Annotations and defaults come first, then the use of a parameter, then its name. */
 int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e)
 {
 	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_",
