@@ -117,7 +117,8 @@ int annotation_refuse(struct host *h, const struct py_module *m)
 	if (s.failed)
 		rc = host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	else if (s.found)
-		rc = host_fatal(h, REASON_unsupported, "an annotation that computes, in line %d", s.found->line);
+		rc = host_fatal(h, REASON_unsupported,
+				"the annotation in line %d runs code, which this engine does not support", s.found->line);
 	map_release(&s.modules);
 	map_release(&s.others);
 	return rc;

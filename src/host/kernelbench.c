@@ -53,7 +53,7 @@ static int check_nest(struct host *h, struct val m, struct ptr_map *done, int de
 	int rc = 0;
 	if (depth > MODULES_DEEPEST)
 		return host_fatal(h, REASON_unsupported,
-				  "modules that are nested more than %d deep, or parts of themselves", MODULES_DEEPEST);
+				  "modules are nested more than %d deep, or contain themselves", MODULES_DEEPEST);
 	for (size_t i = 0; d && i < d->n && !rc; i++)
 		if (d->e[i].val.kind == V_OBJECT && !ptr_map_get(done, d->e[i].val.u.o))
 			rc = check_nest(h, d->e[i].val, done, depth + 1);

@@ -114,7 +114,7 @@ static int unpack_val(struct unpacker *u, struct val *out, int depth);
 /* The bytes are not what host_pack writes. */
 static int nonsense(struct unpacker *u)
 {
-	return host_fatal(u->h, REASON_internal, "packed values that do not unpack");
+	return host_fatal(u->h, REASON_internal, "packed values cannot be unpacked");
 }
 
 /* Charges the memory to the host before it allocates. */

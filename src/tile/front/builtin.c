@@ -270,7 +270,7 @@ const struct tile_fn *arg_fn(struct front *f, const struct lang_val *v)
 static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY_MAX_RANK])
 {
 	if (t.n > TY_MAX_RANK)
-		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
+		front_fail(f, REASON_unsupported, "this engine does not support a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++) {
 		pyint d;
 

@@ -202,7 +202,7 @@ struct lang_val bi_expand_dims(struct front *f, const struct builtin *b, const s
 	one = a[1];
 	t = a[1].kind == LANG_TUPLE ? a[1].u.tup : (struct lang_tuple){ .v = &one, .n = 1 };
 	if (t.n > TY_MAX_RANK)
-		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
+		front_fail(f, REASON_unsupported, "this engine does not support a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++)
 		axes[i] = sem_wrap_axis(f, arg_int(f, &t.v[i], "the axis of expand_dims"), x.ty->rank + (int)t.n);
 	for (size_t i = 0; i < t.n; i++)

@@ -124,7 +124,7 @@ struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const 
 	size_t i = function_index(b->name);
 	struct tv x = sem_to_tensor(f, a[0]);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name,
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s does not accept %s", b->name,
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, functions[i].op, x.ty, 1, x.id));
 }
@@ -158,7 +158,7 @@ struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct l
 	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
 		front_late(f, REASON_bad_types, "convert one operand",
-			   "fdiv of %s and %s: both must have one type",
+			   "fdiv of %s and %s: both must have the same type",
 			   front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
 	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end fails to compile it */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y",
@@ -176,7 +176,7 @@ struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct
 	check_float_gate(f, &a[1], 1);
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s",
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn does not accept %s",
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
@@ -194,7 +194,7 @@ struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct la
 	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
 	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s",
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma does not accept %s",
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
 }
@@ -286,7 +286,7 @@ struct lang_val lang_libdevice_call(struct front *f, struct str name, const stru
 	int known;
 
 	if (args->n_kw || args->n > 4 || !args->n)
-		front_fail(f, REASON_bad_argument, "%.*s() takes other arguments", STR_ARG(name));
+		front_fail(f, REASON_bad_argument, "%.*s() does not take these arguments", STR_ARG(name));
 	for (size_t i = 0; i < args->n; i++)
 		x[i] = sem_to_tensor(f, args->v[i]);
 	for (size_t i = 0; i < args->n; i++) {

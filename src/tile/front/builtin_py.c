@@ -165,7 +165,7 @@ struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const st
 	struct lang_tuple args;
 
 	(void)b;
-	front_unsupported(f, "inline assembly is not run by this engine");
+	front_unsupported(f, "this engine does not support inline assembly");
 	shape = (struct tv){ 0 };
 	args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
 	for (size_t i = 0; i < args.n; i++) {
@@ -202,7 +202,7 @@ struct lang_val bi_num_threads(struct front *f, const struct builtin *b, const s
 	/* Autotuner configurations that differ only in the number of warps are run once, so a kernel must not
 	 * depend on that number. */
 	if (!f->g->o.may_vary)
-		front_unsupported(f, "%s() asks how it was launched", b->name);
+		front_unsupported(f, "%s() makes the result depend on how the kernel is launched", b->name);
 	return lang_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
 }
 
@@ -527,7 +527,7 @@ struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const s
 	int bits, top;
 
 	if (!ty_is_int(t))
-		front_fail(f, REASON_bad_dtype, "%s of %s", b->name, front_ty(f, t));
+		front_fail(f, REASON_bad_dtype, "%s is not defined for %s", b->name, front_ty(f, t));
 	one = 1;
 	bits = ty_bits(t);
 	top = b->name[8] == 'm' && b->name[9] == 'a';

@@ -118,7 +118,7 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 	t = sem_block_ty(f, ty_sc(SC_FP32), r, r == 3 ? shape : shape + 1);
 	acc = a[6].kind == LANG_NONE ? emit_float(f, t, 0) : arg_tensor(f, &a[6]);
 	if (!ty_eq(acc.ty, t))
-		front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s",
+		front_fail(f, REASON_dot_rules, "the accumulator is %s, but the result is %s",
 			   front_ty(f, acc.ty), front_ty(f, t));
 	check_scale(f, &a[1], "lhs", m, k);
 	check_scale(f, &a[4], "rhs", n, k);

@@ -203,7 +203,7 @@ static void bind(struct front *f, const struct tile_fn *fn, const struct front_a
 	/* Positional arguments first, then keywords, then the check that nothing is missing. */
 	if (p->posonlyargs.n || p->kwonlyargs.n)
 		front_fail(f, REASON_unsupported,
-			   "a function with positional-only or keyword-only parameters that a kernel calls");
+			   "a kernel cannot call a function with positional-only or keyword-only parameters");
 	if (p->vararg && f->version < 308)
 		front_fail_hint(f, REASON_unsupported_syntax, "pass a tuple",
 				"AttributeError(\"'tuple' object has no attribute 'type'\")");
@@ -411,7 +411,7 @@ struct lang_val front_call(struct front *f, struct lang_val fn, const struct fro
 			return lang_type(ty_sc((enum sc)sc_by_name(args->v[0].u.s)));
 		if (str_is(fn.u.s, "tuple") && args->n == 1 && args->v[0].kind == LANG_TUPLE)
 			return args->v[0];
-		front_fail(f, REASON_unsupported_syntax, "a kernel cannot make a %.*s", STR_ARG(fn.u.s));
+		front_fail(f, REASON_unsupported_syntax, "a kernel cannot create a %.*s", STR_ARG(fn.u.s));
 	case LANG_TYPE:
 		front_fail_hint(f, REASON_bad_types,
 				"convert with x.to(dtype), or make a constant with tl.full",

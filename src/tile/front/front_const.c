@@ -21,7 +21,7 @@ _Noreturn static void bad_operands(struct front *f, enum py_op op, const struct 
 /* Python has integers of any width; kernels cannot use them. */
 _Noreturn static void too_wide(struct front *f)
 {
-	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+	front_fail(f, REASON_unsupported, "this engine does not support integer constants of more than 127 bits");
 }
 
 /* An integer as a value; refuses the one that has no negative. */
@@ -153,7 +153,7 @@ static struct lang_val tuple_repeat(struct front *f, const struct lang_val *a, p
 	if (times < 0)
 		times = 0;
 	if (times > 4096)
-		front_fail(f, REASON_unsupported, "a tuple repeated more than 4096 times");
+		front_fail(f, REASON_unsupported, "this engine does not support a tuple repeated more than 4096 times");
 	v = arena_array(f->a, n * (size_t)times + 1, sizeof *v);
 	for (size_t i = 0; i < n * (size_t)times; i++)
 		v[i] = a->u.tup.v[i % n];
@@ -289,5 +289,5 @@ struct lang_val front_math(struct front *f, struct str name, const struct front_
 			whole = str_is(name, "ceil") || str_is(name, "floor") || str_is(name, "trunc");
 			return whole && fabs(r) < 1e30 ? lang_int((pyint)r) : lang_float(r);
 		}
-	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() takes other arguments')", STR_ARG(name));
+	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() does not take these arguments')", STR_ARG(name));
 }

@@ -168,7 +168,8 @@ static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 			char ch = (char)(c->s.p[at] | 32);
 			int d = ch >= 'a' ? ch - 'a' + 10 : c->s.p[at] - '0';
 			if (__builtin_mul_overflow(v, (pyint)base, &v) || __builtin_add_overflow(v, (pyint)d, &v))
-				front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+				front_fail(f, REASON_unsupported,
+					   "this engine does not support integer constants of more than 127 bits");
 		}
 		return lang_int(v);
 	}
@@ -337,7 +338,7 @@ static struct lang_val tuple_index(struct front *f, struct lang_val self, const 
 		front_fail(f, REASON_not_constexpr, "a tuple can be indexed by constants only");
 	s = index->u.slice;
 	if (s[2].kind != LANG_NONE && !(lang_is_int(&s[2]) && s[2].u.i == 1))
-		front_fail(f, REASON_unsupported, "a tuple sliced with a step");
+		front_fail(f, REASON_unsupported, "this engine does not support slicing a tuple with a step");
 	lo = clip(&s[0], 0, n);
 	hi = clip(&s[1], n, n);
 	return lang_tuple(self.u.tup.v + lo, hi > lo ? (size_t)(hi - lo) : 0);

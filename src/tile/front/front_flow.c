@@ -208,7 +208,7 @@ void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_
 	size_t n, m;
 	struct part *d = parts_of(f, dst, &n), *s = parts_of(f, src, &m);
 	if (n != m)
-		front_fail(f, REASON_loop_type_change, "a value changes its structure");
+		front_fail(f, REASON_loop_type_change, "a variable changes its structure in a loop or branch");
 	/* `a, b = b, a` moves two registers into each other: a source that an earlier move overwrites is
 	 * saved in a temporary register first. */
 	for (size_t i = 0; i < n; i++)

@@ -286,7 +286,8 @@ struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 	c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
 	if (ty_is_block(c.ty))
 		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where",
-				"a conditional expression on a tensor of shape %s", front_shape(f, c.ty));
+				"the condition of a conditional expression must be a scalar, not a tensor of shape %s",
+				front_shape(f, c.ty));
 	if (!f->in_func)
 		emit_if(f, c.id);
 	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));

@@ -166,7 +166,7 @@ void flow_while(struct front *f, const struct py_node *n)
 				cond.wrapped ? "constexpr" : lang_type_name(&cond));
 	if (!ty_is_bool(cond.u.t.ty))
 		front_late(f, REASON_bad_condition, "compare to get a scalar condition: while x > 0",
-			   "a while condition of type %s", front_ty(f, cond.u.t.ty));
+			   "the condition of a while loop must be a scalar bool, not %s", front_ty(f, cond.u.t.ty));
 	emit_br_if(f, emit(f, TOP_NOT, ty_sc(SC_INT1), 1, (tile_reg)cond.u.t.id).id, 1);
 	loop_body(f, &l, &n->u.While.body);
 	emit_br(f, 0);
@@ -208,7 +208,8 @@ static void check_bound(struct front *f, struct tv x, const char *what)
 		front_fail_hint(f, REASON_bad_iterator, "reduce the bound to a scalar",
 				"TypeError(\"For %s must be a scalar, got %s\")", what, front_ty(f, x.ty));
 	if (ty_is_block(x.ty))
-		front_fail(f, REASON_bad_iterator, "a for loop bound of type %s", front_ty(f, x.ty));
+		front_fail(f, REASON_bad_iterator, "the bounds of a for loop must be scalars, not %s",
+			   front_ty(f, x.ty));
 }
 
 /* Triton extends a bound by the sign of the loop's type, even a bool: True becomes -1. */

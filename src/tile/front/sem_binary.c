@@ -401,7 +401,8 @@ struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct l
 	sem_broadcast(f, &cond, &x);
 	sem_broadcast(f, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
-		front_late(f, REASON_bad_types, "both sides must have one type", "where of %s and %s",
+		front_late(f, REASON_bad_types, "both sides must have the same type",
+			   "tl.where cannot choose between %s and %s",
 			   front_ty(f, x.ty), front_ty(f, y.ty));
 	return emit(f, TOP_SELECT, x.ty, 3, cond.id, x.id, y.id);
 }

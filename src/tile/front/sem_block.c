@@ -94,7 +94,8 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	const struct ty *elem;
 
 	if (most > TILE_DIMS || block.n > TILE_DIMS) {
-		front_unsupported(f, "block pointers of more than %d dimensions", TILE_DIMS);
+		front_unsupported(f, "this engine does not support block pointers of more than %d dimensions",
+				  TILE_DIMS);
 		most = 0;
 	}
 	for (size_t i = 0; i < MIN(shape.n, most); i++)

@@ -157,7 +157,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 		if (!ty_eq(acc.ty->elem, elem))
 			front_late(f, REASON_dot_rules,
 				   "give the accumulator the type of the result, and out_dtype with it",
-				   "accumulator of type %s for a result of type %s",
+				   "the accumulator is %s, but the result is %s",
 				   front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
 	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i >

@@ -23,7 +23,7 @@ static enum dtype element(struct front *f, const struct ty *t)
 {
 	int dt = t->kind == TY_SCALAR ? machine_dtype[t->sc] : -1;
 	if (dt < 0) {
-		front_unsupported(f, "values of type %s are not run by this engine", front_ty(f, t));
+		front_unsupported(f, "this engine does not support values of type %s", front_ty(f, t));
 		return DT_I8;
 	}
 	return (enum dtype)dt;
@@ -43,7 +43,7 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 	if (t->kind != TY_BLOCK)
 		return m;
 	if (t->rank > TILE_DIMS) {
-		front_unsupported(f, "tiles of more than %d dimensions are not run by this engine", TILE_DIMS);
+		front_unsupported(f, "this engine does not support tiles of more than %d dimensions", TILE_DIMS);
 		return m;
 	}
 	for (int i = 0; i < t->rank; i++)
@@ -77,7 +77,7 @@ tile_reg emit_reg(struct front *f, const struct ty *t)
 		return 0;
 	m = emit_type(f, t);
 	if (f->in_func && (m.ndim || m.ptr))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine", m.ptr ?
+		front_unsupported(f, "this engine does not support %s in a combine or map function", m.ptr ?
 				  "a pointer" : "a tile");
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
@@ -88,7 +88,7 @@ struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const t
 {
 	/* Combine and map functions consist of elementwise operations and control flow only. */
 	if (!f->mute && f->in_func && !(tile_op_info(op)->flags & (TOF_L | TOF_C)))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine",
+		front_unsupported(f, "this engine does not support %s in a combine or map function",
 				  tile_op_info(op)->name);
 	if (f->mute)
 		return &f->scratch;
@@ -117,7 +117,7 @@ void emit_refuse_fp8(struct front *f, const struct ty *t)
 {
 	if (ty_is_fp8(ty_scalar(t)))
 		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)",
-			   "arithmetic of %s", front_ty(f, ty_scalar(t)));
+			   "a GPU has no arithmetic in %s", front_ty(f, ty_scalar(t)));
 }
 
 /* The operations that GPUs do not have in fp8. */

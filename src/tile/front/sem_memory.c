@@ -42,7 +42,7 @@ static void check_pointee(struct front *f, struct tv ptr, const char *fn)
 	if (!ty_is_ptr(p))
 		not_a_pointer(f, ptr.ty, fn);
 	if (p->elem->kind == TY_PTR)
-		front_unsupported(f, "pointers to pointers are not run by this engine");
+		front_unsupported(f, "this engine does not support pointers to pointers");
 }
 
 /* A scalar pointer takes a scalar mask. With a tile of pointers everything is broadcast to its
@@ -94,7 +94,7 @@ struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a)
 		other = sem_cast(f, other, elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
-			   "a mask of type %s", front_ty(f, mask.ty));
+			   "a mask must be of bools, not of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, elem);
 	/* Lanes that are masked off without `other` are undefined. */
 	r = !has_mask ? emit(f, TOP_LOAD, t, 1, ptr.id)
@@ -197,7 +197,7 @@ static void check_atomic_op(struct front *f, enum tile_rmw rmw, const char *name
 {
 	int bits = rmw == TILE_RMW_AND || rmw == TILE_RMW_OR || rmw == TILE_RMW_XOR;
 	if (bits && !ty_is_int(elem))
-		front_unsupported(f, "atomic_%s of %s", name, front_ty(f, elem));
+		front_unsupported(f, "this engine does not support atomic_%s of %s", name, front_ty(f, elem));
 	if ((rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN) && ty_is_float(elem) && !ty_is(elem, SC_FP32) &&
 	    !ty_is(elem, SC_FP64))
 		front_fail(f, REASON_bad_dtype, "atomic_%s not supported for dtype %s", name, front_ty(f, elem));
@@ -231,13 +231,13 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 		value = sem_broadcast_to(f, value, ptr.ty->rank, ptr.ty->shape);
 	} else if (ty_is_block(value.ty) || (has_mask && ty_is_block(mask.ty))) {
 		front_late(f, REASON_bad_shape, "add offsets to the pointer",
-			   "atomic_%s of a block through a scalar pointer", name);
+			   "atomic_%s cannot write a block through a scalar pointer", name);
 	}
 	value = sem_cast(f, value, p->elem);
 	check_atomic_op(f, rmw, name, p->elem);
 	if (has_mask && !ty_is_bool(ty_scalar(mask.ty)))
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
-			   "a mask of type %s", front_ty(f, mask.ty));
+			   "a mask must be of bools, not of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, p->elem);
 	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2,
 			ptr.id, value.id);
@@ -265,11 +265,11 @@ struct tv sem_cas(struct front *f, struct lang_val ptr_, struct tv cmp, struct t
 	    || ty_is_float(ty_scalar(cmp.ty)) != ty_is_float(p->elem)
 	    || ty_is_float(ty_scalar(value.ty)) != ty_is_float(p->elem))
 		front_late(f, REASON_bad_types, "convert cmp and val to the pointer's element type",
-			   "atomic_cas of %s and %s through %s",
+			   "atomic_cas cannot exchange %s and %s through %s",
 			   front_ty(f, cmp.ty), front_ty(f, value.ty), front_ty(f, ptr.ty));
 	if (cmp.ty->rank != ptr.ty->rank || value.ty->rank != ptr.ty->rank)
 		front_late(f, REASON_shape_mismatch, "broadcast cmp and val to the pointer's shape",
-			   "atomic_cas: pointer, cmp and val must have one shape");
+			   "atomic_cas: pointer, cmp and val must have the same shape");
 	if (f->mute)
 		return (struct tv){ value.ty, 0 };
 	c = sem_cast(f, cmp, p->elem);

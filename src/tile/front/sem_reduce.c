@@ -61,7 +61,7 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	for (size_t i = 0; i < n; i++) {
 		mt[i] = emit_type(f, types[i]);
 		if (mt[i].ptr)
-			front_unsupported(f, "a pointer in a combine or map function is not run by this engine");
+			front_unsupported(f, "this engine does not support a pointer in a combine or map function");
 	}
 	muted = f->mute;
 	if (!muted)
@@ -117,7 +117,7 @@ static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv
 {
 	size_t n = input->kind == LANG_TUPLE ? input->u.tup.n : 1;
 	if (!n || n > MOST_PARTS)
-		front_fail(f, REASON_bad_argument, "a reduction over %zu tensors", n);
+		front_fail(f, REASON_bad_argument, "a reduction takes 1 to 16 tensors, not %zu", n);
 	for (size_t i = 0; i < n; i++) {
 		const struct lang_val *v = input->kind == LANG_TUPLE ? &input->u.tup.v[i] : input;
 		if (v->kind != LANG_TENSOR)
@@ -240,7 +240,8 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	if (!n)
 		front_fail(f, REASON_bad_argument, "map_elementwise must have at least 1 input tensor");
 	if (pack < 1 || n > MOST_PARTS || pack > MOST_PARTS / (int64_t)n)
-		front_fail(f, REASON_bad_argument, "map_elementwise of %zu tensors with pack %lld", n, (long long)pack);
+		front_fail(f, REASON_bad_argument, "map_elementwise does not support %zu tensors with pack %lld",
+			   n, (long long)pack);
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'",

@@ -11,7 +11,7 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 	if (rank < 1)
 		front_fail(f, REASON_bad_shape, "0d block_type is forbidden");
 	if (rank > TY_MAX_RANK)
-		front_fail(f, REASON_unsupported, "a tile of %d dimensions", rank);
+		front_fail(f, REASON_unsupported, "this engine does not support a tile of %d dimensions", rank);
 	numel = 1;
 	for (int i = 0; i < rank; i++) {
 		if (shape[i] < 0 || (shape[i] & (shape[i] - 1)))
@@ -25,7 +25,7 @@ const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, 
 		front_fail(f, REASON_tile_too_large, "numel (%lld) exceeds triton maximum tensor numel (%d)",
 			   (long long)numel, TY_MAX_NUMEL);
 	if (!numel)
-		front_unsupported(f, "a tile without elements");
+		front_unsupported(f, "this engine does not support a tile without elements");
 	return ty_block(f->a, elem, rank, shape);
 }
 
@@ -146,7 +146,7 @@ struct tv sem_expand_dims(struct front *f, struct tv x, int axis)
 	int64_t shape[TY_MAX_RANK + 1];
 	int rank = x.ty->rank + 1;
 	if (rank > TY_MAX_RANK)
-		front_fail(f, REASON_unsupported, "a tile of %d dimensions", rank);
+		front_fail(f, REASON_unsupported, "this engine does not support a tile of %d dimensions", rank);
 	axis = MIN(axis, x.ty->rank);
 	for (int i = 0; i < rank; i++)
 		/* A scalar becomes a tile of one element. */
@@ -196,7 +196,7 @@ struct tv sem_join(struct front *f, struct tv a, struct tv b)
 		b = sem_expand_dims(f, b, 0);
 	}
 	if (!ty_eq(a.ty->elem, b.ty->elem))
-		front_fail(f, REASON_bad_types, "tl.join of %s and %s: both must have one type",
+		front_fail(f, REASON_bad_types, "tl.join of %s and %s: both must have the same type",
 			   front_ty(f, a.ty->elem), front_ty(f, b.ty->elem));
 	memcpy(shape, a.ty->shape, (size_t)a.ty->rank * sizeof *shape);
 	shape[a.ty->rank] = 2;
@@ -237,7 +237,7 @@ struct tv sem_cat(struct front *f, struct tv a, struct tv b)
 		front_fail(f, REASON_bad_shape, "tl.cat takes tensors of one dimension");
 	n = a.ty->shape[0] + b.ty->shape[0];
 	if (!ty_eq(a.ty, b.ty))
-		front_fail(f, REASON_bad_types, "tl.cat of %s and %s: both must have one type",
+		front_fail(f, REASON_bad_types, "tl.cat of %s and %s: both must have the same type",
 			   front_ty(f, a.ty), front_ty(f, b.ty));
 	return emit_imm(f, TOP_CAT, sem_block_ty(f, a.ty->elem, 1, &n), 0, 2, a.id, b.id);
 }

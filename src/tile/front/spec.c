@@ -116,7 +116,8 @@ static struct lang_val tuple_param(struct binding *b, const struct tile_val *v)
 	struct lang_val *items = arena_array(f->a, v->n + 1, sizeof *items);
 	int depth = b->at.n_path;
 	if (depth >= (int)COUNT_OF(b->at.path))
-		front_fail(f, REASON_unsupported, "tuples nested more than %d deep", (int)COUNT_OF(b->at.path));
+		front_fail(f, REASON_unsupported, "this engine does not support tuples nested more than %d deep",
+			   (int)COUNT_OF(b->at.path));
 	for (size_t i = 0; i < v->n; i++) {
 		b->at.path[depth] = (int)i;
 		b->at.n_path = depth + 1;
@@ -139,7 +140,7 @@ static struct lang_val desc_param(struct binding *b, const struct tile_val *v)
 	struct block_ptr p;
 
 	if (rank < 1 || rank > TILE_DIMS || rank != v->t.ndim)
-		front_fail(f, REASON_block_pointer, "a tensor descriptor of %d dimensions with a block of %d",
+		front_fail(f, REASON_block_pointer, "the tensor of a descriptor has %d dimensions, its block has %d",
 			   v->t.ndim, rank);
 	for (int i = 0; i < rank; i++)
 		shape[i] = v->items[i].i;
