@@ -92,9 +92,9 @@ static int is_expression(const struct py_node *n)
 static void find(void *ctx, struct py_node *n)
 {
 	struct search *s = ctx;
-	struct py_node *note = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation : n->kind == PY_arg ?
-		n->u.arg.annotation :
-		n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
+	struct py_node *note = n->kind == PY_AnnAssign ? n->u.AnnAssign.annotation
+		: n->kind == PY_arg ? n->u.arg.annotation
+		: n->kind == PY_FunctionDef ? n->u.FunctionDef.returns : NULL;
 
 	if (!s->found && ((s->inside && computes(s, n)) || declares(n)))
 		s->found = n;
@@ -118,7 +118,8 @@ int annotation_refuse(struct host *h, const struct py_module *m)
 		rc = host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	else if (s.found)
 		rc = host_fatal(h, REASON_unsupported,
-				"the annotation in line %d runs code, which this engine does not support", s.found->line);
+				"the annotation in line %d runs code, which this engine does not support",
+				s.found->line);
 	map_release(&s.modules);
 	map_release(&s.others);
 	return rc;

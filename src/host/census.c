@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 29;
 }
 
-/* --- what may change --------------------------------------------------------------------------- */
+/* --- exempt objects ----------------------------------------------------------------------------- */
 
 /* Objects that our own library changes where no program can see it: caches of autotuners and
  * functools.cache, interned strings, modules and members of modules that are made at first use.
@@ -99,7 +99,7 @@ static void mark_exempt(struct host *h)
 			exempt_one(o);
 }
 
-/* --- what is looked at ------------------------------------------------------------------------- */
+/* --- hashes of objects ------------------------------------------------------------------------- */
 
 /* Numbers count by value, text by content, all other values by identity. */
 static uint64_t hash_val(uint64_t h, struct val v)

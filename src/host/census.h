@@ -30,8 +30,8 @@ int census_take(struct census *c, struct host *h, struct err *e);
  * and requires_grad do not count. */
 int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d);
 
-/* Resets all generators to a seed that differs between input sets. A program learns nothing about
- * earlier calls from what it draws, and the numbers are not constant either. */
+/* Resets all generators to a seed that differs between input sets. The numbers that a program draws
+ * tell it nothing about earlier calls, and they are not constant either. */
 void host_reset_random(struct host *h, uint64_t seed);
 
 #endif

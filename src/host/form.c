@@ -26,7 +26,7 @@ struct former {
 
 static int form_val(struct former *f, struct val v);
 
-/* Walks an element under its name, which is appended to the path meanwhile. */
+/* Walks an element under its name. The name is on the path during the walk. */
 static int form_at(struct former *f, struct str name, struct val v)
 {
 	size_t n = f->path.n;
@@ -58,8 +58,8 @@ static int form_number(struct former *f, struct val v)
 static int form_tensor(struct former *f, struct tensor_obj *t)
 {
 	buf_adds(f->form, t->is_param ? "Parameter, a " : "");
-	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" :
-		 "Tensor without a device");
+	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor"
+		 : t->device == HOST_CPU ? "Tensor on the CPU" : "Tensor without a device");
 	return f->fn(f->ctx, buf_str(&f->path), t);
 }
 

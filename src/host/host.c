@@ -49,8 +49,8 @@ static int intern_names(struct host *h)
 			return -1;
 	for (size_t i = 0; i < COUNT_OF(dunders); i++)
 		for (int k = 0; k < 3; k++)
-			if (dunders[i].name[k][0] && !(h->op_name[dunders[i].op][k] = host_intern(h,
-					str_of(dunders[i].name[k]))))
+			if (dunders[i].name[k][0] &&
+			    !(h->op_name[dunders[i].op][k] = host_intern(h, str_of(dunders[i].name[k]))))
 				return -1;
 	return 0;
 }
@@ -122,6 +122,7 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	h->torch.grad_enabled = 1;
 	h->torch.default_dtype = DT_F32;
 	h->torch.noise = h->o.noise_seed;
+	/* A host without a library makes its own and frees it. */
 	h->lib = o->lib;
 	h->own_lib = !o->lib;
 	if (h->own_lib)
@@ -214,8 +215,10 @@ int64_t host_ops_work(const struct host *h)
 struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
 /* Also starts the count of `largest` again. */
 void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->did.reads = 0; h->lim.largest = 0; }
-struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v =
-		h->did.launches.v, .n = h->did.launches.n }; }
+struct host_launches host_launches(const struct host *h)
+{
+	return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n };
+}
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
 
@@ -272,8 +275,8 @@ struct host_tuned host_tuned(const struct host *h)
 {
 	/* Several autotuned kernels are run with equal configuration indices, then once more with shifted ones. */
 	int passes = h->did.tuned_several && h->did.tuned_most <= TUNED_TWICE ? 2 : 1;
-	return (struct host_tuned){ .most = passes * h->did.tuned_most, .chosen = buf_str(h->did.trying.n ?
-			&h->did.trying : &h->did.tuned) };
+	return (struct host_tuned){ .most = passes * h->did.tuned_most,
+				    .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
 }
 
 void host_tuned_clear(struct host *h)
@@ -307,6 +310,7 @@ int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, str
 	h->lim.depth = en->depth;
 	if (!rc)
 		return 0;
+	/* Our own failure: the caller's *e gets it, unless an earlier one is there. */
 	if (h->fail.failed) {
 		h->fail.failed = 0;
 		if (e && e->code == ERR_NONE)
@@ -340,8 +344,8 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	host_begin(h, &en);
 	u = new_unit(h, m);
 	/* The module is called "program", not "__main__": judged programs are imported, not run as scripts. */
-	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory,
-								   "the machine is out of memory");
+	rc = u ? host_module(h, STR("program"), &mod)
+		: host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (!rc)
 		rc = annotation_refuse(h, m);
 	if (!rc) {

@@ -65,7 +65,8 @@ int host_import(struct host *h, struct val v, struct val *out, struct err *e);
  * host, -1 on our own failure (*e). */
 int host_pack(struct val v, struct buf *out, struct err *e);
 int host_unpack(struct host *h, struct str packed, struct val *out, struct err *e);
-int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e);   /* in place, module or nest */
+/* in place; a module or a nest of values */
+int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e);
 int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e);           /* floats only */
 
 /* Calls fn for each tensor in a value, in order, with its path: "0", "1.x"; for a module the names of

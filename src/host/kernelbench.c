@@ -79,8 +79,8 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 	args.a = list.u.seq->v;
 	args.n = list.u.seq->n;
 	/* KernelBook's form: get_init_inputs returns [[args], {kwargs}]. At most 64 keywords. */
-	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT && args.a[1].u.d->live <=
-	    COUNT_OF(names)) {
+	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT &&
+	    args.a[1].u.d->live <= COUNT_OF(names)) {
 		struct dict_obj *d = args.a[1].u.d;
 		struct dict_entry *en;
 		for (size_t at = 0; (en = dict_next(d, &at)); args.n_kw++) {
@@ -157,7 +157,7 @@ struct walker { struct host *h; host_tensor_fn *fn; void *ctx; struct buf path; 
 
 static int walk(struct walker *w, struct val v);
 
-/* Walks an element under its name, which is appended to the path meanwhile. */
+/* Walks an element under its name. The name is on the path during the walk. */
 static int walk_at(struct walker *w, const char *sep, struct str name, struct val v)
 {
 	size_t n = w->path.n;

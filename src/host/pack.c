@@ -74,6 +74,7 @@ static void pack_val(struct packer *k, struct val v, int depth)
 		bytes_put(k->out, v);
 		return;
 	}
+	/* A value nested this deep may contain itself. */
 	if (depth > 32 || !v.u.o->cls || !v.u.o->cls->native || v.u.o->attrs) {
 		k->foreign = 1;
 		return;
@@ -142,8 +143,8 @@ static int unpack_storage(struct unpacker *u, struct storage **out)
 	*out = flat.st;
 	if (val_tensor(u->h, &flat, HOST_CPU, &held))          /* a temporary keeps it alive until host_end */
 		return -1;
-	return vec_push(&u->storages, *out) ? host_fatal(u->h, REASON_out_of_memory,
-							 "the machine is out of memory") : 0;
+	return vec_push(&u->storages, *out) ?
+		host_fatal(u->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
 /* A Parameter gets its class back. */

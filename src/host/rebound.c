@@ -94,8 +94,8 @@ int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 
 		if (!now || now->kind != V_TENSOR)
 			continue;
-		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e) : settle_tensor(h, now,
-				old, &r->v[i].t, e))
+		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e)
+		    : settle_tensor(h, now, old, &r->v[i].t, e))
 			return -1;
 	}
 	return 0;

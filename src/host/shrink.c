@@ -83,6 +83,7 @@ static struct py_node *constant_at(const struct py_node *s, size_t i, struct str
 	v = s->u.Assign.value;
 	if (t->kind == PY_Tuple && v->kind == PY_Tuple && t->u.Tuple.elts.n == v->u.Tuple.elts.n &&
 	    i < v->u.Tuple.elts.n) {
+		/* `a, b = 2, 3` pairs names and values by index. */
 		t = t->u.Tuple.elts.v[i];
 		v = v->u.Tuple.elts.v[i];
 	} else if (i) {
@@ -336,8 +337,8 @@ static void collect_literals(void *ctx, struct py_node *n)
 	struct literals *l = ctx;
 	size_t i;
 
-	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >=
-	    LITERAL_LEAST && l->n < LITERALS_MOST) {
+	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT &&
+	    n->u.Constant.value.i >= LITERAL_LEAST && l->n < LITERALS_MOST) {
 		for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
 			l->v[i] = l->v[i - 1];
 		l->v[i] = n;

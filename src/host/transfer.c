@@ -43,8 +43,8 @@ static int import_storage(struct importer *m, const struct tensor *t, enum dtype
 	*out = flat.st;
 	if (val_tensor(m->h, &flat, HOST_CPU, &held))
 		return -1;
-	return ptr_map_put(&m->storages, t->st, *out) ? host_fatal(m->h, REASON_out_of_memory,
-								   "the machine is out of memory") : 0;
+	return ptr_map_put(&m->storages, t->st, *out) ?
+		host_fatal(m->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
 /* The same view of the copied storage. Strides count elements, so a wider dtype keeps them. */

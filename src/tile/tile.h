@@ -78,7 +78,7 @@ struct tile_launch {
 struct tile_engine;
 struct tile_code;
 
-/* Which launches are recorded, so that a repeat with other tensor contents skips the address arithmetic
+/* The launches that are recorded, so that a repeat with other tensor contents skips the address arithmetic
  * (machine/replay.h). For small launches recording costs as much as it saves: the default is LARGE. */
 enum tile_replay { TILE_REPLAY_LARGE, TILE_REPLAY_ALL, TILE_REPLAY_NONE };
 

@@ -222,8 +222,8 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
 	};
 	struct tile_insn *room = arena_array(&tmp, (size_t)f->n_insns + 1, sizeof *room);
-	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1), *dead = arena_array(&tmp,
-			(size_t)f->n_insns + 1, 1);
+	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1),
+		*dead = arena_array(&tmp, (size_t)f->n_insns + 1, 1);
 	int rc = u.reads && u.writes && room && inside && dead ? 0 : err_nomem(e);
 
 	if (!rc && !count_uses(c, &u)) {

@@ -21,8 +21,7 @@ int tile_op_is_pure(enum tile_op op)
 {
 	switch (op) {
 	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST:
-		case TOP_EXPAND_DIMS:
-	case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
+	case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
 		return 1;
 	default:
 		return (op_table[op].flags & TOF_L) != 0;

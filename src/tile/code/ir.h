@@ -42,7 +42,7 @@ const struct tile_op_info *tile_op_info(enum tile_op op);
 int tile_op_is_pure(enum tile_op op);
 int tile_op_by_name(struct str name);   /* enum tile_op or -1 */
 
-/* ndim 0 is a scalar. A pointer has `ptr` set and `dt` is what it points to. */
+/* A type: ndim 0 is a scalar. A pointer has `ptr` set, and `dt` is the type of the elements it points to. */
 struct tile_type {
 	uint8_t dt;                 /* enum dtype */
 	uint8_t ptr;
@@ -76,7 +76,7 @@ enum tile_combine {
 	TILE_MAX, TILE_MIN,                      /* skip NaN */
 	TILE_MAX_NAN, TILE_MIN_NAN,
 	TILE_ARGMAX, TILE_ARGMIN,                /* value, index; the lower index wins ties */
-	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* ties as they come */
+	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* on ties either index may win */
 	TILE_AND, TILE_OR, TILE_XOR,
 	TILE_COMBINES
 };

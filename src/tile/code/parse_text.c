@@ -339,6 +339,7 @@ static int read_func(struct reader *r)
 	if (tile_build_func_begin(&r->b, name, n, types, params) != index && !r->b.failed)
 		return bad(r, "functions are numbered from 1 in order");
 	for (int i = 0; i < n; i++) {
+		/* The parameters' names are known in the body of the function. */
 		struct map_entry *m = map_put(&r->labels, labels[i]);
 		if (!m)
 			return err_nomem(r->e);
@@ -367,8 +368,9 @@ static int read_line(struct reader *r)
 	if (!r->line.n || *r->line.p == '#')
 		return 0;
 	if (accept(r, "kernel "))
-		return quoted(r, &r->kernel) ? -1 : (r->b.code->name = r->kernel, r->b.locs.n ?
-						     (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
+		return quoted(r, &r->kernel) ? -1
+			: (r->b.code->name = r->kernel,
+			   r->b.locs.n ? (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
 	if (accept(r, "param "))
 		return read_param(r);
 	if (accept(r, "loc "))

@@ -147,6 +147,7 @@ static int trip_count_of(struct reading *r, int loop, int end)
 	start = r->at[tile_src(test, 0)];
 	stop = r->at[tile_src(test, 1)];
 	step = step_of(r, loop, end, tile_src(test, 0));
+	/* A negative start or a bound near 2^31 could wrap around: unknown. */
 	if (!start.known || !stop.known || !step.known || step.v <= 0 || stop.v >= INT32_MAX ||
 	    start.v < 0 || step.v >= INT32_MAX)
 		return 0;

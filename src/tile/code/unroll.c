@@ -108,8 +108,8 @@ static int body_is_plain(const struct unrolling *u, const struct loop *l)
 	for (int i = l->body; i < l->stop; i++) {
 		const struct tile_insn *in = &u->code.v[i];
 
-		if (in->op == TOP_LOOP || in->op == TOP_RET || ((in->op == TOP_BR || in->op == TOP_BR_IF) &&
-								in->imm >= depth))
+		if (in->op == TOP_LOOP || in->op == TOP_RET ||
+		    ((in->op == TOP_BR || in->op == TOP_BR_IF) && in->imm >= depth))
 			return 0;
 		depth += (in->op == TOP_IF || in->op == TOP_BLOCK) - (in->op == TOP_END);
 		for (int k = 0; k < in->n_dst; k++)
@@ -223,8 +223,8 @@ static int write_out(struct unrolling *u, const struct loop *l)
 	for (int i = 0; i < l->open && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
 	for (int64_t k = 0; k < l->trips && !rc; k++) {
-		rc = name_iteration(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index],
-							   l->lo + k * l->step) ? -1 : 0;
+		rc = name_iteration(u, l, n_regs) ||
+			set_index(u, &u->code.v[l->open], u->name[l->index], l->lo + k * l->step) ? -1 : 0;
 		for (int i = l->body; i < l->stop && !rc; i++)
 			rc = copy_insn(u, &u->code.v[i]);
 	}
@@ -260,7 +260,7 @@ static int write_out_all(struct unrolling *u, int *any)
 	return 0;
 }
 
-/* --- what is left over ------------------------------------------------------------------------------------------ */
+/* --- cleaning up ------------------------------------------------------------------------------------------------- */
 
 /* Removes each block that no branch leaves: its `block` and `end` only hinder later passes. The
  * matching `end` is marked with the illegal operation TILE_OPS and dropped when the loop reaches

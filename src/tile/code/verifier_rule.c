@@ -1,6 +1,6 @@
-/* One typing rule for each value of the column `rule` in tileop.def. Each returns what is wrong, or
- * NULL. Does not own operand counts and assignment: verifier.c does. Invariant: the machine relies
- * on every condition here and does not check it again. */
+/* One typing rule for each value of the column `rule` in tileop.def. Each returns a description of
+ * the error, or NULL. Does not own operand counts and assignment: verifier.c does. Invariant: the
+ * machine relies on every condition here and does not check it again. */
 #include "tile/code/verifier.h"
 
 #include "tile/code/dot_scaled.h"
@@ -301,8 +301,8 @@ static const char *rule_HILO(const struct ctx *c)
 /* Bit counts are i32 for every width. */
 static const char *rule_INT_COUNT(const struct ctx *c)
 {
-	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 && tile_same_shape(src(c, 0),
-			dst(c, 0)) ? NULL : "needs an integer, i32 out";
+	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 &&
+		tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "needs an integer, i32 out";
 }
 
 /* a - b| + c on 32 bits; c and the result's bits are unsigned. */
@@ -417,6 +417,7 @@ static const char *rule_DOT(const struct ctx *c)
 	if (!(d.dt == DT_F32 || d.dt == DT_F16 || d.dt == DT_BF16 || d.dt == DT_F64 || d.dt == DT_I32 ||
 	      d.dt == DT_U32))
 		return "no product of that type";
+	/* The machine multiplies fp64 by itself only, and fp32 into fp32. */
 	if ((a.dt == DT_F64 || b.dt == DT_F64) != (d.dt == DT_F64))
 		return "fp64 mixed with others";
 	if (a.dt == DT_F32 && d.dt != DT_F32)
@@ -503,8 +504,8 @@ static const char *rule_SCAN(const struct ctx *c)
 	if (wrong || !axis_ok(c, src(c, 0)))
 		return wrong ? wrong : "no such axis";
 	for (int i = 0; i < c->in->n_src; i++)
-		if (!tile_type_eq(src(c, i), dst(c, i)) || (c->in->attr[0] >= TILE_ARGMAX &&
-							    c->in->attr[0] <= TILE_ARGMIN_FAST))
+		if (!tile_type_eq(src(c, i), dst(c, i)) ||
+		    (c->in->attr[0] >= TILE_ARGMAX && c->in->attr[0] <= TILE_ARGMIN_FAST))
 			return "types differ, or a combiner that scans do not know";
 	return NULL;
 }

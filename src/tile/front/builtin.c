@@ -81,6 +81,7 @@ static int parse_signature(struct arena *a, struct builtin *b)
 		struct builtin_param *p = &b->params[b->n_params++];
 		struct str name;
 
+		/* Python: f(*rest, pack=1) takes pack by name only. */
 		p->keyword_only = after_star;
 		if (part.p[0] == '*') {
 			p->star = 1;
@@ -222,8 +223,8 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 struct tv arg_tensor(struct front *f, const struct lang_val *v)
 {
 	if (v->kind != LANG_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped &&
-			   v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'",
+			   v->wrapped && v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
 	return tv_of(v);
 }
 

@@ -59,6 +59,7 @@ struct lang_val bi_full(struct front *f, const struct builtin *b, const struct l
 		sem_constant(f, &a[1], dtype);
 		f->mute--;
 		t = sem_block_ty(f, dtype, rank, shape);
+		/* As in sem_constant, a negative zero becomes 0.0. */
 		if (ty_is_float(dtype))
 			return lang_of(emit_float(f, t, lang_as_double(&a[1]) == 0 ? 0.0 : lang_as_double(&a[1])));
 		one = ty_is_bool(dtype) && lang_truth(&a[1]);

@@ -36,8 +36,8 @@ static void emit_hint(struct front *f, const char *name, struct tv x, const stru
 	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS || tile_build_is_param(f->b, x.id))
 		return;
 	in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
-	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ?
-		TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
+	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE
+		: !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
 	in->text = str_of(name);
 	for (size_t i = 0; i < t->n; i++) {
 		pyint n = t->v[i].u.i;
@@ -102,6 +102,7 @@ struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const
 		front_fail(f, REASON_not_constexpr, "Assertion condition could not be determined at compile-time. "
 			   "Make sure that it depends only on `constexpr` values");
 	msg = lang_raw(a[1]);
+	/* The condition was a constant bool: the kernel does not compile for these arguments. */
 	if (!a[0].u.i)
 		front_fail(f, REASON_static_assert, "%s", front_str(f, &msg));
 	return lang_none();
@@ -299,8 +300,8 @@ static void need_constants(struct front *f, const struct lang_val *a, int n, con
 {
 	for (int i = 0; i < n; i++)
 		if (a[i].kind == LANG_TENSOR)
-			front_fail_hint(f, REASON_not_constexpr, !strcmp(fn, "cdiv") ?
-					"use tl.cdiv on run-time values" : NULL,
+			front_fail_hint(f, REASON_not_constexpr,
+					!strcmp(fn, "cdiv") ? "use tl.cdiv on run-time values" : NULL,
 					"Did you forget to add @triton.jit ? (`_semantic` argument must be "
 					"provided outside of JIT functions.)");
 }
@@ -407,8 +408,8 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 				return 1;
 		return 0;
 	}
-	name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) :
-		STR("?");
+	name = class->kind == LANG_CLASS ? class->u.s
+		: class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
 	switch (v->kind) {
 	case LANG_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
 	case LANG_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
@@ -417,8 +418,9 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 	case LANG_FLOAT: return str_is(name, "float");
 	case LANG_STR: return str_is(name, "str");
 	case LANG_TYPE:
-		return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" :
-						       v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
+		return str_is(name, "dtype") ||
+			str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type"
+			       : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
 	case LANG_DESC: return str_is(name, "tensor_descriptor") || str_is(name, "tensor_descriptor_base");
 	default: return 0;
 	}

@@ -4,7 +4,7 @@
 
 #include "tile/front/engine.h"
 
-/* What an observer wants to see. */
+/* The wishes of an observer. */
 struct compile_watch {
 	/* Called for every stored value ("store") and every operand of tl.dot ("dot"). */
 	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);

@@ -130,7 +130,7 @@ struct lang_val front_expr(struct front *f, const struct py_node *n);
 struct lang_val front_iterator(struct front *f, const struct py_node *call);
 void front_block(struct front *f, const struct py_list *body);
 void front_return(struct front *f, const struct py_node *n);
-/* A call that stands alone as a statement. */
+/* A call as a statement of its own. */
 struct lang_val front_call_unused(struct front *f, const struct py_node *n);
 /* Counts a visited node; fails when a kernel unrolls without end. */
 void front_count(struct front *f);

@@ -105,8 +105,8 @@ static void check_return_type(struct front *f, const struct lang_val *v)
 	}
 	if (fr->ret_void != is_void || (!is_void && !flow_same_type(&fr->ret, v)))
 		front_fail_hint(f, REASON_bad_return, "every return of a function must give the same type",
-				"TypeError('Inconsistent return types: %s and %s')", fr->ret_void ? "void" :
-				flow_type_str(f, &fr->ret),
+				"TypeError('Inconsistent return types: %s and %s')",
+				fr->ret_void ? "void" : flow_type_str(f, &fr->ret),
 				is_void ? "void" : flow_type_str(f, v));
 }
 
@@ -143,6 +143,7 @@ void front_return(struct front *f, const struct py_node *n)
 		front_fail(f, REASON_bad_return, "AssertionError: a %s cannot be returned", lang_type_name(&v));
 	check_return_type(f, &v);
 	if (!fr->up && v.kind != LANG_NONE)
+		/* A kernel has no caller to return a value to. */
 		front_late(f, REASON_bad_return, "store the value",
 			   "kernel functions do not support return with operands");
 	if (fr->loops)
@@ -260,6 +261,7 @@ static struct lang_val as_argument(struct front *f, struct lang_val v)
 
 	if (v.kind == LANG_TENSOR || v.kind == LANG_DESC)
 		return v;
+	/* Triton asks each element of a tuple for its type; a bare number has none. */
 	for (size_t i = 0; v.kind == LANG_TUPLE && !v.wrapped && i < v.u.tup.n; i++)
 		if (lang_is_number(&v.u.tup.v[i]) && !v.u.tup.v[i].wrapped)
 			front_fail(f, REASON_bad_types,

@@ -40,6 +40,7 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup ||
 		    !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
 			return STR("");
+		/* A helper that is only named is checked, too: Triton hashes its source. */
 		if (v.kind == TILE_V_FN)
 			check_function(d->f, v.fn, &d->seen);
 		return v.kind == TILE_V_MODULE ? v.s : STR("");

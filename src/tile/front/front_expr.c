@@ -194,9 +194,8 @@ static struct lang_val items(struct front *f, const struct py_list *l)
 		v[i] = front_expr(f, l->v[i]);
 	for (size_t i = 0; i < l->n; i++) {
 		int typed = v[i].wrapped || lang_is_number(&v[i]) || v[i].kind == LANG_TENSOR ||
-			v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC
-			|| v[i].kind == LANG_TYPE || v[i].kind == LANG_SLICE || v[i].kind == LANG_FN ||
-				v[i].kind == LANG_RANGE;
+			v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC || v[i].kind == LANG_TYPE ||
+			v[i].kind == LANG_SLICE || v[i].kind == LANG_FN || v[i].kind == LANG_RANGE;
 		if (!typed)
 			front_fail(f, REASON_bad_types,
 				   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v[i]));
@@ -469,10 +468,9 @@ struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 static expr_fn *const table[PY_KINDS] = {
 	[PY_BoolOp] = expr_BoolOp, [PY_BinOp] = expr_BinOp, [PY_UnaryOp] = expr_UnaryOp, [PY_IfExp] = flow_if_exp,
 	[PY_ListComp] = expr_ListComp, [PY_Compare] = expr_Compare, [PY_Call] = expr_Call,
-	[PY_JoinedStr] = expr_JoinedStr,
-	[PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute, [PY_Subscript] = expr_Subscript,
-	[PY_Name] = expr_Name,
-	[PY_List] = expr_List, [PY_Tuple] = expr_Tuple, [PY_Slice] = expr_Slice,
+	[PY_JoinedStr] = expr_JoinedStr, [PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute,
+	[PY_Subscript] = expr_Subscript, [PY_Name] = expr_Name, [PY_List] = expr_List, [PY_Tuple] = expr_Tuple,
+	[PY_Slice] = expr_Slice,
 };
 
 /* A static loop over millions of iterations ends here, with a diagnostic instead of a hang. */

@@ -97,8 +97,8 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 		*d = *v->u.desc;
 		d->id = block_ptr_rebuild(f, v->u.desc->id, regs, at);
 		for (int i = 0; i < 2 * rank; i++)
-			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] :
-					       &v->u.desc->strides[i - rank], regs, at);
+			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] : &v->u.desc->strides[i - rank],
+					       regs, at);
 		d->shape = dims;
 		d->strides = dims + rank;
 		r.u.desc = d;
@@ -137,6 +137,7 @@ int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *
 	for (size_t i = 0; i < na; i++)
 		if (pa[i].reg != pb[i].reg)
 			return 0;
+	/* Two constants of one kind count as unchanged; their values are compared elsewhere. */
 	return na > 0 || a->kind == b->kind;
 }
 

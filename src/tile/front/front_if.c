@@ -293,8 +293,8 @@ struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
 	/* In a combine function both sides are computed and selected from; elsewhere each side
 	 * moves into `home`. */
-	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR,
-			.u.t = { t.ty, (int)t.id } });
+	home = f->in_func ? lang_of(t)
+		: flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)
 		emit_else(f);
 	e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));

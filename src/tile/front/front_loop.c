@@ -53,8 +53,8 @@ static const char *slot_name(struct front *f, size_t slot)
 static const char *class_of(const struct lang_val *v)
 {
 	return v->kind == LANG_TENSOR && !v->wrapped ? "<class 'triton.language.core.tensor'>"
-		: v->kind == LANG_TUPLE ? "<class 'triton.language.core.tuple'>" :
-			"<class 'triton.language.core.constexpr'>";
+		: v->kind == LANG_TUPLE ? "<class 'triton.language.core.tuple'>"
+		: "<class 'triton.language.core.constexpr'>";
 }
 
 /* Triton's rules about a variable that the body changed: it must stay a tensor of the same type. */
@@ -101,8 +101,8 @@ static void loop_carry(struct front *f, struct loop *l)
 {
 	struct front_frame *fr = f->frame;
 	size_t n = 0;
-	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst), *src = arena_array(f->a,
-			fr->n_names + 1, sizeof *src);
+	struct lang_val *dst = arena_array(f->a, fr->n_names + 1, sizeof *dst),
+		*src = arena_array(f->a, fr->n_names + 1, sizeof *src);
 	struct lang_val d, s;
 
 	for (size_t i = 0; i < fr->n_names; i++) {

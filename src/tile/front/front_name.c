@@ -59,8 +59,8 @@ static struct lang_val unbound(void) { return (struct lang_val){ .kind = LANG_UN
 static struct lang_val language_attr(struct front *f, struct str attr, int core)
 {
 	static const char *const modules[] = { "math", "extra", "core", "standard", "random", "target_info" };
-	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type",
-					       "tuple_type",
+	static const char *const classes[] = {
+		"tensor", "tuple", "dtype", "slice", "const", "constexpr_type", "tuple_type",
 		"tensor_descriptor", "tensor_descriptor_type", "base_value", "base_type" };
 	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language", attr);
 	const struct tile_fn *fn;
@@ -165,8 +165,8 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.PropagateNan"))
-		return str_is(attr, "ALL") || str_is(attr, "NONE") ? (struct lang_val){ .kind = LANG_CLASS,
-				.u.s = attr } : unbound();
+		return str_is(attr, "ALL") || str_is(attr, "NONE") ?
+			(struct lang_val){ .kind = LANG_CLASS, .u.s = attr } : unbound();
 	if (str_starts(module, "triton.language.extra"))
 		return extra_attr(f, module, attr);
 	if (str_is(module, "triton"))

@@ -228,8 +228,9 @@ static void stmt_Pass(struct front *f, const struct py_node *n) { (void)f, (void
 /* Python's assert is tl.device_assert. */
 static void stmt_Assert(struct front *f, const struct py_node *n)
 {
-	struct lang_val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ?
-				 front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
+	struct lang_val a[3] = {
+		front_expr(f, n->u.Assert.test),
+		n->u.Assert.msg ? front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
 	bi_device_assert(f, NULL, a);
 }
 
@@ -245,13 +246,12 @@ typedef void stmt_fn(struct front *f, const struct py_node *n);
 /* The statements that Triton supports. */
 static stmt_fn *const table[PY_KINDS] = {
 	[PY_FunctionDef] = stmt_FunctionDef, [PY_Return] = front_return, [PY_Assign] = stmt_Assign,
-	[PY_AugAssign] = stmt_AugAssign,
-	[PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for, [PY_While] = flow_while, [PY_If] = flow_if,
-	[PY_Assert] = stmt_Assert,
-	[PY_Expr] = stmt_Expr, [PY_Pass] = stmt_Pass,
+	[PY_AugAssign] = stmt_AugAssign, [PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for,
+	[PY_While] = flow_while, [PY_If] = flow_if, [PY_Assert] = stmt_Assert, [PY_Expr] = stmt_Expr,
+	[PY_Pass] = stmt_Pass,
 };
 
-/* What to write instead of a statement that Triton does not support. */
+/* The code to write instead of a statement that Triton does not support. */
 static const char *syntax_hint(enum py_kind k)
 {
 	switch (k) {

@@ -104,6 +104,7 @@ void lang_float_repr(double f, struct buf *out)
 		buf_adds(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
 		return;
 	}
+	/* 17 digits always suffice for a double. */
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, f);
 		if (strtod(text, NULL) == f)

@@ -391,6 +391,7 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 		p.stride[i] = s.id;
 		if (i + 1 < n && !f->mute) {
 			struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &s.id);
+			/* In elements: 16 bytes are 8 of fp16. */
 			in->imm = MAX(16 / (ty_bits(elem) / 8), 1);
 			in->text = STR("stride of a tensor descriptor");
 		}

@@ -186,6 +186,7 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 
 	if (ty_eq(from, to))
 		return x;
+	/* Only a narrowing conversion of floats rounds. */
 	narrows = ty_is_float(from) && ty_is_float(to) && ty_bits(to) < ty_bits(from);
 	mode = TILE_RN;
 	if (rounding) {

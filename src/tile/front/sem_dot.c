@@ -55,8 +55,9 @@ static void check_sizes(struct front *f, const struct ty *a, const struct ty *b)
 {
 	int bits = ty_bits(a->elem);
 	int least_m = f->version >= 305 ? 1 : 16, least_n = f->version == 302 && ty_is(a->elem, SC_INT8) ? 32 : least_m;
-	int least_k = bits == 8 && f->version > 302 ? 32 : f->version >= 308 && bits == 64 ? 4 :
-		f->version >= 308 && bits == 32 ? 8 : 16;
+	int least_k = bits == 8 && f->version > 302 ? 32
+		: f->version >= 308 && bits == 64 ? 4
+		: f->version >= 308 && bits == 32 ? 8 : 16;
 	int64_t m = a->shape[a->rank - 2], k = a->shape[a->rank - 1], n = b->shape[b->rank - 1];
 	if (m < least_m || n < least_n || k < least_k)
 		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d",
@@ -149,6 +150,7 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 	t = a.ty->rank == 3 ? sem_block_ty(f, elem, 3, inner) : sem_block_ty(f, elem, 2, inner + 1);
 	if (acc.ty) {
 		acc = fold(f, acc);
+		/* Triton asserts this in its front end and leaves the next check to its verifier. */
 		if (!ty_eq(acc.ty->elem, d->out))
 			front_fail_hint(f, REASON_dot_rules,
 					"the accumulator must have the type of out_dtype (fp32 by default)",

@@ -77,12 +77,12 @@ tile_reg emit_reg(struct front *f, const struct ty *t)
 		return 0;
 	m = emit_type(f, t);
 	if (f->in_func && (m.ndim || m.ptr))
-		front_unsupported(f, "this engine does not support %s in a combine or map function", m.ptr ?
-				  "a pointer" : "a tile");
+		front_unsupported(f, "this engine does not support %s in a combine or map function",
+				  m.ptr ? "a pointer" : "a tile");
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
 
-/* The source location is set anew for each instruction: the walk moves on between them. */
+/* The source location is set for each instruction: the walk moves on between them. */
 struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src,
 			    const tile_reg *src)
 {
@@ -123,11 +123,9 @@ void emit_refuse_fp8(struct front *f, const struct ty *t)
 /* The operations that GPUs do not have in fp8. */
 static int is_arithmetic(enum tile_op op)
 {
-	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM ||
-		op == TOP_NEG || op == TOP_FMA ||
-	       op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN || op == TOP_CLAMP ||
-	       op == TOP_CLAMP_NAN ||
-	       op == TOP_SORT || op == TOP_TOPK;
+	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG ||
+		op == TOP_FMA || op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN ||
+		op == TOP_CLAMP || op == TOP_CLAMP_NAN || op == TOP_SORT || op == TOP_TOPK;
 }
 
 /* The common part of emit and emit_imm. */

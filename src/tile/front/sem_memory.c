@@ -239,8 +239,8 @@ struct tv sem_atomic(struct front *f, enum tile_rmw rmw, const char *name, struc
 		front_late(f, REASON_bad_mask, "compare to make a mask: mask = value != 0",
 			   "a mask must be of bools, not of type %s", front_ty(f, mask.ty));
 	t = ty_with(f->a, ptr.ty, p->elem);
-	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id) : emit(f, TOP_ATOMIC, t, 2,
-			ptr.id, value.id);
+	r = has_mask ? emit(f, TOP_ATOMIC, t, 3, ptr.id, value.id, mask.id)
+		: emit(f, TOP_ATOMIC, t, 2, ptr.id, value.id);
 	emit_last(f)->attr[0] = rmw;
 	return r;
 }

@@ -50,8 +50,8 @@ static void canonical_type(struct str s, char *out, size_t size)
 		s.p += 3, s.n -= 3;
 	sc = sc_by_alias(s);
 	if (sc > SC_VOID)
-		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "", sc == SC_INT1 ? "u1" :
-			 sc_table[sc].sig);
+		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "",
+			 sc == SC_INT1 ? "u1" : sc_table[sc].sig);
 }
 
 /* Triton looks for the word "constexpr" in the annotation, and so does this. */
@@ -242,6 +242,7 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 			p.is_constexpr = 0;
 		}
 		b = (struct binding){ .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
+		/* Parameters are the first variables of the kernel. */
 		slot = front_slot(fr, p.name.p);
 		fr->vars[slot] = value_param(&b, &l->args[i]);
 		fr->defs[slot] = 1;

@@ -98,10 +98,10 @@ static struct str dotted(struct check_env *env, struct str a, struct str b)
 /* Modules that are known without a source tree. */
 static int is_module_path(struct str s)
 {
-	static const char *const known[] = { "triton", "triton.language", "triton.language.math",
-					     "triton.language.extra", "triton.language.extra.libdevice",
-		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core",
-		"triton.language.standard",
+	static const char *const known[] = {
+		"triton", "triton.language", "triton.language.math", "triton.language.extra",
+		"triton.language.extra.libdevice", "triton.language.extra.cuda",
+		"triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
 		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn",
 		"torch.nn.functional", "numpy", "os", "sys" };
 	for (size_t i = 0; i < COUNT_OF(known); i++)
@@ -119,8 +119,8 @@ static struct tile_val module_member(struct check_env *env, struct str module, s
 	if (str_starts(module, "triton"))
 		return (struct tile_val){ .kind = TILE_V_BUILTIN, .s = path };
 	if (str_is(module, "math") && (str_is(attr, "pi") || str_is(attr, "e") || str_is(attr, "inf")))
-		return (struct tile_val){ .kind = TILE_V_FLOAT, .f = str_is(attr, "pi") ? M_PI :
-					  str_is(attr, "e") ? M_E : INFINITY };
+		return (struct tile_val){ .kind = TILE_V_FLOAT,
+					  .f = str_is(attr, "pi") ? M_PI : str_is(attr, "e") ? M_E : INFINITY };
 	return other(path.p);
 }
 
@@ -199,8 +199,8 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		if (v.kind == TILE_V_STR && str_is(v.s, "-inf"))
 			return (struct tile_val){ .kind = TILE_V_FLOAT, .f = -INFINITY };
 	}
-	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id) : fn.kind == TILE_V_OTHER ?
-		eval_number(env, c, fn.s) : other("object");
+	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id)
+		: fn.kind == TILE_V_OTHER ? eval_number(env, c, fn.s) : other("object");
 }
 
 /* Arithmetic on numbers; an overflow gives an unknown integer. */

@@ -223,7 +223,7 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 
 /* --- guesses ------------------------------------------------------------------------------------------- */
 
-/* What the body does with a parameter, directly or through local names for sums with it. */
+/* The use of a parameter in the body, directly or through local names for sums with it. */
 struct use {
 	unsigned char pointer;      /* loads or stores go through it */
 	unsigned char index;  /* values loaded through it are part of an address or bound a loop */
