@@ -199,7 +199,7 @@ static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsi
 			continue;
 		}
 		inside[tile_dst(in, 0)] = 0;
-		f->insns[open + moved++] = *in;         /* never past i */
+		f->insns[open + moved++] = *in;         /* open + moved <= i: nothing unread is overwritten */
 	}
 	memcpy(f->insns + open + moved, room, (size_t)kept * sizeof *room);
 }

@@ -279,7 +279,7 @@ static void open_blocks(struct unrolling *u)
 					end = i;
 		}
 		if (end > i)
-			u->code.v[end].op = TILE_OPS;       /* met later */
+			u->code.v[end].op = TILE_OPS;       /* dropped when it is reached */
 		else if (u->code.v[i].op != TILE_OPS)
 			u->code.v[n++] = u->code.v[i];
 	}

@@ -50,7 +50,7 @@ struct front_frame {
 	/* Local variables. A slot is an index into these arrays; names are interned, so that they compare by
 	 * address. */
 	const char **names;
-	unsigned *lengths;              /* of the names */
+	unsigned *lengths;              /* of the names, in bytes */
 	size_t n_names, cap_names;
 	struct lang_val *vars;               /* value of each variable (lscope in Triton) */
 	unsigned char *defs;  /* variables assigned in the current region (local_defs in Triton) */
@@ -85,20 +85,21 @@ struct front {
 	struct front_frame *frame;
 	struct diag *d;
 	jmp_buf trap;
-	int version;                    /* 306 */
-	int capability;                 /* 90 */
+	int version;                    /* of Triton: 306 for 3.6 */
+	int capability;                 /* of the GPU: 90 for 9.0 */
 	int mute;                       /* above 0: nothing is emitted, only types are checked */
 	int unsupported;                /* emission has stopped for good; *du says why */
 	struct diag *du;
 	struct diag late;               /* the first error of front_late */
 	int depth;                      /* open block, loop and if constructs of the tile code */
 	int in_func;  /* inside a combine or map function: branches become selects */
-	int calls;                      /* inlining depth */
+	int calls;                      /* depth of inlined calls */
 	int64_t nodes;                  /* syntax nodes visited so far, at most FRONT_MAX_NODES */
 	struct { struct block_ptr *v; size_t n, cap; } block_ptrs;
 	struct tile_insn scratch;  /* receives the attributes of instructions that are not emitted */
 	const struct tile_launch *launch;
-	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);   /* tests: stores, dots */
+	/* for tests: called for stored values and operands of dots */
+	void (*trace)(void *ctx, const char *what, const struct ty *ty, int line);
 	void *trace_ctx;
 };
 
@@ -120,7 +121,7 @@ const char *front_str(struct front *f, const struct lang_val *v);
 const char *front_ty(struct front *f, const struct ty *t);
 const char *front_ty_repr(struct front *f, const struct ty *t);
 const char *front_shape(struct front *f, const struct ty *t);       /* "['16', '32']" */
-/* The line a diagnostic would name now. */
+/* The line that a diagnostic at this point would name. */
 int front_line(const struct front *f);
 
 /* --- walking (front_expr.c, front_stmt.c, front_name.c, front_call.c) ------------------- */

@@ -138,7 +138,7 @@ static struct lang_val tuple_add(struct front *f, const struct lang_val *a, cons
 	struct lang_val *v = arena_array(f->a, n ? n : 1, sizeof *v);
 	for (size_t i = 0; i < n; i++)
 		v[i] = i < a->u.tup.n ? a->u.tup.v[i] : b->u.tup.v[i - a->u.tup.n];
-	for (size_t i = a->u.tup.n; i < n; i++)         /* Triton unwraps the right side's constants */
+	for (size_t i = a->u.tup.n; i < n; i++)         /* Triton unwraps the constants of the right side */
 		if (v[i].kind != LANG_TENSOR)
 			v[i].wrapped = 0;
 	return lang_tuple(v, n);

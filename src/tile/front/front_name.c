@@ -440,7 +440,7 @@ static struct lang_val any_attr(struct front *f, struct lang_val self, struct st
 	case LANG_TUPLE: return tuple_attr(&self, attr);
 	case LANG_MODULE: return module_attr(f, self.u.s, attr);
 	case LANG_OTHER:
-		return (struct lang_val){
+		return (struct lang_val) {
 			.kind = LANG_OTHER,
 			.u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))),
 		};
