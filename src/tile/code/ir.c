@@ -1,4 +1,5 @@
-/* Types and tables of tile code. Owns the facts that follow from tileop.def and nothing else. */
+/* Types and tables of tile code. Owns the facts that follow from tileop.def and the text form of
+ * types. Does not own instructions: the builder makes them, the verifier checks them. */
 #include "tile/code/ir.h"
 
 static const struct tile_op_info op_table[TILE_OPS] = {
@@ -14,12 +15,13 @@ const struct tile_op_info *tile_op_info(enum tile_op op)
 	return &op_table[op];
 }
 
+/* Elementwise operations are pure, and so are the cheap moves listed here. Operations on whole
+ * tiles (dot, sort, reduce) are not listed: they stay where the kernel has them. */
 int tile_op_is_pure(enum tile_op op)
 {
 	switch (op) {
 	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST:
-		case TOP_EXPAND_DIMS:
-	case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
+	case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
 		return 1;
 	default:
 		return (op_table[op].flags & TOF_L) != 0;
@@ -31,6 +33,8 @@ static int is_comparison(int op)
 	return op == TOP_EQ || op == TOP_NE || op == TOP_LT || op == TOP_LE || op == TOP_GT || op == TOP_GE;
 }
 
+/* A kernel that does this may behave differently when its tensors lie elsewhere, so it is not
+ * replayed. */
 int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in)
 {
 	if (in->op == TOP_CAST || in->op == TOP_BITCAST)
@@ -56,6 +60,7 @@ struct tile_type tile_pointer(enum dtype dt)
 	return (struct tile_type){ .dt = (uint8_t)dt, .ptr = 1 };
 }
 
+/* A tile of the given element, which is a scalar or a pointer. */
 struct tile_type tile_shaped(struct tile_type element, int ndim, const int32_t *shape)
 {
 	struct tile_type t = { .dt = element.dt, .ptr = element.ptr, .ndim = (uint8_t)ndim };
@@ -92,6 +97,7 @@ int tile_elem_size(struct tile_type t)
 	return t.ptr ? 8 : dtype_size(t.dt);
 }
 
+/* Writes "fp32", "*fp16[16x32]". */
 void tile_type_print(struct tile_type t, struct buf *out)
 {
 	buf_addf(out, "%s%s", t.ptr ? "*" : "", dtype_info(t.dt)->triton);
@@ -101,7 +107,7 @@ void tile_type_print(struct tile_type t, struct buf *out)
 		buf_addc(out, ']');
 }
 
-/* "16x32]" */
+/* Reads the dimensions "16x32]" of "fp32[16x32]": powers of two whose product is a legal tile. */
 static int parse_dims(struct str s, struct tile_type *t)
 {
 	int64_t numel = 1;
@@ -119,6 +125,7 @@ static int parse_dims(struct str s, struct tile_type *t)
 	return 0;
 }
 
+/* Reads what tile_type_print writes; the dtype has Triton's signature name. */
 int tile_type_parse(struct str s, struct tile_type *out)
 {
 	struct tile_type t = { .ptr = 0 };
@@ -141,6 +148,7 @@ int tile_type_parse(struct str s, struct tile_type *out)
 	return 0;
 }
 
+/* Everything of the code lives in its arena, the decoded form included. */
 void tile_code_free(struct tile_code *code)
 {
 	if (!code)

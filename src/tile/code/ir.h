@@ -37,11 +37,12 @@ struct tile_op_info {
 };
 
 const struct tile_op_info *tile_op_info(enum tile_op op);
-/* No effect, no fault, no look at memory or control: may be done earlier, or not at all. */
+/* Whether the operation has no effect, cannot fault and reads no memory: it may run earlier, or not at
+ * all. */
 int tile_op_is_pure(enum tile_op op);
 int tile_op_by_name(struct str name);   /* enum tile_op or -1 */
 
-/* ndim 0 is a scalar. A pointer has `ptr` set and `dt` is what it points to. */
+/* A type: ndim 0 is a scalar. A pointer has `ptr` set, and `dt` is the type of the elements it points to. */
 struct tile_type {
 	uint8_t dt;                 /* enum dtype */
 	uint8_t ptr;
@@ -75,7 +76,7 @@ enum tile_combine {
 	TILE_MAX, TILE_MIN,                      /* skip NaN */
 	TILE_MAX_NAN, TILE_MIN_NAN,
 	TILE_ARGMAX, TILE_ARGMIN,                /* value, index; the lower index wins ties */
-	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* ties as they come */
+	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* on ties either index may win */
 	TILE_AND, TILE_OR, TILE_XOR,
 	TILE_COMBINES
 };
@@ -99,22 +100,22 @@ struct tile_insn {
 static inline tile_reg tile_dst(const struct tile_insn *in, int k) { return in->r[k]; }
 static inline tile_reg tile_src(const struct tile_insn *in, int k) { return in->r[in->n_dst + k]; }
 
-/* A place in the source, with the call it was inlined through. */
+/* A location in the source, and the call through which it was inlined. */
 struct tile_loc {
 	int line, col;
 	int32_t parent;             /* loc of the call, -1: none */
-	struct str fn;              /* function the line is in */
+	struct str fn;              /* function that contains the line */
 };
 
-/* A register that holds an argument at the start, and where in the launch it comes from. */
+/* A register that holds an argument when the kernel starts, and the part of the launch that it comes from. */
 enum tile_part { TILE_PART_VALUE, TILE_PART_SHAPE, TILE_PART_STRIDE };
 struct tile_param {
 	tile_reg reg;
 	struct str name;            /* for reports */
 	int arg;                    /* index into tile_launch.args */
-	int path[3], n_path;        /* into tuples */
+	int path[3], n_path;        /* indices into nested tuples of the argument */
 	enum tile_part part;        /* VALUE: scalar, or pointer to a tensor's or descriptor's data */
-	int dim;                    /* of SHAPE and STRIDE (descriptors) */
+	int dim;                    /* of SHAPE and STRIDE of a descriptor */
 };
 
 struct tile_func {
@@ -125,7 +126,7 @@ struct tile_func {
 	int n_insns;
 };
 
-struct tile_decoded;                   /* the machine's own preparation, decode.h */
+struct tile_decoded;                   /* the form that the machine runs (machine/decode.h) */
 
 struct tile_code {
 	struct arena mem;           /* everything below lives here */
@@ -138,29 +139,16 @@ struct tile_code {
 	int n_locs;
 	struct tile_func *funcs;    /* [0] is the kernel */
 	int n_funcs;
-	struct tile_decoded *decoded;
-	void *front;                /* the front end's own facts about this code (in `mem`) */
+	struct tile_decoded *decoded;  /* what the machine runs; NULL before tile_decode */
+	void *front;                /* facts that the front end keeps about this code, in `mem` */
 };
 
 void tile_code_free(struct tile_code *code);
-/* Does it make a number of an address, or compare two? */
+/* Whether the instruction converts an address to a number, or compares two addresses. */
 int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in);
 
-/* Well-typed, well-nested, assigned before use: 0, or -1 with what is wrong and where. */
+/* Checks that code is well typed, well nested and assigns each register before it is used. Returns 0, or
+ * -1 with the first error and its location. */
 int tile_verify(const struct tile_code *code, struct err *e);
-
-/* libdevice by name and argument dtypes: 0 and what to emit, or -1; then *known says whether
- * the name exists for other types. Emit `before` (if not -1) on the argument, `op` with
- * `rounding` giving dtype `gives`, and a bitcast to `result` where that differs. */
-struct tile_libdevice {
-	int before;                 /* enum tile_op or -1 */
-	enum tile_op op;
-	enum tile_round rounding;
-	enum dtype gives, result;
-};
-int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct tile_libdevice *out, int *known);
-/* The i-th overload of `name` for messages and for conversions: its number of arguments and
- * their dtypes; -1 past the last. */
-int tile_libdevice_overload(struct str name, int i, enum dtype args[4]);
 
 #endif

@@ -20,6 +20,7 @@ enum sc {
 
 enum sc_class { SCC_VOID, SCC_BOOL, SCC_SINT, SCC_UINT, SCC_FLOAT };
 
+/* A scalar type: its three spellings (types.def), width in bits, class and mantissa bits. */
 struct sc_info {
 	const char *name, *sig, *module;
 	int bits;
@@ -43,6 +44,8 @@ struct ty {
 };
 
 const struct ty *ty_sc(enum sc sc);
+/* A pointer to elements of type `elem` (a block: a block pointer). `is_const`: the data is read
+ * only. */
 const struct ty *ty_ptr(struct arena *a, const struct ty *elem, int is_const);
 /* `rank` at least 1; dimensions are taken as they are (callers validate). */
 const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, const int64_t *shape);
@@ -55,11 +58,14 @@ static inline int ty_is_block(const struct ty *t) { return t->kind == TY_BLOCK; 
 static inline const struct ty *ty_scalar(const struct ty *t) { return t->kind == TY_BLOCK ? t->elem : t; }
 static inline int ty_is_block_ptr(const struct ty *t) { return t->kind == TY_PTR && t->elem->kind == TY_BLOCK; }
 
-/* Questions about a scalar type; a pointer answers no to all but ty_is_ptr. */
+/* Tests of a scalar type. For a pointer only ty_is_ptr is true. */
 static inline int ty_is_ptr(const struct ty *t) { return t->kind == TY_PTR; }
 static inline int ty_is(const struct ty *t, enum sc sc) { return t->kind == TY_SCALAR && t->sc == sc; }
-static inline enum sc_class ty_class(const struct ty *t) { return t->kind == TY_SCALAR ?
-							   sc_table[t->sc].class : SCC_VOID; }
+static inline enum sc_class ty_class(const struct ty *t)
+{
+	return t->kind == TY_SCALAR ? sc_table[t->sc].class : SCC_VOID;
+}
+
 static inline int ty_is_float(const struct ty *t) { return ty_class(t) == SCC_FLOAT; }
 static inline int ty_is_signed(const struct ty *t) { return ty_class(t) == SCC_SINT; }
 static inline int ty_is_unsigned(const struct ty *t) { return ty_class(t) == SCC_UINT || ty_class(t) == SCC_BOOL; }

@@ -1,7 +1,7 @@
 /* Shadow memory: what a run needs of it, taken from the pool and handed out by storage. */
 #include "tile/machine/check.h"
 
-#include "tile/estimate/resource.h"
+#include "tile/code/touched.h"
 
 static int shadow_of(struct checker *c, const struct storage *st)
 {

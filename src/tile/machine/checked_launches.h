@@ -11,20 +11,20 @@
 #include "tile/machine/replay.h"
 
 /* By their marks; open addressing, 0 is a free place. */
-struct vetted {
+struct checked_launches {
 	uint64_t *v;
 	size_t n, cap;
 };
-void vetted_release(struct vetted *s);
+void checked_launches_release(struct checked_launches *s);
 
 /* What code is told by: two that are the same have the same mark. */
-uint64_t vetted_code(const struct tile_code *c);
+uint64_t checked_code_hash(const struct tile_code *c);
 
 /* Code, grid, warps, numbers, and tensors without their contents and addresses. Never 0. */
-uint64_t vetted_launch(const struct replay_launch *l, int num_warps);
+uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps);
 
-int vetted_has(const struct vetted *s, uint64_t mark);
+int checked_launches_has(const struct checked_launches *s, uint64_t mark);
 /* Where memory ends, or too many are known, it is not kept, and the launch is checked again. */
-void vetted_add(struct vetted *s, uint64_t mark);
+void checked_launches_add(struct checked_launches *s, uint64_t mark);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "tile/machine/decode_role.h"
 #include "tile/machine/decode_slot.h"
-#include "tile/machine/dot.h"
 #include "tile/machine/machine.h"
 #include "tile/machine/math_table.h"
 #include "tile/machine/replay.h"
 #include "tile/machine/checked_launches.h"
+#include "tile/code/dot_scaled.h"
 #include "tile/code/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -442,7 +442,7 @@ static int plan(struct tile_code *c, struct err *e)
 	for (int f = 0; f < c->n_funcs; f++)
 		if (decode_func(c, decoded, f, e))
 			return -1;
-	decoded->mark = vetted_code(c);
+	decoded->mark = checked_code_hash(c);
 	set_watch(c, decoded->funcs[0].v, addr);
 	size_calls(c, decoded);
 	find_divergent(c, decoded);
@@ -453,7 +453,7 @@ static int plan(struct tile_code *c, struct err *e)
 	return 0;
 }
 
-int tile_plan_make(struct tile_code *c, struct err *e)
+int tile_decode(struct tile_code *c, struct err *e)
 {
 	struct tile_func *own = c->funcs;
 	int rc = tile_unroll(c, e) || plan(c, e) ? -1 : 0;

@@ -55,13 +55,13 @@ struct tile_decoded {
 	int has_atomics, has_prints;
 	int replayable;             /* launches may be recorded (replay.h) */
 	int by_contents;            /* a path, an address or a mask depends on the contents of memory */
-	uint64_t mark;              /* of the code (vetted.h) */
+	uint64_t mark;              /* of the code (checked_launches.h) */
 	uint8_t *replay_roles;      /* by register: enum replay_role */
 	uint8_t *passed_on;         /* by register: written in one place and read in one */
 	int64_t max_lanes;          /* of the largest tile */
 	int *owner;                 /* function of each register */
 };
 
-int tile_plan_make(struct tile_code *code, struct err *e);
+int tile_decode(struct tile_code *code, struct err *e);
 
 #endif
