@@ -207,7 +207,7 @@ static void test_reuse(void **state)
 
 static void test_dots(void **state)
 {
-	struct probe turned = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(4096, 128), cuda(128, 128), 4096, 128, 1, BM=128, BN=128, BK=32)\n");
+	struct probe transposed = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(4096, 128), cuda(128, 128), 4096, 128, 1, BM=128, BN=128, BK=32)\n");
 	struct probe along = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(128, 4096), cuda(128, 128), 4096, 1, 4096, BM=128, BN=128, BK=32)\n");
 	double flops = 2.0 * 128 * 128 * 4096;
 	const struct tile_gpu *g = tile_gpu_find(STR("H200"));
@@ -217,10 +217,10 @@ static void test_dots(void **state)
 	near(along.dots.tf32, flops);
 	near(along.dots.count, 128);
 	near(along.piped_rounds, 128);
-	near(along.dots.turned, 0);
-	near(turned.dots.turned, flops);
+	near(along.dots.transposed, 0);
+	near(transposed.dots.transposed, flops);
 	speed_kernel(&along, g, &fast);
-	speed_kernel(&turned, g, &slow);
+	speed_kernel(&transposed, g, &slow);
 	assert_true(slow.tensor > 2 * fast.tensor);
 }
 

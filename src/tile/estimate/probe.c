@@ -13,7 +13,7 @@ enum { LANES_MOST = 1 << 18, TURNS_MOST = 32, PROGRAMS_WALKED = 3, LOOP_WHOLE = 
 struct walk {
 	struct machine *m;
 	const struct tile_code *code;
-	const struct plan_code *plan;
+	const struct decoded_code *kernel;
 	struct probe *p;
 	struct probe_cache cache;
 	double weight;              /* turns of the loops around that this one stands for */
@@ -121,7 +121,7 @@ static void count_dot(struct walk *w, const struct tile_insn *in, const struct d
 
 	*(in->op == TOP_DOT_SCALED ? &d->f8 : dot_kind(d, (enum dtype)a.dt, in->attr[0])) += w->weight * p->lanes;
 	d->count += w->weight;
-	d->turned += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) +
+	d->transposed += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) +
 					     (w->fast[tile_src(in, 1)] == c.ndim - 1));
 	if ((double)m * n * k > (double)d->m * d->n * d->k) {
 		d->m = m;
@@ -250,7 +250,7 @@ struct bounds {
 	int after;
 };
 
-static int end_of(const struct plan_code *c, int open)
+static int end_of(const struct decoded_code *c, int open)
 {
 	int depth = 0;
 
@@ -270,7 +270,7 @@ static int step_of(const struct walk *w, const struct bounds *b, tile_reg counte
 	tile_reg made = counter;
 
 	for (int i = b->back - 1; i >= b->body; i--) {
-		const struct tile_insn *in = w->plan->v[i].in;
+		const struct tile_insn *in = w->kernel->v[i].in;
 
 		if (in->n_dst != 1 || tile_dst(in, 0) != made)
 			continue;
@@ -289,10 +289,10 @@ static int step_of(const struct walk *w, const struct bounds *b, tile_reg counte
 /* The comparison that a loop begins with: a `for` has counter >= end, a `while` the opposite of its condition. */
 static const struct tile_insn *find_test(const struct walk *w, int pc, int *leave)
 {
-	const struct decoded_insn *v = w->plan->v;
+	const struct decoded_insn *v = w->kernel->v;
 	int i = pc + 1;
 
-	if (i + 2 >= w->plan->n || !v[i].exec || v[i].in->n_src != 2)
+	if (i + 2 >= w->kernel->n || !v[i].exec || v[i].in->n_src != 2)
 		return NULL;
 	*leave = i + 1 + (v[i + 1].in->op == TOP_NOT);
 	if (v[*leave].in->op != TOP_BR_IF)
@@ -316,8 +316,8 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 	end = mval_int(mval_src(w->m, test, 1));
 	end += test->op == TOP_LE && end < INT64_MAX;
 	b->body = leave + 1;
-	b->back = end_of(w->plan, pc) - 1;
-	b->after = w->plan->v[leave].jump;
+	b->back = end_of(w->kernel, pc) - 1;
+	b->after = w->kernel->v[leave].jump;
 	if (b->back < b->body || step_of(w, b, tile_src(test, 0), &b->step) || b->step <= 0)
 		return -1;
 	/* The numbers are a candidate's: their difference may be more than an int64_t holds. */
@@ -327,7 +327,7 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 }
 
 /* Is there such an instruction, loops inside left out? */
-static int has_op(const struct plan_code *c, int from, int to, enum tile_op op)
+static int has_op(const struct decoded_code *c, int from, int to, enum tile_op op)
 {
 	for (int i = from; i < to; i++) {
 		if (c->v[i].in->op == op)
@@ -372,12 +372,12 @@ static int walk_loop(struct walk *w, int pc)
 		return pc + 1;
 	n = plan_turns(w, b.turns, at, weight);
 	/* Triton makes loads ahead in a `for` with a dot, or where it is told to; never in a `while`. */
-	w->piped = (w->plan->v[pc].in->attr[0] && has_op(w->plan, b.body, b.back, TOP_DOT) &&
-		    w->p->stages > 1) || w->plan->v[pc].in->attr[0] > 2;
+	w->piped = (w->kernel->v[pc].in->attr[0] && has_op(w->kernel, b.body, b.back, TOP_DOT) &&
+		    w->p->stages > 1) || w->kernel->v[pc].in->attr[0] > 2;
 	for (int i = 0; i < n; i++) {
 		mval_set_int(b.counter, (int64_t)((uint64_t)b.start + (uint64_t)at[i] * (uint64_t)b.step));
 		w->weight = around * weight[i];
-		if (has_op(w->plan, b.body, b.back, TOP_LOAD))
+		if (has_op(w->kernel, b.body, b.back, TOP_LOAD))
 			*(w->piped ? &w->p->piped_rounds : &w->p->rounds) += w->weight;
 		next = walk_to(w, b.body, b.back);
 		if (next != b.back)
@@ -391,7 +391,7 @@ static int walk_loop(struct walk *w, int pc)
 /* The next instruction after one of control; -1: it goes nowhere. */
 static int walk_control(struct walk *w, int pc)
 {
-	const struct decoded_insn *p = &w->plan->v[pc];
+	const struct decoded_insn *p = &w->kernel->v[pc];
 	int yes = !p->in->n_src || mval_src(w->m, p->in, 0)->u.raw[0];
 	int next;
 
@@ -409,7 +409,7 @@ static int walk_control(struct walk *w, int pc)
 static int walk_to(struct walk *w, int pc, int stop)
 {
 	while (pc >= 0 && pc < stop) {
-		const struct decoded_insn *p = &w->plan->v[pc];
+		const struct decoded_insn *p = &w->kernel->v[pc];
 
 		if (!p->exec)
 			pc = walk_control(w, pc);
@@ -432,9 +432,9 @@ static void enter_params(struct walk *w)
 	}
 }
 
-static void walk_program(struct walk *w, struct bench *b, int64_t id)
+static void walk_program(struct walk *w, struct bare_machine *b, int64_t id)
 {
-	bench_enter(b, id);
+	bare_machine_enter(b, id);
 	enter_params(w);
 	memset(w->fast, -1, (size_t)w->code->n_regs);
 	probe_cache_next(&w->cache);
@@ -443,12 +443,12 @@ static void walk_program(struct walk *w, struct bench *b, int64_t id)
 	for (int i = 0; i < w->m->decoded->prologue.n; i++)
 		if (walk_one(w, &w->m->decoded->prologue.v[i]))
 			return;
-	if (has_op(w->plan, 0, w->plan->n, TOP_LOAD))
+	if (has_op(w->kernel, 0, w->kernel->n, TOP_LOAD))
 		w->p->rounds += w->weight;
-	walk_to(w, 0, w->plan->n);
+	walk_to(w, 0, w->kernel->n);
 }
 
-static void describe_params(struct probe *p, const struct tile_code *code, const struct bench *b)
+static void describe_params(struct probe *p, const struct tile_code *code, const struct bare_machine *b)
 {
 	p->n_params = MIN(code->n_params, PROBE_PARAMS);
 	for (int i = 0; i < p->n_params; i++)
@@ -456,11 +456,11 @@ static void describe_params(struct probe *p, const struct tile_code *code, const
 			p->param[i] = (struct probe_param){ .bytes = (double)b->allocs[i].bytes };
 }
 
-static int walk_open(struct walk *w, struct bench *b, const struct tile_launch *l, struct err *e)
+static int walk_open(struct walk *w, struct bare_machine *b, const struct tile_launch *l, struct err *e)
 {
 	size_t n = (size_t)w->code->n_regs + 1;
 
-	if (bench_open(b, w->code, l, e) || probe_cache_init(&w->cache, e))
+	if (bare_machine_open(b, w->code, l, e) || probe_cache_init(&w->cache, e))
 		return -1;
 	w->m = b->m;
 	w->axis = mem_array(n, sizeof *w->axis);
@@ -469,21 +469,21 @@ static int walk_open(struct walk *w, struct bench *b, const struct tile_launch *
 	return w->axis && w->fast && w->repeat ? 0 : err_nomem(e);
 }
 
-static void walk_close(struct walk *w, struct bench *b)
+static void walk_close(struct walk *w, struct bare_machine *b)
 {
 	probe_cache_release(&w->cache);
 	mem_free(w->axis);
 	mem_free(w->fast);
 	mem_free(w->repeat);
-	bench_close(b);
+	bare_machine_close(b);
 }
 
 int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out,
 		 struct err *e)
 {
-	struct walk w = { .code = code, .plan = &code->decoded->funcs[0], .p = out };
+	struct walk w = { .code = code, .kernel = &code->decoded->funcs[0], .p = out };
 	struct resources need;
-	struct bench b;
+	struct bare_machine b;
 	int64_t programs = l->grid[0] * l->grid[1] * l->grid[2], n = MIN(programs, PROGRAMS_WALKED);
 	int rc;
 

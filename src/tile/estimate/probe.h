@@ -26,7 +26,7 @@ struct probe_ops {
 struct probe_dots {
 	double tf32, f16, f8, int8, f64, f32;
 	double count;
-	double turned;                      /* operations times operands whose sums do not run along memory */
+	double transposed;                     /* operations times operands whose sums do not run along memory */
 	int m, n, k;                        /* of the largest */
 };
 

@@ -67,7 +67,7 @@ static double tensor_seconds(const struct probe *p, const struct tile_gpu *g)
 	if (all <= 0)
 		return 0;
 	full = pow(fmin(1, d->m * d->n / (128.0 * 128.0)) * fmin(1, d->k / 64.0), r->small_dot);
-	share = full * (d->m % 64 || p->warps % 4 ? r->dot : r->dot_async) / (1 + r->turned * d->turned / all);
+	share = full * (d->m % 64 || p->warps % 4 ? r->dot : r->dot_async) / (1 + r->dot_transposed * d->transposed / all);
 	return ((d->tf32 / g->tf32 + d->f16 / g->dot_f16 + d->f8 / g->dot_f8 + d->int8 / g->dot_int8 +
 		 d->f64 / g->dot_f64) / share +
 		d->f32 / (g->f32 * r->dot_f32 * full)) * 1e-12;

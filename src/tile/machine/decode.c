@@ -373,7 +373,7 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 	struct decoded_insn *p = arena_array(&c->mem, (size_t)f->n_insns + 1, sizeof *p);
 	if (!p)
 		return err_nomem(e);
-	decoded->funcs[index] = (struct plan_code){ .v = p, .n = f->n_insns };
+	decoded->funcs[index] = (struct decoded_code){ .v = p, .n = f->n_insns };
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
 		p[i].in = in;
@@ -395,36 +395,36 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 /* Takes out what is done elsewhere; jumps go to the same instructions as before. */
 static int gather_kernel(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct err *e)
 {
-	struct plan_code *code = &decoded->funcs[0];
+	struct decoded_code *code = &decoded->funcs[0];
 	struct decoded_insn *old = code->v;
 	int n = code->n, kept = 0;
 	struct decoded_insn *now = arena_array(&c->mem, (size_t)n + 1, sizeof *now),
 		*pro = arena_array(&c->mem, (size_t)n + 1, sizeof *pro);
-	int *place = arena_array(&c->mem, (size_t)n + 2, sizeof *place);
-	if (!now || !pro || !place)
+	int *new_index = arena_array(&c->mem, (size_t)n + 2, sizeof *new_index);
+	if (!now || !pro || !new_index)
 		return err_nomem(e);
 	for (int i = 0; i < n; i++) {
-		place[i] = kept;
+		new_index[i] = kept;
 		kept += role[i] == ROLE_KEEP;
 	}
-	place[n] = kept;
-	decoded->prologue = (struct plan_code){ .v = pro };
+	new_index[n] = kept;
+	decoded->prologue = (struct decoded_code){ .v = pro };
 	for (int i = 0; i < n; i++) {
 		if (role[i] == ROLE_PROLOGUE) {
 			pro[decoded->prologue.n++] = old[i];
 		} else if (role[i] == ROLE_KEEP) {
-			now[place[i]] = old[i];
-			now[place[i]].jump = place[MIN(old[i].jump, n)];
+			now[new_index[i]] = old[i];
+			now[new_index[i]].jump = new_index[MIN(old[i].jump, n)];
 		} else {
 			old[role[i]].maker = &old[i];
 			old[role[i]].exec = exec_store_fused;
 		}
 	}
-	*code = (struct plan_code){ .v = now, .n = kept };
+	*code = (struct decoded_code){ .v = now, .n = kept };
 	return 0;
 }
 
-static int plan(struct tile_code *c, struct err *e)
+static int decode_code(struct tile_code *c, struct err *e)
 {
 	struct tile_decoded *decoded = arena_zalloc(&c->mem, sizeof *decoded);
 	size_t nf = (size_t)c->n_funcs, nr = (size_t)c->n_regs + 1;
@@ -447,7 +447,7 @@ static int plan(struct tile_code *c, struct err *e)
 	size_calls(c, decoded);
 	find_divergent(c, decoded);
 	if (decode_roles(c, decoded->funcs[0].v, role, e) || decode_slots(c, decoded, role, e) ||
-	    replay_plan(c, decoded, decoded->funcs[0].v, role, e) || gather_kernel(c, decoded, role, e))
+	    replay_dependence(c, decoded, decoded->funcs[0].v, role, e) || gather_kernel(c, decoded, role, e))
 		return -1;
 	c->decoded = decoded;
 	return 0;
@@ -456,7 +456,7 @@ static int plan(struct tile_code *c, struct err *e)
 int tile_plan_make(struct tile_code *c, struct err *e)
 {
 	struct tile_func *own = c->funcs;
-	int rc = tile_unroll(c, e) || plan(c, e) ? -1 : 0;
+	int rc = tile_unroll(c, e) || decode_code(c, e) ? -1 : 0;
 
 	c->funcs = own;
 	return rc;

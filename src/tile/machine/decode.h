@@ -36,14 +36,14 @@ struct decoded_insn {
 	uint8_t replayed;           /* done again in a replay (replay.h) */
 };
 
-struct plan_code {
+struct decoded_code {
 	struct decoded_insn *v;
 	int n;
 };
 
 struct tile_decoded {
-	struct plan_code *funcs;    /* by function */
-	struct plan_code prologue;  /* what is the same in every program, done once per machine */
+	struct decoded_code *funcs;    /* by function */
+	struct decoded_code prologue;  /* what is the same in every program, done once per machine */
 	int64_t *slot;              /* byte offset of each register's slot in the slab, -1: scalar */
 	int64_t slab_bytes;
 	int64_t scratch_bytes;      /* of the largest tile, in 8-byte elements, and of dot's operands */

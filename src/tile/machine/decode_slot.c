@@ -118,7 +118,7 @@ static int64_t new_space(struct tile_decoded *decoded, int64_t bytes)
 
 /* What is never given up (values of the prologue, of which unrolled loops have thousands) is not
  * listed, so that nobody looks through it. */
-static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
+static int64_t assign_slot(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
 		     const struct life *l, int esize)
 {
 	int best = -1;
@@ -152,7 +152,7 @@ static void find_loans(const struct tile_code *c, struct decoded_insn *p, const 
 	}
 }
 
-static int place_kernel(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct arena *tmp)
+static int assign_kernel_slots(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct arena *tmp)
 {
 	const struct tile_func *f = &c->funcs[0];
 	struct life *lives = arena_array(tmp, (size_t)c->n_regs + 1, sizeof *lives);
@@ -173,12 +173,12 @@ static int place_kernel(struct tile_code *c, struct tile_decoded *decoded, const
 		if (l->first < 0 || !t.ndim || decoded->owner[l->reg])
 			continue;
 		l->bytes = rounded(tile_numel(t) * tile_elem_size(t));
-		decoded->slot[l->reg] = place(decoded, f, spaces, &n, l, tile_elem_size(t));
+		decoded->slot[l->reg] = assign_slot(decoded, f, spaces, &n, l, tile_elem_size(t));
 	}
 	return 0;
 }
 
-static void place_functions(struct tile_code *c, struct tile_decoded *decoded)
+static void assign_function_slots(struct tile_code *c, struct tile_decoded *decoded)
 {
 	int n = 0;
 	for (int f = 0; f < c->n_funcs; f++) {
@@ -214,9 +214,9 @@ int decode_slots(struct tile_code *c, struct tile_decoded *decoded, const int *r
 	decoded->max_lanes = lanes;
 	decoded->scratch_bytes = rounded(lanes * 8) + 64;
 	find_owners(c, decoded->owner);
-	rc = place_kernel(c, decoded, role, &tmp);
+	rc = assign_kernel_slots(c, decoded, role, &tmp);
 	if (!rc)
-		place_functions(c, decoded);
+		assign_function_slots(c, decoded);
 	arena_release(&tmp);
 	return rc ? err_nomem(e) : 0;
 }

@@ -212,7 +212,7 @@ static int open_access(struct access *a)
 	int prov = a->ptr->prov;
 	int short_mask;
 
-	a->place = NULL;
+	a->footprint = NULL;
 	a->al = prov >= 0 && a->m->allocs[prov].base ? &a->m->allocs[prov] : NULL;
 	a->done = 0;
 	a->next = 0;
@@ -331,7 +331,7 @@ int access_next(struct access *a, struct access_row *r)
 
 	if (a->boxed)
 		return next_in_box(a, r);
-	if (a->place)
+	if (a->footprint)
 		return replay_next(a, r);
 	if (a->ptr->kind == MVAL_NEAR)
 		return next_near(a, r);

@@ -25,7 +25,7 @@ struct access {
 	int64_t next, stop;         /* lanes, when not boxed: the next one; none is on from there */
 	int64_t active;             /* lanes that are on, when boxed */
 	const struct allocation *al;/* of all lanes, NULL: look up each */
-	const struct replay_place *place;   /* in a replay: the lanes */
+	const struct replay_footprint *footprint;/* in a replay: the lanes */
 	int64_t min, max;           /* byte addresses that were checked */
 };
 

@@ -93,7 +93,7 @@ static int gather_near(const struct access *a, struct mval *d)
 {
 	const struct mval *ptr = a->ptr;
 	uint32_t other = (uint32_t)d->u.u64;
-	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 ||
+	if (a->boxed || a->footprint || ptr->kind != MVAL_NEAR || a->esize != 4 ||
 	    !(access_full(a) || d->kind == MVAL_UNIFORM))
 		return 0;
 	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ?
@@ -233,7 +233,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (!access_full(&a))
 			mval_dense(d);
 		out = mval_result(d);
-		if (!a.boxed && a.place)
+		if (!a.boxed && a.footprint)
 			replay_gather(&a, out);
 		else if (!a.boxed)
 			gather_lanes(&a, out);

@@ -389,14 +389,14 @@ static void open_replay(struct grid_run *w, const struct tile_runner *r)
 		w->replay = known;
 }
 
-int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+int bare_machine_open(struct bare_machine *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	static const struct tile_run_options plain = { .mode = TILE_FAST, .trust_hints = 1 };
 	struct grid_run w = { .code = code, .l = l, .o = &plain };
-	*b = (struct bench){ .m = NULL };
+	*b = (struct bare_machine){ .m = NULL };
 	w.allocs = mem_array((size_t)code->n_params + 1, sizeof *w.allocs);
 	w.bound = mem_array((size_t)code->n_params + 1, sizeof *w.bound);
-	*b = (struct bench){ .allocs = w.allocs, .bound = w.bound };
+	*b = (struct bare_machine){ .allocs = w.allocs, .bound = w.bound };
 	if (!w.allocs || !w.bound)
 		return err_nomem(e);
 	for (int i = 0; i < code->n_params; i++)
@@ -409,14 +409,14 @@ int bench_open(struct bench *b, const struct tile_code *code, const struct tile_
 	return 0;
 }
 
-void bench_close(struct bench *b)
+void bare_machine_close(struct bare_machine *b)
 {
 	machine_free(b->m);
 	mem_free(b->allocs);
 	mem_free(b->bound);
 }
 
-void bench_enter(struct bench *b, int64_t id)
+void bare_machine_enter(struct bare_machine *b, int64_t id)
 {
 	enter_program(b->m, b->bound, id);
 }

@@ -37,16 +37,16 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 struct machine;
 struct allocation;
 struct mval;
-struct bench {
+struct bare_machine {
 	struct machine *m;
 	struct allocation *allocs;      /* by parameter */
 	struct mval *bound;
 	struct diag fault;
 };
-/* bench_close in any case */
-int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e);
-void bench_close(struct bench *b);
+/* bare_machine_close in any case */
+int bare_machine_open(struct bare_machine *b, const struct tile_code *code, const struct tile_launch *l, struct err *e);
+void bare_machine_close(struct bare_machine *b);
 /* Makes it the id-th program of the grid, before its first instruction. */
-void bench_enter(struct bench *b, int64_t id);
+void bare_machine_enter(struct bare_machine *b, int64_t id);
 
 #endif

@@ -64,9 +64,9 @@ static int mark_unknown(struct machine *m, struct storage *s, size_t lo, size_t 
 	return sparse_mark(s, lo, hi, 0);
 }
 
-static unsigned char not_of(enum dtype dt)
+static unsigned char unknown_kind(enum dtype dt)
 {
-	return dtype_is_float(dt) ? KNOWN_NOT_NUMBERS : KNOWN_NOT_PLACES;
+	return dtype_is_float(dt) ? UNKNOWN_FLOATS : UNKNOWN_INTEGERS;
 }
 
 int known_load(const struct access *a, enum dtype dt)
@@ -75,7 +75,7 @@ int known_load(const struct access *a, enum dtype dt)
 	if (each_range(a, look))
 		return -1;
 	if (a->m->guess)
-		a->m->unsure |= not_of(dt);
+		a->m->unsure |= unknown_kind(dt);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ int known_swap(const struct access *a, enum dtype dt)
 {
 	if (each_range(a, touch) || each_range(a, mark_unknown))
 		return -1;
-	a->m->unsure |= not_of(dt);
+	a->m->unsure |= unknown_kind(dt);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ void known_test(const struct machine *m, const struct tile_insn *in)
 {
 	const struct tile_loc *at = &m->code->locs[in->loc];
 
-	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & KNOWN_NOT_PLACES)
+	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & UNKNOWN_INTEGERS)
 		return;
 	if (m->vals[tile_dst(in, 0)].n == 1 && !dtype_is_float((enum dtype)m->vals[tile_src(in, 0)].dt) &&
 	    !m->vals[tile_src(in, 0)].ptr)
@@ -109,7 +109,7 @@ int known_fault(const struct machine *m)
 	switch (m->fault->reason) {
 	case REASON_kernel_timeout: return 1;
 	case REASON_out_of_bounds: case REASON_bad_pointer: case REASON_misaligned: case REASON_false_hint:
-		return !(m->unsure & KNOWN_NOT_PLACES);
+		return !(m->unsure & UNKNOWN_INTEGERS);
 	default: return !m->unsure;
 	}
 }

@@ -9,7 +9,7 @@
 #include "tile/machine/exec_access.h"
 
 /* What a program has read that nobody knows: numbers, or integers, which may be addresses. */
-enum known_not { KNOWN_NOT_NUMBERS = 1, KNOWN_NOT_PLACES = 2 };
+enum unknown_read { UNKNOWN_FLOATS = 1, UNKNOWN_INTEGERS = 2 };
 
 /* After access_open, before memory is touched. 0, or -1 after a fault. */
 int known_load(const struct access *a, enum dtype dt);

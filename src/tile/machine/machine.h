@@ -169,7 +169,7 @@ exec_fn exec_aligned, exec_hint, exec_assume, exec_barrier;                     
 exec_fn exec_atomic, exec_cas;                                                  /* exec_atomic.c */
 exec_fn exec_dot, exec_dot_scaled;                                              /* exec_dot.c */
 exec_fn exec_reduce, exec_scan, exec_map;                                       /* exec_reduce.c, exec_scan.c */
-exec_fn exec_assert, exec_print;                                                /* exec_talk.c */
+exec_fn exec_assert, exec_print;                                                /* exec_print.c */
 
 /* Integers and pointers in short form; 1: done, 0: no short cut (nothing was changed). */
 int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b);

@@ -9,7 +9,7 @@
 void replay_empty(struct replay *r)
 {
 	vec_free(&r->events);
-	vec_free(&r->places);
+	vec_free(&r->footprints);
 	vec_free(&r->values);
 	mem_free(r->programs);
 	r->programs = NULL;
@@ -82,7 +82,7 @@ static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 	       !memcmp(a->r, b->r, (size_t)(a->n_dst + a->n_src) * sizeof *a->r) && str_eq(a->text, b->text);
 }
 
-static int same_plan(const struct plan_code *a, const struct plan_code *b)
+static int same_decoded(const struct decoded_code *a, const struct decoded_code *b)
 {
 	int same = a->n == b->n;
 	for (int i = 0; same && i < a->n; i++)
@@ -103,8 +103,8 @@ static int same_code(const struct tile_code *a, const struct tile_code *b)
 	for (int i = 0; same && i < a->n_regs; i++)
 		same = tile_type_eq(a->regs[i], b->regs[i]);
 	for (int i = 0; same && i < a->n_funcs; i++)
-		same = same_plan(&a->decoded->funcs[i], &b->decoded->funcs[i]);
-	return same && same_plan(&a->decoded->prologue, &b->decoded->prologue);
+		same = same_decoded(&a->decoded->funcs[i], &b->decoded->funcs[i]);
+	return same && same_decoded(&a->decoded->prologue, &b->decoded->prologue);
 }
 
 static struct replay *replay_new(const struct replay_launch *l)
@@ -171,13 +171,13 @@ static void give_value(struct mval *v, const struct replay_value *x)
 /* Where a place begins, in this launch. */
 static char *beginning(const struct machine *m, const struct replay_event *ev)
 {
-	return m->allocs[m->replay->places.v[ev->what].param].base + ev->base;
+	return m->allocs[m->replay->footprints.v[ev->what].param].base + ev->base;
 }
 
 /* sum += tile * scalar, rounded after each as the operations by themselves are. */
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
-	const struct replay_place *p = &m->replay->places.v[ev[0].what];
+	const struct replay_footprint *p = &m->replay->footprints.v[ev[0].what];
 	struct mval *sum = &m->vals[ev[0].pc & ~REPLAY_TAP];
 	int32_t other = ev[1].pc & ~REPLAY_TAP;
 	float by, off = other != REPLAY_NOTHING ? m->vals[other].u.f32 : 0;
@@ -220,10 +220,10 @@ int replay_program(struct machine *m, int64_t id)
 void replay_open(struct access *a)
 {
 	const struct replay_event *ev = a->m->event;
-	const struct replay_place *p = &a->m->replay->places.v[ev->what];
+	const struct replay_footprint *p = &a->m->replay->footprints.v[ev->what];
 	struct mval *ptr = a->ptr;
 
-	a->place = p;
+	a->footprint = p;
 	a->al = p->param < 0 ? NULL : &a->m->allocs[p->param];
 	a->boxed = p->boxed;
 	a->active = p->active;
@@ -240,7 +240,7 @@ void replay_open(struct access *a)
 
 void replay_gather(const struct access *a, char *out)
 {
-	const struct replay_place *p = a->place;
+	const struct replay_footprint *p = a->footprint;
 	const char *from = (const char *)(uintptr_t)a->ptr->u.i;
 	if (a->esize == 4 && p->rows) {
 		SIMD_PICK(lanes_rows32)((uint32_t *)out, from, p->rows, p->n_rows);
@@ -257,7 +257,7 @@ void replay_gather(const struct access *a, char *out)
 
 int replay_next(struct access *a, struct access_row *r)
 {
-	const struct replay_place *p = a->place;
+	const struct replay_footprint *p = a->footprint;
 	char *from = (char *)(uintptr_t)a->ptr->u.i;
 	if (p->rows) {
 		const struct replay_row *row = &p->rows[a->next];

@@ -8,7 +8,7 @@
  * places that were checked when they were recorded; sizes are the same, so they are good.
  *
  * A kernel is not recorded if its path, an address or a mask depends on contents, or if it has
- * atomics or prints or looks at addresses (replay_plan.c). A replay gives the same bytes as the
+ * atomics or prints or looks at addresses (replay_dependence.c). A replay gives the same bytes as the
  * machine would and counts the same cost.
  *
  * A record belongs to one store, which must go before the code of the launches that are in it. */
@@ -26,7 +26,7 @@ enum replay_role {
 
 /* Sets `replayed` of each instruction, the roles of registers, whether the kernel may be recorded
  * at all, and whether it goes where contents say. */
-int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
+int replay_dependence(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
 		struct err *e);
 
 /* One step of a program. */
@@ -53,7 +53,7 @@ struct replay_row {
 
 /* Lanes of a load or store, relative to a beginning: the address of its pointer if boxed, else of
  * the first lane that is on. */
-struct replay_place {
+struct replay_footprint {
 	int16_t param;          /* whose tensor it is in, -1: no lane is on */
 	uint8_t boxed, kind;    /* as struct access and the pointer have them */
 	int32_t lanes;
@@ -88,7 +88,7 @@ struct replay {
 	int64_t fuel;                       /* that the launch took */
 	struct { struct replay_event *v; size_t n, cap; } events;
 	struct { int64_t first, last; } *programs;
-	struct { struct replay_place *v; size_t n, cap; } places;
+	struct { struct replay_footprint *v; size_t n, cap; } footprints;
 	struct { struct replay_value *v; size_t n, cap; } values;
 	struct arena mem;                   /* of the data of places and values */
 };

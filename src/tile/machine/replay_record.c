@@ -73,11 +73,11 @@ static void *keep(struct replay_record *r, const void *from, size_t bytes)
 /* --- places ---------------------------------------------------------------------------------- */
 
 /* Bytes of a place that are numbers; its lanes follow them. */
-#define PLACE_HEAD offsetof(struct replay_place, offset)
+#define FOOTPRINT_HEAD offsetof(struct replay_footprint, offset)
 
-static int same_place(const struct replay_place *a, const struct replay_place *b)
+static int same_footprint(const struct replay_footprint *a, const struct replay_footprint *b)
 {
-	if (memcmp(a, b, PLACE_HEAD) != 0)
+	if (memcmp(a, b, FOOTPRINT_HEAD) != 0)
 		return 0;
 	return a->boxed || !memcmp(a->offset, b->offset, (size_t)a->lanes * sizeof *a->offset);
 }
@@ -90,7 +90,7 @@ static int follows(const int32_t *offset, int32_t i, int esize)
 }
 
 /* Rows are worth it where they are some lanes long. */
-static int add_rows(struct replay_record *r, struct replay_place *p, int esize)
+static int add_rows(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	enum { LANES_A_ROW = 4 };
 	struct replay_row *rows;
@@ -116,7 +116,7 @@ static int add_rows(struct replay_record *r, struct replay_place *p, int esize)
 }
 
 /* A box that is one line, as rows: a tap (replay_tap.c) has them so. */
-static int add_line(struct replay_record *r, struct replay_place *p, int esize)
+static int add_line(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	int32_t lo = p->lo[0], n = (p->hi[0] - 1) / REPLAY_BLOCK - lo / REPLAY_BLOCK + 1;
 	struct replay_row *rows = arena_array(&r->out->mem, (size_t)n, sizeof *rows);
@@ -132,7 +132,7 @@ static int add_line(struct replay_record *r, struct replay_place *p, int esize)
 	return 0;
 }
 
-static int is_line(const struct replay_place *p, int esize)
+static int is_line(const struct replay_footprint *p, int esize)
 {
 	int flat = 1;
 	for (int d = 1; d < TILE_DIMS; d++)
@@ -140,9 +140,9 @@ static int is_line(const struct replay_place *p, int esize)
 	return p->boxed && p->active && flat && p->kind == MVAL_AFFINE && p->stride[0] == esize;
 }
 
-static int add_place(struct replay_record *r, const struct replay_place *p, int esize)
+static int add_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
-	struct replay_place now = *p;
+	struct replay_footprint now = *p;
 	r->bytes += sizeof now;
 	if (!p->boxed) {
 		now.offset = keep(r, p->offset, (size_t)p->lanes * sizeof *p->offset);
@@ -151,31 +151,31 @@ static int add_place(struct replay_record *r, const struct replay_place *p, int 
 	} else if (is_line(p, esize) && add_line(r, &now, esize)) {
 		return -1;
 	}
-	return vec_push(&r->out->places, now);
+	return vec_push(&r->out->footprints, now);
 }
 
-static int32_t find_place(struct replay_record *r, const struct replay_place *p, int esize)
+static int32_t find_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
-	uint64_t hash = hash_xxh64(p, PLACE_HEAD, 0);
+	uint64_t hash = hash_xxh64(p, FOOTPRINT_HEAD, 0);
 	int32_t i;
 	size_t at;
 	if (!p->boxed)
 		hash = hash_xxh64(p->offset, (size_t)p->lanes * sizeof *p->offset, hash);
-	if (lookup_ready(&r->places))
+	if (lookup_ready(&r->footprints))
 		return -1;
-	at = hash & (r->places.cap - 1);
-	while ((i = lookup_next(&r->places, hash, &at)) >= 0) {
-		if (same_place(&r->out->places.v[i], p))
+	at = hash & (r->footprints.cap - 1);
+	while ((i = lookup_next(&r->footprints, hash, &at)) >= 0) {
+		if (same_footprint(&r->out->footprints.v[i], p))
 			return i;
-		at = (at + 1) & (r->places.cap - 1);
+		at = (at + 1) & (r->footprints.cap - 1);
 	}
-	if (add_place(r, p, esize))
+	if (add_footprint(r, p, esize))
 		return -1;
-	lookup_put(&r->places, hash, at, (int32_t)r->out->places.n - 1);
-	return (int32_t)r->out->places.n - 1;
+	lookup_put(&r->footprints, hash, at, (int32_t)r->out->footprints.n - 1);
+	return (int32_t)r->out->footprints.n - 1;
 }
 
-static void box_of(const struct access *a, struct replay_place *p)
+static void box_of(const struct access *a, struct replay_footprint *p)
 {
 	p->boxed = 1;
 	p->kind = a->ptr->kind;
@@ -187,7 +187,7 @@ static void box_of(const struct access *a, struct replay_place *p)
 }
 
 /* Offsets from the first lane that is on; -1: they are too far apart. */
-static int lanes_of(struct replay_record *r, const struct access *a, struct replay_place *p, int64_t *first)
+static int lanes_of(struct replay_record *r, const struct access *a, struct replay_footprint *p, int64_t *first)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
 	const struct mval *ptr = a->ptr;
@@ -216,7 +216,7 @@ static void give_up(struct machine *m)
 }
 
 /* One address for all lanes, and all of them on, as the last time. */
-static int is_as_before(const struct replay_place *p, const struct access *a)
+static int is_as_before(const struct replay_footprint *p, const struct access *a)
 {
 	return a->boxed && a->ptr->kind == MVAL_UNIFORM && a->active == a->ptr->n && p->boxed &&
 		p->kind == MVAL_UNIFORM && p->active == a->active &&
@@ -227,13 +227,13 @@ void replay_record_access(const struct access *a)
 {
 	struct replay_record *r = a->m->record;
 	struct replay_event *ev = &r->out->events.v[r->out->events.n - 1];
-	struct replay_place p;
+	struct replay_footprint p;
 	int64_t first = a->ptr->u.i;
-	int32_t *last = &r->last_place[ev->pc];
+	int32_t *last = &r->last_footprint[ev->pc];
 
 	if (ev->what >= 0)
 		return;
-	if (*last >= 0 && is_as_before(&r->out->places.v[*last], a)) {
+	if (*last >= 0 && is_as_before(&r->out->footprints.v[*last], a)) {
 		ev->what = *last;
 		ev->base = first - (int64_t)(uintptr_t)a->al->base;
 		return;
@@ -249,8 +249,8 @@ void replay_record_access(const struct access *a)
 		give_up(a->m);
 		return;
 	}
-	if (*last < 0 || !same_place(&r->out->places.v[*last], &p))
-		*last = find_place(r, &p, a->esize);
+	if (*last < 0 || !same_footprint(&r->out->footprints.v[*last], &p))
+		*last = find_footprint(r, &p, a->esize);
 	ev->what = *last;
 	ev->base = a->active ? first - (int64_t)(uintptr_t)a->al->base : 0;
 	if (*last < 0)
@@ -391,11 +391,11 @@ static int32_t *none(size_t n)
 static void release(struct replay_record *r)
 {
 	mem_free(r->ends);
-	mem_free(r->last_place);
+	mem_free(r->last_footprint);
 	mem_free(r->last_value);
 	mem_free(r->held);
 	mem_free(r->offsets);
-	mem_free(r->places.v);
+	mem_free(r->footprints.v);
 	mem_free(r->values.v);
 	mem_free(r);
 }
@@ -415,13 +415,13 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	r->n_regs = of->code->n_regs;
 	r->id = -1;
 	r->ends = mem_array((size_t)decoded->funcs[0].n + 1, sizeof *r->ends);
-	r->last_place = none((size_t)decoded->funcs[0].n);
+	r->last_footprint = none((size_t)decoded->funcs[0].n);
 	r->last_value = none((size_t)r->n_regs);
 	r->held = none((size_t)r->n_regs);
 	r->offsets = none((size_t)decoded->max_lanes);
 	r->out = of;
 	of->programs = mem_array((size_t)programs, sizeof *of->programs);
-	if (r->ends && r->last_place && r->last_value && r->held && r->offsets && of->programs)
+	if (r->ends && r->last_footprint && r->last_value && r->held && r->offsets && of->programs)
 		return r;
 	replay_empty(of);
 	release(r);

@@ -20,13 +20,13 @@ struct replay_record {
 	struct replay_store *store;
 	struct replay *out;
 	const uint8_t *roles;
-	int32_t *last_place;            /* by instruction */
+	int32_t *last_footprint;            /* by instruction */
 	int32_t *last_value;            /* by register */
 	struct replay_ends *ends;       /* by instruction */
 	int32_t *held;                  /* value that a replay of this program has in a register by now, -1: none */
 	int32_t *offsets;               /* of the largest tile */
 	int n_regs;
-	struct lookup places, values;
+	struct lookup footprints, values;
 	size_t bytes;
 	int64_t id;
 	int failed;

@@ -44,7 +44,7 @@ static int find_loads(const struct replay_record *r, const struct replay_event *
 /* Lanes that are off must have one element, which is there in every program. */
 static int tile_is_good(struct machine *m, const struct tap *t)
 {
-	const struct replay_place *p = &m->record->out->places.v[t->at->what];
+	const struct replay_footprint *p = &m->record->out->footprints.v[t->at->what];
 	const struct mval *other = t->load->n_src > 2 ? mval_src(m, t->load, 2) : NULL;
 	struct mval *d = mval_dst(m, t->load, 0);
 	if (!p->rows || d->dt != DT_F32 || d->ptr)
@@ -55,7 +55,7 @@ static int tile_is_good(struct machine *m, const struct tap *t)
 
 static int scalar_is_good(struct machine *m, const struct tap *t)
 {
-	const struct replay_place *p = &m->record->out->places.v[t->weight_at->what];
+	const struct replay_footprint *p = &m->record->out->footprints.v[t->weight_at->what];
 	return !m->code->regs[tile_dst(t->weight, 0)].ndim && t->weight->n_src == 1 && p->active == 1 &&
 		p->boxed && p->param >= 0;
 }

@@ -127,7 +127,7 @@ static void find_passed_on(const struct tile_func *f, uint8_t *out, uint8_t *wri
 	}
 }
 
-int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
+int replay_dependence(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
 		struct err *e)
 {
 	const struct tile_func *f = &c->funcs[0];
