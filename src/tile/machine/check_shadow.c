@@ -1,14 +1,21 @@
-/* Shadow memory: who touched each element last, and the races that follow from it. */
+/* Shadow memory: which program instance touched each element last, and the races that follow.
+ *
+ * The rules see one element at a time, in the order of the instances: 0, 1, 2, ... Instance 6
+ * stores c_ptr[488] and finds that instance 0 stored it: a race, whatever a GPU would do today.
+ * Rows of neighbours without any conflict take the short way (check_row.h).
+ *
+ * This file does not see values; the caller says whether a store repeats the bytes in memory. */
 #include "tile/machine/check.h"
 
 #include <stdio.h>
 
-/* The number in a cell, 0 if it is of an earlier run. */
+/* The number in a cell, or 0 if an earlier run left it. */
 static uint32_t current(const struct machine *m, uint32_t id)
 {
 	return (id & ~SHADOW_FLAG) > m->check->base ? id : 0;
 }
 
+/* The instance that a number stands for. */
 static int64_t program_of(const struct machine *m, uint32_t id)
 {
 	return (int64_t)((id & ~SHADOW_FLAG) - m->check->base) - 1;
@@ -16,14 +23,22 @@ static int64_t program_of(const struct machine *m, uint32_t id)
 
 /* --- order by atomics --------------------------------------------------------------------- */
 
+/* How many scalar atomics this instance has done so far. An atomic orders only the accesses
+ * before it. */
 static uint32_t epoch(const struct machine *m)
 {
 	return m->check->sync ? (uint32_t)m->check->sync[m->linear].done.n : 0;
 }
 
-/* Did `before` do an atomic after that epoch, one that publishes what it did until then, on an
- * address that this program has done one on since, one that sees it? The atomic is of one thread:
- * what another lane did (`mark`, NULL: not known) takes a barrier before it. */
+/* Nonzero if atomics order an access of instance `before` ahead of this instance. `before` must
+ * have done a release atomic after the access (`since` counts its atomics at that time), and this
+ * instance an acquire atomic on the same address.
+ *
+ * Example: instance 0 stores partial[0], then atomic_add(flag, 1, sem="release"). Instance 1 does
+ * atomic_add(flag, 0, sem="acquire") and may then load partial[0].
+ *
+ * The atomic is done by one thread. An access by another lane (`mark`, NULL: not known) is
+ * ordered only if a barrier came between the access and the atomic. */
 static int ordered(const struct machine *m, uint32_t before, uint32_t since, const struct lane_mark *mark)
 {
 	const struct sync_log *a, *b;
@@ -45,14 +60,15 @@ static int ordered(const struct machine *m, uint32_t before, uint32_t since, con
 
 /* --- reports ------------------------------------------------------------------------- */
 
+/* One access to one element that the rules look at. */
 struct touch {
 	struct machine *m;
 	int32_t loc;
 	const struct allocation *al;
 	struct shadow *s;
-	uint32_t me;                /* this program's number */
-	uint16_t short_loc;
-	uint32_t lane;              /* who of it, for a struct lane_mark */
+	uint32_t me;                /* number of this instance */
+	uint16_t short_loc;         /* loc, or 0 if it does not fit 16 bits */
+	uint32_t lane;              /* lane of this instance, as in struct lane_mark */
 };
 
 static int ordered_write(const struct touch *t, uint32_t w, int64_t cell)
@@ -96,12 +112,14 @@ static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, c
 		"tl.debug_barrier() between", where, t->m->code->locs[t->loc].line, did, t->m->code->locs[other_loc].line);
 }
 
-/* The same program touched it since the last barrier, with another lane. */
+/* Nonzero if another lane of this instance touched the element since the last barrier. */
 static int meets(const struct touch *t, const struct lane_mark *k)
 {
 	return k->barrier == t->m->check->barrier && k->lane != t->lane;
 }
 
+/* A lane loads: it must not meet a store of another lane. A scalar (lane mark 0) that was stored
+ * since the last barrier is stale: the storing thread knows it, the others may not. */
 static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
@@ -122,6 +140,8 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 	return 0;
 }
 
+/* A lane stores: it must meet neither a store nor a load of another lane. The same bytes again do
+ * no harm. */
 static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
 {
 	struct shadow *s = t->s;
@@ -137,6 +157,7 @@ static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int sam
 
 /* --- the rules ------------------------------------------------------------------------- */
 
+/* Makes this instance the last writer. `flag` is SHADOW_FLAG for an atomic. */
 static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
 {
 	t->s->writer[cell] = t->me | flag;
@@ -145,8 +166,8 @@ static void note_write(const struct touch *t, int64_t cell, uint32_t flag)
 		t->s->wepoch[cell] = epoch(t->m);
 }
 
-/* Loads what another program stored. If that one had loaded it before storing, both add to
- * it, and the fault is the store. */
+/* An instance loads what another instance stored: a race. If the storing instance had also loaded
+ * the element, both add to it, and the fault is that store: a lost update. */
 static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 {
 	struct shadow *s = t->s;
@@ -166,6 +187,8 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	return 0;
 }
 
+/* An instance stores what another instance stored or loaded. Storing the same bytes again is
+ * benign. */
 static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
 {
 	struct shadow *s = t->s;
@@ -189,7 +212,7 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 	return 0;
 }
 
-/* An atomic of the program's own scope is an ordinary load and store to every other program. */
+/* An atomic of scope "cta" is an ordinary load and store as other instances see it. */
 static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int scope)
 {
 	struct shadow *s = t->s;
@@ -200,7 +223,7 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 			flag ? "stores without an atomic, or with one of scope \"cta\"," : "changes outside this atomic's scope \"cta\"");
 	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell))
 		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], "loads without an atomic");
-	/* Atomics of several lanes keep each other's sums; what was stored before them is another matter. */
+	/* Atomics of several lanes do not disturb each other, but a plain store of another lane does. */
 	if (!(s->writer[cell] & SHADOW_FLAG) && lanes_write(t, cell, off, 0))
 		return -1;
 	if (s->wlane)
@@ -211,7 +234,8 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 
 /* --- entry points ------------------------------------------------------------------------- */
 
-/* Whoever writes was seen to do so before the run (resource_touched). */
+/* resource_touched found all stores of the kernel before the run. A store it did not find has no
+ * shadow. */
 static int unforeseen(const struct touch *t)
 {
 	return diag_set(t->m->fault, REASON_internal, 0, 0,
@@ -230,19 +254,21 @@ static struct touch touch_of(const struct access *a, const struct allocation *al
 	};
 }
 
-/* A granule may be smaller than the element (one storage under two dtypes). */
+/* Cells of one element. A granule may be smaller than the element: one storage under two dtypes. */
 static int cells_in(const struct touch *t, int esize)
 {
 	return MAX(1, esize / t->s->granule);
 }
 
+/* Lane marks of n neighbouring lanes. */
 static void mark_row(struct lane_mark *k, uint32_t lane, uint32_t barrier, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		k[i] = (struct lane_mark){ .lane = lane + (uint32_t)i, .barrier = barrier };
 }
 
-/* Whole rows at once where the elements lie side by side and no order is kept. */
+/* Checks a whole row at once where its elements are neighbours and no atomics are counted.
+ * Returns 0 if the row needs a look at each element. */
 static int whole_row(const struct touch *t, int64_t off, const struct access_row *r, int esize, int write)
 {
 	struct shadow *s = t->s;

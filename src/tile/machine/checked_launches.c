@@ -1,9 +1,9 @@
-/* Which launches were checked: see vetted.h. */
+/* The set of launches that went through a checked run: see checked_launches.h. */
 #include "tile/machine/checked_launches.h"
 
 #include "base/hash.h"
 
-/* A host that launches without end is not to fill the memory. */
+/* A host that launches without end must not fill the memory: 65536 marks are 1 MiB at most. */
 enum { VETTED_MOST = 1 << 16 };
 
 void vetted_release(struct vetted *s)
@@ -12,6 +12,7 @@ void vetted_release(struct vetted *s)
 	*s = (struct vetted){ .n = 0 };
 }
 
+/* Hashes what an instruction does. Its source line does not count. */
 static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 {
 	struct { int64_t op, n, text, imm; double fimm; int64_t attr[TILE_ATTRS]; } head = {
@@ -42,6 +43,7 @@ uint64_t vetted_code(const struct tile_code *c)
 	return mark;
 }
 
+/* 0 marks a free entry of the table, so a hash of 0 becomes 1. */
 uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
 {
 	uint64_t mark = hash_xxh64(&num_warps, sizeof num_warps, l->code->decoded->mark);
@@ -54,7 +56,7 @@ uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
 	return mark ? mark : 1;
 }
 
-/* Where a mark is, or belongs. */
+/* Index of the entry that holds the mark, or of the free entry where it belongs. */
 static size_t find(const struct vetted *s, uint64_t mark)
 {
 	size_t at = mark & (s->cap - 1);
