@@ -57,7 +57,8 @@ static int note_lane(struct access *a, struct seen *table, size_t mask, const ch
 	if (!memcmp(table[at].value, value, (size_t)a->esize))
 		return 0;
 	access_where(al, addr - al->base, where, sizeof where);
-	return fault_at(a->m, a->in->loc, REASON_race, "two lanes of one store write different values to %s", where);
+	return fault_hint(a->m, a->in->loc, REASON_race, "a GPU keeps either of them",
+			  "two lanes of one store write different values to %s", where);
 }
 
 int check_lanes(const struct access *opened, const char *value, int64_t vstep)

@@ -55,19 +55,22 @@ int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t l
 	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
 	const struct tile_loc *from = &m->code->locs[v->poison_at];
 	if (bits & POISON_STALE)
-		return fault_at(m, loc, REASON_race,
-				"race within a program: what one thread stored and line %d loads without a "
-				"tl.debug_barrier() "
-			"between decides %s", from->line, what);
+		return fault_hint(m, loc, REASON_race, "put tl.debug_barrier() between the store and the load",
+				  "race: one thread stores a scalar, all threads load it (line %d), and it decides %s",
+				  from->line, what);
 	if (bits & POISON_DIV)
-		return fault_at(m, v->poison_at, REASON_division_by_zero,
-				"integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
+		return fault_hint(m, v->poison_at, REASON_division_by_zero, "keep 0 out of the divisor",
+				  "the result of an integer division by zero decides %s (line %d)", what,
+				  m->code->locs[loc].line);
 	if (bits & POISON_WRAP)
-		return fault_at(m, v->poison_at, REASON_address_overflow,
-				"a 32-bit offset wraps around and decides %s (line %d); use int64",
-			what, m->code->locs[loc].line);
-	return fault_at(m, loc, REASON_uninitialised, "%s from line %d decides %s",
-		bits & POISON_MASKED ? "a lane masked off without `other`" : "memory that was never written", from->line, what);
+		return fault_hint(m, v->poison_at, REASON_address_overflow, "cast an operand to tl.int64",
+				  "a 32-bit offset wraps around and decides %s (line %d)", what,
+				  m->code->locs[loc].line);
+	if (bits & POISON_MASKED)
+		return fault_hint(m, loc, REASON_uninitialised, "pass other= to that load",
+				  "a lane that line %d masks off without `other` decides %s", from->line, what);
+	return fault_hint(m, loc, REASON_uninitialised, "does every element get a value?",
+			  "memory that was never written, loaded at line %d, decides %s", from->line, what);
 }
 
 /* --- what an elementwise operation does to poison --------------------------------------- */

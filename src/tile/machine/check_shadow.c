@@ -86,30 +86,84 @@ static int ordered_read(const struct touch *t, uint32_t r, int64_t cell)
 static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
 {
 	int64_t id = program_of(m, p);
-	snprintf(out, n, "(%lld, %lld, %lld)", (long long)(id % m->grid[0]), (long long)(id / m->grid[0] % m->grid[1]),
+	snprintf(out, n, "(%lld,%lld,%lld)", (long long)(id % m->grid[0]), (long long)(id / m->grid[0] % m->grid[1]),
 		(long long)(id / m->grid[0] / m->grid[1]));
 }
 
-static int report(const struct touch *t, int64_t off, enum reason r, int32_t loc, uint32_t other,
-		  int32_t other_loc, const char *did)
+/* What an instance does to an element, as a race report says it. */
+enum deed { LOADS, STORES, CHANGES, CHANGES_CTA };
+
+static const struct { const char *verb, *how; } deeds[] = {
+	[LOADS] = { .verb = "loads", .how = "" }, [STORES] = { .verb = "stores", .how = "" },
+	[CHANGES] = { .verb = "changes", .how = " with an atomic" },
+	[CHANGES_CTA] = { .verb = "changes", .how = " with an atomic of scope \"cta\"" },
+};
+
+/* Two unordered accesses to one element. */
+struct clash {
+	const struct touch *t;      /* the second access */
+	int64_t off;                /* byte offset of the element in its storage */
+	enum deed mine, theirs;     /* what this instance does, what the other one did */
+	uint32_t other;             /* number of the other instance */
+	int32_t other_loc;
+};
+
+/* Both instances do the same: "both store c_ptr[488] (line 37)", or "(lines 37 and 52)". */
+static int report_both(const struct clash *c, const char *where, const char *them, const char *me)
 {
-	char where[160], who[80];
-	access_where(t->al, off, where, sizeof where);
-	name_program(t->m, other, who, sizeof who);
-	return fault_at(t->m, loc, r, "%s: %s by line %d, which program %s %s at line %d",
-			r == REASON_lost_update ? "lost update" : "race",
-		where, t->m->code->locs[t->loc].line, who, did, t->m->code->locs[other_loc].line);
+	int first = c->t->m->code->locs[c->other_loc].line, second = c->t->m->code->locs[c->t->loc].line;
+
+	if (first == second)
+		return fault_text(c->t->m, c->t->loc, REASON_race, "race: program instances %s and %s both store %s "
+				  "(line %d); is a mask missing?", them, me, where, first);
+	return fault_text(c->t->m, c->t->loc, REASON_race, "race: program instances %s and %s both store %s "
+			  "(lines %d and %d); is a mask missing?", them, me, where, first, second);
 }
 
-/* --- lanes of one program ---------------------------------------------------------------- */
+static int report(const struct clash *c)
+{
+	const struct tile_loc *locs = c->t->m->code->locs;
+	char where[160], them[80], me[80];
+	int others;
 
-static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, const char *did)
+	access_where(c->t->al, c->off, where, sizeof where);
+	name_program(c->t->m, c->other, them, sizeof them);
+	name_program(c->t->m, c->t->me, me, sizeof me);
+	if (c->mine == STORES && c->theirs == STORES)
+		return report_both(c, where, them, me);
+	/* This instance read the element last and others before it, whose numbers are not kept. */
+	others = (c->other & ~SHADOW_FLAG) == c->t->me;
+	return fault_text(c->t->m, c->t->loc, REASON_race, "race: %sprogram instance%s%s %s %s%s (line %d) and %s %s "
+			  "it%s (line %d); nothing orders them", others ? "another " : "", others ? "" : " ",
+			  others ? "" : them, deeds[c->theirs].verb, where, deeds[c->theirs].how,
+			  locs[c->other_loc].line, me, deeds[c->mine].verb, deeds[c->mine].how,
+			  locs[c->t->loc].line);
+}
+
+/* The other instance loaded the element and stored it; this one loads it to do the same. */
+static int report_lost_update(const struct clash *c)
+{
+	const struct tile_loc *locs = c->t->m->code->locs;
+	char where[160], them[80], me[80];
+
+	access_where(c->t->al, c->off, where, sizeof where);
+	name_program(c->t->m, c->other, them, sizeof them);
+	name_program(c->t->m, c->t->me, me, sizeof me);
+	return fault_text(c->t->m, c->other_loc, REASON_lost_update, "lost update: program instances %s and %s both "
+			  "load %s (line %d) and store it back (line %d); use an atomic", them, me, where,
+			  locs[c->t->loc].line, locs[c->other_loc].line);
+}
+
+/* --- lanes of one instance ---------------------------------------------------------------- */
+
+static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, enum deed mine, enum deed theirs)
 {
 	char where[160];
 	access_where(t->al, off, where, sizeof where);
-	return fault_at(t->m, t->loc, REASON_race,
-			"race within a program: %s by line %d, which another lane %s at line %d without a "
-		"tl.debug_barrier() between", where, t->m->code->locs[t->loc].line, did, t->m->code->locs[other_loc].line);
+	return fault_hint(t->m, t->loc, REASON_race, "put tl.debug_barrier() between them",
+			  "race: one lane %s %s (line %d) and another lane %s it%s (line %d)",
+			  deeds[theirs].verb, where, t->m->code->locs[other_loc].line, deeds[mine].verb, deeds[mine].how,
+			  t->m->code->locs[t->loc].line);
 }
 
 /* Nonzero if another lane of this instance touched the element since the last barrier. */
@@ -131,7 +185,7 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 		return 0;
 	if ((s->writer[cell] & ~SHADOW_FLAG) == t->me) {
 		if (meets(t, &s->wlane[cell]))
-			return report_lanes(t, off, s->wloc[cell], "stores");
+			return report_lanes(t, off, s->wloc[cell], LOADS, STORES);
 		t->m->check->stale |= !t->lane && s->wlane[cell].barrier == now;
 	}
 	r = &s->rlane[cell];
@@ -142,15 +196,15 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 
 /* A lane stores: it must meet neither a store nor a load of another lane. The same bytes again do
  * no harm. */
-static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes)
+static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int same_bytes, enum deed mine)
 {
 	struct shadow *s = t->s;
 	if (!s->wlane)
 		return 0;
 	if (!same_bytes && (s->writer[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->wlane[cell]))
-		return report_lanes(t, off, s->wloc[cell], "stores");
+		return report_lanes(t, off, s->wloc[cell], mine, STORES);
 	if (!same_bytes && (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->rlane[cell]))
-		return report_lanes(t, off, s->rloc[cell], "loads");
+		return report_lanes(t, off, s->rloc[cell], mine, LOADS);
 	s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
 	return 0;
 }
@@ -173,10 +227,10 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
+		struct clash c = { .t = t, .off = off, .mine = LOADS, .theirs = w & SHADOW_FLAG ? CHANGES : STORES,
+				   .other = w, .other_loc = s->wloc[cell] };
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
-		return report(t, off, both ? REASON_lost_update : REASON_race, both ? s->wloc[cell] : t->loc,
-			      w, s->wloc[cell],
-			w & SHADOW_FLAG ? "changes atomically" : "stores");
+		return both ? report_lost_update(&c) : report(&c);
 	}
 	if (lanes_read(t, cell, off))
 		return -1;
@@ -193,20 +247,25 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
+	struct clash c = { .t = t, .off = off, .mine = STORES };
 	int others;
 
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
+		c.theirs = w & SHADOW_FLAG ? CHANGES : STORES;
+		c.other = w;
+		c.other_loc = s->wloc[cell];
 		if (!same_bytes || (w & SHADOW_FLAG))
-			return report(t, off, REASON_race, t->loc, w, s->wloc[cell], w & SHADOW_FLAG ?
-				      "changes atomically" : "stores");
+			return report(&c);
 		t->m->check->benign++;
 	}
 	others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
 	if (others && !same_bytes && !ordered_read(t, r, cell)) {
-		int mine = (r & ~SHADOW_FLAG) == t->me;     /* this program read it last, others before */
-		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], mine ? "and others load" : "loads");
+		c.theirs = LOADS;
+		c.other = r;
+		c.other_loc = s->rloc[cell];
+		return report(&c);
 	}
-	if (lanes_write(t, cell, off, same_bytes))
+	if (lanes_write(t, cell, off, same_bytes, STORES))
 		return -1;
 	note_write(t, cell, 0);
 	return 0;
@@ -218,13 +277,22 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	uint32_t flag = scope == TILE_SCOPE_CTA ? 0 : SHADOW_FLAG;
-	if (w && !(w & flag) && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell))
-		return report(t, off, REASON_race, t->loc, w, s->wloc[cell],
-			flag ? "stores without an atomic, or with one of scope \"cta\"," : "changes outside this atomic's scope \"cta\"");
-	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell))
-		return report(t, off, REASON_race, t->loc, r, s->rloc[cell], "loads without an atomic");
+	struct clash c = { .t = t, .off = off, .mine = flag ? CHANGES : CHANGES_CTA };
+
+	if (w && !(w & flag) && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
+		c.theirs = w & SHADOW_FLAG ? CHANGES : STORES;
+		c.other = w;
+		c.other_loc = s->wloc[cell];
+		return report(&c);
+	}
+	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell)) {
+		c.theirs = LOADS;
+		c.other = r;
+		c.other_loc = s->rloc[cell];
+		return report(&c);
+	}
 	/* Atomics of several lanes do not disturb each other, but a plain store of another lane does. */
-	if (!(s->writer[cell] & SHADOW_FLAG) && lanes_write(t, cell, off, 0))
+	if (!(s->writer[cell] & SHADOW_FLAG) && lanes_write(t, cell, off, 0, c.mine))
 		return -1;
 	if (s->wlane)
 		s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };

@@ -12,19 +12,19 @@ void access_where(const struct allocation *al, int64_t off, char *out, size_t n)
 {
 	int size = dtype_size(al->dt);
 	int64_t elem = (off - al->view) / size - ((off - al->view) % size < 0);
-	snprintf(out, n, "element %lld of '%.*s'", (long long)elem, STR_ARG(al->name));
+	snprintf(out, n, "%.*s[%lld]", STR_ARG(al->name), (long long)elem);
 }
 
 static int out_of_bounds(struct access *a, const struct allocation *al, int64_t addr)
 {
-	char where[160];
+	char where[160], hint[200];
 	int64_t off = (int64_t)((uint64_t)addr - (uint64_t)(uintptr_t)al->base);
-	int size;
+	int size = dtype_size(al->dt);
 
 	access_where(al, off, where, sizeof where);
-	size = dtype_size(al->dt);
-	return fault_at(a->m, a->in->loc, REASON_out_of_bounds, "%s out of bounds: %s, which has elements %lld to %lld",
-		a->verb, where, (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
+	snprintf(hint, sizeof hint, "%.*s has indices %lld to %lld; is a mask missing?", STR_ARG(al->name),
+		 (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
+	return fault_hint(a->m, a->in->loc, REASON_out_of_bounds, hint, "%s out of bounds: %s", a->verb, where);
 }
 
 static int inside(const struct allocation *al, int64_t lo, int64_t hi, int esize)
@@ -63,7 +63,13 @@ static int poison_checks(struct access *a)
 static int misaligned(struct access *a)
 {
 	return fault_at(a->m, a->in->loc, REASON_misaligned,
-			"%s at an address that is not a multiple of %d bytes", a->verb, a->esize);
+			"%s at an address that is not a multiple of its element's %d bytes", a->verb, a->esize);
+}
+
+static int bad_pointer(struct access *a)
+{
+	return fault_at(a->m, a->in->loc, REASON_bad_pointer,
+			"%s through a pointer that points into no tensor of the launch", a->verb);
 }
 
 /* The box of lanes that are on, its extent in memory, and whether that is all right. */
@@ -93,8 +99,7 @@ static int open_box(struct access *a)
 	if (!a->al)
 		a->al = find(a->m, min, a->esize);
 	if (!a->al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
-				"%s through a pointer into no tensor of the launch", a->verb);
+		return bad_pointer(a);
 	if (inside(a->al, min, max, a->esize))
 		return 0;
 	return out_of_bounds(a, a->al, inside(a->al, min, min, a->esize) ? max : min);
@@ -104,8 +109,7 @@ static int check_lane(struct access *a, int64_t addr)
 {
 	const struct allocation *al = a->al ? a->al : find(a->m, addr, a->esize);
 	if (!al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
-				"%s through a pointer into no tensor of the launch", a->verb);
+		return bad_pointer(a);
 	if (addr & (a->esize - 1))
 		return misaligned(a);
 	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);

@@ -51,7 +51,7 @@ int access_full(const struct access *a);
 /* Nonzero if every lane is on and they lie in memory as in a register. */
 int access_contiguous(const struct access *a);
 
-/* "element 7 of 'x'": where an address is, for reports. */
+/* Writes the element at byte `off` of an allocation as "x_ptr[7]", for messages. */
 void access_where(const struct allocation *al, int64_t off, char *out, size_t n);
 
 #endif

@@ -68,8 +68,8 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 	if (undef && undef[off]) {
 		char where[160];
 		access_where(r->al, off, where, sizeof where);
-		return fault_at(m, s->a.in->loc, REASON_uninitialised,
-				"atomic on memory that was never written: %s", where);
+		return fault_hint(m, s->a.in->loc, REASON_uninitialised, "start from torch.zeros",
+				  "atomic on %s, which was never written", where);
 	}
 	return check_atomic(&s->a, lane, r->al, off);
 }

@@ -24,7 +24,7 @@ int exec_assume(struct machine *m, const struct tile_insn *in, const struct deco
 	(void)p;
 	if (m->trust_hints || mval_src(m, in, 0)->u.raw[0])
 		return 0;
-	return fault_at(m, in->loc, REASON_false_hint, "tl.assume of a condition that is false");
+	return fault_at(m, in->loc, REASON_false_hint, "tl.assume is given a condition that is false");
 }
 
 static int64_t lane_int(const struct mval *v, int64_t i)
@@ -87,12 +87,11 @@ static int check_line(struct machine *m, const struct tile_insn *in, const struc
 	/* An address is another one in every run. */
 	if (l->v->ptr)
 		return fault_at(m, in->loc, REASON_false_hint,
-				"%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text),
-				(long long)n,
-			(long long)(l->at + bad * l->step));
-	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld",
-			STR_ARG(in->text), (long long)n,
-		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
+				"%.*s(..., %lld) is false for the address in lane %lld", STR_ARG(in->text),
+				(long long)n, (long long)(l->at + bad * l->step));
+	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is false: lane %lld holds %lld",
+			STR_ARG(in->text), (long long)n, (long long)(l->at + bad * l->step),
+			(long long)line_int(l, bad));
 }
 
 /* What neighbours along a dimension are apart, where one number says it. */

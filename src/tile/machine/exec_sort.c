@@ -97,7 +97,7 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	x = mval_dense(s);
 	for (int64_t i = 0; i < d->n; i++) {
 		if (index[i] < 0 || index[i] >= len)
-			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld",
+			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld is outside 0 to %lld",
 					(long long)index[i], (long long)len - 1);
 		index[i] = (i / (inner * dlen) * len + index[i]) * inner + i % inner;
 	}

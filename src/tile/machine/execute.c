@@ -277,7 +277,7 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 	*n = 1;
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] < 0)
-			return err_set(e, ERR_RANGE, "a grid of %lld programs", (long long)l->grid[i]);
+			return err_set(e, ERR_RANGE, "the grid has %lld program instances", (long long)l->grid[i]);
 	for (int i = 0; i < 3; i++)
 		if (!l->grid[i]) {
 			*n = 0;
@@ -286,9 +286,9 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 	for (int i = 0; i < 3; i++)
 		if (ck_mul64(*n, l->grid[i], n) || *n > most) {
 			diag_set(d, REASON_kernel_timeout, l->line, l->col,
-				 "a grid of %lld x %lld x %lld programs is more than the kernel's limit of "
-				 "%lld operations",
-				(long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2], (long long)most);
+				 "a grid of %lld x %lld x %lld program instances exceeds the kernel's limit of "
+				 "%lld operations", (long long)l->grid[0], (long long)l->grid[1],
+				 (long long)l->grid[2], (long long)most);
 			return 1;
 		}
 	return 0;

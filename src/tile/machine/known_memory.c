@@ -34,7 +34,7 @@ static int each_range(const struct access *a, range_fn *fn)
 	while (access_next(&again, &r))
 		if (row_ranges(a, &r, fn))
 			return fault_at(a->m, a->in->loc, REASON_kernel_timeout,
-					"one program touches more memory than is looked at here");
+					"a run of sampled instances touches more memory than it may hold");
 	return 0;
 }
 

@@ -194,20 +194,58 @@ void mval_copy(struct mval *dst, struct mval *src)
 
 /* --- faults ------------------------------------------------------------------------- */
 
+static int set_fault(struct machine *m, int32_t loc, enum reason r, const char *text)
+{
+	const struct tile_loc *l = &m->code->locs[loc];
+
+	diag_set(m->fault, r, l->line, l->col, "%s", text);
+	snprintf(m->fault->kernel, sizeof m->fault->kernel, "%.*s", STR_ARG(m->code->name));
+	return -1;
+}
+
+/* Room for "in program instance (...)" and a hint behind a text of TEXT_MOST bytes. */
+enum { TEXT_MOST = 400, MESSAGE_MOST = 600 };
+
+static int fault_in_instance(struct machine *m, int32_t loc, enum reason r, const char *text, const char *hint)
+{
+	char message[MESSAGE_MOST];
+
+	snprintf(message, sizeof message, "%s in program instance (%lld,%lld,%lld)%s%s", text, (long long)m->pid[0],
+		 (long long)m->pid[1], (long long)m->pid[2], hint ? "; " : "", hint ? hint : "");
+	return set_fault(m, loc, r, message);
+}
+
 int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
 {
-	char text[512];
+	char text[TEXT_MOST];
 	va_list ap;
-	const struct tile_loc *l;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	l = &m->code->locs[loc];
-	diag_set(m->fault, r, l->line, l->col, "%s, in program (%lld, %lld, %lld)", text,
-		(long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2]);
-	snprintf(m->fault->kernel, sizeof m->fault->kernel, "%.*s", STR_ARG(m->code->name));
-	return -1;
+	return fault_in_instance(m, loc, r, text, NULL);
+}
+
+int fault_hint(struct machine *m, int32_t loc, enum reason r, const char *hint, const char *fmt, ...)
+{
+	char text[TEXT_MOST];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fault_in_instance(m, loc, r, text, hint);
+}
+
+int fault_text(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
+{
+	char text[MESSAGE_MOST];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return set_fault(m, loc, r, text);
 }
 
 /* --- the loop ----------------------------------------------------------------------- */
@@ -225,7 +263,8 @@ static int refuel(struct machine *m, const struct tile_insn *in)
 	want = FUEL_CHUNK - m->fuel;
 	left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
 	if (left < -want)
-		return fault_at(m, in->loc, REASON_kernel_timeout, "the kernel used up its fuel; does a loop end?");
+		return fault_hint(m, in->loc, REASON_kernel_timeout, "does a loop never end?",
+				  "the kernel exceeded its limit of operations");
 	m->fuel += want;
 	return 0;
 }

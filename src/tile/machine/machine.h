@@ -171,9 +171,13 @@ int mval_range(struct mval *v, int64_t *lo, int64_t *hi);
 /* dst = src of the same type, lanes included. Poison is the caller's business. */
 void mval_copy(struct mval *dst, struct mval *src);
 
-/* Fills m->fault with the reason, the kernel, the line of `loc` and the program instance. Returns
- * -1. */
+/* Fills m->fault with the reason, the kernel, the line of `loc` and the program instance, and
+ * returns -1. The text becomes "TEXT in program instance (6,0,0)", followed by "; HINT" where
+ * fault_hint is given one. A hint says what to do: "is a mask missing?". fault_text takes the
+ * text as it is, for messages that name the instances themselves. */
 int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...) PRINTF_LIKE(4, 5);
+int fault_hint(struct machine *m, int32_t loc, enum reason r, const char *hint, const char *fmt, ...) PRINTF_LIKE(5, 6);
+int fault_text(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 /* --- poison, checked mode only (check_poison.c) --------------------------------------- */
 /* Spreads v->poison over v->pmap if it is not per lane yet. Returns 0, or -1 when out of memory. */
