@@ -1,4 +1,4 @@
-/* Chooses the micro-kernels for this CPU; shapes of dot_scaled. */
+/* Picks the micro-kernels for this CPU, and checks the shapes of dot_scaled. */
 #include "tile/machine/dot.h"
 
 #include "base/cpu.h"
@@ -34,6 +34,9 @@ void dot_split_bf16(float *hi, float *mid, float *lo, const float *x, size_t n)
 	SIMD_PICK(tile_split_bf16)(hi, mid, lo, x, n);
 }
 
+/* Formats of 4 bits (e2m1) pack two elements into a byte, along K (attr 3 and 4 set) or along the
+ * other dimension. A of [64, 16] bytes packed along K is a matrix of 64 x 32. Scales follow the
+ * accumulator as sources 3 and 4; attr[2] says which of them exist. */
 int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out)
 {
 	struct tile_type a = code->regs[tile_src(in, 0)], b = code->regs[tile_src(in, 1)],
