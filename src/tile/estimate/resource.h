@@ -10,6 +10,7 @@
 
 #include "tile/estimate/gpu.h"
 #include "tile/code/ir.h"
+#include "tile/code/touched.h"
 #include "tile/tile.h"
 
 struct resources {
@@ -30,12 +31,5 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 /* Does it compare integers, but for those that end its loops? */
 int resource_tests(const struct tile_code *code);
 int resource_left_out(const struct diag *d);
-
-/* Which launch arguments a run may write and read through: bit i of words[i / 64], all of them where
- * a pointer is loaded or made of an integer. A tensor that no launch writes was never computed.
- * `again`: more than one instruction writes it, or one in a loop. */
-enum { TOUCHED_MOST = 128 };
-struct touched { uint64_t written[2], read[2], again[2]; };
-int resource_touched(const struct tile_code *code, struct touched *out, struct err *e);
 
 #endif

@@ -7,7 +7,7 @@
  * counts as "nobody", so that the pool need not be cleared between runs. */
 #include "tile/machine/check.h"
 
-#include "tile/estimate/resource.h"
+#include "tile/code/touched.h"
 
 /* Parameters that view the same storage share one shadow. */
 static int shadow_of(struct checker *c, const struct storage *st)

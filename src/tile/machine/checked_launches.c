@@ -4,12 +4,12 @@
 #include "base/hash.h"
 
 /* A host that launches without end must not fill the memory: 65536 marks are 1 MiB at most. */
-enum { VETTED_MOST = 1 << 16 };
+enum { CHECKED_MOST = 1 << 16 };
 
-void vetted_release(struct vetted *s)
+void checked_launches_release(struct checked_launches *s)
 {
 	mem_free(s->v);
-	*s = (struct vetted){ .n = 0 };
+	*s = (struct checked_launches){ .n = 0 };
 }
 
 /* Hashes what an instruction does. Its source line does not count. */
@@ -26,7 +26,7 @@ static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 	return in->text.n ? hash_xxh64(in->text.p, in->text.n, mark) : mark;
 }
 
-uint64_t vetted_code(const struct tile_code *c)
+uint64_t checked_code_hash(const struct tile_code *c)
 {
 	uint64_t mark = 0;
 	for (int i = 0; i < c->n_params; i++)
@@ -44,7 +44,7 @@ uint64_t vetted_code(const struct tile_code *c)
 }
 
 /* 0 marks a free entry of the table, so a hash of 0 becomes 1. */
-uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
+uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps)
 {
 	uint64_t mark = hash_xxh64(&num_warps, sizeof num_warps, l->code->decoded->mark);
 	mark = hash_xxh64(l->grid, 3 * sizeof *l->grid, mark);
@@ -57,7 +57,7 @@ uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
 }
 
 /* Index of the entry that holds the mark, or of the free entry where it belongs. */
-static size_t find(const struct vetted *s, uint64_t mark)
+static size_t find(const struct checked_launches *s, uint64_t mark)
 {
 	size_t at = mark & (s->cap - 1);
 	while (s->v[at] && s->v[at] != mark)
@@ -65,14 +65,14 @@ static size_t find(const struct vetted *s, uint64_t mark)
 	return at;
 }
 
-int vetted_has(const struct vetted *s, uint64_t mark)
+int checked_launches_has(const struct checked_launches *s, uint64_t mark)
 {
 	return s->cap && s->v[find(s, mark)] == mark;
 }
 
-static int grow(struct vetted *s)
+static int grow(struct checked_launches *s)
 {
-	struct vetted bigger = { .n = s->n, .cap = s->cap ? 2 * s->cap : 64 };
+	struct checked_launches bigger = { .n = s->n, .cap = s->cap ? 2 * s->cap : 64 };
 	bigger.v = mem_zalloc(bigger.cap * sizeof *bigger.v);
 	if (!bigger.v)
 		return -1;
@@ -84,10 +84,10 @@ static int grow(struct vetted *s)
 	return 0;
 }
 
-void vetted_add(struct vetted *s, uint64_t mark)
+void checked_launches_add(struct checked_launches *s, uint64_t mark)
 {
 	size_t at;
-	if (s->n >= VETTED_MOST || (2 * (s->n + 1) > s->cap && grow(s)))
+	if (s->n >= CHECKED_MOST || (2 * (s->n + 1) > s->cap && grow(s)))
 		return;
 	at = find(s, mark);
 	s->n += !s->v[at];

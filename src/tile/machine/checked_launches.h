@@ -12,21 +12,21 @@
 #include "tile/machine/replay.h"
 
 /* A set of 64-bit marks with open addressing. An entry of 0 is free. */
-struct vetted {
+struct checked_launches {
 	uint64_t *v;
 	size_t n, cap;
 };
-void vetted_release(struct vetted *s);
+void checked_launches_release(struct checked_launches *s);
 
 /* Hash of the code. Equal code has an equal mark. */
-uint64_t vetted_code(const struct tile_code *c);
+uint64_t checked_code_hash(const struct tile_code *c);
 
 /* Hash of code, grid, warps, scalar arguments, and tensors without contents and addresses. Never
  * 0. */
-uint64_t vetted_launch(const struct replay_launch *l, int num_warps);
+uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps);
 
-int vetted_has(const struct vetted *s, uint64_t mark);
+int checked_launches_has(const struct checked_launches *s, uint64_t mark);
 /* Adds a mark. When out of memory or full, it drops the mark, and the launch is checked again. */
-void vetted_add(struct vetted *s, uint64_t mark);
+void checked_launches_add(struct checked_launches *s, uint64_t mark);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include "tile/machine/decode_role.h"
 #include "tile/machine/decode_slot.h"
-#include "tile/machine/dot.h"
 #include "tile/machine/machine.h"
 #include "tile/machine/math_table.h"
 #include "tile/machine/replay.h"
 #include "tile/machine/checked_launches.h"
+#include "tile/code/dot_scaled.h"
 #include "tile/code/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -472,7 +472,7 @@ static int decode_code(struct tile_code *c, struct err *e)
 	for (int f = 0; f < c->n_funcs; f++)
 		if (decode_func(c, decoded, f, e))
 			return -1;
-	decoded->mark = vetted_code(c);
+	decoded->mark = checked_code_hash(c);
 	set_watch(c, decoded->funcs[0].v, addr);
 	size_calls(c, decoded);
 	find_divergent(c, decoded);
@@ -484,7 +484,7 @@ static int decode_code(struct tile_code *c, struct err *e)
 }
 
 /* Decoding works on unrolled loops; the code keeps its own functions for printing and analysis. */
-int tile_plan_make(struct tile_code *c, struct err *e)
+int tile_decode(struct tile_code *c, struct err *e)
 {
 	struct tile_func *own = c->funcs;
 	int rc = tile_unroll(c, e) || decode_code(c, e) ? -1 : 0;

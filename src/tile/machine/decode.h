@@ -75,6 +75,6 @@ struct tile_decoded {
 };
 
 /* Decodes verified code and sets code->decoded. Returns 0, or -1 and *e. */
-int tile_plan_make(struct tile_code *code, struct err *e);
+int tile_decode(struct tile_code *code, struct err *e);
 
 #endif

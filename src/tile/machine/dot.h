@@ -2,7 +2,8 @@
 #ifndef TILE_MACHINE_DOT_H
 #define TILE_MACHINE_DOT_H
 
-#include "tile/code/ir.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* C[M,N] += A[M,K] B[K,N]. Each element of C is one chain of fused multiply-adds over k in order,
  * starting from C. So the result does not depend on the instruction set. */
@@ -16,14 +17,5 @@ void dot_split_tf32(float *hi, float *lo, const float *x, size_t n);
 /* Splits x into operands of 7 mantissa bits, ties to even: x is about hi + mid + lo. mid and lo
  * may be NULL. */
 void dot_split_bf16(float *hi, float *mid, float *lo, const float *x, size_t n);
-
-/* Shapes and scales of a dot_scaled, worked out from its operands. */
-struct dot_scaled {
-	int64_t M, N, K;
-	int a_scale, b_scale;           /* index of the source with the scales, -1: none */
-	int64_t a_group, b_group;       /* elements along K that share a scale */
-};
-/* Returns 0, or -1 if the shapes do not fit. `out` may be NULL. */
-int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out);
 
 #endif

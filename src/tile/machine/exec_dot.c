@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tile/code/dot_scaled.h"
 #include "tile/machine/dot.h"
 
 struct product {

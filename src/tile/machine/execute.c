@@ -364,9 +364,10 @@ static struct replay_launch launch_of(const struct grid_run *w)
 static int is_checked(const struct grid_run *w, const struct tile_runner *r, uint64_t *mark)
 {
 	struct replay_launch l = launch_of(w);
-	*mark = r->vetted && (w->o->mode == TILE_CHECKED || w->o->check_new) ? vetted_launch(&l, w->l->num_warps) : 0;
+	*mark = r->checked && (w->o->mode == TILE_CHECKED || w->o->check_new) ?
+		checked_launch_hash(&l, w->l->num_warps) : 0;
 	return w->o->mode == TILE_CHECKED ||
-		(*mark && (w->code->decoded->by_contents || !vetted_has(r->vetted, *mark)));
+		(*mark && (w->code->decoded->by_contents || !checked_launches_has(r->checked, *mark)));
 }
 
 /* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that
@@ -462,7 +463,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	if (!run_all(&w, pool, e))
 		rc = finish(&w, pool, cost, d);
 	if (!rc && mark && checked)
-		vetted_add(r->vetted, mark);
+		checked_launches_add(r->checked, mark);
 out:
 	if (w.record)
 		replay_record_free(w.record, NULL, 0);

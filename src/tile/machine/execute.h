@@ -18,12 +18,12 @@ struct shadow_pool {
 void shadow_pool_release(struct shadow_pool *p);
 
 struct replay_store;
-struct vetted;
+struct checked_launches;
 struct tile_runner {
 	struct pool *pool;              /* NULL: one thread */
 	struct shadow_pool *shadows;    /* NULL: made for the run and thrown away */
 	struct replay_store *replays;   /* records of launches, made and used (replay.h); NULL: none */
-	struct vetted *vetted;            /* launches that were checked; NULL: nobody asks */
+	struct checked_launches *checked;   /* launches that were checked; NULL: nobody asks */
 	/* where device_print goes, in program order (then on one thread); NULL: nowhere */
 	struct buf *prints;
 };

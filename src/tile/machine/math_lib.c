@@ -1,5 +1,5 @@
 /* libdevice names to operations, from math.def. */
-#include "tile/code/ir.h"
+#include "tile/machine/math_lib.h"
 
 enum { NONE_BEFORE = -1 };
 #define TOP_NONE NONE_BEFORE
