@@ -1,5 +1,8 @@
-/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against
- * the allocation before any is touched.
+/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against the
+ * tensor's memory before any byte is touched.
+ *
+ * There are four ways to open an access, by the form of the pointer: a line (one dimension, all
+ * lanes on), a box (AFFINE or UNIFORM pointer, short mask), NEAR counts, and dense addresses.
  *
  * Invariant: after access_open every row that access_next gives lies inside its allocation. */
 #include "tile/machine/exec_access.h"
@@ -8,6 +11,7 @@
 
 #include <stdio.h>
 
+/* Elements are counted from the parameter's element 0; an index may be negative or past the end. */
 void access_where(const struct allocation *al, int64_t off, char *out, size_t n)
 {
 	int size = dtype_size(al->dt);
@@ -27,12 +31,14 @@ static int out_of_bounds(struct access *a, const struct allocation *al, int64_t 
 	return fault_hint(a->m, a->in->loc, REASON_out_of_bounds, hint, "%s out of bounds: %s", a->verb, where);
 }
 
+/* Whether addresses lo to hi, each with esize bytes, lie in the tensor's storage. */
 static int inside(const struct allocation *al, int64_t lo, int64_t hi, int esize)
 {
 	int64_t base = (int64_t)(uintptr_t)al->base;
 	return lo >= base && hi - base <= (int64_t)al->bytes - esize;
 }
 
+/* The tensor that holds an address, for pointers whose parameter is not known. */
 static const struct allocation *find(const struct machine *m, int64_t addr, int esize)
 {
 	for (int i = 0; i < m->code->n_params; i++)
@@ -41,6 +47,7 @@ static const struct allocation *find(const struct machine *m, int64_t addr, int 
 	return NULL;
 }
 
+/* A mask must be clean in every lane, an address only in the lanes that are on. */
 static int poison_checks(struct access *a)
 {
 	struct mval *ptr = a->ptr, *mask = a->mask;
@@ -72,7 +79,8 @@ static int bad_pointer(struct access *a)
 			"%s through a pointer that points into no tensor of the launch", a->verb);
 }
 
-/* The box of lanes that are on, its extent in memory, and whether that is all right. */
+/* Finds the box of active lanes and checks its extent in memory at once. A pointer with byte
+ * strides { 400, 4 } and a box of rows 0 to 3 and columns 0 to 4 spans base to base + 1216. */
 static int open_box(struct access *a)
 {
 	const struct mval *ptr = a->ptr, *mask = a->mask;
@@ -105,6 +113,7 @@ static int open_box(struct access *a)
 	return out_of_bounds(a, a->al, inside(a->al, min, min, a->esize) ? max : min);
 }
 
+/* The checks of open_box for a single lane, with its own message. */
 static int check_lane(struct access *a, int64_t addr)
 {
 	const struct allocation *al = a->al ? a->al : find(a->m, addr, a->esize);
@@ -115,7 +124,8 @@ static int check_lane(struct access *a, int64_t addr)
 	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);
 }
 
-/* Where lanes are on, to the next multiple of eight: masks mostly end long before their tile. */
+/* Narrows [0, n) to the lanes that can be on, in steps of eight: masks mostly end long before
+ * their tile. 4096 lanes with 5 on at the start become [0, 8). */
 static void find_span(const unsigned char *on, int64_t n, int64_t *first, int64_t *stop)
 {
 	uint64_t eight;
@@ -132,6 +142,8 @@ static void find_span(const unsigned char *on, int64_t n, int64_t *first, int64_
 	}
 }
 
+/* Checks dense addresses all at once. Only if one may be outside, it looks lane by lane for the
+ * one to report. */
 static int open_lanes(struct access *a)
 {
 	const int64_t *addr = mval_dense(a->ptr);
@@ -152,12 +164,14 @@ static int open_lanes(struct access *a)
 	return 0;
 }
 
+/* Quotient rounded down, for positive b. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* A pointer whose lanes are numbers of 32 bits, all good. 0: it may be otherwise. */
+/* Checks a NEAR pointer by its 32-bit counts: they must lie between the counts of the tensor's
+ * first and last element. Returns 1 if all active lanes do, 0 if the general way has to look. */
 static int open_near(struct access *a)
 {
 	const struct mval *ptr = a->ptr;
@@ -172,7 +186,7 @@ static int open_near(struct access *a)
 	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
 	if (first > far || first < -far || a->al->bytes > (size_t)far)
 		return 0;
-	/* The numbers of the tensor's first and last element. */
+	/* Counts of the tensor's first and last element, relative to the pointer's base. */
 	lo = MAX(floor_div(first + a->esize - 1, a->esize), INT32_MIN);
 	hi = MIN(floor_div(first + (int64_t)a->al->bytes - a->esize, a->esize), INT32_MAX);
 	if (lo > hi)
@@ -188,8 +202,8 @@ static int open_near(struct access *a)
 	return !outside;
 }
 
-/* One dimension, every lane on, inside: what open_box would find, without its loops. 0: it may
- * be otherwise. */
+/* The common case of open_box without its loops: one dimension, every lane on, all inside.
+ * Returns 0 if the general way has to look. */
 static int open_line(struct access *a)
 {
 	const struct mval *ptr = a->ptr, *mask = a->mask;
@@ -211,6 +225,7 @@ static int open_line(struct access *a)
 	return 1;
 }
 
+/* Tries the cheap ways first. Checked mode always takes a way that reports poison. */
 static int open_access(struct access *a)
 {
 	int prov = a->ptr->prov;
@@ -234,6 +249,7 @@ static int open_access(struct access *a)
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
 
+/* A replay has checked the lanes when they were recorded and only looks them up. */
 int access_open(struct access *a)
 {
 	if (a->m->replay) {
@@ -266,6 +282,7 @@ int access_contiguous(const struct access *a)
 	return 1;
 }
 
+/* The next row of a box along the last dimension; `at` counts the other dimensions. */
 static int next_in_box(struct access *a, struct access_row *r)
 {
 	const struct mval *ptr = a->ptr;
@@ -294,7 +311,7 @@ static int next_in_box(struct access *a, struct access_row *r)
 	return 1;
 }
 
-/* Lanes side by side in memory are one row. */
+/* How many lanes from a->next on are on and side by side in memory; they form one row. */
 static int64_t row_from(const struct access *a, const unsigned char *on, const int64_t *addr)
 {
 	int64_t i = a->next + 1;
@@ -303,7 +320,7 @@ static int64_t row_from(const struct access *a, const unsigned char *on, const i
 	return i - a->next;
 }
 
-/* The same of a pointer that is NEAR, which open_near found to be in one tensor. */
+/* The next row of a NEAR pointer, which open_near found to lie in one tensor. */
 static int next_near(struct access *a, struct access_row *r)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;

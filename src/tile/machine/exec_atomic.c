@@ -1,9 +1,10 @@
-/* Atomics: lane after lane, in lane order. The machine runs programs with atomics one at a
- * time in program order, so that sums come out the same every time. */
+/* Atomics: one lane after another, in lane order. The machine runs instances with atomics one at
+ * a time in the order of the grid, so that sums have the same bits in every run. */
 #include "tile/machine/check.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/known_memory.h"
 
+/* Max and min take the operand if the old value is NaN. */
 static double rmw_float(enum tile_rmw k, double old, double x)
 {
 	switch (k) {
@@ -28,7 +29,8 @@ static int64_t rmw_int(enum tile_rmw k, int64_t old, int64_t x, int is_unsigned)
 	}
 }
 
-/* fp32 sums must round once, in fp32; narrower ones are exact in double before rounding. */
+/* fp32 sums must round once, in fp32. Sums of narrower floats are exact in double before
+ * rounding. */
 static void rmw(enum dtype dt, enum tile_rmw k, char *at, const char *x)
 {
 	if (dt == DT_F32 && k == TILE_RMW_ADD) {
@@ -48,13 +50,16 @@ static void rmw(enum dtype dt, enum tile_rmw k, char *at, const char *x)
 	}
 }
 
+/* One atomic under way. */
 struct swap {
 	struct access a;
-	struct mval *d;
-	struct mval *value, *compare;        /* compare NULL: read-modify-write */
+	struct mval *d;             /* result: the old values */
+	struct mval *value, *compare;        /* compare NULL: read-modify-write; else compare-and-swap */
 	int undef;
 };
 
+/* Checked mode: the operand must not be poison and the memory must have been written. A stale
+ * scalar may be the operand of a scalar atomic, since the same thread does both. */
 static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, int64_t off)
 {
 	struct machine *m = s->a.m;
@@ -74,6 +79,8 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 	return check_atomic(&s->a, lane, r->al, off);
 }
 
+/* One lane: the old value goes to `out`. The operand is copied first, because `out` may be its
+ * slot. */
 static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, char *at, char *out)
 {
 	struct machine *m = s->a.m;
@@ -102,13 +109,13 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	return 0;
 }
 
-/* Sums of fp32 are what most atomics are for. */
+/* Sums of fp32 are what most atomics are for; they have a loop of their own. */
 static int adds_floats(const struct swap *s)
 {
 	return !s->compare && s->d->dt == DT_F32 && s->a.in->attr[0] == TILE_RMW_ADD;
 }
 
-/* As swap_lane, for all lanes of a row and without its checks. */
+/* As swap_lane for all lanes of a row, without its checks. */
 static void add_row(struct swap *s, const struct access_row *r, char *out)
 {
 	int uniform = s->value->kind == MVAL_UNIFORM;
@@ -143,7 +150,7 @@ static int swap_row(struct swap *s, const struct access_row *r, char *out)
 	return 0;
 }
 
-/* What an atomic returns in lanes that are off is nobody's value. */
+/* The result of an atomic is undefined in lanes that are off. */
 static int mark_off(struct swap *s)
 {
 	struct access again = s->a;
@@ -160,6 +167,7 @@ static int mark_off(struct swap *s)
 	return 0;
 }
 
+/* Counts each active lane as a load, a store and an atomic. */
 static int run_swap(struct swap *s)
 {
 	struct access_row r;

@@ -18,6 +18,7 @@ int exec_assert(struct machine *m, const struct tile_insn *in, const struct deco
 	return 0;
 }
 
+/* One lane as Triton prints it: pointers and hex=True as 0x..., floats with six decimals. */
 static void print_lane(struct buf *out, const struct mval *v, const char *x, int hex)
 {
 	enum dtype dt = (enum dtype)v->dt;
@@ -35,9 +36,10 @@ static void print_lane(struct buf *out, const struct mval *v, const char *x, int
 	}
 }
 
+/* Bytes of output that a launch may print; the rest is dropped. */
 enum { PRINT_LIMIT = 1 << 20 };
 
-/* "pid (x, y, z) idx (i) prefix: value", a line per lane, as the GPU prints it. */
+/* Prints a line per lane: "pid (x, y, z) idx (i) prefix: value", as the GPU does. */
 int exec_print(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;

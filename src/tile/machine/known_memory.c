@@ -1,11 +1,12 @@
-/* What programs know of memory: see known.h. */
+/* What instances know of memory in a run of sampled instances: see known_memory.h. */
 #include "tile/machine/known_memory.h"
 
 #include "tensor/sparse.h"
 
-/* Called for a range of bytes of a hollow storage. Nonzero: no memory. */
+/* Called for a range of bytes of a sparse storage. Returns nonzero when out of memory. */
 typedef int range_fn(struct machine *m, struct storage *s, size_t lo, size_t hi);
 
+/* Calls fn for the bytes of a row: once if they are contiguous, else for each element. */
 static int row_ranges(const struct access *a, const struct access_row *r, range_fn *fn)
 {
 	struct storage *s = r->al->st;
@@ -24,6 +25,7 @@ static int row_ranges(const struct access *a, const struct access_row *r, range_
 	return 0;
 }
 
+/* Goes over all rows of an access with a copy of it, so that the caller can go over them again. */
 static int each_range(const struct access *a, range_fn *fn)
 {
 	struct access again = *a;
@@ -38,13 +40,14 @@ static int each_range(const struct access *a, range_fn *fn)
 	return 0;
 }
 
+/* Gives the range contents, so that it can be read or written. */
 static int touch(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	(void)m;
 	return sparse_touch(s, lo, hi);
 }
 
-/* As `touch`; m->guess is set where somebody does not know what he finds. */
+/* As `touch`; sets m->guess if the contents of the range are unknown. */
 static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	if (sparse_touch(s, lo, hi) || sparse_note_load(s, lo, hi))
@@ -53,6 +56,7 @@ static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 	return 0;
 }
 
+/* A store makes memory known unless the instance itself has read unknown memory. */
 static int mark(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	return sparse_mark(s, lo, hi, !m->unsure);
@@ -84,7 +88,8 @@ int known_store(const struct access *a)
 	return each_range(a, touch) || each_range(a, mark) ? -1 : 0;
 }
 
-/* Other programs would have added to it as well. */
+/* Atomics leave unknown memory behind: the instances that do not run would have added to it as
+ * well. */
 int known_swap(const struct access *a, enum dtype dt)
 {
 	if (each_range(a, touch) || each_range(a, mark_unknown))
