@@ -28,7 +28,6 @@ struct access {
 	int64_t active;             /* lanes that are on */
 	const struct allocation *al;        /* the tensor of all lanes, NULL: look each lane up */
 	const struct replay_footprint *footprint; /* in a replay: the recorded lanes; else NULL */
-	int64_t min, max;           /* byte addresses that were checked */
 };
 
 /* Sets what access_open needs; `mask` is the index of the mask among the sources. The rest of *a
