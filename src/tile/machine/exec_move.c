@@ -1,8 +1,12 @@
-/* Operations that move lanes: permute, broadcast, join, split, cat, flip, written over bytes. */
+/* Operations that move lanes: permute, broadcast, join, split, cat, flip.
+ *
+ * Each is a mover over bytes. run_move calls it once for the elements and, if there is poison,
+ * again for the poison maps with elements of one byte, so that poison moves exactly as its lanes. */
 #include "tile/machine/exec_move.h"
 
 enum { MOVE_SOURCES = 2 };
 
+/* The provenance of a result is known if all sources agree on it. */
 int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 {
 	const void *src[MOVE_SOURCES] = { NULL };
@@ -46,14 +50,14 @@ void move_same(struct machine *m, const struct tile_insn *in, int k, void *out, 
 	memcpy(out, src[0], (size_t)mval_dst(m, in, k)->n * (size_t)esize);
 }
 
-/* n elements, `step` elements apart in the source (0: all the same one). */
+/* Copies n elements that are `step` elements apart in the source; 0 repeats one element. */
 static void copy_strided(char *out, const char *src, int64_t step, int64_t n, int esize)
 {
 	if (step == 1) {
 		memcpy(out, src, (size_t)(n * esize));
 		return;
 	}
-	/* A value for a whole row is what most broadcasts ask for, and its loop is vectors. */
+	/* Most broadcasts repeat one value along a row: that loop stands alone, so that it vectorises. */
 #define STRIDED(T) \
 	do { \
 		T *o = (T *)out; \
@@ -72,7 +76,8 @@ static void copy_strided(char *out, const char *src, int64_t step, int64_t n, in
 #undef STRIDED
 }
 
-/* Every lane of d from a source with its own stride per dimension of d. */
+/* Fills the lanes of d from a source that has a stride for each dimension of d. A transposed [4,
+ * 8] source has the strides { 1, 8 }. */
 static void copy_by_stride(const struct mval *d, const int64_t *stride, char *out, const char *src, int esize)
 {
 	int32_t index[TILE_DIMS] = { 0 };
@@ -96,6 +101,7 @@ static void copy_by_stride(const struct mval *d, const int64_t *stride, char *ou
 	}
 }
 
+/* Strides of a contiguous tile, in elements. */
 static void row_major(const struct mval *v, int64_t *stride)
 {
 	int64_t n = 1;
@@ -105,6 +111,7 @@ static void row_major(const struct mval *v, int64_t *stride)
 	}
 }
 
+/* Dimension i of the result is dimension attr[i] of the source. */
 void move_permute(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
@@ -115,6 +122,7 @@ void move_permute(struct machine *m, const struct tile_insn *in, int k, void *ou
 	copy_by_stride(d, stride, out, src[0], esize);
 }
 
+/* A dimension of 1 that grows has the stride 0. */
 void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
@@ -130,6 +138,7 @@ void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *
 	copy_by_stride(d, stride, out, src[0], esize);
 }
 
+/* join: lanes of both sources alternate along a new last dimension of 2. */
 static void move_join(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		      int esize)
 {
@@ -143,13 +152,14 @@ static void move_join(struct machine *m, const struct tile_insn *in, int k, void
 	(void)k;
 }
 
+/* split: result k takes every second lane, from lane k on. */
 static void move_split(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		       int esize)
 {
 	copy_strided(out, (const char *)src[0] + k * esize, 2, mval_dst(m, in, k)->n, esize);
 }
 
-/* Products of the dimensions before, at and after an axis. */
+/* Products of the dimensions before and after an axis. */
 static void around_axis(const struct mval *v, int64_t axis, int64_t *outer, int64_t *inner)
 {
 	*outer = *inner = 1;
@@ -157,6 +167,7 @@ static void around_axis(const struct mval *v, int64_t axis, int64_t *outer, int6
 		*(i < axis ? outer : inner) *= i == axis ? 1 : v->shape[i];
 }
 
+/* cat along axis imm. */
 static void move_cat(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -175,6 +186,7 @@ static void move_cat(struct machine *m, const struct tile_insn *in, int k, void 
 	}
 }
 
+/* flip: the blocks along axis imm in reverse order. */
 static void move_flip(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		      int esize)
 {

@@ -1,5 +1,6 @@
-/* Reductions along rows of fp32. The number of partial results is fixed in the source, so the
- * order of additions does not depend on the width of the vectors. */
+/* Reductions along rows of fp32. The number of partial results is fixed in the source (64), so
+ * the order of additions does not depend on the width of the vectors: lane i goes into partial i
+ * % 64, and the partials are halved to one. */
 #include "base/cpu.h"
 #include "tile/machine/exec_reduce.h"
 

@@ -1,8 +1,9 @@
-/* sort, topk, gather, histogram: lanes that go where their values say. */
+/* sort, topk, gather, histogram: operations in which values decide where lanes go. Any poison in
+ * a source poisons the whole result. */
 #include "tile/machine/machine.h"
 #include "tile/machine/math_table.h"
 
-/* Merge sort of a row, ping-pong between x and tmp; NaN counts as greatest. */
+/* Merge sort of a row between x and tmp, stable. NaN counts as the greatest value. */
 #define SORT_ROW(name, T, LESS) \
 	static void name(void *row, void *room, int64_t n) \
 	{ \
@@ -30,7 +31,8 @@ SORT_ROW(sort_f64, double, LESS_FLOAT)
 SORT_ROW(sort_i64, int64_t, LESS_INT)
 SORT_ROW(sort_u64, uint64_t, LESS_INT)
 
-/* Sorts rows of `len` in place; narrow types went to a wider one that orders them alike. */
+/* Sorts rows of `len` elements in place. Narrow types were widened to a type that orders them
+ * alike. */
 static void sort_rows(char *x, char *room, int64_t rows, int64_t len, enum dtype wide, int descending)
 {
 	size_t size = (size_t)dtype_size(wide);
@@ -51,6 +53,7 @@ static void sort_rows(char *x, char *room, int64_t rows, int64_t len, enum dtype
 	}
 }
 
+/* Sorts along the last dimension; topk keeps the first `keep` elements of each row. */
 static int sort_to(struct machine *m, const struct tile_insn *in)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -82,6 +85,8 @@ int exec_topk(struct machine *m, const struct tile_insn *in, const struct decode
 	return sort_to(m, in);
 }
 
+/* result[..., i, ...] = source[..., index[..., i, ...], ...] along axis imm. The indices become
+ * positions in the whole tile first. */
 int exec_gather(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
@@ -107,6 +112,7 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
+/* Counts the values 0 to bins - 1; others are ignored. */
 int exec_histogram(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);

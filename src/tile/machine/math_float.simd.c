@@ -1,15 +1,17 @@
-/* Plain floating kernels: IEEE operations, comparisons, rounding to whole numbers. Exact by
- * definition, so every instruction set gives the same bits. */
+/* Plain floating-point kernels: IEEE operations, comparisons, rounding to whole numbers. These
+ * are exact by definition, so every instruction set gives the same bits. */
 #include <math.h>
 
 #include "tile/machine/math_fma.h"
 #include "tile/machine/math_kernel.h"
 
+/* max and min: NUM returns the number if one operand is NaN, PROP returns the NaN. */
 #define MAX_NUM(x, y) ((x) >= (y) || (y) != (y) ? (x) : (y))
 #define MIN_NUM(x, y) ((x) <= (y) || (y) != (y) ? (x) : (y))
 #define MAX_PROP(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 #define MIN_PROP(x, y) ((x) <= (y) || (x) != (x) ? (x) : (y))
 
+/* Rounds to the nearest whole number, ties away from zero. */
 static inline float half_away_f(float x)
 {
 	float t = truncf(x);
@@ -67,7 +69,8 @@ kernel_table SIMD_FN(tile_float_kernels) = {
 	ROW(SATURATE, sat), ROW(FMA, fma), ROW(CLAMP, clamp), ROW(CLAMP_NAN, clampp),
 };
 
-/* Row-wise copies by condition, the width of an element; o may be any operand but c. */
+/* o[i] = p[i] ? b[i] : c[i] by the width of an element. o may be any operand but p. u: bit 1 says
+ * b is one element, bit 2 says c is. */
 #define SELECT_KERNEL(name, T) \
 	static void name(KERNEL_ARGS) \
 	{ \

@@ -1,9 +1,10 @@
-/* libdevice names to operations, from math.def. */
+/* Finds the operation of a libdevice name, from math.def. */
 #include "tile/machine/math_lib.h"
 
 enum { NONE_BEFORE = -1 };
 #define TOP_NONE NONE_BEFORE
 
+/* One row of math.def. A name with several rows is tried in their order. */
 static const struct row {
 	const char *name, *overloads;
 	int op, rounding, before;
@@ -14,6 +15,7 @@ static const struct row {
 #undef LIBDEV
 };
 
+/* The letters of an overload: "fi:f" takes fp32 and int32 and gives fp32. */
 static enum dtype by_letter(char c)
 {
 	switch (c) {
@@ -28,7 +30,8 @@ static enum dtype by_letter(char c)
 	BUG("math.def: letter '%c'", c);
 }
 
-/* The k-th overload of a row: arguments, what the operation gives, what the caller sees. */
+/* The k-th overload of a row: its argument types, what the operation gives and what the caller
+ * sees. Returns the number of arguments, or -1 past the last overload. */
 static int overload(const struct row *w, int k, enum dtype args[4], enum dtype *gives, enum dtype *result)
 {
 	struct str rest = str_of(w->overloads);

@@ -1,6 +1,6 @@
-/* Functions that are rare enough for one lane at a time: everything of fp64 that is not a
- * machine instruction, and the special functions. fp32 is done in double and rounded once;
- * fp64 in long double where the double function of the C library is not good to 2 ulp. */
+/* Functions that are rare enough for one lane at a time: everything of fp64 that is not a machine
+ * instruction, and the special functions. fp32 is computed in double and rounded once. fp64 uses
+ * long double where the double function of the C library is not accurate to 2 ulp. */
 #include <fenv.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "tile/machine/math_special.h"
 #include "tile/machine/math_table.h"
 
-/* EXPR of x in T; the same text serves fp32 (x widened to double) and fp64. */
+/* EXPR of x for fp32 (x widened to double) and for fp64. */
 #define SLOW1(name, EXPR_F, EXPR_D) \
 	KERNEL1(name##_f, float, float, (float)(EXPR_F)) \
 	KERNEL1(name##_d, double, double, (double)(EXPR_D))
@@ -87,7 +87,7 @@ KERNEL1(hi32_k, int32_t, uint64_t, (int32_t)(uint32_t)(x >> 32))
 KERNEL1(lo32_k, int32_t, uint64_t, (int32_t)(uint32_t)x)
 KERNEL2(hilo_k, uint64_t, uint32_t, uint32_t, (uint64_t)x << 32 | y)
 
-/* Float in, an integer class or exponent out as i64; exec narrows it to the result's type. */
+/* Float in; an integer, a class or an exponent out as int64. exec_float_to_int narrows it. */
 #define TO_INT(name, EXPR) \
 	KERNEL1(name##_f, int64_t, float, EXPR) \
 	KERNEL1(name##_d, int64_t, double, EXPR)
@@ -122,7 +122,8 @@ kernel_table tile_slow_kernels = {
 
 /* --- directed rounding ---------------------------------------------------------------- */
 
-/* The volatile operands keep the operation between the two fesetround calls. */
+/* Directed rounding by the CPU's rounding mode. The volatile operands keep the operation between
+ * the two fesetround calls. */
 #define ROUNDED(name, T, MODE, EXPR) \
 	static void name(KERNEL_ARGS) \
 	{ \
@@ -152,6 +153,7 @@ ROUNDED_ALL(z, FE_TOWARDZERO)
 ROUNDED_ALL(m, FE_DOWNWARD)
 ROUNDED_ALL(p, FE_UPWARD)
 
+/* NULL for rounding to nearest and for operations without directed forms. */
 tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round r)
 {
 	static tile_kernel *const table[TILE_OPS][2][4] = {

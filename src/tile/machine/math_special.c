@@ -1,4 +1,5 @@
-/* Special functions in long double: see math_special.h. */
+/* Special functions in long double: see math_special.h. Each is accurate to well below an ulp of
+ * fp64, so that one rounding is left. */
 #include "tile/machine/math_special.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #define PI_L 3.14159265358979323846264338327950288L
 #define TWO_OVER_SQRT_PI 1.12837916709551257389615890312154517L
 
+/* x = q / 2 + r with |r| <= 1/4, so that sin(pi x) needs sin or cos of at most pi/4. */
 long double special_sinpi(long double x)
 {
 	long double q, r;
@@ -39,8 +41,8 @@ long double special_cospi(long double x)
 	return sinl(r);
 }
 
-/* Below 10 the product is fine; above, the continued fraction
- * sqrt(pi) erfcx(x) = 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))) converges fast. */
+/* Below 10 the product exp(x^2) erfc(x) is accurate. Above, the continued fraction sqrt(pi)
+ * erfcx(x) = 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))) converges fast. */
 long double special_erfcx(long double x)
 {
 	long double f;
@@ -53,7 +55,7 @@ long double special_erfcx(long double x)
 	return TWO_OVER_SQRT_PI / 2 / f;
 }
 
-/* Newton with the second-order term (Halley) on erfc(y) = x, 0 < x <= 1. */
+/* Newton with the second-order term (Halley) on erfc(y) = x, 0 < x <= 1; five steps suffice. */
 static long double solve_erfc(long double x)
 {
 	long double t = sqrtl(-2 * logl(x / 2));
@@ -86,7 +88,7 @@ long double special_erfinv(long double x)
 		return x * INFINITY;
 	if (fabsl(x) > 0.5L)
 		return copysignl(solve_erfc(1 - fabsl(x)), x);
-	/* Near 0 the residual must be taken from erf itself. */
+	/* Near 0 the residual must come from erf itself: 1 - erfc would cancel. */
 	y = x / TWO_OVER_SQRT_PI;
 	for (int i = 0; i < 6; i++) {
 		long double err = erfl(y) - x;
@@ -111,7 +113,7 @@ long double special_lgamma(long double x)
 	return lgammal_r(x, &sign);
 }
 
-/* All terms of the power series have one sign: it never cancels. */
+/* Power series of I0 and I1. All terms have one sign, so nothing cancels. */
 long double special_bessel_i(int order, long double x)
 {
 	long double q = x * x / 4;
@@ -132,6 +134,7 @@ long double special_norm(long double x, long double y, long double z, long doubl
 	return sqrtl(x * x + y * y + z * z + w * w);
 }
 
+/* rcp.approx.ftz.f64: only the upper 32 bits of the operand and the result count. */
 double special_rcp64h(double x)
 {
 	uint64_t b;

@@ -1,4 +1,4 @@
-/* The store of records, and doing one again. */
+/* The store of records, and repeating a record: see replay.h. */
 #include "tile/machine/replay.h"
 
 #include "tile/machine/exec_access.h"
@@ -35,9 +35,10 @@ void replay_store_release(struct replay_store *s)
 
 /* --- what a launch is known by ---------------------------------------------------------------- */
 
+/* Grid (3 numbers) and trust_hints; the parameters follow. */
 enum { KEY_HEAD = 4 };
 
-/* The first parameter with the same memory stands for it. */
+/* The first parameter with the same storage, so that aliasing is part of the key. */
 static int storage_of(const struct replay_launch *l, int i)
 {
 	int k = 0;
@@ -51,6 +52,8 @@ static size_t key_size(const struct replay_launch *l)
 	return KEY_HEAD + REPLAY_KEY_PARAM * (size_t)l->code->n_params;
 }
 
+/* A tensor adds its offset, size, dtype, storage and alignment to 64 bytes, not its address: a
+ * model that is built again has its tensors elsewhere. */
 void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_KEY_PARAM])
 {
 	const struct allocation *al = &l->allocs[i];
@@ -74,6 +77,7 @@ static void make_key(const struct replay_launch *l, int64_t *key)
 		replay_key_param(l, i, key + KEY_HEAD + REPLAY_KEY_PARAM * i);
 }
 
+/* Compares what two instructions do; their source lines may differ. */
 static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 {
 	return a->op == b->op && a->rounding == b->rounding && a->n_dst == b->n_dst && a->n_src == b->n_src &&
@@ -92,7 +96,7 @@ static int same_decoded(const struct decoded_code *a, const struct decoded_code 
 	return same;
 }
 
-/* One kernel is compiled again where the model is built anew. */
+/* A kernel is compiled again when the model is built again, so equal code counts as the same. */
 static int same_code(const struct tile_code *a, const struct tile_code *b)
 {
 	int same = a == b || (a->n_params == b->n_params && a->n_regs == b->n_regs && a->n_funcs == b->n_funcs);
@@ -123,7 +127,8 @@ static struct replay *replay_new(const struct replay_launch *l)
 	return r;
 }
 
-/* A host that launches without end is not to be slowed down by what it did before. */
+/* Launches that a store remembers. A host that launches without end must not be slowed down by
+ * the search through its earlier launches. */
 enum { MOST_KNOWN = 256 };
 
 struct replay *replay_find(struct replay_store *s, const struct replay_launch *l, int *met)
@@ -150,6 +155,8 @@ struct replay *replay_find(struct replay_store *s, const struct replay_launch *l
 
 /* --- doing it again --------------------------------------------------------------------------- */
 
+/* Gives a register a recorded value. Its lanes stay in the record: nobody writes to the lanes of
+ * a source. */
 static void give_value(struct mval *v, const struct replay_value *x)
 {
 	mval_renew(v);
@@ -163,18 +170,18 @@ static void give_value(struct mval *v, const struct replay_value *x)
 	}
 	if (!x->bytes)
 		return;
-	/* Nobody writes to the lanes of a source, whatever its type says. */
+	/* The cast drops const: operations only read the lanes of their sources. */
 	v->data = (void *)(uintptr_t)x->data;
 	v->written = 1;
 }
 
-/* Where a place begins, in this launch. */
+/* The address of a footprint's origin in this launch. */
 static char *beginning(const struct machine *m, const struct replay_event *ev)
 {
 	return m->allocs[m->replay->footprints.v[ev->what].param].base + ev->base;
 }
 
-/* sum += tile * scalar, rounded after each as the operations by themselves are. */
+/* sum += tile * scalar. The product and the sum round separately, as the two operations do. */
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
 	const struct replay_footprint *p = &m->replay->footprints.v[ev[0].what];
@@ -217,6 +224,7 @@ int replay_program(struct machine *m, int64_t id)
 	return 0;
 }
 
+/* Sets what access_open would have found, without any check. */
 void replay_open(struct access *a)
 {
 	const struct replay_event *ev = a->m->event;
@@ -238,6 +246,7 @@ void replay_open(struct access *a)
 	}
 }
 
+/* Elements of four bytes have vector loops; other sizes go lane by lane. */
 void replay_gather(const struct access *a, char *out)
 {
 	const struct replay_footprint *p = a->footprint;

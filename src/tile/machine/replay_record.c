@@ -1,16 +1,17 @@
-/* Keeps a record of a launch while the machine runs it, in either mode. Places and values are kept
- * once each: most programs differ in where a place begins, not in its lanes. Where memory ends or
- * the record grows too large it is given up, and the launch runs on. */
+/* Records a launch while the machine runs it, in either mode. Footprints and values are kept once
+ * each: instances mostly differ in where a footprint begins, not in its lanes. If memory runs out
+ * or the record grows too large, it is given up, and the launch runs on. */
 #include "base/hash.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/exec_lanes.h"
 #include "tile/machine/replay_record.h"
 
-/* Of a launch, and of all launches of a store. */
+/* Limits of one launch and of all launches of a store. */
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 48 << 20 };
 
 /* --- items that are kept once ---------------------------------------------------------------- */
 
+/* Doubles the table. Entries with index -1 are free. */
 static int lookup_grow(struct lookup *t)
 {
 	struct lookup bigger = { .cap = t->cap ? 2 * t->cap : 256, .n = t->n };
@@ -33,7 +34,8 @@ static int lookup_grow(struct lookup *t)
 	return 0;
 }
 
-/* The next index at or after *at with this hash, -1: none; *at is then where it belongs. */
+/* The next index at or after *at with this hash. Returns -1 if there is none; *at is then the
+ * free entry where it belongs. */
 static int32_t lookup_next(const struct lookup *t, uint64_t hash, size_t *at)
 {
 	while (t->v[*at].index >= 0 && t->v[*at].hash != hash)
@@ -61,6 +63,7 @@ static int add_event(struct replay_record *r, struct replay_event ev)
 	return 0;
 }
 
+/* A copy of the bytes in the record's arena. */
 static void *keep(struct replay_record *r, const void *from, size_t bytes)
 {
 	void *to = arena_alloc(&r->out->mem, bytes);
@@ -70,9 +73,9 @@ static void *keep(struct replay_record *r, const void *from, size_t bytes)
 	return to;
 }
 
-/* --- places ---------------------------------------------------------------------------------- */
+/* --- footprints ------------------------------------------------------------------------------- */
 
-/* Bytes of a place that are numbers; its lanes follow them. */
+/* The bytes of a footprint that can be compared as they are; pointers to its lanes follow them. */
 #define FOOTPRINT_HEAD offsetof(struct replay_footprint, offset)
 
 static int same_footprint(const struct replay_footprint *a, const struct replay_footprint *b)
@@ -82,14 +85,14 @@ static int same_footprint(const struct replay_footprint *a, const struct replay_
 	return a->boxed || !memcmp(a->offset, b->offset, (size_t)a->lanes * sizeof *a->offset);
 }
 
-/* Does lane i belong to the row of the one before it? */
+/* Whether lane i belongs to the row of the lane before it. */
 static int follows(const int32_t *offset, int32_t i, int esize)
 {
 	return i % REPLAY_BLOCK && offset[i] != REPLAY_OFF && offset[i - 1] != REPLAY_OFF &&
 		offset[i] == offset[i - 1] + esize;
 }
 
-/* Rows are worth it where they are some lanes long. */
+/* Adds rows if they are four lanes long on average; shorter rows are slower than a gather. */
 static int add_rows(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	enum { LANES_A_ROW = 4 };
@@ -115,7 +118,8 @@ static int add_rows(struct replay_record *r, struct replay_footprint *p, int esi
 	return 0;
 }
 
-/* A box that is one line, as rows: a tap (replay_tap.c) has them so. */
+/* A box that is one line, as rows: a tap (replay_tap.c) needs rows. Lanes 5 to 40 become the rows
+ * 5..15, 16..31 and 32..40. */
 static int add_line(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	int32_t lo = p->lo[0], n = (p->hi[0] - 1) / REPLAY_BLOCK - lo / REPLAY_BLOCK + 1;
@@ -132,6 +136,7 @@ static int add_line(struct replay_record *r, struct replay_footprint *p, int esi
 	return 0;
 }
 
+/* Whether a box has one dimension and contiguous elements. */
 static int is_line(const struct replay_footprint *p, int esize)
 {
 	int flat = 1;
@@ -154,6 +159,7 @@ static int add_footprint(struct replay_record *r, const struct replay_footprint 
 	return vec_push(&r->out->footprints, now);
 }
 
+/* The index of an equal footprint, added if it is new. -1: out of memory. */
 static int32_t find_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
 	uint64_t hash = hash_xxh64(p, FOOTPRINT_HEAD, 0);
@@ -186,7 +192,7 @@ static void box_of(const struct access *a, struct replay_footprint *p)
 	}
 }
 
-/* Offsets from the first lane that is on; -1: they are too far apart. */
+/* Offsets from the first lane that is on. Returns -1 if they do not fit 32 bits. */
 static int lanes_of(struct replay_record *r, const struct access *a, struct replay_footprint *p, int64_t *first)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
@@ -209,13 +215,15 @@ static int lanes_of(struct replay_record *r, const struct access *a, struct repl
 	return SIMD_PICK(lanes_distance)(r->offsets, addr, on, a->ptr->n, *first);
 }
 
+/* Stops recording; the launch runs on. */
 static void give_up(struct machine *m)
 {
 	m->record->failed = 1;
 	m->record = NULL;
 }
 
-/* One address for all lanes, and all of them on, as the last time. */
+/* The cheap common case: one address for all lanes, all of them on, as in the last access of this
+ * instruction. */
 static int is_as_before(const struct replay_footprint *p, const struct access *a)
 {
 	return a->boxed && a->ptr->kind == MVAL_UNIFORM && a->active == a->ptr->n && p->boxed &&
@@ -223,6 +231,8 @@ static int is_as_before(const struct replay_footprint *p, const struct access *a
 	       p->param == a->ptr->prov;
 }
 
+/* Completes the last event with its footprint. A fused store opens its access twice; the second
+ * time changes nothing. */
 void replay_record_access(const struct access *a)
 {
 	struct replay_record *r = a->m->record;
@@ -259,9 +269,10 @@ void replay_record_access(const struct access *a)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
+/* The bytes of a value that can be compared as they are. */
 #define VALUE_HEAD offsetof(struct replay_value, data)
 
-/* The value of a register, its lanes where it has any; they are borrowed. */
+/* The value of a register; its lanes are borrowed. */
 static struct replay_value value_of(struct mval *v)
 {
 	struct replay_value x;
@@ -283,13 +294,14 @@ static struct replay_value value_of(struct mval *v)
 	return x;
 }
 
-/* Lanes need a look only where they are not given by a few words. */
+/* Lanes need to be compared only if a few words do not describe them. */
 static int same_value(const struct replay_value *a, const struct replay_value *b)
 {
 	return !memcmp(a, b, VALUE_HEAD) && a->bytes == b->bytes && (a->kind != MVAL_DENSE || !a->bytes ||
 								     !memcmp(a->data, b->data, a->bytes));
 }
 
+/* The index of an equal value, added if it is new. -1: out of memory. */
 static int32_t find_value(struct replay_record *r, struct replay_value *x, struct mval *v)
 {
 	uint64_t hash = hash_xxh64(x, VALUE_HEAD, x->bytes);
@@ -314,6 +326,8 @@ static int32_t find_value(struct replay_record *r, struct replay_value *x, struc
 	return (int32_t)r->out->values.n - 1;
 }
 
+/* Records a source that a replay would not have. Registers that the replay already holds (`held`)
+ * need no event. */
 static int record_value(struct machine *m, tile_reg reg)
 {
 	struct replay_record *r = m->record;
@@ -338,6 +352,7 @@ static int record_value(struct machine *m, tile_reg reg)
 
 /* --- the launch ------------------------------------------------------------------------------ */
 
+/* Pointer and mask of an access are in its footprint. */
 static int record_sources(struct machine *m, const struct tile_insn *in)
 {
 	int memory = in->op == TOP_LOAD || in->op == TOP_STORE, mask = in->op == TOP_LOAD ? 1 : 2, rc = 0;
@@ -358,7 +373,7 @@ void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 	rc = record_sources(m, p->maker ? p->maker->in : p->in);
 	bytes = r->bytes + r->out->events.n * sizeof *r->out->events.v;
 
-	/* A store may move what it stores to its register's own place, where it does not stay. */
+	/* A store may move borrowed lanes to the register's slot, where a replay does not find them. */
 	if (p->in->op == TOP_STORE)
 		r->held[tile_src(p->in, 1)] = -1;
 	if (rc || add_event(r, (struct replay_event){ .pc = pc, .what = -1 }) || bytes > MOST_BYTES ||
@@ -372,6 +387,7 @@ static void end_program(struct replay_record *r)
 		r->out->programs[r->id].last = (int64_t)r->out->events.n;
 }
 
+/* Nothing is held at the beginning of an instance: a replay may start with any instance's events. */
 void replay_record_program(struct replay_record *r, int64_t id)
 {
 	end_program(r);
@@ -380,6 +396,7 @@ void replay_record_program(struct replay_record *r, int64_t id)
 	memset(r->held, 0xff, (size_t)r->n_regs * sizeof *r->held);
 }
 
+/* n + 1 entries of -1. */
 static int32_t *none(size_t n)
 {
 	int32_t *v = mem_array(n + 1, sizeof *v);
