@@ -132,6 +132,7 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 	}
 }
 
+/* sync is needed only for kernels with atomics. `pending` has room for the largest tile. */
 int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code,
 		 struct allocation *allocs, int num_warps,
 		 int64_t programs, struct err *e)

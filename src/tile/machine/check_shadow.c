@@ -71,18 +71,21 @@ struct touch {
 	uint32_t lane;              /* lane of this instance, as in struct lane_mark */
 };
 
+/* Whether the last write of a cell by number w is ordered before this access. */
 static int ordered_write(const struct touch *t, uint32_t w, int64_t cell)
 {
 	const struct shadow *s = t->s;
 	return ordered(t->m, w, s->wepoch ? s->wepoch[cell] : 0, s->wlane ? &s->wlane[cell] : NULL);
 }
 
+/* Whether the last read of a cell by number r is ordered before this access. */
 static int ordered_read(const struct touch *t, uint32_t r, int64_t cell)
 {
 	const struct shadow *s = t->s;
 	return ordered(t->m, r, s->repoch ? s->repoch[cell] : 0, s->rlane ? &s->rlane[cell] : NULL);
 }
 
+/* The indices of an instance in its grid: number 7 of a grid (4, 2, 1) is (3,1,0). */
 static void name_program(const struct machine *m, uint32_t p, char *out, size_t n)
 {
 	int64_t id = program_of(m, p);
@@ -120,6 +123,7 @@ static int report_both(const struct clash *c, const char *where, const char *the
 			  "(lines %d and %d); is a mask missing?", them, me, where, first, second);
 }
 
+/* Names both instances, the element and both lines. */
 static int report(const struct clash *c)
 {
 	const struct tile_loc *locs = c->t->m->code->locs;
@@ -162,7 +166,8 @@ static int report_lanes(const struct touch *t, int64_t off, int32_t other_loc, e
 	access_where(t->al, off, where, sizeof where);
 	return fault_hint(t->m, t->loc, REASON_race, "put tl.debug_barrier() between them",
 			  "race: one lane %s %s (line %d) and another lane %s it%s (line %d)",
-			  deeds[theirs].verb, where, t->m->code->locs[other_loc].line, deeds[mine].verb, deeds[mine].how,
+			  deeds[theirs].verb, where, t->m->code->locs[other_loc].line,
+			  deeds[mine].verb, deeds[mine].how,
 			  t->m->code->locs[t->loc].line);
 }
 
@@ -310,6 +315,8 @@ static int unforeseen(const struct touch *t)
 			"a store through a pointer that nobody was seen to store through");
 }
 
+/* The access of `lane` to an element of `al`. The lane mark carries the logarithm of the tile's
+ * size. */
 static struct touch touch_of(const struct access *a, const struct allocation *al, int64_t lane)
 {
 	struct machine *m = a->m;

@@ -1,4 +1,7 @@
-/* The set of launches that went through a checked run: see checked_launches.h. */
+/* The set of launches that went through a checked run: see checked_launches.h.
+ *
+ * Marks are 64-bit hashes. Two different launches with the same hash would let the second one run
+ * unchecked; among 65536 marks the chance is about 2^-33. */
 #include "tile/machine/checked_launches.h"
 
 #include "base/hash.h"
@@ -26,6 +29,7 @@ static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 	return in->text.n ? hash_xxh64(in->text.p, in->text.n, mark) : mark;
 }
 
+/* Types of all registers and all instructions, in order. Names and lines do not count. */
 uint64_t checked_code_hash(const struct tile_code *c)
 {
 	uint64_t mark = 0;

@@ -134,8 +134,8 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 	p->narrow = (uint8_t)is_narrow(t);
 	p->spread = p->exec == exec_elem3 || (p->exec == exec_elem2 && (in->op == TOP_JN || in->op == TOP_YN));
 	dt = p->narrow ? DT_F32 : (enum dtype)t.dt;
-	p->kernel = in->rounding && dtype_is_float(dt) ? tile_kernel_rounded(op, dt,
-			(enum tile_round)in->rounding) : tile_kernel_for(op, dt);
+	p->kernel = in->rounding && dtype_is_float(dt) ?
+		tile_kernel_rounded(op, dt, (enum tile_round)in->rounding) : tile_kernel_for(op, dt);
 	return p->kernel ? 0 : -1;
 }
 
@@ -257,6 +257,7 @@ static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, 
 
 /* --- jumps ------------------------------------------------------------------------- */
 
+/* Nested constructs; the verifier allows 200. */
 enum { MAX_NEST = 256 };
 
 /* Index just past the construct that begins at `open`; *other gets the index of its else, or -1. */
@@ -299,6 +300,7 @@ static void set_jumps(const struct tile_func *f, struct decoded_insn *p)
 		case TOP_END: depth--; break;
 		case TOP_BR: case TOP_BR_IF: {
 			int k = depth - 1 - (int)in->imm;
+			/* Continue a loop, or leave a block. */
 			p[i].jump = f->insns[stack[k].open].op == TOP_LOOP ? stack[k].open + 1 : stack[k].end;
 			break;
 		}

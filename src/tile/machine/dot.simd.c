@@ -116,6 +116,7 @@ void SIMD_FN(tile_dot_f32)(float *c, const float *a, const float *b, int64_t M, 
 }
 #endif
 
+/* fp64 and int32 products are rare: plain loops, one row of C at a time. Integer sums wrap around. */
 void SIMD_FN(tile_dot_f64)(double *c, const double *a, const double *b, int64_t M, int64_t N, int64_t K)
 {
 	for (int64_t i = 0; i < M; i++)
@@ -173,6 +174,7 @@ static inline float cut_tf32(float x)
 	return x;
 }
 
+/* lo is computed before hi, so that hi may be x itself. */
 void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
 {
 	if (!lo) {
@@ -186,6 +188,7 @@ void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
 		hi[i] = tf32(x[i]);
 }
 
+/* Each part takes the next 8 bits: 1/3 is 0.333984375 - 0.00065231 + 0.00000128. */
 void SIMD_FN(tile_split_bf16)(float *hi, float *mid, float *lo, const float *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -102,8 +102,10 @@ static int open_box(struct access *a)
 	a->done = a->active == 0;
 	if (a->done)
 		return 0;
+	/* All addresses are aligned if the base and every stride are. */
 	if (bits & (uint64_t)(a->esize - 1))
 		return misaligned(a);
+	/* A pointer of unknown provenance: all lanes must lie in the tensor of the lowest one. */
 	if (!a->al)
 		a->al = find(a->m, min, a->esize);
 	if (!a->al)
@@ -154,6 +156,7 @@ static int open_lanes(struct access *a)
 	a->stop = a->ptr->n;
 	if (on)
 		find_span(on, a->ptr->n, &a->next, &a->stop);
+	/* Without a known tensor most is 0 and base is 0, so every lane counts as outside. */
 	a->active = SIMD_PICK(lanes_within)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next,
 					    base, MAX(most, 0), a->esize, &outside);
 	if (!a->active || (a->al && most >= 0 && !outside))
@@ -183,6 +186,7 @@ static int open_near(struct access *a)
 	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) ||
 	    (ptr->u.u64 & (uint64_t)(a->esize - 1)))
 		return 0;
+	/* Bytes from the pointer's base to the tensor's first byte; bounded so that sums cannot overflow. */
 	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
 	if (first > far || first < -far || a->al->bytes > (size_t)far)
 		return 0;
@@ -263,11 +267,13 @@ int access_open(struct access *a)
 	return 0;
 }
 
+/* Whether every lane of the tile is on. */
 int access_full(const struct access *a)
 {
 	return a->active == a->ptr->n;
 }
 
+/* Compares each stride with that of a row-major tile; dimensions of 1 may have any stride. */
 int access_contiguous(const struct access *a)
 {
 	const struct mval *ptr = a->ptr;
@@ -291,6 +297,7 @@ static int next_in_box(struct access *a, struct access_row *r)
 
 	if (a->done)
 		return 0;
+	/* `at` of the last dimension stays at its lower bound: a row has all its lanes. */
 	lane = 0;
 	addr = ptr->u.i;
 	for (int d = 0; d < ptr->ndim; d++) {

@@ -15,6 +15,7 @@ static double rmw_float(enum tile_rmw k, double old, double x)
 	}
 }
 
+/* Sums wrap around. Max and min compare by the sign of the type. */
 static int64_t rmw_int(enum tile_rmw k, int64_t old, int64_t x, int is_unsigned)
 {
 	int greater = is_unsigned ? (uint64_t)x > (uint64_t)old : x > old;
@@ -93,6 +94,7 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	if (m->check && check_swap(s, lane, r, at - r->al->base))
 		return -1;
 	memcpy(operand, x, size);
+	/* Compare-and-swap compares bits, so that -0.0 and 0.0 differ and a NaN equals itself. */
 	if (s->compare) {
 		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u :
 			(char *)s->compare->data + (size_t)lane * size;
@@ -138,6 +140,7 @@ static void add_row(struct swap *s, const struct access_row *r, char *out)
 	}
 }
 
+/* Checked mode and all operations but fp32 sums go lane by lane. */
 static int swap_row(struct swap *s, const struct access_row *r, char *out)
 {
 	if (!s->a.m->check && adds_floats(s)) {
@@ -194,6 +197,7 @@ static int run_swap(struct swap *s)
 	return 0;
 }
 
+/* Sources: pointer, value, and an optional mask. */
 int exec_atomic(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {
@@ -205,6 +209,7 @@ int exec_atomic(struct machine *m, const struct tile_insn *in, const struct deco
 	return run_swap(&s);
 }
 
+/* Sources: pointer, expected value, new value. A compare-and-swap has no mask. */
 int exec_cas(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {

@@ -12,6 +12,7 @@ struct product {
 	int64_t batch, M, N, K;
 };
 
+/* K comes from A, the other sizes from the result. */
 static struct product shape_of(const struct mval *a, const struct mval *d)
 {
 	int n = d->ndim;
@@ -161,6 +162,8 @@ static void start_from(struct mval *d, struct mval *acc)
 	}
 }
 
+/* The accumulator is copied into the result first, unless both are one register. Poison comes
+ * before that, because the result may overwrite the accumulator's map. */
 int exec_dot(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);

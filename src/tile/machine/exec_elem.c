@@ -171,6 +171,7 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 	return run(m, in, p, 2);
 }
 
+/* fma, clamp and the like take dense operands only. */
 int exec_elem3(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	return run(m, in, p, 3);

@@ -83,6 +83,7 @@ static int64_t not_constant(const struct line *l, int64_t n)
 	return -1;
 }
 
+/* Reports the first lane of the line that breaks the hint. */
 static int check_line(struct machine *m, const struct tile_insn *in, const struct line *l, int64_t n)
 {
 	int64_t bad = in->attr[0] == TILE_HINT_MULTIPLE ? not_multiple(l, n) :
@@ -121,6 +122,7 @@ static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
 	return v->u.i % n == 0;
 }
 
+/* Whether the form alone proves the hint for every dimension; a hint of 1 says nothing. */
 static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t unit)
 {
 	int all = v->kind == MVAL_AFFINE && v->ndim;

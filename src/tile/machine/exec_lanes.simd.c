@@ -52,6 +52,7 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
 }
 
+/* Sixteen lanes at a time with AVX-512, eight with AVX2. Lanes that are off take `other`. */
 void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on,
 			   int64_t n, uint32_t other)
 {
@@ -93,6 +94,7 @@ void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offse
 	}
 }
 
+/* `set` is -1 or 0, so subtracting it counts the active lanes. */
 int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo,
 			       int32_t hi, int *outside)
 {
@@ -108,6 +110,7 @@ int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, i
 	return active;
 }
 
+/* Differences of NEAR counts in bytes. The caller knows that they fit 32 bits. */
 void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned char *on, int64_t n,
 			  int32_t first, int32_t scale)
 {
@@ -186,6 +189,7 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 	}
 }
 #else
+/* The same without masked loads: the lanes between two rows are off. */
 void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows,
 			int64_t n_rows, float by, float off)
 {
@@ -206,6 +210,8 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 }
 #endif
 
+/* Lanes that are off keep what `out` holds. With AVX-512 a block without any active lane is
+ * skipped. */
 void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *offset, int64_t n)
 {
 	int64_t i = 0;
@@ -235,6 +241,7 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 			memcpy(&out[i], from + offset[i], sizeof out[i]);
 }
 
+/* Least and greatest lane, for the range checks of offsets. */
 void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *hi)
 {
 	int32_t least = INT32_MAX, most = INT32_MIN;
@@ -247,12 +254,15 @@ void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *h
 	*hi = most;
 }
 
+/* near_addptr has shown by ranges that no sum overflows. */
 void SIMD_FN(lanes_add32)(int32_t *out, const int32_t *a, const int32_t *b, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		out[i] = a[i] + b[i];
 }
 
+/* Addresses from offsets of 32 or 64 bits. Unsigned arithmetic: a wrong offset wraps and is
+ * caught by the bounds check, not by undefined behaviour here. */
 #define OFFSET_FN(name, T) \
 	void SIMD_FN(name)(int64_t *out, const int64_t *addr, int64_t base, const T *offset, int64_t scale, int64_t n) \
 	{ \

@@ -151,6 +151,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
 
+/* One answer for the whole tile. */
 static int put_bool(struct mval *d, int yes)
 {
 	d->kind = MVAL_UNIFORM;
@@ -180,6 +181,7 @@ FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 	}
 	if (!s)
 		return 0;
+	/* base + s * i < 0: for s > 0 up to i < -base / s, for s < 0 from i > base / -s on. */
 	n = d->shape[along];
 	first = 0;
 	last = n;
@@ -287,6 +289,7 @@ FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mva
 	return 0;
 }
 
+/* Bools have a short cut for `and` alone: masks are mostly conjunctions. */
 int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b)
 {
 	if (a->dt == DT_BOOL && !a->ptr)
@@ -294,6 +297,7 @@ int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, stru
 	return d->ndim <= 1 ? binary(in, d, a, b, 1) : binary(in, d, a, b, TILE_DIMS);
 }
 
+/* An AFFINE integer in another integer type, if its lanes fit that type. */
 int lazy_cast(struct mval *d, const struct mval *a)
 {
 	struct affine x;

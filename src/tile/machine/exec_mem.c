@@ -176,10 +176,11 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	struct machine *m = a->m;
 	struct access_row r;
 	struct mval *other = a->in->n_src > 2 ? mval_src(m, a->in, 2) : NULL;
+	/* Lanes that are off are poison if nothing gives them a value, or if `other` is poison. */
 	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
 	unsigned char bits = 0, *map = NULL;
 
-	/* Lane by lane only where some byte may be undefined: inputs have none. */
+	/* A poison map is needed only where some byte may be undefined: inputs have none. */
 	if (off_poison || may_be_undefined(a)) {
 		map = poison_room(m, d);
 		if (!map)
@@ -196,6 +197,7 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 			return -1;
 		if (!map)
 			continue;
+		/* Lanes that are on lose the poison of `off`; their memory may bring its own. */
 		memset(map + r.lane, 0, (size_t)r.count);
 		bits |= row_undef(&r, a->esize, map);
 	}
@@ -300,6 +302,8 @@ static int check_stored(struct access *a, const struct access_row *r, struct mva
 	return check_store(a, r, value, vstep);
 }
 
+/* Sources: pointer, value, and an optional mask. In checked mode all lanes of the store are
+ * compared with each other before any is stored. */
 int exec_store(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *v = mval_src(m, in, 1);

@@ -27,6 +27,7 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	}
 	if (!poison)
 		return 0;
+	/* The same again over the poison maps, with elements of one byte. */
 	for (int k = 0; k < in->n_src && k < MOVE_SOURCES; k++) {
 		if (poison_map(m, mval_src(m, in, k)))
 			return -1;
@@ -45,6 +46,7 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	return 0;
 }
 
+/* reshape and expand_dims keep the order of the lanes. */
 void move_same(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	memcpy(out, src[0], (size_t)mval_dst(m, in, k)->n * (size_t)esize);
@@ -86,6 +88,7 @@ static void copy_by_stride(const struct mval *d, const int64_t *stride, char *ou
 	for (;;) {
 		int k;
 
+		/* One row of d, then `at` moves to the source of the next row like an odometer. */
 		copy_strided(out, src + at * esize, stride[last], row, esize);
 		out += row * esize;
 		k = last - 1;

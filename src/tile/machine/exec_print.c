@@ -1,6 +1,7 @@
 /* device_assert and device_print. */
 #include "tile/machine/machine.h"
 
+/* Faults at the first active lane whose condition is false. Without a mask every lane is active. */
 int exec_assert(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *c = mval_src(m, in, 0), *mask = in->n_src > 1 ? mval_src(m, in, 1) : NULL;

@@ -10,6 +10,7 @@ enum { PARTS = 64 };
 #define MAX_NUM(x, y) ((x) >= (y) || (y) != (y) ? (x) : (y))
 #define MIN_NUM(x, y) ((x) <= (y) || (y) != (y) ? (x) : (y))
 
+/* One loop adds rows of 64 lanes, the next halves the partials. L is a power of two. */
 #define ROW_FN(name, OP) \
 	static void name(float *o, const float *a, int64_t rows, int64_t L) \
 	{ \

@@ -59,6 +59,7 @@ static int running_sum(struct mval *d, const struct mval *s, struct tile_along v
 
 /* --- any function --------------------------------------------------------------------- */
 
+/* Most operands of a custom combine function. */
 enum { MAX_COMBINED = 16 };
 
 /* A scan with a custom function under way. */
@@ -169,6 +170,7 @@ static int scan_poison(struct machine *m, const struct tile_insn *in, struct til
 	return 0;
 }
 
+/* The custom function sets the results of all operands; a builtin scan has one operand. */
 int exec_scan(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *s = mval_src(m, in, 0), *d = mval_dst(m, in, 0);

@@ -91,6 +91,7 @@ int exec_mov(struct machine *m, const struct tile_insn *in, const struct decoded
 	return m->check ? same_poison(m, d, s) : 0;
 }
 
+/* A scalar becomes a UNIFORM tile. */
 int exec_splat(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -130,6 +131,7 @@ static int is_short(const struct mval *s)
 	return s->kind < MVAL_DENSE && !s->pmap_on;
 }
 
+/* Takes the short form over with its poison, which has no map (is_short). */
 static int keep_short(struct mval *d, struct mval *s, const int *from)
 {
 	remap(d, s, from);
@@ -139,6 +141,7 @@ static int keep_short(struct mval *d, struct mval *s, const int *from)
 	return 0;
 }
 
+/* expand_dims: a new dimension of 1 at imm. */
 int exec_expand(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -201,6 +204,7 @@ int exec_reshape(struct machine *m, const struct tile_insn *in, const struct dec
 	return run_move(m, in, move_same);
 }
 
+/* Permuting a short form permutes its strides or its box. */
 int exec_permute(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -229,6 +233,8 @@ static int keep_rows(struct mval *d, struct mval *s)
 	return 1;
 }
 
+/* A grown dimension of AFFINE gets the stride 0; of BOX the whole length, unless the box was
+ * empty. */
 int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);

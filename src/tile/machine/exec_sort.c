@@ -24,6 +24,7 @@
 		if (x != row) \
 			memcpy(row, x, (size_t)n * sizeof(T)); \
 	}
+/* For floats NaN is greater than every number and equal to itself. */
 #define LESS_INT(a, b) ((a) < (b))
 #define LESS_FLOAT(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 SORT_ROW(sort_f32, float, LESS_FLOAT)
@@ -73,12 +74,14 @@ static int sort_to(struct machine *m, const struct tile_insn *in)
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
+/* imm: descending. */
 int exec_sort(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return sort_to(m, in);
 }
 
+/* A topk is a descending sort whose result has fewer elements in the last dimension. */
 int exec_topk(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;

@@ -39,6 +39,7 @@ struct grid_run {
 
 /* --- arguments ---------------------------------------------------------------------- */
 
+/* The caller compiled the kernel for other arguments: our error, not the candidate's. */
 static int bad_argument(const struct tile_param *p, struct err *e)
 {
 	return err_set(e, ERR_STATE, "argument '%.*s' does not fit the specialisation it was compiled for",
@@ -376,6 +377,7 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 	return rc;
 }
 
+/* What identifies this launch to records and to the set of checked launches. */
 static struct replay_launch launch_of(const struct grid_run *w)
 {
 	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound,
@@ -414,6 +416,7 @@ static void open_replay(struct grid_run *w, const struct tile_runner *r)
 		w->replay = known;
 }
 
+/* Hints are trusted: a probe looks at what the kernel would do, not at whether it is right. */
 int bare_machine_open(struct bare_machine *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	static const struct tile_run_options plain = { .mode = TILE_FAST, .trust_hints = 1 };

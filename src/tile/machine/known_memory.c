@@ -1,4 +1,7 @@
-/* What instances know of memory in a run of sampled instances: see known_memory.h. */
+/* What instances know of memory in a run of sampled instances: see known_memory.h.
+ *
+ * Knowledge is kept per range of bytes by the sparse storage; this file only says which ranges an
+ * access reads or writes, and whether the instance had read anything unknown by then. */
 #include "tile/machine/known_memory.h"
 
 #include "tensor/sparse.h"
@@ -68,6 +71,7 @@ static int mark_unknown(struct machine *m, struct storage *s, size_t lo, size_t 
 	return sparse_mark(s, lo, hi, 0);
 }
 
+/* Unknown floats change results; unknown integers may also change addresses and branches. */
 static unsigned char unknown_kind(enum dtype dt)
 {
 	return dtype_is_float(dt) ? UNKNOWN_FLOATS : UNKNOWN_INTEGERS;

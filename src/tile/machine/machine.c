@@ -16,6 +16,7 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
+/* Pointers are 64-bit integers here. */
 int64_t mval_int(const struct mval *v)
 {
 	return v->ptr ? v->u.i : dtype_load_int((enum dtype)v->dt, &v->u);
@@ -278,6 +279,7 @@ static int refuel(struct machine *m, const struct tile_insn *in)
 		m->fuel = INT64_MAX;
 		return 0;
 	}
+	/* m->fuel is negative here: the debt is paid first. The pool may go below zero by one portion. */
 	want = FUEL_CHUNK - m->fuel;
 	left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
 	if (left < -want)
@@ -347,6 +349,7 @@ int machine_exec(struct machine *m, int func)
 	return 0;
 }
 
+/* Results of the prologue stay in their slots for all instances of the machine. */
 int machine_prologue(struct machine *m)
 {
 	for (int i = 0; i < m->decoded->prologue.n; i++) {

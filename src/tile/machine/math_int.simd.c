@@ -11,11 +11,13 @@ static inline int32_t div_i32(int32_t x, int32_t y)
 	q = q > 2147483647.0 ? -2147483648.0 : q;
 	return y ? (int32_t)q : -1;
 }
+/* As div_i32; the largest quotient does not fit int32, so it goes through int64. */
 static inline uint32_t div_u32(uint32_t x, uint32_t y)
 {
 	double q = (double)x / (double)(y ? y : 1);
 	return y ? (uint32_t)(int64_t)q : UINT32_MAX;
 }
+/* 64-bit quotients need the integer instruction. INT64_MIN / -1 wraps. */
 static inline int64_t div_i64(int64_t x, int64_t y)
 {
 	return y == 0 ? -1 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
@@ -129,6 +131,7 @@ KERNEL1(bcount, int32_t, uint8_t, x)
 KERNEL1(bclz, int32_t, uint8_t, x ^ 1)
 KERNEL3(bclamp, uint8_t, uint8_t, uint8_t, uint8_t, (x | y) & z)
 
+/* One row of the table: a kernel for each integer type, with or without one for bool. */
 #define INT_ROW(ID, k) \
 	[TOP_##ID] = { [DT_I8] = k##_i8, [DT_I16] = k##_i16, [DT_I32] = k##_i32, [DT_I64] = k##_i64, \
 		       [DT_U8] = k##_u8, [DT_U16] = k##_u16, [DT_U32] = k##_u32, [DT_U64] = k##_u64 }

@@ -1,4 +1,5 @@
-/* Finds the operation of a libdevice name, from math.def. */
+/* Finds the operation of a libdevice name, from math.def. The table is small and looked up while
+ * a kernel is compiled, so a linear search is enough. */
 #include "tile/machine/math_lib.h"
 
 enum { NONE_BEFORE = -1 };
@@ -50,6 +51,7 @@ static int overload(const struct row *w, int k, enum dtype args[4], enum dtype *
 	return (int)in.n;
 }
 
+/* Counts through the overloads of all rows with this name. */
 int tile_libdevice_overload(struct str name, int i, enum dtype args[4])
 {
 	enum dtype gives, result;
@@ -67,6 +69,7 @@ int tile_libdevice_overload(struct str name, int i, enum dtype args[4])
 	return -1;
 }
 
+/* Whether n types agree. */
 static int same(int n, const enum dtype *a, const enum dtype *b)
 {
 	for (int i = 0; i < n; i++)
@@ -75,6 +78,7 @@ static int same(int n, const enum dtype *a, const enum dtype *b)
 	return 1;
 }
 
+/* The first overload whose argument types match exactly; conversions are the caller's business. */
 int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct tile_libdevice *out, int *known)
 {
 	*known = 0;

@@ -25,6 +25,7 @@ long double special_sinpi(long double x)
 	return -cosl(r);
 }
 
+/* As special_sinpi, a quarter period further on. */
 long double special_cospi(long double x)
 {
 	long double q, r;
@@ -67,6 +68,7 @@ static long double solve_erfc(long double x)
 	return y;
 }
 
+/* erfc is symmetric around 1: erfcinv(x) = -erfcinv(2 - x), so that solve_erfc sees x <= 1. */
 long double special_erfcinv(long double x)
 {
 	if (!(x >= 0 && x <= 2))
@@ -78,6 +80,7 @@ long double special_erfcinv(long double x)
 	return x <= 1 ? solve_erfc(x) : -solve_erfc(2 - x);
 }
 
+/* Above 0.5 through erfc, which is accurate where erf is close to 1. */
 long double special_erfinv(long double x)
 {
 	long double y;
@@ -97,11 +100,13 @@ long double special_erfinv(long double x)
 	return y;
 }
 
+/* The cumulative distribution of the standard normal: erfc(-x / sqrt 2) / 2. */
 long double special_normcdf(long double x)
 {
 	return 0.5L * erfcl(-x * 0.70710678118654752440084436210484904L);
 }
 
+/* normcdf(y) = x solved for y: -sqrt 2 erfcinv(2 x). */
 long double special_normcdfinv(long double x)
 {
 	return -1.41421356237309504880168872420969808L * special_erfcinv(2 * x);
@@ -148,6 +153,7 @@ double special_rcp64h(double x)
 	return x;
 }
 
+/* CUDA's values for 0, NaN and inf, which C leaves to the library. */
 int64_t special_ilogb(double x)
 {
 	if (x == 0 || isnan(x))
@@ -155,6 +161,7 @@ int64_t special_ilogb(double x)
 	return isinf(x) ? INT32_MAX : ilogb(x);
 }
 
+/* Ties away from zero; saturates as the conversion instruction does. */
 int64_t special_llround(double x)
 {
 	if (isnan(x))

@@ -29,6 +29,7 @@ tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt)
 	return k ? k : tile_slow_kernels[op][dt];
 }
 
+/* A select only copies bits, so it depends on the width of an element and not on its type. */
 tile_kernel *tile_kernel_select(int esize)
 {
 	return SIMD_PICK(tile_select_kernels)[esize == 1 ? 0 : esize == 2 ? 1 : esize == 4 ? 2 : 3];

@@ -1,4 +1,7 @@
-/* The store of records, and repeating a record: see replay.h. */
+/* The store of records, and repeating a record: see replay.h.
+ *
+ * A store is a list of launches that were met. Each has a key (grid, hints, parameters) and, once
+ * recorded, its events. A launch is the same if the keys and the code are equal. */
 #include "tile/machine/replay.h"
 
 #include "tile/machine/exec_access.h"
@@ -69,6 +72,7 @@ void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_K
 	key[4] = (int64_t)((uintptr_t)al->base & 63);
 }
 
+/* { grid x, y, z, trust_hints } and REPLAY_KEY_PARAM numbers for each parameter. */
 static void make_key(const struct replay_launch *l, int64_t *key)
 {
 	memcpy(key, l->grid, 3 * sizeof *key);
@@ -86,6 +90,7 @@ static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 	       !memcmp(a->r, b->r, (size_t)(a->n_dst + a->n_src) * sizeof *a->r) && str_eq(a->text, b->text);
 }
 
+/* Compares two decoded functions instruction by instruction, fused ones included. */
 static int same_decoded(const struct decoded_code *a, const struct decoded_code *b)
 {
 	int same = a->n == b->n;
@@ -111,6 +116,7 @@ static int same_code(const struct tile_code *a, const struct tile_code *b)
 	return same && same_decoded(&a->decoded->prologue, &b->decoded->prologue);
 }
 
+/* A launch that was met and not recorded yet. */
 static struct replay *replay_new(const struct replay_launch *l)
 {
 	struct replay *r = mem_zalloc(sizeof *r);
@@ -131,6 +137,8 @@ static struct replay *replay_new(const struct replay_launch *l)
  * the search through its earlier launches. */
 enum { MOST_KNOWN = 256 };
 
+/* The new record is only kept if no equal launch is known. An equal launch takes over the code
+ * pointer, because the older code may be freed first. */
 struct replay *replay_find(struct replay_store *s, const struct replay_launch *l, int *met)
 {
 	struct replay *now = replay_new(l);
@@ -197,6 +205,7 @@ static void do_tap(struct machine *m, const struct replay_event *ev)
 	SIMD_PICK(lanes_tap)(sum->data, sum->n, beginning(m, &ev[0]), p->rows, p->n_rows, by, off);
 }
 
+/* An event is a value for a register (pc < 0), a tap (two events), or an instruction to execute. */
 int replay_program(struct machine *m, int64_t id)
 {
 	const struct replay *r = m->replay;
@@ -264,6 +273,7 @@ void replay_gather(const struct access *a, char *out)
 			memcpy(out + (size_t)i * (size_t)a->esize, from + p->offset[i], (size_t)a->esize);
 }
 
+/* Rows if the footprint has them, else one lane at a time. */
 int replay_next(struct access *a, struct access_row *r)
 {
 	const struct replay_footprint *p = a->footprint;

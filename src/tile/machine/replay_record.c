@@ -43,6 +43,7 @@ static int32_t lookup_next(const struct lookup *t, uint64_t hash, size_t *at)
 	return t->v[*at].index;
 }
 
+/* Enters an item at the free entry that lookup_next found. */
 static void lookup_put(struct lookup *t, uint64_t hash, size_t at, int32_t index)
 {
 	t->v[at].hash = hash;
@@ -50,11 +51,13 @@ static void lookup_put(struct lookup *t, uint64_t hash, size_t at, int32_t index
 	t->n++;
 }
 
+/* Keeps the table at most half full. Returns -1 when out of memory. */
 static int lookup_ready(struct lookup *t)
 {
 	return 2 * (t->n + 1) > t->cap && lookup_grow(t) ? -1 : 0;
 }
 
+/* Appends a step to the record. */
 static int add_event(struct replay_record *r, struct replay_event ev)
 {
 	if (r->out->events.n == r->out->events.cap && vec_grow(&r->out->events, 1))
@@ -78,6 +81,7 @@ static void *keep(struct replay_record *r, const void *from, size_t bytes)
 /* The bytes of a footprint that can be compared as they are; pointers to its lanes follow them. */
 #define FOOTPRINT_HEAD offsetof(struct replay_footprint, offset)
 
+/* Boxes have no lanes to compare; other footprints are equal if every lane's offset is. */
 static int same_footprint(const struct replay_footprint *a, const struct replay_footprint *b)
 {
 	if (memcmp(a, b, FOOTPRINT_HEAD) != 0)
@@ -145,6 +149,7 @@ static int is_line(const struct replay_footprint *p, int esize)
 	return p->boxed && p->active && flat && p->kind == MVAL_AFFINE && p->stride[0] == esize;
 }
 
+/* Copies the lanes of a new footprint into the record and adds its rows. */
 static int add_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
 	struct replay_footprint now = *p;
@@ -181,6 +186,7 @@ static int32_t find_footprint(struct replay_record *r, const struct replay_footp
 	return (int32_t)r->out->footprints.n - 1;
 }
 
+/* A boxed access as bounds and strides. A UNIFORM pointer has strides of 0. */
 static void box_of(const struct access *a, struct replay_footprint *p)
 {
 	p->boxed = 1;
@@ -362,6 +368,8 @@ static int record_sources(struct machine *m, const struct tile_insn *in)
 	return rc;
 }
 
+/* Values for the sources come before the instruction's own event. Its footprint is not known yet
+ * (what = -1). */
 void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 {
 	struct replay_record *r = m->record;
@@ -381,6 +389,7 @@ void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 		give_up(m);
 }
 
+/* The events of an instance end where those of the next begin. */
 static void end_program(struct replay_record *r)
 {
 	if (r->id >= 0)
@@ -405,6 +414,7 @@ static int32_t *none(size_t n)
 	return v;
 }
 
+/* Frees the working arrays; the record itself belongs to the store. */
 static void release(struct replay_record *r)
 {
 	mem_free(r->ends);
@@ -417,6 +427,7 @@ static void release(struct replay_record *r)
 	mem_free(r);
 }
 
+/* The number of instances is the product of the grid, which the key begins with. */
 struct replay_record *replay_record_new(struct replay_store *s, struct replay *of)
 {
 	struct replay_record *r = mem_zalloc(sizeof *r);
@@ -445,6 +456,7 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	return NULL;
 }
 
+/* A record that failed stays FAILED, so that the launch is not recorded again in vain. */
 void replay_record_free(struct replay_record *r, const struct tile_cost *cost, int64_t fuel)
 {
 	struct replay *out = r->out;
