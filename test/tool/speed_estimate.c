@@ -62,7 +62,7 @@ static void put_probe(struct jw *w, const struct tile_launch *l, const struct pr
 		{ "reduced", p->ops.reduced }, { "dot_tf32", p->dots.tf32 }, { "dot_f16", p->dots.f16 }, { "dot_f32", p->dots.f32 }, { "m", p->dots.m },
 		{ "n", p->dots.n }, { "k", p->dots.k }, { "transposed", p->dots.transposed }, { "requests", p->memory.requests }, { "lines", p->memory.lines },
 		{ "sectors", p->memory.sectors }, { "missed", p->memory.missed }, { "atomics", p->memory.atomics },
-		{ "atomic_sectors", p->memory.atomic_sectors }, { "rounds", p->rounds }, { "piped_rounds", p->piped_rounds }, { "syncs", p->syncs },
+		{ "atomic_sectors", p->memory.atomic_sectors }, { "load_waits", p->load_waits }, { "piped_waits", p->piped_waits }, { "syncs", p->syncs },
 		{ "converts", p->converts },
 	};
 

@@ -156,7 +156,7 @@ static void test_loops(void **state)
 		p = probe_of(text);
 
 		near(p.memory.load_bytes, 4.0 * (1 << 22));
-		near(p.rounds, 4096);
+		near(p.load_waits, 4096);
 		near(p.param[0].unique, (1 << 22) / 8);
 		near(p.syncs, 1);
 	}
@@ -216,7 +216,7 @@ static void test_dots(void **state)
 	(void)state;
 	near(along.dots.tf32, flops);
 	near(along.dots.count, 128);
-	near(along.piped_rounds, 128);
+	near(along.piped_waits, 128);
 	near(along.dots.transposed, 0);
 	near(transposed.dots.transposed, flops);
 	speed_kernel(&along, g, &fast);
@@ -233,7 +233,7 @@ static void test_converts(void **state)
 
 	(void)state;
 	near(p.converts, 2000);
-	near(p.piped_rounds, 0);
+	near(p.piped_waits, 0);
 }
 
 /* --- the GPU ------------------------------------------------------------------------------------------------------- */

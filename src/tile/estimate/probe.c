@@ -7,8 +7,8 @@
 #include "tile/estimate/probe_memory.h"
 #include "tile/estimate/resource.h"
 
-/* Lanes that may be computed for one launch, turns of a `while` that are walked, programs. */
-enum { LANES_MOST = 1 << 18, TURNS_MOST = 32, PROGRAMS_WALKED = 3, LOOP_WHOLE = 4 };
+/* Lanes that may be computed for one launch, iterations of a `while` that are walked, programs. */
+enum { LANES_MOST = 1 << 18, ITERATIONS_MOST = 32, PROGRAMS_WALKED = 3, LOOP_WHOLE = 4 };
 
 struct walk {
 	struct machine *m;
@@ -16,9 +16,9 @@ struct walk {
 	const struct decoded_code *kernel;
 	struct probe *p;
 	struct probe_cache cache;
-	double weight;              /* turns of the loops around that this one stands for */
+	double weight;              /* iterations of the loops around that this one stands for */
 	int64_t lanes;              /* that were computed so far */
-	int turns;                  /* jumps backwards that a loop without bounds has made */
+	int iterations;                  /* jumps backwards that a loop without bounds has made */
 	int piped;                  /* the loop around makes its loads ahead */
 	struct axis_info *axis;     /* by register */
 	uint8_t *repeat;            /* by register: how often each lane of a vector is computed */
@@ -245,7 +245,7 @@ static int walk_to(struct walk *w, int pc, int stop);
 /* A loop with a counter: a comparison with its end, the jump out of the loop, the body, the jump back. */
 struct bounds {
 	struct mval *counter;
-	int64_t start, step, turns;
+	int64_t start, step, iterations;
 	int body, back;             /* its first instruction, and the jump back */
 	int after;
 };
@@ -322,7 +322,7 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 		return -1;
 	/* The numbers are a candidate's: their difference may be more than an int64_t holds. */
 	apart = end > b->start ? (uint64_t)end - (uint64_t)b->start : 0;
-	b->turns = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
+	b->iterations = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
 	return 0;
 }
 
@@ -338,26 +338,26 @@ static int has_op(const struct decoded_code *c, int from, int to, enum tile_op o
 	return 0;
 }
 
-/* Which turns are walked, and how many each stands for: all of a short loop; else two in the middle, of
+/* Which iterations are walked, and how many each stands for: all of a short loop; else two in the middle, of
  * which the second finds in the caches what the first left there, and the last. */
-static int plan_turns(const struct walk *w, int64_t turns, int64_t *at, double *weight)
+static int pick_iterations(const struct walk *w, int64_t iterations, int64_t *at, double *weight)
 {
-	int64_t mid = turns / 2 - 1;
+	int64_t mid = iterations / 2 - 1;
 
 	if (w->lanes > LANES_MOST) {
-		at[0] = turns / 2;
-		weight[0] = (double)turns;
+		at[0] = iterations / 2;
+		weight[0] = (double)iterations;
 		return 1;
 	}
-	if (turns <= LOOP_WHOLE) {
-		for (int i = 0; i < turns; i++) {
+	if (iterations <= LOOP_WHOLE) {
+		for (int i = 0; i < iterations; i++) {
 			at[i] = i;
 			weight[i] = 1;
 		}
-		return (int)turns;
+		return (int)iterations;
 	}
-	at[0] = mid, at[1] = mid + 1, at[2] = turns - 1;
-	weight[0] = 1, weight[1] = (double)(turns - 2), weight[2] = 1;
+	at[0] = mid, at[1] = mid + 1, at[2] = iterations - 1;
+	weight[0] = 1, weight[1] = (double)(iterations - 2), weight[2] = 1;
 	return 3;
 }
 
@@ -370,7 +370,7 @@ static int walk_loop(struct walk *w, int pc)
 
 	if (find_bounds(w, pc, &b))
 		return pc + 1;
-	n = plan_turns(w, b.turns, at, weight);
+	n = pick_iterations(w, b.iterations, at, weight);
 	/* Triton makes loads ahead in a `for` with a dot, or where it is told to; never in a `while`. */
 	w->piped = (w->kernel->v[pc].in->attr[0] && has_op(w->kernel, b.body, b.back, TOP_DOT) &&
 		    w->p->stages > 1) || w->kernel->v[pc].in->attr[0] > 2;
@@ -378,7 +378,7 @@ static int walk_loop(struct walk *w, int pc)
 		mval_set_int(b.counter, (int64_t)((uint64_t)b.start + (uint64_t)at[i] * (uint64_t)b.step));
 		w->weight = around * weight[i];
 		if (has_op(w->kernel, b.body, b.back, TOP_LOAD))
-			*(w->piped ? &w->p->piped_rounds : &w->p->rounds) += w->weight;
+			*(w->piped ? &w->p->piped_waits : &w->p->load_waits) += w->weight;
 		next = walk_to(w, b.body, b.back);
 		if (next != b.back)
 			break;
@@ -402,7 +402,7 @@ static int walk_control(struct walk *w, int pc)
 	case TOP_ELSE: case TOP_BR: case TOP_RET: next = p->jump; break;
 	default: return pc + 1;
 	}
-	return next <= pc && ++w->turns > TURNS_MOST ? -1 : next;
+	return next <= pc && ++w->iterations > ITERATIONS_MOST ? -1 : next;
 }
 
 /* Walks on until an instruction at or behind `stop` is next; -1: astray. */
@@ -438,13 +438,13 @@ static void walk_program(struct walk *w, struct bare_machine *b, int64_t id)
 	enter_params(w);
 	memset(w->fast, -1, (size_t)w->code->n_regs);
 	probe_cache_next(&w->cache);
-	w->turns = 0;
+	w->iterations = 0;
 	w->piped = 0;
 	for (int i = 0; i < w->m->decoded->prologue.n; i++)
 		if (walk_one(w, &w->m->decoded->prologue.v[i]))
 			return;
 	if (has_op(w->kernel, 0, w->kernel->n, TOP_LOAD))
-		w->p->rounds += w->weight;
+		w->p->load_waits += w->weight;
 	walk_to(w, 0, w->kernel->n);
 }
 

@@ -54,7 +54,7 @@ struct probe {
 	struct probe_dots dots;
 	struct probe_memory memory;
 	/* times that a program waits for loads; in loops whose loads are made ahead */
-	double rounds, piped_rounds;
+	double load_waits, piped_waits;
 	double syncs;                       /* and for its other warps */
 	double converts;                    /* and for a loaded vector to become a side of a tile */
 	int n_params;

@@ -34,7 +34,7 @@ static uint64_t entry_of(const struct probe_cache *c, uint64_t sector)
 	return sector << 16 | (c->program & 0xffff);
 }
 
-static uint64_t place_of(uint64_t sector)
+static uint64_t bucket_of(uint64_t sector)
 {
 	return (sector * 0x9e3779b97f4a7c15u) >> 40;
 }
@@ -42,7 +42,7 @@ static uint64_t place_of(uint64_t sector)
 /* 1: the program has not touched it before. A table that is full of this program says it has. */
 static int is_new(struct probe_cache *c, uint64_t sector)
 {
-	uint64_t at = place_of(sector), want = entry_of(c, sector);
+	uint64_t at = bucket_of(sector), want = entry_of(c, sector);
 
 	for (int tries = 0; tries < 16; tries++, at++) {
 		uint64_t *e = &c->seen[at & (SEEN - 1)];

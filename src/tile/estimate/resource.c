@@ -249,7 +249,7 @@ static int check_grid(const struct tile_launch *l, struct diag *d)
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] < 0 || l->grid[i] > most[i])
 			return diag_set(d, REASON_bad_grid, l->line, l->col,
-					"the grid has %lld programs along axis %d; CUDA allows 0 to %lld",
+					"the grid has %lld program instances along axis %d; CUDA allows 0 to %lld",
 					(long long)l->grid[i], i, (long long)most[i]);
 	return 0;
 }

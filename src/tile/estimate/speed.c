@@ -90,7 +90,7 @@ static double path_seconds(const struct probe *p, double fetched, double from_me
 	double loads = fmax(p->memory.sectors - stored_sectors(p), 1e-9);
 	double missed = fmin(1, p->memory.missed / loads), fresh = fetched > 0 ? fmin(1, from_memory / fetched) : 0;
 
-	return (p->rounds * (r->wait_l1 + missed * (r->wait_l2 + fresh * r->wait_memory)) + p->piped_rounds *
+	return (p->load_waits * (r->wait_l1 + missed * (r->wait_l2 + fresh * r->wait_memory)) + p->piped_waits *
 		r->wait_piped +
 		(p->syncs + p->converts) * r->wait_sync + r->program) * 1e-9;
 }
@@ -101,9 +101,9 @@ static double atomic_seconds(const struct probe *p)
 	double longest = 0;
 
 	for (int i = 0; i < p->n_params; i++) {
-		double all = p->param[i].atomics * p->programs, places = fmax(fmin(p->param[i].bytes / 4, all), 1);
+		double all = p->param[i].atomics * p->programs, addresses = fmax(fmin(p->param[i].bytes / 4, all), 1);
 
-		longest = fmax(longest, all / places * speed_rates.atomic_ns * 1e-9);
+		longest = fmax(longest, all / addresses * speed_rates.atomic_ns * 1e-9);
 	}
 	return longest;
 }
@@ -111,7 +111,7 @@ static double atomic_seconds(const struct probe *p)
 double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct speed_parts *parts)
 {
 	const struct speed_rates *r = &speed_rates;
-	double clock = r->clock_ghz * 1e9, turns = ceil(p->programs / g->processors);
+	double clock = r->clock_ghz * 1e9, waves = ceil(p->programs / g->processors);
 	double sectors = p->memory.missed + stored_sectors(p) + 2 * p->memory.atomic_sectors;
 	double fetched = p->programs * sectors * SECTOR_BYTES, bytes = memory_bytes(p);
 	double spill = 1 + r->spill * fmax(0, p->registers - REGISTERS_MOST) / 128;
@@ -119,11 +119,11 @@ double speed_kernel(const struct probe *p, const struct tile_gpu *g, struct spee
 	double busy;
 
 	/* A multiply-add is two operations of the data sheet, and one of a lane. */
-	t.vector = turns * vector_work(&p->ops) * g->processors / (g->f32 * 1e12 / 2 * r->vector);
-	t.requests = turns * (r->line * p->memory.lines + p->memory.requests + r->atomic_cycles *
+	t.vector = waves * vector_work(&p->ops) * g->processors / (g->f32 * 1e12 / 2 * r->vector);
+	t.requests = waves * (r->line * p->memory.lines + p->memory.requests + r->atomic_cycles *
 			      p->memory.atomics) / clock;
-	t.l2 = turns * sectors * SECTOR_BYTES * g->processors / (g->l2 * 1e9 * r->l2);
-	t.tensor = turns * tensor_seconds(p, g) * g->processors;
+	t.l2 = waves * sectors * SECTOR_BYTES * g->processors / (g->l2 * 1e9 * r->l2);
+	t.tensor = waves * tensor_seconds(p, g) * g->processors;
 	t.memory = bytes / speed_stream(g);
 	t.waiting = ceil(p->programs / ((double)g->processors * t.resident)) * path_seconds(p, fetched, bytes);
 	t.atomics = atomic_seconds(p);
