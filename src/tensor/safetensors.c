@@ -156,7 +156,7 @@ static int check_tiling(const struct st_file *f, struct st_span *s, size_t n, si
 }
 
 /* Points the tensors at their data; copies those that are not aligned for their dtype. */
-static int place(struct st_file *f, const struct st_span *s, size_t n, const char *data, struct err *e)
+static int point_at_data(struct st_file *f, const struct st_span *s, size_t n, const char *data, struct err *e)
 {
 	size_t copied = 0;
 
@@ -208,7 +208,7 @@ static int parse_tensors(struct st_file *f, const struct json *head, struct str 
 	if (!rc)
 		rc = check_tiling(f, spans.v, spans.n, data.n, e);
 	if (!rc)
-		rc = place(f, spans.v, spans.n, data.p, e);
+		rc = point_at_data(f, spans.v, spans.n, data.p, e);
 	vec_free(&spans);
 	return rc;
 }

@@ -12,7 +12,7 @@ enum { WORD = 4 };
  * which costs nothing until they are touched. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
-enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
+enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_REPEATED, CONTENTS_OWN };
 /* BEFORE: by those before the writers that go now, each of which has a mark of its own from MARK_KNOWN on. */
 enum mark { MARK_NONE, MARK_UNKNOWN, MARK_KNOWN_BEFORE, MARK_KNOWN };
 _Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
@@ -48,7 +48,7 @@ struct sparse {
 	int writer;                 /* which of them goes */
 	struct chunk *v;            /* that were touched */
 	size_t n, cap;
-	uint32_t *place;            /* of each chunk in v, counted from one; 0: not touched */
+	uint32_t *slot;             /* of each chunk in v, counted from one; 0: not touched */
 	unsigned char *mapped;      /* of each MAPPED bytes: are they? */
 };
 
@@ -76,7 +76,7 @@ static void drop_chunks(struct storage *s)
 	for (size_t i = 0; i < p->n; i++) {
 		size_t which = p->v[i].index * CHUNK / MAPPED;
 
-		p->place[p->v[i].index] = 0;
+		p->slot[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
 		mem_free(p->v[i].load);
 		if (p->mapped[which])
@@ -94,7 +94,7 @@ void sparse_free(struct storage *s)
 		return;
 	drop_chunks(s);
 	vec_free(p);
-	mem_free(p->place);
+	mem_free(p->slot);
 	mem_free(p->mapped);
 	mem_free(p);
 	s->sparse = NULL;
@@ -114,10 +114,10 @@ static struct sparse *begin(struct storage *s)
 	p = mem_zalloc(sizeof *p);
 	if (!p)
 		return NULL;
-	p->place = mem_array(s->bytes / CHUNK + 1, sizeof *p->place);
+	p->slot = mem_array(s->bytes / CHUNK + 1, sizeof *p->slot);
 	p->mapped = mem_array(maps_of(s), sizeof *p->mapped);
-	if (!p->place || !p->mapped) {
-		mem_free(p->place);
+	if (!p->slot || !p->mapped) {
+		mem_free(p->slot);
 		mem_free(p->mapped);
 		mem_free(p);
 		return NULL;
@@ -204,7 +204,7 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 
 	if (!p)
 		return sparse_unknown(t->st);
-	p->contents = CONTENTS_FEW;
+	p->contents = CONTENTS_REPEATED;
 	p->from = tensor_data(from);
 	p->size = (size_t)dtype_size(t->dt);
 	p->ndim = t->ndim;
@@ -299,7 +299,7 @@ static int match_view(const struct sparse *p, const struct tensor *view, int *fi
 /* The contents of p with its dimensions in the order of the view. */
 static void take_order(struct sparse *to, const struct sparse *p, int ndim, const int *first, const int *end)
 {
-	to->contents = CONTENTS_FEW;
+	to->contents = CONTENTS_REPEATED;
 	to->from = p->from;
 	to->size = p->size;
 	to->seed = p->seed;
@@ -324,7 +324,7 @@ int sparse_copy(const struct tensor *t, const struct tensor *view)
 	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt &&
 	    tensor_is_whole(t))
 		return sparse_value(t->st, p->value, p->value_bytes) ? -1 : 1;
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt ||
+	if (!p || p->contents != CONTENTS_REPEATED || p->stored || t->st == view->st || t->dt != view->dt ||
 	    !tensor_is_whole(t) || !tensor_is_contiguous(t) ||
 	    !tensor_is_whole(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
 		return 0;
@@ -340,7 +340,7 @@ const void *sparse_source(const struct tensor *t)
 	const struct sparse *p = t->st->sparse;
 	int64_t step = p ? (int64_t)p->size : 0;
 
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) ||
+	if (!p || p->contents != CONTENTS_REPEATED || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) ||
 	    !tensor_is_contiguous(t))
 		return NULL;
 	for (int d = p->ndim - 1; d >= 0; d--) {
@@ -401,7 +401,7 @@ static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int6
 	return n;
 }
 
-static void fill_few(const struct sparse *p, char *to, size_t at, size_t bytes)
+static void fill_repeated(const struct sparse *p, char *to, size_t at, size_t bytes)
 {
 	int64_t run = run_of(p), element = (int64_t)(at / p->size), end = element + (int64_t)(bytes / p->size);
 
@@ -445,18 +445,18 @@ static int touch_chunk(struct storage *s, size_t index)
 		p->n--;
 		return -1;
 	}
-	p->place[index] = (uint32_t)p->n;
+	p->slot[index] = (uint32_t)p->n;
 	if (p->contents == CONTENTS_VALUE)
 		fill_value(p, at, chunk_bytes(s, index));
-	else if (p->contents == CONTENTS_FEW)
-		fill_few(p, at, index * CHUNK, chunk_bytes(s, index));
+	else if (p->contents == CONTENTS_REPEATED)
+		fill_repeated(p, at, index * CHUNK, chunk_bytes(s, index));
 	return 0;
 }
 
 int sparse_touch(struct storage *s, size_t lo, size_t hi)
 {
 	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++)
-		if (!s->sparse->place[i] && touch_chunk(s, i))
+		if (!s->sparse->slot[i] && touch_chunk(s, i))
 			return -1;
 	return 0;
 }
@@ -469,7 +469,7 @@ int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 	int begins_known = p->contents >= CONTENTS_VALUE;
 
 	for (size_t at = lo; at < hi;) {
-		const struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		const struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
 
 		for (; c->mark && at < end; at++)
@@ -499,7 +499,7 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	p->stored += hi - lo;
 	p->reached = MAX(p->reached, hi);
 	for (size_t at = lo; at < hi;) {
-		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
 
 		if (!c->mark && !(c->mark = mem_zalloc(CHUNK)))
@@ -542,7 +542,7 @@ int sparse_note_load(struct storage *s, size_t lo, size_t hi)
 	if (p->ranges-- <= 0)
 		return -1;
 	for (size_t at = lo; at < hi;) {
-		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK), first = at % CHUNK / WORD;
 
 		if (!c->load && !(c->load = mem_zalloc(CHUNK / WORD)))
@@ -631,7 +631,7 @@ void sparse_drop_writer(struct storage *s)
 
 /* Elements of a chunk that were written by those that go now, but for one of them: are they *value,
  * or, if that is not set yet, all the same? */
-static int is_flat(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
+static int is_constant(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
 {
 	const char *at = (const char *)s->data + c->index * CHUNK;
 
@@ -653,7 +653,7 @@ int sparse_flatten(struct storage *s, size_t size, int apart)
 	if (p->contents != CONTENTS_EMPTY || p->stored_before || !size || size > sizeof p->value || CHUNK % size)
 		return 0;
 	for (size_t i = 0; i < p->n; i++)
-		if (!is_flat(s, &p->v[i], size, apart, &value))
+		if (!is_constant(s, &p->v[i], size, apart, &value))
 			return 0;
 	if (!value)
 		return 0;
