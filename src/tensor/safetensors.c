@@ -1,8 +1,8 @@
-/* safetensors, reading: see safetensors.h.
+/* Reads safetensors: see safetensors.h.
  *
- * Owns the checks on a header. Invariant: a `struct st_tensor` is stored only after its
- * offsets were proved to lie inside the data, to fit dtype and shape exactly, and the tensors
- * of a file were proved to tile its data without hole or overlap. */
+ * This file owns the checks on a header. Invariant: a `struct st_tensor` is handed out only after
+ * its offsets were proved to lie inside the data and to fit dtype and shape exactly, and after
+ * the tensors of a file were proved to tile its data without hole or overlap. */
 #include "tensor/safetensors.h"
 
 #include <stdlib.h>
@@ -13,21 +13,24 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { ST_HEADER_MAX = 100 * 1000 * 1000 };   /* the limit of Hugging Face's reader */
+/* The limit of Hugging Face's reader. */
+enum { ST_HEADER_MAX = 100 * 1000 * 1000 };
 
 struct st_meta {
 	const char *key, *value;
 };
 
+/* An open file, or all shards of a folder. Owns everything. */
 struct st_file {
 	struct arena arena;                     /* names, metadata */
 	struct { struct st_tensor *v; size_t n, cap; } tensors;
 	struct { struct st_meta *v; size_t n, cap; } meta;
 	struct { struct file_map *v; size_t n, cap; } maps;
-	struct { void **v; size_t n, cap; } copies;   /* of misaligned tensors */
-	size_t bytes;
+	struct { void **v; size_t n, cap; } copies;   /* data of misaligned tensors */
+	size_t bytes;               /* of all tensors */
 };
 
+/* Little-endian, at any alignment. */
 static uint64_t read_u64(const char *p)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -40,6 +43,7 @@ static uint64_t read_u64(const char *p)
 
 /* --- one entry ----------------------------------------------------------------------- */
 
+/* Dimensions are whole numbers whose product fits 64 bits. */
 static int parse_shape(const struct json *j, struct st_tensor *t, struct err *e)
 {
 	size_t n = json_count(j);
@@ -63,6 +67,7 @@ static int parse_shape(const struct json *j, struct st_tensor *t, struct err *e)
 	return 0;
 }
 
+/* Reads one tensor of the header. span gets its data_offsets, which must match dtype and shape. */
 static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2], struct err *e)
 {
 	const struct json *offsets = json_get(j, "data_offsets");
@@ -98,6 +103,7 @@ static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2
 	return 0;
 }
 
+/* "__metadata__" maps strings to strings. */
 static int parse_metadata(struct st_file *f, const struct json *j, struct err *e)
 {
 	if (json_kind(j) != JSON_OBJECT)
@@ -118,6 +124,7 @@ static int parse_metadata(struct st_file *f, const struct json *j, struct err *e
 
 /* --- one file ------------------------------------------------------------------------ */
 
+/* The bytes [begin, end) of a tensor in the data. */
 struct st_span {
 	int64_t begin, end;
 	size_t tensor;
@@ -155,7 +162,7 @@ static int check_tiling(const struct st_file *f, struct st_span *s, size_t n, si
 	return 0;
 }
 
-/* Points the tensors at their data; copies those that are not aligned for their dtype. */
+/* Points the tensors at their data and copies those that are not aligned for their dtype. */
 static int point_at_data(struct st_file *f, const struct st_span *s, size_t n, const char *data, struct err *e)
 {
 	size_t copied = 0;
@@ -182,6 +189,7 @@ static int point_at_data(struct st_file *f, const struct st_span *s, size_t n, c
 	return 0;
 }
 
+/* All entries are read before any data pointer is set. */
 static int parse_tensors(struct st_file *f, const struct json *head, struct str data, struct err *e)
 {
 	struct { struct st_span *v; size_t n, cap; } spans = { .v = NULL };
@@ -213,6 +221,7 @@ static int parse_tensors(struct st_file *f, const struct json *head, struct str 
 	return rc;
 }
 
+/* Adds the tensors of one file image: header length, header, data. */
 static int add_image(struct st_file *f, struct str bytes, struct err *e)
 {
 	struct json *head;
@@ -224,7 +233,8 @@ static int add_image(struct st_file *f, struct str bytes, struct err *e)
 		return err_set(e, ERR_FORMAT, "%zu bytes are too few for a safetensors file", bytes.n);
 	n = read_u64(bytes.p);
 	if (n > ST_HEADER_MAX)
-		return err_set(e, ERR_FORMAT, "a header of %llu bytes is not believable", (unsigned long long)n);
+		return err_set(e, ERR_FORMAT, "the header claims %llu bytes; at most %d are allowed",
+			       (unsigned long long)n, ST_HEADER_MAX);
 	if (n > bytes.n - 8)
 		return err_set(e, ERR_FORMAT, "truncated: the header needs %llu bytes, %zu are there",
 			       (unsigned long long)n, bytes.n - 8);
@@ -238,6 +248,7 @@ static int add_image(struct st_file *f, struct str bytes, struct err *e)
 	return rc;
 }
 
+/* The map belongs to f as soon as it is in the list, so that st_close unmaps it on failure too. */
 static int add_file(struct st_file *f, const char *path, struct err *e)
 {
 	struct file_map m;
@@ -253,12 +264,14 @@ static int add_file(struct st_file *f, const char *path, struct err *e)
 
 /* --- folders ------------------------------------------------------------------------- */
 
+/* An index must not lead out of its folder: no slash, no leading dot, no NUL. */
 static int shard_name_ok(struct str s)
 {
 	return s.n && s.n < 256 && !memchr(s.p, '/', s.n) && s.p[0] != '.' && !memchr(s.p, 0, s.n);
 }
 
-/* Opens every shard once and checks that each tensor of the map is where it is said to be. */
+/* Opens every shard once and checks that each tensor of the index is in its shard and in no
+ * other. */
 static int add_shards(struct st_file *f, const char *dir, const struct json *map, struct err *e)
 {
 	struct map shard = MAP_INIT, found = MAP_INIT;
@@ -295,6 +308,7 @@ static int add_shards(struct st_file *f, const char *dir, const struct json *map
 	return rc;
 }
 
+/* A folder has an index and shards, or one model.safetensors. */
 static int add_folder(struct st_file *f, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -331,6 +345,7 @@ static int by_tensor_name(const void *a, const void *b)
 	return strcmp(((const struct st_tensor *)a)->name, ((const struct st_tensor *)b)->name);
 }
 
+/* Sorts the tensors by name and refuses duplicates. Closes f if anything failed. */
 static struct st_file *finish(struct st_file *f, int rc, struct err *e)
 {
 	if (!rc && f->tensors.n) {

@@ -1,4 +1,6 @@
-/* Storage and dense tensors: see tensor.h. */
+/* Storage and dense tensors: see tensor.h.
+ *
+ * Every size that comes from a program is checked here (needed_bytes) before memory is allocated. */
 #include "tensor/tensor.h"
 
 #include <stdatomic.h>
@@ -7,8 +9,10 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 
+/* A cache line and the widest vector. */
 enum { ALIGN = 64 };
 
+/* Ids of storages are unique in the process; this is the only counter. */
 static _Atomic uint64_t last_id;
 
 static void release_heap(struct storage *s)
@@ -16,6 +20,7 @@ static void release_heap(struct storage *s)
 	mem_free_aligned(s->data);
 }
 
+/* Counts bytes against a budget, or fails as a GPU that is out of memory does. */
 static int budget_take(struct tensor_budget *b, size_t bytes, struct err *e)
 {
 	if (!b)
@@ -28,6 +33,7 @@ static int budget_take(struct tensor_budget *b, size_t bytes, struct err *e)
 	return 0;
 }
 
+/* An empty storage still gets an address of its own. */
 static struct storage *storage_new(struct tensor_budget *b, size_t bytes, struct err *e)
 {
 	struct storage *s;
@@ -102,6 +108,8 @@ int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
 	return 0;
 }
 
+/* PyTorch has no negative strides. Strides of 2^56 elements and more would overflow sums of
+ * offsets. */
 int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
 {
 	const int64_t far = (int64_t)1 << 56;
@@ -117,7 +125,7 @@ int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
 	return 0;
 }
 
-/* Bytes that a tensor of these strides needs, with every size checked. */
+/* Bytes that a tensor with these strides needs, with every product and sum checked. */
 static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, size_t *bytes,
 			struct err *e)
 {
@@ -181,11 +189,13 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 	return t->st ? 0 : -1;
 }
 
-/* Addresses of hollow storages, none of them mapped; each is followed by a gap. */
+/* Hollow storages of up to 64 KiB have zeroed memory. Larger ones get addresses that are not
+ * mapped, from 2^45 on, each followed by a gap so that no two are neighbours. */
 enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 16 };
 static const uint64_t hollow_base = (uint64_t)1 << 45, hollow_most = (uint64_t)1 << 43;
 static _Atomic uint64_t hollow_used;
 
+/* The storage is made empty first and then takes its real size without memory. */
 int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
 		      struct err *e)
 {
@@ -275,6 +285,7 @@ int64_t tensor_numel(const struct tensor *t)
 	return n;
 }
 
+/* A tensor without elements is contiguous; dimensions of 1 may have any stride. */
 int tensor_is_contiguous(const struct tensor *t)
 {
 	int64_t step = 1;
@@ -289,6 +300,8 @@ int tensor_is_contiguous(const struct tensor *t)
 	return 1;
 }
 
+/* Looks for a dimension with each stride that a dense layout needs: 1, then 1 * its size, ... A
+ * transposed contiguous matrix is dense. */
 int tensor_is_dense(const struct tensor *t)
 {
 	int64_t step = 1;
@@ -315,6 +328,7 @@ int tensor_is_whole(const struct tensor *t)
 	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes && tensor_is_dense(t);
 }
 
+/* Negative strides reach below the offset, others above. */
 void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
 {
 	int64_t size = dtype_size(t->dt), first = t->offset, last = t->offset;

@@ -1,4 +1,4 @@
-/* Views: same storage, other shape. Rules and messages are PyTorch's. */
+/* Views: the same storage in another shape. Rules and messages are PyTorch's, byte for byte. */
 #include "tensor/tensor.h"
 
 #include "base/mem.h"
@@ -49,8 +49,10 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 		       (long long)numel);
 }
 
-/* Strides of `shape` over the memory of `t`; -1 if t's layout cannot be seen that way. Each
- * group of dimensions of t that is contiguous in itself must be cut by whole dimensions. */
+/* Strides of `shape` over the memory of t, or -1 if t's layout cannot be seen that way.
+ * Dimensions of t that are contiguous with each other form a group, and the new dimensions must
+ * cut each group exactly. [2, 6] with strides { 6, 1 } can be viewed as [3, 4]; with strides {
+ * 12, 1 } it cannot, because a new row would cross a gap. */
 static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, int64_t *stride)
 {
 	int64_t old_n = 1, new_n = 1, base;
@@ -80,6 +82,7 @@ static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, 
 	return d == -1 ? 0 : -1;
 }
 
+/* Makes *out a view of t's storage with its own reference; out may be t. */
 static void take_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
 		      const int64_t *stride, int64_t offset)
 {
@@ -100,6 +103,7 @@ static int check_ndim(int ndim, struct err *e)
 	return 0;
 }
 
+/* A tensor without elements can take any shape without elements. */
 static int try_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -126,7 +130,8 @@ int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int6
 	return 0;
 }
 
-/* A step that is too long to be multiplied leaves one element or none, which no stride is used for. */
+/* The product of a stride and a step. If it overflows, the view has one element or none, and its
+ * stride is never used. */
 static int64_t stride_times(int64_t stride, int64_t step)
 {
 	int64_t v;
@@ -134,6 +139,7 @@ static int64_t stride_times(int64_t stride, int64_t step)
 	return ck_mul64(stride, step, &v) ? stride : v;
 }
 
+/* A grown dimension has the stride 0. -1 keeps a size. */
 int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -207,6 +213,7 @@ int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, i
 	return tensor_permute(out, t, dims, e);
 }
 
+/* Python's slice rules: negative bounds count from the end, and bounds are clamped. */
 int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step,
 		 struct err *e)
 {
@@ -249,6 +256,7 @@ int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t i
 	return 0;
 }
 
+/* The stride of the new dimension is PyTorch's, although nothing depends on it. */
 int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -279,6 +287,8 @@ int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct e
 	return tensor_select(out, t, dim, 0, e);
 }
 
+/* Windows of `size` elements every `step` along a dimension, as a new last dimension: 10 elements
+ * with size 4 and step 3 give 3 windows. */
 int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64_t size, int64_t step, struct err *e)
 {
 	int64_t n;
@@ -306,6 +316,7 @@ int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64
 	return -1;
 }
 
+/* Checks that the last element lies in the storage; all arithmetic is checked for overflow. */
 int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
 		      const int64_t *stride, int64_t offset, struct err *e)
 {
@@ -332,6 +343,7 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 	return 0;
 }
 
+/* Shapes are aligned at their last dimension: [8, 1, 4] and [5, 4] give [8, 5, 4]. */
 int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *bshape, struct err *e)
 {
 	int n = MAX(*ndim, bdim);
