@@ -18,6 +18,7 @@ enum { BLOCK = 512 };
 
 /* --- strided runs with conversion --------------------------------------------------------- */
 
+/* Contiguous runs convert directly, equal dtypes only move, and the rest goes through a block. */
 void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, int64_t stride, int64_t n)
 {
 	char block[BLOCK * 8];
@@ -279,6 +280,7 @@ int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *
 	return rc;
 }
 
+/* A hollow tensor gives a hollow copy. */
 int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -328,6 +330,7 @@ struct mark_job {
 	int size, mark, any;
 };
 
+/* Stops at the first mark that is set. */
 static void any_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct mark_job *j = ctx;
@@ -336,6 +339,7 @@ static void any_run(void *ctx, const int64_t *off, int64_t n)
 		j->any = j->map[off[0] + i * j->stride];
 }
 
+/* Sets the marks of all bytes of each element. */
 static void mark_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct mark_job *j = ctx;
@@ -441,6 +445,7 @@ int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n,
 
 	for (int k = 0; k < n; k++)
 		any |= tensor_any_undef(&in[k]);
+	/* Nothing unwritten among the operands is by far the most common case. */
 	if (!any || tensor_numel(out) == 0 || out->st->hollow)
 		return 0;
 	for (; made < n + picks && !rc; made += !rc) {

@@ -94,6 +94,7 @@ float f16_to_f32(uint16_t h)
 	return float_of(bits_of(x) | sign);
 }
 
+/* Every NaN becomes 0x7fc0, as in PyTorch; its sign and payload are lost. */
 uint16_t f32_to_bf16(float x)
 {
 	uint32_t u = bits_of(x);
@@ -135,11 +136,13 @@ uint8_t f32_to_f8e5m2(float x)
 	return (uint8_t)(sign | (u >= 0x47800000 ? 0x7c : shrink(u, 2, 15)));
 }
 
+/* An e5m2 number is the upper half of an fp16 number. */
 float f8e5m2_to_f32(uint8_t h)
 {
 	return f16_to_f32((uint16_t)(h << 8));
 }
 
+/* Adds half of the last kept bit and cuts 13 bits off; inf and NaN pass. */
 float f32_to_tf32(float x)
 {
 	uint32_t u = bits_of(x);

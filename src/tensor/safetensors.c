@@ -96,6 +96,7 @@ static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2
 		return err_set(e, ERR_FORMAT, "tensor '%s': bad data_offsets", t->name);
 	if (ck_mul64(t->numel, dtype_size(t->dt), &want))
 		return err_set(e, ERR_RANGE, "tensor '%s': the size overflows", t->name);
+	/* The offsets must hold exactly the elements: no padding inside a tensor. */
 	if (want != span[1] - span[0])
 		return err_set(e, ERR_FORMAT, "tensor '%s': %lld bytes in the file, its dtype and shape need %lld",
 			       t->name, (long long)(span[1] - span[0]), (long long)want);
@@ -130,6 +131,7 @@ struct st_span {
 	size_t tensor;
 };
 
+/* Empty tensors share their offset with the next one and come first. */
 static int by_begin(const void *pa, const void *pb)
 {
 	const struct st_span *a = pa, *b = pb;
@@ -292,6 +294,7 @@ static int add_shards(struct st_file *f, const char *dir, const struct json *map
 				rc = err_nomem(e);
 			else
 				rc = add_file(f, path.p, e);
+			/* A name in two shards would make the result depend on their order. */
 			for (size_t k = before; k < f->tensors.n && !rc; k++)
 				if (!(m = map_put(&found, str_of(f->tensors.v[k].name))))
 					rc = err_nomem(e);
@@ -340,6 +343,7 @@ out:
 
 /* --- the public face ----------------------------------------------------------------- */
 
+/* Byte order, as st_find expects it. */
 static int by_tensor_name(const void *a, const void *b)
 {
 	return strcmp(((const struct st_tensor *)a)->name, ((const struct st_tensor *)b)->name);
@@ -372,6 +376,7 @@ struct st_file *st_open(const char *path, struct err *e)
 	return finish(f, file_is_dir(path) ? add_folder(f, path, e) : add_file(f, path, e), e);
 }
 
+/* `what` names the bytes in errors, in place of a path. */
 struct st_file *st_open_bytes(struct str bytes, const char *what, struct err *e)
 {
 	struct st_file *f = mem_zalloc(sizeof *f);
@@ -383,6 +388,7 @@ struct st_file *st_open_bytes(struct str bytes, const char *what, struct err *e)
 	return finish(f, add_image(f, bytes, e) ? err_wrap(e, "'%s'", what) : 0, e);
 }
 
+/* Closes maps and frees copies; all borrowed pointers end here. */
 void st_close(struct st_file *f)
 {
 	if (!f)
@@ -403,6 +409,7 @@ size_t st_count(const struct st_file *f) { return f->tensors.n; }
 size_t st_bytes(const struct st_file *f) { return f->bytes; }
 const struct st_tensor *st_at(const struct st_file *f, size_t i) { return &f->tensors.v[i]; }
 
+/* Binary search; finish has sorted the tensors. */
 const struct st_tensor *st_find(const struct st_file *f, const char *name)
 {
 	struct st_tensor key = { .name = name };
@@ -410,6 +417,7 @@ const struct st_tensor *st_find(const struct st_file *f, const char *name)
 	return f->tensors.n ? bsearch(&key, f->tensors.v, f->tensors.n, sizeof key, by_tensor_name) : NULL;
 }
 
+/* A shape for a message: "[4096, 1024]". */
 static void add_shape(struct buf *b, int ndim, const int64_t *shape)
 {
 	buf_addc(b, '[');

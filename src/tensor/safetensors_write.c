@@ -35,6 +35,7 @@ struct st_slot {
 	size_t shard;
 };
 
+/* By rank of the dtype, then by name. */
 static int by_file_order(const void *pa, const void *pb)
 {
 	const struct st_entry *a = ((const struct st_slot *)pa)->entry, *b = ((const struct st_slot *)pb)->entry;
@@ -82,6 +83,7 @@ static struct st_slot *make_slots(const struct st_write *w, struct err *e)
 
 /* --- one file ------------------------------------------------------------------------ */
 
+/* transformers refuses files without {"format": "pt"}. */
 static void add_metadata(struct jw *w, const char *const *kv)
 {
 	static const char *const standard[] = { "format", "pt", NULL };
@@ -95,6 +97,7 @@ static void add_metadata(struct jw *w, const char *const *kv)
 	jw_end(w, '}');
 }
 
+/* One member of the header; `at` is where its data begins. */
 static void add_entry(struct jw *w, const struct st_slot *s, size_t at)
 {
 	const struct st_entry *t = s->entry;
@@ -150,6 +153,7 @@ int st_put(struct st_writer *w, const void *p, size_t n, struct err *e)
 	return file_out_write(&w->out, p, n, e);
 }
 
+/* The data of one tensor: given, or from the caller's fill function, which must give all of it. */
 static int put_slot(struct st_writer *w, const struct st_slot *s, const struct st_write *job, struct err *e)
 {
 	w->name = s->entry->name;
@@ -187,6 +191,7 @@ out:
 	return rc;
 }
 
+/* One file without a limit of size. */
 int st_write_file(const char *path, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -251,6 +256,7 @@ static size_t cut_shards(struct st_slot *s, size_t n, size_t limit)
 	return shard + 1;
 }
 
+/* Names as transformers writes and expects them, counted from 1. */
 static void shard_name(char out[64], size_t i, size_t count)
 {
 	if (count == 1)
@@ -291,6 +297,8 @@ static int write_index(const char *path, const struct st_slot *s, size_t n, size
 	return rc;
 }
 
+/* Writes the shards in order and the index last. A model that fits one file removes the index of
+ * an earlier, larger model, since a reader would prefer it. */
 int st_write_folder(const char *dir, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -315,7 +323,7 @@ int st_write_folder(const char *dir, const struct st_write *w, struct err *e)
 		rc = err_nomem(e);
 	else if (!rc && count > 1)
 		rc = write_index(path.p, s, w->n, count, e);
-	else if (!rc && file_exists(path.p) && sys.unlink(path.p))   /* of an earlier, larger model */
+	else if (!rc && file_exists(path.p) && sys.unlink(path.p))
 		rc = err_errno(e, "cannot remove '%s'", path.p);
 out:
 	buf_release(&path);

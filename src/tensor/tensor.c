@@ -1,6 +1,8 @@
 /* Storage and dense tensors: see tensor.h.
  *
- * Every size that comes from a program is checked here (needed_bytes) before memory is allocated. */
+ * Every size that comes from a program is checked here (needed_bytes) before memory is allocated.
+ * A storage is freed with its last reference; counts are not atomic, because a tensor belongs to
+ * one thread. */
 #include "tensor/tensor.h"
 
 #include <stdatomic.h>
@@ -56,6 +58,7 @@ static struct storage *storage_new(struct tensor_budget *b, size_t bytes, struct
 	return s;
 }
 
+/* Sparse contents go first: they unmap memory at the storage's addresses. */
 static void storage_free(struct storage *s)
 {
 	if (s->budget)
@@ -67,6 +70,7 @@ static void storage_free(struct storage *s)
 	mem_free(s);
 }
 
+/* A hollow storage has no memory to fill. */
 void storage_fill(struct storage *s, int byte)
 {
 	if (!s->hollow)
@@ -78,6 +82,7 @@ uint64_t storage_newest(void)
 	return atomic_load(&last_id);
 }
 
+/* One mark per byte; they start as "never written". */
 int storage_track_undef(struct storage *s, struct err *e)
 {
 	if (!s->undef && !(s->undef = mem_alloc(s->bytes)))
@@ -91,6 +96,7 @@ void tensor_retain(const struct tensor *t)
 	t->st->refs++;
 }
 
+/* The view is cleared, so that releasing it twice does nothing. */
 void tensor_release(struct tensor *t)
 {
 	if (t->st && --t->st->refs == 0)
@@ -98,6 +104,8 @@ void tensor_release(struct tensor *t)
 	t->st = NULL;
 }
 
+/* Zeros are left out: [0, 2^40, 2^40] has no elements, but its other sizes may still be
+ * multiplied. */
 int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t n = 1;
@@ -144,10 +152,12 @@ static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int
 		return tensor_check_strides(ndim, stride, e);
 	if (tensor_check_sizes(ndim, shape, NULL))
 		goto too_big;
+	/* A tensor without elements needs no memory, whatever its strides. */
 	if (empty) {
 		*bytes = 0;
 		return 0;
 	}
+	/* The last element lies sum((shape - 1) * stride) behind the first. */
 	for (int i = 0; i < ndim; i++)
 		if (ck_mul64(shape[i] - 1, stride[i], &span) || ck_add64(last, span, &last))
 			goto too_big;
@@ -160,6 +170,7 @@ too_big:
 		       SHAPE_TEXT(ndim, shape));
 }
 
+/* Row-major. Dimensions of 0 or 1 do not move the stride, as in PyTorch. */
 void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride)
 {
 	int64_t step = 1;
@@ -171,6 +182,7 @@ void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride)
 	}
 }
 
+/* Memory for the elements from the first to the last; gaps between them included. */
 int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 			  const int64_t *stride, struct err *e)
 {
@@ -232,6 +244,7 @@ int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *
 	return 0;
 }
 
+/* A dense tensor under a budget. */
 int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		  struct err *e)
 {
@@ -247,6 +260,7 @@ int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, 
 	return tensor_new_in(NULL, t, dt, ndim, shape, e);
 }
 
+/* The storage does not own `data` (release is NULL) and counts against no budget. */
 int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes,
 		  struct err *e)
 {
@@ -276,6 +290,7 @@ int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *sh
 	return 0;
 }
 
+/* tensor_check_sizes has shown that the product fits. */
 int64_t tensor_numel(const struct tensor *t)
 {
 	int64_t n = 1;
@@ -323,6 +338,7 @@ int tensor_is_dense(const struct tensor *t)
 	return 1;
 }
 
+/* Dense and as many bytes as the storage: then it covers each byte once. */
 int tensor_is_whole(const struct tensor *t)
 {
 	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes && tensor_is_dense(t);
@@ -357,6 +373,7 @@ int tensor_same_shape(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
+/* A text that does not fit is cut off. */
 const char *tensor_shape_text(char *out, size_t cap, int ndim, const int64_t *shape)
 {
 	size_t n = (size_t)snprintf(out, cap, "[");

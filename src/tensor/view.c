@@ -1,8 +1,14 @@
-/* Views: the same storage in another shape. Rules and messages are PyTorch's, byte for byte. */
+/* Views: the same storage in another shape. Rules and messages are PyTorch's, byte for byte,
+ * because a candidate may catch and compare them (test/agree).
+ *
+ * A view only changes offset, shape and strides. Invariant: each element of a view lies in the
+ * storage, since the tensor it is made from does and no view reaches further, except
+ * tensor_as_strided, which checks it. */
 #include "tensor/tensor.h"
 
 #include "base/mem.h"
 
+/* Dimension -1 of 3 is 2. PyTorch treats a scalar as a tensor of one dimension here. */
 int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e)
 {
 	int n = ndim ? ndim : 1;
@@ -15,6 +21,8 @@ int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e)
 	return 0;
 }
 
+/* 24 elements as [2, -1, 3] become [2, 4, 3]. If another size is 0, the -1 could be anything, and
+ * PyTorch refuses it. */
 int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t numel, struct err *e)
 {
 	int64_t known = 1;
@@ -63,11 +71,13 @@ static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, 
 			stride[i] = 1;
 		return 0;
 	}
+	/* From the last dimension on: old_n elements of the current group of t, new_n of the new shape. */
 	base = t->stride[t->ndim - 1];
 	for (int i = t->ndim - 1; i >= 0; i--) {
 		old_n *= t->shape[i];
 		if (i > 0 && (t->shape[i - 1] == 1 || t->stride[i - 1] == old_n * base))
 			continue;
+		/* The group ends here: new dimensions must fill it exactly. */
 		while (d >= 0 && (new_n < old_n || shape[d] == 1)) {
 			stride[d] = new_n * base;
 			new_n *= shape[d--];
@@ -96,6 +106,7 @@ static void take_view(struct tensor *out, const struct tensor *t, int ndim, cons
 	*out = v;
 }
 
+/* More dimensions than a struct tensor can hold are unsupported. */
 static int check_ndim(int ndim, struct err *e)
 {
 	if (ndim < 0 || ndim > TENSOR_DIMS)
@@ -116,6 +127,7 @@ static int try_view(struct tensor *out, const struct tensor *t, int ndim, const 
 	return 0;
 }
 
+/* view never copies: a layout that does not fit is an error, for which reshape would make a copy. */
 int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t full[TENSOR_DIMS];
@@ -153,6 +165,7 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 			       "be greater or "
 			       "equal to the number of dimensions in the tensor (%d)",
 			       SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(ndim, shape), ndim, t->ndim);
+	/* Sizes are aligned at the last dimension; `lead` new dimensions come before those of t. */
 	for (int i = ndim - 1; i >= 0; i--) {
 		int64_t own = i >= lead ? t->shape[i - lead] : 1;
 
@@ -182,6 +195,7 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 	return 0;
 }
 
+/* Dimension i of the result is dimension dims[i] of t; each must appear once. */
 int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -202,6 +216,7 @@ int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, 
 	return 0;
 }
 
+/* A permutation that swaps two dimensions. */
 int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, int64_t dim1, struct err *e)
 {
 	int dims[TENSOR_DIMS], a = 0, b = 0;
@@ -236,6 +251,7 @@ int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t st
 	return 0;
 }
 
+/* Removes dimension `dim` by taking one index of it: t[:, 3] is select(1, 3). */
 int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t index, struct err *e)
 {
 	if (t->ndim == 0)
@@ -276,6 +292,7 @@ int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct
 	return 0;
 }
 
+/* A dimension that is not 1 stays, as in PyTorch. */
 int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct err *e)
 {
 	if (tensor_wrap_dim(&dim, dim, t->ndim, e))
@@ -365,6 +382,7 @@ int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *b
 	return tensor_check_sizes(n, shape, e);
 }
 
+/* Starts with the shape of a and adds b. */
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e)
 {
 	*ndim = a->ndim;
