@@ -1,5 +1,8 @@
-/* Devices: see dev.h. The CPU's memory comes from anonymous maps when large, so that it is
- * zeroed by the kernel and sits on huge pages; small blocks come from the heap. */
+/* Devices: see dev.h. This file owns the CPU's memory and the choice between CPU and GPU;
+ * dev_cuda.c owns what is special to GPUs.
+ *
+ * Large blocks of CPU memory are anonymous maps, zeroed by the kernel and on huge pages. Small
+ * blocks come from the heap. */
 #include "dev/dev.h"
 
 #include <ctype.h>
@@ -13,9 +16,10 @@
 #include "base/sys.h"
 #include "dev/dev_impl.h"
 
+/* Bytes from which on memory is mapped: one huge page. */
 enum { MAP_FROM = 1 << 21 };
 
-/* The number of "cuda" or "cuda:N"; -1 for any other name. */
+/* The number in "cuda" or "cuda:N"; -1 for any other name. */
 static int gpu_index(const char *name)
 {
 	if (!strcmp(name, "cuda"))
@@ -25,6 +29,7 @@ static int gpu_index(const char *name)
 	return atoi(name + 5);
 }
 
+/* "auto" falls back to the CPU and logs why, unless there is no driver. */
 static int open_kind(struct dev *d, const char *name, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -59,6 +64,7 @@ struct dev *dev_open(const char *name, int threads, struct err *e)
 	return d;
 }
 
+/* One block per thread and one that they share. */
 static size_t scratch_bytes(const struct dev *d)
 {
 	return (size_t)d->threads * d->scratch_each + d->scratch_shared;
@@ -91,6 +97,7 @@ void dev_describe(const struct dev *d, struct buf *out)
 			 d->info.minor, d->info.driver / 1000, d->info.driver % 1000 / 10);
 }
 
+/* The caller gives the size back to cpu_free, which decides by it how to free. */
 static void *cpu_alloc(size_t n, struct err *e)
 {
 	void *p;
@@ -116,6 +123,7 @@ static void cpu_free(void *p, size_t n)
 		mem_free_aligned(p);
 }
 
+/* Counts what is held, for the memory table and for plan. */
 void *dev_alloc(struct dev *d, size_t n, struct err *e)
 {
 	void *p = d->kind == DEV_CUDA ? dev_cuda_alloc(d, n, e) : cpu_alloc(n, e);
@@ -198,6 +206,7 @@ void dev_zero(struct dev *d, void *p, size_t n)
 		memset(p, 0, n);
 }
 
+/* On the CPU every op has ended when it returns. */
 int dev_check(struct dev *d, struct err *e)
 {
 	if (d->kind != DEV_CUDA)
@@ -208,7 +217,7 @@ int dev_check(struct dev *d, struct err *e)
 	return err_set(e, d->fault.code, "%s", d->fault.text);
 }
 
-/* Marks of times would be recorded too. */
+/* A device that failed is idle: nothing runs any more. */
 int dev_idle(struct dev *d)
 {
 	int idle = 1;
@@ -227,6 +236,7 @@ void *dev_stream(struct dev *d)
 	return stream;
 }
 
+/* While times are measured nothing is recorded, because the marks would be recorded too. */
 int dev_records(const struct dev *d) { return d->kind == DEV_CUDA && !d->times; }
 
 void dev_graph_begin(struct dev *d)
@@ -254,6 +264,7 @@ void dev_graph_free(struct dev *d, void *graph)
 		dev_note(d, d->call.cuda_graph_free(d->gpu, graph), "forgetting what was recorded");
 }
 
+/* Scratch only grows. Graphs with the old address are forgotten by their sessions. */
 int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)
 {
 	struct dev want = { .threads = d->threads };
@@ -272,6 +283,7 @@ int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)
 	return 0;
 }
 
+/* Scratch of one thread. */
 void *dev_scratch(const struct dev *d, int thread, size_t need)
 {
 	if (need > d->scratch_each)

@@ -1,4 +1,7 @@
-/* config.json: reading, checking, writing. See config.h. */
+/* config.json: reading, checking, writing. See config.h.
+ *
+ * Invariant: a configuration that parses has sizes whose products fit the types that later code
+ * computes them in. */
 #include "model/config.h"
 
 #include <math.h>
@@ -31,6 +34,7 @@ static int find_arch(struct model_config *c, const struct json *j, struct err *e
 	return err_set(e, ERR_UNSUPPORTED, "model_type '%.*s' is not one of qwen2, qwen3, llama", STR_ARG(type));
 }
 
+/* A size that must be there, from 1 to 2^24. */
 static int need_count(const struct json *j, const char *key, int *out, struct err *e)
 {
 	int64_t v;
@@ -43,6 +47,7 @@ static int need_count(const struct json *j, const char *key, int *out, struct er
 	return 0;
 }
 
+/* A size that may be missing or null. */
 static int get_count(const struct json *j, const char *key, int otherwise, int *out, struct err *e)
 {
 	const struct json *v = json_get(j, key);
@@ -54,8 +59,8 @@ static int get_count(const struct json *j, const char *key, int otherwise, int *
 	return need_count(j, key, out, e);
 }
 
-/* Newer files keep everything in rope_parameters; older ones have rope_theta and rope_scaling
- * (whose kind is called rope_type or type). */
+/* Newer files keep everything in rope_parameters. Older ones have rope_theta and rope_scaling,
+ * whose kind is called rope_type or type. */
 static int parse_rope(struct model_config *c, const struct json *j, struct err *e)
 {
 	const struct json *p = json_get(j, "rope_parameters"), *s = p ? p : json_get(j, "rope_scaling");
@@ -84,6 +89,7 @@ static int parse_rope(struct model_config *c, const struct json *j, struct err *
 	return 0;
 }
 
+/* Some files list several ids; the first one counts. */
 static int token_id(const struct json *v)
 {
 	if (v && json_kind(v) == JSON_ARRAY)
@@ -91,6 +97,7 @@ static int token_id(const struct json *v)
 	return (int)json_int(v, -1);
 }
 
+/* Sizes against each other, and against what the kernels can address. */
 static int check(const struct model_config *c, struct err *e)
 {
 	if (c->H % c->HKV)
@@ -108,6 +115,8 @@ static int check(const struct model_config *c, struct err *e)
 	return 0;
 }
 
+/* Qwen2 has biases of q, k and v and none of o; other families have both if attention_bias is
+ * set. */
 int model_config_parse(struct model_config *c, const struct json *j, struct err *e)
 {
 	const struct json *act;
@@ -151,6 +160,7 @@ out:
 	return rc;
 }
 
+/* rope_theta is written twice: inside rope_parameters for new readers, outside for old ones. */
 static void write_rope(const struct model_config *c, struct jw *w)
 {
 	jw_key(w, "rope_parameters");
@@ -222,6 +232,7 @@ void model_config_write(const struct model_config *c, const char *dtype, struct 
 	buf_addc(out, '\n');
 }
 
+/* Counted by formula, without listing the tensors. */
 int64_t model_config_parameters(const struct model_config *c)
 {
 	int64_t C = c->C, q = (int64_t)c->H * c->D, kv = (int64_t)c->HKV * c->D, F = c->F;
@@ -232,8 +243,8 @@ int64_t model_config_parameters(const struct model_config *c)
 	return c->L * layer + (int64_t)c->V * C * (c->tied ? 1 : 2) + C;
 }
 
-/* inv_freq[i] = theta^(-2i/D); linear: divided by the factor; llama3: wavelengths above
- * original / low are divided, below original / high kept, between them blended. */
+/* inv_freq[i] = theta^(-2i/D). Linear scaling divides it by the factor. llama3 divides
+ * wavelengths above original / low, keeps those below original / high, and blends between them. */
 void model_config_rope(const struct model_config *c, float *inv_freq)
 {
 	for (int i = 0; i < c->D / 2; i++) {

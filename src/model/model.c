@@ -1,7 +1,7 @@
-/* Models: finding the tensors of a checkpoint, packing them for the device. See model.h.
+/* Models: finds the tensors of a checkpoint and packs them for the device. See model.h.
  *
  * Every tensor has one `struct raw` that says where its values are (mapped file or parameter
- * slab); the packed weights and the fp32 vectors are made from those, once for a frozen model,
+ * slab). The packed weights and the fp32 vectors are made from those: once for a frozen model,
  * after every update for one that is trained. */
 #include "model/model.h"
 
@@ -19,7 +19,8 @@ static const char *const layer_names[LAYER_TENSORS] = {
 #undef TENSOR
 };
 
-/* Shapes and names of all tensors, in checkpoint order. */
+/* Shapes and names of all tensors, in the order of the checkpoint. A tensor that the model does
+ * not have gets 0 rows. */
 static void describe(struct model *m)
 {
 	const struct model_config *c = &m->c;
@@ -42,7 +43,7 @@ static void describe(struct model *m)
 		}
 }
 
-/* Calls fn on every tensor the model has: embedding, layers, norm, head. */
+/* Calls fn on every tensor that the model has: embedding, layers, norm, head. */
 static int each_raw(struct model *m, int (*fn)(struct model *, struct raw *, struct err *), struct err *e)
 {
 	if (fn(m, &m->raw[MT_EMBED], e))
@@ -64,6 +65,7 @@ static int add_param(struct model *m, struct raw *r, struct err *e)
 	return r->param < 0 ? -1 : 0;
 }
 
+/* The values are in the parameter slab. */
 static int point_param(struct model *m, struct raw *r, struct err *e)
 {
 	(void)e;
@@ -72,6 +74,7 @@ static int point_param(struct model *m, struct raw *r, struct err *e)
 	return 0;
 }
 
+/* The values are in the mapped file. */
 static int point_file(struct model *m, struct raw *r, struct err *e)
 {
 	int64_t shape[2] = { r->rows, r->cols };
@@ -87,6 +90,7 @@ static int point_file(struct model *m, struct raw *r, struct err *e)
 	return 0;
 }
 
+/* Converts the file's values to fp32 master weights. */
 static int copy_param(struct model *m, struct raw *r, struct err *e)
 {
 	size_t n = m->params.v[r->param].numel;
@@ -129,6 +133,7 @@ static struct weight_part part(const struct raw *r)
 	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows, .mapped = r->param < 0 };
 }
 
+/* Packs every matrix; q, k, v and gate, up are stacked into one each. */
 static void pack(struct model *m)
 {
 	struct weight_part head;
@@ -149,7 +154,7 @@ static void pack(struct model *m)
 	m->ops->weight_pack(m->dev, &m->head, &head, 1);
 }
 
-/* The head keeps at least 16 bits: its errors go straight to the probabilities. */
+/* The head keeps at least 16 bits: its errors go straight into the probabilities. */
 static int alloc_packed(struct model *m, struct err *e)
 {
 	const struct model_config *c = &m->c;
@@ -171,7 +176,7 @@ static int alloc_packed(struct model *m, struct err *e)
 	return 0;
 }
 
-/* An fp32 vector made of up to three raw ones, one behind the other. */
+/* An fp32 vector made of up to three checkpoint vectors, one behind the other. */
 struct stack {
 	const float **to;
 	const struct raw *from[3];
@@ -179,7 +184,7 @@ struct stack {
 
 enum { STACKS = 9 };
 
-/* The vectors of layer l; those of the model with layer 0. Returns how many. */
+/* The vectors of layer l, and those of the model with layer 0. Returns how many. */
 static int stacks(struct model *m, int l, struct stack s[STACKS])
 {
 	struct layer *y = &m->layer[l];
@@ -199,6 +204,7 @@ static int stacks(struct model *m, int l, struct stack s[STACKS])
 	return n;
 }
 
+/* Lists the vectors that exist; fill_vectors goes through them in the same order. */
 static int add_vectors(struct model *m, struct err *e)
 {
 	struct stack s[STACKS];
@@ -215,7 +221,7 @@ static int add_vectors(struct model *m, struct err *e)
 	return slab_alloc(&m->vectors, e);
 }
 
-/* A vector as fp32 to the device; one that is trained is there already. */
+/* Copies a vector as fp32 to the device. A trained one is already there. */
 static void fill_vector(struct model *m, float *to, const struct raw *r)
 {
 	size_t n = (size_t)r->rows;
@@ -258,6 +264,7 @@ void model_updated(struct model *m)
 
 /* --- life ---------------------------------------------------------------------------------- */
 
+/* A model without values. */
 static struct model *start(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
 {
 	struct model *m = mem_zalloc(sizeof *m);
@@ -278,7 +285,7 @@ static struct model *start(struct dev *d, const struct model_config *c, const st
 	return m;
 }
 
-/* The table of a frozen model is a file's: the CPU reads it there, a GPU gets a copy. */
+/* The table of a frozen model is in its file: the CPU reads it there, a GPU gets a copy. */
 static int place_embedding(struct model *m, struct err *e)
 {
 	const struct raw *r = &m->raw[MT_EMBED];
@@ -316,7 +323,7 @@ static int check_opts(const struct dev *d, const struct model_opts *o, struct er
 	return 0;
 }
 
-/* The GPU's kernels take sixteen bytes at a time. */
+/* Kernels of the GPU load sixteen bytes at a time. */
 static int check_shape(const struct dev *d, const struct model_config *c, struct err *e)
 {
 	int heads = (c->D == 32 || c->D == 64 || c->D == 128) && c->H / c->HKV <= 8;
@@ -329,6 +336,7 @@ static int check_shape(const struct dev *d, const struct model_config *c, struct
 	return 0;
 }
 
+/* A trainable model copies its weights and closes the file; a frozen one keeps it mapped. */
 struct model *model_open(struct dev *d, const char *dir, const struct model_opts *o, struct err *e)
 {
 	struct model_config c;
@@ -354,7 +362,8 @@ fail:
 	return NULL;
 }
 
-/* Matrices normal with init_std, biases 0, norms 1; each tensor from a stream of its name. */
+/* Matrices are normal with init_std, biases 0, norms 1. Each tensor has a random stream of its
+ * own name. */
 static int init_param(struct model *m, struct raw *r, struct err *e)
 {
 	float *w, std = m->o.init_std > 0 ? m->o.init_std : 0.02f;
@@ -426,7 +435,7 @@ void model_table(const struct model *m, struct buf *out)
 
 /* --- shared pieces --------------------------------------------------------------------------- */
 
-/* The angle is a float product, as transformers computes it. */
+/* The angle is a product of floats, as transformers computes it. */
 static void rope_table(const struct model_config *c, float *cos_to, float *sin_to, int positions)
 {
 	float inv[512];
@@ -455,7 +464,7 @@ int model_put_rope(const struct model *m, float *cos_to, float *sin_to, int posi
 	return 0;
 }
 
-/* On a GPU a chunk is as large as products want it and memory bears: 1.25 GiB of logits. */
+/* On a GPU a chunk is as large as products want it and memory allows: 1.25 GiB of logits. */
 int model_head_rows(const struct model *m)
 {
 	if (m->dev->kind == DEV_CUDA)

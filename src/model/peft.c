@@ -1,5 +1,5 @@
-/* Adapters in PEFT's layout: adapter_config.json and adapter_model.safetensors, tensors named
- * base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on. */
+/* Adapters in PEFT's format: adapter_config.json and adapter_model.safetensors, with tensors
+ * named base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on. */
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 
 #define PREFIX "base_model.model."
 
+/* The fields that PEFT needs to load the adapter, with its own defaults for the rest. */
 static void write_config(const struct adapter *a, const char *base_model, struct buf *out)
 {
 	static const char *const nulls[] = { "auto_mapping", "layers_pattern", "layers_to_transform",
@@ -48,6 +49,7 @@ int adapter_save(const struct adapter *a, const char *dir, const char *base_mode
 	return adapter_save_copy(a, &a->params, dir, base_model, e);
 }
 
+/* The configuration comes last: a folder that has it is complete. */
 int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir,
 		      const char *base_model, struct err *e)
 {
@@ -66,6 +68,7 @@ int adapter_save_copy(const struct adapter *a, const struct slab *params, const 
 	return rc;
 }
 
+/* target_modules is a string or a list; entries may be full paths, of which the last part counts. */
 static int read_targets(const struct json *j, unsigned *bits, struct err *e)
 {
 	const struct json *t = json_get(j, "target_modules");
@@ -87,7 +90,7 @@ static int read_targets(const struct json *j, unsigned *bits, struct err *e)
 	return *bits ? 0 : err_set(e, ERR_FORMAT, "no target_modules");
 }
 
-/* Features that change the numbers and that this program has not. */
+/* Refuses features that change the numbers and that this program does not have. */
 static int refuse(const struct json *j, struct err *e)
 {
 	static const char *const flags[] = { "use_dora", "fan_in_fan_out", "lora_bias" };
@@ -104,6 +107,7 @@ static int refuse(const struct json *j, struct err *e)
 	return 0;
 }
 
+/* rslora scales by alpha / sqrt(r), which equals a larger alpha here. */
 static int read_config(struct adapter_opts *o, const char *path, struct err *e)
 {
 	struct json *j = json_parse_file(path, e);

@@ -1,4 +1,5 @@
-/* Slabs: see slab.h. */
+/* Slabs: see slab.h. Every entry begins at a multiple of 64 bytes; the padding between entries is
+ * zero. */
 #include "model/slab.h"
 
 #include <stdarg.h>
@@ -14,6 +15,7 @@ void slab_init(struct slab *s, struct dev *d, const char *what)
 	*s = (struct slab){ .dev = d, .what = what };
 }
 
+/* Adds an entry behind the last one. Returns its index, or -1 and *e. */
 static int append(struct slab *s, struct slab_item *it, struct err *e)
 {
 	size_t end;
@@ -28,6 +30,7 @@ static int append(struct slab *s, struct slab_item *it, struct err *e)
 	return (int)s->n - 1;
 }
 
+/* Adding after slab_alloc would move entries: our bug. */
 int slab_add(struct slab *s, enum dtype dt, int ndim, const int64_t *shape, struct err *e, const char *fmt, ...)
 {
 	struct slab_item it = { .dt = dt, .ndim = ndim, .numel = 1 };
@@ -79,6 +82,7 @@ int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct
 	return dev_get(from->dev, to->data, from->data, from->bytes, e);
 }
 
+/* The list is freed too; the slab may be filled again. */
 void slab_release(struct slab *s)
 {
 	if (s->data)
@@ -87,6 +91,7 @@ void slab_release(struct slab *s)
 	*s = (struct slab){ .what = s->what };
 }
 
+/* Values come through host memory, so that CPU and GPU give the same hash for the same bits. */
 uint64_t slab_hash(const struct slab *s)
 {
 	char *copy = mem_alloc(s->bytes);
@@ -119,6 +124,7 @@ int slab_get(const struct slab *s, int i, void *to, struct err *e)
 
 /* --- files ---------------------------------------------------------------------------- */
 
+/* Entries for the safetensors writer, with their prefixed names. */
 struct names {
 	struct st_entry *entry;
 	char (*name)[2 * SLAB_NAME];
@@ -146,7 +152,7 @@ static void names_release(struct names *n)
 	mem_free(n->name);
 }
 
-/* Room for any entry of a slab in host memory. */
+/* Host memory that any entry of the slab fits into. */
 static void *entry_alloc(const struct slab *s, struct err *e)
 {
 	size_t most = 0;
@@ -159,6 +165,7 @@ static void *entry_alloc(const struct slab *s, struct err *e)
 	return p;
 }
 
+/* A save under way: one entry at a time goes through `copy`. */
 struct save {
 	const struct slab *s;
 	void *copy;
@@ -185,6 +192,7 @@ int slab_save(const struct slab *s, const char *path, const char *prefix, struct
 	return rc;
 }
 
+/* Every entry must be in the file with its shape; other tensors of the file are ignored. */
 static int load_entries(struct slab *s, const struct st_file *f, const struct names *n, void *copy, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {

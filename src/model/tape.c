@@ -1,4 +1,6 @@
-/* Tapes: activations, gradients, and the walk through the layers. See tape.h. */
+/* Tapes: activations, gradients, and the walk through the layers. See tape.h.
+ *
+ * All memory is listed and allocated once in tape_new; forward and backward allocate nothing. */
 #include "model/tape.h"
 
 #include <math.h>
@@ -9,29 +11,30 @@
 #include "model/head.h"
 #include "model/model_impl.h"
 
+/* Owned, except m and a. */
 struct tape {
 	struct model *m;
 	struct adapter *a;
 	struct tape_opts o;
-	int training;
+	int training;               /* dropout is on */
 	uint64_t step;
 	struct slab slab, grads;       /* activations; gradients of what is trained */
-	struct layer_buf *layer;       /* [L]; with recompute all but x are shared */
+	struct layer_buf *layer;       /* [L]; with recompute all buffers but x are shared */
 	float *last;                   /* [T, C] output of the last layer */
-	float *again;                  /* [T, C] recompute: an output nobody reads */
+	float *again;                  /* [T, C] recompute: an output that nobody reads */
 	float *cos, *sin;
 	struct tape_rows {
 		int32_t *pos, *tokens, *start, *prefix;
 	} dev, host;                   /* the pack, on the device and on the host */
-	char *host_memory;             /* of all that the host has */
+	char *host_memory;             /* memory of all host arrays */
 	size_t host_bytes;
 	struct head head;
 	struct model_pass pass;
-	enum dtype act;                /* of activations */
+	enum dtype act;                /* dtype of activations */
 	int T, sequences, longest;
-	int shares;                    /* some sequence has a prefix */
-	int ran, head_done;            /* forward ran; and with coefficients */
-	int next;                      /* carving: entry of `slab` */
+	int shares;                    /* some sequence continues another one */
+	int ran, head_done;            /* forward ran; it had coefficients */
+	int next;                      /* second walk: next entry of `slab` */
 };
 
 /* --- memory ----------------------------------------------------------------------------- */
@@ -52,6 +55,7 @@ static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t c
 		     : slab_add(&t->slab, dt, 2, shape, e, "layer.%d.%s", l, what) < 0;
 }
 
+/* A buffer of max_tokens rows; none if cols is 0. */
 static int rows_f32(struct tape *t, float **to, int64_t cols, int l, const char *what, struct err *e)
 {
 	return cols ? take(t, to, DT_F32, t->o.max_tokens, cols, l, what, e) : 0;
@@ -80,6 +84,7 @@ static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
 	return 0;
 }
 
+/* Buffers that all layers share, gradients of rows included. */
 static int take_work(struct tape *t, struct err *e)
 {
 	const struct model_config *c = &t->m->c;
@@ -103,6 +108,7 @@ static int take_work(struct tape *t, struct err *e)
 	       rows_act(t, &p->du, t->a ? LORA_PARTS * t->a->o.r : 0, -1, "du", e);
 }
 
+/* Buffers of the head; logits for one chunk of rows only. */
 static int take_head(struct tape *t, struct err *e)
 {
 	const struct model_config *c = &t->m->c;
@@ -121,6 +127,7 @@ static int take_head(struct tape *t, struct err *e)
 	       take(t, &h->normed, t->act, T, c->C, -1, "head.normed", e);
 }
 
+/* With recompute only the inputs of the layers are kept; one set of buffers serves all layers. */
 static int take_all(struct tape *t, struct err *e)
 {
 	for (int l = 0; l < t->m->c.L; l++) {
@@ -133,7 +140,7 @@ static int take_all(struct tape *t, struct err *e)
 	return take_work(t, e) || take_head(t, e) ? -1 : 0;
 }
 
-/* Arrays of 4-byte values that the host fills or reads, cut from one block. */
+/* Arrays of 4-byte values that the host fills or reads, from one block. */
 static int take_host(struct tape *t, struct err *e)
 {
 	struct head_rows *h = &t->head.host;
@@ -152,6 +159,7 @@ static int take_host(struct tape *t, struct err *e)
 	return 0;
 }
 
+/* All layers take the buffers of layer 0 but keep their own input. */
 static void share_layer(struct tape *t)
 {
 	for (int l = 1; l < t->m->c.L; l++) {
@@ -162,7 +170,7 @@ static void share_layer(struct tape *t)
 	}
 }
 
-/* The list of everything; without the layers' own where the device has no room for them. */
+/* Lists everything. If the device has no room for it, switches to recompute and lists again. */
 static int list_all(struct tape *t, struct err *e)
 {
 	size_t room = dev_available(t->m->dev), want;
@@ -172,8 +180,8 @@ static int list_all(struct tape *t, struct err *e)
 	want = t->slab.bytes;
 	if (t->o.recompute || want <= room)
 		return 0;
-	log_info("activations of %d tokens take %.1f GiB and %.1f are free: layers are computed again in backward", t->o.max_tokens,
-		 (double)want / (1 << 30), (double)room / (1 << 30));
+	log_info("activations of %d tokens take %.1f GiB and %.1f are free: layers are computed again in backward",
+		 t->o.max_tokens, (double)want / (1 << 30), (double)room / (1 << 30));
 	slab_release(&t->slab);
 	slab_init(&t->slab, t->m->dev, "activations");
 	t->o.recompute = 1;
@@ -214,6 +222,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	return t;
 }
 
+/* Walks the list with a model and an adapter that have only sizes. */
 size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o,
 		    enum dtype rows, struct err *e)
 {
@@ -256,7 +265,7 @@ void tape_free(struct tape *t)
 
 /* --- the walk ------------------------------------------------------------------------------ */
 
-/* Rows in front of sequence s that are another's. */
+/* Rows in front of sequence s that belong to the sequence it continues. */
 static int rows_before(const struct model_batch *b, int s)
 {
 	int p = b->prefix ? b->prefix[s] : -1;
@@ -264,7 +273,7 @@ static int rows_before(const struct model_batch *b, int s)
 	return p < 0 ? 0 : b->start[p + 1] - b->start[p];
 }
 
-/* Sequences that go on from one follow it, and it has none in front itself. */
+/* Sequences that continue another one follow it directly, and that one continues none. */
 static int check_prefix(const struct model_batch *b, int s, struct err *e)
 {
 	int p = b->prefix ? b->prefix[s] : -1;
@@ -274,6 +283,7 @@ static int check_prefix(const struct model_batch *b, int s, struct err *e)
 	return 0;
 }
 
+/* Everything a caller could get wrong about a pack, before any kernel sees it. */
 static int check_batch(const struct tape *t, const struct model_batch *b, struct err *e)
 {
 	if (b->T < 1 || b->T > t->o.max_tokens)
@@ -296,6 +306,8 @@ static int check_batch(const struct tape *t, const struct model_batch *b, struct
 	return 0;
 }
 
+/* Sends tokens, positions and sequence starts to the device. A sequence that continues another
+ * one starts at that one's length: 100 rows after a prompt of 40 have the positions 40 to 139. */
 static void copy_batch(struct tape *t, const struct model_batch *b)
 {
 	struct dev *d = t->m->dev;
@@ -322,6 +334,7 @@ static void copy_batch(struct tape *t, const struct model_batch *b)
 	t->sequences = b->sequences;
 }
 
+/* The seed of the dropout masks mixes the tape's seed and the step. */
 static void set_pass(struct tape *t)
 {
 	struct model_pass *p = &t->pass;
@@ -335,6 +348,7 @@ static void set_pass(struct tape *t)
 	p->grads = &t->grads;
 }
 
+/* Layer l writes the input of the next one. */
 static float *output_of(struct tape *t, int l)
 {
 	return l + 1 < t->m->c.L ? t->layer[l + 1].x : t->last;
@@ -362,6 +376,8 @@ int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,
 	return 0;
 }
 
+/* From the head back to the embedding. The first layer's input needs no gradient if only an
+ * adapter is trained. */
 int tape_backward(struct tape *t, const float *coef, struct err *e)
 {
 	struct model *m = t->m;
@@ -398,7 +414,7 @@ double tape_grad_norm(const struct tape *t)
 {
 	double s;
 
-	/* padding between entries is zero and stays so */
+	/* The padding between entries is zero, so the whole slab can be summed. */
 	t->m->ops->sumsq(t->m->dev, &s, (const float *)(const void *)t->grads.data, t->grads.bytes / sizeof(float));
 	return sqrt(s);
 }
