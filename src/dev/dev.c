@@ -40,12 +40,13 @@ static int open_kind(struct dev *d, const char *name, struct err *e)
 	if (gpu >= 0)
 		return dev_cuda_open(d, gpu, e);
 	if (strcmp(name, "auto"))
-		return err_set(e, ERR_USAGE, "there is no device '%s': say " DEV_CHOICES, name);
+		return err_set(e, ERR_USAGE, "there is no device '%s'; use " DEV_CHOICES, name);
 	if (dev_cuda_driver() && dev_cuda_open(d, 0, &why))
 		log_warn("%s; the CPU is used", why.text);
 	return 0;
 }
 
+/* A GPU has a thread pool too, for reading files. */
 struct dev *dev_open(const char *name, int threads, struct err *e)
 {
 	struct dev *d = mem_zalloc(sizeof *d);
@@ -70,6 +71,7 @@ static size_t scratch_bytes(const struct dev *d)
 	return (size_t)d->threads * d->scratch_each + d->scratch_shared;
 }
 
+/* Scratch goes back before the GPU is closed. */
 void dev_close(struct dev *d)
 {
 	if (!d)
@@ -81,12 +83,14 @@ void dev_close(struct dev *d)
 	mem_free(d);
 }
 
+/* The CPU has no measured choices. */
 void dev_keep_choices(const struct dev *d)
 {
 	if (d->kind == DEV_CUDA)
 		dev_cuda_keep_choices(d);
 }
 
+/* The driver reports 13000 for version 13.0. */
 void dev_describe(const struct dev *d, struct buf *out)
 {
 	if (d->kind == DEV_CPU)
@@ -115,6 +119,7 @@ static void *cpu_alloc(size_t n, struct err *e)
 	return p;
 }
 
+/* n must be the size that was asked for. */
 static void cpu_free(void *p, size_t n)
 {
 	if (n >= MAP_FROM)
@@ -146,6 +151,7 @@ void dev_free(struct dev *d, void *p, size_t n)
 		cpu_free(p, n);
 }
 
+/* The driver's answer includes what other processes use. */
 size_t dev_available(struct dev *d)
 {
 	size_t left = SIZE_MAX, all;
@@ -155,6 +161,7 @@ size_t dev_available(struct dev *d)
 	return left;
 }
 
+/* Pinned on a machine with a GPU, plain memory otherwise. */
 void *dev_host_alloc(struct dev *d, size_t n, struct err *e)
 {
 	void *p = NULL;
@@ -179,6 +186,7 @@ void dev_host_free(struct dev *d, void *p, size_t n)
 		cpu_free(p, n);
 }
 
+/* On the GPU a copy is only queued; errors show up at the next wait. */
 void dev_copy(struct dev *d, void *to, const void *from, size_t n)
 {
 	if (d->kind == DEV_CUDA)
@@ -192,6 +200,7 @@ void dev_put(struct dev *d, void *to, const void *from, size_t n)
 	dev_copy(d, to, from, n);
 }
 
+/* The data is there on return, because dev_check waits. */
 int dev_get(struct dev *d, void *to, const void *from, size_t n, struct err *e)
 {
 	dev_copy(d, to, from, n);
@@ -239,11 +248,13 @@ void *dev_stream(struct dev *d)
 /* While times are measured nothing is recorded, because the marks would be recorded too. */
 int dev_records(const struct dev *d) { return d->kind == DEV_CUDA && !d->times; }
 
+/* Everything that is called from here on is recorded, copies included. */
 void dev_graph_begin(struct dev *d)
 {
 	dev_note(d, d->call.cuda_graph_begin(d->gpu), "beginning to record");
 }
 
+/* NULL if recording failed; running NULL does nothing, and dev_check reports the failure. */
 void *dev_graph_end(struct dev *d)
 {
 	void *graph = NULL;
@@ -291,6 +302,7 @@ void *dev_scratch(const struct dev *d, int thread, size_t need)
 	return d->scratch + (size_t)thread * d->scratch_each;
 }
 
+/* Scratch that all threads of an op share. */
 void *dev_shared(const struct dev *d, size_t need)
 {
 	if (need > d->scratch_shared)

@@ -188,6 +188,7 @@ void dev_cuda_close(struct dev *d)
 
 /* --- memory ----------------------------------------------------------------------------------------- */
 
+/* The error says how much memory is left, which is what a user can act on. */
 void *dev_cuda_alloc(struct dev *d, size_t n, struct err *e)
 {
 	size_t left = 0, all = 0;
@@ -225,6 +226,7 @@ struct piece {
 	size_t n;
 };
 
+/* One thread's part of a piece. */
 static void copy_part(void *ctx, size_t begin, size_t end)
 {
 	const struct piece *p = ctx;

@@ -41,6 +41,7 @@ static int name_of(struct dev_times *t, const char *op, int n, int k)
 	return i;
 }
 
+/* One event more than marks, for the end of the last op. */
 int dev_times_start(struct dev *d, int marks, struct err *e)
 {
 	struct dev_times *t;
@@ -103,6 +104,7 @@ static void print_names(struct dev_times *t, double all, struct buf *out)
 	buf_addf(out, "%-32s %6s %10.3f ms\n", "all", "", all);
 }
 
+/* Reading an event waits for the work before it. */
 int dev_times_print(struct dev *d, struct buf *out, struct err *e)
 {
 	struct dev_times *t = d->times;

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "model/model_impl.h"
 
+/* By bit, from target.def. */
 const struct target_info lora_target_info[LORA_TARGETS] = {
 #define TARGET(id, bit, name, module, site) [bit] = { name, module, LT_##id, SITE_##site },
 #include "model/target.def"
@@ -76,6 +77,7 @@ static int alloc_packed(struct adapter *a, struct err *e)
 	return 0;
 }
 
+/* Width of the rank-r rows of a site: q, k and v of rank 16 take 48 columns. */
 int lora_site_rank(const struct adapter *a, int l, enum site s)
 {
 	int n = 0;
@@ -113,12 +115,13 @@ static int init_params(struct adapter *a, struct err *e)
 	return 0;
 }
 
+/* A new adapter changes nothing, because B is zero. */
 struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o, struct err *e)
 {
 	struct adapter *a;
 
 	if (o->r < 1 || o->r > 4096 || !(o->targets & LORA_ALL) || !(o->dropout >= 0 && o->dropout < 1)) {
-		err_set(e, ERR_RANGE, "an adapter of rank %d, dropout %g, targets %#x", o->r,
+		err_set(e, ERR_RANGE, "an adapter cannot have rank %d, dropout %g and targets %#x", o->r,
 			(double)o->dropout, o->targets);
 		return NULL;
 	}

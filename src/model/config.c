@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+/* By enum model_arch, from arch.def. */
 static const struct {
 	const char *type, *class;
 	int qkv_bias, qk_norm;
@@ -20,6 +21,7 @@ static const struct {
 #undef ARCH
 };
 
+/* The family by model_type; it decides the defaults of biases and norms. */
 static int find_arch(struct model_config *c, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -42,7 +44,7 @@ static int need_count(const struct json *j, const char *key, int *out, struct er
 	if (json_need_int(j, key, &v, e))
 		return -1;
 	if (v < 1 || v > 1 << 24)
-		return err_set(e, ERR_RANGE, "'%s' is %lld", key, (long long)v);
+		return err_set(e, ERR_RANGE, "'%s' is %lld, which is outside 1 to %d", key, (long long)v, 1 << 24);
 	*out = (int)v;
 	return 0;
 }
@@ -103,15 +105,16 @@ static int check(const struct model_config *c, struct err *e)
 	if (c->H % c->HKV)
 		return err_set(e, ERR_RANGE, "%d heads are not a multiple of %d key heads", c->H, c->HKV);
 	if (c->D % 2 || c->D > 1024)
-		return err_set(e, ERR_RANGE, "head width %d", c->D);
+		return err_set(e, ERR_RANGE, "the head width %d is odd or above 1024", c->D);
 	if (!(c->eps > 0 && c->eps < 1) || !(c->rope_theta > 0) || (c->rope && !(c->rope_factor >= 1)))
-		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g, RoPE factor %g", (double)c->eps,
+		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g or RoPE factor %g is out of range", (double)c->eps,
 			       c->rope_theta, c->rope_factor);
 	if ((int64_t)c->V * c->C > (int64_t)1 << 34 || (int64_t)c->F * c->C > (int64_t)1 << 34 ||
 	    (int64_t)c->H * c->D > 1 << 20 || c->L > 4096)
 		return err_set(e, ERR_RANGE, "the model is larger than this program handles");
 	if (c->rope == ROPE_LLAMA3 && (!(c->rope_high > c->rope_low) || c->rope_original < 1))
-		return err_set(e, ERR_RANGE, "RoPE scaling llama3 with factors %g and %g", c->rope_low, c->rope_high);
+		return err_set(e, ERR_RANGE, "RoPE scaling llama3 has unusable factors %g and %g", c->rope_low,
+			       c->rope_high);
 	return 0;
 }
 
@@ -145,6 +148,7 @@ int model_config_parse(struct model_config *c, const struct json *j, struct err 
 	return check(c, e);
 }
 
+/* An error names the file. */
 int model_config_open(struct model_config *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -192,6 +196,7 @@ static double short_real(float x)
 	return v;
 }
 
+/* A missing token id is null. */
 static void write_id(struct jw *w, const char *key, int id)
 {
 	jw_key(w, key);
@@ -201,6 +206,7 @@ static void write_id(struct jw *w, const char *key, int id)
 		jw_int(w, id);
 }
 
+/* Both dtype (new) and torch_dtype (old) are written. Qwen2 has no attention_bias field. */
 void model_config_write(const struct model_config *c, const char *dtype, struct buf *out)
 {
 	const struct { const char *key; int64_t v; } ints[] = {

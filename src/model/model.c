@@ -2,7 +2,10 @@
  *
  * Every tensor has one `struct raw` that says where its values are (mapped file or parameter
  * slab). The packed weights and the fp32 vectors are made from those: once for a frozen model,
- * after every update for one that is trained. */
+ * after every update for one that is trained.
+ *
+ * A Qwen3 layer has 11 tensors in the checkpoint and 4 packed matrices: q, k and v stacked, o,
+ * gate and up stacked, down. */
 #include "model/model.h"
 
 #include <math.h>
@@ -13,6 +16,7 @@
 #include "base/rng.h"
 #include "model/model_impl.h"
 
+/* Names inside model.layers.N, from tensor.def. */
 static const char *const layer_names[LAYER_TENSORS] = {
 #define TENSOR(id, name, rows, cols, present) name,
 #include "model/tensor.def"
@@ -57,6 +61,7 @@ static int each_raw(struct model *m, int (*fn)(struct model *, struct raw *, str
 	return m->raw[MT_HEAD].rows ? fn(m, &m->raw[MT_HEAD], e) : 0;
 }
 
+/* Lists a trained tensor in the parameter slab. */
 static int add_param(struct model *m, struct raw *r, struct err *e)
 {
 	int64_t shape[2] = { r->rows, r->cols };
@@ -118,6 +123,7 @@ static const struct {
 #undef STORE
 };
 
+/* The name of a store as an option gives it. */
 int model_store_parse(struct str name, enum model_store *out, struct err *e)
 {
 	for (int i = 0; i < STORES; i++)
@@ -128,6 +134,8 @@ int model_store_parse(struct str name, enum model_store *out, struct err *e)
 	return err_set(e, ERR_USAGE, "'%.*s' is not one of " MODEL_STORE_CHOICES, STR_ARG(name));
 }
 
+/* A checkpoint tensor as a part of a packed matrix. A frozen one is mapped, so that the device
+ * may read the file with all threads. */
 static struct weight_part part(const struct raw *r)
 {
 	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows, .mapped = r->param < 0 };
@@ -238,6 +246,7 @@ static void fill_vector(struct model *m, float *to, const struct raw *r)
 	mem_free(w);
 }
 
+/* The same order as add_vectors, so that entry `at` is the vector listed there. */
 static void fill_vectors(struct model *m)
 {
 	struct stack s[STACKS];
@@ -302,6 +311,7 @@ static int place_embedding(struct model *m, struct err *e)
 	return 0;
 }
 
+/* Allocates and fills the packed form. dev_check waits for copies and reports what failed. */
 static int finish(struct model *m, struct err *e)
 {
 	if (alloc_packed(m, e) || add_vectors(m, e) || place_embedding(m, e))
@@ -310,6 +320,7 @@ static int finish(struct model *m, struct err *e)
 	return dev_check(m->dev, e);
 }
 
+/* 8-bit stores have no master copies, and fp8 needs Hopper's tensor cores. */
 static int check_opts(const struct dev *d, const struct model_opts *o, struct err *e)
 {
 	enum dtype dt = stores[o->store].dt;
@@ -380,6 +391,7 @@ static int init_param(struct model *m, struct raw *r, struct err *e)
 	return point_param(m, r, e);
 }
 
+/* A new model has all its weights in params, like a trainable one. */
 struct model *model_new(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
 {
 	struct model *m;
@@ -393,6 +405,7 @@ struct model *model_new(struct dev *d, const struct model_config *c, const struc
 	return m;
 }
 
+/* NULL is allowed; a model that failed half way is released as far as it came. */
 void model_free(struct model *m)
 {
 	if (!m)
@@ -413,6 +426,7 @@ void model_free(struct model *m)
 	mem_free(m);
 }
 
+/* Borrowed: they live as long as the model. */
 struct dev *model_dev(const struct model *m) { return m->dev; }
 const struct model_config *model_config(const struct model *m) { return &m->c; }
 
@@ -450,6 +464,7 @@ static void rope_table(const struct model_config *c, float *cos_to, float *sin_t
 		}
 }
 
+/* Computed on the host in double, so that CPU and GPU have the same table. */
 int model_put_rope(const struct model *m, float *cos_to, float *sin_to, int positions, struct err *e)
 {
 	size_t n = (size_t)positions * (size_t)(m->c.D / 2);
@@ -472,6 +487,7 @@ int model_head_rows(const struct model *m)
 	return MIN(1024, MAX(192, (1 << 20) / m->c.V));
 }
 
+/* The widest activation decides: gate and up, qkv, or the model's width. */
 int model_reserve(const struct model *m, int rows, int longest, int positions, int ranks, struct err *e)
 {
 	const struct model_config *c = &m->c;

@@ -1,5 +1,8 @@
 /* Adapters in PEFT's format: adapter_config.json and adapter_model.safetensors, with tensors
- * named base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on. */
+ * named base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on.
+ *
+ * This file owns the format; adapter.c owns the parameters. A folder written here loads in PEFT,
+ * and PEFT's folders load here unless they use a feature that refuse() lists. */
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +11,7 @@
 #include "base/mem.h"
 #include "model/model_impl.h"
 
+/* PEFT wraps the model twice, which shows in the names. */
 #define PREFIX "base_model.model."
 
 /* The fields that PEFT needs to load the adapter, with its own defaults for the rest. */
@@ -44,6 +48,7 @@ static void write_config(const struct adapter *a, const char *base_model, struct
 	buf_addc(out, '\n');
 }
 
+/* The current parameters. */
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e)
 {
 	return adapter_save_copy(a, &a->params, dir, base_model, e);
@@ -117,6 +122,7 @@ static int read_config(struct adapter_opts *o, const char *path, struct err *e)
 	*o = (struct adapter_opts){ .r = 0 };
 	if (!j || refuse(j, e) || json_need_int(j, "r", &r, e) || read_targets(j, &o->targets, e))
 		goto out;
+	/* adapter_new refuses a rank that is out of range. */
 	o->r = (int)MIN(r, 1 << 20);
 	o->alpha = (float)json_real(json_get(j, "lora_alpha"), (double)r);
 	if (json_bool(json_get(j, "use_rslora"), 0))
@@ -128,6 +134,7 @@ out:
 	return rc;
 }
 
+/* The adapter is made with random values first; loading replaces all of them. */
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;

@@ -25,6 +25,7 @@ struct save {
 	float *A, *B;              /* an adapter's matrices in host memory */
 };
 
+/* Adds a tensor to the list; one that the model does not have is skipped. */
 static void add(struct save *s, const struct raw *r, const struct lora *l)
 {
 	if (!r->rows)
@@ -42,6 +43,7 @@ static const struct lora *lora_of(const struct save *s, int l, int tensor)
 	return NULL;
 }
 
+/* All tensors in the order of the checkpoint, each with the adapter that is merged into it. */
 static void list(struct save *s)
 {
 	add(s, &s->m->raw[MT_EMBED], NULL);

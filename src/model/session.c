@@ -210,7 +210,8 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	int64_t blocks = (o->kv_tokens + KV_BLOCK - 1) / KV_BLOCK;
 
 	if (o->slots < 1 || o->slots > 1 << 20 || blocks < 1 || blocks > 1 << 30 || o->chunk < 0) {
-		err_set(e, ERR_RANGE, "a session of %d slots and %lld positions", o->slots, (long long)o->kv_tokens);
+		err_set(e, ERR_RANGE, "a session cannot have %d slots and %lld positions", o->slots,
+			(long long)o->kv_tokens);
 		return NULL;
 	}
 	if (o->kv8 && (m->dev->kind == DEV_CPU || m->c.D < 64)) {
@@ -510,7 +511,7 @@ static int check_tokens(const struct model_session *s, const int32_t *tokens, in
 {
 	for (int i = 0; i < n; i++)
 		if (tokens[i] < 0 || tokens[i] >= s->m->c.V)
-			return err_set(e, ERR_RANGE, "token %d of a vocabulary of %d", tokens[i], s->m->c.V);
+			return err_set(e, ERR_RANGE, "token %d is outside the vocabulary of %d", tokens[i], s->m->c.V);
 	return 0;
 }
 

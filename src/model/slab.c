@@ -1,5 +1,5 @@
 /* Slabs: see slab.h. Every entry begins at a multiple of 64 bytes; the padding between entries is
- * zero. */
+ * zero, so that sums over the whole slab need no list. */
 #include "model/slab.h"
 
 #include <stdarg.h>
@@ -49,6 +49,7 @@ int slab_add(struct slab *s, enum dtype dt, int ndim, const int64_t *shape, stru
 	return append(s, &it, e);
 }
 
+/* Zeroed; the error names the slab. */
 int slab_alloc(struct slab *s, struct err *e)
 {
 	if (!(s->data = dev_alloc(s->dev, s->bytes, e)))
@@ -56,6 +57,7 @@ int slab_alloc(struct slab *s, struct err *e)
 	return 0;
 }
 
+/* Same names and shapes, so entry i is the same tensor; offsets differ with the dtype. */
 int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *what, struct err *e)
 {
 	slab_init(s, of->dev, what);
@@ -69,6 +71,7 @@ int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *
 	return slab_alloc(s, e);
 }
 
+/* Entries keep their dtypes and offsets, so one copy moves everything. */
 int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct err *e)
 {
 	if (!to->data) {
@@ -112,6 +115,7 @@ void slab_zero(struct slab *s)
 	dev_zero(s->dev, s->data, s->bytes);
 }
 
+/* On a GPU the copy is queued; `from` may be reused at once. */
 void slab_put(struct slab *s, int i, const void *from)
 {
 	dev_put(s->dev, slab_at(s, i), from, s->v[i].bytes);
@@ -130,6 +134,7 @@ struct names {
 	char (*name)[2 * SLAB_NAME];
 };
 
+/* Entry i of the writer is entry i of the slab. */
 static int name_entries(struct names *n, const struct slab *s, const char *prefix, struct err *e)
 {
 	n->entry = mem_array(s->n + 1, sizeof *n->entry);
@@ -171,6 +176,7 @@ struct save {
 	void *copy;
 };
 
+/* One entry from the device to the file. */
 static int fill_entry(void *ctx, size_t index, struct st_writer *w, struct err *e)
 {
 	const struct save *o = ctx;
@@ -178,6 +184,7 @@ static int fill_entry(void *ctx, size_t index, struct st_writer *w, struct err *
 	return slab_get(o->s, (int)index, o->copy, e) || st_put(w, o->copy, o->s->v[index].bytes, e) ? -1 : 0;
 }
 
+/* Only the largest entry is held in host memory at a time. */
 int slab_save(const struct slab *s, const char *path, const char *prefix, struct err *e)
 {
 	struct names n = { .entry = NULL };
@@ -206,6 +213,7 @@ static int load_entries(struct slab *s, const struct st_file *f, const struct na
 	return 0;
 }
 
+/* st_need reports a missing tensor or a wrong shape by name. */
 int slab_load(struct slab *s, const char *path, const char *prefix, struct err *e)
 {
 	struct names n = { .entry = NULL };
@@ -221,6 +229,7 @@ int slab_load(struct slab *s, const char *path, const char *prefix, struct err *
 	return rc;
 }
 
+/* MiB with one decimal, and a last row with the sum. */
 void slab_table(struct buf *out, const struct slab *const *slabs, size_t n)
 {
 	size_t all = 0;

@@ -61,6 +61,7 @@ static int rows_f32(struct tape *t, float **to, int64_t cols, int l, const char 
 	return cols ? take(t, to, DT_F32, t->o.max_tokens, cols, l, what, e) : 0;
 }
 
+/* The same in the dtype of activations. */
 static int rows_act(struct tape *t, act **to, int64_t cols, int l, const char *what, struct err *e)
 {
 	return cols ? take(t, to, t->act, t->o.max_tokens, cols, l, what, e) : 0;
@@ -197,7 +198,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 		return NULL;
 	}
 	if (o->max_tokens < 1 || o->max_tokens > 1 << 26) {
-		err_set(e, ERR_RANGE, "a pack of %d tokens", o->max_tokens);
+		err_set(e, ERR_RANGE, "a pack cannot have %d tokens", o->max_tokens);
 		return NULL;
 	}
 	if (!(t = mem_zalloc(sizeof *t)) || !(t->layer = mem_array((size_t)m->c.L, sizeof *t->layer))) {
@@ -279,7 +280,7 @@ static int check_prefix(const struct model_batch *b, int s, struct err *e)
 	int p = b->prefix ? b->prefix[s] : -1;
 
 	if (p >= s || p < -1 || (p >= 0 && (b->prefix[p] >= 0 || (s - 1 != p && b->prefix[s - 1] != p))))
-		return err_set(e, ERR_RANGE, "sequence %d of a pack cannot go on from %d", s, p);
+		return err_set(e, ERR_RANGE, "sequence %d of a pack cannot continue sequence %d", s, p);
 	return 0;
 }
 
@@ -301,7 +302,7 @@ static int check_batch(const struct tape *t, const struct model_batch *b, struct
 	}
 	for (int i = 0; i < b->T; i++)
 		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
-			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d",
+			return err_set(e, ERR_RANGE, "token %d or target %d is outside the vocabulary of %d",
 				       b->tokens[i], b->target[i], t->m->c.V);
 	return 0;
 }
@@ -354,6 +355,7 @@ static float *output_of(struct tape *t, int l)
 	return l + 1 < t->m->c.L ? t->layer[l + 1].x : t->last;
 }
 
+/* Any error leaves the tape without a forward, so that tape_backward refuses. */
 int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy,
 		 struct err *e)
 {
@@ -410,6 +412,7 @@ struct slab *tape_grads(struct tape *t) { return &t->grads; }
 void tape_zero_grads(struct tape *t) { slab_zero(&t->grads); }
 struct model *tape_model(const struct tape *t) { return t->m; }
 
+/* The Euclidean norm over all parameters, summed on the device. */
 double tape_grad_norm(const struct tape *t)
 {
 	double s;

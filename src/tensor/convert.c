@@ -26,6 +26,7 @@ static int32_t trunc_i32(double x)
 	return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
 }
 
+/* As trunc_i32 for 64 bits: NaN and values out of range give INT64_MIN. */
 static int64_t trunc_i64(double x)
 {
 	return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
@@ -84,6 +85,7 @@ static void copy8(void *dst, const void *src, size_t n)
 /* Loads into the carrier, or stores from it, n elements. */
 typedef void convert_fn(void *dst, const void *src, size_t n);
 
+/* By source dtype. */
 static convert_fn *const load[DTYPES] = {
 	[DT_BOOL] = load_bool, [DT_U8] = load_u8, [DT_U16] = load_u16, [DT_U32] = load_u32,
 	[DT_U64] = load_u64, [DT_I8] = load_i8, [DT_I16] = load_i16, [DT_I32] = load_i32,
@@ -175,6 +177,7 @@ static void f64_as_f32(void *dst, const void *src, size_t n)
 	[DT_I16] = c##_as_i16, [DT_I32] = c##_as_i32, [DT_F8E4M3] = c##_as_f8e4m3,           \
 	[DT_F8E5M2] = c##_as_f8e5m2
 
+/* By target dtype, one table per carrier. */
 static convert_fn *const from_i64[DTYPES] = {
 	INT_STORES(i64), [DT_I64] = copy8, [DT_F16] = i64_as_f16, [DT_BF16] = i64_as_bf16,
 	[DT_F32] = i64_as_f32, [DT_F64] = i64_as_f64,

@@ -1,5 +1,7 @@
-/* Bulk conversions that are worth vector instructions. The scalar definitions in dtype.c are what
- * they must equal, bit for bit. */
+/* Bulk conversions that are worth vector instructions, compiled once per instruction set.
+ *
+ * Invariant: each equals the scalar definition in dtype.c, bit for bit, NaN payloads included.
+ * The scalar loop at the end of each function does the elements that do not fill a vector. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -40,6 +40,7 @@ void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, i
 	}
 }
 
+/* Converts a dense block, then moves it to strided memory. */
 void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n)
 {
 	char block[BLOCK * 8];
@@ -114,6 +115,7 @@ struct transpose_job {
 	int64_t dr, sc, r, c;
 };
 
+/* One matrix of the outer dimensions. */
 static void transpose_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct transpose_job *j = ctx;
@@ -296,6 +298,7 @@ int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct 
 	return 0;
 }
 
+/* A contiguous tensor is shared, with another reference. */
 int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e)
 {
 	if (!tensor_is_contiguous(t))
@@ -364,11 +367,13 @@ static int walk_map(const struct tensor *t, tensor_loop_fn *fn, int mark)
 	return j.any;
 }
 
+/* A storage without marks has nothing unwritten. */
 int tensor_any_undef(const struct tensor *t)
 {
 	return t->st->undef && walk_map(t, any_run, 0);
 }
 
+/* After a write through the view. */
 void tensor_mark_defined(const struct tensor *t)
 {
 	if (t->st->undef)
@@ -390,6 +395,7 @@ int tensor_want_marks(const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* Only the storage differs: the marks lie byte by byte as the data does. */
 struct tensor tensor_marks(const struct tensor *t, struct storage *as)
 {
 	struct tensor m = *t;

@@ -70,6 +70,7 @@ static float widen(uint32_t h, int mant, int bias)
 	return float_of(u + ((uint32_t)(127 - bias) << 23));
 }
 
+/* 65504 is the largest fp16; 65520 and above rounds to infinity. */
 uint16_t f32_to_f16(float x)
 {
 	uint32_t u = bits_of(x), sign = u >> 31 << 15;
@@ -126,6 +127,7 @@ float f8e4m3_to_f32(uint8_t h)
 	return float_of(bits_of(x) | sign);
 }
 
+/* As fp16 with two mantissa bits: infinity from 61440 on. */
 uint8_t f32_to_f8e5m2(float x)
 {
 	uint32_t u = bits_of(x), sign = u >> 31 << 7;

@@ -29,6 +29,7 @@ static int goes_outside(const struct tensor_loop *l, int a, int b)
 	return 0;
 }
 
+/* Shape and strides of all operands. */
 static void swap_dims(struct tensor_loop *l, int a, int b)
 {
 	int64_t t = l->shape[a];

@@ -16,6 +16,7 @@
 /* The limit of Hugging Face's reader. */
 enum { ST_HEADER_MAX = 100 * 1000 * 1000 };
 
+/* One string of "__metadata__"; in the arena. */
 struct st_meta {
 	const char *key, *value;
 };
@@ -365,6 +366,7 @@ static struct st_file *finish(struct st_file *f, int rc, struct err *e)
 	return f;
 }
 
+/* A folder is opened by its index or its only file. */
 struct st_file *st_open(const char *path, struct err *e)
 {
 	struct st_file *f = mem_zalloc(sizeof *f);
@@ -405,6 +407,7 @@ void st_close(struct st_file *f)
 	mem_free(f);
 }
 
+/* Tensors are counted over all shards. */
 size_t st_count(const struct st_file *f) { return f->tensors.n; }
 size_t st_bytes(const struct st_file *f) { return f->bytes; }
 const struct st_tensor *st_at(const struct st_file *f, size_t i) { return &f->tensors.v[i]; }
@@ -426,6 +429,7 @@ static void add_shape(struct buf *b, int ndim, const int64_t *shape)
 	buf_addc(b, ']');
 }
 
+/* The error quotes both shapes. */
 const struct st_tensor *st_need(const struct st_file *f, const char *name, int ndim,
 				const int64_t *shape, struct err *e)
 {
@@ -446,6 +450,7 @@ const struct st_tensor *st_need(const struct st_file *f, const char *name, int n
 	return NULL;
 }
 
+/* Few entries: linear search. */
 const char *st_metadata(const struct st_file *f, const char *key)
 {
 	for (size_t i = 0; i < f->meta.n; i++)

@@ -204,6 +204,7 @@ int st_write_file(const char *path, const struct st_write *w, struct err *e)
 	return rc;
 }
 
+/* The same header and data as a file, without shards. */
 int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -223,6 +224,7 @@ int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e)
 
 /* --- a folder of shards -------------------------------------------------------------- */
 
+/* Back to the order of the caller. */
 static int by_index(const void *a, const void *b)
 {
 	size_t x = ((const struct st_slot *)a)->index, y = ((const struct st_slot *)b)->index;
@@ -230,6 +232,7 @@ static int by_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* By shard, and inside a shard in file order. */
 static int by_shard(const void *pa, const void *pb)
 {
 	const struct st_slot *a = pa, *b = pb;

@@ -17,6 +17,7 @@ enum { ALIGN = 64 };
 /* Ids of storages are unique in the process; this is the only counter. */
 static _Atomic uint64_t last_id;
 
+/* Of storages that own aligned memory. */
 static void release_heap(struct storage *s)
 {
 	mem_free_aligned(s->data);
@@ -77,6 +78,7 @@ void storage_fill(struct storage *s, int byte)
 		memset(s->data, byte, s->bytes);
 }
 
+/* Storages made after a point in time have larger ids. */
 uint64_t storage_newest(void)
 {
 	return atomic_load(&last_id);
@@ -91,6 +93,7 @@ int storage_track_undef(struct storage *s, struct err *e)
 	return 0;
 }
 
+/* Each copy of the view that is kept needs a reference of its own. */
 void tensor_retain(const struct tensor *t)
 {
 	t->st->refs++;
@@ -363,6 +366,7 @@ void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
 	*hi = (last + 1) * size;
 }
 
+/* Strides may differ. */
 int tensor_same_shape(const struct tensor *a, const struct tensor *b)
 {
 	if (a->ndim != b->ndim)

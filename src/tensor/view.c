@@ -41,6 +41,7 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 			overflow |= ck_mul64(known, shape[i], &known);
 		}
 	}
+	/* A product that overflows can match no tensor. */
 	if (!overflow && unknown < 0 && known == numel)
 		return tensor_check_sizes(ndim, shape, e);
 	if (!overflow && unknown >= 0 && known > 0 && numel % known == 0) {
@@ -347,6 +348,7 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 		bad = shape[i] < 0 || stride[i] < 0 || ck_mul64(shape[i] - 1, stride[i], &step) ||
 		      ck_add64(last, step, &last);
 	}
+	/* `last` is the index of the last element; one behind it, in bytes, must be inside. */
 	bad = bad || ck_add64(last, 1, &last) || ck_mul64(last, dtype_size(t->dt), &bytes);
 	if (bad || (!empty && bytes > (int64_t)t->st->bytes))
 		return err_set(e, ERR_STATE,
