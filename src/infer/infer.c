@@ -27,7 +27,7 @@ const char *infer_finish_name(enum infer_finish f)
 /* A request under way; owned by its samples together. */
 struct live {
 	struct infer_request r;
-	int started, done;          /* samples */
+	int started, done;             /* samples */
 	int holder;                    /* prompt slot that holds its prompt while samples are started */
 	int limit;                     /* most new tokens per sample */
 	int64_t blocks;                /* promised for the prompt */
@@ -52,7 +52,7 @@ struct infer {
 	const struct tok *tok;
 	struct model_session *s;
 	int slots, V;
-	int64_t blocks, promised;   /* blocks of the cache; blocks that are promised */
+	int64_t blocks, promised;      /* blocks of the cache; blocks that are promised */
 	struct slot *slot;
 	float *prompt_logits;          /* [INFER_PROMPTS, V] after each held prompt, in device memory */
 	struct live *held[INFER_PROMPTS];    /* requests whose samples are being started, in order */

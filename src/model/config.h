@@ -25,7 +25,7 @@ struct model_config {
 	enum model_arch arch;
 	/* vocabulary, width, layers, heads, key heads, head width, feed-forward */
 	int V, C, L, H, HKV, D, F;
-	int max_position;           /* positions the model was made for */
+	int max_position;                 /* positions the model was made for */
 	float eps;                        /* epsilon of RMSNorm */
 	double rope_theta;
 	enum rope_kind rope;

@@ -77,7 +77,7 @@ enum lora_target {
 };
 
 struct adapter_opts {
-	int r;                      /* rank */
+	int r;                     /* rank */
 	float alpha;               /* the update is (alpha / r) B A x */
 	float dropout;             /* on x, in training only */
 	unsigned targets;          /* LORA_* bits */

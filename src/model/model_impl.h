@@ -70,7 +70,7 @@ struct adapter {
 	struct adapter_opts o;
 	struct slab params;
 	struct lora (*layer)[LORA_TARGETS];  /* [L] */
-	char *packed;              /* memory of all packed matrices */
+	char *packed;                        /* memory of all packed matrices */
 	size_t packed_bytes;
 };
 

@@ -16,7 +16,7 @@ struct tape {
 	struct model *m;
 	struct adapter *a;
 	struct tape_opts o;
-	int training;               /* dropout is on */
+	int training;                  /* dropout is on */
 	uint64_t step;
 	struct slab slab, grads;       /* activations; gradients of what is trained */
 	struct layer_buf *layer;       /* [L]; with recompute all buffers but x are shared */

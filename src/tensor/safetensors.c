@@ -28,7 +28,7 @@ struct st_file {
 	struct { struct st_meta *v; size_t n, cap; } meta;
 	struct { struct file_map *v; size_t n, cap; } maps;
 	struct { void **v; size_t n, cap; } copies;   /* data of misaligned tensors */
-	size_t bytes;               /* of all tensors */
+	size_t bytes;                           /* of all tensors */
 };
 
 /* Little-endian, at any alignment. */

@@ -58,7 +58,7 @@ enum { TENSOR_DIMS = 12 };
  * counts in `live` until it is freed, so the budget must outlive it. */
 struct tensor_budget {
 	size_t limit;             /* bytes; 0: no limit */
-	size_t live, peak;          /* bytes held now, and most bytes held so far */
+	size_t live, peak;        /* bytes held now, and most bytes held so far */
 };
 
 struct sparse;

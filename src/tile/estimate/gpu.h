@@ -8,16 +8,16 @@
 #include "base/str.h"
 
 struct tile_gpu {
-	const char *name, *text;    /* as an option takes it; in words */
+	const char *name, *text;                    /* as an option takes it; in words */
 	int capability;                             /* 90 for sm_90 */
-	double gib;                 /* memory */
+	double gib;                                 /* memory */
 	int64_t shared_bytes;                       /* of one block */
 	int registers;                              /* of one thread */
 	double memory, l2;                          /* GB/s */
 	double f64, f32;                            /* tera-operations a second */
 	double tf32, dot_f16, dot_f8, dot_int8, dot_f64; /* tensor cores, the same unit */
-	double launch_us;           /* overhead of a launch */
-	int processors;             /* multiprocessors */
+	double launch_us;                           /* overhead of a launch */
+	int processors;                             /* multiprocessors */
 	double price;                               /* of an hour, approximately, in US dollars */
 };
 

@@ -23,7 +23,7 @@ struct walk {
 	struct probe_cache cache;
 	double weight;              /* how many executions the current one stands for */
 	int64_t lanes;              /* lanes computed so far */
-	int iterations;                  /* backward jumps made by loops without bounds */
+	int iterations;             /* backward jumps made by loops without bounds */
 	int piped;                  /* the loop around is pipelined: its loads are issued ahead */
 	struct axis_info *axis;     /* by register */
 	uint8_t *repeat;            /* by register: how often each lane of a vector is computed */
@@ -444,7 +444,7 @@ static int walk_to(struct walk *w, int pc, int stop)
 	return pc;
 }
 
-/* --- programs --------------------------------------------------------------------------------------------- */
+/* --- instances --------------------------------------------------------------------------------------------- */
 
 /* What the compiler knows of the arguments. */
 static void enter_params(struct walk *w)

@@ -51,7 +51,7 @@ struct probe_param {
 
 /* The counts of one launch. Counts are averages over the instances that were walked. */
 struct probe {
-	double programs;            /* instances of the grid */
+	double programs;                    /* instances of the grid */
 	int warps, stages;
 	double shared_bytes, registers;     /* of an instance; of a thread: estimates of resource.h */
 	struct probe_ops ops;

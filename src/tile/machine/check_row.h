@@ -12,8 +12,8 @@
 struct check_row {
 	uint32_t *writer, *reader;      /* numbers of instances; up to `base`: nobody */
 	uint16_t *wloc, *rloc;
-	uint32_t me, base; /* number of the current instance; last number of earlier runs */
-	uint16_t loc;               /* the instruction, as in struct shadow */
+	uint32_t me, base;              /* number of the current instance; last number of earlier runs */
+	uint16_t loc;                   /* the instruction, as in struct shadow */
 	int own; /* accesses of the same instance need a closer look too (lane marks) */
 };
 

@@ -16,7 +16,7 @@ struct access_row {
 struct access {
 	struct machine *m;
 	const struct tile_insn *in;
-	struct mval *ptr, *mask;     /* mask NULL: all lanes are on */
+	struct mval *ptr, *mask;    /* mask NULL: all lanes are on */
 	int esize;                  /* bytes of an element */
 	const char *verb;           /* "load", "store" or "atomic", for messages */
 	/* set by access_open */

@@ -220,7 +220,7 @@ static float scale_at(struct mval *s, int64_t i)
 
 /* One operand of dot_scaled. */
 struct scaled_operand {
-	struct mval *v, *scale;      /* scale NULL: none; else rows x K/group */
+	struct mval *v, *scale;     /* scale NULL: none; else rows x K/group */
 	enum tile_fmt fmt;
 	int packed_k;               /* e2m1: the two elements of a byte are neighbours along K */
 	int64_t rows, K, group;

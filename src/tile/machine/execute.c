@@ -20,11 +20,11 @@ struct grid_run {
 	const struct tile_launch *l;
 	const struct tile_run_options *o;
 	struct allocation *allocs;          /* by parameter */
-	struct mval *bound;                  /* by parameter: its scalar or address */
-	int64_t programs, chunk;    /* instances to run; how many a thread takes at once */
+	struct mval *bound;                 /* by parameter: its scalar or address */
+	int64_t programs, chunk;            /* instances to run; how many a thread takes at once */
 	/* ids of the instances in the order to run them; NULL: 0, 1, 2, ... */
 	int64_t *order;
-	struct checker *check;      /* NULL: fast mode */
+	struct checker *check;              /* NULL: fast mode */
 	struct replay_record *record;       /* record being made; NULL: none */
 	const struct replay *replay;        /* record to repeat; NULL: the code runs */
 	struct buf *prints;
@@ -34,7 +34,7 @@ struct grid_run {
 	int64_t faulted;                    /* lowest index that faulted; `programs` if none */
 	struct machine **machines;
 	struct diag *faults;                /* by thread */
-	int64_t *fault_at;          /* by thread: index of the instance that faulted, -1: none */
+	int64_t *fault_at;                  /* by thread: index of the instance that faulted, -1: none */
 };
 
 /* --- arguments ---------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static struct machine *machine_new(struct grid_run *w)
 	return m;
 }
 
-/* --- programs ----------------------------------------------------------------------- */
+/* --- instances ----------------------------------------------------------------------- */
 
 /* Sets up the id-th instance: its three indices, and its arguments in their registers. The kernel
  * may have overwritten the registers in the instance before. */

@@ -43,7 +43,7 @@ struct mval;
 struct bare_machine {
 	struct machine *m;
 	struct allocation *allocs;      /* by parameter; owned */
-	struct mval *bound;         /* by parameter: its scalar or address; owned */
+	struct mval *bound;             /* by parameter: its scalar or address; owned */
 	struct diag fault;
 };
 /* Call bare_machine_close in any case. */

@@ -37,7 +37,7 @@ enum mval_form { MVAL_UNIFORM, MVAL_AFFINE, MVAL_BOX, MVAL_DENSE, MVAL_ROW, MVAL
 enum poison_bit {
 	POISON_MASKED = 1,      /* lane of a load that was masked off without `other` */
 	POISON_MEMORY = 2,      /* memory that was never written */
-	POISON_WRAP = 4, /* a 32-bit sum or product that wrapped around on its way to an address */
+	POISON_WRAP = 4,        /* a 32-bit sum or product that wrapped around on its way to an address */
 	POISON_DIV = 8,         /* integer division by zero */
 	/* a scalar that one thread stored and that the other threads may not see yet */
 	POISON_STALE = 16,
@@ -53,7 +53,7 @@ struct mval {
 	uint8_t pmap_on;            /* `pmap` holds the poison of each lane */
 	/* `data` holds the lanes too, although the form is UNIFORM, AFFINE or BOX */
 	uint8_t written;
-	uint8_t dt, ptr;            /* enum dtype of an element, or of what a pointer points to */
+	uint8_t dt, ptr;            /* enum dtype; ptr: a pointer to elements of that dtype */
 	/* provenance of pointers: index of the parameter they were computed from, -1: unknown */
 	int16_t prov;
 	uint8_t ranged;             /* DENSE: `span` holds the least and the greatest lane */
@@ -97,30 +97,30 @@ struct machine {
 	const struct tile_decoded *decoded;
 	/* by parameter; base is NULL where the parameter is no pointer */
 	const struct allocation *allocs;
-	struct mval *vals;          /* by register */
-	unsigned char *slab;        /* slots, then scratch, then combine */
+	struct mval *vals;                  /* by register */
+	unsigned char *slab;                /* slots, then scratch, then combine */
 	int ready;                          /* machine_prologue has run */
 	/* program instance, grid, and the instance's number in the grid */
 	int64_t pid[3], grid[3], linear;
-	unsigned char poison_byte;  /* what undefined lanes are filled with */
+	unsigned char poison_byte;          /* what undefined lanes are filled with */
 	int zero_off;                       /* as in tile_run_options */
 	struct checker *check;              /* NULL: fast mode */
-	struct tile_cost cost;      /* of the instances so far */
-	struct diag *fault;         /* where fault_at writes; the caller's */
+	struct tile_cost cost;              /* of the instances so far */
+	struct diag *fault;                 /* where fault_at writes; the caller's */
 	int trust_hints;                    /* as in tile_run_options */
-	int sampled; /* only some instances of the grid run (known_memory.h) */
+	int sampled;                        /* only some instances of the grid run (known_memory.h) */
 	const struct tile_run_options *o;
 	/* record of this launch that is being made, NULL: none (replay.h) */
 	struct replay_record *record;
-	const struct replay *replay; /* record that this launch repeats, NULL: the code runs */
+	const struct replay *replay;        /* record that this launch repeats, NULL: the code runs */
 	const struct replay_event *event;   /* current step of that record */
 	/* enum unknown_read: what this instance has read of unknown memory; set by the last load */
 	unsigned char unsure, guess;
 	int64_t fuel;                       /* operations that this thread may still do */
 	int64_t *fuel_pool;                 /* shared pool that refuel takes from; NULL: no limit */
-	unsigned char *scratch[4]; /* decoded->scratch_bytes each; valid within one instruction */
+	unsigned char *scratch[4];          /* decoded->scratch_bytes each; valid within one instruction */
 	unsigned char *combine;             /* decoded->combine_bytes, handed out by combine_room */
-	size_t combine_used;        /* bytes of `combine` in use */
+	size_t combine_used;                /* bytes of `combine` in use */
 	struct buf *prints;                 /* output of device_print, NULL: dropped */
 };
 

@@ -89,10 +89,10 @@ enum replay_state { REPLAY_MET, REPLAY_READY, REPLAY_FAILED };
 /* The record of one launch. */
 struct replay {
 	const struct tile_code *code;       /* the code of the launch, or equal code */
-	int64_t *key;               /* grid, hints and parameters, see make_key */
+	int64_t *key;                       /* grid, hints and parameters, see make_key */
 	size_t n_key;
 	enum replay_state state;
-	struct tile_cost cost;      /* cost of the launch, counted again by each replay */
+	struct tile_cost cost;              /* cost of the launch, counted again by each replay */
 	int64_t fuel;                       /* operations that the launch took */
 	struct { struct replay_event *v; size_t n, cap; } events;
 	struct { int64_t first, last; } *programs; /* by instance: its events [first, last) */
@@ -146,9 +146,8 @@ void replay_record_program(struct replay_record *r, int64_t id);
 /* Called before instruction pc runs. */
 void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc);
 
-/* Called when the instruction has opened its access. */
 struct access;
-/* It is about to touch what `a`, just opened, says. */
+/* Called when the instruction has opened its access `a`, before it touches memory. */
 void replay_record_access(const struct access *a);
 
 /* --- replaying (replay.c) ------------------------------------------------------------------- */
@@ -159,9 +158,8 @@ int replay_program(struct machine *m, int64_t id);
 void replay_open(struct access *a);
 /* Loads the lanes of a footprint that is not boxed into a register. */
 void replay_gather(const struct access *a, char *out);
-/* The next row of such a footprint. Returns 0 if there is none. */
 struct access_row;
-/* Their next row; 0: no more. */
+/* The next row of such a footprint. Returns 0 if there is none. */
 int replay_next(struct access *a, struct access_row *r);
 
 #endif
