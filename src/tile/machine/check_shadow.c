@@ -94,12 +94,12 @@ static void name_program(const struct machine *m, uint32_t p, char *out, size_t 
 }
 
 /* What an instance does to an element, as a race report says it. */
-enum deed { LOADS, STORES, CHANGES, CHANGES_CTA };
+enum deed { DEED_LOAD, DEED_STORE, DEED_CHANGE, DEED_CHANGE_CTA };
 
 static const struct { const char *verb, *how; } deeds[] = {
-	[LOADS] = { .verb = "loads", .how = "" }, [STORES] = { .verb = "stores", .how = "" },
-	[CHANGES] = { .verb = "changes", .how = " with an atomic" },
-	[CHANGES_CTA] = { .verb = "changes", .how = " with an atomic of scope \"cta\"" },
+	[DEED_LOAD] = { .verb = "loads", .how = "" }, [DEED_STORE] = { .verb = "stores", .how = "" },
+	[DEED_CHANGE] = { .verb = "changes", .how = " with an atomic" },
+	[DEED_CHANGE_CTA] = { .verb = "changes", .how = " with an atomic of scope \"cta\"" },
 };
 
 /* Two unordered accesses to one element. */
@@ -133,7 +133,7 @@ static int report(const struct clash *c)
 	access_where(c->t->al, c->off, where, sizeof where);
 	name_program(c->t->m, c->other, them, sizeof them);
 	name_program(c->t->m, c->t->me, me, sizeof me);
-	if (c->mine == STORES && c->theirs == STORES)
+	if (c->mine == DEED_STORE && c->theirs == DEED_STORE)
 		return report_both(c, where, them, me);
 	/* This instance read the element last and others before it, whose numbers are not kept. */
 	others = (c->other & ~SHADOW_FLAG) == c->t->me;
@@ -190,7 +190,7 @@ static int lanes_read(const struct touch *t, int64_t cell, int64_t off)
 		return 0;
 	if ((s->writer[cell] & ~SHADOW_FLAG) == t->me) {
 		if (meets(t, &s->wlane[cell]))
-			return report_lanes(t, off, s->wloc[cell], LOADS, STORES);
+			return report_lanes(t, off, s->wloc[cell], DEED_LOAD, DEED_STORE);
 		t->m->check->stale |= !t->lane && s->wlane[cell].barrier == now;
 	}
 	r = &s->rlane[cell];
@@ -207,9 +207,9 @@ static int lanes_write(const struct touch *t, int64_t cell, int64_t off, int sam
 	if (!s->wlane)
 		return 0;
 	if (!same_bytes && (s->writer[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->wlane[cell]))
-		return report_lanes(t, off, s->wloc[cell], mine, STORES);
+		return report_lanes(t, off, s->wloc[cell], mine, DEED_STORE);
 	if (!same_bytes && (s->reader[cell] & ~SHADOW_FLAG) == t->me && meets(t, &s->rlane[cell]))
-		return report_lanes(t, off, s->rloc[cell], mine, LOADS);
+		return report_lanes(t, off, s->rloc[cell], mine, DEED_LOAD);
 	s->wlane[cell] = (struct lane_mark){ .lane = t->lane, .barrier = t->m->check->barrier };
 	return 0;
 }
@@ -232,7 +232,7 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
-		struct clash c = { .t = t, .off = off, .mine = LOADS, .theirs = w & SHADOW_FLAG ? CHANGES : STORES,
+		struct clash c = { .t = t, .off = off, .mine = DEED_LOAD, .theirs = w & SHADOW_FLAG ? DEED_CHANGE : DEED_STORE,
 				   .other = w, .other_loc = s->wloc[cell] };
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
 		return both ? report_lost_update(&c) : report(&c);
@@ -252,11 +252,11 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 {
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
-	struct clash c = { .t = t, .off = off, .mine = STORES };
+	struct clash c = { .t = t, .off = off, .mine = DEED_STORE };
 	int others;
 
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
-		c.theirs = w & SHADOW_FLAG ? CHANGES : STORES;
+		c.theirs = w & SHADOW_FLAG ? DEED_CHANGE : DEED_STORE;
 		c.other = w;
 		c.other_loc = s->wloc[cell];
 		if (!same_bytes || (w & SHADOW_FLAG))
@@ -265,12 +265,12 @@ static int rule_write(const struct touch *t, int64_t cell, int64_t off, int same
 	}
 	others = r && ((r & ~SHADOW_FLAG) != t->me || (r & SHADOW_FLAG));
 	if (others && !same_bytes && !ordered_read(t, r, cell)) {
-		c.theirs = LOADS;
+		c.theirs = DEED_LOAD;
 		c.other = r;
 		c.other_loc = s->rloc[cell];
 		return report(&c);
 	}
-	if (lanes_write(t, cell, off, same_bytes, STORES))
+	if (lanes_write(t, cell, off, same_bytes, DEED_STORE))
 		return -1;
 	note_write(t, cell, 0);
 	return 0;
@@ -282,16 +282,16 @@ static int rule_atomic(const struct touch *t, int64_t cell, int64_t off, int sco
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	uint32_t flag = scope == TILE_SCOPE_CTA ? 0 : SHADOW_FLAG;
-	struct clash c = { .t = t, .off = off, .mine = flag ? CHANGES : CHANGES_CTA };
+	struct clash c = { .t = t, .off = off, .mine = flag ? DEED_CHANGE : DEED_CHANGE_CTA };
 
 	if (w && !(w & flag) && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
-		c.theirs = w & SHADOW_FLAG ? CHANGES : STORES;
+		c.theirs = w & SHADOW_FLAG ? DEED_CHANGE : DEED_STORE;
 		c.other = w;
 		c.other_loc = s->wloc[cell];
 		return report(&c);
 	}
 	if (r && !(r & SHADOW_FLAG) && r != t->me && !ordered_read(t, r, cell)) {
-		c.theirs = LOADS;
+		c.theirs = DEED_LOAD;
 		c.other = r;
 		c.other_loc = s->rloc[cell];
 		return report(&c);
