@@ -232,8 +232,8 @@ static int rule_read(const struct touch *t, int64_t cell, int64_t off)
 	struct shadow *s = t->s;
 	uint32_t w = current(t->m, s->writer[cell]), r = current(t->m, s->reader[cell]);
 	if (w && (w & ~SHADOW_FLAG) != t->me && !ordered_write(t, w, cell)) {
-		struct clash c = { .t = t, .off = off, .mine = DEED_LOAD, .theirs = w & SHADOW_FLAG ? DEED_CHANGE : DEED_STORE,
-				   .other = w, .other_loc = s->wloc[cell] };
+		struct clash c = { .t = t, .off = off, .mine = DEED_LOAD, .other = w, .other_loc = s->wloc[cell],
+				   .theirs = w & SHADOW_FLAG ? DEED_CHANGE : DEED_STORE };
 		int both = !(w & SHADOW_FLAG) && (r & ~SHADOW_FLAG) == w;
 		return both ? report_lost_update(&c) : report(&c);
 	}
