@@ -1,9 +1,12 @@
-/* Which launches were checked: see checked_launches.h. */
+/* The set of launches that went through a checked run: see checked_launches.h.
+ *
+ * Marks are 64-bit hashes. Two different launches with the same hash would let the second one run
+ * unchecked; among 65536 marks the chance is about 2^-33. */
 #include "tile/machine/checked_launches.h"
 
 #include "base/hash.h"
 
-/* A host that launches without end is not to fill the memory. */
+/* A host that launches without end must not fill the memory: 65536 marks are 1 MiB at most. */
 enum { CHECKED_MOST = 1 << 16 };
 
 void checked_launches_release(struct checked_launches *s)
@@ -12,6 +15,7 @@ void checked_launches_release(struct checked_launches *s)
 	*s = (struct checked_launches){ .n = 0 };
 }
 
+/* Hashes what an instruction does. Its source line does not count. */
 static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 {
 	struct { int64_t op, n, text, imm; double fimm; int64_t attr[TILE_ATTRS]; } head = {
@@ -25,6 +29,7 @@ static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 	return in->text.n ? hash_xxh64(in->text.p, in->text.n, mark) : mark;
 }
 
+/* Types of all registers and all instructions, in order. Names and lines do not count. */
 uint64_t checked_code_hash(const struct tile_code *c)
 {
 	uint64_t mark = 0;
@@ -42,6 +47,7 @@ uint64_t checked_code_hash(const struct tile_code *c)
 	return mark;
 }
 
+/* 0 marks a free entry of the table, so a hash of 0 becomes 1. */
 uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps)
 {
 	uint64_t mark = hash_xxh64(&num_warps, sizeof num_warps, l->code->decoded->mark);
@@ -54,7 +60,7 @@ uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps)
 	return mark ? mark : 1;
 }
 
-/* Where a mark is, or belongs. */
+/* Index of the entry that holds the mark, or of the free entry where it belongs. */
 static size_t find(const struct checked_launches *s, uint64_t mark)
 {
 	size_t at = mark & (s->cap - 1);

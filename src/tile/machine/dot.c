@@ -1,4 +1,5 @@
-/* Chooses the micro-kernels for this CPU. */
+/* Picks the micro-kernels of matrix products for the CPU that this runs on. The shapes of
+ * dot_scaled are in code/, because the verifier needs them too. */
 #include "tile/machine/dot.h"
 
 #include "base/cpu.h"
