@@ -71,7 +71,7 @@ static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
 struct following {
 	struct world *w;
 	struct launcher *launch;
-	const struct task *t;
+	const struct task_image *t;
 	const struct run_order *o;
 	struct shmem *a;
 	int i;                        /* of the order and its report */
@@ -177,7 +177,7 @@ static int call(struct following *f, struct err *e)
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e)
 {
 	const struct run_order *o = &a->order[i];

@@ -11,7 +11,7 @@
 void launcher_open(struct launcher *c, struct judge *j)
 {
 	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(judge_options(j)->gpu)),
-				  .may_vary = judge_options(j)->rules_off >> RULE_stable & 1, .may_exceed = judge_options(j)->rules_off >> RULE_back_end & 1 };
+				  .may_vary = !rule_on(judge_options(j), RULE_stable), .may_exceed = !rule_on(judge_options(j), RULE_back_end) };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 }
 

@@ -10,7 +10,7 @@
 
 #include "interp/program.h"
 #include "tensor/tensor.h"
-#include "verify/verdict/verdict.h"
+#include "verify/config/terms.h"
 
 enum { READS_MOST = 48, READS_INPUTS = 16 };
 

@@ -10,7 +10,7 @@
 #include "interp/bind.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/rules/rules.h"
 
 /* Bytes of parameters above which they are copied when other ones are due, not before each run. */
 enum { LARGE_WEIGHTS = 32 << 20 };
@@ -18,7 +18,7 @@ enum { LARGE_WEIGHTS = 32 << 20 };
 struct runner {
 	struct judge *j;
 	const struct judge_options *o;
-	const struct task *t;
+	const struct task_image *t;
 	struct shmem *a;
 	struct program p;
 	struct py_module module;
@@ -54,7 +54,7 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
 		return 1;
 	}
-	if ((r->o->rules_off >> RULE_compiled & 1 ? py_parse_tree : py_parse)(&r->module, source,
+	if ((!rule_on(r->o, RULE_compiled) ? py_parse_tree : py_parse)(&r->module, source,
 			"candidate", 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
@@ -66,7 +66,7 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
 }
 
-struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a, struct err *e)
+struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e)
 {
 	struct runner *r = mem_zalloc(sizeof *r);
 	int64_t start = clock_ns();
@@ -184,14 +184,14 @@ static void drop_pristine(struct pristine *k)
 
 static int is_strict(const struct runner *r)
 {
-	return r->o->track == TRACK_STRICT && !r->o->identity && !(r->o->rules_off >> RULE_compute & 1);
+	return r->o->track == TRACK_STRICT && !r->o->identity && rule_on(r->o, RULE_compute);
 }
 
 /* What forward leaves behind may only be what the reference's does: nothing, or other values in
  * its buffers. */
 static int is_watched(const struct runner *r)
 {
-	return !r->o->identity && !(r->o->rules_off >> RULE_state & 1);
+	return !r->o->identity && rule_on(r->o, RULE_state);
 }
 
 static int is_stateless(const struct runner *r)
@@ -213,7 +213,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
-	host_reset_random(r->w.h, r->o->rules_off >> RULE_stable & 1 ? 0 : tr->seed);
+	host_reset_random(r->w.h, !rule_on(r->o, RULE_stable) ? 0 : tr->seed);
 	estimate_begin(&r->estimate, r->launch.gpu, 0, r->launch.tune);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	host_dry_run(r->w.h, r->tests);
@@ -411,7 +411,7 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
  * where it is must be certain. */
 static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
 {
-	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity;
+	int asked = ext_on(r->o, EXT_reweight) && !r->o->identity;
 	int seed = asked && !strcmp(r->weights, "seed");
 	const struct task_weight *w = !seed ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
 	struct diag d = { .reason = REASON_ok };

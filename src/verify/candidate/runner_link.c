@@ -3,7 +3,7 @@
 
 #include "verify/candidate/runner.h"
 
-static int here_start(struct runner_link *l, const struct task *t, struct err *e)
+static int here_start(struct runner_link *l, const struct task_image *t, struct err *e)
 {
 	struct link_here *own = (struct link_here *)l;
 

@@ -6,6 +6,7 @@
 #define VERIFY_CANDIDATE_RUNNER_LINK_H
 
 #include "verify/candidate/shmem.h"
+#include "verify/candidate/task_image.h"
 
 /* How a runner was lost. */
 enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
@@ -13,7 +14,7 @@ enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
 struct runner_link {
 	struct shmem *shmem;
 	/* 0, or -1: we failed. */
-	int (*start)(struct runner_link *l, const struct task *t, struct err *e);
+	int (*start)(struct runner_link *l, const struct task_image *t, struct err *e);
 	/* 0: the reports are there. 1: the runner is lost, *how. -1: we failed. */
 	int (*ask)(struct runner_link *l, enum lost *how, struct err *e);
 	void (*end)(struct runner_link *l);
@@ -26,10 +27,6 @@ struct link_here {
 	struct judge *judge;
 	struct runner *runner;
 };
-/* Candidates run there from now on; until then, in this process. */
-void judge_set_link(struct judge *j, struct runner_link *l);
-struct runner_link *judge_link(struct judge *j, struct err *e);
-
 int link_here_init(struct link_here *own, struct judge *j, struct err *e);
 void link_here_release(struct link_here *own);
 

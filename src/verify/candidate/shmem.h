@@ -18,6 +18,7 @@ enum {
 	SHMEM_TEXT_MOST = 4 << 20,
 	SHMEM_DATA = 8 << 20,          /* where results begin */
 	SHMEM_BYTES = 1 << 29,
+	SHMEM_ALIGN = 64,              /* the bytes of each result begin on a cache line of their own */
 	/* of one trial that belong together: checked, in another order, with idle kernels */
 	SHMEM_RUNS = 3
 };
@@ -143,29 +144,8 @@ _Static_assert(sizeof (struct shmem) <= SHMEM_TEXT, "the candidate's text lies b
 struct shmem *shmem_new(struct err *e);
 void shmem_free(struct shmem *a);
 
-/* --- the decider's side ---------------------------------------------------------------------- */
-
-/* Orders as the decider knows them: the area's own copy may be changed under its eyes. */
-struct orders {
-	struct run_order v[SHMEM_ORDERS];
-	int n;
-};
-
+/* Copies the candidate's text into the shared memory: by the deciding process, before the runner starts. */
 void shmem_set_text(struct shmem *a, struct str candidate);
-/* Is there room for the results of one more run, of this trial? */
-int shmem_has_room(const struct orders *o, const struct task *t, int trial);
-/* Is there room for the results of as many runs of its first trial as are ever asked for together? */
-int shmem_holds(const struct task *t);
-/* Writes the orders, each with room for what its trial is expected to give. */
-int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e);
-int shmem_start(const struct shmem *a, struct start_report *out);
-/* Copies the i-th report and, where the run gave results, these. 0, 1: it is nonsense, -1. */
-int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
-		 struct results *got, struct err *e);
-
-/* The k-th part of a report: 0 and borrowed places and values, 1: it is nonsense. */
-int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
-	       const int64_t **place, const void **value);
 
 /* --- the runner's side ----------------------------------------------------------------------- */
 

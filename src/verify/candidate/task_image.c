@@ -18,12 +18,12 @@ static void put_overrides(struct buf *out, const struct host_override *ov, size_
 	}
 }
 
-static void put_sizes(struct buf *out, const struct task *t)
+static void put_sizes(struct buf *out, const struct task_image *t)
 {
 	bytes_put_int(out, (int64_t)t->n_all);
 	for (size_t i = 0; i < t->n_all; i++) {
 		bytes_put_str(out, t->size[i].name);
-		bytes_put_int(out, t->size[i].own);
+		bytes_put_int(out, t->size[i].full);
 		bytes_put_int(out, t->size[i].of_model);
 	}
 }
@@ -117,7 +117,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	return rc;
 }
 
-int task_image_write(const struct task *t, struct buf *out, struct err *e)
+int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 {
 	struct written w = { .n = 0 };
 	int rc = 0;
@@ -150,7 +150,7 @@ static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap,
 	return 0;
 }
 
-static int get_sizes(struct bytes *in, struct task *t)
+static int get_sizes(struct bytes *in, struct task_image *t)
 {
 	int64_t n, of_model;
 
@@ -159,7 +159,7 @@ static int get_sizes(struct bytes *in, struct task *t)
 	for (; t->n_all < (size_t)n; t->n_all++) {
 		struct task_size *s = &t->size[t->n_all];
 
-		if (bytes_get_str(in, &s->name) || bytes_get_int(in, &s->own) || bytes_get_int(in, &of_model))
+		if (bytes_get_str(in, &s->name) || bytes_get_int(in, &s->full) || bytes_get_int(in, &of_model))
 			return -1;
 		s->of_model = (int)of_model;
 	}
@@ -247,7 +247,7 @@ static int get_weights(struct bytes *in, struct task_weights *set, struct err *e
 	return 0;
 }
 
-static int get_task(struct task *t, struct bytes *in, struct err *e)
+static int get_task(struct task_image *t, struct bytes *in, struct err *e)
 {
 	struct str source;
 	int64_t eval_mode, keeps_state, n;
@@ -275,20 +275,26 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	return 0;
 }
 
-struct task *task_image_open(struct judge *j, struct str bytes, struct err *e)
+int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 {
-	struct task *t = mem_zalloc(sizeof *t);
 	struct bytes in = bytes_of(bytes);
 
-	if (!t) {
-		err_nomem(e);
-		return NULL;
-	}
-	t->judge = j;
-	if (get_task(t, &in, e)) {
-		err_set(e, ERR_FORMAT, "an image of a task that cannot be read");
-		task_free(t);
-		return NULL;
-	}
-	return t;
+	*t = (struct task_image){ .id = 0 };
+	if (!get_task(t, &in, e))
+		return 0;
+	task_image_release(t);
+	return err_set(e, ERR_FORMAT, "an image of a task that cannot be read");
+}
+
+void task_image_release(struct task_image *t)
+{
+	for (int i = 0; i < TRIALS_MOST; i++)
+		trial_release(&t->trial[i]);
+	for (int i = 0; i < WEIGHT_SETS; i++)
+		weights_release(&t->set[i]);
+	host_free(t->vault);
+	if (t->parsed)
+		py_release(&t->module);
+	mem_free(t->source);
+	*t = (struct task_image){ .id = 0 };
 }

@@ -8,8 +8,10 @@
 
 #include "host/census.h"
 #include "host/host.h"
-#include "verify/verdict/compare.h"
+#include "py/ast.h"
+#include "tile/tile.h"
 #include "verify/candidate/judge.h"
+#include "verify/candidate/result_form.h"
 
 /* trial.def: which input set it is. */
 enum trial_kind {
@@ -93,14 +95,11 @@ struct trial {
 	int is_original;
 	int repeat;                   /* call on other contents in the same tensors first */
 
-	struct results expected;
-	double rounding;              /* how far fp32 takes the reference from these, as a share of what they are */
 	const struct task_weights *weights;    /* of the task */
 	struct val inputs, others;    /* in the task's vault: those of `seed`, and with `repeat` those of
 				       * seed + 1. V_UNSET: they cannot leave their host, draw them there */
 	/* what operators of the reference gave, where candidates meet it at the task's own sizes */
 	struct { struct intermediate *v; size_t n, cap; } made;
-	struct results torch;         /* of the original: as PyTorch computes it on a GPU, for KernelBench's rule */
 	int ndim;                     /* of the first input */
 	int64_t shape[TENSOR_DIMS];
 	struct str packed[2];         /* where there is no vault (image.h): the same two, packed */
@@ -110,13 +109,6 @@ void trial_release(struct trial *t);
 /* The shape of its first input: "16x64". */
 void trial_shape_text(const struct trial *t, char *out, size_t n);
 void weights_release(struct task_weights *w);
-
-/* Who watches is told of each input set that a candidate was run on, with what it gave; NULL:
- * it gave nothing. Nonzero: we failed. */
-typedef int judge_seen_fn(void *ctx, const struct task *t, const struct trial *tr, const struct results *got,
-			  struct err *e);
-void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx);
-int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
 
 /* How one run of a program is made. */
 /* Own dtype; fp64; own with an ulp of noise after every operation; own with the products that the
@@ -226,8 +218,6 @@ struct weights_left { uint64_t state; int may, may_count; };
 int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 		 const struct weights_left *left, struct tensor *flat, struct census_may *of,
 		 struct err *e);
-/* The units of such a row (struct result). */
-int weights_units(const struct task_weights *w, const struct tensor *flat, struct tensor *unit, struct err *e);
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e);
 
 /* --- launches ----------------------------------------------------------------------------- */
@@ -268,9 +258,6 @@ struct launcher {
 	struct intermediate_matches *matches;  /* and noted here; NULL: it is not */
 };
 
-struct host_lib *judge_lib(struct judge *j);
-uint64_t judge_next_task(struct judge *j);
-struct tile_engine *judge_engine(struct judge *j);
 /* The judge's engine for one candidate: its code is forgotten at the end, for the cache knows
  * functions by address. */
 void launcher_open(struct launcher *c, struct judge *j);

@@ -722,27 +722,6 @@ int weights_are_kept(const struct task_weights *w, enum dtype dt)
 	return 0;
 }
 
-int weights_units(const struct task_weights *w, const struct tensor *flat, struct tensor *unit, struct err *e)
-{
-	const double *v = tensor_data(flat);
-	double *u;
-
-	if (tensor_new(unit, DT_F64, 1, flat->shape, e))
-		return -1;
-	u = tensor_data(unit);
-	for (size_t i = 0; i < w->n; i++) {
-		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
-		double sum = 0.0;
-
-		for (int64_t k = 0; k < n; k++)
-			sum += v[k] * v[k];
-		for (int64_t k = 0; k < n; k++)
-			*u++ = dtype_is_float(w->v[i].t.dt) ? sqrt(sum / (double)n) : RESULT_EXACT;
-		v += n;
-	}
-	return 0;
-}
-
 int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 		 const struct weights_left *left, struct tensor *flat, struct census_may *of,
 		 struct err *e)

@@ -144,10 +144,10 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory,
 					 .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
-	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
+	w->opts.may_vary = !rule_on(o, RULE_stable);
 	w->opts.catch_sure = !w->opts.may_vary;
-	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
-	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
+	w->opts.may_mix = !rule_on(o, RULE_devices);
+	w->opts.may_misuse = !rule_on(o, RULE_misuse);
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
@@ -301,8 +301,6 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 
 void trial_release(struct trial *t)
 {
-	results_release(&t->torch);
-	results_release(&t->expected);
 	for (size_t i = 0; i < t->made.n; i++)
 		tensor_release(&t->made.v[i].t);
 	vec_free(&t->made);
