@@ -51,7 +51,7 @@ static void give_values(struct shmem *a, int i, const struct results *want)
 	struct run_report *r = &a->report[i];
 	uint64_t at = a->order[i].at;
 
-	memcpy(r->made, want->form, sizeof r->made);
+	memcpy(r->nesting, want->form, sizeof r->nesting);
 	for (r->n = 0; r->n < want->n; r->n++) {
 		const struct result *w = &want->r[r->n];
 		float *to = (float *)((char *)a + at);

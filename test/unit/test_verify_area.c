@@ -104,7 +104,7 @@ static void hostile_reports(void **state)
 	REFUSED(r->form[0].at = UINT64_MAX);
 	REFUSED(r->form[0].at += f.o.v[0].room - 4);
 	REFUSED(memset(r->form[0].name, 'x', sizeof r->form[0].name));
-	REFUSED(memset(r->made, 'x', sizeof r->made));
+	REFUSED(memset(r->nesting, 'x', sizeof r->nesting));
 	REFUSED(r->diag.reason = REASONS);
 	REFUSED(memset(r->diag.text, 'x', sizeof r->diag.text));
 	REFUSED(r->out.cost.launches = -1);

@@ -7,6 +7,7 @@
 #include "tile/code/trip_count.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
+#include "verify/candidate/launcher.h"
 #include "verify/candidate/sample.h"
 
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
@@ -35,10 +36,10 @@ static void note_loop(void *ctx, int loop)
 	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
 }
 
-static void note_kind(void *ctx, int place, int kind)
+static void note_kind(void *ctx, int insn, int kind)
 {
 	const struct noted *n = ctx;
-	int both[2] = { place, kind };
+	int both[2] = { insn, kind };
 
 	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
 }
@@ -68,7 +69,7 @@ static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
 }
 
 /* What one call is followed with. */
-struct following {
+struct dry_call {
 	struct world *w;
 	struct launcher *launch;
 	const struct task_image *t;
@@ -80,7 +81,7 @@ struct following {
 };
 
 /* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
-static int forward(struct following *f, struct val inputs, struct val *result, struct err *e)
+static int forward(struct dry_call *f, struct val inputs, struct val *result, struct err *e)
 {
 	struct host *h = f->w->h;
 	struct launcher *launch = f->launch;
@@ -107,7 +108,7 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 }
 
 /* The same with some programs of its kernels. */
-static int forward_sampled(struct following *f, struct val inputs, struct err *e)
+static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
 	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample,
@@ -143,7 +144,7 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 }
 
 /* The same over tensors of one value each. */
-static int forward_constant(struct following *f, struct val inputs, struct err *e)
+static int forward_constant(struct dry_call *f, struct val inputs, struct err *e)
 {
 	struct sampler s;
 	struct val result;
@@ -159,7 +160,7 @@ static int forward_constant(struct following *f, struct val inputs, struct err *
 	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
 }
 
-static int call(struct following *f, struct err *e)
+static int call(struct dry_call *f, struct err *e)
 {
 	const struct trial drawn = { .dt = DT_F32 };
 	struct val inputs, result;
@@ -185,7 +186,7 @@ int dry_run_program(struct judge *j, const struct task_image *t, const struct pr
 	struct host_override ov[TASK_SIZES];
 	struct program p = *candidate;
 	struct world w;
-	struct following f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
+	struct dry_call f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
 	int rc;
 
 	for (size_t k = 0; k < t->n_all; k++)

@@ -123,9 +123,9 @@ int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 
 const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how)
 {
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (tr->made.v[i].how == how)
-			return &tr->made.v[i];
+	for (size_t i = 0; i < tr->intermediates.n; i++)
+		if (tr->intermediates.v[i].how == how)
+			return &tr->intermediates.v[i];
 	return NULL;
 }
 
@@ -139,9 +139,9 @@ static const struct intermediate *held_by(const struct trial *tr, const struct t
 {
 	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
 		return NULL;
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (!tr->made.v[i].unclear && intermediates_are_same(t, &tr->made.v[i].t))
-			return &tr->made.v[i];
+	for (size_t i = 0; i < tr->intermediates.n; i++)
+		if (!tr->intermediates.v[i].ambiguous && intermediates_are_same(t, &tr->intermediates.v[i].t))
+			return &tr->intermediates.v[i];
 	return NULL;
 }
 
@@ -204,20 +204,20 @@ static uint64_t which_given(void *ctx, const struct tensor *t)
 	for (size_t i = 0; i < g->tr->weights->n && from; i++)
 		if (tensor_data(&g->tr->weights->v[i].t) == from)
 			return INTERMEDIATE_OF_WEIGHTS + (uint64_t)i;
-	for (size_t i = 0; i < g->tr->made.n && from; i++)
-		if (tensor_data(&g->tr->made.v[i].t) == from)
-			return g->tr->made.v[i].how;
+	for (size_t i = 0; i < g->tr->intermediates.n && from; i++)
+		if (tensor_data(&g->tr->intermediates.v[i].t) == from)
+			return g->tr->intermediates.v[i].how;
 	return 0;
 }
 
 void intermediate_give(void *giver, const struct host_op_call *c)
 {
 	struct intermediate_giver *g = giver;
-	uint64_t how = g->tr->made.n ? intermediate_name(c, which_given, g) : 0;
+	uint64_t how = g->tr->intermediates.n ? intermediate_name(c, which_given, g) : 0;
 
-	for (size_t i = 0; i < g->tr->made.n && how; i++)
-		if (g->tr->made.v[i].how == how && c->out.u.t->t.st->hollow) {
-			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->made.v[i].t, g->reduced, g->seed) != 0;
+	for (size_t i = 0; i < g->tr->intermediates.n && how; i++)
+		if (g->tr->intermediates.v[i].how == how && c->out.u.t->t.st->hollow) {
+			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->intermediates.v[i].t, g->reduced, g->seed) != 0;
 			return;
 		}
 }

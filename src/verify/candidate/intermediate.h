@@ -13,6 +13,7 @@
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
+#include "tile/tile.h"
 #include "verify/candidate/trial.h"
 
 /* Numbers of tensors: the inputs count from the first, the weights from the second. The result of a

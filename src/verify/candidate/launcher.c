@@ -1,12 +1,12 @@
-/* Kernel launches during a run: compile, then execute on the tile machine. Remembers whether
- * a run ended because a kernel was refused or because it faulted. */
+/* Kernel launches of a candidate: see launcher.h. */
+#include "verify/candidate/launcher.h"
+
 #include "base/mem.h"
 #include "tile/estimate/resource.h"
-#include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
+#include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/sample.h"
-#include "verify/candidate/trial.h"
 
 void launcher_open(struct launcher *c, struct judge *j)
 {
@@ -117,7 +117,7 @@ static int compare_old(struct kept *k, const struct tile_launch *l, struct diag 
 
 /* Does it read, through any argument, memory that it writes? Only then can programs disturb each
  * other without giving another result in another order. */
-static int reads_own(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
+static int reads_its_writes(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
@@ -225,11 +225,11 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 {
 	struct tile_run_options run = c->run;
 	struct kept k = { .n = 0 };
-	int own = 0, rc = keep_old(c, code, l, &k, e);
+	int both = 0, rc = keep_old(c, code, l, &k, e);
 
 	if (!rc && c->watch)
-		rc = reads_own(code, l, &own, e);
-	if (own)
+		rc = reads_its_writes(code, l, &both, e);
+	if (both)
 		run.mode = TILE_CHECKED;
 	if (!rc) {
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);

@@ -30,7 +30,7 @@ static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_
 	return 1;
 }
 
-int pick_place(const int64_t *v, int n, int64_t program)
+int pick_index(const int64_t *v, int n, int64_t program)
 {
 	for (int i = 0; i < n; i++)
 		if (v[i] == program)
@@ -40,7 +40,7 @@ int pick_place(const int64_t *v, int n, int64_t program)
 
 static int is_among(const int64_t *v, int n, int64_t program)
 {
-	return pick_place(v, n, program) >= 0;
+	return pick_index(v, n, program) >= 0;
 }
 
 /* Programs that are named so far. */

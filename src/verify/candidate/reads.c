@@ -82,29 +82,29 @@ static int times_whole(const struct run_reads *small, int what, int same)
 	return 0;
 }
 
-static int same_launches(const struct run_reads *own, const struct run_reads *small)
+static int same_launches(const struct run_reads *full, const struct run_reads *small)
 {
-	return own->launches == small->launches && own->n == small->n;
+	return full->launches == small->launches && full->n == small->n;
 }
 
-int reads_missing(const struct run_reads *own, const struct run_reads *small, double least)
+int reads_missing(const struct run_reads *full, const struct run_reads *small, double least)
 {
-	int same = same_launches(own, small);
+	int same = same_launches(full, small);
 
-	for (int i = 0; i < own->n; i++)
-		if (own->v[i].share < least * times_whole(small, own->v[i].what, same))
+	for (int i = 0; i < full->n; i++)
+		if (full->v[i].share < least * times_whole(small, full->v[i].what, same))
 			return i;
 	return -1;
 }
 
-enum constant_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least)
+enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least)
 {
-	if (own->left || small->left)
-		return (enum constant_answer)(own->left ? own->left : small->left);
+	if (full->left || small->left)
+		return (enum constant_answer)(full->left ? full->left : small->left);
 	if (least <= 0.0)
 		return CONSTANT_ANSWER_parts;
-	for (int i = 0; i < own->n; i++)
-		if (times_whole(small, own->v[i].what, same_launches(own, small)))
+	for (int i = 0; i < full->n; i++)
+		if (times_whole(small, full->v[i].what, same_launches(full, small)))
 			return CONSTANT_ANSWER_compared;
 	return CONSTANT_ANSWER_none_whole;
 }

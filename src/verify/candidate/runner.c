@@ -10,6 +10,7 @@
 #include "interp/bind.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
+#include "verify/candidate/launcher.h"
 #include "verify/rules/rules.h"
 
 /* Bytes of parameters above which they are copied when other ones are due, not before each run. */
@@ -270,16 +271,16 @@ static int give_result(struct runner *r, int i, struct val result, struct val in
 {
 	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r),
 					   .may_count = r->o->contract == CONTRACT_TASK };
-	struct tensor flat;
+	struct tensor row;
 	int rc;
 
 	if (!r->t->keeps_state)
 		return give ? shmem_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
-	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &flat, may, &r->e))
+	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &row, may, &r->e))
 		return -1;
 	rc = give ? shmem_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ?
-			       &flat : NULL, &r->e) : 0;
-	tensor_release(&flat);
+			       &row : NULL, &r->e) : 0;
+	tensor_release(&row);
 	return rc;
 }
 
@@ -384,7 +385,7 @@ static int call(struct runner *r, int i, const struct trial *tr)
 
 /* The candidate built and given the trial's weights. One that does not take the reference's
  * weights is built again for every trial: what it starts with is all that is known of it. */
-static int make_ready(struct runner *r, const struct run_order *o, const struct trial *tr)
+static int prepare_model(struct runner *r, const struct run_order *o, const struct trial *tr)
 {
 	int built, rc;
 
@@ -449,8 +450,8 @@ static int run_order(struct runner *r, int i)
 	r->launch.refused = r->launch.faulted = 0;
 	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
 	r->launch.trial = tr;
-	r->launch.matches = tr->made.n && !o->idle ? &out->matches : NULL;
-	rc = make_ready(r, o, tr);
+	r->launch.matches = tr->intermediates.n && !o->idle ? &out->matches : NULL;
+	rc = prepare_model(r, o, tr);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
 	if (lacks_weights(r, tr, out))

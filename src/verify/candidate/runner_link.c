@@ -5,10 +5,10 @@
 
 static int here_start(struct runner_link *l, const struct task_image *t, struct err *e)
 {
-	struct link_here *own = (struct link_here *)l;
+	struct link_here *here = (struct link_here *)l;
 
-	own->runner = runner_new(own->judge, t, l->shmem, e);
-	return own->runner ? 0 : -1;
+	here->runner = runner_new(here->judge, t, l->shmem, e);
+	return here->runner ? 0 : -1;
 }
 
 static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
@@ -20,21 +20,21 @@ static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
 
 static void here_end(struct runner_link *l)
 {
-	struct link_here *own = (struct link_here *)l;
+	struct link_here *here = (struct link_here *)l;
 
-	runner_free(own->runner);
-	own->runner = NULL;
+	runner_free(here->runner);
+	here->runner = NULL;
 }
 
-int link_here_init(struct link_here *own, struct judge *j, struct err *e)
+int link_here_init(struct link_here *here, struct judge *j, struct err *e)
 {
-	*own = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask,
+	*here = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask,
 					     .end = here_end }, .judge = j };
-	return own->link.shmem ? 0 : -1;
+	return here->link.shmem ? 0 : -1;
 }
 
-void link_here_release(struct link_here *own)
+void link_here_release(struct link_here *here)
 {
-	shmem_free(own->link.shmem);
-	own->link.shmem = NULL;
+	shmem_free(here->link.shmem);
+	here->link.shmem = NULL;
 }

@@ -1,4 +1,4 @@
-/* Where a candidate is run for the funnel: in this process, or in one of its own (zygote.h).
+/* Where a candidate is run for the funnel: in this process, or in one of its here (zygote.h).
  *
  * lane_start gives it a candidate's text, which is in the area; lane_ask has the area's orders run
  * and waits for the reports; lane_end lets go of the candidate, whatever it was doing. */
@@ -20,14 +20,14 @@ struct runner_link {
 	void (*end)(struct runner_link *l);
 };
 
-/* The lane of this process; *own holds what it needs. */
+/* The lane of this process; *here holds what it needs. */
 struct runner;
 struct link_here {
 	struct runner_link link;
 	struct judge *judge;
 	struct runner *runner;
 };
-int link_here_init(struct link_here *own, struct judge *j, struct err *e);
-void link_here_release(struct link_here *own);
+int link_here_init(struct link_here *here, struct judge *j, struct err *e);
+void link_here_release(struct link_here *here);
 
 #endif

@@ -97,10 +97,10 @@ static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
 	return (size_t)more + t->sum - again;
 }
 
-static void begin_launch(struct writes *t, enum constant flat)
+static void begin_launch(struct writes *t, enum constant constant)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		if (flat)
+		if (constant)
 			sparse_count_loads(t->v[i].st, RANGES_MOST);
 		t->v[i].stored.before = sparse_stored(t->v[i].st);
 		t->v[i].loaded.before = sparse_loaded(t->v[i].st);
@@ -265,11 +265,11 @@ static int run_another(void *ctx, int64_t program)
 }
 
 /* Where everything has one value, programs that were not run write what those wrote that were: one
- * value, but for the last, which may have less to read; or one up to some place, and another behind
+ * value, but for the last, which may have less to read; or one up to some position, and another behind
  * it. */
 static int flatten(struct launched *k, int64_t others)
 {
-	int same = all_do_the_same(&k->t, others), last = pick_place(k->ran, k->n, k->all - 1) + 1, rc = 0;
+	int same = all_do_the_same(&k->t, others), last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
 
 	k->more = PLATEAU_RUNS;
 	for (size_t i = 0; i < k->t.n && same && !rc; i++) {
@@ -322,7 +322,7 @@ static int run_some(struct launched *k)
 		rc = run_program(k, picked[i]);
 	/* The last programs may have nothing to write. */
 	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
-		if (pick_place(picked, n, k->all - back) < 0)
+		if (pick_index(picked, n, k->all - back) < 0)
 			rc = run_program(k, k->all - back);
 	if (rc != 2)
 		return rc ? rc : note_ran(k);
@@ -419,7 +419,7 @@ enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
 
 struct giver {
 	const struct tensor *t;       /* the one that is given */
-	int64_t *place;               /* elements so far: where they are, */
+	int64_t *position;               /* elements so far: where they are, */
 	char *value;                  /* and what */
 	int64_t n, most;
 };
@@ -427,7 +427,7 @@ struct giver {
 /* Which element lies there? -1: none of the view. Dimensions that are walked in smaller steps count last. */
 static int64_t element_at(const struct tensor *t, int64_t offset)
 {
-	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, place = 0;
+	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, position = 0;
 	unsigned done = 0;
 
 	for (int k = 0; k < t->ndim; k++) {
@@ -444,8 +444,8 @@ static int64_t element_at(const struct tensor *t, int64_t offset)
 		left -= index[big] * t->stride[big];
 	}
 	for (int d = 0; d < t->ndim; d++)
-		place = place * t->shape[d] + index[d];
-	return left || offset < t->offset ? -1 : place;
+		position = position * t->shape[d] + index[d];
+	return left || offset < t->offset ? -1 : position;
 }
 
 static int give_range(void *ctx, size_t lo, size_t hi)
@@ -454,13 +454,13 @@ static int give_range(void *ctx, size_t lo, size_t hi)
 	size_t size = (size_t)dtype_size(g->t->dt);
 
 	for (size_t at = (lo + size - 1) / size; (at + 1) * size <= hi; at++) {
-		int64_t place = element_at(g->t, (int64_t)at);
+		int64_t position = element_at(g->t, (int64_t)at);
 
-		if (place < 0)
+		if (position < 0)
 			continue;
 		if (g->n == g->most)
 			return 1;
-		g->place[g->n] = place;
+		g->position[g->n] = position;
 		memcpy(g->value + (size_t)g->n++ * size, (char *)g->t->st->data + at * size, size);
 	}
 	return 0;
@@ -487,11 +487,11 @@ static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, i
 
 	*p = (struct run_part){ .dt = (int)t->dt, .ndim = t->ndim, .at = s->at };
 	memcpy(p->shape, t->shape, sizeof p->shape);
-	g.place = (int64_t *)((char *)s->a + s->at);
-	g.value = (char *)(g.place + g.most);
+	g.position = (int64_t *)((char *)s->a + s->at);
+	g.value = (char *)(g.position + g.most);
 	if (t->st->hollow && t->st->sparse && t->ndim > 0)
 		sparse_written(t->st, give_range, &g);
-	memmove(g.place + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
+	memmove(g.position + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
 	p->n = g.n;
 	s->at += ((uint64_t)g.n * size + 63) / 64 * 64;
 	s->at = MIN(s->at, o->at + o->room);
@@ -519,7 +519,7 @@ static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, st
 
 	if (!m || !t->st->hollow || !sparse_goes_with(t, &m->t, s->reduced) || s->a->report[s->i].n_parts >= PARTS_MADE)
 		return 0;
-	give_tensor(s, t, ELEMENTS_MADE)->made = how;
+	give_tensor(s, t, ELEMENTS_MADE)->call = how;
 	return sparse_few(t, &m->t, s->reduced, s->seed) ? err_nomem(e) : 0;
 }
 

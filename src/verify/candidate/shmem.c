@@ -112,7 +112,7 @@ int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct
 	g.r->n = g.r->too_many = 0;
 	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) ||
 		(state && give_state(&g, state)) ? -1 : 0;
-	results_set_form(g.r->made, buf_str(&form));
+	results_set_form(g.r->nesting, buf_str(&form));
 	buf_release(&form);
 	return rc;
 }

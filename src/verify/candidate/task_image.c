@@ -49,12 +49,12 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 
 static void put_intermediate(struct buf *out, const struct trial *tr)
 {
-	bytes_put_int(out, (int64_t)tr->made.n);
-	for (size_t i = 0; i < tr->made.n; i++) {
-		const struct intermediate *m = &tr->made.v[i];
+	bytes_put_int(out, (int64_t)tr->intermediates.n);
+	for (size_t i = 0; i < tr->intermediates.n; i++) {
+		const struct intermediate *m = &tr->intermediates.v[i];
 
 		bytes_put(out, m->how);
-		bytes_put_int(out, m->unclear);
+		bytes_put_int(out, m->ambiguous);
 		bytes_put_int(out, m->t.ndim);
 		bytes_put(out, m->t.shape);
 		bytes_align(out, ALIGN);
@@ -111,7 +111,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 		bytes_put(out, x->name);
 		bytes_put(out, parts);
 		bytes_put(out, x->t.shape);
-		bytes_put(out, x->own);
+		bytes_put(out, x->full);
 		rc = put_data(out, w, &x->t);
 	}
 	return rc;
@@ -168,16 +168,16 @@ static int get_sizes(struct bytes *in, struct task_image *t)
 
 static int get_intermediate(struct bytes *in, struct intermediate *m, struct err *e)
 {
-	int64_t unclear, ndim, shape[TENSOR_DIMS], n = sizeof (float);
+	int64_t ambiguous, ndim, shape[TENSOR_DIMS], n = sizeof (float);
 	const char *data;
 
-	if (bytes_get(in, &m->how) || bytes_get_int(in, &unclear) || bytes_get_int(in, &ndim) || ndim < 0 ||
+	if (bytes_get(in, &m->how) || bytes_get_int(in, &ambiguous) || bytes_get_int(in, &ndim) || ndim < 0 ||
 	    ndim > TENSOR_DIMS ||
 	    bytes_get(in, &shape) || bytes_get_aligned(in, ALIGN))
 		return -1;
 	for (int i = 0; i < ndim; i++)
 		n *= shape[i];
-	m->unclear = (int)unclear;
+	m->ambiguous = (int)ambiguous;
 	data = bytes_take(in, (size_t)n);
 	return data ? tensor_borrow(&m->t, DT_F32, (int)ndim, shape, (void *)data, (size_t)n, e) : -1;
 }
@@ -186,10 +186,10 @@ static int get_intermediates(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t n;
 
-	if (bytes_get_int(in, &n) || n < 0 || vec_grow(&tr->made, (size_t)n))
+	if (bytes_get_int(in, &n) || n < 0 || vec_grow(&tr->intermediates, (size_t)n))
 		return -1;
-	for (; tr->made.n < (size_t)n; tr->made.n++)
-		if (get_intermediate(in, &tr->made.v[tr->made.n], e))
+	for (; tr->intermediates.n < (size_t)n; tr->intermediates.n++)
+		if (get_intermediate(in, &tr->intermediates.v[tr->intermediates.n], e))
 			return -1;
 	return 0;
 }
@@ -219,7 +219,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	const char *data;
 
 	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) ||
-	    bytes_get(in, &w->own) || bytes_get_int(in, &at))
+	    bytes_get(in, &w->full) || bytes_get_int(in, &at))
 		return -1;
 	if (parts[1] < 0 || parts[1] >= DTYPES || parts[2] < 0 || parts[2] > TENSOR_DIMS)
 		return -1;

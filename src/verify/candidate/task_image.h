@@ -9,7 +9,7 @@
 #ifndef VERIFY_CANDIDATE_TASK_IMAGE_H
 #define VERIFY_CANDIDATE_TASK_IMAGE_H
 
-#include "verify/candidate/trial.h"
+#include "verify/candidate/world.h"
 
 /* A size of the task that may be changed. */
 struct task_size {

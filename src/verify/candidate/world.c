@@ -1,11 +1,13 @@
-/* One run of a program for a trial: the host, the model, the weights, the inputs. */
+/* One program in a host of its own: see world.h. The names and texts of trials are here, too. */
+#include "verify/candidate/world.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
-#include "verify/candidate/trial.h"
+#include "verify/candidate/launcher.h"
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
 
@@ -301,7 +303,7 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 
 void trial_release(struct trial *t)
 {
-	for (size_t i = 0; i < t->made.n; i++)
-		tensor_release(&t->made.v[i].t);
-	vec_free(&t->made);
+	for (size_t i = 0; i < t->intermediates.n; i++)
+		tensor_release(&t->intermediates.v[i].t);
+	vec_free(&t->intermediates);
 }

@@ -169,7 +169,7 @@ static const double step_tolerance = 1e-2;
 static int judge_step(struct funnel *f, int i, int k)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].made);
+	const struct intermediate *m = intermediate_find(tr, f->report.part[k].call);
 	struct result want = { .rel = MAX(step_tolerance, 2.0 * task_expectation(f->t, tr)->expected.r[0].rel) };
 	int rc;
 
@@ -275,7 +275,7 @@ static int judge_parts(struct funnel *f, int i, unsigned *left)
 	int same = f->orders.v[i].matches.launches == f->report.matches.launches, steps = 0, rc = 0;
 
 	for (int k = 0; k < f->report.n_parts && !rc; k++) {
-		int result = k - steps, step = f->report.part[k].made != 0;
+		int result = k - steps, step = f->report.part[k].call != 0;
 		int64_t before = f->v->full_size_elements;
 
 		steps += step;

@@ -160,7 +160,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;
-	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) &&
+	return r->state != RUN_GAVE || (is_text(r->nesting, sizeof r->nesting) && sane_outcome(&r->out) &&
 					sane_results(r, o));
 }
 
@@ -188,7 +188,7 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	if (out->state != RUN_GAVE)
 		return 0;
 	got->too_many = out->too_many != 0;
-	memcpy(got->form, out->made, sizeof got->form);
+	memcpy(got->form, out->nesting, sizeof got->form);
 	for (; got->n < out->n; got->n++)
 		if (take_result(a, &out->form[got->n], &got->r[got->n], e)) {
 			results_release(got);

@@ -69,13 +69,13 @@ static void forget(struct keeper *k, const struct tensor *t)
 
 static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
 {
-	struct intermediate made = { .how = how };
+	struct intermediate kept = { .how = how };
 
-	if (tensor_to(&made.t, t, t->dt, k->e) || vec_push(&k->tr->made, made)) {
+	if (tensor_to(&kept.t, t, t->dt, k->e) || vec_push(&k->tr->intermediates, kept)) {
 		k->failed = -1;
 		return;
 	}
-	k->bytes += made.t.st->bytes;
+	k->bytes += kept.t.st->bytes;
 	add_source(k, t, how);
 }
 
@@ -87,7 +87,7 @@ static void note_call(void *ctx, const struct host_op_call *c)
 
 	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
 		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->tr->made.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
+	if (!out || k->failed || k->tr->intermediates.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
 	    !tensor_is_contiguous(out) || which_kept(k, out))
 		return;
 	how = intermediate_name(c, which_kept, k);
@@ -102,24 +102,24 @@ static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 	uint64_t how = 0;
 
 	(void)name;
-	for (size_t i = 0; i < k->tr->made.n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
-		k->tr->made.v[i].unclear |= intermediates_are_same(&k->tr->made.v[i].t, &obj->t);
+	for (size_t i = 0; i < k->tr->intermediates.n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
+		k->tr->intermediates.v[i].ambiguous |= intermediates_are_same(&k->tr->intermediates.v[i].t, &obj->t);
 	for (size_t i = 0; i < k->known.n; i++)
 		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
-	for (size_t i = 0; i < k->tr->made.n; i++)
-		if (k->tr->made.v[i].how == how) {
-			tensor_release(&k->tr->made.v[i].t);
-			k->tr->made.v[i] = k->tr->made.v[--k->tr->made.n];
+	for (size_t i = 0; i < k->tr->intermediates.n; i++)
+		if (k->tr->intermediates.v[i].how == how) {
+			tensor_release(&k->tr->intermediates.v[i].t);
+			k->tr->intermediates.v[i] = k->tr->intermediates.v[--k->tr->intermediates.n];
 			return 0;
 		}
 	return 0;
 }
 
-static void note_unclear(const struct trial *tr)
+static void note_ambiguous(const struct trial *tr)
 {
-	for (size_t i = 0; i < tr->made.n; i++)
-		for (size_t k = 0; k < tr->made.n; k++)
-			tr->made.v[i].unclear |= i != k && intermediates_are_same(&tr->made.v[i].t, &tr->made.v[k].t);
+	for (size_t i = 0; i < tr->intermediates.n; i++)
+		for (size_t k = 0; k < tr->intermediates.n; k++)
+			tr->intermediates.v[i].ambiguous |= i != k && intermediates_are_same(&tr->intermediates.v[i].t, &tr->intermediates.v[k].t);
 }
 
 int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *e)
@@ -148,6 +148,6 @@ int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *
 	for (size_t i = 0; i < k.known.n; i++)
 		tensor_release(&k.known.v[i].t);
 	vec_free(&k.known);
-	note_unclear(tr);
+	note_ambiguous(tr);
 	return k.failed ? -1 : rc;
 }

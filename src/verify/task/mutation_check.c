@@ -93,11 +93,11 @@ static int survives(const struct subject *s)
 
 	while (n && t->image.trial[n - 1].dt != DT_F32)
 		n--;
-	for (int turn = 0; turn < 2; turn++)
+	for (int pass = 0; pass < 2; pass++)
 		for (int i = *s->passed; i < n; i++) {
 			const struct trial *tr = &t->image.trial[i];
 			int other = memcmp(tr->ov, t->image.trial[0].ov, tr->n_ov * sizeof *tr->ov) != 0;
-			int rc = other == turn ? told_apart(s, tr) : 0;
+			int rc = other == pass ? told_apart(s, tr) : 0;
 
 			if (rc)
 				return rc < 0 ? -1 : 0;

@@ -127,7 +127,7 @@ struct rest {
 	int64_t fixed[TASK_SIZES];
 	uint64_t n_sizes;
 	unsigned products;
-	int has_choices, asks_for_places, at_full_size, large, is_fixed, is_outline;
+	int has_choices, asks_for_indices, at_full_size, large, is_fixed, is_outline;
 	int64_t reduced;
 };
 
@@ -135,7 +135,7 @@ static void put_rest(struct buf *out, const struct task *t)
 {
 	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds,
 			  .n_sizes = t->n_sizes, .products = t->products,
-			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places,
+			  .has_choices = t->has_choices, .asks_for_indices = t->asks_for_indices,
 			  .at_full_size = t->at_full_size, .large = t->large,
 			  .is_fixed = t->is_fixed, .is_outline = t->is_outline, .reduced = t->reduced };
 
@@ -182,7 +182,7 @@ static int get_rest(struct bytes *in, struct task *t)
 	t->n_sizes = r.n_sizes;
 	t->products = r.products;
 	t->has_choices = r.has_choices;
-	t->asks_for_places = r.asks_for_places;
+	t->asks_for_indices = r.asks_for_indices;
 	t->at_full_size = r.at_full_size;
 	t->large = r.large;
 	t->is_fixed = r.is_fixed;

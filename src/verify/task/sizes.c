@@ -79,7 +79,7 @@ static int is_large(const struct dry_run_cost *c)
 /* Did the reference ask where its largest or smallest values are? Of equal ones that is the first,
  * and at the task's own sizes, where there are millions, some are equal. Of equal ones that are
  * sorted nobody says which comes first. */
-static int asked_for_places(struct host *h, struct val result)
+static int asked_for_indices(struct host *h, struct val result)
 {
 	struct host_ops ops = host_ops(h);
 	struct count c = { .elements = 0 };
@@ -110,7 +110,7 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &out, s->e);
 	if (!rc) {
-		s->t->asks_for_places |= asked_for_places(w->h, out);
+		s->t->asks_for_indices |= asked_for_indices(w->h, out);
 		world_drop(w, out);
 	}
 	s->cost.work = work_done(s->b);
@@ -389,7 +389,7 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&s->t->image.set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	if (s->t->asks_for_places)
+	if (s->t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, tiny)->change = CHANGE_EQUAL;
 	add_values(s, tiny);
 	if (other)
@@ -442,7 +442,7 @@ static void list_fixed(struct sizes *s)
 	tr->set = WEIGHTS_DRAWN;
 	if (any_moved(&t->image.set[WEIGHTS_MOVED]) && !t->reduced)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
-	if (t->asks_for_places)
+	if (t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);

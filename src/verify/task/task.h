@@ -31,7 +31,7 @@ struct task {
 	struct expectation expect[TRIALS_MOST];
 	size_t n_sizes;                     /* the first of image.size that belong to the inputs alone */
 	int has_choices;                    /* some inputs hold integers, truth values, or are masks */
-	int asks_for_places;                /* the reference returns indices of its largest or smallest values */
+	int asks_for_indices;                /* the reference returns indices of its largest or smallest values */
 	int at_full_size;                   /* every trial of the task's contract has the full size */
 	struct buf notes;                   /* the lines of task_describe */
 	struct host_work work;              /* of the reference at the original trial */

@@ -24,12 +24,25 @@ struct task_build {
 	int64_t part;                       /* as task_open_reduced has it */
 };
 
+/* Marks the task as one that cannot be judged, with the reason. Returns 1. */
+int task_note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
 /* Runs the reference for a trial in one mode. Returns 0, 1 if it fails there, -1 (*e). */
 int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
 		       struct err *e);
 /* The same in two steps: everything but the call, and the call on the model as it is then. */
 int task_prepare_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct err *e);
 int task_call_reference(struct task_build *b, const struct trial *tr, struct results *out, struct err *e);
+
+/* Runs the reference once at its original trial, and notes what it does there: its work, its time on
+ * a GPU, whether it draws random numbers, which buffers it changes. */
+int task_survey(struct task_build *b, struct err *e);
+/* The trial with the inputs that get_inputs draws, at the sizes that stand for the task's. */
+struct trial *task_original(struct task *t);
+/* Is it a trial that a task must have: its inputs as get_inputs draws them? */
+int trial_is_essential(const struct trial *tr);
+/* The reference's products (enum num_products) that are computed in tf32 in a mode. */
+unsigned task_tf32_products(const struct task *t, enum run_mode mode);
 
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task_build *b, struct err *e);
@@ -41,6 +54,10 @@ int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e);
 /* Prepares a trial: inputs, expected results, tolerance. Returns 0, 1 if the reference does not run
  * there or gives nothing to compare with, -1 (*e). */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e);
+/* Prepares all trials of the list that candidates need; the others become due. Returns 0, or -1 (*e). */
+int task_expect_all(struct task_build *b, struct err *e);
+/* Are trials of the general contract prepared only where a check of the task needs them? */
+int task_is_lean(const struct judge_options *o);
 /* Prepares the next trial that is due, if the reference runs on it. After the last one it looks for
  * relations, and nothing is due any more. Returns 0, or -1 (*e). */
 int task_expect_next(struct task_build *b, struct err *e);
