@@ -1,4 +1,8 @@
-/* Following a program without contents: see follow.h. */
+/* Dry runs: see dry_run.h.
+ *
+ * This file owns the world of a dry run, which has tensors without contents, and the marks that
+ * launches add to its path. Two dry runs with the same marks took the same branches and launched
+ * the same code; so a candidate may be judged at the smaller sizes of the two. */
 #include "verify/candidate/dry_run.h"
 
 #include "base/hash.h"
@@ -10,6 +14,8 @@
 #include "verify/candidate/launcher.h"
 #include "verify/candidate/sample.h"
 
+/* The mark of compiled code is a hash of its text. The lowest eight bits are zero: dry_run_launch
+ * puts the grid axis there. */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -23,12 +29,13 @@ int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 	return rc;
 }
 
-/* A launch whose loops are noted. */
+/* A launch whose loops and values are being noted. */
 struct noted {
 	struct host_path *path;
 	uint64_t mark;
 };
 
+/* A loop with more than one iteration: its mark depends on the code and the number of the loop. */
 static void note_loop(void *ctx, int loop)
 {
 	const struct noted *n = ctx;
@@ -36,6 +43,7 @@ static void note_loop(void *ctx, int loop)
 	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
 }
 
+/* A kind of value that an instruction meets (see tile/code/value_kinds.h), as a mark. */
 static void note_kind(void *ctx, int insn, int kind)
 {
 	const struct noted *n = ctx;
@@ -62,13 +70,14 @@ int dry_run_launch(struct host_path *path, enum path_marks marks, const struct t
 	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
 }
 
-/* The products that the reference is taken to form in tf32 when it is timed. */
+/* The reference's products that count as tf32 in its estimate: on PyTorch's side the option
+ * `precision` decides, not the candidate. */
 static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
 {
 	return o->dry_run == DRY_RUN_REFERENCE && judge_options(j)->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0;
 }
 
-/* What one call is followed with. */
+/* All that one call of a dry run needs. */
 struct dry_call {
 	struct world *w;
 	struct launcher *launch;
@@ -80,7 +89,9 @@ struct dry_call {
 	struct intermediate_giver *giver;     /* of what operators make; NULL: of nothing */
 };
 
-/* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
+/* Calls the model over tensors without contents and notes the path. With an estimate autotuned
+ * kernels try all of their configurations; without one, operators get reference intermediates as
+ * contents. */
 static int forward(struct dry_call *f, struct val inputs, struct val *result, struct err *e)
 {
 	struct host *h = f->w->h;
@@ -107,7 +118,9 @@ static int forward(struct dry_call *f, struct val inputs, struct val *result, st
 	return rc;
 }
 
-/* The same with some programs of its kernels. */
+/* The same with contents where kernels touch memory: inputs and weights of a reduced task,
+ * repeated along its independent axes. Some instances of each launch are run, and what they wrote
+ * is reported with its positions. */
 static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
@@ -143,7 +156,8 @@ static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 	return rc;
 }
 
-/* The same over tensors of one value each. */
+/* The same as a constant-tensor test: every input and every weight has one value throughout.
+ * Reports what instances read, and the first and last element of each result. */
 static int forward_constant(struct dry_call *f, struct val inputs, struct err *e)
 {
 	struct sampler s;
@@ -160,6 +174,7 @@ static int forward_constant(struct dry_call *f, struct val inputs, struct err *e
 	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
 }
 
+/* Draws inputs without contents and calls the model as the order says. */
 static int call(struct dry_call *f, struct err *e)
 {
 	const struct trial drawn = { .dt = DT_F32 };
@@ -212,7 +227,7 @@ int dry_run_program(struct judge *j, const struct task_image *t, const struct pr
 	return rc;
 }
 
-/* Calls the reference in a hollow world. */
+/* Calls the reference in a hollow world and notes what the call would cost. */
 static int call_reference(struct world *w, struct dry_run_cost *out, struct err *e)
 {
 	const struct judge_options *o = judge_options(w->judge);

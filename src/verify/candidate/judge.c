@@ -1,4 +1,7 @@
-/* The judge's shared state: see judge.h. */
+/* The judge's shared state: see judge.h.
+ *
+ * Owns the host library and the tile engine, which are costly to make, and a runner in this
+ * process for judges without a pool. All other pointers are borrowed. */
 #include "verify/candidate/judge.h"
 
 #include "base/mem.h"

@@ -5,11 +5,13 @@
 
 #include "base/hash.h"
 
+/* A search for a storage among the tensors of a value. */
 struct alias_search {
 	const struct storage *st;
 	int found;
 };
 
+/* One tensor of the value. */
 static int look_for_storage(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct alias_search *s = ctx;

@@ -1,8 +1,11 @@
-/* A lane in this process: see lane.h. */
+/* A runner in this process: see runner_link.h. It is what tests, benchmarks and `--no-sandbox`
+ * use; the pool's workers use a process for each candidate (pool/zygote.h) behind the same
+ * functions. */
 #include "verify/candidate/runner_link.h"
 
 #include "verify/candidate/runner.h"
 
+/* Starts a runner on the candidate's text, which is in shared memory already. */
 static int here_start(struct runner_link *l, const struct task_image *t, struct err *e)
 {
 	struct link_here *here = (struct link_here *)l;
@@ -11,6 +14,7 @@ static int here_start(struct runner_link *l, const struct task_image *t, struct 
 	return here->runner ? 0 : -1;
 }
 
+/* Serves the orders at once. A runner in this process cannot be lost: a crash takes us with it. */
 static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
 {
 	(void)how, (void)e;
@@ -18,6 +22,7 @@ static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
 	return 0;
 }
 
+/* Lets go of the candidate. */
 static void here_end(struct runner_link *l)
 {
 	struct link_here *here = (struct link_here *)l;

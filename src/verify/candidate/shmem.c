@@ -1,4 +1,8 @@
-/* The shared memory of decider and runner: see area.h. */
+/* The shared memory of the deciding process and a runner: see shmem.h.
+ *
+ * This file owns the mapping and the runner's half of the protocol. Results are copied to the
+ * memory that the order names, each on a cache line of its own; a result that does not fit is
+ * reported without values, which the deciding process takes for a wrong one. */
 #include "verify/candidate/shmem.h"
 
 #include <stdio.h>
@@ -36,6 +40,7 @@ struct str shmem_text(const struct shmem *a)
 	return (struct str){ .p = (const char *)a + SHMEM_TEXT, .n = MIN(a->text_n, (size_t)SHMEM_TEXT_MOST) };
 }
 
+/* The report that is being written, and the memory that is left for results. */
 struct giver {
 	struct shmem *a;
 	struct run_report *r;
@@ -45,6 +50,7 @@ struct giver {
 	struct err *e;
 };
 
+/* Copies the elements of a result, dense, if there is room for them. Returns 0, or -1 (*e). */
 static int give_values(struct giver *g, struct run_form *f, const struct tensor *t)
 {
 	uint64_t bytes = (uint64_t)f->n * (uint64_t)dtype_size(t->dt);
@@ -63,6 +69,8 @@ static int give_values(struct giver *g, struct run_form *f, const struct tensor 
 	return 0;
 }
 
+/* Writes the form and the values of one result tensor. A shape whose product overflows has more
+ * elements than there is room for. */
 static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct giver *g = ctx;
@@ -88,6 +96,7 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return give_values(g, f, &obj->t);
 }
 
+/* Writes the buffers that the call left changed, as one more result of fp64. */
 static int give_state(struct giver *g, const struct tensor *t)
 {
 	struct run_form *f = &g->r->form[g->r->n];

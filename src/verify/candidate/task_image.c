@@ -1,4 +1,10 @@
-/* The image of a task: see image.h. */
+/* The image of a task as bytes: see task_image.h.
+ *
+ * The bytes are written and read by the same build on the same machine, so that numbers are stored
+ * as they lie in memory. Weights and intermediates begin on a cache line: an opened image borrows
+ * them in place, and runners share one copy of a large model.
+ *
+ * Invariant: what this file does not write, a runner does not have. */
 #include "verify/candidate/task_image.h"
 
 #include "base/bytes.h"
@@ -9,6 +15,7 @@ enum { ALIGN = 64 };
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* Sizes of a trial or of the model. */
 static void put_overrides(struct buf *out, const struct host_override *ov, size_t n)
 {
 	bytes_put_int(out, (int64_t)n);
@@ -18,6 +25,7 @@ static void put_overrides(struct buf *out, const struct host_override *ov, size_
 	}
 }
 
+/* The sizes that may be changed, at full size. */
 static void put_sizes(struct buf *out, const struct task_image *t)
 {
 	bytes_put_int(out, (int64_t)t->n_all);
@@ -28,7 +36,8 @@ static void put_sizes(struct buf *out, const struct task_image *t)
 	}
 }
 
-/* Inputs: as they are packed already, or packed now. */
+/* Inputs: packed already, in a task from the task cache, or packed now. Inputs that cannot leave
+ * their host are written as nothing, and each runner draws them from the seed. */
 static int put_value(struct buf *out, struct str already, struct val v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
@@ -47,6 +56,7 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 	return rc < 0 ? -1 : 0;
 }
 
+/* The reference intermediates of a trial, which are dense and of fp32. */
 static void put_intermediate(struct buf *out, const struct trial *tr)
 {
 	bytes_put_int(out, (int64_t)tr->intermediates.n);
@@ -62,6 +72,7 @@ static void put_intermediate(struct buf *out, const struct trial *tr)
 	}
 }
 
+/* A trial. The order of `parts` is that of get_trial. */
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
 	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first,
@@ -73,12 +84,15 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
-/* Where the bytes of a weight were written: sets share the tensors that they do not draw anew. */
+/* Where the bytes of weights were written. Sets of weights share the tensors that they do not draw
+ * anew, and each tensor is written once. */
 struct written {
 	struct { const struct storage *st; size_t at; } *v;
 	size_t n, cap;
 };
 
+/* The bytes of a weight, or the offset at which they were written before. Offset 0 says that they
+ * follow. */
 static int put_data(struct buf *out, struct written *w, const struct tensor *t)
 {
 	size_t bytes = (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt);
@@ -98,6 +112,7 @@ static int put_data(struct buf *out, struct written *w, const struct tensor *t)
 	return 0;
 }
 
+/* One set of weights. */
 static int put_weights(struct buf *out, struct written *w, const struct task_weights *set)
 {
 	int rc = 0;
@@ -138,6 +153,7 @@ int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Reads what put_overrides wrote. Names are borrowed from the bytes. */
 static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap, size_t *n)
 {
 	int64_t k;
@@ -150,6 +166,7 @@ static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap,
 	return 0;
 }
 
+/* Reads what put_sizes wrote. */
 static int get_sizes(struct bytes *in, struct task_image *t)
 {
 	int64_t n, of_model;
@@ -182,6 +199,7 @@ static int get_intermediate(struct bytes *in, struct intermediate *m, struct err
 	return data ? tensor_borrow(&m->t, DT_F32, (int)ndim, shape, (void *)data, (size_t)n, e) : -1;
 }
 
+/* Reads the intermediates of a trial. */
 static int get_intermediates(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t n;
@@ -194,6 +212,8 @@ static int get_intermediates(struct bytes *in, struct trial *tr, struct err *e)
 	return 0;
 }
 
+/* Reads what put_trial wrote. Its kind matters to a runner, too: it says which GPU the program
+ * sees. */
 static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[9];
@@ -235,6 +255,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	return data ? tensor_borrow(&w->t, (enum dtype)parts[1], (int)parts[2], shape, (void *)data, (size_t)n, e) : -1;
 }
 
+/* Reads one set of weights. */
 static int get_weights(struct bytes *in, struct task_weights *set, struct err *e)
 {
 	int64_t n;
@@ -247,6 +268,7 @@ static int get_weights(struct bytes *in, struct task_weights *set, struct err *e
 	return 0;
 }
 
+/* Reads all of an image. The module is parsed again: a tree of pointers cannot be stored. */
 static int get_task(struct task_image *t, struct bytes *in, struct err *e)
 {
 	struct str source;

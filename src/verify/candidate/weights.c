@@ -1,4 +1,8 @@
-/* Weights: taking them from a model, drawing new ones, putting them into another model. */
+/* Weights: taking them from a model and drawing new ones. See weights.h.
+ *
+ * Drawn weights are as large as the constructed ones, but never degenerate: a candidate that folds
+ * "weight of one" or "bias of zero" into its code must be found. weights_match.c and weights_put.c
+ * own the way back into a model. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,13 +10,14 @@
 #include "base/rng.h"
 #include "verify/candidate/weights.h"
 
+/* Weights that are being taken. */
 struct take_weights {
 	struct task_weights *w;
 	int64_t most;                 /* along a dimension */
 	struct err *e;
 };
 
-/* The first ones along each dimension, no more than so many. */
+/* A view of the first indices along each dimension, `most` at the most. */
 static int take_first(struct tensor *out, const struct tensor *t, int64_t most, struct err *e)
 {
 	struct tensor next;
@@ -32,6 +37,7 @@ static int take_first(struct tensor *out, const struct tensor *t, int64_t most, 
 	return 0;
 }
 
+/* Copies one tensor of the model's state. Floats become fp32, which every set is kept in. */
 static int take_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct take_weights *k = ctx;
@@ -96,17 +102,18 @@ int weights_copy(struct task_weights *to, const struct task_weights *from, struc
 	return 0;
 }
 
-/* How many different steps there are: a prime, so that no row or column of a matrix gets one
- * step throughout. */
+/* How many different random steps are drawn for a weight. It is a prime: no row or column of a
+ * matrix gets one and the same step throughout. */
 enum { STEPS = 8191 };
 
+/* A running variance must stay positive; it is known by its name. */
 static int is_variance(const struct task_weight *w)
 {
 	return strstr(w->name, "var") != NULL;
 }
 
-/* Around what the constructor made, but never degenerate: a zero bias gets values, a norm
- * weight of one gets spread. Variances stay positive. */
+/* Moves each element by half of the weight's root mean square: a zero bias gets values, a norm's
+ * weight of ones gets spread. Variances stay positive. */
 static void redraw(struct task_weight *w, struct rng *r, double *step)
 {
 	float *v = tensor_data(&w->t);
@@ -127,6 +134,7 @@ static void redraw(struct task_weight *w, struct rng *r, double *step)
 	}
 }
 
+/* Does the constructor fill it with one value? */
 static int is_constant(const struct task_weight *w)
 {
 	const float *v = tensor_data(&w->t);
@@ -138,8 +146,8 @@ static int is_constant(const struct task_weight *w)
 	return n > 0;
 }
 
-/* A buffer of zeros and one other value is a mask: which of two things a program does, not what it
- * does them with. A program may know it without having it. */
+/* A buffer of zeros and one other value is a mask: it says which of two things a program does, not
+ * which numbers it computes with. A candidate may know a mask without having it. */
 int weights_is_mask(const struct task_weight *w)
 {
 	const float *v = tensor_data(&w->t);
@@ -157,6 +165,7 @@ int weights_is_mask(const struct task_weight *w)
 	return zeros > 0 && zeros < n;
 }
 
+/* Draws one weight. The name is part of the seed, so that weights do not depend on each other. */
 static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 {
 	struct rng r;
@@ -165,7 +174,8 @@ static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 	redraw(w, &r, step);
 }
 
-/* A counter of calls goes on from another number: how often it was called is nothing to a program. */
+/* A counter of calls goes on from another number: a program must not depend on how often it was
+ * called. */
 static void draw_counter(struct task_weight *w, uint64_t seed)
 {
 	enum { LEAST = 100, MOST = 10000 };
@@ -182,12 +192,14 @@ int weights_is_count(const struct task_weight *w)
 
 /* --- where a run begins ------------------------------------------------------------------------ */
 
-/* So many times forward was called before, as powers of two: once, or from one to the next of these. */
+/* Powers of two between which the number of earlier calls is drawn, for each kind of state: one
+ * call, 2 to 512, 512 to 65536, and so on. */
 static const double count_bits[WEIGHTS_STATES + 1] = { 0, 1, 9, 16, 24 };
-/* Statistics of other calls are large, small (so that a call changes them by much, however small
- * its share is), or of the other sign. */
+/* Running statistics of earlier calls: large; small, so that one call changes them by much even
+ * with a small momentum; of the other sign; small again. */
 static const double statistic_scale[WEIGHTS_STATES] = { 8.0, 0x1p-6, -1.0, 0x1p-4 };
 
+/* Fills a running statistic with values around the scale. */
 static void begin_statistic(struct task_weight *w, struct rng *r, double scale)
 {
 	float *v = tensor_data(&w->t);
@@ -236,8 +248,8 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	return 0;
 }
 
-/* Of few elements all may stay above zero, and a program that takes a scale out of a ReLU is right
- * for those: the first has the other sign. */
+/* Gives the first element the other sign. A weight of few elements may stay above zero throughout,
+ * and a candidate that moves a scale out of a ReLU would be right for it. */
 static void turn_first(struct task_weight *w, const struct task_weight *built)
 {
 	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);

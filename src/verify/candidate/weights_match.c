@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+/* Collects one tensor of the model's state. */
 static int add_member(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct members *m = ctx;
@@ -15,6 +16,7 @@ static int add_member(void *ctx, struct str name, struct tensor_obj *obj)
 	return vec_push(m, x) ? -1 : 0;
 }
 
+/* Can the tensor be the weight transposed? Both are floating matrices, of swapped shapes. */
 static int fits_transposed(const struct member *m, const struct task_weight *w)
 {
 	const struct tensor *a = &m->obj->t;
@@ -23,7 +25,7 @@ static int fits_transposed(const struct member *m, const struct task_weight *w)
 		a->shape[1] == w->full[0] && dtype_is_float(a->dt);
 }
 
-/* The same shape but for sizes of one: a bias of (64, 1, 1) is written (64,) as well. */
+/* Are the shapes the same but for sizes of one? A bias of (64, 1, 1) is often written as (64,). */
 static int same_sizes(int ndim, const int64_t *shape, const struct task_weight *w)
 {
 	int i = 0, k = 0;
@@ -40,7 +42,7 @@ static int same_sizes(int ndim, const int64_t *shape, const struct task_weight *
 	}
 }
 
-/* Are there but a few of it along some dimension? */
+/* Does the weight hold fewer indices than a model at full size has, along some dimension? */
 static int is_reduced(const struct task_weight *w)
 {
 	for (int i = 0; i < w->t.ndim; i++)
@@ -49,24 +51,27 @@ static int is_reduced(const struct task_weight *w)
 	return 0;
 }
 
+/* Is the tensor free, and floating if and only if the weight is? */
 static int same_kind(const struct member *m, const struct task_weight *w)
 {
 	return !m->of && dtype_is_float(m->obj->t.dt) == dtype_is_float(w->t.dt);
 }
 
+/* Can the tensor be the weight in its own shape? */
 static int fits(const struct member *m, const struct task_weight *w)
 {
 	return same_kind(m, w) && same_sizes(m->obj->t.ndim, m->obj->t.shape, w);
 }
 
-/* Kept in another shape under its name: a kernel's window as a matrix. */
+/* Can the tensor be the weight in another shape? A convolution's window is often kept as a
+ * matrix. */
 static int fits_folded(const struct member *m, const struct task_weight *w)
 {
 	return same_kind(m, w) && !is_reduced(w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
 }
 
-/* Is one name the end of the other, with a dot or an underscore before it? "linear.weight" is
- * written "linear_weight" and "weight" as well. */
+/* Is one name the end of the other, behind a dot or an underscore? "linear.weight" is often
+ * written "linear_weight", or just "weight". */
 static int is_suffix(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b), n = MIN(na, nb);
@@ -89,11 +94,14 @@ const char *weights_match_name(enum match by)
 	return names[by];
 }
 
+/* Does the tensor fit the weight by this sign? */
 static int fits_by(const struct member *m, const struct task_weight *w, enum match by)
 {
 	return by == MATCH_TRANSPOSED ? fits_transposed(m, w) : by == MATCH_FOLDED ? fits_folded(m, w) : fits(m, w);
 }
 
+/* The tensor that a weight is recognised by this sign; NULL: none, or several by the end of their
+ * names. A parameter is only recognised by its order among parameters. */
 static struct member *find_member(struct members *m, const struct task_weight *w, enum match by)
 {
 	struct member *found = NULL;
@@ -123,18 +131,21 @@ const struct member *members_partner(const struct members *m, const struct task_
 	return NULL;
 }
 
+/* Does a tensor stand for the weight already? */
 static int has_partner(const struct members *m, const struct task_weight *w)
 {
 	return members_partner(m, w) != NULL;
 }
 
-/* Counters, masks and what the reference's forward itself overwrites may be missing. */
+/* May a model do without it? Counters, masks and buffers that forward itself overwrites need not
+ * be there. */
 static int may_be_missing(const struct task_weight *w)
 {
 	return !dtype_is_float(w->t.dt) || w->kept || weights_is_mask(w);
 }
 
-/* Every weight its tensor, as far as there is one; how the last of them was found. */
+/* Gives each weight its tensor, from the surest sign to the weakest. Returns the weakest sign that
+ * was needed, MATCHES if a weight has no partner. */
 static enum match match_members(struct members *m, const struct task_weights *w)
 {
 	enum match worst = MATCH_NAME;
@@ -181,7 +192,8 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 	return missing;
 }
 
-/* The member's shape, with a few in place of what the weight has but a few of. */
+/* The member's shape at the sizes of a reduced task. Dimensions of size one are skipped in both,
+ * since they may be placed differently. */
 static void reduced_shape(const struct member *m, int64_t *shape)
 {
 	const struct task_weight *w = m->of;
@@ -196,7 +208,7 @@ static void reduced_shape(const struct member *m, int64_t *shape)
 	}
 }
 
-/* By its values or by its shape. */
+/* Does the member hold its weight transposed, by its values or by its shape? */
 static int is_transposed(const struct member *m)
 {
 	const struct tensor *a = &m->obj->t;
@@ -219,8 +231,8 @@ int member_view(struct tensor *out, const struct member *m, struct err *e)
 
 /* --- what names and shapes do not settle ------------------------------------------------------ */
 
-/* Is it certain which weight it stands for? Its whole name says so, the end of its name or its
- * shape where only one weight has it. */
+/* Is it certain which weight the member stands for? It has the whole name; or the end of the name
+ * or the shape, and no other parameter of the reference has that. */
 static int is_settled(const struct member *m, const struct task_weights *w)
 {
 	int ends = 0, shapes = 0;
@@ -232,7 +244,9 @@ static int is_settled(const struct member *m, const struct task_weights *w)
 	return !strcmp(m->name, m->of->name) || shapes == 1 || (ends == 1 && is_suffix(m->name, m->of->name));
 }
 
-/* The same draws, whatever was done with them since. */
+/* Does the member hold the values of its weight, up to rounding? Both models were constructed
+ * under one seed, so that the same draws in the same order give the same values. Returns -1 on our
+ * own failure. */
 static int holds_values(const struct member *m, struct err *e)
 {
 	const double slack = m->obj->t.dt == DT_F32 ? 1e-5 : 1e-2;

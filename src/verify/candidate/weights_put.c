@@ -1,4 +1,7 @@
-/* Putting weights into a model, and reading what a call left in its buffers. */
+/* Putting weights into a model, and reading what a call left in its buffers. See weights.h.
+ *
+ * A hollow model at full size gets the weights of a reduced task by reference: sparse_few repeats
+ * them along independent axes where a kernel touches them, and no memory is spent on the rest. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,7 +9,7 @@
 #include "tensor/sparse.h"
 #include "verify/candidate/weights_match.h"
 
-/* A hollow model borrows them, and needs no more than what its kernels touch. */
+/* Copies or spreads one weight into a tensor of the model. */
 static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_reduced *reduced,
 		      uint64_t spread, struct err *e)
 {
@@ -19,6 +22,8 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, const 
 	return tensor_copy(to, from, e);
 }
 
+/* Puts one weight. Without values nobody can tell whether a square matrix is transposed, unless a
+ * run with contents has found out (reduced->settled); then it stays unknown. */
 static int put_weight(const struct member *m, const struct weights_reduced *reduced, uint64_t spread, struct err *e)
 {
 	struct tensor from;
@@ -51,7 +56,8 @@ static int put_member(const struct member *m, uint64_t state, const struct weigh
 	return rc;
 }
 
-/* NaN would say that there is no such tensor. */
+/* Copies a buffer as fp64. A NaN of the candidate becomes infinity, since NaN says that there is
+ * no buffer. */
 static int put_kept(double *to, const struct tensor *t, struct err *e)
 {
 	struct tensor wide;
@@ -66,7 +72,8 @@ static int put_kept(double *to, const struct tensor *t, struct err *e)
 	return 0;
 }
 
-/* Values that are those the buffer was given say nothing. */
+/* Replaces values by NaN if the buffer is as the run was given it: it was left, and tells
+ * nothing. */
 static int forget_left(double *v, const struct task_weight *w, uint64_t state, struct err *e)
 {
 	struct task_weight given;
@@ -87,11 +94,14 @@ static int forget_left(double *v, const struct task_weight *w, uint64_t state, s
 	return 0;
 }
 
+/* May a candidate leave this weight as it was? */
 static int may_leave(const struct weights_left *left, const struct task_weight *w)
 {
 	return w->kept == KEPT_COUNT ? left->may_count : left->may;
 }
 
+/* Writes the row of weights_kept. A storage that holds nothing but the buffer may be written as a
+ * whole by the candidate, and is added to *of. */
 static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left,
 			double *to, struct census_may *of,
 			struct err *e)
@@ -113,7 +123,8 @@ static int collect_kept(const struct task_weights *w, const struct members *m, c
 	return 0;
 }
 
-/* Half of a statistic is another one: only fp32 is compared. */
+/* Only runs in fp32 are compared by their buffers: a running statistic in half precision rounds
+ * differently in every program. */
 int weights_are_kept(const struct task_weights *w, enum dtype dt)
 {
 	for (size_t i = 0; i < w->n && dt == DT_F32; i++)
@@ -145,7 +156,7 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 	return rc;
 }
 
-/* Copies what has a partner. With keep_parameters only the others'. */
+/* Puts all weights that have a partner; with keep_parameters only the buffers. */
 static int put_members(const struct task_weights *w, uint64_t state, struct host *h, struct val model,
 		       int keep_parameters, const struct weights_reduced *reduced,
 		       enum match *by, struct err *e)
@@ -190,6 +201,7 @@ int weights_put_reduced(const struct task_weights *w, const struct weights_reduc
 
 /* --- at the task's own sizes ------------------------------------------------------------------ */
 
+/* Notes the full-size shape of the weight of that name. */
 static int note_full(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct task_weights *w = ctx;

@@ -11,11 +11,13 @@
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
 
+/* The tensors of the inputs that are added to others. */
 struct sum {
 	struct tensor more[RESULTS_MOST];
 	int n, at;
 };
 
+/* Collects one of them. */
 static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -26,6 +28,7 @@ static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Adds one to the input at the same position, in the input's dtype, as PyTorch would. */
 static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -46,7 +49,8 @@ static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
+/* Rounds an fp64 tensor of the oracle to values that the dtype can hold: the oracle computes in
+ * fp64, but on the same inputs and weights. */
 static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	enum dtype dt = *(enum dtype *)ctx;
@@ -62,7 +66,7 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The inputs of the next seed are added to these. */
+/* Adds the inputs of the next seed to these, for the relation f(x + y) = f(x) + f(y). */
 static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs,
 		      struct err *e)
 {
@@ -79,6 +83,8 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 	return rc;
 }
 
+/* Calls get_inputs, moves the result to the GPU's side and changes it as the trial says. The
+ * oracle's inputs are rounded after each step that could leave the dtype. */
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed,
 		       struct val *inputs, struct err *e)
 {
@@ -127,6 +133,7 @@ void world_drop(struct world *w, struct val v)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Builds the model under the seed that every model gets. */
 static int build(struct world *w, struct val ns, struct err *e)
 {
 	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
@@ -181,6 +188,7 @@ void world_close(struct world *w)
 	w->h = NULL;
 }
 
+/* Opens the world again after a limit ended its host. All values of the old host are gone. */
 static int reopen(struct world *w, struct err *e)
 {
 	struct world old = *w;
@@ -192,7 +200,7 @@ static int reopen(struct world *w, struct err *e)
 	return rc;
 }
 
-/* The products that are computed in tf32 in a mode. */
+/* The products (enum num_products) that are computed in tf32 in a mode. */
 static unsigned products_of(enum run_mode mode, enum precision p)
 {
 	if (mode == RUN_TORCH || mode == RUN_CLOSE)
@@ -202,7 +210,8 @@ static unsigned products_of(enum run_mode mode, enum precision p)
 	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
 }
 
-/* Under the general contract a program must also be right where torch.cuda names another GPU. */
+/* The GPU that torch.cuda names to the program. Under the general contract a program must also be
+ * right on another GPU than the one of the options. */
 static const char *gpu_of(const struct trial *t, const char *gpu)
 {
 	if (trial_contract(t->kind) != CONTRACT_GENERAL)
@@ -239,12 +248,14 @@ int world_round_state(struct world *w)
 
 /* --- other contents in the same tensors --------------------------------------------------------- */
 
+/* Tensors whose contents replace those of others. */
 struct refill {
 	struct tensor from[RESULTS_MOST];
 	int n, at;
 	struct err *e;
 };
 
+/* Collects the source of one input. */
 static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
@@ -255,6 +266,7 @@ static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Overwrites one input in place. */
 static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
