@@ -1,4 +1,11 @@
-/* A task made ready: parsed, run in three ways for every trial, checked by controls. */
+/* Opening a task: see task.h.
+ *
+ * This file owns the steps of preparation and their order, the ways to open a task (as it is, at
+ * other sizes, reduced, whole), and its end. reference.c runs the reference, expect.c finds
+ * expected results and tolerances, sizes.c lists the trials.
+ *
+ * Invariant: a task that is returned is never half prepared. Either `problem` says why it cannot
+ * be judged, or every trial of the image has its expectation. */
 #include "verify/task/task.h"
 
 #include <stdio.h>
@@ -11,9 +18,10 @@
 #include "verify/task/sized_tasks.h"
 #include "verify/task/task_build.h"
 
-/* Bytes of a model that is judged at smaller sizes of its own, where all of them may be others. */
+/* A model of more bytes is judged at smaller sizes of its own, if its sizes can be changed. */
 enum { LARGE_MODEL = 48 << 20 };
 
+/* The first problem is the one that users see; a task with a problem judges nobody. */
 int task_note_problem(struct task *t, const char *fmt, ...)
 {
 	char text[400];
@@ -26,13 +34,14 @@ int task_note_problem(struct task *t, const char *fmt, ...)
 	return 1;
 }
 
+/* Adds constants that may be changed to the list of sizes. */
 static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, int of_model)
 {
 	for (size_t i = 0; i < MIN(n, (size_t)TRIAL_SIZES) && t->image.n_all < TASK_SIZES; i++)
 		t->image.size[t->image.n_all++] = (struct task_size){ .name = c[i].name, .full = c[i].value, .of_model = of_model };
 }
 
-/* Sizes of the inputs, then of the model. */
+/* Finds the sizes that may be changed: those of the inputs, then those of the model. */
 static void find_sizes(struct task *t)
 {
 	struct shrink_const c[TRIAL_SIZES];
@@ -41,7 +50,8 @@ static void find_sizes(struct task *t)
 	add_sizes(t, c, shrink_find_model(&t->image.module, c, TRIAL_SIZES), 1);
 }
 
-/* Sizes that the task writes as numbers get names. 0, -1. */
+/* Gives names to sizes that the task writes as numbers, so that they can be changed: get_inputs
+ * with torch.randn(16, 64) gets two module constants. Returns 0, or -1 (*e). */
 static int name_literals(struct task *t, struct err *e)
 {
 	struct buf named = BUF_INIT;
@@ -59,6 +69,8 @@ static int name_literals(struct task *t, struct err *e)
 	return py_parse(&t->image.module, str_of(t->image.source), t->name, 64u << 20, e);
 }
 
+/* Parses the source, names its literals and finds its sizes. A task that is not Python, or has no
+ * class Model, has a problem. */
 static int parse_task(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -82,7 +94,8 @@ static int parse_task(struct task_build *b, struct err *e)
 
 /* --- life ------------------------------------------------------------------------------------------ */
 
-/* The weights that every run gets: as constructed, and drawn anew. */
+/* Takes the weights as constructed, and draws the two other sets from them. The three seeds are
+ * derived from the secret one of the options. */
 static int take_sets(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -96,7 +109,7 @@ static int take_sets(struct task_build *b, struct err *e)
 	return weights_redraw(&t->image.set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
 }
 
-/* Everything that is loaded of the task has the chosen sizes. */
+/* A task at chosen sizes has them in all that is loaded of it: the model is built at them, too. */
 static void fix_sizes(struct task *t)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
@@ -105,6 +118,8 @@ static void fix_sizes(struct task *t)
 	t->image.reference.n_ov = t->image.n_all;
 }
 
+/* Builds the reference's model. One that takes more than a quarter of the memory, or LARGE_MODEL,
+ * is built again with smaller sizes. */
 static int build_own(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -127,6 +142,7 @@ static int build_own(struct task_build *b, struct err *e)
 	return world_open(&b->own, t->judge, &t->image.reference, 0, NULL, e);
 }
 
+/* Builds the reference, the vault for inputs and the sets of weights. */
 static int build_reference(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -141,6 +157,7 @@ static int build_reference(struct task_build *b, struct err *e)
 	return t->image.vault ? take_sets(b, e) : -1;
 }
 
+/* Builds the reference a second time, in fp64. */
 static int build_oracle(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -151,7 +168,7 @@ static int build_oracle(struct task_build *b, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* What only checks of the task needed is not for candidates. */
+/* Removes the trials that only checks of the task needed: no candidate is run on them. */
 static void drop_checked(struct task *t)
 {
 	while (t->image.n_trials && (t->is_outline ? t->image.n_trials > 1 :
@@ -159,7 +176,9 @@ static void drop_checked(struct task *t)
 		task_remove_trial(t, &t->image.trial[t->image.n_trials - 1]);
 }
 
-/* Each step only while the task is still good. */
+/* Runs the steps of preparation, each only while the task is still good. A reduced task is not
+ * checked again: it can tell what the task can. Mutants are tried once for each task, not at other
+ * sizes. */
 static int prepare(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -179,7 +198,8 @@ static int prepare(struct task_build *b, struct err *e)
 	return t->problem.reason == REASON_ok && !t->is_fixed && !b->is_whole ? task_check_mutants(b, e) : 0;
 }
 
-/* Of weights that there are but a few of: their shapes at the task's own sizes, by which candidates are given them. */
+/* Notes the shapes that the weights of a reduced task have at full size, from a hollow model:
+ * candidates are given the weights by these. */
 static int note_full_shapes(struct task *t, struct err *e)
 {
 	struct program own = t->image.reference;
@@ -198,6 +218,7 @@ static int note_full_shapes(struct task *t, struct err *e)
 	return rc > 0 ? task_note_problem(t, "the model cannot be built at the task's own sizes") - 1 : rc;
 }
 
+/* Frees what only preparation needed. */
 static void build_release(struct task_build *b)
 {
 	world_close(&b->own);
@@ -207,13 +228,14 @@ static void build_release(struct task_build *b)
 		py_release(&b->mutable);
 }
 
-/* How a task is opened at sizes that were chosen for it. */
+/* How a task is opened. */
 struct opening {
 	const int64_t *size;
 	int large, exact, whole, places, sized_tasks;
 	int64_t reduced, part;
 };
 
+/* Prepares a task. *drowned: rounding of products hides its results (make_task). NULL: *e. */
 static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			       int *drowned, struct err *e)
 {
@@ -253,9 +275,9 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	return t;
 }
 
-/* Some networks turn the rounding of their products into anything: a norm over two values that are
- * nearly the same. What such rounding is allowed there tells nothing from anything, so that
- * products have to be as they are in fp32. */
+/* Prepares a task, a second time if its products drown it. Some networks turn the rounding of
+ * their products into anything: a norm over two values that are nearly the same, say. A tolerance
+ * that allows tf32 there tells nothing from anything; so its products must be fp32. */
 static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
@@ -273,9 +295,10 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	return t;
 }
 
-/* What is made ready faster than it is read is not kept. */
+/* A task that is prepared faster than this is not kept: reading it would take as long. */
 enum { KEPT_FROM_MS = 10 };
 
+/* Writes a prepared task to the store. It does not matter if that fails. */
 static void keep_task(const struct prepared_store *s, const char *key, const struct task *t)
 {
 	struct buf bytes = BUF_INIT;
@@ -286,7 +309,7 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 	buf_release(&bytes);
 }
 
-/* Taken from where tasks are kept, or made ready and kept there. */
+/* Takes the task from the store, or prepares it and keeps it there. */
 static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
@@ -315,8 +338,8 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
 }
 
-/* The others have the text as the parser has it, which is what there is of a task that was kept: so
- * they are found again. */
+/* These three take the text from the parsed module, since that is what a task from the store has:
+ * so they compute the same key whether the task was prepared or read. */
 struct task *task_open_whole(const struct task *base, struct err *e)
 {
 	return open_task(base->judge, base->image.module.source, base->name, &(struct opening){ .whole = 1 }, e);
