@@ -68,7 +68,8 @@ unsigned task_tf32_products(const struct task *t, enum run_mode mode)
 }
 
 /* Runs the reference with products in tf32, if the mode has any for it and the trial is in fp32. */
-static int run_products(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+static int run_products(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
+			struct err *e)
 {
 	struct task *t = b->t;
 
@@ -99,7 +100,8 @@ static void runs_release(struct reference_runs *r)
 
 /* The reference in its own dtypes, and moved by one ulp, must pass its own test. Else the
  * tolerance is too narrow for any program, and the task has a problem. */
-static int check_own(struct task *t, const struct trial *tr, const struct expectation *x, const struct reference_runs *r)
+static int check_own(struct task *t, const struct trial *tr, const struct expectation *x,
+		     const struct reference_runs *r)
 {
 	const struct { const struct results *got; const char *what; } run[] = {
 		{ &r->own, "the reference itself" }, { &r->noisy, "the reference with one ulp of noise" } };
@@ -230,7 +232,6 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 		rc = set_expected(b, tr, x, &r, e);
 	if (!rc && tr->is_original && !t->reduced)
 		rc = keep_torch(b, tr, x, &r.own, e);
-	/* The first run that a candidate is asked for at smaller sizes, and all of those at the task's own. */
 	if (!rc && (t->reduced || (t->is_fixed && tr->kind == TRIAL_tiny)))
 		rc = task_keep_intermediates(b, tr, e);
 	runs_release(&r);
@@ -247,7 +248,7 @@ int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, s
 
 	if (rc <= 0 || !tr->state)
 		return rc;
-	buf_addf(&t->notes, "input set '%s': the reference does not go on from other buffers\n", trial_name(tr->kind));
+	buf_addf(&t->notes, "input set '%s': the reference fails if its buffers start with other values\n", trial_name(tr->kind));
 	t->problem = before;
 	trial_release(tr);
 	expectation_release(x);
@@ -331,7 +332,7 @@ static int expect_milder(struct task_build *b, struct trial *tr, struct expectat
 		trial_release(tr);
 		expectation_release(x);
 		*tr = milder;
-		t->problem = (struct diag){ .reason = REASON_ok };           /* of this input set, not of the task */
+		t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 		rc = task_expect(b, tr, x, e);
 	}
 	if (rc > 0 && trial_contract(tr->kind) == CONTRACT_GENERAL)

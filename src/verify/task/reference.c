@@ -105,7 +105,8 @@ int task_call_reference(struct task_build *b, const struct trial *tr, struct res
 	return call_in(&b->own, tr, out, e);
 }
 
-int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
+		       struct err *e)
 {
 	int rc = task_prepare_reference(b, tr, mode, e);
 
@@ -200,9 +201,12 @@ int trial_is_essential(const struct trial *tr)
  * compared by its buffers. */
 static void draw_states(struct task *t)
 {
-	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++)
-		if (!trial_is_essential(&t->image.trial[i]) && t->image.trial[i].dt == DT_F32)
-			t->image.trial[i].state = (t->image.trial[i].seed + 1) * WEIGHTS_STATES + (uint64_t)i % WEIGHTS_STATES;
+	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++) {
+		struct trial *tr = &t->image.trial[i];
+
+		if (!trial_is_essential(tr) && tr->dt == DT_F32)
+			tr->state = (tr->seed + 1) * WEIGHTS_STATES + (uint64_t)i % WEIGHTS_STATES;
+	}
 }
 
 /* Finds out which buffers the run changed, and whether any of them is a count that nothing depends
@@ -211,9 +215,9 @@ static int note_state(struct task_build *b, const struct task_weights *given, st
 {
 	struct task *t = b->t;
 	struct task_weights now;
-	int counts = !host_has_read(b->own.h);        /* who goes by a count has read it */
+	int counts = !host_has_read(b->own.h);
 
-	/* Weights that are made of a part are too large to be looked at again, and no such task keeps any (choice.c). */
+	/* Spread weights are too large to be taken again; a task with state never has them (test_sizes.c). */
 	if (given->spread)
 		return 0;
 	if (weights_take(&now, b->own.h, b->own.model, e))

@@ -38,7 +38,8 @@ int task_note_problem(struct task *t, const char *fmt, ...)
 static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, int of_model)
 {
 	for (size_t i = 0; i < MIN(n, (size_t)TRIAL_SIZES) && t->image.n_all < TASK_SIZES; i++)
-		t->image.size[t->image.n_all++] = (struct task_size){ .name = c[i].name, .full = c[i].value, .of_model = of_model };
+		t->image.size[t->image.n_all++] = (struct task_size){ .name = c[i].name, .full = c[i].value,
+								      .of_model = of_model };
 }
 
 /* Finds the sizes that may be changed: those of the inputs, then those of the model. */
@@ -79,7 +80,7 @@ static int parse_task(struct task_build *b, struct err *e)
 	if (py_parse(&t->image.module, str_of(t->image.source), t->name, 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			return err_set(e, pe.code, "%s", pe.text);
-		task_note_problem(t, "it is no Python: line %d: %.300s", pe.line, pe.text);
+		task_note_problem(t, "it is not valid Python: line %d: %.300s", pe.line, pe.text);
 		return 0;
 	}
 	if (name_literals(t, e))
@@ -88,7 +89,8 @@ static int parse_task(struct task_build *b, struct err *e)
 	if (!call_graph_class(&t->image.module, "Model"))
 		task_note_problem(t, "the task defines no class Model");
 	find_sizes(t);
-	t->image.reference = (struct program){ .task = &t->image.module, .source = &t->image.module, .class_name = "Model" };
+	t->image.reference = (struct program){ .task = &t->image.module, .source = &t->image.module,
+					       .class_name = "Model" };
 	return 0;
 }
 
@@ -99,14 +101,14 @@ static int parse_task(struct task_build *b, struct err *e)
 static int take_sets(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
-	uint64_t spread = judge_options(t->judge)->seed * 7919u + 3;
+	struct task_weights *set = t->image.set;
+	uint64_t seed = judge_options(t->judge)->seed * 7919u, spread = b->part ? (seed + 3) | 1 : 0;
 
-	if (weights_take_part(&t->image.set[WEIGHTS_BUILT], b->part ? b->part : INT64_MAX, b->part ? spread | 1 :
-			      0, b->own.h, b->own.model, e) ||
-	    weights_copy(&t->image.set[WEIGHTS_DRAWN], &t->image.set[WEIGHTS_BUILT], e) ||
-	    weights_move(&t->image.set[WEIGHTS_MOVED], &t->image.set[WEIGHTS_BUILT], judge_options(t->judge)->seed * 7919u + 2, e))
+	if (weights_take_part(&set[WEIGHTS_BUILT], b->part ? b->part : INT64_MAX, spread, b->own.h, b->own.model, e) ||
+	    weights_copy(&set[WEIGHTS_DRAWN], &set[WEIGHTS_BUILT], e) ||
+	    weights_move(&set[WEIGHTS_MOVED], &set[WEIGHTS_BUILT], seed + 2, e))
 		return -1;
-	return weights_redraw(&t->image.set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
+	return weights_redraw(&set[WEIGHTS_DRAWN], seed + 1, e);
 }
 
 /* A task at chosen sizes has them in all that is loaded of it: the model is built at them, too. */
@@ -137,7 +139,7 @@ static int build_own(struct task_build *b, struct err *e)
 		return -1;
 	if (!t->check.model_shrunk)
 		return rc;
-	buf_adds(&t->notes, "the model is too large to be judged as it is: its own sizes are shrunk as well\n");
+	buf_adds(&t->notes, "the model is too large to be run as it is: its sizes are shrunk, too\n");
 	world_close(&b->own);
 	return world_open(&b->own, t->judge, &t->image.reference, 0, NULL, e);
 }
@@ -191,7 +193,6 @@ static int prepare(struct task_build *b, struct err *e)
 		if (t->problem.reason != REASON_ok)
 			return 0;
 	}
-	/* A few of what a task counts can tell what the task can. */
 	if (!t->reduced && ext_on(judge_options(t->judge), EXT_controls) && task_check_controls(b, e))
 		return -1;
 	b->drowned = t->problem.reason != REASON_ok && task_tf32_products(t, RUN_ALLOWED);
@@ -215,7 +216,7 @@ static int note_full_shapes(struct task *t, struct err *e)
 	for (int i = 0; i < WEIGHT_SETS && !rc; i++)
 		rc = weights_note_full(&t->image.set[i], w.h, w.model);
 	world_close(&w);
-	return rc > 0 ? task_note_problem(t, "the model cannot be built at the task's own sizes") - 1 : rc;
+	return rc > 0 ? task_note_problem(t, "the model cannot be built at full size") - 1 : rc;
 }
 
 /* Frees what only preparation needed. */
@@ -230,9 +231,12 @@ static void build_release(struct task_build *b)
 
 /* How a task is opened. */
 struct opening {
-	const int64_t *size;
-	int large, exact, whole, places, sized_tasks;
-	int64_t reduced, part;
+	const int64_t *size;          /* one for each size of the task; NULL: as the task has them */
+	int large;                    /* with few trials */
+	int exact;                    /* its products must be fp32 */
+	int whole;                    /* all trials of a task that is an outline */
+	int indices, choices;         /* the base's asks_for_indices and has_choices */
+	int64_t reduced, part;        /* as in task_open_reduced */
 };
 
 /* Prepares a task. *drowned: rounding of products hides its results (make_task). NULL: *e. */
@@ -256,8 +260,8 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->is_fixed = size != NULL;
 	t->large = o->large;
 	t->exact = o->exact;
-	t->asks_for_indices = o->places;
-	t->has_choices = o->sized_tasks;
+	t->asks_for_indices = o->indices;
+	t->has_choices = o->choices;
 	t->reduced = o->reduced;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
@@ -291,7 +295,7 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	exact.exact = 1;
 	t = build_task(j, source, name, &exact, &drowned, e);
 	if (t)
-		buf_adds(&t->notes, "products in tf32 leave nothing of the result: they are fp32 here\n");
+		buf_adds(&t->notes, "rounding of products in tf32 drowns the result: products must be fp32 here\n");
 	return t;
 }
 
@@ -348,7 +352,8 @@ struct task *task_open_whole(const struct task *base, struct err *e)
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
 {
 	return open_task(base->judge, base->image.module.source, base->name,
-			 &(struct opening){ .size = size, .large = large, .places = base->asks_for_indices, .sized_tasks = base->has_choices }, e);
+			 &(struct opening){ .size = size, .large = large, .indices = base->asks_for_indices,
+					    .choices = base->has_choices }, e);
 }
 
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e)
@@ -358,7 +363,8 @@ struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t r
 	for (size_t i = 0; i < base->image.n_all; i++)
 		size[i] = axes >> i & 1 ? reduced : base->image.size[i].full;
 	return open_task(base->judge, base->image.module.source, base->name,
-			 &(struct opening){ .size = size, .large = 1, .places = base->asks_for_indices, .reduced = reduced, .part = part }, e);
+			 &(struct opening){ .size = size, .large = 1, .indices = base->asks_for_indices,
+					    .reduced = reduced, .part = part }, e);
 }
 
 void task_free(struct task *t)
@@ -383,7 +389,8 @@ enum size_kind task_size(const struct task *t)
 
 size_t task_bytes(const struct task *t)
 {
-	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) + (t->image.vault ? host_usage(t->image.vault).bytes : 0);
+	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) +
+		   (t->image.vault ? host_usage(t->image.vault).bytes : 0);
 
 	for (int i = 0; i < WEIGHT_SETS; i++)
 		n += weights_bytes(&t->image.set[i]);
