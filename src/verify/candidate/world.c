@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
+#include "verify/candidate/intermediate.h"
 #include "verify/candidate/launcher.h"
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
@@ -319,7 +320,5 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 
 void trial_release(struct trial *t)
 {
-	for (size_t i = 0; i < t->intermediates.n; i++)
-		tensor_release(&t->intermediates.v[i].t);
-	vec_free(&t->intermediates);
+	intermediates_release(&t->intermediates);
 }

@@ -169,7 +169,8 @@ static const double step_tolerance = 1e-2;
 static int judge_step(struct funnel *f, int i, int k)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].call);
+	const struct intermediate *m = intermediate_find(&task_expectation(f->t, tr)->intermediates,
+								f->report.part[k].call);
 	struct result want = { .rel = MAX(step_tolerance, 2.0 * task_expectation(f->t, tr)->expected.r[0].rel) };
 	int rc;
 

@@ -11,6 +11,7 @@
 
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
+#include "verify/candidate/intermediate.h"
 #include "verify/task/task_build.h"
 
 /* Sums that are no products are formed in blocks of about this length, even by plain programs. */
@@ -233,7 +234,7 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 	if (!rc && tr->is_original && !t->reduced)
 		rc = keep_torch(b, tr, x, &r.own, e);
 	if (!rc && (t->reduced || (t->is_fixed && tr->kind == TRIAL_tiny)))
-		rc = task_keep_intermediates(b, tr, e);
+		rc = task_keep_intermediates(b, tr, &x->intermediates, e);
 	runs_release(&r);
 	return rc;
 }
@@ -294,6 +295,7 @@ void expectation_release(struct expectation *x)
 {
 	results_release(&x->torch);
 	results_release(&x->expected);
+	intermediates_release(&x->intermediates);
 	x->rounding = 0.0;
 }
 

@@ -19,10 +19,10 @@ struct prepared_head {
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read, here or in task_image.c; else it is lost in the task cache. */
-_Static_assert(sizeof (struct task) == 247384, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task) == 248008, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct task_image) == 18240, "and of its image");
 _Static_assert(sizeof (struct trial) == 656, "and of a trial");
-_Static_assert(sizeof (struct expectation) == 8760, "and of an expectation");
+_Static_assert(sizeof (struct expectation) == 8784, "and of an expectation");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
@@ -161,6 +161,7 @@ static void put_rest(struct buf *out, const struct task *t)
 		bytes_put(out, x->rounding);
 		put_results(out, &x->expected);
 		put_results(out, &x->torch);
+		intermediates_write(&x->intermediates, out);
 	}
 }
 
@@ -175,7 +176,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];
 	tr->is_original = (int)parts[2];
-	return get_results(in, &x->expected) || get_results(in, &x->torch) ? -1 : 0;
+	return get_results(in, &x->expected) || get_results(in, &x->torch) ||
+	       intermediates_read(in, &x->intermediates, NULL) ? -1 : 0;
 }
 
 /* Reads what put_rest wrote. */

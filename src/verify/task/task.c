@@ -314,7 +314,7 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 }
 
 /* Takes the task from the store, or prepares it and keeps it there. */
-static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+static struct task *fetch_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
 	const struct prepared_store *s = judge_store(j);
@@ -335,6 +335,42 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 	if (t && clock_ns() - start > KEPT_FROM_MS * 1000000)
 		keep_task(s, key, t);
 	return t;
+}
+
+/* May operators that a candidate calls ask for intermediates? On the strict track none may compute. */
+static int operators_may_ask(const struct judge_options *o)
+{
+	return o->track == TRACK_HYBRID || o->identity || !rule_on(o, RULE_compute);
+}
+
+/* Shares the intermediates of a reduced task with its image, where a candidate's operators may ask for
+ * them: runs at full size are made on this task. */
+static int share_intermediates(struct task *t)
+{
+	for (int i = 0; i < t->image.n_trials && t->reduced && operators_may_ask(judge_options(t->judge)); i++) {
+		const struct intermediates *from = &t->expect[i].intermediates;
+		struct intermediates *to = &t->image.trial[i].intermediates;
+
+		for (size_t k = 0; k < from->n; k++) {
+			if (vec_push(to, from->v[k]))
+				return -1;
+			tensor_retain(&to->v[k].t);
+		}
+	}
+	return 0;
+}
+
+/* The store holds images without intermediates, since its keys do not depend on the track. */
+static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+			      struct err *e)
+{
+	struct task *t = fetch_task(j, source, name, o, e);
+
+	if (!t || !share_intermediates(t))
+		return t;
+	task_free(t);
+	err_nomem(e);
+	return NULL;
 }
 
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
