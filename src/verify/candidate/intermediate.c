@@ -114,6 +114,8 @@ static double rms_of(const struct tensor *t)
 	return n ? sqrt(sum / (double)n) : 0.0;
 }
 
+/* The slack is wide on purpose: a wrong match is caught at full size, where elements are compared,
+ * while a missed match only leaves later launches without values. */
 int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 {
 	const float *x = tensor_data(a), *y = tensor_data(b);
@@ -145,6 +147,7 @@ void intermediates_release(struct intermediates *m)
 	vec_free(m);
 }
 
+/* Names are the same at all sizes, while compiled code is not. */
 uint64_t intermediate_kernel(const struct tile_launch *l)
 {
 	return hash_xxh64(l->fn->name.p, l->fn->name.n, 0);
@@ -161,6 +164,7 @@ static uint64_t launch_name(const struct tile_launch *l)
 	return name;
 }
 
+/* Records begin behind the descriptions of the steps. */
 void step_recorder_init(struct step_recorder *s, struct shmem *a, int i)
 {
 	const struct run_order *o = &a->order[i];
@@ -215,7 +219,8 @@ static void record(struct step_recorder *s, const struct run_record *x, const st
 }
 
 /* Only arguments that the kernel writes can hold an intermediate afterwards. */
-int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e)
 {
 	struct touched t;
 	int launch = begin_launch(s, l);

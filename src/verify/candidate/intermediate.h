@@ -57,7 +57,8 @@ struct step_recorder {
 void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
 /* After a launch that was run on a trial: records each argument that the kernel writes and that has the
  * shape of a step, as long as there is room. Returns 0, or -1 (*e). */
-int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l, struct err *e);
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e);
 
 /* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with it. */
 static inline uint64_t step_align(uint64_t at, uint64_t bytes)

@@ -13,6 +13,7 @@
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/sample.h"
 
+/* Fast mode over poisoned memory is the default; an order may ask for checked mode. */
 void launcher_open(struct launcher *c, struct judge *j)
 {
 	const struct judge_options *o = judge_options(j);

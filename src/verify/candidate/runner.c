@@ -32,7 +32,7 @@ struct runner {
 	struct shmem *a;              /* orders and reports; borrowed */
 	struct program p;             /* the candidate as a program */
 	struct py_module module;      /* its source, once p.source is set; owned */
-	struct world w;               /* its model, while w.h is there */
+	struct world w;               /* its model; its host is NULL until it was built */
 	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
 	char weights[16];             /* by which sign they were matched */
@@ -79,6 +79,8 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
 }
 
+/* Syntax and rules are checked at once, before any order: most bad candidates end here, and cost
+ * no run. */
 struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e)
 {
 	struct runner *r = mem_zalloc(sizeof *r);
@@ -102,6 +104,7 @@ struct runner *runner_new(struct judge *j, const struct task_image *t, struct sh
 	return r;
 }
 
+/* The launcher's code refers to the module's tree, which is released last. */
 void runner_free(struct runner *r)
 {
 	if (!r)

@@ -576,8 +576,8 @@ static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, 
 			continue;
 		for (int d = 0; d < step[i].ndim; d++)
 			n *= step[i].shape[d];
-		return tensor_borrow(out, DT_F32, step[i].ndim, step[i].shape, (char *)s->a + step[i].at, (size_t)n, e) ?
-			-1 : 1;
+		return tensor_borrow(out, DT_F32, step[i].ndim, step[i].shape, (char *)s->a + step[i].at,
+				     (size_t)n, e) ? -1 : 1;
 	}
 	return 0;
 }

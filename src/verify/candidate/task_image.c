@@ -131,6 +131,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	return rc;
 }
 
+/* Trials first, weights last: the weights are the bulk, and are shared between sets. */
 int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 {
 	struct written w = { .n = 0 };
@@ -233,7 +234,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }
 
-/* Reads one weight, whose tensor borrows the bytes. */
+/* Reads one weight, whose tensor borrows the bytes. The numbers are checked although we wrote
+ * them: a torn image must not become a wild pointer. */
 static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 {
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
@@ -298,6 +300,7 @@ static int get_task(struct task_image *t, struct bytes *in, struct err *e)
 	return 0;
 }
 
+/* An image that cannot be read is our own failure: no candidate wrote it. */
 int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 {
 	struct bytes in = bytes_of(bytes);
@@ -309,6 +312,7 @@ int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 	return err_set(e, ERR_FORMAT, "the image of a task is malformed");
 }
 
+/* Tensors that borrow the image's bytes release only their headers. */
 void task_image_release(struct task_image *t)
 {
 	for (int i = 0; i < TRIALS_MOST; i++)

@@ -224,7 +224,8 @@ int shmem_start(const struct shmem *a, struct start_report *out)
 	return 1;
 }
 
-/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the speed-up is infinite. */
+/* Counts are not negative, and small enough to be added up. No run is so fast that the speed-up is
+ * infinite. */
 static int sane_outcome(const struct outcome *o)
 {
 	const int64_t *v = (const int64_t *)&o->cost;
@@ -240,8 +241,8 @@ static int sane_outcome(const struct outcome *o)
 	       o->floats_read >= 0;
 }
 
-/* The bytes of each lie behind those of the one before it, which end at *end: together they are no
- * more than there is room for. */
+/* Is the form of a result sane? The bytes of each result lie behind those of the one before it, which end at
+ * *end; together they fit the room of the order. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -262,7 +263,7 @@ static int sane_form(const struct run_form *f, const struct run_order *o, uint64
 	return 1;
 }
 
-/* What is not known until the part is looked at, shmem_part says. */
+/* Are the numbers of a part sane? shmem_part checks its bytes. */
 static int sane_part(const struct run_part *p)
 {
 	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
@@ -274,7 +275,7 @@ static int sane_part(const struct run_part *p)
 	return 1;
 }
 
-/* A program that is followed gives no results, but for parts. */
+/* Are the results of a report sane? A dry run gives no results, only parts. */
 static int sane_results(const struct run_report *r, const struct run_order *o)
 {
 	uint64_t end = o->at;

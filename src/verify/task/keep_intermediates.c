@@ -102,8 +102,8 @@ static void note_call(void *ctx, const struct host_op_call *c)
 		keep_result(k, how, out);
 }
 
-/* Drops an intermediate that the reference returns: it is an expected result. One that merely
- * holds the same values is ambiguous from then on. */
+/* Drops an intermediate that the reference returns: it is an expected result, and must never reach
+ * a runner. One that merely holds the same values is ambiguous from then on. */
 static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct keeper *k = ctx;
@@ -133,6 +133,8 @@ static void note_ambiguous(struct intermediates *m)
 			v[i].ambiguous |= i != k && intermediates_are_same(&v[i].t, &v[k].t);
 }
 
+/* One more call of the reference: its weights and inputs get numbers first, then each operator
+ * call is noted. */
 int task_keep_intermediates(struct task_build *b, const struct trial *tr, struct intermediates *out, struct err *e)
 {
 	struct keeper k = { .out = out, .next = INTERMEDIATE_OF_INPUTS, .e = e };

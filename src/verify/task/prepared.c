@@ -25,6 +25,8 @@ _Static_assert(sizeof (struct trial) == 656, "and of a trial");
 _Static_assert(sizeof (struct expectation) == 8784, "and of an expectation");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
+/* A key names the build, the options that change a task, the source, the sizes, and the way of
+ * opening. Tasks of both tracks and of all rewards share one entry. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY])
 {
@@ -126,7 +128,8 @@ static int get_results(struct bytes *in, struct results *r)
 
 /* --- what the image does not have -------------------------------------------------------------- */
 
-/* What the image of a task does not have. */
+/* What the image of a task does not have: flags of the task, its checks, and the reference's cost.
+ * A member of struct task that is missing here and in the image is lost in the task cache. */
 struct rest {
 	struct diag problem;
 	struct host_work work;
@@ -211,6 +214,8 @@ static int get_rest(struct bytes *in, struct task *t)
 
 /* --- all of it ----------------------------------------------------------------------------------- */
 
+/* The image begins on a cache line, as its tensors expect. The head is written last, when the hash
+ * of all that follows is known. */
 int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 {
 	struct prepared_head h = { .magic = magic };
@@ -248,6 +253,8 @@ static int read_task(struct bytes *in, struct task *t, const char *name)
 	       !(t->name = mem_strdup(name)) ? -1 : 0;
 }
 
+/* Everything is checked against the hash before it is read: a torn file is refused, never
+ * repaired. */
 struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name)
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });

@@ -159,7 +159,8 @@ static int build_reference(struct task_build *b, struct err *e)
 	return t->image.vault ? take_sets(b, e) : -1;
 }
 
-/* Builds the reference a second time, in fp64. */
+/* Builds the reference a second time, in fp64. A reference that runs only in its own dtypes has no
+ * expected results, and is a problem of the task. */
 static int build_oracle(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -392,6 +393,7 @@ struct task *task_open_at(const struct task *base, const int64_t *size, int larg
 					    .choices = base->has_choices }, e);
 }
 
+/* Sizes that are no independent axes stay at full size. */
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e)
 {
 	int64_t size[TASK_SIZES] = { 0 };
@@ -403,6 +405,7 @@ struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t r
 					    .reduced = reduced, .part = part }, e);
 }
 
+/* Tensors may borrow from `kept`, which is freed last. */
 void task_free(struct task *t)
 {
 	if (!t)
@@ -418,11 +421,13 @@ void task_free(struct task *t)
 	mem_free(t);
 }
 
+/* A task whose model was shrunk is never at full size. */
 enum size_kind task_size(const struct task *t)
 {
 	return t->at_full_size && !t->check.model_shrunk ? SIZE_FULL : SIZE_SAMPLED;
 }
 
+/* Expected results, weights and inputs are the bulk of a task. */
 size_t task_bytes(const struct task *t)
 {
 	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) +
@@ -436,11 +441,13 @@ size_t task_bytes(const struct task *t)
 	return n;
 }
 
+/* A task with a problem is kept like any other, so that it is found to be bad only once. */
 const struct diag *task_problem(const struct task *t)
 {
 	return &t->problem;
 }
 
+/* Each note is a line of text. */
 void task_describe(const struct task *t, struct buf *out)
 {
 	buf_addstr(out, buf_str(&t->notes));
