@@ -24,7 +24,8 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, const 
 
 /* Puts one weight. Without values nobody can tell whether a square matrix is transposed, unless a
  * run with contents has found out (reduced->settled); then it stays unknown. */
-static int put_weight(const struct weight_member *m, const struct weights_reduced *reduced, uint64_t spread, struct err *e)
+static int put_weight(const struct weight_member *m, const struct weights_reduced *reduced, uint64_t spread,
+		      struct err *e)
 {
 	struct tensor from;
 	int rc;
