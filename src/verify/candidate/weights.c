@@ -258,7 +258,7 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 
 /* Gives the first element the other sign. A weight of few elements may stay above zero throughout,
  * and a candidate that moves a scale out of a ReLU would be right for it. */
-static void turn_first(struct task_weight *w, const struct task_weight *built)
+static void negate_first(struct task_weight *w, const struct task_weight *built)
 {
 	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);
 
@@ -286,7 +286,7 @@ int weights_move(struct task_weights *to, const struct task_weights *from, uint6
 			tensor_retain(&w.t);
 		else if (!(rc = tensor_to(&w.t, &from->v[i].t, DT_F32, e))) {
 			draw_one(&w, seed, step);
-			turn_first(&w, &from->v[i]);
+			negate_first(&w, &from->v[i]);
 		}
 		if (!rc)
 			to->v[to->n++] = w;
