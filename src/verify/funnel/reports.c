@@ -21,6 +21,7 @@ static uint64_t room_of(const struct results *expected)
 	return n;
 }
 
+/* Bytes for the results of an order: none for a dry run, a fixed room for sampled instances. */
 static uint64_t room_for(const struct run_order *o, const struct task *t)
 {
 	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
@@ -51,11 +52,13 @@ static const struct intermediates *steps_of(const struct run_order *o, const str
 	return o->dry_run || o->idle ? &none : m;
 }
 
+/* The descriptions of an order's steps in shared memory. */
 static struct run_step *steps_at(struct shmem *a, const struct run_order *o)
 {
 	return (struct run_step *)((char *)a + o->steps_at);
 }
 
+/* The shape of a step. */
 static struct run_step describe(const struct intermediate *m)
 {
 	struct run_step step = { .ndim = m->t.ndim };
@@ -203,11 +206,13 @@ static int find_matches(const struct shmem *a, const struct orders *o, int i, st
 	return rc;
 }
 
+/* Does the text end inside its array? */
 static int is_text(const char *s, size_t n)
 {
 	return memchr(s, 0, n) != NULL;
 }
 
+/* Is a diagnosis of the runner one that messages can be made of? */
 static int sane_diag(const struct diag *d)
 {
 	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
@@ -291,6 +296,7 @@ static int sane_results(const struct run_report *r, const struct run_order *o)
 	return 1;
 }
 
+/* Is the report sane in all that any code of this process looks at? */
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
 	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
@@ -311,6 +317,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 					sane_results(r, o));
 }
 
+/* Copies a result out of shared memory. Flags become 0 or 1, whatever the runner wrote. */
 static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
 {
 	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
