@@ -119,7 +119,8 @@ static int add_inputs(struct entries *s, const struct task *t, const struct tria
 	return host_tensors(t->image.vault, tr->inputs, add_input, s);
 }
 
-/* Adds the weights, as the run began with them. */
+/* Adds the weights, as the run began with them: drawn states of buffers included, in the dtype of
+ * the trial. */
 static int add_state(struct entries *s, const struct trial *tr)
 {
 	for (size_t i = 0; i < tr->weights->n; i++) {

@@ -70,7 +70,8 @@ static void drop_call(struct finder *f, struct py_node **slot)
 		snprintf(x->text, sizeof x->text, "line %d: %.*s dropped", call->line, (int)MIN(name.n, 40), name.p);
 }
 
-/* Replaces an operation by one of its sides, not a constant: x + y becomes x. */
+/* Replaces an operation by one of its sides, not a constant: x + y becomes x. A residual
+ * connection that a candidate forgets is such a mutant. */
 static void drop_binary(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot, *keep = n->u.BinOp.left->kind == PY_Constant ? n->u.BinOp.right : n->u.BinOp.left;
@@ -147,7 +148,8 @@ static int is_step(const struct py_node *s, const struct py_node *next)
 	       str_eq(s->u.Assign.targets.v[0]->u.Name.id, next->u.Assign.targets.v[0]->u.Name.id);
 }
 
-/* Swaps such statements. */
+/* Swaps such statements. The order of a norm and an activation is a mistake that candidates
+ * make. */
 static void swap_steps(struct finder *f, struct py_list *body)
 {
 	for (size_t i = 0; i + 1 < body->n; i++) {

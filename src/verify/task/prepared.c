@@ -168,7 +168,8 @@ static void put_rest(struct buf *out, const struct task *t)
 	}
 }
 
-/* Reads the parts of a trial that the image does not have, and its expectation. */
+/* Reads the parts of a trial that the image does not have, and its expectation. A runner's image
+ * lacks them, since only the deciding process uses them. */
 static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 {
 	int64_t parts[3];

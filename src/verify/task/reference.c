@@ -176,7 +176,8 @@ static void note_ops(struct task *t, struct host *h)
 			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;
 }
 
-/* Did the reference draw random numbers in its last run? Then it has no result to compare with. */
+/* Did the reference draw random numbers in its last run? Then two runs of it differ, and it has no
+ * result to compare with. */
 static int draws_random(struct host *h)
 {
 	struct host_ops ops = host_ops(h);
