@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/task/dump.h"
 
 /* An error that an approximation makes, not another function: this much of the worst value. */
 static const double near_share = 0.03;
@@ -16,8 +17,8 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 	BUG_ON(f->orders.n == SHMEM_ORDERS);
 	o = &f->orders.v[f->orders.n++];
 	*o = *how;
-	o->run.trust_hints = !ext_on(f, EXT_sanitize);
-	o->trial = (int)(tr - f->t->trial);
+	o->run.trust_hints = !ext_on(f->o, EXT_sanitize);
+	o->trial = (int)(tr - f->t->image.trial);
 }
 
 static int runner_lost(struct funnel *f, enum lost how)
@@ -49,8 +50,8 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 		f->transposed = f->report.transposed;
 	if (f->report.matches.n)
 		f->matches = f->report.matches;
-	if (f->o->rules_off >> RULE_form & 1)
-		memcpy(out->got.form, f->t->trial[f->orders.v[i].trial].expected.form, sizeof out->got.form);
+	if (!rule_on(f->o, RULE_form))
+		memcpy(out->got.form, f->t->expect[f->orders.v[i].trial].expected.form, sizeof out->got.form);
 	out->cost = f->report.out;
 	switch (f->report.state) {
 	case RUN_GAVE: return 0;
@@ -58,7 +59,7 @@ int attempt_take(struct funnel *f, int i, struct attempt *out)
 	case RUN_BROKE:
 		return err_set(f->e, f->report.err.code ? f->report.err.code : ERR_STATE, "%s", f->report.err.text);
 	default:
-		return funnel_failf(f, f->t->trial[f->orders.v[i].trial].stage, REASON_kernel_timeout,
+		return funnel_failf(f, f->t->image.trial[f->orders.v[i].trial].stage, REASON_kernel_timeout,
 				    "%s", "an earlier run reached a limit");
 	}
 }
@@ -74,7 +75,8 @@ static struct verdict_input *note_input(struct funnel *f, const struct trial *tr
 	trial_shape_text(tr, in->shape, sizeof in->shape);
 	in->passed = c->reason == REASON_ok;
 	in->max_error = c->max_error;
-	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? tr->expected.r[0].rel : c->allowed;
+	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? task_expectation(f->t, tr)->expected.r[0].rel :
+		c->allowed;
 	return in;
 }
 
@@ -89,7 +91,7 @@ void attempt_skip(struct funnel *f, const struct trial *tr, const char *why)
 
 /* Right values that stayed in fp32 where the inputs came in half precision: the program is made
  * for fp32, which is what the task asks for. */
-static int stayed_wide(const struct trial *tr, const struct results *got)
+static int stayed_wide(const struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct results wide = *got;
 
@@ -98,17 +100,17 @@ static int stayed_wide(const struct trial *tr, const struct results *got)
 	for (int i = 0; i < wide.n; i++)
 		if (wide.r[i].dt == DT_F32)
 			wide.r[i].dt = tr->dt;
-	return results_match(&tr->expected, &wide);
+	return results_match(&task_expectation(f->t, tr)->expected, &wide);
 }
 
 /* With their rules off, integers may be as far off as floats, and nobody looks at what forward leaves in buffers. */
 static void compare(const struct funnel *f, const struct trial *tr, const struct results *got, struct comparison *c)
 {
-	struct results expected = tr->expected, seen = *got;
+	struct results expected = task_expectation(f->t, tr)->expected, seen = *got;
 
-	for (int i = 0; i < expected.n && f->o->rules_off >> RULE_exact & 1; i++)
+	for (int i = 0; i < expected.n && !rule_on(f->o, RULE_exact); i++)
 		expected.r[i].inexact = 1;
-	while (f->o->rules_off >> RULE_state & 1 && expected.n && expected.r[expected.n - 1].state) {
+	while (!rule_on(f->o, RULE_state) && expected.n && expected.r[expected.n - 1].state) {
 		expected.n--;
 		seen.n = MIN(seen.n, expected.n);
 	}
@@ -144,11 +146,12 @@ static int note_buffers(struct funnel *f, const struct results *expected, const 
 	other = f->left_in == f->t && f->left != which;
 	f->left_in = f->t;
 	f->left = which;
-	return other && !(f->o->rules_off >> RULE_state & 1);
+	return other && rule_on(f->o, RULE_state);
 }
 
 int attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got)
 {
+	const struct expectation *x = task_expectation(f->t, tr);
 	struct comparison c;
 	char shape[96];
 	int some;
@@ -156,11 +159,11 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return -1;
 	/* Of several configurations the first that is run says it. */
-	if (tr->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
-		f->v->kernelbench = results_allclose(leaves_products(f) ? &tr->expected : &tr->torch, got);
-	some = note_buffers(f, &tr->expected, got);
+	if (x->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
+		f->v->kernelbench = results_allclose(leaves_products(f) ? &x->expected : &x->torch, got);
+	some = note_buffers(f, &x->expected, got);
 	compare(f, tr, got, &c);
-	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
+	if (c.reason == REASON_wrong_dtype && stayed_wide(f, tr, got)) {
 		attempt_skip(f, tr, "the result stays in fp32");
 		return 0;
 	}
@@ -170,7 +173,7 @@ int attempt_judge(struct funnel *f, const struct trial *tr, const struct results
 				    RESULT_STATE ": a call leaves some as they were that another one wrote");
 	if (c.reason == REASON_ok)
 		return 0;
-	f->unexplained = !comparison_is_tf32(&tr->expected, &c);
+	f->unexplained = !comparison_is_tf32(&x->expected, &c);
 	f->near = fabs(c.got - c.expected) <= near_share * fabs(c.expected);
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(f->v->explain, sizeof f->v->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c.text);

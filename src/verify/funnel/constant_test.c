@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "verify/funnel/test_sizes.h"
 #include "verify/funnel/full_size.h"
+#include "verify/task/sized_tasks.h"
 
 /* How near the smaller sizes must be to a power of a size, and the task's own to what follows from that. */
 #define LAW_NEAR 1e-3
@@ -32,15 +33,15 @@ static void order(struct funnel *f, enum constant flat, const int64_t *size)
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0),
 			       .constant = flat };
 
-	memcpy(o.size, size, f->base->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->base->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
 {
-	for (size_t i = 0; i < base->n_all; i++)
+	for (size_t i = 0; i < base->image.n_all; i++)
 		for (size_t k = 0; k < n; k++)
-			if (str_eq(ov[k].name, base->size[i].name))
+			if (str_eq(ov[k].name, base->image.size[i].name))
 				size[i] = ov[k].value;
 }
 
@@ -48,14 +49,14 @@ static void put_overrides(const struct task *base, const struct host_override *o
 static void judged_sizes(const struct funnel *f, int64_t *size)
 {
 	const struct task *t = f->judged;
-	const struct trial *tr = &t->trial[0];
+	const struct trial *tr = &t->image.trial[0];
 
-	for (int i = 0; i < t->n_trials && !tr->is_original; i++)
-		tr = t->trial[i].is_original ? &t->trial[i] : tr;
-	for (size_t i = 0; i < f->base->n_all; i++)
-		size[i] = t->is_fixed ? t->fixed[i] : f->base->size[i].own;
+	for (int i = 0; i < t->image.n_trials && !tr->is_original; i++)
+		tr = t->image.trial[i].is_original ? &t->image.trial[i] : tr;
+	for (size_t i = 0; i < f->base->image.n_all; i++)
+		size[i] = t->is_fixed ? t->fixed[i] : f->base->image.size[i].full;
 	if (!t->is_fixed)
-		put_overrides(f->base, t->reference.ov, t->reference.n_ov, size);
+		put_overrides(f->base, t->image.reference.ov, t->image.reference.n_ov, size);
 	put_overrides(f->base, tr->ov, tr->n_ov, size);
 }
 
@@ -196,8 +197,8 @@ static void choose_places(const struct funnel *f, struct places *p)
 	judged_sizes(f, judged);
 	memcpy(p->size[AT_OTHER], judged, sizeof p->size[0]);
 	p->n = AT_ALONE;
-	for (size_t i = 0; i < f->base->n_all; i++) {
-		int64_t own = f->base->size[i].own;
+	for (size_t i = 0; i < f->base->image.n_all; i++) {
+		int64_t own = f->base->image.size[i].full;
 
 		p->size[AT_FULL_SIZE][i] = own;
 		if (judged[i] == own)

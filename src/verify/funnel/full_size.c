@@ -48,9 +48,9 @@ static void order_reduced(struct funnel *f, int trial)
 			       .sample = full_size_draw(f->o->seed, f->source, trial),
 			       .transposed = f->transposed, .matches = f->matches };
 
-	for (size_t i = 0; i < f->t->n_all; i++)
-		o.size[i] = f->t->size[i].own;
-	attempt_order(f, &f->t->trial[trial], &o);
+	for (size_t i = 0; i < f->t->image.n_all; i++)
+		o.size[i] = f->t->image.size[i].full;
+	attempt_order(f, &f->t->image.trial[trial], &o);
 }
 
 /* Where the expected result, which has but a few along some axes, has the element of the part at a place. */
@@ -168,9 +168,10 @@ static const double step_tolerance = 1e-2;
 /* The same for what a step of the reference makes. */
 static int judge_step(struct funnel *f, int i, int k)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].made);
-	struct result want = { .rel = MAX(step_tolerance, 2.0 * tr->expected.r[0].rel) };
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
+	const struct intermediate *m = intermediate_find(&task_expectation(f->t, tr)->intermediates,
+								f->report.part[k].call);
+	struct result want = { .rel = MAX(step_tolerance, 2.0 * task_expectation(f->t, tr)->expected.r[0].rel) };
 	int rc;
 
 	if (!m)
@@ -187,9 +188,9 @@ static int judge_step(struct funnel *f, int i, int k)
 }
 
 /* What a trial expects as the k-th result, if it is known and has n elements (any number: -1). */
-static const struct result *expected_of(const struct trial *tr, int k, int64_t n)
+static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
 {
-	const struct result *r = k < tr->expected.n ? &tr->expected.r[k] : NULL;
+	const struct result *r = k < x->expected.n ? &x->expected.r[k] : NULL;
 
 	return r && r->v && (n < 0 || r->n == n) ? r : NULL;
 }
@@ -198,8 +199,8 @@ static int trials_of(const struct task *t, int k, int64_t n)
 {
 	int of = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		of += expected_of(&t->trial[i], k, n) != NULL;
+	for (int i = 0; i < t->image.n_trials; i++)
+		of += expected_of(&t->expect[i], k, n) != NULL;
 	return of;
 }
 
@@ -209,8 +210,8 @@ static int64_t compared_elements(const struct task *t, int k)
 	int64_t most = 0;
 	int several = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct result *r = expected_of(&t->trial[i], k, -1);
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct result *r = expected_of(&t->expect[i], k, -1);
 		int more = r && trials_of(t, k, r->n) > 1;
 
 		if (!r || more < several || (more == several && r->n <= most))
@@ -232,8 +233,8 @@ static struct zeros find_zeros(const struct task *t, int k)
 	for (int64_t i = 0; i < n; i++) {
 		int zero = 1;
 
-		for (int j = 0; j < t->n_trials && zero; j++) {
-			const struct result *r = expected_of(&t->trial[j], k, n);
+		for (int j = 0; j < t->image.n_trials && zero; j++) {
+			const struct result *r = expected_of(&t->expect[j], k, n);
 
 			zero = !r || r->v[i] == 0.0;
 		}
@@ -270,12 +271,12 @@ static int judge_blank(struct funnel *f, int k, int result)
 /* *left has a bit for each result that was not compared; what a step makes is none. */
 static int judge_parts(struct funnel *f, int i, unsigned *left)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct results *expected = &f->t->expect[f->orders.v[i].trial].expected;
 	/* Launches that are fewer or more than where steps were found are others. */
 	int same = f->orders.v[i].matches.launches == f->report.matches.launches, steps = 0, rc = 0;
 
 	for (int k = 0; k < f->report.n_parts && !rc; k++) {
-		int result = k - steps, step = f->report.part[k].made != 0;
+		int result = k - steps, step = f->report.part[k].call != 0;
 		int64_t before = f->v->full_size_elements;
 
 		steps += step;
@@ -283,8 +284,8 @@ static int judge_parts(struct funnel *f, int i, unsigned *left)
 			rc = judge_blank(f, k, result);
 		if (rc || !f->t->reduced || (steps && !same))
 			continue;
-		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ?
-							     &tr->expected.r[result] : NULL);
+		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < expected->n ?
+							     &expected->r[result] : NULL);
 		if (!step && f->v->full_size_elements > before)
 			*left &= ~(1u << result);
 	}
@@ -311,9 +312,9 @@ static unsigned all_results(const struct task *t)
 {
 	unsigned all = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		for (int k = 0; k < t->trial[i].expected.n; k++)
-			if (t->trial[i].expected.r[k].n && !t->trial[i].expected.r[k].state)
+	for (int i = 0; i < t->image.n_trials; i++)
+		for (int k = 0; k < t->expect[i].expected.n; k++)
+			if (t->expect[i].expected.r[k].n && !t->expect[i].expected.r[k].state)
 				all |= 1u << k;
 	return all;
 }
@@ -324,14 +325,14 @@ int full_size_judge(struct funnel *f)
 	unsigned left;
 	int rc;
 
-	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f, EXT_full_size) || !f->base->sized_tasks ||
+	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f->o, EXT_full_size) || !f->base->sized_tasks ||
 	    test_sizes_reduced(f, &reduced))
 		return 0;
 	rc = funnel_switch_task(f, reduced ? reduced : f->base);
 	if (rc)
 		return rc;
 	f->orders.n = 0;
-	for (int i = 0; i < (reduced ? MIN(reduced->n_trials, 2) : 1); i++)
+	for (int i = 0; i < (reduced ? MIN(reduced->image.n_trials, 2) : 1); i++)
 		order_reduced(f, i);
 	left = all_results(f->judged);
 	rc = full_size_ask(f);

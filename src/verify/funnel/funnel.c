@@ -5,10 +5,14 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "verify/funnel/judgement.h"
 #include "verify/funnel/test_sizes.h"
 #include "verify/funnel/size_branch.h"
 #include "verify/funnel/full_size.h"
 #include "verify/funnel/work_share.h"
+#include "verify/task/dump.h"
+#include "verify/task/sized_tasks.h"
+#include "verify/verdict/reward.h"
 
 /* Tile operations that each kernel of a run may take: in the checked run at the first sizes, where
  * smaller ones may do as well; in any checked run, or where a checked run took too many; in others. */
@@ -70,11 +74,11 @@ int funnel_take_ast(struct funnel *f)
 static int wanted(const struct funnel *f, const struct trial *tr, enum contract c)
 {
 	if (trial_contract(tr->kind) != c || tr->stage != STAGE_full || (tr->set == WEIGHTS_MOVED &&
-			!ext_on(f, EXT_reweight)))
+			!ext_on(f->o, EXT_reweight)))
 		return 0;
-	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f, EXT_reweight) || !strcmp(f->v->weights, "seed")))
+	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f->o, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
-	return tr->ext == EXTS || ext_on(f, (enum ext)tr->ext);
+	return tr->ext == EXTS || ext_on(f->o, (enum ext)tr->ext);
 }
 
 /* --- tiny -------------------------------------------------------------------------------------- */
@@ -82,7 +86,7 @@ static int wanted(const struct funnel *f, const struct trial *tr, enum contract 
 static int check_launched(struct funnel *f, enum judge_stage s, const struct outcome *o)
 {
 	f->v->stages[STAGE_compile].passed = 1;
-	if (o->launches || f->o->identity || f->o->rules_off >> RULE_kernel & 1)
+	if (o->launches || f->o->identity || !rule_on(f->o, RULE_kernel))
 		return 0;
 	return funnel_failf(f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
@@ -90,7 +94,7 @@ static int check_launched(struct funnel *f, enum judge_stage s, const struct out
 /* One run at the smallest size, the i-th of the batch. */
 static int judge_tiny(struct funnel *f, int i)
 {
-	const struct trial *tr = &f->t->trial[0];
+	const struct trial *tr = &f->t->image.trial[0];
 	struct attempt a;
 	int rc = attempt_take(f, i, &a);
 
@@ -121,7 +125,7 @@ static int judge_ablation(struct funnel *f, int i)
 		*f->v = before;
 		return rc < 0 ? -1 : 0;
 	}
-	same = results_match(&f->t->trial[0].expected, &a.got);
+	same = results_match(&f->t->expect[0].expected, &a.got);
 	results_release(&a.got);
 	return !same ? 0 : funnel_failf(f, STAGE_tiny, REASON_decoy_kernel,
 					"the result is the same when the kernels do nothing");
@@ -134,7 +138,7 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 	int rc = 0;
 
 	f->v->configs_run = f->v->configs > 0;
-	if (f->o->rules_off >> RULE_configs & 1)
+	if (!rule_on(f->o, RULE_configs))
 		return 0;
 	if (f->v->configs > CONFIGS_MOST)
 		return funnel_failf(f, STAGE_tiny, REASON_out_of_fuel,
@@ -144,7 +148,7 @@ static int run_configs(struct funnel *f, const struct tile_run_options *run)
 
 		f->orders.n = 0;
 		while (f->v->configs_run < f->v->configs && (!f->orders.n || shmem_has_room(&f->orders, f->t, 0))) {
-			attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1,
+			attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = *run, .tune = 1,
 					.config = f->v->configs_run, .after = f->orders.n > 0 });
 			f->v->configs_run++;
 		}
@@ -188,17 +192,17 @@ static int same_sizes(const struct trial *a, const struct trial *b)
 /* Every other set has the second pass's poison, beginning with the one behind the original. */
 static int has_second_poison(const struct funnel *f, int number)
 {
-	return number % 2 == f->t->trial[0].is_original;
+	return number % 2 == f->t->image.trial[0].is_original;
 }
 
 /* Is there an input set of these sizes that has another order and the second pass's poison? Then
  * that pass would find nothing that the set does not. */
 static int second_is_covered(const struct funnel *f)
 {
-	for (int i = 1; i < f->t->n_trials && f->o->last > STAGE_tiny; i++) {
-		const struct trial *tr = &f->t->trial[i];
+	for (int i = 1; i < f->t->image.n_trials && f->o->last > STAGE_tiny; i++) {
+		const struct trial *tr = &f->t->image.trial[i];
 
-		if (has_second_poison(f, i) && wanted(f, tr, CONTRACT_TASK) && same_sizes(tr, &f->t->trial[0]) &&
+		if (has_second_poison(f, i) && wanted(f, tr, CONTRACT_TASK) && same_sizes(tr, &f->t->image.trial[0]) &&
 		    (tr->set == WEIGHTS_BUILT || !tr->weights->n))
 			return 1;
 	}
@@ -210,14 +214,14 @@ static int ask_tiny(struct funnel *f, size_t first, size_t passes, int *ablation
 {
 	f->orders.n = 0;
 	for (size_t i = first; i < first + passes; i++)
-		attempt_order(f, &f->t->trial[0],
+		attempt_order(f, &f->t->image.trial[0],
 			      &(struct run_order){ .run = tiny_pass(f, i), .tune = i == first,
 						   .note_tests = i == first, .after = i > first,
-						   .estimate = i == first && f->t->trial[0].is_original && f->full_size_seconds <= 0.0 });
+						   .estimate = i == first && f->t->image.trial[0].is_original && f->full_size_seconds <= 0.0 });
 	*ablation = -1;
-	if (!f->o->identity && ext_on(f, EXT_ablate_kernels)) {
+	if (!f->o->identity && ext_on(f->o, EXT_ablate_kernels)) {
 		*ablation = f->orders.n;
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_pass(f, PASS_FAST),
+		attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = tiny_pass(f, PASS_FAST),
 								       .idle = 1, .after = 1 });
 	}
 	return attempt_ask(f);
@@ -241,7 +245,7 @@ static int fails_fast(struct funnel *f)
 	int rc;
 
 	f->orders.n = 0;
-	attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run, .tune = 1 });
+	attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = run, .tune = 1 });
 	rc = attempt_ask(f);
 	rc = rc ? rc : judge_tiny(f, 0);
 	if (rc > 0 && f->lost == LOST_NOT && shows_poison(f->v, run.poison))
@@ -253,7 +257,7 @@ static int fails_fast(struct funnel *f)
 
 static int stage_tiny(struct funnel *f)
 {
-	size_t first = ext_on(f, EXT_sanitize) ? PASS_CHECKED : PASS_FAST;
+	size_t first = ext_on(f->o, EXT_sanitize) ? PASS_CHECKED : PASS_FAST;
 	struct tile_run_options run = tiny_pass(f, first);
 	size_t passes = first || second_is_covered(f) ? 1 : 2;
 	int ablation, rc = f->again ? fails_fast(f) : 0;
@@ -303,8 +307,8 @@ static struct run_order full_order(const struct funnel *f, const struct trial *t
 		.run = { .mode = TILE_FAST, .fuel = f->slow ? TINY_FUEL : FULL_FUEL,
 			 .order_seed = tr->is_original ? 0 : (uint64_t)number,
 			 .poison = has_second_poison(f, number) ? 0x7b : 0xff, .zero_off = 1,
-			 .check_new = ext_on(f, EXT_sanitize) && trial_contract(tr->kind) == CONTRACT_TASK },
-		.watch = ext_on(f, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
+			 .check_new = ext_on(f->o, EXT_sanitize) && trial_contract(tr->kind) == CONTRACT_TASK },
+		.watch = ext_on(f->o, EXT_sanitize) && (tr->is_original || tr->kind == TRIAL_shape),
 		.config = (number - 1 + round) % MAX(f->v->configs_run, 1),
 		.estimate = tr->is_original && f->full_size_seconds <= 0.0,
 	};
@@ -314,8 +318,8 @@ static int count_wanted(const struct funnel *f, enum contract c)
 {
 	int n = 0;
 
-	for (int i = 1; i < f->t->n_trials; i++)
-		n += wanted(f, &f->t->trial[i], c);
+	for (int i = 1; i < f->t->image.n_trials; i++)
+		n += wanted(f, &f->t->image.trial[i], c);
 	return n;
 }
 
@@ -325,17 +329,17 @@ static int order_full(struct funnel *f, enum contract c, int number, int round)
 {
 	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !count_wanted(f, CONTRACT_TASK));
 
-	for (; number < f->t->n_trials; number++) {
-		struct run_order how = full_order(f, &f->t->trial[number], number, round);
+	for (; number < f->t->image.n_trials; number++) {
+		struct run_order how = full_order(f, &f->t->image.trial[number], number, round);
 
-		if (!wanted(f, &f->t->trial[number], c))
+		if (!wanted(f, &f->t->image.trial[number], c))
 			continue;
 		if (f->orders.n && !shmem_has_room(&f->orders, f->t, number))
 			break;
 		/* The first has a model that no earlier stage has called; the sets of the general
 		 * contract go on with it, as they do behind a run with undefined lanes. */
 		how.fresh = fresh && !f->orders.n;
-		attempt_order(f, &f->t->trial[number], &how);
+		attempt_order(f, &f->t->image.trial[number], &how);
 	}
 	return number;
 }
@@ -355,7 +359,7 @@ static int judge_original(struct funnel *f)
 	if (!f->original.got.n)
 		return 0;
 	note_cost(f, &f->original.cost);
-	rc = work_share_judge(f, &f->original.cost, &f->t->trial[0].expected, &f->original.got);
+	rc = work_share_judge(f, &f->original.cost, &f->t->expect[0].expected, &f->original.got);
 	results_release(&f->original.got);
 	return rc;
 }
@@ -363,7 +367,7 @@ static int judge_original(struct funnel *f)
 /* The i-th run of the batch against what its trial expects. */
 static int judge_full(struct funnel *f, int i)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
 	struct attempt a;
 	int rc = attempt_take(f, i, &a);
 
@@ -381,7 +385,7 @@ static int judge_full(struct funnel *f, int i)
 	if (!rc)
 		rc = attempt_judge(f, tr, &a.got);
 	if (!rc && tr->is_original)
-		rc = work_share_judge(f, &a.cost, &tr->expected, &a.got);
+		rc = work_share_judge(f, &a.cost, &task_expectation(f->t, tr)->expected, &a.got);
 	results_release(&a.got);
 	return rc;
 }
@@ -391,7 +395,7 @@ static int full_round(struct funnel *f, int round, int *passed)
 {
 	int next = 1, rc = 0;
 
-	while (!rc && next < f->t->n_trials) {
+	while (!rc && next < f->t->image.n_trials) {
 		f->orders.n = 0;
 		next = order_full(f, CONTRACT_TASK, next, round);
 		rc = attempt_ask(f);
@@ -462,7 +466,7 @@ static int ask_general(struct funnel *f, int strict, int *next)
 	f->orders.n = 0;
 	run.zero_off = 0;
 	if (strict)
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
+		attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = run });
 	*next = order_full(f, CONTRACT_GENERAL, *next, 0);
 	return f->orders.n ? attempt_ask(f) : 0;
 }
@@ -495,7 +499,7 @@ static int run_batch(struct funnel *f, int strict, int *next, struct verdict *fi
 		if (v->general.correct)
 			*first = *v;
 		forgive(v, &before);
-		note_failed(v, undefined ? TRIAL_undefined : f->t->trial[f->orders.v[i].trial].kind);
+		note_failed(v, undefined ? TRIAL_undefined : f->t->image.trial[f->orders.v[i].trial].kind);
 		rc = 0;
 	}
 	return rc;
@@ -509,14 +513,14 @@ static int run_general(struct funnel *f, int strict, struct verdict *first)
 	do {
 		rc = run_batch(f, strict, &next, first);
 		strict = 0;
-	} while (!rc && next < f->t->n_trials);
+	} while (!rc && next < f->t->image.n_trials);
 	return rc < 0 ? -1 : 0;
 }
 
 static int start_runner(struct funnel *f)
 {
 	shmem_set_text(f->link->shmem, f->source);
-	return f->link->start(f->link, f->t, f->e);
+	return f->link->start(f->link, &f->t->image, f->e);
 }
 
 int funnel_switch_task(struct funnel *f, const struct task *t)
@@ -537,7 +541,7 @@ static int judge_general(struct funnel *f)
 
 	v->general = (struct verdict_general){ .ran = 1, .correct = 1 };
 	f->fuel = TINY_FUEL;
-	rc = run_general(f, ext_on(f, EXT_sanitize) && !f->defined, &first);
+	rc = run_general(f, ext_on(f->o, EXT_sanitize) && !f->defined, &first);
 	if (!rc && f->t != f->base) {
 		rc = funnel_switch_task(f, f->base);
 		rc = rc ? rc : run_general(f, 0, &first);
@@ -555,7 +559,7 @@ static int judge_general(struct funnel *f)
  * write. 1: the result is right even so; 0, -1. */
 static int right_by_copies(struct funnel *f, int number, int rank)
 {
-	const struct trial *tr = &f->t->trial[number];
+	const struct trial *tr = &f->t->image.trial[number];
 	struct run_order how = full_order(f, tr, number, 0);
 	struct verdict before = *f->v;
 	struct attempt a;
@@ -576,7 +580,7 @@ static int right_by_copies(struct funnel *f, int number, int rank)
 	}
 	if (rc)
 		return MIN(rc, 0);
-	rc = f->report.out.sources >= rank && results_match(&tr->expected, &a.got);
+	rc = f->report.out.sources >= rank && results_match(&task_expectation(f->t, tr)->expected, &a.got);
 	results_release(&a.got);
 	return rc;
 }
@@ -586,8 +590,8 @@ static int always_right_by_copies(struct funnel *f, int rank)
 {
 	int rc = 0;
 
-	for (int i = 1; i < f->t->n_trials; i++)
-		if (wanted(f, &f->t->trial[i], CONTRACT_TASK) && (rc = right_by_copies(f, i, rank)) <= 0)
+	for (int i = 1; i < f->t->image.n_trials; i++)
+		if (wanted(f, &f->t->image.trial[i], CONTRACT_TASK) && (rc = right_by_copies(f, i, rank)) <= 0)
 			break;
 	return rc;
 }
@@ -601,7 +605,7 @@ static int judge_copies(struct funnel *f)
 	struct host_work host = f->report.out.host;
 	int rc = 0;
 
-	if (f->o->identity || !ext_on(f, EXT_ablate_kernels) || f->o->rules_off >> RULE_work_share & 1 ||
+	if (f->o->identity || !ext_on(f->o, EXT_ablate_kernels) || !rule_on(f->o, RULE_work_share) ||
 	    !(host.flops | host.copied))
 		return 0;
 	for (int rank = 1; rank <= RANKS && !rc && (rank == 1 || f->report.out.sources >= rank); rank++)
@@ -672,7 +676,7 @@ static int run_stages(struct funnel *f)
 		return rc ? rc : funnel_take_ast(f);
 	}
 	f->v->stages[STAGE_compile].ran = 1;
-	if (ext_on(f, EXT_funnel) || f->o->last <= STAGE_tiny)
+	if (ext_on(f->o, EXT_funnel) || f->o->last <= STAGE_tiny)
 		rc = timed_stage(f, STAGE_tiny, stage_tiny);
 	if (!rc && f->o->last > STAGE_tiny)
 		rc = timed_stage(f, STAGE_full, stage_full_general);
@@ -701,7 +705,7 @@ static void begin_verdict(struct funnel *f)
 
 	*f->v = (struct verdict){ .track = f->o->track, .contract = f->o->contract,
 				  .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
-				  .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
+				  .kernel_share = -1.0, .eval_mode = t->image.reference.eval_mode, .task = t->check };
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->full_size_seconds = 0.0;
@@ -830,8 +834,8 @@ static int judge_elsewhere(struct funnel *f, const struct test_sizes *c)
 	int rc = 1;
 
 	for (size_t k = 0; k < COUNT_OF(retries); k++) {
-		size_t times = retries[k].change == TEST_SIZES_FULL_SIZE ? f->base->n_all :
-			retries[k].change == TEST_SIZES_NAMED ? f->base->n_all + 1 : 1;
+		size_t times = retries[k].change == TEST_SIZES_FULL_SIZE ? f->base->image.n_all :
+			retries[k].change == TEST_SIZES_NAMED ? f->base->image.n_all + 1 : 1;
 
 		for (size_t i = 0; i < times && rc > 0 && f->lost == LOST_NOT && retries[k].when(f); i++)
 			rc = judge_changed(f, c, retries[k].change, i);
@@ -874,7 +878,7 @@ static int judge_once(struct funnel *f)
 	f->link->end(f->link);
 	if (!rc)
 		v->stage = f->o->last;
-	v->reward = v->correct || ext_on(f, EXT_funnel) ? reward_of(v, f->o->reward) : 0.0;
+	v->reward = v->correct || ext_on(f->o, EXT_funnel) ? reward_of(v, f->o->reward) : 0.0;
 	return rc < 0 ? -1 : 0;
 }
 

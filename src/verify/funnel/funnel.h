@@ -3,6 +3,7 @@
 #define VERIFY_FUNNEL_FUNNEL_H
 
 #include "verify/candidate/runner_link.h"
+#include "verify/funnel/reports.h"
 #include "verify/task/task.h"
 
 /* What a run of the candidate gave. */
@@ -43,11 +44,6 @@ struct funnel {
 	double full_size_seconds;
 	struct err *e;
 };
-
-static inline int ext_on(const struct funnel *f, enum ext x)
-{
-	return !(f->o->ext_off >> x & 1);
-}
 
 /* The candidate stops here: both return 1. */
 int funnel_fail(struct funnel *f, enum judge_stage s, const struct diag *d);

@@ -66,8 +66,8 @@ static void order(struct funnel *f, const int64_t *size)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = f->o->seed | 1 };
 
-	memcpy(o.size, size, f->t->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 /* The task's own sizes, then each of them larger, by ever more. */
@@ -76,12 +76,12 @@ static void ask_beyond(struct funnel *f, struct beyond *b)
 	const struct task *t = f->base;
 	int64_t size[TASK_SIZES] = { 0 };
 
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		size[i] = t->image.size[i].full;
 	f->orders.n = 0;
 	order(f, size);
 	for (size_t k = 0; k < COUNT_OF(factors); k++)
-		for (size_t i = 0; i < t->n_all && b->n < BEYOND_MOST; i++) {
+		for (size_t i = 0; i < t->image.n_all && b->n < BEYOND_MOST; i++) {
 			int64_t was = size[i];
 
 			if (!ck_mul64(was, factors[k], &size[i]) && test_sizes_are_near(f, size)) {
@@ -110,10 +110,10 @@ static int accuse(struct funnel *f, const struct verdict *before, const int64_t 
 	struct verdict now = *f->v;
 	size_t at = 0;
 
-	for (size_t i = 0; i < f->base->n_all && at < sizeof sizes; i++)
-		if (size[i] != f->base->size[i].own)
+	for (size_t i = 0; i < f->base->image.n_all && at < sizeof sizes; i++)
+		if (size[i] != f->base->image.size[i].full)
 			at += (size_t)snprintf(sizes + at, sizeof sizes - at, "%s%.*s = %lld", at ? ", " :
-					       "", STR_ARG(f->base->size[i].name), (long long)size[i]);
+					       "", STR_ARG(f->base->image.size[i].name), (long long)size[i]);
 	*f->v = *before;
 	f->v->correct = 0;
 	f->v->speedup = 0.0;
@@ -186,7 +186,7 @@ int size_branch_judge(struct funnel *f)
 	struct verdict before = *f->v;
 	int turn[RUNS_MOST], n = 0, rc;
 
-	if (!f->tests || f->o->identity || !ext_on(f, EXT_full_size) || !f->base->sized_tasks)
+	if (!f->tests || f->o->identity || !ext_on(f->o, EXT_full_size) || !f->base->sized_tasks)
 		return 0;
 	rc = funnel_switch_task(f, f->base);
 	rc = rc ? rc : test_sizes_learn(f);

@@ -7,13 +7,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/size_facts.h"
+#include "verify/task/sized_tasks.h"
 
 /* WORK_*: what the reference may cost (follow.c counts it) at the first sizes that are tried, and at any.
  * MODULUS_*: a size shrinks to its remainder by a power of two; the first and the larger power that are
  * tried, and the least for the batch, for other sizes of the inputs, and for sizes of the model. */
 enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
-       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, SIZED_TASKS_MOST = 12 };
+       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4 };
 /* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
 enum { NAMED_LEAST = 32 };
 /* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a
@@ -27,52 +27,6 @@ enum { REDUCED_MOST = 16, REDUCED_WORK = 1 << 27, REDUCED_GIVEN = 1 << 25, REDUC
 /* Work that grows with less than this power of a size does not depend on it. */
 static const double workless = 0.1;
 
-struct sized_tasks {
-	struct size_facts k;
-	struct { int64_t size[TASK_SIZES]; struct task *t; } at[SIZED_TASKS_MOST];
-	int n;
-	int reduced_task;                /* what follows was looked for */
-	/* what candidates are judged by that are by none of these, where the task itself is an
-	 * outline */
-	struct task *whole;
-	struct task *reduced;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
-};
-
-struct sized_tasks *sized_tasks_new(void)
-{
-	return mem_zalloc(sizeof (struct sized_tasks));
-}
-
-void sized_tasks_free(struct sized_tasks *c)
-{
-	for (int i = 0; c && i < c->n; i++)
-		task_free(c->at[i].t);
-	if (c) {
-		task_free(c->reduced);
-		task_free(c->whole);
-	}
-	mem_free(c);
-}
-
-double sized_tasks_least_read(const struct sized_tasks *c)
-{
-	return c->k.known > 0 ? c->k.least_read : 0.0;
-}
-
-double sized_tasks_seconds(const struct sized_tasks *c)
-{
-	return c ? c->k.full_size_seconds : 0.0;
-}
-
-size_t sized_tasks_bytes(const struct sized_tasks *c)
-{
-	size_t n = sizeof *c;
-
-	for (int i = 0; c && i < c->n; i++)
-		n += task_bytes(c->at[i].t);
-	return !c ? 0 : n + (c->reduced ? task_bytes(c->reduced) : 0) + (c->whole ? task_bytes(c->whole) : 0);
-}
-
 /* --- sizes ---------------------------------------------------------------------------------------- */
 
 /* A smaller size with the same remainder. */
@@ -84,7 +38,7 @@ static int64_t reduced(int64_t own, int64_t modulus)
 /* The least that a size is brought to. The first size of the inputs is mostly the batch. */
 static int64_t floor_of(const struct task *t, size_t i)
 {
-	return t->size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
+	return t->image.size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
 }
 
 static double work_at(const struct task *t, const int64_t *size)
@@ -92,22 +46,22 @@ static double work_at(const struct task *t, const int64_t *size)
 	const struct sized_tasks *c = t->sized_tasks;
 	double work = c->k.full_size_work;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		work *= pow((double)size[i] / (double)t->size[i].own, c->k.degree[i]);
+	for (size_t i = 0; i < t->image.n_all; i++)
+		work *= pow((double)size[i] / (double)t->image.size[i].full, c->k.degree[i]);
 	return work;
 }
 
 /* The size to make smaller next: the batch where that may come first, then the largest; n_all: none is left. */
 static size_t next_size(const struct task *t, const int64_t *size, int batch_first)
 {
-	size_t best = t->n_all;
+	size_t best = t->image.n_all;
 
-	for (size_t i = 0; i < t->n_all; i++) {
-		if (reduced(t->size[i].own, floor_of(t, i)) >= size[i])
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		if (reduced(t->image.size[i].full, floor_of(t, i)) >= size[i])
 			continue;
-		if (batch_first && !i && !t->size[i].of_model)
+		if (batch_first && !i && !t->image.size[i].of_model)
 			return 0;
-		if (best == t->n_all || size[i] > size[best])
+		if (best == t->image.n_all || size[i] > size[best])
 			best = i;
 	}
 	return best;
@@ -119,12 +73,12 @@ static void keep_quotients(const struct task *t, int64_t *size)
 {
 	const struct sized_tasks *c = t->sized_tasks;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
-			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
+			int64_t own = MAX(t->image.size[k].full, 1), quotient = t->image.size[i].full / own;
 
-			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > workless ||
-			    quotient < 2 || t->size[i].own % own)
+			if (!t->image.size[i].of_model || !t->image.size[k].of_model || c->k.degree[k] > workless ||
+			    quotient < 2 || t->image.size[i].full % own)
 				continue;
 			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient,
 					QUOTIENT); m /= 2)
@@ -138,8 +92,8 @@ static unsigned equals_of(const struct task *t, const int64_t *size, size_t i)
 {
 	unsigned set = 1u << i;
 
-	for (size_t k = 0; k < t->n_all; k++)
-		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own &&
+	for (size_t k = 0; k < t->image.n_all; k++)
+		if (t->image.size[i].of_model && t->image.size[k].of_model && t->image.size[k].full == t->image.size[i].full &&
 		    size[k] == size[i])
 			set |= 1u << k;
 	return set;
@@ -147,15 +101,15 @@ static unsigned equals_of(const struct task *t, const int64_t *size, size_t i)
 
 static void put_sizes(const struct task *t, unsigned set, int64_t value, int64_t *size)
 {
-	for (size_t k = 0; k < t->n_all; k++)
+	for (size_t k = 0; k < t->image.n_all; k++)
 		size[k] = set >> k & 1 ? value : size[k];
 }
 
 /* Is another size, which is not equal to it at the task's own, equal to the i-th? */
 static int has_twin(const struct task *t, const int64_t *size, size_t i)
 {
-	for (size_t k = 0; k < t->n_all; k++)
-		if (size[k] == size[i] && t->size[k].own != t->size[i].own)
+	for (size_t k = 0; k < t->image.n_all; k++)
+		if (size[k] == size[i] && t->image.size[k].full != t->image.size[i].full)
 			return 1;
 	return 0;
 }
@@ -164,7 +118,7 @@ static int has_twin(const struct task *t, const int64_t *size, size_t i)
  * other size has. 0: that is more work than `most`, and they are as they were. */
 static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
 {
-	int64_t was = size[i], own = t->size[i].own;
+	int64_t was = size[i], own = t->image.size[i].full;
 	unsigned equals = equals_of(t, size, i);
 
 	for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || (alone && has_twin(t, size, i))); m *= 2)
@@ -179,11 +133,11 @@ static int raise_size(const struct task *t, size_t i, int alone, double most, in
  * work: a program that takes a height for a width is right where both are the same. */
 static void keep_apart(const struct task *t, double limit, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
 			double most = fmax(4.0 * limit, 2.0 * work_at(t, size));
 
-			if (size[i] == size[k] && t->size[i].own > t->size[k].own && !raise_size(t, i, 1, most, size))
+			if (size[i] == size[k] && t->image.size[i].full > t->image.size[k].full && !raise_size(t, i, 1, most, size))
 				raise_size(t, i, 0, most, size);
 		}
 }
@@ -192,11 +146,11 @@ static void keep_apart(const struct task *t, double limit, int64_t *size)
  * channels come in as go out, a program may take either for both. */
 static void keep_equal(const struct task *t, double limit, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
 			int64_t was = size[k];
 
-			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own ||
+			if (!t->image.size[i].of_model || !t->image.size[k].of_model || t->image.size[i].full != t->image.size[k].full ||
 			    size[k] >= size[i])
 				continue;
 			size[k] = size[i];
@@ -212,16 +166,16 @@ static void fit_once(const struct task *t, int64_t modulus, double limit, int64_
 	int64_t m[TASK_SIZES];
 	size_t i;
 
-	for (i = 0; i < t->n_all; i++) {
+	for (i = 0; i < t->image.n_all; i++) {
 		m[i] = modulus;
-		size[i] = reduced(t->size[i].own, modulus);
+		size[i] = reduced(t->image.size[i].full, modulus);
 	}
-	while (work_at(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->n_all) {
+	while (work_at(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->image.n_all) {
 		int64_t was = size[i];
 
 		while (size[i] >= was && m[i] > floor_of(t, i)) {
 			m[i] /= 2;
-			size[i] = reduced(t->size[i].own, m[i]);
+			size[i] = reduced(t->image.size[i].full, m[i]);
 		}
 	}
 	keep_equal(t, limit, size);
@@ -244,8 +198,8 @@ static void fit(const struct task *t, int64_t modulus, double limit, int64_t *si
 
 static int is_own(const struct task *t, const int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		if (size[i] != t->size[i].own)
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (size[i] != t->image.size[i].full)
 			return 0;
 	return 1;
 }
@@ -256,14 +210,14 @@ static void order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
 	struct run_order o = { .dry_run = what, .tune = 1, .estimate = is_own(f->t, size), .marks = f->marks };
 
-	memcpy(o.size, size, f->t->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 static void own_sizes(const struct task *t, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		size[i] = t->image.size[i].full;
 }
 
 /* Takes the answer to the i-th order: 0; 1: the program fails at those sizes, f->report says why; -1. */
@@ -284,9 +238,9 @@ static int dry_run_task(struct funnel *f, const int64_t *size, struct dry_run_co
 	const struct task *t = f->base;
 	struct host_override ov[TASK_SIZES];
 
-	for (size_t i = 0; i < t->n_all; i++)
-		ov[i] = (struct host_override){ .name = t->size[i].name, .value = size[i] };
-	return dry_run_reference(f->j, &t->reference, ov, t->n_all, out, f->e);
+	for (size_t i = 0; i < t->image.n_all; i++)
+		ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = size[i] };
+	return dry_run_reference(f->j, &t->image.reference, ov, t->image.n_all, out, f->e);
 }
 
 /* How the reference's work grows with each size. 0, 1: it fails at its own, -1. */
@@ -303,8 +257,8 @@ static int learn_degrees(struct funnel *f)
 	k->full_size_work = (double)MAX(cost.work, 1);
 	k->full_size_seconds = cost.seconds;
 	k->least_read = rc ? 0.0 : cost.least_read;
-	for (size_t i = 0; i < t->n_all && !rc; i++) {
-		int64_t own = t->size[i].own, small = reduced(own, MAX(own / 4, 1));
+	for (size_t i = 0; i < t->image.n_all && !rc; i++) {
+		int64_t own = t->image.size[i].full, small = reduced(own, MAX(own / 4, 1));
 		int fails;
 
 		own_sizes(t, size);
@@ -335,9 +289,9 @@ static int legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *s
 
 	fit(f->base, modulus, limit, size);
 	rc = runs_at(f, size);
-	for (size_t i = 0; i < f->base->n_all && !rc; i++)
-		if (f->base->size[i].of_model)
-			size[i] = f->base->size[i].own;
+	for (size_t i = 0; i < f->base->image.n_all && !rc; i++)
+		if (f->base->image.size[i].of_model)
+			size[i] = f->base->image.size[i].full;
 	return rc ? rc : runs_at(f, size);
 }
 
@@ -371,7 +325,7 @@ int test_sizes_learn(struct funnel *f)
 	int64_t start = clock_ns();
 	int rc;
 
-	if (t->sized_tasks->k.known || !t->n_all || f->o->ext_off >> EXT_full_size & 1 ||
+	if (t->sized_tasks->k.known || !t->image.n_all || !ext_on(f->o, EXT_full_size) ||
 	    !size_facts_get(t, &t->sized_tasks->k))
 		return 0;
 	rc = learn(f);
@@ -435,14 +389,14 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	int n = 0;
 
 	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
-		for (size_t i = 0; i < t->n_all; i++)
-			out[n].size[i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
+		for (size_t i = 0; i < t->image.n_all; i++)
+			out[n].size[i] = MAX(from[i], reduced(t->image.size[i].full, moduli[k]));
 		keep_apart(t, WORK_MOST / 32.0, out[n].size);
 	}
-	for (size_t i = 0; i < t->n_all; i++)
-		for (int k = 0; k < 2 && from[i] < t->size[i].own; k++, n++) {
-			memcpy(out[n].size, from, t->n_all * sizeof *from);
-			out[n].size[i] = k ? t->size[i].own : MAX(from[i], reduced(t->size[i].own, MODULUS_LARGER));
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (int k = 0; k < 2 && from[i] < t->image.size[i].full; k++, n++) {
+			memcpy(out[n].size, from, t->image.n_all * sizeof *from);
+			out[n].size[i] = k ? t->image.size[i].full : MAX(from[i], reduced(t->image.size[i].full, MODULUS_LARGER));
 		}
 	return n;
 }
@@ -462,7 +416,7 @@ static int climb(struct funnel *f, const struct host_path *own, int lack, int64_
 		if (r[i].left > lack || work > most || (r[i].left == lack && work >= work_at(t, size)))
 			continue;
 		lack = r[i].left;
-		memcpy(size, r[i].size, t->n_all * sizeof *size);
+		memcpy(size, r[i].size, t->image.n_all * sizeof *size);
 	}
 	return rc ? rc : lack > 0;
 }
@@ -480,11 +434,11 @@ static int lower_size(struct funnel *f, const struct host_path *own, unsigned eq
 
 	memcpy(tried, size, sizeof tried);
 	f->orders.n = 0;
-	while (at < from && reduced(f->t->size[i].own, at) < from)
+	while (at < from && reduced(f->t->image.size[i].full, at) < from)
 		at *= 2;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < SHMEM_ORDERS / 2; at *= from ||
+	for (; reduced(f->t->image.size[i].full, at) < size[i] && n < SHMEM_ORDERS / 2; at *= from ||
 	     (!any && has_twin(f->t, tried, i)) ? 2 : 4) {
-		put_sizes(f->t, equals, reduced(f->t->size[i].own, at), tried);
+		put_sizes(f->t, equals, reduced(f->t->image.size[i].full, at), tried);
 		if (!any && has_twin(f->t, tried, i))
 			continue;
 		low[n++] = tried[i];
@@ -510,7 +464,7 @@ static int lower_size(struct funnel *f, const struct host_path *own, unsigned eq
 /* A small size of the model that no work depends on: programs may have it as a number. */
 static int is_window(const struct task *t, size_t i)
 {
-	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && t->sized_tasks->k.degree[i] <= workless;
+	return t->image.size[i].of_model && t->image.size[i].full < 2 * MODULUS_MODEL && t->sized_tasks->k.degree[i] <= workless;
 }
 
 /* Lowers one size after another, the batch first and then the largest, until the work is within the
@@ -524,15 +478,15 @@ static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned k
 	int rc = 0;
 
 	while (!rc && work_at(f->t, size) > limit) {
-		size_t next = f->t->n_all;
+		size_t next = f->t->image.n_all;
 		int64_t was;
 		unsigned equals;
 
-		for (size_t i = 0; i < f->t->n_all; i++)
-			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all ||
+		for (size_t i = 0; i < f->t->image.n_all; i++)
+			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->image.n_all ||
 									(next && size[i] > size[next])))
 				next = i;
-		if (next == f->t->n_all)
+		if (next == f->t->image.n_all)
 			break;
 		was = size[next];
 		equals = together ? equals_of(f->t, size, next) & ~keep : 1u << next;
@@ -593,18 +547,18 @@ static int cover(struct funnel *f, const struct host_path *own, int lack, int64_
 static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
 {
 	for (size_t k = 0; k < tr->n_ov; k++)
-		if (str_eq(tr->ov[k].name, t->size[i].name))
+		if (str_eq(tr->ov[k].name, t->image.size[i].name))
 			return tr->ov[k].value;
-	return t->size[i].own;
+	return t->image.size[i].full;
 }
 
 /* Is a large task made ready at these sizes as it is? To do that again would cost as much once more. */
 static int is_ready_at(const struct task *t, const int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all && t->large; i++)
-		if (size_in(t, &t->trial[0], i) != size[i] || size_in(t, &t->trial[1], i) != size[i])
+	for (size_t i = 0; i < t->image.n_all && t->large; i++)
+		if (size_in(t, &t->image.trial[0], i) != size[i] || size_in(t, &t->image.trial[1], i) != size[i])
 			return 0;
-	return t->large && t->n_trials > 1;
+	return t->large && t->image.n_trials > 1;
 }
 
 /* NULL: it is not judgeable there, or we failed (*failed). */
@@ -619,7 +573,7 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 	*failed = 0;
 	if (is_ready_at(t, size))
 		return t;
-	while (i < c->n && memcmp(c->at[i].size, size, t->n_all * sizeof *size))
+	while (i < c->n && memcmp(c->at[i].size, size, t->image.n_all * sizeof *size))
 		i++;
 	if (i == c->n) {
 		made = task_open_at(t, size, work_at(t, size) > WORK_FIRST * 8.0, f->e);
@@ -633,7 +587,7 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 			memmove(&c->at[0], &c->at[1], (size_t)--c->n * sizeof c->at[0]);
 		}
 		i = c->n++;
-		memcpy(c->at[i].size, size, t->n_all * sizeof *size);
+		memcpy(c->at[i].size, size, t->image.n_all * sizeof *size);
 		c->at[i].t = made;
 	}
 	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
@@ -642,7 +596,7 @@ static const struct task *task_at(struct funnel *f, const int64_t *size, int *fa
 static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
 {
 	own_sizes(t, size);
-	for (size_t i = 0; i < t->n_all; i++)
+	for (size_t i = 0; i < t->image.n_all; i++)
 		size[i] = axes >> i & 1 ? MIN(reduced, size[i]) : size[i];
 }
 
@@ -664,8 +618,8 @@ static unsigned sizes_to_count(const struct task *t, int of_model)
 {
 	unsigned set = 0;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model == of_model && t->size[i].own > TASK_REDUCED_LEAST &&
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (t->image.size[i].of_model == of_model && t->image.size[i].full > TASK_REDUCED_LEAST &&
 		    (!of_model || t->sized_tasks->k.degree[i] > workless))
 			set |= 1u << i;
 	return set;
@@ -698,7 +652,7 @@ static int reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, int64_
 	rc = dry_run_task(f, size, &cost);
 	*part = cost.kept > REDUCED_GIVEN ? REDUCED_PART : 0;
 	return rc < 0 ? -1 : !rc && cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN &&
-		cost.kept <= REDUCED_KEPT && !(*part && f->base->keeps_state);
+		cost.kept <= REDUCED_KEPT && !(*part && f->base->image.keeps_state);
 }
 
 /* Halves sizes, the largest first, as long as the reference runs and a run costs more than a probe should. 0, -1. */
@@ -708,15 +662,15 @@ static int halve_sizes(struct funnel *f, int64_t *size)
 	unsigned done = 0;
 
 	while (work_at(t, size) > PROBE_WORK) {
-		size_t next = t->n_all;
+		size_t next = t->image.n_all;
 		int64_t was;
 		int rc;
 
-		for (size_t i = 0; i < t->n_all; i++)
+		for (size_t i = 0; i < t->image.n_all; i++)
 			if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST &&
-			    (next == t->n_all || size[i] > size[next]))
+			    (next == t->image.n_all || size[i] > size[next]))
 				next = i;
-		if (next == t->n_all)
+		if (next == t->image.n_all)
 			break;
 		was = size[next];
 		size[next] = was / 2;
@@ -742,8 +696,8 @@ static int learn_reduced(struct funnel *f)
 							find_axes(f, small, &axes)))
 		return -1;
 	k->reduced = axes ? reduced_of(t, axes) : 0;
-	for (size_t i = 0; i < t->n_all; i++)
-		axes &= t->size[i].own <= k->reduced ? ~(1u << i) : ~0u;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		axes &= t->image.size[i].full <= k->reduced ? ~(1u << i) : ~0u;
 	k->axes = axes;
 	fits = k->reduced ? reduced_fits(f, axes, k->reduced, &k->part) : 0;
 	if (fits < 0)
@@ -841,7 +795,7 @@ static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, st
 	const struct task *base = f->t;
 	int failed;
 
-	memcpy(out->size, size, base->n_all * sizeof *size);
+	memcpy(out->size, size, base->image.n_all * sizeof *size);
 	out->kind = is_own(base, size) ? SIZE_FULL : kind;
 	out->t = task_at(f, size, &failed);
 	if (failed)
@@ -930,10 +884,10 @@ static int own_size(struct funnel *f, const struct test_sizes *c, size_t i, stru
 	int64_t size[TASK_SIZES];
 	int rc = 0;
 
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || c->size[i] == f->t->size[i].own)
+	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || c->size[i] == f->t->image.size[i].full)
 		return 1;
 	memcpy(size, c->size, sizeof size);
-	size[i] = f->t->size[i].own;
+	size[i] = f->t->image.size[i].full;
 	if (work_at(f->t, size) > WORK_MOST && c->own.n)
 		rc = descend(f, &c->own, 1u << i, WORK_MOST / 8, MODULUS_MODEL, NULL, size);
 	return work_at(f->t, size) > WORK_MOST ? 1 : settle_found(f, rc, size, c, out);
@@ -984,9 +938,9 @@ static unsigned named_sizes(const struct funnel *f)
 {
 	unsigned set = 0;
 
-	for (size_t i = 0; i < f->t->n_all; i++)
-		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && size_facts_named(f->source,
-				f->t->size[i].own)) << i;
+	for (size_t i = 0; i < f->t->image.n_all; i++)
+		set |= (unsigned)(f->t->image.size[i].full >= NAMED_LEAST && size_facts_named(f->source,
+				f->t->image.size[i].full)) << i;
 	return set;
 }
 
@@ -1009,7 +963,7 @@ static int larger(struct funnel *f, const struct test_sizes *c, struct test_size
 
 	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL)
 		return 1;
-	for (size_t i = 0; i < f->t->n_all; i++) {
+	for (size_t i = 0; i < f->t->image.n_all; i++) {
 		size[i] = MAX(f->t->sized_tasks->k.larger[i], c->size[i]);
 		same &= size[i] == c->size[i];
 	}

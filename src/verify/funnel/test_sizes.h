@@ -39,12 +39,5 @@ int test_sizes_at(struct funnel *f, const int64_t *size, const struct task **out
 int test_sizes_are_near(struct funnel *f, const int64_t *size);
 /* Does the reference run at them? 1: yes, -1. */
 int test_sizes_are_legal(struct funnel *f, const int64_t *size);
-struct sized_tasks *sized_tasks_new(void);
-void sized_tasks_free(struct sized_tasks *c);
-/* Of the reference on a GPU at its own sizes, estimated; 0: not known. */
-double sized_tasks_seconds(const struct sized_tasks *c);
-/* What of its inputs the reference reads at the least; 0: not known. */
-double sized_tasks_least_read(const struct sized_tasks *c);
-size_t sized_tasks_bytes(const struct sized_tasks *c);
 
 #endif

@@ -64,7 +64,7 @@ int work_share_judge(struct funnel *f, const struct outcome *o, const struct res
 	const struct host_work *ref = &f->t->work;
 
 	f->v->kernel_share = share_of(ref, &o->host);
-	if (f->o->identity || f->o->rules_off >> RULE_work_share & 1)
+	if (f->o->identity || !rule_on(f->o, RULE_work_share))
 		return 0;
 	if (is_movement(ref) && f->o->track == TRACK_STRICT && left_over(o->host.moved, ref->moved) < 1.0 -
 	    work_share_least)
