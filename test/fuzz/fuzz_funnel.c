@@ -3,7 +3,7 @@
  * bytes of the input are written over those reports, before each answer. The decider must come to a verdict, or fail in words. */
 #include "base/mem.h"
 #include "tensor/sparse.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/task/sized_tasks.h"
 #include "verify/funnel/funnel.h"
 #include "verify/task/prepared.h"
 

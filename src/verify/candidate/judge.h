@@ -35,6 +35,17 @@ struct judge_options {
 #define JUDGE_DEFAULTS { .track = TRACK_STRICT, .last = STAGE_timing, .seed = 0x7472, .reward = REWARD_funnel, \
 	.gpu = TILE_GPU_DEFAULT, .fuel = 20000000, .memory = (size_t)1 << 31, .elements = 1 << 17 }
 
+/* Is the rule checked? Only tests switch rules off. */
+static inline int rule_on(const struct judge_options *o, enum rule r)
+{
+	return !(o->rules_off >> r & 1);
+}
+
+static inline int ext_on(const struct judge_options *o, enum ext x)
+{
+	return !(o->ext_off >> x & 1);
+}
+
 struct judge;
 struct judge *judge_new(const struct judge_options *o, struct err *e);
 void judge_free(struct judge *j);

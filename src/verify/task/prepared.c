@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "verify/pool/verdict_cache.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/task/sized_tasks.h"
 #include "verify/candidate/task_image.h"
 
 /* At the beginning; the rest is what is hashed. */

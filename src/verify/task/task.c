@@ -10,7 +10,7 @@
 #include "num/num.h"
 #include "interp/bind.h"
 #include "verify/candidate/input_change.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/task/sized_tasks.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/task/prepared.h"
