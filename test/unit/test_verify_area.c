@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "verify/candidate/shmem.h"
+#include "verify/funnel/reports.h"
 #include "verify/task/task.h"
 
 enum { ELEMENTS = 12 };
@@ -24,9 +24,9 @@ static void open_fixture(struct fixture *f)
 	f->t = mem_zalloc(sizeof *f->t);
 	assert_non_null(f->a);
 	assert_non_null(f->t);
-	f->t->n_trials = 1;
-	f->t->trial[0].expected.n = 1;
-	f->t->trial[0].expected.r[0].n = ELEMENTS;
+	f->t->image.n_trials = 1;
+	f->t->expect[0].expected.n = 1;
+	f->t->expect[0].expected.r[0].n = ELEMENTS;
 	f->o = (struct orders){ .n = 1 };
 	assert_int_equal(shmem_set_orders(f->a, &f->o, f->t, &e), 0);
 }
@@ -104,7 +104,7 @@ static void hostile_reports(void **state)
 	REFUSED(r->form[0].at = UINT64_MAX);
 	REFUSED(r->form[0].at += f.o.v[0].room - 4);
 	REFUSED(memset(r->form[0].name, 'x', sizeof r->form[0].name));
-	REFUSED(memset(r->made, 'x', sizeof r->made));
+	REFUSED(memset(r->nesting, 'x', sizeof r->nesting));
 	REFUSED(r->diag.reason = REASONS);
 	REFUSED(memset(r->diag.text, 'x', sizeof r->diag.text));
 	REFUSED(r->out.cost.launches = -1);
@@ -190,7 +190,7 @@ static void room_for_results(void **state)
 	open_fixture(&f);
 	assert_true(shmem_has_room(&f.o, f.t, 0));
 	assert_true(shmem_holds(f.t));
-	f.t->trial[0].expected.r[0].n = 1 << 25;
+	f.t->expect[0].expected.r[0].n = 1 << 25;
 	assert_false(shmem_holds(f.t));
 	f.o.n = 0;
 	assert_true(shmem_has_room(&f.o, f.t, 0));

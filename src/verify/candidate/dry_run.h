@@ -5,10 +5,10 @@
 #define VERIFY_CANDIDATE_DRY_RUN_H
 
 #include "verify/candidate/shmem.h"
-#include "verify/task/task.h"
+#include "verify/candidate/task_image.h"
 
 /* The i-th order of the area. 0, 1: the program fails there, the report says why; -1. */
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e);
 
 /* What a call of a reference would take. */

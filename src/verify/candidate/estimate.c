@@ -1,11 +1,12 @@
-/* Adding up a call: see estimate.h. */
+/* Adding up the estimated time of a call: see estimate.h. The GPU's time and the host's time are
+ * summed apart, since they overlap: a call takes the longer of the two. */
 #include "verify/candidate/estimate.h"
 
 #include "base/mem.h"
 #include "tile/estimate/speed.h"
 #include "verify/candidate/op_speed.h"
 
-/* Seconds that no kernel takes. */
+/* Seconds that no kernel takes: a bound for estimates of absurd launches. */
 static const double longest = 1e6;
 
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes)
@@ -22,7 +23,7 @@ void estimate_call(void *estimate, const struct host_op_call *c)
 	s->host += o.launches * speed_rates.host_op_us * 1e-6;
 }
 
-/* The entry of a kernel that is tried; NULL: it has none. */
+/* The entry of an autotuned kernel; NULL: it has none. */
 static struct estimate_tuned *tuned_of(struct estimate *s, const struct tile_fn *fn)
 {
 	for (int i = 0; i < s->n_tuned; i++)
@@ -31,6 +32,8 @@ static struct estimate_tuned *tuned_of(struct estimate *s, const struct tile_fn 
 	return NULL;
 }
 
+/* Notes a configuration that an autotuner tries: the best of them is the one that runs. Kernels
+ * beyond ESTIMATE_TUNED count with the configuration that they are launched with. */
 static void note_try(struct estimate *s, const struct tile_fn *fn, double seconds)
 {
 	struct estimate_tuned *t = tuned_of(s, fn);

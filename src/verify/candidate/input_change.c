@@ -66,21 +66,21 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 
 /* The line that an element lies on, along which outliers have their place: how far on it is, and
  * which lines have their outliers where this one does. */
-struct place {
+struct on_line {
 	int64_t at, of, line;
 };
 
 /* In matrices lines are rows. Of more dimensions every other sample has its lines along the last
  * one, the others along all but the last, so that whatever is reduced goes along some of them. */
-static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
+static struct on_line line_of(const struct tensor *t, int64_t n, int64_t i)
 {
 	int64_t width = t->shape[t->ndim - 1], sample = n;
 
 	for (int d = 0; d < t->ndim - 1 && sample == n; d++)
 		sample /= t->shape[d];
 	if (sample == width || i / sample % 2)
-		return (struct place){ .at = i % width, .of = width, .line = i / width };
-	return (struct place){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
+		return (struct on_line){ .at = i % width, .of = width, .line = i / width };
+	return (struct on_line){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
 }
 
 /* Outliers: of four lines one has them at its end, one before its middle, one at its beginning, and
@@ -89,7 +89,7 @@ static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
  * them. */
 static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 {
-	struct place p = place_of(t, n, i);
+	struct on_line p = line_of(t, n, i);
 	int64_t eighth = 8 * p.at / p.of;
 	int some = p.at % 7 == 3;
 

@@ -13,16 +13,8 @@
 #include "tensor/sparse.h"
 #include "tile/estimate/resource.h"
 
-/* Results that are kept, and their bytes together. */
-enum { INTERMEDIATE_MOST = 8, INTERMEDIATE_BYTES = 1 << 25 };
-/* Numbers of tensors: inputs and weights count from these; a result has the number of the call that made it. */
-enum { OF_INPUTS = 1 << 10, OF_WEIGHTS = 1 << 20 };
-
-/* Which tensor it is; 0: none that is known. */
-typedef uint64_t which_fn(void *ctx, const struct tensor *t);
-
 struct naming {
-	which_fn *which;
+	intermediate_which_fn *which;
 	void *ctx;
 	int is_conv;
 	int tensors;
@@ -84,8 +76,7 @@ static int add_value(struct naming *n, struct val v)
 	}
 }
 
-/* The number of a call; 0: it has none. */
-static uint64_t name_of(const struct host_op_call *c, which_fn *which, void *ctx)
+uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx)
 {
 	struct naming n = { .which = which, .ctx = ctx, .is_conv = strstr(c->name, "conv") != NULL };
 
@@ -114,8 +105,7 @@ static double rms_of(const struct tensor *t)
 	return n ? sqrt(sum / (double)n) : 0.0;
 }
 
-/* Both dense, of fp32. */
-static int are_same(const struct tensor *a, const struct tensor *b)
+int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 {
 	const float *x = tensor_data(a), *y = tensor_data(b);
 	double rms;
@@ -129,155 +119,13 @@ static int are_same(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
-/* --- keeping ------------------------------------------------------------------------------------ */
-
-/* A tensor of the reference's call and its number. */
-struct source {
-	struct tensor t;
-	uint64_t which;
-};
-
-struct keeper {
-	struct trial *tr;
-	struct { struct source *v; size_t n, cap; } known;
-	uint64_t next;
-	size_t bytes;
-	int failed;
-	struct err *e;
-};
-
-static uint64_t which_kept(void *ctx, const struct tensor *t)
-{
-	const struct keeper *k = ctx;
-
-	for (size_t i = 0; i < k->known.n; i++) {
-		const struct source *s = &k->known.v[i];
-
-		if (s->t.st == t->st)
-			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) &&
-				t->offset == s->t.offset ? s->which : 0;
-	}
-	return 0;
-}
-
-static int add_source(struct keeper *k, const struct tensor *t, uint64_t which)
-{
-	struct source s = { .t = *t, .which = which };
-
-	if (vec_push(&k->known, s))
-		return k->failed = err_nomem(k->e);
-	tensor_retain(t);
-	return 0;
-}
-
-static int add_next(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct keeper *k = ctx;
-
-	(void)name;
-	return add_source(k, &obj->t, k->next++);
-}
-
-/* What is changed in place is no more what it was. */
-static void forget(struct keeper *k, const struct tensor *t)
-{
-	for (size_t i = 0; i < k->known.n; i++)
-		if (k->known.v[i].t.st == t->st)
-			k->known.v[i].which = 0;
-}
-
-static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
-{
-	struct intermediate made = { .how = how };
-
-	if (tensor_to(&made.t, t, t->dt, k->e) || vec_push(&k->tr->made, made)) {
-		k->failed = -1;
-		return;
-	}
-	k->bytes += made.t.st->bytes;
-	add_source(k, t, how);
-}
-
-static void note_call(void *ctx, const struct host_op_call *c)
-{
-	struct keeper *k = ctx;
-	const struct tensor *out = c->out.kind == V_TENSOR ? &c->out.u.t->t : NULL;
-	uint64_t how;
-
-	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
-		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->tr->made.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
-	    !tensor_is_contiguous(out) || which_kept(k, out))
-		return;
-	how = name_of(c, which_kept, k);
-	if (how && k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
-		keep_result(k, how, out);
-}
-
-/* What the reference returns is for the side that compares alone. */
-static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct keeper *k = ctx;
-	uint64_t how = 0;
-
-	(void)name;
-	for (size_t i = 0; i < k->tr->made.n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
-		k->tr->made.v[i].unclear |= are_same(&k->tr->made.v[i].t, &obj->t);
-	for (size_t i = 0; i < k->known.n; i++)
-		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
-	for (size_t i = 0; i < k->tr->made.n; i++)
-		if (k->tr->made.v[i].how == how) {
-			tensor_release(&k->tr->made.v[i].t);
-			k->tr->made.v[i] = k->tr->made.v[--k->tr->made.n];
-			return 0;
-		}
-	return 0;
-}
-
-static void note_unclear(const struct trial *tr)
-{
-	for (size_t i = 0; i < tr->made.n; i++)
-		for (size_t k = 0; k < tr->made.n; k++)
-			tr->made.v[i].unclear |= i != k && are_same(&tr->made.v[i].t, &tr->made.v[k].t);
-}
-
-int intermediate_keep(struct task *t, struct trial *tr, struct err *e)
-{
-	struct keeper k = { .tr = tr, .next = OF_INPUTS, .e = e };
-	struct val inputs, result;
-	int rc = task_prepare_reference(t, tr, RUN_OWN, e);
-
-	if (!rc)
-		rc = world_inputs(&t->own, tr, 0, &inputs, e);
-	if (rc)
-		return rc;
-	rc = host_tensors(t->own.h, inputs, add_next, &k);
-	k.next = OF_WEIGHTS;
-	if (!rc)
-		rc = host_state(t->own.h, t->own.model, add_next, &k);
-	host_set_called(t->own.h, note_call, &k);
-	if (!rc)
-		rc = host_forward(t->own.h, t->own.model, inputs, &result, e);
-	host_set_called(t->own.h, NULL, NULL);
-	if (!rc) {
-		host_tensors(t->own.h, result, drop_returned, &k);
-		world_drop(&t->own, result);
-	}
-	world_drop(&t->own, inputs);
-	for (size_t i = 0; i < k.known.n; i++)
-		tensor_release(&k.known.v[i].t);
-	vec_free(&k.known);
-	note_unclear(tr);
-	return k.failed ? -1 : rc;
-}
-
 /* --- which launches make it ------------------------------------------------------------------------- */
 
 const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how)
 {
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (tr->made.v[i].how == how)
-			return &tr->made.v[i];
+	for (size_t i = 0; i < tr->intermediates.n; i++)
+		if (tr->intermediates.v[i].how == how)
+			return &tr->intermediates.v[i];
 	return NULL;
 }
 
@@ -291,9 +139,9 @@ static const struct intermediate *held_by(const struct trial *tr, const struct t
 {
 	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
 		return NULL;
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (!tr->made.v[i].unclear && are_same(t, &tr->made.v[i].t))
-			return &tr->made.v[i];
+	for (size_t i = 0; i < tr->intermediates.n; i++)
+		if (!tr->intermediates.v[i].ambiguous && intermediates_are_same(t, &tr->intermediates.v[i].t))
+			return &tr->intermediates.v[i];
 	return NULL;
 }
 
@@ -352,24 +200,24 @@ static uint64_t which_given(void *ctx, const struct tensor *t)
 
 	for (int i = 0; i < g->n_inputs && from; i++)
 		if (tensor_data(&g->input[i]) == from)
-			return OF_INPUTS + (uint64_t)i;
+			return INTERMEDIATE_OF_INPUTS + (uint64_t)i;
 	for (size_t i = 0; i < g->tr->weights->n && from; i++)
 		if (tensor_data(&g->tr->weights->v[i].t) == from)
-			return OF_WEIGHTS + (uint64_t)i;
-	for (size_t i = 0; i < g->tr->made.n && from; i++)
-		if (tensor_data(&g->tr->made.v[i].t) == from)
-			return g->tr->made.v[i].how;
+			return INTERMEDIATE_OF_WEIGHTS + (uint64_t)i;
+	for (size_t i = 0; i < g->tr->intermediates.n && from; i++)
+		if (tensor_data(&g->tr->intermediates.v[i].t) == from)
+			return g->tr->intermediates.v[i].how;
 	return 0;
 }
 
 void intermediate_give(void *giver, const struct host_op_call *c)
 {
 	struct intermediate_giver *g = giver;
-	uint64_t how = g->tr->made.n ? name_of(c, which_given, g) : 0;
+	uint64_t how = g->tr->intermediates.n ? intermediate_name(c, which_given, g) : 0;
 
-	for (size_t i = 0; i < g->tr->made.n && how; i++)
-		if (g->tr->made.v[i].how == how && c->out.u.t->t.st->hollow) {
-			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->made.v[i].t, g->reduced, g->seed) != 0;
+	for (size_t i = 0; i < g->tr->intermediates.n && how; i++)
+		if (g->tr->intermediates.v[i].how == how && c->out.u.t->t.st->hollow) {
+			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->intermediates.v[i].t, g->reduced, g->seed) != 0;
 			return;
 		}
 }

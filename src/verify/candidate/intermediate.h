@@ -13,11 +13,22 @@
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
-#include "verify/task/task.h"
+#include "tile/tile.h"
+#include "verify/candidate/trial.h"
 
-/* Keeps what the reference's operators make of the trial's inputs, as far as that is not much. 0,
- * 1: it does not run, -1. */
-int intermediate_keep(struct task *t, struct trial *tr, struct err *e);
+/* Numbers of tensors: the inputs count from the first, the weights from the second. The result of a
+ * call has the name of the call as its number. */
+enum { INTERMEDIATE_OF_INPUTS = 1 << 10, INTERMEDIATE_OF_WEIGHTS = 1 << 20 };
+
+/* The number of a tensor; 0: it has none. */
+typedef uint64_t intermediate_which_fn(void *ctx, const struct tensor *t);
+
+/* The name of a call: a hash of the operator, of its arguments that are no tensors, and of the
+ * numbers of its tensors. 0: the call has no name, so that it cannot be recognised. */
+uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx);
+
+/* Do two dense fp32 tensors hold the same, up to rounding? */
+int intermediates_are_same(const struct tensor *a, const struct tensor *b);
 
 /* On the side that runs candidates. After a launch that was run on the trial: which of its
  * arguments are what operators of the reference make? 0, -1. */

@@ -137,7 +137,7 @@ struct conv_form {
 static int find_form(const struct op_look *k, struct conv_form *f)
 {
 	const struct tensor *x = k->arg[0], *w = k->n > 1 ? k->arg[1] : NULL;
-	double channels, made;
+	double channels, out_channels;
 
 	if (!w || x->ndim < 3 || w->ndim != x->ndim || k->out->ndim != x->ndim)
 		return -1;
@@ -146,12 +146,12 @@ static int find_form(const struct op_look *k, struct conv_form *f)
 	for (int d = 2; d < w->ndim; d++)
 		f->taps *= (double)w->shape[d];
 	channels = (double)x->shape[1];
-	made = (double)k->out->shape[1];
-	f->groups = f->transposed ? made / fmax((double)w->shape[1], 1) : channels / fmax((double)w->shape[1], 1);
+	out_channels = (double)k->out->shape[1];
+	f->groups = f->transposed ? out_channels / fmax((double)w->shape[1], 1) : channels / fmax((double)w->shape[1], 1);
 	f->in = channels / fmax(f->groups, 1);
-	f->out = made / fmax(f->groups, 1);
+	f->out = out_channels / fmax(f->groups, 1);
 	f->flops = 2 * f->taps * (f->transposed ? elements(x) * f->out : elements(k->out) * f->in);
-	f->strided = f->transposed && elements(k->out) / fmax(made, 1) >= 1.5 * elements(x) / fmax(channels, 1);
+	f->strided = f->transposed && elements(k->out) / fmax(out_channels, 1) >= 1.5 * elements(x) / fmax(channels, 1);
 	return 0;
 }
 

@@ -10,6 +10,6 @@ enum { PICK_DRAWN = 3, PICK_NAMED = 12, PICK_MOST = 3 + PICK_DRAWN + PICK_NAMED 
 /* Gives how many; the first of the grid comes first. */
 int pick_programs(uint64_t seed, const struct tile_code *code, const struct tile_launch *l, int64_t v[PICK_MOST]);
 /* Where the program is among n; -1: it is not. */
-int pick_place(const int64_t *v, int n, int64_t program);
+int pick_index(const int64_t *v, int n, int64_t program);
 
 #endif

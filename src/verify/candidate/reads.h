@@ -1,7 +1,7 @@
 /* How much of each tensor the kernels of a call can have read, where only some of their programs were run.
  *
  * A sum that leaves out a part of its input is right only where that part is empty. So what kernels
- * read all of at smaller sizes they must be able to have read all of at the task's own, and as many
+ * read all of at smaller sizes they must be able to have read all of at full size, and as many
  * times: no program reads more than the largest of those that were run. The runner notes, the
  * decider compares. Tensors are told apart by which input they are, others by the order in which
  * launches are given them. */
@@ -10,7 +10,7 @@
 
 #include "interp/program.h"
 #include "tensor/tensor.h"
-#include "verify/verdict/verdict.h"
+#include "verify/config/terms.h"
 
 enum { READS_MOST = 48, READS_INPUTS = 16 };
 
@@ -48,10 +48,10 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 /* What a runner tells is sane. */
 int reads_are_sane(const struct run_reads *r);
 /* Of those that are read whole at the smaller sizes: the first of which less than `least` of as
- * much is read at the task's own; -1: none. */
-int reads_missing(const struct run_reads *own, const struct run_reads *small, double least);
+ * much is read at full size; -1: none. */
+int reads_missing(const struct run_reads *full, const struct run_reads *small, double least);
 /* What such a comparison is worth. */
-enum constant_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least);
+enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least);
 /* What of an input its reference reads at any sizes, by its operators: all, all but the rest behind
  * a last window, or any part. */
 double reads_least(struct host_ops ops);

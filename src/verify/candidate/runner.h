@@ -4,11 +4,12 @@
 #define VERIFY_CANDIDATE_RUNNER_H
 
 #include "verify/candidate/shmem.h"
+#include "verify/candidate/task_image.h"
 
 struct runner;
 
 /* The candidate's text is taken from the area; what its syntax and rules give goes there. */
-struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a, struct err *e);
+struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e);
 void runner_free(struct runner *r);
 /* Runs what the area's orders say. */
 void runner_serve(struct runner *r);

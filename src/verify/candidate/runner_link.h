@@ -1,4 +1,4 @@
-/* Where a candidate is run for the funnel: in this process, or in one of its own (zygote.h).
+/* Where a candidate is run for the funnel: in this process, or in one of its here (zygote.h).
  *
  * lane_start gives it a candidate's text, which is in the area; lane_ask has the area's orders run
  * and waits for the reports; lane_end lets go of the candidate, whatever it was doing. */
@@ -6,6 +6,7 @@
 #define VERIFY_CANDIDATE_RUNNER_LINK_H
 
 #include "verify/candidate/shmem.h"
+#include "verify/candidate/task_image.h"
 
 /* How a runner was lost. */
 enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
@@ -13,24 +14,20 @@ enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
 struct runner_link {
 	struct shmem *shmem;
 	/* 0, or -1: we failed. */
-	int (*start)(struct runner_link *l, const struct task *t, struct err *e);
+	int (*start)(struct runner_link *l, const struct task_image *t, struct err *e);
 	/* 0: the reports are there. 1: the runner is lost, *how. -1: we failed. */
 	int (*ask)(struct runner_link *l, enum lost *how, struct err *e);
 	void (*end)(struct runner_link *l);
 };
 
-/* The lane of this process; *own holds what it needs. */
+/* The lane of this process; *here holds what it needs. */
 struct runner;
 struct link_here {
 	struct runner_link link;
 	struct judge *judge;
 	struct runner *runner;
 };
-/* Candidates run there from now on; until then, in this process. */
-void judge_set_link(struct judge *j, struct runner_link *l);
-struct runner_link *judge_link(struct judge *j, struct err *e);
-
-int link_here_init(struct link_here *own, struct judge *j, struct err *e);
-void link_here_release(struct link_here *own);
+int link_here_init(struct link_here *here, struct judge *j, struct err *e);
+void link_here_release(struct link_here *here);
 
 #endif

@@ -8,7 +8,6 @@
 #define VERIFY_CANDIDATE_SAMPLE_H
 
 #include "verify/candidate/shmem.h"
-#include "verify/task/task.h"
 
 struct sampler {
 	uint64_t seed;                /* of the choice of programs, and of rows */

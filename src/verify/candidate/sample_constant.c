@@ -1,11 +1,12 @@
-/* Tensors of one value each at the task's own sizes: what kernels are given, and what became of it.
- * See sample.h, flat.h. */
+/* The constant-tensor test on the runner's side: what kernels are given, and the results' ends.
+ * funnel/constant_test.h says what the deciding process concludes from them. */
 #include <math.h>
 
 #include "tensor/sparse.h"
 #include "verify/candidate/sample.h"
 
-/* Positive, and not the same in the next one. *ctx counts them. */
+/* Gives a tensor one positive value that the next tensor does not have: 0.5, 0.75, 1, 1.25, 1.5.
+ * *ctx counts the tensors. */
 static int give_value(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	int *n = ctx;
@@ -26,7 +27,7 @@ int sample_make_constant(struct world *w, struct val inputs, struct err *e)
 		err_nomem(e) : 0;
 }
 
-/* An element that is known. */
+/* The element at an offset, or NaN if no instance wrote it from known values. */
 static double known_element(const struct tensor *t, int64_t at)
 {
 	size_t size = (size_t)dtype_size(t->dt), lo = (size_t)at * size;
@@ -37,6 +38,8 @@ static double known_element(const struct tensor *t, int64_t at)
 	return dtype_load(t->dt, (char *)t->st->data + lo);
 }
 
+/* Reports the first and the last element of a result: what a kernel leaves out at its end shows
+ * there. */
 static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct run_constant *f = ctx;

@@ -1,19 +1,23 @@
-/* One run of a program for a trial: the host, the model, the weights, the inputs. */
+/* One program in a host of its own: see world.h. The names and texts of trials are here, too. */
+#include "verify/candidate/world.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
-#include "verify/candidate/trial.h"
+#include "verify/candidate/launcher.h"
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
 
+/* The tensors of the inputs that are added to others. */
 struct sum {
 	struct tensor more[RESULTS_MOST];
 	int n, at;
 };
 
+/* Collects one of them. */
 static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -24,6 +28,7 @@ static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Adds one to the input at the same position, in the input's dtype, as PyTorch would. */
 static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -44,7 +49,8 @@ static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
+/* Rounds an fp64 tensor of the oracle to values that the dtype can hold: the oracle computes in
+ * fp64, but on the same inputs and weights. */
 static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	enum dtype dt = *(enum dtype *)ctx;
@@ -60,7 +66,7 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The inputs of the next seed are added to these. */
+/* Adds the inputs of the next seed to these, for the relation f(x + y) = f(x) + f(y). */
 static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs,
 		      struct err *e)
 {
@@ -77,6 +83,8 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 	return rc;
 }
 
+/* Calls get_inputs, moves the result to the GPU's side and changes it as the trial says. The
+ * oracle's inputs are rounded after each step that could leave the dtype. */
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed,
 		       struct val *inputs, struct err *e)
 {
@@ -125,6 +133,7 @@ void world_drop(struct world *w, struct val v)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Builds the model under the seed that every model gets. */
 static int build(struct world *w, struct val ns, struct err *e)
 {
 	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
@@ -144,10 +153,10 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory,
 					 .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
-	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
+	w->opts.may_vary = !rule_on(o, RULE_stable);
 	w->opts.catch_sure = !w->opts.may_vary;
-	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
-	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
+	w->opts.may_mix = !rule_on(o, RULE_devices);
+	w->opts.may_misuse = !rule_on(o, RULE_misuse);
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
@@ -179,6 +188,7 @@ void world_close(struct world *w)
 	w->h = NULL;
 }
 
+/* Opens the world again after a limit ended its host. All values of the old host are gone. */
 static int reopen(struct world *w, struct err *e)
 {
 	struct world old = *w;
@@ -190,7 +200,7 @@ static int reopen(struct world *w, struct err *e)
 	return rc;
 }
 
-/* The products that are computed in tf32 in a mode. */
+/* The products (enum num_products) that are computed in tf32 in a mode. */
 static unsigned products_of(enum run_mode mode, enum precision p)
 {
 	if (mode == RUN_TORCH || mode == RUN_CLOSE)
@@ -200,7 +210,8 @@ static unsigned products_of(enum run_mode mode, enum precision p)
 	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
 }
 
-/* Under the general contract a program must also be right where torch.cuda names another GPU. */
+/* The GPU that torch.cuda names to the program. Under the general contract a program must also be
+ * right on another GPU than the one of the options. */
 static const char *gpu_of(const struct trial *t, const char *gpu)
 {
 	if (trial_contract(t->kind) != CONTRACT_GENERAL)
@@ -237,12 +248,14 @@ int world_round_state(struct world *w)
 
 /* --- other contents in the same tensors --------------------------------------------------------- */
 
+/* Tensors whose contents replace those of others. */
 struct refill {
 	struct tensor from[RESULTS_MOST];
 	int n, at;
 	struct err *e;
 };
 
+/* Collects the source of one input. */
 static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
@@ -253,6 +266,7 @@ static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Overwrites one input in place. */
 static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
@@ -301,9 +315,7 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 
 void trial_release(struct trial *t)
 {
-	results_release(&t->torch);
-	results_release(&t->expected);
-	for (size_t i = 0; i < t->made.n; i++)
-		tensor_release(&t->made.v[i].t);
-	vec_free(&t->made);
+	for (size_t i = 0; i < t->intermediates.n; i++)
+		tensor_release(&t->intermediates.v[i].t);
+	vec_free(&t->intermediates);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/task/dump.h"
 
 /* A worst value within this share of the expected one looks like an approximation, not like another function. */
 static const double near_share = 0.03;
@@ -15,7 +16,7 @@ static const double near_share = 0.03;
 enum step funnel_start(struct funnel *f)
 {
 	shmem_set_text(f->link->shmem, f->source);
-	return f->link->start(f->link, f->t, f->e) ? STEP_BROKE : STEP_PASSED;
+	return f->link->start(f->link, &f->t->image, f->e) ? STEP_BROKE : STEP_PASSED;
 }
 
 enum step funnel_switch_task(struct funnel *f, const struct task *t)
@@ -35,7 +36,7 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 	o = &f->orders.v[f->orders.n++];
 	*o = *how;
 	o->run.trust_hints = !ext_on(f->o, EXT_sanitize);
-	o->trial = (int)(tr - f->t->trial);
+	o->trial = (int)(tr - f->t->image.trial);
 }
 
 /* A lost runner is the candidate's failure until another try shows that the machine was at fault (f->lost). */
@@ -80,7 +81,7 @@ static void note_matches(struct funnel *f, struct trial_result *r)
 
 enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct trial_result *r)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
 	int rc = shmem_report(f->link->shmem, &f->orders, i, &f->report, &out->got, f->e);
 
 	if (rc > 0)
@@ -89,7 +90,7 @@ enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct tria
 		return r->step = STEP_BROKE;
 	note_matches(f, r);
 	if (!rule_on(f->o, RULE_form))
-		memcpy(out->got.form, tr->expected.form, sizeof out->got.form);
+		memcpy(out->got.form, task_expectation(f->t, tr)->expected.form, sizeof out->got.form);
 	out->cost = f->report.out;
 	switch (f->report.state) {
 	case RUN_GAVE:
@@ -118,7 +119,7 @@ enum step attempt_launched(const struct funnel *f, enum judge_stage s, const str
 
 /* Are the values right, in fp32, where the inputs are in half precision? Such a candidate is written for
  * fp32, and the task asks for fp32. */
-static int stayed_wide(const struct trial *tr, const struct results *got)
+static int stayed_wide(const struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct results wide = *got;
 
@@ -127,14 +128,14 @@ static int stayed_wide(const struct trial *tr, const struct results *got)
 	for (int i = 0; i < wide.n; i++)
 		if (wide.r[i].dt == DT_F32)
 			wide.r[i].dt = tr->dt;
-	return results_match(&tr->expected, &wide);
+	return results_match(&task_expectation(f->t, tr)->expected, &wide);
 }
 
 /* Compares, with two rules that tests can switch off: integers are compared exactly, and buffers that
  * forward changes are compared. */
 static void compare(const struct funnel *f, const struct trial *tr, const struct results *got, struct comparison *c)
 {
-	struct results expected = tr->expected, seen = *got;
+	struct results expected = task_expectation(f->t, tr)->expected, seen = *got;
 
 	for (int i = 0; i < expected.n && !rule_on(f->o, RULE_exact); i++)
 		expected.r[i].inexact = 1;
@@ -185,7 +186,7 @@ static enum step fail_comparison(struct funnel *f, const struct trial *tr, const
 {
 	char shape[96];
 
-	f->unexplained = !comparison_is_tf32(&tr->expected, c);
+	f->unexplained = !comparison_is_tf32(&task_expectation(f->t, tr)->expected, c);
 	f->near = fabs(c->got - c->expected) <= near_share * fabs(c->expected);
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(r->explain, sizeof r->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c->text);
@@ -201,21 +202,22 @@ static enum step fail_comparison(struct funnel *f, const struct trial *tr, const
 
 enum step attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got, struct trial_result *r)
 {
+	const struct expectation *x = task_expectation(f->t, tr);
 	struct comparison c;
 	int inconstant;
 
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return r->step = STEP_BROKE;
 	/* Of several configurations of an autotuned kernel the first one answers for KernelBench's rule. */
-	if (tr->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
-		r->kernelbench = results_allclose(leaves_products(f) ? &tr->expected : &tr->torch, got);
-	inconstant = note_buffers(f, &tr->expected, got, r);
+	if (x->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
+		r->kernelbench = results_allclose(leaves_products(f) ? &x->expected : &x->torch, got);
+	inconstant = note_buffers(f, &x->expected, got, r);
 	compare(f, tr, got, &c);
-	if (c.reason == REASON_wrong_dtype && stayed_wide(tr, got)) {
-		trial_result_skip(r, tr, "the result stays in fp32");
+	if (c.reason == REASON_wrong_dtype && stayed_wide(f, tr, got)) {
+		trial_result_skip(r, f, tr, "the result stays in fp32");
 		return STEP_PASSED;
 	}
-	trial_result_input(r, tr, &c);
+	trial_result_input(r, f, tr, &c);
 	if (c.reason != REASON_ok)
 		return fail_comparison(f, tr, &c, r);
 	if (inconstant)

@@ -38,17 +38,17 @@ static void order(struct funnel *f, enum constant constant, const int64_t *size)
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0),
 			       .constant = constant };
 
-	memcpy(o.size, size, f->base->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->base->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 /* --- sizes ---------------------------------------------------------------------------------------------------------- */
 
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
 {
-	for (size_t i = 0; i < base->n_all; i++)
+	for (size_t i = 0; i < base->image.n_all; i++)
 		for (size_t k = 0; k < n; k++)
-			if (str_eq(ov[k].name, base->size[i].name))
+			if (str_eq(ov[k].name, base->image.size[i].name))
 				size[i] = ov[k].value;
 }
 
@@ -56,14 +56,14 @@ static void put_overrides(const struct task *base, const struct host_override *o
 static void judged_sizes(const struct funnel *f, int64_t *size)
 {
 	const struct task *t = f->judged;
-	const struct trial *tr = &t->trial[0];
+	const struct trial *tr = &t->image.trial[0];
 
-	for (int i = 0; i < t->n_trials && !tr->is_original; i++)
-		tr = t->trial[i].is_original ? &t->trial[i] : tr;
-	for (size_t i = 0; i < f->base->n_all; i++)
-		size[i] = t->is_fixed ? t->fixed[i] : f->base->size[i].own;
+	for (int i = 0; i < t->image.n_trials && !tr->is_original; i++)
+		tr = t->image.trial[i].is_original ? &t->image.trial[i] : tr;
+	for (size_t i = 0; i < f->base->image.n_all; i++)
+		size[i] = t->is_fixed ? t->fixed[i] : f->base->image.size[i].full;
 	if (!t->is_fixed)
-		put_overrides(f->base, t->reference.ov, t->reference.n_ov, size);
+		put_overrides(f->base, t->image.reference.ov, t->image.reference.n_ov, size);
 	put_overrides(f->base, tr->ov, tr->n_ov, size);
 }
 
@@ -81,8 +81,8 @@ static void choose_sizes(const struct funnel *f, struct calls *c)
 	judged_sizes(f, judged);
 	memcpy(c->size[AT_OTHER], judged, sizeof c->size[0]);
 	c->n = AT_ALONE;
-	for (size_t i = 0; i < f->base->n_all; i++) {
-		int64_t full = f->base->size[i].own;
+	for (size_t i = 0; i < f->base->image.n_all; i++) {
+		int64_t full = f->base->image.size[i].full;
 
 		c->size[AT_FULL_SIZE][i] = full;
 		if (judged[i] == full)

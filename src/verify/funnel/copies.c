@@ -11,7 +11,7 @@ enum { SOURCES_TRIED = 3 };
  * A run that fails or loses its runner counts as passed: the kernels matter. */
 static enum step copies_differ(struct funnel *f, int number, int source)
 {
-	const struct trial *tr = &f->t->trial[number];
+	const struct trial *tr = &f->t->image.trial[number];
 	struct run_order how = full_order(f, tr, number, 0);
 	struct trial_result dropped = TRIAL_RESULT_INIT;
 	struct attempt a;
@@ -32,7 +32,7 @@ static enum step copies_differ(struct funnel *f, int number, int source)
 	}
 	if (step != STEP_PASSED)
 		return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
-	right = f->report.out.sources >= source && results_match(&tr->expected, &a.got);
+	right = f->report.out.sources >= source && results_match(&task_expectation(f->t, tr)->expected, &a.got);
 	results_release(&a.got);
 	return right ? STEP_FAILED : STEP_PASSED;
 }
@@ -42,8 +42,8 @@ static enum step copies_differ_once(struct funnel *f, int source)
 {
 	enum step step = STEP_PASSED;
 
-	for (int i = 1; i < f->t->n_trials; i++) {
-		if (!trial_wanted(f, &f->t->trial[i], CONTRACT_TASK))
+	for (int i = 1; i < f->t->image.n_trials; i++) {
+		if (!trial_wanted(f, &f->t->image.trial[i], CONTRACT_TASK))
 			continue;
 		step = copies_differ(f, i, source);
 		if (step != STEP_FAILED)

@@ -61,9 +61,9 @@ static void order_reduced(struct funnel *f, int trial)
 			       .sample = full_size_draw(f->o->seed, f->source, trial),
 			       .transposed = f->transposed, .matches = f->matches };
 
-	for (size_t i = 0; i < f->t->n_all; i++)
-		o.size[i] = f->t->size[i].own;
-	attempt_order(f, &f->t->trial[trial], &o);
+	for (size_t i = 0; i < f->t->image.n_all; i++)
+		o.size[i] = f->t->image.size[i].full;
+	attempt_order(f, &f->t->image.trial[trial], &o);
 }
 
 /* --- parts of results ---------------------------------------------------------------------------------------------- */
@@ -192,9 +192,9 @@ static enum step judge_part(struct funnel *f, int i, int k, const struct result 
 /* Judges a part that is a reference intermediate. */
 static enum step judge_intermediate(struct funnel *f, int i, int k)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].made);
-	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * tr->expected.r[0].rel) };
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
+	const struct intermediate *m = intermediate_find(tr, f->report.part[k].call);
+	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * task_expectation(f->t, tr)->expected.r[0].rel) };
 	enum step step;
 
 	if (!m)
@@ -212,10 +212,10 @@ static enum step judge_intermediate(struct funnel *f, int i, int k)
 
 /* --- elements that no kernel wrote --------------------------------------------------------------------------------- */
 
-/* The k-th expected result of a trial, if it is known and has n elements; n = -1: any number. */
-static const struct result *expected_of(const struct trial *tr, int k, int64_t n)
+/* The k-th expected result of an input set, if it is known and has n elements; n = -1: any number. */
+static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
 {
-	const struct result *r = k < tr->expected.n ? &tr->expected.r[k] : NULL;
+	const struct result *r = k < x->expected.n ? &x->expected.r[k] : NULL;
 
 	return r && r->v && (n < 0 || r->n == n) ? r : NULL;
 }
@@ -224,8 +224,8 @@ static int trials_of(const struct task *t, int k, int64_t n)
 {
 	int of = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		of += expected_of(&t->trial[i], k, n) != NULL;
+	for (int i = 0; i < t->image.n_trials; i++)
+		of += expected_of(&t->expect[i], k, n) != NULL;
 	return of;
 }
 
@@ -235,8 +235,8 @@ static int64_t compared_elements(const struct task *t, int k)
 	int64_t most = 0;
 	int several = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct result *r = expected_of(&t->trial[i], k, -1);
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct result *r = expected_of(&t->expect[i], k, -1);
 		int more = r && trials_of(t, k, r->n) > 1;
 
 		if (!r || more < several || (more == several && r->n <= most))
@@ -262,8 +262,8 @@ static struct zeros find_zeros(const struct task *t, int k)
 	for (int64_t i = 0; i < n; i++) {
 		int zero = 1;
 
-		for (int j = 0; j < t->n_trials && zero; j++) {
-			const struct result *r = expected_of(&t->trial[j], k, n);
+		for (int j = 0; j < t->image.n_trials && zero; j++) {
+			const struct result *r = expected_of(&t->expect[j], k, n);
 
 			zero = !r || r->v[i] == 0.0;
 		}
@@ -301,12 +301,12 @@ static enum step judge_unwritten(struct funnel *f, int k, int result)
  * sizes: otherwise the launches do not correspond. */
 static enum step judge_parts(struct funnel *f, int i, unsigned *left)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct results *expected = &f->t->expect[f->orders.v[i].trial].expected;
 	int same_launches = f->orders.v[i].matches.launches == f->report.matches.launches, intermediates = 0;
 	enum step step = STEP_PASSED;
 
 	for (int k = 0; k < f->report.n_parts && step == STEP_PASSED; k++) {
-		int result = k - intermediates, is_intermediate = f->report.part[k].made != 0;
+		int result = k - intermediates, is_intermediate = f->report.part[k].call != 0;
 		int64_t compared = f->v->full_size_elements;
 
 		intermediates += is_intermediate;
@@ -317,7 +317,7 @@ static enum step judge_parts(struct funnel *f, int i, unsigned *left)
 		if (is_intermediate)
 			step = judge_intermediate(f, i, k);
 		else
-			step = judge_part(f, i, k, result < tr->expected.n ? &tr->expected.r[result] : NULL);
+			step = judge_part(f, i, k, result < expected->n ? &expected->r[result] : NULL);
 		if (!is_intermediate && f->v->full_size_elements > compared)
 			*left &= ~(1u << result);
 	}
@@ -343,9 +343,9 @@ static unsigned all_results(const struct task *t)
 {
 	unsigned all = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		for (int k = 0; k < t->trial[i].expected.n; k++)
-			if (t->trial[i].expected.r[k].n && !t->trial[i].expected.r[k].state)
+	for (int i = 0; i < t->image.n_trials; i++)
+		for (int k = 0; k < t->expect[i].expected.n; k++)
+			if (t->expect[i].expected.r[k].n && !t->expect[i].expected.r[k].state)
 				all |= 1u << k;
 	return all;
 }
@@ -353,7 +353,7 @@ static unsigned all_results(const struct task *t)
 /* The samples, then the constant-tensor test for results that no sample compared. */
 static enum step judge_samples(struct funnel *f, const struct task *reduced)
 {
-	int late, trials = reduced ? MIN(reduced->n_trials, 2) : 1;
+	int late, trials = reduced ? MIN(reduced->image.n_trials, 2) : 1;
 	unsigned left = all_results(f->judged);
 	enum step step;
 

@@ -9,9 +9,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "verify/funnel/full_size.h"
+#include "verify/funnel/judgement.h"
 #include "verify/funnel/retry.h"
 #include "verify/funnel/size_branch.h"
 #include "verify/funnel/test_sizes.h"
+#include "verify/verdict/reward.h"
 
 /* Should the candidate be judged again after a lost runner? A candidate that crashes its runner does so
  * again; the machine at fault mostly does not. A killed runner says least about the candidate, for the
@@ -29,7 +31,7 @@ static void begin_verdict(struct funnel *f)
 
 	*f->v = (struct verdict){ .track = f->o->track, .contract = f->o->contract,
 				  .precision = f->o->precision, .size = task_size(t), .kernelbench = -1,
-				  .kernel_share = -1.0, .eval_mode = t->reference.eval_mode, .task = t->check };
+				  .kernel_share = -1.0, .eval_mode = t->image.reference.eval_mode, .task = t->check };
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->full_size_seconds = 0.0;

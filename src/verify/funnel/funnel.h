@@ -10,7 +10,9 @@
 #define VERIFY_FUNNEL_FUNNEL_H
 
 #include "verify/candidate/runner_link.h"
+#include "verify/funnel/reports.h"
 #include "verify/task/task.h"
+#include "verify/verdict/verdict.h"
 
 /* The answer of every funnel function that can fail.
  *
@@ -97,9 +99,9 @@ enum step trial_result_fail(struct trial_result *r, const struct funnel *f, enum
 enum step trial_result_failf(struct trial_result *r, const struct funnel *f, enum judge_stage s, enum reason why,
 			     const char *fmt, ...) PRINTF_LIKE(5, 6);
 /* Adds the row of an input set; c->reason says whether it passed. */
-void trial_result_input(struct trial_result *r, const struct trial *tr, const struct comparison *c);
+void trial_result_input(struct trial_result *r, const struct funnel *f, const struct trial *tr, const struct comparison *c);
 /* Adds the row of an input set that is not held against the candidate, and why. */
-void trial_result_skip(struct trial_result *r, const struct trial *tr, const char *why);
+void trial_result_skip(struct trial_result *r, const struct funnel *f, const struct trial *tr, const char *why);
 /* Writes the result into the verdict. Returns r->step. */
 enum step funnel_commit(struct funnel *f, const struct trial_result *r);
 /* Writes only the row of the input set, for a trial that does not decide. */

@@ -39,7 +39,7 @@ static enum step ask_general(struct funnel *f, int undefined, int *next, struct 
 	f->orders.n = 0;
 	run.zero_off = 0;
 	if (undefined)
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = run });
+		attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = run });
 	*next = order_full(f, CONTRACT_GENERAL, *next, 0);
 	return f->orders.n ? attempt_ask(f, r) : STEP_PASSED;
 }
@@ -65,7 +65,7 @@ static enum step judge_one(struct funnel *f, int i, int undefined, struct trial_
 	if (f->v->general.correct)
 		*first = r;
 	funnel_commit_input(f, &r);
-	note_failed(f->v, undefined ? TRIAL_undefined : f->t->trial[f->orders.v[i].trial].kind);
+	note_failed(f->v, undefined ? TRIAL_undefined : f->t->image.trial[f->orders.v[i].trial].kind);
 	return STEP_PASSED;
 }
 
@@ -91,7 +91,7 @@ static enum step run_general(struct funnel *f, int undefined, struct trial_resul
 	do {
 		step = run_batch(f, undefined, &next, first);
 		undefined = 0;
-	} while (step == STEP_PASSED && next < f->t->n_trials);
+	} while (step == STEP_PASSED && next < f->t->image.n_trials);
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 

@@ -115,7 +115,7 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 /* How often a change is tried: those that hold one size fixed have a try for each size. */
 static size_t tries_of(const struct funnel *f, enum retry_sizes_change change)
 {
-	return change == RETRY_FULL_SIZE ? f->base->n_all : change == RETRY_NAMED ? f->base->n_all + 1 : 1;
+	return change == RETRY_FULL_SIZE ? f->base->image.n_all : change == RETRY_NAMED ? f->base->image.n_all + 1 : 1;
 }
 
 enum step funnel_retry(struct funnel *f)

@@ -21,7 +21,7 @@ static enum step settle_found(struct funnel *f, enum step search, const int64_t 
 /* Are there other sizes at all? */
 static int may_change(const struct funnel *f, const struct test_sizes *c)
 {
-	return f->t->sized_tasks->facts.known > 0 && c->kind != SIZE_FULL;
+	return f->t->sized_tasks->k.known > 0 && c->kind != SIZE_FULL;
 }
 
 /* The same for a search that needs the path of the candidate at full size. */
@@ -35,10 +35,10 @@ static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t 
 	int64_t size[TASK_SIZES];
 	enum step step = STEP_PASSED;
 
-	if (!may_change(f, c) || c->size[i] == f->t->size[i].own)
+	if (!may_change(f, c) || c->size[i] == f->t->image.size[i].full)
 		return STEP_FAILED;
 	memcpy(size, c->size, sizeof size);
-	size[i] = f->t->size[i].own;
+	size[i] = f->t->image.size[i].full;
 	/* Too much work with the other sizes as they are: they are looked for again, from full size on. */
 	if (size_model_work(f->t, size) > WORK_MOST && c->full_size_path.n)
 		step = test_sizes_descend(f, &c->full_size_path, 1u << i, WORK_MOST / 8, MODULUS_MODEL, size);
@@ -99,8 +99,8 @@ static unsigned named_sizes(const struct funnel *f)
 {
 	unsigned set = 0;
 
-	for (size_t i = 0; i < f->t->n_all; i++) {
-		int64_t full = f->t->size[i].own;
+	for (size_t i = 0; i < f->t->image.n_all; i++) {
+		int64_t full = f->t->image.size[i].full;
 
 		if (full >= NAMED_LEAST && size_facts_named(f->source, full))
 			set |= 1u << i;
@@ -128,8 +128,8 @@ static enum step larger(struct funnel *f, const struct test_sizes *c, struct tes
 
 	if (!may_change(f, c))
 		return STEP_FAILED;
-	for (size_t i = 0; i < f->t->n_all; i++) {
-		size[i] = MAX(f->t->sized_tasks->facts.larger[i], c->size[i]);
+	for (size_t i = 0; i < f->t->image.n_all; i++) {
+		size[i] = MAX(f->t->sized_tasks->k.larger[i], c->size[i]);
 		same &= size[i] == c->size[i];
 	}
 	if (same || size_model_work(f->t, size) > WORK_MOST)

@@ -81,8 +81,8 @@ static void order(struct funnel *f, const int64_t *size)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = f->o->seed | 1 };
 
-	memcpy(o.size, size, f->t->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 /* Orders dry runs at full size, then with one size larger at a time, by growing factors. */
@@ -91,12 +91,12 @@ static void order_beyond(struct funnel *f, struct beyond *b)
 	const struct task *t = f->base;
 	int64_t size[TASK_SIZES] = { 0 };
 
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		size[i] = t->image.size[i].full;
 	f->orders.n = 0;
 	order(f, size);
 	for (size_t k = 0; k < COUNT_OF(factors); k++)
-		for (size_t i = 0; i < t->n_all && b->n < BEYOND_MOST; i++) {
+		for (size_t i = 0; i < t->image.n_all && b->n < BEYOND_MOST; i++) {
 			int64_t was = size[i];
 
 			if (!ck_mul64(was, factors[k], &size[i]) && sized_cache_is_affordable(f, size)) {
@@ -151,10 +151,10 @@ static enum step fail_behind(struct funnel *f, const int64_t *size, const struct
 	char sizes[160] = "";
 	size_t at = 0;
 
-	for (size_t i = 0; i < f->base->n_all && at < sizeof sizes; i++)
-		if (size[i] != f->base->size[i].own)
+	for (size_t i = 0; i < f->base->image.n_all && at < sizeof sizes; i++)
+		if (size[i] != f->base->image.size[i].full)
 			at += (size_t)snprintf(sizes + at, sizeof sizes - at, "%s%.*s = %lld", at ? ", " : "",
-					       STR_ARG(f->base->size[i].name), (long long)size[i]);
+					       STR_ARG(f->base->image.size[i].name), (long long)size[i]);
 	snprintf(d.text, sizeof d.text, "behind a size branch (%s): %.300s", sizes, why->text);
 	snprintf(r.explain, sizeof r.explain, "%s", explain);
 	trial_result_fail(&r, f, STAGE_full, &d);

@@ -31,9 +31,9 @@ static enum step dry_run_task(struct funnel *f, const int64_t *size, struct dry_
 	const struct task *t = f->base;
 	struct host_override ov[TASK_SIZES];
 
-	for (size_t i = 0; i < t->n_all; i++)
-		ov[i] = (struct host_override){ .name = t->size[i].name, .value = size[i] };
-	return (enum step)dry_run_reference(f->j, &t->reference, ov, t->n_all, out, f->e);
+	for (size_t i = 0; i < t->image.n_all; i++)
+		ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = size[i] };
+	return (enum step)dry_run_reference(f->j, &t->image.reference, ov, t->image.n_all, out, f->e);
 }
 
 enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
@@ -50,8 +50,8 @@ enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 static enum step learn_degree(struct funnel *f, size_t i)
 {
 	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->facts;
-	int64_t size[TASK_SIZES], full = t->size[i].own, small = size_model_shrink(full, MAX(full / 4, 1));
+	struct size_facts *k = &t->sized_tasks->k;
+	int64_t size[TASK_SIZES], full = t->image.size[i].full, small = size_model_shrink(full, MAX(full / 4, 1));
 	struct dry_run_cost cost;
 	enum step step;
 
@@ -69,7 +69,7 @@ static enum step learn_degree(struct funnel *f, size_t i)
 static enum step learn_degrees(struct funnel *f)
 {
 	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->facts;
+	struct size_facts *k = &t->sized_tasks->k;
 	struct dry_run_cost cost;
 	int64_t size[TASK_SIZES];
 	enum step step;
@@ -79,7 +79,7 @@ static enum step learn_degrees(struct funnel *f)
 	k->full_size_work = (double)MAX(cost.work, 1);
 	k->full_size_seconds = cost.seconds;
 	k->least_read = step == STEP_PASSED ? cost.least_read : 0.0;
-	for (size_t i = 0; i < t->n_all && step == STEP_PASSED; i++)
+	for (size_t i = 0; i < t->image.n_all && step == STEP_PASSED; i++)
 		step = learn_degree(f, i);
 	return step;
 }
@@ -95,15 +95,15 @@ static enum step legal_fit(struct funnel *f, int64_t modulus, double limit, int6
 	step = size_learn_runs_at(f, size);
 	if (step != STEP_FAILED)
 		return step;
-	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model)
-			size[i] = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (t->image.size[i].of_model)
+			size[i] = t->image.size[i].full;
 	return size_learn_runs_at(f, size);
 }
 
 static enum step learn_sizes(struct funnel *f)
 {
-	struct size_facts *k = &f->base->sized_tasks->facts;
+	struct size_facts *k = &f->base->sized_tasks->k;
 	enum step step = learn_degrees(f);
 
 	if (step == STEP_PASSED)
@@ -118,11 +118,11 @@ static enum step learn_sizes(struct funnel *f)
 enum step size_learn(struct funnel *f)
 {
 	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->facts;
+	struct size_facts *k = &t->sized_tasks->k;
 	int64_t start = clock_ns();
 	enum step step;
 
-	if (k->known || !t->n_all || !ext_on(f->o, EXT_full_size) || !size_facts_get(t, k))
+	if (k->known || !t->image.n_all || !ext_on(f->o, EXT_full_size) || !size_facts_get(t, k))
 		return STEP_PASSED;
 	step = learn_sizes(f);
 	if (step == STEP_PASSED)
@@ -136,7 +136,7 @@ enum step size_learn(struct funnel *f)
 static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
 {
 	size_model_full(t, size);
-	for (size_t i = 0; i < t->n_all; i++)
+	for (size_t i = 0; i < t->image.n_all; i++)
 		size[i] = axes >> i & 1 ? MIN(reduced, size[i]) : size[i];
 }
 
@@ -159,8 +159,8 @@ static unsigned sizes_to_probe(const struct task *t, int of_model)
 {
 	unsigned set = 0;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model == of_model && t->size[i].own > TASK_REDUCED_LEAST &&
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (t->image.size[i].of_model == of_model && t->image.size[i].full > TASK_REDUCED_LEAST &&
 		    (!of_model || !size_model_is_workless(t, i)))
 			set |= 1u << i;
 	return set;
@@ -196,16 +196,16 @@ static enum step reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, 
 		return step;
 	/* Buffers that forward changes cannot be made of a part. */
 	return cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN && cost.kept <= REDUCED_KEPT &&
-		!(*part && f->base->keeps_state) ? STEP_PASSED : STEP_FAILED;
+		!(*part && f->base->image.keeps_state) ? STEP_PASSED : STEP_FAILED;
 }
 
 /* The largest size that can still be halved and is not `done`; n_all: none. */
 static size_t size_to_halve(const struct task *t, const int64_t *size, unsigned done)
 {
-	size_t next = t->n_all;
+	size_t next = t->image.n_all;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST && (next == t->n_all || size[i] > size[next]))
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST && (next == t->image.n_all || size[i] > size[next]))
 			next = i;
 	return next;
 }
@@ -221,7 +221,7 @@ static enum step halve_sizes(struct funnel *f, int64_t *size)
 		int64_t was;
 		enum step step;
 
-		if (next == t->n_all)
+		if (next == t->image.n_all)
 			break;
 		was = size[next];
 		size[next] = was / 2;
@@ -253,7 +253,7 @@ static enum step probe_axes(struct funnel *f, unsigned *axes)
 enum step size_learn_reduced(struct funnel *f)
 {
 	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->facts;
+	struct size_facts *k = &t->sized_tasks->k;
 	enum step step;
 	unsigned axes;
 
@@ -262,8 +262,8 @@ enum step size_learn_reduced(struct funnel *f)
 	if (probe_axes(f, &axes) == STEP_BROKE)
 		return STEP_BROKE;
 	k->reduced = axes ? reduced_value(t, axes) : 0;
-	for (size_t i = 0; i < t->n_all; i++)
-		axes &= t->size[i].own <= k->reduced ? ~(1u << i) : ~0u;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		axes &= t->image.size[i].full <= k->reduced ? ~(1u << i) : ~0u;
 	k->axes = axes;
 	step = k->reduced ? reduced_fits(f, axes, k->reduced, &k->part) : STEP_FAILED;
 	if (step == STEP_BROKE)

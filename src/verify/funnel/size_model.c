@@ -17,35 +17,35 @@ int64_t size_model_shrink(int64_t full, int64_t modulus)
 /* The first size of the inputs is the batch, as a rule. */
 int64_t size_model_floor(const struct task *t, size_t i)
 {
-	return t->size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
+	return t->image.size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
 }
 
 /* Example: a matrix product has degree 1 in M, N and K. Halving all three gives an eighth of the work. */
 double size_model_work(const struct task *t, const int64_t *size)
 {
-	const struct size_facts *k = &t->sized_tasks->facts;
+	const struct size_facts *k = &t->sized_tasks->k;
 	double work = k->full_size_work;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		work *= pow((double)size[i] / (double)t->size[i].own, k->degree[i]);
+	for (size_t i = 0; i < t->image.n_all; i++)
+		work *= pow((double)size[i] / (double)t->image.size[i].full, k->degree[i]);
 	return work;
 }
 
 int size_model_is_workless(const struct task *t, size_t i)
 {
-	return t->sized_tasks->facts.degree[i] <= workless;
+	return t->sized_tasks->k.degree[i] <= workless;
 }
 
 void size_model_full(const struct task *t, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		size[i] = t->image.size[i].full;
 }
 
 int size_model_is_full(const struct task *t, const int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		if (size[i] != t->size[i].own)
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (size[i] != t->image.size[i].full)
 			return 0;
 	return 1;
 }
@@ -56,8 +56,8 @@ unsigned size_model_equals(const struct task *t, const int64_t *size, size_t i)
 {
 	unsigned set = 1u << i;
 
-	for (size_t k = 0; k < t->n_all; k++)
-		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own &&
+	for (size_t k = 0; k < t->image.n_all; k++)
+		if (t->image.size[i].of_model && t->image.size[k].of_model && t->image.size[k].full == t->image.size[i].full &&
 		    size[k] == size[i])
 			set |= 1u << k;
 	return set;
@@ -65,14 +65,14 @@ unsigned size_model_equals(const struct task *t, const int64_t *size, size_t i)
 
 void size_model_put(const struct task *t, unsigned set, int64_t value, int64_t *size)
 {
-	for (size_t k = 0; k < t->n_all; k++)
+	for (size_t k = 0; k < t->image.n_all; k++)
 		size[k] = set >> k & 1 ? value : size[k];
 }
 
 int size_model_has_twin(const struct task *t, const int64_t *size, size_t i)
 {
-	for (size_t k = 0; k < t->n_all; k++)
-		if (size[k] == size[i] && t->size[k].own != t->size[i].own)
+	for (size_t k = 0; k < t->image.n_all; k++)
+		if (size[k] == size[i] && t->image.size[k].full != t->image.size[i].full)
 			return 1;
 	return 0;
 }
@@ -81,7 +81,7 @@ int size_model_has_twin(const struct task *t, const int64_t *size, size_t i)
  * Returns 0 and leaves the sizes as they were if the work would be more than `most`. */
 static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
 {
-	int64_t was = size[i], full = t->size[i].own;
+	int64_t was = size[i], full = t->image.size[i].full;
 	unsigned equals = size_model_equals(t, size, i);
 
 	for (int64_t m = MODULUS_BATCH;
@@ -97,11 +97,11 @@ static int raise_size(const struct task *t, size_t i, int alone, double most, in
  * better than raising it past this pair only. */
 void size_model_keep_apart(const struct task *t, double limit, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
 			double most = fmax(4.0 * limit, 2.0 * size_model_work(t, size));
 
-			if (size[i] == size[k] && t->size[i].own > t->size[k].own && !raise_size(t, i, 1, most, size))
+			if (size[i] == size[k] && t->image.size[i].full > t->image.size[k].full && !raise_size(t, i, 1, most, size))
 				raise_size(t, i, 0, most, size);
 		}
 }
@@ -110,11 +110,11 @@ void size_model_keep_apart(const struct task *t, double limit, int64_t *size)
  * stays moderate. Where as many channels come in as go out, a candidate may use either for both. */
 static void keep_equal(const struct task *t, double limit, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
 			int64_t was = size[k];
 
-			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own ||
+			if (!t->image.size[i].of_model || !t->image.size[k].of_model || t->image.size[i].full != t->image.size[k].full ||
 			    size[k] >= size[i])
 				continue;
 			size[k] = size[i];
@@ -127,12 +127,12 @@ static void keep_equal(const struct task *t, double limit, int64_t *size)
  * channels. They get 16 groups of 4, for a norm over groups of one channel would test nothing. */
 static void keep_quotients(const struct task *t, int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
-			int64_t full = MAX(t->size[k].own, 1), quotient = t->size[i].own / full;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < t->image.n_all; k++) {
+			int64_t full = MAX(t->image.size[k].full, 1), quotient = t->image.size[i].full / full;
 
-			if (!t->size[i].of_model || !t->size[k].of_model || !size_model_is_workless(t, k) ||
-			    quotient < 2 || t->size[i].own % full)
+			if (!t->image.size[i].of_model || !t->image.size[k].of_model || !size_model_is_workless(t, k) ||
+			    quotient < 2 || t->image.size[i].full % full)
 				continue;
 			for (int64_t m = size[k]; m >= size_model_floor(t, k) &&
 			     size[i] < size[k] * MIN(quotient, QUOTIENT); m /= 2)
@@ -145,14 +145,14 @@ static void keep_quotients(const struct task *t, int64_t *size)
 /* The size to lower next: the batch if it may come first, then the largest one; n_all if none can be lowered. */
 static size_t next_size(const struct task *t, const int64_t *size, int batch_first)
 {
-	size_t best = t->n_all;
+	size_t best = t->image.n_all;
 
-	for (size_t i = 0; i < t->n_all; i++) {
-		if (size_model_shrink(t->size[i].own, size_model_floor(t, i)) >= size[i])
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		if (size_model_shrink(t->image.size[i].full, size_model_floor(t, i)) >= size[i])
 			continue;
-		if (batch_first && !i && !t->size[i].of_model)
+		if (batch_first && !i && !t->image.size[i].of_model)
 			return 0;
-		if (best == t->n_all || size[i] > size[best])
+		if (best == t->image.n_all || size[i] > size[best])
 			best = i;
 	}
 	return best;
@@ -165,16 +165,16 @@ static void fit_once(const struct task *t, int64_t modulus, double limit, int64_
 	int64_t m[TASK_SIZES];
 	size_t i;
 
-	for (i = 0; i < t->n_all; i++) {
+	for (i = 0; i < t->image.n_all; i++) {
 		m[i] = modulus;
-		size[i] = size_model_shrink(t->size[i].own, modulus);
+		size[i] = size_model_shrink(t->image.size[i].full, modulus);
 	}
-	while (size_model_work(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->n_all) {
+	while (size_model_work(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->image.n_all) {
 		int64_t was = size[i];
 
 		while (size[i] >= was && m[i] > size_model_floor(t, i)) {
 			m[i] /= 2;
-			size[i] = size_model_shrink(t->size[i].own, m[i]);
+			size[i] = size_model_shrink(t->image.size[i].full, m[i]);
 		}
 	}
 	keep_equal(t, limit, size);

@@ -1,7 +1,7 @@
 /* How sizes of a task shrink, and how much work the reference has at given sizes.
  *
  * Pure arithmetic on the facts about a task (size_facts.h): nothing is run here. Arrays of sizes have one
- * value for each of the task's t->n_all sizes.
+ * value for each of the task's t->image.n_all sizes.
  *
  * Invariant: a size shrinks to a value with the same remainder by a power of two, the modulus. So masks
  * and block boundaries behave as at full size: with modulus 256, 4096 becomes 256 and 4100 becomes 260. */

@@ -14,19 +14,19 @@ static void add_prepare_ms(struct funnel *f, int64_t start)
 static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
 {
 	for (size_t k = 0; k < tr->n_ov; k++)
-		if (str_eq(tr->ov[k].name, t->size[i].name))
+		if (str_eq(tr->ov[k].name, t->image.size[i].name))
 			return tr->ov[k].value;
-	return t->size[i].own;
+	return t->image.size[i].full;
 }
 
 /* Is the base task itself prepared at these sizes? That is asked of large tasks only: preparing one a
  * second time would be expensive. */
 static int is_prepared_at(const struct task *t, const int64_t *size)
 {
-	for (size_t i = 0; i < t->n_all && t->large; i++)
-		if (size_in(t, &t->trial[0], i) != size[i] || size_in(t, &t->trial[1], i) != size[i])
+	for (size_t i = 0; i < t->image.n_all && t->large; i++)
+		if (size_in(t, &t->image.trial[0], i) != size[i] || size_in(t, &t->image.trial[1], i) != size[i])
 			return 0;
-	return t->large && t->n_trials > 1;
+	return t->large && t->image.n_trials > 1;
 }
 
 /* Adds a copy to the cache. A full cache gives up its oldest copy. Returns its index, or -1 (*f->e). */
@@ -44,7 +44,7 @@ static int add_copy(struct funnel *f, const int64_t *size)
 		task_free(c->at[0].t);
 		memmove(&c->at[0], &c->at[1], (size_t)--c->n * sizeof c->at[0]);
 	}
-	memcpy(c->at[c->n].size, size, t->n_all * sizeof *size);
+	memcpy(c->at[c->n].size, size, t->image.n_all * sizeof *size);
 	c->at[c->n].t = copy;
 	return c->n++;
 }
@@ -58,7 +58,7 @@ enum step sized_cache_at(struct funnel *f, const int64_t *size, const struct tas
 	*out = t;
 	if (is_prepared_at(t, size))
 		return STEP_PASSED;
-	while (i < c->n && memcmp(c->at[i].size, size, t->n_all * sizeof *size))
+	while (i < c->n && memcmp(c->at[i].size, size, t->image.n_all * sizeof *size))
 		i++;
 	if (i == c->n)
 		i = add_copy(f, size);
@@ -72,11 +72,11 @@ enum step sized_cache_at(struct funnel *f, const int64_t *size, const struct tas
 static enum step find_reduced(struct funnel *f)
 {
 	struct sized_tasks *c = f->base->sized_tasks;
-	const struct size_facts *k = &c->facts;
+	const struct size_facts *k = &c->k;
 
 	if (size_learn_reduced(f) == STEP_BROKE)
 		return STEP_BROKE;
-	c->reduced_known = 1;
+	c->reduced_task = 1;
 	if (!k->reduced)
 		return STEP_PASSED;
 	c->reduced = task_open_reduced(f->base, (unsigned)k->axes, k->reduced, k->part, f->e);
@@ -96,9 +96,9 @@ enum step sized_cache_reduced(struct funnel *f, const struct task **out)
 	enum step step = STEP_PASSED;
 
 	*out = NULL;
-	if (c->facts.known <= 0)
+	if (c->k.known <= 0)
 		return STEP_PASSED;
-	if (!c->reduced_known) {
+	if (!c->reduced_task) {
 		step = find_reduced(f);
 		add_prepare_ms(f, start);
 	}
@@ -108,7 +108,7 @@ enum step sized_cache_reduced(struct funnel *f, const struct task **out)
 
 int sized_cache_is_affordable(const struct funnel *f, const int64_t *size)
 {
-	return f->base->sized_tasks->facts.known > 0 && size_model_work(f->base, size) <= WORK_MOST / 8;
+	return f->base->sized_tasks->k.known > 0 && size_model_work(f->base, size) <= WORK_MOST / 8;
 }
 
 /* --- settling -------------------------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ enum step sized_cache_settle(struct funnel *f, enum size_kind kind, const int64_
 {
 	enum step step;
 
-	memcpy(out->size, size, f->base->n_all * sizeof *size);
+	memcpy(out->size, size, f->base->image.n_all * sizeof *size);
 	out->kind = size_model_is_full(f->base, size) ? SIZE_FULL : kind;
 	step = sized_cache_at(f, size, &out->t);
 	if (step == STEP_BROKE)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "verify/funnel/work_share.h"
+#include "verify/task/dump.h"
 
 int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c)
 {
@@ -23,8 +24,8 @@ static int count_wanted(const struct funnel *f, enum contract c)
 {
 	int n = 0;
 
-	for (int i = 1; i < f->t->n_trials; i++)
-		n += trial_wanted(f, &f->t->trial[i], c);
+	for (int i = 1; i < f->t->image.n_trials; i++)
+		n += trial_wanted(f, &f->t->image.trial[i], c);
 	return n;
 }
 
@@ -49,17 +50,17 @@ int order_full(struct funnel *f, enum contract c, int number, int round)
 {
 	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !count_wanted(f, CONTRACT_TASK));
 
-	for (; number < f->t->n_trials; number++) {
-		struct run_order how = full_order(f, &f->t->trial[number], number, round);
+	for (; number < f->t->image.n_trials; number++) {
+		struct run_order how = full_order(f, &f->t->image.trial[number], number, round);
 
-		if (!trial_wanted(f, &f->t->trial[number], c))
+		if (!trial_wanted(f, &f->t->image.trial[number], c))
 			continue;
 		if (f->orders.n && !shmem_has_room(&f->orders, f->t, number))
 			break;
 		/* The very first run gets a model that no earlier stage has called. All others go on
 		 * with that model. */
 		how.fresh = fresh && !f->orders.n;
-		attempt_order(f, &f->t->trial[number], &how);
+		attempt_order(f, &f->t->image.trial[number], &how);
 	}
 	return number;
 }
@@ -88,14 +89,14 @@ static int refuses_dtype(const struct funnel *f, const struct trial_result *r)
 
 enum step judge_full(struct funnel *f, int i, struct trial_result *r)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
 	struct attempt a;
 	enum step step = attempt_take(f, i, &a, r);
 
 	if (step == STEP_FAILED && tr->dt != DT_F32 && refuses_dtype(f, r)) {
 		r->step = STEP_PASSED;
 		r->compiled = 1;
-		trial_result_skip(r, tr, "the candidate takes fp32 only");
+		trial_result_skip(r, f, tr, "the candidate takes fp32 only");
 		return STEP_PASSED;
 	}
 	if (step == STEP_FAILED && judge_seen(f->j, f->t, tr, NULL, f->e))
@@ -108,7 +109,7 @@ enum step judge_full(struct funnel *f, int i, struct trial_result *r)
 	if (step == STEP_PASSED)
 		step = attempt_judge(f, tr, &a.got, r);
 	if (step == STEP_PASSED && tr->is_original)
-		step = work_share_judge(f, &a.cost, &tr->expected, &a.got, r);
+		step = work_share_judge(f, &a.cost, &task_expectation(f->t, tr)->expected, &a.got, r);
 	results_release(&a.got);
 	return step;
 }
@@ -121,7 +122,7 @@ static enum step judge_original(struct funnel *f)
 	if (!f->original.got.n)
 		return STEP_PASSED;
 	note_cost(f, &f->original.cost);
-	work_share_judge(f, &f->original.cost, &f->t->trial[0].expected, &f->original.got, &r);
+	work_share_judge(f, &f->original.cost, &f->t->expect[0].expected, &f->original.got, &r);
 	results_release(&f->original.got);
 	return funnel_commit(f, &r);
 }
@@ -132,7 +133,7 @@ static enum step full_round(struct funnel *f, int round, int *passed)
 	enum step step = STEP_PASSED;
 	int next = 1;
 
-	while (step == STEP_PASSED && next < f->t->n_trials) {
+	while (step == STEP_PASSED && next < f->t->image.n_trials) {
 		f->orders.n = 0;
 		next = order_full(f, CONTRACT_TASK, next, round);
 		step = funnel_ask(f);

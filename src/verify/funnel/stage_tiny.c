@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "verify/funnel/size_branch.h"
+#include "verify/task/dump.h"
 
 /* An autotuned kernel may have this many configurations: triton.Autotuner accepts no more (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
@@ -29,14 +30,14 @@ struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass whic
 
 int trial_poison(const struct funnel *f, int number)
 {
-	return number % 2 == f->t->trial[0].is_original ? POISON_FAST : POISON_CHECKED;
+	return number % 2 == f->t->image.trial[0].is_original ? POISON_FAST : POISON_CHECKED;
 }
 
 /* Judges the i-th run of the batch, a run on the smallest input set. Keeps its results in f->original if
  * they also answer for the original input set in stage full. */
 static enum step judge_tiny(struct funnel *f, int i, struct trial_result *r)
 {
-	const struct trial *tr = &f->t->trial[0];
+	const struct trial *tr = &f->t->image.trial[0];
 	struct attempt a;
 	enum step step = attempt_take(f, i, &a, r);
 
@@ -65,7 +66,7 @@ static enum step judge_ablation(struct funnel *f, int i)
 
 	if (step != STEP_PASSED)
 		return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
-	same = results_match(&f->t->trial[0].expected, &a.got);
+	same = results_match(&f->t->expect[0].expected, &a.got);
 	results_release(&a.got);
 	return !same ? STEP_PASSED : funnel_failf(f, STAGE_tiny, REASON_decoy_kernel,
 						  "the result is the same when the kernels do nothing");
@@ -78,7 +79,7 @@ static void order_configs(struct funnel *f, const struct tile_run_options *run)
 {
 	f->orders.n = 0;
 	while (f->v->configs_run < f->v->configs && (!f->orders.n || shmem_has_room(&f->orders, f->t, 0))) {
-		attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = *run, .tune = 1,
+		attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = *run, .tune = 1,
 				.config = f->v->configs_run, .after = f->orders.n > 0 });
 		f->v->configs_run++;
 	}
@@ -131,11 +132,11 @@ static int same_sizes(const struct trial *a, const struct trial *b)
  * pass? Then the second pass would find nothing that this input set does not find. */
 static int second_is_covered(const struct funnel *f)
 {
-	for (int i = 1; i < f->t->n_trials && f->o->last > STAGE_tiny; i++) {
-		const struct trial *tr = &f->t->trial[i];
+	for (int i = 1; i < f->t->image.n_trials && f->o->last > STAGE_tiny; i++) {
+		const struct trial *tr = &f->t->image.trial[i];
 
 		if (trial_poison(f, i) == POISON_FAST && trial_wanted(f, tr, CONTRACT_TASK) &&
-		    same_sizes(tr, &f->t->trial[0]) && (tr->set == WEIGHTS_BUILT || !tr->weights->n))
+		    same_sizes(tr, &f->t->image.trial[0]) && (tr->set == WEIGHTS_BUILT || !tr->weights->n))
 			return 1;
 	}
 	return 0;
@@ -145,7 +146,7 @@ static int second_is_covered(const struct funnel *f)
  * that run, or -1. */
 static enum step ask_passes(struct funnel *f, enum tiny_pass first, int passes, int *ablation)
 {
-	const struct trial *tr = &f->t->trial[0];
+	const struct trial *tr = &f->t->image.trial[0];
 
 	f->orders.n = 0;
 	for (int i = 0; i < passes; i++)
@@ -179,7 +180,7 @@ static enum step fails_fast(struct funnel *f)
 	enum step step;
 
 	f->orders.n = 0;
-	attempt_order(f, &f->t->trial[0], &(struct run_order){ .run = tiny_options(f, PASS_FAST), .tune = 1 });
+	attempt_order(f, &f->t->image.trial[0], &(struct run_order){ .run = tiny_options(f, PASS_FAST), .tune = 1 });
 	step = attempt_ask(f, &r);
 	if (step == STEP_PASSED)
 		step = judge_tiny(f, 0, &r);

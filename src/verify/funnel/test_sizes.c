@@ -18,8 +18,8 @@ void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 	struct run_order o = { .dry_run = what, .tune = 1, .estimate = size_model_is_full(f->t, size),
 			       .marks = f->marks };
 
-	memcpy(o.size, size, f->t->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
 enum step test_sizes_take(struct funnel *f, int i)
@@ -96,15 +96,15 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	int n = 0;
 
 	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
-		for (size_t i = 0; i < t->n_all; i++)
-			out[n].size[i] = MAX(from[i], size_model_shrink(t->size[i].own, moduli[k]));
+		for (size_t i = 0; i < t->image.n_all; i++)
+			out[n].size[i] = MAX(from[i], size_model_shrink(t->image.size[i].full, moduli[k]));
 		size_model_keep_apart(t, WORK_MOST / 32.0, out[n].size);
 	}
-	for (size_t i = 0; i < t->n_all; i++)
-		for (int k = 0; k < 2 && from[i] < t->size[i].own; k++, n++) {
-			int64_t full = t->size[i].own;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (int k = 0; k < 2 && from[i] < t->image.size[i].full; k++, n++) {
+			int64_t full = t->image.size[i].full;
 
-			memcpy(out[n].size, from, t->n_all * sizeof *from);
+			memcpy(out[n].size, from, t->image.n_all * sizeof *from);
 			out[n].size[i] = k ? full : MAX(from[i], size_model_shrink(full, MODULUS_LARGER));
 		}
 	return n;
@@ -127,7 +127,7 @@ static enum step climb(struct funnel *f, const struct host_path *full, int lack,
 		if (r[i].left > lack || work > most || (r[i].left == lack && work >= size_model_work(t, size)))
 			continue;
 		lack = r[i].left;
-		memcpy(size, r[i].size, t->n_all * sizeof *size);
+		memcpy(size, r[i].size, t->image.n_all * sizeof *size);
 	}
 	return step != STEP_PASSED ? step : lack > 0 ? STEP_FAILED : STEP_PASSED;
 }
@@ -169,7 +169,7 @@ static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned
 static enum step lower_size(struct funnel *f, const struct descent *d, unsigned equals, size_t i, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2], from = d->from ? d->from[i] : 0;
-	int64_t full = f->t->size[i].own, m = MIN(size_model_floor(f->t, i), d->least);
+	int64_t full = f->t->image.size[i].full, m = MIN(size_model_floor(f->t, i), d->least);
 	int n = 0, any = d->least <= MODULUS_BATCH;
 	enum step step;
 
@@ -197,16 +197,16 @@ static enum step lower_size(struct funnel *f, const struct descent *d, unsigned 
  * as a number, and lowering it gains nothing. */
 static int is_window(const struct task *t, size_t i)
 {
-	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && size_model_is_workless(t, i);
+	return t->image.size[i].of_model && t->image.size[i].full < 2 * MODULUS_MODEL && size_model_is_workless(t, i);
 }
 
 /* The size to lower next: the batch first, then the largest; n_all: none is left. */
 static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned keep)
 {
-	size_t next = t->n_all;
+	size_t next = t->image.n_all;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		if (!(keep >> i & 1) && !is_window(t, i) && (next == t->n_all || (next && size[i] > size[next])))
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (!(keep >> i & 1) && !is_window(t, i) && (next == t->image.n_all || (next && size[i] > size[next])))
 			next = i;
 	return next;
 }
@@ -222,7 +222,7 @@ static enum step lower_sizes(struct funnel *f, const struct descent *d, int toge
 		unsigned equals;
 		int64_t was;
 
-		if (next == f->t->n_all)
+		if (next == f->t->image.n_all)
 			break;
 		was = size[next];
 		equals = together ? size_model_equals(f->t, size, next) & ~keep : 1u << next;
@@ -271,7 +271,7 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
 static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct descent d = { .full = full, .limit = WORK_FIRST, .least = MODULUS_MODEL,
-				   .from = f->t->sized_tasks->facts.first };
+				   .from = f->t->sized_tasks->k.first };
 	int64_t low[TASK_SIZES];
 	enum step up = climb(f, full, lack, size), down;
 
@@ -321,7 +321,7 @@ enum step test_sizes_begin(struct funnel *f, struct test_sizes *out)
 	step = size_learn(f);
 	if (step != STEP_PASSED)
 		return step;
-	k = &f->base->sized_tasks->facts;
+	k = &f->base->sized_tasks->k;
 	if (k->known <= 0)
 		return sized_cache_settle_base(f, out);
 	if (size_model_is_full(f->base, k->first))
@@ -339,7 +339,7 @@ static enum step search(struct funnel *f, struct test_sizes *out)
 	enum step step;
 	int lack;
 
-	memcpy(size, f->t->sized_tasks->facts.first, sizeof size);
+	memcpy(size, f->t->sized_tasks->k.first, sizeof size);
 	step = test_sizes_take(f, 1);
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
@@ -353,7 +353,7 @@ static enum step search(struct funnel *f, struct test_sizes *out)
 
 enum step test_sizes_find(struct funnel *f, struct test_sizes *out)
 {
-	const int64_t *first = f->t->sized_tasks->facts.first;
+	const int64_t *first = f->t->sized_tasks->k.first;
 	struct trial_result lost = TRIAL_RESULT_INIT;
 	int64_t size[TASK_SIZES];
 	enum step step;

@@ -46,8 +46,10 @@ enum step trial_result_failf(struct trial_result *r, const struct funnel *f, enu
 	return trial_result_fail(r, f, s, &d);
 }
 
-void trial_result_input(struct trial_result *r, const struct trial *tr, const struct comparison *c)
+void trial_result_input(struct trial_result *r, const struct funnel *f, const struct trial *tr,
+			const struct comparison *c)
 {
+	double rel = task_expectation(f->t, tr)->expected.r[0].rel;
 	struct verdict_input *in = &r->input;
 
 	r->has_input = 1;
@@ -55,14 +57,14 @@ void trial_result_input(struct trial_result *r, const struct trial *tr, const st
 	snprintf(in->kind, sizeof in->kind, "%s", trial_name(tr->kind));
 	trial_shape_text(tr, in->shape, sizeof in->shape);
 	/* Equal results have no worst element: the tolerance of the first result stands for it. */
-	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? tr->expected.r[0].rel : c->allowed;
+	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? rel : c->allowed;
 }
 
-void trial_result_skip(struct trial_result *r, const struct trial *tr, const char *why)
+void trial_result_skip(struct trial_result *r, const struct funnel *f, const struct trial *tr, const char *why)
 {
 	struct comparison c = { .reason = REASON_ok };
 
-	trial_result_input(r, tr, &c);
+	trial_result_input(r, f, tr, &c);
 	snprintf(r->input.skipped, sizeof r->input.skipped, "%s", why);
 }
 

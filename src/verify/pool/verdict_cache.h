@@ -6,12 +6,8 @@
 #define VERIFY_POOL_VERDICT_CACHE_H
 
 #include "store/store.h"
-#include "verify/candidate/judge.h"
-
-/* sha256 of candidate, task, the program's build and every option that a verdict depends on. */
-void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65]);
-/* The part of it that is the same for all candidates: build and options. */
-void verdict_fingerprint(const struct judge_options *o, char out[17]);
+#include "verify/config/key.h"
+#include "verify/verdict/verdict.h"
 
 /* 1 and *v, 0: absent, -1. */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e);

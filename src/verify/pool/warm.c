@@ -2,6 +2,8 @@
  * forms of kernels and host code that candidates use most. */
 #include "verify/pool/warm.h"
 
+#include "verify/funnel/judgement.h"
+
 static const char warm_task[] =
 	"import math\n"
 	"import torch\n"

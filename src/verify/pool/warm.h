@@ -4,6 +4,7 @@
 #define VERIFY_POOL_WARM_H
 
 #include "verify/candidate/judge.h"
+#include "verify/verdict/verdict.h"
 
 /* 0 and the verdict, or -1. */
 int judge_warm_up(struct judge *j, struct verdict *v, struct err *e);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/num.h"
+#include "verify/funnel/judgement.h"
 #include "verify/task/dump.h"
 #include "verify/pool/pages.h"
 #include "verify/pool/sandbox.h"
@@ -41,6 +42,7 @@ struct worker {
 	uint64_t jobs;
 	struct zygote zygote;
 	struct task_cache task_cache;
+	struct judge_watcher watcher;     /* sends dumps, where these are asked for */
 	int fd;
 	uint64_t job;             /* id of the one being judged */
 };
@@ -187,11 +189,12 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 
 	pages_keep();
 	w.fd = fd;
+	w.watcher = (struct judge_watcher){ .seen = send_dump, .ctx = &w };
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
 	/* Not before: what the warm-up ran on is nobody's candidate, and the pool waits for `ready`. */
 	if (!ready.rc && p->dump)
-		judge_watch(w.judge, send_dump, &w);
+		judge_set_watcher(w.judge, &w.watcher);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);
 	while (!serve(&w))

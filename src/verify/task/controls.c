@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
 /* A result of the same form with other values. */
 static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r,
@@ -72,22 +72,23 @@ static int total(const struct results *r)
 }
 
 /* 1: some control passed on every trial, so nothing tells it from the reference. */
-static int control_passes(struct task *t, size_t which, int *passes, struct err *e)
+static int control_passes(struct task_build *b, size_t which, int *passes, struct err *e)
 {
+	struct task *t = b->t;
 	*passes = 1;
 	for (int i = 0; *passes; i++) {
 		struct results r;
 
-		while (i == t->n_trials && t->has_due && t->problem.reason == REASON_ok)
-			if (task_expect_next(t, e))
+		while (i == t->image.n_trials && b->has_due && t->problem.reason == REASON_ok)
+			if (task_expect_next(b, e))
 				return -1;
-		if (i == t->n_trials || t->problem.reason != REASON_ok)
+		if (i == t->image.n_trials || t->problem.reason != REASON_ok)
 			return 0;
-		if (which >= 2 && !total(&t->trial[i].expected))
+		if (which >= 2 && !total(&t->expect[i].expected))
 			continue;
-		if (fake(&r, &t->trial[i].expected, controls[which].fill, e))
+		if (fake(&r, &t->expect[i].expected, controls[which].fill, e))
 			return -1;
-		*passes = results_match(&t->trial[i].expected, &r);
+		*passes = results_match(&t->expect[i].expected, &r);
 		results_release(&r);
 	}
 	return 0;
@@ -108,12 +109,13 @@ static int is_noise(const struct task *t)
 {
 	int noise = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct trial *tr = &t->trial[i];
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct trial *tr = &t->image.trial[i];
+		const struct expectation *x = &t->expect[i];
 
-		if (tr->set != WEIGHTS_BUILT || trial_contract(tr->kind) != CONTRACT_TASK || is_zero(&tr->expected))
+		if (tr->set != WEIGHTS_BUILT || trial_contract(tr->kind) != CONTRACT_TASK || is_zero(&x->expected))
 			continue;
-		if (tr->rounding < 1.0)
+		if (x->rounding < 1.0)
 			return 0;
 		noise = 1;
 	}
@@ -122,8 +124,8 @@ static int is_noise(const struct task *t)
 
 static int any_values(const struct task *t)
 {
-	for (int i = 0; i < t->n_trials; i++)
-		if (total(&t->trial[i].expected))
+	for (int i = 0; i < t->image.n_trials; i++)
+		if (total(&t->expect[i].expected))
 			return 1;
 	return 0;
 }
@@ -139,14 +141,16 @@ static void note_unfit(struct task *t, const char *what, const char *when)
 			 "a result of %s cannot be told from the reference's%s", what, when);
 }
 
-int task_check_controls(struct task *t, struct err *e)
+int task_check_controls(struct task_build *b, struct err *e)
 {
+	struct task *t = b->t;
+
 	for (size_t i = 0; i < COUNT_OF(controls) && t->problem.reason == REASON_ok; i++) {
 		int passes;
 
 		if (i >= 2 && !any_values(t))
 			break;
-		if (control_passes(t, i, &passes, e))
+		if (control_passes(b, i, &passes, e))
 			return -1;
 		if (passes && t->problem.reason == REASON_ok)
 			note_unfit(t, controls[i].name, "");

@@ -10,6 +10,13 @@
 #include "tensor/safetensors.h"
 #include "verify/task/task.h"
 
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+{
+	const struct judge_watcher *w = judge_watcher(j);
+
+	return w ? w->seen(w->ctx, t, tr, got, e) : 0;
+}
+
 /* --- the task ------------------------------------------------------------------------------ */
 
 /* The task's own text at the trial's sizes; then what the judge did to the model and to the
@@ -19,14 +26,14 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 	int half = tr->dt != DT_F32;
 	const char *dt = dtype_info(tr->dt)->torch;
 
-	shrink_source(&t->module, tr->ov, tr->n_ov, out);
-	if (!half && !t->reference.eval_mode)
+	shrink_source(&t->image.module, tr->ov, tr->n_ov, out);
+	if (!half && !t->image.reference.eval_mode)
 		return;
 	buf_adds(out, "\n\n# As the judge ran it.\nimport torch\n\n_construct = Model.__init__\n\n\n"
 		      "def _construct_as_run(self, *args, **kwargs):\n    _construct(self, *args, **kwargs)\n");
 	if (half)
 		buf_addf(out, "    self.to(torch.%s)\n", dt);
-	if (t->reference.eval_mode)
+	if (t->image.reference.eval_mode)
 		buf_adds(out, "    self.eval()\n");
 	buf_adds(out, "\n\nModel.__init__ = _construct_as_run\n");
 	if (half)
@@ -86,7 +93,7 @@ static int add_drawn(struct entries *s, const struct task *t, const struct trial
 {
 	struct world w;
 	struct val inputs;
-	int rc = world_open(&w, t->judge, &t->reference, 0, NULL, s->e);
+	int rc = world_open(&w, t->judge, &t->image.reference, 0, NULL, s->e);
 
 	if (!rc)
 		rc = world_draw(&w, tr, tr->seed, &inputs, s->e);
@@ -100,7 +107,7 @@ static int add_drawn(struct entries *s, const struct task *t, const struct trial
 
 static int add_inputs(struct entries *s, const struct task *t, const struct trial *tr)
 {
-	return tr->inputs.kind == V_UNSET ? add_drawn(s, t, tr) : host_tensors(t->vault, tr->inputs, add_input, s);
+	return tr->inputs.kind == V_UNSET ? add_drawn(s, t, tr) : host_tensors(t->image.vault, tr->inputs, add_input, s);
 }
 
 static int add_state(struct entries *s, const struct trial *tr)
@@ -145,7 +152,7 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 	int rc;
 
 	write_task(t, tr, task_py);
-	rc = add_inputs(&s, t, tr) || add_state(&s, tr) || add_results(&s, "expected.", &tr->expected) ||
+	rc = add_inputs(&s, t, tr) || add_state(&s, tr) || add_results(&s, "expected.", &task_expectation(t, tr)->expected) ||
 	     (got && add_results(&s, "got.", got)) ? -1 : buf_check(task_py, e);
 	if (!rc) {
 		struct st_write w = { .entries = s.list.v, .n = s.list.n };

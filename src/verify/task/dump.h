@@ -4,7 +4,17 @@
 #ifndef VERIFY_TASK_DUMP_H
 #define VERIFY_TASK_DUMP_H
 
-#include "verify/candidate/trial.h"
+#include "verify/task/task.h"
+
+/* A watcher is told of each trial that a candidate was run on, with the results; `got` is NULL where
+ * the run gave none. It returns nonzero (*e) on our own failure. */
+struct judge_watcher {
+	int (*seen)(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
+	void *ctx;
+};
+
+/* Tells the watcher of the judge, if there is one (judge_set_watcher). Returns 0, or -1 (*e). */
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
 
 /* task_py: source that defines Model, get_inputs, get_init_inputs at the size, dtype and mode
  * of the trial. tensors: a safetensors file with input.N, state.NAME, expected.N, got.N. Both

@@ -51,7 +51,7 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 
 static int is_of_model(const struct axis_probe *p)
 {
-	return p->t->size[p->which].of_model;
+	return p->t->image.size[p->which].of_model;
 }
 
 /* Inputs, and then the weights where these may have the size. 0, 1: there are too many. */
@@ -301,18 +301,18 @@ static int only_counts(struct axis_probe *p)
 
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e)
 {
-	struct axis_probe p = { .t = t, .reference = t->reference, .tr = { .dt = DT_F32, .n_ov = t->n_all }, .e = e };
+	struct axis_probe p = { .t = t, .reference = t->image.reference, .tr = { .dt = DT_F32, .n_ov = t->image.n_all }, .e = e };
 	int rc;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		p.tr.ov[i] = (struct host_override){ .name = t->size[i].name, .value = small[i] };
+	for (size_t i = 0; i < t->image.n_all; i++)
+		p.tr.ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = small[i] };
 	p.reference.ov = p.tr.ov;
-	p.reference.n_ov = t->n_all;
+	p.reference.n_ov = t->image.n_all;
 	*axes = 0;
 	rc = world_open(&p.w, t->judge, &p.reference, 0, NULL, e);
 	if (!rc)
 		rc = weights_take(&p.built, p.w.h, p.w.model, e);
-	for (size_t i = 0; i < t->n_all && !rc; i++) {
+	for (size_t i = 0; i < t->image.n_all && !rc; i++) {
 		p.which = i;
 		p.reduced = small[i];
 		if (!(among >> i & 1))

@@ -4,9 +4,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "verify/pool/verdict_cache.h"
+#include "verify/config/key.h"
 #include "verify/task/sized_tasks.h"
-#include "verify/candidate/task_image.h"
 
 /* At the beginning; the rest is what is hashed. */
 struct prepared_head {
@@ -15,9 +14,11 @@ struct prepared_head {
 
 static const uint64_t magic = 0x74726c7461736b31;
 
-/* A member that is added must be written and read below, or is nothing once the task is kept. */
-_Static_assert(sizeof (struct task) == 252416, "prepared.c must know every member of a task");
-_Static_assert(sizeof (struct trial) == 9416, "and of a trial");
+/* A member that is added must be written and read, here or in task_image.c; else it is lost in the task cache. */
+_Static_assert(sizeof (struct task) == 247384, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task_image) == 18240, "and of its image");
+_Static_assert(sizeof (struct trial) == 656, "and of a trial");
+_Static_assert(sizeof (struct expectation) == 8760, "and of an expectation");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
@@ -126,7 +127,7 @@ struct rest {
 	int64_t fixed[TASK_SIZES];
 	uint64_t n_sizes;
 	unsigned products;
-	int has_choices, asks_for_places, at_full_size, large, is_fixed, is_outline;
+	int has_choices, asks_for_indices, at_full_size, large, is_fixed, is_outline;
 	int64_t reduced;
 };
 
@@ -134,36 +135,37 @@ static void put_rest(struct buf *out, const struct task *t)
 {
 	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds,
 			  .n_sizes = t->n_sizes, .products = t->products,
-			  .has_choices = t->has_choices, .asks_for_places = t->asks_for_places,
+			  .has_choices = t->has_choices, .asks_for_indices = t->asks_for_indices,
 			  .at_full_size = t->at_full_size, .large = t->large,
 			  .is_fixed = t->is_fixed, .is_outline = t->is_outline, .reduced = t->reduced };
 
 	memcpy(r.fixed, t->fixed, sizeof r.fixed);
 	bytes_put(out, r);
 	bytes_put_str(out, buf_str(&t->notes));
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct trial *tr = &t->trial[i];
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct trial *tr = &t->image.trial[i];
+		const struct expectation *x = &t->expect[i];
 		const int64_t parts[] = { tr->ext, tr->ndim, tr->is_original };
 
 		bytes_put(out, parts);
 		bytes_put(out, tr->shape);
-		bytes_put(out, tr->rounding);
-		put_results(out, &tr->expected);
-		put_results(out, &tr->torch);
+		bytes_put(out, x->rounding);
+		put_results(out, &x->expected);
+		put_results(out, &x->torch);
 	}
 }
 
-static int get_trial(struct bytes *in, struct trial *tr)
+static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 {
 	int64_t parts[3];
 
-	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &tr->rounding) ||
+	if (bytes_get(in, &parts) || bytes_get(in, &tr->shape) || bytes_get(in, &x->rounding) ||
 	    parts[1] < 0 || parts[1] > TENSOR_DIMS)
 		return -1;
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];
 	tr->is_original = (int)parts[2];
-	return get_results(in, &tr->expected) || get_results(in, &tr->torch) ? -1 : 0;
+	return get_results(in, &x->expected) || get_results(in, &x->torch) ? -1 : 0;
 }
 
 static int get_rest(struct bytes *in, struct task *t)
@@ -180,7 +182,7 @@ static int get_rest(struct bytes *in, struct task *t)
 	t->n_sizes = r.n_sizes;
 	t->products = r.products;
 	t->has_choices = r.has_choices;
-	t->asks_for_places = r.asks_for_places;
+	t->asks_for_indices = r.asks_for_indices;
 	t->at_full_size = r.at_full_size;
 	t->large = r.large;
 	t->is_fixed = r.is_fixed;
@@ -188,8 +190,8 @@ static int get_rest(struct bytes *in, struct task *t)
 	t->reduced = r.reduced;
 	memcpy(t->fixed, r.fixed, sizeof t->fixed);
 	buf_addstr(&t->notes, notes);
-	for (int i = 0; i < t->n_trials; i++)
-		if (get_trial(in, &t->trial[i]))
+	for (int i = 0; i < t->image.n_trials; i++)
+		if (get_trial(in, &t->image.trial[i], &t->expect[i]))
 			return -1;
 	return t->notes.failed ? -1 : 0;
 }
@@ -200,7 +202,7 @@ int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 {
 	struct prepared_head h = { .magic = magic };
 	struct buf image = BUF_INIT;
-	int rc = task_image_write(t, &image, e);
+	int rc = task_image_write(&t->image, &image, e);
 
 	bytes_put(out, h);
 	bytes_put_int(out, (int64_t)image.n);
@@ -216,38 +218,37 @@ int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 	return 0;
 }
 
-static struct task *read_task(struct judge *j, struct bytes *in, const char *name)
+static int read_task(struct bytes *in, struct task *t, const char *name)
 {
 	struct err ignored = ERR_INIT;
-	struct task *t;
 	int64_t n;
 	const char *image;
 
 	if (bytes_get_int(in, &n) || n < 0 || bytes_get_aligned(in, PREPARED_ALIGN) ||
 	    !(image = bytes_take(in, (size_t)n)) ||
-	    !(t = task_image_open(j, (struct str){ .p = image, .n = (size_t)n }, &ignored)))
-		return NULL;
-	t->id = judge_next_task(j);
-	if (!get_rest(in, t) && (t->is_fixed || (t->sized_tasks = sized_tasks_new())) &&
-	    (t->source = mem_strndup(t->module.source.p, t->module.source.n)) &&
-	    (t->name = mem_strdup(name)))
-		return t;
-	task_free(t);
-	return NULL;
+	    task_image_open(&t->image, (struct str){ .p = image, .n = (size_t)n }, &ignored))
+		return -1;
+	t->image.id = judge_next_task(t->judge);
+	return get_rest(in, t) || (!t->is_fixed && !(t->sized_tasks = sized_tasks_new())) ||
+	       !(t->image.source = mem_strndup(t->image.module.source.p, t->image.module.source.n)) ||
+	       !(t->name = mem_strdup(name)) ? -1 : 0;
 }
 
 struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name)
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });
-	struct task *t = NULL;
+	struct task *t = mem_zalloc(sizeof *t);
 	struct prepared_head h;
 
-	if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h &&
-	    h.hash == hash_xxh64(bytes + sizeof h, h.n, magic))
-		t = read_task(j, &in, name);
-	if (t)
+	if (t) {
+		t->judge = j;
 		t->kept = bytes;
-	else
+		if (!bytes_get(&in, &h) && h.magic == magic && h.n == n - sizeof h &&
+		    h.hash == hash_xxh64(bytes + sizeof h, h.n, magic) && !read_task(&in, t, name))
+			return t;
+		task_free(t);
+	} else {
 		mem_free_aligned(bytes);
-	return t;
+	}
+	return NULL;
 }

@@ -20,10 +20,6 @@ struct prepared_store {
 
 enum { PREPARED_ALIGN = 64 };
 
-/* From now on tasks of this judge are taken from there and put there. */
-void judge_set_store(struct judge *j, const struct prepared_store *s);
-const struct prepared_store *judge_store(const struct judge *j);
-
 /* `size` NULL: as the task gives them; else one for each of TASK_SIZES. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY]);

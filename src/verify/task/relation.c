@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
 /* What a relation makes of the result on the unchanged inputs (and, for sums, of that on the
  * inputs added to them). `k` numbers its forms: a degree, a sign. Nonzero: it has no such form. */
@@ -137,16 +137,22 @@ static int64_t batch_of(const struct trial *tr)
 	return tr->ndim ? tr->shape[0] : 0;
 }
 
+/* The trial whose inputs relations change, and its expected results. */
+struct base_trial {
+	const struct trial *tr;
+	const struct expectation *x;
+};
+
 /* The reference's result on the inputs that are added. */
-static int run_more(struct task *t, const struct trial *base, struct results *more, struct err *e)
+static int run_more(struct task_build *b, const struct base_trial *base, struct results *more, struct err *e)
 {
-	struct trial next = *base;
+	struct trial next = *base->tr;
 	int rc;
 
 	next.seed++;
 	next.inputs = (struct val){ .kind = V_UNSET };
-	rc = task_run_reference(t, &next, RUN_ORACLE, more, e);
-	if (!rc && results_distance(more, &base->expected, DISTANCE_ALL) == INFINITY) {
+	rc = task_run_reference(b, &next, RUN_ORACLE, more, e);
+	if (!rc && results_distance(more, &base->x->expected, DISTANCE_ALL) == INFINITY) {
 		results_release(more);
 		rc = 1;
 	}
@@ -154,39 +160,42 @@ static int run_more(struct task *t, const struct trial *base, struct results *mo
 }
 
 /* Does it hold? The trial is complete then. 0, 1: it does not, -1. */
-static int try_relation(struct task *t, const struct relation *rel, const struct trial *base,
+static int try_relation(struct task_build *b, const struct relation *rel, const struct base_trial *base,
 			struct trial *tr, struct err *e)
 {
+	struct expectation *x;
 	struct results got = { .n = 0 }, more = { .n = 0 }, want;
-	int rc = task_store_inputs(t, tr, e);
+	int rc = task_store_inputs(b, tr, e);
 
 	if (!rc && rel->change == CHANGE_ADD)
-		rc = run_more(t, base, &more, e);
+		rc = run_more(b, base, &more, e);
 	if (!rc)
-		rc = task_run_reference(t, tr, RUN_ORACLE, &got, e);
+		rc = task_run_reference(b, tr, RUN_ORACLE, &got, e);
 	if (!rc)
-		rc = find_form(rel, &base->expected, more.n ? &more : NULL, batch_of(base), &got, &want, e);
+		rc = find_form(rel, &base->x->expected, more.n ? &more : NULL, batch_of(base->tr), &got, &want, e);
 	results_release(&got);
 	results_release(&more);
 	if (rc)
 		return rc;
-	rc = task_expect(t, tr, e);
+	x = task_expectation_of(b->t, tr);
+	rc = task_expect(b, tr, x, e);
 	for (int i = 0; !rc && i < want.n; i++)
-		memcpy(tr->expected.r[i].v, want.r[i].v, (size_t)want.r[i].n * sizeof *want.r[i].v);
+		memcpy(x->expected.r[i].v, want.r[i].v, (size_t)want.r[i].n * sizeof *want.r[i].v);
 	results_release(&want);
 	return rc;
 }
 
-static int add_relation(struct task *t, const struct relation *rel, const struct trial *base, int first, struct err *e)
+static int add_relation(struct task_build *b, const struct relation *rel, const struct base_trial *base, int first, struct err *e)
 {
-	struct trial *tr = task_insert_trial(t, base, rel->kind, EXT_metamorphic);
+	struct task *t = b->t;
+	struct trial *tr = task_insert_trial(t, base->tr, rel->kind, EXT_metamorphic);
 	int rc;
 
 	if (!tr)
 		return 1;
 	tr->change = rel->change;
 	tr->first = first;
-	rc = try_relation(t, rel, base, tr, e);
+	rc = try_relation(b, rel, base, tr, e);
 	if (rc)
 		task_remove_trial(t, tr);
 	else
@@ -202,19 +211,20 @@ static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 }
 
 /* Adds those that the reference satisfies at the sizes of `base`. */
-static int find_relations(struct task *t, const struct trial *base, struct err *e)
+static int find_relations(struct task_build *b, const struct base_trial *base, struct err *e)
 {
+	struct task *t = b->t;
 	int inputs = 0;
 
-	host_tensors(t->vault, base->inputs, count_tensor, &inputs);
+	host_tensors(t->image.vault, base->tr->inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {
 		/* A shorter batch is legal where a size of the task's own says how long it is. */
 		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 :
-			add_relation(t, &relations[i], base, 0, e);
+			add_relation(b, &relations[i], base, 0, e);
 
 		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD &&
 		    relations[i].change != CHANGE_FIRST_ROW)
-			rc = add_relation(t, &relations[i], base, 1, e);
+			rc = add_relation(b, &relations[i], base, 1, e);
 		if (rc < 0)
 			return -1;
 		if (t->problem.reason != REASON_ok)
@@ -224,9 +234,10 @@ static int find_relations(struct task *t, const struct trial *base, struct err *
 }
 
 /* The first trial at the sizes that relations are found at. 1: these are its own. */
-static int make_base(const struct task *t, struct trial *base)
+static int make_base(const struct task_build *b, struct trial *base)
 {
-	const struct trial *first = &t->trial[0];
+	const struct task *t = b->t;
+	const struct trial *first = &t->image.trial[0];
 	int same = 1;
 
 	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext,
@@ -234,25 +245,30 @@ static int make_base(const struct task *t, struct trial *base)
 				.set = first->set, .state = first->state, .dt = first->dt };
 	memcpy(base->ov, first->ov, sizeof base->ov);
 	for (size_t i = 0; i < t->n_sizes; i++) {
-		same &= base->ov[i].value == t->least[i];
-		base->ov[i].value = t->least[i];
+		same &= base->ov[i].value == b->least[i];
+		base->ov[i].value = b->least[i];
 	}
 	return same;
 }
 
-int task_find_relations(struct task *t, struct err *e)
+int task_find_relations(struct task_build *b, struct err *e)
 {
+	struct task *t = b->t;
 	struct trial base;
-	int rc = 0, same;
+	struct expectation x = { .rounding = 0.0 };
+	struct base_trial of = { .tr = &base, .x = &x };
+	int rc = 0;
 
-	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large)
+	if (!ext_on(judge_options(t->judge), EXT_metamorphic) || t->is_fixed || t->large)
 		return 0;
-	same = make_base(t, &base);
-	if (!same)
-		rc = task_expect(t, &base, e);
+	if (make_base(b, &base))
+		of = (struct base_trial){ .tr = &t->image.trial[0], .x = &t->expect[0] };
+	else
+		rc = task_expect(b, &base, &x, e);
 	t->problem = (struct diag){ .reason = REASON_ok };                   /* of these sizes, not of the task */
-	if (!rc && (same ? &t->trial[0] : &base)->inputs.kind != V_UNSET)
-		rc = find_relations(t, same ? &t->trial[0] : &base, e);
+	if (!rc && of.tr->inputs.kind != V_UNSET)
+		rc = find_relations(b, &of, e);
 	trial_release(&base);
+	expectation_release(&x);
 	return rc < 0 ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* A model that is too large to be run several times over: which sizes its constructor gets instead. */
 #include "host/shrink.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
 /* What the sizes of a model are halved to at first: a matrix of two of them is small. Then those
  * that work depends on go on down until a run is no longer this much, but not below the least. */
@@ -18,7 +18,7 @@ struct attempt_sizes {
 static int work_at(struct task *t, const struct attempt_sizes *s, int64_t *work, struct err *e)
 {
 	struct dry_run_cost cost;
-	int rc = dry_run_reference(t->judge, &t->reference, s->ov, s->n, &cost, e);
+	int rc = dry_run_reference(t->judge, &t->image.reference, s->ov, s->n, &cost, e);
 
 	*work = cost.work;
 	return rc;
@@ -26,21 +26,21 @@ static int work_at(struct task *t, const struct attempt_sizes *s, int64_t *work,
 
 static void list_sizes(const struct task *t, struct attempt_sizes *s)
 {
-	*s = (struct attempt_sizes){ .n = t->n_all };
-	for (size_t i = 0; i < t->n_all; i++) {
-		int64_t value = t->size[i].own;
+	*s = (struct attempt_sizes){ .n = t->image.n_all };
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		int64_t value = t->image.size[i].full;
 
-		s->n_inputs += !t->size[i].of_model;
-		while (t->size[i].of_model && value > SMALL_MODEL)
+		s->n_inputs += !t->image.size[i].of_model;
+		while (t->image.size[i].of_model && value > SMALL_MODEL)
 			value /= 2;
-		s->ov[i] = (struct host_override){ .name = t->size[i].name, .value = value };
+		s->ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = value };
 	}
 }
 
 static void set_inputs(const struct task *t, struct attempt_sizes *s, int64_t most)
 {
 	for (size_t i = 0; i < s->n_inputs; i++)
-		s->ov[i].value = MIN(t->size[i].own, most);
+		s->ov[i].value = MIN(t->image.size[i].full, most);
 }
 
 /* The largest size of the model whose bit is not in `done`; s->n: none. */
@@ -96,9 +96,9 @@ int task_shrink_model(struct task *t, struct err *e)
 	if (rc < 0 || (!rc && lower_work(t, &s, work, e)))
 		return -1;
 	for (size_t i = s.n_inputs; i < s.n; i++)
-		if (s.ov[i].value != t->size[i].own)
-			t->model_ov[t->reference.n_ov++] = s.ov[i];
-	t->reference.ov = t->model_ov;
-	t->check.model_shrunk = t->reference.n_ov > 0;
+		if (s.ov[i].value != t->image.size[i].full)
+			t->image.model_ov[t->image.reference.n_ov++] = s.ov[i];
+	t->image.reference.ov = t->image.model_ov;
+	t->check.model_shrunk = t->image.reference.n_ov > 0;
 	return 0;
 }

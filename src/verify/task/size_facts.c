@@ -23,7 +23,7 @@ static uint64_t hash_of(const struct size_facts *k)
 
 static void key_of(const struct task *t, char key[PREPARED_KEY])
 {
-	prepared_key(judge_options(t->judge), t->module.source, NULL, FACTS_KEY, key);
+	prepared_key(judge_options(t->judge), t->image.module.source, NULL, FACTS_KEY, key);
 }
 
 int size_facts_get(const struct task *t, struct size_facts *out)

@@ -1,4 +1,4 @@
-/* The memory of a task's copies at other sizes: see sized_tasks.h. */
+/* The task at other sizes: see sized_tasks.h. */
 #include "verify/task/sized_tasks.h"
 
 #include "base/mem.h"
@@ -10,32 +10,30 @@ struct sized_tasks *sized_tasks_new(void)
 
 void sized_tasks_free(struct sized_tasks *c)
 {
-	if (!c)
-		return;
-	for (int i = 0; i < c->n; i++)
+	for (int i = 0; c && i < c->n; i++)
 		task_free(c->at[i].t);
-	task_free(c->reduced);
-	task_free(c->whole);
+	if (c) {
+		task_free(c->reduced);
+		task_free(c->whole);
+	}
 	mem_free(c);
 }
 
 double sized_tasks_least_read(const struct sized_tasks *c)
 {
-	return c->facts.known > 0 ? c->facts.least_read : 0.0;
+	return c->k.known > 0 ? c->k.least_read : 0.0;
 }
 
 double sized_tasks_seconds(const struct sized_tasks *c)
 {
-	return c ? c->facts.full_size_seconds : 0.0;
+	return c ? c->k.full_size_seconds : 0.0;
 }
 
 size_t sized_tasks_bytes(const struct sized_tasks *c)
 {
 	size_t n = sizeof *c;
 
-	if (!c)
-		return 0;
-	for (int i = 0; i < c->n; i++)
+	for (int i = 0; c && i < c->n; i++)
 		n += task_bytes(c->at[i].t);
-	return n + (c->reduced ? task_bytes(c->reduced) : 0) + (c->whole ? task_bytes(c->whole) : 0);
+	return !c ? 0 : n + (c->reduced ? task_bytes(c->reduced) : 0) + (c->whole ? task_bytes(c->whole) : 0);
 }

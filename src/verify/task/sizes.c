@@ -10,7 +10,7 @@
 #include "host/shrink.h"
 #include "verify/candidate/input_change.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
 /* A run of more bytes (and operations) than this even at the smallest size, or with a tensor of
  * more bytes than that, gets as few trials as there can be, and while sizes are looked for it is
@@ -27,6 +27,7 @@ enum { TENSOR_MOST = 1 << 25, WORK_MOST = 1 << 30 };
 
 struct sizes {
 	struct task *t;
+	struct task_build *b;
 	struct shrink_const c[TASK_SIZES];
 	size_t n;
 	int64_t v[TASK_SIZES];
@@ -41,7 +42,7 @@ struct sizes {
 
 static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 {
-	const struct program *p = &s->t->reference;
+	const struct program *p = &s->t->image.reference;
 
 	for (size_t i = 0; i < s->n; i++)
 		tr->ov[i] = (struct host_override){ .name = s->c[i].name, .value = v[i] };
@@ -65,9 +66,9 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 }
 
 /* What a trial costs, in about nanoseconds: the steps of the reference's last run beside its work on tensors. */
-static int64_t work_done(const struct task *t)
+static int64_t work_done(const struct task_build *b)
 {
-	return 64 * host_usage(t->own.h).steps + host_ops_work(t->own.h);
+	return 64 * host_usage(b->own.h).steps + host_ops_work(b->own.h);
 }
 
 static int is_large(const struct dry_run_cost *c)
@@ -78,7 +79,7 @@ static int is_large(const struct dry_run_cost *c)
 /* Did the reference ask where its largest or smallest values are? Of equal ones that is the first,
  * and at the task's own sizes, where there are millions, some are equal. Of equal ones that are
  * sorted nobody says which comes first. */
-static int asked_for_places(struct host *h, struct val result)
+static int asked_for_indices(struct host *h, struct val result)
 {
 	struct host_ops ops = host_ops(h);
 	struct count c = { .elements = 0 };
@@ -97,22 +98,22 @@ static int asked_for_places(struct host *h, struct val result)
 /* Does the reference run on these inputs? 0, 1: no, -1. */
 static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
 {
-	struct world *w = &s->t->own;
+	struct world *w = &s->b->own;
 	struct val out;
 	int rc = 0;
 
 	s->cost = (struct dry_run_cost){ .guessed = 1 };
 	if (s->large)
-		rc = dry_run_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &s->cost, s->e);
+		rc = dry_run_reference(s->t->judge, &s->t->image.reference, tr->ov, tr->n_ov, &s->cost, s->e);
 	if (rc < 0 || !s->cost.guessed)
 		return rc;
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &out, s->e);
 	if (!rc) {
-		s->t->asks_for_places |= asked_for_places(w->h, out);
+		s->t->asks_for_indices |= asked_for_indices(w->h, out);
 		world_drop(w, out);
 	}
-	s->cost.work = work_done(s->t);
+	s->cost.work = work_done(s->b);
 	s->cost.largest = host_usage(w->h).largest;
 	s->large |= is_large(&s->cost);
 	return rc;
@@ -121,7 +122,7 @@ static int try_forward(struct sizes *s, const struct trial *tr, struct val input
 static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 {
 	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
-	struct world *w = &s->t->own;
+	struct world *w = &s->b->own;
 	struct count c = { .elements = 0 };
 	struct val inputs;
 	int rc;
@@ -244,7 +245,7 @@ static int is_too_large(struct sizes *s, const int64_t *v)
 	if (!may_be_too_large(s, v))
 		return 0;
 	put_sizes(&tr, s, v);
-	rc = dry_run_reference(s->t->judge, &s->t->reference, tr.ov, tr.n_ov, &cost, s->e);
+	rc = dry_run_reference(s->t->judge, &s->t->image.reference, tr.ov, tr.n_ov, &cost, s->e);
 	return rc < 0 ? -1 : !rc && (cost.largest > TENSOR_MOST || cost.work > WORK_MOST);
 }
 
@@ -287,7 +288,7 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage stage, const int64_t *v)
 {
 	struct task *t = s->t;
-	struct trial *tr = &t->trial[t->n_trials++];
+	struct trial *tr = &t->image.trial[t->image.n_trials++];
 
 	*tr = (struct trial){ .kind = kind, .stage = stage, .dt = DT_F32, .ext = kind <= TRIAL_original ?
 			      EXTS : EXT_multi_input };
@@ -301,11 +302,11 @@ static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage
 static void add_original(struct sizes *s, const int64_t *v)
 {
 	struct task *t = s->t;
-	int same = t->n_trials && !(judge_options(t->judge)->ext_off >> EXT_funnel & 1);
+	int same = t->image.n_trials && ext_on(judge_options(t->judge), EXT_funnel);
 
 	for (size_t i = 0; i < s->n && same; i++)
-		same = t->trial[0].ov[i].value == v[i];
-	(same ? &t->trial[0] : add(s, TRIAL_original, STAGE_full, v))->is_original = 1;
+		same = t->image.trial[0].ov[i].value == v[i];
+	(same ? &t->image.trial[0] : add(s, TRIAL_original, STAGE_full, v))->is_original = 1;
 }
 
 /* Odd, and one more than the power of two that a block made for the original would have; the
@@ -386,16 +387,16 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 	tr = add(s, TRIAL_reseeded, STAGE_full, tiny);
 	tr->repeat = 1;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+	if (any_moved(&s->t->image.set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	if (s->t->asks_for_places)
+	if (s->t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, tiny)->change = CHANGE_EQUAL;
 	add_values(s, tiny);
 	if (other)
 		add(s, TRIAL_shape, STAGE_full, other);
 	add(s, TRIAL_dtype, STAGE_full, least)->dt = DT_F16;
 	for (size_t i = 0; i < s->n; i++)
-		s->t->least[i] = least[i];
+		s->b->least[i] = least[i];
 }
 
 /* The fewest: all weights and every other sign are others in the third of them. */
@@ -408,7 +409,7 @@ static void list_large(struct sizes *s, const int64_t *v)
 	tr = add(s, TRIAL_reseeded, STAGE_full, v);
 	tr->change = CHANGE_SIGNED;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+	if (any_moved(&s->t->image.set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, v)->set = WEIGHTS_MOVED;
 }
 
@@ -419,8 +420,8 @@ static void list_fixed(struct sizes *s)
 	struct task *t = s->t;
 	struct trial *tr;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		s->c[i].name = t->size[i].name;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		s->c[i].name = t->image.size[i].name;
 	if (!t->reduced)
 		add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
 	add_original(s, t->fixed);
@@ -430,7 +431,7 @@ static void list_fixed(struct sizes *s)
 	}
 	if (t->reduced == TASK_REDUCED_LEAST) {
 		/* There is one set: of all values and weights, so that what is left out shows. */
-		tr = &t->trial[t->n_trials - 1];
+		tr = &t->image.trial[t->image.n_trials - 1];
 		tr->change = CHANGE_SIGNED;
 		tr->set = WEIGHTS_DRAWN;
 		return;
@@ -439,9 +440,9 @@ static void list_fixed(struct sizes *s)
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&t->set[WEIGHTS_MOVED]) && !t->reduced)
+	if (any_moved(&t->image.set[WEIGHTS_MOVED]) && !t->reduced)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
-	if (t->asks_for_places)
+	if (t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);
@@ -507,18 +508,19 @@ static int smallest(struct sizes *s, int64_t *tiny)
 	return t->large ? halve_batch(s, tiny) : 0;
 }
 
-int task_draw_trials(struct task *t, struct err *e)
+int task_draw_trials(struct task_build *b, struct err *e)
 {
-	struct sizes s = { .t = t, .e = e };
+	struct task *t = b->t;
+	struct sizes s = { .t = t, .b = b, .e = e };
 	int64_t least[TRIAL_SIZES], tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES];
 	int none;
 
 	if (t->is_fixed) {
-		s.n = t->n_all;
+		s.n = t->image.n_all;
 		list_fixed(&s);
 		return 0;
 	}
-	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
+	s.n = MIN(shrink_find(&t->image.module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
 	t->n_sizes = s.n;
 	none = smallest(&s, tiny);
 	if (none)

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "verify/verdict/pattern.h"
 #include "verify/verdict/values.h"
@@ -16,45 +15,6 @@ struct take {
 	struct val inputs;
 	struct err *e;
 };
-
-struct alias_search {
-	const struct storage *st;
-	int found;
-};
-
-static int look_for_storage(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct alias_search *s = ctx;
-
-	(void)name;
-	s->found |= obj->t.st == s->st;
-	return 0;
-}
-
-int result_aliases(struct host *h, const struct tensor *t, struct val inputs)
-{
-	struct alias_search s = { .st = t->st };
-
-	host_tensors(h, inputs, look_for_storage, &s);
-	return s.found;
-}
-
-void results_set_form(char form[RESULTS_FORM], struct str text)
-{
-	if (text.n < RESULTS_FORM)
-		snprintf(form, RESULTS_FORM, "%.*s", STR_ARG(text));
-	else
-		snprintf(form, RESULTS_FORM, "%.*s... (%016llx)", RESULTS_FORM - 32, text.p,
-			 (unsigned long long)hash_xxh64(text.p, text.n, 3));
-}
-
-int result_overlaps(const struct tensor *t)
-{
-	for (int i = 0; i < t->ndim; i++)
-		if (t->shape[i] > 1 && t->stride[i] == 0)
-			return 1;
-	return 0;
-}
 
 /* Of the elements that are finite and not left out. */
 static double rms_of(const double *v, const unsigned char *out, int64_t n)

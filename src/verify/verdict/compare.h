@@ -10,12 +10,8 @@
 #define VERIFY_VERDICT_COMPARE_H
 
 #include "host/host.h"
+#include "verify/candidate/result_form.h"
 #include "verify/verdict/verdict.h"
-
-enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
-
-/* What messages call the buffers that a call left changed. */
-#define RESULT_STATE "what forward leaves in the buffers"
 
 /* The unit of an integer, which is right or wrong. */
 #define RESULT_EXACT (-1.0)
@@ -60,10 +56,6 @@ void results_release(struct results *r);
 int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e);
 /* The values of one whose form is known, from dense memory of its dtype. */
 int result_fill(struct result *r, const void *dense, struct err *e);
-int result_overlaps(const struct tensor *t);
-int result_aliases(struct host *h, const struct tensor *t, struct val inputs);
-/* The form as it is kept: a long one by its beginning and a hash of it all. */
-void results_set_form(char form[RESULTS_FORM], struct str text);
 
 int result_is_finite(const struct result *r);
 /* Notes which elements are not finite in a run of the reference, although they are. */

@@ -5,21 +5,6 @@
 
 #include "verify/verdict/verdict.h"
 
-/* R(id, formula) */
-#define REWARD_LIST(R) \
-	R(funnel, "0, 0.3, 0.5, 0.7, 0.7 + 0.3 min(speedup / 2, 1) by the last stage passed") \
-	R(reinforce, "syntax * (0.7 correct + 0.3 min(speedup, 1))") \
-	R(rank, "correct + 0.3 min(speedup, 1)") \
-	R(correct, "1 if correct, else 0") \
-	R(speed, "valid * min(speedup, 2)")
-
-enum reward_form {
-#define R(id, text) REWARD_##id,
-	REWARD_LIST(R)
-#undef R
-	REWARD_FORMS
-};
-
 /* The speedup at which a form stops rising. */
 double reward_full_speed(enum reward_form f);
 double reward_of(const struct verdict *v, enum reward_form f);

@@ -3,43 +3,6 @@
 
 #include "tile/estimate/speed.h"
 
-static const char *const stage_names[] = {
-#define STAGE(id, text) #id,
-#include "verify/verdict/stage.def"
-#undef STAGE
-};
-
-const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
-const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
-const char *contract_name(enum contract c) { return c == CONTRACT_TASK ? "task" : "general"; }
-
-const char *precision_name(enum precision p)
-{
-	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32",
-					     [PRECISION_IEEE] = "ieee" };
-
-	return names[p];
-}
-
-const char *size_name(enum size_kind s)
-{
-	static const char *const names[] = { [SIZE_FULL] = "own", [SIZE_SHRUNK] = "shrunk",
-					     [SIZE_SAMPLED] = "sampled" };
-
-	return names[s];
-}
-
-const char *constant_answer_name(enum constant_answer a)
-{
-	static const char *const names[] = {
-#define CONSTANT_ANSWER(id, text) #id,
-#include "verify/verdict/constant_test.def"
-#undef CONSTANT_ANSWER
-	};
-
-	return names[a];
-}
-
 const char *verdict_name(const struct verdict *v)
 {
 	return v->correct ? "correct" : reason_class(v->diag.reason);
@@ -77,7 +40,7 @@ static void json_stages(struct jw *w, const struct verdict *v)
 			continue;
 		jw_begin(w, '{');
 		jw_key(w, "name");
-		jw_cstr(w, stage_names[i]);
+		jw_cstr(w, judge_stage_name((enum judge_stage)i));
 		jw_key(w, "passed");
 		jw_bool(w, v->stages[i].passed);
 		jw_key(w, "ms");
@@ -214,7 +177,7 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_key(w, "verdict");
 	jw_cstr(w, verdict_name(v));
 	jw_key(w, "stage");
-	jw_cstr(w, stage_names[v->stage]);
+	jw_cstr(w, judge_stage_name(v->stage));
 	jw_key(w, "reason");
 	jw_cstr(w, reason_code(v->diag.reason));
 	jw_key(w, "message");

@@ -6,50 +6,9 @@
 #include "base/json.h"
 #include "py/diag.h"
 #include "tile/tile.h"
-
-enum judge_stage {
-#define STAGE(id, text) STAGE_##id,
-#include "verify/verdict/stage.def"
-#undef STAGE
-	STAGES
-};
+#include "verify/config/terms.h"
 
 enum { VERDICT_GENERAL = 16 };
-
-enum ext {
-#define EXT(id, option, text) EXT_##id,
-#include "verify/verdict/ext.def"
-#undef EXT
-	EXTS
-};
-
-enum constant_answer {
-#define CONSTANT_ANSWER(id, text) CONSTANT_ANSWER_##id,
-#include "verify/verdict/constant_test.def"
-#undef CONSTANT_ANSWER
-	CONSTANT_ANSWERS
-};
-
-enum track { TRACK_STRICT, TRACK_HYBRID };
-
-/* What a candidate is held to: the task as it is (its own sizes, any seed, other signs, twice the
- * scale, any weights), or other shapes, outliers and dtypes as well. */
-enum contract { CONTRACT_TASK, CONTRACT_GENERAL };
-
-/* Which products of fp32 may be computed in tf32: those that PyTorch computes so on a GPU unless
- * told otherwise (convolutions), all, none. */
-enum precision { PRECISION_TORCH, PRECISION_TF32, PRECISION_IEEE };
-
-/* The sizes that a candidate was run at: the task's own, smaller ones at which it does the same
- * things, or smaller ones at which it may not. */
-enum size_kind { SIZE_FULL, SIZE_SHRUNK, SIZE_SAMPLED };
-
-const char *judge_stage_name(enum judge_stage s);
-const char *track_name(enum track t);
-const char *contract_name(enum contract c);
-const char *precision_name(enum precision p);
-const char *size_name(enum size_kind s);
-const char *constant_answer_name(enum constant_answer a);
 
 struct verdict_stage {
 	int ran, passed;

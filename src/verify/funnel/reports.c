@@ -1,0 +1,214 @@
+/* Orders and reports, the deciding process's side: see reports.h. */
+#include "verify/funnel/reports.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+/* Bytes for the elements that sampled instances wrote. */
+enum { SAMPLE_ROOM = 4 << 20 };
+/* A run takes longer than this by far: a report of less is nonsense. */
+#define LEAST_SECONDS 1e-12
+
+/* Eight bytes an element: a result of another dtype than the expected one is compared, too. */
+static uint64_t room_of(const struct results *expected)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < expected->n; i++)
+		n += ((uint64_t)expected->r[i].n * 8 + SHMEM_ALIGN - 1) / SHMEM_ALIGN * SHMEM_ALIGN;
+	return n;
+}
+
+static uint64_t room_for(const struct run_order *o, const struct task *t)
+{
+	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
+}
+
+int shmem_has_room(const struct orders *o, const struct task *t, int trial)
+{
+	uint64_t at = SHMEM_DATA + room_of(&t->expect[trial].expected);
+
+	for (int i = 0; i < o->n; i++)
+		at += room_for(&o->v[i], t);
+	return o->n < SHMEM_ORDERS && at <= SHMEM_BYTES;
+}
+
+int shmem_holds(const struct task *t)
+{
+	return !t->image.n_trials || room_of(&t->expect[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
+}
+
+int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e)
+{
+	uint64_t at = SHMEM_DATA;
+
+	for (int i = 0; i < o->n; i++) {
+		o->v[i].at = at;
+		o->v[i].room = room_for(&o->v[i], t);
+		at += o->v[i].room;
+		if (at > SHMEM_BYTES)
+			return err_set(e, ERR_RANGE,
+				       "the results of %d runs are too large to be compared at once", o->n);
+		a->report[i].state = RUN_SKIPPED;
+	}
+	memcpy(a->order, o->v, (size_t)o->n * sizeof *o->v);
+	a->n_orders = o->n;
+	return 0;
+}
+
+static int is_text(const char *s, size_t n)
+{
+	return memchr(s, 0, n) != NULL;
+}
+
+static int sane_diag(const struct diag *d)
+{
+	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
+	       is_text(d->kernel, sizeof d->kernel);
+}
+
+int shmem_start(const struct shmem *a, struct start_report *out)
+{
+	*out = a->start;
+	if (sane_diag(&out->diag) && isfinite(out->ms) && out->ms >= 0.0 &&
+	    (!out->failed || out->diag.reason != REASON_ok))
+		return 0;
+	*out = (struct start_report){ .failed = 0 };
+	return 1;
+}
+
+/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the speed-up is infinite. */
+static int sane_outcome(const struct outcome *o)
+{
+	const int64_t *v = (const int64_t *)&o->cost;
+	const int64_t most = INT64_MAX / (int64_t)(sizeof o->cost / sizeof *v);
+
+	_Static_assert(sizeof o->cost % sizeof *v == 0, "a cost is made of counts");
+	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
+		if (v[i] < 0 || v[i] > most)
+			return 0;
+	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) &&
+		o->launches >= 0 && o->host.flops >= 0 &&
+	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 &&
+	       o->floats_read >= 0;
+}
+
+/* The bytes of each lie behind those of the one before it, which end at *end: together they are no
+ * more than there is room for. */
+static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
+{
+	int64_t n = 1;
+	size_t bytes;
+
+	if (!is_text(f->name, sizeof f->name) || (unsigned)f->dt >= DTYPES || f->ndim < 0 || f->ndim > TENSOR_DIMS)
+		return 0;
+	for (int i = 0; i < f->ndim; i++)
+		if (f->shape[i] < 0 || ck_mul64(n, f->shape[i], &n))
+			return 0;
+	if (n != f->n || !f->has_values)
+		return n == f->n;
+	if (ck_mul((size_t)n, (size_t)dtype_size((enum dtype)f->dt), &bytes))
+		return 0;
+	if (f->at % SHMEM_ALIGN || f->at < *end || f->at - o->at > o->room || bytes > o->room - (f->at - o->at))
+		return 0;
+	*end = f->at + bytes;
+	return 1;
+}
+
+/* What is not known until the part is looked at, shmem_part says. */
+static int sane_part(const struct run_part *p)
+{
+	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
+	    p->reached < 0)
+		return 0;
+	for (int i = 0; i < p->ndim; i++)
+		if (p->shape[i] < 0)
+			return 0;
+	return 1;
+}
+
+/* A program that is followed gives no results, but for parts. */
+static int sane_results(const struct run_report *r, const struct run_order *o)
+{
+	uint64_t end = o->at;
+
+	if (r->n < 0 || r->n > (o->dry_run ? 0 : RESULTS_MOST))
+		return 0;
+	for (int i = 0; i < r->n; i++)
+		if (!sane_form(&r->form[i], o, &end))
+			return 0;
+	for (int i = 0; i < r->n_parts; i++)
+		if (!sane_part(&r->part[i]))
+			return 0;
+	return 1;
+}
+
+static int sane_report(const struct run_report *r, const struct run_order *o)
+{
+	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
+	    (unsigned)r->err.code > ERR_STATE ||
+	    !is_text(r->err.text, sizeof r->err.text) ||
+	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) ||
+	    r->configs < 0 || r->path.n < 0 ||
+	    r->path.n > HOST_PATH)
+		return 0;
+	if (r->matches.n < 0 || r->matches.n > INTERMEDIATE_MATCHES || r->programs < 0 ||
+	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
+		return 0;
+	if (!reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
+		return 0;
+	if (r->state == RUN_FAILED)
+		return r->diag.reason != REASON_ok;
+	return r->state != RUN_GAVE || (is_text(r->nesting, sizeof r->nesting) && sane_outcome(&r->out) &&
+					sane_results(r, o));
+}
+
+static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
+{
+	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
+				.overlapping = f->overlapping != 0, .scattered = f->scattered != 0,
+				 .aliases = f->aliases != 0, .undefined = f->undefined != 0 };
+	memcpy(out->name, f->name, sizeof out->name);
+	memcpy(out->shape, f->shape, sizeof out->shape);
+	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
+}
+
+int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
+		 struct results *got, struct err *e)
+{
+	memcpy(out, &a->report[i], sizeof *out);
+	*got = (struct results){ .n = 0 };
+	/* What is not sane reaches nobody, not even one who looks at the report after a failure. */
+	if (!sane_report(out, &o->v[i])) {
+		memset(out, 0, sizeof *out);
+		out->state = RUN_SKIPPED;
+		return 1;
+	}
+	if (out->state != RUN_GAVE)
+		return 0;
+	got->too_many = out->too_many != 0;
+	memcpy(got->form, out->nesting, sizeof got->form);
+	for (; got->n < out->n; got->n++)
+		if (take_result(a, &out->form[got->n], &got->r[got->n], e)) {
+			results_release(got);
+			return -1;
+		}
+	return 0;
+}
+
+int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
+	       const int64_t **place, const void **value)
+{
+	const struct run_part *p = &r->part[k];
+	uint64_t size;
+
+	if (p->at < o->at || p->at > o->at + o->room || p->at % SHMEM_ALIGN)
+		return 1;
+	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);
+	if ((uint64_t)p->n > (o->at + o->room - p->at) / size)
+		return 1;
+	*place = (const int64_t *)((const char *)a + p->at);
+	*value = *place + p->n;
+	return 0;
+}
