@@ -52,6 +52,8 @@ static void note_kind(void *ctx, int insn, int kind)
 	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
 }
 
+/* Marks are a hash with eight zero bits at the end. Bits 2, 3, 4 of the low byte say that the grid has
+ * more than one instance along axis 0, 1, 2. */
 int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
 		   uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
@@ -66,7 +68,7 @@ int dry_run_launch(struct host_path *path, enum path_marks marks, const struct t
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	if (tile_trip_counts(code, l, note_loop, &noted, e))
 		return -1;
-	/* Places in the code are the same for the same code only. */
+	/* The numbers of instructions mean nothing where only the kernel's name is compared. */
 	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
 }
 
@@ -86,7 +88,7 @@ struct dry_call {
 	struct shmem *a;
 	int i;                        /* of the order and its report */
 	struct run_report *out;
-	struct intermediate_giver *giver;     /* of what operators make; NULL: of nothing */
+	struct intermediate_giver *giver;     /* gives operators' results their contents; NULL: they have none */
 };
 
 /* Calls the model over tensors without contents and notes the path. With an estimate autotuned
@@ -193,6 +195,8 @@ static int call(struct dry_call *f, struct err *e)
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
+/* The program's constants are replaced by the sizes of the order. A failure is the candidate's own at
+ * full size if a kernel faulted; else it counts as a failure to compile. */
 int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e)
 {
@@ -255,6 +259,8 @@ static int call_reference(struct world *w, struct dry_run_cost *out, struct err 
 	return rc;
 }
 
+/* Used while tasks are prepared and sizes are chosen, in the deciding process: the reference is no
+ * hostile code. */
 int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
 		      size_t n_ov, struct dry_run_cost *out, struct err *e)
 {

@@ -48,6 +48,8 @@ static void note_try(struct estimate *s, const struct tile_fn *fn, double second
 	}
 }
 
+/* A launch that only compiles is an autotuner's try. After the tries the autotuner launches its choice
+ * once more by itself (`timing`); that launch does not belong to the call. */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct estimate_tuned *t;
@@ -59,7 +61,7 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 	if (probe_launch(code, l, s->gpu->capability, &p, e))
 		return -1;
 	seconds = speed_kernel(&p, s->gpu, NULL);
-	/* Loops in loops may have more turns than a number holds. */
+	/* Nested loops may have more iterations than a double holds. */
 	seconds = seconds < longest ? seconds : longest;
 	if (l->compile_only) {
 		note_try(s, l->fn, seconds);
@@ -75,6 +77,8 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 	return 0;
 }
 
+/* A call that overlaps well takes the GPU's time and one start; one of many short kernels takes the
+ * host's time. */
 double estimate_seconds(const struct estimate *s)
 {
 	return s->busy > 0 ? MAX(s->busy + speed_rates.start_us * 1e-6, s->host) : 0;

@@ -1,8 +1,9 @@
-/* What operators make of a few inputs and weights: see made.h.
+/* Reference intermediates on the runner's side: see intermediate.h.
  *
- * A call is known by a number: the operator's name, its arguments that are no tensors, and of its
- * tensors which input, weight or earlier result each is, whole and as it lies. Both sides compute
- * it, each with its own way to say which tensor it has. */
+ * A call is recognised by its name: a hash of the operator, of its arguments that are no tensors,
+ * and of the number of each tensor (which input, weight or earlier result it is, whole and as it
+ * lies). The reference's side (task/keep_intermediates.c) and this one compute names alike, each
+ * with its own way to find a tensor's number. */
 #include "verify/candidate/intermediate.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "tensor/sparse.h"
 #include "tile/estimate/resource.h"
 
+/* A name that is being computed. */
 struct naming {
 	intermediate_which_fn *which;
 	void *ctx;
@@ -21,6 +23,7 @@ struct naming {
 	uint64_t name;
 };
 
+/* Adds bytes to the hash. */
 static void add_bytes(struct naming *n, const void *p, size_t bytes)
 {
 	n->name = hash_xxh64(p, bytes, n->name);
@@ -28,7 +31,7 @@ static void add_bytes(struct naming *n, const void *p, size_t bytes)
 
 static int add_value(struct naming *n, struct val v);
 
-/* A stride of 2 is one of (2, 2) to a convolution. */
+/* Are all members the same integer? A stride of 2 means (2, 2) to a convolution. */
 static int is_one_number(const struct seq_obj *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -37,6 +40,7 @@ static int is_one_number(const struct seq_obj *s)
 	return s->n > 0;
 }
 
+/* Adds a list or tuple. For convolutions (2, 2) counts as 2. */
 static int add_sequence(struct naming *n, const struct seq_obj *s)
 {
 	int rc = 0;
@@ -49,6 +53,7 @@ static int add_sequence(struct naming *n, const struct seq_obj *s)
 	return rc;
 }
 
+/* Adds the number of a tensor. Returns 1 if it has none. */
 static int add_tensor(struct naming *n, const struct tensor *t)
 {
 	uint64_t which = n->which(n->ctx, t);
@@ -58,7 +63,7 @@ static int add_tensor(struct naming *n, const struct tensor *t)
 	return !which;
 }
 
-/* 0, 1: the call is none that can be known again. */
+/* Adds an argument. Returns 0, or 1 if a call with it cannot be recognised. */
 static int add_value(struct naming *n, struct val v)
 {
 	int kind = v.kind;
@@ -76,6 +81,8 @@ static int add_value(struct naming *n, struct val v)
 	}
 }
 
+/* Only operators that compute have names; those that work in place or draw random numbers have
+ * none. */
 uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx)
 {
 	struct naming n = { .which = which, .ctx = ctx, .is_conv = strstr(c->name, "conv") != NULL };
@@ -91,9 +98,11 @@ uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *
 
 /* --- comparing ---------------------------------------------------------------------------------- */
 
-/* How far two tensors may be apart that are the same, of the value and the root of the mean square. */
+/* How far two tensors may be apart that count as the same: relative to the element plus the root
+ * mean square. Kernels may round intermediates as they like, in tf32, say. */
 static const double slack = 1e-2;
 
+/* The root of the mean square of a dense fp32 tensor. */
 static double rms_of(const struct tensor *t)
 {
 	const float *v = tensor_data(t);
@@ -134,7 +143,7 @@ uint64_t intermediate_kernel(const struct tile_launch *l)
 	return hash_xxh64(l->fn->name.p, l->fn->name.n, 0);
 }
 
-/* The one step whose result the tensor holds; NULL: none, or it is not clear which. */
+/* The intermediate that a tensor holds; NULL: none, or it is ambiguous which. */
 static const struct intermediate *held_by(const struct trial *tr, const struct tensor *t)
 {
 	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
@@ -145,7 +154,7 @@ static const struct intermediate *held_by(const struct trial *tr, const struct t
 	return NULL;
 }
 
-/* Tells a launch from others: by its kernel and the memory that it is given. */
+/* Identifies a launch by its kernel and the memory that it is given. */
 static uint64_t launch_name(const struct tile_launch *l)
 {
 	uint64_t name = intermediate_kernel(l);
@@ -156,7 +165,8 @@ static uint64_t launch_name(const struct tile_launch *l)
 	return name;
 }
 
-/* Counts it, unless it is the last one once more: then what was noted of that is noted anew. */
+/* Counts a launch, and returns its number. A tuner may repeat the last launch: then it is not
+ * counted again, and its matches are found anew. */
 static int begin_launch(const struct tile_launch *l, struct intermediate_matches *out)
 {
 	uint64_t name = launch_name(l);
@@ -169,6 +179,7 @@ static int begin_launch(const struct tile_launch *l, struct intermediate_matches
 	return out->launches - 1;
 }
 
+/* Only arguments that the kernel writes can hold an intermediate afterwards. */
 int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
 		      struct intermediate_matches *out, struct err *e)
 {
@@ -193,6 +204,7 @@ int intermediate_note(const struct trial *tr, const struct tile_code *code, cons
 
 /* --- giving --------------------------------------------------------------------------------------- */
 
+/* The number of a hollow tensor: the input, weight or intermediate that its contents come from. */
 static uint64_t which_given(void *ctx, const struct tensor *t)
 {
 	const struct intermediate_giver *g = ctx;
@@ -210,6 +222,8 @@ static uint64_t which_given(void *ctx, const struct tensor *t)
 	return 0;
 }
 
+/* The name of a call is the same here and in the reference if its tensors come from the same inputs,
+ * weights and earlier intermediates. A result that is not hollow has been computed already. */
 void intermediate_give(void *giver, const struct host_op_call *c)
 {
 	struct intermediate_giver *g = giver;

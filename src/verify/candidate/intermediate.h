@@ -1,15 +1,19 @@
-/* What torch's operators make of a task's inputs and weights, where there are but a few of what the
- * task counts (rows.c).
+/* Reference intermediates: the tensors that operators inside the reference produce.
  *
- * A candidate may leave the first steps of a task to torch and go on with kernels. At the task's
- * own sizes nothing is computed, so that its kernels would find unknown values. But the reference
- * takes the same steps on the few: what its operators make is kept, and where a candidate calls the
- * same operator on the same tensors, its result is made of the kept one, as inputs are.
+ * At full size nothing is computed as a whole; only sampled instances of kernels are run, over the
+ * inputs and weights of a reduced task (task_open_reduced). A candidate may leave the first steps of
+ * the reference to torch, or take them in a kernel of its own. Then its later kernels read tensors
+ * that nobody computed. The reduced task's reference has taken the same steps: so its intermediates
+ * stand in for them, in two ways.
+ * - The candidate calls the same operator on the same tensors: the result gets the contents of the
+ *   intermediate (intermediate_give).
+ * - One of its launches takes the step. A run at smaller sizes shows which argument of which launch
+ *   holds which intermediate (intermediate_note). At full size the elements that sampled instances
+ *   of that launch wrote are reported and compared, and the whole tensor then gets the contents of
+ *   the intermediate, for the launches that follow.
  *
- * Or its kernels take these steps, one after another, or the first ones. At smaller sizes, where
- * all of it is run, it shows which argument of which launch is the result of which step. At the
- * task's own sizes what some programs of that launch write is then compared with it, and all the
- * others are taken to have written it, for whatever comes next. */
+ * So a runner holds intermediates, never a result: task/keep_intermediates.c drops the tensors that
+ * the reference returns. */
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
@@ -30,24 +34,27 @@ uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *
 /* Do two dense fp32 tensors hold the same, up to rounding? */
 int intermediates_are_same(const struct tensor *a, const struct tensor *b);
 
-/* On the side that runs candidates. After a launch that was run on the trial: which of its
- * arguments are what operators of the reference make? 0, -1. */
+/* After a launch that was run on the trial: notes which of its arguments hold intermediates of the
+ * trial. Returns 0, or -1 (*e). */
 int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
 		      struct intermediate_matches *out, struct err *e);
-/* The one of this call, or NULL. */
+/* The intermediate of the call of this name, or NULL. */
 const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how);
+/* Identifies the kernel of a launch by its name, which is the same at all sizes. */
 uint64_t intermediate_kernel(const struct tile_launch *l);
 
+/* What intermediate_give needs to recognise tensors and to fill in contents. */
 struct intermediate_giver {
 	const struct trial *tr;
-	int64_t reduced;
-	uint64_t seed;
-	const struct tensor *input;   /* the trial's, in order */
+	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	uint64_t seed;                /* says which kept index stands for which */
+	const struct tensor *input;   /* the trial's inputs, in order */
 	int n_inputs;
-	int failed;                   /* no memory */
+	int failed;                   /* memory ended */
 };
 
-/* For host_set_called: the result of a call of the candidate gets its contents, if it is known. */
+/* For host_set_called: gives the result of an operator that the candidate calls its contents, if the
+ * reference makes the same call. */
 void intermediate_give(void *giver, const struct host_op_call *c);
 
 #endif

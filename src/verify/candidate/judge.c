@@ -23,6 +23,7 @@ struct judge {
 	const struct judge_watcher *watcher;      /* borrowed; NULL: none */
 };
 
+/* Fails if the options name a GPU that the table does not have: kernels are compiled for one. */
 struct judge *judge_new(const struct judge_options *o, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(o->gpu));
@@ -102,6 +103,7 @@ void judge_set_link(struct judge *j, struct runner_link *l)
 	j->link = l;
 }
 
+/* The runner in this process is made late: its shared memory is large, and workers never need it. */
 struct runner_link *judge_link(struct judge *j, struct err *e)
 {
 	if (!j->link && !link_here_init(&j->here, j, e))

@@ -15,8 +15,10 @@
 
 void launcher_open(struct launcher *c, struct judge *j)
 {
-	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(judge_options(j)->gpu)),
-				  .may_vary = !rule_on(judge_options(j), RULE_stable), .may_exceed = !rule_on(judge_options(j), RULE_back_end) };
+	const struct judge_options *o = judge_options(j);
+
+	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(o->gpu)),
+				.may_vary = !rule_on(o, RULE_stable), .may_exceed = !rule_on(o, RULE_back_end) };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 }
 
@@ -62,6 +64,7 @@ struct old {
 	void *bytes;
 };
 
+/* Copies of a launch. */
 struct kept {
 	struct old *v;
 	size_t n, cap;
@@ -134,8 +137,8 @@ static int reads_its_writes(const struct tile_code *code, const struct tile_laun
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
-			t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ||
+		find_tensors(&r, l, t.read, e) ? -1 : 0;
 
 	*out = 0;
 	for (size_t i = 0; i < w.n; i++)
@@ -190,8 +193,8 @@ static int copy_instead(struct launcher *c, const struct tile_code *code, const 
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
-			t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ||
+		find_tensors(&r, l, t.read, e) ? -1 : 0;
 
 	for (size_t i = 0; i < w.n && !rc; i++) {
 		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ?
@@ -275,6 +278,9 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 	return dry_run_launch(c->path, c->marks, code, c->marked[i].mark, l, e);
 }
 
+/* The steps of one launch, in the order that the head of this file gives. A configuration that an
+ * autotuner only compiles (compile_only) ends after the estimate; an autotuner leaves out those that
+ * do not fit, so that these are no failure. */
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct launcher *c = ctx;

@@ -106,12 +106,14 @@ static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t
 	return p.n;
 }
 
+/* Picks the fixed instances, then the drawn ones, then those that constants point to, each once. */
 int pick_programs(uint64_t seed, const struct tile_code *code, const struct tile_launch *l, int64_t v[PICK_MOST])
 {
 	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PICK_MOST] = { 0, all - 1, l->grid[0] - 1 };
 	int n = 0, n_wanted = 3 + PICK_DRAWN;
 	struct rng r;
 
+	/* The label is part of the seed: another text would pick other instances. */
 	rng_init(&r, seed, "programs at own sizes");
 	for (int i = 0; i < PICK_DRAWN; i++)
 		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);

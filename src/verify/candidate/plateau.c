@@ -22,6 +22,7 @@ static size_t part_begin(const struct plateau *l, int64_t program)
 	return (size_t)program * l->part;
 }
 
+/* The end of its part; the last instance may have less. */
 static size_t part_end(const struct plateau *l, int64_t program)
 {
 	return MIN(part_begin(l, program) + l->part, l->st->bytes);
@@ -123,6 +124,7 @@ static int fill(const struct points *p)
 	return 0;
 }
 
+/* Nothing is filled in unless the parts of all instances cover the storage exactly. */
 int plateau_fill(const struct plateau *l, const int64_t *ran, int n)
 {
 	struct points p = { .l = l };

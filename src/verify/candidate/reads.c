@@ -36,6 +36,8 @@ void reads_lose(struct reads *r, enum constant_answer why)
 	r->lost = 1;
 }
 
+/* Adds the reads of one launch to those of the storage. Bytes beyond the storage count as all of it: an
+ * upper bound may be larger than the tensor. */
 void reads_add(struct reads *r, const struct storage *s, size_t bytes)
 {
 	struct run_reads *t = &r->told;
@@ -65,6 +67,7 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out)
 
 /* --- comparing --------------------------------------------------------------------------------------- */
 
+/* The numbers come from a hostile process. */
 int reads_are_sane(const struct run_reads *r)
 {
 	if (r->n < 0 || r->n > READS_MOST || r->launches < 0 || (unsigned)r->left >= CONSTANT_ANSWERS)
@@ -101,6 +104,8 @@ int reads_missing(const struct run_reads *full, const struct run_reads *small, d
 	return -1;
 }
 
+/* The first thing that was not counted in either run is the answer; then whether the reference reads its
+ * inputs whole at all, and whether any tensor was read whole at the smaller sizes. */
 enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least)
 {
 	if (full->left || small->left)
@@ -119,6 +124,8 @@ enum constant_answer reads_answer(const struct run_reads *full, const struct run
  * read. */
 #define WINDOWS 0.75
 
+/* An operator that moves or cuts elements may read any part of its input, a window all but the rest
+ * behind the last one. */
 double reads_least(struct host_ops ops)
 {
 	double least = 1.0;

@@ -27,21 +27,21 @@ enum { LARGE_WEIGHTS = 32 << 20 };
 struct runner {
 	struct judge *j;
 	const struct judge_options *o;
-	const struct task_image *t;
-	struct shmem *a;
-	struct program p;
-	struct py_module module;
-	struct world w;               /* the candidate, once it was built */
+	const struct task_image *t;   /* borrowed */
+	struct shmem *a;              /* orders and reports; borrowed */
+	struct program p;             /* the candidate as a program */
+	struct py_module module;      /* its source, once p.source is set; owned */
+	struct world w;               /* its model, while w.h is there */
 	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
-	char weights[16];             /* how they were matched */
+	char weights[16];             /* by which sign they were matched */
 	struct run_transposed transposed;
-	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
+	const struct task_weight *differs;    /* a weight whose partner is a guess and has other values; or NULL */
 	int compiled;                 /* a run came to its end: names and calls are right */
-	int failed;                   /* syntax or rules: nothing runs */
+	int failed;                   /* syntax or rules do not hold: nothing runs */
 	struct census census;         /* of the model before a call */
 	struct estimate estimate;     /* of a call, where the order asks for one */
-	struct host_path *tests;      /* what a call comes to is noted here; NULL: nowhere */
+	struct host_path *tests;      /* gets the path of a call on a trial; NULL: it is not asked for */
 	struct err e;
 };
 
@@ -65,8 +65,7 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
 		return 1;
 	}
-	if ((!rule_on(r->o, RULE_compiled) ? py_parse_tree : py_parse)(&r->module, source,
-			"candidate", 64u << 20, &pe)) {
+	if ((rule_on(r->o, RULE_compiled) ? py_parse : py_parse_tree)(&r->module, source, "candidate", 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
 		else
@@ -450,13 +449,12 @@ static int lacks_weights(struct runner *r, const struct trial *tr, struct run_re
 
 	if (w)
 		diag_set(&d, REASON_weights_ignored, 0, 0,
-			 "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
-			 "take other weights", w->name);
+			 "no tensor of the model matches the reference's '%s', by name or by shape: "
+			 "the model cannot take other weights", w->name);
 	else if (asked && r->differs)
 		diag_set(&d, REASON_weights_differ, 0, 0,
-			 "neither name nor shape tells which parameter is '%s' of the reference, and the "
-			 "one in its place starts with "
-			 "other values under the same seed", r->differs->name);
+			 "several parameters could be the reference's '%s', by name and by shape, and the one that "
+			 "comes next starts with other values under the same seed", r->differs->name);
 	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }
 
@@ -545,6 +543,8 @@ static int is_limit(const struct run_report *out)
 			"limit"));
 }
 
+/* Orders are served one after another. An order with `after` is skipped, and all that follow it, if the
+ * one before it failed: checked and permuted runs of a trial belong together. */
 void runner_serve(struct runner *r)
 {
 	int last = 0;

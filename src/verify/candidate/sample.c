@@ -46,7 +46,11 @@ struct traffic { size_t before, most, sum; };
 
 /* The hollow storages that a launch may touch, and the traffic of its instances with each. */
 struct writes {
-	struct { struct storage *st; size_t size; struct traffic stored, loaded; } *v;     /* size: of an element */
+	struct {
+		struct storage *st;
+		size_t size;              /* bytes of an element */
+		struct traffic stored, loaded;
+	} *v;
 	size_t n, cap;
 };
 
@@ -244,13 +248,13 @@ struct launched {
 	struct tile_engine *engine;
 	const struct tile_code *code;
 	const struct tile_launch *l;
-	int64_t all;                  /* its programs */
+	int64_t all;                  /* instances of its grid */
 	struct writes t;
 	struct diag *d;
 	struct err *e;
 	int64_t ran[PICK_MOST + BACK_MOST];
-	int n;                        /* so many were */
-	int more;                     /* that may still be run for what the others write */
+	int n;                        /* how many were run: the entries of `ran` */
+	int more;                     /* instances that plateau.c may still run */
 };
 
 /* Runs these instances, as one writer. Returns 0, 1 if one faults, -1 (*e), 2 if they are too long
@@ -282,7 +286,7 @@ static int run_program(struct launched *k, int64_t program)
 	return run_programs(k, &program, 1);
 }
 
-_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each program of a launch is a writer");
+_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each instance of a launch is a writer");
 
 /* Runs an instance for plateau.c. One that faults or is too long tells nothing. */
 static int run_another(void *ctx, int64_t program)
@@ -355,13 +359,13 @@ static int run_some(struct launched *k)
 	begin_launch(&k->t, k->s->constant);
 	for (int i = 0; i < n && !rc; i++)
 		rc = run_program(k, picked[i]);
-	/* The last programs may have nothing to write. */
+	/* A grid is often rounded up: the last instances may have nothing to write. */
 	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
 		if (pick_index(picked, n, k->all - back) < 0)
 			rc = run_program(k, k->all - back);
 	if (rc != 2)
 		return rc ? rc : note_ran(k);
-	/* Programs of later launches may be as long. */
+	/* Instances of later launches may be as long: they are not tried. */
 	k->s->launches = 0;
 	note_any_reads(&k->s->reads, &k->t, why_stopped(&k->t));
 	note_stopped(&k->t);
@@ -460,10 +464,10 @@ enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
 
 /* Elements that are being reported. */
 struct giver {
-	const struct tensor *t;       /* the one that is given */
-	int64_t *position;               /* elements so far: where they are, */
-	char *value;                  /* and what */
-	int64_t n, most;
+	const struct tensor *t;       /* the tensor that is reported */
+	int64_t *position;            /* of the elements so far: indices in row-major order, */
+	char *value;                  /* and values, in the tensor's dtype */
+	int64_t n, most;              /* elements so far; room */
 };
 
 /* The index, in row-major order, of the element at an offset of the storage; -1: the view has none
@@ -602,7 +606,7 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 /* A search for a result that was not written. */
 struct gap {
 	struct diag *d;
-	int told;                     /* the judge is */
+	int told;                     /* the deciding process gets a report of what is known */
 };
 
 /* A result that was allocated empty and that instances cannot have written everywhere. Zeros that
@@ -617,8 +621,8 @@ static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
 		return 0;
 	diag_set(g->d, REASON_uninitialised, 0, 0,
-		 "the kernels write at most %lld of the result's %lld elements, which are %s", (long long)(n - blank),
-		 (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
+		 "the kernels write at most %lld of the %lld elements of the result, whose shape is %s",
+		 (long long)(n - blank), (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
 	return 1;
 }
 

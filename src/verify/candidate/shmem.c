@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 
+/* The memory is reserved, not committed: pages that no result touches cost nothing. */
 struct shmem *shmem_new(struct err *e)
 {
 	void *p = mmap(NULL, SHMEM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -109,6 +110,7 @@ static int give_state(struct giver *g, const struct tensor *t)
 	return give_values(g, f, t);
 }
 
+/* The nesting of the result is reported as text, and its tensors in the order of that text. */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e)
 {

@@ -47,7 +47,6 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 		bytes_put_str(out, already);
 		return 0;
 	}
-	/* What cannot leave its host is drawn by the runner, from the seed. */
 	if (!rc)
 		bytes_put_str(out, buf_str(&packed));
 	else if (rc > 0)
@@ -183,6 +182,7 @@ static int get_sizes(struct bytes *in, struct task_image *t)
 	return 0;
 }
 
+/* Reads one intermediate, whose tensor borrows the bytes. */
 static int get_intermediate(struct bytes *in, struct intermediate *m, struct err *e)
 {
 	int64_t ambiguous, ndim, shape[TENSOR_DIMS], n = sizeof (float);
@@ -229,10 +229,11 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	tr->first = (int)parts[5];
 	tr->seed = (uint64_t)parts[6];
 	tr->state = (uint64_t)parts[8];
-	tr->kind = (enum trial_kind)parts[7];      /* says which GPU the program sees */
+	tr->kind = (enum trial_kind)parts[7];
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }
 
+/* Reads one weight, whose tensor borrows the bytes. */
 static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 {
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
@@ -305,7 +306,7 @@ int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 	if (!get_task(t, &in, e))
 		return 0;
 	task_image_release(t);
-	return err_set(e, ERR_FORMAT, "an image of a task that cannot be read");
+	return err_set(e, ERR_FORMAT, "the image of a task is malformed");
 }
 
 void task_image_release(struct task_image *t)

@@ -190,7 +190,7 @@ int weights_is_count(const struct task_weight *w)
 	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
 }
 
-/* --- where a run begins ------------------------------------------------------------------------ */
+/* --- the state that a run begins with ------------------------------------------------------------------------ */
 
 /* Powers of two between which the number of earlier calls is drawn, for each kind of state: one
  * call, 2 to 512, 512 to 65536, and so on. */
@@ -212,6 +212,8 @@ static void begin_statistic(struct task_weight *w, struct rng *r, double scale)
 	}
 }
 
+/* A count gets a drawn number of calls, a statistic drawn values; the kind of state says how many and how
+ * large. */
 int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t state, struct err *e)
 {
 	uint64_t which = state % WEIGHTS_STATES;
@@ -226,13 +228,14 @@ int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t
 		return -1;
 	rng_init(&r, state, w->name);
 	if (weights_is_count(w))
-		*(int64_t *)tensor_data(&out->t) = (int64_t)exp2(count_bits[which] +
-								 (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
+		*(int64_t *)tensor_data(&out->t) =
+			(int64_t)exp2(count_bits[which] + (count_bits[which + 1] - count_bits[which]) * rng_f64(&r));
 	else if (w->t.dt == DT_F32)
 		begin_statistic(out, &r, statistic_scale[which]);
 	return 0;
 }
 
+/* Masks stay as they are, and so do integers that are no counts. */
 int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
@@ -258,6 +261,8 @@ static void turn_first(struct task_weight *w, const struct task_weight *built)
 		v[0] = was != 0.0f ? -0.5f * was : -0.25f;
 }
 
+/* A weight that is not constant shares its tensor with `from`; a constant one gets new values and is
+ * marked as moved. */
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);

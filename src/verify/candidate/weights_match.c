@@ -285,6 +285,8 @@ int member_may_be_transposed(const struct member *m)
 		t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
+/* A square matrix is tried as it is first, then transposed. One that holds the values in neither way is
+ * taken as it is: weights_differ looks at it. */
 int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
 			    uint64_t *transposed, struct err *e)
 {

@@ -29,7 +29,6 @@ static int put_weight(const struct member *m, const struct weights_reduced *redu
 	struct tensor from;
 	int rc;
 
-	/* Without values nobody knows which way round it is, unless it was found where there were some. */
 	if (m->obj->t.st->hollow && !reduced->settled && member_may_be_transposed(m))
 		return 0;
 	rc = member_view(&from, m, e);
@@ -41,6 +40,7 @@ static int put_weight(const struct member *m, const struct weights_reduced *redu
 	return rc;
 }
 
+/* Puts one weight as a run that begins with `state` finds it. */
 static int put_member(const struct member *m, uint64_t state, const struct weights_reduced *reduced,
 		      uint64_t spread, struct err *e)
 {
@@ -110,7 +110,6 @@ static int collect_kept(const struct task_weights *w, const struct members *m, c
 		const struct member *x = w->v[i].kept ? members_partner(m, &w->v[i]) : NULL;
 		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
 
-		/* Where nothing else lies in its storage, that may be written as a whole. */
 		if (x && tensor_is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
 			return err_nomem(e);
 		for (int64_t k = 0; k < n && !x; k++)
@@ -199,7 +198,7 @@ int weights_put_reduced(const struct task_weights *w, const struct weights_reduc
 	return put_members(w, 0, h, model, 0, reduced, &by, e);
 }
 
-/* --- at the task's own sizes ------------------------------------------------------------------ */
+/* --- at full size ---------------------------------------------------------------------------- */
 
 /* Notes the full-size shape of the weight of that name. */
 static int note_full(void *ctx, struct str name, struct tensor_obj *obj)

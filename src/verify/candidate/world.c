@@ -143,6 +143,7 @@ static int build(struct world *w, struct val ns, struct err *e)
 	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
 }
 
+/* The rules that tests may switch off become options of the host. */
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
 	       struct err *e)
 {
@@ -219,6 +220,8 @@ static const char *gpu_of(const struct trial *t, const char *gpu)
 	return strcmp(gpu, "L40S") ? "L40S" : "A100";
 }
 
+/* Options that a launcher has (checked mode, poison, configurations) go to the host, too, since host code
+ * allocates memory and chooses configurations. A change of the dtype forgets the weights that were put. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
 	int rc = !w->h || host_is_lost(w->h) ? reopen(w, e) : 0;
@@ -292,6 +295,7 @@ int world_refill(struct world *w, struct val inputs, struct val with, struct err
 	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
 }
 
+/* The rows of trial.def. */
 static const struct {
 	const char *name;
 	enum contract contract;
