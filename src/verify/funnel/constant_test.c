@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "verify/funnel/full_size.h"
+#include "verify/funnel/full_size_batch.h"
 #include "verify/task/sized_tasks.h"
 
 /* How near a power must be to one that sums have, and the values at other sizes to that power (relative). */

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/sparse.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/funnel/constant_test.h"
+#include "verify/funnel/full_size_batch.h"
 #include "verify/funnel/sized_cache.h"
 
 /* A result may keep zeros that no kernel wrote if the reference has at least this share of constant zeros
@@ -24,36 +24,6 @@
 
 /* The relative tolerance of a reference intermediate: it is no result, so a candidate may round it as it likes. */
 static const double intermediate_tolerance = 1e-2;
-
-uint64_t full_size_draw(uint64_t seed, struct str source, int trial)
-{
-	return hash_xxh64(source.p, source.n, seed * 1000003u + (uint64_t)trial) | 1;
-}
-
-enum step full_size_ask(struct funnel *f, int *late)
-{
-	struct trial_result r = TRIAL_RESULT_INIT;
-	enum step step = attempt_ask(f, &r);
-
-	*late = step == STEP_FAILED && f->lost != LOST_CRASHED;
-	if (!*late)
-		return funnel_commit(f, &r);
-	f->lost = LOST_NOT;
-	return STEP_PASSED;
-}
-
-static enum step fail_malformed(struct funnel *f)
-{
-	return funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
-}
-
-enum step full_size_take(struct funnel *f, int i)
-{
-	struct results none;
-	int rc = shmem_report(f->link->shmem, &f->orders, i, &f->report, &none, f->e);
-
-	return rc > 0 ? fail_malformed(f) : rc ? STEP_BROKE : STEP_PASSED;
-}
 
 static void order_reduced(struct funnel *f, int trial)
 {
@@ -177,7 +147,7 @@ static enum step judge_part(struct funnel *f, int i, int k, const struct result 
 	int64_t *index;
 
 	if (shmem_part(f->link->shmem, o, &f->report, k, &borrowed, &value))
-		return fail_malformed(f);
+		return full_size_malformed(f);
 	/* The runner may change shared memory at any time: the indices are checked and used in a copy. */
 	index = mem_array((size_t)p->n + 1, sizeof *index);
 	if (!index)

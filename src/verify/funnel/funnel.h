@@ -156,12 +156,16 @@ enum { FUEL_FIRST = 4000000, FUEL_CHECKED = 32000000, FUEL_FAST = 400000000 };
 /* The two passes of stage tiny. PASS_CHECKED finds races and reads of unwritten memory. PASS_FAST has
  * another poison and another order of the instances: it shows what was right by luck. */
 enum tiny_pass { PASS_CHECKED, PASS_FAST };
+/* The byte in unwritten memory in each pass. As a float 0xffffffff is NaN and 0x7b7b7b7b is 1.3e36. */
+enum { POISON_CHECKED = 0xff, POISON_FAST = 0x7b };
 struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass which);
-/* The byte that unwritten memory holds in runs on the number-th trial: every second trial has that of PASS_FAST. */
+/* The poison in runs on the number-th trial: every second trial has POISON_FAST. */
 int trial_poison(const struct funnel *f, int number);
 
 /* Is the trial of stage full, of this contract, and not switched off? */
 int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c);
+/* How many trials of the contract are wanted, without the first trial, which is that of stage tiny. */
+int trials_wanted(const struct funnel *f, enum contract c);
 /* The order for the number-th trial in stage full. */
 struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round);
 /* Orders the trials of a contract from the number-th on, as far as shared memory has room for their

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/funnel/path_marks.h"
 #include "verify/funnel/size_learn.h"
 #include "verify/funnel/sized_cache.h"
 
@@ -24,56 +25,6 @@ struct branches {
 	struct run_report report[RUNS_MOST];
 	int n;
 };
-
-/* --- comparisons in a path ------------------------------------------------------------------------------------- */
-
-/* The lowest byte of a mark is its kind, the next one the outcome of a comparison. */
-static int is_comparison(uint64_t mark)
-{
-	return (mark & 0xff) == PATH_HOST_TEST || (mark & 0xff) == PATH_KERNEL_TEST;
-}
-
-static uint64_t without_outcome(uint64_t mark)
-{
-	return mark & ~(uint64_t)0xff00;
-}
-
-int size_branch_any(const struct host_path *p)
-{
-	for (int i = 0; i < MIN(p->n, HOST_PATH); i++)
-		if (is_comparison(p->mark[i]))
-			return 1;
-	return 0;
-}
-
-/* Does the path hold this outcome? *here: does it hold the comparison, with any outcome? */
-static int knows(const struct host_path *p, uint64_t mark, int *here)
-{
-	int same = 0;
-
-	*here = 0;
-	for (int i = 0; i < MIN(p->n, HOST_PATH); i++) {
-		*here |= without_outcome(p->mark[i]) == without_outcome(mark);
-		same |= p->mark[i] == mark;
-	}
-	return same;
-}
-
-/* Adds to `known` the outcomes of *p that are new for a known comparison. Returns how many there are. */
-static int learn_outcomes(struct host_path *known, const struct host_path *p)
-{
-	int n = 0;
-
-	for (int i = 0; i < MIN(p->n, HOST_PATH); i++) {
-		int here, same = knows(known, p->mark[i], &here);
-
-		if (!is_comparison(p->mark[i]) || same || !here)
-			continue;
-		host_path_mark(known, p->mark[i]);
-		n++;
-	}
-	return n;
-}
 
 /* --- dry runs beyond full size ------------------------------------------------------------------------------------ */
 
@@ -121,7 +72,7 @@ static enum step find_branches(struct funnel *f, const struct beyond *b, struct 
 		rc = shmem_report(f->link->shmem, &f->orders, i + 1, &f->report, &none, f->e);
 		if (rc < 0)
 			return STEP_BROKE;
-		if (rc || !learn_outcomes(&known, &f->report.path))
+		if (rc || !path_learn_outcomes(&known, &f->report.path))
 			continue;
 		out->report[out->n] = f->report;
 		out->at[out->n++] = i;

@@ -9,8 +9,6 @@
 
 #include "verify/funnel/funnel.h"
 
-/* Does the path hold a comparison of integers? */
-int size_branch_any(const struct host_path *p);
 /* Fails if the candidate is wrong behind a size branch. */
 enum step size_branch_judge(struct funnel *f);
 

@@ -6,32 +6,11 @@
 #include "verify/funnel/funnel.h"
 
 #include "base/mem.h"
-#include "verify/funnel/size_branch.h"
+#include "verify/funnel/path_marks.h"
 #include "verify/task/dump.h"
 
 /* An autotuned kernel may have this many configurations: triton.Autotuner accepts no more (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
-
-/* Memory that nobody wrote holds this byte in each pass. As a float 0xffffffff is NaN, 0x7b7b7b7b is 1.3e36. */
-enum { POISON_CHECKED = 0xff, POISON_FAST = 0x7b };
-
-struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass which)
-{
-	struct tile_run_options run = { .mode = TILE_CHECKED, .poison = POISON_CHECKED, .zero_off = 1,
-					.fuel = f->fuel };
-
-	if (which == PASS_FAST) {
-		run.mode = TILE_FAST;
-		run.poison = POISON_FAST;
-		run.order_seed = 0x9e37;
-	}
-	return run;
-}
-
-int trial_poison(const struct funnel *f, int number)
-{
-	return number % 2 == f->t->image.trial[0].is_original ? POISON_FAST : POISON_CHECKED;
-}
 
 /* Judges the i-th run of the batch, a run on the smallest input set. Keeps its results in f->original if
  * they also answer for the original input set in stage full. */
@@ -201,7 +180,7 @@ static enum step judge_pass(struct funnel *f, int i, enum tiny_pass first)
 		return step;
 	f->v->configs = f->report.configs;
 	f->defined = first == PASS_CHECKED && step == STEP_PASSED && !f->report.out.cost.undefined;
-	f->compares_integers |= size_branch_any(&f->report.path);
+	f->compares_integers |= path_compares_integers(&f->report.path);
 	return step;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "verify/funnel/path_marks.h"
 #include "verify/funnel/size_learn.h"
 #include "verify/funnel/size_model.h"
 #include "verify/funnel/sized_cache.h"
@@ -40,26 +41,6 @@ static enum step ask(struct funnel *f)
 	return attempt_ask(f, &dropped);
 }
 
-/* --- marks ------------------------------------------------------------------------------------------------------- */
-
-static int has_mark(const struct host_path *p, uint64_t mark)
-{
-	for (int i = 0; i < p->n; i++)
-		if (p->mark[i] == mark)
-			return 1;
-	return 0;
-}
-
-/* How many marks of full size the other path lacks. A path that was cut off lacks at least one. */
-static int lacking(const struct host_path *full, const struct host_path *other)
-{
-	int n = full->full || other->full;
-
-	for (int i = 0; i < full->n; i++)
-		n += !has_mark(other, full->mark[i]);
-	return n;
-}
-
 /* --- from below: climb --------------------------------------------------------------------------------------------- */
 
 /* Larger sizes to try, and how many marks of full size are missing there. */
@@ -84,7 +65,7 @@ static enum step try_raised(struct funnel *f, const struct host_path *full, stru
 
 		if (run == STEP_BROKE)
 			return STEP_BROKE;
-		r[i].left = run == STEP_FAILED ? full->n + 1 : lacking(full, &f->report.path);
+		r[i].left = run == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
 	}
 	return step;
 }
@@ -152,7 +133,7 @@ static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned
 		enum step step = test_sizes_take(f, 2 * k);
 
 		if (step == STEP_PASSED)
-			step = lacking(d->full, &f->report.path) ? STEP_FAILED : test_sizes_take(f, 2 * k + 1);
+			step = path_lacking(d->full, &f->report.path) ? STEP_FAILED : test_sizes_take(f, 2 * k + 1);
 		if (step == STEP_BROKE)
 			return STEP_BROKE;
 		if (step == STEP_PASSED) {
@@ -343,7 +324,7 @@ static enum step search(struct funnel *f, struct test_sizes *out)
 	step = test_sizes_take(f, 1);
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
-	lack = step == STEP_FAILED ? full->n + 1 : lacking(full, &f->report.path);
+	lack = step == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
 	step = lack ? cover(f, full, lack, size) : STEP_PASSED;
 	f->lost = LOST_NOT;
 	if (step == STEP_BROKE)
