@@ -65,7 +65,8 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
 		return 1;
 	}
-	if ((rule_on(r->o, RULE_compiled) ? py_parse : py_parse_tree)(&r->module, source, "candidate", 64u << 20, &pe)) {
+	if ((rule_on(r->o, RULE_compiled) ? py_parse : py_parse_tree)(&r->module, source, "candidate",
+								      64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
 		else

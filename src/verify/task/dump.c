@@ -1,4 +1,5 @@
-/* Dumps: see dump.h. */
+/* Dumps: see dump.h. The first half runs in a worker and makes bytes, the second half in its
+ * parent and writes files; the parent takes the bytes for hostile. */
 #include "verify/task/dump.h"
 
 #include <ctype.h>
@@ -19,8 +20,8 @@ int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, co
 
 /* --- the task ------------------------------------------------------------------------------ */
 
-/* The task's own text at the trial's sizes; then what the judge did to the model and to the
- * inputs, as code, so that who runs the file does the same. */
+/* The task's own text at the trial's sizes, and then, as code, what the judge did to the model and
+ * to the inputs: running the file does the same. */
 static void write_task(const struct task *t, const struct trial *tr, struct buf *out)
 {
 	int half = tr->dt != DT_F32;
@@ -44,13 +45,14 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 
 /* --- the tensors ----------------------------------------------------------------------------- */
 
+/* The tensors of the file that is being made. */
 struct entries {
 	struct { struct st_entry *v; size_t n, cap; } list;
 	struct arena arena;          /* names and data */
 	struct err *e;
 };
 
-/* Room for the data of one more tensor; NULL: memory ended. */
+/* Room for the data of one more tensor; NULL: *e. */
 static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim,
 		       const int64_t *shape, int64_t numel)
 {
@@ -70,6 +72,7 @@ static void *add_entry(struct entries *s, const char *group, struct str name, en
 	return data;
 }
 
+/* Adds a tensor, dense and in the dtype `dt`. */
 static int add_tensor(struct entries *s, const char *group, struct str name, const struct tensor *t, enum dtype dt)
 {
 	struct tensor dense;
@@ -82,13 +85,14 @@ static int add_tensor(struct entries *s, const char *group, struct str name, con
 	return 0;
 }
 
+/* Adds one input. */
 static int add_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	return add_tensor(ctx, "input.", name, &obj->t, obj->t.dt);
 }
 
-/* Inputs that cannot leave their host are drawn once more: the same seed, sizes and changes give
- * the same values. */
+/* Adds inputs that cannot leave their host, by drawing them again: the same seed, sizes and
+ * changes give the same values. */
 static int add_drawn(struct entries *s, const struct task *t, const struct trial *tr)
 {
 	struct world w;
@@ -105,11 +109,15 @@ static int add_drawn(struct entries *s, const struct task *t, const struct trial
 	return rc;
 }
 
+/* Adds the inputs of the trial. */
 static int add_inputs(struct entries *s, const struct task *t, const struct trial *tr)
 {
-	return tr->inputs.kind == V_UNSET ? add_drawn(s, t, tr) : host_tensors(t->image.vault, tr->inputs, add_input, s);
+	if (tr->inputs.kind == V_UNSET)
+		return add_drawn(s, t, tr);
+	return host_tensors(t->image.vault, tr->inputs, add_input, s);
 }
 
+/* Adds the weights, as the run began with them. */
 static int add_state(struct entries *s, const struct trial *tr)
 {
 	for (size_t i = 0; i < tr->weights->n; i++) {
@@ -126,7 +134,7 @@ static int add_state(struct entries *s, const struct trial *tr)
 	return 0;
 }
 
-/* Those that there was no room for have no values. */
+/* Adds results. Those that there was no room for have no values, and are left out. */
 static int add_results(struct entries *s, const char *group, const struct results *r)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -152,7 +160,8 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 	int rc;
 
 	write_task(t, tr, task_py);
-	rc = add_inputs(&s, t, tr) || add_state(&s, tr) || add_results(&s, "expected.", &task_expectation(t, tr)->expected) ||
+	rc = add_inputs(&s, t, tr) || add_state(&s, tr) ||
+	     add_results(&s, "expected.", &task_expectation(t, tr)->expected) ||
 	     (got && add_results(&s, "got.", got)) ? -1 : buf_check(task_py, e);
 	if (!rc) {
 		struct st_write w = { .entries = s.list.v, .n = s.list.n };
@@ -166,6 +175,7 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 
 /* --- the parent's side -------------------------------------------------------------------------- */
 
+/* Adds a component to a path. All characters that could mean anything in a path become '_'. */
 static void add_name(struct buf *path, const char *name)
 {
 	buf_addc(path, '/');

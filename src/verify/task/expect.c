@@ -1,15 +1,24 @@
-/* Expected results and tolerances of trials: see task_build.h. */
+/* Expected results and tolerances of trials: see task_build.h.
+ *
+ * The expected result is the reference's in fp64. The tolerance follows from the reference, too:
+ * how far it is off in its own dtypes, as it is, with one ulp of noise after each operation, and
+ * with the products in tf32 that are allowed. A candidate may be off by a few times that
+ * (verdict/compare.h).
+ *
+ * This file also owns the list of trials while it grows: which are prepared at once, which are
+ * due, and which are left out since the reference does not run on them. */
 #include <math.h>
 
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
 #include "verify/task/task_build.h"
 
-/* Other sums than those of products are formed in blocks, however plain the program. */
+/* Sums that are no products are formed in blocks of about this length, even by plain programs. */
 enum { SUM_BLOCK = 64 };
 
-/* The longest sum that the reference's last run formed: of products exactly, of others as many
- * terms as the first input has elements for each of the result's first index. */
+/* The longest sum of the reference's last run. Sums of products are known exactly; of others as
+ * many terms are assumed as the first input has elements for each index of the result's first
+ * dimension. */
 static int64_t longest_sum(const struct task_build *b, const struct trial *tr, const struct results *own)
 {
 	struct host_ops ops = host_ops(b->own.h);
@@ -22,7 +31,7 @@ static int64_t longest_sum(const struct task_build *b, const struct trial *tr, c
 	return MAX(most, row / SUM_BLOCK);
 }
 
-/* 0: all finite, 1: infinities, 2: NaN. */
+/* Returns 0 if all values are finite, 1 if there are infinities, 2 if there is a NaN. */
 static int worst_value(const struct results *r)
 {
 	int worst = 0;
@@ -36,14 +45,15 @@ static int worst_value(const struct results *r)
 	return worst;
 }
 
-/* The oracle's results under the dtypes of the own run. */
+/* Gives the oracle's results the dtypes that the reference has in its own run. */
 static void adopt_types(struct results *oracle, const struct results *own)
 {
 	for (int i = 0; i < MIN(oracle->n, own->n); i++)
 		oracle->r[i].dt = own->r[i].dt;
 }
 
-/* The reference's products that are in tf32 in a mode, where any are. */
+/* Which of the reference's products are in tf32 in a mode. RUN_CLOSE is for KernelBench's rule,
+ * under which an error that tf32 explains may pass even where the option asks for less. */
 unsigned task_tf32_products(const struct task *t, enum run_mode mode)
 {
 	enum precision p = judge_options(t->judge)->precision;
@@ -57,16 +67,16 @@ unsigned task_tf32_products(const struct task *t, enum run_mode mode)
 	return p == PRECISION_TF32 ? t->products : p == PRECISION_TORCH ? t->products & NUM_TF32_CONV : 0;
 }
 
-/* A run with products in tf32, as the precision allows them, as PyTorch forms them or as KernelBench's rule lets
- * them pass. 0, 1, -1. */
-static int run_products(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+/* Runs the reference with products in tf32, if the mode has any for it and the trial is in fp32. */
+static int run_products(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
+			struct err *e)
 {
 	struct task *t = b->t;
 
 	return tr->dt == DT_F32 && task_tf32_products(t, mode) ? task_run_reference(b, tr, mode, out, e) : 0;
 }
 
-/* Where every result is fp64, the reference computes in it, whatever the other tasks do. */
+/* The dtype whose rounding counts. A reference all of whose results are fp64 computes in fp64. */
 static enum dtype rounded_to(const struct trial *tr, const struct results *own)
 {
 	for (int i = 0; i < own->n; i++)
@@ -88,8 +98,10 @@ static void runs_release(struct reference_runs *r)
 	results_release(&r->close);
 }
 
-/* The reference in its own dtype, and moved by an ulp, must pass its own test. */
-static int check_own(struct task *t, const struct trial *tr, const struct expectation *x, const struct reference_runs *r)
+/* The reference in its own dtypes, and moved by one ulp, must pass its own test. Else the
+ * tolerance is too narrow for any program, and the task has a problem. */
+static int check_own(struct task *t, const struct trial *tr, const struct expectation *x,
+		     const struct reference_runs *r)
 {
 	const struct { const struct results *got; const char *what; } run[] = {
 		{ &r->own, "the reference itself" }, { &r->noisy, "the reference with one ulp of noise" } };
@@ -107,8 +119,8 @@ static int check_own(struct task *t, const struct trial *tr, const struct expect
 	return 0;
 }
 
-/* The original was run already: that run is taken, unless what forward leaves in buffers was not
- * known then to belong to it. */
+/* The survey was a run of the original trial, and is taken for it; unless buffers belong to the
+ * result, which was not known during the survey. */
 static int run_own(struct task_build *b, struct trial *tr, struct results *out, struct err *e)
 {
 	struct task *t = b->t;
@@ -120,7 +132,8 @@ static int run_own(struct task_build *b, struct trial *tr, struct results *out, 
 	return 0;
 }
 
-/* The oracle's run comes last. */
+/* Runs the reference in all modes that the tolerance needs. The oracle's run comes last: its
+ * results become the expected ones. */
 static int run_all(struct task_build *b, struct trial *tr, struct expectation *x, struct reference_runs *r,
 		   struct err *e)
 {
@@ -135,12 +148,13 @@ static int run_all(struct task_build *b, struct trial *tr, struct expectation *x
 	return rc ? rc : task_run_reference(b, tr, RUN_ORACLE, &x->expected, e);
 }
 
+/* How far a run is from the expected results; 0 if there was no such run. */
 static double distance_of(const struct results *run, const struct results *expected, enum distance of)
 {
 	return run->n ? results_distance(run, expected, of) : 0.0;
 }
 
-/* What rounding does to the results, or to what is left in buffers. */
+/* What rounding does to the results, or to the buffers. */
 static struct rounding rounding_of(const struct task_build *b, const struct trial *tr, const struct results *x,
 				   const struct reference_runs *r, enum distance of)
 {
@@ -150,11 +164,15 @@ static struct rounding rounding_of(const struct task_build *b, const struct tria
 				  .sum = longest_sum(b, tr, &r->own) };
 }
 
+/* Does every run come near the expected results at all? */
 static int is_finite_rounding(const struct rounding *r)
 {
 	return isfinite(r->plain) && isfinite(r->products) && isfinite(r->close);
 }
 
+/* Completes the expected results: elements that overflow, integers that depend on rounding,
+ * tolerances. Returns 0, 1 if the trial cannot be used (an essential one is a problem of the
+ * task), -1 (*e). */
 static int set_expected(struct task_build *b, const struct trial *tr, struct expectation *x,
 			const struct reference_runs *r, struct err *e)
 {
@@ -186,7 +204,8 @@ static int set_expected(struct task_build *b, const struct trial *tr, struct exp
 	return !ext_on(o, EXT_controls) ? 0 : check_own(t, tr, x, r);
 }
 
-/* What PyTorch gives on a GPU; *own is taken where that is it. */
+/* Keeps the results as PyTorch computes them on a GPU, for KernelBench's rule. *own is taken for
+ * them if PyTorch rounds no product of this reference. */
 static int keep_torch(struct task_build *b, const struct trial *tr, struct expectation *x, struct results *own,
 		      struct err *e)
 {
@@ -199,6 +218,8 @@ static int keep_torch(struct task_build *b, const struct trial *tr, struct expec
 	return rc;
 }
 
+/* Prepares a trial. Intermediates are kept for the trials that candidates are matched at: the
+ * first one at smaller sizes, and all of a reduced task. */
 static int expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;
@@ -211,14 +232,14 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 		rc = set_expected(b, tr, x, &r, e);
 	if (!rc && tr->is_original && !t->reduced)
 		rc = keep_torch(b, tr, x, &r.own, e);
-	/* The first run that a candidate is asked for at smaller sizes, and all of those at the task's own. */
 	if (!rc && (t->reduced || (t->is_fixed && tr->kind == TRIAL_tiny)))
 		rc = task_keep_intermediates(b, tr, e);
 	runs_release(&r);
 	return rc;
 }
 
-/* A reference that cannot go on from a state that was drawn (an index) begins as it is constructed. */
+/* A reference that cannot go on from a drawn state of its buffers (an index, say) begins as it was
+ * constructed. */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;
@@ -227,7 +248,7 @@ int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, s
 
 	if (rc <= 0 || !tr->state)
 		return rc;
-	buf_addf(&t->notes, "input set '%s': the reference does not go on from other buffers\n", trial_name(tr->kind));
+	buf_addf(&t->notes, "input set '%s': the reference fails if its buffers start with other values\n", trial_name(tr->kind));
 	t->problem = before;
 	trial_release(tr);
 	expectation_release(x);
@@ -286,7 +307,7 @@ const struct expectation *task_expectation(const struct task *t, const struct tr
 	return &t->expect[tr - t->image.trial];
 }
 
-/* Does what rounding does to the reference there hide what the set is to show? */
+/* Does rounding on these inputs hide what the trial is to show? */
 static int is_drowned(const struct trial *tr, const struct expectation *x)
 {
 	static const double most = 1e-3;
@@ -294,7 +315,9 @@ static int is_drowned(const struct trial *tr, const struct expectation *x)
 	return tr->change == CHANGE_ENDS && x->rounding > most;
 }
 
-/* Makes a trial ready, with a milder change where the one that it has gives nothing to compare with. As task_expect. */
+/* Prepares a trial, with milder and milder changes as long as the reference gives nothing to
+ * compare with. A trial of the general contract that cannot be prepared is no problem of the
+ * task. */
 static int expect_milder(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;
@@ -309,7 +332,7 @@ static int expect_milder(struct task_build *b, struct trial *tr, struct expectat
 		trial_release(tr);
 		expectation_release(x);
 		*tr = milder;
-		t->problem = (struct diag){ .reason = REASON_ok };           /* of this input set, not of the task */
+		t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 		rc = task_expect(b, tr, x, e);
 	}
 	if (rc > 0 && trial_contract(tr->kind) == CONTRACT_GENERAL)
@@ -317,8 +340,8 @@ static int expect_milder(struct task_build *b, struct trial *tr, struct expectat
 	return rc;
 }
 
-/* Makes the listed trials from `first` to before `end` ready; those that the reference runs on
- * follow the ones that are ready. */
+/* Prepares the listed trials [first, end). Those that the reference runs on move to the end of the
+ * prepared ones; the others are left out. */
 static int expect_listed(struct task_build *b, int first, int end, struct err *e)
 {
 	struct task *t = b->t;
@@ -352,7 +375,7 @@ static int expect_listed(struct task_build *b, int first, int end, struct err *e
 	return 0;
 }
 
-/* The sets of the general contract are not made ready where no candidate is run on them. */
+/* Trials of the general contract are not prepared where no candidate is run on them. */
 int task_is_lean(const struct judge_options *o)
 {
 	return o->skip_general && o->contract == CONTRACT_TASK;
@@ -369,7 +392,8 @@ int task_expect_next(struct task_build *b, struct err *e)
 	return t->problem.reason == REASON_ok ? task_find_relations(b, e) : 0;
 }
 
-/* Sizes for a candidate are chosen with it, and these are others. */
+/* Will candidates be judged at other sizes, which are chosen for each of them? Then the task
+ * itself needs only its first trial, and its checks prepare more only if they need them. */
 static int needs_outline(const struct task_build *b)
 {
 	const struct task *t = b->t;
@@ -379,7 +403,8 @@ static int needs_outline(const struct task_build *b)
 		ext_on(o, EXT_full_size);
 }
 
-/* The original is the largest of all: the checks of the task seldom need it where it comes last but for half precision. */
+/* Moves the original behind all other fp32 trials. It is the largest of all, and the checks of the
+ * task seldom need it if the others come first. */
 static void put_original_last(struct task *t)
 {
 	struct trial *at = task_original(t),
@@ -392,7 +417,8 @@ static void put_original_last(struct task *t)
 	*last = original;
 }
 
-/* The task's own sets come first in the list. */
+/* Starts the list of prepared trials and returns how many are to be prepared now. Trials of the
+ * task's contract come first in the list. */
 static int list_due(struct task_build *b)
 {
 	struct task *t = b->t;
@@ -412,6 +438,7 @@ static int list_due(struct task_build *b)
 	return b->due_first;
 }
 
+/* Prepares what candidates need, and all other trials too unless these are due only. */
 int task_expect_all(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

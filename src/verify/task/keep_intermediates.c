@@ -12,12 +12,13 @@
 /* How many intermediates are kept at the most, and their bytes together. */
 enum { INTERMEDIATE_MOST = 8, INTERMEDIATE_BYTES = 1 << 25 };
 
-/* A tensor of the reference's call and its number. */
+/* A tensor of the reference's call and its number (intermediate.h). */
 struct source {
 	struct tensor t;
 	uint64_t which;
 };
 
+/* The call of the reference that is being noted. */
 struct keeper {
 	struct trial *tr;
 	struct { struct source *v; size_t n, cap; } known;
@@ -27,6 +28,7 @@ struct keeper {
 	struct err *e;
 };
 
+/* The number of a tensor, if it is a known one, whole and as it lies; 0: it has none. */
 static uint64_t which_kept(void *ctx, const struct tensor *t)
 {
 	const struct keeper *k = ctx;
@@ -41,6 +43,7 @@ static uint64_t which_kept(void *ctx, const struct tensor *t)
 	return 0;
 }
 
+/* Makes a tensor known by a number. */
 static int add_source(struct keeper *k, const struct tensor *t, uint64_t which)
 {
 	struct source s = { .t = *t, .which = which };
@@ -51,6 +54,7 @@ static int add_source(struct keeper *k, const struct tensor *t, uint64_t which)
 	return 0;
 }
 
+/* Makes the next input or weight known. */
 static int add_next(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct keeper *k = ctx;
@@ -59,7 +63,7 @@ static int add_next(void *ctx, struct str name, struct tensor_obj *obj)
 	return add_source(k, &obj->t, k->next++);
 }
 
-/* What is changed in place is no more what it was. */
+/* A tensor that is changed in place is no longer the one that was known. */
 static void forget(struct keeper *k, const struct tensor *t)
 {
 	for (size_t i = 0; i < k->known.n; i++)
@@ -67,6 +71,7 @@ static void forget(struct keeper *k, const struct tensor *t)
 			k->known.v[i].which = 0;
 }
 
+/* Keeps a copy of a result, which becomes known by the name of its call. */
 static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
 {
 	struct intermediate kept = { .how = how };
@@ -79,6 +84,8 @@ static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
 	add_source(k, t, how);
 }
 
+/* For host_set_called: keeps the result of a call if it has a name, is dense fp32, and there is
+ * room. */
 static void note_call(void *ctx, const struct host_op_call *c)
 {
 	struct keeper *k = ctx;
@@ -95,7 +102,8 @@ static void note_call(void *ctx, const struct host_op_call *c)
 		keep_result(k, how, out);
 }
 
-/* What the reference returns is for the side that compares alone. */
+/* Drops an intermediate that the reference returns: it is an expected result. One that merely
+ * holds the same values is ambiguous from then on. */
 static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct keeper *k = ctx;
@@ -115,11 +123,14 @@ static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Marks intermediates that hold the same values: a launch that holds one could hold the other. */
 static void note_ambiguous(const struct trial *tr)
 {
+	struct intermediate *v = tr->intermediates.v;
+
 	for (size_t i = 0; i < tr->intermediates.n; i++)
 		for (size_t k = 0; k < tr->intermediates.n; k++)
-			tr->intermediates.v[i].ambiguous |= i != k && intermediates_are_same(&tr->intermediates.v[i].t, &tr->intermediates.v[k].t);
+			v[i].ambiguous |= i != k && intermediates_are_same(&v[i].t, &v[k].t);
 }
 
 int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *e)

@@ -1,28 +1,31 @@
-/* The mutation check of a task: can its input sets tell the reference from a program that is
- * nearly it? Mutants are the reference's tree with one thing changed (mutant.h) and its weights
- * with one part without effect (a bias of zeros, a norm's weight of ones). One that gives the
- * expected results on every input set gets a stronger set, and is named where that does not
- * help either: it may do the same as the reference, or the task is weak there. Candidates run
- * on the sets that were added. */
+/* The mutation check of a task: can its trials tell the reference from a program that is nearly
+ * it?
+ *
+ * Mutants are the reference's tree with one thing changed (mutant.h), and its weights with one
+ * part without effect (a bias of zeros, a norm's weight of ones). A mutant that gives the expected
+ * results on every trial survives. It gets a stronger trial, which stays in the task if it helps;
+ * else the survivor is named in the verdict: it may do the same as the reference, or the task is
+ * weak there. */
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "verify/task/mutant.h"
 #include "verify/task/task_build.h"
 
-/* Input sets that are tried on survivors, each kept if it tells one apart. */
+/* Trials that are tried on survivors, each kept if it tells one apart. */
 static const struct { enum trial_kind kind; enum trial_change change; } stronger[] = {
 	{ TRIAL_wide, CHANGE_WIDE }, { TRIAL_small, CHANGE_SMALL },
 };
 
+/* A mutant on trial. */
 struct subject {
 	struct task *t;
 	struct task_build *b;
 	struct val cls;           /* the class to run as; V_UNSET: the reference's own */
 	int rebuilt;              /* of the world that the class was loaded in */
 	const struct task_weight *part;   /* the weight without effect; NULL: none */
-	double neutral;
-	int *passed;              /* so many sets did not tell it apart, and need not be asked again */
+	double neutral;           /* the value that has no effect: zero, or one for a norm */
+	int *passed;              /* the first trials did not tell it apart, and are not asked again: how many */
 	struct err *e;
 };
 
@@ -30,6 +33,7 @@ struct subject {
 
 struct blank { const struct subject *s; };
 
+/* Fills the weight with the value that has no effect. */
 static int blank_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct subject *s = ((struct blank *)ctx)->s;
@@ -43,7 +47,7 @@ static int blank_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Did the host end, or that of the mutant's class? */
+/* Did a limit end the host, or was it opened again since the mutant's class was loaded? */
 static int is_gone(const struct subject *s)
 {
 	const struct world *w = &s->b->own;
@@ -51,6 +55,7 @@ static int is_gone(const struct subject *s)
 	return !w->h || host_is_lost(w->h) || (s->cls.kind != V_UNSET && w->rebuilt != s->rebuilt);
 }
 
+/* Runs the model with the mutant's class or weight in place of its own. */
 static int run_subject(const struct subject *s, const struct trial *tr, struct results *out)
 {
 	struct world *w = &s->b->own;
@@ -69,7 +74,8 @@ static int run_subject(const struct subject *s, const struct trial *tr, struct r
 	return rc;
 }
 
-/* 1: it fails, or its results are not the expected ones. */
+/* Returns 1 if the mutant fails or gives other results than expected, 0 if it gives these, -1
+ * (*e). */
 static int told_apart(const struct subject *s, const struct trial *tr)
 {
 	struct results got = { .n = 0 };
@@ -84,8 +90,8 @@ static int told_apart(const struct subject *s, const struct trial *tr)
 	return !same;
 }
 
-/* The sets of the tiny size first: most mutants end there. Half precision, which is not asked,
- * comes last, and others are inserted before it. */
+/* Does the mutant give the expected results on all trials? Those of the tiny size come first,
+ * since most mutants end there. Half precision comes last in the list and is not asked. */
 static int survives(const struct subject *s)
 {
 	struct task *t = s->t;
@@ -106,7 +112,7 @@ static int survives(const struct subject *s)
 	return 1;
 }
 
-/* 1: a stronger input set tells it apart, and stays. */
+/* Tries the stronger trials. Returns 1 if one tells the mutant apart; that trial stays. */
 static int strengthen(const struct subject *s)
 {
 	for (size_t i = 0; i < COUNT_OF(stronger); i++) {
@@ -117,7 +123,7 @@ static int strengthen(const struct subject *s)
 			return 0;
 		tr->change = stronger[i].change;
 		rc = task_expect(s->b, tr, task_expectation_of(s->t, tr), s->e);
-		s->t->problem = (struct diag){ .reason = REASON_ok };        /* of this input set, not of the task */
+		s->t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 		if (!rc)
 			rc = !is_gone(s) && told_apart(s, tr) > 0 ? 0 : 1;
 		if (rc && is_gone(s)) {
@@ -125,8 +131,8 @@ static int strengthen(const struct subject *s)
 			return rc < 0 ? -1 : 0;
 		}
 		if (!rc) {
-			buf_addf(&s->t->notes,
-				 "input set '%s' added: it tells a mutant apart that the others do not\n", trial_name(tr->kind));
+			buf_addf(&s->t->notes, "input set '%s' added: it tells a mutant apart that the others do not\n",
+				 trial_name(tr->kind));
 			return 1;
 		}
 		task_remove_trial(s->t, tr);
@@ -136,10 +142,12 @@ static int strengthen(const struct subject *s)
 	return 0;
 }
 
-/* What check_subject gives beside 0 and -1: it survives the sets that are ready, and others are due. */
+/* What check_subject returns beside 0 and -1: the mutant survives the trials that are prepared,
+ * and others are due. */
 enum { WAITS = 1 };
 
-/* Two steps whose order makes no difference anywhere are no weakness of the inputs. */
+/* Checks one mutant. `order`: it swaps two steps. Steps whose order makes no difference are no
+ * weakness of the inputs, and are counted apart. */
 static int check_subject(const struct subject *s, const char *text, int order)
 {
 	struct task *t = s->t;
@@ -157,12 +165,13 @@ static int check_subject(const struct subject *s, const char *text, int order)
 	if (!order && !t->check.survivors++)
 		snprintf(t->check.survivor, sizeof t->check.survivor, "%s", text);
 	t->check.equal += order;
-	buf_addf(&t->notes, "not told apart by any input set: %s\n", text);
+	buf_addf(&t->notes, "mutant that no input set tells from the reference: %s\n", text);
 	return 0;
 }
 
 /* --- the two kinds of mutants ----------------------------------------------------------------- */
 
+/* Loads the mutated tree and checks its class Model. */
 static int try_tree(struct task_build *b, struct py_module *m, struct mutant *x, int *passed, struct err *e)
 {
 	struct task *t = b->t;
@@ -181,7 +190,8 @@ static int try_tree(struct task_build *b, struct py_module *m, struct mutant *x,
 	return rc;
 }
 
-/* The mutant is loaded again where a set was due: making it ready may end the host that it was loaded in. */
+/* Checks a mutant, and prepares due trials as long as it survives. The mutant is loaded again
+ * then: preparing a trial may end the host that it was loaded in. */
 static int check_tree(struct task_build *b, struct py_module *m, struct mutant *x, struct err *e)
 {
 	int passed = 0, rc;
@@ -192,6 +202,7 @@ static int check_tree(struct task_build *b, struct py_module *m, struct mutant *
 	return rc;
 }
 
+/* Checks the mutants of the tree. One that reaches a limit ends the check: the host is gone. */
 static int check_trees(struct task_build *b, struct py_module *m, struct err *e)
 {
 	struct task *t = b->t;
@@ -211,7 +222,7 @@ static int check_trees(struct task_build *b, struct py_module *m, struct err *e)
 	return 0;
 }
 
-/* A bias of zeros, the weight of a norm (one axis only) of ones. */
+/* Checks weights without effect: a bias of zeros, the weight of a norm (one axis only) of ones. */
 static int check_weights(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -221,7 +232,8 @@ static int check_weights(struct task_build *b, struct err *e)
 		int bias = str_ends(str_of(w->name), "bias"), norm = str_ends(str_of(w->name), "weight") &&
 			w->t.ndim == 1;
 		int passed = 0, rc;
-		struct subject s = { .t = t, .b = b, .part = w, .neutral = norm ? 1.0 : 0.0, .passed = &passed, .e = e };
+		struct subject s = { .t = t, .b = b, .part = w, .neutral = norm ? 1.0 : 0.0,
+				     .passed = &passed, .e = e };
 		char text[80];
 
 		if (!bias && !norm)

@@ -1,4 +1,8 @@
-/* A task made ready, as bytes: see prepared.h. */
+/* A prepared task as bytes: see prepared.h.
+ *
+ * The bytes are a head with a hash, the image (candidate/task_image.c), and the rest: what the
+ * image does not have, expected results above all. They are read by the build that wrote them
+ * only, since the key contains the build; so structs are stored as they lie in memory. */
 #include "verify/task/prepared.h"
 
 #include "base/bytes.h"
@@ -7,7 +11,7 @@
 #include "verify/config/key.h"
 #include "verify/task/sized_tasks.h"
 
-/* At the beginning; the rest is what is hashed. */
+/* The head; the hash covers all that follows it. */
 struct prepared_head {
 	uint64_t magic, n, hash;
 };
@@ -24,7 +28,7 @@ _Static_assert(sizeof (struct result) == 248, "and of a result");
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY])
 {
-	/* What decides about candidates only, makes no other task. */
+	/* Options that only decide about candidates do not change a task. */
 	struct judge_options of = *o;
 	int64_t how[2 + TASK_SIZES] = { size != NULL, large };
 
@@ -41,7 +45,8 @@ void prepared_key(const struct judge_options *o, struct str source, const int64_
 
 /* --- results --------------------------------------------------------------------------------- */
 
-/* What a result points to, one after another; a pointer says only that it is there. */
+/* A result, and the arrays that it points to, one after another. A stored pointer says only
+ * whether the array is there. */
 static void put_result(struct buf *out, const struct result *r)
 {
 	size_t n = (size_t)r->n;
@@ -57,6 +62,7 @@ static void put_result(struct buf *out, const struct result *r)
 		buf_add(out, r->unit, n * sizeof *r->unit);
 }
 
+/* All results of one run. */
 static void put_results(struct buf *out, const struct results *r)
 {
 	bytes_put_int(out, r->n);
@@ -66,7 +72,7 @@ static void put_results(struct buf *out, const struct results *r)
 		put_result(out, &r->r[i]);
 }
 
-/* A copy of n elements, where there were some; 0 or -1. */
+/* A copy of an array of n elements, if there was one. Returns 0, or -1. */
 static int get_array(struct bytes *in, int there, int64_t n, size_t size, void *out)
 {
 	size_t bytes;
@@ -83,6 +89,7 @@ static int get_array(struct bytes *in, int there, int64_t n, size_t size, void *
 	return 0;
 }
 
+/* Reads what put_result wrote. Stored pointers are never used as pointers. */
 static int get_result(struct bytes *in, struct result *r)
 {
 	struct result stored;
@@ -100,6 +107,7 @@ static int get_result(struct bytes *in, struct result *r)
 	       get_array(in, stored.unit != NULL, r->n, sizeof *r->unit, &r->unit) ? -1 : 0;
 }
 
+/* Reads what put_results wrote. A result that was read in part counts, so that it is released. */
 static int get_results(struct bytes *in, struct results *r)
 {
 	int64_t n, too_many;
@@ -118,7 +126,7 @@ static int get_results(struct bytes *in, struct results *r)
 
 /* --- what the image does not have -------------------------------------------------------------- */
 
-/* Of the task. */
+/* What the image of a task does not have. */
 struct rest {
 	struct diag problem;
 	struct host_work work;
@@ -131,6 +139,7 @@ struct rest {
 	int64_t reduced;
 };
 
+/* Writes it, and the expectation of each trial. */
 static void put_rest(struct buf *out, const struct task *t)
 {
 	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds,
@@ -155,6 +164,7 @@ static void put_rest(struct buf *out, const struct task *t)
 	}
 }
 
+/* Reads the parts of a trial that the image does not have, and its expectation. */
 static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 {
 	int64_t parts[3];
@@ -168,6 +178,7 @@ static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 	return get_results(in, &x->expected) || get_results(in, &x->torch) ? -1 : 0;
 }
 
+/* Reads what put_rest wrote. */
 static int get_rest(struct bytes *in, struct task *t)
 {
 	struct rest r;
@@ -218,6 +229,7 @@ int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 	return 0;
 }
 
+/* Reads the task behind the head. The task borrows inputs and weights from the bytes. */
 static int read_task(struct bytes *in, struct task *t, const char *name)
 {
 	struct err ignored = ERR_INIT;

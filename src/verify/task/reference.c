@@ -1,4 +1,9 @@
-/* Running a task's reference while the task is prepared: see task_build.h. */
+/* Running a task's reference while the task is prepared: see task_build.h.
+ *
+ * The reference is the only definition of right. It runs in its own dtypes and in fp64, each in a
+ * world of its own that is kept from run to run, since building a large model is slow. This file
+ * owns these runs, the inputs in the vault, and the survey: one run that tells how the task must
+ * be judged. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -7,7 +12,8 @@
 #include "verify/candidate/estimate.h"
 #include "verify/task/task_build.h"
 
-/* The reference keeps its parameters: only buffers need to be put back between runs. */
+/* Puts the trial's weights into the model. The reference never changes its parameters, so that
+ * only buffers are put again if the set is the same as before. */
 static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 {
 	char how[16];
@@ -18,6 +24,7 @@ static int put_weights(struct world *w, const struct trial *tr, struct err *e)
 	return rc ? rc : world_round_state(w);
 }
 
+/* The world that a mode runs in. */
 static struct world *world_of(struct task_build *b, enum run_mode mode)
 {
 	return mode == RUN_ORACLE ? &b->oracle : &b->own;
@@ -31,6 +38,9 @@ int task_prepare_reference(struct task_build *b, const struct trial *tr, enum ru
 	return rc ? rc : put_weights(w, tr, e);
 }
 
+/* The unit of each element of the buffers' row, by which its error is measured: the root mean
+ * square of its own buffer, or RESULT_EXACT for integers. Buffers have nothing in common with each
+ * other. */
 static int state_units(const struct task_weights *w, const struct tensor *row, struct tensor *unit, struct err *e)
 {
 	const double *v = tensor_data(row);
@@ -52,7 +62,8 @@ static int state_units(const struct task_weights *w, const struct tensor *row, s
 	return 0;
 }
 
-/* What forward leaves in the buffers it changes is part of its result. */
+/* Adds the buffers that forward changes to its results: what it leaves there is part of what it
+ * does. */
 static int add_state(struct world *w, const struct trial *tr, struct results *out, struct err *e)
 {
 	struct census_may of = { .n = 0 };
@@ -69,6 +80,7 @@ static int add_state(struct world *w, const struct trial *tr, struct results *ou
 	return rc;
 }
 
+/* Calls forward on the trial's inputs and takes the results. */
 static int call_in(struct world *w, const struct trial *tr, struct results *out, struct err *e)
 {
 	struct val inputs, result;
@@ -93,7 +105,8 @@ int task_call_reference(struct task_build *b, const struct trial *tr, struct res
 	return call_in(&b->own, tr, out, e);
 }
 
-int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e)
+int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
+		       struct err *e)
 {
 	int rc = task_prepare_reference(b, tr, mode, e);
 
@@ -103,7 +116,7 @@ int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mo
 
 /* --- inputs ---------------------------------------------------------------------------------- */
 
-/* The shape of the first input; ends the walk. */
+/* Notes the shape of the first input, and ends the walk over the inputs. */
 static int note_shape(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct trial *tr = ctx;
@@ -114,7 +127,8 @@ static int note_shape(void *ctx, struct str name, struct tensor_obj *obj)
 	return 1;
 }
 
-/* Inputs of one seed, drawn by the task's own code and put where candidates cannot reach them. */
+/* Draws the inputs of one seed with the task's own code, and copies them to the vault, where
+ * candidates cannot reach them. *out is V_UNSET if they cannot leave the host that drew them. */
 static int store_inputs(struct task_build *b, struct trial *tr, uint64_t seed, struct val *out, struct err *e)
 {
 	struct task *t = b->t;
@@ -147,6 +161,7 @@ int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e)
 
 /* --- what is learned from the first run ---------------------------------------------------- */
 
+/* Notes the work of the reference, and which kinds of products it forms. */
 static void note_ops(struct task *t, struct host *h)
 {
 	struct host_ops ops = host_ops(h);
@@ -157,6 +172,7 @@ static void note_ops(struct task *t, struct host *h)
 			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;
 }
 
+/* Did the reference draw random numbers in its last run? Then it has no result to compare with. */
 static int draws_random(struct host *h)
 {
 	struct host_ops ops = host_ops(h);
@@ -167,36 +183,41 @@ static int draws_random(struct host *h)
 	return 0;
 }
 
+/* Are two tensors of the same dtype equal, bit by bit? */
 static int same_values(const struct tensor *a, const struct tensor *b)
 {
 	return tensor_numel(a) == tensor_numel(b) && !memcmp(tensor_data(a), tensor_data(b),
 							     (size_t)tensor_numel(a) * (size_t)dtype_size(a->dt));
 }
 
-/* The sets a task cannot do without: as it makes them itself. */
+/* A task must run on the inputs as it draws them itself; on all others it need not. */
 int trial_is_essential(const struct trial *tr)
 {
 	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
 }
 
-/* A program that keeps state may tell calls apart by it. So every set but those that are as the
- * task makes them begins with another. What is looked at at the task's own sizes is not compared
- * with what forward leaves. */
+/* Gives every trial its own state of the buffers, but for the essential ones. A program that keeps
+ * state may tell calls apart by it, and be right for the first call only. A reduced task is not
+ * compared by its buffers. */
 static void draw_states(struct task *t)
 {
-	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++)
-		if (!trial_is_essential(&t->image.trial[i]) && t->image.trial[i].dt == DT_F32)
-			t->image.trial[i].state = (t->image.trial[i].seed + 1) * WEIGHTS_STATES + (uint64_t)i % WEIGHTS_STATES;
+	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++) {
+		struct trial *tr = &t->image.trial[i];
+
+		if (!trial_is_essential(tr) && tr->dt == DT_F32)
+			tr->state = (tr->seed + 1) * WEIGHTS_STATES + (uint64_t)i % WEIGHTS_STATES;
+	}
 }
 
-/* Did the run leave other weights behind than it was given? Which? */
+/* Finds out which buffers the run changed, and whether any of them is a count that nothing depends
+ * on: a program that depends on a count has read it. */
 static int note_state(struct task_build *b, const struct task_weights *given, struct err *e)
 {
 	struct task *t = b->t;
 	struct task_weights now;
-	int counts = !host_has_read(b->own.h);        /* who goes by a count has read it */
+	int counts = !host_has_read(b->own.h);
 
-	/* Weights that are made of a part are too large to be looked at again, and no such task keeps any (choice.c). */
+	/* Spread weights are too large to be taken again; a task with state never has them (test_sizes.c). */
 	if (given->spread)
 		return 0;
 	if (weights_take(&now, b->own.h, b->own.model, e))
@@ -214,7 +235,7 @@ static int note_state(struct task_build *b, const struct task_weights *given, st
 	return 0;
 }
 
-/* Runs it, and notes how long that would take on a GPU. */
+/* Runs the reference and notes how long the run would take on a GPU. */
 static int time_reference(struct task_build *b, const struct trial *tr, struct results *out, struct err *e)
 {
 	struct task *t = b->t;
@@ -240,7 +261,8 @@ struct trial *task_original(struct task *t)
 	return &t->image.trial[i];
 }
 
-/* Runs the reference once at its original trial: does it run, does it draw, what does it do? */
+/* A reference that draws random numbers (dropout) is surveyed again in eval mode, in which it must
+ * not. */
 int task_survey(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

@@ -1,4 +1,4 @@
-/* Keeping what was found out about a task's sizes: see size_facts.h. */
+/* Keeping facts about a task's sizes: see size_facts.h. */
 #include "verify/task/size_facts.h"
 
 #include <ctype.h>
@@ -7,13 +7,13 @@
 #include "base/mem.h"
 #include "verify/task/prepared.h"
 
-/* As it is kept. */
+/* The facts as they are stored, with a hash of them. */
 struct kept {
 	uint64_t hash;
 	struct size_facts k;
 };
 
-/* No task is made ready with this many input sets. */
+/* Makes the key differ from that of any task: no task is opened in this way. */
 enum { FACTS_KEY = -1 };
 
 static uint64_t hash_of(const struct size_facts *k)

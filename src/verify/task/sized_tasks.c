@@ -29,6 +29,7 @@ double sized_tasks_seconds(const struct sized_tasks *c)
 	return c ? c->k.full_size_seconds : 0.0;
 }
 
+/* Counts what the task holds at other sizes: a worker that keeps tasks must know. */
 size_t sized_tasks_bytes(const struct sized_tasks *c)
 {
 	size_t n = sizeof *c;

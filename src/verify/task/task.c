@@ -1,4 +1,11 @@
-/* A task made ready: parsed, run in three ways for every trial, checked by controls. */
+/* Opening a task: see task.h.
+ *
+ * This file owns the steps of preparation and their order, the ways to open a task (as it is, at
+ * other sizes, reduced, whole), and its end. reference.c runs the reference, expect.c finds
+ * expected results and tolerances, sizes.c lists the trials.
+ *
+ * Invariant: a task that is returned is never half prepared. Either `problem` says why it cannot
+ * be judged, or every trial of the image has its expectation. */
 #include "verify/task/task.h"
 
 #include <stdio.h>
@@ -11,9 +18,10 @@
 #include "verify/task/sized_tasks.h"
 #include "verify/task/task_build.h"
 
-/* Bytes of a model that is judged at smaller sizes of its own, where all of them may be others. */
+/* A model of more bytes is judged at smaller sizes of its own, if its sizes can be changed. */
 enum { LARGE_MODEL = 48 << 20 };
 
+/* The first problem is the one that users see; a task with a problem judges nobody. */
 int task_note_problem(struct task *t, const char *fmt, ...)
 {
 	char text[400];
@@ -26,13 +34,15 @@ int task_note_problem(struct task *t, const char *fmt, ...)
 	return 1;
 }
 
+/* Adds constants that may be changed to the list of sizes. */
 static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, int of_model)
 {
 	for (size_t i = 0; i < MIN(n, (size_t)TRIAL_SIZES) && t->image.n_all < TASK_SIZES; i++)
-		t->image.size[t->image.n_all++] = (struct task_size){ .name = c[i].name, .full = c[i].value, .of_model = of_model };
+		t->image.size[t->image.n_all++] = (struct task_size){ .name = c[i].name, .full = c[i].value,
+								      .of_model = of_model };
 }
 
-/* Sizes of the inputs, then of the model. */
+/* Finds the sizes that may be changed: those of the inputs, then those of the model. */
 static void find_sizes(struct task *t)
 {
 	struct shrink_const c[TRIAL_SIZES];
@@ -41,7 +51,8 @@ static void find_sizes(struct task *t)
 	add_sizes(t, c, shrink_find_model(&t->image.module, c, TRIAL_SIZES), 1);
 }
 
-/* Sizes that the task writes as numbers get names. 0, -1. */
+/* Gives names to sizes that the task writes as numbers, so that they can be changed: get_inputs
+ * with torch.randn(16, 64) gets two module constants. Returns 0, or -1 (*e). */
 static int name_literals(struct task *t, struct err *e)
 {
 	struct buf named = BUF_INIT;
@@ -59,6 +70,8 @@ static int name_literals(struct task *t, struct err *e)
 	return py_parse(&t->image.module, str_of(t->image.source), t->name, 64u << 20, e);
 }
 
+/* Parses the source, names its literals and finds its sizes. A task that is not Python, or has no
+ * class Model, has a problem. */
 static int parse_task(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -67,7 +80,7 @@ static int parse_task(struct task_build *b, struct err *e)
 	if (py_parse(&t->image.module, str_of(t->image.source), t->name, 64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			return err_set(e, pe.code, "%s", pe.text);
-		task_note_problem(t, "it is no Python: line %d: %.300s", pe.line, pe.text);
+		task_note_problem(t, "it is not valid Python: line %d: %.300s", pe.line, pe.text);
 		return 0;
 	}
 	if (name_literals(t, e))
@@ -76,27 +89,29 @@ static int parse_task(struct task_build *b, struct err *e)
 	if (!call_graph_class(&t->image.module, "Model"))
 		task_note_problem(t, "the task defines no class Model");
 	find_sizes(t);
-	t->image.reference = (struct program){ .task = &t->image.module, .source = &t->image.module, .class_name = "Model" };
+	t->image.reference = (struct program){ .task = &t->image.module, .source = &t->image.module,
+					       .class_name = "Model" };
 	return 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
 
-/* The weights that every run gets: as constructed, and drawn anew. */
+/* Takes the weights as constructed, and draws the two other sets from them. The three seeds are
+ * derived from the secret one of the options. */
 static int take_sets(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
-	uint64_t spread = judge_options(t->judge)->seed * 7919u + 3;
+	struct task_weights *set = t->image.set;
+	uint64_t seed = judge_options(t->judge)->seed * 7919u, spread = b->part ? (seed + 3) | 1 : 0;
 
-	if (weights_take_part(&t->image.set[WEIGHTS_BUILT], b->part ? b->part : INT64_MAX, b->part ? spread | 1 :
-			      0, b->own.h, b->own.model, e) ||
-	    weights_copy(&t->image.set[WEIGHTS_DRAWN], &t->image.set[WEIGHTS_BUILT], e) ||
-	    weights_move(&t->image.set[WEIGHTS_MOVED], &t->image.set[WEIGHTS_BUILT], judge_options(t->judge)->seed * 7919u + 2, e))
+	if (weights_take_part(&set[WEIGHTS_BUILT], b->part ? b->part : INT64_MAX, spread, b->own.h, b->own.model, e) ||
+	    weights_copy(&set[WEIGHTS_DRAWN], &set[WEIGHTS_BUILT], e) ||
+	    weights_move(&set[WEIGHTS_MOVED], &set[WEIGHTS_BUILT], seed + 2, e))
 		return -1;
-	return weights_redraw(&t->image.set[WEIGHTS_DRAWN], judge_options(t->judge)->seed * 7919u + 1, e);
+	return weights_redraw(&set[WEIGHTS_DRAWN], seed + 1, e);
 }
 
-/* Everything that is loaded of the task has the chosen sizes. */
+/* A task at chosen sizes has them in all that is loaded of it: the model is built at them, too. */
 static void fix_sizes(struct task *t)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
@@ -105,6 +120,8 @@ static void fix_sizes(struct task *t)
 	t->image.reference.n_ov = t->image.n_all;
 }
 
+/* Builds the reference's model. One that takes more than a quarter of the memory, or LARGE_MODEL,
+ * is built again with smaller sizes. */
 static int build_own(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -122,11 +139,12 @@ static int build_own(struct task_build *b, struct err *e)
 		return -1;
 	if (!t->check.model_shrunk)
 		return rc;
-	buf_adds(&t->notes, "the model is too large to be judged as it is: its own sizes are shrunk as well\n");
+	buf_adds(&t->notes, "the model is too large to be run as it is: its sizes are shrunk, too\n");
 	world_close(&b->own);
 	return world_open(&b->own, t->judge, &t->image.reference, 0, NULL, e);
 }
 
+/* Builds the reference, the vault for inputs and the sets of weights. */
 static int build_reference(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -141,6 +159,7 @@ static int build_reference(struct task_build *b, struct err *e)
 	return t->image.vault ? take_sets(b, e) : -1;
 }
 
+/* Builds the reference a second time, in fp64. */
 static int build_oracle(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -151,7 +170,7 @@ static int build_oracle(struct task_build *b, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* What only checks of the task needed is not for candidates. */
+/* Removes the trials that only checks of the task needed: no candidate is run on them. */
 static void drop_checked(struct task *t)
 {
 	while (t->image.n_trials && (t->is_outline ? t->image.n_trials > 1 :
@@ -159,7 +178,9 @@ static void drop_checked(struct task *t)
 		task_remove_trial(t, &t->image.trial[t->image.n_trials - 1]);
 }
 
-/* Each step only while the task is still good. */
+/* Runs the steps of preparation, each only while the task is still good. A reduced task is not
+ * checked again: it can tell what the task can. Mutants are tried once for each task, not at other
+ * sizes. */
 static int prepare(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -172,14 +193,14 @@ static int prepare(struct task_build *b, struct err *e)
 		if (t->problem.reason != REASON_ok)
 			return 0;
 	}
-	/* A few of what a task counts can tell what the task can. */
 	if (!t->reduced && ext_on(judge_options(t->judge), EXT_controls) && task_check_controls(b, e))
 		return -1;
 	b->drowned = t->problem.reason != REASON_ok && task_tf32_products(t, RUN_ALLOWED);
 	return t->problem.reason == REASON_ok && !t->is_fixed && !b->is_whole ? task_check_mutants(b, e) : 0;
 }
 
-/* Of weights that there are but a few of: their shapes at the task's own sizes, by which candidates are given them. */
+/* Notes the shapes that the weights of a reduced task have at full size, from a hollow model:
+ * candidates are given the weights by these. */
 static int note_full_shapes(struct task *t, struct err *e)
 {
 	struct program own = t->image.reference;
@@ -195,9 +216,10 @@ static int note_full_shapes(struct task *t, struct err *e)
 	for (int i = 0; i < WEIGHT_SETS && !rc; i++)
 		rc = weights_note_full(&t->image.set[i], w.h, w.model);
 	world_close(&w);
-	return rc > 0 ? task_note_problem(t, "the model cannot be built at the task's own sizes") - 1 : rc;
+	return rc > 0 ? task_note_problem(t, "the model cannot be built at full size") - 1 : rc;
 }
 
+/* Frees what only preparation needed. */
 static void build_release(struct task_build *b)
 {
 	world_close(&b->own);
@@ -207,13 +229,17 @@ static void build_release(struct task_build *b)
 		py_release(&b->mutable);
 }
 
-/* How a task is opened at sizes that were chosen for it. */
+/* How a task is opened. */
 struct opening {
-	const int64_t *size;
-	int large, exact, whole, places, sized_tasks;
-	int64_t reduced, part;
+	const int64_t *size;          /* one for each size of the task; NULL: as the task has them */
+	int large;                    /* with few trials */
+	int exact;                    /* its products must be fp32 */
+	int whole;                    /* all trials of a task that is an outline */
+	int indices, choices;         /* the base's asks_for_indices and has_choices */
+	int64_t reduced, part;        /* as in task_open_reduced */
 };
 
+/* Prepares a task. *drowned: rounding of products hides its results (make_task). NULL: *e. */
 static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			       int *drowned, struct err *e)
 {
@@ -234,8 +260,8 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->is_fixed = size != NULL;
 	t->large = o->large;
 	t->exact = o->exact;
-	t->asks_for_indices = o->places;
-	t->has_choices = o->sized_tasks;
+	t->asks_for_indices = o->indices;
+	t->has_choices = o->choices;
 	t->reduced = o->reduced;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
@@ -253,9 +279,9 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	return t;
 }
 
-/* Some networks turn the rounding of their products into anything: a norm over two values that are
- * nearly the same. What such rounding is allowed there tells nothing from anything, so that
- * products have to be as they are in fp32. */
+/* Prepares a task, a second time if its products drown it. Some networks turn the rounding of
+ * their products into anything: a norm over two values that are nearly the same, say. A tolerance
+ * that allows tf32 there tells nothing from anything; so its products must be fp32. */
 static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
@@ -269,13 +295,14 @@ static struct task *make_task(struct judge *j, struct str source, const char *na
 	exact.exact = 1;
 	t = build_task(j, source, name, &exact, &drowned, e);
 	if (t)
-		buf_adds(&t->notes, "products in tf32 leave nothing of the result: they are fp32 here\n");
+		buf_adds(&t->notes, "rounding of products in tf32 drowns the result: products must be fp32 here\n");
 	return t;
 }
 
-/* What is made ready faster than it is read is not kept. */
+/* A task that is prepared faster than this is not kept: reading it would take as long. */
 enum { KEPT_FROM_MS = 10 };
 
+/* Writes a prepared task to the store. It does not matter if that fails. */
 static void keep_task(const struct prepared_store *s, const char *key, const struct task *t)
 {
 	struct buf bytes = BUF_INIT;
@@ -286,7 +313,7 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 	buf_release(&bytes);
 }
 
-/* Taken from where tasks are kept, or made ready and kept there. */
+/* Takes the task from the store, or prepares it and keeps it there. */
 static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
@@ -315,8 +342,8 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
 }
 
-/* The others have the text as the parser has it, which is what there is of a task that was kept: so
- * they are found again. */
+/* These three take the text from the parsed module, since that is what a task from the store has:
+ * so they compute the same key whether the task was prepared or read. */
 struct task *task_open_whole(const struct task *base, struct err *e)
 {
 	return open_task(base->judge, base->image.module.source, base->name, &(struct opening){ .whole = 1 }, e);
@@ -325,7 +352,8 @@ struct task *task_open_whole(const struct task *base, struct err *e)
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e)
 {
 	return open_task(base->judge, base->image.module.source, base->name,
-			 &(struct opening){ .size = size, .large = large, .places = base->asks_for_indices, .sized_tasks = base->has_choices }, e);
+			 &(struct opening){ .size = size, .large = large, .indices = base->asks_for_indices,
+					    .choices = base->has_choices }, e);
 }
 
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e)
@@ -335,7 +363,8 @@ struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t r
 	for (size_t i = 0; i < base->image.n_all; i++)
 		size[i] = axes >> i & 1 ? reduced : base->image.size[i].full;
 	return open_task(base->judge, base->image.module.source, base->name,
-			 &(struct opening){ .size = size, .large = 1, .places = base->asks_for_indices, .reduced = reduced, .part = part }, e);
+			 &(struct opening){ .size = size, .large = 1, .indices = base->asks_for_indices,
+					    .reduced = reduced, .part = part }, e);
 }
 
 void task_free(struct task *t)
@@ -360,7 +389,8 @@ enum size_kind task_size(const struct task *t)
 
 size_t task_bytes(const struct task *t)
 {
-	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) + (t->image.vault ? host_usage(t->image.vault).bytes : 0);
+	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) +
+		   (t->image.vault ? host_usage(t->image.vault).bytes : 0);
 
 	for (int i = 0; i < WEIGHT_SETS; i++)
 		n += weights_bytes(&t->image.set[i]);
