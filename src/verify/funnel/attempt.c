@@ -1,5 +1,5 @@
-/* One run of the candidate, as the deciding process sees it: order it, have it run, take its report,
- * compare its results. See funnel.h.
+/* One run of the candidate, as the deciding process sees it: order it, have it run, take its
+ * report, compare its results. See funnel.h.
  *
  * This file does not decide which runs a candidate needs. The stages do that. */
 #include "verify/funnel/funnel.h"
@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "verify/task/dump.h"
 
-/* A worst value within this share of the expected one looks like an approximation, not like another function. */
+/* A worst value within this share of the expected one looks like an approximation, not like another
+ * function. */
 static const double near_share = 0.03;
 
 enum step funnel_start(struct funnel *f)
@@ -39,7 +40,8 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 	o->trial = (int)(tr - f->t->image.trial);
 }
 
-/* A lost runner is the candidate's failure until another try shows that the machine was at fault (f->lost). */
+/* A lost runner is the candidate's failure until another try shows that the machine was at fault
+ * (f->lost). */
 static enum step runner_lost(struct funnel *f, enum lost how, struct trial_result *r)
 {
 	enum reason why = how == LOST_LATE ? REASON_worker_timeout : REASON_worker_crashed;
@@ -115,10 +117,10 @@ enum step attempt_launched(const struct funnel *f, enum judge_stage s, const str
 	return trial_result_failf(r, f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
 
-/* --- comparing --------------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
-/* Are the values right, in fp32, where the inputs are in half precision? Such a candidate is written for
- * fp32, and the task asks for fp32. */
+/* Are the values right, in fp32, where the inputs are in half precision? Such a candidate is
+ * written for fp32, and the task asks for fp32. */
 static int stayed_wide(const struct funnel *f, const struct trial *tr, const struct results *got)
 {
 	struct results wide = *got;
@@ -131,8 +133,8 @@ static int stayed_wide(const struct funnel *f, const struct trial *tr, const str
 	return results_match(&task_expectation(f->t, tr)->expected, &wide);
 }
 
-/* Compares, with two rules that tests can switch off: integers are compared exactly, and buffers that
- * forward changes are compared. */
+/* Compares, with two rules that tests can switch off: integers are compared exactly, and buffers
+ * that forward changes are compared. */
 static void compare(const struct funnel *f, const struct trial *tr, const struct results *got, struct comparison *c)
 {
 	struct results expected = task_expectation(f->t, tr)->expected, seen = *got;
@@ -146,8 +148,8 @@ static void compare(const struct funnel *f, const struct trial *tr, const struct
 	results_compare(&expected, &seen, c);
 }
 
-/* Does torch compute all products of the candidate? On a GPU torch then rounds them as it does for the
- * reference, so KernelBench's rule sees no difference from that rounding. */
+/* Does torch compute all products of the candidate? On a GPU torch then rounds them as it does for
+ * the reference, so KernelBench's rule sees no difference from that rounding. */
 static int leaves_products(const struct funnel *f)
 {
 	const struct host_work *ref = &f->t->work, *host = &f->report.out.host;
@@ -155,9 +157,9 @@ static int leaves_products(const struct funnel *f)
 	return ref->flops > ref->plain && host->flops - host->plain >= ref->flops - ref->plain;
 }
 
-/* Counts whether the candidate changes the buffers that the reference changes. A candidate may leave
- * buffers as they were in every call or in none. Returns 1 if it left other buffers than in an earlier
- * run of the same task: such a candidate depends on how often it was called. */
+/* Counts whether the candidate changes the buffers that the reference changes. A candidate may
+ * leave buffers as they were in every call or in none. Returns 1 if it left other buffers than in
+ * an earlier run of the same task: such a candidate depends on how often it was called. */
 static int note_buffers(struct funnel *f, const struct results *expected, const struct results *got,
 			struct trial_result *r)
 {
@@ -208,7 +210,8 @@ enum step attempt_judge(struct funnel *f, const struct trial *tr, const struct r
 
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return r->step = STEP_BROKE;
-	/* Of several configurations of an autotuned kernel the first one answers for KernelBench's rule. */
+	/* Of several configurations of an autotuned kernel the first one answers for KernelBench's
+	 * rule. */
 	if (x->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
 		r->kernelbench = results_allclose(leaves_products(f) ? &x->expected : &x->torch, got);
 	inconstant = note_buffers(f, &x->expected, got, r);

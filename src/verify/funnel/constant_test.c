@@ -8,7 +8,8 @@
 #include "verify/funnel/full_size_batch.h"
 #include "verify/task/sized_tasks.h"
 
-/* How near a power must be to one that sums have, and the values at other sizes to that power (relative). */
+/* How near a power must be to one that sums have, and the values at other sizes to that power
+ * (relative). */
 #define LAW_NEAR 1e-3
 /* How near the value at full size must be to the predicted one (relative). */
 #define VALUE_NEAR 1e-2
@@ -42,7 +43,7 @@ static void order(struct funnel *f, enum constant constant, const int64_t *size)
 	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
-/* --- sizes ---------------------------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
 {
@@ -67,8 +68,8 @@ static void judged_sizes(const struct funnel *f, int64_t *size)
 	put_overrides(f->base, tr->ov, tr->n_ov, size);
 }
 
-/* Another value for a size: twice as large, or half if that would come near full size. A change from 256
- * with full size 4096 is 512, with full size 512 it is 128. */
+/* Another value for a size: twice as large, or half if that would come near full size. A change
+ * from 256 with full size 4096 is 512, with full size 512 it is 128. */
 static int64_t another_size(int64_t judged, int64_t full)
 {
 	return judged < full / 2 || judged < 2 ? MIN(2 * judged, full) : judged / 2;
@@ -93,9 +94,10 @@ static void choose_sizes(const struct funnel *f, struct calls *c)
 	}
 }
 
-/* --- the law of an element ----------------------------------------------------------------------------------------- */
+/* --- the law of an element -------------------------------------------------------------------- */
 
-/* The power of its size that an element grows with, from one size to another; NaN: none that sums have. */
+/* The power of its size that an element grows with, from one size to another; NaN: none that sums
+ * have. */
 static double power_of(double a, double b, int64_t from, int64_t to)
 {
 	double power = log(b / a) / log((double)to / (double)from), near = round(2.0 * power) / 2.0;
@@ -133,7 +135,7 @@ static enum constant_answer element_answer(const struct calls *c, const double *
 		CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
 }
 
-/* --- judging --------------------------------------------------------------------------------------------------------- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 /* Compares an element of the i-th result at full size with the predicted value. */
 static enum step judge_element(struct funnel *f, const struct calls *c, int i, const double *v)
@@ -147,7 +149,8 @@ static enum step judge_element(struct funnel *f, const struct calls *c, int i, c
 			    "smaller sizes it should be %g", i, v[AT_FULL_SIZE], want);
 }
 
-/* Judges the first and the last element of the i-th result. One that can be compared is enough for *said. */
+/* Judges the first and the last element of the i-th result. One that can be compared is enough for
+ * *said. */
 static enum step judge_result(struct funnel *f, const struct calls *c, int i, enum constant_answer *said)
 {
 	double end[2][CALLS];

@@ -1,14 +1,16 @@
 /* Do the kernels only hand on what operators of the host computed?
  *
- * The candidate is run with kernels that copy: each launch copies one tensor that it reads into each
- * tensor that it writes. If the result is right on every input set even so, the host does the work. */
+ * The candidate is run with kernels that copy: each launch copies one tensor that it reads into
+ * each tensor that it writes. If the result is right on every input set even so, the host does the
+ * work. */
 #include "verify/funnel/funnel.h"
 
-/* A launch may read several tensors. This many of them are tried as the source of the copies, one after another. */
+/* A launch may read several tensors. This many of them are tried as the source of the copies, one
+ * after another. */
 enum { SOURCES_TRIED = 3 };
 
-/* Runs the number-th trial with kernels that copy their source-th tensor. Failed: the result is right.
- * A run that fails or loses its runner counts as passed: the kernels matter. */
+/* Runs the number-th trial with kernels that copy their source-th tensor. Failed: the result is
+ * right. A run that fails or loses its runner counts as passed: the kernels matter. */
 static enum step copies_differ(struct funnel *f, int number, int source)
 {
 	const struct trial *tr = &f->t->image.trial[number];

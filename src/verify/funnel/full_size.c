@@ -1,7 +1,7 @@
 /* Sampled instances at full size, judged: see full_size.h.
  *
- * Owns the comparison of the parts that sampled instances wrote. Results that cannot be compared that way
- * go to the constant-tensor test (constant_test.h). */
+ * Owns the comparison of the parts that sampled instances wrote. Results that cannot be compared
+ * that way go to the constant-tensor test (constant_test.h). */
 #include "verify/funnel/full_size.h"
 
 #include <stdio.h>
@@ -13,16 +13,18 @@
 #include "verify/funnel/full_size_batch.h"
 #include "verify/funnel/sized_cache.h"
 
-/* A result may keep zeros that no kernel wrote if the reference has at least this share of constant zeros
- * at the test sizes, */
+/* A result may keep zeros that no kernel wrote if the reference has at least this share of constant
+ * zeros at the test sizes, */
 #define LEAST_ZEROS 0.2
-/* and the unwritten share is at most this multiple of it: the share was measured on a smaller result. */
+/* and the unwritten share is at most this multiple of it: the share was measured on a smaller
+ * result. */
 #define MOST_LEFT 1.25
-/* The last instance always runs. It must reach the last element that is not a constant zero, up to this
- * share of the result. */
+/* The last instance always runs. It must reach the last element that is not a constant zero, up to
+ * this share of the result. */
 #define END_LEFT 0.03
 
-/* The relative tolerance of a reference intermediate: it is no result, so a candidate may round it as it likes. */
+/* The relative tolerance of a reference intermediate: it is no result, so a candidate may round it
+ * as it likes. */
 static const double intermediate_tolerance = 1e-2;
 
 static void order_reduced(struct funnel *f, int trial)
@@ -36,10 +38,11 @@ static void order_reduced(struct funnel *f, int trial)
 	attempt_order(f, &f->t->image.trial[trial], &o);
 }
 
-/* --- parts of results ---------------------------------------------------------------------------------------------- */
+/* --- parts of results ------------------------------------------------------------------------- */
 
-/* The element of the expected result, which is reduced along independent axes, that stands for an element
- * of the part. Example: with 16 rows for 4096, row 1000 has the contents of one of the 16 rows. */
+/* The element of the expected result, which is reduced along independent axes, that stands for an
+ * element of the part. Example: with 16 rows for 4096, row 1000 has the contents of one of the 16
+ * rows. */
 static int64_t reduced_index(const struct task *t, const struct result *want, const struct run_part *p,
 			     int64_t index, uint64_t seed)
 {
@@ -55,7 +58,8 @@ static int64_t reduced_index(const struct task *t, const struct result *want, co
 	return at;
 }
 
-/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 or -1 (*e). */
+/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 or
+ * -1 (*e). */
 static int gather(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *index,
 		  uint64_t seed, struct results *expected, struct err *e)
 {
@@ -81,8 +85,8 @@ static int gather(const struct task *t, const struct result *want, const struct 
 	return 0;
 }
 
-/* Is the part one of the expected result, only longer along independent axes, with all indices inside? The
- * report comes from the runner, so nothing in it is trusted. */
+/* Is the part one of the expected result, only longer along independent axes, with all indices
+ * inside? The report comes from the runner, so nothing in it is trusted. */
 static int has_form(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *index)
 {
 	int64_t n = 1;
@@ -135,8 +139,8 @@ static enum step compare_part(struct funnel *f, const struct run_part *p, const 
 	return step;
 }
 
-/* Judges the k-th part of f->report, the i-th report of the batch. `want` is NULL if the expected values are
- * not known; the part is not compared then. */
+/* Judges the k-th part of f->report, the i-th report of the batch. `want` is NULL if the expected
+ * values are not known; the part is not compared then. */
 static enum step judge_part(struct funnel *f, int i, int k, const struct result *want)
 {
 	const struct run_order *o = &f->orders.v[i];
@@ -148,7 +152,8 @@ static enum step judge_part(struct funnel *f, int i, int k, const struct result 
 
 	if (shmem_part(f->link->shmem, o, &f->report, k, &borrowed, &value))
 		return full_size_malformed(f);
-	/* The runner may change shared memory at any time: the indices are checked and used in a copy. */
+	/* The runner may change shared memory at any time: the indices are checked and used in a
+	 * copy. */
 	index = mem_array((size_t)p->n + 1, sizeof *index);
 	if (!index)
 		return (enum step)err_nomem(f->e);
@@ -164,7 +169,8 @@ static enum step judge_intermediate(struct funnel *f, int i, int k)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
 	const struct intermediate *m = intermediate_find(tr, f->report.part[k].call);
-	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * task_expectation(f->t, tr)->expected.r[0].rel) };
+	double rel = task_expectation(f->t, tr)->expected.r[0].rel;
+	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * rel) };
 	enum step step;
 
 	if (!m)
@@ -180,7 +186,7 @@ static enum step judge_intermediate(struct funnel *f, int i, int k)
 	return step;
 }
 
-/* --- elements that no kernel wrote --------------------------------------------------------------------------------- */
+/* --- elements that no kernel wrote ------------------------------------------------------------ */
 
 /* The k-th expected result of an input set, if it is known and has n elements; n = -1: any number. */
 static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
@@ -199,7 +205,8 @@ static int trials_of(const struct task *t, int k, int64_t n)
 	return of;
 }
 
-/* Elements of the largest result that several input sets have; if no two have the same, of the largest. */
+/* Elements of the largest result that several input sets have; if no two have the same, of the
+ * largest. */
 static int64_t compared_elements(const struct task *t, int k)
 {
 	int64_t most = 0;
@@ -243,8 +250,9 @@ static struct zeros find_zeros(const struct task *t, int k)
 	return (struct zeros){ .share = (double)zeros / (double)n, .last = (double)last / (double)n };
 }
 
-/* A result that began as zeros may keep some where the reference has constant zeros (a triangular matrix).
- * A kernel that does not cover the whole result leaves more zeros than the reference has at the test sizes. */
+/* A result that began as zeros may keep some where the reference has constant zeros (a triangular
+ * matrix). A kernel that does not cover the whole result leaves more zeros than the reference has
+ * at the test sizes. */
 static enum step judge_unwritten(struct funnel *f, int k, int result)
 {
 	const struct run_part *p = &f->report.part[k];
@@ -264,11 +272,11 @@ static enum step judge_unwritten(struct funnel *f, int k, int result)
 			    "of them are not zero", n - (double)p->blank, n);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------------------- */
 
-/* Judges all parts of f->report, the i-th report of the batch. Clears the bit of each result that was
- * compared in *left. Intermediates count only if the candidate made as many launches as at the test
- * sizes: otherwise the launches do not correspond. */
+/* Judges all parts of f->report, the i-th report of the batch. Clears the bit of each result that
+ * was compared in *left. Intermediates count only if the candidate made as many launches as at the
+ * test sizes: otherwise the launches do not correspond. */
 static enum step judge_parts(struct funnel *f, int i, unsigned *left)
 {
 	const struct results *expected = &f->t->expect[f->orders.v[i].trial].expected;
@@ -294,8 +302,8 @@ static enum step judge_parts(struct funnel *f, int i, unsigned *left)
 	return step;
 }
 
-/* Judges the i-th report. A candidate that cannot do a dry run at full size, or needs more memory than there
- * is here, is not judged by it. */
+/* Judges the i-th report. A candidate that cannot do a dry run at full size, or needs more memory
+ * than there is here, is not judged by it. */
 static enum step judge_sample(struct funnel *f, int i, unsigned *left)
 {
 	enum step step = full_size_take(f, i);

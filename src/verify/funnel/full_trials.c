@@ -15,8 +15,8 @@ static void note_cost(struct funnel *f, const struct outcome *o)
 	f->v->reference_seconds = f->t->seconds;
 }
 
-/* Does the candidate refuse a dtype other than fp32? That is no fault, for the task asks for fp32. A
- * candidate that accepts the dtype and computes a wrong result is wrong. */
+/* Does the candidate refuse a dtype other than fp32? That is no fault, for the task asks for fp32.
+ * A candidate that accepts the dtype and computes a wrong result is wrong. */
 static int refuses_dtype(const struct funnel *f, const struct trial_result *r)
 {
 	switch (r->diag.reason) {

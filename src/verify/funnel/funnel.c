@@ -1,7 +1,7 @@
 /* The funnel: one candidate from its text to its verdict.
  *
- * Owns the order of the large parts: the first stages, the stages at the test sizes, the retries at other
- * sizes, the checks at full size. The parts have files of their own. */
+ * Owns the order of the large parts: the first stages, the stages at the test sizes, the retries at
+ * other sizes, the checks at full size. The parts have files of their own. */
 #include "verify/funnel/funnel.h"
 
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "verify/funnel/test_sizes.h"
 #include "verify/verdict/reward.h"
 
-/* Should the candidate be judged again after a lost runner? A candidate that crashes its runner does so
- * again; the machine at fault mostly does not. A killed runner says least about the candidate, for the
- * system kills when memory is short. */
+/* Should the candidate be judged again after a lost runner? A candidate that crashes its runner
+ * does so again; the machine at fault mostly does not. A killed runner says least about the
+ * candidate, for the system kills when memory is short. */
 static int try_again(enum lost how, int tries[])
 {
 	static const int most[] = { [LOST_NOT] = 0, [LOST_CRASHED] = 2, [LOST_LATE] = 2, [LOST_KILLED] = 8 };
@@ -40,8 +40,8 @@ static void begin_verdict(struct funnel *f)
 	f->report.chosen[0] = 0;
 }
 
-/* Starts the runner and, while it starts, settles the test sizes where the task alone decides them. The
- * first two stages need no contents: they leave the sizes alone. */
+/* Starts the runner and, while it starts, settles the test sizes where the task alone decides them.
+ * The first two stages need no contents: they leave the sizes alone. */
 static enum step begin(struct funnel *f)
 {
 	enum step step;

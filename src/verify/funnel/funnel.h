@@ -1,11 +1,11 @@
-/* Inside the funnel: the state of one candidate while it is judged, the result of one trial, and how
- * runs of the candidate are ordered, taken and compared.
+/* Inside the funnel: the state of one candidate while it is judged, the result of one trial, and
+ * how runs of the candidate are ordered, taken and compared.
  *
  * The funnel is the deciding process. It holds the expected results and sends orders to the runner,
  * which interprets the candidate (shmem.h). It never runs code of the candidate itself.
  *
- * Invariant: a trial does not write the verdict. It fills a struct trial_result, and its caller either
- * commits that result or drops it. A dropped trial leaves no trace in the verdict. */
+ * Invariant: a trial does not write the verdict. It fills a struct trial_result, and its caller
+ * either commits that result or drops it. A dropped trial leaves no trace in the verdict. */
 #ifndef VERIFY_FUNNEL_FUNNEL_H
 #define VERIFY_FUNNEL_FUNNEL_H
 
@@ -71,8 +71,8 @@ struct funnel {
 	struct err *e;
 };
 
-/* What one trial found about the candidate. All fields but `diag` and `stage` also count when the trial
- * passes. Start from TRIAL_RESULT_INIT. */
+/* What one trial found about the candidate. All fields but `diag` and `stage` also count when the
+ * trial passes. Start from TRIAL_RESULT_INIT. */
 struct trial_result {
 	enum step step;                     /* STEP_FAILED: `stage` and `diag` are set */
 	enum judge_stage stage;             /* the stage that the candidate fails */
@@ -92,14 +92,16 @@ struct trial_result {
 
 #define TRIAL_RESULT_INIT { .step = STEP_PASSED, .kernelbench = -1 }
 
-/* --- results of trials: trial_result.c ------------------------------------------------------------- */
+/* --- results of trials: trial_result.c -------------------------------------------------------- */
 
-/* The trial fails at a stage for the reason of *d. The message gets the configuration of an autotuned kernel. */
+/* The trial fails at a stage for the reason of *d. The message gets the configuration of an
+ * autotuned kernel. */
 enum step trial_result_fail(struct trial_result *r, const struct funnel *f, enum judge_stage s, const struct diag *d);
 enum step trial_result_failf(struct trial_result *r, const struct funnel *f, enum judge_stage s, enum reason why,
 			     const char *fmt, ...) PRINTF_LIKE(5, 6);
 /* Adds the row of an input set; c->reason says whether it passed. */
-void trial_result_input(struct trial_result *r, const struct funnel *f, const struct trial *tr, const struct comparison *c);
+void trial_result_input(struct trial_result *r, const struct funnel *f, const struct trial *tr,
+			const struct comparison *c);
 /* Adds the row of an input set that is not held against the candidate, and why. */
 void trial_result_skip(struct trial_result *r, const struct funnel *f, const struct trial *tr, const char *why);
 /* Writes the result into the verdict. Returns r->step. */
@@ -113,7 +115,7 @@ enum step funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, co
 /* Takes back that the candidate is correct and how fast it is: a check at full size failed. */
 void funnel_revoke(struct funnel *f);
 
-/* --- runs of the candidate: attempt.c --------------------------------------------------------------- */
+/* --- runs of the candidate: attempt.c --------------------------------------------------------- */
 
 /* Starts a runner for f->t. Returns STEP_PASSED or STEP_BROKE. */
 enum step funnel_start(struct funnel *f);
@@ -137,7 +139,7 @@ enum step attempt_launched(const struct funnel *f, enum judge_stage s, const str
 /* Moves to the test sizes *c: the task of the runner, and the sizes that the verdict holds for. */
 enum step funnel_use_sizes(struct funnel *f, const struct test_sizes *c);
 
-/* --- stages ------------------------------------------------------------------------------------------ */
+/* --- stages ----------------------------------------------------------------------------------- */
 
 /* One function for each stage. Each writes the verdict and leaves timing to its caller. */
 enum step stage_ast(struct funnel *f);
@@ -148,13 +150,13 @@ enum step stage_timing(struct funnel *f);
 /* Runs the stages from `first` to `last` that the options ask for, and notes their times. */
 enum step funnel_run_stages(struct funnel *f, enum judge_stage first, enum judge_stage last);
 
-/* Fuel of kernels, in tile operations. FUEL_FIRST: a checked run at the first sizes, where smaller sizes
- * may do as well. FUEL_CHECKED: any other checked run, and all runs of a candidate that used up FUEL_FIRST.
- * FUEL_FAST: all other runs. */
+/* Fuel of kernels, in tile operations. FUEL_FIRST: a checked run at the first sizes, where smaller
+ * sizes may do as well. FUEL_CHECKED: any other checked run, and all runs of a candidate that used
+ * up FUEL_FIRST. FUEL_FAST: all other runs. */
 enum { FUEL_FIRST = 4000000, FUEL_CHECKED = 32000000, FUEL_FAST = 400000000 };
 
-/* The two passes of stage tiny. PASS_CHECKED finds races and reads of unwritten memory. PASS_FAST has
- * another poison and another order of the instances: it shows what was right by luck. */
+/* The two passes of stage tiny. PASS_CHECKED finds races and reads of unwritten memory. PASS_FAST
+ * has another poison and another order of the instances: it shows what was right by luck. */
 enum tiny_pass { PASS_CHECKED, PASS_FAST };
 /* The byte in unwritten memory in each pass. As a float 0xffffffff is NaN and 0x7b7b7b7b is 1.3e36. */
 enum { POISON_CHECKED = 0xff, POISON_FAST = 0x7b };
@@ -180,8 +182,8 @@ enum step full_task_contract(struct funnel *f);
 enum step judge_general(struct funnel *f);
 /* Fails if the result stays right when the kernels only copy: copies.c. */
 enum step judge_copies(struct funnel *f);
-/* Judges the candidate at the sizes of another task, in stages tiny and full. *out is the verdict there;
- * the candidate's own verdict stays as it is. */
+/* Judges the candidate at the sizes of another task, in stages tiny and full. *out is the verdict
+ * there; the candidate's own verdict stays as it is. */
 enum step funnel_right_at(struct funnel *f, const struct task *t, struct verdict *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* The general contract: other shapes, other dtypes, outliers, undefined lanes.
  *
- * These input sets are run whatever they find, so that the verdict lists every kind that fails. Under the
- * task's contract they only inform. Under the general contract the first failure is the verdict. */
+ * These input sets are run whatever they find, so that the verdict lists every kind that fails.
+ * Under the task's contract they only inform. Under the general contract the first failure is the
+ * verdict. */
 #include "verify/funnel/funnel.h"
 
 #include <stdio.h>
@@ -19,8 +20,9 @@ static void note_failed(struct verdict *v, enum trial_kind kind)
 		snprintf(g->failed[g->n_failed++], sizeof g->failed[0], "%s", trial_name(kind));
 }
 
-/* Triton leaves a lane undefined that is masked off without `other`; GPUs load zero there. The first run
- * of the batch had such lanes undefined. Its result is not compared: the run must only get to its end. */
+/* Triton leaves a lane undefined that is masked off without `other`; GPUs load zero there. The
+ * first run of the batch had such lanes undefined. Its result is not compared: the run must only
+ * get to its end. */
 static enum step judge_undefined(struct funnel *f, struct trial_result *r)
 {
 	struct attempt a;
@@ -31,7 +33,8 @@ static enum step judge_undefined(struct funnel *f, struct trial_result *r)
 	return step;
 }
 
-/* Runs the next batch, from the trial *next on. With `undefined` a run with undefined lanes comes first. */
+/* Runs the next batch, from the trial *next on. With `undefined` a run with undefined lanes comes
+ * first. */
 static enum step ask_general(struct funnel *f, int undefined, int *next, struct trial_result *r)
 {
 	struct tile_run_options run = tiny_options(f, PASS_CHECKED);
@@ -44,7 +47,8 @@ static enum step ask_general(struct funnel *f, int undefined, int *next, struct 
 	return f->orders.n ? attempt_ask(f, r) : STEP_PASSED;
 }
 
-/* The runner was lost on input sets beyond the task's contract. Under that contract it does not count. */
+/* The runner was lost on input sets beyond the task's contract. Under that contract it does not
+ * count. */
 static void note_lost(struct funnel *f, const struct trial_result *r, struct trial_result *first)
 {
 	if (f->v->general.correct)
@@ -82,7 +86,8 @@ static enum step run_batch(struct funnel *f, int undefined, int *next, struct tr
 	return step;
 }
 
-/* All general input sets of f->t. Returns STEP_PASSED or STEP_BROKE; *first is the first failure, if any. */
+/* All general input sets of f->t. Returns STEP_PASSED or STEP_BROKE; *first is the first failure,
+ * if any. */
 static enum step run_general(struct funnel *f, int undefined, struct trial_result *first)
 {
 	enum step step;
@@ -95,7 +100,8 @@ static enum step run_general(struct funnel *f, int undefined, struct trial_resul
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
-/* Runs at the test sizes first, then at the sizes of the base task, which has input sets of other shapes. */
+/* Runs at the test sizes first, then at the sizes of the base task, which has input sets of other
+ * shapes. */
 enum step judge_general(struct funnel *f)
 {
 	struct trial_result first = TRIAL_RESULT_INIT;

@@ -78,7 +78,8 @@ int shmem_start(const struct shmem *a, struct start_report *out)
 	return 1;
 }
 
-/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the speed-up is infinite. */
+/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the
+ * speed-up is infinite. */
 static int sane_outcome(const struct outcome *o)
 {
 	const int64_t *v = (const int64_t *)&o->cost;

@@ -1,13 +1,13 @@
-/* A candidate that fails at its first test sizes is judged again at others, if its failure may come from
- * the sizes. It passes if it passes at any of them.
+/* A candidate that fails at its first test sizes is judged again at others, if its failure may come
+ * from the sizes. It passes if it passes at any of them.
  *
- * Each retry judges into a verdict of its own. That verdict replaces the candidate's, unless the retry
- * only reached a limit. */
+ * Each retry judges into a verdict of its own. That verdict replaces the candidate's, unless the
+ * retry only reached a limit. */
 #include "verify/funnel/retry.h"
 
 #include "verify/funnel/retry_sizes.h"
 
-/* --- which failures may come from the sizes --------------------------------------------------------------- */
+/* --- which failures may come from the sizes --------------------------------------------------- */
 
 static int took_too_long(const struct funnel *f)
 {
@@ -58,7 +58,7 @@ static const struct retry {
 	{ is_a_little_off, RETRY_FULL_SIZE },
 };
 
-/* --- judging again ------------------------------------------------------------------------------------------ */
+/* --- judging again ---------------------------------------------------------------------------- */
 
 /* Judges at other sizes. *out is the verdict there; it begins with what is known of the candidate. */
 static enum step judge_at(struct funnel *f, const struct test_sizes *c, struct verdict *out)
@@ -82,8 +82,8 @@ static enum step judge_at(struct funnel *f, const struct test_sizes *c, struct v
 	return step;
 }
 
-/* Judges at other sizes and takes over the verdict. A limit that is reached there says nothing about the
- * candidate: the failure that was found before stands. */
+/* Judges at other sizes and takes over the verdict. A limit that is reached there says nothing
+ * about the candidate: the failure that was found before stands. */
 static enum step judge_again(struct funnel *f, const struct test_sizes *c)
 {
 	struct verdict again;
@@ -102,7 +102,8 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 	struct test_sizes other;
 	enum step step = funnel_switch_task(f, f->base);
 
-	/* At the same sizes the candidate now gets the fuel that it would have got without a limit on the first try. */
+	/* At the same sizes the candidate now gets the fuel that it would have got without a limit
+	 * on the first try. */
 	f->slow = change == RETRY_SMALLER || (f->slow && change != RETRY_SAME);
 	if (step == STEP_PASSED)
 		step = retry_sizes_find(f, &f->sizes, change, i, &other);

@@ -9,8 +9,8 @@
 /* Literal numbers below this are windows, tile widths and the like, not sizes of the task. */
 enum { NAMED_LEAST = 32 };
 
-/* Settles on *size if the search passed. A runner that was lost in the search is not held against the
- * candidate: its first failure stands. */
+/* Settles on *size if the search passed. A runner that was lost in the search is not held against
+ * the candidate: its first failure stands. */
 static enum step settle_found(struct funnel *f, enum step search, const int64_t *size, const struct test_sizes *c,
 			      struct test_sizes *out)
 {
@@ -39,7 +39,8 @@ static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t 
 		return STEP_FAILED;
 	memcpy(size, c->size, sizeof size);
 	size[i] = f->t->image.size[i].full;
-	/* Too much work with the other sizes as they are: they are looked for again, from full size on. */
+	/* Too much work with the other sizes as they are: they are looked for again, from full size
+	 * on. */
 	if (size_model_work(f->t, size) > WORK_MOST && c->full_size_path.n)
 		step = test_sizes_descend(f, &c->full_size_path, 1u << i, WORK_MOST / 8, MODULUS_MODEL, size);
 	if (size_model_work(f->t, size) > WORK_MOST)

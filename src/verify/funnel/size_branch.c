@@ -26,7 +26,7 @@ struct branches {
 	int n;
 };
 
-/* --- dry runs beyond full size ------------------------------------------------------------------------------------ */
+/* --- dry runs beyond full size ---------------------------------------------------------------- */
 
 static void order(struct funnel *f, const int64_t *size)
 {
@@ -58,7 +58,8 @@ static void order_beyond(struct funnel *f, struct beyond *b)
 		}
 }
 
-/* Finds the dry runs that take a branch which no earlier one took. Nothing if the one at full size failed. */
+/* Finds the dry runs that take a branch which no earlier one took. Nothing if the one at full size
+ * failed. */
 static enum step find_branches(struct funnel *f, const struct beyond *b, struct branches *out)
 {
 	struct host_path known;
@@ -80,7 +81,7 @@ static enum step find_branches(struct funnel *f, const struct beyond *b, struct 
 	return STEP_PASSED;
 }
 
-/* --- behind a branch ------------------------------------------------------------------------------------------------ */
+/* --- behind a branch -------------------------------------------------------------------------- */
 
 /* Does the candidate itself refuse such sizes? A limit that it reaches there counts as a refusal. */
 static int is_refusal(const struct diag *d)
@@ -113,8 +114,8 @@ static enum step fail_behind(struct funnel *f, const int64_t *size, const struct
 	return funnel_commit(f, &r);
 }
 
-/* The dry run failed: a kernel does not compile or fit, or sampled instances are wrong. That counts if the
- * reference runs at these sizes. */
+/* The dry run failed: a kernel does not compile or fit, or sampled instances are wrong. That counts
+ * if the reference runs at these sizes. */
 static enum step judge_failed(struct funnel *f, const int64_t *size)
 {
 	struct diag why = f->report.diag;

@@ -9,7 +9,8 @@
 
 /* The reduced task: full size except for independent axes. */
 enum {
-	REDUCED_MOST = 16,            /* the value of its independent axes; halved while a run is more than WORK_FIRST */
+	/* the value of its independent axes; it is halved while a run is more work than WORK_FIRST */
+	REDUCED_MOST = 16,
 	REDUCED_WORK = 1 << 27,       /* the limit of work at the least value, TASK_REDUCED_LEAST */
 	REDUCED_GIVEN = 1 << 25,      /* bytes of the largest tensor that the reference is given, */
 	REDUCED_KEPT = 1 << 29,       /* that its model holds, */
@@ -43,10 +44,10 @@ enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 	return dry_run_task(f, size, &cost);
 }
 
-/* --- how work grows with sizes -------------------------------------------------------------------------------- */
+/* --- how work grows with sizes ---------------------------------------------------------------- */
 
-/* The power of the i-th size that the work grows with: the size is made a quarter in a dry run. A size that
- * cannot be changed alone has degree 0, so it stays as it is. */
+/* The power of the i-th size that the work grows with: the size is made a quarter in a dry run. A
+ * size that cannot be changed alone has degree 0, so it stays as it is. */
 static enum step learn_degree(struct funnel *f, size_t i)
 {
 	const struct task *t = f->base;
@@ -84,8 +85,8 @@ static enum step learn_degrees(struct funnel *f)
 	return step;
 }
 
-/* Sizes for an amount of work at which the reference runs. If it does not run, the sizes of the model go
- * back to full size: they may depend on each other. */
+/* Sizes for an amount of work at which the reference runs. If it does not run, the sizes of the
+ * model go back to full size: they may depend on each other. */
 static enum step legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *size)
 {
 	const struct task *t = f->base;
@@ -131,7 +132,7 @@ enum step size_learn(struct funnel *f)
 	return step;
 }
 
-/* --- independent axes -------------------------------------------------------------------------------------------- */
+/* --- independent axes ------------------------------------------------------------------------- */
 
 static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
 {
@@ -153,8 +154,8 @@ static int64_t reduced_value(const struct task *t, unsigned axes)
 	return 0;
 }
 
-/* The sizes, of the inputs or of the model, that are worth reducing: large enough, and with work that
- * depends on them. */
+/* The sizes, of the inputs or of the model, that are worth reducing: large enough, and with work
+ * that depends on them. */
 static unsigned sizes_to_probe(const struct task *t, int of_model)
 {
 	unsigned set = 0;
@@ -182,7 +183,8 @@ static enum step find_axes(struct funnel *f, const int64_t *small, unsigned *axe
 	return STEP_PASSED;
 }
 
-/* Does a run of the reduced task fit into memory? *part is set if large weights must be made of a part. */
+/* Does a run of the reduced task fit into memory? *part is set if large weights must be made of a
+ * part. */
 static enum step reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, int64_t *part)
 {
 	int64_t size[TASK_SIZES];
@@ -210,7 +212,8 @@ static size_t size_to_halve(const struct task *t, const int64_t *size, unsigned 
 	return next;
 }
 
-/* Halves sizes, the largest first, while a run is more work than a probe should be and the reference runs. */
+/* Halves sizes, the largest first, while a run is more work than a probe should be and the
+ * reference runs. */
 static enum step halve_sizes(struct funnel *f, int64_t *size)
 {
 	const struct task *t = f->base;

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* The least quotient that is kept between two sizes of which one divides the other (keep_quotients). */
+/* The least quotient that is kept between two sizes of which one divides the other
+ * (keep_quotients). */
 enum { QUOTIENT = 4 };
 
 /* Work that grows with less than this power of a size does not depend on it. */
@@ -20,7 +21,8 @@ int64_t size_model_floor(const struct task *t, size_t i)
 	return t->image.size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
 }
 
-/* Example: a matrix product has degree 1 in M, N and K. Halving all three gives an eighth of the work. */
+/* Example: a matrix product has degree 1 in M, N and K. Halving all three gives an eighth of the
+ * work. */
 double size_model_work(const struct task *t, const int64_t *size)
 {
 	const struct size_facts *k = &t->sized_tasks->k;
@@ -50,15 +52,22 @@ int size_model_is_full(const struct task *t, const int64_t *size)
 	return 1;
 }
 
-/* --- equal and different sizes ------------------------------------------------------------------------------ */
+/* --- equal and different sizes ---------------------------------------------------------------- */
+
+/* Are both sizes of the model, and equal at full size? */
+static int are_equal_in_model(const struct task *t, size_t i, size_t k)
+{
+	const struct task_size *a = &t->image.size[i], *b = &t->image.size[k];
+
+	return a->of_model && b->of_model && a->full == b->full;
+}
 
 unsigned size_model_equals(const struct task *t, const int64_t *size, size_t i)
 {
 	unsigned set = 1u << i;
 
 	for (size_t k = 0; k < t->image.n_all; k++)
-		if (t->image.size[i].of_model && t->image.size[k].of_model && t->image.size[k].full == t->image.size[i].full &&
-		    size[k] == size[i])
+		if (are_equal_in_model(t, i, k) && size[k] == size[i])
 			set |= 1u << k;
 	return set;
 }
@@ -77,8 +86,8 @@ int size_model_has_twin(const struct task *t, const int64_t *size, size_t i)
 	return 0;
 }
 
-/* Raises the i-th size and its equals to the next value, with `alone` to one that no other size has.
- * Returns 0 and leaves the sizes as they were if the work would be more than `most`. */
+/* Raises the i-th size and its equals to the next value, with `alone` to one that no other size
+ * has. Returns 0 and leaves the sizes as they were if the work would be more than `most`. */
 static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
 {
 	int64_t was = size[i], full = t->image.size[i].full;
@@ -93,29 +102,31 @@ static int raise_size(const struct task *t, size_t i, int alone, double most, in
 	return 0;
 }
 
-/* The larger size of a pair is raised, if the work stays moderate. Raising it to a value of its own is
- * better than raising it past this pair only. */
+/* The larger size of a pair is raised, if the work stays moderate. Raising it to a value of its own
+ * is better than raising it past this pair only. */
 void size_model_keep_apart(const struct task *t, double limit, int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
 		for (size_t k = 0; k < t->image.n_all; k++) {
 			double most = fmax(4.0 * limit, 2.0 * size_model_work(t, size));
 
-			if (size[i] == size[k] && t->image.size[i].full > t->image.size[k].full && !raise_size(t, i, 1, most, size))
+			if (size[i] != size[k] || t->image.size[i].full <= t->image.size[k].full)
+				continue;
+			if (!raise_size(t, i, 1, most, size))
 				raise_size(t, i, 0, most, size);
 		}
 }
 
-/* Sizes of the model that are equal at full size become equal again, at the larger value, if the work
- * stays moderate. Where as many channels come in as go out, a candidate may use either for both. */
+/* Sizes of the model that are equal at full size become equal again, at the larger value, if the
+ * work stays moderate. Where as many channels come in as go out, a candidate may use either for
+ * both. */
 static void keep_equal(const struct task *t, double limit, int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
 		for (size_t k = 0; k < t->image.n_all; k++) {
 			int64_t was = size[k];
 
-			if (!t->image.size[i].of_model || !t->image.size[k].of_model || t->image.size[i].full != t->image.size[k].full ||
-			    size[k] >= size[i])
+			if (!are_equal_in_model(t, i, k) || size[k] >= size[i])
 				continue;
 			size[k] = size[i];
 			if (size_model_work(t, size) > 4.0 * limit)
@@ -123,8 +134,9 @@ static void keep_equal(const struct task *t, double limit, int64_t *size)
 		}
 }
 
-/* A workless size that divides another one shrinks with it. Example: 512 channels in 64 groups become 64
- * channels. They get 16 groups of 4, for a norm over groups of one channel would test nothing. */
+/* A workless size that divides another one shrinks with it. Example: 512 channels in 64 groups
+ * become 64 channels. They get 16 groups of 4, for a norm over groups of one channel would test
+ * nothing. */
 static void keep_quotients(const struct task *t, int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
@@ -140,9 +152,10 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
-/* --- fitting -------------------------------------------------------------------------------------------------- */
+/* --- fitting ---------------------------------------------------------------------------------- */
 
-/* The size to lower next: the batch if it may come first, then the largest one; n_all if none can be lowered. */
+/* The size to lower next: the batch if it may come first, then the largest one; n_all if none can
+ * be lowered. */
 static size_t next_size(const struct task *t, const int64_t *size, int batch_first)
 {
 	size_t best = t->image.n_all;
@@ -158,8 +171,9 @@ static size_t next_size(const struct task *t, const int64_t *size, int batch_fir
 	return best;
 }
 
-/* Lowers moduli until the work is within the limit or no size can be lowered. The first sizes have a small
- * batch. The larger sizes of a retry stay about equal: a kernel without masks needs a whole block of each. */
+/* Lowers moduli until the work is within the limit or no size can be lowered. The first sizes have
+ * a small batch. The larger sizes of a retry stay about equal: a kernel without masks needs a whole
+ * block of each. */
 static void fit_once(const struct task *t, int64_t modulus, double limit, int64_t *size)
 {
 	int64_t m[TASK_SIZES];
@@ -169,9 +183,13 @@ static void fit_once(const struct task *t, int64_t modulus, double limit, int64_
 		m[i] = modulus;
 		size[i] = size_model_shrink(t->image.size[i].full, modulus);
 	}
-	while (size_model_work(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->image.n_all) {
-		int64_t was = size[i];
+	while (size_model_work(t, size) > limit) {
+		int64_t was;
 
+		i = next_size(t, size, modulus == MODULUS_FIRST);
+		if (i == t->image.n_all)
+			break;
+		was = size[i];
 		while (size[i] >= was && m[i] > size_model_floor(t, i)) {
 			m[i] /= 2;
 			size[i] = size_model_shrink(t->image.size[i].full, m[i]);
@@ -182,8 +200,8 @@ static void fit_once(const struct task *t, int64_t modulus, double limit, int64_
 	keep_quotients(t, size);
 }
 
-/* Keeping sizes equal or apart may cost more than the limit. A second fit with a quarter of it then has
- * smaller sizes, and wins if it is less work. */
+/* Keeping sizes equal or apart may cost more than the limit. A second fit with a quarter of it then
+ * has smaller sizes, and wins if it is less work. */
 void size_model_fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
 {
 	int64_t less[TASK_SIZES];

@@ -19,8 +19,8 @@ static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
 	return t->image.size[i].full;
 }
 
-/* Is the base task itself prepared at these sizes? That is asked of large tasks only: preparing one a
- * second time would be expensive. */
+/* Is the base task itself prepared at these sizes? That is asked of large tasks only: preparing one
+ * a second time would be expensive. */
 static int is_prepared_at(const struct task *t, const int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all && t->large; i++)
@@ -29,7 +29,8 @@ static int is_prepared_at(const struct task *t, const int64_t *size)
 	return t->large && t->image.n_trials > 1;
 }
 
-/* Adds a copy to the cache. A full cache gives up its oldest copy. Returns its index, or -1 (*f->e). */
+/* Adds a copy to the cache. A full cache gives up its oldest copy. Returns its index, or -1
+ * (*f->e). */
 static int add_copy(struct funnel *f, const int64_t *size)
 {
 	const struct task *t = f->base;
@@ -111,7 +112,7 @@ int sized_cache_is_affordable(const struct funnel *f, const int64_t *size)
 	return f->base->sized_tasks->k.known > 0 && size_model_work(f->base, size) <= WORK_MOST / 8;
 }
 
-/* --- settling -------------------------------------------------------------------------------------------------- */
+/* --- settling --------------------------------------------------------------------------------- */
 
 /* A base task that is an outline has only its first input set. Its whole is prepared here. */
 enum step sized_cache_settle_base(struct funnel *f, struct test_sizes *out)

@@ -1,5 +1,5 @@
-/* Stage full: every input set of the task's contract (full_trials.c), the question who does the work
- * (copies.c), and the input sets of the general contract (general.c). */
+/* Stage full: every input set of the task's contract (full_trials.c), the question who does the
+ * work (copies.c), and the input sets of the general contract (general.c). */
 #include "verify/funnel/funnel.h"
 
 enum step stage_full(struct funnel *f)

@@ -1,19 +1,20 @@
 /* Stage tiny: the first runs with contents, on the smallest input set.
  *
- * The candidate runs in checked mode, which finds races, reads of unwritten memory and accesses out of
- * bounds. Then it runs with kernels that do nothing (a right result would show that the kernels are a
- * decoy), and once in every other configuration of an autotuned kernel. */
+ * The candidate runs in checked mode, which finds races, reads of unwritten memory and accesses out
+ * of bounds. Then it runs with kernels that do nothing (a right result would show that the kernels
+ * are a decoy), and once in every other configuration of an autotuned kernel. */
 #include "verify/funnel/funnel.h"
 
 #include "base/mem.h"
 #include "verify/funnel/path_marks.h"
 #include "verify/task/dump.h"
 
-/* An autotuned kernel may have this many configurations: triton.Autotuner accepts no more (torch/prelude/triton.py). */
+/* An autotuned kernel may have this many configurations: triton.Autotuner accepts no more
+ * (torch/prelude/triton.py). */
 enum { CONFIGS_MOST = 1000 };
 
-/* Judges the i-th run of the batch, a run on the smallest input set. Keeps its results in f->original if
- * they also answer for the original input set in stage full. */
+/* Judges the i-th run of the batch, a run on the smallest input set. Keeps its results in
+ * f->original if they also answer for the original input set in stage full. */
 static enum step judge_tiny(struct funnel *f, int i, struct trial_result *r)
 {
 	const struct trial *tr = &f->t->image.trial[0];
@@ -34,8 +35,8 @@ static enum step judge_tiny(struct funnel *f, int i, struct trial_result *r)
 	return step;
 }
 
-/* In the i-th run of the batch the kernels did nothing. The result must be wrong then, or the run must
- * fail; otherwise the kernels are a decoy. */
+/* In the i-th run of the batch the kernels did nothing. The result must be wrong then, or the run
+ * must fail; otherwise the kernels are a decoy. */
 static enum step judge_ablation(struct funnel *f, int i)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;
@@ -51,7 +52,7 @@ static enum step judge_ablation(struct funnel *f, int i)
 						  "the result is the same when the kernels do nothing");
 }
 
-/* --- configurations of autotuned kernels --------------------------------------------------------------- */
+/* --- configurations of autotuned kernels ------------------------------------------------------ */
 
 /* Orders runs in the next configurations, as far as shared memory has room for their results. */
 static void order_configs(struct funnel *f, const struct tile_run_options *run)
@@ -64,8 +65,8 @@ static void order_configs(struct funnel *f, const struct tile_run_options *run)
 	}
 }
 
-/* An autotuner may choose any configuration, so each must be right: runs all but the first, which the
- * passes have run already. */
+/* An autotuner may choose any configuration, so each must be right: runs all but the first, which
+ * the passes have run already. */
 static enum step run_configs(struct funnel *f, const struct tile_run_options *run)
 {
 	enum step step = STEP_PASSED;
@@ -95,7 +96,7 @@ static enum step run_configs(struct funnel *f, const struct tile_run_options *ru
 	return step;
 }
 
-/* --- the passes ------------------------------------------------------------------------------------------ */
+/* --- the passes ------------------------------------------------------------------------------- */
 
 static int same_sizes(const struct trial *a, const struct trial *b)
 {
@@ -107,8 +108,8 @@ static int same_sizes(const struct trial *a, const struct trial *b)
 	return 1;
 }
 
-/* Does stage full have an input set of these sizes with the poison and the instance order of the second
- * pass? Then the second pass would find nothing that this input set does not find. */
+/* Does stage full have an input set of these sizes with the poison and the instance order of the
+ * second pass? Then the second pass would find nothing that this input set does not find. */
 static int second_is_covered(const struct funnel *f)
 {
 	for (int i = 1; i < f->t->image.n_trials && f->o->last > STAGE_tiny; i++) {
@@ -121,8 +122,8 @@ static int second_is_covered(const struct funnel *f)
 	return 0;
 }
 
-/* Runs the passes and, as the last run of the batch, one with idle kernels. *ablation is the index of
- * that run, or -1. */
+/* Runs the passes and, as the last run of the batch, one with idle kernels. *ablation is the index
+ * of that run, or -1. */
 static enum step ask_passes(struct funnel *f, enum tiny_pass first, int passes, int *ablation)
 {
 	const struct trial *tr = &f->t->image.trial[0];
@@ -150,9 +151,9 @@ static int shows_poison(const struct trial_result *r)
 	return r->n_elements && r->elements[0].got == (double)unwritten;
 }
 
-/* A candidate that was wrong at other sizes is mostly wrong here too, and a fast run is enough to see it.
- * Unwritten memory is left to the checked run, which names the store that is missing. Passed: the
- * checked run has to decide. */
+/* A candidate that was wrong at other sizes is mostly wrong here too, and a fast run is enough to
+ * see it. Unwritten memory is left to the checked run, which names the store that is missing.
+ * Passed: the checked run has to decide. */
 static enum step fails_fast(struct funnel *f)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;
@@ -168,8 +169,8 @@ static enum step fails_fast(struct funnel *f)
 	return step == STEP_PASSED ? STEP_PASSED : funnel_commit(f, &r);
 }
 
-/* Judges the i-th pass. The first one also says how many configurations there are, whether lanes were
- * undefined, and whether the candidate compares integers. */
+/* Judges the i-th pass. The first one also says how many configurations there are, whether lanes
+ * were undefined, and whether the candidate compares integers. */
 static enum step judge_pass(struct funnel *f, int i, enum tiny_pass first)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;

@@ -1,4 +1,5 @@
-/* The table of stages and the short ones: ast, compile, timing. Stages tiny and full have files of their own.
+/* The table of stages and the short ones: ast, compile, timing. Stages tiny and full have files of
+ * their own.
  *
  * A candidate goes through the stages in order and stops at the first that it fails. */
 #include "verify/funnel/funnel.h"
@@ -9,8 +10,8 @@
 #include "verify/funnel/test_sizes.h"
 #include "verify/task/sized_tasks.h"
 
-/* The runner parses the candidate and checks its rules before it runs any code of it. An empty batch is
- * enough to get that report. */
+/* The runner parses the candidate and checks its rules before it runs any code of it. An empty
+ * batch is enough to get that report. */
 enum step stage_ast(struct funnel *f)
 {
 	struct start_report start;
@@ -34,9 +35,9 @@ enum step funnel_use_sizes(struct funnel *f, const struct test_sizes *c)
 	return funnel_switch_task(f, c->t);
 }
 
-/* Binds and compiles every launch in dry runs at full size, and finds the test sizes by them. Kernels that
- * depend on contents compile only in the runs of the next stages, so the stage counts as passed when such
- * a run got through its launches (trial_result.compiled). */
+/* Binds and compiles every launch in dry runs at full size, and finds the test sizes by them.
+ * Kernels that depend on contents compile only in the runs of the next stages, so the stage counts
+ * as passed when such a run got through its launches (trial_result.compiled). */
 enum step stage_compile(struct funnel *f)
 {
 	enum step step = STEP_PASSED;
@@ -62,7 +63,7 @@ enum step stage_timing(struct funnel *f)
 	return STEP_PASSED;
 }
 
-/* --- the table ------------------------------------------------------------------------------------------------ */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static enum step (*const stages[STAGES])(struct funnel *f) = {
 	[STAGE_ast] = stage_ast, [STAGE_compile] = stage_compile, [STAGE_tiny] = stage_tiny,
@@ -102,7 +103,8 @@ enum step funnel_run_stages(struct funnel *f, enum judge_stage first, enum judge
 	for (int s = first; s <= (int)last && step == STEP_PASSED; s++)
 		if (is_asked_for(f->o, (enum judge_stage)s))
 			step = run_stage(f, (enum judge_stage)s);
-	/* A kernel that does not compile may show only in a run of a later stage: that stage did not run then. */
+	/* A kernel that does not compile may show only in a run of a later stage: that stage did
+	 * not run then. */
 	if (step != STEP_PASSED && f->v->stage <= STAGE_compile)
 		f->v->stages[STAGE_tiny].ran = f->v->stages[STAGE_full].ran = 0;
 	return step;

@@ -1,7 +1,7 @@
 /* The search for test sizes on the path of full size: see test_sizes.h.
  *
- * Owns the dry runs of the candidate and the comparison of their paths. Results of such runs never reach
- * the verdict, except that the candidate fails at full size. */
+ * Owns the dry runs of the candidate and the comparison of their paths. Results of such runs never
+ * reach the verdict, except that the candidate fails at full size. */
 #include "verify/funnel/test_sizes.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "verify/funnel/size_model.h"
 #include "verify/funnel/sized_cache.h"
 
-/* --- dry runs -------------------------------------------------------------------------------------------------- */
+/* --- dry runs --------------------------------------------------------------------------------- */
 
 void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
@@ -33,7 +33,8 @@ enum step test_sizes_take(struct funnel *f, int i)
 	return rc || f->report.state != RUN_GAVE ? STEP_FAILED : STEP_PASSED;
 }
 
-/* Runs the batch. A lost runner is no failure of the candidate yet: the result of the batch is dropped. */
+/* Runs the batch. A lost runner is no failure of the candidate yet: the result of the batch is
+ * dropped. */
 static enum step ask(struct funnel *f)
 {
 	struct trial_result dropped = TRIAL_RESULT_INIT;
@@ -41,7 +42,7 @@ static enum step ask(struct funnel *f)
 	return attempt_ask(f, &dropped);
 }
 
-/* --- from below: climb --------------------------------------------------------------------------------------------- */
+/* --- from below: climb ------------------------------------------------------------------------ */
 
 /* Larger sizes to try, and how many marks of full size are missing there. */
 struct raised {
@@ -51,7 +52,8 @@ struct raised {
 
 enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
 
-/* Dry runs at each of them. Where the candidate fails, all marks are missing. Failed: the runner is lost. */
+/* Dry runs at each of them. Where the candidate fails, all marks are missing. Failed: the runner is
+ * lost. */
 static enum step try_raised(struct funnel *f, const struct host_path *full, struct raised *r, int n)
 {
 	enum step step;
@@ -91,9 +93,9 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	return n;
 }
 
-/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at which
- * marks are missing must be cheap, unless the candidate has not run at any sizes so far. Failed: marks are
- * still missing, or the runner is lost. */
+/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at
+ * which marks are missing must be cheap, unless the candidate has not run at any sizes so far.
+ * Failed: marks are still missing, or the runner is lost. */
 static enum step climb(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct task *t = f->t;
@@ -113,7 +115,7 @@ static enum step climb(struct funnel *f, const struct host_path *full, int lack,
 	return step != STEP_PASSED ? step : lack > 0 ? STEP_FAILED : STEP_PASSED;
 }
 
-/* --- from above: descend ------------------------------------------------------------------------------------------- */
+/* --- from above: descend ---------------------------------------------------------------------- */
 
 /* How far one descent may go. */
 struct descent {
@@ -124,8 +126,8 @@ struct descent {
 	const int64_t *from;                /* no size goes below its value here; NULL: no such values */
 };
 
-/* Takes the pairs of dry runs of a batch, candidate and reference, from the smallest size on. Sets the
- * sizes of `equals` to the first value at which both run and no mark is missing. */
+/* Takes the pairs of dry runs of a batch, candidate and reference, from the smallest size on. Sets
+ * the sizes of `equals` to the first value at which both run and no mark is missing. */
 static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned equals, const int64_t *low, int n,
 			     int64_t *size)
 {
@@ -144,9 +146,9 @@ static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned
 	return STEP_PASSED;
 }
 
-/* Lowers the i-th size and its `equals` as far as possible. Values that another size has which differs at
- * full size are left out, unless the least modulus is that of the batch. Passed: also where the size stays
- * as it was. Failed: the runner is lost. */
+/* Lowers the i-th size and its `equals` as far as possible. Values that another size has which
+ * differs at full size are left out, unless the least modulus is that of the batch. Passed: also
+ * where the size stays as it was. Failed: the runner is lost. */
 static enum step lower_size(struct funnel *f, const struct descent *d, unsigned equals, size_t i, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2], from = d->from ? d->from[i] : 0;
@@ -174,8 +176,8 @@ static enum step lower_size(struct funnel *f, const struct descent *d, unsigned 
 	return step == STEP_PASSED ? take_lowest(f, d, equals, low, n, size) : step;
 }
 
-/* A small size of the model that no work depends on, such as the window of a pool: candidates may have it
- * as a number, and lowering it gains nothing. */
+/* A small size of the model that no work depends on, such as the window of a pool: candidates may
+ * have it as a number, and lowering it gains nothing. */
 static int is_window(const struct task *t, size_t i)
 {
 	return t->image.size[i].of_model && t->image.size[i].full < 2 * MODULUS_MODEL && size_model_is_workless(t, i);
@@ -192,7 +194,8 @@ static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned 
 	return next;
 }
 
-/* Lowers one size after another until the work is within the limit; with `together` each with its equals. */
+/* Lowers one size after another until the work is within the limit; with `together` each with its
+ * equals. */
 static enum step lower_sizes(struct funnel *f, const struct descent *d, int together, int64_t *size)
 {
 	unsigned keep = d->keep;
@@ -245,10 +248,10 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
 	return size_model_work(f->t, size) > 2.0 * WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
-/* --- the search ------------------------------------------------------------------------------------------------------ */
+/* --- the search ------------------------------------------------------------------------------- */
 
-/* Searches from below and, where that fails or is expensive, from above; takes the cheaper sizes. Failed:
- * no affordable sizes meet every mark, and *size meets most of them; or the runner is lost. */
+/* Searches from below and, where that fails or is expensive, from above; takes the cheaper sizes.
+ * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is lost. */
 static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct descent d = { .full = full, .limit = WORK_FIRST, .least = MODULUS_MODEL,
@@ -272,9 +275,9 @@ static enum step cover(struct funnel *f, const struct host_path *full, int lack,
 	return STEP_PASSED;
 }
 
-/* The candidate failed in the dry run at full size. That is its verdict if it does not compile, does not
- * fit the GPU, raises, or takes more steps than a program may. Host code that has read a tensor computed
- * with a made-up value, for a dry run has no contents: its errors prove nothing. */
+/* The candidate failed in the dry run at full size. That is its verdict if it does not compile,
+ * does not fit the GPU, raises, or takes more steps than a program may. Host code that has read a
+ * tensor computed with a made-up value, for a dry run has no contents: its errors prove nothing. */
 static enum step check_full_size(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
@@ -311,8 +314,8 @@ enum step test_sizes_begin(struct funnel *f, struct test_sizes *out)
 	return STEP_PASSED;
 }
 
-/* Looks for sizes at which the candidate meets the marks of full size. The dry runs of the batch are at
- * full size and at the first sizes. */
+/* Looks for sizes at which the candidate meets the marks of full size. The dry runs of the batch
+ * are at full size and at the first sizes. */
 static enum step search(struct funnel *f, struct test_sizes *out)
 {
 	const struct host_path *full = &out->full_size_path;
@@ -344,8 +347,8 @@ enum step test_sizes_find(struct funnel *f, struct test_sizes *out)
 	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
 	test_sizes_order(f, DRY_RUN_CANDIDATE, first);
 	step = attempt_ask(f, &lost);
-	/* A candidate that takes too long is judged at the first sizes. One that crashes its runner would hide
-	 * something that way. */
+	/* A candidate that takes too long is judged at the first sizes. One that crashes its runner
+	 * would hide something that way. */
 	if (step == STEP_FAILED && f->lost == LOST_CRASHED)
 		return funnel_commit(f, &lost);
 	if (step == STEP_FAILED) {

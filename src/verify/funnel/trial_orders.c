@@ -1,4 +1,5 @@
-/* Which input sets a candidate is run on, and with which options: see funnel.h. Nothing is run here. */
+/* Which input sets a candidate is run on, and with which options: see funnel.h. Nothing is run
+ * here. */
 #include "verify/funnel/funnel.h"
 
 #include "base/mem.h"
@@ -27,7 +28,8 @@ int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c
 		return 0;
 	if (tr->set == WEIGHTS_MOVED && !ext_on(f->o, EXT_reweight))
 		return 0;
-	/* "seed": some weights have no tensor in the candidate's model, so drawn values would not reach it. */
+	/* "seed": some weights have no tensor in the candidate's model, so drawn values would not
+	 * reach it. */
 	if (tr->set == WEIGHTS_DRAWN && (!ext_on(f->o, EXT_reweight) || !strcmp(f->v->weights, "seed")))
 		return 0;
 	return tr->ext == EXTS || ext_on(f->o, (enum ext)tr->ext);
@@ -42,10 +44,10 @@ int trials_wanted(const struct funnel *f, enum contract c)
 	return n;
 }
 
-/* Each trial has another order of instances, another poison and another configuration, so that together
- * they show what is right by luck. The smallest size may have a single instance: whether instances
- * disturb each other shows here. The original trial has the order 0 and the first configuration, and each
- * further round moves every trial to its next configuration. */
+/* Each trial has another order of instances, another poison and another configuration, so that
+ * together they show what is right by luck. The smallest size may have a single instance: whether
+ * instances disturb each other shows here. The original trial has the order 0 and the first
+ * configuration, and each further round moves every trial to its next configuration. */
 struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round)
 {
 	return (struct run_order) {
@@ -70,8 +72,8 @@ int order_full(struct funnel *f, enum contract c, int number, int round)
 			continue;
 		if (f->orders.n && !shmem_has_room(&f->orders, f->t, number))
 			break;
-		/* The very first run gets a model that no earlier stage has called. All others go on
-		 * with that model. */
+		/* The very first run gets a model that no earlier stage has called. All others go
+		 * on with that model. */
 		how.fresh = fresh && !f->orders.n;
 		attempt_order(f, &f->t->image.trial[number], &how);
 	}

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* Appends the chosen configuration of an autotuned kernel: the failure may be one of that configuration. */
+/* Appends the chosen configuration of an autotuned kernel: the failure may be one of that
+ * configuration. */
 static void name_config(const struct funnel *f, struct diag *d)
 {
 	size_t n = strlen(d->text);
@@ -23,7 +24,8 @@ enum step trial_result_fail(struct trial_result *r, const struct funnel *f, enum
 	return STEP_FAILED;
 }
 
-static void set_diag(struct diag *d, enum reason why, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+static void set_diag(struct diag *d, enum reason why, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
 
 static void set_diag(struct diag *d, enum reason why, const char *fmt, va_list ap)
 {

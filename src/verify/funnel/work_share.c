@@ -1,13 +1,13 @@
 /* Do the kernels do the work, or are they a fig leaf for operators of the host? See work_share.h.
  *
- * The measure is what operators did, whatever they are called. Each torch operator counts with the bytes
- * that it reads and writes and with its floating-point operations. The operators of the reference are
- * counted the same way. */
+ * The measure is what operators did, whatever they are called. Each torch operator counts with the
+ * bytes that it reads and writes and with its floating-point operations. The operators of the
+ * reference are counted the same way. */
 #include "verify/funnel/work_share.h"
 
-/* A smaller share counts as none: a bias, a scale by one, a copy. Beside matrix products a softmax, or every
- * activation of a deep network, is less than this too. So operations outside products are asked about
- * separately (host_work.plain). */
+/* A smaller share counts as none: a bias, a scale by one, a copy. Beside matrix products a softmax,
+ * or every activation of a deep network, is less than this too. So operations outside products are
+ * asked about separately (host_work.plain). */
 static const double work_share_least = 0.05;
 
 /* Does the reference compute nothing? Then moving elements is the task. */
@@ -43,7 +43,8 @@ static int only_copies(const struct tile_cost *c)
 		 c->dot_f8 | c->dot_f64 | c->dot_f32 | c->dot_int8);
 }
 
-/* Is a result a view in another order where the reference's result is contiguous? Then nobody moved elements. */
+/* Is a result a view in another order where the reference's result is contiguous? Then nobody moved
+ * elements. */
 static int left_in_place(const struct results *expected, const struct results *got)
 {
 	for (int i = 0; i < MIN(expected->n, got->n); i++)
@@ -52,8 +53,8 @@ static int left_in_place(const struct results *expected, const struct results *g
 	return 0;
 }
 
-/* Does Python code compute with values of tensors? It reads more of them than a program needs for its
- * branches, and more than a small share of the result. */
+/* Does Python code compute with values of tensors? It reads more of them than a program needs for
+ * its branches, and more than a small share of the result. */
 static int python_computes(const struct outcome *o, const struct results *expected)
 {
 	enum { BRANCH_VALUES = 8 };

@@ -1,4 +1,7 @@
-/* Verdicts and their JSON: see verdict.h. */
+/* Verdicts as JSON: see verdict.h.
+ *
+ * Invariant: names and order of the fields are an interface. doc/ lists them, and trainers read
+ * them. A field that is not known is null or absent, never a made-up number. */
 #include "verify/verdict/verdict.h"
 
 #include "tile/estimate/speed.h"
@@ -8,6 +11,7 @@ const char *verdict_name(const struct verdict *v)
 	return v->correct ? "correct" : reason_class(v->diag.reason);
 }
 
+/* A line or column; null if there is none. */
 static void json_int_or_null(struct jw *w, const char *key, int v)
 {
 	jw_key(w, key);
@@ -17,6 +21,7 @@ static void json_int_or_null(struct jw *w, const char *key, int v)
 		jw_null(w);
 }
 
+/* The cost of one forward on the original input set. */
 static void json_cost(struct jw *w, const struct tile_cost *c)
 {
 	jw_key(w, "cost");
@@ -31,6 +36,7 @@ static void json_cost(struct jw *w, const struct tile_cost *c)
 	jw_end(w, '}');
 }
 
+/* The stages that ran, in order. */
 static void json_stages(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "stages");
@@ -50,6 +56,7 @@ static void json_stages(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The input sets that the candidate was run on, in order. */
 static void json_inputs(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "inputs");
@@ -75,6 +82,7 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The mutation check of the task: how much a verdict on it is worth. */
 static void json_task(struct jw *w, const struct verdict_task *t)
 {
 	jw_key(w, "task_check");
@@ -93,6 +101,7 @@ static void json_task(struct jw *w, const struct verdict_task *t)
 	jw_end(w, '}');
 }
 
+/* Elements that are out of tolerance, the worst one first. */
 static void json_elements(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "elements");
@@ -110,6 +119,7 @@ static void json_elements(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The general contract; null if the candidate did not get that far. */
 static void json_general(struct jw *w, const struct verdict_general *g)
 {
 	jw_key(w, "general");
@@ -127,6 +137,7 @@ static void json_general(struct jw *w, const struct verdict_general *g)
 	jw_end(w, '}');
 }
 
+/* An answer of the constant-tensor test; absent if it was not asked. */
 static void json_constant_answer(struct jw *w, const char *key, enum constant_answer a)
 {
 	if (a == CONSTANT_ANSWER_not_asked)
@@ -135,7 +146,7 @@ static void json_constant_answer(struct jw *w, const char *key, enum constant_an
 	jw_cstr(w, constant_answer_name(a));
 }
 
-/* What the verdict holds for: contract, sizes, rounding; and what others would say. */
+/* The terms of the verdict: contract, sizes, precision, and what KernelBench would say. */
 static void json_terms(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
@@ -160,6 +171,7 @@ static void json_terms(struct jw *w, const struct verdict *v)
 	jw_key(w, "judge"), jw_cstr(w, v->judge);
 }
 
+/* The feedback; null for a correct candidate. */
 static void json_feedback(struct jw *w, const struct verdict *v)
 {
 	struct buf text = BUF_INIT;
@@ -170,6 +182,7 @@ static void json_feedback(struct jw *w, const struct verdict *v)
 	buf_release(&text);
 }
 
+/* The outcome: what most readers want, so it comes first. */
 static void json_outcome(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "correct");
@@ -192,7 +205,8 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_cstr(w, track_name(v->track));
 }
 
-/* A speed-up by the model is an estimate, and says how far off it may be. */
+/* A speed-up from the performance model is an estimate: the fields say so, and how far off it may
+ * be. */
 static void json_timed(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);
