@@ -14,12 +14,15 @@
  * function. */
 static const double near_share = 0.03;
 
+/* The link takes the text from shared memory. The runner parses it while this process goes on. */
 enum step funnel_start(struct funnel *f)
 {
 	shmem_set_text(f->link->shmem, f->source);
 	return f->link->start(f->link, &f->t->image, f->e) ? STEP_BROKE : STEP_PASSED;
 }
 
+/* A runner has the image of one task only, so another task needs another runner. Nothing that the
+ * candidate kept in its process survives that. */
 enum step funnel_switch_task(struct funnel *f, const struct task *t)
 {
 	if (f->t == t)
@@ -29,6 +32,8 @@ enum step funnel_switch_task(struct funnel *f, const struct task *t)
 	return funnel_start(f);
 }
 
+/* The number of the trial is its index in the task of the runner, so `tr` must belong to f->t.
+ * Without the sanitize extension kernels may trust hints such as tl.multiple_of. */
 void attempt_order(struct funnel *f, const struct trial *tr, const struct run_order *how)
 {
 	struct run_order *o;
@@ -50,6 +55,8 @@ static enum step runner_lost(struct funnel *f, enum lost how, struct trial_resul
 	return trial_result_failf(r, f, STAGE_tiny, why, "%s", reason_text(why));
 }
 
+/* One batch is one round trip to the runner. Stages order as many runs at once as they can, for a
+ * round trip costs more than a small run. */
 enum step attempt_ask(struct funnel *f, struct trial_result *r)
 {
 	enum lost how = LOST_NOT;
@@ -81,6 +88,8 @@ static void note_matches(struct funnel *f, struct trial_result *r)
 		f->matches = f->report.matches;
 }
 
+/* A report that is malformed counts as a crash: only a candidate that broke out of the interpreter
+ * can write one. With RULE_form off, every structure of the returned value is accepted. */
 enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct trial_result *r)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
@@ -108,6 +117,7 @@ enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct tria
 	}
 }
 
+/* A run that came to its end has compiled all kernels that it launched. */
 enum step attempt_launched(const struct funnel *f, enum judge_stage s, const struct outcome *o,
 			   struct trial_result *r)
 {
@@ -202,6 +212,8 @@ static enum step fail_comparison(struct funnel *f, const struct trial *tr, const
 	return STEP_FAILED;
 }
 
+/* The order matters: the watcher sees every result, KernelBench's rule is asked before ours, and
+ * buffers are noted even if the comparison fails. */
 enum step attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got, struct trial_result *r)
 {
 	const struct expectation *x = task_expectation(f->t, tr);

@@ -34,6 +34,7 @@ struct calls {
 	struct run_constant constant[CALLS];
 };
 
+/* All calls of the test draw the same instances: the seed has no trial number. */
 static void order(struct funnel *f, enum constant constant, const int64_t *size)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0),
@@ -45,6 +46,7 @@ static void order(struct funnel *f, enum constant constant, const int64_t *size)
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
+/* Replaces the sizes that a list of overrides names. */
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
 {
 	for (size_t i = 0; i < base->image.n_all; i++)
@@ -75,6 +77,8 @@ static int64_t another_size(int64_t judged, int64_t full)
 	return judged < full / 2 || judged < 2 ? MIN(2 * judged, full) : judged / 2;
 }
 
+/* With sizes M and N there are five calls: full size, the judged sizes, both changed, M changed, N
+ * changed. A size that is at full size already is never changed. */
 static void choose_sizes(const struct funnel *f, struct calls *c)
 {
 	int64_t *judged = c->size[AT_JUDGED];
@@ -224,6 +228,8 @@ static enum step take(struct funnel *f, int i, struct calls *c)
 	return step;
 }
 
+/* Reads come first: a kernel that reads half of its input is reported as that, not as a wrong
+ * value. */
 static enum step judge_calls(struct funnel *f, struct calls *c, unsigned results)
 {
 	enum step step = funnel_switch_task(f, f->base);
@@ -246,6 +252,7 @@ static enum step judge_calls(struct funnel *f, struct calls *c, unsigned results
 	return step == STEP_PASSED ? judge_values(f, c, results) : step;
 }
 
+/* The calls of the test are too large for the stack. */
 enum step constant_test(struct funnel *f, unsigned results)
 {
 	struct calls *c = mem_zalloc(sizeof *c);

@@ -54,6 +54,8 @@ static enum step copies_differ_once(struct funnel *f, int source)
 	return step;
 }
 
+/* The first source is always tried. Further ones are tried only if some launch reads that many
+ * tensors, as the run with the source before it has counted. */
 enum step judge_copies(struct funnel *f)
 {
 	struct host_work host = f->report.out.host;

@@ -27,6 +27,9 @@
  * as it likes. */
 static const double intermediate_tolerance = 1e-2;
 
+/* The runner fills tensors of full size from the rows of the reduced task, in an order that the
+ * seed decides. It gets what was found at the test sizes: transposed weights and reference
+ * intermediates. */
 static void order_reduced(struct funnel *f, int trial)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .reduced = f->t->reduced,
@@ -103,6 +106,7 @@ static int has_form(const struct task *t, const struct result *want, const struc
 	return 1;
 }
 
+/* There is no row of an input set for full size, so the message names the shape. */
 static enum step fail_part(struct funnel *f, const struct run_part *p, const struct comparison *c, int64_t index)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;
@@ -196,6 +200,7 @@ static const struct result *expected_of(const struct expectation *x, int k, int6
 	return r && r->v && (n < 0 || r->n == n) ? r : NULL;
 }
 
+/* How many input sets have a k-th result of n elements. */
 static int trials_of(const struct task *t, int k, int64_t n)
 {
 	int of = 0;
@@ -230,6 +235,8 @@ struct zeros {
 	double last;                  /* the end of the other elements, as a share of the result */
 };
 
+/* Uses the input sets of one result size only: elements of results of other sizes do not
+ * correspond. */
 static struct zeros find_zeros(const struct task *t, int k)
 {
 	int64_t n = compared_elements(t, k), zeros = 0, last = 0;
@@ -348,6 +355,8 @@ static enum step judge_samples(struct funnel *f, const struct task *reduced)
 	return step == STEP_PASSED && left ? constant_test(f, left) : step;
 }
 
+/* Nothing to do if the test sizes are full size. A failure to prepare the reduced task skips the
+ * checks: the candidate is not at fault. */
 enum step full_size_judge(struct funnel *f)
 {
 	const struct task *reduced;

@@ -3,11 +3,14 @@
 
 #include "base/hash.h"
 
+/* | 1 keeps the seed from being 0, which would mean that no instances are drawn. */
 uint64_t full_size_draw(uint64_t seed, struct str source, int trial)
 {
 	return hash_xxh64(source.p, source.n, seed * 1000003u + (uint64_t)trial) | 1;
 }
 
+/* A killed runner is treated like a late one: the system kills when memory is short, and tensors
+ * of full size need much. */
 enum step full_size_ask(struct funnel *f, int *late)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;
@@ -25,6 +28,7 @@ enum step full_size_malformed(struct funnel *f)
 	return funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
 }
 
+/* Runs at full size give parts of results only, so there are no whole results to take. */
 enum step full_size_take(struct funnel *f, int i)
 {
 	struct results none;

@@ -27,6 +27,8 @@ static int refuses_dtype(const struct funnel *f, const struct trial_result *r)
 	}
 }
 
+/* Only the original input set has a cost and a work share, for the reference's work was counted
+ * there. */
 enum step judge_full(struct funnel *f, int i, struct trial_result *r)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
@@ -90,6 +92,8 @@ static enum step full_round(struct funnel *f, int round, int *passed)
 	return step;
 }
 
+/* A kernel with 4 configurations has 4 rounds: in each round every input set has another
+ * configuration. The share of passed runs gives partial credit; the + 1 keeps it below 1. */
 enum step full_task_contract(struct funnel *f)
 {
 	int rounds = MAX(f->v->configs_run, 1), passed = 0;

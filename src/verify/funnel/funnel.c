@@ -25,6 +25,9 @@ static int try_again(enum lost how, int tries[])
 	return how != LOST_NOT && ++tries[how] < most[how];
 }
 
+/* A candidate may be judged several times (try_again). Each time starts with a clean verdict and
+ * without what the last one learned, except for transposed weights and reference intermediates,
+ * which every run reports again. */
 static void begin_verdict(struct funnel *f)
 {
 	const struct task *t = f->base;
@@ -68,6 +71,7 @@ static enum step judge_full_size(struct funnel *f)
 	return step;
 }
 
+/* Retries come before the checks at full size: those need a candidate that is right at some sizes. */
 static enum step judge_stages(struct funnel *f)
 {
 	enum step step = begin(f);
@@ -108,6 +112,7 @@ static void note_line(struct verdict *v, struct str source)
 		snprintf(v->source_line, sizeof v->source_line, "%.*s", STR_ARG(line));
 }
 
+/* The funnel is on the heap, for it holds a whole batch of orders and a report. */
 int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
 {
 	struct funnel *f;

@@ -1,6 +1,7 @@
 /* Paths as sets of marks: see path_marks.h. */
 #include "verify/funnel/path_marks.h"
 
+/* Paths are short (HOST_PATH marks), so a scan is fast enough. */
 static int has_mark(const struct host_path *p, uint64_t mark)
 {
 	for (int i = 0; i < p->n; i++)
@@ -9,6 +10,7 @@ static int has_mark(const struct host_path *p, uint64_t mark)
 	return 0;
 }
 
+/* Only the marks of full size count. The other path may have further marks. */
 int path_lacking(const struct host_path *full, const struct host_path *other)
 {
 	int n = full->full || other->full;
@@ -24,6 +26,7 @@ static int is_comparison(uint64_t mark)
 	return (mark & 0xff) == PATH_HOST_TEST || (mark & 0xff) == PATH_KERNEL_TEST;
 }
 
+/* The same comparison in the same line, whichever way it went. */
 static uint64_t without_outcome(uint64_t mark)
 {
 	return mark & ~(uint64_t)0xff00;
@@ -50,6 +53,8 @@ static int knows(const struct host_path *p, uint64_t mark, int *here)
 	return same;
 }
 
+/* A comparison that no earlier run made is no branch: it is new code, which an outcome elsewhere
+ * led to. */
 int path_learn_outcomes(struct host_path *known, const struct host_path *p)
 {
 	int n = 0;

@@ -20,11 +20,14 @@ static uint64_t room_of(const struct results *expected)
 	return n;
 }
 
+/* The room in shared memory for the results of one order. A dry run gives no results; with
+ * sampling it gives parts. */
 static uint64_t room_for(const struct run_order *o, const struct task *t)
 {
 	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
 }
 
+/* Adds up the same rooms as shmem_set_orders, so that an accepted order always fits. */
 int shmem_has_room(const struct orders *o, const struct task *t, int trial)
 {
 	uint64_t at = SHMEM_DATA + room_of(&t->expect[trial].expected);
@@ -34,11 +37,15 @@ int shmem_has_room(const struct orders *o, const struct task *t, int trial)
 	return o->n < SHMEM_ORDERS && at <= SHMEM_BYTES;
 }
 
+/* A task whose first trial does not fit three times cannot be judged at these sizes: stage tiny
+ * has up to three runs in a batch. */
 int shmem_holds(const struct task *t)
 {
 	return !t->image.n_trials || room_of(&t->expect[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
 }
 
+/* Each report is reset first. A runner that dies in the middle leaves the rest as skipped, not as
+ * reports of an earlier batch. */
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e)
 {
 	uint64_t at = SHMEM_DATA;
@@ -57,17 +64,20 @@ int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, st
 	return 0;
 }
 
+/* Does the array hold a terminated string? A runner may write anything into it. */
 static int is_text(const char *s, size_t n)
 {
 	return memchr(s, 0, n) != NULL;
 }
 
+/* A reason within the table, and texts that end. */
 static int sane_diag(const struct diag *d)
 {
 	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
 	       is_text(d->kernel, sizeof d->kernel);
 }
 
+/* A report that says "failed" must give a reason. */
 int shmem_start(const struct shmem *a, struct start_report *out)
 {
 	*out = a->start;
@@ -145,6 +155,8 @@ static int sane_results(const struct run_report *r, const struct run_order *o)
 	return 1;
 }
 
+/* Checks every number that an index, a loop or a sum will use. A new field of run_report that is
+ * used so needs a check here. */
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
 	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
@@ -165,6 +177,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 					sane_results(r, o));
 }
 
+/* The form was checked before (sane_form), so its bytes lie inside the room of the order. */
 static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
 {
 	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
@@ -175,6 +188,8 @@ static int take_result(const struct shmem *a, const struct run_form *f, struct r
 	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
 }
 
+/* The report is copied first and only the copy is looked at: the runner could change shared memory
+ * between a check and a use. */
 int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
 		 struct results *got, struct err *e)
 {
@@ -198,6 +213,7 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	return 0;
 }
 
+/* A part has n indices of 8 bytes, then n values. The division avoids an overflow of n * size. */
 int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
 	       const int64_t **place, const void **value)
 {

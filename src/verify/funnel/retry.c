@@ -25,11 +25,13 @@ static int took_another_path(const struct funnel *f)
 	return f->v->stage > STAGE_ast && f->v->size == SIZE_SAMPLED;
 }
 
+/* The compiler cannot leave anything unwritten, so only runs count. */
 static int left_unwritten(const struct funnel *f)
 {
 	return f->v->stage > STAGE_compile && f->v->diag.reason == REASON_uninitialised;
 }
 
+/* An error that tf32 explains is no matter of sizes: it would be the same at all of them. */
 static int is_a_little_off(const struct funnel *f)
 {
 	enum reason why = f->v->diag.reason;
@@ -119,6 +121,8 @@ static size_t tries_of(const struct funnel *f, enum retry_sizes_change change)
 	return change == RETRY_FULL_SIZE ? f->base->image.n_all : change == RETRY_NAMED ? f->base->image.n_all + 1 : 1;
 }
 
+/* The conditions look at the verdict of the last retry, so one retry can lead to another: a
+ * candidate that is too slow and then wrong is also tried at larger sizes. */
 enum step funnel_retry(struct funnel *f)
 {
 	enum step step = STEP_FAILED;

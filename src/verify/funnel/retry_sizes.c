@@ -30,6 +30,7 @@ static int may_search(const struct funnel *f, const struct test_sizes *c)
 	return may_change(f, c) && c->full_size_path.n;
 }
 
+/* Keeps the i-th size at full size. */
 static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
 {
 	int64_t size[TASK_SIZES];
@@ -81,6 +82,8 @@ static enum step lower_by_marks(struct funnel *f, int64_t *size)
 	return test_sizes_descend_far(f, &path, MODULUS_MODEL, size);
 }
 
+/* Searches with other marks than the code of kernels: with the grids, or with the names of kernels
+ * only. */
 static enum step other_marks(struct funnel *f, const struct test_sizes *c, enum path_marks marks,
 			     struct test_sizes *out)
 {
@@ -109,6 +112,8 @@ static unsigned named_sizes(const struct funnel *f)
 	return set;
 }
 
+/* Example: a kernel has `4096` in its text and a size of the task is 4096. That size stays, and
+ * the others are lowered. */
 static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
 {
 	int64_t size[TASK_SIZES];
@@ -122,6 +127,7 @@ static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, s
 	return settle_found(f, step, size, c, out);
 }
 
+/* The larger sizes are known from the reference alone (size_learn), so no dry run is needed. */
 static enum step larger(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
 {
 	int64_t size[TASK_SIZES];
@@ -138,6 +144,7 @@ static enum step larger(struct funnel *f, const struct test_sizes *c, struct tes
 	return sized_cache_settle(f, c->kind, size, out);
 }
 
+/* The same sizes again need no search: the retry gives the candidate more fuel there. */
 enum step retry_sizes_find(struct funnel *f, const struct test_sizes *c, enum retry_sizes_change change, size_t i,
 			   struct test_sizes *out)
 {

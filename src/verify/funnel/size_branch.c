@@ -28,6 +28,8 @@ struct branches {
 
 /* --- dry runs beyond full size ---------------------------------------------------------------- */
 
+/* Some instances run as well, drawn by the seed of the options: they may be wrong or out of
+ * bounds. */
 static void order(struct funnel *f, const int64_t *size)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = f->o->seed | 1 };
@@ -143,6 +145,8 @@ static enum step judge_run(struct funnel *f, const int64_t *size)
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
+/* At most RUNS_MOST branches are judged. The loop ends at the first that the candidate is wrong
+ * behind. */
 static enum step judge_branches(struct funnel *f, const struct beyond *b, const struct branches *found)
 {
 	enum step step = STEP_PASSED;
@@ -162,6 +166,8 @@ static enum step judge_branches(struct funnel *f, const struct beyond *b, const 
 	return step;
 }
 
+/* A runner that is lost in the dry runs leaves no branches to judge. Sizes beyond full size may be
+ * too much for it. */
 static enum step search_branches(struct funnel *f, struct beyond *b, struct branches *found)
 {
 	struct trial_result dropped = TRIAL_RESULT_INIT;
@@ -176,6 +182,7 @@ static enum step search_branches(struct funnel *f, struct beyond *b, struct bran
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
+/* Most candidates compare no integers and end here at once. */
 enum step size_branch_judge(struct funnel *f)
 {
 	struct beyond *b;

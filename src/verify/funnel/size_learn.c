@@ -37,6 +37,7 @@ static enum step dry_run_task(struct funnel *f, const int64_t *size, struct dry_
 	return (enum step)dry_run_reference(f->j, &t->image.reference, ov, t->image.n_all, out, f->e);
 }
 
+/* Some sizes depend on each other (channels and groups), and a reference may refuse sizes itself. */
 enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 {
 	struct dry_run_cost cost;
@@ -102,6 +103,7 @@ static enum step legal_fit(struct funnel *f, int64_t modulus, double limit, int6
 	return size_learn_runs_at(f, size);
 }
 
+/* A reference that fails in a dry run at full size is judged by the base task only (known = -1). */
 static enum step learn_sizes(struct funnel *f)
 {
 	struct size_facts *k = &f->base->sized_tasks->k;
@@ -116,6 +118,7 @@ static enum step learn_sizes(struct funnel *f)
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
+/* The facts come from memory, from the task cache, or from dry runs, in this order. */
 enum step size_learn(struct funnel *f)
 {
 	const struct task *t = f->base;
@@ -134,6 +137,7 @@ enum step size_learn(struct funnel *f)
 
 /* --- independent axes ------------------------------------------------------------------------- */
 
+/* Full size, with the axes of the bits set to a small value. */
 static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
 {
 	size_model_full(t, size);
@@ -253,6 +257,7 @@ static enum step probe_axes(struct funnel *f, unsigned *axes)
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
+/* An axis that is not larger than the value is left alone: reducing it would change nothing. */
 enum step size_learn_reduced(struct funnel *f)
 {
 	const struct task *t = f->base;

@@ -10,6 +10,7 @@ enum { QUOTIENT = 4 };
 /* Work that grows with less than this power of a size does not depend on it. */
 static const double workless = 0.1;
 
+/* The result is below 2 * modulus, so sizes with the same modulus are at most that far apart. */
 int64_t size_model_shrink(int64_t full, int64_t modulus)
 {
 	return full < 2 * modulus ? full : modulus + full % modulus;
@@ -78,6 +79,7 @@ void size_model_put(const struct task *t, unsigned set, int64_t value, int64_t *
 		size[k] = set >> k & 1 ? value : size[k];
 }
 
+/* Example: height 224 and width 256 both become 64. A kernel that mixes them up would pass. */
 int size_model_has_twin(const struct task *t, const int64_t *size, size_t i)
 {
 	for (size_t k = 0; k < t->image.n_all; k++)

@@ -50,6 +50,8 @@ static int add_copy(struct funnel *f, const int64_t *size)
 	return c->n++;
 }
 
+/* A copy that cannot be judged stays in the cache as well: the next candidate need not try it
+ * again. */
 enum step sized_cache_at(struct funnel *f, const int64_t *size, const struct task **out)
 {
 	const struct task *t = f->base;
@@ -90,6 +92,7 @@ static enum step find_reduced(struct funnel *f)
 	return STEP_PASSED;
 }
 
+/* The reduced task is looked for once per task: its absence is known from then on. */
 enum step sized_cache_reduced(struct funnel *f, const struct task **out)
 {
 	struct sized_tasks *c = f->base->sized_tasks;
@@ -137,6 +140,8 @@ enum step sized_cache_settle_base(struct funnel *f, struct test_sizes *out)
 	return (enum step)err_set(f->e, ERR_STATE, "the task cannot be judged: %s", f->v->diag.text);
 }
 
+/* Results that do not fit into shared memory cannot be compared, so the base task is the fall-
+ * back. */
 enum step sized_cache_settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct test_sizes *out)
 {
 	enum step step;

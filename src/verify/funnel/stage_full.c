@@ -2,6 +2,7 @@
  * work (copies.c), and the input sets of the general contract (general.c). */
 #include "verify/funnel/funnel.h"
 
+/* The general contract comes last, for it may move the runner to another task. */
 enum step stage_full(struct funnel *f)
 {
 	enum step step = full_task_contract(f);
@@ -15,6 +16,7 @@ enum step stage_full(struct funnel *f)
 	return step;
 }
 
+/* The general contract is left out: it belongs to the sizes of the task. */
 enum step funnel_right_at(struct funnel *f, const struct task *t, struct verdict *out)
 {
 	struct verdict *candidate = f->v;

@@ -98,6 +98,7 @@ static enum step run_configs(struct funnel *f, const struct tile_run_options *ru
 
 /* --- the passes ------------------------------------------------------------------------------- */
 
+/* Do two trials override the same sizes with the same values? */
 static int same_sizes(const struct trial *a, const struct trial *b)
 {
 	if (a->n_ov != b->n_ov)
@@ -185,6 +186,8 @@ static enum step judge_pass(struct funnel *f, int i, enum tiny_pass first)
 	return step;
 }
 
+/* Without the sanitize extension there is no checked pass, so the fast pass is the first and only
+ * one. */
 enum step stage_tiny(struct funnel *f)
 {
 	enum tiny_pass first = ext_on(f->o, EXT_sanitize) ? PASS_CHECKED : PASS_FAST;

@@ -14,6 +14,8 @@
 
 /* --- dry runs --------------------------------------------------------------------------------- */
 
+/* Only the run at full size asks for an estimate of the GPU time: the speed-up is that of full
+ * size. */
 void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
 	struct run_order o = { .dry_run = what, .tune = 1, .estimate = size_model_is_full(f->t, size),
@@ -23,6 +25,8 @@ void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
+/* A malformed report counts as a failed run here: the stages that follow will meet it again and
+ * judge it. */
 enum step test_sizes_take(struct funnel *f, int i)
 {
 	struct results none;
@@ -294,6 +298,8 @@ static enum step check_full_size(struct funnel *f)
 	return funnel_fail(f, STAGE_full, &d);
 }
 
+/* Three cases need no dry run of the candidate: all trials are at full size already, the facts are
+ * not known, or the first sizes are full size. */
 enum step test_sizes_begin(struct funnel *f, struct test_sizes *out)
 {
 	const struct size_facts *k;
@@ -335,6 +341,9 @@ static enum step search(struct funnel *f, struct test_sizes *out)
 	return sized_cache_settle(f, step == STEP_PASSED ? SIZE_SHRUNK : SIZE_SAMPLED, size, out);
 }
 
+/* Example: a product of 4096 x 4096 matrices. Full size has the marks of a K loop with several
+ * iterations; the first sizes, say 256, have them too if BLOCK_K is at most 128. If BLOCK_K is
+ * 256, the loop has one iteration there, and larger sizes are searched. */
 enum step test_sizes_find(struct funnel *f, struct test_sizes *out)
 {
 	const int64_t *first = f->t->sized_tasks->k.first;

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+/* Lanes that are masked off without a value load zero (zero_off), as they do on GPUs. general.c
+ * tests the other case. */
 struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass which)
 {
 	struct tile_run_options run = { .mode = TILE_CHECKED, .poison = POISON_CHECKED, .zero_off = 1,
@@ -17,11 +19,14 @@ struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass whic
 	return run;
 }
 
+/* The first trial behind the original one has POISON_FAST, so that both poisons occur even with
+ * two trials. */
 int trial_poison(const struct funnel *f, int number)
 {
 	return number % 2 == f->t->image.trial[0].is_original ? POISON_FAST : POISON_CHECKED;
 }
 
+/* Trials of stage tiny, of the other contract or of an extension that is off are not run. */
 int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c)
 {
 	if (trial_contract(tr->kind) != c || tr->stage != STAGE_full)
@@ -61,6 +66,8 @@ struct run_order full_order(const struct funnel *f, const struct trial *tr, int 
 	};
 }
 
+/* A fresh model shows what forward needs from its first call: state that an earlier stage left
+ * behind would hide that. */
 int order_full(struct funnel *f, enum contract c, int number, int round)
 {
 	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !trials_wanted(f, CONTRACT_TASK));

@@ -15,6 +15,7 @@ static void name_config(const struct funnel *f, struct diag *d)
 		snprintf(d->text + n, sizeof d->text - n, " (autotuned: %s)", f->report.chosen);
 }
 
+/* A later failure of the same trial replaces an earlier one. */
 enum step trial_result_fail(struct trial_result *r, const struct funnel *f, enum judge_stage s, const struct diag *d)
 {
 	r->step = STEP_FAILED;
@@ -48,6 +49,7 @@ enum step trial_result_failf(struct trial_result *r, const struct funnel *f, enu
 	return trial_result_fail(r, f, s, &d);
 }
 
+/* Every run on an input set gets a row, whether it passes or not. */
 void trial_result_input(struct trial_result *r, const struct funnel *f, const struct trial *tr,
 			const struct comparison *c)
 {
@@ -62,6 +64,7 @@ void trial_result_input(struct trial_result *r, const struct funnel *f, const st
 	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? rel : c->allowed;
 }
 
+/* A skipped input set counts as passed. */
 void trial_result_skip(struct trial_result *r, const struct funnel *f, const struct trial *tr, const char *why)
 {
 	struct comparison c = { .reason = REASON_ok };
@@ -70,12 +73,14 @@ void trial_result_skip(struct trial_result *r, const struct funnel *f, const str
 	snprintf(r->input.skipped, sizeof r->input.skipped, "%s", why);
 }
 
+/* The list has VERDICT_INPUTS rows; further ones are left out. */
 void funnel_commit_input(struct funnel *f, const struct trial_result *r)
 {
 	if (r->has_input && f->v->n_inputs < VERDICT_INPUTS)
 		f->v->inputs[f->v->n_inputs++] = r->input;
 }
 
+/* A failure without a comparison leaves the elements and the pattern of the verdict as they are. */
 static void commit_failure(struct verdict *v, const struct trial_result *r)
 {
 	v->stage = r->stage;
@@ -91,6 +96,7 @@ static void commit_failure(struct verdict *v, const struct trial_result *r)
 	memcpy(v->pattern, r->pattern, sizeof v->pattern);
 }
 
+/* The facts about weights, launches and buffers count for a failed trial too. */
 enum step funnel_commit(struct funnel *f, const struct trial_result *r)
 {
 	struct verdict *v = f->v;
@@ -130,6 +136,7 @@ enum step funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, co
 	return funnel_fail(f, s, &d);
 }
 
+/* The candidate was right at the test sizes, so stage timing has run already. */
 void funnel_revoke(struct funnel *f)
 {
 	f->v->correct = 0;

@@ -65,6 +65,8 @@ static int python_computes(const struct outcome *o, const struct results *expect
 	return o->floats_read > BRANCH_VALUES && (double)o->floats_read > work_share_least * (double)n;
 }
 
+/* The strict track asks more of tasks that only move elements: torch may not move them at all
+ * there. The other rules hold on both tracks. */
 enum step work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected,
 			   const struct results *got, struct trial_result *r)
 {

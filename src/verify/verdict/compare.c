@@ -40,6 +40,7 @@ static double rms_of(const double *v, const unsigned char *out, int64_t n)
 	return left ? sqrt(sum / (double)left) : 0.0;
 }
 
+/* A double holds integers up to 2^53 only, so 64-bit integers are kept as well. */
 int result_fill(struct result *r, const void *dense, struct err *e)
 {
 	size_t bytes;
@@ -89,6 +90,7 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return rc;
 }
 
+/* State is the last result. There is none if the results are RESULTS_MOST already. */
 int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e)
 {
 	struct result *r = &out->r[out->n];
@@ -150,6 +152,8 @@ int result_is_finite(const struct result *r)
 	return 1;
 }
 
+/* Example: exp(100) is 2.7e43 in fp64 and infinite in fp32. The reference gives infinity on a GPU,
+ * so a candidate may give it too. The rms is formed anew without such elements. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e)
 {
 	for (int i = 0; i < MIN(expected->n, run->n); i++) {
@@ -207,6 +211,7 @@ static double distance(const struct result *x, const struct result *y)
 	return worst;
 }
 
+/* Results that differ in number or shape are infinitely far apart. */
 double results_distance(const struct results *a, const struct results *b, enum distance of)
 {
 	double worst = 0.0;
@@ -222,6 +227,7 @@ double results_distance(const struct results *a, const struct results *b, enum d
 	return a->n == b->n ? worst : INFINITY;
 }
 
+/* Example: x - x is 0 in fp64. A run with noise gives 1e-7, and so may a candidate. */
 void results_allow_zero(struct results *r, const struct results *other)
 {
 	for (int i = 0; i < MIN(r->n, other->n); i++)
@@ -264,6 +270,8 @@ double rounding_tolerance(const struct rounding *r)
  * 0.8 %. */
 static const double state_tolerance = 1e-2;
 
+/* A tolerance of the reference's rounding alone would be too strict for state at the small test
+ * sizes. */
 void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -283,6 +291,7 @@ static int close_to(const struct result *e, const struct result *g)
 	return 1;
 }
 
+/* State does not count: KernelBench compares returned values only. */
 int results_allclose(const struct results *expected, const struct results *got)
 {
 	int close = expected->n == got->n;
@@ -293,6 +302,8 @@ int results_allclose(const struct results *expected, const struct results *got)
 	return close;
 }
 
+/* Example: argmax over values that are equal up to rounding. Another run picks another index, so
+ * indices cannot be compared exactly. A count in a buffer that differs may have any value. */
 void results_note_inexact(struct results *r, const struct results *other)
 {
 	for (int i = 0; i < MIN(r->n, other->n); i++)
@@ -431,6 +442,7 @@ static int is_wrong(const struct result *e, const struct result *g, int64_t k, d
 	return !(fabs(y - x) <= allowed) || !isfinite(x);
 }
 
+/* The same decision as in results_compare, for one element. */
 int result_is_wrong(const struct result *e, const struct result *g, int64_t k)
 {
 	return !is_same(e, g, k) && is_wrong(e, g, k, allowed_error(e, k));
@@ -570,6 +582,8 @@ static int compare_make(struct comparison *c, const struct results *expected, co
 	return 0;
 }
 
+/* rel_close is the tolerance that tf32 products would get. An error within it, both at the worst
+ * element and overall, is explained by them. */
 int comparison_is_tf32(const struct results *expected, const struct comparison *c)
 {
 	const struct result *e = &expected->r[c->result];
@@ -578,6 +592,8 @@ int comparison_is_tf32(const struct results *expected, const struct comparison *
 		c->rms_error <= e->rel_close * e->rms;
 }
 
+/* The forms of all results come first: a wrong shape of the second result explains more than a
+ * wrong value of the first. */
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c)
 {
 	*c = (struct comparison){ .reason = REASON_ok };
@@ -624,6 +640,7 @@ static int values_match(const struct result *e, const struct result *g)
 	return !differ || is_near_overall(e, sqrt(sum / (double)e->n));
 }
 
+/* Mutants, copies and ablations ask this for many results, and only need yes or no. */
 int results_match(const struct results *expected, const struct results *got)
 {
 	struct comparison c = { .reason = REASON_ok };

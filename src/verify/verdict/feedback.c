@@ -52,6 +52,8 @@ static void say_elements(const struct verdict *v, struct buf *out)
 		buf_addc(out, '.');
 }
 
+/* A hint of the diagnostic knows the case, so it wins over the general advice for the reason. A
+ * task that cannot be judged gets no advice: the candidate is not at fault. */
 void verdict_feedback(const struct verdict *v, struct buf *out)
 {
 	if (v->correct)

@@ -32,6 +32,7 @@ struct wrong {
 	struct along dim[TENSOR_DIMS];
 };
 
+/* gcd(0, x) is x, so a step of 0 takes the first distance. */
 static int64_t gcd(int64_t a, int64_t b)
 {
 	while (b) {
@@ -43,6 +44,7 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a;
 }
 
+/* The small constant makes two values near zero equal. */
 static int close_to(double a, double b)
 {
 	return fabs(a - b) <= same * (fabs(a) + fabs(b)) + 1e-12;
@@ -179,6 +181,7 @@ static void say_what(const struct wrong *w, char *out, size_t n)
 		snprintf(out, n, "each has the value that is expected at the next index");
 }
 
+/* Without memory for the marks there is no pattern: the verdict stands without it. */
 void pattern_text(const struct result *e, const struct result *g, char *out, size_t n)
 {
 	struct wrong w = { .n = 0 };

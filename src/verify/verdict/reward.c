@@ -48,11 +48,13 @@ static double funnel_reward(const struct verdict *v)
 	return passed(v, STAGE_timing) ? 0.7 + 0.3 * clip(v->speedup / 2.0, 0.0, 1.0) : got;
 }
 
+/* Forms that clip the speed-up at 2 reward more than matching the reference. */
 double reward_full_speed(enum reward_form f)
 {
 	return f == REWARD_funnel || f == REWARD_speed ? 2.0 : 1.0;
 }
 
+/* Only the funnel form gives partial credit to a candidate that is not correct. */
 double reward_of(const struct verdict *v, enum reward_form f)
 {
 	double valid = passed(v, STAGE_ast) ? 1.0 : 0.0, correct = v->correct ? 1.0 : 0.0;
@@ -105,6 +107,7 @@ static double wins(const struct verdict *const *v, size_t n, size_t i, double no
 	return pairs ? sum / (double)pairs : 0.5;
 }
 
+/* Without memory for the sorted list the shares of wins are not clipped. */
 void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, double *out)
 {
 	double *sorted = mem_array(n + 1, sizeof *sorted);

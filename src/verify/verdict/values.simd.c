@@ -19,6 +19,7 @@ static inline double sum_of(const double *lane)
 	return sum;
 }
 
+/* n is at most LANES; a constant n lets the compiler use whole vectors. */
 static inline void add_squares(double *lane, const double *x, int64_t n)
 {
 	for (int64_t k = 0; k < n; k++)

@@ -6,6 +6,7 @@
 
 #include "tile/estimate/speed.h"
 
+/* The class of a reason, such as "compile", "race" or "wrong", is in reason.def. */
 const char *verdict_name(const struct verdict *v)
 {
 	return v->correct ? "correct" : reason_class(v->diag.reason);
@@ -218,6 +219,7 @@ static void json_timed(struct jw *w, const struct verdict *v)
 	jw_key(w, "reference_seconds"), jw_real(w, v->reference_seconds);
 }
 
+/* Fields about buffers and configurations are absent for the many candidates that have none. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 {
 	struct jw w = { .out = out };
