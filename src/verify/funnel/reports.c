@@ -7,10 +7,10 @@
 
 /* Bytes for the elements that sampled instances wrote. */
 enum { SAMPLE_ROOM = 4 << 20 };
-/* A run takes longer than this by far: a report of less is nonsense. */
+/* Every run takes longer than this. A report of less is malformed. */
 #define LEAST_SECONDS 1e-12
 
-/* Eight bytes an element: a result of another dtype than the expected one is compared, too. */
+/* The room for results: eight bytes an element, for the candidate may return a wider dtype than expected. */
 static uint64_t room_of(const struct results *expected)
 {
 	uint64_t n = 0;
@@ -88,8 +88,8 @@ int shmem_start(const struct shmem *a, struct start_report *out)
 	return 1;
 }
 
-/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the
- * speed-up is infinite. */
+/* Counts are not negative, and small enough that their sum does not overflow. No run is so fast that
+ * the speed-up would be infinite. */
 static int sane_outcome(const struct outcome *o)
 {
 	const int64_t *v = (const int64_t *)&o->cost;
@@ -105,8 +105,8 @@ static int sane_outcome(const struct outcome *o)
 	       o->floats_read >= 0;
 }
 
-/* The bytes of each lie behind those of the one before it, which end at *end: together they are no
- * more than there is room for. */
+/* Checks the form of one result. The bytes of results follow each other, from *end on, and lie inside
+ * the room of the order. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -127,7 +127,7 @@ static int sane_form(const struct run_form *f, const struct run_order *o, uint64
 	return 1;
 }
 
-/* What is not known until the part is looked at, shmem_part says. */
+/* Checks the numbers of a part. shmem_part checks where its bytes lie. */
 static int sane_part(const struct run_part *p)
 {
 	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
@@ -139,7 +139,7 @@ static int sane_part(const struct run_part *p)
 	return 1;
 }
 
-/* A program that is followed gives no results, but for parts. */
+/* Checks all results and parts. A dry run gives parts only. */
 static int sane_results(const struct run_report *r, const struct run_order *o)
 {
 	uint64_t end = o->at;
@@ -195,7 +195,7 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 {
 	memcpy(out, &a->report[i], sizeof *out);
 	*got = (struct results){ .n = 0 };
-	/* What is not sane reaches nobody, not even one who looks at the report after a failure. */
+	/* A malformed report is erased: callers may look at *out after a failure too. */
 	if (!sane_report(out, &o->v[i])) {
 		memset(out, 0, sizeof *out);
 		out->state = RUN_SKIPPED;

@@ -13,7 +13,7 @@
 #include "verify/verdict/pattern.h"
 #include "verify/verdict/values.h"
 
-/* The context of take_one. */
+/* The context of take_one: where results go, and the inputs that they must not share memory with. */
 struct take {
 	struct results *out;
 	struct host *h;
@@ -34,6 +34,7 @@ static double rms_of(const double *v, const unsigned char *out, int64_t n)
 	for (int64_t i = 0; i < n; i++) {
 		int counts = isfinite(v[i]) && !(out && out[i]);
 
+		/* The mean is over the elements that count, not over n. */
 		sum += counts ? v[i] * v[i] : 0.0;
 		left += counts;
 	}
@@ -205,6 +206,7 @@ static double distance(const struct result *x, const struct result *y)
 			continue;
 		if (scale == 0.0 && d <= y->abs)
 			continue;
+		/* Written without a division, which a scale of 0 would make infinite, and so that NaN counts. */
 		if (!(d <= worst * scale))
 			worst = scale > 0.0 && isfinite(d) ? d / scale : INFINITY;
 	}
@@ -376,14 +378,15 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 	if (e->dt != g->dt)
 		return differ(c, REASON_wrong_dtype, i, "%s is torch.%s, expected torch.%s", subject(e).text,
 			      dtype_info(g->dt)->torch, dtype_info(e->dt)->torch);
+	/* Shared memory had no room for them: the result is larger than any that was expected. */
 	if (!g->v)
-		return differ(c, REASON_out_of_memory, i, "%s has no values", subject(e).text);
+		return differ(c, REASON_out_of_memory, i, "%s is too large: its values were not kept", subject(e).text);
 	if (g->overlapping && !e->overlapping)
-		return differ(c, REASON_wrong_layout, i, "%s is an expanded view", subject(e).text);
+		return differ(c, REASON_wrong_layout, i, "%s is an expanded view; its elements share memory", subject(e).text);
 	if (g->aliases && !e->aliases)
 		return differ(c, REASON_wrong_layout, i, "%s shares memory with an input", subject(e).text);
 	if (g->undefined)
-		return differ(c, REASON_uninitialised, i, "%s was not written everywhere", subject(e).text);
+		return differ(c, REASON_uninitialised, i, "%s has elements that no kernel wrote", subject(e).text);
 	return 0;
 }
 
@@ -548,6 +551,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 
 	if (s.worst < 0)
 		return 0;
+	/* The worst element is noted even if the result passes: the verdict lists errors of all input sets. */
 	c->element = s.worst;
 	c->expected = e->v[s.worst];
 	c->got = g->v[s.worst];
@@ -575,7 +579,7 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 static int compare_make(struct comparison *c, const struct results *expected, const struct results *got)
 {
 	if (expected->n != got->n || expected->too_many != got->too_many)
-		return differ(c, REASON_wrong_count, 0, "%d result tensors, expected %d", got->n, expected->n);
+		return differ(c, REASON_wrong_count, 0, "forward returns %d tensors, expected %d", got->n, expected->n);
 	if (strcmp(expected->form, got->form))
 		return differ(c, REASON_wrong_structure, 0, "the result is %.120s, expected %.120s",
 			      got->form, expected->form);
@@ -602,6 +606,7 @@ void results_compare(const struct results *expected, const struct results *got, 
 	for (int i = 0; i < expected->n; i++)
 		if (compare_form(c, i, &expected->r[i], &got->r[i]))
 			return;
+	/* All forms agree: every result has its expected number of values from here on. */
 	for (int i = 0; i < expected->n; i++)
 		if (compare_values(c, i, &expected->r[i], &got->r[i]))
 			return;
@@ -624,6 +629,7 @@ static int values_match(const struct result *e, const struct result *g)
 	double sum = 0.0;
 	int differ = 0;
 
+	/* Nearly all results are equal or near: vector code answers for them at once. */
 	if (all_near(e, g, &sum))
 		return sum == 0.0 || is_near_overall(e, sqrt(sum / (double)e->n));
 	sum = 0.0;

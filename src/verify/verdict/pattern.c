@@ -103,6 +103,7 @@ static size_t say_dimension(const struct result *e, int d, const struct along *a
 	if (run)
 		return (size_t)snprintf(out, n, "all at indices %lld to %lld of dimension %d (of %lld)",
 					first, last, d, size);
+	/* Two indices always have a common step: only a third one makes it a pattern. */
 	if (a->step > 1 && a->count > 2)
 		return (size_t)snprintf(out, n, "all at every %lld%s index of dimension %d, from %lld on",
 					(long long)a->step, a->step == 2 ? "nd" : a->step == 3 ? "rd" : "th",
@@ -124,6 +125,7 @@ static size_t say_where(const struct result *e, const struct wrong *w, char *out
 			at += (size_t)snprintf(out + at, n - at, "; ");
 		at += say_dimension(e, d, a, out + at, at < n ? n - at : 0);
 	}
+	/* No dimension stands out. */
 	if (!at && w->n == e->n)
 		at = (size_t)snprintf(out, n, "every element");
 	return at;
@@ -148,6 +150,7 @@ static void note_values(const struct result *e, const struct result *g, int64_t 
 	double x = e->v[k], y = g->v[k];
 	int64_t t = exchanged(e, k);
 
+	/* The first wrong element sets the factor and the offset that the others are compared with. */
 	if (!w->n) {
 		w->ratio = y / x;
 		w->offset = y - x;

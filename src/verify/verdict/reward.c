@@ -38,9 +38,10 @@ static double funnel_reward(const struct verdict *v)
 
 	if (is_host_work(v->diag.reason))
 		return 0.0;
+	/* `got` is the credit so far: it rises with every stage that the candidate passed. */
 	for (int s = STAGE_ast; s <= STAGE_full; s++) {
 		if (v->correct && !v->stages[s].ran)
-			continue;                    /* the funnel was switched off */
+			continue;                    /* without the funnel extension stage tiny does not run */
 		if (!passed(v, s))
 			return got + (row[s] - got) * (v->stages[s].ran ? clip(v->stages[s].share, 0.0, 0.99) : 0.0);
 		got = row[s];
@@ -119,6 +120,7 @@ void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, d
 			sorted[k++] = out[i];
 	}
 	if (k) {
+		/* One outlier among few candidates should not decide the scale of the advantage. */
 		qsort(sorted, k, sizeof *sorted, by_value);
 		for (size_t i = 0; i < n; i++)
 			if (v[i]->correct)

@@ -118,6 +118,7 @@ void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const str
 	for (int64_t i = 0; i < n; i += LANES) {
 		double times = s.ratio < 1.0 ? s.ratio : 1.0;
 		int64_t some = n - i < LANES ? n - i : LANES;
+		/* The constant LANES lets the compiler unroll the common case. */
 		int any = some == LANES ? look_at(lane, x + i, y + i, LANES, &bound, times) :
 			look_at(lane, x + i, y + i, some, &bound, times);
 

@@ -76,6 +76,7 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 		jw_real(w, in->max_error);
 		jw_key(w, "tolerance");
 		jw_real(w, in->tolerance);
+		/* Absent, not null, for the input sets that count. */
 		if (in->skipped[0])
 			jw_key(w, "skipped"), jw_cstr(w, in->skipped);
 		jw_end(w, '}');
@@ -237,10 +238,12 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_timed(&w, v);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	/* "left": some run left buffers unchanged that the reference changes. */
 	if (v->buffers_kept + v->buffers_left) {
 		jw_key(&w, "buffers");
 		jw_cstr(&w, v->buffers_left ? "left" : "compared");
 	}
+	/* A single configuration is no choice. */
 	if (v->configs > 1) {
 		jw_key(&w, "configs");
 		jw_begin(&w, '{');
