@@ -35,7 +35,8 @@ struct noted {
 	uint64_t mark;
 };
 
-/* A loop with more than one iteration: its mark depends on the code and the number of the loop. */
+/* A loop with more than one iteration. Its mark depends on the code and the number of the loop, so
+ * that the same loop of another kernel has another mark. */
 static void note_loop(void *ctx, int loop)
 {
 	const struct noted *n = ctx;

@@ -14,6 +14,7 @@ void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32,
 	*s = (struct estimate){ .gpu = g, .tf32 = tf32, .tunes = tunes };
 }
 
+/* An operator costs its kernels' time, a start for each launch, and the host's time around it. */
 void estimate_call(void *estimate, const struct host_op_call *c)
 {
 	struct estimate *s = estimate;

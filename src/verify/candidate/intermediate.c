@@ -114,6 +114,8 @@ static double rms_of(const struct tensor *t)
 	return n ? sqrt(sum / (double)n) : 0.0;
 }
 
+/* The slack is wide on purpose: a wrong match is caught at full size, where elements are compared,
+ * while a missed match only leaves later launches without values. */
 int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 {
 	const float *x = tensor_data(a), *y = tensor_data(b);
@@ -128,30 +130,27 @@ int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
-/* --- which launches make it ------------------------------------------------------------------------- */
+/* --- recording what launches write ------------------------------------------------------------------------- */
 
-const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how)
+const struct intermediate *intermediate_find(const struct intermediates *m, uint64_t how)
 {
-	for (size_t i = 0; i < tr->intermediates.n; i++)
-		if (tr->intermediates.v[i].how == how)
-			return &tr->intermediates.v[i];
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].how == how)
+			return &m->v[i];
 	return NULL;
 }
 
+void intermediates_release(struct intermediates *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		tensor_release(&m->v[i].t);
+	vec_free(m);
+}
+
+/* Names are the same at all sizes, while compiled code is not. */
 uint64_t intermediate_kernel(const struct tile_launch *l)
 {
 	return hash_xxh64(l->fn->name.p, l->fn->name.n, 0);
-}
-
-/* The intermediate that a tensor holds; NULL: none, or it is ambiguous which. */
-static const struct intermediate *held_by(const struct trial *tr, const struct tensor *t)
-{
-	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
-		return NULL;
-	for (size_t i = 0; i < tr->intermediates.n; i++)
-		if (!tr->intermediates.v[i].ambiguous && intermediates_are_same(t, &tr->intermediates.v[i].t))
-			return &tr->intermediates.v[i];
-	return NULL;
 }
 
 /* Identifies a launch by its kernel and the memory that it is given. */
@@ -165,39 +164,76 @@ static uint64_t launch_name(const struct tile_launch *l)
 	return name;
 }
 
-/* Counts a launch, and returns its number. A tuner may repeat the last launch: then it is not
- * counted again, and its matches are found anew. */
-static int begin_launch(const struct tile_launch *l, struct intermediate_matches *out)
+/* Records begin behind the descriptions of the steps. */
+void step_recorder_init(struct step_recorder *s, struct shmem *a, int i)
 {
-	uint64_t name = launch_name(l);
-	int again = out->launches && name == out->last;
+	const struct run_order *o = &a->order[i];
+	uint64_t first = step_align(o->steps_at, (uint64_t)o->n_steps * sizeof (struct run_step));
 
-	out->last = name;
-	out->launches += !again;
-	while (out->n && out->v[out->n - 1].launch == out->launches - 1)
-		out->n--;
-	return out->launches - 1;
+	*s = (struct step_recorder){ .o = o, .a = a, .r = &a->report[i], .at = first, .launch_at = first };
+}
+
+/* Counts a launch, and returns its number. A tuner may repeat the last launch: then it is not counted
+ * again, and its records are written anew. */
+static int begin_launch(struct step_recorder *s, const struct tile_launch *l)
+{
+	struct intermediate_matches *m = &s->r->matches;
+	uint64_t name = launch_name(l);
+
+	if (m->launches && name == m->last) {
+		s->at = s->launch_at;
+		s->r->n_records = s->launch_records;
+	} else {
+		s->launch_at = s->at;
+		s->launch_records = s->r->n_records;
+		m->launches++;
+	}
+	m->last = name;
+	return m->launches - 1;
+}
+
+/* The first step that has the tensor's shape; -1: none. */
+static int step_of(const struct step_recorder *s, const struct tensor *t)
+{
+	const struct run_step *step = (const struct run_step *)((const char *)s->a + s->o->steps_at);
+
+	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
+		return -1;
+	for (int i = 0; i < s->o->n_steps; i++)
+		if (step[i].ndim == t->ndim && !memcmp(step[i].shape, t->shape, (size_t)t->ndim * sizeof *t->shape))
+			return i;
+	return -1;
+}
+
+/* Appends a record with the tensor's contents, if there is room. */
+static void record(struct step_recorder *s, const struct run_record *x, const struct tensor *t)
+{
+	uint64_t bytes = (uint64_t)tensor_numel(t) * sizeof (float), data = step_align(s->at, sizeof *x);
+
+	if (data + bytes > s->o->steps_at + s->o->steps_room)
+		return;
+	memcpy((char *)s->a + s->at, x, sizeof *x);
+	memcpy((char *)s->a + data, tensor_data(t), bytes);
+	s->at = step_align(data, bytes);
+	s->r->n_records++;
 }
 
 /* Only arguments that the kernel writes can hold an intermediate afterwards. */
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
-		      struct intermediate_matches *out, struct err *e)
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e)
 {
 	struct touched t;
-	int launch = begin_launch(l, out);
+	int launch = begin_launch(s, l);
 
 	if (resource_touched(code, &t, e))
 		return -1;
-	for (size_t i = 0; i < MIN(l->n_args, (size_t)128) && out->n < INTERMEDIATE_MATCHES; i++) {
-		const struct intermediate *m = t.written[i / 64] >> (i % 64) & 1 &&
-			l->args[i].kind == TILE_V_TENSOR ? held_by(tr, &l->args[i].t) : NULL;
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++) {
+		int step = t.written[i / 64] >> (i % 64) & 1 && l->args[i].kind == TILE_V_TENSOR ?
+			step_of(s, &l->args[i].t) : -1;
 
-		if (!m)
-			continue;
-		out->v[out->n].launch = launch;
-		out->v[out->n].arg = (int)i;
-		out->v[out->n].kernel = intermediate_kernel(l);
-		out->v[out->n++].how = m->how;
+		if (step >= 0)
+			record(s, &(struct run_record){ .kernel = intermediate_kernel(l), .launch = launch,
+							.arg = (int)i, .step = step }, &l->args[i].t);
 	}
 	return 0;
 }

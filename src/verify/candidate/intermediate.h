@@ -8,17 +8,22 @@
  * - The candidate calls the same operator on the same tensors: the result gets the contents of the
  *   intermediate (intermediate_give).
  * - One of its launches takes the step. A run at smaller sizes shows which argument of which launch
- *   holds which intermediate (intermediate_note). At full size the elements that sampled instances
- *   of that launch wrote are reported and compared, and the whole tensor then gets the contents of
- *   the intermediate, for the launches that follow.
+ *   holds which intermediate. At full size the elements that sampled instances of that launch wrote
+ *   are reported and compared, and the whole tensor then gets the contents of the intermediate, for
+ *   the launches that follow.
  *
- * So a runner holds intermediates, never a result: task/keep_intermediates.c drops the tensors that
- * the reference returns. */
+ * The deciding process holds the intermediates and makes all comparisons (struct expectation,
+ * funnel/reports.c). A runner gets only what it needs to go on:
+ * - at smaller sizes, the shapes of intermediates: it reports what launches wrote to tensors of these
+ *   shapes (intermediate_note);
+ * - at full size, the contents of intermediates that the candidate's own kernels were seen to compute;
+ * - on the hybrid track at full size, all intermediates of the reduced task, since the candidate's
+ *   operators may ask for any of them. */
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
 #include "tile/tile.h"
-#include "verify/candidate/trial.h"
+#include "verify/candidate/shmem.h"
 
 /* Numbers of tensors: the inputs count from the first, the weights from the second. The result of a
  * call has the name of the call as its number. */
@@ -34,12 +39,33 @@ uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *
 /* Do two dense fp32 tensors hold the same, up to rounding? */
 int intermediates_are_same(const struct tensor *a, const struct tensor *b);
 
-/* After a launch that was run on the trial: notes which of its arguments hold intermediates of the
- * trial. Returns 0, or -1 (*e). */
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
-		      struct intermediate_matches *out, struct err *e);
 /* The intermediate of the call of this name, or NULL. */
-const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how);
+const struct intermediate *intermediate_find(const struct intermediates *m, uint64_t how);
+void intermediates_release(struct intermediates *m);
+
+/* Records what launches of a call wrote, in the memory of the order. */
+struct step_recorder {
+	const struct run_order *o;
+	struct shmem *a;
+	struct run_report *r;         /* gets the number of launches and of records */
+	uint64_t at;                  /* offset of the next record */
+	uint64_t launch_at;           /* what `at` and r->n_records were before the last launch */
+	int launch_records;
+};
+
+/* For order i of the shared memory. */
+void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
+/* After a launch that was run on a trial: records each argument that the kernel writes and that has the
+ * shape of a step, as long as there is room. Returns 0, or -1 (*e). */
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e);
+
+/* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with it. */
+static inline uint64_t step_align(uint64_t at, uint64_t bytes)
+{
+	return (at + bytes + SHMEM_ALIGN - 1) / SHMEM_ALIGN * SHMEM_ALIGN;
+}
+
 /* Identifies the kernel of a launch by its name, which is the same at all sizes. */
 uint64_t intermediate_kernel(const struct tile_launch *l);
 

@@ -11,6 +11,7 @@
 #include "verify/candidate/runner_link.h"
 #include "verify/config/key.h"
 
+/* Everything that is made once for each judge. */
 struct judge {
 	struct judge_options o;
 	struct host_lib *lib;
@@ -83,6 +84,7 @@ struct tile_engine *judge_engine(struct judge *j)
 	return j->engine;
 }
 
+/* Runner links keep images by this number (pool/zygote.c), since addresses of tasks are reused. */
 uint64_t judge_next_task(struct judge *j)
 {
 	return ++j->tasks;

@@ -13,6 +13,7 @@
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/sample.h"
 
+/* Fast mode over poisoned memory is the default; an order may ask for checked mode. */
 void launcher_open(struct launcher *c, struct judge *j)
 {
 	const struct judge_options *o = judge_options(j);
@@ -307,8 +308,8 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	if (c->tests && resource_tests(code))
 		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
 	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
-	if (!rc && c->matches)
-		rc = intermediate_note(c->trial, code, l, c->matches, e);
+	if (!rc && c->steps)
+		rc = intermediate_note(c->steps, code, l, e);
 	if (rc) {
 		c->faulted = rc > 0;
 		c->diag = *d;

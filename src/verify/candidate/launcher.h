@@ -34,8 +34,7 @@ struct launcher {
 	struct estimate *estimate;     /* the time of launches is added to it; NULL: it is not asked for */
 	struct host_path *tests;       /* gets a mark if a launch compares integers; NULL: it is not asked for */
 	struct sampler *sample;        /* a dry run with sampled instances; NULL: no instance is run */
-	const struct trial *trial;     /* its reference intermediates are compared with what launches wrote, */
-	struct intermediate_matches *matches;  /* and matches are noted here; NULL: they are not */
+	struct step_recorder *steps;   /* records what launches wrote; NULL: it is not asked for */
 };
 
 /* The judge's engine for one candidate. */

@@ -1,4 +1,5 @@
-/* Filling in what instances wrote that were not run: see plateau.h. */
+/* Filling in what instances wrote that were not run: see plateau.h. A storage is only filled if
+ * every point has one value; all that does not fit this picture is left unknown. */
 #include "verify/candidate/plateau.h"
 
 #include <string.h>

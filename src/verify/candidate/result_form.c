@@ -21,6 +21,7 @@ static int look_for_storage(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* A result that is a view of an input would change when the caller changes the input. */
 int result_aliases(struct host *h, const struct tensor *t, struct val inputs)
 {
 	struct alias_search s = { .st = t->st };
@@ -29,6 +30,7 @@ int result_aliases(struct host *h, const struct tensor *t, struct val inputs)
 	return s.found;
 }
 
+/* The hash keeps two long forms apart that begin alike. */
 void results_set_form(char form[RESULTS_FORM], struct str text)
 {
 	if (text.n < RESULTS_FORM)
@@ -38,6 +40,7 @@ void results_set_form(char form[RESULTS_FORM], struct str text)
 			 (unsigned long long)hash_xxh64(text.p, text.n, 3));
 }
 
+/* Writing to such a tensor would change several elements at once. */
 int result_overlaps(const struct tensor *t)
 {
 	for (int i = 0; i < t->ndim; i++)

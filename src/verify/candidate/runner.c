@@ -17,6 +17,7 @@
 #include "interp/bind.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
+#include "verify/candidate/intermediate.h"
 #include "verify/candidate/launcher.h"
 #include "verify/rules/rules.h"
 
@@ -31,7 +32,7 @@ struct runner {
 	struct shmem *a;              /* orders and reports; borrowed */
 	struct program p;             /* the candidate as a program */
 	struct py_module module;      /* its source, once p.source is set; owned */
-	struct world w;               /* its model, while w.h is there */
+	struct world w;               /* its model; its host is NULL until it was built */
 	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
 	char weights[16];             /* by which sign they were matched */
@@ -40,6 +41,7 @@ struct runner {
 	int compiled;                 /* a run came to its end: names and calls are right */
 	int failed;                   /* syntax or rules do not hold: nothing runs */
 	struct census census;         /* of the model before a call */
+	struct step_recorder steps;   /* of a call on a trial */
 	struct estimate estimate;     /* of a call, where the order asks for one */
 	struct host_path *tests;      /* gets the path of a call on a trial; NULL: it is not asked for */
 	struct err e;
@@ -77,6 +79,8 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
 }
 
+/* Syntax and rules are checked at once, before any order: most bad candidates end here, and cost
+ * no run. */
 struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e)
 {
 	struct runner *r = mem_zalloc(sizeof *r);
@@ -100,6 +104,7 @@ struct runner *runner_new(struct judge *j, const struct task_image *t, struct sh
 	return r;
 }
 
+/* The launcher's code refers to the module's tree, which is released last. */
 void runner_free(struct runner *r)
 {
 	if (!r)
@@ -468,7 +473,7 @@ static int run_order(struct runner *r, int i)
 	struct run_report *out = &r->a->report[i];
 	int rc;
 
-	r->launch.matches = NULL;
+	r->launch.steps = NULL;
 	if (o->dry_run)
 		return dry_run_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
@@ -481,8 +486,8 @@ static int run_order(struct runner *r, int i)
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
 	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
-	r->launch.trial = tr;
-	r->launch.matches = tr->intermediates.n && !o->idle ? &out->matches : NULL;
+	step_recorder_init(&r->steps, r->a, i);
+	r->launch.steps = o->n_steps ? &r->steps : NULL;
 	rc = prepare_model(r, o, tr);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;

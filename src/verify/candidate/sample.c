@@ -563,17 +563,42 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and *out,
+ * 0 if the order does not give it, -1 (*e). */
+static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, struct err *e)
+{
+	const struct run_order *o = &s->a->order[s->i];
+	const struct run_step *step = (const struct run_step *)((const char *)s->a + o->steps_at);
+	int64_t n = sizeof (float);
+
+	for (int i = 0; i < o->n_steps; i++) {
+		if (step[i].how != how || !step[i].at)
+			continue;
+		for (int d = 0; d < step[i].ndim; d++)
+			n *= step[i].shape[d];
+		return tensor_borrow(out, DT_F32, step[i].ndim, step[i].shape, (char *)s->a + step[i].at,
+				     (size_t)n, e) ? -1 : 1;
+	}
+	return 0;
+}
+
 /* Reports what a launch wrote of a reference intermediate; then gives the tensor the contents of
  * that intermediate, whole, so that later launches find the values that they would find on a
  * GPU. */
 static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, struct err *e)
 {
-	const struct intermediate *m = intermediate_find(s->tr, how);
+	const struct intermediate *m = intermediate_find(&s->tr->intermediates, how);
+	struct tensor given;
+	int found = m ? (given = m->t, tensor_retain(&given), 1) : open_step(s, how, &given, e), rc = 0;
 
-	if (!m || !t->st->hollow || !sparse_goes_with(t, &m->t, s->reduced) || s->a->report[s->i].n_parts >= PARTS_MADE)
-		return 0;
-	give_tensor(s, t, ELEMENTS_MADE)->call = how;
-	return sparse_few(t, &m->t, s->reduced, s->seed) ? err_nomem(e) : 0;
+	if (found <= 0)
+		return found;
+	if (t->st->hollow && sparse_goes_with(t, &given, s->reduced) && s->a->report[s->i].n_parts < PARTS_MADE) {
+		give_tensor(s, t, ELEMENTS_MADE)->call = how;
+		rc = sparse_few(t, &given, s->reduced, s->seed) ? err_nomem(e) : 0;
+	}
+	tensor_release(&given);
+	return rc;
 }
 
 /* Does that for each argument of the launch that held a reference intermediate at smaller sizes.

@@ -13,8 +13,8 @@
 struct sampler {
 	uint64_t seed;                /* of the choice of instances, and of indices along independent axes */
 	int64_t reduced;              /* indices that the task keeps of each independent axis */
-	const struct trial *tr;       /* its intermediates stand in for steps, */
-	const struct intermediate_matches *matches;   /* and these launches take the steps */
+	const struct trial *tr;       /* its inputs have the contents */
+	const struct intermediate_matches *matches;   /* launches that take steps of the reference */
 	int launched;                 /* launches so far */
 	struct shmem *a;              /* reports go to its report i, */
 	int i;

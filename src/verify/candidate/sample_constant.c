@@ -19,6 +19,7 @@ static int give_value(void *ctx, struct str name, struct tensor_obj *obj)
 	return sparse_value(obj->t.st, value, dtype_size(obj->t.dt));
 }
 
+/* Weights and inputs share one count, so that neighbours never have the same value. */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e)
 {
 	int n = 0;
@@ -61,6 +62,7 @@ static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* If some launch was not run whole, elements that it left alone would look like results. */
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e)
 {
 	struct buf form = BUF_INIT;

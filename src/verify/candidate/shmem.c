@@ -28,6 +28,7 @@ void shmem_free(struct shmem *a)
 		munmap(a, SHMEM_BYTES);
 }
 
+/* Longer texts are cut off; the rule `size` refuses them long before that. */
 void shmem_set_text(struct shmem *a, struct str candidate)
 {
 	a->text_n = MIN(candidate.n, (size_t)SHMEM_TEXT_MOST);
@@ -36,6 +37,7 @@ void shmem_set_text(struct shmem *a, struct str candidate)
 
 /* --- the runner's side ----------------------------------------------------------------------- */
 
+/* The length is checked again: both processes can write it. */
 struct str shmem_text(const struct shmem *a)
 {
 	return (struct str){ .p = (const char *)a + SHMEM_TEXT, .n = MIN(a->text_n, (size_t)SHMEM_TEXT_MOST) };

@@ -58,6 +58,28 @@ struct run_order {
 	struct run_transposed transposed;     /* found by an earlier run of the candidate at other sizes, */
 	struct intermediate_matches matches;  /* and these, too */
 	uint64_t at, room;            /* offset and bytes of the memory for its results */
+	/* offset and bytes of the memory for steps of the reference: n_steps of struct run_step and, behind
+	 * them, contents (a dry run) or records (a run on a trial) */
+	uint64_t steps_at, steps_room;
+	int n_steps;
+};
+
+/* A step of the reference, whose result is an intermediate. In a run on a trial only its shape is told.
+ * In a dry run with sampled instances it is a step that the candidate's own kernels were seen to take at
+ * smaller sizes, and its contents are told, too. */
+struct run_step {
+	uint64_t how;                 /* the name of the call; 0: not told */
+	uint64_t at;                  /* offset of its contents, dense fp32; 0: not told */
+	int ndim;
+	int64_t shape[TENSOR_DIMS];
+};
+
+/* An argument that a launch wrote and that has the shape of a step; its contents, dense fp32, begin at
+ * the next cache line. The deciding process compares them. */
+struct run_record {
+	uint64_t kernel;
+	int launch, arg;
+	int step;                     /* the first step of that shape */
 };
 
 /* The cost of a run. */
@@ -115,8 +137,10 @@ struct run_report {
 	char chosen[200];             /* and the one that they chose */
 	char weights[16];             /* by which sign weights were matched: weights_put */
 	struct run_transposed transposed;
-	/* a run on a trial: matches with reference intermediates; a dry run: the number of launches */
+	/* its launches. The runner counts them; the deciding process fills in the matches with reference
+	 * intermediates (reports.c), from the records of a run on a trial */
 	struct intermediate_matches matches;
+	int n_records;
 	struct host_path path;        /* of a dry run */
 	int64_t work;                 /* of the operators of a dry run */
 	int64_t programs;             /* sampled instances that were run */

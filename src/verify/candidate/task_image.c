@@ -55,19 +55,19 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 	return rc < 0 ? -1 : 0;
 }
 
-/* The reference intermediates of a trial, which are dense and of fp32. */
-static void put_intermediate(struct buf *out, const struct trial *tr)
+/* Intermediates are dense and of fp32. */
+void intermediates_write(const struct intermediates *m, struct buf *out)
 {
-	bytes_put_int(out, (int64_t)tr->intermediates.n);
-	for (size_t i = 0; i < tr->intermediates.n; i++) {
-		const struct intermediate *m = &tr->intermediates.v[i];
+	bytes_put_int(out, (int64_t)m->n);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct intermediate *x = &m->v[i];
 
-		bytes_put(out, m->how);
-		bytes_put_int(out, m->ambiguous);
-		bytes_put_int(out, m->t.ndim);
-		bytes_put(out, m->t.shape);
+		bytes_put(out, x->how);
+		bytes_put_int(out, x->ambiguous);
+		bytes_put_int(out, x->t.ndim);
+		bytes_put(out, x->t.shape);
 		bytes_align(out, ALIGN);
-		buf_add(out, tensor_data(&m->t), (size_t)tensor_numel(&m->t) * sizeof (float));
+		buf_add(out, tensor_data(&x->t), (size_t)tensor_numel(&x->t) * sizeof (float));
 	}
 }
 
@@ -79,7 +79,7 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
-	put_intermediate(out, tr);
+	intermediates_write(&tr->intermediates, out);
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
@@ -131,6 +131,7 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 	return rc;
 }
 
+/* Trials first, weights last: the weights are the bulk, and are shared between sets. */
 int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 {
 	struct written w = { .n = 0 };
@@ -199,15 +200,15 @@ static int get_intermediate(struct bytes *in, struct intermediate *m, struct err
 	return data ? tensor_borrow(&m->t, DT_F32, (int)ndim, shape, (void *)data, (size_t)n, e) : -1;
 }
 
-/* Reads the intermediates of a trial. */
-static int get_intermediates(struct bytes *in, struct trial *tr, struct err *e)
+/* Reads what intermediates_write wrote. */
+int intermediates_read(struct bytes *in, struct intermediates *m, struct err *e)
 {
 	int64_t n;
 
-	if (bytes_get_int(in, &n) || n < 0 || vec_grow(&tr->intermediates, (size_t)n))
+	if (bytes_get_int(in, &n) || n < 0 || vec_grow(m, (size_t)n))
 		return -1;
-	for (; tr->intermediates.n < (size_t)n; tr->intermediates.n++)
-		if (get_intermediate(in, &tr->intermediates.v[tr->intermediates.n], e))
+	for (; m->n < (size_t)n; m->n++)
+		if (get_intermediate(in, &m->v[m->n], e))
 			return -1;
 	return 0;
 }
@@ -219,7 +220,7 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	int64_t parts[9];
 
 	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) ||
-	    get_intermediates(in, tr, e))
+	    intermediates_read(in, &tr->intermediates, e))
 		return -1;
 	tr->stage = (enum judge_stage)parts[0];
 	tr->set = (enum weight_set)parts[1];
@@ -233,7 +234,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }
 
-/* Reads one weight, whose tensor borrows the bytes. */
+/* Reads one weight, whose tensor borrows the bytes. The numbers are checked although we wrote
+ * them: a torn image must not become a wild pointer. */
 static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 {
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
@@ -298,6 +300,7 @@ static int get_task(struct task_image *t, struct bytes *in, struct err *e)
 	return 0;
 }
 
+/* An image that cannot be read is our own failure: no candidate wrote it. */
 int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 {
 	struct bytes in = bytes_of(bytes);
@@ -309,6 +312,7 @@ int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 	return err_set(e, ERR_FORMAT, "the image of a task is malformed");
 }
 
+/* Tensors that borrow the image's bytes release only their headers. */
 void task_image_release(struct task_image *t)
 {
 	for (int i = 0; i < TRIALS_MOST; i++)

@@ -5,7 +5,8 @@
  * a secret as long as no member here holds it; `struct task` (task/task.h), which is above this
  * folder and may not be included from it, holds the rest.
  *
- * Trials also hold reference intermediates: see intermediate.h for the reason. */
+ * On the hybrid track the trials of a reduced task hold reference intermediates, which the candidate's
+ * operators may ask for (intermediate.h). */
 #ifndef VERIFY_CANDIDATE_TASK_IMAGE_H
 #define VERIFY_CANDIDATE_TASK_IMAGE_H
 
@@ -42,5 +43,10 @@ int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
  * begin on a cache line. Trials can be run on it. Returns 0, or -1 (*e), with nothing to release. */
 int task_image_open(struct task_image *t, struct str bytes, struct err *e);
 void task_image_release(struct task_image *t);
+
+/* Intermediates as bytes, in an image and in a prepared task. Those that are read borrow the bytes. */
+struct bytes;
+void intermediates_write(const struct intermediates *m, struct buf *out);
+int intermediates_read(struct bytes *in, struct intermediates *m, struct err *e);
 
 #endif

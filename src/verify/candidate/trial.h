@@ -40,6 +40,11 @@ struct intermediate {
 	int ambiguous;                /* another tensor that the reference computes holds the same values */
 };
 
+struct intermediates {
+	struct intermediate *v;
+	size_t n, cap;
+};
+
 /* Which arguments of which launches of a candidate hold reference intermediates after the launch. */
 enum { INTERMEDIATE_MATCHES = 8 };
 struct intermediate_matches {
@@ -70,7 +75,8 @@ struct trial {
 	/* in the task's vault: the inputs of `seed` and, with `repeat`, those of seed + 1. V_UNSET: they
 	 * cannot leave the host that drew them, and each host draws its own */
 	struct val inputs, others;
-	struct { struct intermediate *v; size_t n, cap; } intermediates;   /* owned */
+	/* for operators that a candidate calls (intermediate_give); empty where it may call none; owned */
+	struct intermediates intermediates;
 	int ndim;                     /* of the first input, for messages */
 	int64_t shape[TENSOR_DIMS];
 	struct str packed[2];         /* `inputs` and `others` of an image that was opened from bytes */

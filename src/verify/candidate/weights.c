@@ -67,6 +67,8 @@ int weights_take(struct task_weights *w, struct host *h, struct val model, struc
 	return weights_take_part(w, INT64_MAX, 0, h, model, e);
 }
 
+/* A part is taken where weights are too large to be held several times: 16384 x 16384 becomes 1024
+ * x 1024, and sparse_spread makes the whole of it again by repeating rows and columns. */
 int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model,
 		      struct err *e)
 {
@@ -87,6 +89,7 @@ void weights_release(struct task_weights *w)
 	vec_free(w);
 }
 
+/* The copies own their memory, unlike those of weights_move. */
 int weights_copy(struct task_weights *to, const struct task_weights *from, struct err *e)
 {
 	*to = (struct task_weights){ .spread = from->spread };
@@ -185,6 +188,8 @@ static void draw_counter(struct task_weight *w, uint64_t seed)
 	*(int64_t *)tensor_data(&w->t) += LEAST + (int64_t)(rng_u64(&r) % MOST);
 }
 
+/* An integer without dimensions that is no parameter, such as num_batches_tracked of a batch
+ * norm. */
 int weights_is_count(const struct task_weight *w)
 {
 	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
@@ -253,7 +258,7 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 
 /* Gives the first element the other sign. A weight of few elements may stay above zero throughout,
  * and a candidate that moves a scale out of a ReLU would be right for it. */
-static void turn_first(struct task_weight *w, const struct task_weight *built)
+static void negate_first(struct task_weight *w, const struct task_weight *built)
 {
 	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);
 
@@ -281,7 +286,7 @@ int weights_move(struct task_weights *to, const struct task_weights *from, uint6
 			tensor_retain(&w.t);
 		else if (!(rc = tensor_to(&w.t, &from->v[i].t, DT_F32, e))) {
 			draw_one(&w, seed, step);
-			turn_first(&w, &from->v[i]);
+			negate_first(&w, &from->v[i]);
 		}
 		if (!rc)
 			to->v[to->n++] = w;

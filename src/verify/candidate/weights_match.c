@@ -1,4 +1,9 @@
-/* Matching the weights of a reference with the tensors of another model: see weights_match.h. */
+/* Matching the weights of a reference with the tensors of another model: see weights_match.h.
+ *
+ * Example: the reference has fc.weight (64, 32) and fc.bias (64). A candidate with self.weight
+ * (64, 32) and self.b (64) is matched by "suffix" and by "order"; one that keeps the matrix as
+ * (32, 64) is matched by "transposed". A guess by order is checked by values where that matters
+ * (weights_differ). */
 #include "verify/candidate/weights_match.h"
 
 #include <math.h>
@@ -9,15 +14,15 @@
 /* Collects one tensor of the model's state. */
 static int add_member(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct members *m = ctx;
-	struct member x = { .obj = obj };
+	struct weight_members *m = ctx;
+	struct weight_member x = { .obj = obj };
 
 	snprintf(x.name, sizeof x.name, "%.*s", STR_ARG(name));
 	return vec_push(m, x) ? -1 : 0;
 }
 
 /* Can the tensor be the weight transposed? Both are floating matrices, of swapped shapes. */
-static int fits_transposed(const struct member *m, const struct task_weight *w)
+static int fits_transposed(const struct weight_member *m, const struct task_weight *w)
 {
 	const struct tensor *a = &m->obj->t;
 
@@ -52,20 +57,20 @@ static int is_reduced(const struct task_weight *w)
 }
 
 /* Is the tensor free, and floating if and only if the weight is? */
-static int same_kind(const struct member *m, const struct task_weight *w)
+static int same_kind(const struct weight_member *m, const struct task_weight *w)
 {
 	return !m->of && dtype_is_float(m->obj->t.dt) == dtype_is_float(w->t.dt);
 }
 
 /* Can the tensor be the weight in its own shape? */
-static int fits(const struct member *m, const struct task_weight *w)
+static int fits(const struct weight_member *m, const struct task_weight *w)
 {
 	return same_kind(m, w) && same_sizes(m->obj->t.ndim, m->obj->t.shape, w);
 }
 
 /* Can the tensor be the weight in another shape? A convolution's window is often kept as a
  * matrix. */
-static int fits_folded(const struct member *m, const struct task_weight *w)
+static int fits_folded(const struct weight_member *m, const struct task_weight *w)
 {
 	return same_kind(m, w) && !is_reduced(w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
 }
@@ -86,6 +91,8 @@ static int is_suffix(const char *a, const char *b)
 	return na == nb || longer[MAX(na, nb) - n - 1] == '.' || longer[MAX(na, nb) - n - 1] == '_';
 }
 
+/* "seed": nothing was recognised for some weight, and only the common seed of construction is
+ * left. */
 const char *weights_match_name(enum match by)
 {
 	static const char *const names[MATCHES + 1] = { "name", "suffix", "order", "transposed", "folded",
@@ -95,19 +102,19 @@ const char *weights_match_name(enum match by)
 }
 
 /* Does the tensor fit the weight by this sign? */
-static int fits_by(const struct member *m, const struct task_weight *w, enum match by)
+static int fits_by(const struct weight_member *m, const struct task_weight *w, enum match by)
 {
 	return by == MATCH_TRANSPOSED ? fits_transposed(m, w) : by == MATCH_FOLDED ? fits_folded(m, w) : fits(m, w);
 }
 
 /* The tensor that a weight is recognised by this sign; NULL: none, or several by the end of their
  * names. A parameter is only recognised by its order among parameters. */
-static struct member *find_member(struct members *m, const struct task_weight *w, enum match by)
+static struct weight_member *find_member(struct weight_members *m, const struct task_weight *w, enum match by)
 {
-	struct member *found = NULL;
+	struct weight_member *found = NULL;
 
 	for (size_t i = 0; i < m->n; i++) {
-		struct member *x = &m->v[i];
+		struct weight_member *x = &m->v[i];
 
 		if (!fits_by(x, w, by))
 			continue;
@@ -123,7 +130,8 @@ static struct member *find_member(struct members *m, const struct task_weight *w
 	return found;
 }
 
-const struct member *members_partner(const struct members *m, const struct task_weight *w)
+/* A walk over the members is enough: models have at most a few hundred tensors. */
+const struct weight_member *members_partner(const struct weight_members *m, const struct task_weight *w)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->v[i].of == w)
@@ -131,8 +139,9 @@ const struct member *members_partner(const struct members *m, const struct task_
 	return NULL;
 }
 
-/* Does a tensor stand for the weight already? */
-static int has_partner(const struct members *m, const struct task_weight *w)
+/* Does a tensor stand for the weight already? Each weight gets one tensor, and each tensor one
+ * weight. */
+static int has_partner(const struct weight_members *m, const struct task_weight *w)
 {
 	return members_partner(m, w) != NULL;
 }
@@ -146,13 +155,13 @@ static int may_be_missing(const struct task_weight *w)
 
 /* Gives each weight its tensor, from the surest sign to the weakest. Returns the weakest sign that
  * was needed, MATCHES if a weight has no partner. */
-static enum match match_members(struct members *m, const struct task_weights *w)
+static enum match match_members(struct weight_members *m, const struct task_weights *w)
 {
 	enum match worst = MATCH_NAME;
 
 	for (enum match by = MATCH_NAME; by < MATCHES; by++)
 		for (size_t i = 0; i < w->n; i++) {
-			struct member *x = has_partner(m, &w->v[i]) ? NULL : find_member(m, &w->v[i], by);
+			struct weight_member *x = has_partner(m, &w->v[i]) ? NULL : find_member(m, &w->v[i], by);
 
 			if (!x)
 				continue;
@@ -165,10 +174,10 @@ static enum match match_members(struct members *m, const struct task_weights *w)
 	return worst;
 }
 
-int members_open(struct members *m, const struct task_weights *w, struct host *h, struct val model,
+int members_open(struct weight_members *m, const struct task_weights *w, struct host *h, struct val model,
 			enum match *by, struct err *e)
 {
-	*m = (struct members){ .n = 0 };
+	*m = (struct weight_members){ .n = 0 };
 	if (host_state(h, model, add_member, m)) {
 		vec_free(m);
 		return err_nomem(e);
@@ -177,10 +186,11 @@ int members_open(struct members *m, const struct task_weights *w, struct host *h
 	return 0;
 }
 
+/* Buffers need a partner only if their constant was moved: a candidate may compute them itself. */
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model)
 {
 	const struct task_weight *missing = NULL;
-	struct members m;
+	struct weight_members m;
 	enum match by;
 
 	if (members_open(&m, w, h, model, &by, NULL))
@@ -194,7 +204,7 @@ const struct task_weight *weights_missing(const struct task_weights *w, struct h
 
 /* The member's shape at the sizes of a reduced task. Dimensions of size one are skipped in both,
  * since they may be placed differently. */
-static void reduced_shape(const struct member *m, int64_t *shape)
+static void reduced_shape(const struct weight_member *m, int64_t *shape)
 {
 	const struct task_weight *w = m->of;
 
@@ -209,7 +219,7 @@ static void reduced_shape(const struct member *m, int64_t *shape)
 }
 
 /* Does the member hold its weight transposed, by its values or by its shape? */
-static int is_transposed(const struct member *m)
+static int is_transposed(const struct weight_member *m)
 {
 	const struct tensor *a = &m->obj->t;
 	const int64_t *full = m->of->full;
@@ -219,7 +229,7 @@ static int is_transposed(const struct member *m)
 }
 
 /* The weight that a member stands for, in the member's shape: a view of it. */
-int member_view(struct tensor *out, const struct member *m, struct err *e)
+int member_view(struct tensor *out, const struct weight_member *m, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 
@@ -233,7 +243,7 @@ int member_view(struct tensor *out, const struct member *m, struct err *e)
 
 /* Is it certain which weight the member stands for? It has the whole name; or the end of the name
  * or the shape, and no other parameter of the reference has that. */
-static int is_settled(const struct member *m, const struct task_weights *w)
+static int is_settled(const struct weight_member *m, const struct task_weights *w)
 {
 	int ends = 0, shapes = 0;
 
@@ -247,7 +257,7 @@ static int is_settled(const struct member *m, const struct task_weights *w)
 /* Does the member hold the values of its weight, up to rounding? Both models were constructed
  * under one seed, so that the same draws in the same order give the same values. Returns -1 on our
  * own failure. */
-static int holds_values(const struct member *m, struct err *e)
+static int holds_values(const struct weight_member *m, struct err *e)
 {
 	const double slack = m->obj->t.dt == DT_F32 ? 1e-5 : 1e-2;
 	struct tensor view, a, b;
@@ -277,11 +287,11 @@ static int holds_values(const struct member *m, struct err *e)
 }
 
 /* As wide as it is high, and not under the reference's whole name: is it the weight or its transpose? */
-int member_may_be_transposed(const struct member *m)
+int member_may_be_transposed(const struct weight_member *m)
 {
 	const struct tensor *t = &m->obj->t;
 
-	return m->of && fits_transposed(&(struct member){ .obj = m->obj }, m->of) &&
+	return m->of && fits_transposed(&(struct weight_member){ .obj = m->obj }, m->of) &&
 		t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
@@ -290,7 +300,7 @@ int member_may_be_transposed(const struct member *m)
 int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
 			    uint64_t *transposed, struct err *e)
 {
-	struct members m;
+	struct weight_members m;
 	enum match by;
 	int rc = members_open(&m, w, h, model, &by, e);
 
@@ -310,10 +320,11 @@ int weights_note_transposed(const struct task_weights *w, struct host *h, struct
 	return rc;
 }
 
+/* A weight whose partner is certain may start with other values: it is overwritten anyway. */
 int weights_differ(const struct task_weights *w, struct host *h, struct val model,
 		   const struct task_weight **out, struct err *e)
 {
-	struct members m;
+	struct weight_members m;
 	enum match by;
 	int rc = members_open(&m, w, h, model, &by, e);
 

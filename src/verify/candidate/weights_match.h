@@ -8,14 +8,14 @@
 #include "verify/candidate/weights.h"
 
 /* A tensor of the model, and the weight that it stands for; NULL: none. */
-struct member {
+struct weight_member {
 	char name[96];
 	struct tensor_obj *obj;
 	const struct task_weight *of;
 };
 
-struct members {
-	struct member *v;
+struct weight_members {
+	struct weight_member *v;
 	size_t n, cap;
 };
 
@@ -30,14 +30,14 @@ const char *weights_match_name(enum match by);
 
 /* Collects the tensors of a model and matches them; *by is the weakest sign that was needed. Free with
  * vec_free. Returns 0, or -1 (*e). */
-int members_open(struct members *m, const struct task_weights *w, struct host *h, struct val model,
+int members_open(struct weight_members *m, const struct task_weights *w, struct host *h, struct val model,
 		 enum match *by, struct err *e);
 /* The tensor that stands for the weight, or NULL. */
-const struct member *members_partner(const struct members *m, const struct task_weight *w);
+const struct weight_member *members_partner(const struct weight_members *m, const struct task_weight *w);
 /* A view of the member's weight in the member's shape. Release it with tensor_release. */
-int member_view(struct tensor *out, const struct member *m, struct err *e);
+int member_view(struct tensor *out, const struct weight_member *m, struct err *e);
 /* A square matrix that does not have the weight's whole name: only its values tell whether it is
  * the weight or its transpose. */
-int member_may_be_transposed(const struct member *m);
+int member_may_be_transposed(const struct weight_member *m);
 
 #endif

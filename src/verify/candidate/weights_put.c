@@ -24,7 +24,8 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, const 
 
 /* Puts one weight. Without values nobody can tell whether a square matrix is transposed, unless a
  * run with contents has found out (reduced->settled); then it stays unknown. */
-static int put_weight(const struct member *m, const struct weights_reduced *reduced, uint64_t spread, struct err *e)
+static int put_weight(const struct weight_member *m, const struct weights_reduced *reduced, uint64_t spread,
+		      struct err *e)
 {
 	struct tensor from;
 	int rc;
@@ -41,11 +42,11 @@ static int put_weight(const struct member *m, const struct weights_reduced *redu
 }
 
 /* Puts one weight as a run that begins with `state` finds it. */
-static int put_member(const struct member *m, uint64_t state, const struct weights_reduced *reduced,
+static int put_member(const struct weight_member *m, uint64_t state, const struct weights_reduced *reduced,
 		      uint64_t spread, struct err *e)
 {
 	struct task_weight begun;
-	struct member x = *m;
+	struct weight_member x = *m;
 	int rc = weights_begin(&begun, m->of, state, e);
 
 	if (rc)
@@ -102,12 +103,12 @@ static int may_leave(const struct weights_left *left, const struct task_weight *
 
 /* Writes the row of weights_kept. A storage that holds nothing but the buffer may be written as a
  * whole by the candidate, and is added to *of. */
-static int collect_kept(const struct task_weights *w, const struct members *m, const struct weights_left *left,
+static int collect_kept(const struct task_weights *w, const struct weight_members *m, const struct weights_left *left,
 			double *to, struct census_may *of,
 			struct err *e)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		const struct member *x = w->v[i].kept ? members_partner(m, &w->v[i]) : NULL;
+		const struct weight_member *x = w->v[i].kept ? members_partner(m, &w->v[i]) : NULL;
 		int64_t n = w->v[i].kept ? tensor_numel(&w->v[i].t) : 0;
 
 		if (x && tensor_is_whole(&x->obj->t) && vec_push(of, x->obj->t.st))
@@ -132,11 +133,13 @@ int weights_are_kept(const struct task_weights *w, enum dtype dt)
 	return 0;
 }
 
+/* The row has the buffers in the order of the reference's weights, so that rows of two programs
+ * can be compared element by element. */
 int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 		 const struct weights_left *left, struct tensor *row, struct census_may *of,
 		 struct err *e)
 {
-	struct members m;
+	struct weight_members m;
 	enum match by;
 	int64_t n = 0;
 	int rc;
@@ -160,7 +163,7 @@ static int put_members(const struct task_weights *w, uint64_t state, struct host
 		       int keep_parameters, const struct weights_reduced *reduced,
 		       enum match *by, struct err *e)
 {
-	struct members m;
+	struct weight_members m;
 	int rc = members_open(&m, w, h, model, by, e);
 
 	for (size_t i = 0; !rc && i < m.n && reduced->settled; i++)
@@ -172,6 +175,7 @@ static int put_members(const struct task_weights *w, uint64_t state, struct host
 	return rc;
 }
 
+/* Parameters of the reference never change in a run, and large ones are not copied again. */
 int weights_restore(const struct task_weights *w, uint64_t state, struct host *h, struct val model, struct err *e)
 {
 	enum match by;
@@ -179,6 +183,7 @@ int weights_restore(const struct task_weights *w, uint64_t state, struct host *h
 	return put_members(w, state, h, model, 1, &(struct weights_reduced){ .n = 0 }, &by, e);
 }
 
+/* Parameters are copied, too; weights_restore leaves them. */
 int weights_put(const struct task_weights *w, uint64_t state, struct host *h, struct val model, char how[16],
 		struct err *e)
 {
@@ -190,6 +195,7 @@ int weights_put(const struct task_weights *w, uint64_t state, struct host *h, st
 	return 0;
 }
 
+/* State 0: a run at full size is not compared by its buffers. */
 int weights_put_reduced(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
 			struct val model, struct err *e)
 {
@@ -211,6 +217,7 @@ static int note_full(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Weights are found by their whole name: both models are the reference's. */
 int weights_note_full(struct task_weights *w, struct host *h, struct val model)
 {
 	return host_state(h, model, note_full, w);

@@ -1,4 +1,11 @@
-/* One program in a host of its own: see world.h. The names and texts of trials are here, too. */
+/* One program in a host of its own: see world.h. The names and texts of trials are here, too.
+ *
+ * This file owns how inputs come to be: drawn by the task's get_inputs at the trial's sizes, moved
+ * to the GPU's side, cast, changed. A candidate gets copies from the vault; the reference draws
+ * them. Both ways give the same values, since every draw is a function of seed, sizes and changes.
+ *
+ * Invariant: a world whose host hit a limit is never used again. world_renew opens a new one, and
+ * `rebuilt` tells holders of old values that these are gone. */
 #include "verify/candidate/world.h"
 
 #include <math.h>
@@ -7,6 +14,7 @@
 #include "base/mem.h"
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
+#include "verify/candidate/intermediate.h"
 #include "verify/candidate/launcher.h"
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
@@ -103,6 +111,8 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
 }
 
+/* A trial with sizes of its own loads the task's module again with these constants; the model
+ * stays. */
 int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
 {
 	struct val ns = w->task_ns;
@@ -116,6 +126,7 @@ int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val
 	return rc;
 }
 
+/* Inputs of an image are unpacked, inputs of a task are imported from its vault. */
 int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e)
 {
 	struct val from = others ? t->others : t->inputs;
@@ -183,6 +194,7 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	return rc;
 }
 
+/* Values of the host (inputs, the model) go with it. */
 void world_close(struct world *w)
 {
 	host_free(w->h);
@@ -244,6 +256,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	return w->opts.oracle ? 0 : host_to_dtype(w->h, w->model, t->dt, e);
 }
 
+/* Does nothing for worlds that compute in the dtype itself. */
 int world_round_state(struct world *w)
 {
 	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
@@ -278,6 +291,7 @@ static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
 }
 
+/* Used before tensors of an earlier call are filled with new contents: the forms must agree. */
 int world_alike(struct world *w, struct val a, struct val b)
 {
 	struct refill x = { .n = 0 }, y = { .n = 0 };
@@ -308,6 +322,7 @@ static const struct {
 const char *trial_name(enum trial_kind k) { return kinds[k].name; }
 enum contract trial_contract(enum trial_kind k) { return kinds[k].contract; }
 
+/* Text that does not fit is cut off. */
 void trial_shape_text(const struct trial *t, char *out, size_t n)
 {
 	size_t at = 0;
@@ -317,9 +332,8 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)t->shape[i]);
 }
 
+/* Inputs and weights belong to the task, not to the trial. */
 void trial_release(struct trial *t)
 {
-	for (size_t i = 0; i < t->intermediates.n; i++)
-		tensor_release(&t->intermediates.v[i].t);
-	vec_free(&t->intermediates);
+	intermediates_release(&t->intermediates);
 }

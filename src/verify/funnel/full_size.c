@@ -172,9 +172,9 @@ static enum step judge_part(struct funnel *f, int i, int k, const struct result 
 static enum step judge_intermediate(struct funnel *f, int i, int k)
 {
 	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].call);
-	double rel = task_expectation(f->t, tr)->expected.r[0].rel;
-	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * rel) };
+	const struct expectation *x = task_expectation(f->t, tr);
+	const struct intermediate *m = intermediate_find(&x->intermediates, f->report.part[k].call);
+	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * x->expected.r[0].rel) };
 	enum step step;
 
 	if (!m)

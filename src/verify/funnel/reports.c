@@ -4,13 +4,15 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "verify/candidate/intermediate.h"
 
 /* Bytes for the elements that sampled instances wrote. */
 enum { SAMPLE_ROOM = 4 << 20 };
 /* Every run takes longer than this. A report of less is malformed. */
 #define LEAST_SECONDS 1e-12
 
-/* The room for results: eight bytes an element, for the candidate may return a wider dtype than expected. */
+/* The room for results: eight bytes an element, for the candidate may return a wider dtype than
+ * expected. */
 static uint64_t room_of(const struct results *expected)
 {
 	uint64_t n = 0;
@@ -44,6 +46,95 @@ int shmem_holds(const struct task *t)
 	return !t->image.n_trials || room_of(&t->expect[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
 }
 
+/* --- steps of the reference ------------------------------------------------------------------- */
+
+/* The steps of a trial whose results launches are compared with; none where nothing is run. */
+static const struct intermediates *steps_of(const struct run_order *o, const struct task *t)
+{
+	static const struct intermediates none;
+	const struct intermediates *m = &t->expect[o->trial].intermediates;
+
+	return o->dry_run || o->idle ? &none : m;
+}
+
+/* The steps of an order in shared memory. The runner can read and change them. */
+static struct run_step *steps_at(struct shmem *a, const struct run_order *o)
+{
+	return (struct run_step *)((char *)a + o->steps_at);
+}
+
+/* The shape of a step without its contents. */
+static struct run_step describe(const struct intermediate *m)
+{
+	struct run_step step = { .ndim = m->t.ndim };
+
+	memcpy(step.shape, m->t.shape, sizeof step.shape);
+	return step;
+}
+
+/* Tells the runner the shapes of the steps, in their order. An ambiguous one can have no match, and
+ * gets a shape that no tensor has. */
+static void tell_shapes(struct shmem *a, struct run_order *o, const struct intermediates *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		steps_at(a, o)[i] = describe(&m->v[i]);
+		if (m->v[i].ambiguous)
+			steps_at(a, o)[i].ndim = -1;
+	}
+	o->n_steps = (int)m->n;
+}
+
+/* Gives the runner the contents of the steps that the candidate's own launches were seen to take at
+ * smaller sizes (o->matches), unless its image has them. Returns the offset behind them. */
+static uint64_t give_steps(struct shmem *a, struct run_order *o, const struct task *t)
+{
+	const struct intermediates *m = &t->expect[o->trial].intermediates;
+	uint64_t at = step_align(o->steps_at, INTERMEDIATE_MATCHES * sizeof (struct run_step));
+
+	for (int i = 0; i < o->matches.n && o->sample && !t->image.trial[o->trial].intermediates.n; i++) {
+		const struct intermediate *x = intermediate_find(m, o->matches.v[i].how);
+		uint64_t bytes = x ? (uint64_t)tensor_numel(&x->t) * sizeof (float) : 0;
+
+		if (!x || at + bytes > SHMEM_BYTES)
+			continue;
+		steps_at(a, o)[o->n_steps] = describe(x);
+		steps_at(a, o)[o->n_steps].how = x->how;
+		steps_at(a, o)[o->n_steps++].at = at;
+		memcpy((char *)a + at, tensor_data(&x->t), bytes);
+		at = step_align(at, bytes);
+	}
+	return o->n_steps ? at : o->steps_at;
+}
+
+/* Lays out the steps of all orders in the memory behind the results: contents first, and then equal
+ * parts for the records of runs on trials. Where there is no room, a run goes on without them. */
+static void place_steps(struct shmem *a, struct orders *o, const struct task *t, uint64_t at)
+{
+	uint64_t part;
+	int n = 0;
+
+	at = step_align(at, 0);
+	for (int i = 0; i < o->n; i++) {
+		o->v[i].n_steps = 0;
+		o->v[i].steps_room = 0;
+		o->v[i].steps_at = at;
+		n += steps_of(&o->v[i], t)->n > 0;
+		if (at + INTERMEDIATE_MATCHES * sizeof (struct run_step) + SHMEM_ALIGN <= SHMEM_BYTES)
+			at = give_steps(a, &o->v[i], t);
+	}
+	part = n && at < SHMEM_BYTES ? (SHMEM_BYTES - at) / (uint64_t)n / SHMEM_ALIGN * SHMEM_ALIGN : 0;
+	for (int i = 0; i < o->n; i++) {
+		const struct intermediates *m = steps_of(&o->v[i], t);
+
+		if (!m->n || m->n * sizeof (struct run_step) > part)
+			continue;
+		o->v[i].steps_at = at;
+		o->v[i].steps_room = part;
+		tell_shapes(a, &o->v[i], m);
+		at += part;
+	}
+}
+
 /* Each report is reset first. A runner that dies in the middle leaves the rest as skipped, not as
  * reports of an earlier batch. */
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e)
@@ -59,9 +150,67 @@ int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, st
 				       "the results of %d runs are too large to be compared at once", o->n);
 		a->report[i].state = RUN_SKIPPED;
 	}
+	o->t = t;
+	place_steps(a, o, t, at);
 	memcpy(a->order, o->v, (size_t)o->n * sizeof *o->v);
 	a->n_orders = o->n;
 	return 0;
+}
+
+/* The intermediate that a recorded tensor holds; NULL: none, or it is ambiguous which. */
+static const struct intermediate *held_by(const struct intermediates *m, const struct tensor *t)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!m->v[i].ambiguous && intermediates_are_same(t, &m->v[i].t))
+			return &m->v[i];
+	return NULL;
+}
+
+/* Compares one record. Its numbers are the runner's word: only its contents are believed, and only
+ * as far as they are compared. *at: the offset of the record, then of the next one. Returns 0, 1 if
+ * it is malformed, -1 (*e). */
+static int match_record(const struct shmem *a, const struct run_order *o, const struct intermediates *m, uint64_t *at,
+			struct intermediate_matches *out, struct err *e)
+{
+	uint64_t end = o->steps_at + o->steps_room, data = step_align(*at, sizeof (struct run_record)), bytes;
+	const struct intermediate *held;
+	struct run_record x;
+	struct tensor t;
+
+	if (data > end)
+		return 1;
+	memcpy(&x, (const char *)a + *at, sizeof x);
+	if (x.step < 0 || (size_t)x.step >= m->n || x.launch < 0 || x.arg < 0)
+		return 1;
+	bytes = (uint64_t)tensor_numel(&m->v[x.step].t) * sizeof (float);
+	if (bytes > end - data)
+		return 1;
+	if (tensor_borrow(&t, DT_F32, m->v[x.step].t.ndim, m->v[x.step].t.shape, (char *)a + data, bytes, e))
+		return -1;
+	held = held_by(m, &t);
+	tensor_release(&t);
+	if (held) {
+		out->v[out->n].launch = x.launch;
+		out->v[out->n].arg = x.arg;
+		out->v[out->n].kernel = x.kernel;
+		out->v[out->n++].how = held->how;
+	}
+	*at = step_align(data, bytes);
+	return 0;
+}
+
+/* Finds which launches of a run hold reference intermediates. A skipped order has no records: its
+ * report is the one of an earlier batch. */
+static int find_matches(const struct shmem *a, const struct orders *o, int i, struct run_report *out, struct err *e)
+{
+	const struct run_order *order = &o->v[i];
+	const struct intermediates *m = order->n_steps && out->state != RUN_SKIPPED ? steps_of(order, o->t) : NULL;
+	uint64_t at = step_align(order->steps_at, (uint64_t)order->n_steps * sizeof (struct run_step));
+	int rc = 0;
+
+	for (int k = 0; m && k < out->n_records && out->matches.n < INTERMEDIATE_MATCHES && !rc; k++)
+		rc = match_record(a, order, m, &at, &out->matches, e);
+	return rc;
 }
 
 /* Does the array hold a terminated string? A runner may write anything into it. */
@@ -88,8 +237,8 @@ int shmem_start(const struct shmem *a, struct start_report *out)
 	return 1;
 }
 
-/* Counts are not negative, and small enough that their sum does not overflow. No run is so fast that
- * the speed-up would be infinite. */
+/* Counts are not negative, and small enough to be added up. No run is so fast that the speed-up is
+ * infinite. */
 static int sane_outcome(const struct outcome *o)
 {
 	const int64_t *v = (const int64_t *)&o->cost;
@@ -105,8 +254,8 @@ static int sane_outcome(const struct outcome *o)
 	       o->floats_read >= 0;
 }
 
-/* Checks the form of one result. The bytes of results follow each other, from *end on, and lie inside
- * the room of the order. */
+/* Is the form of a result sane? The bytes of each result lie behind those of the one before it,
+ * which end at *end; together they fit the room of the order. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -127,7 +276,7 @@ static int sane_form(const struct run_form *f, const struct run_order *o, uint64
 	return 1;
 }
 
-/* Checks the numbers of a part. shmem_part checks where its bytes lie. */
+/* Are the numbers of a part sane? shmem_part checks its bytes. */
 static int sane_part(const struct run_part *p)
 {
 	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
@@ -139,7 +288,7 @@ static int sane_part(const struct run_part *p)
 	return 1;
 }
 
-/* Checks all results and parts. A dry run gives parts only. */
+/* Are the results of a report sane? A dry run gives no results, only parts. */
 static int sane_results(const struct run_report *r, const struct run_order *o)
 {
 	uint64_t end = o->at;
@@ -166,7 +315,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 	    r->configs < 0 || r->path.n < 0 ||
 	    r->path.n > HOST_PATH)
 		return 0;
-	if (r->matches.n < 0 || r->matches.n > INTERMEDIATE_MATCHES || r->programs < 0 ||
+	if (r->matches.launches < 0 || r->n_records < 0 || r->programs < 0 ||
 	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
 	if (!reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
@@ -193,13 +342,17 @@ static int take_result(const struct shmem *a, const struct run_form *f, struct r
 int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
 		 struct results *got, struct err *e)
 {
+	int rc;
+
 	memcpy(out, &a->report[i], sizeof *out);
+	out->matches.n = 0;
 	*got = (struct results){ .n = 0 };
-	/* A malformed report is erased: callers may look at *out after a failure too. */
-	if (!sane_report(out, &o->v[i])) {
+	rc = sane_report(out, &o->v[i]) ? find_matches(a, o, i, out, e) : 1;
+	/* A report that is not sane reaches nobody, not even code that looks at it after a failure. */
+	if (rc) {
 		memset(out, 0, sizeof *out);
 		out->state = RUN_SKIPPED;
-		return 1;
+		return rc;
 	}
 	if (out->state != RUN_GAVE)
 		return 0;
@@ -215,7 +368,7 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 
 /* A part has n indices of 8 bytes, then n values. The division avoids an overflow of n * size. */
 int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
-	       const int64_t **place, const void **value)
+	       const int64_t **index, const void **value)
 {
 	const struct run_part *p = &r->part[k];
 	uint64_t size;
@@ -225,7 +378,7 @@ int shmem_part(const struct shmem *a, const struct run_order *o, const struct ru
 	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);
 	if ((uint64_t)p->n > (o->at + o->room - p->at) / size)
 		return 1;
-	*place = (const int64_t *)((const char *)a + p->at);
-	*value = *place + p->n;
+	*index = (const int64_t *)((const char *)a + p->at);
+	*value = *index + p->n;
 	return 0;
 }

@@ -45,7 +45,7 @@ static int only_copies(const struct tile_cost *c)
 
 /* Is a result a view in another order where the reference's result is contiguous? Then nobody moved
  * elements. */
-static int left_in_place(const struct results *expected, const struct results *got)
+static int left_unmoved(const struct results *expected, const struct results *got)
 {
 	for (int i = 0; i < MIN(expected->n, got->n); i++)
 		if (got->r[i].scattered && !expected->r[i].scattered)
@@ -79,7 +79,7 @@ enum step work_share_judge(struct funnel *f, const struct outcome *o, const stru
 	    left_over(o->host.moved, ref->moved) < 1.0 - work_share_least)
 		return trial_result_failf(r, f, STAGE_full, REASON_torch_compute,
 					  "torch moves the elements, and moving them is the task");
-	if (is_movement(ref) && left_in_place(expected, got))
+	if (is_movement(ref) && left_unmoved(expected, got))
 		return trial_result_failf(r, f, STAGE_full, REASON_wrong_layout,
 					  "the result is a view in another order, and moving the elements is the task");
 	if (f->v->kernel_share < work_share_least && left_over(o->host.plain, ref->plain) < work_share_least)

@@ -57,6 +57,7 @@ static void shifted(struct result *r, const double *v)
 		r->v[k] = v[(k + 1) % r->n];
 }
 
+/* The controls. The last three need more than one element. */
 static const struct {
 	const char *name;
 	void (*fill)(struct result *r, const double *v);
@@ -128,7 +129,8 @@ static int is_noise(const struct task *t)
 	return noise;
 }
 
-/* Does any trial have more than a single number to compare? */
+/* Does any trial have more than a single number to compare? A loss is a single number; then its
+ * mean and its first value are the right answer. */
 static int any_values(const struct task *t)
 {
 	for (int i = 0; i < t->image.n_trials; i++)
@@ -149,6 +151,7 @@ static void note_unfit(struct task *t, const char *what, const char *when)
 			 "a result of %s cannot be told from the reference's%s", what, when);
 }
 
+/* The first control that passes on all trials rejects the task. */
 int task_check_controls(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

@@ -11,6 +11,7 @@
 #include "tensor/safetensors.h"
 #include "verify/task/task.h"
 
+/* Called by the funnel after each run that is judged. */
 int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
 {
 	const struct judge_watcher *w = judge_watcher(j);
@@ -45,14 +46,15 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 
 /* --- the tensors ----------------------------------------------------------------------------- */
 
-/* The tensors of the file that is being made. */
+/* The tensors of the file that is being made. Names and data live in the arena until the file is
+ * written. */
 struct entries {
 	struct { struct st_entry *v; size_t n, cap; } list;
 	struct arena arena;          /* names and data */
 	struct err *e;
 };
 
-/* Room for the data of one more tensor; NULL: *e. */
+/* Room for the data of one more tensor, named group + name ("input." and "0"); NULL: *e. */
 static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim,
 		       const int64_t *shape, int64_t numel)
 {
@@ -153,6 +155,7 @@ static int add_results(struct entries *s, const char *group, const struct result
 	return 0;
 }
 
+/* Runs in the deciding process of a worker, which knows the expected results. */
 int dump_make(const struct task *t, const struct trial *tr, const struct results *got, struct buf *task_py,
 	      struct buf *tensors, struct err *e)
 {
@@ -175,7 +178,8 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 
 /* --- the parent's side -------------------------------------------------------------------------- */
 
-/* Adds a component to a path. All characters that could mean anything in a path become '_'. */
+/* Adds a component to a path. Candidates choose the names; so every character that could mean
+ * anything in a path becomes '_', and no component begins with a dot. */
 static void add_name(struct buf *path, const char *name)
 {
 	buf_addc(path, '/');
@@ -184,6 +188,7 @@ static void add_name(struct buf *path, const char *name)
 			 (*name == '.' && !first) ? *name : '_');
 }
 
+/* The bytes must be a readable safetensors file before anything is written. */
 int dump_write(const char *dir, const char *candidate, const char *kind, struct str task_py,
 	       struct str tensors, struct err *e)
 {

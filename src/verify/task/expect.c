@@ -11,6 +11,7 @@
 
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
+#include "verify/candidate/intermediate.h"
 #include "verify/task/task_build.h"
 
 /* Sums that are no products are formed in blocks of about this length, even by plain programs. */
@@ -233,7 +234,7 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 	if (!rc && tr->is_original && !t->reduced)
 		rc = keep_torch(b, tr, x, &r.own, e);
 	if (!rc && (t->reduced || (t->is_fixed && tr->kind == TRIAL_tiny)))
-		rc = task_keep_intermediates(b, tr, e);
+		rc = task_keep_intermediates(b, tr, &x->intermediates, e);
 	runs_release(&r);
 	return rc;
 }
@@ -248,7 +249,8 @@ int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, s
 
 	if (rc <= 0 || !tr->state)
 		return rc;
-	buf_addf(&t->notes, "input set '%s': the reference fails if its buffers start with other values\n", trial_name(tr->kind));
+	buf_addf(&t->notes, "input set '%s': the reference fails if its buffers start with other values\n",
+		 trial_name(tr->kind));
 	t->problem = before;
 	trial_release(tr);
 	expectation_release(x);
@@ -256,6 +258,7 @@ int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, s
 	return expect(b, tr, x, e);
 }
 
+/* Half precision must stay last: it leaves the model in another dtype. */
 struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext)
 {
 	int at = t->image.n_trials;
@@ -277,6 +280,7 @@ struct trial *task_insert_trial(struct task *t, const struct trial *like, enum t
 	return tr;
 }
 
+/* Trials and expectations are kept in step: index i of both belongs together. */
 void task_remove_trial(struct task *t, struct trial *tr)
 {
 	struct expectation *x = task_expectation_of(t, tr);
@@ -290,13 +294,16 @@ void task_remove_trial(struct task *t, struct trial *tr)
 	t->expect[t->image.n_trials] = (struct expectation){ .rounding = 0.0 };
 }
 
+/* An empty expectation can be released, too. */
 void expectation_release(struct expectation *x)
 {
 	results_release(&x->torch);
 	results_release(&x->expected);
+	intermediates_release(&x->intermediates);
 	x->rounding = 0.0;
 }
 
+/* Only preparation changes expectations; all others get task_expectation. */
 struct expectation *task_expectation_of(struct task *t, const struct trial *tr)
 {
 	return &t->expect[tr - t->image.trial];
@@ -381,6 +388,7 @@ int task_is_lean(const struct judge_options *o)
 	return o->skip_general && o->contract == CONTRACT_TASK;
 }
 
+/* Relations are looked for once all listed trials are prepared: they insert new ones. */
 int task_expect_next(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

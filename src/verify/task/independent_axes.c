@@ -312,6 +312,7 @@ static int is_independent(struct axis_probe *p)
 	return rc < 0 ? -1 : counts;
 }
 
+/* One world serves all sizes; each probe puts the weights back that it changed. */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e)
 {
 	struct axis_probe p = { .t = t, .reference = t->image.reference,

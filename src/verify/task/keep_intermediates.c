@@ -20,7 +20,7 @@ struct source {
 
 /* The call of the reference that is being noted. */
 struct keeper {
-	struct trial *tr;
+	struct intermediates *out;
 	struct { struct source *v; size_t n, cap; } known;
 	uint64_t next;
 	size_t bytes;
@@ -76,7 +76,7 @@ static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
 {
 	struct intermediate kept = { .how = how };
 
-	if (tensor_to(&kept.t, t, t->dt, k->e) || vec_push(&k->tr->intermediates, kept)) {
+	if (tensor_to(&kept.t, t, t->dt, k->e) || vec_push(k->out, kept)) {
 		k->failed = -1;
 		return;
 	}
@@ -94,7 +94,7 @@ static void note_call(void *ctx, const struct host_op_call *c)
 
 	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
 		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->tr->intermediates.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
+	if (!out || k->failed || k->out->n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
 	    !tensor_is_contiguous(out) || which_kept(k, out))
 		return;
 	how = intermediate_name(c, which_kept, k);
@@ -102,40 +102,42 @@ static void note_call(void *ctx, const struct host_op_call *c)
 		keep_result(k, how, out);
 }
 
-/* Drops an intermediate that the reference returns: it is an expected result. One that merely
- * holds the same values is ambiguous from then on. */
+/* Drops an intermediate that the reference returns: it is an expected result, and must never reach
+ * a runner. One that merely holds the same values is ambiguous from then on. */
 static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct keeper *k = ctx;
 	uint64_t how = 0;
 
 	(void)name;
-	for (size_t i = 0; i < k->tr->intermediates.n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
-		k->tr->intermediates.v[i].ambiguous |= intermediates_are_same(&k->tr->intermediates.v[i].t, &obj->t);
+	for (size_t i = 0; i < k->out->n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
+		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, &obj->t);
 	for (size_t i = 0; i < k->known.n; i++)
 		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
-	for (size_t i = 0; i < k->tr->intermediates.n; i++)
-		if (k->tr->intermediates.v[i].how == how) {
-			tensor_release(&k->tr->intermediates.v[i].t);
-			k->tr->intermediates.v[i] = k->tr->intermediates.v[--k->tr->intermediates.n];
+	for (size_t i = 0; i < k->out->n; i++)
+		if (k->out->v[i].how == how) {
+			tensor_release(&k->out->v[i].t);
+			k->out->v[i] = k->out->v[--k->out->n];
 			return 0;
 		}
 	return 0;
 }
 
 /* Marks intermediates that hold the same values: a launch that holds one could hold the other. */
-static void note_ambiguous(const struct trial *tr)
+static void note_ambiguous(struct intermediates *m)
 {
-	struct intermediate *v = tr->intermediates.v;
+	struct intermediate *v = m->v;
 
-	for (size_t i = 0; i < tr->intermediates.n; i++)
-		for (size_t k = 0; k < tr->intermediates.n; k++)
+	for (size_t i = 0; i < m->n; i++)
+		for (size_t k = 0; k < m->n; k++)
 			v[i].ambiguous |= i != k && intermediates_are_same(&v[i].t, &v[k].t);
 }
 
-int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *e)
+/* One more call of the reference: its weights and inputs get numbers first, then each operator
+ * call is noted. */
+int task_keep_intermediates(struct task_build *b, const struct trial *tr, struct intermediates *out, struct err *e)
 {
-	struct keeper k = { .tr = tr, .next = INTERMEDIATE_OF_INPUTS, .e = e };
+	struct keeper k = { .out = out, .next = INTERMEDIATE_OF_INPUTS, .e = e };
 	struct val inputs, result;
 	int rc = task_prepare_reference(b, tr, RUN_OWN, e);
 
@@ -159,6 +161,6 @@ int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *
 	for (size_t i = 0; i < k.known.n; i++)
 		tensor_release(&k.known.v[i].t);
 	vec_free(&k.known);
-	note_ambiguous(tr);
+	note_ambiguous(out);
 	return k.failed ? -1 : rc;
 }

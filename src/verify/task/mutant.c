@@ -23,7 +23,8 @@ static struct mutant *add(struct finder *f, struct py_node **slot, struct py_nod
 	return x;
 }
 
-/* Calls that change nothing that is computed: dropping them makes no difference. */
+/* Calls that change nothing that is computed: dropping them makes no difference, and the mutant
+ * would survive for no fault of the task. */
 static int is_formal(struct str name)
 {
 	static const char *const names[] = { "contiguous", "clone", "detach", "to", "float", "cuda",
@@ -107,7 +108,8 @@ static void change_axis(struct finder *f, struct py_node *keyword)
 
 /* --- the walk ---------------------------------------------------------------------------------- */
 
-/* Walks the tree and adds the mutants of each node. */
+/* Walks the tree and adds the mutants of each node. The table py_kind_info says which fields of a
+ * node hold other nodes. */
 static void walk(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot;
@@ -158,6 +160,7 @@ static void swap_steps(struct finder *f, struct py_list *body)
 	}
 }
 
+/* Only forward is mutated: a change of the constructor would often fail, and prove nothing. */
 int mutants_find(struct py_module *m, struct mutant *out, int cap)
 {
 	struct finder f = { .m = m, .out = out, .cap = cap };
@@ -172,6 +175,7 @@ int mutants_find(struct py_module *m, struct mutant *out, int cap)
 	return f.failed ? -1 : f.n;
 }
 
+/* Applies the mutant to the tree. Only one may be applied at a time. */
 void mutant_apply(struct mutant *x)
 {
 	*x->slot = x->instead;
@@ -179,6 +183,7 @@ void mutant_apply(struct mutant *x)
 		*x->other = x->was;
 }
 
+/* Restores the tree. */
 void mutant_undo(struct mutant *x)
 {
 	*x->slot = x->was;

@@ -31,6 +31,7 @@ struct subject {
 
 /* --- running ------------------------------------------------------------------------------------ */
 
+/* The context of blank_weight. */
 struct blank { const struct subject *s; };
 
 /* Fills the weight with the value that has no effect. */
@@ -248,6 +249,8 @@ static int check_weights(struct task_build *b, struct err *e)
 	return 0;
 }
 
+/* The tree is parsed anew for this: mutants change it in place. Large tasks are not checked, since
+ * each mutant costs a run for each trial. */
 int task_check_mutants(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

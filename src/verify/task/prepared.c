@@ -19,12 +19,14 @@ struct prepared_head {
 static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read, here or in task_image.c; else it is lost in the task cache. */
-_Static_assert(sizeof (struct task) == 247384, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task) == 248008, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct task_image) == 18240, "and of its image");
 _Static_assert(sizeof (struct trial) == 656, "and of a trial");
-_Static_assert(sizeof (struct expectation) == 8760, "and of an expectation");
+_Static_assert(sizeof (struct expectation) == 8784, "and of an expectation");
 _Static_assert(sizeof (struct result) == 248, "and of a result");
 
+/* A key names the build, the options that change a task, the source, the sizes, and the way of
+ * opening. Tasks of both tracks and of all rewards share one entry. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY])
 {
@@ -126,7 +128,8 @@ static int get_results(struct bytes *in, struct results *r)
 
 /* --- what the image does not have -------------------------------------------------------------- */
 
-/* What the image of a task does not have. */
+/* What the image of a task does not have: flags of the task, its checks, and the reference's cost.
+ * A member of struct task that is missing here and in the image is lost in the task cache. */
 struct rest {
 	struct diag problem;
 	struct host_work work;
@@ -161,6 +164,7 @@ static void put_rest(struct buf *out, const struct task *t)
 		bytes_put(out, x->rounding);
 		put_results(out, &x->expected);
 		put_results(out, &x->torch);
+		intermediates_write(&x->intermediates, out);
 	}
 }
 
@@ -175,7 +179,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct expectation *x)
 	tr->ext = (int)parts[0];
 	tr->ndim = (int)parts[1];
 	tr->is_original = (int)parts[2];
-	return get_results(in, &x->expected) || get_results(in, &x->torch) ? -1 : 0;
+	return get_results(in, &x->expected) || get_results(in, &x->torch) ||
+	       intermediates_read(in, &x->intermediates, NULL) ? -1 : 0;
 }
 
 /* Reads what put_rest wrote. */
@@ -209,6 +214,8 @@ static int get_rest(struct bytes *in, struct task *t)
 
 /* --- all of it ----------------------------------------------------------------------------------- */
 
+/* The image begins on a cache line, as its tensors expect. The head is written last, when the hash
+ * of all that follows is known. */
 int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 {
 	struct prepared_head h = { .magic = magic };
@@ -246,6 +253,8 @@ static int read_task(struct bytes *in, struct task *t, const char *name)
 	       !(t->name = mem_strdup(name)) ? -1 : 0;
 }
 
+/* Everything is checked against the hash before it is read: a torn file is refused, never
+ * repaired. */
 struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name)
 {
 	struct bytes in = bytes_of((struct str){ .p = bytes, .n = n });

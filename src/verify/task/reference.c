@@ -44,6 +44,7 @@ static struct world *world_of(struct task_build *b, enum run_mode mode)
 	return mode == RUN_ORACLE ? &b->oracle : &b->own;
 }
 
+/* Buffers are put back before each run, so that runs do not depend on their order. */
 int task_prepare_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct err *e)
 {
 	struct world *w = world_of(b, mode);
@@ -114,11 +115,13 @@ static int call_in(struct world *w, const struct trial *tr, struct results *out,
 	return rc;
 }
 
+/* For mutants, which change the model between preparation and call. */
 int task_call_reference(struct task_build *b, const struct trial *tr, struct results *out, struct err *e)
 {
 	return call_in(&b->own, tr, out, e);
 }
 
+/* *out is empty if the run fails. */
 int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
 		       struct err *e)
 {
@@ -159,6 +162,7 @@ static int store_inputs(struct task_build *b, struct trial *tr, uint64_t seed, s
 	return rc < 0 ? -1 : 0;
 }
 
+/* With `repeat` a second set of inputs is drawn, for the call that comes before. */
 int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e)
 {
 	struct task *t = b->t;
@@ -266,6 +270,7 @@ static int time_reference(struct task_build *b, const struct trial *tr, struct r
 	return rc;
 }
 
+/* Every list of trials has one: add_original sees to that. */
 struct trial *task_original(struct task *t)
 {
 	int i = 0;

@@ -71,7 +71,8 @@ static int summed(const struct related *x, int k, struct result *out)
 	return k > 0;
 }
 
-/* A relation that references may satisfy. */
+/* A relation that references may satisfy: the change of the inputs, and the forms that the result
+ * may take. */
 struct relation {
 	enum trial_kind kind;
 	enum trial_change change;
@@ -80,6 +81,7 @@ struct relation {
 	const char *text;
 };
 
+/* Relations in the order in which they are tried; the text goes to the notes of the task. */
 static const struct relation relations[] = {
 	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9,
 	  "the first row of a batch gives the first row of the result" },
@@ -271,6 +273,8 @@ static int make_base(const struct task_build *b, struct trial *base)
 	return same;
 }
 
+/* Relations are found at the smallest sizes: if the first trial has other sizes, a trial at the
+ * smallest ones is prepared for the search and dropped again. */
 int task_find_relations(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

@@ -87,7 +87,8 @@ static int lower_work(struct task *t, struct attempt_sizes *s, int64_t work, str
 	return 0;
 }
 
-/* A reference that no dry run can follow is run at the first sizes. */
+/* Only sizes that really became smaller are overridden. A reference that no dry run can follow is
+ * run at the first sizes. */
 int task_shrink_model(struct task *t, struct err *e)
 {
 	struct attempt_sizes s;

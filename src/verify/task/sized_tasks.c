@@ -1,4 +1,5 @@
-/* The task at other sizes: see sized_tasks.h. */
+/* The task at other sizes: see sized_tasks.h. This file owns only the memory; funnel/test_sizes.c
+ * decides what is opened. */
 #include "verify/task/sized_tasks.h"
 
 #include "base/mem.h"
@@ -8,6 +9,7 @@ struct sized_tasks *sized_tasks_new(void)
 	return mem_zalloc(sizeof (struct sized_tasks));
 }
 
+/* Tasks at other sizes have none of their own, so that this ends. */
 void sized_tasks_free(struct sized_tasks *c)
 {
 	for (int i = 0; c && i < c->n; i++)
@@ -19,11 +21,13 @@ void sized_tasks_free(struct sized_tasks *c)
 	mem_free(c);
 }
 
+/* Facts that could not be found count as unknown. */
 double sized_tasks_least_read(const struct sized_tasks *c)
 {
 	return c->k.known > 0 ? c->k.least_read : 0.0;
 }
 
+/* A task at chosen sizes has no sized_tasks. */
 double sized_tasks_seconds(const struct sized_tasks *c)
 {
 	return c ? c->k.full_size_seconds : 0.0;

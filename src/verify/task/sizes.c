@@ -43,7 +43,8 @@ struct sizes {
 	struct err *e;
 };
 
-/* Gives a trial these sizes, and those of a shrunk model behind them. */
+/* Gives a trial these sizes, and those of a shrunk model behind them. A task at chosen sizes lists
+ * those of its model already. */
 static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 {
 	const struct program *p = &s->t->image.reference;
@@ -78,7 +79,7 @@ static int64_t work_done(const struct task_build *b)
 	return 64 * host_usage(b->own.h).steps + host_ops_work(b->own.h);
 }
 
-/* Is a run of this cost large? */
+/* Is a run of this cost large? Work and memory both count. */
 static int is_large(const struct dry_run_cost *c)
 {
 	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
@@ -156,7 +157,7 @@ static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 
 /* The number of input elements at these sizes; -1: the task does not run at them; -2: our own
  * failure. With `forward` the reference must run, too; a run at the same sizes as the last one is
- * not repeated. */
+ * not repeated. Without it the inputs are only drawn, which is much cheaper. */
 static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 {
 	if (s->got > 0 && !memcmp(s->at, v, s->n * sizeof *v))
@@ -360,7 +361,8 @@ static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 	return got == -2 ? -1 : got < 0;
 }
 
-/* Does the constructor fill some weight with one value? */
+/* Does the constructor fill some weight with one value? Only then is there a trial with moved
+ * constants. */
 static int any_moved(const struct task_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++)

@@ -146,7 +146,8 @@ static int build_reference(struct task_build *b, struct err *e)
 	return t->image.vault ? take_sets(b, e) : -1;
 }
 
-/* Builds the reference a second time, in fp64. */
+/* Builds the reference a second time, in fp64. A reference that runs only in its own dtypes has no
+ * expected results, and is a problem of the task. */
 static int build_oracle(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
@@ -301,7 +302,7 @@ static void keep_task(const struct prepared_store *s, const char *key, const str
 }
 
 /* Takes the task from the store, or prepares it and keeps it there. */
-static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+static struct task *fetch_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
 	const struct prepared_store *s = judge_store(j);
@@ -324,6 +325,42 @@ static struct task *open_task(struct judge *j, struct str source, const char *na
 	return t;
 }
 
+/* May operators that a candidate calls ask for intermediates? On the strict track none may compute. */
+static int operators_may_ask(const struct judge_options *o)
+{
+	return o->track == TRACK_HYBRID || o->identity || !rule_on(o, RULE_compute);
+}
+
+/* Shares the intermediates of a reduced task with its image, where a candidate's operators may ask for
+ * them: runs at full size are made on this task. */
+static int share_intermediates(struct task *t)
+{
+	for (int i = 0; i < t->image.n_trials && t->reduced && operators_may_ask(judge_options(t->judge)); i++) {
+		const struct intermediates *from = &t->expect[i].intermediates;
+		struct intermediates *to = &t->image.trial[i].intermediates;
+
+		for (size_t k = 0; k < from->n; k++) {
+			if (vec_push(to, from->v[k]))
+				return -1;
+			tensor_retain(&to->v[k].t);
+		}
+	}
+	return 0;
+}
+
+/* The store holds images without intermediates, since its keys do not depend on the track. */
+static struct task *open_task(struct judge *j, struct str source, const char *name, const struct opening *o,
+			      struct err *e)
+{
+	struct task *t = fetch_task(j, source, name, o, e);
+
+	if (!t || !share_intermediates(t))
+		return t;
+	task_free(t);
+	err_nomem(e);
+	return NULL;
+}
+
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e)
 {
 	return open_task(j, source, name, &(struct opening){ .size = NULL }, e);
@@ -343,6 +380,7 @@ struct task *task_open_at(const struct task *base, const int64_t *size, int larg
 					    .choices = base->has_choices }, e);
 }
 
+/* Sizes that are no independent axes stay at full size. */
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e)
 {
 	int64_t size[TASK_SIZES] = { 0 };
@@ -354,6 +392,7 @@ struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t r
 					    .reduced = reduced, .part = part }, e);
 }
 
+/* Tensors may borrow from `kept`, which is freed last. */
 void task_free(struct task *t)
 {
 	if (!t)
@@ -369,11 +408,13 @@ void task_free(struct task *t)
 	mem_free(t);
 }
 
+/* A task whose model was shrunk is never at full size. */
 enum size_kind task_size(const struct task *t)
 {
 	return t->at_full_size && !t->check.model_shrunk ? SIZE_FULL : SIZE_SAMPLED;
 }
 
+/* Expected results, weights and inputs are the bulk of a task. */
 size_t task_bytes(const struct task *t)
 {
 	size_t n = sizeof *t + sized_tasks_bytes(t->sized_tasks) +
@@ -387,11 +428,13 @@ size_t task_bytes(const struct task *t)
 	return n;
 }
 
+/* A task with a problem is kept like any other, so that it is found to be bad only once. */
 const struct diag *task_problem(const struct task *t)
 {
 	return &t->problem;
 }
 
+/* Each note is a line of text. */
 void task_describe(const struct task *t, struct buf *out)
 {
 	buf_addstr(out, buf_str(&t->notes));

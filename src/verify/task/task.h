@@ -19,6 +19,9 @@ struct expectation {
 	/* of the original trial: the results as PyTorch computes them on a GPU, for KernelBench's rule */
 	struct results torch;
 	double rounding;                    /* relative distance of the reference in fp32 from `expected` */
+	/* what launches of a candidate are compared with, for trials that candidates are matched at:
+	 * candidate/intermediate.h */
+	struct intermediates intermediates;
 };
 
 struct sized_tasks;

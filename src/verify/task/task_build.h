@@ -61,9 +61,9 @@ int task_is_lean(const struct judge_options *o);
 /* Prepares the next trial that is due, if the reference runs on it. After the last one it looks for
  * relations, and nothing is due any more. Returns 0, or -1 (*e). */
 int task_expect_next(struct task_build *b, struct err *e);
-/* Keeps reference intermediates of the trial, up to a limit of bytes. Returns 1 if the reference
- * does not run. */
-int task_keep_intermediates(struct task_build *b, struct trial *tr, struct err *e);
+/* Keeps reference intermediates of the trial in *out, up to a limit of bytes. Returns 1 if the
+ * reference does not run. */
+int task_keep_intermediates(struct task_build *b, const struct trial *tr, struct intermediates *out, struct err *e);
 
 /* Adds a trial like another one, behind all fp32 trials. NULL: there is no room. */
 struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext);

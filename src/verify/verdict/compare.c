@@ -206,7 +206,8 @@ static double distance(const struct result *x, const struct result *y)
 			continue;
 		if (scale == 0.0 && d <= y->abs)
 			continue;
-		/* Written without a division, which a scale of 0 would make infinite, and so that NaN counts. */
+		/* Written without a division, which a scale of 0 would make infinite, and so that
+		 * NaN counts. */
 		if (!(d <= worst * scale))
 			worst = scale > 0.0 && isfinite(d) ? d / scale : INFINITY;
 	}
@@ -382,7 +383,8 @@ static int compare_form(struct comparison *c, int i, const struct result *e, con
 	if (!g->v)
 		return differ(c, REASON_out_of_memory, i, "%s is too large: its values were not kept", subject(e).text);
 	if (g->overlapping && !e->overlapping)
-		return differ(c, REASON_wrong_layout, i, "%s is an expanded view; its elements share memory", subject(e).text);
+		return differ(c, REASON_wrong_layout, i, "%s is an expanded view; its elements share memory",
+			      subject(e).text);
 	if (g->aliases && !e->aliases)
 		return differ(c, REASON_wrong_layout, i, "%s shares memory with an input", subject(e).text);
 	if (g->undefined)
@@ -551,7 +553,8 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 
 	if (s.worst < 0)
 		return 0;
-	/* The worst element is noted even if the result passes: the verdict lists errors of all input sets. */
+	/* The worst element is noted even if the result passes: the verdict lists errors of all
+	 * input sets. */
 	c->element = s.worst;
 	c->expected = e->v[s.worst];
 	c->got = g->v[s.worst];

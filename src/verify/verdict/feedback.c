@@ -14,7 +14,7 @@ static const char *const advice[REASONS] = {
 };
 
 /* The source line that the message is about. */
-static void say_place(const struct verdict *v, struct buf *out)
+static void say_line(const struct verdict *v, struct buf *out)
 {
 	if (v->diag.line <= 0)
 		return;
@@ -67,7 +67,7 @@ void verdict_feedback(const struct verdict *v, struct buf *out)
 	/* Messages have no full stop as a rule, but some quote an exception that has one. */
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');
-	say_place(v, out);
+	say_line(v, out);
 	say_input(v, out);
 	say_elements(v, out);
 	if (v->diag.hint[0])
