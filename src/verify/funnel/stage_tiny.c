@@ -131,7 +131,7 @@ static enum step ask_passes(struct funnel *f, enum tiny_pass first, int passes, 
 
 	f->orders.n = 0;
 	for (int i = 0; i < passes; i++)
-		attempt_order(f, tr, &(struct run_order){
+		attempt_order(f, tr, &(struct run_order) {
 			.run = tiny_options(f, first + (unsigned)i),
 			.tune = !i, .note_tests = !i, .after = i > 0,
 			.estimate = !i && tr->is_original && f->full_size_seconds <= 0.0 });

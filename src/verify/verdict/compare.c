@@ -501,7 +501,7 @@ static struct scan scan_plain(const struct result *e, const struct result *g)
 {
 	struct values_scan v;
 
-	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound){
+	SIMD_PICK(values_scan)(e->v, g->v, e->n, &(struct values_bound) {
 			.rel = e->rel, .rel_close = e->rel_close, .close = close_tolerance(e->dt),
 			.rms = e->rms, .abs = e->abs }, &v);
 	return (struct scan){ .worst = v.worst, .bad = v.bad, .ratio = v.ratio,
