@@ -42,9 +42,9 @@ static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t 
 	size[i] = f->t->image.size[i].full;
 	/* Too much work with the other sizes as they are: they are looked for again, from full size
 	 * on. */
-	if (size_model_work(f->t, size) > WORK_MOST && c->full_size_path.n)
-		step = test_sizes_descend(f, &c->full_size_path, 1u << i, WORK_MOST / 8, MODULUS_MODEL, size);
-	if (size_model_work(f->t, size) > WORK_MOST)
+	if (size_model_work(f->t, size) > SIZE_WORK_MOST && c->full_size_path.n)
+		step = test_sizes_descend(f, &c->full_size_path, 1u << i, SIZE_WORK_MOST / 8, MODULUS_MODEL, size);
+	if (size_model_work(f->t, size) > SIZE_WORK_MOST)
 		return STEP_FAILED;
 	return settle_found(f, step, size, c, out);
 }
@@ -57,7 +57,7 @@ static enum step smaller(struct funnel *f, const struct test_sizes *c, struct te
 
 	if (!may_search(f, c))
 		return STEP_FAILED;
-	step = test_sizes_descend(f, &c->full_size_path, 0, WORK_FIRST / 64, MODULUS_BATCH, size);
+	step = test_sizes_descend(f, &c->full_size_path, 0, SIZE_WORK_FIRST / 64, MODULUS_BATCH, size);
 	if (step == STEP_PASSED && size_model_work(f->t, size) * 2.0 > size_model_work(f->t, c->size))
 		return STEP_FAILED;
 	return settle_found(f, step, size, c, out);
@@ -123,7 +123,7 @@ static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, s
 	/* A single named size was tried as all of them. */
 	if (!may_search(f, c) || !(all & keep) || (i && all == keep))
 		return STEP_FAILED;
-	step = test_sizes_descend(f, &c->full_size_path, keep, WORK_MOST / 8, MODULUS_MODEL, size);
+	step = test_sizes_descend(f, &c->full_size_path, keep, SIZE_WORK_MOST / 8, MODULUS_MODEL, size);
 	return settle_found(f, step, size, c, out);
 }
 
@@ -139,7 +139,7 @@ static enum step larger(struct funnel *f, const struct test_sizes *c, struct tes
 		size[i] = MAX(f->t->sized_tasks->k.larger[i], c->size[i]);
 		same &= size[i] == c->size[i];
 	}
-	if (same || size_model_work(f->t, size) > WORK_MOST)
+	if (same || size_model_work(f->t, size) > SIZE_WORK_MOST)
 		return STEP_FAILED;
 	return sized_cache_settle(f, c->kind, size, out);
 }

@@ -9,7 +9,8 @@
 
 /* The reduced task: full size except for independent axes. */
 enum {
-	/* the value of its independent axes; it is halved while a run is more work than WORK_FIRST */
+	/* the value of its independent axes; it is halved while a run is more work than
+	 * SIZE_WORK_FIRST */
 	REDUCED_MOST = 16,
 	REDUCED_WORK = 1 << 27,       /* the limit of work at the least value, TASK_REDUCED_LEAST */
 	REDUCED_GIVEN = 1 << 25,      /* bytes of the largest tensor that the reference is given, */
@@ -110,9 +111,9 @@ static enum step learn_sizes(struct funnel *f)
 	enum step step = learn_degrees(f);
 
 	if (step == STEP_PASSED)
-		step = legal_fit(f, MODULUS_FIRST, WORK_FIRST, k->first);
+		step = legal_fit(f, MODULUS_FIRST, SIZE_WORK_FIRST, k->first);
 	if (step == STEP_PASSED)
-		step = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, k->larger);
+		step = legal_fit(f, MODULUS_LARGER, SIZE_WORK_MOST / 4, k->larger);
 	if (step != STEP_BROKE)
 		k->known = step == STEP_PASSED ? 1 : -1;
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
@@ -152,7 +153,7 @@ static int64_t reduced_value(const struct task *t, unsigned axes)
 		int64_t size[TASK_SIZES];
 
 		reduced_sizes(t, axes, reduced, size);
-		if (size_model_work(t, size) <= (reduced == TASK_REDUCED_LEAST ? REDUCED_WORK : WORK_FIRST))
+		if (size_model_work(t, size) <= (reduced == TASK_REDUCED_LEAST ? REDUCED_WORK : SIZE_WORK_FIRST))
 			return reduced;
 	}
 	return 0;

@@ -13,8 +13,8 @@
 
 /* Work of the reference, in about nanoseconds of a core (dry_run_cost). */
 enum {
-	WORK_FIRST = 1 << 21,         /* the aim for the first sizes */
-	WORK_MOST = 1 << 27           /* the limit for any sizes */
+	SIZE_WORK_FIRST = 1 << 21,         /* the aim for the first sizes */
+	SIZE_WORK_MOST = 1 << 27           /* the limit for any sizes */
 };
 
 enum {

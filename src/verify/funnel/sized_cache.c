@@ -36,7 +36,7 @@ static int add_copy(struct funnel *f, const int64_t *size)
 	const struct task *t = f->base;
 	struct sized_tasks *c = t->sized_tasks;
 	int64_t start = clock_ns();
-	struct task *copy = task_open_at(t, size, size_model_work(t, size) > WORK_FIRST * 8.0, f->e);
+	struct task *copy = task_open_at(t, size, size_model_work(t, size) > SIZE_WORK_FIRST * 8.0, f->e);
 
 	if (!copy)
 		return -1;
@@ -112,7 +112,7 @@ enum step sized_cache_reduced(struct funnel *f, const struct task **out)
 
 int sized_cache_is_affordable(const struct funnel *f, const int64_t *size)
 {
-	return f->base->sized_tasks->k.known > 0 && size_model_work(f->base, size) <= WORK_MOST / 8;
+	return f->base->sized_tasks->k.known > 0 && size_model_work(f->base, size) <= SIZE_WORK_MOST / 8;
 }
 
 /* --- settling --------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
 		for (size_t i = 0; i < t->image.n_all; i++)
 			out[n].size[i] = MAX(from[i], size_model_shrink(t->image.size[i].full, moduli[k]));
-		size_model_keep_apart(t, WORK_MOST / 32.0, out[n].size);
+		size_model_keep_apart(t, SIZE_WORK_MOST / 32.0, out[n].size);
 	}
 	for (size_t i = 0; i < t->image.n_all; i++)
 		for (int k = 0; k < 2 && from[i] < t->image.size[i].full; k++, n++) {
@@ -109,7 +109,7 @@ static enum step climb(struct funnel *f, const struct host_path *full, int lack,
 
 	for (int i = 0; i < n && step == STEP_PASSED; i++) {
 		double work = size_model_work(t, r[i].size);
-		double most = r[i].left && lack <= full->n ? WORK_MOST / 8 : WORK_MOST;
+		double most = r[i].left && lack <= full->n ? SIZE_WORK_MOST / 8 : SIZE_WORK_MOST;
 
 		if (r[i].left > lack || work > most || (r[i].left == lack && work >= size_model_work(t, size)))
 			continue;
@@ -232,9 +232,9 @@ static enum step descend(struct funnel *f, const struct descent *d, int64_t *siz
 
 	size_model_full(f->t, size);
 	step = lower_sizes(f, d, 1, size);
-	if (step == STEP_PASSED && size_model_work(f->t, size) > WORK_MOST)
+	if (step == STEP_PASSED && size_model_work(f->t, size) > SIZE_WORK_MOST)
 		step = lower_sizes(f, d, 0, size);
-	return step != STEP_PASSED ? step : size_model_work(f->t, size) > WORK_MOST ? STEP_FAILED : STEP_PASSED;
+	return step != STEP_PASSED ? step : size_model_work(f->t, size) > SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
 enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
@@ -245,11 +245,11 @@ enum step test_sizes_descend(struct funnel *f, const struct host_path *path, uns
 
 enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size)
 {
-	enum step step = test_sizes_descend(f, path, 0, WORK_FIRST, least, size);
+	enum step step = test_sizes_descend(f, path, 0, SIZE_WORK_FIRST, least, size);
 
 	if (step != STEP_FAILED || f->lost != LOST_NOT)
 		return step;
-	return size_model_work(f->t, size) > 2.0 * WORK_MOST ? STEP_FAILED : STEP_PASSED;
+	return size_model_work(f->t, size) > 2.0 * SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -258,14 +258,14 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
  * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is lost. */
 static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
-	const struct descent d = { .full = full, .limit = WORK_FIRST, .least = MODULUS_MODEL,
+	const struct descent d = { .full = full, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,
 				   .from = f->t->sized_tasks->k.first };
 	int64_t low[TASK_SIZES];
 	enum step up = climb(f, full, lack, size), down;
 
 	if (up == STEP_BROKE || f->lost != LOST_NOT)
 		return up;
-	if (up == STEP_PASSED && size_model_work(f->t, size) <= 16.0 * WORK_FIRST)
+	if (up == STEP_PASSED && size_model_work(f->t, size) <= 16.0 * SIZE_WORK_FIRST)
 		return up;
 	down = descend(f, &d, low);
 	/* A batch below that of the first sizes, and twice the work, are better than another path. */

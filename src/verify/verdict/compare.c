@@ -92,15 +92,15 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 }
 
 /* State is the last result. There is none if the results are RESULTS_MOST already. */
-int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e)
+int results_add_state(struct results *out, const struct tensor *state, const struct tensor *unit, struct err *e)
 {
 	struct result *r = &out->r[out->n];
 
 	if (out->n == RESULTS_MOST)
 		return 0;
-	*r = (struct result){ .name = RESULT_STATE, .dt = flat->dt, .ndim = 1, .shape = { tensor_numel(flat) },
-			      .n = tensor_numel(flat), .state = 1 };
-	if (result_fill(r, tensor_data(flat), e))
+	*r = (struct result){ .name = RESULT_STATE, .dt = state->dt, .ndim = 1, .shape = { tensor_numel(state) },
+			      .n = tensor_numel(state), .state = 1 };
+	if (result_fill(r, tensor_data(state), e))
 		return -1;
 	out->n++;
 	r->unit = mem_array((size_t)r->n, sizeof *r->unit);
@@ -116,6 +116,8 @@ int results_take(struct results *out, struct host *h, struct val v, struct val i
 	struct buf form = BUF_INIT;
 	int rc;
 
+	/* host_result calls take_one for each tensor and number, in an order that does not depend
+	 * on that of dictionaries. */
 	*out = (struct results){ .n = 0 };
 	rc = host_result(h, v, &form, take_one, &k) || buf_check(&form, e) ? -1 : 0;
 	results_set_form(out->form, buf_str(&form));
@@ -277,6 +279,7 @@ static const double state_tolerance = 1e-2;
  * sizes. */
 void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
 {
+	/* rel_close is 0 where no run with all products in tf32 was allowed. */
 	for (int i = 0; i < r->n; i++) {
 		r->r[i].rel = r->r[i].state ? MAX(rounding_tolerance(state), state_tolerance) : rounding_tolerance(by);
 		r->r[i].rel_close = products_tolerance(r->r[i].state ? state->close : by->close);

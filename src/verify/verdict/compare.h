@@ -59,7 +59,7 @@ int results_take(struct results *out, struct host *h, struct val v, struct val i
 void results_release(struct results *r);
 /* Adds a result for the state that a call left in buffers: its elements and their units, both in
  * fp64. Returns 0 or -1 (*e). */
-int results_add_state(struct results *out, const struct tensor *flat, const struct tensor *unit, struct err *e);
+int results_add_state(struct results *out, const struct tensor *state, const struct tensor *unit, struct err *e);
 /* Fills in the values of a result whose dtype and n are set, from dense memory of that dtype.
  * Returns 0 or -1 (*e). */
 int result_fill(struct result *r, const void *dense, struct err *e);
