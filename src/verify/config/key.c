@@ -1,4 +1,7 @@
-/* Keys by content: see key.h. */
+/* Keys by content: see key.h.
+ *
+ * The build is part of every key: another build may judge otherwise, and lays out structs
+ * otherwise. The linker's build id stands for it, since it is a hash of the program's content. */
 #include "verify/config/key.h"
 
 #include <elf.h>
@@ -31,6 +34,8 @@ static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 /* A member that is added to the options must be added to the key, too. */
 _Static_assert(sizeof (struct judge_options) == 80, "verdict_key must know every option");
 
+/* The lengths of both texts are part of the key, so that no text can be moved from one to the
+ * other. */
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])
 {
 	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward,
@@ -50,6 +55,7 @@ void verdict_key(const struct judge_options *o, struct str task, struct str cand
 	hash_hex(digest, sizeof digest, hex);
 }
 
+/* Sixteen digits are enough to tell builds and options apart in reports. */
 void verdict_fingerprint(const struct judge_options *o, char out[17])
 {
 	char hex[65];

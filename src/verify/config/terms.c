@@ -1,6 +1,7 @@
 /* The names of the terms: see terms.h. Verdicts, options and documents use exactly these words. */
 #include "verify/config/terms.h"
 
+/* The names of stage.def. */
 const char *judge_stage_name(enum judge_stage s)
 {
 	static const char *const names[] = {
@@ -17,11 +18,13 @@ const char *track_name(enum track t)
 	return t == TRACK_STRICT ? "strict" : "hybrid";
 }
 
+/* The words of the option --contract. */
 const char *contract_name(enum contract c)
 {
 	return c == CONTRACT_TASK ? "task" : "general";
 }
 
+/* The words of the option --precision. */
 const char *precision_name(enum precision p)
 {
 	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32",
