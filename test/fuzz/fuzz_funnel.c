@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "tensor/sparse.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/task/sized_tasks.h"
 #include "verify/funnel/funnel.h"
 #include "verify/funnel/judgement.h"
 #include "verify/task/prepared.h"

@@ -8,10 +8,11 @@
 
 /* Bytes for the elements that sampled instances wrote. */
 enum { SAMPLE_ROOM = 4 << 20 };
-/* A run takes longer than this by far: a report of less is nonsense. */
+/* Every run takes longer than this. A report of less is malformed. */
 #define LEAST_SECONDS 1e-12
 
-/* Eight bytes an element: a result of another dtype than the expected one is compared, too. */
+/* The room for results: eight bytes an element, for the candidate may return a wider dtype than
+ * expected. */
 static uint64_t room_of(const struct results *expected)
 {
 	uint64_t n = 0;
@@ -21,12 +22,14 @@ static uint64_t room_of(const struct results *expected)
 	return n;
 }
 
-/* Bytes for the results of an order: none for a dry run, a fixed room for sampled instances. */
+/* The room in shared memory for the results of one order. A dry run gives no results; with
+ * sampling it gives parts. */
 static uint64_t room_for(const struct run_order *o, const struct task *t)
 {
 	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
 }
 
+/* Adds up the same rooms as shmem_set_orders, so that an accepted order always fits. */
 int shmem_has_room(const struct orders *o, const struct task *t, int trial)
 {
 	uint64_t at = SHMEM_DATA + room_of(&t->expect[trial].expected);
@@ -36,12 +39,14 @@ int shmem_has_room(const struct orders *o, const struct task *t, int trial)
 	return o->n < SHMEM_ORDERS && at <= SHMEM_BYTES;
 }
 
+/* A task whose first trial does not fit three times cannot be judged at these sizes: stage tiny
+ * has up to three runs in a batch. */
 int shmem_holds(const struct task *t)
 {
 	return !t->image.n_trials || room_of(&t->expect[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
 }
 
-/* --- steps of the reference ------------------------------------------------------------------ */
+/* --- steps of the reference ------------------------------------------------------------------- */
 
 /* The steps of a trial whose results launches are compared with; none where nothing is run. */
 static const struct intermediates *steps_of(const struct run_order *o, const struct task *t)
@@ -52,13 +57,13 @@ static const struct intermediates *steps_of(const struct run_order *o, const str
 	return o->dry_run || o->idle ? &none : m;
 }
 
-/* The descriptions of an order's steps in shared memory. */
+/* The steps of an order in shared memory. The runner can read and change them. */
 static struct run_step *steps_at(struct shmem *a, const struct run_order *o)
 {
 	return (struct run_step *)((char *)a + o->steps_at);
 }
 
-/* The shape of a step. */
+/* The shape of a step without its contents. */
 static struct run_step describe(const struct intermediate *m)
 {
 	struct run_step step = { .ndim = m->t.ndim };
@@ -67,8 +72,8 @@ static struct run_step describe(const struct intermediate *m)
 	return step;
 }
 
-/* Tells the runner the shapes of the steps, in their order. An ambiguous one can have no match, and gets a
- * shape that no tensor has. */
+/* Tells the runner the shapes of the steps, in their order. An ambiguous one can have no match, and
+ * gets a shape that no tensor has. */
 static void tell_shapes(struct shmem *a, struct run_order *o, const struct intermediates *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
@@ -79,8 +84,8 @@ static void tell_shapes(struct shmem *a, struct run_order *o, const struct inter
 	o->n_steps = (int)m->n;
 }
 
-/* Gives the runner the contents of the steps that the candidate's own launches were seen to take at smaller
- * sizes (o->matches), unless its image has them. Returns the offset behind them. */
+/* Gives the runner the contents of the steps that the candidate's own launches were seen to take at
+ * smaller sizes (o->matches), unless its image has them. Returns the offset behind them. */
 static uint64_t give_steps(struct shmem *a, struct run_order *o, const struct task *t)
 {
 	const struct intermediates *m = &t->expect[o->trial].intermediates;
@@ -101,8 +106,8 @@ static uint64_t give_steps(struct shmem *a, struct run_order *o, const struct ta
 	return o->n_steps ? at : o->steps_at;
 }
 
-/* Lays out the steps of all orders in the memory behind the results: contents first, and then equal parts
- * for the records of runs on trials. Where there is no room, a run goes on without them. */
+/* Lays out the steps of all orders in the memory behind the results: contents first, and then equal
+ * parts for the records of runs on trials. Where there is no room, a run goes on without them. */
 static void place_steps(struct shmem *a, struct orders *o, const struct task *t, uint64_t at)
 {
 	uint64_t part;
@@ -130,6 +135,8 @@ static void place_steps(struct shmem *a, struct orders *o, const struct task *t,
 	}
 }
 
+/* Each report is reset first. A runner that dies in the middle leaves the rest as skipped, not as
+ * reports of an earlier batch. */
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e)
 {
 	uint64_t at = SHMEM_DATA;
@@ -159,9 +166,9 @@ static const struct intermediate *held_by(const struct intermediates *m, const s
 	return NULL;
 }
 
-/* Compares one record. Its numbers are the runner's word: only its contents are believed, and only as far as
- * they are compared. *at: the offset of the record, then of the next one. Returns 0, 1 if it is nonsense,
- * -1 (*e). */
+/* Compares one record. Its numbers are the runner's word: only its contents are believed, and only
+ * as far as they are compared. *at: the offset of the record, then of the next one. Returns 0, 1 if
+ * it is malformed, -1 (*e). */
 static int match_record(const struct shmem *a, const struct run_order *o, const struct intermediates *m, uint64_t *at,
 			struct intermediate_matches *out, struct err *e)
 {
@@ -192,8 +199,8 @@ static int match_record(const struct shmem *a, const struct run_order *o, const 
 	return 0;
 }
 
-/* Finds which launches of a run hold reference intermediates. A skipped order has no records: its report is
- * the one of an earlier batch. */
+/* Finds which launches of a run hold reference intermediates. A skipped order has no records: its
+ * report is the one of an earlier batch. */
 static int find_matches(const struct shmem *a, const struct orders *o, int i, struct run_report *out, struct err *e)
 {
 	const struct run_order *order = &o->v[i];
@@ -206,19 +213,20 @@ static int find_matches(const struct shmem *a, const struct orders *o, int i, st
 	return rc;
 }
 
-/* Does the text end inside its array? */
+/* Does the array hold a terminated string? A runner may write anything into it. */
 static int is_text(const char *s, size_t n)
 {
 	return memchr(s, 0, n) != NULL;
 }
 
-/* Is a diagnosis of the runner one that messages can be made of? */
+/* A reason within the table, and texts that end. */
 static int sane_diag(const struct diag *d)
 {
 	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
 	       is_text(d->kernel, sizeof d->kernel);
 }
 
+/* A report that says "failed" must give a reason. */
 int shmem_start(const struct shmem *a, struct start_report *out)
 {
 	*out = a->start;
@@ -246,8 +254,8 @@ static int sane_outcome(const struct outcome *o)
 	       o->floats_read >= 0;
 }
 
-/* Is the form of a result sane? The bytes of each result lie behind those of the one before it, which end at
- * *end; together they fit the room of the order. */
+/* Is the form of a result sane? The bytes of each result lie behind those of the one before it,
+ * which end at *end; together they fit the room of the order. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -296,7 +304,8 @@ static int sane_results(const struct run_report *r, const struct run_order *o)
 	return 1;
 }
 
-/* Is the report sane in all that any code of this process looks at? */
+/* Checks every number that an index, a loop or a sum will use. A new field of run_report that is
+ * used so needs a check here. */
 static int sane_report(const struct run_report *r, const struct run_order *o)
 {
 	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
@@ -317,7 +326,7 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 					sane_results(r, o));
 }
 
-/* Copies a result out of shared memory. Flags become 0 or 1, whatever the runner wrote. */
+/* The form was checked before (sane_form), so its bytes lie inside the room of the order. */
 static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
 {
 	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
@@ -328,6 +337,8 @@ static int take_result(const struct shmem *a, const struct run_form *f, struct r
 	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
 }
 
+/* The report is copied first and only the copy is looked at: the runner could change shared memory
+ * between a check and a use. */
 int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
 		 struct results *got, struct err *e)
 {
@@ -355,8 +366,9 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	return 0;
 }
 
+/* A part has n indices of 8 bytes, then n values. The division avoids an overflow of n * size. */
 int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
-	       const int64_t **place, const void **value)
+	       const int64_t **index, const void **value)
 {
 	const struct run_part *p = &r->part[k];
 	uint64_t size;
@@ -366,7 +378,7 @@ int shmem_part(const struct shmem *a, const struct run_order *o, const struct ru
 	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);
 	if ((uint64_t)p->n > (o->at + o->room - p->at) / size)
 		return 1;
-	*place = (const int64_t *)((const char *)a + p->at);
-	*value = *place + p->n;
+	*index = (const int64_t *)((const char *)a + p->at);
+	*value = *index + p->n;
 	return 0;
 }

@@ -5,12 +5,26 @@
  * owns these runs, the inputs in the vault, and the survey: one run that tells how the task must
  * be judged. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "interp/bind.h"
 #include "num/num.h"
 #include "verify/candidate/estimate.h"
 #include "verify/task/task_build.h"
+
+/* The first problem is the one that users see; a task with a problem judges nobody. */
+int task_note_problem(struct task *t, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	diag_set(&t->problem, REASON_bad_task, 0, 0, "%s", text);
+	return 1;
+}
 
 /* Puts the trial's weights into the model. The reference never changes its parameters, so that
  * only buffers are put again if the set is the same as before. */

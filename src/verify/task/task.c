@@ -21,19 +21,6 @@
 /* A model of more bytes is judged at smaller sizes of its own, if its sizes can be changed. */
 enum { LARGE_MODEL = 48 << 20 };
 
-/* The first problem is the one that users see; a task with a problem judges nobody. */
-int task_note_problem(struct task *t, const char *fmt, ...)
-{
-	char text[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	diag_set(&t->problem, REASON_bad_task, 0, 0, "%s", text);
-	return 1;
-}
-
 /* Adds constants that may be changed to the list of sizes. */
 static void add_sizes(struct task *t, const struct shrink_const *c, size_t n, int of_model)
 {
