@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "run/needs.h"
+#include "run/requirements.h"
 #include "run/pipeline.h"
 #include "train/checkpoint.h"
 
@@ -314,12 +314,12 @@ static int check_needs(const struct running *r)
 	const struct pipeline *p = r->p;
 	int evaluates = has_stage(r, PIPELINE_eval), trains = has_stage(r, PIPELINE_sft) || has_stage(r, PIPELINE_rl);
 	int made = p->eval.eval.tasks && str_starts(str_of(p->eval.eval.tasks), p->prepare.out);
-	struct run_needs n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
+	struct requirements n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
 			       .policy = trains || evaluates ? &p->sft.policy : NULL,
 			   .eval = evaluates && !made ? &p->eval.eval : NULL };
 	struct buf text = BUF_INIT;
 	struct str rest;
-	int missing = run_needs_missing(&n, &text), rc = buf_check(&text, r->e);
+	int missing = requirements_missing(&n, &text), rc = buf_check(&text, r->e);
 
 	for (rest = buf_str(&text); rest.n && !rc;) {
 		struct str line = str_cut(&rest, '\n');

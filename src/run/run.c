@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
 
@@ -117,7 +117,7 @@ static int may_differ(struct str line)
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (str_is(key, keys[i]))
 			return 1;
-	return opt_visit(keep_args_table, same_key, &key);
+	return opt_visit(safeguard_args_table, same_key, &key);
 }
 
 static int same_config(const char *out, struct str was, struct str is, struct err *e)
@@ -188,7 +188,7 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 {
 	struct sft_opts o = a->sft;
 	struct rollout_opts sample = a->sample;
-	struct look look = { .pool = NULL };
+	struct periodic_eval look = { .pool = NULL };
 	int style, rc;
 
 	o.out = v->out;
@@ -206,9 +206,9 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	o.policy.trainer.nccl = v->nccl;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	rc = v->store && look_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 :
+	rc = v->store && periodic_eval_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 :
 		sft_run(v->dev, v->store, &o, r, e);
-	return look_close(&look, !rc && r->done, e) ? -1 : rc;
+	return periodic_eval_close(&look, !rc && r->done, e) ? -1 : rc;
 }
 
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
@@ -279,7 +279,7 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	struct buf from = BUF_INIT;
 	struct rl_opts o;
 	struct rl_result r;
-	struct look look = { .pool = NULL };
+	struct periodic_eval look = { .pool = NULL };
 	int rc;
 
 	if (rl_options(&o, v, a, e))
@@ -293,9 +293,9 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 			start_from(&o, a->policy, buf_cstr(&from));
 		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
 		o.policy.prompt_style = prompt_style_name(o.rollout.style);
-		rc = v->store && look_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
+		rc = v->store && periodic_eval_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
 			-1 : rl_run(v->dev, v->store, &o, &r, e);
-		rc = look_close(&look, !rc && r.done, e) ? -1 : rc;
+		rc = periodic_eval_close(&look, !rc && r.done, e) ? -1 : rc;
 	}
 	if (!rc) {
 		*done = r.done;

@@ -38,7 +38,7 @@ struct run_rl_args {
 	const struct rl_opts *rl;
 	const struct rollout_opts *sample;
 	const struct judge_args *judge;
-	const struct look_args *look;
+	const struct periodic_eval_args *look;
 	const char *sft_run;           /* start from what stage sft of this run folder made; NULL: from the model */
 };
 int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e);

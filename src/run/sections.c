@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "data/prepare_args.h"
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "run/plan_args.h"
 #include "run/stage_args.h"
 

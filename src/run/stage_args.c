@@ -11,7 +11,7 @@ const struct opt train_opts[] = {
 	OPT_INCLUDE(struct train_args, draws, draws_opt_table, NULL),
 	OPT_INCLUDE(struct train_args, rl, rl_opt_table, "Reinforcement stage"),
 	OPT_INCLUDE(struct train_args, sample, rollout_opt_table, "Sampling"),
-	OPT_INCLUDE(struct train_args, look, look_opt_table, "What one watches"),
+	OPT_INCLUDE(struct train_args, look, periodic_eval_args_table, "What one watches"),
 	OPT_INCLUDE(struct train_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };

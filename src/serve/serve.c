@@ -8,39 +8,39 @@
 
 struct serve {
 	struct httpd *http;
-	struct desk *desk;
-	struct talk *talk;            /* NULL: no model is served */
+	struct verify_service *verify;
+	struct completion_service *completion;            /* NULL: no model is served */
 	struct live *live;            /* NULL: no run is shown */
-	struct examiner *examiner;      /* with the desk */
+	struct check_service *check;      /* with the desk */
 	struct opt_list runs;
 	int64_t start_ns;
 };
 
 /* A route of the judge's. */
-static void judge_by(struct serve *s, struct httpd_call *c, void (*fn)(struct desk *d, struct httpd_call *c))
+static void judge_by(struct serve *s, struct httpd_call *c, void (*fn)(struct verify_service *d, struct httpd_call *c))
 {
-	if (s->desk)
-		fn(s->desk, c);
+	if (s->verify)
+		fn(s->verify, c);
 	else
 		httpd_error(c, 404, "this server shows a run and judges nothing: tritonrl serve does");
 }
 
 static void verify(void *ctx, struct httpd_call *c)
 {
-	judge_by(ctx, c, desk_verify);
+	judge_by(ctx, c, verify_service_verify);
 }
 
 static void verdict(void *ctx, struct httpd_call *c)
 {
-	judge_by(ctx, c, desk_verdict);
+	judge_by(ctx, c, verify_service_verdict);
 }
 
 static void check(void *ctx, struct httpd_call *c)
 {
 	struct serve *s = ctx;
 
-	if (s->examiner)
-		examiner_check(s->examiner, c);
+	if (s->check)
+		check_service_check(s->check, c);
 	else
 		httpd_error(c, 404, "this server shows a run and checks nothing: tritonrl serve does");
 }
@@ -70,27 +70,27 @@ static void run_task(void *ctx, struct httpd_call *c)
 }
 
 /* A route of the model's, where there is one. */
-static void talk_to(struct serve *s, struct httpd_call *c, void (*fn)(struct talk *t, struct httpd_call *c))
+static void complete_by(struct serve *s, struct httpd_call *c, void (*fn)(struct completion_service *t, struct httpd_call *c))
 {
-	if (s->talk)
-		fn(s->talk, c);
+	if (s->completion)
+		fn(s->completion, c);
 	else
 		httpd_error(c, 404, "no model is served here: start with --model DIR");
 }
 
 static void chat(void *ctx, struct httpd_call *c)
 {
-	talk_to(ctx, c, talk_chat);
+	complete_by(ctx, c, completion_service_chat);
 }
 
 static void completion(void *ctx, struct httpd_call *c)
 {
-	talk_to(ctx, c, talk_completion);
+	complete_by(ctx, c, completion_service_completion);
 }
 
 static void models(void *ctx, struct httpd_call *c)
 {
-	talk_to(ctx, c, talk_models);
+	complete_by(ctx, c, completion_service_models);
 }
 
 static void health(void *ctx, struct httpd_call *c)
@@ -108,7 +108,7 @@ static void put(struct buf *out, const char *name, const char *type, const char 
 		 name, type, name, v);
 }
 
-static void put_talk(struct buf *out, struct talk_stats t)
+static void put_completions(struct buf *out, struct completion_service_stats t)
 {
 	put(out, "completions_total", "counter", "Requests to the model.", (double)t.requests);
 	put(out, "completions_waiting", "gauge", "Requests that wait for a place in the batch.", (double)t.waiting);
@@ -120,7 +120,7 @@ static void put_talk(struct buf *out, struct talk_stats t)
 static void metrics(void *ctx, struct httpd_call *c)
 {
 	struct serve *s = ctx;
-	struct desk_stats d = s->desk ? desk_stats(s->desk) : (struct desk_stats){ .waiting = 0 };
+	struct verify_service_stats d = s->verify ? verify_service_stats(s->verify) : (struct verify_service_stats){ .waiting = 0 };
 	struct httpd_stats h = httpd_stats(s->http);
 	struct buf out = BUF_INIT;
 
@@ -130,7 +130,7 @@ static void metrics(void *ctx, struct httpd_call *c)
 	put(&out, "candidates_waiting", "gauge", "Candidates that wait or are being judged.", (double)d.waiting);
 	put(&out, "candidates_judging", "gauge", "Candidates that are being judged.", (double)d.judging);
 	put(&out, "judge_pools", "gauge", "Combinations of judge options with processes of their own.",
-	    (double)d.lanes);
+	    (double)d.pools);
 	buf_adds(&out, "# HELP tritonrl_verdicts_total Candidates answered.\n# TYPE tritonrl_verdicts_total counter\n");
 	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} "
 		       "%lld\ntritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
@@ -141,8 +141,8 @@ static void metrics(void *ctx, struct httpd_call *c)
 	    (double)d.refused);
 	put(&out, "verdict_seconds_total", "counter",
 	    "Seconds from arrival to verdict, summed over candidates.", d.seconds);
-	if (s->talk)
-		put_talk(&out, talk_stats(s->talk));
+	if (s->completion)
+		put_completions(&out, completion_service_stats(s->completion));
 	httpd_reply(c, 200, "text/plain; version=0.0.4", buf_str(&out), NULL);
 	buf_release(&out);
 }
@@ -171,11 +171,11 @@ static int is_loopback(const char *host)
 
 static void close_parts(struct serve *s)
 {
-	examiner_close(s->examiner);
+	check_service_close(s->check);
 	live_close(s->live);
-	talk_close(s->talk);
-	if (s->desk)
-		desk_close(s->desk);
+	completion_service_close(s->completion);
+	if (s->verify)
+		verify_service_close(s->verify);
 }
 
 struct serve *serve_open(const struct serve_options *o, struct err *e)
@@ -195,8 +195,8 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 		err_set(e, ERR_USAGE,
 			"whoever reaches %s could use this server: give a token (--token-file), or listen on 127.0.0.1", h.host);
 	/* The judge's processes are started before there are threads and weights. */
-	else if ((o->no_judge || ((s->examiner = examiner_open(e)) && (s->desk = desk_open(&o->desk, e)))) &&
-		 (!o->talk.model || (s->talk = talk_open(&o->talk, e))) &&
+	else if ((o->no_judge || ((s->check = check_service_open(e)) && (s->verify = verify_service_open(&o->verify, e)))) &&
+		 (!o->completion.model || (s->completion = completion_service_open(&o->completion, e))) &&
 		 (!o->runs.n || (s->live = live_open(&s->runs, e))) && (s->http = httpd_open(&h, e)))
 		return s;
 	close_parts(s);

@@ -2,15 +2,15 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
-#include "serve/examiner.h"
-#include "serve/desk.h"
-#include "serve/talk.h"
+#include "serve/check_service.h"
+#include "serve/verify_service.h"
+#include "serve/completion_service.h"
 #include "serve/live.h"
 
 struct serve_options {
 	struct httpd_options http;    /* host, port, token, limits; routes and ctx are the server's */
-	struct desk_options desk;
-	struct talk_options talk;     /* model NULL: none is served */
+	struct verify_service_options verify;
+	struct completion_service_options completion;     /* model NULL: none is served */
 	struct opt_list runs;         /* folders shown by the live page; empty: none */
 	int no_judge;                /* no judge: the page of a run that judges for itself */
 };

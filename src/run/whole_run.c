@@ -1,5 +1,5 @@
 /* A whole run: see go.h. */
-#include "run/go.h"
+#include "run/whole_run.h"
 
 #include "base/file.h"
 #include "base/progress.h"
@@ -12,7 +12,7 @@ static int own_config(const char *out, struct buf *path, struct err *e)
 	return file_exists(path->p) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' holds no run: it has no config.yaml", out);
 }
 
-static int go_stages(const struct go *g, int *done, struct err *e)
+static int run_stages(const struct whole_run *g, int *done, struct err *e)
 {
 	struct pipeline_source src = g->source;
 	struct buf config = BUF_INIT;
@@ -35,18 +35,18 @@ static int go_stages(const struct go *g, int *done, struct err *e)
 	return rc;
 }
 
-int go_run(const struct go *g, int *done, struct err *e)
+int whole_run(const struct whole_run *g, int *done, struct err *e)
 {
-	struct keep k = KEEP_INIT;
-	int rc = g->dry ? 0 : keep_open(&k, g->keep, g->source.out, g->par, e);
+	struct safeguard k = SAFEGUARD_INIT;
+	int rc = g->dry ? 0 : safeguard_open(&k, g->keep, g->source.out, g->par, e);
 
 	*done = 0;
 	if (!rc && !stop_requested())
-		rc = go_stages(g, done, e);
+		rc = run_stages(g, done, e);
 	if (rc && e->code == ERR_INTERRUPTED) {
 		err_clear(e);
 		rc = 0;
 	}
-	keep_close(&k);
+	safeguard_close(&k);
 	return rc;
 }

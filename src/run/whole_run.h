@@ -1,13 +1,13 @@
 /* A whole run from its configuration to its end, kept beyond the machine it is on. */
-#ifndef RUN_GO_H
-#define RUN_GO_H
+#ifndef RUN_WHOLE_RUN_H
+#define RUN_WHOLE_RUN_H
 
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "run/pipeline.h"
 
-struct go {
+struct whole_run {
 	struct pipeline_source source;     /* config NULL and `again`: the folder's own */
-	const struct keep_args *keep;
+	const struct safeguard_args *keep;
 	struct par *par;                   /* processes that run it together; NULL: one */
 	/* continue what the folder, or the bucket, holds; nothing there is an error */
 	int again;
@@ -15,6 +15,6 @@ struct go {
 };
 
 /* *done 0: stopped on request; base/progress.h knows by whom. */
-int go_run(const struct go *g, int *done, struct err *e);
+int whole_run(const struct whole_run *g, int *done, struct err *e);
 
 #endif

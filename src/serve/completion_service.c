@@ -1,5 +1,5 @@
 /* The model over HTTP: see talk.h. */
-#include "serve/talk.h"
+#include "serve/completion_service.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "serve/speech.h"
+#include "serve/completion.h"
 
 enum { SLOTS = 32, LENGTH = 2048, WAITING = 256 };
 
-struct talk {
-	struct talk_options o;
+struct completion_service {
+	struct completion_service_options o;
 	char name[128];
 	struct tok *tok;
 	struct dev *dev;
@@ -24,16 +24,16 @@ struct talk {
 	int started;
 	pthread_mutex_t lock;         /* of what follows */
 	pthread_cond_t come;
-	struct speech *first, **last;
+	struct completion *first, **last;
 	int closing;
-	struct talk_stats st;
+	struct completion_service_stats st;
 };
 
 /* --- the thread that samples -------------------------------------------------------------------------- */
 
-static struct speech *take(struct talk *t)
+static struct completion *take(struct completion_service *t)
 {
-	struct speech *s;
+	struct completion *s;
 
 	pthread_mutex_lock(&t->lock);
 	s = t->closing ? NULL : t->first;
@@ -51,11 +51,11 @@ static struct speech *take(struct talk *t)
 
 static int next(void *ctx, struct infer_request *out)
 {
-	struct speech *s = take(ctx);
+	struct completion *s = take(ctx);
 
 	if (!s)
 		return 0;
-	speech_begin(s);
+	completion_begin(s);
 	*out = s->r;
 	return 1;
 }
@@ -63,31 +63,31 @@ static int next(void *ctx, struct infer_request *out)
 static void show(void *ctx, const struct infer_request *q, int sample, struct str piece)
 {
 	(void)ctx;
-	speech_piece(q->ctx, sample, piece);
+	completion_piece(q->ctx, sample, piece);
 }
 
 static void done(void *ctx, const struct infer_result *r)
 {
-	struct talk *t = ctx;
-	struct speech *s = r->request->ctx;
+	struct completion_service *t = ctx;
+	struct completion *s = r->request->ctx;
 	int last = s->left == 1;
 
 	pthread_mutex_lock(&t->lock);
 	t->st.tokens += r->n;
 	t->st.sampling -= last;
 	pthread_mutex_unlock(&t->lock);
-	speech_done(s, r, t->tok);
+	completion_done(s, r, t->tok);
 }
 
 static int unwanted(void *ctx, const struct infer_request *q)
 {
 	(void)ctx;
-	return httpd_gone(((struct speech *)q->ctx)->call);
+	return httpd_gone(((struct completion *)q->ctx)->call);
 }
 
 static int is_closing(void *ctx)
 {
-	struct talk *t = ctx;
+	struct completion_service *t = ctx;
 	int closing;
 
 	pthread_mutex_lock(&t->lock);
@@ -96,7 +96,7 @@ static int is_closing(void *ctx)
 	return closing;
 }
 
-static int wait_for_somebody(struct talk *t)
+static int wait_for_somebody(struct completion_service *t)
 {
 	int closing;
 
@@ -110,7 +110,7 @@ static int wait_for_somebody(struct talk *t)
 
 static void *keep_sampling(void *ctx)
 {
-	struct talk *t = ctx;
+	struct completion_service *t = ctx;
 	const struct infer_calls calls = { .next = next, .done = done, .text = show, .unwanted = unwanted,
 					   .stop = is_closing, .ctx = t };
 	struct err e = ERR_INIT;
@@ -123,12 +123,12 @@ static void *keep_sampling(void *ctx)
 	pthread_mutex_lock(&t->lock);
 	t->closing = 1;
 	while (t->first) {
-		struct speech *s = t->first;
+		struct completion *s = t->first;
 
 		t->first = s->next;
 		t->st.waiting--;
 		httpd_error(s->call, 503, "%s", rc ? e.text : "the server is stopping");
-		speech_free(s);
+		completion_free(s);
 	}
 	t->last = &t->first;
 	pthread_mutex_unlock(&t->lock);
@@ -137,10 +137,10 @@ static void *keep_sampling(void *ctx)
 
 /* --- requests -------------------------------------------------------------------------------------------- */
 
-static void answer(struct talk *t, struct httpd_call *c, int chat)
+static void answer(struct completion_service *t, struct httpd_call *c, int chat)
 {
 	struct err e = ERR_INIT;
-	struct speech *s = speech_read(httpd_body(c), chat, t->tok, &e);
+	struct completion *s = completion_read(httpd_body(c), chat, t->tok, &e);
 	int full;
 
 	if (!s) {
@@ -161,21 +161,21 @@ static void answer(struct talk *t, struct httpd_call *c, int chat)
 	pthread_mutex_unlock(&t->lock);
 	if (full) {
 		httpd_error(c, 429, "%d requests are waiting already", t->o.waiting);
-		speech_free(s);
+		completion_free(s);
 	}
 }
 
-void talk_chat(struct talk *t, struct httpd_call *c)
+void completion_service_chat(struct completion_service *t, struct httpd_call *c)
 {
 	answer(t, c, 1);
 }
 
-void talk_completion(struct talk *t, struct httpd_call *c)
+void completion_service_completion(struct completion_service *t, struct httpd_call *c)
 {
 	answer(t, c, 0);
 }
 
-void talk_models(struct talk *t, struct httpd_call *c)
+void completion_service_models(struct completion_service *t, struct httpd_call *c)
 {
 	struct buf out = BUF_INIT;
 	struct jw w = { .out = &out };
@@ -193,9 +193,9 @@ void talk_models(struct talk *t, struct httpd_call *c)
 	buf_release(&out);
 }
 
-struct talk_stats talk_stats(struct talk *t)
+struct completion_service_stats completion_service_stats(struct completion_service *t)
 {
-	struct talk_stats s;
+	struct completion_service_stats s;
 
 	pthread_mutex_lock(&t->lock);
 	s = t->st;
@@ -205,7 +205,7 @@ struct talk_stats talk_stats(struct talk *t)
 
 /* --- life ---------------------------------------------------------------------------------------------------- */
 
-static int open_model(struct talk *t, struct err *e)
+static int open_model(struct completion_service *t, struct err *e)
 {
 	struct model_opts mo = { .store = t->o.store };
 	struct infer_opts io = { .slots = t->o.slots ? t->o.slots : SLOTS, .length = t->o.length ?
@@ -220,9 +220,9 @@ static int open_model(struct talk *t, struct err *e)
 	return t->infer ? 0 : -1;
 }
 
-struct talk *talk_open(const struct talk_options *o, struct err *e)
+struct completion_service *completion_service_open(const struct completion_service_options *o, struct err *e)
 {
-	struct talk *t = mem_zalloc(sizeof *t);
+	struct completion_service *t = mem_zalloc(sizeof *t);
 	struct str base;
 
 	if (!t) {
@@ -242,11 +242,11 @@ struct talk *talk_open(const struct talk_options *o, struct err *e)
 			return t;
 		err_set(e, ERR_IO, "cannot start a thread");
 	}
-	talk_close(t);
+	completion_service_close(t);
 	return NULL;
 }
 
-void talk_close(struct talk *t)
+void completion_service_close(struct completion_service *t)
 {
 	if (!t)
 		return;

@@ -1,12 +1,12 @@
 /* Verdicts by content: see memo.h. A ring of them, and a table from keys to places in it. */
-#include "serve/memo.h"
+#include "serve/recent_verdicts.h"
 
 #include <pthread.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 
-struct memo {
+struct recent_verdicts {
 	pthread_mutex_t lock;
 	size_t most, at;              /* the place that is overwritten next */
 	struct place { char key[65]; struct verdict v; } **ring;
@@ -14,9 +14,9 @@ struct memo {
 	size_t slots;
 };
 
-struct memo *memo_new(size_t most, struct err *e)
+struct recent_verdicts *recent_verdicts_new(size_t most, struct err *e)
 {
-	struct memo *m = mem_zalloc(sizeof *m);
+	struct recent_verdicts *m = mem_zalloc(sizeof *m);
 
 	if (!m) {
 		err_nomem(e);
@@ -29,14 +29,14 @@ struct memo *memo_new(size_t most, struct err *e)
 	m->ring = mem_array(most, sizeof *m->ring);
 	m->slot = mem_array(m->slots, sizeof *m->slot);
 	if (!m->ring || !m->slot) {
-		memo_free(m);
+		recent_verdicts_free(m);
 		err_nomem(e);
 		return NULL;
 	}
 	return m;
 }
 
-void memo_free(struct memo *m)
+void recent_verdicts_free(struct recent_verdicts *m)
 {
 	if (!m)
 		return;
@@ -48,13 +48,13 @@ void memo_free(struct memo *m)
 	mem_free(m);
 }
 
-static size_t start_of(const struct memo *m, const char *key)
+static size_t start_of(const struct recent_verdicts *m, const char *key)
 {
 	return (size_t)hash_xxh64(key, strlen(key), 0) & (m->slots - 1);
 }
 
 /* The slot that leads to the key, or the first free one. */
-static uint32_t *find(const struct memo *m, const char *key)
+static uint32_t *find(const struct recent_verdicts *m, const char *key)
 {
 	size_t i = start_of(m, key);
 
@@ -64,7 +64,7 @@ static uint32_t *find(const struct memo *m, const char *key)
 }
 
 /* Takes a place's key out of the table and moves those behind it up, so that no search ends early. */
-static void forget(struct memo *m, const char *key)
+static void forget(struct recent_verdicts *m, const char *key)
 {
 	size_t i = (size_t)(find(m, key) - m->slot), k = i;
 
@@ -84,7 +84,7 @@ static void forget(struct memo *m, const char *key)
 	}
 }
 
-int memo_get(struct memo *m, const char *key, struct verdict *v)
+int recent_verdicts_get(struct recent_verdicts *m, const char *key, struct verdict *v)
 {
 	uint32_t place;
 
@@ -96,7 +96,7 @@ int memo_get(struct memo *m, const char *key, struct verdict *v)
 	return place != 0;
 }
 
-void memo_put(struct memo *m, const char *key, const struct verdict *v)
+void recent_verdicts_put(struct recent_verdicts *m, const char *key, const struct verdict *v)
 {
 	struct place *p;
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "data/extract.h"
-#include "serve/desk_impl.h"
+#include "serve/verify_service_impl.h"
 
 enum { WORDS_MOST = 64 };
 
@@ -50,7 +50,7 @@ static int check_words(char *const *words, int n, struct err *e)
 }
 
 /* The options of a request over the server's own. `name` tells them apart: options that are the same have the same. */
-static int read_options(struct desk_request *r, const struct json *options, const struct judge_args *own, struct err *e)
+static int read_options(struct verify_request *r, const struct json *options, const struct judge_args *own, struct err *e)
 {
 	char *words[WORDS_MOST];
 	struct opt_parsed p;
@@ -74,10 +74,10 @@ static int read_options(struct desk_request *r, const struct json *options, cons
 	return r->name ? 0 : err_nomem(e);
 }
 
-static struct desk_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number,
+static struct verify_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number,
 				   struct err *e)
 {
-	struct desk_item *it = mem_zalloc(sizeof *it);
+	struct verify_item *it = mem_zalloc(sizeof *it);
 	struct str task = json_str(json_get(j, "task"), NULL), candidate;
 	struct buf code = BUF_INIT;
 	struct extract x;
@@ -105,7 +105,7 @@ static struct desk_item *read_item(const struct json *j, struct str shared_task,
 	if (it && it->id && it->task && it->candidate)
 		return it;
 	if (it)
-		desk_item_free(it);
+		verify_item_free(it);
 	err_nomem(e);
 	return NULL;
 }
@@ -117,7 +117,7 @@ static struct str task_of(const struct json *j)
 	return t ? json_str(t, NULL) : (struct str){ .p = NULL };
 }
 
-static int read_items(struct desk_request *r, const struct json *j, struct err *e)
+static int read_items(struct verify_request *r, const struct json *j, struct err *e)
 {
 	const struct json *list = json_get(j, "candidates");
 	size_t n = list ? json_count(list) : 1;
@@ -136,26 +136,26 @@ static int read_items(struct desk_request *r, const struct json *j, struct err *
 	return 0;
 }
 
-int desk_request_read(struct desk_request *r, struct str body, const struct judge_args *own, struct err *e)
+int verify_request_read(struct verify_request *r, struct str body, const struct judge_args *own, struct err *e)
 {
 	struct json *j = json_parse(body, e);
 	int rc;
 
-	*r = (struct desk_request){ .words = ARENA_INIT };
+	*r = (struct verify_request){ .words = ARENA_INIT };
 	rc = !j || read_options(r, json_get(j, "options"), own, e) || read_items(r, j, e) ? -1 : 0;
 	json_free(j);
 	return rc;
 }
 
-void desk_request_release(struct desk_request *r)
+void verify_request_release(struct verify_request *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		desk_item_free(r->items[i]);
+		verify_item_free(r->items[i]);
 	mem_free(r->items);
 	arena_release(&r->words);
 }
 
-void desk_item_free(struct desk_item *it)
+void verify_item_free(struct verify_item *it)
 {
 	mem_free(it->id);
 	mem_free(it->task);

@@ -1,13 +1,13 @@
 /* Beyond the machine: see keep.h. */
-#include "run/keep.h"
+#include "run/safeguard.h"
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 
-const struct opt keep_args_table[] = {
-	OPT_INCLUDE(struct keep_args, mirror, mirror_args_table, "A copy in a bucket"),
-	OPT_INCLUDE(struct keep_args, watch, watch_args_table, "Machines that vanish, money that ends"),
+const struct opt safeguard_args_table[] = {
+	OPT_INCLUDE(struct safeguard_args, mirror, mirror_args_table, "A copy in a bucket"),
+	OPT_INCLUDE(struct safeguard_args, watch, watch_args_table, "Machines that vanish, money that ends"),
 	OPT_END
 };
 
@@ -21,7 +21,7 @@ static int has_run(const char *run, struct err *e)
 	return rc;
 }
 
-static int fill_folder(const struct keep_args *a, const char *run, struct err *e)
+static int fill_folder(const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct depot_pulled p;
 	int rc = has_run(run, e);
@@ -36,7 +36,7 @@ static int fill_folder(const struct keep_args *a, const char *run, struct err *e
 	return rc == S3_ABSENT ? 0 : rc;
 }
 
-static int open_mirror(struct keep *k, const struct keep_args *a, const char *run, struct err *e)
+static int open_mirror(struct safeguard *k, const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct err why = ERR_INIT;
 	int rc = fill_folder(a, run, &why) || file_mkdirs(run, &why) ? -1 : 0;
@@ -49,36 +49,36 @@ static int open_mirror(struct keep *k, const struct keep_args *a, const char *ru
 	return 0;
 }
 
-static int open_first(struct keep *k, const struct keep_args *a, const char *run, struct err *e)
+static int open_first(struct safeguard *k, const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct watch_args w = a->watch;
 
-	*k = (struct keep)KEEP_INIT;
+	*k = (struct safeguard)SAFEGUARD_INIT;
 	w.metadata = a->mirror.metadata;
 	if ((a->mirror.bucket && open_mirror(k, a, run, e)) || file_mkdirs(run, e))
 		return -1;
 	k->watch = watch_start(&w, run, e);
 	if (k->watch)
 		return 0;
-	keep_close(k);
+	safeguard_close(k);
 	return -1;
 }
 
 /* For a process that works on a run which another one keeps. */
-static int open_notices(struct keep *k, const struct keep_args *a, struct err *e)
+static int open_notices(struct safeguard *k, const struct safeguard_args *a, struct err *e)
 {
 	struct watch_args w = { .spot = a->watch.spot, .poll = a->watch.poll, .metadata = a->mirror.metadata };
 
-	*k = (struct keep)KEEP_INIT;
+	*k = (struct safeguard)SAFEGUARD_INIT;
 	k->watch = watch_start(&w, NULL, e);
 	return k->watch ? 0 : -1;
 }
 
-int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct par *par, struct err *e)
+int safeguard_open(struct safeguard *k, const struct safeguard_args *a, const char *run, struct par *par, struct err *e)
 {
 	int rc = 0;
 
-	*k = (struct keep)KEEP_INIT;
+	*k = (struct safeguard)SAFEGUARD_INIT;
 	if (par_first(par))
 		rc = open_first(k, a, run, e);
 	else if (!par_local_rank(par))
@@ -87,12 +87,12 @@ int keep_open(struct keep *k, const struct keep_args *a, const char *run, struct
 	return rc || stop_requested() ? rc : par_barrier(par, e);
 }
 
-void keep_close(struct keep *k)
+void safeguard_close(struct safeguard *k)
 {
 	struct err e = ERR_INIT;
 
 	watch_finish(k->watch);
 	if (mirror_finish(k->mirror, &e))
 		log_warn("the last state of this run is on this machine only: %s", e.text);
-	*k = (struct keep)KEEP_INIT;
+	*k = (struct safeguard)SAFEGUARD_INIT;
 }

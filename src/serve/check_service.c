@@ -1,5 +1,5 @@
 /* Checks over HTTP: see examiner.h. */
-#include "serve/examiner.h"
+#include "serve/check_service.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,11 +28,11 @@ struct reply { uint32_t bytes; };      /* 0: there is no answer */
 struct asking {
 	struct queued queued;
 	struct httpd_call *call;
-	struct examiner_request r;
+	struct check_request r;
 	struct buf texts;
 };
 
-struct examiner {
+struct check_service {
 	int fd;                       /* to the process that forks */
 	pid_t pid;
 	struct queue queue;
@@ -50,7 +50,7 @@ static void report(void *ctx, enum severity how, const struct diag *d)
 	check_json_diag(&c->w, "source", how, d);
 }
 
-static int check(const struct examiner_request *r, struct str source, struct str task, struct buf *out, struct err *e)
+static int check(const struct check_request *r, struct str source, struct str task, struct buf *out, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(r->gpu));
 	struct tile_options to = { .triton_version = (int)r->triton_version, .capability = gpu->capability };
@@ -76,7 +76,7 @@ static int check(const struct examiner_request *r, struct str source, struct str
 }
 
 /* Nothing is released: the process ends. */
-static _Noreturn void check_main(int fd, const struct examiner_request *r, struct str texts)
+static _Noreturn void check_main(int fd, const struct check_request *r, struct str texts)
 {
 	struct sandbox_options so = { .keep_fd = fd, .address_space = (size_t)2 << 30 };
 	struct str source = { .p = texts.p, .n = r->source }, task = { .p = texts.p + r->source, .n = r->task };
@@ -118,7 +118,7 @@ static void collect(int fd, struct buf *out)
 		buf_clear(out);                /* too much, too late or broken off */
 }
 
-static int check_one(const struct examiner_request *r, struct str texts, struct buf *out)
+static int check_one(const struct check_request *r, struct str texts, struct buf *out)
 {
 	int pipe_fd[2], status = 0;
 	pid_t child;
@@ -143,7 +143,7 @@ static int check_one(const struct examiner_request *r, struct str texts, struct 
 
 static _Noreturn void fork_main(int fd)
 {
-	struct examiner_request r;
+	struct check_request r;
 	struct buf texts = BUF_INIT, out = BUF_INIT;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -168,7 +168,7 @@ static _Noreturn void fork_main(int fd)
 
 /* --- the server's side ----------------------------------------------------------------------------------------- */
 
-static int exchange(struct examiner *c, const struct asking *a, struct buf *out, struct err *e)
+static int exchange(struct check_service *c, const struct asking *a, struct buf *out, struct err *e)
 {
 	struct reply reply = { .bytes = 0 };
 
@@ -184,7 +184,7 @@ static int exchange(struct examiner *c, const struct asking *a, struct buf *out,
 
 static void answer(void *ctx, struct queued *queued)
 {
-	struct examiner *c = ctx;
+	struct check_service *c = ctx;
 	struct asking *a = (struct asking *)queued;
 	struct buf out = BUF_INIT;
 	struct err e = ERR_INIT;
@@ -205,7 +205,7 @@ static void answer(void *ctx, struct queued *queued)
 	mem_free(a);
 }
 
-int examiner_read(struct examiner_request *r, struct buf *texts, struct str body, struct err *e)
+int check_request_read(struct check_request *r, struct buf *texts, struct str body, struct err *e)
 {
 	struct json *j = json_parse(body, e);
 	struct str source = STR(""), task, gpu, version;
@@ -221,7 +221,7 @@ int examiner_read(struct examiner_request *r, struct buf *texts, struct str body
 	if (!rc && (source.n > TEXT_MOST || task.n > TEXT_MOST))
 		rc = err_set(e, ERR_RANGE, "a text of more than %d bytes", TEXT_MOST);
 	if (!rc) {
-		*r = (struct examiner_request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n,
+		*r = (struct check_request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n,
 						.triton_version = 300 + (uint32_t)(version.p[2] - '0') };
 		snprintf(r->gpu, sizeof r->gpu, "%.*s", STR_ARG(gpu));
 		buf_addstr(texts, source);
@@ -232,7 +232,7 @@ int examiner_read(struct examiner_request *r, struct buf *texts, struct str body
 	return rc;
 }
 
-void examiner_check(struct examiner *c, struct httpd_call *call)
+void check_service_check(struct check_service *c, struct httpd_call *call)
 {
 	struct asking *a = mem_zalloc(sizeof *a);
 	struct err e = ERR_INIT;
@@ -241,7 +241,7 @@ void examiner_check(struct examiner *c, struct httpd_call *call)
 		a->call = call;
 	if (!a)
 		httpd_error(call, 500, "out of memory");
-	else if (examiner_read(&a->r, &a->texts, httpd_body(call), &e))
+	else if (check_request_read(&a->r, &a->texts, httpd_body(call), &e))
 		httpd_error(call, 400, "%s", e.text);
 	else if (!queue_enter(&c->queue, &a->queued))
 		httpd_error(call, 429, "too many checks are waiting");
@@ -254,9 +254,9 @@ void examiner_check(struct examiner *c, struct httpd_call *call)
 
 /* --- life ---------------------------------------------------------------------------------------------------------- */
 
-struct examiner *examiner_open(struct err *e)
+struct check_service *check_service_open(struct err *e)
 {
-	struct examiner *c = mem_zalloc(sizeof *c);
+	struct check_service *c = mem_zalloc(sizeof *c);
 	int pair[2];
 
 	if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
@@ -275,11 +275,11 @@ struct examiner *examiner_open(struct err *e)
 		err_errno(e, "cannot start the process that checks");
 	else if (!queue_start(&c->queue, WAITING, answer, c, e))
 		return c;
-	examiner_close(c);
+	check_service_close(c);
 	return NULL;
 }
 
-void examiner_close(struct examiner *c)
+void check_service_close(struct check_service *c)
 {
 	if (!c)
 		return;

@@ -1,16 +1,16 @@
 /* The desk: requests in, verdicts out. Bodies are read in desk_read.c, the lanes that judge are in
- * desk_lane.c. See desk.h. */
-#include "serve/desk.h"
+ * service_pool.c. See desk.h. */
+#include "serve/verify_service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "serve/desk_impl.h"
+#include "serve/verify_service_impl.h"
 #include "verify/pool/verdict_cache.h"
 
-enum { WAITING = 4096, LANES = 4, MEMO = 8192 };
+enum { WAITING = 4096, POOLS = 4, RECENT = 8192 };
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
@@ -25,7 +25,7 @@ static void write_line(const struct verdict *v, struct str id, const char *key, 
 	buf_addf(out, ",\"key\":\"%s\"}\n", key);
 }
 
-static void count(struct desk *d, const struct verdict *v, int failed, double seconds)
+static void count(struct verify_service *d, const struct verdict *v, int failed, double seconds)
 {
 	pthread_mutex_lock(&d->lock);
 	d->st.candidates++;
@@ -36,20 +36,20 @@ static void count(struct desk *d, const struct verdict *v, int failed, double se
 	pthread_mutex_unlock(&d->lock);
 }
 
-void desk_answer(struct desk_item *it, const struct verdict *v, int failed)
+void verify_item_answer(struct verify_item *it, const struct verdict *v, int failed)
 {
-	struct desk_job *j = it->job;
+	struct verify_job *j = it->job;
 	struct buf line = BUF_INIT;
 
-	count(j->desk, v, failed, (double)(clock_ns() - j->start_ns) / 1e9);
+	count(j->verify, v, failed, (double)(clock_ns() - j->start_ns) / 1e9);
 	write_line(v, str_of(it->id), it->key, &line);
 	httpd_add(j->call, buf_str(&line));
 	buf_release(&line);
-	desk_item_free(it);
-	desk_job_drop(j);
+	verify_item_free(it);
+	verify_job_drop(j);
 }
 
-void desk_job_drop(struct desk_job *j)
+void verify_job_drop(struct verify_job *j)
 {
 	if (atomic_fetch_sub(&j->left, 1) > 1)
 		return;
@@ -60,7 +60,7 @@ void desk_job_drop(struct desk_job *j)
 /* --- a request ------------------------------------------------------------------------------------ */
 
 /* Room for n more: 0, or -1 and it stays as it was. */
-static int reserve(struct desk *d, size_t n)
+static int reserve(struct verify_service *d, size_t n)
 {
 	int full;
 
@@ -72,7 +72,7 @@ static int reserve(struct desk *d, size_t n)
 	return full ? -1 : 0;
 }
 
-void desk_unreserve(struct desk *d, int64_t n, int dropped)
+void verify_service_unreserve(struct verify_service *d, int64_t n, int dropped)
 {
 	pthread_mutex_lock(&d->lock);
 	d->st.waiting -= n;
@@ -81,57 +81,57 @@ void desk_unreserve(struct desk *d, int64_t n, int dropped)
 }
 
 /* What was judged before is answered here; the rest goes to the lane. Takes the items over. */
-static void submit(struct desk *d, struct desk_lane *l, struct httpd_call *c, struct desk_item **items, size_t n)
+static void submit(struct verify_service *d, struct service_pool *p, struct httpd_call *c, struct verify_item **items, size_t n)
 {
-	struct desk_job *j = mem_zalloc(sizeof *j);
+	struct verify_job *j = mem_zalloc(sizeof *j);
 
 	if (!j)
 		BUG("no memory for a request");
-	*j = (struct desk_job){ .desk = d, .call = c, .client = httpd_client(c), .start_ns = clock_ns() };
+	*j = (struct verify_job){ .verify = d, .call = c, .client = httpd_client(c), .start_ns = clock_ns() };
 	atomic_init(&j->left, (int)n + 1);
 	httpd_begin(c, "application/x-ndjson");
 	for (size_t i = 0; i < n; i++) {
 		struct verdict v;
 
 		items[i]->job = j;
-		verdict_key(lane_options(l), (struct str){ .p = items[i]->task, .n = items[i]->task_n },
+		verdict_key(service_pool_options(p), (struct str){ .p = items[i]->task, .n = items[i]->task_n },
 			    (struct str){ .p = items[i]->candidate, .n = items[i]->candidate_n }, items[i]->key);
-		if (memo_get(d->memo, items[i]->key, &v)) {
+		if (recent_verdicts_get(d->recent, items[i]->key, &v)) {
 			pthread_mutex_lock(&d->lock);
 			d->st.cached++;
 			pthread_mutex_unlock(&d->lock);
-			desk_unreserve(d, 1, 0);
-			desk_answer(items[i], &v, 0);
+			verify_service_unreserve(d, 1, 0);
+			verify_item_answer(items[i], &v, 0);
 		} else {
-			lane_add(l, items[i]);
+			service_pool_add(p, items[i]);
 		}
 	}
-	desk_job_drop(j);
+	verify_job_drop(j);
 }
 
-void desk_verify(struct desk *d, struct httpd_call *c)
+void verify_service_verify(struct verify_service *d, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
-	struct desk_request r;
-	struct desk_lane *l = desk_request_read(&r, httpd_body(c), &d->o.judge, &e) ? NULL :
-		desk_lane(d, &r.args, r.name, &e);
+	struct verify_request r;
+	struct service_pool *p = verify_request_read(&r, httpd_body(c), &d->o.judge, &e) ? NULL :
+		service_pool_get(d, &r.args, r.name, &e);
 
-	if (!l) {
+	if (!p) {
 		httpd_error(c, e.code == ERR_IO || e.code == ERR_NOMEM ? 500 : 400, "%s", e.text);
 	} else if (!r.n) {
 		httpd_reply(c, 200, "application/x-ndjson", STR(""), NULL);
 	} else if (reserve(d, r.n)) {
 		httpd_error(c, 429, "%lld candidates are waiting already", (long long)d->o.waiting);
 	} else {
-		submit(d, l, c, r.items, r.n);
+		submit(d, p, c, r.items, r.n);
 		r.n = 0;
 	}
-	if (l)
-		lane_leave(l);
-	desk_request_release(&r);
+	if (p)
+		service_pool_leave(p);
+	verify_request_release(&r);
 }
 
-void desk_verdict(struct desk *d, struct httpd_call *c)
+void verify_service_verdict(struct verify_service *d, struct httpd_call *c)
 {
 	struct str key = httpd_rest(c);
 	struct buf line = BUF_INIT;
@@ -139,7 +139,7 @@ void desk_verdict(struct desk *d, struct httpd_call *c)
 	char hex[65];
 
 	snprintf(hex, sizeof hex, "%.*s", STR_ARG(key));
-	if (key.n == 64 && memo_get(d->memo, hex, &v)) {
+	if (key.n == 64 && recent_verdicts_get(d->recent, hex, &v)) {
 		write_line(&v, str_of(hex), hex, &line);
 		httpd_reply(c, 200, "application/json", buf_str(&line), NULL);
 	} else {
@@ -150,10 +150,10 @@ void desk_verdict(struct desk *d, struct httpd_call *c)
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-struct desk *desk_open(const struct desk_options *o, struct err *e)
+struct verify_service *verify_service_open(const struct verify_service_options *o, struct err *e)
 {
-	struct desk *d = mem_zalloc(sizeof *d);
-	struct desk_lane *l;
+	struct verify_service *d = mem_zalloc(sizeof *d);
+	struct service_pool *p;
 
 	if (!d) {
 		err_nomem(e);
@@ -161,35 +161,35 @@ struct desk *desk_open(const struct desk_options *o, struct err *e)
 	}
 	d->o = *o;
 	d->o.waiting = o->waiting ? o->waiting : WAITING;
-	d->o.lanes = o->lanes ? MIN(o->lanes, DESK_LANES) : LANES;
+	d->o.pools = o->pools ? MIN(o->pools, SERVICE_POOLS_MOST) : POOLS;
 	pthread_mutex_init(&d->lock, NULL);
-	d->memo = memo_new(MEMO, e);
-	l = d->memo ? desk_lane(d, &d->o.judge, "", e) : NULL;
-	if (!l) {
-		desk_close(d);
+	d->recent = recent_verdicts_new(RECENT, e);
+	p = d->recent ? service_pool_get(d, &d->o.judge, "", e) : NULL;
+	if (!p) {
+		verify_service_close(d);
 		return NULL;
 	}
-	lane_leave(l);
+	service_pool_leave(p);
 	return d;
 }
 
-void desk_close(struct desk *d)
+void verify_service_close(struct verify_service *d)
 {
 	if (!d)
 		return;
 	pthread_mutex_lock(&d->lock);
 	d->closing = 1;
 	pthread_mutex_unlock(&d->lock);
-	for (int i = 0; i < DESK_LANES; i++)
-		lane_close(d->lane[i]);
-	memo_free(d->memo);
+	for (int i = 0; i < SERVICE_POOLS_MOST; i++)
+		service_pool_close(d->pool[i]);
+	recent_verdicts_free(d->recent);
 	pthread_mutex_destroy(&d->lock);
 	mem_free(d);
 }
 
-struct desk_stats desk_stats(struct desk *d)
+struct verify_service_stats verify_service_stats(struct verify_service *d)
 {
-	struct desk_stats s;
+	struct verify_service_stats s;
 
 	pthread_mutex_lock(&d->lock);
 	s = d->st;

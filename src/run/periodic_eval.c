@@ -1,12 +1,12 @@
 /* Looking at a policy while it is trained: see look.h. */
-#include "run/look.h"
+#include "run/periodic_eval.h"
 
-const struct opt look_opt_table[] = {
-	OPT_INT(struct look_args, every, "eval-every", 0, 1e9, 0,
+const struct opt periodic_eval_args_table[] = {
+	OPT_INT(struct periodic_eval_args, every, "eval-every", 0, 1e9, 0,
 		"steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
-	OPT_STR(struct look_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
+	OPT_STR(struct periodic_eval_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
 		"tasks for it, which are not trained on"),
-	OPT_INT(struct look_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
+	OPT_INT(struct periodic_eval_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
 	OPT_END
 };
 
@@ -14,7 +14,7 @@ const struct opt look_opt_table[] = {
 
 static int look(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e)
 {
-	struct look *l = ctx;
+	struct periodic_eval *l = ctx;
 	struct infer_opts io = { .slots = l->o.slots, .length = l->o.max_new_tokens + 1024 };
 	struct rollout_env env = { .infer = infer_new(p->model, p->adapter, p->tok, &io, e), .tok = p->tok,
 				   .pool = l->pool, .judge = l->judge,
@@ -46,13 +46,13 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	return rc;
 }
 
-int look_open(struct look *l, struct store *store, const struct look_args *a, const struct judge_args *j,
+int periodic_eval_open(struct periodic_eval *l, struct store *store, const struct periodic_eval_args *a, const struct judge_args *j,
 	      const struct rollout_opts *sample,
 	      struct train_look *t, struct err *e)
 {
 	struct judge_pool_options po;
 
-	*l = (struct look){ .store = store, .o = *sample };
+	*l = (struct periodic_eval){ .store = store, .o = *sample };
 	*t = (struct train_look){ .every = a->every, .ctx = l };
 	if (!a->every || !a->tasks)
 		return 0;
@@ -66,7 +66,7 @@ int look_open(struct look *l, struct store *store, const struct look_args *a, co
 	return l->pool && !taskset_keep_good(&l->tasks, l->pool, NULL, e) ? 0 : -1;
 }
 
-int look_close(struct look *l, int done, struct err *e)
+int periodic_eval_close(struct periodic_eval *l, int done, struct err *e)
 {
 	judge_pool_close(l->pool);
 	taskset_close(&l->tasks);

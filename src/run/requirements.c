@@ -1,5 +1,5 @@
 /* What a run needs: see needs.h. */
-#include "run/needs.h"
+#include "run/requirements.h"
 
 #include "base/file.h"
 #include "dev/dev.h"
@@ -37,7 +37,7 @@ static int is_prepared(const struct prepare_args *p)
 	return yes;
 }
 
-int run_needs_missing(const struct run_needs *n, struct buf *out)
+int requirements_missing(const struct requirements *n, struct buf *out)
 {
 	int missing = 0;
 

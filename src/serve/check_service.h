@@ -6,23 +6,23 @@
  *
  * The body: {"source": TEXT}, and where wanted "task": TEXT (gives get_inputs), "gpu", "triton_version". The answer is
  * what `tritonrl check --json` prints. */
-#ifndef SERVE_EXAMINER_H
-#define SERVE_EXAMINER_H
+#ifndef SERVE_CHECK_SERVICE_H
+#define SERVE_CHECK_SERVICE_H
 
 #include "base/str.h"
 #include "net/httpd.h"
 
-struct examiner;
+struct check_service;
 
 /* Before there are threads. A sandbox that cannot be set up is found at the first request, and answered. */
-struct examiner *examiner_open(struct err *e);
-void examiner_close(struct examiner *c);
-void examiner_check(struct examiner *c, struct httpd_call *call);
+struct check_service *check_service_open(struct err *e);
+void check_service_close(struct check_service *c);
+void check_service_check(struct check_service *c, struct httpd_call *call);
 
 /* What goes to the process that checks: this, and behind it the source and the task, of so many bytes. */
-struct examiner_request { uint32_t source, task, triton_version; char gpu[16]; };
+struct check_request { uint32_t source, task, triton_version; char gpu[16]; };
 
 /* Reads a body; `texts` gets the two texts. */
-int examiner_read(struct examiner_request *r, struct buf *texts, struct str body, struct err *e);
+int check_request_read(struct check_request *r, struct buf *texts, struct str body, struct err *e);
 
 #endif

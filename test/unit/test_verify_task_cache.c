@@ -160,9 +160,9 @@ static void put(struct task_cache *s, int i)
 	s->store.put(s->store.ctx, key, (struct str){ .p = bytes, .n = sizeof bytes });
 }
 
-static void test_shelf(void **state)
+static void test_task_cache(void **state)
 {
-	char folder[] = "/tmp/shelf.XXXXXX";
+	char folder[] = "/tmp/task_cache.XXXXXX";
 	struct task_cache a, b;
 	struct err e = ERR_INIT;
 	int kept = 0;
@@ -213,7 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_verdict), cmocka_unit_test(test_spoilt_bytes), cmocka_unit_test(test_key),
-		cmocka_unit_test(test_shelf), cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_task_cache), cmocka_unit_test(test_no_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Requests to the model and their answers: see speech.h. */
-#include "serve/speech.h"
+#include "serve/completion.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -23,12 +23,12 @@ static int read_number(const struct json *j, const char *key, double lo, double 
 	return 0;
 }
 
-static int add_stop(struct speech *s, size_t *n, struct str text, struct err *e)
+static int add_stop(struct completion *s, size_t *n, struct str text, struct err *e)
 {
 	if (!text.n)
 		return 0;
-	if (*n == SPEECH_STOPS)
-		return err_set(e, ERR_USAGE, "more than %d stop strings", SPEECH_STOPS);
+	if (*n == COMPLETION_STOPS_MOST)
+		return err_set(e, ERR_USAGE, "more than %d stop strings", COMPLETION_STOPS_MOST);
 	s->stop_text[*n] = mem_strndup(text.p, text.n);
 	if (!s->stop_text[*n])
 		return err_nomem(e);
@@ -37,7 +37,7 @@ static int add_stop(struct speech *s, size_t *n, struct str text, struct err *e)
 	return 0;
 }
 
-static int read_stops(struct speech *s, const struct json *stop, struct err *e)
+static int read_stops(struct completion *s, const struct json *stop, struct err *e)
 {
 	size_t n = 0;
 	int rc = 0;
@@ -50,12 +50,12 @@ static int read_stops(struct speech *s, const struct json *stop, struct err *e)
 	return rc;
 }
 
-static int read_sampling(struct speech *s, const struct json *j, struct err *e)
+static int read_sampling(struct completion *s, const struct json *j, struct err *e)
 {
 	double n, most, temperature, top_p, top_k, seed;
 	const char *limit = json_get(j, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
 
-	if (read_number(j, "n", 1, SPEECH_N, 1, &n, e) || read_number(j, limit, 1, TOKENS_MOST, MAX_TOKENS, &most, e) ||
+	if (read_number(j, "n", 1, COMPLETION_SAMPLES_MOST, 1, &n, e) || read_number(j, limit, 1, TOKENS_MOST, MAX_TOKENS, &most, e) ||
 	    read_number(j, "temperature", 0, 100, 1, &temperature, e) || read_number(j, "top_p", 0, 1, 1, &top_p, e) ||
 	    read_number(j, "top_k", 0, 1e9, 0, &top_k, e) || read_number(j, "seed", -9e15, 9e15, (double)(time(NULL) % 1000003), &seed, e))
 		return -1;
@@ -72,7 +72,7 @@ static int read_sampling(struct speech *s, const struct json *j, struct err *e)
 }
 
 /* The prompt's text, or, where the client sends them, its tokens. */
-static int read_prompt(struct speech *s, const struct json *j, const struct tok *t, struct buf *text, struct err *e)
+static int read_prompt(struct completion *s, const struct json *j, const struct tok *t, struct buf *text, struct err *e)
 {
 	const struct json *p = json_get(j, s->chat ? "messages" : "prompt");
 
@@ -99,7 +99,7 @@ static int read_prompt(struct speech *s, const struct json *j, const struct tok 
 	return 0;
 }
 
-static int read_tokens(struct speech *s, const struct json *j, const struct tok *t, struct err *e)
+static int read_tokens(struct completion *s, const struct json *j, const struct tok *t, struct err *e)
 {
 	struct buf text = BUF_INIT;
 	struct tok_enc *x = tok_enc_new(t, e);
@@ -117,10 +117,10 @@ static int read_tokens(struct speech *s, const struct json *j, const struct tok 
 	return rc;
 }
 
-struct speech *speech_read(struct str body, int chat, const struct tok *t, struct err *e)
+struct completion *completion_read(struct str body, int chat, const struct tok *t, struct err *e)
 {
 	struct json *j = json_parse(body, e);
-	struct speech *s = j ? mem_zalloc(sizeof *s) : NULL;
+	struct completion *s = j ? mem_zalloc(sizeof *s) : NULL;
 	static _Atomic uint64_t serial;
 	int rc = -1;
 
@@ -140,18 +140,18 @@ struct speech *speech_read(struct str body, int chat, const struct tok *t, struc
 	if (!rc)
 		return s;
 	if (s)
-		speech_free(s);
+		completion_free(s);
 	return NULL;
 }
 
-void speech_free(struct speech *s)
+void completion_free(struct completion *s)
 {
 	for (int i = 0; s->choice && i < s->r.n; i++) {
 		buf_release(&s->choice[i].text);
 		mem_free(s->choice[i].tokens);
 		mem_free(s->choice[i].logprobs);
 	}
-	for (size_t i = 0; i < SPEECH_STOPS; i++)
+	for (size_t i = 0; i < COMPLETION_STOPS_MOST; i++)
 		mem_free(s->stop_text[i]);
 	mem_free(s->choice);
 	vec_free(&s->prompt);
@@ -165,7 +165,7 @@ static const char *finish_word(enum infer_finish f)
 	return f == INFER_LENGTH ? "length" : f == INFER_REFUSED ? "content_filter" : "stop";
 }
 
-static void write_head(struct jw *w, const struct speech *s, int piece)
+static void write_head(struct jw *w, const struct completion *s, int piece)
 {
 	jw_key(w, "id"), jw_cstr(w, s->id);
 	jw_key(w, "object"), jw_cstr(w, !s->chat ? "text_completion" : piece ? "chat.completion.chunk" :
@@ -192,7 +192,7 @@ static void write_token(struct jw *w, const struct tok *t, int32_t id, float log
 }
 
 /* Chat lists an object a token; the older form has a list of texts and one of numbers. */
-static void write_logprobs(struct jw *w, const struct speech *s, const struct speech_choice *c, const struct tok *t)
+static void write_logprobs(struct jw *w, const struct completion *s, const struct completion_choice *c, const struct tok *t)
 {
 	jw_key(w, "logprobs");
 	if (!s->logprobs || !c) {
@@ -216,7 +216,7 @@ static void write_logprobs(struct jw *w, const struct speech *s, const struct sp
 	jw_end(w, '}');
 }
 
-static void write_text(struct jw *w, const struct speech *s, int piece, struct str text)
+static void write_text(struct jw *w, const struct completion *s, int piece, struct str text)
 {
 	if (!s->chat) {
 		jw_key(w, "text"), jw_str(w, text);
@@ -229,7 +229,7 @@ static void write_text(struct jw *w, const struct speech *s, int piece, struct s
 	jw_end(w, '}');
 }
 
-static void write_usage(struct jw *w, const struct speech *s)
+static void write_usage(struct jw *w, const struct completion *s)
 {
 	int64_t drawn = 0;
 
@@ -243,7 +243,7 @@ static void write_usage(struct jw *w, const struct speech *s)
 }
 
 /* A chunk of a stream: text of a sample, or its end. */
-static void send_chunk(struct speech *s, int sample, struct str text, const struct speech_choice *end,
+static void send_chunk(struct completion *s, int sample, struct str text, const struct completion_choice *end,
 		       const struct tok *t)
 {
 	struct buf out = BUF_INIT;
@@ -264,19 +264,19 @@ static void send_chunk(struct speech *s, int sample, struct str text, const stru
 	buf_release(&out);
 }
 
-void speech_begin(struct speech *s)
+void completion_begin(struct completion *s)
 {
 	if (s->stream)
 		httpd_begin(s->call, "text/event-stream");
 }
 
-void speech_piece(struct speech *s, int sample, struct str text)
+void completion_piece(struct completion *s, int sample, struct str text)
 {
 	if (s->stream)
 		send_chunk(s, sample, text, NULL, NULL);
 }
 
-static void end_stream(struct speech *s)
+static void end_stream(struct completion *s)
 {
 	struct buf out = BUF_INIT;
 	struct jw w = { .out = &out };
@@ -296,7 +296,7 @@ static void end_stream(struct speech *s)
 	buf_release(&out);
 }
 
-static void answer_whole(struct speech *s, const struct tok *t)
+static void answer_whole(struct completion *s, const struct tok *t)
 {
 	struct buf out = BUF_INIT;
 	struct jw w = { .out = &out };
@@ -320,7 +320,7 @@ static void answer_whole(struct speech *s, const struct tok *t)
 	buf_release(&out);
 }
 
-static int keep_choice(struct speech_choice *c, const struct infer_result *r)
+static int keep_choice(struct completion_choice *c, const struct infer_result *r)
 {
 	c->finish = r->finish;
 	c->n = r->n;
@@ -337,9 +337,9 @@ static int keep_choice(struct speech_choice *c, const struct infer_result *r)
 	return 0;
 }
 
-void speech_done(struct speech *s, const struct infer_result *r, const struct tok *t)
+void completion_done(struct completion *s, const struct infer_result *r, const struct tok *t)
 {
-	struct speech_choice *c = &s->choice[r->sample];
+	struct completion_choice *c = &s->choice[r->sample];
 
 	if (keep_choice(c, r))
 		c->n = 0;
@@ -353,5 +353,5 @@ void speech_done(struct speech *s, const struct infer_result *r, const struct to
 		httpd_error(s->call, 400, "the prompt of %d tokens does not fit", s->r.prompt_n);
 	else
 		answer_whole(s, t);
-	speech_free(s);
+	completion_free(s);
 }
