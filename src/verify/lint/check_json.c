@@ -1,4 +1,5 @@
-/* What a check found as JSON: see check_json.h. */
+/* The result of a check as JSON: see check_json.h. The names of the fields are part of the
+ * interface: editors and scripts read them. */
 #include "verify/lint/check_json.h"
 
 const char *check_severity_name(enum severity how)

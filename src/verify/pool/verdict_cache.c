@@ -1,5 +1,7 @@
-/* The cache of verdicts: see cache.h. A verdict is kept as its bytes, compressed: it is a plain
- * struct, mostly empty, and only the build that wrote it knows its key. */
+/* The cache of verdicts: see verdict_cache.h.
+ *
+ * A verdict is stored as the compressed bytes of its struct, which is plain and mostly empty. That
+ * is safe because the key contains the build: only the build that wrote an entry ever finds it. */
 #include "verify/pool/verdict_cache.h"
 
 #include <elf.h>
@@ -9,7 +11,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Adds the linker's hash of the program's content. The first object is the program itself. */
+/* Adds the program's build id, a hash of its content that the linker wrote. The first listed object
+ * is the program itself; the return value 1 stops there. */
 static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	(void)size;
@@ -29,7 +32,7 @@ static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;
 }
 
-/* Every member has its place here; one that is added must be. */
+/* Fails when an option is added: verdict_key must then include it in `parts`. */
 _Static_assert(sizeof (struct judge_options) == 80, "verdict_key must know every option");
 
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])

@@ -1,5 +1,6 @@
-/* A first judgement: see warm.h. The task uses the layers that tasks use most, the candidate the
- * forms of kernels and host code that candidates use most. */
+/* The warm-up: see warm.h. The task uses the layers that tasks use most. The candidate uses the
+ * kernel and host code that candidates use most. Invariant: the candidate must pass, or the later
+ * stages are not warm. */
 #include "verify/pool/warm.h"
 
 static const char warm_task[] =
