@@ -271,6 +271,8 @@ struct name_scan {
 	int found;
 };
 
+/* Searches for a use of the name. The function's own definition does not count: recursion is no
+ * use. */
 static void find_name(void *ctx, struct py_node *n)
 {
 	struct name_scan *s = ctx;
@@ -327,6 +329,9 @@ static int check_others(struct file_check *c, struct check_count *count)
 	return 0;
 }
 
+/* Launched kernels come first, because a launch gives exact types. The others are compiled with
+ * less knowledge. The engine's cache is cleared at the end: it refers to the syntax tree of this
+ * file. */
 int check_file(const struct py_module *m, const struct check_options *o, struct check_count *count, struct err *e)
 {
 	struct file_check c = { .m = m, .o = o, .e = e };

@@ -14,6 +14,8 @@ void check_json_begin(struct jw *w)
 	jw_begin(w, '[');
 }
 
+/* Writes one diagnostic. Empty hints and kernel names are written as null, so that a reader can
+ * tell "none" from a text. */
 void check_json_diag(struct jw *w, const char *file, enum severity how, const struct diag *d)
 {
 	jw_begin(w, '{');

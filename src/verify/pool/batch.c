@@ -54,6 +54,7 @@ size_t judge_batch_pending(const struct judge_batch *b)
 	return (b->stealing.par ? b->stealing.own : rank_pool_pending(&b->rank_pool)) + b->waiting;
 }
 
+/* Counts only candidates in the pool. Those that wait for an equal one cost no worker. */
 int judge_batch_full(const struct judge_batch *b)
 {
 	return rank_pool_pending(&b->rank_pool) > (size_t)rank_pool_workers(&b->rank_pool) * AHEAD;
@@ -81,6 +82,7 @@ static struct batch_job *find_equal(struct judge_batch *b, const char *key)
 	return NULL;
 }
 
+/* Returns a free job. Its index stays valid when the array grows; pointers to jobs do not. */
 static struct batch_job *new_job(struct judge_batch *b, struct err *e)
 {
 	for (size_t i = 0; i < b->jobs.n; i++)
@@ -119,6 +121,8 @@ static int wait_for(struct judge_batch *b, uint64_t id, size_t first, struct err
 	return 0;
 }
 
+/* The order of the sources: the cache (another run may have judged it), a job of this batch with
+ * the same key, a worker. */
 int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate,
 		    struct judged *now, struct err *e)
 {
@@ -180,6 +184,7 @@ static void tell_next(struct judge_batch *b, struct judged *out)
 	b->waiting--;
 }
 
+/* Jobs that wait for the last verdict come first; they need no worker. Then the pool is asked. */
 int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct err *e)
 {
 	struct batch_job *j;
@@ -211,6 +216,8 @@ static int hear(struct judge_batch *b, const struct batch_source *s, struct err 
 	return rc <= 0 ? rc : s->told(s->ctx, &j, e) ? -1 : 1;
 }
 
+/* Alternates between submitting and waiting, so that the workers always have AHEAD candidates each
+ * and the rest of the source stays unread. */
 int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct err *e)
 {
 	struct str task, candidate;

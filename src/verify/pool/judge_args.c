@@ -59,6 +59,8 @@ const struct opt judge_args_table[] = {
 	OPT_END
 };
 
+/* The worker gets 4 GiB more address space than a candidate's run may take: it also holds prepared
+ * tasks, images and the shared memory. */
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(a->judge.gpu));

@@ -19,6 +19,7 @@
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
 
+/* n rounded up to a multiple of `to`. */
 static size_t round_up(size_t n, size_t to)
 {
 	return (n + to - 1) / to * to;
@@ -179,6 +180,8 @@ static void leave_out(const struct object *o)
 	}
 }
 
+/* First marks the objects that runners need, with all their dependencies, until nothing changes.
+ * Everything else that comes from a file is left out of forks. */
 void pages_leave_libraries(void)
 {
 	struct objects all = { .n = 0 };

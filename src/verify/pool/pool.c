@@ -135,6 +135,7 @@ static int start_spawner(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
+/* Closes the socket, which ends the spawner, and waits for it. Its workers die with it. */
 static void stop_spawner(struct judge_pool *p)
 {
 	if (p->spawner < 0)
@@ -208,6 +209,8 @@ static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
 	return start_spawner(p, e) || spawner_start(p->spawner, &s->w, e) ? -1 : 0;
 }
 
+/* Starts the spawner at once and workers later, with the first jobs: a pool that is never used
+ * costs little. */
 struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *po, struct err *e)
 {
 	struct judge_pool *p = mem_zalloc(sizeof *p);
@@ -296,6 +299,7 @@ static int finish_large(struct judge_pool *p, struct job *j, int candidate, stru
 	return finish(p, j, candidate ? 0 : -1, &v, &why, e);
 }
 
+/* Keeps both texts in one block behind the job, so that one send passes them to a worker. */
 int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	int large = task.n > FRAME_MOST || candidate.n > FRAME_MOST;
@@ -518,7 +522,8 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 			return worker_lost(p, s, LOSS_NONSENSE, e);
 		if (s->reply.rc)
 			return err_set(e, ERR_DENIED,
-				       "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
+				       "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')",
+				       s->reply.err.text);
 		s->ready = 1;
 		p->starts = 0;
 		return 0;
@@ -612,6 +617,9 @@ static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 	return check_deadlines(p, e);
 }
 
+/* Each pass first gives work to idle workers, then reads replies, then gives work again to workers
+ * that became idle. A wait is cut into steps of 50 ms, because time limits and `stopped` must be
+ * checked meanwhile. */
 int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e)
 {
 	for (;;) {

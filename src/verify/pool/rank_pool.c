@@ -47,6 +47,7 @@ static int idlest(const struct rank_pool *c)
 	return best;
 }
 
+/* A candidate for this rank goes to the pool directly, any other as a message. */
 int rank_pool_submit(struct rank_pool *c, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	struct order o = { .id = id, .task = task.n };
@@ -73,6 +74,8 @@ size_t rank_pool_pending(const struct rank_pool *c)
 	return n;
 }
 
+/* The number of workers of all ranks. All ranks are assumed to have as many as this one; the number
+ * is used for the length of the queue only. */
 int rank_pool_workers(const struct rank_pool *c)
 {
 	return judge_pool_workers(c->pool) * par_size(c->par);
@@ -97,6 +100,8 @@ static int answer(struct rank_pool *c, struct judged *out, struct err *e)
 	return 0;
 }
 
+/* With one process it is judge_pool_next. Otherwise it polls the own pool first and then the other
+ * ranks. */
 int rank_pool_next(struct rank_pool *c, int wait, struct judged *out, struct err *e)
 {
 	if (!c->par)
@@ -114,6 +119,7 @@ int rank_pool_next(struct rank_pool *c, int wait, struct judged *out, struct err
 	}
 }
 
+/* An empty message ends rank_pool_serve. */
 int rank_pool_dismiss(struct rank_pool *c, struct err *e)
 {
 	for (int r = 1; r < par_size(c->par); r++)
@@ -149,6 +155,8 @@ static int give_answer(struct rank_pool *c, struct err *e)
 	return rc > 0 && par_post(c->par, 0, (struct str){ .p = (const char *)&j, .n = sizeof j }, e) ? -1 : rc;
 }
 
+/* Takes candidates and sends verdicts until the empty message. Verdicts that are pending then are
+ * not sent: the first rank dismisses only when it has all of them. */
 int rank_pool_serve(struct rank_pool *c, struct err *e)
 {
 	for (;;) {

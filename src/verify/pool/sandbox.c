@@ -70,6 +70,8 @@ static int inherited(size_t *bytes, struct err *e)
 	return rc;
 }
 
+/* No core files and no locked memory. The address space is limited to what was inherited and the
+ * given amount. */
 static int set_limits(const struct sandbox_options *o, struct err *e)
 {
 	size_t before = 0;
@@ -147,6 +149,7 @@ static const int decider_calls[] = {
 	SCMP_SYS(clock_getres),       /* libc checks by it whether a process has a CPU clock */
 };
 
+/* Allows a list of system calls. */
 static int allow(scmp_filter_ctx ctx, const int *calls, size_t n)
 {
 	int rc = 0;
@@ -232,6 +235,8 @@ int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e
 	return filter ? forbid_calls(role, e) : 0;
 }
 
+/* The kernel sends SIGXCPU at the soft limit and SIGKILL a second later. Called after the fork, for
+ * each runner. */
 int sandbox_limit_runner(double seconds)
 {
 	struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 }, cpu = { .rlim_cur = (rlim_t)seconds + 1,

@@ -25,6 +25,7 @@ static struct stream_item *item_at(struct stream *s, uint64_t number)
 	return &s->ring[number % STREAM_WINDOW];
 }
 
+/* Frees the item and empties its place in the ring. */
 static void item_release(struct stream_item *it)
 {
 	mem_free(it->id);
@@ -48,6 +49,7 @@ static void add_text(struct buf *out, const char *text)
 			buf_addc(out, *text);
 }
 
+/* Appends a line: `before` is ours, `text` is shown by add_text. */
 static void add_line(struct buf *out, const char *before, const char *text)
 {
 	buf_adds(out, before);
@@ -173,6 +175,7 @@ static int commit_some(struct stream *s, struct err *e)
 	return store_commit(s->cache, e) || store_begin(s->cache, e) ? -1 : 0;
 }
 
+/* Stores a verdict and prints what can be printed. */
 static int take(struct stream *s, struct judged *j, struct err *e)
 {
 	struct stream_item *it = item_at(s, j->id);
@@ -234,6 +237,7 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 
 /* --- in ------------------------------------------------------------------------------------------------ */
 
+/* The error of a requested stop, with the number of candidates that are done. */
 static int interrupted(const struct stream *s, struct err *e)
 {
 	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates",
@@ -260,6 +264,9 @@ static struct stream_item *new_item(struct stream *s, struct str id, const char 
 	return it;
 }
 
+/* A verdict of an earlier run is skipped, one of the cache is taken at once. Otherwise the
+ * candidate goes to the workers. The call then waits until the workers' queue has room, which
+ * bounds memory for any length of input. */
 int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e)
 {
 	struct stream_item *it;
@@ -312,6 +319,7 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 	return 0;
 }
 
+/* Waits for all verdicts, then ends the other ranks' part. */
 int stream_finish(struct stream *s, struct err *e)
 {
 	while (judge_batch_pending(&s->batch) && !stop_requested())
@@ -332,6 +340,9 @@ static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_
 	return dump_write(s->o.dump, item_at(s, id)->id, kind, task_py, tensors, e);
 }
 
+/* The order matters: the pool is forked before the cache is opened, because a database connection
+ * must not be shared with forked processes. An incomplete last line of an interrupted run is cut
+ * off before the file is read. */
 int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
 {
 	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
@@ -361,6 +372,7 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	return 0;
 }
 
+/* Prints the sums, and closes what was opened, also after a failure in stream_open. */
 void stream_close(struct stream *s)
 {
 	struct err e = ERR_INIT;

@@ -106,6 +106,7 @@ struct found {
 	struct timespec used;
 };
 
+/* Orders files by the time of their last use, the oldest first. */
 static int by_use(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct found *)a)->used, *y = &((const struct found *)b)->used;
@@ -250,6 +251,7 @@ static void task_cache_put(void *ctx, const char *key, struct str bytes)
 	close(fd);
 }
 
+/* Forks the keeper. It closes every descriptor but its socket, which becomes number 3. */
 int task_cache_open(struct task_cache *s, size_t most, struct err *e)
 {
 	int pair[2];

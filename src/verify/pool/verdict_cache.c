@@ -35,6 +35,8 @@ static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 /* Fails when an option is added: verdict_key must then include it in `parts`. */
 _Static_assert(sizeof (struct judge_options) == 80, "verdict_key must know every option");
 
+/* Hashes whatever a verdict depends on. The lengths of both texts are included, so that no byte can
+ * move from one text to the other without changing the key. */
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])
 {
 	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward,
@@ -70,6 +72,7 @@ void verdict_forget_times(struct verdict *v)
 	v->prepare_ms = 0.0;
 }
 
+/* An entry that does not unpack to exactly one verdict counts as missing. */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
@@ -82,6 +85,7 @@ int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struc
 	return rc;
 }
 
+/* Verdicts about a worker's time or crash are not kept: another machine may give another one. */
 int verdict_cache_put(struct store *s, const char *key, const struct verdict *v, struct err *e)
 {
 	struct verdict timeless = *v;

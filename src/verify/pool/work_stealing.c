@@ -148,6 +148,7 @@ static int read_letters(struct work_stealing *r, struct judged *out, struct err 
 
 /* --- who judges what ---------------------------------------------------------------------------------- */
 
+/* Only queues the candidate. steal_next distributes it, so that idle ranks get their part. */
 int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	struct steal_job j = { .id = id, .task = mem_strndup(task.p, task.n), .task_n = task.n,
@@ -240,6 +241,7 @@ static int look(struct work_stealing *r, struct judged *out, struct err *e)
 	return rc < 0 || spread(r, e) ? -1 : rc;
 }
 
+/* Waits a fifth of a millisecond between two polls. A stop that was requested ends every wait. */
 static int nap(struct work_stealing *r, struct err *e)
 {
 	if (par_stopping(r->par))
@@ -282,6 +284,8 @@ static int help_until(struct work_stealing *r, int gone, struct err *e)
 	return 0;
 }
 
+/* Two rounds: after DONE of all no candidate is open anywhere, so no rank asks again. BYE is then
+ * the last message of each rank, and who has received all of them can leave. */
 int steal_finish(struct work_stealing *r, struct err *e)
 {
 	if (r->own)

@@ -53,6 +53,7 @@ struct worker {
 	uint64_t job;             /* id of the one being judged */
 };
 
+/* Releases a task and empties its slot. */
 static void forget(struct kept *k)
 {
 	task_free(k->task);
@@ -193,6 +194,8 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	return p->no_sandbox ? 0 : sandbox_confine(SANDBOX_DECIDER, MAX(files, MAX(w->fd, w->task_cache.fd)) + 1, 1, e);
 }
 
+/* The first message says whether the worker is ready; its error text is the only explanation of a
+ * broken sandbox that a user gets. Then jobs are served until the pool closes the socket. */
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	static struct worker w;
@@ -279,6 +282,8 @@ static void tell_status(int fd, pid_t pid)
 		_exit(2);
 }
 
+/* The spawner closes everything but its socket and loads nothing else, so that a fork copies
+ * little. It exits when the pool closes the socket, and waits for its workers, which see the same. */
 void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	int32_t asked;
@@ -301,6 +306,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	_exit(0);
 }
 
+/* Sends 0 and receives the worker's pid with two descriptors: its socket and its pidfd. */
 int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 {
 	int32_t number = 0;

@@ -231,6 +231,7 @@ static int meet_runner(struct zygote *z, struct err *e)
 	return z->pidfd >= 0 ? 0 : err_errno(e, "cannot watch a runner");
 }
 
+/* Closes the runner's pidfd. Call it when the runner was waited for. */
 static void forget_runner(struct zygote *z)
 {
 	if (z->pidfd >= 0)
@@ -411,6 +412,8 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 	zygote_main(z, fd, run_fd, decider);
 }
 
+/* The sockets keep message boundaries (SOCK_SEQPACKET): a runner cannot merge its answer with
+ * another message. The limit of descriptors leaves room for all images and a few more. */
 int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, int *files, struct err *e)
 {
 	int zygote[2], run[2];

@@ -256,9 +256,9 @@ static int is_context(const struct py_node *fn, const struct py_node *base)
 	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
 }
 
-/* Tells whether a store to an attribute is checked elsewhere. Settings of torch.backends are kept
- * in the judge's own state. `x.data = y` is checked when it happens. Statistics of a norm are
- * compared after the call. */
+/* Tells whether a store to an attribute is checked elsewhere. torchenv.c tracks settings
+ * of torch.backends. `x.data = y` is checked when it happens. Statistics of a norm are compared after
+ * the call. */
 static int is_harmless(const struct py_node *t)
 {
 	static const char *const watched[] = { "data", "running_mean", "running_var", "num_batches_tracked", NULL };
@@ -571,6 +571,8 @@ static void count_jit(void *ctx, struct py_node *n)
 	py_children(n, count_jit, r);
 }
 
+/* The list of reached functions is a work list: walking one function may add others. The loop ends
+ * because a function is added once, and at most CALL_GRAPH_MOST are. */
 void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
 		int (*flags)(void *ctx, const char *dotted), void *ctx)
 {

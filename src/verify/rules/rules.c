@@ -59,6 +59,7 @@ static int refuse(struct walk *w, enum reason why, const struct py_node *n, cons
 	return 1;
 }
 
+/* Tells whether a text is in a NULL-terminated list. */
 static int in_list(struct str s, const char *const *list)
 {
 	for (; *list; list++)
@@ -89,6 +90,7 @@ static const char *const bad_names[] = {
 /* Dunder names that are allowed: what classes need, and what a module says about itself. */
 static const char *const good_dunders[] = { "__init__", "__class__", "__all__", "__version__", "__author__", NULL };
 
+/* Tells whether a name has the form __x__. */
 static int is_dunder(struct str s)
 {
 	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
@@ -105,7 +107,8 @@ static int check_import(struct walk *w, const struct py_node *n)
 {
 	if (n->kind == PY_ImportFrom) {
 		if (str_is(n->u.ImportFrom.names.v[0]->u.alias.name, "*"))
-			return refuse(w, REASON_unsupported, n, "import * is not supported; import the names that you use");
+			return refuse(w, REASON_unsupported, n,
+				      "import * is not supported; import the names that you use");
 		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) &&
 					      !is_library(n->u.ImportFrom.module)))
 			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed",
@@ -139,8 +142,8 @@ static int is_imported(const struct py_module *m, struct str name)
 }
 
 /* Tells whether a node assigns to an attribute of an imported module, such as torch.jit = x, which
- * would change the module for everyone. Assignments to torch.backends are allowed: the host accepts
- * them and keeps the values in the judge's own state. */
+ * would change the module for everyone. Assignments to torch.backends are allowed: torchenv.c tracks
+ * them at run time. */
 static int is_setting(struct walk *w, const struct py_node *n)
 {
 	char path[80];
@@ -194,7 +197,8 @@ static int check_name(struct walk *w, const struct py_node *n)
 	if (is_dunder(bound) && !in_list(bound, good_dunders))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(bound));
 	if (n->kind == PY_Name && is_private(n->u.Name.id))
-		return refuse(w, REASON_unsupported, n, "the private name '%.*s' is not supported", STR_ARG(n->u.Name.id));
+		return refuse(w, REASON_unsupported, n, "the private name '%.*s' is not supported",
+			      STR_ARG(n->u.Name.id));
 	if (is_setting(w, n))
 		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' of an imported module must not be set",
 			      STR_ARG(n->u.Attribute.attr));
@@ -248,7 +252,8 @@ static int check_syntax(struct walk *w, const struct py_node *n)
 		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate",
 			      py_kind_info(n->kind)->name);
 	case PY_Constant:
-		return has_surrogate(n) ? refuse(w, REASON_unsupported, n, "a string with half of a surrogate pair is not supported") : 0;
+		return !has_surrogate(n) ? 0 : refuse(w, REASON_unsupported, n,
+						      "a string with half of a surrogate pair is not supported");
 	case PY_With:
 		for (size_t i = 0; i < n->u.With.items.n; i++)
 			if (!guard_is_known(n->u.With.items.v[i]))
@@ -272,8 +277,10 @@ static int check_size(struct walk *w, const struct py_node *n)
 	if (items && items->n > TABLE_MOST && items->v[0] && items->v[0]->kind != PY_Call)
 		return refuse(w, REASON_hard_coded, n, "a table of %zu constants is not allowed (at most %d)",
 			      items->n, TABLE_MOST);
-	if (n->kind == PY_Constant && (n->u.Constant.value.kind == PY_C_STR || n->u.Constant.value.kind == PY_C_BYTES ||
-				       n->u.Constant.value.kind == PY_C_BIGINT) && n->u.Constant.value.s.n > STRING_MOST)
+	if (n->kind == PY_Constant &&
+	    (n->u.Constant.value.kind == PY_C_STR || n->u.Constant.value.kind == PY_C_BYTES ||
+	     n->u.Constant.value.kind == PY_C_BIGINT) &&
+	    n->u.Constant.value.s.n > STRING_MOST)
 		return refuse(w, REASON_hard_coded, n, "a constant of %zu bytes is not allowed (at most %d)",
 			      n->u.Constant.value.s.n, STRING_MOST);
 	return 0;
@@ -281,6 +288,7 @@ static int check_size(struct walk *w, const struct py_node *n)
 
 static void check_node(void *ctx, struct py_node *n);
 
+/* Checks each node of a list. Optional parts are NULL. */
 static void check_list(struct walk *w, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -330,6 +338,7 @@ static void check_comprehension(struct walk *w, struct py_node *n, const struct 
 	w->scope = s.up;
 }
 
+/* Tells whether a node is this string literal. */
 static int is_text(const struct py_node *n, const char *text)
 {
 	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_STR && str_is(n->u.Constant.value.s, text);
@@ -483,6 +492,9 @@ static int check_reached(struct walk *w, const struct call_graph *r)
 	return 0;
 }
 
+/* The cheap rules come first: the size, then one walk of the tree. The call graph is built last,
+ * for candidates that passed them. The reference as its own candidate needs no kernel, so that it
+ * ends early. */
 int rules_check(const struct py_module *candidate, const struct py_module *task,
 		const struct rules_options *o, struct diag *d)
 {
@@ -490,7 +502,8 @@ int rules_check(const struct py_module *candidate, const struct py_module *task,
 	struct call_graph r;
 
 	if (on(&w, RULE_size) && candidate->source.n > SOURCE_MOST)
-		return refuse(&w, REASON_hard_coded, candidate->root, "a source of %zu bytes is not allowed (at most %d)",
+		return refuse(&w, REASON_hard_coded, candidate->root,
+			      "a source of %zu bytes is not allowed (at most %d)",
 			      candidate->source.n, SOURCE_MOST);
 	check_node(&w, candidate->root);
 	if (d->reason != REASON_ok)
