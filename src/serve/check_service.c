@@ -1,4 +1,7 @@
-/* Checks over HTTP: see examiner.h. */
+/* Checks over HTTP: see check_service.h.
+ *
+ * Three processes take part: the server (a queue and one thread), the forking process, and a child
+ * for each text. Invariant: the forking process parses nothing, so no text can harm it. */
 #include "serve/check_service.h"
 
 #include <errno.h>
@@ -20,11 +23,13 @@
 #include "verify/lint/check_json.h"
 #include "verify/pool/sandbox.h"
 
+/* Waiting requests, CPU seconds for a check, bytes of an answer and of a text. */
 enum { WAITING = 256, SECONDS = 10, ANSWER_MOST = 8 << 20, TEXT_MOST = 16 << 20 };
 
-/* What comes back from the process that checks, before the answer. */
-struct reply { uint32_t bytes; };      /* 0: there is no answer */
+/* The reply of the forking process; the answer follows. 0 bytes: the child crashed or took too long. */
+struct reply { uint32_t bytes; };
 
+/* A request in the queue. */
 struct asking {
 	struct queued queued;
 	struct httpd_call *call;
@@ -33,15 +38,17 @@ struct asking {
 };
 
 struct check_service {
-	int fd;                       /* to the process that forks */
+	int fd;                       /* socket to the forking process */
 	pid_t pid;
 	struct queue queue;
 };
 
-/* --- the process that checks one text -------------------------------------------------------------------- */
+/* --- the child that checks one text ---------------------------------------------------------------------- */
 
+/* The answer being written. */
 struct checking { struct jw w; int64_t errors; };
 
+/* Callback of check_file: writes one diagnostic. */
 static void report(void *ctx, enum severity how, const struct diag *d)
 {
 	struct checking *c = ctx;
@@ -50,6 +57,7 @@ static void report(void *ctx, enum severity how, const struct diag *d)
 	check_json_diag(&c->w, "source", how, d);
 }
 
+/* Checks a text into `out`. A syntax error is a diagnostic; -1 means that the check itself failed. */
 static int check(const struct check_request *r, struct str source, struct str task, struct buf *out, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(r->gpu));
@@ -75,7 +83,7 @@ static int check(const struct check_request *r, struct str source, struct str ta
 	return rc ? rc : buf_check(out, e);
 }
 
-/* Nothing is released: the process ends. */
+/* The child: enters the sandbox, checks, writes, ends. It releases nothing, because its end does. */
 static _Noreturn void check_main(int fd, const struct check_request *r, struct str texts)
 {
 	struct sandbox_options so = { .keep_fd = fd, .address_space = (size_t)2 << 30 };
@@ -84,10 +92,10 @@ static _Noreturn void check_main(int fd, const struct check_request *r, struct s
 	struct err e = ERR_INIT;
 	struct jw w = { .out = &out };
 
-	/* after a fork the library begins anew: that must not be left to the sandbox */
+	/* the BLAS initialises itself again after a fork, which the sandbox would forbid */
 	num_init();
-	if (sandbox_enter(&so, &e) || sandbox_confine(SANDBOX_RUNNER, fd + 1, 1, &e) || sandbox_limit_runner(SECONDS) ||
-	    check(r, source, task, &out, &e)) {
+	if (sandbox_enter(&so, &e) || sandbox_confine(SANDBOX_RUNNER, fd + 1, 1, &e) ||
+	    sandbox_limit_runner(SECONDS) || check(r, source, task, &out, &e)) {
 		buf_clear(&out);
 		jw_begin(&w, '{');
 		jw_key(&w, "failed"), jw_cstr(&w, e.text);
@@ -97,9 +105,10 @@ static _Noreturn void check_main(int fd, const struct check_request *r, struct s
 	_exit(0);
 }
 
-/* --- the process that forks: it parses nothing ------------------------------------------------------------- */
+/* --- the forking process ------------------------------------------------------------------------------------ */
 
-/* What the child writes until it ends, or until it has had its time. */
+/* Reads what the child writes, until it ends or its time is over. An incomplete answer is
+ * discarded. */
 static void collect(int fd, struct buf *out)
 {
 	int64_t until = clock_ns() + (SECONDS + 2) * 1000000000LL;
@@ -115,9 +124,10 @@ static void collect(int fd, struct buf *out)
 		out->n += n > 0 ? (size_t)n : 0;
 	}
 	if (n)
-		buf_clear(out);                /* too much, too late or broken off */
+		buf_clear(out);                /* too long, too late or incomplete */
 }
 
+/* Forks a child for one text and collects its answer. The child is killed in any case. */
 static int check_one(const struct check_request *r, struct str texts, struct buf *out)
 {
 	int pipe_fd[2], status = 0;
@@ -141,6 +151,8 @@ static int check_one(const struct check_request *r, struct str texts, struct buf
 	return child > 0 ? 0 : -1;
 }
 
+/* The loop of the forking process. It ignores interrupts of the terminal: the server ends it by
+ * closing the socket. */
 static _Noreturn void fork_main(int fd)
 {
 	struct check_request r;
@@ -168,6 +180,7 @@ static _Noreturn void fork_main(int fd)
 
 /* --- the server's side ----------------------------------------------------------------------------------------- */
 
+/* Sends a text to the forking process and receives the answer. */
 static int exchange(struct check_service *c, const struct asking *a, struct buf *out, struct err *e)
 {
 	struct reply reply = { .bytes = 0 };
@@ -182,6 +195,7 @@ static int exchange(struct check_service *c, const struct asking *a, struct buf 
 	return 0;
 }
 
+/* Answers one request. Called by the queue's thread. */
 static void answer(void *ctx, struct queued *queued)
 {
 	struct check_service *c = ctx;
@@ -190,12 +204,12 @@ static void answer(void *ctx, struct queued *queued)
 	struct err e = ERR_INIT;
 
 	if (exchange(c, a, &out, &e)) {
-		/* What is left of this answer must not become the next one's. */
+		/* The rest of a half-read answer must not become the answer to the next request. */
 		shutdown(c->fd, SHUT_RDWR);
-		httpd_error(a->call, 500, "the process that checks has ended: %s", e.text);
+		httpd_error(a->call, 500, "the checking process has ended: %s", e.text);
 	} else if (!out.n) {
 		httpd_error(a->call, 422,
-			    "checking this text took more than %d seconds, or ended the process that did it", SECONDS);
+			    "the check of this text took more than %d seconds or crashed", SECONDS);
 	} else {
 		httpd_reply(a->call, str_starts(buf_str(&out), "{\"failed\"") ? 422 : 200, "application/json",
 			    buf_str(&out), NULL);
@@ -215,11 +229,11 @@ int check_request_read(struct check_request *r, struct buf *texts, struct str bo
 	gpu = json_str(json_get(j, "gpu"), TILE_GPU_DEFAULT);
 	version = json_str(json_get(j, "triton_version"), "3.6");
 	if (!rc && !tile_gpu_find(gpu))
-		rc = err_set(e, ERR_USAGE, "gpu: there are no numbers for '%.*s'", STR_ARG(gpu));
+		rc = err_set(e, ERR_USAGE, "gpu: '%.*s' is not a known GPU", STR_ARG(gpu));
 	if (!rc && !(version.n == 3 && str_starts(version, "3.") && version.p[2] >= '2' && version.p[2] <= '8'))
 		rc = err_set(e, ERR_USAGE, "triton_version: '%.*s' is not one of 3.2 to 3.8", STR_ARG(version));
 	if (!rc && (source.n > TEXT_MOST || task.n > TEXT_MOST))
-		rc = err_set(e, ERR_RANGE, "a text of more than %d bytes", TEXT_MOST);
+		rc = err_set(e, ERR_RANGE, "source or task has more than %d bytes", TEXT_MOST);
 	if (!rc) {
 		*r = (struct check_request){ .source = (uint32_t)source.n, .task = (uint32_t)task.n,
 						.triton_version = 300 + (uint32_t)(version.p[2] - '0') };
@@ -252,8 +266,9 @@ void check_service_check(struct check_service *c, struct httpd_call *call)
 	mem_free(a);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------ */
 
+/* Forks the forking process first, then starts the queue's thread. */
 struct check_service *check_service_open(struct err *e)
 {
 	struct check_service *c = mem_zalloc(sizeof *c);

@@ -1,11 +1,12 @@
 /* POST /v1/check: the front end's diagnostics over HTTP.
  *
- * No text is parsed in the server. A process that was started before the server had threads or weights forks
- * another for every text; that one enters the judge's sandbox, checks, writes its answer and ends. A text that
- * crashes it, or takes too long, is answered so, and costs nobody else anything.
+ * The server itself parses no text. A process that was started before the server had threads or
+ * weights forks a child for each text. The child enters the judge's sandbox, checks the text,
+ * writes its answer and ends. A text that crashes the child or takes too long gets an error as its
+ * answer and affects nobody else.
  *
- * The body: {"source": TEXT}, and where wanted "task": TEXT (gives get_inputs), "gpu", "triton_version". The answer is
- * what `tritonrl check --json` prints. */
+ * The body is {"source": TEXT} with the optional fields "task": TEXT (it has get_inputs), "gpu" and
+ * "triton_version". The reply is what `tritonrl check --json` prints. */
 #ifndef SERVE_CHECK_SERVICE_H
 #define SERVE_CHECK_SERVICE_H
 
@@ -14,15 +15,15 @@
 
 struct check_service;
 
-/* Before there are threads. A sandbox that cannot be set up is found at the first request, and answered. */
+/* Call it before there are threads. A sandbox that cannot be set up is reported by the first request. */
 struct check_service *check_service_open(struct err *e);
 void check_service_close(struct check_service *c);
 void check_service_check(struct check_service *c, struct httpd_call *call);
 
-/* What goes to the process that checks: this, and behind it the source and the task, of so many bytes. */
+/* The message to the forking process. The source and the task follow, `source` and `task` bytes long. */
 struct check_request { uint32_t source, task, triton_version; char gpu[16]; };
 
-/* Reads a body; `texts` gets the two texts. */
+/* Reads a body. `texts` gets source and task, one after the other. */
 int check_request_read(struct check_request *r, struct buf *texts, struct str body, struct err *e);
 
 #endif

@@ -1,4 +1,7 @@
-/* Requests to the model and their answers: see speech.h. */
+/* Requests to the model and their answers: see completion.h.
+ *
+ * The JSON fields are those of OpenAI's interface; clients depend on their names and order. This
+ * file does not sample: completion_service.c does. */
 #include "serve/completion.h"
 
 #include <stdio.h>
@@ -7,10 +10,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { MAX_TOKENS = 512, TOKENS_MOST = 1 << 20 };
+enum { MAX_TOKENS = 512, TOKENS_MOST = 1 << 20 };     /* default and largest number of tokens in an answer */
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
+/* Reads a number between lo and hi. A missing field or null gives `otherwise`. */
 static int read_number(const struct json *j, const char *key, double lo, double hi, double otherwise,
 		       double *out, struct err *e)
 {
@@ -23,6 +27,7 @@ static int read_number(const struct json *j, const char *key, double lo, double 
 	return 0;
 }
 
+/* Adds a stop string. Empty ones are ignored. */
 static int add_stop(struct completion *s, size_t *n, struct str text, struct err *e)
 {
 	if (!text.n)
@@ -37,6 +42,7 @@ static int add_stop(struct completion *s, size_t *n, struct str text, struct err
 	return 0;
 }
 
+/* Reads "stop", which is a string or a list of strings. */
 static int read_stops(struct completion *s, const struct json *stop, struct err *e)
 {
 	size_t n = 0;
@@ -50,14 +56,17 @@ static int read_stops(struct completion *s, const struct json *stop, struct err 
 	return rc;
 }
 
+/* Reads the options of sampling. Chat clients send max_completion_tokens, older ones max_tokens. */
 static int read_sampling(struct completion *s, const struct json *j, struct err *e)
 {
 	double n, most, temperature, top_p, top_k, seed;
 	const char *limit = json_get(j, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
 
-	if (read_number(j, "n", 1, COMPLETION_SAMPLES_MOST, 1, &n, e) || read_number(j, limit, 1, TOKENS_MOST, MAX_TOKENS, &most, e) ||
-	    read_number(j, "temperature", 0, 100, 1, &temperature, e) || read_number(j, "top_p", 0, 1, 1, &top_p, e) ||
-	    read_number(j, "top_k", 0, 1e9, 0, &top_k, e) || read_number(j, "seed", -9e15, 9e15, (double)(time(NULL) % 1000003), &seed, e))
+	if (read_number(j, "n", 1, COMPLETION_SAMPLES_MOST, 1, &n, e) ||
+	    read_number(j, limit, 1, TOKENS_MOST, MAX_TOKENS, &most, e) ||
+	    read_number(j, "temperature", 0, 100, 1, &temperature, e) ||
+	    read_number(j, "top_p", 0, 1, 1, &top_p, e) || read_number(j, "top_k", 0, 1e9, 0, &top_k, e) ||
+	    read_number(j, "seed", -9e15, 9e15, (double)(time(NULL) % 1000003), &seed, e))
 		return -1;
 	s->r.n = s->left = (int)n;
 	s->r.max_new_tokens = (int)most;
@@ -71,7 +80,7 @@ static int read_sampling(struct completion *s, const struct json *j, struct err 
 	return read_stops(s, json_get(j, "stop"), e);
 }
 
-/* The prompt's text, or, where the client sends them, its tokens. */
+/* Reads the prompt: text into `text`, or token ids, if the client sends them, into s->prompt. */
 static int read_prompt(struct completion *s, const struct json *j, const struct tok *t, struct buf *text, struct err *e)
 {
 	const struct json *p = json_get(j, s->chat ? "messages" : "prompt");
@@ -79,9 +88,9 @@ static int read_prompt(struct completion *s, const struct json *j, const struct 
 	if (!p)
 		return err_set(e, ERR_USAGE, "'%s' is missing", s->chat ? "messages" : "prompt");
 	if (s->chat && (json_kind(p) != JSON_ARRAY || !json_count(p)))
-		return err_set(e, ERR_USAGE, "'messages' is no list of messages");
+		return err_set(e, ERR_USAGE, "'messages' must be a list of messages that is not empty");
 	if (s->chat && !tok_has_template(t))
-		return err_set(e, ERR_USAGE, "this model has no chat template: use /v1/completions");
+		return err_set(e, ERR_USAGE, "this model has no chat template; use /v1/completions");
 	if (s->chat)
 		return tok_render_chat(t, &(struct tok_chat){ .messages = p, .tools = json_get(j, "tools"),
 							      .add_generation_prompt = 1 }, text, e);
@@ -91,7 +100,7 @@ static int read_prompt(struct completion *s, const struct json *j, const struct 
 		int64_t id = json_int(json_at(p, i), -1);
 
 		if (id < 0 || id >= tok_count(t))
-			return err_set(e, ERR_USAGE, "'prompt' is one text, or a list of token ids");
+			return err_set(e, ERR_USAGE, "'prompt' must be one string or a list of token ids");
 		if (vec_push(&s->prompt, (int32_t)id))
 			return err_nomem(e);
 	}
@@ -99,13 +108,13 @@ static int read_prompt(struct completion *s, const struct json *j, const struct 
 	return 0;
 }
 
+/* Encodes the prompt. A chat template writes its own special tokens, so none are added to it. */
 static int read_tokens(struct completion *s, const struct json *j, const struct tok *t, struct err *e)
 {
 	struct buf text = BUF_INIT;
 	struct tok_enc *x = tok_enc_new(t, e);
 	int rc = x ? read_prompt(s, j, t, &text, e) : -1;
 
-	/* A template writes its own special tokens. */
 	if (!rc && text.n)
 		rc = tok_encode(x, buf_str(&text), s->chat ? 0 : TOK_ADD_SPECIAL, &s->prompt, e);
 	if (!rc && !s->prompt.n)
@@ -129,7 +138,7 @@ struct completion *completion_read(struct str body, int chat, const struct tok *
 		s->created = time(NULL);
 		snprintf(s->id, sizeof s->id, "%s-%llx-%llu", chat ? "chatcmpl" : "cmpl",
 			 (unsigned long long)s->created, (unsigned long long)serial++);
-		rc = json_kind(j) != JSON_OBJECT ? err_set(e, ERR_USAGE, "the body is no object") :
+		rc = json_kind(j) != JSON_OBJECT ? err_set(e, ERR_USAGE, "the body must be a JSON object") :
 			read_sampling(s, j, e) || read_tokens(s, j, t, e) ? -1 : 0;
 		if (!rc && !(s->choice = mem_array((size_t)s->r.n, sizeof *s->choice)))
 			rc = err_nomem(e);
@@ -160,11 +169,13 @@ void completion_free(struct completion *s)
 
 /* --- answering -------------------------------------------------------------------------------------- */
 
+/* The interface's word for the reason why a sample ended. */
 static const char *finish_word(enum infer_finish f)
 {
 	return f == INFER_LENGTH ? "length" : f == INFER_REFUSED ? "content_filter" : "stop";
 }
 
+/* Writes the fields that every answer and every chunk starts with. */
 static void write_head(struct jw *w, const struct completion *s, int piece)
 {
 	jw_key(w, "id"), jw_cstr(w, s->id);
@@ -174,6 +185,8 @@ static void write_head(struct jw *w, const struct completion *s, int piece)
 	jw_key(w, "model"), jw_cstr(w, s->model);
 }
 
+/* Writes one token with its log-probability. A token may be a part of a character, so its bytes are
+ * listed too. */
 static void write_token(struct jw *w, const struct tok *t, int32_t id, float logprob)
 {
 	struct buf text = BUF_INIT;
@@ -191,8 +204,10 @@ static void write_token(struct jw *w, const struct tok *t, int32_t id, float log
 	buf_release(&text);
 }
 
-/* Chat lists an object a token; the older form has a list of texts and one of numbers. */
-static void write_logprobs(struct jw *w, const struct completion *s, const struct completion_choice *c, const struct tok *t)
+/* Chat answers list an object for each token; the older interface has a list of numbers and one of
+ * texts. */
+static void write_logprobs(struct jw *w, const struct completion *s, const struct completion_choice *c,
+			   const struct tok *t)
 {
 	jw_key(w, "logprobs");
 	if (!s->logprobs || !c) {
@@ -216,6 +231,7 @@ static void write_logprobs(struct jw *w, const struct completion *s, const struc
 	jw_end(w, '}');
 }
 
+/* Writes the text of a sample: a message, a delta of a stream, or a plain text. */
 static void write_text(struct jw *w, const struct completion *s, int piece, struct str text)
 {
 	if (!s->chat) {
@@ -229,6 +245,7 @@ static void write_text(struct jw *w, const struct completion *s, int piece, stru
 	jw_end(w, '}');
 }
 
+/* Writes the numbers of tokens. */
 static void write_usage(struct jw *w, const struct completion *s)
 {
 	int64_t drawn = 0;
@@ -242,7 +259,7 @@ static void write_usage(struct jw *w, const struct completion *s)
 	jw_end(w, '}');
 }
 
-/* A chunk of a stream: text of a sample, or its end. */
+/* Sends one event of a stream: text of a sample, or its end. */
 static void send_chunk(struct completion *s, int sample, struct str text, const struct completion_choice *end,
 		       const struct tok *t)
 {
@@ -276,6 +293,7 @@ void completion_piece(struct completion *s, int sample, struct str text)
 		send_chunk(s, sample, text, NULL, NULL);
 }
 
+/* Ends a stream, with a last event for the numbers of tokens if they were requested. */
 static void end_stream(struct completion *s)
 {
 	struct buf out = BUF_INIT;
@@ -296,6 +314,7 @@ static void end_stream(struct completion *s)
 	buf_release(&out);
 }
 
+/* Sends the answer of a request without streaming. */
 static void answer_whole(struct completion *s, const struct tok *t)
 {
 	struct buf out = BUF_INIT;
@@ -320,6 +339,7 @@ static void answer_whole(struct completion *s, const struct tok *t)
 	buf_release(&out);
 }
 
+/* Copies a sample's result, which the sampler reuses. */
 static int keep_choice(struct completion_choice *c, const struct infer_result *r)
 {
 	c->finish = r->finish;
@@ -350,7 +370,7 @@ void completion_done(struct completion *s, const struct infer_result *r, const s
 	if (s->stream)
 		end_stream(s);
 	else if (r->finish == INFER_REFUSED)
-		httpd_error(s->call, 400, "the prompt of %d tokens does not fit", s->r.prompt_n);
+		httpd_error(s->call, 400, "the prompt of %d tokens is too long for this server", s->r.prompt_n);
 	else
 		answer_whole(s, t);
 	completion_free(s);

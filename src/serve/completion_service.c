@@ -1,4 +1,8 @@
-/* The model over HTTP: see talk.h. */
+/* The model over HTTP: see completion_service.h.
+ *
+ * Owns the queue of requests and the thread that samples. completion.c reads bodies and writes
+ * answers. Invariant: only the sampling thread touches the model and the requests that left the
+ * queue. */
 #include "serve/completion_service.h"
 
 #include <pthread.h>
@@ -10,7 +14,7 @@
 #include "base/mem.h"
 #include "serve/completion.h"
 
-enum { SLOTS = 32, LENGTH = 2048, WAITING = 256 };
+enum { SLOTS = 32, LENGTH = 2048, WAITING = 256 };     /* defaults of the options */
 
 struct completion_service {
 	struct completion_service_options o;
@@ -22,8 +26,8 @@ struct completion_service {
 	struct infer *infer;
 	pthread_t thread;
 	int started;
-	pthread_mutex_t lock;         /* of what follows */
-	pthread_cond_t come;
+	pthread_mutex_t lock;         /* guards everything below */
+	pthread_cond_t come;          /* a request came, or the service closes */
 	struct completion *first, **last;
 	int closing;
 	struct completion_service_stats st;
@@ -31,6 +35,7 @@ struct completion_service {
 
 /* --- the thread that samples -------------------------------------------------------------------------- */
 
+/* Removes the first request of the queue; NULL if there is none. */
 static struct completion *take(struct completion_service *t)
 {
 	struct completion *s;
@@ -49,6 +54,7 @@ static struct completion *take(struct completion_service *t)
 	return s;
 }
 
+/* Callback of infer_run: the next request for the batch. Returns 0 if there is none. */
 static int next(void *ctx, struct infer_request *out)
 {
 	struct completion *s = take(ctx);
@@ -60,12 +66,15 @@ static int next(void *ctx, struct infer_request *out)
 	return 1;
 }
 
+/* Callback of infer_run: a piece of text of one sample. */
 static void show(void *ctx, const struct infer_request *q, int sample, struct str piece)
 {
 	(void)ctx;
 	completion_piece(q->ctx, sample, piece);
 }
 
+/* Callback of infer_run: one sample is complete. Counts before the answer, because the answer may
+ * free the request. */
 static void done(void *ctx, const struct infer_result *r)
 {
 	struct completion_service *t = ctx;
@@ -79,12 +88,14 @@ static void done(void *ctx, const struct infer_result *r)
 	completion_done(s, r, t->tok);
 }
 
+/* Callback of infer_run: tells whether the client has disconnected. */
 static int unwanted(void *ctx, const struct infer_request *q)
 {
 	(void)ctx;
 	return httpd_gone(((struct completion *)q->ctx)->call);
 }
 
+/* Callback of infer_run: tells whether sampling must stop. */
 static int is_closing(void *ctx)
 {
 	struct completion_service *t = ctx;
@@ -96,6 +107,7 @@ static int is_closing(void *ctx)
 	return closing;
 }
 
+/* Waits for a request. Returns 0 if the service closes. */
 static int wait_for_somebody(struct completion_service *t)
 {
 	int closing;
@@ -108,6 +120,8 @@ static int wait_for_somebody(struct completion_service *t)
 	return !closing;
 }
 
+/* The sampling thread. infer_run returns when its batch is empty; the loop then waits for the next
+ * request. At the end the requests that still wait are answered with 503. */
 static void *keep_sampling(void *ctx)
 {
 	struct completion_service *t = ctx;
@@ -119,7 +133,7 @@ static void *keep_sampling(void *ctx)
 	while (!rc && wait_for_somebody(t))
 		rc = infer_run(t->infer, &calls, NULL, &e);
 	if (rc)
-		log_warn("sampling has ended: %s", e.text);
+		log_warn("sampling has failed, the model is not served any more: %s", e.text);
 	pthread_mutex_lock(&t->lock);
 	t->closing = 1;
 	while (t->first) {
@@ -137,6 +151,7 @@ static void *keep_sampling(void *ctx)
 
 /* --- requests -------------------------------------------------------------------------------------------- */
 
+/* Reads a request and puts it in the queue. */
 static void answer(struct completion_service *t, struct httpd_call *c, int chat)
 {
 	struct err e = ERR_INIT;
@@ -160,7 +175,7 @@ static void answer(struct completion_service *t, struct httpd_call *c, int chat)
 	}
 	pthread_mutex_unlock(&t->lock);
 	if (full) {
-		httpd_error(c, 429, "%d requests are waiting already", t->o.waiting);
+		httpd_error(c, 429, "the limit of %d waiting requests is reached; try again later", t->o.waiting);
 		completion_free(s);
 	}
 }
@@ -203,8 +218,9 @@ struct completion_service_stats completion_service_stats(struct completion_servi
 	return s;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------ */
 
+/* Loads tokenizer, model and adapter. */
 static int open_model(struct completion_service *t, struct err *e)
 {
 	struct model_opts mo = { .store = t->o.store };

@@ -1,6 +1,8 @@
-/* Requests that one thread answers: see queue.h. */
+/* A queue that one thread answers: see queue.h. Invariant: `last` points to the NULL pointer at the
+ * end of the list. */
 #include "serve/queue.h"
 
+/* Waits for a request. Returns NULL when the queue is closed and empty. */
 static struct queued *take(struct queue *q)
 {
 	struct queued *a;
@@ -18,6 +20,7 @@ static struct queued *take(struct queue *q)
 	return a;
 }
 
+/* The thread. */
 static void *answer_all(void *ctx)
 {
 	struct queue *q = ctx;

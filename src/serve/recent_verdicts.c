@@ -1,4 +1,8 @@
-/* Verdicts by content: see memo.h. A ring of them, and a table from keys to places in it. */
+/* The most recent verdicts by content: see recent_verdicts.h.
+ *
+ * A ring holds the verdicts, the oldest of which is overwritten. A hash table with linear probing
+ * maps keys to indices of the ring. Invariant: each table entry points to a ring entry with that
+ * key, and no gap lies between an entry and the start of its probe sequence. */
 #include "serve/recent_verdicts.h"
 
 #include <pthread.h>
@@ -8,10 +12,10 @@
 
 struct recent_verdicts {
 	pthread_mutex_t lock;
-	size_t most, at;              /* the place that is overwritten next */
-	struct place { char key[65]; struct verdict v; } **ring;
-	uint32_t *slot;               /* place + 1, open addressing; stale entries are told by their key */
-	size_t slots;
+	size_t most, at;              /* size of the ring; the index that is overwritten next */
+	struct entry { char key[65]; struct verdict v; } **ring;      /* NULL: never used */
+	uint32_t *slot;               /* the hash table: 1 + index of the ring, 0: free */
+	size_t slots;                 /* size of the table, a power of two, at least four times `most` */
 };
 
 struct recent_verdicts *recent_verdicts_new(size_t most, struct err *e)
@@ -48,12 +52,13 @@ void recent_verdicts_free(struct recent_verdicts *m)
 	mem_free(m);
 }
 
+/* The start of a key's probe sequence. */
 static size_t start_of(const struct recent_verdicts *m, const char *key)
 {
 	return (size_t)hash_xxh64(key, strlen(key), 0) & (m->slots - 1);
 }
 
-/* The slot that leads to the key, or the first free one. */
+/* Returns the table slot of the key, or the first free one of its probe sequence. */
 static uint32_t *find(const struct recent_verdicts *m, const char *key)
 {
 	size_t i = start_of(m, key);
@@ -63,7 +68,8 @@ static uint32_t *find(const struct recent_verdicts *m, const char *key)
 	return &m->slot[i];
 }
 
-/* Takes a place's key out of the table and moves those behind it up, so that no search ends early. */
+/* Removes a key from the table. The entries after it are moved up if their probe sequence allows,
+ * so that no search stops at the gap. */
 static void forget(struct recent_verdicts *m, const char *key)
 {
 	size_t i = (size_t)(find(m, key) - m->slot), k = i;
@@ -86,19 +92,20 @@ static void forget(struct recent_verdicts *m, const char *key)
 
 int recent_verdicts_get(struct recent_verdicts *m, const char *key, struct verdict *v)
 {
-	uint32_t place;
+	uint32_t at;
 
 	pthread_mutex_lock(&m->lock);
-	place = *find(m, key);
-	if (place)
-		*v = m->ring[place - 1]->v;
+	at = *find(m, key);
+	if (at)
+		*v = m->ring[at - 1]->v;
 	pthread_mutex_unlock(&m->lock);
-	return place != 0;
+	return at != 0;
 }
 
+/* A key that is there already stays as it is: equal keys have equal verdicts. */
 void recent_verdicts_put(struct recent_verdicts *m, const char *key, const struct verdict *v)
 {
-	struct place *p;
+	struct entry *p;
 
 	pthread_mutex_lock(&m->lock);
 	if (*find(m, key))

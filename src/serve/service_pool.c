@@ -1,4 +1,9 @@
-/* A lane: a pool of judging processes and the thread that feeds it. See desk.h. */
+/* A service pool: a pool of judging processes for one combination of options, and the thread that
+ * feeds it. See verify_service.h.
+ *
+ * The thread alone uses the judge pool; other threads only add candidates to the waiting lists and
+ * wake it. Invariant: every candidate that was added is answered, also when the pool fails or
+ * closes. */
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,10 +13,10 @@
 #include "serve/verify_service_impl.h"
 #include "verify/pool/verdict_cache.h"
 
-/* Candidates handed to the pool beyond one a worker, so that none is idle while we choose. */
+/* Candidates given to the judge pool beyond one for each worker, so that no worker idles. */
 enum { AHEAD = 2 };
 
-/* Waiting candidates of one client, and how many of them had their turn. */
+/* The waiting candidates of one client, and how many of its candidates were taken so far. */
 struct waiting {
 	uint64_t client;
 	int64_t served;
@@ -20,18 +25,18 @@ struct waiting {
 
 struct service_pool {
 	struct verify_service *verify;
-	char *name;
+	char *name;                   /* canonical text of the options */
 	struct judge_options o;
 	struct judge_pool *pool;
 	pthread_t thread;
-	int wake;                     /* an eventfd */
-	int users;                    /* guarded by the desk's lock, as is `used` */
-	int64_t used;                 /* when the last one left */
-	atomic_int busy;              /* candidates that wait or are in the pool */
-	pthread_mutex_t lock;         /* of what follows */
+	int wake;                     /* an eventfd that ends a wait of the thread */
+	int users;                    /* requests that use it; guarded by the service's lock, as is `used` */
+	int64_t used;                 /* when the last request left, in nanoseconds */
+	atomic_int busy;              /* candidates that wait or are being judged */
+	pthread_mutex_t lock;         /* guards `clients` and `closing` */
 	struct { struct waiting **v; size_t n, cap; } clients;
 	int closing;
-	/* The thread's own: candidates in the pool by their number. */
+	/* used by the thread alone: candidates being judged, by their id in the judge pool */
 	struct { struct verify_item **v; size_t n, cap; } inside;
 };
 
@@ -40,16 +45,19 @@ const struct judge_options *service_pool_options(const struct service_pool *p)
 	return &p->o;
 }
 
+/* Wakes the thread. */
 static void ring(struct service_pool *p)
 {
 	uint64_t one = 1;
 
 	if (write(p->wake, &one, sizeof one) < 0)
-		log_debug("a lane was not woken");
+		log_debug("the thread of a judging pool was not woken");
 }
 
-/* --- who is next ------------------------------------------------------------------------------------ */
+/* --- scheduling -------------------------------------------------------------------------------------- */
 
+/* Returns the waiting list of a client. A new client starts with the smallest count of the others.
+ * With 0 it would be served alone until it has caught up. */
 static struct waiting *client_of(struct service_pool *p, uint64_t client)
 {
 	struct waiting *w;
@@ -63,7 +71,6 @@ static struct waiting *client_of(struct service_pool *p, uint64_t client)
 	w = mem_zalloc(sizeof *w);
 	if (!w || vec_push(&p->clients, w))
 		BUG("no memory for a client");
-	/* Who comes later starts where the others are, not with all the turns they had. */
 	*w = (struct waiting){ .client = client, .served = least == INT64_MAX ? 0 : least };
 	w->last = &w->first;
 	return w;
@@ -83,7 +90,7 @@ void service_pool_add(struct service_pool *p, struct verify_item *it)
 	ring(p);
 }
 
-/* The next candidate of the client that had the fewest turns. Call with the lock held. */
+/* Removes the next candidate of the client that was served least. Call it with the lock held. */
 static struct verify_item *take(struct service_pool *p)
 {
 	size_t best = 0;
@@ -110,6 +117,7 @@ static struct verify_item *take(struct service_pool *p)
 
 /* --- the thread ------------------------------------------------------------------------------------------ */
 
+/* Answers a candidate that will not be judged, with a reason. */
 static void give_up(struct service_pool *p, struct verify_item *it, const char *why, int dropped)
 {
 	struct verdict v = { .stage = STAGE_ast, .track = p->o.track };
@@ -120,7 +128,8 @@ static void give_up(struct service_pool *p, struct verify_item *it, const char *
 	verify_item_answer(it, &v, 1);
 }
 
-/* Hands candidates to the pool while it has room. */
+/* Gives candidates to the judge pool while it has room. Candidates of disconnected clients are
+ * dropped. */
 static int feed(struct service_pool *p, struct err *e)
 {
 	while (judge_pool_pending(p->pool) < (size_t)judge_pool_workers(p->pool) + AHEAD) {
@@ -154,6 +163,7 @@ static int feed(struct service_pool *p, struct err *e)
 	return 0;
 }
 
+/* Answers a judged candidate and keeps its verdict. */
 static void deliver(struct service_pool *p, struct judged *j)
 {
 	struct verify_item *it = p->inside.v[j->id];
@@ -171,14 +181,16 @@ static void deliver(struct service_pool *p, struct judged *j)
 	verify_item_answer(it, &j->verdict, j->rc != 0);
 }
 
+/* Waits until somebody wakes the thread. */
 static void sleep_until_rung(struct service_pool *p)
 {
 	uint64_t n;
 
 	if (read(p->wake, &n, sizeof n) < 0)
-		log_debug("a lane woke without a reason");
+		log_debug("the thread of a judging pool woke without a reason");
 }
 
+/* Tells whether the thread may end: the pool closes and no candidate is being judged. */
 static int is_over(struct service_pool *p)
 {
 	int over;
@@ -189,6 +201,7 @@ static int is_over(struct service_pool *p)
 	return over && !judge_pool_pending(p->pool);
 }
 
+/* The thread: gives candidates to the judge pool and delivers verdicts. */
 static void *keep_judging(void *ctx)
 {
 	struct service_pool *p = ctx;
@@ -208,8 +221,8 @@ static void *keep_judging(void *ctx)
 			deliver(p, &j);
 	}
 	if (rc < 0)
-		log_warn("judging with these options has ended: %s", e.text);
-	/* What is left is answered, never silently lost. */
+		log_warn("one judging pool has failed and is closed: %s", e.text);
+	/* Whatever is left gets an answer. */
 	pthread_mutex_lock(&p->lock);
 	p->closing = 1;
 	for (struct verify_item *it; (it = take(p)); )
@@ -221,7 +234,7 @@ static void *keep_judging(void *ctx)
 	return NULL;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------ */
 
 static void free_pool(struct service_pool *p)
 {
@@ -235,7 +248,9 @@ static void free_pool(struct service_pool *p)
 	mem_free(p);
 }
 
-static struct service_pool *open_pool(struct verify_service *d, const struct judge_args *a, const char *name, struct err *e)
+/* Opens the judge pool of these options and starts its thread. */
+static struct service_pool *open_pool(struct verify_service *d, const struct judge_args *a, const char *name,
+				      struct err *e)
 {
 	struct service_pool *p = mem_zalloc(sizeof *p);
 	struct judge_pool_options po;
@@ -249,7 +264,7 @@ static struct service_pool *open_pool(struct verify_service *d, const struct jud
 	p->name = mem_strdup(name);
 	p->wake = eventfd(0, EFD_CLOEXEC);
 	if (!p->name || p->wake < 0) {
-		err_errno(e, "cannot open a lane");
+		err_errno(e, "cannot open a judging pool");
 	} else if (!judge_args_options(a, &p->o, &po, e)) {
 		po.wake_fd = p->wake;
 		p->pool = judge_pool_open(&p->o, &po, e);
@@ -273,8 +288,9 @@ void service_pool_close(struct service_pool *p)
 	free_pool(p);
 }
 
-/* A place for another lane: a free one, or that of the lane which nobody used for longest. -1: all are in use. */
-static int find_place(struct verify_service *d)
+/* Returns the index for another pool: a free one, or that of the pool that was unused for longest. Returns -1 if
+ * all are in use. */
+static int find_slot(struct verify_service *d)
 {
 	int oldest = -1;
 
@@ -289,21 +305,23 @@ static int find_place(struct verify_service *d)
 	return oldest;
 }
 
-struct service_pool *service_pool_get(struct verify_service *d, const struct judge_args *a, const char *name, struct err *e)
+/* A pool that is replaced is closed after the lock was released: its last candidates may take long. */
+struct service_pool *service_pool_get(struct verify_service *d, const struct judge_args *a, const char *name,
+				      struct err *e)
 {
 	struct service_pool *p = NULL, *old = NULL;
-	int place;
+	int slot;
 
 	pthread_mutex_lock(&d->lock);
 	for (int i = 0; i < d->o.pools && !p; i++)
 		if (d->pool[i] && !strcmp(d->pool[i]->name, name))
 			p = d->pool[i];
-	place = p ? 0 : find_place(d);
-	if (place < 0) {
-		err_set(e, ERR_IO, "%d other combinations of options are in use", d->o.pools);
+	slot = p ? 0 : find_slot(d);
+	if (slot < 0) {
+		err_set(e, ERR_IO, "%d other combinations of options are in use; try again later", d->o.pools);
 	} else if (!p) {
-		old = d->pool[place];
-		p = d->pool[place] = open_pool(d, a, name, e);
+		old = d->pool[slot];
+		p = d->pool[slot] = open_pool(d, a, name, e);
 		d->st.pools += p && !old;
 	}
 	if (p)

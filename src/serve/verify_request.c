@@ -1,4 +1,5 @@
-/* The body of a request for verdicts, read: see desk.h. It comes from anybody. */
+/* The body of a request for verdicts. See verify_service.h. The body comes from anybody: every
+ * field is checked, and options that belong to the server are refused. */
 #include <stdio.h>
 
 #include "base/json.h"
@@ -7,9 +8,10 @@
 #include "data/extract.h"
 #include "serve/verify_service_impl.h"
 
-enum { WORDS_MOST = 64 };
+enum { WORDS_MOST = 64 };     /* options in a request */
 
-/* "options" as words of the command line: {"track": "hybrid", "sanitize": false}. */
+/* Converts "options" to words of a command line: {"track": "hybrid", "sanitize": false} becomes
+ * --track=hybrid --no-sanitize. So the command's own table reads them. */
 static int option_words(const struct json *o, struct arena *a, char **words, int *n, struct err *e)
 {
 	*n = 0;
@@ -25,7 +27,7 @@ static int option_words(const struct json *o, struct arena *a, char **words, int
 		case JSON_INT: w = arena_printf(a, "--%s=%lld", key, (long long)json_int(v, 0)); break;
 		case JSON_REAL: w = arena_printf(a, "--%s=%.17g", key, json_real(v, 0)); break;
 		case JSON_STRING: w = arena_printf(a, "--%s=%.*s", key, STR_ARG(json_str(v, ""))); break;
-		default: return err_set(e, ERR_USAGE, "option '%s' is no number, text or boolean", key);
+		default: return err_set(e, ERR_USAGE, "option '%s' must be a number, a string or a boolean", key);
 		}
 		if (!w)
 			return err_nomem(e);
@@ -36,7 +38,7 @@ static int option_words(const struct json *o, struct arena *a, char **words, int
 	return 0;
 }
 
-/* What the machine decides, a request may not: its processes, its sandbox. */
+/* Refuses options that belong to the server: number of processes, memory, sandbox, seed. */
 static int check_words(char *const *words, int n, struct err *e)
 {
 	static const char *const ours[] = { "--workers", "--unsafe-no-sandbox", "--config", "--memory-mb",
@@ -49,8 +51,10 @@ static int check_words(char *const *words, int n, struct err *e)
 	return 0;
 }
 
-/* The options of a request over the server's own. `name` tells them apart: options that are the same have the same. */
-static int read_options(struct verify_request *r, const struct json *options, const struct judge_args *own, struct err *e)
+/* Reads the options of a request on top of the server's own. r->name gets a canonical text: equal options have
+ * equal names. */
+static int read_options(struct verify_request *r, const struct json *options, const struct judge_args *own,
+			struct err *e)
 {
 	char *words[WORDS_MOST];
 	struct opt_parsed p;
@@ -59,7 +63,7 @@ static int read_options(struct verify_request *r, const struct json *options, co
 	r->args = *own;
 	r->name = arena_strdup(&r->words, "");
 	if (options && json_kind(options) != JSON_OBJECT && json_kind(options) != JSON_NULL)
-		return err_set(e, ERR_USAGE, "'options' is no object");
+		return err_set(e, ERR_USAGE, "'options' must be an object");
 	if (!json_count(options))
 		return r->name ? 0 : err_nomem(e);
 	if (option_words(options, &r->words, words, &n, e) || check_words(words, n, e) ||
@@ -74,6 +78,8 @@ static int read_options(struct verify_request *r, const struct json *options, co
 	return r->name ? 0 : err_nomem(e);
 }
 
+/* Reads one candidate. A missing id is replaced by the candidate's number. With `answers` the code
+ * is taken out of the answer's text. */
 static struct verify_item *read_item(const struct json *j, struct str shared_task, int answers, size_t number,
 				   struct err *e)
 {
@@ -88,7 +94,7 @@ static struct verify_item *read_item(const struct json *j, struct str shared_tas
 	if (!it)
 		err_nomem(e);
 	else if (!task.p)
-		err_set(e, ERR_USAGE, "candidate %zu has no task", number);
+		err_set(e, ERR_USAGE, "candidate %zu has no 'task'", number);
 	else if (!json_need_str(j, "candidate", &candidate, e) && (!answers || !extract_code(candidate, &x, &code, e)))
 		{
 		struct str id = json_str(json_get(j, "id"), name), text = answers ? buf_str(&code) : candidate;
@@ -110,6 +116,7 @@ static struct verify_item *read_item(const struct json *j, struct str shared_tas
 	return NULL;
 }
 
+/* The task that an object names; p is NULL if there is none. */
 static struct str task_of(const struct json *j)
 {
 	const struct json *t = json_get(j, "task");
@@ -117,6 +124,7 @@ static struct str task_of(const struct json *j)
 	return t ? json_str(t, NULL) : (struct str){ .p = NULL };
 }
 
+/* Reads all candidates, or the one that the body itself is. */
 static int read_items(struct verify_request *r, const struct json *j, struct err *e)
 {
 	const struct json *list = json_get(j, "candidates");
@@ -124,7 +132,7 @@ static int read_items(struct verify_request *r, const struct json *j, struct err
 	int answers = json_bool(json_get(j, "answers"), 0);
 
 	if (list && json_kind(list) != JSON_ARRAY)
-		return err_set(e, ERR_USAGE, "'candidates' is no list");
+		return err_set(e, ERR_USAGE, "'candidates' must be a list");
 	r->items = mem_array(n + 1, sizeof *r->items);
 	if (!r->items)
 		return err_nomem(e);

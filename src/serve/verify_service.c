@@ -1,5 +1,8 @@
-/* The desk: requests in, verdicts out. Bodies are read in desk_read.c, the lanes that judge are in
- * service_pool.c. See desk.h. */
+/* The verification service: requests in, verdicts out. See verify_service.h.
+ *
+ * Owns the counts, the limit of waiting candidates, and the format of replies. Bodies are read in
+ * verify_request.c; service_pool.c judges. Invariant: every candidate that was accepted gets
+ * exactly one line. */
 #include "serve/verify_service.h"
 
 #include <stdio.h>
@@ -10,11 +13,13 @@
 #include "serve/verify_service_impl.h"
 #include "verify/pool/verdict_cache.h"
 
+/* Defaults, and the number of verdicts that are kept for repeated candidates. */
 enum { WAITING = 4096, POOLS = 4, RECENT = 8192 };
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
-/* A verdict as its line, with the key to ask for it again. */
+/* Writes a verdict as its JSON line. The key is added to the object, so that the verdict can be
+ * requested again. */
 static void write_line(const struct verdict *v, struct str id, const char *key, struct buf *out)
 {
 	size_t start = out->n;
@@ -25,6 +30,7 @@ static void write_line(const struct verdict *v, struct str id, const char *key, 
 	buf_addf(out, ",\"key\":\"%s\"}\n", key);
 }
 
+/* Updates the statistics for one answer. */
 static void count(struct verify_service *d, const struct verdict *v, int failed, double seconds)
 {
 	pthread_mutex_lock(&d->lock);
@@ -59,7 +65,8 @@ void verify_job_drop(struct verify_job *j)
 
 /* --- a request ------------------------------------------------------------------------------------ */
 
-/* Room for n more: 0, or -1 and it stays as it was. */
+/* Makes room for n more waiting candidates. Returns 0, or -1 if too many wait or the service
+ * closes. */
 static int reserve(struct verify_service *d, size_t n)
 {
 	int full;
@@ -80,8 +87,10 @@ void verify_service_unreserve(struct verify_service *d, int64_t n, int dropped)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* What was judged before is answered here; the rest goes to the lane. Takes the items over. */
-static void submit(struct verify_service *d, struct service_pool *p, struct httpd_call *c, struct verify_item **items, size_t n)
+/* Answers what was judged before, and sends the rest to the pool. Takes the items over. The job's
+ * count starts one too high, so that the reply cannot end while candidates are still submitted. */
+static void submit(struct verify_service *d, struct service_pool *p, struct httpd_call *c,
+		   struct verify_item **items, size_t n)
 {
 	struct verify_job *j = mem_zalloc(sizeof *j);
 
@@ -109,6 +118,8 @@ static void submit(struct verify_service *d, struct service_pool *p, struct http
 	verify_job_drop(j);
 }
 
+/* Errors of the request are answered with 400, errors of the machine with 500, a full queue with
+ * 429. */
 void verify_service_verify(struct verify_service *d, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
@@ -121,7 +132,8 @@ void verify_service_verify(struct verify_service *d, struct httpd_call *c)
 	} else if (!r.n) {
 		httpd_reply(c, 200, "application/x-ndjson", STR(""), NULL);
 	} else if (reserve(d, r.n)) {
-		httpd_error(c, 429, "%lld candidates are waiting already", (long long)d->o.waiting);
+		httpd_error(c, 429, "the limit of %lld waiting candidates is reached; try again later",
+			    (long long)d->o.waiting);
 	} else {
 		submit(d, p, c, r.items, r.n);
 		r.n = 0;
@@ -143,12 +155,12 @@ void verify_service_verdict(struct verify_service *d, struct httpd_call *c)
 		write_line(&v, str_of(hex), hex, &line);
 		httpd_reply(c, 200, "application/json", buf_str(&line), NULL);
 	} else {
-		httpd_error(c, 404, "there is no verdict '%.64s'", key.p);
+		httpd_error(c, 404, "no verdict is kept under '%.64s'", key.p);
 	}
 	buf_release(&line);
 }
 
-/* --- life ----------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------ */
 
 struct verify_service *verify_service_open(const struct verify_service_options *o, struct err *e)
 {
