@@ -98,6 +98,7 @@ static int list_suite(struct suite *s)
 	return s->list.n ? 0 : err_set(s->e, ERR_FORMAT, "'%s' holds no candidate that names its task", s->dir);
 }
 
+/* Submits one candidate with its task. Both files are read anew, so that no text stays in memory. */
 static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
 {
 	struct buf path = BUF_INIT, task = BUF_INIT, code = BUF_INIT;
@@ -159,6 +160,7 @@ static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 	return rc;
 }
 
+/* Judges the strict and the hybrid candidates with two pools, one after the other. */
 int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e)
 {
 	struct suite s = { .dir = dir, .count = out, .e = e };
@@ -212,6 +214,7 @@ static int time_once(const struct judge_options *o, const struct judge_pool_opti
 	return rc;
 }
 
+/* The best of three passes counts: a busy machine makes a pass slower, never faster. */
 int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store,
 		const char *stage, int64_t *n, double *ms,
 		struct err *e)
@@ -233,5 +236,6 @@ int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct 
 	}
 	*n = m.n;
 	return m.n ? 0 : err_set(e, ERR_STATE,
-				 "no answer stored under '%s' belongs to one of the tasks; the task file has changed since that run", stage);
+				 "no answer stored under '%s' belongs to one of the tasks; the task file has "
+				 "changed since that run", stage);
 }

@@ -1,17 +1,21 @@
-/* Looking at a policy while it is trained: see look.h. */
+/* Evaluation during training: see periodic_eval.h.
+ *
+ * Runs in the first process only, between two training steps, with the policy's weights of that
+ * step. The judge pool stays open for the whole stage, so that tasks are prepared once. */
 #include "run/periodic_eval.h"
 
 const struct opt periodic_eval_args_table[] = {
 	OPT_INT(struct periodic_eval_args, every, "eval-every", 0, 1e9, 0,
-		"steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
+		"steps between evaluations: the loss on --validation and judged answers to --eval-tasks; 0: never"),
 	OPT_STR(struct periodic_eval_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
-		"tasks for it, which are not trained on"),
-	OPT_INT(struct periodic_eval_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
+		"tasks for --eval-every, which must not be trained on"),
+	OPT_INT(struct periodic_eval_args, limit, "eval-limit", 1, 1 << 20, 32, "use this many of the tasks"),
 	OPT_END
 };
 
-#define KEPT "look"             /* the stage under which answers are kept */
+#define KEPT "look"             /* the name under which the store keeps answers */
 
+/* The trainer's hook: samples one answer to each task and averages correctness and reward. */
 static int look(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e)
 {
 	struct periodic_eval *l = ctx;
@@ -24,7 +28,7 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	struct rollout r;
 	int rc = !env.infer ? -1 : !which ? err_nomem(e) : 0;
 
-	/* Several looks may lie behind the last checkpoint: each has its own name. */
+	/* Several evaluations may follow the last checkpoint. The hash of the weights tells them apart. */
 	buf_addf(&stage, KEPT ".%016llx", (unsigned long long)env.policy);
 	env.stage = buf_cstr(&stage);
 	for (size_t i = 0; i < n && !rc; i++)
@@ -46,9 +50,11 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	return rc;
 }
 
-int periodic_eval_open(struct periodic_eval *l, struct store *store, const struct periodic_eval_args *a, const struct judge_args *j,
-	      const struct rollout_opts *sample,
-	      struct train_look *t, struct err *e)
+/* Each task gets one answer, whatever the stage samples. Tasks that the judge rejects are left out
+ * at the start, and not counted as failures of the policy. */
+int periodic_eval_open(struct periodic_eval *l, struct store *store, const struct periodic_eval_args *a,
+		       const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t,
+		       struct err *e)
 {
 	struct judge_pool_options po;
 

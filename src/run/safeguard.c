@@ -1,4 +1,7 @@
-/* Beyond the machine: see keep.h. */
+/* Safeguards of a run: see safeguard.h.
+ *
+ * Decides which process of a run has a mirror, a full watch or only a listener for notices. The
+ * mirror itself is in mirror.c, the watch in watch.c. */
 #include "run/safeguard.h"
 
 #include "base/file.h"
@@ -7,11 +10,11 @@
 
 const struct opt safeguard_args_table[] = {
 	OPT_INCLUDE(struct safeguard_args, mirror, mirror_args_table, "A copy in a bucket"),
-	OPT_INCLUDE(struct safeguard_args, watch, watch_args_table, "Machines that vanish, money that ends"),
+	OPT_INCLUDE(struct safeguard_args, watch, watch_args_table, "Machines that are taken away, and budgets"),
 	OPT_END
 };
 
-/* 1: there is a run in the folder. */
+/* Returns 1 if the folder holds a run, 0 if not, -1 on failure. */
 static int has_run(const char *run, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -21,6 +24,7 @@ static int has_run(const char *run, struct err *e)
 	return rc;
 }
 
+/* Downloads the run from the bucket if the folder has none. A bucket without the run is no error. */
 static int fill_folder(const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct depot_pulled p;
@@ -36,6 +40,8 @@ static int fill_folder(const struct safeguard_args *a, const char *run, struct e
 	return rc == S3_ABSENT ? 0 : rc;
 }
 
+/* Fills the folder and starts the mirror. Missing credentials (ERR_NOT_FOUND) leave the run without
+ * a mirror; every other failure is an error, because the user asked for a copy. */
 static int open_mirror(struct safeguard *k, const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -45,10 +51,11 @@ static int open_mirror(struct safeguard *k, const struct safeguard_args *a, cons
 		rc = -1;
 	if (!rc || why.code != ERR_NOT_FOUND)
 		return rc ? err_set(e, why.code, "%s", why.text) : 0;
-	log_warn("the run is not kept in '%s': %s; it goes on, on this machine alone", a->mirror.bucket, why.text);
+	log_warn("the run is not copied to '%s': %s; it continues on this machine alone", a->mirror.bucket, why.text);
 	return 0;
 }
 
+/* Opens mirror and watch for the first process of a run. */
 static int open_first(struct safeguard *k, const struct safeguard_args *a, const char *run, struct err *e)
 {
 	struct watch_args w = a->watch;
@@ -64,7 +71,7 @@ static int open_first(struct safeguard *k, const struct safeguard_args *a, const
 	return -1;
 }
 
-/* For a process that works on a run which another one keeps. */
+/* Opens a watch without budget for another process: it only listens for the notice of its machine. */
 static int open_notices(struct safeguard *k, const struct safeguard_args *a, struct err *e)
 {
 	struct watch_args w = { .spot = a->watch.spot, .poll = a->watch.poll, .metadata = a->mirror.metadata };
@@ -83,7 +90,7 @@ int safeguard_open(struct safeguard *k, const struct safeguard_args *a, const ch
 		rc = open_first(k, a, run, e);
 	else if (!par_local_rank(par))
 		rc = open_notices(k, a, e);
-	/* A budget that was spent before this began stops it here. */
+	/* If the budget was used up before, the watch has requested a stop already: then nobody waits. */
 	return rc || stop_requested() ? rc : par_barrier(par, e);
 }
 
@@ -93,6 +100,6 @@ void safeguard_close(struct safeguard *k)
 
 	watch_finish(k->watch);
 	if (mirror_finish(k->mirror, &e))
-		log_warn("the last state of this run is on this machine only: %s", e.text);
+		log_warn("the last state of this run is not in the bucket, only on this machine: %s", e.text);
 	*k = (struct safeguard)SAFEGUARD_INIT;
 }

@@ -1,4 +1,5 @@
-/* The sections of a configuration: see sections.h. */
+/* The sections of a configuration: see sections.h. The table comes from sections.def, the only list
+ * of sections. */
 #include "run/sections.h"
 
 #include <stddef.h>

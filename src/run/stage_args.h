@@ -1,4 +1,5 @@
-/* Options of the commands that run starts as its stages, so that it can fill the same structs. */
+/* Options of the commands that `run` starts as its stages. `run` fills the same structs as the
+ * commands do. */
 #ifndef RUN_STAGE_ARGS_H
 #define RUN_STAGE_ARGS_H
 

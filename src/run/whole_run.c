@@ -1,17 +1,21 @@
-/* A whole run: see go.h. */
+/* A whole run: see whole_run.h.
+ *
+ * Puts the pipeline between the opening and the closing of its safeguards. Invariant: the last
+ * state reaches the bucket however the stages end. */
 #include "run/whole_run.h"
 
 #include "base/file.h"
 #include "base/progress.h"
 
-/* The configuration that a folder was begun with. */
+/* Writes the path of the configuration with which the folder's run was started. */
 static int own_config(const char *out, struct buf *path, struct err *e)
 {
 	if (!path_join(path, out, "config.yaml"))
 		return err_nomem(e);
-	return file_exists(path->p) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' holds no run: it has no config.yaml", out);
+	return file_exists(path->p) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' holds no run: there is no config.yaml", out);
 }
 
+/* Opens the configuration and runs the stages. A dry run starts in an empty folder each time. */
 static int run_stages(const struct whole_run *g, int *done, struct err *e)
 {
 	struct pipeline_source src = g->source;
@@ -35,6 +39,7 @@ static int run_stages(const struct whole_run *g, int *done, struct err *e)
 	return rc;
 }
 
+/* A stop on request is no error: *done says that there is more to do. */
 int whole_run(const struct whole_run *g, int *done, struct err *e)
 {
 	struct safeguard k = SAFEGUARD_INIT;

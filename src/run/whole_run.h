@@ -1,4 +1,5 @@
-/* A whole run from its configuration to its end, kept beyond the machine it is on. */
+/* A whole run from its configuration to its end, with a copy in a bucket and a watch over machine
+ * and budget. */
 #ifndef RUN_WHOLE_RUN_H
 #define RUN_WHOLE_RUN_H
 
@@ -6,15 +7,14 @@
 #include "run/pipeline.h"
 
 struct whole_run {
-	struct pipeline_source source;     /* config NULL and `again`: the folder's own */
+	struct pipeline_source source;     /* with `again` and config NULL: the configuration in the folder */
 	const struct safeguard_args *keep;
 	struct par *par;                   /* processes that run it together; NULL: one */
-	/* continue what the folder, or the bucket, holds; nothing there is an error */
-	int again;
-	int dry;                           /* a few rows, steps and tokens of everything, from nothing, kept nowhere */
+	int again;                         /* continue the run of the folder or bucket; it must exist */
+	int dry;                           /* a few rows, steps and tokens of everything, started anew, no bucket */
 };
 
-/* *done 0: stopped on request; base/progress.h knows by whom. */
+/* *done is 0 if the run was stopped on request; stop_reason() says why. */
 int whole_run(const struct whole_run *g, int *done, struct err *e);
 
 #endif

@@ -219,6 +219,7 @@ static void answer(void *ctx, struct queued *queued)
 	mem_free(a);
 }
 
+/* Checks every field: the forking process trusts the lengths. */
 int check_request_read(struct check_request *r, struct buf *texts, struct str body, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -246,6 +247,7 @@ int check_request_read(struct check_request *r, struct buf *texts, struct str bo
 	return rc;
 }
 
+/* Queues a request, or answers it at once if it is invalid or too many wait. */
 void check_service_check(struct check_service *c, struct httpd_call *call)
 {
 	struct asking *a = mem_zalloc(sizeof *a);
@@ -294,6 +296,7 @@ struct check_service *check_service_open(struct err *e)
 	return NULL;
 }
 
+/* Answers what waits, then closes the socket, which ends the forking process. */
 void check_service_close(struct check_service *c)
 {
 	if (!c)

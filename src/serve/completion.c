@@ -126,6 +126,7 @@ static int read_tokens(struct completion *s, const struct json *j, const struct 
 	return rc;
 }
 
+/* The id has the time and a serial number, so that ids of one server never repeat. */
 struct completion *completion_read(struct str body, int chat, const struct tok *t, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -287,6 +288,7 @@ void completion_begin(struct completion *s)
 		httpd_begin(s->call, "text/event-stream");
 }
 
+/* Only a stream sends text before the sample is complete. */
 void completion_piece(struct completion *s, int sample, struct str text)
 {
 	if (s->stream)
@@ -357,6 +359,8 @@ static int keep_choice(struct completion_choice *c, const struct infer_result *r
 	return 0;
 }
 
+/* Called for each sample. A result that cannot be copied for lack of memory is answered without its
+ * tokens. */
 void completion_done(struct completion *s, const struct infer_result *r, const struct tok *t)
 {
 	struct completion_choice *c = &s->choice[r->sample];

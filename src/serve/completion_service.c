@@ -190,6 +190,7 @@ void completion_service_completion(struct completion_service *t, struct httpd_ca
 	answer(t, c, 0);
 }
 
+/* Lists the one model that is served. */
 void completion_service_models(struct completion_service *t, struct httpd_call *c)
 {
 	struct buf out = BUF_INIT;
@@ -236,6 +237,7 @@ static int open_model(struct completion_service *t, struct err *e)
 	return t->infer ? 0 : -1;
 }
 
+/* Loads the model before the thread starts, so that errors are reported to the caller. */
 struct completion_service *completion_service_open(const struct completion_service_options *o, struct err *e)
 {
 	struct completion_service *t = mem_zalloc(sizeof *t);
@@ -262,6 +264,7 @@ struct completion_service *completion_service_open(const struct completion_servi
 	return NULL;
 }
 
+/* Ends the thread first: it uses everything that is freed here. */
 void completion_service_close(struct completion_service *t)
 {
 	if (!t)

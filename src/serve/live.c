@@ -160,6 +160,7 @@ void live_page(struct live *v, struct httpd_call *c)
 
 /* --- opening and closing ------------------------------------------------------------ */
 
+/* The page is made once; only the data changes. */
 struct live *live_open(const struct opt_list *runs, struct err *e)
 {
 	struct live *v = mem_zalloc(sizeof *v);

@@ -45,6 +45,7 @@ int queue_start(struct queue *q, int most, queue_fn *answer, void *ctx, struct e
 	return err_set(e, ERR_IO, "cannot start a thread");
 }
 
+/* Waits for the thread, which answers everything that is queued. */
 void queue_stop(struct queue *q)
 {
 	if (!q->started)
@@ -59,6 +60,7 @@ void queue_stop(struct queue *q)
 	q->started = 0;
 }
 
+/* The length is bounded, so that a flood of requests is refused instead of filling the memory. */
 int queue_enter(struct queue *q, struct queued *a)
 {
 	int room;

@@ -18,6 +18,7 @@ struct recent_verdicts {
 	size_t slots;                 /* size of the table, a power of two, at least four times `most` */
 };
 
+/* The table is at most a quarter full, so that probe sequences stay short. */
 struct recent_verdicts *recent_verdicts_new(size_t most, struct err *e)
 {
 	struct recent_verdicts *m = mem_zalloc(sizeof *m);
@@ -90,6 +91,7 @@ static void forget(struct recent_verdicts *m, const char *key)
 	}
 }
 
+/* Copies the verdict while the lock is held: another thread may overwrite the entry at any time. */
 int recent_verdicts_get(struct recent_verdicts *m, const char *key, struct verdict *v)
 {
 	uint32_t at;

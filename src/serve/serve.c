@@ -98,6 +98,7 @@ static void models(void *ctx, struct httpd_call *c)
 	complete_by(ctx, c, completion_service_models);
 }
 
+/* GET /healthz, for load balancers: the server answers, and its version. */
 static void health(void *ctx, struct httpd_call *c)
 {
 	(void)ctx;
@@ -190,6 +191,8 @@ static void close_parts(struct serve *s)
 		verify_service_close(s->verify);
 }
 
+/* Opens the services in the order of the invariant above, and the HTTP server last: no request may
+ * come before everything is ready. */
 struct serve *serve_open(const struct serve_options *o, struct err *e)
 {
 	struct serve *s = mem_zalloc(sizeof *s);
@@ -223,6 +226,7 @@ int serve_port(const struct serve *s)
 	return httpd_port(s->http);
 }
 
+/* Requests in progress are finished before the listening socket is closed for good. */
 void serve_close(struct serve *s, double seconds)
 {
 	if (!s)

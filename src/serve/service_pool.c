@@ -76,6 +76,8 @@ static struct waiting *client_of(struct service_pool *p, uint64_t client)
 	return w;
 }
 
+/* Adds the candidate to its client's list and wakes the thread. `busy` keeps the pool from being
+ * closed. */
 void service_pool_add(struct service_pool *p, struct verify_item *it)
 {
 	struct waiting *w;
@@ -236,6 +238,7 @@ static void *keep_judging(void *ctx)
 
 /* --- opening and closing ------------------------------------------------------------ */
 
+/* Releases everything but the candidates, which the thread has answered. */
 static void free_pool(struct service_pool *p)
 {
 	judge_pool_close(p->pool);
@@ -276,6 +279,7 @@ static struct service_pool *open_pool(struct verify_service *d, const struct jud
 	return NULL;
 }
 
+/* The thread finishes the candidates being judged and answers the others. */
 void service_pool_close(struct service_pool *p)
 {
 	if (!p)

@@ -144,6 +144,7 @@ static int read_items(struct verify_request *r, const struct json *j, struct err
 	return 0;
 }
 
+/* The JSON tree is freed at the end: all texts of the items are copies. */
 int verify_request_read(struct verify_request *r, struct str body, const struct judge_args *own, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -155,6 +156,7 @@ int verify_request_read(struct verify_request *r, struct str body, const struct 
 	return rc;
 }
 
+/* Frees the items that were not submitted; the caller sets n to 0 after submitting. */
 void verify_request_release(struct verify_request *r)
 {
 	for (size_t i = 0; i < r->n; i++)

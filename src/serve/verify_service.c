@@ -42,6 +42,7 @@ static void count(struct verify_service *d, const struct verdict *v, int failed,
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* Counts and sends one verdict. The connection may be closed already; httpd then ignores the line. */
 void verify_item_answer(struct verify_item *it, const struct verdict *v, int failed)
 {
 	struct verify_job *j = it->job;
@@ -143,6 +144,7 @@ void verify_service_verify(struct verify_service *d, struct httpd_call *c)
 	verify_request_release(&r);
 }
 
+/* The key comes from a URL, so only a text of exactly 64 characters is looked up. */
 void verify_service_verdict(struct verify_service *d, struct httpd_call *c)
 {
 	struct str key = httpd_rest(c);
@@ -162,6 +164,7 @@ void verify_service_verdict(struct verify_service *d, struct httpd_call *c)
 
 /* --- opening and closing ------------------------------------------------------------ */
 
+/* Opens the pool of the default options at once; see the header. */
 struct verify_service *verify_service_open(const struct verify_service_options *o, struct err *e)
 {
 	struct verify_service *d = mem_zalloc(sizeof *d);
@@ -185,6 +188,7 @@ struct verify_service *verify_service_open(const struct verify_service_options *
 	return d;
 }
 
+/* Closes the pools, which answer everything, before the verdicts that they use are freed. */
 void verify_service_close(struct verify_service *d)
 {
 	if (!d)
