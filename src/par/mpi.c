@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 
+/* The two families of MPI libraries. Others (Intel, Cray) follow MPICH. */
 enum family { OPEN_MPI, MPICH, FAMILIES };
 
 /* Variables of launchers. With `counts` the value is the number of processes, and 1 means a single process.
@@ -113,6 +114,8 @@ static int find_calls(struct mpi *m, void *lib)
 	return 0;
 }
 
+/* The launcher's family comes first: a process that Open MPI started cannot join its ranks by
+ * MPICH. */
 int mpi_load(struct mpi *m, struct err *e)
 {
 	int at = launcher();
@@ -127,8 +130,8 @@ int mpi_load(struct mpi *m, struct err *e)
 		*m = (struct mpi){ .family = NULL };
 		set_handles(m, lib, f);
 		if (!m->world || !m->byte || find_calls(m, lib))
-			return err_set(e, ERR_UNSUPPORTED, "the installed library of %s lacks functions that are needed",
-				       m->family);
+			return err_set(e, ERR_UNSUPPORTED,
+				       "the installed library of %s lacks functions that are needed", m->family);
 		return 0;
 	}
 	return err_set(e, ERR_NOT_FOUND,

@@ -40,6 +40,7 @@ int par_rank(const struct par *p) { return p ? p->rank : 0; }
 int par_size(const struct par *p) { return p ? p->size : 1; }
 int par_local_rank(const struct par *p) { return p ? mpi_local_rank() : 0; }
 
+/* Errors of MPI are returned instead of ending the process, so that a dead rank can be handled. */
 int par_open(struct par **out, struct err *e)
 {
 	struct par *p;
@@ -97,6 +98,7 @@ static void hear_stop(struct par *p)
 	stop_request(why > STOP_NOT && why <= STOP_BUDGET ? (enum stop_reason)why : STOP_SIGNAL);
 }
 
+/* Checks the own process first, which is cheap, and then the other ranks. */
 int par_stopping(struct par *p)
 {
 	if (p && !stop_requested())
@@ -262,6 +264,7 @@ int par_agree(struct par *p, int64_t *value, struct err *e)
 	return par_bcast(p, value, sizeof *value, e);
 }
 
+/* Sends the length first. Other ranks' buffers are replaced. */
 int par_bcast_buf(struct par *p, struct buf *text, struct err *e)
 {
 	int64_t n = (int64_t)text->n;
@@ -319,6 +322,7 @@ static int gather_equal(struct par *p, const void *mine, void *all, size_t n, st
 	return rc;
 }
 
+/* Every rank computes the maximum of all values by itself, so that all get the same bits. */
 int par_max(struct par *p, double *value, struct err *e)
 {
 	double *all;

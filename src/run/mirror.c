@@ -418,6 +418,7 @@ int mirror_finish(struct mirror *m, struct err *e)
 	return rc;
 }
 
+/* The age is computed at the time of the call. */
 struct mirror_status mirror_status(struct mirror *m)
 {
 	struct mirror_status s;

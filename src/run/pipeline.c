@@ -258,6 +258,7 @@ void pipeline_close(struct pipeline *p)
 /* Lowers v to `most`; 0 means unlimited and becomes `most`. */
 #define AT_MOST(v, most) ((v) = (v) == 0 || (v) > (most) ? (most) : (v))
 
+/* Two samples of 48 tokens: enough to run the sampler and the judge. */
 static void shrink_sampling(struct rollout_opts *s)
 {
 	AT_MOST(s->n, 2);

@@ -27,6 +27,7 @@ static int has_stage(const struct running *r, enum pipeline_stage s)
 	return (int)(r->p->stages >> s & 1);
 }
 
+/* Logs that a stage is skipped, because its complete result is there. */
 static void say_done(enum pipeline_stage s)
 {
 	log_info("%s: already done", pipeline_stage_name(s));

@@ -254,6 +254,7 @@ static void json_stage(struct jw *w, const struct run_plan *p, enum plan_stage s
 	jw_end(w, '}');
 }
 
+/* Writes the plan for scripts. Times are 0 if the run does not fit. */
 void plan_json(const struct run_plan *p, struct buf *out)
 {
 	struct jw w = { .out = out };

@@ -33,6 +33,7 @@ static int lock_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
+/* A device with a number, or "auto", is opened as it is named. */
 struct dev *run_device(struct par *par, const char *name, int64_t threads, struct err *e)
 {
 	char own[32];
@@ -227,6 +228,7 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	return periodic_eval_close(&look, !rc && r->done, e) ? -1 : rc;
 }
 
+/* Runs the supervised stage and prints its result in one line. */
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
 {
 	struct draws_rows rows = { .style = PROMPT_COMPACT };

@@ -81,6 +81,7 @@ static int open_notices(struct safeguard *k, const struct safeguard_args *a, str
 	return k->watch ? 0 : -1;
 }
 
+/* The barrier keeps the others from reading a folder that is not filled yet. */
 int safeguard_open(struct safeguard *k, const struct safeguard_args *a, const char *run, struct par *par, struct err *e)
 {
 	int rc = 0;

@@ -19,7 +19,8 @@
 const struct opt watch_args_table[] = {
 	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto",
 		   "save and stop when the cloud takes this machine away; auto: if there is a metadata service"),
-	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5, "seconds between two questions to the metadata service"),
+	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5,
+		 "seconds between two questions to the metadata service"),
 	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0,
 		 "save and stop after this many hours of the run on all machines; 0: no limit"),
 	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0,
@@ -45,6 +46,7 @@ struct watch {
 	int failures;                 /* questions without an answer, before the first answer */
 };
 
+/* Adds the time since this process started to what was spent before it. */
 struct watch_spent watch_spent(struct watch *w)
 {
 	double hours = (double)(clock_ns() - w->start_ns) / 3.6e12;
@@ -53,6 +55,7 @@ struct watch_spent watch_spent(struct watch *w)
 				     .hours_limit = w->a.budget_hours, .money_limit = w->a.budget_money };
 }
 
+/* A missing file is no error: nothing was spent yet. */
 int watch_spent_read(const char *run, struct watch_spent *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -179,6 +182,7 @@ static void *keep_watching(void *ctx)
 	return NULL;
 }
 
+/* Frees the watch. The thread must have ended, or never have started. */
 static void release(struct watch *w)
 {
 	imds_close(w->imds);

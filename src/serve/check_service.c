@@ -45,7 +45,7 @@ struct check_service {
 
 /* --- the child that checks one text ---------------------------------------------------------------------- */
 
-/* The answer being written. */
+/* The answer being written, and the number of errors in it so far. */
 struct checking { struct jw w; int64_t errors; };
 
 /* Callback of check_file: writes one diagnostic. */

@@ -154,6 +154,7 @@ struct completion *completion_read(struct str body, int chat, const struct tok *
 	return NULL;
 }
 
+/* Frees the request with its samples. The connection belongs to httpd. */
 void completion_free(struct completion *s)
 {
 	for (int i = 0; s->choice && i < s->r.n; i++) {
@@ -282,6 +283,7 @@ static void send_chunk(struct completion *s, int sample, struct str text, const 
 	buf_release(&out);
 }
 
+/* A stream's head is sent at once, so that the client knows that its request was accepted. */
 void completion_begin(struct completion *s)
 {
 	if (s->stream)

@@ -209,6 +209,7 @@ void completion_service_models(struct completion_service *t, struct httpd_call *
 	buf_release(&out);
 }
 
+/* A consistent copy of the counts. */
 struct completion_service_stats completion_service_stats(struct completion_service *t)
 {
 	struct completion_service_stats s;

@@ -176,6 +176,7 @@ struct live *live_open(const struct opt_list *runs, struct err *e)
 	return NULL;
 }
 
+/* Ends the thread before the data that it uses are freed. */
 void live_close(struct live *v)
 {
 	if (!v)

@@ -31,6 +31,7 @@ static void *answer_all(void *ctx)
 	return NULL;
 }
 
+/* Starts the thread. The caller's struct must stay where it is until queue_stop. */
 int queue_start(struct queue *q, int most, queue_fn *answer, void *ctx, struct err *e)
 {
 	*q = (struct queue){ .answer = answer, .ctx = ctx, .most = most };

@@ -41,6 +41,7 @@ struct recent_verdicts *recent_verdicts_new(size_t most, struct err *e)
 	return m;
 }
 
+/* NULL, and a half-made object after a failed allocation, are allowed. */
 void recent_verdicts_free(struct recent_verdicts *m)
 {
 	if (!m)

@@ -335,6 +335,7 @@ struct service_pool *service_pool_get(struct verify_service *d, const struct jud
 	return p;
 }
 
+/* The time of the last use decides which pool is closed when another one is needed. */
 void service_pool_leave(struct service_pool *p)
 {
 	pthread_mutex_lock(&p->verify->lock);

@@ -165,6 +165,7 @@ void verify_request_release(struct verify_request *r)
 	arena_release(&r->words);
 }
 
+/* An item that is only partly filled is allowed. */
 void verify_item_free(struct verify_item *it)
 {
 	mem_free(it->id);

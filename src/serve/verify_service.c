@@ -56,6 +56,7 @@ void verify_item_answer(struct verify_item *it, const struct verdict *v, int fai
 	verify_job_drop(j);
 }
 
+/* Called by several threads; the last one ends the reply. */
 void verify_job_drop(struct verify_job *j)
 {
 	if (atomic_fetch_sub(&j->left, 1) > 1)
@@ -80,6 +81,8 @@ static int reserve(struct verify_service *d, size_t n)
 	return full ? -1 : 0;
 }
 
+/* Candidates of clients that disconnected are counted apart: they explain a difference between
+ * requests and verdicts. */
 void verify_service_unreserve(struct verify_service *d, int64_t n, int dropped)
 {
 	pthread_mutex_lock(&d->lock);
@@ -203,6 +206,7 @@ void verify_service_close(struct verify_service *d)
 	mem_free(d);
 }
 
+/* A consistent copy of the counts. */
 struct verify_service_stats verify_service_stats(struct verify_service *d)
 {
 	struct verify_service_stats s;

@@ -17,7 +17,7 @@ enum { SERVICE_POOLS_MOST = 16 };
 struct verify_job {
 	struct verify_service *verify;
 	struct httpd_call *call;
-	uint64_t client;              /* the connection's number, for fair scheduling */
+	uint64_t client;              /* the client's address as a number, for fair scheduling */
 	int64_t start_ns;
 	atomic_int left;              /* candidates without an answer; one more while they are submitted */
 };

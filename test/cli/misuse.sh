@@ -25,11 +25,11 @@ refused "did you mean 'lr'" run "$dir/typo.yaml"
 refused "say which model to train" train --data "$dir/rows.jsonl" --out "$dir/a"
 refused "leave --full out" train --full --adapter nosuch --model models/base --data "$dir/rows.jsonl" --out "$dir/b"
 
-# A folder belongs to the options it was begun with, and a finished one stays as it is.
+# A folder belongs to the options it was started with, and a finished one stays as it is.
 train=(train --model models/base --data "$dir/rows.jsonl" --out "$dir/c" --steps 1 --batch 1 --max-length 64 --threads 1)
 "$TRITONRL" "${train[@]}" > /dev/null 2>&1
 before=$(sha256sum "$dir"/c/checkpoints/sft_final/*.safetensors)
-refused "was begun with 'lr: 0.0002', not 'lr: 0.5'" "${train[@]}" --lr 0.5
+refused "was started with 'lr: 0.0002', not 'lr: 0.5'" "${train[@]}" --lr 0.5
 [ "$before" = "$(sha256sum "$dir"/c/checkpoints/sft_final/*.safetensors)" ] || fail "a refused training changed what was there"
 "$TRITONRL" "${train[@]}" --threads 2 > /dev/null 2>&1 || fail "another number of threads is the same run"
 
@@ -72,10 +72,10 @@ for i in $(seq 400); do
 done
 stopped TERM verify "$dir/many" --task test/honest/tasks/matmul.py --workers 1
 
-# A run says everything that it needs and is not there, before it begins.
+# A run reports everything that is missing before it starts.
 printf 'model: no/model\nprepare: {source: jsonl, input: no/data.jsonl}\neval: {tasks: no/tasks}\n' > "$dir/needs.yaml"
-refused "3 things it needs are missing" run "$dir/needs.yaml" --out "$dir/needs"
-[ ! -e "$dir/needs/run.db" ] || fail "a run that cannot go on was begun"
+refused "3 things that it needs are missing" run "$dir/needs.yaml" --out "$dir/needs"
+[ ! -e "$dir/needs/run.db" ] || fail "a run that cannot start was started"
 
 # The style of prompts stays with the weights, and another one is warned of.
 ask=(generate --task $task --max-new-tokens 8 --seed 1 --threads 1 --json)

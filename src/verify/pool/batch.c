@@ -39,6 +39,7 @@ void judge_batch_release(struct judge_batch *b)
 	vec_free(&b->jobs);
 }
 
+/* The rank pool stays initialised, but candidates go to work stealing from now on. */
 int judge_batch_steal(struct judge_batch *b, struct par *par, struct err *e)
 {
 	return par ? steal_init(&b->stealing, b->rank_pool.pool, par, e) : 0;
@@ -49,6 +50,7 @@ int judge_batch_finish(struct judge_batch *b, struct err *e)
 	return b->stealing.par ? steal_finish(&b->stealing, e) : 0;
 }
 
+/* Work stealing counts this rank's candidates only; those of other ranks do not delay the end. */
 size_t judge_batch_pending(const struct judge_batch *b)
 {
 	return (b->stealing.par ? b->stealing.own : rank_pool_pending(&b->rank_pool)) + b->waiting;
@@ -239,6 +241,7 @@ int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct 
 	return rc < 0 ? -1 : 0;
 }
 
+/* Without options no keys are computed, so that equal candidates are judged again. */
 int judge_pool_run(struct judge_pool *pool, const struct batch_source *s, struct err *e)
 {
 	struct judge_batch b;

@@ -18,6 +18,7 @@ static const char rewards[] =
 	REWARD_LIST(R);
 #undef R
 
+/* Values of options that no command line sets; the table's own defaults are applied after them. */
 static const struct judge_args unset = { .judge = JUDGE_DEFAULTS, .pool = JUDGE_POOL_DEFAULTS };
 
 const struct opt judge_args_table[] = {

@@ -243,6 +243,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 	return p;
 }
 
+/* Kills the workers, whatever they do, and frees the jobs without an answer. */
 void judge_pool_close(struct judge_pool *p)
 {
 	if (!p)

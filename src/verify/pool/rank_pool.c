@@ -65,6 +65,7 @@ int rank_pool_submit(struct rank_pool *c, uint64_t id, struct str task, struct s
 	return 0;
 }
 
+/* Candidates of all ranks without a verdict. */
 size_t rank_pool_pending(const struct rank_pool *c)
 {
 	size_t n = judge_pool_pending(c->pool);

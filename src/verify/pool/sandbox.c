@@ -214,6 +214,7 @@ static int forbid_calls(enum sandbox_role role, struct err *e)
 	return 0;
 }
 
+/* The order of the steps is explained at the head of the file. */
 int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
 	return close_others(o, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) || forbid_files(e) ? -1 : 0;
@@ -226,6 +227,7 @@ static int confine_runner(struct err *e)
 	return set_limit(RLIMIT_FSIZE, 0, "file size", e) || forbid_files(e) ? -1 : 0;
 }
 
+/* Deciding processes may start no process any more. Runners are confined further. */
 int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e)
 {
 	if (role == SANDBOX_RUNNER ? confine_runner(e) : set_limit(RLIMIT_NPROC, 0, "processes", e))

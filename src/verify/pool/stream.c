@@ -288,6 +288,8 @@ int stream_add(struct stream *s, struct str id, const char *path, struct str tas
 	return rc;
 }
 
+/* A line that could not be read still gets its place in the output, so that line n of the output
+ * belongs to candidate n. */
 int stream_add_failed(struct stream *s, struct str id, const char *why, struct err *e)
 {
 	struct verdict v = { .stage = STAGE_ast, .track = s->o.judge.track };
@@ -300,6 +302,7 @@ int stream_add_failed(struct stream *s, struct str id, const char *why, struct e
 	return !it || finish_item(s, it, &v, why, e) || print_ready(s, e) ? -1 : 0;
 }
 
+/* Standard output is flushed in every pass: an interactive client waits for each line. */
 int stream_wait(struct stream *s, int fd, struct err *e)
 {
 	while (!stop_requested()) {

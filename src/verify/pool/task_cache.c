@@ -99,7 +99,7 @@ static int find_folder(struct buf *out)
 	return !out->n || buf_check(out, &ignored) || file_mkdirs(buf_cstr(out), &ignored) ? -1 : 0;
 }
 
-/* A file of the cache. */
+/* A file of the cache with its size and the time of its last use. */
 struct found {
 	char *name;
 	size_t bytes;

@@ -56,6 +56,7 @@ void verdict_key(const struct judge_options *o, struct str task, struct str cand
 	hash_hex(digest, sizeof digest, hex);
 }
 
+/* The key of two empty texts, shortened: it changes with build and options only. */
 void verdict_fingerprint(const struct judge_options *o, char out[17])
 {
 	char hex[65];
@@ -65,6 +66,7 @@ void verdict_fingerprint(const struct judge_options *o, char out[17])
 	out[16] = 0;
 }
 
+/* Times are the only part of a verdict that differs between two runs. */
 void verdict_forget_times(struct verdict *v)
 {
 	for (int i = 0; i < STAGES; i++)

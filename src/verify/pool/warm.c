@@ -85,6 +85,7 @@ static const char warm_candidate[] =
 	"BLOCK=triton.next_power_of_2(N))\n"
 	"        return out.view(M, N)\n";
 
+/* With `identity` the judge expects a reference as the candidate, so the task itself is used. */
 int judge_warm_up(struct judge *j, struct verdict *v, struct err *e)
 {
 	struct task *t = task_open(j, STR(warm_task), "warm-up", e);

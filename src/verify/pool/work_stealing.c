@@ -36,6 +36,7 @@ int steal_init(struct work_stealing *r, struct judge_pool *pool, struct par *par
 	return r->rank ? 0 : err_nomem(e);
 }
 
+/* Frees the texts of a candidate that was sent or dropped. */
 static void job_release(struct steal_job *j)
 {
 	mem_free(j->task);
@@ -63,11 +64,13 @@ static int post(struct work_stealing *r, int to, struct note n, struct str a, st
 	return buf_check(&r->letter, e) || par_post(r->par, to, buf_str(&r->letter), e) ? -1 : 0;
 }
 
+/* Sends a note without a body. */
 static int post_word(struct work_stealing *r, int to, enum note_kind kind, struct err *e)
 {
 	return post(r, to, (struct note){ .kind = kind }, STR(""), STR(""), e);
 }
 
+/* Sends a note without a body to all other ranks. */
 static int post_all(struct work_stealing *r, enum note_kind kind, struct err *e)
 {
 	for (int i = 0; i < par_size(r->par); i++)
@@ -76,6 +79,7 @@ static int post_all(struct work_stealing *r, enum note_kind kind, struct err *e)
 	return 0;
 }
 
+/* The message may arrive at any time; `heard` of the other rank receives it in its next poll. */
 int steal_tell(struct work_stealing *r, int to, struct str data, struct err *e)
 {
 	return post(r, to, (struct note){ .kind = NOTE_TELL }, data, STR(""), e);
@@ -146,7 +150,7 @@ static int read_letters(struct work_stealing *r, struct judged *out, struct err 
 	return 0;
 }
 
-/* --- who judges what ---------------------------------------------------------------------------------- */
+/* --- distribution ------------------------------------------------------------------------------------ */
 
 /* Only queues the candidate. steal_next distributes it, so that idle ranks get their part. */
 int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct str candidate, struct err *e)
@@ -250,6 +254,7 @@ static int nap(struct work_stealing *r, struct err *e)
 	return 0;
 }
 
+/* Returns a verdict of this rank. While it waits, it also serves the requests of other ranks. */
 int steal_next(struct work_stealing *r, int wait, struct judged *out, struct err *e)
 {
 	for (;;) {
@@ -285,7 +290,7 @@ static int help_until(struct work_stealing *r, int gone, struct err *e)
 }
 
 /* Two rounds: after DONE of all no candidate is open anywhere, so no rank asks again. BYE is then
- * the last message of each rank, and who has received all of them can leave. */
+ * the last message of each rank, and a rank that has received all of them can leave. */
 int steal_finish(struct work_stealing *r, struct err *e)
 {
 	if (r->own)

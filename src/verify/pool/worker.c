@@ -327,6 +327,7 @@ int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 	return 0;
 }
 
+/* Called for each worker, so that no zombie is left in the spawner. */
 int spawner_status(int spawner, pid_t pid, int *status)
 {
 	int32_t number = pid;

@@ -43,7 +43,8 @@ struct request {
 	uint64_t sequence;
 };
 
-/* The zygote's first message: whether it could confine itself. */
+/* The zygote's first message. The deciding process waits for it, so that no candidate is judged
+ * with a sandbox that could not be set up. */
 struct ready {
 	int32_t rc;
 	struct err err;
@@ -132,7 +133,7 @@ static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pi
 	_exit(0);
 }
 
-/* --- the decider: images ----------------------------------------------------------------------- */
+/* --- deciding process: images ------------------------------------------------------------------ */
 
 /* Writes the image of a task into sealed memory: no runner can change what the next one maps.
  * Returns the descriptor or -1. */
@@ -178,7 +179,7 @@ static int image_of(struct zygote *z, const struct task *t, struct err *e)
 	return z->image[oldest].fd >= 0 ? oldest : -1;
 }
 
-/* --- the decider: runners ---------------------------------------------------------------------- */
+/* --- deciding process: runners ----------------------------------------------------------------- */
 
 /* Sends a request together with the image's descriptor. */
 static int send_request(int to, const struct request *r, int image_fd)
@@ -361,7 +362,7 @@ static void zygote_end(struct runner_link *l)
 	clear_traces(z);
 }
 
-/* --- the decider: setting up ------------------------------------------------------------------- */
+/* --- deciding process: setup ------------------------------------------------------------------ */
 
 /* Makes the memory that deciding process and runners share. Seals keep a runner from changing its
  * size. */

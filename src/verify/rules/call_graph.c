@@ -56,6 +56,8 @@ const struct py_node *call_graph_method(const struct py_node *cls, const char *n
 	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, str_of(name));
 }
 
+/* Recursion writes the left part first. A chain that starts with a call, such as f().x, has no
+ * dotted name. */
 int call_graph_dotted(const struct py_node *n, char *out, size_t cap)
 {
 	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr :

@@ -22,6 +22,7 @@ static const struct {
 const char *rule_name(enum rule r) { return rules[r].name; }
 const char *rule_text(enum rule r) { return rules[r].text; }
 
+/* For --without-rule. A rule is named as in rule.def. */
 int rule_by_name(struct str name)
 {
 	for (int i = 0; i < RULES; i++)
