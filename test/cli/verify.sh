@@ -92,4 +92,4 @@ done
 # A full disk is an error, and nothing more is judged for it.
 for i in $(seq 60); do cat "$tmp/c.jsonl" | head -1; done >"$tmp/many.jsonl"
 rc=0; "$TRITONRL" verify --jsonl "$tmp/many.jsonl" --json >/dev/full 2>"$tmp/o" || rc=$?
-[ $rc = 2 ] && grep -q 'cannot be written' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"
+[ $rc = 2 ] && grep -q 'cannot write the verdicts' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"
