@@ -312,8 +312,8 @@ static void record(const struct mirror *m, const struct mirror_status *s)
 	jw_key(&w, "behind_seconds"), jw_real(&w, s->age);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
-	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p,
-			buf_str(&line), 0, NULL))
+	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) ||
+	    file_append(path.p, buf_str(&line), 0, NULL))
 		log_debug("the state of the mirror was not added to the metrics");
 	buf_release(&line);
 	buf_release(&path);

@@ -465,8 +465,8 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 		if (!memchr(v->general.failed[i], 0, sizeof v->general.failed[i]))
 			return 0;
 	for (int i = 0; i < v->n_inputs; i++)
-		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape,
-				0, sizeof v->inputs[i].shape) ||
+		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) ||
+		    !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape) ||
 		    !memchr(v->inputs[i].skipped, 0, sizeof v->inputs[i].skipped))
 			return 0;
 	for (int i = 0; i < v->n_elements; i++)
