@@ -267,6 +267,8 @@ int mirror_pull(const struct mirror_args *a, const char *run, struct depot_pulle
 
 /* --- in the background --------------------------------------------------------------------------------- */
 
+/* A mirror in the background. The lock guards everything below it; the thread alone uses bucket and
+ * depot. */
 struct mirror {
 	struct mirror_args a;
 	const char *run;
@@ -367,6 +369,7 @@ static void *keep_pushing(void *ctx)
 	return NULL;
 }
 
+/* Frees the mirror. The thread must have ended, or never have started. */
 static void release(struct mirror *m)
 {
 	depot_close(m->depot);

@@ -40,6 +40,8 @@ enum { PREPARE_TIMES = 6 };
 /* Time between two checks whether a worker makes progress. */
 enum { LOOK_NS = 250000000 };
 
+/* A candidate on its way: in the queue, or with a worker. It is freed when it moves to the finished
+ * list. */
 struct job {
 	struct job *next;
 	uint64_t id;
@@ -74,6 +76,7 @@ struct done {
 	struct judged j;
 };
 
+/* The whole pool. One thread uses it, so that it needs no lock. */
 struct judge_pool {
 	struct judge_options o;
 	struct judge_pool_options p;
