@@ -284,7 +284,7 @@ static int variant_row(struct ablation *s, const struct variant *v, int64_t seed
 
 	if (j) {
 		row_from_json(&r, j);
-		log_info("without %s: done before", v->name);
+		log_info("without %s: already done", v->name);
 	} else {
 		log_info("%s%s", v->set ? "without " : "", v->name);
 		rc = !path ? err_nomem(s->e) : make_row(s, &r, seed);

@@ -10,7 +10,7 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "dev/dev.h"
-#include "run/go.h"
+#include "run/whole_run.h"
 #include "serve/serve.h"
 
 struct args {
@@ -18,7 +18,7 @@ struct args {
 	struct opt_list set, stages;
 	int dry_run;
 	int64_t port;
-	struct keep_args keep;
+	struct safeguard_args keep;
 };
 
 static const struct opt opts[] = {
@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 		"show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0,
 		 "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
-	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_INCLUDE(struct args, keep, safeguard_args_table, NULL),
 	OPT_END
 };
 
@@ -119,7 +119,7 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
 	struct opt_list set = { .v = NULL };
-	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep,
+	struct whole_run g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep,
 			.par = par, .dry = a->dry_run };
 	int rc;
 
@@ -132,7 +132,7 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	g.source.out = buf_cstr(&out);
 	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) &&
 								  show_page(g.source.out, (int)a->port, e)) ? -1 :
-	     go_run(&g, done, e);
+	     whole_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);

@@ -1,4 +1,8 @@
-/* Notices and budgets: see watch.h. */
+/* Notices and budgets: see watch.h.
+ *
+ * Owns the thread that asks and counts, and the file spent.json. It does not stop a run by itself:
+ * it requests a stop, and the stages save. Invariant: what earlier processes have spent is read
+ * once at the start, and never counted twice. */
 #include "run/watch.h"
 
 #include <pthread.h>
@@ -14,33 +18,35 @@
 
 const struct opt watch_args_table[] = {
 	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto",
-		   "heed the notice that this machine is taken away; auto: where there is a metadata service"),
-	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5, "seconds between two looks"),
+		   "save and stop when the cloud takes this machine away; auto: if there is a metadata service"),
+	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5,
+		 "seconds between two questions to the metadata service"),
 	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0,
-		 "stop, with everything saved, after so many hours of this run on all machines; 0: no limit"),
+		 "save and stop after this many hours of the run on all machines; 0: no limit"),
 	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0,
-		 "the same for money, at --price-per-hour; 0: no limit"),
-	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0, "of this machine"),
+		 "save and stop when the run has cost this much, at --price-per-hour; 0: no limit"),
+	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0, "price of an hour of this machine"),
 	OPT_END
 };
 
-/* Seconds between two records of what was spent: so much a kill can hide. */
+/* Seconds between two records of what was spent. A kill loses at most that much. */
 static const double record_seconds = 10.0;
 
 struct watch {
 	struct watch_args a;
-	char *path;                   /* of spent.json; NULL: others count */
-	struct watch_spent before;    /* by those who worked on the run earlier */
+	char *path;                   /* of spent.json; NULL: this process does not count */
+	struct watch_spent before;    /* spent before this process started */
 	int64_t start_ns;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	int finish;
 	struct imds *imds;
-	int heard;                    /* the service has answered */
-	int failures;
+	int heard;                    /* the service has answered once */
+	int failures;                 /* questions without an answer, before the first answer */
 };
 
+/* Adds the time since this process started to what was spent before it. */
 struct watch_spent watch_spent(struct watch *w)
 {
 	double hours = (double)(clock_ns() - w->start_ns) / 3.6e12;
@@ -49,6 +55,7 @@ struct watch_spent watch_spent(struct watch *w)
 				     .hours_limit = w->a.budget_hours, .money_limit = w->a.budget_money };
 }
 
+/* A missing file is no error: nothing was spent yet. */
 int watch_spent_read(const char *run, struct watch_spent *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -81,6 +88,7 @@ void watch_spent_json(struct jw *w, const struct watch_spent *s)
 	jw_end(w, '}');
 }
 
+/* Writes spent.json. A failure is a warning: the run is worth more than its record. */
 static void record(struct watch *w)
 {
 	struct watch_spent s = watch_spent(w);
@@ -93,10 +101,11 @@ static void record(struct watch *w)
 	watch_spent_json(&j, &s);
 	buf_addc(&text, '\n');
 	if (buf_check(&text, &e) || file_replace(w->path, buf_str(&text), &e))
-		log_warn("what this run has spent is not recorded: %s", e.text);
+		log_warn("cannot record what this run has spent: %s", e.text);
 	buf_release(&text);
 }
 
+/* Requests a stop when the budget is used up. */
 static void check_budget(struct watch *w)
 {
 	struct watch_spent s = watch_spent(w);
@@ -113,7 +122,8 @@ static void check_budget(struct watch *w)
 	stop_request(STOP_BUDGET);
 }
 
-/* Off the cloud there is nobody to ask: after three silent tries `auto` gives up. */
+/* Asks for a notice. Outside of a cloud nobody answers: after three failures `auto` gives up, and
+ * `on` warns. */
 static void ask(struct watch *w)
 {
 	enum imds_notice n;
@@ -125,7 +135,7 @@ static void ask(struct watch *w)
 			imds_close(w->imds);
 			w->imds = NULL;
 		} else if (!w->heard && w->failures == 3) {
-			log_warn("no notice would be heard: %s", e.text);
+			log_warn("a notice that this machine is taken away would be missed: %s", e.text);
 		}
 		return;
 	}
@@ -137,6 +147,7 @@ static void ask(struct watch *w)
 	stop_request(STOP_MACHINE);
 }
 
+/* Waits for the poll interval, or until the end is requested. */
 static void pause_watch(struct watch *w)
 {
 	struct timespec until;
@@ -152,6 +163,7 @@ static void pause_watch(struct watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* The thread. */
 static void *keep_watching(void *ctx)
 {
 	struct watch *w = ctx;
@@ -170,6 +182,7 @@ static void *keep_watching(void *ctx)
 	return NULL;
 }
 
+/* Frees the watch. The thread must have ended, or never have started. */
 static void release(struct watch *w)
 {
 	imds_close(w->imds);
@@ -179,7 +192,7 @@ static void release(struct watch *w)
 	mem_free(w);
 }
 
-/* Where spent.json is, and what it says. */
+/* Reads what earlier processes have spent. */
 static int open_spent(struct watch *w, const char *run, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -191,6 +204,7 @@ static int open_spent(struct watch *w, const char *run, struct err *e)
 	return w->path ? watch_spent_read(run, &w->before, e) : err_nomem(e);
 }
 
+/* Checks the budget before the thread starts, so that a run without budget does not begin at all. */
 struct watch *watch_start(const struct watch_args *a, const char *run, struct err *e)
 {
 	struct watch *w = mem_zalloc(sizeof *w);
@@ -216,6 +230,7 @@ struct watch *watch_start(const struct watch_args *a, const char *run, struct er
 	return NULL;
 }
 
+/* Ends the thread and records what was spent up to now. */
 void watch_finish(struct watch *w)
 {
 	if (!w)

@@ -1,11 +1,14 @@
-/* Options of the judge: see judge_args.h. */
+/* Options of the judge: see judge_args.h.
+ *
+ * Owns the table of options. Enum values come from the lists that define them (stage.def,
+ * REWARD_LIST), so that a new stage needs no change here. */
 #include "verify/pool/judge_args.h"
 
 #include "base/log.h"
 #include "tile/estimate/gpu.h"
 #include "verify/rules/rules.h"
 
-/* The words of lists, each behind a bar. */
+/* Values for OPT_ENUM: each name preceded by a bar, so the text proper starts at [1]. */
 static const char stages[] =
 #define STAGE(id, text) "|" #id
 #include "verify/config/stage.def"
@@ -16,6 +19,7 @@ static const char rewards[] =
 	REWARD_LIST(R);
 #undef R
 
+/* Values of options that no command line sets; the table's own defaults are applied after them. */
 static const struct judge_args unset = { .judge = JUDGE_DEFAULTS, .pool = JUDGE_POOL_DEFAULTS };
 
 const struct opt judge_args_table[] = {
@@ -23,49 +27,49 @@ const struct opt judge_args_table[] = {
 	OPT_ENUM(struct judge_args, judge.track, "track", "strict|hybrid", "strict",
 		 "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
 	OPT_ENUM(struct judge_args, judge.contract, "contract", "task|general", "task",
-		 "task: right at the task's own sizes, for any seed, other signs, twice the scale and any "
-		 "weights; general: at other shapes, "
-		 "with outliers and in other dtypes as well. Both are reported"),
+		 "task: correct at the task's full size, for any seed, other signs, twice the scale and any "
+		 "weights; general: also at other shapes, with outliers and in other dtypes. Both are reported"),
 	OPT_FLAG(struct judge_args, general, "general", 1,
-		 "run the input sets of the general contract where the task's decides, and report them; "
-		 "training and the "
-		 "generator do not, unless they ask for --contract general"),
+		 "also run the input sets of the general contract, and report them, when --contract is task; "
+		 "training and the generator do so only with --contract general"),
 	OPT_ENUM(struct judge_args, judge.precision, "precision", "torch|tf32|ieee", "torch",
-		 "products of fp32 that may be tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
-	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing", "go no further than this stage"),
+		 "fp32 products that may use tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
+	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing", "stop after this stage"),
 	OPT_ENUM(struct judge_args, judge.reward, "reward", rewards + 1, "funnel", "form of the reward"),
 	OPT_CHOICE(struct judge_args, judge.gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT,
-		   "the GPU that kernels are compiled for, must fit on, and are modelled on"),
-	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one a core"),
+		   "the GPU that kernels are compiled for, must fit, and whose speed is estimated"),
+	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one for each core"),
 	OPT_REAL(struct judge_args, pool.seconds, "timeout", 0.1, 3600, 20,
-		 "seconds of processor time a candidate may take"),
+		 "CPU seconds that a candidate may take"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048,
-		"memory a run of a candidate may take, in MiB"),
+		"memory that a run of a candidate may take, in MiB"),
 	OPT_INT(struct judge_args, task_cache_mb, "task-cache-mb", 0, 1 << 24, 8192,
-		"disk that tasks made ready may take under $XDG_CACHE_HOME/tritonrl, "
-		"where other workers and later runs find them, in MiB; 0: none are kept"),
+		"disk space of the task cache in $XDG_CACHE_HOME/tritonrl, in MiB: prepared tasks for other "
+		"workers and later runs; 0: no cache"),
 	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17,
-		"input elements of a trial; larger tasks are shrunk"),
+		"input elements of an input set; larger tasks are run at smaller sizes"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810,
-		"secret part of all draws of inputs and weights"),
-	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "another name of --precision tf32"),
+		"secret seed of all random inputs and weights"),
+	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "same as --precision tf32"),
 	OPT_FLAG(struct judge_args, pool.no_sandbox, "unsafe-no-sandbox", 0,
-		 "judge even where the sandbox cannot be set up"),
+		 "judge without the sandbox; only for candidates that you trust"),
 	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL,
-		"switch one static rule off, to see what it is worth"),
+		"switch one static rule off, to measure what it catches"),
 #define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
 #include "verify/config/ext.def"
 #undef EXT
 	OPT_END
 };
 
+/* The worker gets 4 GiB more address space than a candidate's run may take: it also holds prepared
+ * tasks, images and the shared memory. */
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(a->judge.gpu));
 
 	*o = a->judge;
 	*p = a->pool;
-	/* The table's own name: these options outlive the words that they came from. */
+	/* Point to the name in the table: the options outlive the text that they were read from. */
 	o->gpu = gpu ? gpu->name : a->judge.gpu;
 	o->memory = (size_t)a->memory_mb << 20;
 	p->memory = o->memory + ((size_t)4 << 30);
@@ -73,8 +77,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	o->skip_general = !a->general;
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
-		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by "
-			 "what tf32 rounds away");
+		log_info("--allow-tf32 means --precision tf32: only products may have the rounding error of tf32");
 	}
 	for (int i = 0; i < EXTS; i++)
 		o->ext_off |= a->ext[i] ? 0u : 1u << i;
@@ -82,7 +85,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 		int r = rule_by_name(str_of(a->without_rule));
 
 		if (r < 0)
-			return err_set(e, ERR_USAGE, "there is no rule '%s'", a->without_rule);
+			return err_set(e, ERR_USAGE, "unknown rule '%s'", a->without_rule);
 		o->rules_off = 1u << r;
 	}
 	return 0;

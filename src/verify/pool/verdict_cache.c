@@ -1,11 +1,14 @@
-/* The cache of verdicts: see cache.h. A verdict is kept as its bytes, compressed: it is a plain
- * struct, mostly empty, and only the build that wrote it knows its key. */
+/* The cache of verdicts: see verdict_cache.h.
+ *
+ * A verdict is stored as the compressed bytes of its struct, which is plain and mostly empty. That
+ * is safe because the key contains the build: only the build that wrote an entry ever finds it. */
 #include "verify/pool/verdict_cache.h"
 
 #include <zlib.h>
 
 #include "base/mem.h"
 
+/* Times are the only part of a verdict that differs between two runs. */
 void verdict_forget_times(struct verdict *v)
 {
 	for (int i = 0; i < STAGES; i++)
@@ -13,6 +16,7 @@ void verdict_forget_times(struct verdict *v)
 	v->prepare_ms = 0.0;
 }
 
+/* An entry that does not unpack to exactly one verdict counts as missing. */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
@@ -25,6 +29,7 @@ int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struc
 	return rc;
 }
 
+/* Verdicts about a worker's time or crash are not kept: another machine may give another one. */
 int verdict_cache_put(struct store *s, const char *key, const struct verdict *v, struct err *e)
 {
 	struct verdict timeless = *v;
