@@ -286,6 +286,20 @@ static int give(struct opt_parser *p, struct opt_row *row, const char *value, in
 	return vec_push(&p->given, a) ? err_nomem(e) : 0;
 }
 
+/* The flags that every command has. A table may define an option of the same name, which then wins. */
+static int read_common(struct opt_parser *p, struct str name)
+{
+	if (str_is(name, "help"))
+		p->help = OPT_HELP_MAIN;
+	else if (str_is(name, "help-all"))
+		p->help = OPT_HELP_ALL;
+	else if (str_is(name, "quiet"))
+		p->quiet = 1;
+	else
+		return 0;
+	return 1;
+}
+
 /* --name, --name=value, --name value, --no-name; `next` is the word behind, or NULL.
  * Returns how many words were used, or -1. */
 static int read_long(struct opt_parser *p, const char *word, const char *next, struct err *e)
@@ -304,10 +318,8 @@ static int read_long(struct opt_parser *p, const char *word, const char *next, s
 		if (!negated)
 			r = NULL;
 	}
-	if (!r && (str_is(name, "help") || str_is(name, "quiet"))) {
-		*(str_is(name, "help") ? &p->help : &p->quiet) = 1;
+	if (!r && read_common(p, name))
 		return 1;
-	}
 	if (!r && !str_is(name, "config"))
 		return opt_unknown(p, "unknown option", name, "--", e);
 	if (negated && eq)
@@ -331,7 +343,7 @@ static int read_short(struct opt_parser *p, const char *word, const char *next, 
 		if (p->rows.v[i].o->letter == word[1])
 			r = &p->rows.v[i];
 	if (!r && !strcmp(word, "-h")) {
-		p->help = 1;
+		p->help = OPT_HELP_MAIN;
 		return 1;
 	}
 	if (!r)

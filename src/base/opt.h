@@ -85,11 +85,13 @@ struct opt {
 /* Members: flag int, int int or int64_t, real float or double, str and choice const char *, enum an
  * enum, list struct opt_list. */
 
+enum opt_help_kind { OPT_HELP_NONE, OPT_HELP_MAIN, OPT_HELP_ALL };
+
 struct opt_parsed {
 	const char **args;         /* what is not an option, in order */
 	size_t n;
 	struct buf resolved;       /* YAML of every option as used */
-	int help;                  /* --help was given */
+	enum opt_help_kind help;   /* --help or --help-all was given */
 	const char *config;        /* the file of --config, or NULL; argv's */
 	int quiet;                 /* --quiet was given, and the table has no row of that name */
 	void *owned;               /* storage of strings and lists */
@@ -112,8 +114,9 @@ struct opt_scope {
 int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
 		 struct opt_parsed *out, struct err *e);
 void opt_release(struct opt_parsed *p);
-/* The text of help for a table, wrapped at 80 columns. */
-void opt_help(const struct opt *table, struct buf *out);
+/* Appends the help text of a table, wrapped at 80 columns. `main` names the options that --help shows,
+ * separated by spaces; NULL shows every option. Returns how many options were left out. */
+size_t opt_help(const struct opt *table, const char *main, struct buf *out);
 /* The same rows as the OPTIONS of a man page (roff), and as words for shell completion:
  * one option a line, with its choices or placeholder behind a tab. */
 void opt_man(const struct opt *table, struct buf *out);

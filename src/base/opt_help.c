@@ -9,16 +9,18 @@ enum { WIDTH = 80, INDENT = 28 };
 
 struct printer {
 	struct buf *out;
-	const char *group;
-	int any;
+	const char *group;         /* heading of the last row printed */
+	const char *main;          /* names of the rows to print, or NULL for all */
+	size_t left_out;
 };
 
-/* Where the table itself does not say otherwise, every command has these. */
+/* Every command has these options. A row of the same name in the command's table replaces one. */
 static const struct opt common[] = {
 	{ .type = OPT_T_STR, .name = "config", .arg = "FILE",
 	  .help = "read options from a YAML file; the command line wins" },
-	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show this help" },
-	{ .type = OPT_T_FLAG, .name = "quiet", .help = "no progress on standard error, only warnings and errors" },
+	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show the main options" },
+	{ .type = OPT_T_FLAG, .name = "help-all", .help = "show all options" },
+	{ .type = OPT_T_FLAG, .name = "quiet", .help = "print only warnings and errors on standard error, no progress" },
 	OPT_END
 };
 
@@ -36,10 +38,21 @@ static void visit_all(const struct opt *table, opt_visit_fn *fn, struct printer 
 			fn(p, o, 0, NULL);
 }
 
-/* Those cannot be taken back. */
+/* Common flags have no --no- form. */
 static int is_common(const struct opt *o)
 {
 	return o >= common && o < common + COUNT_OF(common);
+}
+
+/* Is `name` one of the words? */
+static int is_listed(const char *words, const char *name)
+{
+	struct str rest = str_of(words);
+
+	while (rest.n)
+		if (str_is(str_cut(&rest, ' '), name))
+			return 1;
+	return 0;
 }
 
 /* "-j, --jobs N", "--[no-]json", "--track strict|hybrid" */
@@ -108,6 +121,10 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	(void)base;
 	if (o->type == OPT_T_ALIAS)
 		return 0;
+	if (p->main && !is_common(o) && !is_listed(p->main, o->name)) {
+		p->left_out++;
+		return 0;
+	}
 	begin_group(p, group, "\n%s:\n");
 	start = p->out->n;
 	buf_adds(p->out, o->letter ? "  " : "      ");
@@ -125,9 +142,28 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	return 0;
 }
 
-void opt_help(const struct opt *table, struct buf *out)
+/* A main option that the table does not have is a spelling error in the command's source. */
+static void check_main(const struct opt *table, const char *main)
 {
-	visit_all(table, help_row, &(struct printer){ .out = out });
+	struct str rest = str_of(main ? main : "");
+	char name[64];
+
+	while (rest.n) {
+		struct str one = str_cut(&rest, ' ');
+
+		snprintf(name, sizeof name, "%.*s", STR_ARG(one));
+		if (!opt_visit(table, is_named, name))
+			BUG("the main option '%s' is not in the table", name);
+	}
+}
+
+size_t opt_help(const struct opt *table, const char *main, struct buf *out)
+{
+	struct printer p = { .out = out, .main = main };
+
+	check_main(table, main);
+	visit_all(table, help_row, &p);
+	return p.left_out;
 }
 
 /* Roff takes '-' for a hyphen and a leading '.' or ''' for a request. */

@@ -26,7 +26,8 @@ struct opt_parser {
 	struct { struct opt_given *v; size_t n, cap; } given;
 	struct { const char **v; size_t n, cap; } args;
 	const char *config;
-	int help, quiet;
+	enum opt_help_kind help;
+	int quiet;
 	const struct opt_scope *scope;   /* NULL: a file is for one command */
 	const char *section;             /* being read; NULL: the top of the file */
 };

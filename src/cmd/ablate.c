@@ -23,25 +23,27 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "DIR", "runs/ablate",
-		"folder of all runs; what is done there is not done again"),
+		"output folder of all runs; finished runs in it are not repeated"),
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
-		 "an option of a stage's command, over the configuration; may be repeated"),
-	OPT_LIST(struct args, only, "only", "LIST", 1, "these extensions alone (default: every one there is)"),
+		 "set an option of a stage, over the configuration; may be repeated"),
+	OPT_LIST(struct args, only, "only", "LIST", 1,
+		 "switch off only these extensions (default: each one in turn)"),
 	OPT_STR(struct args, cheats, "cheats", "DIR", NULL,
-		"candidates to try on each judge, in the form of test/cheats"),
-	OPT_INT(struct args, seeds, "seeds", 1, 100, 1,
-		"runs of each variant, with seeds from that of the configuration on"),
-	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every run with a few rows, steps and tokens"),
+		"also judge the cheats of this folder (in the form of test/cheats) with each "
+		"variant"),
+	OPT_INT(struct args, seeds, "seeds", 1, 100, 1, "runs per variant, each with its own seed"),
+	OPT_FLAG(struct args, dry_run, "dry-run", 0,
+		 "use only a few rows, steps and tokens per run"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Run the reinforcement stage of a configuration once as it is and once without each "
-		 "extension, evaluate each trained "
-		 "model with the whole judge, count the cheats that each judge accepts and the time it "
-		 "takes for a candidate. The table "
-		 "goes to OUT/ablation.json too.",
+	.about = "Measure what each extension of the judge is worth. The reinforcement stage of a "
+		 "configuration runs once unchanged and once without each extension. Each trained "
+		 "model is evaluated with the full judge; each variant of the judge reports the "
+		 "cheats it accepts and its time per candidate. The table is also written to "
+		 "OUT/ablation.json.",
 	.opts = opts,
 };
 

@@ -17,29 +17,31 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_FLAG(struct args, json, "json", 0, "one JSON object: files, kernels, diagnostics"),
+	OPT_FLAG(struct args, json, "json", 0,
+		 "print one JSON object: files, kernels, diagnostics"),
 	OPT_FLAG(struct args, caret, "caret", 0,
-		 "show the source line and the place below each diagnostic; so by default on a terminal"),
+		 "show the source line below each diagnostic (default on a terminal)"),
 	OPT_STR(struct args, task, "task", "FILE", NULL,
-		"get_inputs and get_init_inputs for files that define a ModelNew and not these"),
+		"take get_inputs and get_init_inputs from this file, for files that define only "
+		"ModelNew"),
 	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6",
-		   "whose rules apply"),
-	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that launches must fit on"),
-	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability, 90 for sm_90; 0: of the GPU"),
+		   "check by the rules of this Triton version"),
+	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT,
+		   "check launches against the limits of this GPU"),
+	OPT_INT(struct args, capability, "capability", 0, 120, 0,
+		"compute capability, such as 90 for sm_90; 0: that of --gpu"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "FILE...",
-	.about = "Check the Triton kernels of Python files by Triton's own rules, and what their launches "
-		 "need of the GPU. A kernel that "
-		 "the file launches is compiled as launched: the file's ModelNew (or Model) is built and "
-		 "called on its get_inputs, with "
-		 "launches that only compile. The others are compiled under the types of the `# signature: "
-		 "x=*fp32, n=i32, BLOCK=128` "
-		 "comments above them, or, without any, under types guessed from their use. Folders are "
-		 "searched for .py files. "
-		 "Exit code 0: no errors, 1: some, 2: could not check.",
+	.about = "Check the Triton kernels of Python files by Triton's own rules, and check that "
+		 "their launches fit the GPU. A kernel that the file launches is compiled as "
+		 "launched: the file's ModelNew (or Model) is built and called on its get_inputs, "
+		 "and launches only compile. Other kernels are compiled with the types of the `# "
+		 "signature: x=*fp32, n=i32, BLOCK=128` comments above them, or with types "
+		 "guessed from their use. Folders are searched for .py files. Exit code 0: no "
+		 "errors, 1: errors, 2: could not check.",
 	.opts = opts,
 };
 

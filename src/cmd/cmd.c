@@ -88,15 +88,28 @@ static void print_paragraph(const char *text)
 	putchar('\n');
 }
 
-static void print_help(const struct cmd_usage *u, const char *name)
+static void print_options(const struct cmd_usage *u, const char *name, const char *main)
 {
 	struct buf b = BUF_INIT;
+	size_t more;
 
 	printf("usage: tritonrl %s [options]%s%s\n\n", name, *u->args ? " " : "", u->args);
 	print_paragraph(u->about);
-	opt_help(u->opts, &b);
+	more = opt_help(u->opts, main, &b);
 	printf("\n%s", buf_cstr(&b));
+	if (more)
+		printf("\n%zu more options: tritonrl %s --help-all\n", more, name);
 	buf_release(&b);
+}
+
+static void print_help(const struct cmd_usage *u, const char *name)
+{
+	print_options(u, name, u->main);
+}
+
+static void print_help_all(const struct cmd_usage *u, const char *name)
+{
+	print_options(u, name, NULL);
 }
 
 /* Forms that `tritonrl help --man` and `--completion` collect from each command. */
@@ -122,7 +135,8 @@ static void print_words(const struct cmd_usage *u, const char *name)
 static const struct {
 	const char *word;
 	void (*print)(const struct cmd_usage *u, const char *name);
-} forms[] = { { "--help", print_help }, { "--help=man", print_man }, { "--help=words", print_words } };
+} forms[] = { { "--help", print_help }, { "--help-all", print_help_all },
+	      { "--help=man", print_man }, { "--help=words", print_words } };
 
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p)
 {
@@ -145,7 +159,7 @@ int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, stru
 	}
 	if (!p->help)
 		return -1;
-	print_help(u, argv[0]);
+	(p->help == OPT_HELP_ALL ? print_help_all : print_help)(u, argv[0]);
 	opt_release(p);
 	return CMD_OK;
 }

@@ -38,6 +38,7 @@ struct cmd_usage {
 	const char *args;            /* what may follow the options: "FILE...", or "" */
 	const char *about;
 	const struct opt *opts;
+	const char *main;            /* options that --help shows, separated by spaces; NULL: all */
 	/* of a configuration that the command reads: "sft|rl"; NULL: files are for it alone */
 	const char *sections;
 	const char *select;          /* the option that names one of them, or NULL */

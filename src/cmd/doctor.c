@@ -25,9 +25,10 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Try every part of this machine that tritonrl uses, and say for each: ok, or what is missing and the "
-		 "command that helps. 'absent' parts are wanted by some commands only. Ends with 1 if something needed "
-		 "is missing.",
+	.about = "Test every part of this machine that tritonrl uses. Each part is ok, or the "
+		 "output says what is missing and which command installs it. Parts marked "
+		 "'absent' are needed by some commands only. Exit code 1: a required part is "
+		 "missing.",
 	.opts = opts,
 };
 

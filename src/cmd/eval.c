@@ -8,9 +8,11 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Evaluate a model: share of valid, compiled, correct and fast answers, pass@k with "
-		 "confidence intervals, per level and "
-		 "operator. With --compare the same for other models or adapters, with a paired test.",
+	.about = "Evaluate a model on a set of tasks: share of valid, compiled, correct and fast "
+		 "answers, pass@k with confidence intervals, per level and operator. With "
+		 "--compare, other models or adapters too, with a paired test.",
+	.main = "model adapter compare tasks k limit out device json n temperature max-new-tokens "
+		"track",
 	.opts = eval_opts,
 	.sections = "eval",
 };

@@ -22,44 +22,58 @@ struct args {
 };
 
 static const struct opt table[] = {
-	OPT_STR(struct args, model, "model", "DIR", NULL, "the model's folder (Hugging Face layout)"),
-	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter (PEFT layout)"),
-	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "what to complete or answer"),
-	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL, "the same from a file; - is standard input"),
-	OPT_STR(struct args, task, "task", "FILE", NULL, "a task in PyTorch; the prompt asks for its Triton version"),
-	OPT_STR(struct args, system, "system", "TEXT", NULL, "the system message of the chat"),
+	OPT_STR(struct args, model, "model", "DIR", NULL, "model folder (Hugging Face form)"),
+	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
+		"load a LoRA adapter on it (PEFT form)"),
+	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "text to complete or answer"),
+	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL,
+		"read the prompt from a file; - is standard input"),
+	OPT_STR(struct args, task, "task", "FILE", NULL,
+		"ask for a Triton version of this PyTorch task file"),
+	OPT_STR(struct args, system, "system", "TEXT", NULL, "system message of the chat"),
 	OPT_CHOICE(struct args, style, "prompt-style", PROMPT_STYLES_OR_AUTO, "auto", PROMPT_STYLE_HELP),
-	OPT_FLAG(struct args, raw, "raw", 0, "no chat template: the prompt as it is"),
-	OPT_INT(struct args, n, "n", 1, 1000000, 1, "samples"),
-	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512, "most tokens of a sample"),
-	OPT_REAL(struct args, temperature, "temperature", 0, 100, 1, "0 is greedy"),
-	OPT_INT(struct args, top_k, "top-k", 0, 10000000, 0, "draw from the k most probable tokens; 0: all"),
-	OPT_REAL(struct args, top_p, "top-p", 0, 1, 1, "draw from the fewest tokens with this probability; 1: all"),
+	OPT_FLAG(struct args, raw, "raw", 0, "use the prompt as it is, without the chat template"),
+	OPT_INT(struct args, n, "n", 1, 1000000, 1, "number of samples"),
+	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512,
+		"maximum tokens per sample"),
+	OPT_REAL(struct args, temperature, "temperature", 0, 100, 1,
+		 "sampling temperature; 0: greedy"),
+	OPT_INT(struct args, top_k, "top-k", 0, 10000000, 0,
+		"sample from the k most likely tokens; 0: all"),
+	OPT_REAL(struct args, top_p, "top-p", 0, 1, 1,
+		 "sample from the smallest set of tokens with this total probability; 1: all"),
 	OPT_REAL(struct args, min_p, "min-p", 0, 1, 0,
-		 "drop tokens less probable than this times the most probable one"),
+		 "drop tokens less likely than this times the most likely token"),
 	OPT_REAL(struct args, repetition, "repetition-penalty", 0.01, 100, 1,
-		 "over 1: tokens already in the text become less probable"),
-	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
-	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
-	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
-	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+		 "values over 1 make tokens that are already in the text less likely"),
+	OPT_LIST(struct args, stop, "stop", "TEXT", 0,
+		 "end a sample at this string; may be repeated"),
+	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0,
+		"random seed; the same seed gives the same samples"),
+	OPT_FLAG(struct args, json, "json", 0,
+		 "print one JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
+	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32",
+		 "storage format of the weights"),
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_FLAG(struct args, exact, "exact", 0,
-		 "on a GPU too, a sample has the same bits alone and in any batch; slower"),
-	OPT_FLAG(struct args, kv8, "kv8", 0, "on a GPU, keep keys and values in 8 bits: half the memory"),
-	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
-	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
+		 "on a GPU, a sample has the same bits alone and in any batch; slower"),
+	OPT_FLAG(struct args, kv8, "kv8", 0,
+		 "store the KV cache in 8 bits on a GPU: half the memory"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "CPU threads; 0: one per core"),
+	OPT_INT(struct args, slots, "slots", 0, 4096, 0,
+		"samples decoded at the same time; 0: as many as --n, at most 64"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Samples completions. Give one of --prompt, --prompt-file and --task. The prompt goes "
-		 "through the model's "
-		 "chat template unless --raw is given or the model has none. One sample streams to the "
-		 "terminal as it is "
-		 "drawn; Ctrl-C ends it cleanly.",
+	.about = "Sample completions from a model. Give one of --prompt, --prompt-file and "
+		 "--task. The prompt goes through the model's chat template unless --raw is given "
+		 "or the model has none. A single sample is streamed to the terminal; Ctrl-C "
+		 "stops it.",
+	.main = "model adapter prompt prompt-file task raw n max-new-tokens temperature top-p "
+		"seed json device",
 	.opts = table,
 };
 

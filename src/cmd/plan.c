@@ -12,10 +12,11 @@
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "What a run with this configuration takes on a machine: memory of each stage, time, "
-		 "GPU-hours and cost; and the batch, "
-		 "accumulation, storage of weights and sequence length that fit. No weights are needed. "
-		 "Exit code 1: it does not fit.",
+	.about = "Estimate what a run needs before it starts: memory of each stage, time, "
+		 "GPU-hours and cost, and the batch size, accumulation, weight format and "
+		 "sequence length that fit. No weights are needed. Exit code 1: the run does not "
+		 "fit.",
+	.main = "model gpu count price-per-hour rows rl-tasks eval-tasks run json",
 	.opts = plan_opts,
 	.sections = "machine",
 };

@@ -9,9 +9,11 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Read, clean, deduplicate, label and split data, keep evaluation tasks out of it, and "
-		 "write what train and eval take. "
-		 "Files of any size are read in constant memory.",
+	.about = "Prepare training data: read, clean, deduplicate, label and split it, and keep "
+		 "evaluation tasks out. Writes the files that train and eval read. Memory stays "
+		 "constant for files of any size.",
+	.main = "source input out limit seed prompt-style model max-length decontaminate count "
+		"level verify track",
 	.opts = prepare_opts,
 	.sections = "prepare",
 };

@@ -8,9 +8,10 @@
 
 static const struct cmd_usage usage = {
 	.args = "RUN [OTHER...]",
-	.about = "Write one HTML page about a run folder: curves (beside those of other runs), evaluations, "
-		 "the funnel, a row a task with its "
-		 "candidates. It opens without a network. `tritonrl serve --run RUN` shows the same while the run goes.",
+	.about = "Write one HTML page about a run folder: training curves (beside those of other "
+		 "runs), evaluations, the stages that candidates reached, and one row per task "
+		 "with its candidates. The page needs no network. `tritonrl serve --run RUN` "
+		 "shows the same page live.",
 	.opts = report_opts,
 	.sections = "report",
 };

@@ -16,10 +16,11 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Continue the run in a folder with the options it was begun with. With --bucket, an empty "
-		 "or missing folder is first filled "
-		 "with the newest whole state of the bucket, so that a run goes on where its machine "
-		 "vanished. Exit codes as of run.",
+	.about = "Continue the run in a folder with the options it was started with. With "
+		 "--bucket, an empty or missing folder is first filled with the newest complete "
+		 "state from the bucket. Exit codes are those of run.",
+	.main = "bucket endpoint region profile sync-every budget-hours budget-money "
+		"price-per-hour",
 	.opts = opts,
 };
 

@@ -23,31 +23,33 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "DIR", NULL,
-		"run folder (default runs/NAME after CONFIG); an interrupted run in it is continued"),
+		"run folder (default: runs/NAME for NAME.yaml); an interrupted run in it is "
+		"continued"),
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
-		 "an option of a stage's command, over the configuration; may be repeated"),
-	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
-	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: "
-		DEV_CHOICES),
+		 "set an option of a stage, over the configuration; may be repeated"),
+	OPT_LIST(struct args, stages, "stages", "LIST", 1,
+		 "run only these of prepare,sft,rl,eval,report (default: all)"),
+	OPT_STR(struct args, device, "device", "NAME", NULL,
+		"where the model runs, over the configuration: " DEV_CHOICES),
 	OPT_INT(struct args, port, "serve", 0, 65535, 0,
-		"show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
+		"show the running pipeline as a page on this port of 127.0.0.1; 0: no page"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0,
-		 "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
+		 "try every stage on a few rows, steps and tokens, in OUT/dry_run"),
 	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Prepare data, fine-tune, train against the judge, evaluate and report. CONFIG is YAML "
-		 "with a section for each stage; "
-		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, "
-		 "eval, report); section `keep` "
-		 "takes the options of bucket, notices and budget below. Killed at any moment, the same "
-		 "command continues and ends with the "
-		 "same bits; with --bucket also on another machine. Exit codes beside 0 and 2: 130 stopped "
-		 "by a signal, 3 because the machine "
-		 "is taken away, 4 because the budget is spent.",
+	.about = "Run the whole pipeline: prepare data, fine-tune, train against the judge, "
+		 "evaluate, report. CONFIG is a YAML file with a section per stage; a section "
+		 "takes the options of that stage's command (prepare, train, eval, report), and "
+		 "section `keep` takes the options for the bucket, spot notices and budget. If "
+		 "the run is killed, the same command continues it and ends with the same bits; "
+		 "with --bucket also on another machine. Exit codes other than 0 and 2: 130 "
+		 "stopped by a signal, 3 spot notice, 4 budget spent.",
+	.main = "out set stages device serve dry-run bucket spot budget-hours budget-money "
+		"price-per-hour",
 	.opts = opts,
 	.sections = "keep",
 };

@@ -10,18 +10,19 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_FLAG(struct args, pull, "pull", 0, "bring the newest whole state of the bucket into RUN instead"),
+	OPT_FLAG(struct args, pull, "pull", 0,
+		 "download the newest complete state from the bucket into RUN"),
 	OPT_INCLUDE(struct args, mirror, mirror_args_table, "The bucket"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Put the state of a run folder into a bucket, or bring it back. Objects are named by their "
-		 "content, so only what is new "
-		 "travels; a state becomes visible when all of it is there. From then on an older writer of "
-		 "the same run is refused. "
-		 "`run --bucket` does this by itself while it works.",
+	.about = "Upload the state of a run folder to a bucket, or download it. Objects are named "
+		 "by their content, so only new content is transferred. A state becomes visible "
+		 "once it is complete; after that, uploads of an older copy of the run are "
+		 "refused. `run --bucket` does this automatically.",
+	.main = "pull bucket endpoint region profile sync-mb",
 	.opts = opts,
 };
 

@@ -32,39 +32,43 @@ struct args {
 static const struct opt opts[] = {
 	OPT_INT(struct args, count, "count", 1, 100000000, 100, "rows to write"),
 	OPT_FLAG(struct args, stream, "stream", 0,
-		 "write rows without end, until the reader has enough; texts may repeat"),
+		 "write rows without end until the reader closes; texts may repeat"),
 	OPT_LIST(struct args, level, "level", "1,2,3", 1,
-		 "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable "
-		 "chains, 3 several blocks (default 2)"),
+		 "levels to draw from in turn: 1 single operators, 2 fusable chains, 3 several "
+		 "blocks; repeat one to give it more weight (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train",
-		   "splits differ in composition, not only in constants"),
-	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows, whatever the number of threads"),
+		   "which split to draw from; splits differ in composition, not only in constants"),
+	OPT_INT(struct args, seed, "seed", 0, 9e15, 1,
+		"random seed; the same seed gives the same rows for any number of threads"),
 	OPT_STR(struct args, out, "out", "FILE", "-",
-		"JSON lines: id, level, split, ops, plan, task, solution, speedup against eager as the "
-		"judge estimates it, and weak where a part of the task does not show; - for standard output"),
+		"output file of JSON lines; - is standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
-		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and "
-		   "its completion; pair, task, solution: training rows of plain text"),
+		   "rows: tasks with their solutions; messages, completion: training rows for "
+		   "chat and for prompt and completion; pair, task, solution: training rows of "
+		   "plain text"),
 	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
-	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
+	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS,
+		"maximum operators per composition"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
-	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
+	OPT_FLAG(struct args, distinct, "distinct", 0, "write each composition at most once"),
 	OPT_LIST(struct args, decontaminate, "decontaminate", "PATH", 0,
-		 "tasks to keep out, beside KernelBench's: files or folders; by composition, and single "
-		 "operators at their own sizes"),
+		 "also keep out the tasks of these files or folders; KernelBench's are always "
+		 "kept out"),
 	OPT_STR(struct args, hashes_of, "hashes-of", "PATH", "",
-		"write no tasks, but the hashes by which those of a folder are kept out"),
-	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads that draw; 0: one a core"),
+		"write the hashes that keep out the tasks of a folder, instead of tasks"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0,
+		"CPU threads that draw tasks; 0: one per core"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a Triton solution "
-		 "for each: all in kernels, or with "
-		 "--track hybrid the products by the library. Every pair is judged before it is written. "
-		 "KernelBench's own problems never come out.",
+	.about = "Generate PyTorch tasks in KernelBench's form, each with a Triton solution. "
+		 "Solutions use kernels only, or with --track hybrid leave products to the "
+		 "library. Every pair is judged before it is written. KernelBench's own problems "
+		 "are never written.",
+	.main = "count level split seed out form style verify distinct decontaminate threads track",
 	.opts = opts,
 };
 

@@ -14,18 +14,22 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_LIST(struct args, data, "data", "FILE", 0, "JSON lines with text; may be repeated"),
-	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048, "tokens at most, special ones included"),
+	OPT_LIST(struct args, data, "data", "FILE", 0,
+		 "JSON lines with a field text; may be repeated"),
+	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048,
+		"maximum vocabulary size, special tokens included"),
 	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words",
-		   "a token lies within a word (as Qwen2 cuts them), or may be as long as a line: for "
-		   "models of one narrow language"),
-	OPT_STR(struct args, out, "out", "DIR", NULL, "folder for tokenizer.json and tokenizer_config.json"),
+		   "words: a token lies within a word (split as Qwen2 does); lines: a token may "
+		   "span a line, for models of one narrow language"),
+	OPT_STR(struct args, out, "out", "DIR", NULL,
+		"output folder for tokenizer.json and tokenizer_config.json"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
-	.args = "", .about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's "
-			     "form. The same data gives the same files.",
+	.args = "",
+	.about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's form. "
+		 "The same data gives the same files.",
 	.opts = opts,
 };
 

@@ -20,10 +20,13 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; "
-		 "killed at any moment, the same "
-		 "command continues and ends with the same bits; with --bucket also on another machine. "
-		 "Exit codes as of run.",
+	.about = "Train a model: supervised fine-tuning (sft), reinforcement learning against the "
+		 "judge (rl), or both. The run folder gets metrics.jsonl, run.db, checkpoints/ "
+		 "and config.yaml. If training is killed, the same command continues it and ends "
+		 "with the same bits; with --bucket also on another machine. Exit codes are those "
+		 "of run.",
+	.main = "stage out model adapter full lr device data steps batch max-length tasks method "
+		"n track",
 	.opts = opts,
 	.sections = "sft|rl|keep",
 	.select = "stage",

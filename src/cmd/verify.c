@@ -17,29 +17,36 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, task, "task", "FILE", NULL,
-		"the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
+		"task file that defines Model, get_inputs and get_init_inputs; with --identity "
+		"also a folder"),
 	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL,
-		"candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
+		"judge the candidates of a JSON lines file with id, task and candidate (source "
+		"texts); - is standard input"),
 	OPT_STR(struct args, out, "out", "FILE", NULL,
-		"append verdicts as JSON lines, in order; where the file ends, an interrupted run goes on"),
-	OPT_STR(struct args, cache, "cache", "FILE", NULL, "keep verdicts by content, and take those that are there"),
+		"append verdicts as JSON lines; a stopped run continues at the end of this file"),
+	OPT_STR(struct args, cache, "cache", "FILE", NULL,
+		"cache verdicts in this file, keyed by candidate, task, options and build"),
 	OPT_STR(struct args, dump, "dump", "DIR", NULL,
-		"for each candidate and input set write a folder DIR/CANDIDATE/INPUT with task.py, the task "
-		"as it was run, and tensors.safetensors: input.N, state.NAME, expected.N, got.N"),
+		"write the tensors of each candidate and input set to DIR/CANDIDATE/INPUT"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
-	OPT_FLAG(struct args, explain, "explain", 0, "say which input, which element, expected and got, which line"),
-	OPT_FLAG(struct args, identity, "identity", 0, "judge each task's own Model as its candidate"),
-	OPT_FLAG(struct args, answers, "answers", 0, "candidates are answers of a model: extract the code first"),
+	OPT_FLAG(struct args, explain, "explain", 0,
+		 "show the failing input, element, expected and actual value, and source line"),
+	OPT_FLAG(struct args, identity, "identity", 0,
+		 "judge the Model of each task as its own candidate"),
+	OPT_FLAG(struct args, answers, "answers", 0,
+		 "candidates are model answers: extract the code first"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CANDIDATE...]",
-	.about = "Judge Triton candidates against a task. No candidate code runs as Python: it is parsed, "
-		 "its host code is interpreted "
-		 "and its kernels run on the tile machine, in sandboxed processes. Exit code 0: all "
-		 "correct, 1: some are not, 2: could not judge.",
+	.about = "Judge Triton candidates against a task. Candidate code never runs as Python: it "
+		 "is parsed, its host code is interpreted and its kernels run on the tile "
+		 "machine, in sandboxed processes. Exit code 0: all correct, 1: some are not, 2: "
+		 "could not judge.",
+	.main = "task jsonl out cache json explain identity track contract precision gpu workers "
+		"timeout",
 	.opts = opts,
 };
 

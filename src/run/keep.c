@@ -6,8 +6,8 @@
 #include "base/progress.h"
 
 const struct opt keep_args_table[] = {
-	OPT_INCLUDE(struct keep_args, mirror, mirror_args_table, "A copy in a bucket"),
-	OPT_INCLUDE(struct keep_args, watch, watch_args_table, "Machines that vanish, money that ends"),
+	OPT_INCLUDE(struct keep_args, mirror, mirror_args_table, "Copy in a bucket"),
+	OPT_INCLUDE(struct keep_args, watch, watch_args_table, "Spot machines and budget"),
 	OPT_END
 };
 

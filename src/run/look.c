@@ -3,10 +3,11 @@
 
 const struct opt look_opt_table[] = {
 	OPT_INT(struct look_args, every, "eval-every", 0, 1e9, 0,
-		"steps between looks: the loss on --validation, answers to --eval-tasks judged; 0: never"),
+		"steps between evaluations of --validation and --eval-tasks; 0: never"),
 	OPT_STR(struct look_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
-		"tasks for it, which are not trained on"),
-	OPT_INT(struct look_args, limit, "eval-limit", 1, 1 << 20, 32, "the first of them"),
+		"held-out tasks to evaluate during training"),
+	OPT_INT(struct look_args, limit, "eval-limit", 1, 1 << 20, 32,
+		"use only the first N of them"),
 	OPT_END
 };
 

@@ -14,13 +14,16 @@
 
 const struct opt watch_args_table[] = {
 	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto",
-		   "heed the notice that this machine is taken away; auto: where there is a metadata service"),
-	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5, "seconds between two looks"),
+		   "react to a spot termination notice; auto: if there is a metadata service"),
+	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5,
+		 "seconds between checks for the notice"),
 	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0,
-		 "stop, with everything saved, after so many hours of this run on all machines; 0: no limit"),
+		 "save everything and stop after this many hours on all machines; 0: no limit"),
 	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0,
-		 "the same for money, at --price-per-hour; 0: no limit"),
-	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0, "of this machine"),
+		 "save everything and stop after spending this much at --price-per-hour; 0: no "
+		 "limit"),
+	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0,
+		 "price of this machine per hour"),
 	OPT_END
 };
 
