@@ -9,7 +9,7 @@
 #   make fuzz torture soak      robustness, minutes each (FUZZ_SECONDS=, SOAK_SECONDS=)
 #   make peers       TRL, verl, verifiers, OpenAI's client, KernelBench's script with our judge and server; the page in a browser
 #   make deb wheel   a Debian package; a Python wheel with the program in it
-#   make check       format, layers, sizes, static analysis; make format applies the first
+#   make check       format, layers, sizes, English, static analysis; make format fixes the format
 #   make install PREFIX=/usr/local
 
 BUILD ?= release
@@ -226,7 +226,7 @@ format:
 
 check:
 	@tools/setup check
-	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/analyse "tools/format.py --check $(C_FILES)"; do \
+	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/english.py tools/analyse "tools/format.py --check $(C_FILES)"; do \
 		$$c || rc=1; done; exit $$rc
 
 clean:
