@@ -114,7 +114,9 @@ def prose(text):
             part = ""
         for cell in re.split(r" ?\| ?", part) if part.lstrip().startswith("|") else [part]:
             cell = re.sub(r"`[^`]*`", "X", re.sub(r"\s+", " ", cell)).strip(" |#-*")
-            if cell:
+            if part.lstrip().startswith("|") and "." not in cell:
+                cell = "| " + cell           # a fragment, not a sentence
+            if cell.strip("| "):
                 yield number + part[:len(part) - len(part.lstrip())].count("\n"), re.sub(r"^\d+\. ", "", cell)
         number += part.count("\n")
 
