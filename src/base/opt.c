@@ -253,7 +253,7 @@ struct opt_row *opt_find(struct opt_parser *p, struct str name)
 
 			if (!now)
 				return &p->rows.v[i];
-			log_warn("'%.*s' is the old word for '%s'", STR_ARG(name), now);
+			log_warn("'%.*s' is an old name; use '%s'", STR_ARG(name), now);
 			return opt_find(p, str_of(now));
 		}
 	return NULL;

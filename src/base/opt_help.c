@@ -20,7 +20,8 @@ static const struct opt common[] = {
 	  .help = "read options from a YAML file; the command line wins" },
 	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show the main options" },
 	{ .type = OPT_T_FLAG, .name = "help-all", .help = "show all options" },
-	{ .type = OPT_T_FLAG, .name = "quiet", .help = "print only warnings and errors on standard error, no progress" },
+	{ .type = OPT_T_FLAG, .name = "quiet",
+	  .help = "print only warnings and errors on standard error, no progress" },
 	OPT_END
 };
 

@@ -103,8 +103,8 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 
 static char *folder(struct ablation *s, const char *name, int64_t seed)
 {
-	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed), *at = f ?
-		strrchr(f, '/') : NULL;
+	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed);
+	char *at = f ? strrchr(f, '/') : NULL;
 
 	if (!f)
 		BUG("no memory for a name");
@@ -141,7 +141,7 @@ static int run_variant(struct ablation *s, struct pipeline *p, const struct vari
 		return -1;
 	rc = open_run(s, p, v, seed, folder(s, v->name, seed));
 	if (!rc) {
-		/* What prepare made for the supervised stage serves all. */
+		/* All variants share the tasks and the supervised model of `common`. */
 		p->rl.rl.tasks = arena_printf(&p->arena, "%s", common.rl.rl.tasks);
 		p->eval.eval.tasks = arena_printf(&p->arena, "%s", common.eval.eval.tasks);
 		p->sft_run = arena_printf(&p->arena, "%s", common.out);
@@ -235,7 +235,8 @@ static void row_from_json(struct row *r, const struct json *j)
 	r->reward = json_real(json_get(j, "reward"), 0);
 	r->cheats = (struct cheat_count){ .cheats = json_int(json_get(j, "cheats"), 0),
 					  .accepted = json_int(json_get(j, "cheats_accepted"), 0),
-					  .honest = json_int(json_get(j, "honest"), 0), .refused = json_int(json_get(j, "honest_refused"), 0) };
+					  .honest = json_int(json_get(j, "honest"), 0),
+					  .refused = json_int(json_get(j, "honest_refused"), 0) };
 	snprintf(r->cheats.first, sizeof r->cheats.first, "%.*s", STR_ARG(json_str(json_get(j, "first_accepted"), "")));
 	r->timed = json_int(json_get(j, "timed"), 0);
 	r->ms = json_real(json_get(j, "ms_per_candidate"), 0);
@@ -286,7 +287,7 @@ static int variant_row(struct ablation *s, const struct variant *v, int64_t seed
 
 	if (j) {
 		row_from_json(&r, j);
-		log_info("without %s: done before", v->name);
+		log_info("without %s: already done", v->name);
 	} else {
 		log_info("%s%s", v->set ? "without " : "", v->name);
 		rc = !path ? err_nomem(s->e) : make_row(s, &r, seed);
@@ -309,7 +310,8 @@ static void print_table(const struct ablation *s)
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct row *r = &s->rows.v[i];
 
-		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f %9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
+		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f "
+		       "%9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
 		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward,
 		       (long long)r->cheats.accepted,
 		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest,
@@ -380,7 +382,7 @@ static int run_all(struct ablation *s)
 		const struct variant *v = &variants[i];
 
 		if (v->method && strcmp(v->method, method))
-			log_info("%s is a part of %s, not of %s: left out", v->name, v->method, method);
+			log_info("skipping %s: it belongs to method %s, not to %s", v->name, v->method, method);
 		else if (wanted(s->a, v))
 			rc = variant_row(s, v, seed);
 	}
@@ -403,8 +405,8 @@ int cmd_ablate(int argc, char **argv)
 		return rc;
 	stop_install();
 	s.config = p.n ? p.args[0] : NULL;
-	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") : file_mkdirs(a.out, &e) ?
-		-1 : run_all(&s);
+	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") :
+	     file_mkdirs(a.out, &e) ? -1 : run_all(&s);
 	vec_free(&s.rows);
 	arena_release(&s.arena);
 	opt_release(&p);

@@ -140,7 +140,7 @@ static void write_part(struct jw *w, const struct doctor_part *p)
 static void print_end(const size_t count[3])
 {
 	printf("\n%zu ok, %zu absent, %zu missing: %s\n", count[DOCTOR_OK], count[DOCTOR_ABSENT], count[DOCTOR_MISSING],
-	       count[DOCTOR_MISSING] ? "see '->' above" : "nothing needed is missing");
+	       count[DOCTOR_MISSING] ? "see '->' above" : "every required part works");
 }
 
 int cmd_doctor(int argc, char **argv)

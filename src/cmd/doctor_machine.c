@@ -160,8 +160,8 @@ static int ask_cuda(void *ctx, int fd)
 		c.memory(&bytes, i);
 		gib = (double)bytes / (1 << 30);
 		known = tile_gpu_of_device(str_of(name), gib);
-		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " :
-			"no row in tile/estimate/gpu.def", known ? known->name : "");
+		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib,
+			known ? "--gpu " : "no row in tile/estimate/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;
 }
@@ -179,8 +179,7 @@ void doctor_gpu(struct doctor_part *p)
 			   rc == GPU_NONE ? "the driver sees no GPU" :
 			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
 		if (has_card())
-			buf_adds(&p->fix, "install the driver of the NVIDIA card that is there, until "
-					  "nvidia-smi lists it");
+			buf_adds(&p->fix, "install the driver of the NVIDIA card, until nvidia-smi lists the card");
 	}
 	buf_release(&out);
 }
@@ -238,13 +237,13 @@ void doctor_python(struct doctor_part *p)
 		argv[0] = venv.p;
 	rc = doctor_run(argv, 120, &out);
 	if (rc == 127)
-		doctor_say(p, DOCTOR_ABSENT, "no python3; wanted by the GPU judge and 'make agree' only");
+		doctor_say(p, DOCTOR_ABSENT, "no python3; only the GPU judge and 'make agree' need it");
 	else
-		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" :
-			   buf_cstr(&out), argv[0],
-			   rc ? "; wanted by the GPU judge and 'make agree' only" : "");
+		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s",
+			   rc < 0 ? "no answer" : buf_cstr(&out), argv[0],
+			   rc ? "; only the GPU judge and 'make agree' need it" : "");
 	if (rc && has_card())
-		buf_adds(&p->fix, "make agree   (makes an environment with torch and triton)");
+		buf_adds(&p->fix, "make agree   (creates an environment with torch and triton)");
 	buf_release(&venv);
 	buf_release(&out);
 }
@@ -293,15 +292,15 @@ void doctor_s3(struct doctor_part *p)
 	if (id && secret) {
 		doctor_say(p, DOCTOR_OK, "from the environment");
 	} else if (id || secret) {
-		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not", id ? "ACCESS_KEY_ID" :
-			   "SECRET_ACCESS_KEY",
+		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not",
+			   id ? "ACCESS_KEY_ID" : "SECRET_ACCESS_KEY",
 			   id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 		buf_addf(&p->fix, "export AWS_%s=...", id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 	} else if (has_profile(buf_cstr(&path), profile)) {
 		doctor_say(p, DOCTOR_OK, "profile '%s' of %s", profile, buf_cstr(&path));
 	} else {
-		doctor_say(p, DOCTOR_ABSENT, "not configured; wanted only to keep checkpoints in S3");
-		buf_adds(&p->fix, "to keep runs there: export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
+		doctor_say(p, DOCTOR_ABSENT, "not configured; needed only to keep runs in S3");
+		buf_adds(&p->fix, "to keep runs in S3: export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
 	}
 	buf_release(&path);
 }

@@ -25,7 +25,7 @@ static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_statu
 	if (rc == 0) {
 		doctor_say(p, DOCTOR_OK, "%s%s", good, buf_cstr(&out));
 	} else {
-		doctor_say(p, bad, "%s; %s", out.n ? out.p : "the try crashed", without);
+		doctor_say(p, bad, "%s; %s", out.n ? out.p : "the test crashed", without);
 		buf_adds(&p->fix, fix);
 	}
 	buf_release(&out);
@@ -36,7 +36,7 @@ static int try_userns(void *ctx, int fd)
 	(void)ctx;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0)
 		return 0;
-	dprintf(fd, "cannot make user and network namespaces: %s", strerror(errno));
+	dprintf(fd, "cannot create user and network namespaces: %s", strerror(errno));
 	return 1;
 }
 
@@ -46,11 +46,12 @@ void doctor_userns(struct doctor_part *p)
 		"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" :
 		file_exists("/proc/sys/kernel/unprivileged_userns_clone") ?
 		"sudo sysctl -w kernel.unprivileged_userns_clone=1" :
-		"sudo sysctl -w user.max_user_namespaces=10000   (in a container: allow unshare in its seccomp profile)";
+		"sudo sysctl -w user.max_user_namespaces=10000   "
+		"(in a container: allow unshare in its seccomp profile)";
 
 	report(p, try_userns, DOCTOR_ABSENT,
-	       "the sandbox then rests on seccomp and Landlock (in a chroot this is always so)",
-	       "user, network and IPC namespaces can be made", fix);
+	       "the sandbox then uses seccomp and Landlock only (always so in a chroot)",
+	       "user, network and IPC namespaces work", fix);
 }
 
 /* After the restriction a file that could be opened before must be refused. */
@@ -81,7 +82,7 @@ static int try_landlock(void *ctx, int fd)
 void doctor_landlock(struct doctor_part *p)
 {
 	report(p, try_landlock, DOCTOR_MISSING, REFUSES, "files are refused",
-	       "boot a kernel of 5.13 or later with lsm=landlock,... on its command line");
+	       "boot kernel 5.13 or later with lsm=landlock,... on its command line");
 }
 
 static int try_seccomp(void *ctx, int fd)

@@ -21,7 +21,7 @@ struct session {
 	const struct eval_cmd_args *a;
 	struct eval_bench *bench;
 	struct store *store;
-	int writes;                    /* this process reports; of several only the first does */
+	int writes;                    /* this process is the first rank, which reports */
 };
 
 static int is_adapter(const char *dir)
@@ -136,7 +136,7 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
-	/* Before the work, not after it. */
+	/* Create output folders first: an evaluation of hours must not fail at its end. */
 	if (a->out && file_mkdirs_for(a->out, e))
 		return -1;
 	if (a->run && s.writes) {

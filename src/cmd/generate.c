@@ -81,9 +81,9 @@ static const struct cmd_usage usage = {
 struct output {
 	const struct args *a;
 	struct tok *tok;
-	struct buf *ready;          /* [n], by sample */
+	struct buf *ready;          /* [n], finished text of each sample until it is printed */
 	char *is_ready;
-	int64_t next;               /* to be printed */
+	int64_t next;               /* first sample that is not yet printed */
 	int prompt_tokens, streaming, interrupted, refused;
 };
 
@@ -156,7 +156,7 @@ static int encode_prompt(const struct args *a, const struct tok *t, struct tok_i
 	} else if (chat_text(t, buf_str(&system), buf_str(&user), &text, e)) {
 		goto out;
 	}
-	/* A template writes its own special tokens. */
+	/* A chat template writes the special tokens itself. */
 	rc = buf_check(&text, e) ? -1 : tok_encode(x, buf_str(&text), chat ? 0 : TOK_ADD_SPECIAL, ids, e);
 	if (!rc && !ids->n)
 		rc = err_set(e, ERR_USAGE, "the prompt is empty");
@@ -301,7 +301,8 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;
 	x = infer_new(m, ad, o->tok, &(struct infer_opts) {
-		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new, .kv8 = a->kv8 }, e);
+		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new,
+		.kv8 = a->kv8 }, e);
 	if (x)
 		rc = sample_all(a, x, o, &prompt, model_config(m), e);
 out:

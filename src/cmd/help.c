@@ -37,7 +37,8 @@ static void print_commands(void)
 	     "usage: tritonrl COMMAND [options]\n");
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		printf("  %-10s %s\n", c->name, c->summary);
-	puts("\n'tritonrl help COMMAND' shows the main options of a command, 'tritonrl COMMAND --help-all' all of them.");
+	puts("\n'tritonrl help COMMAND' shows the main options of a command, "
+	     "'tritonrl COMMAND --help-all' all of them.");
 }
 
 static void print_man(void)
@@ -47,8 +48,8 @@ static void print_man(void)
 	     ".SH SYNOPSIS\n.B tritonrl\n.I COMMAND\n[options]\n"
 	     ".SH DESCRIPTION\nEvery option can also be set in a YAML file given with\n.BR \\-\\-config ,\n"
 	     "with \\(aq_\\(aq instead of \\(aq\\-\\(aq; the command line has priority.\n"
-	     ".SH EXIT STATUS\n0: success. 1: a negative answer (a candidate is wrong, a check found errors, a plan does not fit). "
-	     "2: failure. "
+	     ".SH EXIT STATUS\n0: success. 1: a negative answer (a candidate is wrong, a check found errors, "
+	     "a plan does not fit). 2: failure. "
 	     "3: stopped by a spot notice. 4: the budget is spent. 130: stopped by a signal.\n"
 	     ".SH COMMANDS");
 	for (const struct cmd *c = cmd_table; c->name; c++)

@@ -34,7 +34,7 @@ static int has_room(void)
 
 	if (getrlimit(RLIMIT_AS, &r) || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= LEAST_MIB)
 		return 1;
-	fprintf(stderr, "tritonrl: the limit on address space is %llu MiB; at least %d are wanted (ulimit -v)\n",
+	fprintf(stderr, "tritonrl: the address space is limited to %llu MiB; raise it to at least %d (ulimit -v)\n",
 		(unsigned long long)(r.rlim_cur >> 20), LEAST_MIB);
 	return 0;
 }

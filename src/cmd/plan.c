@@ -51,8 +51,8 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 	struct policy_opts o = s->sft.policy;
 
 	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens,
-				.judge_ms = a->judge_ms,
-				.train_share = a->train_share, .prefill_share = a->prefill_share, .read_share = a->read_share };
+				.judge_ms = a->judge_ms, .train_share = a->train_share,
+				.prefill_share = a->prefill_share, .read_share = a->read_share };
 	if (!j->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
 	if (plan_model_find(&j->c, j->model, e) || policy_settle(&o, 1, e))
@@ -73,7 +73,7 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 	struct plan_machine m;
 
 	if (plan_machine_find(&m, gpu, count))
-		return err_set(e, ERR_USAGE, "there are no numbers for GPU '%s'", gpu);
+		return err_set(e, ERR_USAGE, "no figures are known for GPU '%s'", gpu);
 	if (a->price > 0) {
 		m.price = a->price;
 		m.usual_price = 0;
@@ -101,11 +101,11 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 	if (strcmp(a->gpu, "cpu")) {
 		rc = plan_on(&p, j, a, "cpu", 1, e);
 		if (!rc && p.choice.fits)
-			buf_addf(out, "  its CPU alone would take %.1f hours (--gpu cpu says more)\n", p.hours);
+			buf_addf(out, "  the CPU would take %.1f hours (details: --gpu cpu)\n", p.hours);
 		else if (!rc)
-			buf_adds(out, "  its memory does not hold the model and its training (--gpu cpu says more)\n");
+			buf_adds(out, "  the memory is too small for the model and its training (details: --gpu cpu)\n");
 	} else if (!count) {
-		buf_adds(out, "  everything that the run needs is there\n");
+		buf_adds(out, "  everything that the run needs is available\n");
 	}
 	buf_release(&missing);
 	return rc;
@@ -168,12 +168,12 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 		buf_addf(out, "{\"spent_hours\": %.4f, \"spent_money\": %.4f}\n", s.hours, s.money);
 		return 0;
 	}
-	buf_addf(out, "\nspent in '%s'\n  %.2f hours, %.2f of money\n", a->run, s.hours, s.money);
+	buf_addf(out, "\nspent in '%s'\n  %.2f hours, cost %.2f\n", a->run, s.hours, s.money);
 	if (k.watch.budget_hours > 0)
 		buf_addf(out, "  %.2f of %.2f hours are left\n", MAX(k.watch.budget_hours - s.hours, 0.0),
 			 k.watch.budget_hours);
 	if (k.watch.budget_money > 0)
-		buf_addf(out, "  %.2f of %.2f of money are left\n", MAX(k.watch.budget_money - s.money, 0.0),
+		buf_addf(out, "  %.2f of the budget of %.2f are left\n", MAX(k.watch.budget_money - s.money, 0.0),
 			 k.watch.budget_money);
 	return 0;
 }

@@ -45,7 +45,7 @@ int cmd_resume(int argc, char **argv)
 		rc = go_run(&g, &done, &e);
 	}
 	if (!rc && !done && par_first(par))
-		fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl resume %s\n", p.args[0]);
+		fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl resume %s\n", p.args[0]);
 	opt_release(&p);
 	return cmd_part(par, "resume", rc, done ? CMD_OK : cmd_stopped(), &e);
 }

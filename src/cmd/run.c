@@ -68,8 +68,8 @@ static void default_out(const char *config, struct buf *out)
 
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
-	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ?
-		" " : "", config ? config : "", out);
+	fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl run%s%s --out %s",
+		config ? " " : "", config ? config : "", out);
 	if (a->device)
 		fprintf(stderr, " --device %s", a->device);
 	for (size_t i = 0; i < a->set.n; i++)
@@ -108,9 +108,9 @@ static int show_page(const char *out, int port, struct err *e)
 		return 0;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGINT, SIG_IGN);         /* Ctrl-C is for the run: the page is there until that has ended */
+	signal(SIGINT, SIG_IGN);         /* Ctrl-C stops the run; the page stays until the run has ended */
 	if (getppid() != parent || !serve_open(&o, &why)) {
-		log_warn("there is no page: %s", why.text);
+		log_warn("cannot show the page: %s", why.text);
 		_exit(CMD_FAILED);
 	}
 	for (;;)
@@ -132,9 +132,11 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
-	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) &&
-								  show_page(g.source.out, (int)a->port, e)) ? -1 :
-	     go_run(&g, done, e);
+	rc = buf_check(&out, e) || all_set(a, &set, &text, e) ? -1 : 0;
+	if (!rc && a->port && par_first(par))
+		rc = show_page(g.source.out, (int)a->port, e);
+	if (!rc)
+		rc = go_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);

@@ -78,11 +78,11 @@ struct row {
 	struct gen_plan plan;
 	struct gen_texts text;
 	struct err err;
-	int rc;                    /* 0; -1: see err */
+	int rc;                    /* of drawing it: 0, or -1 with `err` */
 	char id[32];
-	int state;                 /* 0 waiting, 1 good, 2 not to be written */
-	struct verdict_task check; /* what the judge thinks of the task's inputs */
-	double speedup;            /* of the solution, estimated; 0: not known */
+	int state;                 /* 0 waiting for the judge, 1 to be written, 2 dropped */
+	struct verdict_task check; /* the mutation check of the task */
+	double speedup;            /* estimate for the solution; 0: unknown */
 };
 
 struct maker {
@@ -92,11 +92,11 @@ struct maker {
 	struct judge_pool *judges;
 	struct pool *pool;
 	struct row *row;           /* [BATCH] */
-	size_t n, asked;           /* rows of the batch, those that the judge has seen or need not */
-	uint64_t next;             /* number of the batch's first row */
+	size_t n, asked;           /* rows of the batch; rows already handed to the judge or skipped */
+	uint64_t next;             /* number of the first row of the batch */
 	int64_t written, rejected, drawn, weak;
 	FILE *out;
-	int ended;                 /* the reader has enough */
+	int ended;                 /* the reader closed its end of the pipe */
 	struct progress bar;
 	struct err *e;
 };
@@ -214,7 +214,7 @@ static int write_row(struct maker *m, const struct row *r)
 static void note_rejected(struct maker *m, const struct row *r, const struct judged *j)
 {
 	m->rejected++;
-	log_debug("%s (%s) left out: %s %s", r->id, buf_cstr(&r->text.ops), reason_code(j->verdict.diag.reason),
+	log_debug("%s (%s) rejected: %s %s", r->id, buf_cstr(&r->text.ops), reason_code(j->verdict.diag.reason),
 		  j->rc ? j->err.text : j->verdict.diag.text);
 }
 
@@ -256,8 +256,8 @@ static int judge_rows(struct maker *m, size_t n)
 	m->n = n;
 	if (!judge_pool_run(m->judges, &rows, m->e))
 		return 0;
-	return m->e->code == ERR_INTERRUPTED ? err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows",
-						       (long long)m->written) : -1;
+	return m->e->code != ERR_INTERRUPTED ? -1 :
+	       err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written);
 }
 
 /* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
@@ -309,7 +309,7 @@ static int open_judges(struct maker *m)
 	if (judge_args_options(&m->a->judge, &o, &po, m->e))
 		return -1;
 	o.skip_general = 1;
-	po.kept = 0;                    /* no task comes a second time */
+	po.kept = 0;                    /* every task is judged once, so a cache would not help */
 	m->judges = judge_pool_open(&o, &po, m->e);
 	return m->judges ? 0 : -1;
 }
@@ -372,10 +372,11 @@ static int run(struct maker *m)
 		return -1;
 	progress_end(&m->bar);
 	if (m->rejected)
-		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected,
+		log_info("the judge rejected %lld of %lld generated pairs", (long long)m->rejected,
 			 (long long)m->drawn);
 	if (m->weak)
-		log_info("%lld tasks have a part that no input set tells from its absence (see 'weak' in their rows)", (long long)m->weak);
+		log_info("%lld tasks are weak: no input set detects that a part is missing (see 'weak' in their rows)",
+			 (long long)m->weak);
 	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
 }
 

@@ -85,7 +85,7 @@ static int run(const struct args *a, const struct opt_parsed *p, struct par *par
 	int rc;
 
 	if (!a->train.out)
-		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
+		return err_set(e, ERR_USAGE, "name the run folder: --out DIR");
 	if (strcmp(a->train.stage, "rl") && run_sft_check(&a->train, e))
 		return -1;
 	rc = keep_open(&k, &a->keep, a->train.out, par, e);

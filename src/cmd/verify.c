@@ -124,7 +124,7 @@ static int judge_jsonl(struct session *s)
 	if (lines_open(&r, s->a->jsonl, s->e))
 		return -1;
 	for (;;) {
-		/* Whoever writes here may wait for an answer before the next line. */
+		/* The writer on standard input may wait for a verdict before it sends the next line. */
 		if (r.fd == 0 && !lines_ready(&r) && stream_wait(&s->stream, r.fd, s->e)) {
 			rc = -1;
 			break;
@@ -197,33 +197,33 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	}
 	buf_release(&task);
 	if (!rc && !s->stream.added && !s->stream.skipped)
-		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'", s->a->identity ?
-			     s->a->task : p->args[0]);
+		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'",
+			     s->a->identity ? s->a->task : p->args[0]);
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 
 static int check_usage(const struct args *a, const struct opt_parsed *p, const struct par *par, struct err *e)
 {
 	if (a->jsonl && (p->n || (a->task && !a->identity)))
-		return err_set(e, ERR_USAGE, "--jsonl brings its own tasks and candidates");
+		return err_set(e, ERR_USAGE, "--jsonl contains tasks and candidates; do not name others");
 	if (!a->jsonl && !a->task)
-		return err_set(e, ERR_USAGE, "say which task: --task FILE, or --jsonl FILE");
+		return err_set(e, ERR_USAGE, "name the task: --task FILE, or --jsonl FILE");
 	if (!a->jsonl && !a->identity && !p->n)
 		return err_set(e, ERR_USAGE, "name at least one candidate");
-	return a->dump && par ? err_set(e, ERR_USAGE, "--dump wants a process alone, without mpirun") : 0;
+	return a->dump && par ? err_set(e, ERR_USAGE, "--dump works in a single process only, not under mpirun") : 0;
 }
 
 /* The other ranks: judge what the first one hands out. */
 static int serve(const struct stream_options *o, struct par *par, struct err *e)
 {
 	struct judge_pool *pool = judge_pool_open(&o->judge, &o->pool, e);
-	struct rank_pool crew;
+	struct rank_pool ranks;
 	int rc;
 
 	if (!pool)
 		return -1;
-	rc = rank_pool_init(&crew, pool, par, e) || rank_pool_serve(&crew, e) ? -1 : 0;
-	rank_pool_release(&crew);
+	rc = rank_pool_init(&ranks, pool, par, e) || rank_pool_serve(&ranks, e) ? -1 : 0;
+	rank_pool_release(&ranks);
 	judge_pool_close(pool);
 	return rc;
 }

@@ -91,7 +91,8 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 			       .min_speedup = a->min_speedup,
 			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level),
 			       .rl_level = words(&a->rl_level), .rising = a->rising,
-			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed, .threads = (int)a->threads };
+			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed,
+			       .threads = (int)a->threads };
 	int rc;
 
 	if (!a->out)

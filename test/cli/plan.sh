@@ -23,7 +23,7 @@ printf 'model: models/base\neval: {tasks: tasks/plain, limit: 7}\n' >"$tmp/limit
 "$TRITONRL" plan "$tmp/limit.yaml" >"$tmp/out"
 grep -q 'eval: 7 tasks' "$tmp/out" || fail "eval.limit is not heeded: $(grep eval: "$tmp/out")"
 grep -q 'ms (measured here' "$tmp/out" || fail "the time of a verdict is not measured"
-grep -q 'everything that the run needs is there' "$tmp/out" || fail "what runs here"
+grep -q 'everything that the run needs is available' "$tmp/out" || fail "what runs here"
 "$TRITONRL" plan configs/qwen2.5-coder-7b-h100x8.yaml >"$tmp/out"
 grep -q "^  model 'models/Qwen2.5-Coder-7B-Instruct' is not there" "$tmp/out" || fail "what does not run here"
 grep -q "CPU alone would take [0-9.]* hours" "$tmp/out" || fail "what it would take here"
