@@ -87,7 +87,9 @@ def literals(text, start=0, end=None):
     for m in STRINGS.finditer(text, start, len(text) if end is None else end):
         joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', m.group()))
         if " " in joined:
-            yield text.count("\n", 0, m.start()) + 1, joined.replace("\\n", " ").strip()
+            joined = joined.replace("\\n", " ").strip()
+            joined = "| " + joined if joined[:1].islower() else joined     # "where the model runs": no sentence
+            yield text.count("\n", 0, m.start()) + 1, re.sub(r"\b-?\d+: ", "N ", joined)
 
 
 def messages(path, text):

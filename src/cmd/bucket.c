@@ -1,4 +1,5 @@
-/* tritonrl bucket: a bucket made fit for runs, and looked at. */
+/* tritonrl bucket: creates a bucket with the settings that runs need, or prints its settings.
+ * Creating an existing bucket is safe: settings that are already right are kept. */
 #include <stdio.h>
 
 #include "cmd/cmd.h"
@@ -30,6 +31,8 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* The words after the command are `create` or `show` and, optionally, the bucket; --bucket names it
+ * otherwise. */
 static int run(struct args *a, const struct opt_parsed *p, struct err *e)
 {
 	struct s3_bucket_options o = { .keep_days = (int)a->keep_days, .abort_days = (int)a->abort_days,

@@ -1,4 +1,5 @@
-/* tritonrl check: diagnostics about the kernels of files, without running them. */
+/* tritonrl check: diagnostics about the kernels of files, without running them.
+ * verify/lint/check_file.h finds the diagnostics; this file walks folders, prints and counts. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -45,20 +46,22 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* The state of one call: options, the file that is being checked, the output and the counts. */
 struct check_files {
 	const struct args *a;
 	struct check_options o;
-	int caret;
+	int caret;                   /* show source lines: --caret, or a terminal */
 	const char *path;            /* of the file being checked */
-	struct str source;
-	struct jw w;
-	int64_t files, errors;
-	struct check_count count;
-	struct check_imports imports;
+	struct str source;           /* its text, for source lines */
+	struct jw w;                 /* the JSON output */
+	int64_t files, errors;       /* totals of this call */
+	struct check_count count;    /* kernels found, compiled and unsure */
+	struct check_imports imports;   /* finds imported files in the tree around the file */
 	struct err *e;
 };
 
-/* What is about the file as a whole has no line. */
+/* FILE:LINE:COL: as compilers print it, so that editors can jump there. A diagnostic about the
+ * whole file has no line. */
 static void print_place(const struct check_files *c, const struct diag *d)
 {
 	if (d->line > 0)
@@ -67,13 +70,15 @@ static void print_place(const struct check_files *c, const struct diag *d)
 		printf("%s: ", c->path);
 }
 
+/* Called for each diagnostic, in source order within a file. Warnings and `unsure` do not count as
+ * errors. */
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
 	struct check_files *c = ctx;
 	struct buf lines = BUF_INIT;
 
 	c->errors += how == SEVERITY_ERROR;
-	if (c->a->json) {
+	if (c->a->json) {                   /* JSON has no source lines and no hints on lines of their own */
 		check_json_diag(&c->w, c->path, how, d);
 		return;
 	}
@@ -89,6 +94,8 @@ static void show(void *ctx, enum severity how, const struct diag *d)
 	}
 }
 
+/* A syntax error is a diagnostic like any other: the file is counted and the next one is checked.
+ * The command fails only if a file cannot be read or memory ends. */
 static int check_one(struct check_files *c, const char *path)
 {
 	struct buf src = BUF_INIT;
@@ -117,6 +124,7 @@ out:
 
 static int check_path(struct check_files *c, const char *path);
 
+/* Checks every .py file below a folder; hidden files and folders (.git, .venv) are skipped. */
 static int check_folder(struct check_files *c, const char *path)
 {
 	struct file_list l = { 0 };
@@ -139,6 +147,7 @@ static int check_path(struct check_files *c, const char *path)
 	return file_is_dir(path) ? check_folder(c, path) : check_one(c, path);
 }
 
+/* An argument without any .py file is an error: a misspelt folder must not look like success. */
 static int check_all(struct check_files *c, const struct opt_parsed *p)
 {
 	if (!p->n)
@@ -154,7 +163,7 @@ static int check_all(struct check_files *c, const struct opt_parsed *p)
 	return 0;
 }
 
-/* What was checked, so that silence on standard output means something. */
+/* Says how much was checked, because no output otherwise means either no errors or no kernels. */
 static void finish_text(const struct check_files *c)
 {
 	log_info("checked %lld file%s: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions "
@@ -164,7 +173,8 @@ static void finish_text(const struct check_files *c)
 		 (long long)c->errors, (long long)c->count.helpers);
 }
 
-/* The task that gives the inputs; nothing to do without one. */
+/* Parses the file of --task, whose get_inputs serves all checked files. Does nothing without
+ * --task. */
 static int open_task(struct check_files *c, struct py_module *m)
 {
 	struct buf src = BUF_INIT;
@@ -179,6 +189,7 @@ static int open_task(struct check_files *c, struct py_module *m)
 	return rc;
 }
 
+/* --capability overrides the compute capability of --gpu, for a GPU that is not in the table. */
 static int check_with(struct check_files *c, const struct opt_parsed *p)
 {
 	struct tile_gpu gpu = *tile_gpu_find(str_of(c->a->gpu));

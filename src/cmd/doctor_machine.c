@@ -1,4 +1,5 @@
-/* doctor: processor, memory, write access, GPU, Python, credentials. */
+/* doctor: processor, memory, write access, GPU, Python and credentials. Tests that load foreign
+ * code (drivers, Python) run in a child process, because a broken driver may crash or hang. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "dev/dev.h"
 #include "tile/estimate/gpu.h"
 
+/* Never fails: every instruction set has its own build of the vector code. */
 void doctor_cpu(struct doctor_part *p)
 {
 	static const char *const level[] = { "baseline vectors", "AVX2", "AVX-512" };
@@ -20,7 +22,7 @@ void doctor_cpu(struct doctor_part *p)
 		   c->avx512_vnni ? ", VNNI" : "", c->amx_bf16 ? ", AMX" : "", c->cores, c->cores == 1 ? "" : "s");
 }
 
-/* The number of kB behind `key` in /proc/meminfo, or 0. */
+/* Returns the value of `key` in /proc/meminfo in kB, or 0 if it is missing. */
 static int64_t meminfo(const char *key)
 {
 	struct line_reader r;
@@ -50,6 +52,7 @@ void doctor_memory(struct doctor_part *p)
 		buf_addf(&p->fix, "free at least %d MiB of memory", NEEDED_MB);
 }
 
+/* Writes a small file and removes it: a permission check would not notice a full or read-only disk. */
 static void try_folder(struct doctor_part *p, const char *dir)
 {
 	struct err e = ERR_INIT;
@@ -70,6 +73,7 @@ static void try_folder(struct doctor_part *p, const char *dir)
 	buf_release(&path);
 }
 
+/* Run folders are usually below the current folder; temporary files need TMPDIR. */
 void doctor_write(struct doctor_part *p)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -78,7 +82,8 @@ void doctor_write(struct doctor_part *p)
 	try_folder(p, tmp && *tmp ? tmp : "/tmp");
 }
 
-/* Is there a card of NVIDIA's? Advice about drivers changes nothing where there is none. */
+/* Is an NVIDIA card installed (PCI vendor 0x10de)? Without a card, advice about drivers is useless,
+ * so the parts below give none. */
 static int has_card(void)
 {
 	static const char dir[] = "/sys/bus/pci/devices";
@@ -102,14 +107,17 @@ static int has_card(void)
 
 /* --- GPU: asked in a child, because a broken driver may crash or hang ---------------------- */
 
+/* The functions of the CUDA driver that the test needs. The driver is loaded at run time, so that
+ * the program also starts on machines without it. */
 struct cuda_calls {
-	int (*init)(unsigned);
-	int (*version)(int *);
-	int (*count)(int *);
-	int (*name)(char *, int, int);
-	int (*memory)(size_t *, int);
+	int (*init)(unsigned);                /* cuInit */
+	int (*version)(int *);                /* 13000 is CUDA 13.0 */
+	int (*count)(int *);                  /* number of GPUs */
+	int (*name)(char *, int, int);        /* buffer, its size, GPU */
+	int (*memory)(size_t *, int);         /* bytes of a GPU */
 };
 
+/* Returns 0 if the driver has all five functions, -1 otherwise. */
 static int load_cuda(struct cuda_calls *c)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -126,13 +134,15 @@ static int load_cuda(struct cuda_calls *c)
 
 		if (!f)
 			return -1;
-		memcpy(wanted[i].to, &f, sizeof f);
+		memcpy(wanted[i].to, &f, sizeof f);   /* C has no cast from void * to a function */
 	}
 	return 0;
 }
 
+/* Exit codes of the child that asks the driver. */
 enum { GPU_OK, GPU_NO_LIBRARY, GPU_NO_DRIVER, GPU_NONE };
 
+/* Lists the GPUs with the name that --gpu has for each, so that the user can copy it. */
 static int ask_cuda(void *ctx, int fd)
 {
 	struct cuda_calls c;
@@ -166,6 +176,7 @@ static int ask_cuda(void *ctx, int fd)
 	return GPU_OK;
 }
 
+/* A missing GPU is no failure: everything runs on the CPU. */
 void doctor_gpu(struct doctor_part *p)
 {
 	struct buf out = BUF_INIT;
@@ -186,6 +197,8 @@ void doctor_gpu(struct doctor_part *p)
 
 /* --- the model engine on a GPU: the shared object, its libraries, memory ---------------------- */
 
+/* Loads the shared object of `make cuda`, allocates 1 MiB and waits for the device. This finds a
+ * missing library, a wrong driver version and a full GPU. */
 static int open_engine(void *ctx, int fd)
 {
 	struct err e = ERR_INIT;
@@ -216,6 +229,8 @@ void doctor_engine(struct doctor_part *p)
 
 /* --- Python ------------------------------------------------------------------------------ */
 
+/* Prefers the environment that `make agree` creates, because it holds torch and triton. Importing
+ * torch takes many seconds on a cold disk, hence the limit of 120. */
 void doctor_python(struct doctor_part *p)
 {
 	static char script[] = "import sys\n"
@@ -280,6 +295,8 @@ static int is_set(const char *name)
 	return v && *v;
 }
 
+/* Follows the order in which src/net looks for credentials: environment, then profile. Half a key
+ * in the environment is an error, because it hides the profile. */
 void doctor_s3(struct doctor_part *p)
 {
 	const char *file = getenv("AWS_SHARED_CREDENTIALS_FILE"), *profile = getenv("AWS_PROFILE"),

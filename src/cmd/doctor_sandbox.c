@@ -1,4 +1,5 @@
-/* doctor: what the sandbox of the judge is built from, each tried in a child process. */
+/* doctor: the kernel features that the sandbox of the judge needs. Each is enabled in a child
+ * process and then attacked: a file or system call that worked before must be refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -15,7 +16,8 @@
 
 #define REFUSES "the judge refuses to work without it"
 
-/* `without`: what follows where it does not work. */
+/* Runs a test in a child. `bad` is the status of a failure, `without` its consequence, `fix` the
+ * command that helps. */
 static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_status bad, const char *without,
 		   const char *good, const char *fix)
 {
@@ -31,6 +33,7 @@ static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_statu
 	buf_release(&out);
 }
 
+/* Namespaces take the network away from a worker. */
 static int try_userns(void *ctx, int fd)
 {
 	(void)ctx;
@@ -40,6 +43,8 @@ static int try_userns(void *ctx, int fd)
 	return 1;
 }
 
+/* Three different settings can forbid unprivileged namespaces; the advice names the one that this
+ * kernel has. */
 void doctor_userns(struct doctor_part *p)
 {
 	const char *fix = file_exists("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") ?
@@ -54,7 +59,7 @@ void doctor_userns(struct doctor_part *p)
 	       "user, network and IPC namespaces work", fix);
 }
 
-/* After the restriction a file that could be opened before must be refused. */
+/* After the restriction, a file that could be opened before must be refused. */
 static int try_landlock(void *ctx, int fd)
 {
 	const struct landlock_ruleset_attr attr = { .handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE };
@@ -85,6 +90,7 @@ void doctor_landlock(struct doctor_part *p)
 	       "boot kernel 5.13 or later with lsm=landlock,... on its command line");
 }
 
+/* The filter forbids socket() with an unusual error (ENOTTY), which only the filter can cause. */
 static int try_seccomp(void *ctx, int fd)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);

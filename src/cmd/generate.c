@@ -1,4 +1,5 @@
-/* tritonrl generate: samples completions of a prompt or a task. */
+/* tritonrl generate: samples completions of a prompt or a task. infer/infer.h samples; this file
+ * builds the prompt, prints samples in order and streams a single one as it is drawn. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -77,18 +78,22 @@ static const struct cmd_usage usage = {
 	.opts = table,
 };
 
-/* What the callbacks share. Samples are printed in order, so finished ones may have to wait. */
+/* The state that the callbacks share. Samples finish in any order but are printed by number, so a
+ * finished sample may have to wait. */
 struct output {
 	const struct args *a;
-	struct tok *tok;
+	struct tok *tok;            /* of the model; freed by generate() */
 	struct buf *ready;          /* [n], finished text of each sample until it is printed */
-	char *is_ready;
+	char *is_ready;             /* [n] */
 	int64_t next;               /* first sample that is not yet printed */
-	int prompt_tokens, streaming, interrupted, refused;
+	int prompt_tokens, streaming;
+	int interrupted, refused;   /* a sample was stopped; the prompt is too long for the model */
 };
 
 /* --- the prompt ------------------------------------------------------------------------------- */
 
+/* Exactly one of --prompt, --prompt-file and --task is given. A task is wrapped in the prompt that
+ * training uses, in the style that the model was trained with. */
 static int read_prompt(const struct args *a, struct buf *system, struct buf *user, struct err *e)
 {
 	struct buf task = BUF_INIT;
@@ -111,6 +116,7 @@ static int read_prompt(const struct args *a, struct buf *system, struct buf *use
 	return rc;
 }
 
+/* One message of the conversation in the form that chat templates expect. */
 static void add_message(struct jw *w, const char *role, struct str content)
 {
 	jw_begin(w, '{');
@@ -121,6 +127,8 @@ static void add_message(struct jw *w, const char *role, struct str content)
 	jw_end(w, '}');
 }
 
+/* Renders the conversation with the model's chat template. The template takes JSON, so the messages
+ * are written as JSON first. */
 static int chat_text(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -141,6 +149,8 @@ static int chat_text(const struct tok *t, struct str system, struct str user, st
 	return rc;
 }
 
+/* Without a chat template (or with --raw) the text is encoded as it is, with the tokenizer's
+ * special tokens in front. */
 static int encode_prompt(const struct args *a, const struct tok *t, struct tok_ids *ids, struct err *e)
 {
 	struct buf system = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
@@ -170,6 +180,8 @@ out:
 
 /* --- results ------------------------------------------------------------------------------------ */
 
+/* The fields are an interface for scripts: sample, text, tokens, logprobs, finish,
+ * prompt_tokens. */
 static void write_json(const struct output *o, const struct infer_result *r, struct buf *b)
 {
 	struct jw w = { .out = b };
@@ -197,6 +209,7 @@ static void write_json(const struct output *o, const struct infer_result *r, str
 	buf_addc(b, '\n');
 }
 
+/* A streamed sample is already on the terminal, so only its final newline is left to print. */
 static void write_plain(const struct output *o, const struct infer_result *r, struct buf *b)
 {
 	if (o->a->n > 1)
@@ -207,6 +220,7 @@ static void write_plain(const struct output *o, const struct infer_result *r, st
 	buf_addc(b, '\n');
 }
 
+/* A sample is finished: format it, then print every sample that is next in order. */
 static void done(void *ctx, const struct infer_result *r)
 {
 	struct output *o = ctx;
@@ -224,6 +238,7 @@ static void done(void *ctx, const struct infer_result *r)
 	fflush(stdout);
 }
 
+/* Streams a piece of text; only if there is a single sample and no JSON. */
 static void show(void *ctx, const struct infer_request *q, int sample, struct str piece)
 {
 	const struct output *o = ctx;
@@ -243,6 +258,7 @@ static int asked_to_stop(void *ctx)
 
 /* --- the run -------------------------------------------------------------------------------------- */
 
+/* The model's end-of-sequence token ends a sample if the tokenizer names no stop tokens. */
 static int sample_all(const struct args *a, struct infer *x, struct output *o, const struct tok_ids *prompt,
 		      const struct model_config *c, struct err *e)
 {
@@ -268,6 +284,7 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 		q.nstop_tokens = 1;
 	}
 	rc = infer_run_list(x, &q, 1, &calls, &st, e);
+	/* Speed is for people at a terminal; scripts that read stderr do not expect it. */
 	if (!rc && isatty(STDERR_FILENO) && !a->json)
 		fprintf(stderr, "%lld prompt tokens in %.2f s, %lld tokens in %.2f s (%.1f/s)\n",
 			(long long)st.prompt_tokens,
@@ -278,6 +295,8 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 	return rc;
 }
 
+/* Opens tokenizer, device, model and adapter in this order, so that a wrong prompt is reported
+ * before gigabytes are read. */
 static int generate(const struct args *a, struct output *o, struct err *e)
 {
 	const struct model_opts mo = { .store = a->store };
@@ -326,7 +345,7 @@ int cmd_generate(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	o.streaming = a.n == 1 && !a.json;
+	o.streaming = a.n == 1 && !a.json;   /* several samples would mix on the terminal */
 	o.ready = mem_array((size_t)a.n, sizeof *o.ready);
 	o.is_ready = mem_array((size_t)a.n, 1);
 	if (!o.ready || !o.is_ready)

@@ -1,5 +1,5 @@
-/* tritonrl help: the list of commands, help for one, and the man page and bash completion
- * that `make install` writes, all from the tables. */
+/* tritonrl help: the list of commands, help for one command, and the man page and bash completion
+ * that `make install` writes. All of them come from the option tables, so they cannot disagree. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
-/* Runs `command --help=FORM`, which prints that form of its table. */
+/* Runs `command --help=FORM`, which prints that form of its option table and does nothing else. */
 static int print_form(const struct cmd *c, const char *form)
 {
 	char word[32], name[32];
@@ -41,6 +41,7 @@ static void print_commands(void)
 	     "'tritonrl COMMAND --help-all' all of them.");
 }
 
+/* Every command adds its own section with all its options. */
 static void print_man(void)
 {
 	puts(".TH TRITONRL 1 \"\" \"tritonrl " TRITONRL_VERSION "\"\n"
@@ -56,6 +57,9 @@ static void print_man(void)
 		print_form(c, "=man");
 }
 
+/* The script holds the options of every command as text. After an option with choices it completes
+ * the choices, after DIR folders, after another placeholder files, and otherwise options or
+ * files. */
 static void print_completion(void)
 {
 	puts("# bash completion for tritonrl\n"
@@ -102,6 +106,7 @@ int cmd_help(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
+	/* One form per call; --man and --completion ignore a command name. */
 	rc = CMD_OK;
 	if (a.man)
 		print_man();

@@ -1,4 +1,6 @@
-/* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. */
+/* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. run/plan.h computes;
+ * this file reads the stages of a configuration, describes the job and prints one machine or all of
+ * them. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -21,6 +23,7 @@ static const struct cmd_usage usage = {
 	.sections = "machine",
 };
 
+/* Reads the options of one section as its command would read them, without running the command. */
 static int read_stage(const struct opt *table, const char *section, void *into, const char *config,
 		      struct opt_parsed *p, struct err *e)
 {
@@ -30,6 +33,7 @@ static int read_stage(const struct opt *table, const char *section, void *into, 
 	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
 }
 
+/* prepare, sft, rl and eval together determine the amount of work. */
 static int read_stages(struct plan_stages *s, const char *config, struct err *e)
 {
 	return read_stage(prepare_opts, "prepare", &s->prepare, config, &s->parsed[0], e) ||
@@ -46,6 +50,8 @@ static void release_stages(struct plan_stages *s)
 
 /* --- the job ---------------------------------------------------------------------------------------- */
 
+/* The model's shape comes from its config.json or from the table of known models; no weights are
+ * read. */
 static int set_job(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
 {
 	struct policy_opts o = s->sft.policy;
@@ -67,6 +73,8 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 
 /* --- the command ------------------------------------------------------------------------------------------ */
 
+/* Plans the job on `count` GPUs of one kind. A price or a number of judging cores from the command
+ * line replaces the usual one. */
 static int plan_on(struct run_plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu,
 		   int count, struct err *e)
 {
@@ -83,7 +91,8 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 	return plan_make(p, j, &m, e);
 }
 
-/* What of it cannot run where plan was called, and what the CPU alone would take. */
+/* Lists what is missing on this machine to run the configuration, and how long its CPU would
+ * take. */
 static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
 		     struct buf *out, struct err *e)
 {
@@ -103,7 +112,8 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 		if (!rc && p.choice.fits)
 			buf_addf(out, "  the CPU would take %.1f hours (details: --gpu cpu)\n", p.hours);
 		else if (!rc)
-			buf_adds(out, "  the memory is too small for the model and its training (details: --gpu cpu)\n");
+			buf_adds(out, "  the memory is too small for the model and its training "
+				      "(details: --gpu cpu)\n");
 	} else if (!count) {
 		buf_adds(out, "  everything that the run needs is available\n");
 	}
@@ -111,7 +121,7 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 	return rc;
 }
 
-/* One machine: the whole table. */
+/* One machine: the whole table. *fits says whether the run fits. */
 static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
 		    int *fits, struct buf *out, struct err *e)
 {
@@ -127,15 +137,15 @@ static int show_one(const struct plan_job *j, const struct plan_args *a, const s
 	return a->json ? 0 : show_here(j, a, s, out, e);
 }
 
-/* Every machine, alone and in the number asked for (8 unless more than one was). */
+/* Every kind of GPU, one of it and --count of it (8 unless --count says more). *fits is 1 if the
+ * run fits on any of them. */
 static int show_all(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
 {
 	int counts[] = { 1, a->count > 1 ? (int)a->count : 8 };
 	struct plan_args each = *a;
 	struct run_plan p;
 
-	each.price = 0;                  /* what was given is the price of one of them */
-
+	each.price = 0;                  /* a given price belongs to one kind of GPU only */
 	*fits = 0;
 	if (!a->json)
 		plan_row(NULL, out);
@@ -152,7 +162,7 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 	return 0;
 }
 
-/* What a run has spent so far, against the budget of section `keep`. */
+/* Prints what a run folder has spent so far, against the budget of section `keep`. */
 static int show_spent(const struct plan_args *a, const char *config, struct buf *out, struct err *e)
 {
 	struct watch_spent s;
@@ -192,7 +202,7 @@ static int run(const struct plan_args *a, const char *config, int *fits, struct 
 	return rc;
 }
 
-/* As cmd_parse; an argument that is no option is the configuration. */
+/* As cmd_parse, except that the argument is the configuration: it becomes --config FILE. */
 static int parse(struct plan_args *a, int argc, char **argv, struct opt_parsed *p)
 {
 	char **words;
@@ -216,6 +226,7 @@ static int parse(struct plan_args *a, int argc, char **argv, struct opt_parsed *
 	return rc;
 }
 
+/* Exit code 1 means that the run does not fit, so that scripts can test for it. */
 int cmd_plan(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -1,5 +1,5 @@
-/* tritonrl prepare: data in (built-in, KernelBook, KernelBench, JSON lines), labelled and split
- * data out. */
+/* tritonrl prepare: reads data from several sources and writes labelled, split data. The steps are
+ * in src/data; this file only parses, calls and prints the table of kept and dropped rows. */
 #include <stdio.h>
 
 #include "base/progress.h"
@@ -18,6 +18,7 @@ static const struct cmd_usage usage = {
 	.sections = "prepare",
 };
 
+/* The table of rows is the result of the command, so it goes to stdout; --quiet omits it. */
 int cmd_prepare(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -1,4 +1,5 @@
-/* tritonrl report: one self-contained HTML page about a run. */
+/* tritonrl report: writes one self-contained HTML page about a run. The page itself is src/web;
+ * this file opens the stores of the run and of the runs it is compared with. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -16,6 +17,7 @@ static const struct cmd_usage usage = {
 	.sections = "report",
 };
 
+/* A folder without run.db is refused: store_open would create an empty store in it. */
 static int open_run(struct report_run *r, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -32,6 +34,7 @@ static int open_run(struct report_run *r, const char *dir, struct err *e)
 	return rc;
 }
 
+/* The first folder is the run of the page; the page compares its curves with those of the others. */
 static int run(const struct report_cmd_args *a, const struct opt_parsed *p, struct err *e)
 {
 	struct report_run *runs = mem_array(p->n + 1, sizeof *runs);

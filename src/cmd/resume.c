@@ -1,4 +1,5 @@
-/* tritonrl resume: continue a run from its folder, or from its bucket. */
+/* tritonrl resume: continues a run from its folder, or from its bucket. The options come from the
+ * folder's config.yaml, so only the options of the bucket and the budget are taken here. */
 #include <stdio.h>
 
 #include "base/progress.h"

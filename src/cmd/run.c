@@ -1,4 +1,5 @@
-/* tritonrl run: the whole pipeline in one resumable command. */
+/* tritonrl run: the whole pipeline in one command that can be killed and repeated. run/go.h owns
+ * the pipeline, the bucket and the budget; this file finds the configuration and the run folder. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -17,8 +18,8 @@ struct args {
 	const char *out, *device;
 	struct opt_list set, stages;
 	int dry_run;
-	int64_t port;
-	struct keep_args keep;
+	int64_t port;                  /* of the live page; 0: none */
+	struct keep_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
@@ -54,7 +55,7 @@ static const struct cmd_usage usage = {
 	.sections = "keep",
 };
 
-/* runs/NAME for configs/NAME.yaml. */
+/* The run folder of configs/NAME.yaml is runs/NAME. */
 static void default_out(const char *config, struct buf *out)
 {
 	struct str name = config ? path_base(config) : STR("run");
@@ -66,6 +67,7 @@ static void default_out(const char *config, struct buf *out)
 	buf_addf(out, "runs/%.*s", STR_ARG(name));
 }
 
+/* Prints the exact command that continues the run, with the options that change its results. */
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
 	fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl run%s%s --out %s",
@@ -77,7 +79,8 @@ static void how_to_continue(const struct args *a, const char *config, const char
 	fputc('\n', stderr);
 }
 
-/* What --set says, behind what --device says: an option of every stage that has one. */
+/* --device is an option of every stage that has one, so it becomes the assignment device=VALUE in
+ * front of those of --set. A later --set rl.device=cpu thus overrides it. */
 static int all_set(const struct args *a, struct opt_list *to, struct buf *text, struct err *e)
 {
 	to->v = mem_array(a->set.n + 1, sizeof *to->v);
@@ -92,8 +95,8 @@ static int all_set(const struct args *a, struct opt_list *to, struct buf *text, 
 	return buf_check(text, e);
 }
 
-/* The page is a process of its own: it reads what the run has written, and cannot hold the run up. It ends with
- * this one. */
+/* The page runs in a child process. It reads what the run has written and cannot delay the run; it
+ * is killed with its parent (PR_SET_PDEATHSIG). */
 static int show_page(const char *out, int port, struct err *e)
 {
 	struct serve_options o = { .http = { .host = "127.0.0.1", .port = port }, .runs = { .v = &out, .n = 1 },
@@ -109,6 +112,7 @@ static int show_page(const char *out, int port, struct err *e)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN);         /* Ctrl-C stops the run; the page stays until the run has ended */
+	/* The parent may have died before prctl took effect. */
 	if (getppid() != parent || !serve_open(&o, &why)) {
 		log_warn("cannot show the page: %s", why.text);
 		_exit(CMD_FAILED);
@@ -117,6 +121,7 @@ static int show_page(const char *out, int port, struct err *e)
 		pause();
 }
 
+/* A dry run goes to OUT/dry_run, so that its checkpoints never mix with those of the real run. */
 static int run(const struct args *a, const char *config, struct par *par, int *done, struct err *e)
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
@@ -145,7 +150,9 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	return rc;
 }
 
-/* The command line, and under it the section of the configuration that it names. */
+/* The configuration is named as an argument but also holds options of this command (section keep).
+ * So the command line is parsed twice: first to find the file, then with --config FILE in front,
+ * over which the command line has priority. */
 static int parse(struct args *a, int argc, char **argv, struct opt_parsed *p, const char **config)
 {
 	char **words;

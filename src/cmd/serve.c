@@ -1,4 +1,5 @@
-/* tritonrl serve: the judge and the model for other programs. */
+/* tritonrl serve: the judge, and optionally a model and the page of a run, over HTTP. This file
+ * turns options into struct serve_options and waits for a signal; src/serve does the work. */
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -10,12 +11,12 @@
 #include "serve/serve.h"
 
 struct args {
-	const char *host, *token_file;
+	const char *host, *token_file;            /* HTTP */
 	int64_t port, waiting, body_mb, connections, idle;
-	struct judge_args judge;
-	const char *model, *adapter, *name, *device;
+	struct judge_args judge;                  /* defaults of a request */
+	const char *model, *adapter, *name, *device;   /* the model, if any */
 	enum model_store store;
-	struct opt_list runs;
+	struct opt_list runs;                     /* folders of the live page */
 	int64_t threads, slots, length;
 };
 
@@ -67,6 +68,8 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* The token is the first line of the file, so that an editor's final newline does not matter. Short
+ * tokens are refused because they can be guessed. */
 static int read_token(const char *path, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -83,6 +86,8 @@ static int read_token(const char *path, struct buf *out, struct err *e)
 	return rc;
 }
 
+/* The first line of output names the port, which a script needs with --port 0. After a signal the
+ * server gets 30 seconds to finish the candidates that are being judged. */
 static int run(const struct args *a, struct err *e)
 {
 	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port,
@@ -122,7 +127,7 @@ int cmd_serve(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	signal(SIGPIPE, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);   /* a client that disconnects must not end the server */
 	rc = run(&a, &e);
 	opt_release(&p);
 	return rc ? cmd_fail("serve", &e) : CMD_OK;

@@ -1,4 +1,5 @@
-/* tritonrl sync: a run folder to a bucket, or back. */
+/* tritonrl sync: uploads the state of a run folder to a bucket once, or downloads it. `run
+ * --bucket` does the same periodically; run/mirror.h owns the protocol. */
 #include <stdio.h>
 
 #include "cmd/cmd.h"
@@ -26,6 +27,7 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* Prints how much of the state was new: objects that the bucket already has are not sent. */
 static int push(const struct args *a, const char *run, struct err *e)
 {
 	struct depot_pushed p;
@@ -38,6 +40,7 @@ static int push(const struct args *a, const char *run, struct err *e)
 	return rc;
 }
 
+/* An empty bucket is an error here, because the user named a run that should be in it. */
 static int pull(const struct args *a, const char *run, struct err *e)
 {
 	struct depot_pulled p;

@@ -1,8 +1,7 @@
-/* tritonrl tasks: tasks with a Triton solution each, verified by the judge; as many as one wants.
+/* tritonrl tasks: generates tasks with a Triton solution each, verified by the judge.
  *
- * Row i is drawn from its own stream of random numbers, so the rows depend on the seed alone and
- * threads may draw them in any order. They are drawn a batch at a time, judged, and written in
- * order. */
+ * Row i is drawn from its own random stream, so the rows depend only on the seed and threads may
+ * draw them in any order. Rows are drawn in batches, judged, and written in order. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,36 +71,42 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* Rows per batch. WITHOUT_NEW: after this many draws the command gives up if fewer than one in a
+ * hundred is new. */
 enum { BATCH = 512, WITHOUT_NEW = 100000 };
 
+/* A drawn task with its solution. */
 struct row {
-	struct gen_plan plan;
-	struct gen_texts text;
+	struct gen_plan plan;      /* the composition */
+	struct gen_texts text;     /* task, solution, plan and list of operators */
 	struct err err;
 	int rc;                    /* of drawing it: 0, or -1 with `err` */
-	char id[32];
+	char id[32];               /* from level and content: the same task has the same id */
 	int state;                 /* 0 waiting for the judge, 1 to be written, 2 dropped */
 	struct verdict_task check; /* the mutation check of the task */
 	double speedup;            /* estimate for the solution; 0: unknown */
 };
 
+/* The state of one call. The judges are processes and are started before the threads of the
+ * pool. */
 struct maker {
 	const struct args *a;
 	struct draws draws;
-	struct map seen;
-	struct judge_pool *judges;
-	struct pool *pool;
+	struct map seen;           /* hashes of texts or compositions drawn so far */
+	struct judge_pool *judges; /* NULL with --no-verify */
+	struct pool *pool;         /* threads that draw */
 	struct row *row;           /* [BATCH] */
 	size_t n, asked;           /* rows of the batch; rows already handed to the judge or skipped */
 	uint64_t next;             /* number of the first row of the batch */
-	int64_t written, rejected, drawn, weak;
+	int64_t written, rejected, drawn, weak;   /* totals for the log */
 	FILE *out;
 	int ended;                 /* the reader closed its end of the pipe */
 	struct progress bar;
 	struct err *e;
 };
 
-/* 1: new; 0: this text (or, with --distinct, this composition) was drawn before. */
+/* Returns 1 for a new row, 0 if this text (with --distinct: this composition) was drawn before.
+ * Only hashes are kept, so a million rows cost a few megabytes. */
 static int is_new(struct maker *m, const struct row *r)
 {
 	struct buf key = BUF_INIT;
@@ -121,6 +126,7 @@ static int is_new(struct maker *m, const struct row *r)
 	return entry && m->seen.n > before;
 }
 
+/* Draws row `number` of the stream. Runs on any thread; touches nothing but *r. */
 static int draw(const struct maker *m, uint64_t number, struct row *r)
 {
 	int rc = draws_pair(&m->draws, number, &r->plan, &r->text, &r->err);
@@ -138,6 +144,7 @@ static void draw_rows(void *ctx, size_t begin, size_t end)
 		m->row[i].rc = draw(m, m->next + i, &m->row[i]);
 }
 
+/* The form `rows`; doc/data.md documents the fields for users' scripts. */
 static void json_row(struct jw *w, const struct row *r)
 {
 	jw_key(w, "id"), jw_cstr(w, r->id);
@@ -153,7 +160,7 @@ static void json_row(struct jw *w, const struct row *r)
 		jw_key(w, "weak"), jw_cstr(w, r->check.survivor);
 }
 
-/* One training row in the form asked for. */
+/* One training row in the form of --form. */
 static int json_form(struct maker *m, struct jw *w, const struct row *r)
 {
 	struct buf text = BUF_INIT;
@@ -181,13 +188,15 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	return rc;
 }
 
-/* A reader that closes its end has enough of a stream; anything else is an error. */
+/* A reader that closes the pipe has enough rows: that ends --stream with success. Any other write
+ * error is a failure. */
 static int end_of_writing(struct maker *m)
 {
 	m->ended = m->a->stream && errno == EPIPE;
 	return m->ended ? 0 : err_errno(m->e, "cannot write '%s'", m->a->out);
 }
 
+/* Appends one line to the output. Sets m->ended if the reader has closed it. */
 static int write_row(struct maker *m, const struct row *r)
 {
 	struct buf line = BUF_INIT;
@@ -211,6 +220,8 @@ static int write_row(struct maker *m, const struct row *r)
 	return rc;
 }
 
+/* A rejected pair is counted and, with debug logging, named: a rejected solution is a bug of the
+ * generator. */
 static void note_rejected(struct maker *m, const struct row *r, const struct judged *j)
 {
 	m->rejected++;
@@ -218,7 +229,7 @@ static void note_rejected(struct maker *m, const struct row *r, const struct jud
 		  j->rc ? j->err.text : j->verdict.diag.text);
 }
 
-/* Rows that were drawn before are not judged. */
+/* The judge asks for the next pair. Rows that were drawn before are skipped. */
 static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct maker *m = ctx;
@@ -233,6 +244,7 @@ static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candi
 	return 1;
 }
 
+/* Called for each verdict, in any order. A task whose mutants survive is kept and marked weak. */
 static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 {
 	struct maker *m = ctx;
@@ -248,6 +260,7 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 	return 0;
 }
 
+/* Judges the first n rows of the batch. */
 static int judge_rows(struct maker *m, size_t n)
 {
 	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = m };
@@ -260,12 +273,13 @@ static int judge_rows(struct maker *m, size_t n)
 	       err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written);
 }
 
-/* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
+/* At most as many rows as are still needed: a full batch for the last few would be wasted work. */
 static size_t batch_size(const struct maker *m)
 {
 	return m->a->stream ? BATCH : (size_t)MIN((int64_t)BATCH, m->a->count - m->written);
 }
 
+/* Draws, judges and writes one batch. Fails if the space of compositions is exhausted. */
 static int make_batch(struct maker *m)
 {
 	size_t n = batch_size(m), fresh = 0;
@@ -301,6 +315,7 @@ static int make_all(struct maker *m)
 	return 0;
 }
 
+/* The generator needs only the verdict, so the input sets of the general contract are skipped. */
 static int open_judges(struct maker *m)
 {
 	struct judge_options o;
@@ -343,6 +358,7 @@ static int open_all(struct maker *m)
 	return m->row && m->pool ? 0 : m->pool ? err_nomem(m->e) : -1;
 }
 
+/* --hashes-of prints the table that src/data/keepout.def is made of. */
 static int print_hashes(struct maker *m)
 {
 	struct buf b = BUF_INIT;
@@ -367,6 +383,7 @@ static int run(struct maker *m)
 		signal(SIGPIPE, SIG_IGN);
 	if (open_all(m))
 		return -1;
+	/* A stream has no end, so its progress has no total. */
 	progress_begin(&m->bar, "tasks", "rows", m->a->stream ? 0 : m->a->count);
 	if (make_all(m))
 		return -1;
@@ -377,6 +394,7 @@ static int run(struct maker *m)
 	if (m->weak)
 		log_info("%lld tasks are weak: no input set detects that a part is missing (see 'weak' in their rows)",
 			 (long long)m->weak);
+	/* A full disk often shows only here. */
 	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
 }
 
@@ -391,7 +409,7 @@ static void close_all(struct maker *m)
 	draws_release(&m->draws);
 	if (m->out && m->out != stdout)
 		fclose(m->out);
-	else if (m->ended && !freopen("/dev/null", "w", stdout))
+	else if (m->ended && !freopen("/dev/null", "w", stdout))   /* or main() would report the closed pipe */
 		log_warn("standard output is closed");
 }
 

@@ -1,4 +1,6 @@
-/* tritonrl tokenizer: learn a byte-level BPE vocabulary for a new model. */
+/* tritonrl tokenizer: learns a byte-level BPE vocabulary for a new model and writes it in Hugging
+ * Face's form. tok/tok.h owns the training; this file collects the text and adds a chat
+ * template. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -33,11 +35,12 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* The template of models that are trained from random weights: <|role|>, the message, <|end|>. */
 static const char chat_template[] =
 	"{% for m in messages %}<|{{ m['role'] }}|>\n{{ m['content'] }}<|end|>\n{% endfor %}"
 	"{% if add_generation_prompt %}<|assistant|>\n{% endif %}";
 
-/* The texts of all rows, one behind the other. */
+/* Concatenates the field `text` of all rows of all files. */
 static int gather(const struct args *a, struct buf *text, struct err *e)
 {
 	struct line_reader r;
@@ -64,6 +67,8 @@ static int gather(const struct args *a, struct buf *text, struct err *e)
 	return rc ? -1 : buf_check(text, e);
 }
 
+/* The trainer reads files, so the text is written to a temporary corpus.txt in the output
+ * folder. */
 static int run(const struct args *a, struct err *e)
 {
 	static const char *const specials[] = { "<|end|>", "<|user|>", "<|assistant|>", "<|system|>", NULL };

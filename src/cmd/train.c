@@ -1,4 +1,5 @@
-/* tritonrl train: fine-tuning. Stage sft: supervised; stage rl: against the judge. */
+/* tritonrl train: one stage of training in a run folder, or sft and rl after each other. The stages
+ * are those of the pipeline (run/run.h); this file chooses them and stores the resolved options. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -9,7 +10,7 @@
 
 struct args {
 	struct train_args train;
-	struct keep_args keep;
+	struct keep_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
@@ -32,6 +33,8 @@ static const struct cmd_usage usage = {
 	.select = "stage",
 };
 
+/* With --stage all, rl starts from the supervised model of the same folder. A finished sft stage is
+ * not repeated: the first rank looks for its final checkpoint and the ranks agree on the answer. */
 static int train_stages(const struct train_args *a, const struct run_env *v, struct err *e)
 {
 	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample,
@@ -49,7 +52,9 @@ static int train_stages(const struct train_args *a, const struct run_env *v, str
 	return rc;
 }
 
-/* config.yaml, of the stage that came first; another stage in the same folder has a file of its own. */
+/* Writes the resolved options as config.yaml. If that file belongs to another stage of the same
+ * folder, the options go to config_STAGE.yaml, so that no stage overwrites the record of the
+ * other. */
 static int keep_config(const struct train_args *a, struct str text, struct err *e)
 {
 	struct buf path = BUF_INIT, first = BUF_INIT, kept = BUF_INIT;
@@ -68,6 +73,7 @@ static int keep_config(const struct train_args *a, struct str text, struct err *
 	return rc;
 }
 
+/* Only the first rank writes the configuration; all ranks run the stages. */
 static int train(const struct train_args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct run_env v = RUN_ENV_INIT;
@@ -79,6 +85,7 @@ static int train(const struct train_args *a, const struct opt_parsed *p, struct 
 	return rc;
 }
 
+/* Errors in the arguments are found before the bucket is opened, which may download gigabytes. */
 static int run(const struct args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct keep k = KEEP_INIT;

@@ -1,4 +1,6 @@
-/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify/pool/stream.h does the rest. */
+/* tritonrl verify: judges candidates from files, folders or JSON lines. This file reads candidates
+ * and gives them to a stream (verify/pool/stream.h), which judges, orders, caches and prints. Exit
+ * code: 0 all correct, 1 some are not, 2 some could not be judged. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -50,14 +52,16 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* The state of one call. */
 struct session {
 	const struct args *a;
-	struct stream stream;
+	struct stream stream;          /* judges, orders, caches and prints */
 	struct err *e;
 };
 
 /* --- candidates in a file of JSON lines -------------------------------------------------------- */
 
+/* With --answers the candidate is a model's answer, and the code is extracted from it first. */
 static int add(struct session *s, struct str id, const char *path, struct str task, struct str candidate)
 {
 	struct buf code = BUF_INIT;
@@ -76,7 +80,8 @@ static int add(struct session *s, struct str id, const char *path, struct str ta
 	return rc;
 }
 
-/* A line that is not a candidate is reported in its place; the others go on. */
+/* An invalid line gets an error row in its position, and the following lines are judged: one bad
+ * row must not cost the verdicts of a million others. A row without id is named line-N. */
 static int submit_line(struct session *s, struct str line, int64_t number)
 {
 	struct err bad = ERR_INIT;
@@ -101,7 +106,8 @@ static int submit_line(struct session *s, struct str line, int64_t number)
 	return rc;
 }
 
-/* How many lines there are, for the progress; 0 where that cannot be told without reading it away. */
+/* The number of lines, for the progress bar; 0 if it is unknown. A pipe cannot be counted, because
+ * counting would consume it. */
 static int64_t count_lines(const char *path)
 {
 	struct file_map m;
@@ -115,6 +121,7 @@ static int64_t count_lines(const char *path)
 	return n;
 }
 
+/* Reading waits for the judge, so memory does not grow with the file. */
 static int judge_jsonl(struct session *s)
 {
 	struct line_reader r;
@@ -148,7 +155,8 @@ static int is_python(const char *name)
 	return str_ends(str_of(name), ".py");
 }
 
-/* One file, or every .py file below a folder. `task` NULL: the file is its own task. */
+/* One file, or every .py file below a folder. If `task` is NULL, each file is its own task
+ * (--identity). */
 static int judge_path(struct session *s, const char *path, const struct buf *task)
 {
 	struct buf text = BUF_INIT, child = BUF_INIT;
@@ -174,7 +182,8 @@ static int judge_path(struct session *s, const char *path, const struct buf *tas
 	return rc;
 }
 
-/* How many candidates are named; 0: some are folders, and there is no telling yet. */
+/* The number of candidates, for the progress bar; 0 if a folder is among them, whose files are not
+ * counted yet. */
 static int64_t count_files(const struct args *a, const struct opt_parsed *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -183,6 +192,7 @@ static int64_t count_files(const struct args *a, const struct opt_parsed *p)
 	return a->identity ? 0 : (int64_t)p->n;
 }
 
+/* All candidates are judged against the one task of --task. */
 static int judge_files(struct session *s, const struct opt_parsed *p)
 {
 	struct buf task = BUF_INIT;
@@ -202,6 +212,7 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 
+/* Combinations that make no sense are refused with the option to use instead. */
 static int check_usage(const struct args *a, const struct opt_parsed *p, const struct par *par, struct err *e)
 {
 	if (a->jsonl && (p->n || (a->task && !a->identity)))
@@ -213,7 +224,8 @@ static int check_usage(const struct args *a, const struct opt_parsed *p, const s
 	return a->dump && par ? err_set(e, ERR_USAGE, "--dump works in a single process only, not under mpirun") : 0;
 }
 
-/* The other ranks: judge what the first one hands out. */
+/* All ranks except the first: they judge the candidates that the first rank hands out, and print
+ * nothing. */
 static int serve(const struct stream_options *o, struct par *par, struct err *e)
 {
 	struct judge_pool *pool = judge_pool_open(&o->judge, &o->pool, e);
@@ -228,6 +240,7 @@ static int serve(const struct stream_options *o, struct par *par, struct err *e)
 	return rc;
 }
 
+/* --identity judges the reference itself, which has no kernels, so it needs the hybrid track. */
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
 {
 	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump,
@@ -257,6 +270,7 @@ int cmd_verify(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
+	/* A candidate that could not be judged outweighs one that is wrong: exit code 2 before 1. */
 	rc = cmd_join(&par, &e) || judge_all(&a, &p, par, &s) ? -1 : 0;
 	stream_close(&s.stream);
 	opt_release(&p);
