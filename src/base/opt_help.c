@@ -1,4 +1,5 @@
-/* Help, man page rows and completion words from option tables: see opt.h. */
+/* Help, man page and completion words, all from the option tables: see opt.h. Each form is a
+ * function that prints one row; visit_all calls it for every option. */
 #include <math.h>
 #include <stdio.h>
 
@@ -31,6 +32,7 @@ static int is_named(void *name, const struct opt *o, size_t base, const char *gr
 	return !strcmp(name, o->name);
 }
 
+/* Common options come last, unless the table has a row of that name. */
 static void visit_all(const struct opt *table, opt_visit_fn *fn, struct printer *p)
 {
 	opt_visit(table, fn, p);
@@ -67,6 +69,7 @@ static void add_name(struct buf *b, const struct opt *o)
 		buf_addf(b, "--%s %s", o->name, o->choices ? o->choices : o->arg ? o->arg : "X");
 }
 
+/* An empty default is not shown: it means "none". */
 static void add_default(struct buf *b, const struct opt *o)
 {
 	switch (o->type) {
@@ -82,7 +85,7 @@ static void add_default(struct buf *b, const struct opt *o)
 	}
 }
 
-/* Words of `text` from column INDENT on, broken before WIDTH. */
+/* Words of `text` from column INDENT on, broken before column WIDTH. */
 static void add_wrapped(struct buf *b, size_t column, const char *text)
 {
 	for (const char *p = text; *p;) {
@@ -105,6 +108,7 @@ static void add_wrapped(struct buf *b, size_t column, const char *text)
 	buf_addc(b, '\n');
 }
 
+/* Prints the heading when the group changes; rows without one belong to "General". */
 static void begin_group(struct printer *p, const char *group, const char *format)
 {
 	if (group == p->group)
@@ -113,6 +117,7 @@ static void begin_group(struct printer *p, const char *group, const char *format
 	p->group = group;
 }
 
+/* A name too long for its column gets a line of its own, and the text starts on the next. */
 static int help_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;
@@ -167,7 +172,7 @@ size_t opt_help(const struct opt *table, const char *main, struct buf *out)
 	return p.left_out;
 }
 
-/* Roff takes '-' for a hyphen and a leading '.' or ''' for a request. */
+/* Roff reads '-' as a hyphen and a leading '.' or ''' as a request, so they are escaped. */
 static void add_roff(struct buf *b, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -179,6 +184,7 @@ static void add_roff(struct buf *b, const char *text)
 	}
 }
 
+/* Every option is in the man page, also those that --help leaves out. */
 static int man_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;
@@ -208,6 +214,8 @@ void opt_man(const struct opt *table, struct buf *out)
 	visit_all(table, man_row, &(struct printer){ .out = out });
 }
 
+/* A flag has two words: --x and --no-x. The placeholder after the tab tells the script what to
+ * complete. */
 static int words_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;

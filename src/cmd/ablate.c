@@ -54,7 +54,7 @@ static const struct cmd_usage usage = {
 struct variant { const char *name, *set, *method, *text; };
 
 static const struct variant variants[] = {
-	{ "everything on", NULL, NULL, "as configured" },
+	{ "everything on", NULL, NULL, "as configured" },   /* first: the others are compared with it */
 #define EXT(id, option, text) { option, "rl." option "=false", NULL, text },
 #include "verify/verdict/ext.def"
 #undef EXT

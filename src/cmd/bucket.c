@@ -56,6 +56,7 @@ static int run(struct args *a, const struct opt_parsed *p, struct err *e)
 	return rc;
 }
 
+/* Options and words may come in any order. */
 int cmd_bucket(int argc, char **argv)
 {
 	struct opt_parsed p;

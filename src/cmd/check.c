@@ -193,7 +193,7 @@ static int open_task(struct check_files *c, struct py_module *m)
 static int check_with(struct check_files *c, const struct opt_parsed *p)
 {
 	struct tile_gpu gpu = *tile_gpu_find(str_of(c->a->gpu));
-	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };
+	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };   /* "3.6" is 306 */
 	struct py_module task;
 	int rc;
 
@@ -211,6 +211,8 @@ static int check_with(struct check_files *c, const struct opt_parsed *p)
 	return rc;
 }
 
+/* Source lines are shown by default on a terminal only: tools that read the output expect one line
+ * per diagnostic. */
 int cmd_check(int argc, char **argv)
 {
 	struct args a;

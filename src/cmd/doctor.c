@@ -86,7 +86,7 @@ int doctor_in_child(doctor_child_fn *fn, void *ctx, int seconds, struct buf *out
 	int fd[2], status, late;
 	pid_t pid;
 
-	fflush(NULL);
+	fflush(NULL);                       /* else the child would print our buffers again */
 	if (pipe2(fd, O_CLOEXEC))
 		return -1;
 	pid = fork();

@@ -216,6 +216,7 @@ static int open_engine(void *ctx, int fd)
 	return 0;
 }
 
+/* A missing engine is no failure. The advice appears only if the machine has a card. */
 void doctor_engine(struct doctor_part *p)
 {
 	struct buf out = BUF_INIT;

@@ -119,6 +119,7 @@ static int eval_all(struct session *s, struct err *e)
 		const char *dir = a->compare.v[i];
 		struct buf text = BUF_INIT;
 
+		/* An adapter is evaluated on the first model. */
 		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) :
 			eval_one(s, i + 1, dir, NULL, &other, e);
 		if (rc)
@@ -167,6 +168,7 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 	return rc;
 }
 
+/* Every rank evaluates its part; the first one reports. */
 int cmd_eval(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 
 struct args {
-	int man, completion;
+	int man, completion;           /* print this form for `make install` */
 };
 
 static const struct opt opts[] = {

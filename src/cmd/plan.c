@@ -66,7 +66,7 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 	j->full = o.full;
 	j->lora = o.lora;
 	j->store = o.store;
-	j->fixed_store = o.store == STORE_I8;
+	j->fixed_store = o.store == STORE_I8;   /* a chosen 8-bit format is kept; others may change to fit */
 	j->recompute = o.trainer.tape.recompute;
 	return plan_amounts(j, a, s, e);
 }
@@ -188,6 +188,7 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 	return 0;
 }
 
+/* The stages are read even for --gpu all: the amounts of work depend on them. */
 static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
 {
 	struct plan_stages s = { .parsed = { { .args = NULL } } };
@@ -237,7 +238,7 @@ int cmd_plan(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	progress_set_mode(PROGRESS_QUIET);
+	progress_set_mode(PROGRESS_QUIET);      /* judge-ms may run the judge for a moment */
 	rc = p.n ? err_set(&e, ERR_USAGE, "name at most one configuration") : run(&a, p.config, &fits, &out, &e);
 	if (!rc)
 		fputs(buf_cstr(&out), stdout);

@@ -25,6 +25,7 @@ static const struct cmd_usage usage = {
 	.opts = opts,
 };
 
+/* `again` tells the pipeline to read its configuration from the run folder. */
 int cmd_resume(int argc, char **argv)
 {
 	struct opt_list none = { .n = 0 };

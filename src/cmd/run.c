@@ -179,6 +179,7 @@ static int parse(struct args *a, int argc, char **argv, struct opt_parsed *p, co
 	return rc;
 }
 
+/* `done` is 0 if the run was stopped before its end; the exit code then names the cause. */
 int cmd_run(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -55,6 +55,7 @@ static int pull(const struct args *a, const char *run, struct err *e)
 	return rc;
 }
 
+/* One folder per call: a bucket prefix belongs to one run. */
 int cmd_sync(int argc, char **argv)
 {
 	struct opt_parsed p;

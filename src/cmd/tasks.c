@@ -413,6 +413,8 @@ static void close_all(struct maker *m)
 		log_warn("standard output is closed");
 }
 
+/* A stop after some rows is not a failure: the written rows are complete. The exit code names the
+ * signal. */
 int cmd_tasks(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -12,7 +12,7 @@
 struct args {
 	struct opt_list data;
 	const char *out, *pieces;
-	int64_t vocab;
+	int64_t vocab;                 /* tokens, special ones included */
 };
 
 static const struct opt opts[] = {
@@ -86,7 +86,7 @@ static int run(const struct args *a, struct err *e)
 					 .chat_template = chat_template };
 
 		rc = tok_train(a->out, &job, e);
-		file_remove_tree(path.p, NULL);
+		file_remove_tree(path.p, NULL);   /* the corpus is not part of the result */
 	}
 	buf_release(&text);
 	buf_release(&path);

@@ -102,6 +102,7 @@ static int run(const struct args *a, const struct opt_parsed *p, struct par *par
 	return rc;
 }
 
+/* A stopped training ends with the exit code of the stop, like run. */
 int cmd_train(int argc, char **argv)
 {
 	struct opt_parsed p;

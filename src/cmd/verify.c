@@ -12,7 +12,7 @@
 #include "verify/pool/stream.h"
 
 struct args {
-	const char *task, *jsonl, *out, *cache, *dump;
+	const char *task, *jsonl, *out, *cache, *dump;   /* files and folders, or NULL */
 	int json, explain, identity, answers;
 	struct judge_args judge;
 };
@@ -248,7 +248,7 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct pa
 
 	if (check_usage(a, p, par, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
 		return -1;
-	o.judge.identity = a->identity;
+	o.judge.identity = a->identity;             /* the reference is its own candidate */
 	if (a->identity)
 		o.judge.track = TRACK_HYBRID;
 	if (!par_first(par))
