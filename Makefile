@@ -100,8 +100,8 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 
-# What the assembler takes into an object by .incbin, the compiler does not know of.
-$(B)/src/torch/prelude.o: $(wildcard src/torch/prelude/*)
+# The compiler does not see the files that the assembler includes with .incbin.
+$(B)/src/torch/prelude.o: $(shell find src/torch/prelude -type f)
 $(B)/src/store/store.o: src/store/schema.sql
 $(B)/src/web/data.o: src/web/app.html
 

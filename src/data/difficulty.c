@@ -1,5 +1,7 @@
-/* Difficulty: see difficulty.h. The walk follows the text, not a run: a branch counts as if
- * taken, a loop's body once. Depth and work are bounded, so that any program gets a label. */
+/* The difficulty of a task: a walk over the syntax tree of Model.forward that counts operators.
+ * difficulty.h is the manual. The walk follows the text and runs nothing: a branch counts as
+ * taken, a loop's body counts once. Depth and work are bounded, so that any program gets a
+ * label. */
 #include "data/difficulty.h"
 
 #include <ctype.h>
@@ -9,6 +11,8 @@
 #include "data/module.h"
 #include "data/spelling.h"
 
+/* The meaning of a torch name for difficulty: an anchor (a product, a convolution), a whole network
+ * (an LSTM), a plain operator, or something without cost (a view). */
 enum op_class { OP_NONE, OP_ANCHOR, OP_NETWORK, OP_CALL, OP_FREE };
 
 static const struct { const char *name; enum op_class class; } ops[] = {
@@ -17,8 +21,10 @@ static const struct { const char *name; enum op_class class; } ops[] = {
 #undef OP
 };
 
+/* Limits of the walk: nested calls, and nodes in all. */
 enum { DEPTH_MOST = 12, WORK_MOST = 20000 };
 
+/* The state of one walk. */
 struct study {
 	struct difficulty *d;
 	const struct py_module *m;
@@ -29,9 +35,10 @@ struct study {
 	struct op_spelling spelling;
 };
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* --- names -------------------------------------------------------------------------------- */
 
-/* Lower case, no '_', at most 39 characters. */
+/* The name in lower case without '_', at most 39 characters: "leaky_relu" and "LeakyReLU" become
+ * one. */
 static size_t plain_name(struct str s, char out[40])
 {
 	size_t n = 0;
@@ -51,6 +58,7 @@ static enum op_class class_of(const char *plain)
 	return OP_NONE;
 }
 
+/* Appends an operator to the list of names; a list that is full ends with "...". */
 static void add_name(struct study *s, const char *name)
 {
 	size_t n = strlen(name), room = sizeof s->d->names - s->used;
@@ -65,6 +73,7 @@ static void add_name(struct study *s, const char *name)
 		s->used = sizeof s->d->names;
 }
 
+/* Counts an operator by its name; names that the table does not know count for nothing. */
 static void add_op(struct study *s, struct str name)
 {
 	char plain[40];
@@ -79,13 +88,15 @@ static void add_op(struct study *s, struct str name)
 		add_name(s, plain);
 }
 
+/* Is the node self.NAME? */
 static int is_self(const struct py_node *n)
 {
 	return n->kind == PY_Attribute && n->u.Attribute.value->kind == PY_Name &&
 		str_is(n->u.Attribute.value->u.Name.id, "self");
 }
 
-/* What __init__ puts into self.NAME, or NULL. */
+/* The expression that a body assigns to self.NAME last, in branches too; NULL if no statement
+ * does. */
 static const struct py_node *member_in(const struct py_list *body, struct str name, int depth)
 {
 	const struct py_node *found = NULL;
@@ -105,6 +116,7 @@ static const struct py_node *member_in(const struct py_list *body, struct str na
 	return found;
 }
 
+/* The expression that __init__ assigns to self.NAME, or NULL. */
 static const struct py_node *find_member(const struct study *s, struct str name)
 {
 	const struct py_node *init = s->class ? module_method(s->m, s->class, STR("__init__")) : NULL;
@@ -112,16 +124,18 @@ static const struct py_node *find_member(const struct study *s, struct str name)
 	return init ? member_in(&init->u.FunctionDef.body, name, 0) : NULL;
 }
 
-/* --- what is applied ------------------------------------------------------------------------- */
+/* --- what is applied ---------------------------------------------------------------------- */
 
 static void read_node(void *ctx, struct py_node *n);
 
+/* Reads the statements of a body in order. */
 static void read_body(struct study *s, const struct py_list *body)
 {
 	for (size_t i = 0; i < body->n; i++)
 		read_node(s, body->v[i]);
 }
 
+/* Reads the forward method of a class as if it were called. */
 static void read_class(struct study *s, const struct py_node *class)
 {
 	const struct py_node *before = s->class, *f = module_method(s->m, class, STR("forward"));
@@ -137,7 +151,7 @@ static void read_class(struct study *s, const struct py_node *class)
 
 static void apply_module(struct study *s, const struct py_node *made);
 
-/* What a function returns last, in the function's own scope. */
+/* A function that builds a module: what it returns last is applied, with its own local names. */
 static void apply_maker(struct study *s, const struct py_node *f)
 {
 	const struct py_list *body = &f->u.FunctionDef.body;
@@ -149,7 +163,8 @@ static void apply_maker(struct study *s, const struct py_node *f)
 	s->maker = before;
 }
 
-/* A local list of layers: what it is set to, and what is added to it, in loops too. */
+/* A local list of layers, such as `layers = []` with `layers.append(nn.ReLU())` in a loop:
+ * everything that is assigned or added to the name is applied. */
 static void apply_local(struct study *s, const struct py_list *body, struct str name, int depth)
 {
 	for (size_t i = 0; i < body->n && depth < DEPTH_MOST; i++) {
@@ -174,7 +189,8 @@ static void apply_local(struct study *s, const struct py_list *body, struct str 
 	}
 }
 
-/* A call that makes a module: of a class, or of a method or function that returns one. */
+/* A call that makes a module: of a class in this file, of a method or function that returns a
+ * module, of a container, or of torch itself. */
 static void apply_made(struct study *s, const struct py_Call *c)
 {
 	struct str name = module_last_name(c->func);
@@ -205,7 +221,8 @@ static void apply_made(struct study *s, const struct py_Call *c)
 	}
 }
 
-/* A module that is called: the expression that made it. */
+/* Applies a module, given the expression that made it: `self.net = nn.Sequential(*layers)` applies
+ * each layer. */
 static void apply_module(struct study *s, const struct py_node *made)
 {
 	if (++s->work > WORK_MOST || s->depth == DEPTH_MOST)
@@ -229,7 +246,8 @@ static void apply_module(struct study *s, const struct py_node *made)
 	s->depth--;
 }
 
-/* self.NAME(...): a member module, or a method. 1: it was one. */
+/* self.NAME(...): applies the member module, or reads the method. Returns 1 if it was one of
+ * them. */
 static int apply_member(struct study *s, struct str name)
 {
 	const struct py_node *made = find_member(s, name), *before = s->maker, *f;
@@ -249,7 +267,8 @@ static int apply_member(struct study *s, struct str name)
 	return f != NULL;
 }
 
-/* Arguments first, so that f(g(x)) and x = g(x); x = f(x) are read in the same order. */
+/* A call in forward. Arguments are read first, so that f(g(x)) and x = g(x); x = f(x) give the
+ * same order of operators. */
 static void read_call(struct study *s, struct py_node *n)
 {
 	const struct py_Call *c = &n->u.Call;
@@ -274,11 +293,13 @@ static void read_call(struct study *s, struct py_node *n)
 	}
 }
 
+/* Is the node a number, with a sign or without? */
 static int is_number(const struct py_node *n)
 {
 	return n->kind == PY_Constant || (n->kind == PY_UnaryOp && n->u.UnaryOp.operand->kind == PY_Constant);
 }
 
+/* Counts an arithmetic operator of tensors; `@` counts as a product. */
 static void count_arithmetic(struct study *s, enum py_op op)
 {
 	if (op == PY_OP_MatMult) {
@@ -291,6 +312,7 @@ static void count_arithmetic(struct study *s, enum py_op op)
 	}
 }
 
+/* A loop. `for layer in self.layers` applies the member; the body is read once. */
 static void read_for(struct study *s, struct py_node *n)
 {
 	struct py_node *over = n->u.For.iter;
@@ -303,6 +325,7 @@ static void read_for(struct study *s, struct py_node *n)
 	read_body(s, &n->u.For.body);
 }
 
+/* Reads one node. Subscripts, asserts and raises hold sizes and messages, not operators. */
 static void read_node(void *ctx, struct py_node *n)
 {
 	struct study *s = ctx;
@@ -329,8 +352,10 @@ static void read_node(void *ctx, struct py_node *n)
 	py_children(n, read_node, s);
 }
 
-/* --- labels ------------------------------------------------------------------------------------ */
+/* --- labels ------------------------------------------------------------------------------- */
 
+/* The level as KernelBench means it: 1 is one operator, 2 a fused chain with at most one or two
+ * products, 3 a network. */
 static int level_of(const struct difficulty *d)
 {
 	int named = d->anchors + d->calls;
@@ -347,7 +372,8 @@ static int has_word(struct str text, const char *word)
 	return str_find(text, str_of(word)) >= 0;
 }
 
-/* Word counting, as it was done before programs were parsed. */
+/* A label by counting words in the text: KernelBook's own way, reported beside ours for
+ * comparison. */
 static void heuristic(struct str text, struct difficulty *d)
 {
 	static const char *const words[] = { "Conv", "Linear", "matmul", "Norm", "elu", "igmoid", "anh",

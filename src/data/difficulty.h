@@ -4,7 +4,7 @@
  * Level 3: an architecture: several anchors (products, convolutions), recurrent or attention
  * modules, blocks of the task's own, layers made in loops. Members of Model are followed to
  * what __init__ puts there, through Sequential, helper classes, methods and functions of the
- * module. The label that word counting would give stands beside it, for comparison. */
+ * module. The label that word counting would give is reported, too, for comparison. */
 #ifndef DATA_DIFFICULTY_H
 #define DATA_DIFFICULTY_H
 

@@ -1,4 +1,5 @@
-/* Pairs of the generator by number: see draws.h. */
+/* Pairs of the generator by number: pair k is a function of the seed and k, so that any process
+ * can make any pair. draws.h is the manual. */
 #include "data/draws.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+/* Draws for one pair at most, until one has the level, split and length that are wanted. */
 enum { TRIES = 100000 };
 
 int draws_init(struct draws *d, uint64_t seed, const char *stream, struct err *e)
@@ -21,6 +23,8 @@ void draws_release(struct draws *d)
 	keepout_release(&d->keepout);
 }
 
+/* The level of pair k. Rising: the levels open one after the other during the first `rise`
+ * pairs. */
 int draws_level(const struct draws *d, uint64_t k)
 {
 	uint64_t n = (uint64_t)d->levels.n, open = n;
@@ -30,6 +34,7 @@ int draws_level(const struct draws *d, uint64_t k)
 	return d->levels.v[k % open];
 }
 
+/* Draws compositions from the k-th random stream until one fits and is not an evaluation task. */
 int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struct gen_plan *p,
 		  struct gen_texts *t, struct err *e)
 {
@@ -55,12 +60,13 @@ int draws_pair(const struct draws *d, uint64_t k, struct gen_plan *p, struct gen
 	return draws_pair_of(d, k, draws_level(d, k), d->split, p, t, e);
 }
 
+/* The name of a pair: its level and a hash of the task's text. */
 void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32])
 {
 	snprintf(id, 32, "l%d-%016llx", p->level, (unsigned long long)hash_xxh64(t->task.p, t->task.n, 1));
 }
 
-/* --- training without a file ---------------------------------------------------------------------- */
+/* --- training without a file -------------------------------------------------------------- */
 
 const struct opt draws_opt_table[] = {
 	OPT_LIST(struct draws_opts, levels, "stream", "1,2,3", 1,
@@ -87,6 +93,7 @@ void draws_rows_release(struct draws_rows *r)
 	draws_release(&r->draws);
 }
 
+/* Writes a pair as a training row: prompt and answer as messages. */
 static int write_row(const struct draws_rows *r, const struct gen_texts *t, struct buf *out, struct err *e)
 {
 	struct buf system = BUF_INIT, user = BUF_INIT, answer = BUF_INIT;

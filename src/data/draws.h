@@ -1,5 +1,5 @@
-/* Pairs of the generator by number: pair k depends on the options and on k alone, so any thread may
- * draw it at any time, and a run that goes on draws what it would have drawn. */
+/* Pairs of the generator by number: pair k depends only on the options and on k. Any thread may
+ * draw it at any time, and a resumed run draws the same pairs. */
 #ifndef DATA_DRAWS_H
 #define DATA_DRAWS_H
 
@@ -19,7 +19,8 @@ struct draws {
 	struct keepout keepout;
 };
 
-/* Training pairs of levels 1 and 2, none that must be kept out; the members may be set afterwards. */
+/* Training pairs of levels 1 and 2, none that must be kept out; the members may be set
+ * afterwards. */
 int draws_init(struct draws *d, uint64_t seed, const char *stream, struct err *e);
 void draws_release(struct draws *d);
 
@@ -33,7 +34,7 @@ void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32]);
 /* Level of pair k. */
 int draws_level(const struct draws *d, uint64_t k);
 
-/* --- training without a file ---------------------------------------------------------------------- */
+/* --- training without a file -------------------------------------------------------------- */
 
 struct draws_opts {
 	struct opt_list levels;       /* empty: nothing is drawn */
@@ -49,7 +50,8 @@ struct draws_rows {
 /* `total`: pairs of the whole run, which rising levels are spread over. */
 int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t seed, uint64_t total, struct err *e);
 void draws_rows_release(struct draws_rows *r);
-/* Appends row k as the JSON that prepare writes: {"messages": [...]}. `rows` is a struct draws_rows. */
+/* Appends row k as the JSON that prepare writes: {"messages": [...]}. `rows` is a struct
+ * draws_rows. */
 int draws_row(void *rows, uint64_t k, struct buf *out, struct err *e);
 
 #endif

@@ -1,10 +1,12 @@
-/* Changes of a source text: see edit.h. */
+/* Changes of a source text by byte ranges, collected in any order and applied in one pass. edit.h
+ * is the manual. */
 #include "data/edit.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
+/* Notes where each line begins, so that line and column become an offset. */
 void edits_init(struct edits *x, const struct py_module *m)
 {
 	struct str s = m->source;
@@ -37,6 +39,7 @@ void edit_change(struct edits *x, size_t begin, size_t end, const char *text, si
 	x->failed |= vec_push(&x->list, one);
 }
 
+/* Orders edits by where they begin. */
 static int by_place(const void *a, const void *b)
 {
 	const struct edit *p = a, *q = b;
@@ -44,6 +47,7 @@ static int by_place(const void *a, const void *b)
 	return p->begin < q->begin ? -1 : p->begin > q->begin;
 }
 
+/* Writes the changed text. Of two edits that overlap the later one is left out. */
 void edits_apply(struct edits *x, struct buf *out)
 {
 	size_t at = 0;
@@ -62,6 +66,7 @@ void edits_apply(struct edits *x, struct buf *out)
 	buf_add(out, x->m->source.p + at, x->m->source.n - at);
 }
 
+/* Does the node have its lines for itself, with nothing but blanks beside it? */
 int edit_is_alone(const struct edits *x, const struct py_node *n)
 {
 	struct str s = x->m->source;

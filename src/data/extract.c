@@ -1,8 +1,10 @@
-/* Extraction of code from a model's answer: see extract.h. */
+/* Extraction of code from a model's answer: extract.h has the rules. The answer may hold several
+ * blocks, thinking, the task again, and what a chat template left behind. */
 #include "data/extract.h"
 
 #include "base/mem.h"
 
+/* One fenced block of the answer, as byte offsets. */
 struct block {
 	size_t begin, end;       /* the code */
 	size_t outer;            /* where its opening fence line starts */
@@ -20,6 +22,7 @@ static struct str line_at(struct str s, size_t at, size_t *next)
 	return (struct str){ .p = s.p + at, .n = end - at };
 }
 
+/* The number of blanks and tabs that a line begins with. */
 static size_t blanks_of(struct str line)
 {
 	size_t n = 0;
@@ -45,7 +48,7 @@ static size_t fence_of(struct str line, char *mark, struct str *tag)
 	return n >= 3 ? n : 0;
 }
 
-/* The first fenced block at or after `at`; 0 when there is none. */
+/* The first fenced block at or after `at`; 0 if there is no further one. */
 static int next_block(struct str s, size_t at, struct block *b)
 {
 	size_t open = 0, next;
@@ -69,7 +72,7 @@ static int next_block(struct str s, size_t at, struct block *b)
 	return open != 0;
 }
 
-/* Does `word` stand at the start of some line (after blanks)? */
+/* Does some line begin with `word`, after blanks? */
 static int defines(struct str code, const char *word)
 {
 	size_t next;
@@ -83,11 +86,14 @@ static int defines(struct str code, const char *word)
 	return 0;
 }
 
+/* Does the code define a Triton kernel? */
 static int has_kernel(struct str code)
 {
 	return defines(code, "@triton.jit") || defines(code, "@jit");
 }
 
+/* How likely the block is the answer: 3 with class ModelNew, 2 with another class or a kernel,
+ * else 1. */
 static int rank_of(struct str code)
 {
 	if (defines(code, "class ModelNew"))
@@ -111,7 +117,7 @@ static size_t before_residue(struct str s)
 	return n;
 }
 
-/* Where the answer proper begins: after the last closed <think> block. */
+/* The offset of the answer proper: after the last closed <think> block. */
 static size_t after_thinking(struct str s)
 {
 	size_t at = 0;
@@ -126,6 +132,7 @@ static size_t after_thinking(struct str s)
 	}
 }
 
+/* Does the line begin as a statement of a Python file does? */
 static int looks_like_python(struct str line)
 {
 	static const char *const starts[] = { "import ", "from ", "class ", "def ", "@triton", "@", "\"\"\"" };
@@ -152,12 +159,14 @@ static int bare_code(struct str s, size_t from, struct block *b)
 	return 0;
 }
 
+/* The text of a block. */
 static struct str code_of(struct str s, const struct block *b)
 {
 	return (struct str){ .p = s.p + b->begin, .n = b->end - b->begin };
 }
 
-/* How far a block can be moved left: as far as its fence stands, and no line loses more than blanks. */
+/* How many blanks every line of the block can lose: the fence's own indentation, unless a line has
+ * fewer. */
 static size_t margin_of(struct str code, size_t indent)
 {
 	size_t next;
@@ -202,7 +211,8 @@ static int step_block(struct str s, size_t from, struct block *b)
 	return next_block(s, next, b);
 }
 
-/* Is this one of the pieces that the code was given in? Not the task again, not another ModelNew. */
+/* Is this one of the pieces that the code was given in? Not the task again, not another
+ * ModelNew. */
 static int is_piece(struct str code)
 {
 	struct str first = str_trim(code);
@@ -244,7 +254,8 @@ static void add_pieces(struct str s, size_t from, const struct block *best, stru
 	}
 }
 
-/* The last block of the highest rank; 0: there is none. Unless `open` only whole ones count. */
+/* Finds the last block of the highest rank and returns that rank, or 0 if there is no block.
+ * Without `open` only closed blocks count. */
 static int best_block(struct str s, size_t from, int open, struct extract *x, struct block *best)
 {
 	struct block b = { .end = 0 };

@@ -4,10 +4,10 @@
  * any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
  * <think>...</think> do not count. The last block that defines ModelNew wins; without one, the last
  * block that defines any class or @triton.jit function; without fences, the answer from its first
- * line that looks like Python. Where the block with ModelNew has no kernel and others have, the
- * code was given in pieces: all blocks of Python are joined, in their order. Code that is indented
- * with its fence is moved left. In a <think> that was never closed only whole blocks count: what
- * else stands there was not finished. Chat residue (<|im_end|> and the like) is cut off, Windows
+ * line that looks like Python. If the block with ModelNew has no kernel and others have, the
+ * code was given in pieces: all blocks of Python are joined in order. Code that is indented
+ * with its fence is moved left. In a <think> that was never closed only whole blocks count: an
+ * open block there was not finished. Chat residue (<|im_end|> and the like) is cut off, Windows
  * newlines become '\n'. */
 #ifndef DATA_EXTRACT_H
 #define DATA_EXTRACT_H

@@ -1,4 +1,4 @@
-/* Tasks kept out of training: see keepout.h. */
+/* Tasks kept out of training, by hashes of their composition and sizes: keepout.h has the rule. */
 #include "data/keepout.h"
 
 #include <stdlib.h>
@@ -17,10 +17,13 @@ static const uint64_t builtin[] = {
 #undef KEEPOUT
 };
 
+/* Numbers below the first are constants of operators rather than sizes; the most that are
+ * compared. */
 enum { SIZE_LEAST = 16, SIZES_MOST = 64 };
 
-/* --- sizes -------------------------------------------------------------------------------------- */
+/* --- sizes -------------------------------------------------------------------------------- */
 
+/* The distinct sizes of a task. */
 struct sizes { int64_t v[SIZES_MOST]; size_t n; };
 
 static void add_size(struct sizes *s, int64_t v)
@@ -56,6 +59,7 @@ static void collect(void *ctx, struct py_node *n)
 		py_children(n, collect, ctx);
 }
 
+/* Orders sizes, so that their order in the text does not matter. */
 static int by_value(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -63,7 +67,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Numbers that __init__ has for arguments that are not given. */
+/* Adds the numbers that __init__ has as defaults. */
 static void default_sizes(const struct py_module *m, struct sizes *s)
 {
 	const struct py_node *class = module_class(m, STR("Model")), *init = class ?
@@ -74,7 +78,8 @@ static void default_sizes(const struct py_module *m, struct sizes *s)
 		collect(s, args->u.arguments.defaults.v[i]);
 }
 
-/* Constants of the module, numbers in get_inputs and get_init_inputs, and defaults. */
+/* Collects the sizes of a task: module constants, numbers in get_inputs and get_init_inputs,
+ * defaults. */
 static void sizes_of(const struct py_module *m, struct sizes *s)
 {
 	const struct py_list *body = &m->root->u.Module.body;
@@ -92,8 +97,9 @@ static void sizes_of(const struct py_module *m, struct sizes *s)
 	qsort(s->v, s->n, sizeof *s->v, by_value);
 }
 
-/* --- hashes ---------------------------------------------------------------------------------------- */
+/* --- hashes ------------------------------------------------------------------------------- */
 
+/* Hashes what a task computes, without its sizes and with them. Returns -1 if it does not parse. */
 int keepout_hash(struct str task, struct keepout_hash *h)
 {
 	struct py_module m;
@@ -111,11 +117,14 @@ int keepout_hash(struct str task, struct keepout_hash *h)
 	return 0;
 }
 
+/* A hash as the key of a map. */
 static struct str key(const uint64_t *hash)
 {
 	return (struct str){ .p = (const char *)hash, .n = sizeof *hash };
 }
 
+/* A task of several operators is known by its composition; one operator alone would match every
+ * task that uses it, so there the sizes count as well. */
 static uint64_t telling(const struct keepout_hash *h)
 {
 	return h->several ? h->composition : h->sized;
@@ -160,6 +169,7 @@ void keepout_release(struct keepout *k)
 	map_release(&k->hashes);
 }
 
+/* Is the task kept out? One that does not parse is, too. */
 int keepout_has(const struct keepout *k, struct str task)
 {
 	struct keepout_hash h;
@@ -167,6 +177,7 @@ int keepout_has(const struct keepout *k, struct str task)
 	return keepout_hash(task, &h) || map_get(&k->hashes, key(&h.composition)) || map_get(&k->hashes, key(&h.sized));
 }
 
+/* Orders hashes for printing. */
 static int by_hash(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -1,8 +1,8 @@
 /* Tasks that must never be trained on: evaluation problems, known by hashes of what they compute.
  *
  * A problem of several operators (level 2 and up, by its folder or by its program) is kept out by
- * its composition: the same operators and arithmetic in the same order, whatever the names,
- * constants and sizes. A problem of one operator is kept out at its own sizes: the same operator
+ * its composition: the same operators and arithmetic in the same order, with any names,
+ * constants and sizes. A problem of one operator is kept out at its sizes only: the same operator
  * with the same set of sizes of 16 and more. The list of keepout.def is KernelBench's; a folder of
  * tasks can be added. Reading by several threads is safe while nobody adds. */
 #ifndef DATA_KEEPOUT_H

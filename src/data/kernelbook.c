@@ -1,11 +1,13 @@
-/* KernelBook to KernelBench: see kernelbook.h. Edits are collected from the tree and applied to
- * the source in one pass. */
+/* Rewrites a row of KernelBook in KernelBench's form: kernelbook.h has the differences. Edits are
+ * collected from the syntax tree and applied to the source in one pass, so comments and layout
+ * stay. */
 #include "data/kernelbook.h"
 
 #include "base/mem.h"
 #include "data/edit.h"
 #include "data/module.h"
 
+/* KernelBook's rows import this class from a helper that users do not have. */
 static const char mock_config[] =
 	"class _mock_config:\n"
 	"    def __init__(self, **values):\n"
@@ -22,6 +24,7 @@ struct import {
 	int used;
 };
 
+/* The state of one conversion. */
 struct conversion {
 	struct edits edits;
 	const struct py_module *m;
@@ -34,14 +37,16 @@ struct conversion {
 	int odd;
 };
 
-/* --- imports ----------------------------------------------------------------------------------- */
+/* --- imports ------------------------------------------------------------------------------ */
 
+/* Is it the import of KernelBook's helper? */
 static int is_mock(const struct py_node *n)
 {
 	return n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module,
 			"_paritybench_helpers");
 }
 
+/* Notes a name that an import statement binds. */
 static void add_import(struct conversion *x, const struct py_node *stmt, const struct py_alias *a)
 {
 	struct str rest = a->name, root = str_cut(&rest, '.');
@@ -53,6 +58,7 @@ static void add_import(struct conversion *x, const struct py_node *stmt, const s
 	x->import[x->n_imports++] = one;
 }
 
+/* Notes the imports of the module, up to a fixed number; further ones stay as they are. */
 static void find_imports(struct conversion *x)
 {
 	const struct py_list *body = &x->m->root->u.Module.body;
@@ -72,12 +78,14 @@ static void find_imports(struct conversion *x)
 	}
 }
 
+/* Marks the imports that bind this name as used. */
 static void note_use(struct conversion *x, struct str name)
 {
 	for (int i = 0; i < x->n_imports; i++)
 		x->import[i].used |= str_eq(x->import[i].name, name);
 }
 
+/* How often a text occurs in another. */
 static int count_in(struct str text, struct str what)
 {
 	ptrdiff_t at;
@@ -92,7 +100,7 @@ static int count_in(struct str text, struct str what)
 	return n;
 }
 
-/* `import a.b.c` is of use where a.b.c stands somewhere else, or where nothing else binds a. */
+/* `import a.b.c` is needed if a.b.c occurs elsewhere, or if no other import binds a. */
 static int path_is_used(const struct conversion *x, const struct import *one)
 {
 	const struct py_node *last = NULL;
@@ -109,8 +117,8 @@ static int path_is_used(const struct conversion *x, const struct import *one)
 	return uses > 0 || !bound;
 }
 
-/* Files of KernelBook keep the imports of the file they were cut from. Those of no use go: many
- * are of modules that neither task nor judge knows. */
+/* Drops imports that nothing uses. Rows of KernelBook keep the imports of the file they were cut
+ * from, and many name modules that neither the task nor the judge knows. */
 static void drop_imports(struct conversion *x)
 {
 	for (int i = 0, k; i < x->n_imports; i = k) {
@@ -123,8 +131,10 @@ static void drop_imports(struct conversion *x)
 	}
 }
 
-/* --- names --------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------- */
 
+/* Replaces the class name at an offset. If the text there is another, the tree and the text
+ * disagree (a continued line) and the row is given up. */
 static void change_name(struct conversion *x, size_t begin)
 {
 	struct str there = { .p = x->m->source.p + begin, .n = MIN(x->from.n, x->m->source.n - begin) };
@@ -135,7 +145,7 @@ static void change_name(struct conversion *x, size_t begin)
 		edit_change(&x->edits, begin, begin + x->from.n, x->to, strlen(x->to));
 }
 
-/* Every use of the name, and the class statement that makes it. */
+/* Renames every use of the class and the class statement itself. */
 static void rename_in(void *ctx, struct py_node *n)
 {
 	struct conversion *x = ctx;
@@ -155,6 +165,7 @@ static void rename_in(void *ctx, struct py_node *n)
 	py_children(n, rename_in, x);
 }
 
+/* Replaces the import of the helper by the class itself, or by nothing if it is not used. */
 static void replace_mock(struct conversion *x)
 {
 	const struct py_list *body = &x->m->root->u.Module.body;
@@ -171,7 +182,7 @@ static void replace_mock(struct conversion *x)
 	}
 }
 
-/* What both texts need. */
+/* The changes that task and solution both need. */
 static void convert(struct conversion *x)
 {
 	find_imports(x);
@@ -180,6 +191,7 @@ static void convert(struct conversion *x)
 	drop_imports(x);
 }
 
+/* Is the statement `args.clear()`? */
 static int is_clear(const struct py_node *n)
 {
 	const struct py_node *call = n->kind == PY_Expr ? n->u.Expr.value : NULL;
@@ -190,8 +202,8 @@ static int is_clear(const struct py_node *n)
 	       str_is(f->u.Attribute.value->u.Name.id, "args");
 }
 
-/* Inductor's `args.clear()` gives memory back early. To the judge it is a change of what the
- * caller holds, so it goes, with its line. */
+/* Inductor's `args.clear()` gives memory back early. The judge would see it as a change of the
+ * caller's list, so the line goes. */
 static void drop_clear(struct conversion *x)
 {
 	const struct py_node *f = module_function(x->m, STR("call"));
@@ -204,9 +216,9 @@ static void drop_clear(struct conversion *x)
 	}
 }
 
-/* --- get_init_inputs ------------------------------------------------------------------------- */
+/* --- get_init_inputs ---------------------------------------------------------------------- */
 
-/* The expression that the function returns, where its body is that alone. */
+/* The expression that a function of one statement returns, or NULL. */
 static const struct py_node *returned(const struct py_node *f)
 {
 	const struct py_list *b = &f->u.FunctionDef.body;
@@ -215,7 +227,7 @@ static const struct py_node *returned(const struct py_node *f)
 	return last && b->n == 1 && last->kind == PY_Return ? last->u.Return.value : NULL;
 }
 
-/* The value that kwargs give to a parameter, or NULL. */
+/* The value that the keyword arguments have for a parameter, or NULL. */
 static const struct py_node *given(const struct py_Dict *d, struct str name)
 {
 	for (size_t i = 0; i < d->keys.n; i++)
@@ -224,6 +236,7 @@ static const struct py_node *given(const struct py_Dict *d, struct str name)
 	return NULL;
 }
 
+/* Are all keys of the dict strings? */
 static int all_words(const struct py_Dict *d)
 {
 	for (size_t i = 0; i < d->keys.n; i++)
@@ -233,20 +246,24 @@ static int all_words(const struct py_Dict *d)
 	return 1;
 }
 
+/* Does get_init_inputs return KernelBook's form, [[positional arguments], {keyword arguments}]? */
 static int is_nested(const struct py_node *v)
 {
 	return v && v->kind == PY_List && v->u.List.elts.n == 2 && v->u.List.elts.v[0]->kind == PY_List &&
 	       v->u.List.elts.v[1]->kind == PY_Dict && all_words(&v->u.List.elts.v[1]->u.Dict);
 }
 
+/* Appends an element to a list in the text. */
 static void add_item(struct buf *out, struct str text)
 {
 	buf_adds(out, out->n > 1 ? ", " : "");
 	buf_addstr(out, text);
 }
 
-/* [args, then kwargs in the order of the constructor's parameters] into `out`; 0 when there is
- * no such order: a default in between that is not a plain value, keyword-only parameters. */
+/* Writes KernelBench's form: positional arguments, then the keyword arguments in the order of the
+ * constructor's parameters. Example: [[], {'dim': 4, 'p': 2}] for __init__(self, dim, p) becomes
+ * [4, 2]. Returns 0 if there is no such order: a parameter in between has no plain default, or
+ * there are keyword-only parameters. */
 static int flatten(const struct conversion *x, const struct py_node *nested, const struct py_node *init,
 		   struct buf *out)
 {
@@ -275,6 +292,7 @@ static int flatten(const struct conversion *x, const struct py_node *nested, con
 	return placed == kw->keys.n;
 }
 
+/* Rewrites what get_init_inputs returns, if it can be flattened. */
 static void flatten_inputs(struct conversion *x, const struct py_node *class, struct buf *flat)
 {
 	const struct py_node *f = module_function(x->m, STR("get_init_inputs"));
@@ -287,8 +305,9 @@ static void flatten_inputs(struct conversion *x, const struct py_node *class, st
 			    edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
 }
 
-/* --- the two texts ----------------------------------------------------------------------------- */
+/* --- the two texts ------------------------------------------------------------------------ */
 
+/* Does the module use the new name for something else? */
 static int is_taken(const struct py_module *m, struct str own, const char *name)
 {
 	return !str_is(own, name) && (module_class(m, str_of(name)) || module_function(m, str_of(name)));

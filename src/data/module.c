@@ -1,6 +1,7 @@
-/* Looking things up in a parsed module: see module.h. */
+/* Looking things up in a parsed module, without running it. module.h is the manual. */
 #include "data/module.h"
 
+/* The first class or function of that name in a body, or NULL. */
 static const struct py_node *find(const struct py_list *body, enum py_kind kind, struct str name)
 {
 	for (size_t i = 0; i < body->n; i++) {
@@ -27,6 +28,7 @@ struct str module_last_name(const struct py_node *n)
 	return n->kind == PY_Attribute ? n->u.Attribute.attr : n->kind == PY_Name ? n->u.Name.id : STR("");
 }
 
+/* The method of a class, or of the first base class in this file that has it. */
 const struct py_node *module_method(const struct py_module *m, const struct py_node *class, struct str name)
 {
 	for (int depth = 0; class && depth < 16; depth++) {
@@ -40,6 +42,7 @@ const struct py_node *module_method(const struct py_module *m, const struct py_n
 	return NULL;
 }
 
+/* The number of functions with a decorator that ends in `jit`. */
 int module_kernels(const struct py_module *m)
 {
 	const struct py_list *body = &m->root->u.Module.body;

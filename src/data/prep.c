@@ -1,6 +1,7 @@
-/* Prepare: see prep.h. Rows go through in batches: read in order, worked on by all threads,
- * settled in order. Only settling looks at other rows, so the result does not depend on the
- * threads. What is remembered of a row that has passed is its hash and its sketch. */
+/* Data preparation: rows go through in batches that are read in order, worked on by all threads,
+ * and settled in order. prep.h is the manual. Only settling compares rows with each other, so the
+ * result does not depend on the threads. A row that has passed is remembered by its hash and its
+ * sketch. */
 #include "data/prep.h"
 
 #include <stdatomic.h>
@@ -12,8 +13,10 @@
 #include "data/prep_impl.h"
 #include "verify/pool/batch.h"
 
+/* Rows and bytes of a batch at most. */
 enum { BATCH = 256, BATCH_BYTES = 8 << 20 };
 
+/* The state of one preparation. */
 struct prep {
 	const struct prep_opts *o;
 	struct prep_report *r;
@@ -58,8 +61,9 @@ const char *prep_drop_text(enum prep_drop d)
 	return drop_texts[d];
 }
 
-/* --- all threads -------------------------------------------------------------------------------- */
+/* --- all threads -------------------------------------------------------------------------- */
 
+/* One thread: takes the next row until none is left or one of its own failed. */
 static void each(void *ctx, int me, int count)
 {
 	struct prep *p = ctx;
@@ -70,6 +74,7 @@ static void each(void *ctx, int me, int count)
 		p->step(p, &p->work[me], &p->row[i], &p->work_err[me]);
 }
 
+/* Runs a step on every row of the batch, on all threads. */
 static int for_rows(struct prep *p, int (*step)(struct prep *, struct prep_work *, struct prep_row *,
 						struct err *), struct err *e)
 {
@@ -93,8 +98,9 @@ static int examine(struct prep *p, struct prep_work *w, struct prep_row *row, st
 	return prep_examine(w, row, &p->eval, e);
 }
 
-/* --- in order ------------------------------------------------------------------------------------- */
+/* --- in order ----------------------------------------------------------------------------- */
 
+/* Reads the next batch. */
 static int fill(struct prep *p, struct err *e)
 {
 	size_t bytes = 0;
@@ -107,7 +113,8 @@ static int fill(struct prep *p, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Evaluation tasks are not compared with training rows here: decontamination does that. */
+/* Drops rows whose task was there before. Evaluation tasks have hashes of their own here, because
+ * contamination is checked elsewhere. */
 static int drop_equal(struct prep *p, struct err *e)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -125,7 +132,8 @@ static int drop_equal(struct prep *p, struct err *e)
 	return 0;
 }
 
-/* The generator's variety in constants is meant; files are held to one of a kind. */
+/* Drops rows that are nearly the same as an earlier one. The generator is exempt: variety in
+ * constants is its purpose. */
 static int drop_near(struct prep *p, struct err *e)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -141,7 +149,8 @@ static int drop_near(struct prep *p, struct err *e)
 	return 0;
 }
 
-/* A task without a solution is asked about alone; what is only evaluated on is left to whoever evaluates. */
+/* The next row for the judge. A task without a solution is judged with an empty candidate, which
+ * says whether the task itself can be judged. Evaluation tasks are left to the evaluation. */
 static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct prep *p = ctx;
@@ -158,6 +167,7 @@ static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candi
 	return 1;
 }
 
+/* Drops a row that the judge refused, and keeps the speed-up of one that is correct. */
 static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 {
 	struct prep *p = ctx;
@@ -175,6 +185,7 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 	return 0;
 }
 
+/* Judges the rows of the batch, if that was asked for. */
 static int judge(struct prep *p, struct err *e)
 {
 	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = p };
@@ -183,6 +194,7 @@ static int judge(struct prep *p, struct err *e)
 	return p->o->judge ? judge_pool_run(p->o->judge, &rows, e) : 0;
 }
 
+/* Drops training rows whose speed-up is known and below the limit. */
 static void drop_slow(struct prep *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -194,8 +206,8 @@ static void drop_slow(struct prep *p)
 	}
 }
 
-/* Rows of files go by the hash of the program, so that programs that differ only in names and
- * constants are never on two sides. */
+/* Chooses train, validation or test by the hash of the program, so that programs that differ only
+ * in names and constants are on one side. */
 static void choose_split(struct prep *p, struct prep_row *row)
 {
 	uint64_t h = hash_xxh64(&row->sketch.whole, sizeof row->sketch.whole, p->o->seed);
@@ -206,6 +218,7 @@ static void choose_split(struct prep *p, struct prep_row *row)
 	row->split = u < p->o->test ? GEN_TEST : u < p->o->test + p->o->validation ? GEN_VALIDATION : GEN_TRAIN;
 }
 
+/* Has the source given as many rows as wanted? */
 static int is_limited(const struct prep *p)
 {
 	int file = p->source.kind == PREP_kernelbook || p->source.kind == PREP_jsonl;
@@ -213,6 +226,8 @@ static int is_limited(const struct prep *p)
 	return file && p->o->limit && p->count->kept >= p->o->limit;
 }
 
+/* Writes the rows of the batch in order: kept ones to their files, dropped ones with their
+ * reason. */
 static int write_rows(struct prep *p, struct err *e)
 {
 	for (size_t i = 0; i < p->n && !is_limited(p); i++) {
@@ -235,6 +250,7 @@ static int write_rows(struct prep *p, struct err *e)
 	return 0;
 }
 
+/* One batch through all steps. */
 static int run_batch(struct prep *p, struct err *e)
 {
 	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e) || judge(p, e))
@@ -246,6 +262,7 @@ static int run_batch(struct prep *p, struct err *e)
 	return 0;
 }
 
+/* All rows of one source, with progress. */
 static int run_source(struct prep *p, struct err *e)
 {
 	int bytes = p->source.rows.fd >= 0;
@@ -264,8 +281,9 @@ static int run_source(struct prep *p, struct err *e)
 	return rc;
 }
 
-/* --- set-up ----------------------------------------------------------------------------------------- */
+/* --- set-up ------------------------------------------------------------------------------- */
 
+/* Pairs the sources with their inputs, in the order of the command line. */
 static int parse_sources(const struct prep_opts *o, struct prep_report *r, struct err *e)
 {
 	size_t used = 0;
@@ -288,6 +306,7 @@ static int parse_sources(const struct prep_opts *o, struct prep_report *r, struc
 	return used == o->input.n ? 0 : err_set(e, ERR_USAGE, "--input '%s' belongs to no --source", o->input.v[used]);
 }
 
+/* Reads evaluation tasks that must not get into training. */
 static int keep_out(struct prep *p, const char *path, struct err *e)
 {
 	struct taskset t;
@@ -305,6 +324,7 @@ static int keep_out(struct prep *p, const char *path, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* All evaluation tasks: those that were named, and those of a KernelBench source. */
 static int load_eval(struct prep *p, struct err *e)
 {
 	for (size_t i = 0; i < p->o->decontaminate.n; i++)
@@ -363,7 +383,8 @@ static void close_all(struct prep *p)
 	mem_free(p->row);
 }
 
-/* A source of which nothing is left is a mistake: of the file, or of the name given to its form. */
+/* A source of which no row is left is a mistake of the file or of its name: an error that names
+ * the most frequent reason. */
 static int check_kept(const struct prep_report *r, struct err *e)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -379,7 +400,8 @@ static int check_kept(const struct prep_report *r, struct err *e)
 			return err_set(e, ERR_FORMAT,
 				       "none of the %lld rows of '%s' could be used; %lld times: %s (read "
 				       "as --source %s; see tritonrl help prepare)",
-				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most], prep_drop_text(most), prep_kind_name(c->kind));
+				       (long long)c->read, c->input ? c->input : "", (long long)c->drop[most],
+					       prep_drop_text(most), prep_kind_name(c->kind));
 	}
 	return 0;
 }
@@ -405,8 +427,9 @@ int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
 	return rc;
 }
 
-/* --- the table ------------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------- */
 
+/* One line of the table of levels. */
 static void table_levels(struct buf *out, const char *what, const int64_t *level)
 {
 	buf_addf(out, "  %-22s level 1 %8lld   level 2 %8lld   level 3 %8lld\n", what, (long long)level[1],

@@ -12,7 +12,7 @@
  *   difficulty_labels.jsonl                     the label from the program, and the heuristic's
  *   dropped.jsonl                               rows that were left out: where they stood, id, reason
  *   prepare.json                                what was read, kept and dropped, and the options
- * The same input, options and seed give the same bytes, whatever the number of threads. */
+ * The same input, options and seed give the same bytes for any number of threads. */
 #ifndef DATA_PREP_H
 #define DATA_PREP_H
 
@@ -65,9 +65,9 @@ struct prep_opts {
 	int rising;                    /* built-in: low levels first */
 	int plain;                          /* built-in: solutions in one style */
 	struct judge_pool *judge;           /* keep only pairs it finds correct; NULL: not asked */
-	double min_speedup;                 /* against eager; 0: any. Of rows whose estimate is known */
+	double min_speedup;                 /* against eager, for rows whose estimate is known; 0: any */
 	uint64_t seed;
-	int threads;                        /* 0: one a core */
+	int threads;                        /* 0: one per core */
 };
 
 struct prep_count {
@@ -97,7 +97,8 @@ struct prep_report {
 	double seconds;
 };
 
-/* -1 and ERR_INTERRUPTED after Ctrl-C, ERR_FORMAT where no row could be used; nothing is left behind then. */
+/* -1 and ERR_INTERRUPTED after Ctrl-C, ERR_FORMAT where no row could be used; nothing is left
+ * behind then. */
 int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e);
 /* The table of what was read, kept and dropped. */
 void prep_table(const struct prep_report *r, struct buf *out);

@@ -1,7 +1,7 @@
-/* The built-in generator as a source: training pairs, validation and test compositions, and further
- * tasks for reinforcement. Splits are the generator's own: they differ in composition. Order:
- * training, validation, test, reinforcement; no text comes twice, nothing of keepout.h comes. A row
- * that is dropped is replaced by another draw, twice the rows wanted in all at most. */
+/* The built-in generator as a source: training pairs, validation and test compositions, and
+ * further tasks for reinforcement, in this order. The splits are the generator's own and differ in
+ * composition. No text comes twice and no task of keepout.h comes. A dropped row is replaced by
+ * another draw, at most as many times as there are rows. */
 #include <math.h>
 #include <stdio.h>
 
@@ -32,6 +32,7 @@ int prep_builtin_open(struct prep_source *s, const struct prep_opts *o, struct e
 	return 0;
 }
 
+/* Was this text not drawn before? */
 static int is_new(struct prep_source *s)
 {
 	uint64_t h = hash_xxh64(s->text.task.p, s->text.task.n, 0);
@@ -40,6 +41,7 @@ static int is_new(struct prep_source *s)
 	return map_put(&s->seen, (struct str){ .p = (char *)&h, .n = sizeof h }) && s->seen.n > before;
 }
 
+/* Draws until the text is new. */
 static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_split split, struct err *e)
 {
 	for (int tries = 0; tries < 100000; tries++) {
@@ -52,13 +54,13 @@ static int draw(struct prep_source *s, struct gen_plan *p, int level, enum gen_s
 		       gen_split_name(split));
 }
 
+/* Copies a text into the row's arena. */
 static struct str keep(struct prep_row *row, const struct buf *b)
 {
 	return (struct str){ .p = arena_strndup(&row->arena, buf_cstr(b), b->n), .n = b->n };
 }
 
-/* The level of the next row. Rising: the given levels are open one after the other, in their order, all
- * of them from half way on. */
+/* The level of the next row. Rising: the levels open one after the other, all of them half way. */
 static int next_level(const struct prep_source *s, int part)
 {
 	const struct gen_levels *l = &s->levels[part == RL_PART];

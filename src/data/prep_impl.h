@@ -37,7 +37,7 @@ struct prep_row {
 	struct str messages;           /* JSON list; empty: no solution */
 };
 
-/* --- sources: the next row, in order --------------------------------------------------------- */
+/* --- sources: the next row, in order ------------------------------------------------------ */
 
 struct prep_source {
 	enum prep_kind kind;
@@ -57,7 +57,7 @@ struct prep_source {
 
 int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o,
 		     struct err *e);
-/* 1: a row (cleared first), 0: end, -1. */
+/* Returns 1 and a row (cleared first), 0 at the end, -1 on failure. */
 int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e);
 int64_t prep_source_done(const struct prep_source *s);   /* of total */
 void prep_source_close(struct prep_source *s);
@@ -67,7 +67,7 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 /* The row was dropped: another one is drawn in its place, unless too many were. */
 void prep_builtin_again(struct prep_source *s, const struct prep_row *row);
 
-/* --- what happens to a row, on any thread ------------------------------------------------------ */
+/* --- what happens to a row, on any thread ------------------------------------------------- */
 
 /* Of one thread. */
 struct prep_work {
@@ -89,11 +89,11 @@ struct prep_eval {
 	struct sketch_index sketches;
 	struct map computes;           /* hashes of what is applied, of tasks that apply three operators or more */
 };
-/* 1: added, 0: does not parse, -1. */
+/* Returns 1 if the task was added, 0 if it does not parse, -1 on failure. */
 int prep_eval_add(struct prep_eval *x, struct str task, struct err *e);
 void prep_eval_release(struct prep_eval *x);
 
-/* --- outputs ------------------------------------------------------------------------------------ */
+/* --- outputs ------------------------------------------------------------------------------ */
 
 struct prep_out;
 struct prep_out *prep_out_open(const char *dir, struct err *e);
@@ -102,6 +102,6 @@ int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_rep
 /* Notes a row that was left out. */
 int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e);
 int prep_out_commit(struct prep_out *x, const struct prep_opts *o, const struct prep_report *r, struct err *e);
-void prep_out_free(struct prep_out *x);           /* what was not committed is gone */
+void prep_out_free(struct prep_out *x);           /* files that were not committed are removed */
 
 #endif

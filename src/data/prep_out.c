@@ -1,6 +1,6 @@
-/* The files prepare writes: see prep_impl.h. Each goes to a temporary file beside its name;
- * an old prepare.json is taken away before the first of them is put in place, and the new one
- * comes last, so that a folder with prepare.json is always whole. */
+/* The files that `prepare` writes. Each goes to a temporary file beside its name. An old
+ * prepare.json is removed before the first file is put in place, and the new one comes last: a
+ * folder with prepare.json is always complete. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "data/prep_impl.h"
 
+/* Bytes that are collected before they are written. */
 enum { FLUSH = 1 << 20 };
 
 static const char *const file_names[] = {
@@ -21,6 +22,7 @@ const char *prep_file_name(enum prep_file f)
 	return file_names[f];
 }
 
+/* The open files, with what waits to be written to each. */
 struct prep_out {
 	char *dir;
 	struct file_out file[PREP_OUTS];
@@ -62,6 +64,7 @@ void prep_out_free(struct prep_out *x)
 	mem_free(x);
 }
 
+/* Writes what has been collected for a file. */
 static int flush(struct prep_out *x, enum prep_file f, struct err *e)
 {
 	struct buf *b = &x->pending[f];
@@ -72,8 +75,9 @@ static int flush(struct prep_out *x, enum prep_file f, struct err *e)
 	return 0;
 }
 
-/* --- rows -------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------- */
 
+/* The members that training rows and tasks share. */
 static void add_members(struct jw *w, const struct prep_row *row)
 {
 	jw_key(w, "id"), jw_cstr(w, row->id);
@@ -85,6 +89,7 @@ static void add_members(struct jw *w, const struct prep_row *row)
 		jw_key(w, "origin"), jw_raw(w, row->origin);
 }
 
+/* A row of sft_train.jsonl or sft_validation.jsonl. */
 static void add_sft(struct jw *w, const struct prep_row *row)
 {
 	jw_key(w, "messages"), jw_raw(w, row->messages);
@@ -95,12 +100,15 @@ static void add_sft(struct jw *w, const struct prep_row *row)
 		jw_key(w, "speedup"), jw_real(w, row->speedup);
 }
 
+/* A row of tasks_*.jsonl. */
 static void add_task(struct jw *w, const struct prep_row *row)
 {
 	add_members(w, row);
 	jw_key(w, "task"), jw_str(w, row->task);
 }
 
+/* A row of difficulty_labels.jsonl: our label, the counts behind it, and the one by word
+ * counting. */
 static void add_label(struct jw *w, const struct prep_row *row)
 {
 	const struct difficulty *d = &row->difficulty;
@@ -126,6 +134,7 @@ static void add_label(struct jw *w, const struct prep_row *row)
 	jw_end(w, '}');
 }
 
+/* Appends a row to a file as one line of JSON. */
 static int add_row(struct prep_out *x, enum prep_file f, void (*add)(struct jw *, const struct prep_row *),
 		   const struct prep_row *row,
 		   struct prep_report *r, struct err *e)
@@ -140,6 +149,7 @@ static int add_row(struct prep_out *x, enum prep_file f, void (*add)(struct jw *
 	return x->pending[f].n > FLUSH ? flush(x, f, e) : 0;
 }
 
+/* Writes a kept row to every file that it belongs to. Test rows are never training rows. */
 int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e)
 {
 	static const enum prep_file tasks[] = { [GEN_TRAIN] = PREP_OUT_tasks_train,
@@ -161,6 +171,7 @@ int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_rep
 	return add_row(x, row->split == GEN_TRAIN ? PREP_OUT_sft_train : PREP_OUT_sft_validation, add_sft, row, r, e);
 }
 
+/* A row of dropped.jsonl. */
 static void add_dropped(struct jw *w, const struct prep_row *row)
 {
 	jw_key(w, "source"), jw_cstr(w, prep_kind_name(row->kind));
@@ -175,7 +186,7 @@ int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep
 	return add_row(x, PREP_OUT_dropped, add_dropped, row, r, e);
 }
 
-/* --- the report ---------------------------------------------------------------------------------------- */
+/* --- the report --------------------------------------------------------------------------- */
 
 static void add_source(struct jw *w, const struct prep_count *c)
 {
@@ -202,7 +213,7 @@ static void add_levels(struct jw *w, const char *key, const int64_t *level)
 	jw_end(w, ']');
 }
 
-/* Without times or places of this run: equal input gives equal bytes. */
+/* Writes prepare.json, without times or paths of this run: the same input gives the same bytes. */
 static void write_report(const struct prep_opts *o, const struct prep_report *r, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 2 };

@@ -1,5 +1,5 @@
-/* What happens to one row: see prep_impl.h. Nothing here knows other rows, so rows are worked
- * on by any thread. */
+/* The work on one row: decode, convert, check, measure, write the messages. Nothing here knows
+ * other rows, so any thread may work on any row. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -10,19 +10,20 @@
 
 enum { TREE_MOST = 256 << 20 };     /* bytes of a syntax tree */
 
+/* Copies a text into the row's arena. */
 static struct str copy(struct prep_row *row, struct str s)
 {
 	return (struct str){ .p = arena_strndup(&row->arena, s.p, s.n), .n = s.n };
 }
 
-/* --- decoding ----------------------------------------------------------------------------------- */
+/* --- decoding ----------------------------------------------------------------------------- */
 
 static struct str text_of(const struct json *j, const char *key)
 {
 	return json_str(json_get(j, key), "");
 }
 
-/* What says where a row came from, as it stood there. */
+/* Keeps the members that say where a row came from, unchanged. */
 static void keep_origin(struct prep_work *w, struct prep_row *row, const struct json *j)
 {
 	static const char *const keys[] = { "licenses", "repo_name", "repo_link", "module_name", "sha",
@@ -40,6 +41,7 @@ static void keep_origin(struct prep_work *w, struct prep_row *row, const struct 
 	row->origin = copy(row, buf_str(&w->a));
 }
 
+/* Takes task, solution and labels from a JSON object, in KernelBook's form or our own. */
 static void decode_object(struct prep_work *w, struct prep_row *row, const struct json *j)
 {
 	struct str id = text_of(j, "id");
@@ -59,6 +61,8 @@ static void decode_object(struct prep_work *w, struct prep_row *row, const struc
 		row->drop = PREP_DROP_broken_row;
 }
 
+/* Decodes the raw JSON of a row. KernelBook's original_triton_code is skipped before parsing: it
+ * is more than half of the file and nothing uses it. */
 int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -80,9 +84,9 @@ int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e)
 	return why.code == ERR_NOMEM ? err_nomem(e) : 0;
 }
 
-/* --- the program --------------------------------------------------------------------------------- */
+/* --- the program -------------------------------------------------------------------------- */
 
-/* 1: parsed, 0: dropped for `why`, -1. */
+/* Parses a text. Returns 1 on success, 0 if the row is dropped for `why`, -1 on our own failure. */
 static int parse(struct prep_row *row, struct str text, struct py_module *m, enum prep_drop why, struct err *e)
 {
 	struct err bad = ERR_INIT;
@@ -93,6 +97,7 @@ static int parse(struct prep_row *row, struct str text, struct py_module *m, enu
 	return bad.code == ERR_NOMEM && text.n < TREE_MOST / 1000 ? err_nomem(e) : 0;
 }
 
+/* Is the text valid Python? */
 static int parses(struct str text)
 {
 	struct py_module m;
@@ -103,7 +108,7 @@ static int parses(struct str text)
 	return 1;
 }
 
-/* The text in KernelBench's form. */
+/* Rewrites a text of KernelBook in KernelBench's form. The result must parse again. */
 static int convert(struct prep_work *w, struct prep_row *row, const struct py_module *m, int solution, struct err *e)
 {
 	struct str *text = solution ? &row->solution : &row->task;
@@ -124,6 +129,7 @@ static int convert(struct prep_work *w, struct prep_row *row, const struct py_mo
 	return text->p ? 0 : err_nomem(e);
 }
 
+/* A task needs the model class with forward, get_inputs and get_init_inputs. */
 static void check_task(struct prep_row *row, const struct py_module *m, struct str model)
 {
 	const struct py_node *class = module_class(m, model);
@@ -134,13 +140,18 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
 		row->drop = PREP_DROP_no_inputs;
 }
 
+/* One or two operators are common to many tasks: from this number on a composition identifies
+ * one. */
 enum { OPS_TELLING = 3 };           /* one operator, or two, is nobody's */
 
+/* The hash of a task's computation, as the key of a map. */
 static struct str key_of(const struct difficulty *d)
 {
 	return (struct str){ .p = (const char *)&d->computes, .n = sizeof d->computes };
 }
 
+/* Drops a row that is an evaluation task, is nearly one, or computes the same chain of
+ * operators. */
 static void check_contamination(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval)
 {
 	const struct difficulty *d = &row->difficulty;
@@ -180,6 +191,7 @@ void prep_eval_release(struct prep_eval *x)
 	map_release(&x->computes);
 }
 
+/* Parses the task, labels it, checks it against the evaluation tasks, and converts it. */
 static int examine_task(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
 {
 	struct str model = row->entry.n ? row->entry : STR("Model");
@@ -201,7 +213,7 @@ static int examine_task(struct prep_work *w, struct prep_row *row, const struct 
 	return rc;
 }
 
-/* For solutions that came without words: what is applied, and by how many kernels. */
+/* Writes a plan for a solution that came without one: the operators, and the number of kernels. */
 static void make_plan(struct prep_work *w, struct prep_row *row, const struct py_module *m)
 {
 	int kernels = module_kernels(m);
@@ -214,6 +226,7 @@ static void make_plan(struct prep_work *w, struct prep_row *row, const struct py
 	row->plan = copy(row, buf_str(&w->a));
 }
 
+/* Parses the solution, checks that it has ModelNew and a kernel, and converts it. */
 static int examine_solution(struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	struct py_module m;
@@ -231,8 +244,9 @@ static int examine_solution(struct prep_work *w, struct prep_row *row, struct er
 	return rc;
 }
 
-/* --- the training row ----------------------------------------------------------------------------- */
+/* --- the training row --------------------------------------------------------------------- */
 
+/* Writes the row as a conversation: system, task, answer. */
 static int write_messages(struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	struct buf *system = &w->a, *user = &w->b, *answer = &w->c;
@@ -250,6 +264,7 @@ static int write_messages(struct prep_work *w, struct prep_row *row, struct err 
 	return rc;
 }
 
+/* The conversation as the model's chat template renders it. */
 static int render(struct prep_work *w, struct prep_row *row, struct buf *out, struct err *e)
 {
 	struct json *j;
@@ -267,6 +282,7 @@ static int render(struct prep_work *w, struct prep_row *row, struct buf *out, st
 	return rc;
 }
 
+/* Counts the tokens of the row, and drops one that is too long. */
 static int count_tokens(struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	if (!w->tok)

@@ -1,4 +1,5 @@
-/* Where rows come from: see prep_impl.h. Files are read a row at a time. */
+/* The sources that rows come from: files of JSON rows, folders of tasks, the generator. Files are
+ * read one row at a time. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -36,6 +37,7 @@ int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *inp
 	}
 }
 
+/* The next row of a JSON or JSON lines file, as text. */
 static int next_json(struct prep_source *s, struct prep_row *row, struct err *e)
 {
 	struct str text;
@@ -53,6 +55,7 @@ static int next_json(struct prep_source *s, struct prep_row *row, struct err *e)
 	return rc;
 }
 
+/* The next task of a KernelBench folder: for evaluation only. */
 static int next_task(struct prep_source *s, struct prep_row *row, struct err *e)
 {
 	const struct task_row *t;

@@ -1,4 +1,5 @@
-/* Prompts: see prompt.h. */
+/* Prompts: the three styles and the texts they are made of. prompt.h is the manual. Models are
+ * trained on these texts, so a change of one word is a change of every model. */
 #include "data/prompt.h"
 
 #include "base/file.h"
@@ -7,7 +8,8 @@
 #include "base/mem.h"
 
 static const char system_text[] =
-	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct and fast.";
+	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct "
+		"and fast.";
 
 static const char example_task[] =
 	"import torch\n"
@@ -90,7 +92,7 @@ const char *prompt_style_name(enum prompt_style s)
 	return style_names[s];
 }
 
-/* Member prompt_style of dir/name; -1: not there. */
+/* The prompt style that a folder's JSON file names, or -1. */
 static int stored_style(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT;
@@ -124,10 +126,12 @@ enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapt
 	if (asked == PROMPT_AUTO)
 		return stored < 0 ? PROMPT_FULL : (enum prompt_style)stored;
 	if (stored >= 0 && stored != (int)asked)
-		log_warn("'%s' was trained on prompts of style '%s' and is asked in style '%s' (--prompt-style)", dir, style_names[stored], style_names[asked]);
+		log_warn("'%s' was trained on prompts of style '%s' and is asked in style '%s' (--prompt-style)",
+			dir, style_names[stored], style_names[asked]);
 	return asked;
 }
 
+/* Appends the task's source as a fenced block. */
 static void add_source(struct buf *out, struct str task)
 {
 	buf_adds(out, "\n```python\n");
@@ -185,6 +189,7 @@ int prompt_answer(struct str plan, struct str solution, struct buf *out, struct 
 	return buf_check(out, e);
 }
 
+/* Writes one message as JSON. */
 static void add_message(struct jw *w, const char *role, struct str content)
 {
 	jw_begin(w, '{');

@@ -22,7 +22,8 @@ const char *prompt_style_name(enum prompt_style s);
 /* The style that the training rows in a file have, by the prepare.json beside it; -1: not known. */
 int prompt_style_of_data(const char *file);
 /* The style to ask this model in. A folder that training wrote says what it was trained on
- * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be NULL. */
+ * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be
+ * NULL. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 
 /* The user's message for a task (and the system's message, empty for compact). */

@@ -1,13 +1,18 @@
-/* Sketches of programs: see sketch.h. */
+/* Sketches of programs: min-hashes of runs of syntax features, for finding programs that differ
+ * only in names and constants. sketch.h is the manual. */
 #include "data/sketch.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 
+/* Features of a run; imported names that are noted; items below which all are compared; hashes of
+ * a band. */
 enum { RUN = 8, NAMES = 64, SMALL = 1000, ROWS = SKETCH_N / SKETCH_BANDS };
 
+/* Kinds of features, mixed into their hashes so that a name never equals a node kind. */
 enum mark { M_NAME = 1, M_SELF, M_CONST, M_OP, M_KIND, M_END };
 
+/* The state of a walk over a syntax tree. */
 struct walk {
 	struct sketch *s;
 	uint64_t run[RUN];           /* the last features, newest last */
@@ -27,6 +32,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return x;
 }
 
+/* Updates the minimum of every hash function with one run. The functions are h * a + b with
+ * odd a. */
 static void add_run(struct sketch *s, uint32_t h)
 {
 	uint32_t a = 0x9E3779B1u, b = 0x7F4A7C15u;
@@ -40,6 +47,7 @@ static void add_run(struct sketch *s, uint32_t h)
 	}
 }
 
+/* Adds a feature; the last RUN features together are one run. */
 static void add(struct walk *w, uint64_t feature)
 {
 	uint64_t h = 0;
@@ -54,13 +62,15 @@ static void add(struct walk *w, uint64_t feature)
 	add_run(w->s, (uint32_t)(h >> 16));
 }
 
+/* Adds a name as a feature. */
 static void add_word(struct walk *w, struct str word)
 {
 	add(w, hash_xxh64(word.p, word.n, M_NAME));
 }
 
-/* --- the features of a tree ---------------------------------------------------------------- */
+/* --- the features of a tree --------------------------------------------------------------- */
 
+/* Notes the names that an import binds: they keep their spelling, all others are forgotten. */
 static void remember(struct walk *w, const struct py_node *stmt)
 {
 	const struct py_list *names = stmt->kind == PY_Import ? &stmt->u.Import.names :
@@ -74,6 +84,7 @@ static void remember(struct walk *w, const struct py_node *stmt)
 	}
 }
 
+/* Is the name bound by an import? */
 static int is_imported(const struct walk *w, struct str name)
 {
 	for (int i = 0; i < w->n_imported; i++)
@@ -92,6 +103,7 @@ static const struct py_node *root_name(const struct py_node *n)
 
 static void walk(void *ctx, struct py_node *n);
 
+/* Walks a list and marks its end, so that f(a)(b) and f(a, b) differ. */
 static void walk_list(struct walk *w, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -100,6 +112,7 @@ static void walk_list(struct walk *w, const struct py_list *l)
 	add(w, M_END);
 }
 
+/* An attribute: self.NAME is one feature for any name; torch.NAME keeps its name. */
 static void walk_attribute(struct walk *w, const struct py_node *n)
 {
 	const struct py_node *root = root_name(n);
@@ -114,6 +127,8 @@ static void walk_attribute(struct walk *w, const struct py_node *n)
 		walk(w, n->u.Attribute.value);
 }
 
+/* A function: its own name counts only if it is forward or __init__, as does its number of
+ * parameters. */
 static void walk_function(struct walk *w, const struct py_FunctionDef *f)
 {
 	const struct py_arguments *a = &f->args->u.arguments;
@@ -124,18 +139,21 @@ static void walk_function(struct walk *w, const struct py_FunctionDef *f)
 	walk_list(w, &f->body);
 }
 
+/* Is the statement a docstring? */
 static int is_text(const struct py_node *n)
 {
 	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant &&
 		n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
 }
 
+/* Adds an operator as a feature. */
 static void add_op(struct walk *w, enum py_op op)
 {
 	add(w, mix(M_OP, (uint64_t)op));
 }
 
-/* What a node has beside its children; 1: the children were dealt with too. */
+/* Adds the features of a node that are not its children. Returns 1 if it has walked the children,
+ * too. */
 static int walk_special(struct walk *w, struct py_node *n)
 {
 	switch (n->kind) {
@@ -176,12 +194,14 @@ static void walk(void *ctx, struct py_node *n)
 		py_children(n, walk, w);
 }
 
+/* get_inputs and get_init_inputs hold sizes and do not count. */
 static int is_input_function(const struct py_node *n)
 {
 	return n->kind == PY_FunctionDef &&
 	       (str_is(n->u.FunctionDef.name, "get_inputs") || str_is(n->u.FunctionDef.name, "get_init_inputs"));
 }
 
+/* A module constant holds a size and does not count. */
 static int is_setting(const struct py_node *n)
 {
 	return n->kind == PY_Assign && n->u.Assign.value->kind == PY_Constant;
@@ -211,13 +231,15 @@ double sketch_similarity(const struct sketch *a, const struct sketch *b)
 	return a->whole == b->whole ? 1.0 : (double)same / (double)SKETCH_N;
 }
 
-/* --- the index ------------------------------------------------------------------------------- */
+/* --- the index ---------------------------------------------------------------------------- */
 
+/* The slot of a band in the index: sketches that agree in all hashes of a band share it. */
 static size_t band_slot(const struct sketch_index *x, const struct sketch *s, int band)
 {
 	return hash_xxh64(s->v + band * ROWS, ROWS * sizeof *s->v, (uint64_t)band) & (x->slots - 1);
 }
 
+/* Enters an item into the list of each of its bands. */
 static void link_item(struct sketch_index *x, size_t item)
 {
 	for (int b = 0; b < SKETCH_BANDS; b++) {
@@ -228,6 +250,7 @@ static void link_item(struct sketch_index *x, size_t item)
 	}
 }
 
+/* Doubles the index and enters all items again. */
 static int grow(struct sketch_index *x)
 {
 	size_t slots = x->slots ? x->slots * 2 : 1024;
@@ -255,6 +278,7 @@ int sketch_index_add(struct sketch_index *x, const struct sketch *s, struct err 
 	return 0;
 }
 
+/* Compares with every item: for small indexes that is cheaper and exact. */
 static double nearest_of_all(const struct sketch_index *x, const struct sketch *s, double enough)
 {
 	double best = 0.0;

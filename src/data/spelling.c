@@ -1,4 +1,5 @@
-/* Operators in one spelling: see spelling.h. */
+/* Operator chains in one spelling: "x * sigmoid(x)" and "silu" hash alike. spelling.h is the
+ * manual, spelling.def the table. */
 #include "data/spelling.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static void rewrite(struct op_spelling *s, const char *written, const char *mean
 	s->n = strlen(s->text);
 }
 
+/* Rewrites the chain by every rule of the table, in order, and hashes it. */
 uint64_t spelling_hash(struct op_spelling *s)
 {
 	for (size_t i = 0; i < COUNT_OF(spellings); i++)
@@ -37,6 +39,7 @@ uint64_t spelling_hash(struct op_spelling *s)
 	return hash_xxh64(s->text, s->n, s->hash);
 }
 
+/* Appends an operator. A chain that is full is hashed, and the hash goes into the next part's. */
 void spelling_add(struct op_spelling *s, const char *name)
 {
 	size_t n = strlen(name);

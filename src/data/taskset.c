@@ -1,4 +1,4 @@
-/* Sets of tasks: see taskset.h. */
+/* Sets of tasks, from a file, a folder, or JSON lines. taskset.h is the manual. */
 #include "data/taskset.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@ static char *copy_of(struct str s)
 	return mem_strndup(s.p, s.n);
 }
 
+/* Appends a task; all texts are copied. */
 static int add_row(struct taskset *t, struct str id, struct str ops, struct str source, int level, struct err *e)
 {
 	struct task_row r = { .id = copy_of(id), .ops = copy_of(ops), .source = copy_of(source), .level = level };
@@ -21,6 +22,7 @@ static int add_row(struct taskset *t, struct str id, struct str ops, struct str 
 	return err_nomem(e);
 }
 
+/* One line of JSON; a task without an id is named by its line. */
 static int add_line(struct taskset *t, struct str line, int64_t number, struct err *e)
 {
 	struct json *j = json_parse(line, e);
@@ -39,6 +41,7 @@ static int add_line(struct taskset *t, struct str line, int64_t number, struct e
 	return rc;
 }
 
+/* All tasks of a JSON lines file. */
 static int add_jsonl(struct taskset *t, const char *path, struct err *e)
 {
 	struct line_reader r;
@@ -66,6 +69,7 @@ static int level_of(const char *path)
 	return at && at[5] >= '1' && at[5] <= '9' ? at[5] - '0' : 0;
 }
 
+/* A .py file is one task, a folder is walked in the order of names, anything else is JSON lines. */
 static int add_path(struct taskset *t, const char *path, struct err *e)
 {
 	struct buf child = BUF_INIT, text = BUF_INIT;

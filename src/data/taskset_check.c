@@ -1,15 +1,17 @@
-/* Tasks that cannot be judged are left out before anyone is asked about them: see taskset.h. */
+/* Leaves tasks out that cannot be judged, before any sample is drawn for them. taskset.h is the
+ * manual. */
 #include "base/log.h"
 #include "data/taskset.h"
 #include "verify/pool/batch.h"
 
+/* The tasks, and which of them cannot be judged. */
 struct checking {
 	const struct taskset *t;
 	size_t asked;
 	unsigned char *bad;     /* [rows] */
 };
 
-/* A candidate without code: its verdict is about the task, or that there is no code. */
+/* The next task, with an empty candidate: its verdict is about the task alone. */
 static int next_task(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct checking *c = ctx;
@@ -22,6 +24,7 @@ static int next_task(void *ctx, uint64_t *id, struct str *task, struct str *cand
 	return 1;
 }
 
+/* Notes the verdict. A judge that fails for another reason than the task is an error. */
 static int note_task(void *ctx, const struct judged *j, struct err *e)
 {
 	struct checking *c = ctx;
@@ -33,6 +36,7 @@ static int note_task(void *ctx, const struct judged *j, struct err *e)
 	return j->rc && !c->bad[j->id] ? err_set(e, ERR_STATE, "task '%s' cannot be judged: %s", name, j->err.text) : 0;
 }
 
+/* Removes the marked tasks. */
 static void drop(struct taskset *t, const unsigned char *bad)
 {
 	size_t kept = 0;

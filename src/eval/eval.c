@@ -1,4 +1,5 @@
-/* Evaluation: see eval.h. */
+/* Evaluation: rates with intervals over groups of tasks, and paired comparisons. eval.h is the
+ * manual. All random draws have fixed seeds, so that the same answers give the same intervals. */
 #include "eval/eval.h"
 
 #include <math.h>
@@ -9,8 +10,11 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+/* Bootstrap resamples of an interval; sign flips of a paired test. */
 enum { RESAMPLES = 1000, FLIPS = 10000 };
 
+/* The unbiased estimate of pass@k from c correct of n samples:
+ *   1 - C(n - c, k) / C(n, k)  =  1 - prod_{i<k} (n - c - i) / (n - i) */
 double eval_pass_at_k(int n, int c, int k)
 {
 	double miss = 1.0;
@@ -24,7 +28,7 @@ double eval_pass_at_k(int n, int c, int k)
 	return 1.0 - miss;
 }
 
-/* --- rates with intervals ----------------------------------------------------------------------- */
+/* --- rates with intervals ----------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -33,7 +37,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean of v[n] in percent; the interval from means of tasks drawn with replacement. */
+/* The mean of v[n] in per cent, with a 95 % interval by bootstrap over tasks. */
 static struct rate rate_of(const double *v, size_t n)
 {
 	struct rate r = { .value = 0 };
@@ -56,8 +60,10 @@ static struct rate rate_of(const double *v, size_t n)
 	return r;
 }
 
+/* The figures that a rate can count. */
 enum what { WHAT_VALID, WHAT_COMPILED, WHAT_CORRECT, WHAT_REWARD, WHAT_PASS, WHAT_FAST, WHAT_AFTER };
 
+/* One figure of one task, in [0, 1]; `arg` is k, or the index of a speed-up or a turn. */
 static double measure(const struct eval_task *t, enum what w, int arg)
 {
 	switch (w) {
@@ -74,6 +80,7 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 /* Tasks of a group, and by which track's rules they count. */
 struct member { size_t *v, n; int track; };
 
+/* One figure over the tasks of a group. */
 static struct rate group_rate(const struct eval *ev, const struct member *m, double *work, enum what w, int arg)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -81,6 +88,7 @@ static struct rate group_rate(const struct eval *ev, const struct member *m, dou
 	return rate_of(work, m->n);
 }
 
+/* All figures of a group. Groups by the other track's rules carry its name in front. */
 static int add_group(struct eval *ev, const struct eval_opts *o, const char *name, const struct member *m,
 		     double *work, struct err *e)
 {
@@ -101,7 +109,7 @@ static int add_group(struct eval *ev, const struct eval_opts *o, const char *nam
 	return vec_push(&ev->groups, g) ? err_nomem(e) : 0;
 }
 
-/* --- groups ---------------------------------------------------------------------------------------- */
+/* --- groups ------------------------------------------------------------------------------- */
 
 /* Is `op` one of "a,b,c"? */
 static int has_op(const char *ops, struct str op)
@@ -124,6 +132,7 @@ static int belongs(const struct task_row *t, const char *group)
 	return 1;
 }
 
+/* The group of this name, if any task belongs to it. */
 static int add_named(struct eval *ev, const struct eval_opts *o, const char *name, struct member *m,
 		     double *work, struct err *e)
 {
@@ -134,6 +143,7 @@ static int add_named(struct eval *ev, const struct eval_opts *o, const char *nam
 	return m->n ? add_group(ev, o, name, m, work, e) : 0;
 }
 
+/* A group for each level. */
 static int add_levels(struct eval *ev, const struct eval_opts *o, struct member *m, double *work, struct err *e)
 {
 	for (int level = 1; level <= 4; level++) {
@@ -146,6 +156,7 @@ static int add_levels(struct eval *ev, const struct eval_opts *o, struct member 
 	return 0;
 }
 
+/* A group for each operator that a task names. */
 static int add_ops(struct eval *ev, const struct eval_opts *o, struct member *m, double *work, struct err *e)
 {
 	struct map seen = MAP_INIT;
@@ -170,6 +181,7 @@ static int add_ops(struct eval *ev, const struct eval_opts *o, struct member *m,
 	return rc;
 }
 
+/* All tasks, by level and by operator; the first two by either track's rules. */
 static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e)
 {
 	size_t n = ev->tasks->rows.n;
@@ -188,8 +200,9 @@ static int make_groups(struct eval *ev, const struct eval_opts *o, struct err *e
 	return rc;
 }
 
-/* --- running ------------------------------------------------------------------------------------------ */
+/* --- running ------------------------------------------------------------------------------ */
 
+/* Adds one answer to the counts of its task. */
 static void count_answer(struct eval_task *t, const struct eval_opts *o, const struct eval_answer *a)
 {
 	t->n++;
@@ -203,6 +216,7 @@ static void count_answer(struct eval_task *t, const struct eval_opts *o, const s
 		t->after[i] += a->correct && a->turns <= i + 1;
 }
 
+/* The part of a verdict that evaluation counts. */
 static struct eval_answer answer_of(const struct verdict *v, int turns)
 {
 	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed,
@@ -210,6 +224,7 @@ static struct eval_answer answer_of(const struct verdict *v, int turns)
 				     .turns = turns, .reward = v->reward, .speedup = v->speedup };
 }
 
+/* The same, from the JSON of an earlier evaluation. */
 static struct eval_answer answer_from_json(const struct json *j)
 {
 	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0),
@@ -220,6 +235,7 @@ static struct eval_answer answer_from_json(const struct json *j)
 				     .speedup = json_real(json_get(j, "speedup"), 0) };
 }
 
+/* Room for the answers and counts of one or two tracks. */
 static int init(struct eval *ev, const struct taskset *tasks, const struct eval_opts *o, int tracks, struct err *e)
 {
 	size_t n = tasks->rows.n;
@@ -234,7 +250,7 @@ static int init(struct eval *ev, const struct taskset *tasks, const struct eval_
 	return 0;
 }
 
-/* From answers to counts and groups. */
+/* Counts the answers and makes the groups. */
 static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 {
 	size_t n = ev->tasks->rows.n, each = (size_t)o->rollout.n;
@@ -270,6 +286,7 @@ int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j
 	return rc;
 }
 
+/* Judges the same answers by the rules of the other track. */
 static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 {
 	size_t n = ev->rollout.samples.n;
@@ -317,14 +334,15 @@ void eval_release(struct eval *ev)
 	vec_free(&ev->groups);
 }
 
-/* --- comparing -------------------------------------------------------------------------------------------- */
+/* --- comparing ---------------------------------------------------------------------------- */
 
+/* How much more often model b solves task i than model a. */
 static double difference(const struct eval *a, const struct eval *b, int track, size_t i)
 {
 	return measure(&b->task[track][i], WHAT_CORRECT, 0) - measure(&a->task[track][i], WHAT_CORRECT, 0);
 }
 
-/* The track a group's name is of; the name is left without it. */
+/* The track that a group's name is of; *group is left without it. */
 static int track_of(const struct eval *ev, const char **group)
 {
 	size_t n = ev->other_track ? strlen(ev->other_track) : 0;
@@ -335,6 +353,9 @@ static int track_of(const struct eval *ev, const char **group)
 	return EVAL_OTHER;
 }
 
+/* The paired comparison of two models over a group: the mean difference, and its p-value by random
+ * sign flips. Under the null hypothesis either model could have been the better one on each
+ * task. */
 struct eval_difference eval_compare(const struct eval *a, const struct eval *b, const char *group)
 {
 	struct eval_difference out = { .p = 1.0 };

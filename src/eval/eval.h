@@ -21,7 +21,7 @@ struct eval_opts {
 
 enum { EVAL_OWN, EVAL_OTHER, EVAL_TRACKS };
 
-/* What counts of one answer. */
+/* The part of one answer that evaluation counts. */
 struct eval_answer { int valid, compiled, correct, turns; double reward, speedup; };
 
 struct eval_task {

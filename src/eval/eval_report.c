@@ -1,16 +1,19 @@
-/* Evaluations as JSON and as tables: see eval.h. */
+/* Evaluations as JSON and as tables. eval.h is the manual. The JSON's names are a
+ * contract: users' scripts read them. */
 #include <stdio.h>
 
 #include "base/json.h"
 #include "eval/eval.h"
 #include "tile/estimate/speed.h"
 
+/* A rate without its interval. */
 static void json_rate(struct jw *w, const char *key, struct rate r)
 {
 	jw_key(w, key);
 	jw_real(w, r.value);
 }
 
+/* The two ends of an interval. */
 static void json_interval(struct jw *w, const char *key, struct rate r)
 {
 	jw_key(w, key);
@@ -20,6 +23,7 @@ static void json_interval(struct jw *w, const char *key, struct rate r)
 	jw_end(w, ']');
 }
 
+/* All figures of a group. */
 static void json_group(struct jw *w, const struct eval_group *g, const struct eval_opts *o)
 {
 	char key[40];
@@ -62,6 +66,7 @@ static void json_other(struct jw *w, const char *track, const struct eval_answer
 	jw_end(w, '}');
 }
 
+/* A row for each answer. */
 static void json_samples(struct jw *w, const struct eval *ev)
 {
 	jw_key(w, "detailed_results");

@@ -11,10 +11,8 @@
 static int is_reserved(const char *name)
 {
 	static const char *const words[] = {
-		"and", "as", "def", "del", "elif", "else", "for", "from", "if", "in", "is", "not", "or",
-		"pass", "try", "with", "self", "nn", "F", "math",
-		"torch", "triton", "tl", "Model", "ModelNew", "x", "out", "fn", "compute", "reference",
-		"to", "cpu", "half", "float", "double", "type",
+		"and", "as", "def", "del", "elif", "else", "for", "from", "if", "in", "is", "not", "or", "pass", "try", "with", "self", "nn", "F", "math",
+		"torch", "triton", "tl", "Model", "ModelNew", "x", "out", "fn", "compute", "reference", "to", "cpu", "half", "float", "double", "type",
 		"apply", "train", "eval", "forward", "register", "int", "max", "min", "sum", "abs", "len",
 	};
 
@@ -27,15 +25,13 @@ static int is_reserved(const char *name)
 /* Two or three syllables: "tavoru", "mel_kadi". */
 static void syllables(const struct gen_plan *p, unsigned what, char *out, size_t n)
 {
-	static const char *const onsets[] = { "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t",
-					      "v", "z", "br", "st", "tr", "qu", "ch", "w" };
+	static const char *const onsets[] = { "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "st", "tr", "qu", "ch", "w" };
 	static const char *const ends[] = { "a", "e", "i", "o", "u", "an", "el", "or", "us", "ix" };
 	unsigned count = 2 + gen_choice(p, what, 2), cut = gen_choice(p, what + 1, 5);
 
 	out[0] = 0;
 	for (unsigned i = 0; i < count; i++)
-		snprintf(out + strlen(out), n - strlen(out), "%s%s%s", i && i == cut ? "_" : "",
-			 onsets[gen_choice(p, what + 2 + 2 * i, COUNT_OF(onsets))],
+		snprintf(out + strlen(out), n - strlen(out), "%s%s%s", i && i == cut ? "_" : "", onsets[gen_choice(p, what + 2 + 2 * i, COUNT_OF(onsets))],
 			 ends[gen_choice(p, what + 3 + 2 * i, COUNT_OF(ends))]);
 }
 
@@ -71,16 +67,12 @@ static void camel(const char *stem, char *out, size_t n)
 
 void gen_coin(const struct gen_plan *p, unsigned what, const char *stem, char out[GEN_NAME])
 {
-	static const char *const before[] = { "n_", "num_", "my_", "base_", "model_", "the_", "init_",
-					      "layer_", "op_", "cfg_", "first_", "main_", "in_", "use_" };
-	static const char *const behind[] = { "_", "_size", "_val", "_value", "0", "1", "_arg", "_num",
-					      "_param", "_init", "_in", "_a", "_cfg", "_x", "_dim" };
+	static const char *const before[] = { "n_", "num_", "my_", "base_", "model_", "the_", "init_", "layer_", "op_", "cfg_", "first_", "main_", "in_", "use_" };
+	static const char *const behind[] = { "_", "_size", "_val", "_value", "0", "1", "_arg", "_num", "_param", "_init", "_in", "_a", "_cfg", "_x", "_dim" };
 
 	switch (gen_choice(p, what, 10)) {
-	case 0: case 1:
-		snprintf(out, GEN_NAME, "%s%.36s", before[gen_choice(p, what + 1, COUNT_OF(before))], stem); break;
-	case 2: case 3:
-		snprintf(out, GEN_NAME, "%.38s%s", stem, behind[gen_choice(p, what + 1, COUNT_OF(behind))]); break;
+	case 0: case 1: snprintf(out, GEN_NAME, "%s%.36s", before[gen_choice(p, what + 1, COUNT_OF(before))], stem); break;
+	case 2: case 3: snprintf(out, GEN_NAME, "%.38s%s", stem, behind[gen_choice(p, what + 1, COUNT_OF(behind))]); break;
 	case 4: shorten(stem, 0, out, GEN_NAME); break;
 	case 5: shorten(stem, 1, out, GEN_NAME); break;
 	case 6: shorten(stem, 2, out, GEN_NAME); break;
@@ -94,20 +86,16 @@ void gen_coin(const struct gen_plan *p, unsigned what, const char *stem, char ou
 void gen_remark(const struct gen_plan *p, unsigned what, struct buf *out)
 {
 	static const char *const words[] = {
-		"the", "bias", "per", "channel", "layer", "learnable", "scale", "kept", "for", "forward",
-		"used", "later", "shape", "of", "output", "weights",
-		"main", "step", "see", "above", "broadcast", "over", "dims", "init", "value", "number",
-		"same", "as", "input", "factor", "first", "second",
-		"pool", "norm", "const", "small", "large", "default", "not", "trained", "along", "axis",
-		"features", "a", "one", "each", "sample", "(B, C, H, W)",
+		"the", "bias", "per", "channel", "layer", "learnable", "scale", "kept", "for", "forward", "used", "later", "shape", "of", "output", "weights",
+		"main", "step", "see", "above", "broadcast", "over", "dims", "init", "value", "number", "same", "as", "input", "factor", "first", "second",
+		"pool", "norm", "const", "small", "large", "default", "not", "trained", "along", "axis", "features", "a", "one", "each", "sample", "(B, C, H, W)",
 	};
 	unsigned n = 1 + gen_choice(p, what, 5);
 	char coined[GEN_NAME];
 
 	for (unsigned i = 0; i < n; i++) {
 		syllables(p, what + 10, coined, sizeof coined);
-		buf_addf(out, "%s%s", i ? " " : "", gen_choice(p, what + 1 + i, 12) ?
-			 words[gen_choice(p, what + 6 + i, COUNT_OF(words))] : coined);
+		buf_addf(out, "%s%s", i ? " " : "", gen_choice(p, what + 1 + i, 12) ? words[gen_choice(p, what + 6 + i, COUNT_OF(words))] : coined);
 	}
 }
 
@@ -134,8 +122,7 @@ void gen_rename(const struct gen_emit *em, enum gen_side side, const char *text,
 			continue;
 		}
 		for (int i = 0; i < em->params && !(*end == '=' && end[1] != '='); i++)
-			if (strlen(em->param[i].name) == (size_t)(end - c) && !strncmp(em->param[i].name,
-					c, (size_t)(end - c)))
+			if (strlen(em->param[i].name) == (size_t)(end - c) && !strncmp(em->param[i].name, c, (size_t)(end - c)))
 				hit = i;
 		if (hit < 0)
 			buf_add(out, c, (size_t)(end - c));

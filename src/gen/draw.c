@@ -13,8 +13,7 @@
 #include "base/mem.h"
 
 static const struct gen_op ops[] = {
-#define GEN_OP(id, fam, fl, k0, k1, th, tr) { .name = #id, .family = fam, .flags = fl, .c0 = k0, .c1 = k1, \
-					      .torch = th, .triton = tr },
+#define GEN_OP(id, fam, fl, k0, k1, th, tr) { .name = #id, .family = fam, .flags = fl, .c0 = k0, .c1 = k1, .torch = th, .triton = tr },
 #include "gen/gen_op.def"
 #undef GEN_OP
 };
@@ -92,12 +91,9 @@ static int is_op(const struct gen_op *op, enum gen_op_id id)
 static int clips(int before, const struct gen_op *op)
 {
 	static const struct { enum gen_op_id op; int ends; } ends[] = {
-		{ GEN_OP_clamp, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh, GEN_LOW | GEN_HIGH },
-		{ GEN_OP_hardtanh_const, GEN_LOW | GEN_HIGH },
-		{ GEN_OP_hardsigmoid, GEN_LOW | GEN_HIGH }, { GEN_OP_relu6, GEN_LOW | GEN_HIGH },
-		{ GEN_OP_relu, GEN_LOW }, { GEN_OP_clamp_min, GEN_LOW },
-		{ GEN_OP_max_const, GEN_LOW }, { GEN_OP_threshold, GEN_LOW }, { GEN_OP_relu_squared, GEN_LOW },
-		{ GEN_OP_clamp_max, GEN_HIGH },
+		{ GEN_OP_clamp, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh, GEN_LOW | GEN_HIGH }, { GEN_OP_hardtanh_const, GEN_LOW | GEN_HIGH },
+		{ GEN_OP_hardsigmoid, GEN_LOW | GEN_HIGH }, { GEN_OP_relu6, GEN_LOW | GEN_HIGH }, { GEN_OP_relu, GEN_LOW }, { GEN_OP_clamp_min, GEN_LOW },
+		{ GEN_OP_max_const, GEN_LOW }, { GEN_OP_threshold, GEN_LOW }, { GEN_OP_relu_squared, GEN_LOW }, { GEN_OP_clamp_max, GEN_HIGH },
 		{ GEN_OP_min_const, GEN_HIGH }, { GEN_OP_sub_max, GEN_HIGH },
 	};
 
@@ -107,10 +103,8 @@ static int clips(int before, const struct gen_op *op)
 	if (op->family == GEN_NORM && op->flags & GEN_KEEPS_SIGN)
 		return before;
 	if (op->family > GEN_KEPT)
-		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) &&
-			!is_op(op, GEN_OP_global_avg_pool) ? before : 0;
-	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS ||
-			  is_op(op, GEN_OP_neg) ||
+		return op->family == GEN_REDUCE && !is_op(op, GEN_OP_mean) && !is_op(op, GEN_OP_global_avg_pool) ? before : 0;
+	return before && (op->family > GEN_CONST || !(op->flags & GEN_LINEAR) || op->flags & GEN_MAKES_POS || is_op(op, GEN_OP_neg) ||
 			  is_op(op, GEN_OP_rsub_const)) ?
 	       GEN_LOW | GEN_HIGH : before;
 }
@@ -118,22 +112,18 @@ static int clips(int before, const struct gen_op *op)
 /* What varied chains need beside that: they are long, and more of them end flat. */
 static void note_varied(struct gen_values *v, const struct gen_op *op)
 {
-	int fresh = op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM ||
-		op->family == GEN_CONV;
+	int fresh = op->family == GEN_NORM || op->family == GEN_BATCH || op->family == GEN_GEMM || op->family == GEN_CONV;
 
 	if (fresh)
 		v->high = v->drowned = 0;      /* but what a product makes of small values is small */
 	v->clipped = clips(v->clipped, op);
 	v->jumped = is_op(op, GEN_OP_threshold) || (v->jumped && !fresh);
 	v->drowned |= v->small && op->family == GEN_VECTOR;
-	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) ||
-		is_op(op, GEN_OP_tanhshrink) || is_op(op, GEN_OP_var);
-	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) ||
-		is_op(op, GEN_OP_hardsigmoid) ||
+	v->small |= is_op(op, GEN_OP_mean) || is_op(op, GEN_OP_global_avg_pool) || is_op(op, GEN_OP_tanhshrink) || is_op(op, GEN_OP_var);
+	v->off |= is_op(op, GEN_OP_rsqrt1p) || is_op(op, GEN_OP_cos) || is_op(op, GEN_OP_sigmoid) || is_op(op, GEN_OP_hardsigmoid) ||
 		  is_op(op, GEN_OP_gaussian);
 	v->high |= is_op(op, GEN_OP_logsumexp) || is_op(op, GEN_OP_sum_square) || is_op(op, GEN_OP_norm2) ||
-		   (v->drowned && (is_op(op, GEN_OP_amax) || is_op(op, GEN_OP_amin) ||
-				   is_op(op, GEN_OP_global_max_pool)));
+		   (v->drowned && (is_op(op, GEN_OP_amax) || is_op(op, GEN_OP_amin) || is_op(op, GEN_OP_global_max_pool)));
 }
 
 /* One of "a|b|c" as text. */
@@ -161,8 +151,7 @@ static void vary_constant(struct rng *r, char out[12])
 	if (rng_below(r, 100) < 12 && v == (int)v)
 		snprintf(out, 12, rng_below(r, 2) ? "%d." : "%d", (int)v);
 	else
-		snprintf(out, 12, "%.*f", fabs(v) < 0.1 ? 3 : (int)rng_between(r, 1, 2),
-			 v * (0.8 + 0.1 * (double)rng_below(r, 6)));
+		snprintf(out, 12, "%.*f", fabs(v) < 0.1 ? 3 : (int)rng_between(r, 1, 2), v * (0.8 + 0.1 * (double)rng_below(r, 6)));
 }
 
 static size_t count_forms(const char *const *forms, int plain)
@@ -180,19 +169,14 @@ static int is_bound(const struct gen_op *op)
 	return is_op(op, GEN_OP_max_vec) || is_op(op, GEN_OP_min_vec);
 }
 
-/* Bounds that people like: from zero, to zero where values are below it, to one; as whole numbers
- * too. Behind them values lie off zero. */
+/* Bounds that people like: from zero, to zero where values are below it, to one; as whole numbers too. Behind them values lie off zero. */
 static void usual_bounds(struct gen_draw *d, struct gen_step *s, int negative)
 {
 	static const struct { enum gen_op_id op; const char *c[2]; } usual[] = {
-		{ GEN_OP_clamp, { "0.0", "1.0" } }, { GEN_OP_clamp, { "-1", "1" } },
-		{ GEN_OP_clamp, { "0", "1" } }, { GEN_OP_clamp, { "-1.0", "1.0" } },
-		{ GEN_OP_hardtanh_const, { "-1", "1" } }, { GEN_OP_hardtanh_const, { "-1.0", "1.0" } },
-		{ GEN_OP_hardtanh_const, { "0.0", "1.0" } },
-		{ GEN_OP_hardtanh_const, { "-2", "2" } }, { GEN_OP_min_const, { "0.0" } },
-		{ GEN_OP_min_const, { "0" } }, { GEN_OP_max_const, { "0.0" } },
-		{ GEN_OP_clamp_min, { "0.0" } }, { GEN_OP_clamp_min, { "0" } }, { GEN_OP_clamp_min, { "-1" } },
-		{ GEN_OP_clamp_max, { "1" } },
+		{ GEN_OP_clamp, { "0.0", "1.0" } }, { GEN_OP_clamp, { "-1", "1" } }, { GEN_OP_clamp, { "0", "1" } }, { GEN_OP_clamp, { "-1.0", "1.0" } },
+		{ GEN_OP_hardtanh_const, { "-1", "1" } }, { GEN_OP_hardtanh_const, { "-1.0", "1.0" } }, { GEN_OP_hardtanh_const, { "0.0", "1.0" } },
+		{ GEN_OP_hardtanh_const, { "-2", "2" } }, { GEN_OP_min_const, { "0.0" } }, { GEN_OP_min_const, { "0" } }, { GEN_OP_max_const, { "0.0" } },
+		{ GEN_OP_clamp_min, { "0.0" } }, { GEN_OP_clamp_min, { "0" } }, { GEN_OP_clamp_min, { "-1" } }, { GEN_OP_clamp_max, { "1" } },
 	};
 	size_t at = rng_below(d->r, COUNT_OF(usual));
 
@@ -226,8 +210,7 @@ struct gen_step *gen_push(struct gen_draw *d, enum gen_op_id id)
 		if (s->c[c][0])
 			vary_constant(d->r, s->c[c]);
 	s->attr = gen_chance(d, 40);
-	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) && !(is_bound(op) && !d->p->plain) ? -1 :
-					      d->feature) : 0;
+	s->axis = op->family == GEN_VECTOR ? (gen_chance(d, 15) && !(is_bound(op) && !d->p->plain) ? -1 : d->feature) : 0;
 	d->second_inputs += op->family == GEN_TENSOR || op->family == GEN_LOSS;
 	note_values(&d->v, op);
 	if (!d->p->plain) {
@@ -248,8 +231,7 @@ void gen_pushed(struct gen_draw *d, struct gen_step *s)
 static int repeats(struct gen_draw *d, const struct gen_op *op)
 {
 	return !d->p->plain && op->family <= GEN_CONST &&
-	       !(op->flags & (GEN_WANTS_NEG | GEN_WANTS_FREE | GEN_NEEDS_CENTER | GEN_GROWS | GEN_FLAT)) &&
-	       gen_chance(d, 30);
+	       !(op->flags & (GEN_WANTS_NEG | GEN_WANTS_FREE | GEN_NEEDS_CENTER | GEN_GROWS | GEN_FLAT)) && gen_chance(d, 30);
 }
 
 int gen_push_family(struct gen_draw *d, unsigned families)
@@ -281,9 +263,8 @@ void gen_push_pointwise(struct gen_draw *d, int lo, int hi)
 	}
 }
 
-/* Whether the steps from `from` on may make x a constant less x, so that x added to it leaves the
- * constant. In a varied chain any other step may leave the values as they are: dropout does, and a
- * bound that none of them reaches. */
+/* Whether the steps from `from` on may make x a constant less x, so that x added to it leaves the constant. In a varied chain any
+ * other step may leave the values as they are: dropout does, and a bound that none of them reaches. */
 static int negates(const struct gen_plan *p, int from)
 {
 	int negative = 0;
@@ -316,8 +297,7 @@ static void push_kept(struct gen_draw *d)
 	gen_push_pointwise(d, 1, 2);
 	for (int i = gen_chance(d, 25); i >= 0; i--)
 		if (d->p->n < GEN_STEPS)
-			gen_pushed(d, gen_push(d, gen_chance(d, 50) || negates(d->p, from) ? GEN_OP_mul_kept :
-					       GEN_OP_add_kept));
+			gen_pushed(d, gen_push(d, gen_chance(d, 50) || negates(d->p, from) ? GEN_OP_mul_kept : GEN_OP_add_kept));
 	if (!d->p->plain && d->p->n < GEN_STEPS && gen_chance(d, 25) && !negates(d->p, from))
 		gen_pushed(d, gen_push(d, GEN_OP_add_kept));
 }
@@ -350,8 +330,7 @@ static void draw_anchor(struct gen_draw *d)
 	if (!d->p->channels_first)
 		gen_push_gemm(d);
 	else
-		gen_push_conv(d, gen_chance(d, 40) ? GEN_OP_conv_transpose : gen_chance(d, 8) ?
-			      GEN_OP_conv_depthwise : GEN_OP_conv);
+		gen_push_conv(d, gen_chance(d, 40) ? GEN_OP_conv_transpose : gen_chance(d, 8) ? GEN_OP_conv_depthwise : GEN_OP_conv);
 }
 
 /* What people write behind a norm or a reduction: a reduction, another norm; behind a pool another pool. */
@@ -457,8 +436,7 @@ int gen_levels_parse(struct gen_levels *l, const char *const *words, size_t n, s
 		int64_t v;
 
 		if (str_to_i64(str_of(words[i]), &v) || v < 1 || v > 3 || l->n == COUNT_OF(l->v))
-			return err_set(e, ERR_USAGE, "levels are 1, 2 and 3, at most %zu of them, not '%s'",
-				       COUNT_OF(l->v), words[i]);
+			return err_set(e, ERR_USAGE, "levels are 1, 2 and 3, at most %zu of them, not '%s'", COUNT_OF(l->v), words[i]);
 		l->v[l->n++] = (int)v;
 	}
 	return 0;

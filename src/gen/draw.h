@@ -5,15 +5,12 @@
 #include "gen/impl.h"
 
 /* What is known of the values at a point of the chain. Normed: a mean or a sum of squares along the
- * slices would be a constant. Small: a norm has left slices that add up to about one. Of varied
- * chains also: high, a reduction has left values far up, all alike to what saturates; drowned, a
- * parameter was added to small values, so that the largest and the smallest are the parameter's;
- * clipped, the smallest (GEN_LOW) or the largest (GEN_HIGH) values are a bound, the same in every
- * slice; jumped, values near a threshold go far apart, so that a norm of slices that lie mostly
- * below it hangs on rounding. */
+ * slices would be a constant. Small: a norm has left slices that add up to about one. Of varied chains also: high, a
+ * reduction has left values far up, all alike to what saturates; drowned, a parameter was added to small values, so that
+ * the largest and the smallest are the parameter's; clipped, the smallest (GEN_LOW) or the largest (GEN_HIGH) values are a bound, the
+ * same in every slice; jumped, values near a threshold go far apart, so that a norm of slices that lie mostly below it hangs on rounding. */
 enum { GEN_LOW = 1, GEN_HIGH = 2 };
-struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed, small,
-		    high, drowned, clipped, jumped; };
+struct gen_values { int negative, bounded, grown, dropped, batch_normed, kept, off, far, normed, small, high, drowned, clipped, jumped; };
 
 struct gen_draw {
 	struct gen_plan *p;

@@ -51,8 +51,7 @@ static void order_arguments(struct gen_emit *em)
 /* A default that is not the value: get_init_inputs gives another. */
 static void other_preset(const struct gen_emit *em, int i, struct gen_param *p)
 {
-	static const char *const whole[] = { "1", "2", "3", "8", "16" }, *const broken[] = { "1.0", "0.5",
-			"0.1", "2.0", "1e-5" };
+	static const char *const whole[] = { "1", "2", "3", "8", "16" }, *const broken[] = { "1.0", "0.5", "0.1", "2.0", "1e-5" };
 	unsigned at = gen_choice(em->p, of_param(i, 1), COUNT_OF(whole));
 
 	if (p->value[0] == '(')
@@ -70,8 +69,7 @@ static void draw_defaults(struct gen_emit *em)
 	for (int i = 0; i < em->params; i++)
 		em->param[i].given = em->param[i].init;
 	if (at && em->param[em->arg[at - 1]].preset[0]) {
-		while (gen_style(em, 126, 4, 1) && at && !strcmp(em->param[em->arg[at - 1]].preset,
-								 em->param[em->arg[at - 1]].value))
+		while (gen_style(em, 126, 4, 1) && at && !strcmp(em->param[em->arg[at - 1]].preset, em->param[em->arg[at - 1]].value))
 			em->param[em->arg[--at]].given = 0;
 		return;
 	}
@@ -110,8 +108,7 @@ static int arg_taken(const struct gen_emit *em, int i, const char *arg)
 	return 0;
 }
 
-static void coin_unlike(const struct gen_emit *em, int i, unsigned what,
-			int (*taken)(const struct gen_emit *, int, const char *), char *name)
+static void coin_unlike(const struct gen_emit *em, int i, unsigned what, int (*taken)(const struct gen_emit *, int, const char *), char *name)
 {
 	char stem[GEN_NAME];
 
@@ -146,8 +143,7 @@ static void put_in_place(struct gen_emit *em)
 	for (int i = 0; i < em->params; i++) {
 		struct gen_param *p = &em->param[i];
 
-		p->in_place = p->given && !em->p->plain && (all || gen_choice(em->p, of_param(i, 24),
-				12) == 0) && !gen_is_used(em, p->name) &&
+		p->in_place = p->given && !em->p->plain && (all || gen_choice(em->p, of_param(i, 24), 12) == 0) && !gen_is_used(em, p->name) &&
 			      (strlen(p->value) < 3 || strpbrk(p->value, ".e(FTN"));
 	}
 }
@@ -181,8 +177,7 @@ static const char *line_end(const struct gen_emit *em, int task)
 
 static void write_signature(const struct gen_emit *em, int task, struct buf *out)
 {
-	int hints = gen_typed(em), every = gen_style(em, 625, 12, 1) == 0 ? 3 + (int)gen_style(em, 626, 4, 0) :
-		GEN_PARAMS + 1;
+	int hints = gen_typed(em), every = gen_style(em, 625, 12, 1) == 0 ? 3 + (int)gen_style(em, 626, 4, 0) : GEN_PARAMS + 1;
 
 	buf_adds(out, "    def __init__(self");
 	for (int i = 0; i < em->args; i++) {
@@ -244,8 +239,7 @@ void gen_args_doc(const struct gen_emit *em, const char *indent, struct buf *out
 
 static void init_doc(const struct gen_emit *em, struct buf *out)
 {
-	static const char *const openings[] = { "Sets up the layers.", "Initializes the model.",
-						"Builds the module.", "Creates the layers and keeps the settings." };
+	static const char *const openings[] = { "Sets up the layers.", "Initializes the model.", "Builds the module.", "Creates the layers and keeps the settings." };
 
 	buf_addf(out, "        \"\"\"\n        %s\n", openings[gen_style(em, 129, COUNT_OF(openings), 0)]);
 	if (em->args) {
@@ -272,8 +266,7 @@ int gen_is_attribute(const struct gen_emit *em, const char *name)
 	for (int i = 0; i < em->p->n; i++) {
 		const struct gen_names *n = &em->name[i];
 
-		if (!strcmp(n->module, name) || !strcmp(n->vec, name) || !strcmp(n->attr[0], name) ||
-		    !strcmp(n->attr[1], name) ||
+		if (!strcmp(n->module, name) || !strcmp(n->vec, name) || !strcmp(n->attr[0], name) || !strcmp(n->attr[1], name) ||
 		    (n->axis_arg[0] && !strcmp(n->axis_attr, name)))
 			return 1;
 	}
@@ -293,8 +286,7 @@ static void write_unread(const struct gen_emit *em, struct buf *out)
 	}
 }
 
-/* Behind a line of the task: words, where the constructor has such words at all, or blanks. The
- * solution leaves both out. */
+/* Behind a line of the task: words, where the constructor has such words at all, or blanks. The solution leaves both out. */
 static void write_remark(const struct gen_emit *em, int i, struct buf *out)
 {
 	int words = gen_style(em, 631, 8, 1) == 0, blanks = gen_style(em, 634, 4, 1) == 0;
@@ -317,8 +309,7 @@ static void write_member(const struct gen_emit *em, const char *name, const char
 	int every = gen_style(em, 636, 12, 1) == 0 ? 3 : GEN_PARAMS, n = 0;
 	unsigned indent = 12 + 8 * gen_style(em, 637, 5, 0);
 
-	buf_addf(out, "        self.%s = %s", name, gen_style(em, 638, 12, 1) == 0 && !strncmp(ctor, "nn.", 3) ?
-		 "torch." : "");
+	buf_addf(out, "        self.%s = %s", name, gen_style(em, 638, 12, 1) == 0 && !strncmp(ctor, "nn.", 3) ? "torch." : "");
 	for (const char *c = ctor; *c; c++)
 		if (c[0] == ',' && c[1] == ' ' && ++n % every == 0) {
 			buf_adds(out, line_end(em, task));
@@ -333,8 +324,7 @@ static void write_member(const struct gen_emit *em, const char *name, const char
 static void write_body(const struct gen_emit *em, const char *class, struct buf *out)
 {
 	int task = !strcmp(class, "Model"), all = em->p->plain && !task;
-	int first = gen_style(em, 107, 2, 0), named = gen_style(em, 109, 4, 1) != 0,
-		start = gen_style(em, 639, 8, 1) ? 0 : (int)gen_style(em, 643, 6, 0);
+	int first = gen_style(em, 107, 2, 0), named = gen_style(em, 109, 4, 1) != 0, start = gen_style(em, 639, 8, 1) ? 0 : (int)gen_style(em, 643, 6, 0);
 
 	buf_addf(out, "        super(%s%s).__init__()\n", named ? class : "", named ? ", self" : "");
 	if (gen_style(em, 632, 12, 1) == 0)

@@ -15,8 +15,7 @@ static const int64_t most_in_slice = 1ll << 22;     /* of a layer norm: as many 
 /* Half of the sizes are those of real layers, half of small ones. */
 static int64_t any_size(struct gen_draw *d)
 {
-	int64_t n = d->p->plain ? PICK(d, 16, 32, 48, 64, 96, 128, 256) : gen_chance(d, 50) ?
-		PICK(d, 32, 48, 64, 96, 100, 128, 192, 256, 384, 512) :
+	int64_t n = d->p->plain ? PICK(d, 16, 32, 48, 64, 96, 128, 256) : gen_chance(d, 50) ? PICK(d, 32, 48, 64, 96, 100, 128, 192, 256, 384, 512) :
 		PICK(d, 512, 640, 768, 1000, 1024, 1536, 2048, 3072, 4096, 8192, 16384);
 
 	if (d->p->plain)
@@ -66,8 +65,7 @@ static void image_input(struct gen_draw *d, int nd, int64_t limit)
 void gen_draw_input(struct gen_draw *d)
 {
 	if (d->p->channels_first)
-		image_input(d, gen_chance(d, d->p->plain ? 100 : 60) ? 2 : gen_chance(d, 85) ? 3 : 1,
-			    most_in_chain / 4);
+		image_input(d, gen_chance(d, d->p->plain ? 100 : 60) ? 2 : gen_chance(d, 85) ? 3 : 1, most_in_chain / 4);
 	else
 		rows_input(d);
 	d->shape = d->p->input;
@@ -77,8 +75,7 @@ void gen_draw_input(struct gen_draw *d)
 
 void gen_push_gemm(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_linear, GEN_OP_linear, GEN_OP_linear,
-					      GEN_OP_linear_nobias, GEN_OP_matmul_weight };
+	static const enum gen_op_id ops[] = { GEN_OP_linear, GEN_OP_linear, GEN_OP_linear, GEN_OP_linear_nobias, GEN_OP_matmul_weight };
 	struct gen_step *s;
 	enum gen_op_id op;
 
@@ -148,14 +145,12 @@ static void conv_window(struct gen_draw *d, struct gen_step *s)
 		window_numbers(d, s, s->stride, (const int[]){ 1, 2, 2, 3, 0 });
 		if (gen_chance(d, 70))
 			window_numbers(d, s, s->pad, (const int[]){ 1, 1, 2, 3, 0 });
-		/* their kernels are long, and two of them longer */
-		if (gen_chance(d, transposed && d->p->level == 3 ? 4 : 20))
+		if (gen_chance(d, transposed && d->p->level == 3 ? 4 : 20))     /* their kernels are long, and two of them longer */
 			window_numbers(d, s, s->dilation, (const int[]){ 2, 3, 0 });
 	}
 	for (int i = 0; i < s->nd; i++) {
 		s->pad[i] = MIN(s->pad[i], s->window[i] / 2);
-		s->out_pad[i] = transposed && s->stride[0] > 1 && s->square && s->window[0] % 2 ?
-			(int)(d->p->input.d[0] % 2) : 0;
+		s->out_pad[i] = transposed && s->stride[0] > 1 && s->square && s->window[0] % 2 ? (int)(d->p->input.d[0] % 2) : 0;
 	}
 }
 
@@ -279,14 +274,13 @@ static int long_enough(const struct gen_shape *s, int axis, int end)
 	return gen_product(s, axis, end) >= 4;
 }
 
-/* Whether a varied chain takes the mean or the like over space instead of over channels: where
- * several elements are left of it when the judge makes it smaller. */
+/* Whether a varied chain takes the mean or the like over space instead of over channels: where several elements are left of it
+ * when the judge makes it smaller. */
 static int over_space(struct gen_draw *d, const struct gen_step *s)
 {
 	int fits = d->feature == 1 && s->in.rank > 2 && gen_product(&s->in, 2, s->in.rank) >= 64;
 
-	return !d->p->plain && fits && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max ||
-					s->op == GEN_OP_rms_norm) && gen_chance(d, 50);
+	return !d->p->plain && fits && (s->op == GEN_OP_center || s->op == GEN_OP_sub_max || s->op == GEN_OP_rms_norm) && gen_chance(d, 50);
 }
 
 static void norm_slice(struct gen_draw *d, struct gen_step *s)
@@ -322,8 +316,7 @@ static const struct gen_step *last_norm(const struct gen_draw *d)
 /* Whether a mean over single channels or over space still differs behind the norm: its slices span both, or the batch. */
 static int leaves_means(const struct gen_step *norm)
 {
-	return norm && norm->in.rank > 2 && (norm->op == GEN_OP_batch_norm ||
-					     (norm->op == GEN_OP_group_norm && norm->groups < norm->in.d[1]));
+	return norm && norm->in.rank > 2 && (norm->op == GEN_OP_batch_norm || (norm->op == GEN_OP_group_norm && norm->groups < norm->in.d[1]));
 }
 
 /* The mean is taken away once more, of slices unlike the norm's. */
@@ -331,8 +324,7 @@ static void push_second_norm(struct gen_draw *d)
 {
 	struct gen_step *s;
 
-	if (d->p->plain || d->feature != 1 || !leaves_means(last_norm(d)) || !long_enough(&d->shape, 2,
-			d->shape.rank) || d->shape.d[1] < 4)
+	if (d->p->plain || d->feature != 1 || !leaves_means(last_norm(d)) || !long_enough(&d->shape, 2, d->shape.rank) || d->shape.d[1] < 4)
 		return;
 	s = gen_push(d, GEN_OP_center);
 	norm_slice(d, s);
@@ -365,11 +357,9 @@ static enum gen_op_id rare_norm(struct gen_draw *d, int space, enum gen_op_id op
 
 void gen_push_norm(struct gen_draw *d)
 {
-	static const enum gen_op_id images[] = { GEN_OP_group_norm, GEN_OP_group_norm, GEN_OP_batch_norm,
-						 GEN_OP_batch_norm, GEN_OP_instance_norm,
+	static const enum gen_op_id images[] = { GEN_OP_group_norm, GEN_OP_group_norm, GEN_OP_batch_norm, GEN_OP_batch_norm, GEN_OP_instance_norm,
 						 GEN_OP_rms_norm, GEN_OP_l2_norm, GEN_OP_center, GEN_OP_sub_max, GEN_OP_l1_norm };
-	static const enum gen_op_id rows[] = { GEN_OP_group_norm, GEN_OP_batch_norm, GEN_OP_layer_norm,
-					       GEN_OP_layer_norm, GEN_OP_rms_norm,
+	static const enum gen_op_id rows[] = { GEN_OP_group_norm, GEN_OP_batch_norm, GEN_OP_layer_norm, GEN_OP_layer_norm, GEN_OP_rms_norm,
 					       GEN_OP_l2_norm, GEN_OP_center, GEN_OP_sub_max, GEN_OP_l1_sum };
 	struct gen_step *s;
 	enum gen_op_id op;
@@ -379,8 +369,7 @@ void gen_push_norm(struct gen_draw *d)
 		push_second_norm(d);
 		return;
 	}
-	if (d->v.jumped || d->feature < 0 || d->shape.d[d->feature] < 4 ||
-	    (space && !long_enough(&d->shape, 2, d->shape.rank)))
+	if (d->v.jumped || d->feature < 0 || d->shape.d[d->feature] < 4 || (space && !long_enough(&d->shape, 2, d->shape.rank)))
 		return;
 	op = space ? images[rng_below(d->r, COUNT_OF(images))] : rows[rng_below(d->r, COUNT_OF(rows))];
 	if ((d->shape.rank == 3 && !space && (op == GEN_OP_group_norm || op == GEN_OP_batch_norm)) ||
@@ -403,8 +392,7 @@ static void pick_axis(struct gen_draw *d, struct gen_step *s)
 {
 	int rank = s->in.rank;
 
-	s->axis = rank == 2 ? 1 : d->feature == 1 ? (gen_chance(d, 55) ? 1 : (int)rng_between(d->r, 2,
-			rank - 1)) : (int)rng_between(d->r, 1, rank - 1);
+	s->axis = rank == 2 ? 1 : d->feature == 1 ? (gen_chance(d, 55) ? 1 : (int)rng_between(d->r, 2, rank - 1)) : (int)rng_between(d->r, 1, rank - 1);
 	s->axis_end = s->axis + 1;
 	if (rank > 3 && d->feature == 1 && gen_chance(d, 30))
 		s->axis = 2, s->axis_end = rank;
@@ -453,22 +441,19 @@ static int is_known_mean(const struct gen_step *s, const struct gen_values *befo
 /* The largest or the smallest of values that end at a bound is that bound. */
 static int is_the_bound(const struct gen_step *s, const struct gen_values *before)
 {
-	return (s->op == GEN_OP_amax && before->clipped & GEN_HIGH) ||
-		(s->op == GEN_OP_amin && before->clipped & GEN_LOW);
+	return (s->op == GEN_OP_amax && before->clipped & GEN_HIGH) || (s->op == GEN_OP_amin && before->clipped & GEN_LOW);
 }
 
 void gen_push_reduce(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_mean, GEN_OP_amax,
-					      GEN_OP_amin, GEN_OP_logsumexp, GEN_OP_logsumexp,
+	static const enum gen_op_id ops[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin, GEN_OP_logsumexp, GEN_OP_logsumexp,
 					      GEN_OP_sum, GEN_OP_norm2, GEN_OP_var, GEN_OP_sum_square };
 	struct gen_step *s;
 	struct gen_values before = d->v;
 
 	if (d->shape.rank < 2 || push_idle_reduce(d))
 		return;
-	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? normed_reduce(d) :
-		     ops[rng_below(d->r, COUNT_OF(ops))]);
+	s = gen_push(d, before.small ? GEN_OP_amax : before.normed ? normed_reduce(d) : ops[rng_below(d->r, COUNT_OF(ops))]);
 	pick_axis(d, s);
 	if (!long_enough(&s->in, s->axis, s->axis_end) || is_known_mean(s, &before) || is_the_bound(s, &before) ||
 	    (s->axis_end - s->axis > 1 && gen_op(s->op)->torch == gen_op(GEN_OP_norm2)->torch)) {
@@ -494,8 +479,7 @@ void gen_push_softmax(struct gen_draw *d)
 	s = gen_push(d, gen_chance(d, 80) ? GEN_OP_softmax : GEN_OP_log_softmax);
 	s->axis = d->feature;
 	s->axis_end = s->axis + 1;
-	if (!d->p->plain && d->feature == 1 && s->in.rank > 2 && long_enough(&s->in, 2, s->in.rank) &&
-	    s->op == GEN_OP_softmax && gen_chance(d, 12)) {
+	if (!d->p->plain && d->feature == 1 && s->in.rank > 2 && long_enough(&s->in, 2, s->in.rank) && s->op == GEN_OP_softmax && gen_chance(d, 12)) {
 		s->op = GEN_OP_softmax_space;
 		s->form = (int)rng_below(d->r, 3);
 		s->axis = 2, s->axis_end = s->in.rank;
@@ -507,8 +491,7 @@ void gen_push_softmax(struct gen_draw *d)
 
 static int64_t long_size(struct gen_draw *d)
 {
-	int64_t n = PICK(d, 256, 512, 1000, 1024, 2048, 4096, 8192, 10000, 16384, 32768, 49152, 65536,
-			 131072, 262144, 524288);
+	int64_t n = PICK(d, 256, 512, 1000, 1024, 2048, 4096, 8192, 10000, 16384, 32768, 49152, 65536, 131072, 262144, 524288);
 
 	if (d->p->plain)
 		return any_size(d);
@@ -529,8 +512,7 @@ static void set_input(struct gen_draw *d, int rank, const int64_t *dims)
 
 static void matrix_input(struct gen_draw *d)
 {
-	int64_t rows = gen_chance(d, 50) && !d->p->plain ? PICK(d, 1024, 2048, 4096, 8192, 16384, 32768) :
-		batch_size(d);
+	int64_t rows = gen_chance(d, 50) && !d->p->plain ? PICK(d, 1024, 2048, 4096, 8192, 16384, 32768) : batch_size(d);
 
 	set_input(d, 2, (int64_t[]){ MAX(rows, 2), long_size(d) });
 }
@@ -564,8 +546,7 @@ static void single_pointwise(struct gen_draw *d)
 
 static void single_operand(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_mul_rows, GEN_OP_mul_columns, GEN_OP_add_rows,
-					      GEN_OP_add_tensor, GEN_OP_swiglu, GEN_OP_mul_tensor };
+	static const enum gen_op_id ops[] = { GEN_OP_mul_rows, GEN_OP_mul_columns, GEN_OP_add_rows, GEN_OP_add_tensor, GEN_OP_swiglu, GEN_OP_mul_tensor };
 	struct gen_step *s;
 
 	set_input(d, 2, (int64_t[]){ any_size(d), any_size(d) });
@@ -585,10 +566,8 @@ static int64_t side(struct gen_draw *d)
 
 static void single_product(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_matmul, GEN_OP_matmul, GEN_OP_matmul, GEN_OP_matmul_ta,
-					      GEN_OP_matmul_tb, GEN_OP_matmul_tab,
-					      GEN_OP_bmm, GEN_OP_bmm, GEN_OP_bmm_tb, GEN_OP_tensor_matmul,
-					      GEN_OP_tensor_matmul, GEN_OP_matvec,
+	static const enum gen_op_id ops[] = { GEN_OP_matmul, GEN_OP_matmul, GEN_OP_matmul, GEN_OP_matmul_ta, GEN_OP_matmul_tb, GEN_OP_matmul_tab,
+					      GEN_OP_bmm, GEN_OP_bmm, GEN_OP_bmm_tb, GEN_OP_tensor_matmul, GEN_OP_tensor_matmul, GEN_OP_matvec,
 					      GEN_OP_matmul_triu, GEN_OP_matmul_tril, GEN_OP_matmul_symmetric, GEN_OP_linear, GEN_OP_linear_nobias };
 	enum gen_op_id op = ops[rng_below(d->r, COUNT_OF(ops))];
 	int64_t m = side(d), k = side(d), n = side(d);
@@ -596,8 +575,7 @@ static void single_product(struct gen_draw *d)
 
 	if (gen_chance(d, 10) && !d->p->plain)
 		k = PICK(d, 65536, 131072, 262144);
-	if (op == GEN_OP_matmul_triu || op == GEN_OP_matmul_tril || op == GEN_OP_matmul_symmetric ||
-	    (op == GEN_OP_matmul && gen_chance(d, 25)))
+	if (op == GEN_OP_matmul_triu || op == GEN_OP_matmul_tril || op == GEN_OP_matmul_symmetric || (op == GEN_OP_matmul && gen_chance(d, 25)))
 		m = n = k = MAX(MIN(k, 8192), 16);
 	if (op == GEN_OP_matvec)
 		n = 1;
@@ -606,8 +584,7 @@ static void single_product(struct gen_draw *d)
 	else if (op == GEN_OP_tensor_matmul && gen_chance(d, 50))
 		set_input(d, 3, (int64_t[]){ PICK(d, 4, 8, 16, 32), MIN(m, 2048), MIN(k, 4096) });
 	else if (op == GEN_OP_tensor_matmul)
-		set_input(d, 4, (int64_t[]){ PICK(d, 2, 4, 8), PICK(d, 16, 32, 64, 128),
-					     PICK(d, 32, 64, 128, 256), MIN(k, 1024) });
+		set_input(d, 4, (int64_t[]){ PICK(d, 2, 4, 8), PICK(d, 16, 32, 64, 128), PICK(d, 32, 64, 128, 256), MIN(k, 1024) });
 	else if (op == GEN_OP_matmul_ta || op == GEN_OP_matmul_tab)
 		set_input(d, 2, (int64_t[]){ k, MIN(m, 8192) });
 	else
@@ -624,8 +601,7 @@ static void single_conv(struct gen_draw *d)
 	d->p->channels_first = 1;
 	image_input(d, nd, most_in_chain);
 	d->shape = d->p->input;
-	gen_push_conv(d, gen_chance(d, 45) ? GEN_OP_conv_transpose : gen_chance(d, 18) ?
-		      GEN_OP_conv_depthwise : GEN_OP_conv);
+	gen_push_conv(d, gen_chance(d, 45) ? GEN_OP_conv_transpose : gen_chance(d, 18) ? GEN_OP_conv_depthwise : GEN_OP_conv);
 	if (d->p->step[0].op == GEN_OP_conv_depthwise && gen_chance(d, 40)) {
 		struct gen_step *s = gen_push(d, GEN_OP_conv);
 
@@ -649,11 +625,9 @@ static void single_pool(struct gen_draw *d)
 	s->nd = nd;
 	s->square = 1;
 	do {
-		window_numbers(d, s, s->window, d->p->plain ? (const int[]){ 2, 3, 4, 5, 8, 0 } :
-			       (const int[]){ 2, 3, 4, 5, 6, 7, 8, 10, 11, 0 });
+		window_numbers(d, s, s->window, d->p->plain ? (const int[]){ 2, 3, 4, 5, 8, 0 } : (const int[]){ 2, 3, 4, 5, 6, 7, 8, 10, 11, 0 });
 		window_numbers(d, s, s->stride, (const int[]){ 1, 2, 3, 4, 0 });
-		window_numbers(d, s, s->pad, d->p->plain ? (const int[]){ 1, 1, 2, 0 } :
-			       (const int[]){ 1, 1, 2, 3, 4, 5, 0 });
+		window_numbers(d, s, s->pad, d->p->plain ? (const int[]){ 1, 1, 2, 0 } : (const int[]){ 1, 1, 2, 3, 4, 5, 0 });
 		window_numbers(d, s, s->dilation, (const int[]){ 1, 1, 2, 3, 0 });
 		for (int i = 0; i < 3; i++) {
 			s->pad[i] = padded ? MIN(s->pad[i], s->window[i] / 2) : 0;
@@ -666,11 +640,9 @@ static void single_pool(struct gen_draw *d)
 
 static void single_slice(struct gen_draw *d)
 {
-	static const enum gen_op_id reduces[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin,
-						  GEN_OP_argmax, GEN_OP_argmin, GEN_OP_prod,
+	static const enum gen_op_id reduces[] = { GEN_OP_sum, GEN_OP_mean, GEN_OP_amax, GEN_OP_amin, GEN_OP_argmax, GEN_OP_argmin, GEN_OP_prod,
 						  GEN_OP_var, GEN_OP_logsumexp, GEN_OP_norm1, GEN_OP_norm2 };
-	static const enum gen_op_id norms[] = { GEN_OP_softmax, GEN_OP_softmax, GEN_OP_log_softmax,
-						GEN_OP_rms_norm, GEN_OP_l1_norm, GEN_OP_l2_norm,
+	static const enum gen_op_id norms[] = { GEN_OP_softmax, GEN_OP_softmax, GEN_OP_log_softmax, GEN_OP_rms_norm, GEN_OP_l1_norm, GEN_OP_l2_norm,
 						GEN_OP_l1_sum };
 	int reduce = gen_chance(d, 60);
 	struct gen_step *s;
@@ -691,8 +663,7 @@ static void single_slice(struct gen_draw *d)
 
 static void single_norm(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_batch_norm, GEN_OP_instance_norm, GEN_OP_group_norm,
-					      GEN_OP_layer_norm, GEN_OP_frobenius,
+	static const enum gen_op_id ops[] = { GEN_OP_batch_norm, GEN_OP_instance_norm, GEN_OP_group_norm, GEN_OP_layer_norm, GEN_OP_frobenius,
 					      GEN_OP_mean_scaled };
 	enum gen_op_id op = ops[rng_below(d->r, COUNT_OF(ops))];
 	struct gen_step *s;
@@ -717,8 +688,7 @@ static void single_norm(struct gen_draw *d)
 
 static void single_scan(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_cumsum, GEN_OP_cumprod, GEN_OP_cumsum_reverse,
-					      GEN_OP_cumsum_exclusive, GEN_OP_cumsum_masked };
+	static const enum gen_op_id ops[] = { GEN_OP_cumsum, GEN_OP_cumprod, GEN_OP_cumsum_reverse, GEN_OP_cumsum_exclusive, GEN_OP_cumsum_masked };
 	struct gen_step *s;
 
 	if (gen_chance(d, 75))
@@ -733,8 +703,7 @@ static void single_scan(struct gen_draw *d)
 
 static void single_loss(struct gen_draw *d)
 {
-	static const enum gen_op_id ops[] = { GEN_OP_mse_loss, GEN_OP_l1_loss, GEN_OP_smooth_l1_loss,
-					      GEN_OP_huber_loss, GEN_OP_hinge_loss, GEN_OP_kl_loss,
+	static const enum gen_op_id ops[] = { GEN_OP_mse_loss, GEN_OP_l1_loss, GEN_OP_smooth_l1_loss, GEN_OP_huber_loss, GEN_OP_hinge_loss, GEN_OP_kl_loss,
 					      GEN_OP_cross_entropy, GEN_OP_cross_entropy, GEN_OP_cosine_loss, GEN_OP_triplet_loss };
 
 	matrix_input(d);
@@ -745,8 +714,7 @@ static void single_loss(struct gen_draw *d)
 
 static void single_attention(struct gen_draw *d)
 {
-	set_input(d, 4, (int64_t[]){ PICK(d, 1, 2, 4, 8, 16, 32), PICK(d, 2, 4, 8, 12, 16, 32),
-				     PICK(d, 64, 128, 200, 256, 512, 1024),
+	set_input(d, 4, (int64_t[]){ PICK(d, 1, 2, 4, 8, 16, 32), PICK(d, 2, 4, 8, 12, 16, 32), PICK(d, 64, 128, 200, 256, 512, 1024),
 				     PICK(d, 32, 64, 64, 128, 256, 512) });
 	gen_pushed(d, gen_push(d, GEN_OP_attention));
 }
@@ -754,10 +722,8 @@ static void single_attention(struct gen_draw *d)
 void gen_draw_single(struct gen_draw *d)
 {
 	static const struct { int plain, varied; void (*draw)(struct gen_draw *d); } kinds[] = {
-		{ 14, 13, single_pointwise }, { 5, 6, single_operand }, { 18, 17, single_product },
-		{ 24, 21, single_conv }, { 7, 9, single_pool },
-		{ 13, 13, single_slice }, { 7, 7, single_norm }, { 5, 6, single_scan }, { 5, 6, single_loss },
-		{ 2, 2, single_attention },
+		{ 14, 13, single_pointwise }, { 5, 6, single_operand }, { 18, 17, single_product }, { 24, 21, single_conv }, { 7, 9, single_pool },
+		{ 13, 13, single_slice }, { 7, 7, single_norm }, { 5, 6, single_scan }, { 5, 6, single_loss }, { 2, 2, single_attention },
 	};
 	int roll = (int)rng_below(d->r, 100);
 

@@ -28,8 +28,8 @@ static void words_of(const struct gen_emit *em, const struct gen_step *s, int fo
 			buf_addc(out, *c == '_' && !text ? ' ' : *c);
 }
 
-/* What is said of step i. In some tasks words cannot be trusted: they are of another operator, or
- * of anything, so that only the lines that compute tell what is computed. */
+/* What is said of step i. In some tasks words cannot be trusted: they are of another operator, or of anything, so that only the
+ * lines that compute tell what is computed. */
 static void tell(const struct gen_emit *em, int i, int form, struct buf *out)
 {
 	struct gen_step s = em->p->step[i];
@@ -68,8 +68,7 @@ static void chain_words(const struct gen_emit *em, struct buf *out)
 
 static void class_doc(const struct gen_emit *em, struct buf *out)
 {
-	static const char *const openings[] = { "Model that performs ", "Simple model that performs ",
-						"A model that applies ", "Performs ", "Computes " };
+	static const char *const openings[] = { "Model that performs ", "Simple model that performs ", "A model that applies ", "Performs ", "Computes " };
 
 	buf_adds(out, "    \"\"\"\n    ");
 	if (em->p->n > 1 && gen_style(em, 103, 4, 1) == 0) {
@@ -116,14 +115,12 @@ static void forward_doc(const struct gen_emit *em, struct buf *out)
 		const struct gen_input *in = &em->input[gen_input_at(em, i)];
 		int number = in->fill == GEN_FILL_NUMBER;
 
-		buf_addf(out, "            %s%s: %s", in->name, number && *type ? " (float)" : type,
-			 number ? "A number" : "Input tensor");
+		buf_addf(out, "            %s%s: %s", in->name, number && *type ? " (float)" : type, number ? "A number" : "Input tensor");
 		if (shapes && !number)
 			shape_words(in->sym, in->shape.rank, out);
 		buf_adds(out, ".\n");
 	}
-	buf_addf(out, "%s        Returns:\n            %sOutput tensor", gen_style(em, 132, 2, 0) ? "\n" :
-		 "", *type ? "torch.Tensor: " : "");
+	buf_addf(out, "%s        Returns:\n            %sOutput tensor", gen_style(em, 132, 2, 0) ? "\n" : "", *type ? "torch.Tensor: " : "");
 	if (shapes)
 		shape_words(em->sym[em->p->n], em->p->step[em->p->n - 1].shape.rank, out);
 	buf_adds(out, ".\n        \"\"\"\n");
@@ -162,8 +159,7 @@ static const char *value_name(const struct gen_emit *em, int i, char *out, size_
 	else if (gen_style(em, 149, 2, 0))
 		snprintf(out, n, "%s%d", stems[gen_style(em, 150, COUNT_OF(stems), 0)], i + 1);
 	else
-		snprintf(out, n, "x_%s%.0d", gen_op(em->p->step[i].op)->name,
-			 i && em->p->step[i - 1].op == em->p->step[i].op ? i : 0);
+		snprintf(out, n, "x_%s%.0d", gen_op(em->p->step[i].op)->name, i && em->p->step[i - 1].op == em->p->step[i].op ? i : 0);
 	return out;
 }
 
@@ -197,20 +193,16 @@ static void call_vars(const struct gen_emit *em, int i, const char *from, struct
 	gen_set(v, "x", "%s", from);
 	for (int c = 0; c < 2; c++)
 		gen_set(v, c ? "1" : "0", "%s%s", n->attr[c][0] ? "self." : "", n->attr[c][0] ? n->attr[c] : s->c[c]);
-	gen_set(v, "v", "%s%s", gen_op(s->op)->family == GEN_KEPT || second[0] ? "" : "self.", second[0] ?
-		second : kept_name(em, i, kept, sizeof kept));
+	gen_set(v, "v", "%s%s", gen_op(s->op)->family == GEN_KEPT || second[0] ? "" : "self.", second[0] ? second : kept_name(em, i, kept, sizeof kept));
 	gen_set(v, "y", "%s", second);
 	gen_set(v, "z", "%s", n->input[1]);
 	gen_set(v, "a", "%s", n->axis);
-	gen_set(v, "k", "%s", s->keepdim ? ", keepdim=True" : gen_op(s->op)->family == GEN_REDUCE &&
-		gen_style(em, 110, 6, 1) == 0 ? ", keepdim=False" : "");
+	gen_set(v, "k", "%s", s->keepdim ? ", keepdim=True" : gen_op(s->op)->family == GEN_REDUCE && gen_style(em, 110, 6, 1) == 0 ? ", keepdim=False" : "");
 	gen_set(v, "w", "%s", n->window);
-	gen_set(v, "b", "%s", s->axis == s->in.rank - 1 ? "1, -1" : s->in.rank == 3 ? "1, -1, 1" :
-		s->in.rank == 4 ? "1, -1, 1, 1" : "1, -1, 1, 1, 1");
+	gen_set(v, "b", "%s", s->axis == s->in.rank - 1 ? "1, -1" : s->in.rank == 3 ? "1, -1, 1" : s->in.rank == 4 ? "1, -1, 1, 1" : "1, -1, 1, 1, 1");
 	gen_set(v, "dd", "%dd", s->nd ? s->nd : 1);
 	gen_set(v, "1s", "%s", s->nd < 2 || gen_choice(em->p, 44, 2) ? "1" : s->nd == 2 ? "(1, 1)" : "(1, 1, 1)");
-	gen_set(v, "e", "torch.einsum(\"%s\", %s, %s)", s->in.rank == 3 ? "bij,jk->bik" : s->in.rank == 4 ?
-		"bijl,lk->bijk" : "ij,jk->ik", from, second);
+	gen_set(v, "e", "torch.einsum(\"%s\", %s, %s)", s->in.rank == 3 ? "bij,jk->bik" : s->in.rank == 4 ? "bijl,lk->bijk" : "ij,jk->ik", from, second);
 }
 
 const char *gen_form(const struct gen_step *s)
@@ -261,8 +253,7 @@ static int is_squeezed(const struct gen_step *s)
 
 static const char *squeezed(const struct gen_emit *em, const struct gen_step *s)
 {
-	static const char *const by_side[] = { "", ".squeeze(-1)", ".squeeze(-1).squeeze(-1)",
-					       ".squeeze(-1).squeeze(-1).squeeze(-1)" };
+	static const char *const by_side[] = { "", ".squeeze(-1)", ".squeeze(-1).squeeze(-1)", ".squeeze(-1).squeeze(-1).squeeze(-1)" };
 
 	return gen_style(em, 146, 3, 0) ? by_side[s->nd] : ".flatten(1)";
 }
@@ -318,8 +309,7 @@ static int comments(const struct gen_emit *em)
 {
 	unsigned s = gen_style(em, 111, 8, 7);
 
-	return s > 3 || (em->p->n < 2 && gen_style(em, 147, 3, 1)) ? COMMENTS_NONE : s & 1 ? COMMENTS_ABOVE :
-		COMMENTS_BEHIND;
+	return s > 3 || (em->p->n < 2 && gen_style(em, 147, 3, 1)) ? COMMENTS_NONE : s & 1 ? COMMENTS_ABOVE : COMMENTS_BEHIND;
 }
 
 /* Words behind the line, two blanks off or in a column; or blanks alone. */
@@ -358,8 +348,7 @@ static void write_line(const struct gen_emit *em, int i, int last, const char *i
 	if (s->op == GEN_OP_keep)
 		snprintf(to, sizeof to, "%s%s = ", indent, em->name[i].vec);
 	else
-		snprintf(to, sizeof to, "%s%s%s", indent, last ? "return" : value_name(em, i, name,
-				sizeof name), last ? " " : " = ");
+		snprintf(to, sizeof to, "%s%s%s", indent, last ? "return" : value_name(em, i, name, sizeof name), last ? " " : " = ");
 	gen_forward_line(em, i, from, to, out);
 	write_line_end(em, i, begun, out);
 }
@@ -381,8 +370,7 @@ static int as_function(const struct gen_emit *em)
 	for (int i = 0; i < em->p->n; i++) {
 		const struct gen_names *n = &em->name[i];
 
-		if (n->module[0] || n->ctor[0] || n->konst[0][0] || n->konst[1][0] ||
-		    strstr(n->axis, "self.") || strstr(n->window, "self."))
+		if (n->module[0] || n->ctor[0] || n->konst[0][0] || n->konst[1][0] || strstr(n->axis, "self.") || strstr(n->window, "self."))
 			return 0;
 	}
 	return gen_style(em, 121, 4, 1) == 0;
@@ -400,8 +388,7 @@ static void write_args(const struct gen_emit *em, const char *before, int hints,
 	for (int i = 0; i < em->inputs; i++) {
 		const struct gen_input *in = &em->input[gen_input_at(em, i)];
 
-		buf_addf(out, "%s%s%s", i ? ", " : before, in->name, !hints ? "" : in->fill == GEN_FILL_NUMBER ?
-			 ": float" : ": torch.Tensor");
+		buf_addf(out, "%s%s%s", i ? ", " : before, in->name, !hints ? "" : in->fill == GEN_FILL_NUMBER ? ": float" : ": torch.Tensor");
 	}
 }
 
@@ -439,8 +426,7 @@ enum { NUMBERS_MOST = 1 << 14 };
 static int numbers_in_place(const struct gen_emit *em)
 {
 	for (int i = 0; i < em->params; i++)
-		/* all but the e of 1e-5 */
-		if (em->param[i].init && strpbrk(em->param[i].value, "abcdfghijklmnopqrstuvwxyz_"))
+		if (em->param[i].init && strpbrk(em->param[i].value, "abcdfghijklmnopqrstuvwxyz_"))     /* all but the e of 1e-5 */
 			return 0;
 	for (int i = 0; i < em->inputs; i++)
 		if (em->input[i].fill == GEN_FILL_CLASSES || gen_numel(&em->input[i].shape) > NUMBERS_MOST)
@@ -448,16 +434,13 @@ static int numbers_in_place(const struct gen_emit *em)
 	return gen_style(em, 120, 8, 1) == 0;
 }
 
-/* Whether the shape behind the batch is one constant, a tuple: for inputs of two dimensions whose
- * second stands nowhere else. */
+/* Whether the shape behind the batch is one constant, a tuple: for inputs of two dimensions whose second stands nowhere else. */
 static int rest_as_tuple(const struct gen_emit *em)
 {
-	if (em->p->level > 1 || em->p->plain || em->p->input.rank != 2 || em->params < 2 ||
-	    em->param[1].init || gen_choice(em->p, 135, 4))
+	if (em->p->level > 1 || em->p->plain || em->p->input.rank != 2 || em->params < 2 || em->param[1].init || gen_choice(em->p, 135, 4))
 		return 0;
 	for (int i = 0; i < em->inputs; i++)
-		if (em->input[i].shape.rank != 2 || em->input[i].bound[0] || !strcmp(em->input[i].sym[0],
-				em->param[1].name) ||
+		if (em->input[i].shape.rank != 2 || em->input[i].bound[0] || !strcmp(em->input[i].sym[0], em->param[1].name) ||
 		    strcmp(em->input[i].sym[1], em->param[1].name))
 			return 0;
 	for (int i = 2; i < em->params; i++)
@@ -494,8 +477,7 @@ static void write_sides(const struct gen_param *p, int n, struct buf *out)
 static void write_constant(const struct gen_emit *em, int i, struct buf *out)
 {
 	const struct gen_param *p = &em->param[i];
-	unsigned remark = gen_style(em, 141, 12, 1) || gen_choice(em->p, 680 + (unsigned)i, 4) ? 0 :
-		1 + gen_choice(em->p, 142, 2);
+	unsigned remark = gen_style(em, 141, 12, 1) || gen_choice(em->p, 680 + (unsigned)i, 4) ? 0 : 1 + gen_choice(em->p, 142, 2);
 	struct buf text = BUF_INIT;
 	int blanks = gen_style(em, 134, 8, 1) == 0 && i % 2, column = gen_style(em, 140, 12, 1) == 0;
 	size_t n = strlen(p->label);
@@ -513,8 +495,7 @@ static void write_constant(const struct gen_emit *em, int i, struct buf *out)
 static void write_constants(const struct gen_emit *em, struct buf *out)
 {
 	int sides = gen_style(em, 116, 3, 1) == 0, count;
-	static const char *const notes[] = { "# Test code\n", "# === Test config ===\n", "# Example sizes\n",
-					     "# Sizes and settings\n", "\n# hyperparameters\n" };
+	static const char *const notes[] = { "# Test code\n", "# === Test config ===\n", "# Example sizes\n", "# Sizes and settings\n", "\n# hyperparameters\n" };
 
 	if (gen_style(em, 114, 4, 1) == 0)
 		buf_adds(out, notes[gen_style(em, 115, COUNT_OF(notes), 0)]);
@@ -564,8 +545,7 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 	else if (in->fill == GEN_FILL_MASK)
 		buf_addf(out, "torch.randint(0, 2, (%s)).bool()", buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_SIGNS)
-		buf_addf(out, "torch.randint(0, 2, (%s%s)).float() * 2 - 1", buf_cstr(&shape),
-			 in->shape.rank == 1 ? "," : "");
+		buf_addf(out, "torch.randint(0, 2, (%s%s)).float() * 2 - 1", buf_cstr(&shape), in->shape.rank == 1 ? "," : "");
 	else if (in->fill == GEN_FILL_ROWS_OF_ONE)
 		buf_addf(out, "torch.rand(%s).softmax(dim=-1)", buf_cstr(&shape));
 	else if (in->fill == GEN_FILL_NEAR_ONE)
@@ -578,8 +558,7 @@ static void input_expr(const struct gen_emit *em, int i, struct buf *out)
 static void input_change(const struct gen_input *in, struct buf *out)
 {
 	if (in->fill == GEN_FILL_TRIU || in->fill == GEN_FILL_TRIL)
-		buf_addf(out, "    %s = torch.%s(%s)\n", in->name, in->fill == GEN_FILL_TRIU ? "triu" :
-			 "tril", in->name);
+		buf_addf(out, "    %s = torch.%s(%s)\n", in->name, in->fill == GEN_FILL_TRIU ? "triu" : "tril", in->name);
 	else if (in->fill == GEN_FILL_SYMMETRIC)
 		buf_addf(out, "    %s = (%s + %s.T) / 2\n", in->name, in->name, in->name);
 }
@@ -627,13 +606,11 @@ static void write_get_init_inputs(const struct gen_emit *em, struct buf *out)
 		const struct gen_param *p = &em->param[em->arg[i]];
 
 		if (p->given)
-			buf_addf(out, "%s%s", n++ ? ", " : "", p->in_place || numbers_in_place(em) ?
-				 p->value : p->name);
+			buf_addf(out, "%s%s", n++ ? ", " : "", p->in_place || numbers_in_place(em) ? p->value : p->name);
 	}
 	buf_adds(out, "]");
 	if (!n && gen_style(em, 119, 2, 0))
-		buf_adds(out, gen_style(em, 139, 2, 0) ? "  # the model takes no arguments" :
-			 "  # Nothing to initialize with");
+		buf_adds(out, gen_style(em, 139, 2, 0) ? "  # the model takes no arguments" : "  # Nothing to initialize with");
 	buf_addc(out, '\n');
 }
 

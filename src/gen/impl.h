@@ -44,8 +44,7 @@ struct gen_names {
 	char ctor[12 * GEN_NAME];     /* the module's or parameter's constructor */
 };
 
-enum gen_fill { GEN_FILL_VALUES, GEN_FILL_CLASSES, GEN_FILL_MASK, GEN_FILL_SIGNS, GEN_FILL_ROWS_OF_ONE,
-		GEN_FILL_TRIU, GEN_FILL_TRIL,
+enum gen_fill { GEN_FILL_VALUES, GEN_FILL_CLASSES, GEN_FILL_MASK, GEN_FILL_SIGNS, GEN_FILL_ROWS_OF_ONE, GEN_FILL_TRIU, GEN_FILL_TRIL,
 		GEN_FILL_SYMMETRIC, GEN_FILL_NEAR_ONE, GEN_FILL_NUMBER };
 
 struct gen_input {

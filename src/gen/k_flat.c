@@ -50,8 +50,7 @@ void gen_write_flat(struct gen_solution *sol, const struct gen_kernel *k, const 
 	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
 	gen_alloc(&kn, shape, shape, "");
-	snprintf(grid, sizeof grid, persistent ? "(min(1024, triton.cdiv(%s.numel(), @BLOCK)),)" :
-		 "(triton.cdiv(%s.numel(), @BLOCK),)", from);
+	snprintf(grid, sizeof grid, persistent ? "(min(1024, triton.cdiv(%s.numel(), @BLOCK)),)" : "(triton.cdiv(%s.numel(), @BLOCK),)", from);
 	gen_kern_write(&kn, persistent ? persistent_body : flat_body, grid);
 }
 
@@ -79,8 +78,7 @@ static void write_parts(struct gen_solution *sol, const struct gen_kernel *k, co
 	gen_kern_init(&kn, sol, k, from, "part", "partial");
 	pl = flat_place(&kn);
 	gen_ptr(&kn, "x_ptr", "%s", from);
-	gen_set_points(&kn, "post", k->first, gen_op(sol->em->p->step[k->head].op)->family == GEN_LOSS ?
-		       k->head + 1 : k->head, &pl);
+	gen_set_points(&kn, "post", k->first, gen_op(sol->em->p->step[k->head].op)->family == GEN_LOSS ? k->head + 1 : k->head, &pl);
 	gen_ptr(&kn, "part_ptr", "part");
 	gen_size(&kn, "n", "%s.numel()", from);
 	gen_meta(&kn, "BLOCK", "%s", flat_block(&kn));
@@ -138,8 +136,7 @@ static const char *const last_body =
 	"        acc += tl.load(part_ptr + offs, mask=offs < parts, other=0.0)\n"
 	"    tl.store(out_ptr, tl.sum(acc, axis=0) / n)\n";
 
-void gen_write_last_sum(struct gen_solution *sol, const struct gen_kernel *k, const char *part,
-			const char *count, const char *over, const char *to)
+void gen_write_last_sum(struct gen_solution *sol, const struct gen_kernel *k, const char *part, const char *count, const char *over, const char *to)
 {
 	struct gen_kern kn;
 
@@ -166,7 +163,6 @@ void gen_write_loss(struct gen_solution *sol, const struct gen_kernel *k, const 
 	char over[GEN_NAME];
 
 	write_parts(sol, k, from, "acc += tl.where(mask, l, 0.0)");
-	snprintf(over, sizeof over, sol->em->p->step[k->head].op == GEN_OP_kl_loss ? "%s.shape[0]" :
-		 "%s.numel()", from);
+	snprintf(over, sizeof over, sol->em->p->step[k->head].op == GEN_OP_kl_loss ? "%s.shape[0]" : "%s.numel()", from);
 	gen_write_last_sum(sol, k, "part", "parts", over, to);
 }

@@ -55,8 +55,7 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	const struct gen_step *s = &em->p->step[k->head];
 	const struct gen_names *n = &em->name[k->head];
 	const char *const *lay = gen_op(s->op)->triton;
-	int rank = s->in.rank, left = lay[0][0] == 'k', across = lay[0][0] && lay[1][0] == 'n',
-		linear = !lay[0][0] && s->op != GEN_OP_matmul_weight;
+	int rank = s->in.rank, left = lay[0][0] == 'k', across = lay[0][0] && lay[1][0] == 'n', linear = !lay[0][0] && s->op != GEN_OP_matmul_weight;
 	int module = n->module[0] != 0;
 
 	p->batched = is_batched(s);
@@ -76,8 +75,7 @@ static void factor(const struct gen_emit *em, const struct gen_kernel *k, const 
 	if (module)
 		snprintf(p->cols, sizeof p->cols, "self.%s.out_features", n->module);
 	else
-		snprintf(p->cols, sizeof p->cols, "%s%s.shape[%d]", n->input[0][0] ? "" : "self.",
-			 n->input[0][0] ? n->input[0] : n->vec,
+		snprintf(p->cols, sizeof p->cols, "%s%s.shape[%d]", n->input[0][0] ? "" : "self.", n->input[0][0] ? n->input[0] : n->vec,
 			 p->batched + !(across || linear));
 	p->along_sum[0] = !left, p->along_sum[1] = linear || across;
 	p->a_at = left ? "offs_k[None, :] * M + offs_m[:, None]" : "offs_m[:, None] * K + offs_k[None, :]";
@@ -93,12 +91,11 @@ static const char *exact(const struct gen_emit *em)
 /* Three products of tf32 are as exact as one of fp32, and faster where there are tensor cores. */
 static const char *exact_product(const struct gen_emit *em)
 {
-	return em->p->plain || gen_has_jump(em->p) || gen_choice(em->p, 235, 12) == 0 ? exact(em) :
-		"input_precision=\"tf32x3\"";
+	return em->p->plain || gen_has_jump(em->p) || gen_choice(em->p, 235, 12) == 0 ? exact(em) : "input_precision=\"tf32x3\"";
 }
 
-/* Tensor cores take tf32 of the second factor only along the sum. Where it is the first that lies
- * so, the factors change places and the result is turned. */
+/* Tensor cores take tf32 of the second factor only along the sum. Where it is the first that lies so, the factors change places and
+ * the result is turned. */
 static int is_turned(const struct gen_emit *em, const struct product *p)
 {
 	return strstr(exact_product(em), "tf32x3") && p->along_sum[0] && !p->along_sum[1] && p->bn >= 64;
@@ -118,8 +115,7 @@ static void alloc_product(struct gen_kern *kn, const struct gen_step *s, const s
 		buf_addf(&b, "%s.shape[%d], ", kn->from, gen_op(s->op)->triton[0][0] == 'k' ? 1 : i);
 	if (!any)
 		buf_adds(&b, p->cols);
-	gen_host(kn->sol, any ? "%s = torch.empty(%s, device=%s.device, dtype=%s.dtype)" :
-		 "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", to,
+	gen_host(kn->sol, any ? "%s = torch.empty(%s, device=%s.device, dtype=%s.dtype)" : "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", to,
 		 buf_cstr(&b), kn->from, kn->from);
 	buf_release(&b);
 }
@@ -150,10 +146,8 @@ static const char *const product_body =
 	"!turned|        a = tl.load(x_ptr + $a_at, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)\n"
 	"!turned|        b = tl.load(w_ptr + $b_at, mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0)\n"
 	"!turned|        acc += tl.dot(a, b, $exact)\n"
-	"?turned|        a = tl.load(x_ptr + offs_m[None, :] * K + offs_k[:, None], mask=(offs_m[None, :] < "
-	"M) & (offs_k[:, None] < K), other=0.0)\n"
-	"?turned|        b = tl.load(w_ptr + offs_k[None, :] * N + offs_n[:, None], mask=(offs_k[None, :] < "
-	"K) & (offs_n[:, None] < N), other=0.0)\n"
+	"?turned|        a = tl.load(x_ptr + offs_m[None, :] * K + offs_k[:, None], mask=(offs_m[None, :] < M) & (offs_k[:, None] < K), other=0.0)\n"
+	"?turned|        b = tl.load(w_ptr + offs_k[None, :] * N + offs_n[:, None], mask=(offs_k[None, :] < K) & (offs_n[:, None] < N), other=0.0)\n"
 	"?turned|        acc += tl.dot(b, a, $exact)\n"
 	"?turned|    acc = tl.trans(acc)\n"
 	"    mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)\n"
@@ -210,8 +204,7 @@ static void product_tiles(struct gen_kern *kn, const struct product *p, int grou
 	kn->warps = p->bm * p->bn >= 128 * 128 ? 8 : 0;
 	if (p->splits == 1 && p->bm >= 64 && p->bn >= 64 && gen_solution_choice(kn->em->p, 233, 7) == 6) {
 		snprintf(kn->tune, sizeof kn->tune,
-			 "    triton.Config({'BM': 64, 'BN': 64, 'BK': 32%s}, num_warps=4),\n    "
-			 "triton.Config({'BM': %d, 'BN': %d, 'BK': 32%s}, num_warps=8),\n",
+			 "    triton.Config({'BM': 64, 'BN': 64, 'BK': 32%s}, num_warps=4),\n    triton.Config({'BM': %d, 'BN': %d, 'BK': 32%s}, num_warps=8),\n",
 			 grouped ? ", 'GROUP': 8" : "", p->bm, p->bn == 64 && p->bm == 64 ? 32 : p->bn, grouped ? ", 'GROUP': 8" : "");
 		snprintf(kn->key, sizeof kn->key, "'M', 'N', 'K'");
 	}
@@ -241,8 +234,7 @@ static void product_grid(const struct product *p, int grouped, char *grid, size_
 	else if (p->splits > 1)
 		snprintf(last, sizeof last, ", %d", p->splits);
 	if (grouped)
-		snprintf(grid, n, "(triton.cdiv(%s, @BM) * triton.cdiv(%s, @BN)%s%s)", p->rows, p->cols,
-			 p->batched ? last : "", p->batched ? "" : ",");
+		snprintf(grid, n, "(triton.cdiv(%s, @BM) * triton.cdiv(%s, @BN)%s%s)", p->rows, p->cols, p->batched ? last : "", p->batched ? "" : ",");
 	else
 		snprintf(grid, n, "(triton.cdiv(%s, @BM), triton.cdiv(%s, @BN)%s)", p->rows, p->cols, last);
 }
@@ -263,12 +255,10 @@ static const char *const split_sum_body =
 	"    $post\n"
 	"    tl.store(out_ptr + offs, acc, mask=mask)\n";
 
-static void write_split_sum(struct gen_solution *sol, const struct gen_kernel *k, const struct product *p,
-			    const char *from, const char *to)
+static void write_split_sum(struct gen_solution *sol, const struct gen_kernel *k, const struct product *p, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
-	struct gen_place pl = { .val = "acc", .at = "offs", .mask = "mask", .shape_of = to,
-				.axis = s->shape.rank - 1, .axis_at = "offs % N", .axis_mask = "mask" };
+	struct gen_place pl = { .val = "acc", .at = "offs", .mask = "mask", .shape_of = to, .axis = s->shape.rank - 1, .axis_at = "offs % N", .axis_mask = "mask" };
 	struct gen_kern kn;
 	char grid[GEN_ARG];
 
@@ -323,8 +313,7 @@ void gen_write_gemm(struct gen_solution *sol, const struct gen_kernel *k, const 
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
 	struct product p;
-	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to,
-				.axis = s->shape.rank - 1, .axis_at = "offs_n",
+	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = s->shape.rank - 1, .axis_at = "offs_n",
 				.axis_mask = "offs_n < N", .axis_expand = "[None, :]" };
 	struct gen_kern kn;
 	char grid[4 * GEN_ARG];

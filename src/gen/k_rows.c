@@ -69,7 +69,6 @@ void gen_write_row_loss(struct gen_solution *sol, const struct gen_kernel *k, co
 	snprintf(rows, sizeof rows, "%s.shape[0]", from);
 	gen_host(sol, "part = torch.empty((%s,), device=%s.device, dtype=torch.float32)", rows, from);
 	snprintf(grid, sizeof grid, "(%s,)", rows);
-	gen_kern_write(&kn, s->op == GEN_OP_cross_entropy ? cross_entropy_body : s->op == GEN_OP_cosine_loss ?
-		       cosine_body : triplet_body, grid);
+	gen_kern_write(&kn, s->op == GEN_OP_cross_entropy ? cross_entropy_body : s->op == GEN_OP_cosine_loss ? cosine_body : triplet_body, grid);
 	gen_write_last_sum(sol, k, "part", rows, rows, to);
 }

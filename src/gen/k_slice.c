@@ -16,8 +16,8 @@ struct slice {
 	int64_t tile, side;           /* tile: along the slice; side: along inner */
 };
 
-/* Whether the slice's length is a product of sizes. Varied solutions then walk it in tiles that do
- * not depend on it: nothing has to be worked out from the task's numbers. */
+/* Whether the slice's length is a product of sizes. Varied solutions then walk it in tiles that do not depend on it: nothing has to
+ * be worked out from the task's numbers. */
 static int spans_axes(const struct gen_emit *em, const struct gen_step *s)
 {
 	return !em->p->plain && s->axis_end - s->axis > 1 && gen_product(&s->in, s->axis_end, s->in.rank) == 1;
@@ -25,8 +25,7 @@ static int spans_axes(const struct gen_emit *em, const struct gen_step *s)
 
 static struct slice slice_of(const struct gen_emit *em, const struct gen_step *s)
 {
-	struct slice c = { .outer = gen_product(&s->in, 0, s->axis), .length = gen_product(&s->in, s->axis,
-			s->axis_end),
+	struct slice c = { .outer = gen_product(&s->in, 0, s->axis), .length = gen_product(&s->in, s->axis, s->axis_end),
 			   .inner = gen_product(&s->in, s->axis_end, s->in.rank) };
 	int64_t most_at_once = gen_solution_choice(em->p, 220, 3) == 2 ? 4096 : 8192;
 
@@ -39,29 +38,25 @@ static struct slice slice_of(const struct gen_emit *em, const struct gen_step *s
 	c.tile = gen_pow2(c.length);
 	c.walked = c.tile * c.side > most_at_once || gen_op(s->op)->family == GEN_SCAN || spans_axes(em, s);
 	if (c.walked)
-		c.tile = MIN(spans_axes(em, s) ? INT32_MAX : c.tile, c.rows ?
-			     1024 << gen_solution_choice(em->p, 221, 3) : 32);
+		c.tile = MIN(spans_axes(em, s) ? INT32_MAX : c.tile, c.rows ? 1024 << gen_solution_choice(em->p, 221, 3) : 32);
 	return c;
 }
 
 static const char *pad_of(const struct gen_op *op)
 {
-	return op->flags & GEN_PAD_NINF ? "float('-inf')" : op->flags & GEN_PAD_INF ? "float('inf')" :
-		op->flags & GEN_PAD_ONE ? "1.0" : "0.0";
+	return op->flags & GEN_PAD_NINF ? "float('-inf')" : op->flags & GEN_PAD_INF ? "float('inf')" : op->flags & GEN_PAD_ONE ? "1.0" : "0.0";
 }
 
 /* Start values: scalars for a row, one for each column of a tile otherwise. */
 static void set_starts(struct gen_kern *kn, const struct slice *c)
 {
-	static const struct { const char *var, *value; } starts[] = { { "zero", "0.0" }, { "one", "1.0" },
-								      { "ninf", "float('-inf')" }, { "inf", "float('inf')" } };
+	static const struct { const char *var, *value; } starts[] = { { "zero", "0.0" }, { "one", "1.0" }, { "ninf", "float('-inf')" }, { "inf", "float('inf')" } };
 
 	for (size_t i = 0; i < COUNT_OF(starts); i++) {
 		if (c->rows)
 			gen_set(&kn->v, starts[i].var, "%s", starts[i].value);
 		else
-			gen_set(&kn->v, starts[i].var, i ? "tl.full((BS,), %s, dtype=tl.float32)" :
-				"tl.zeros((BS,), dtype=tl.float32)", starts[i].value);
+			gen_set(&kn->v, starts[i].var, i ? "tl.full((BS,), %s, dtype=tl.float32)" : "tl.zeros((BS,), dtype=tl.float32)", starts[i].value);
 	}
 	gen_set(&kn->v, "izero", c->rows ? "0" : "tl.zeros((BS,), dtype=tl.int32)");
 }
@@ -77,12 +72,8 @@ static void set_frame(struct gen_kern *kn, const struct slice *c, const char *st
 		gen_set(&kn->v, "blk", "BLOCK");
 		return;
 	}
-	gen_set(&kn->v, "ids",
-		"pid = tl.program_id(0)%s\nblocks = tl.cdiv(S, BS)\nouter = pid // blocks\ns = pid %% "
-		"blocks * BS + tl.arange(0, BS)", gen_wide(kn));
-	gen_set(&kn->v, "index",
-		"d = %stl.arange(0, BD)\nat = (outer * D + d[:, None]) * S + s[None, :]\nmask = (d[:, None] "
-		"< D) & (s[None, :] < S)", start);
+	gen_set(&kn->v, "ids", "pid = tl.program_id(0)%s\nblocks = tl.cdiv(S, BS)\nouter = pid // blocks\ns = pid %% blocks * BS + tl.arange(0, BS)", gen_wide(kn));
+	gen_set(&kn->v, "index", "d = %stl.arange(0, BD)\nat = (outer * D + d[:, None]) * S + s[None, :]\nmask = (d[:, None] < D) & (s[None, :] < S)", start);
 	gen_set(&kn->v, "at", "at");
 	gen_set(&kn->v, "blk", "BD");
 }
@@ -104,8 +95,7 @@ static void slice_args(struct gen_kern *kn, const struct slice *c, const struct 
 		char part[GEN_ARG];
 
 		snprintf(outer, sizeof outer, "%s.shape[0] * self.%s.num_groups", kn->from, m);
-		snprintf(length, sizeof length, "%s // self.%s.num_groups", gen_rest(kn->em, kn->from, 1,
-				s->in.rank, part, sizeof part), m);
+		snprintf(length, sizeof length, "%s // self.%s.num_groups", gen_rest(kn->em, kn->from, 1, s->in.rank, part, sizeof part), m);
 	}
 	gen_size(kn, "D", "%s", length);
 	if (c->rows) {
@@ -139,23 +129,16 @@ static void set_affine(struct gen_kern *kn, const struct slice *c, const struct 
 	gen_ptr(kn, "w_ptr", "self.%s.weight", m);
 	gen_ptr(kn, "b_ptr", "self.%s.bias", m);
 	if (s->op == GEN_OP_group_norm) {
-		const char *cg = gen_shared_size(kn, "CG", "%s.shape[1] // self.%s.num_groups", kn->from, m),
-			*g = gen_shared_size(kn, "G", "self.%s.num_groups", m);
+		const char *cg = gen_shared_size(kn, "CG", "%s.shape[1] // self.%s.num_groups", kn->from, m), *g = gen_shared_size(kn, "G", "self.%s.num_groups", m);
 
 		if (s->in.rank > 2)
-			gen_set(&kn->v, "affine",
-				"c = row %% %s * %s + cols // %s\nw = tl.load(w_ptr + c, mask=mask, "
-				"other=0.0)\nb = tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b",
+			gen_set(&kn->v, "affine", "c = row %% %s * %s + cols // %s\nw = tl.load(w_ptr + c, mask=mask, other=0.0)\nb = tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b",
 				g, cg, gen_shared_size(kn, "S", "%s", gen_rest(kn->em, kn->from, 2, s->in.rank, dims, sizeof dims)));
 		else
-			gen_set(&kn->v, "affine",
-				"c = row %% %s * %s + cols\nw = tl.load(w_ptr + c, mask=mask, other=0.0)\nb "
-				"= tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b", g, cg);
+			gen_set(&kn->v, "affine", "c = row %% %s * %s + cols\nw = tl.load(w_ptr + c, mask=mask, other=0.0)\nb = tl.load(b_ptr + c, mask=mask, other=0.0)\nx = x * w + b", g, cg);
 		return;
 	}
-	gen_set(&kn->v, "affine",
-		"w = tl.load(w_ptr + %s, mask=%s, other=0.0)\nb = tl.load(b_ptr + %s, mask=%s, "
-		"other=0.0)\nx = x * w + b",
+	gen_set(&kn->v, "affine", "w = tl.load(w_ptr + %s, mask=%s, other=0.0)\nb = tl.load(b_ptr + %s, mask=%s, other=0.0)\nx = x * w + b",
 		c->rows ? "cols" : "s", c->rows ? "mask" : "s < S", c->rows ? "cols" : "s", c->rows ? "mask" : "s < S");
 }
 
@@ -191,8 +174,7 @@ static const char *const walked_body =
 	"!same|    $post\n"
 	"!same|    $store\n";
 
-static void set_parts(struct gen_kern *kn, const struct gen_op *op, const struct gen_step *s,
-		      const char *eps, const char *count)
+static void set_parts(struct gen_kern *kn, const struct gen_op *op, const struct gen_step *s, const char *eps, const char *count)
 {
 	static const char *const names[] = { "whole", "begin", "part", "end", "apply" };
 
@@ -209,10 +191,8 @@ static void set_parts(struct gen_kern *kn, const struct gen_op *op, const struct
 /* Steps before the head on tiles of the input, steps behind it on tiles or on the results. */
 static void set_riders(struct gen_kern *kn, const struct slice *c, const struct gen_step *s, int same)
 {
-	struct gen_place tile = { .val = "x", .at = c->rows ? "row * D + cols" : "at", .mask = "mask",
-				  .shape_of = kn->from };
-	struct gen_place result = { .val = "r", .at = c->rows ? "row" : "outer * S + s", .mask = c->rows ?
-				    NULL : "s < S", .shape_of = kn->to };
+	struct gen_place tile = { .val = "x", .at = c->rows ? "row * D + cols" : "at", .mask = "mask", .shape_of = kn->from };
+	struct gen_place result = { .val = "r", .at = c->rows ? "row" : "outer * S + s", .mask = c->rows ? NULL : "s < S", .shape_of = kn->to };
 	const char *pad = pad_of(gen_op(s->op));
 	int riders = kn->k->head > kn->k->first;
 	struct buf pre = BUF_INIT;
@@ -231,8 +211,7 @@ static void set_riders(struct gen_kern *kn, const struct slice *c, const struct 
 	if (same)
 		gen_set(&kn->v, "store", "tl.store(out_ptr + %s, x, mask=mask)", tile.at);
 	else
-		gen_set(&kn->v, "store", c->rows ? "tl.store(out_ptr + row, r)" :
-			"tl.store(out_ptr + outer * S + s, r, mask=s < S)");
+		gen_set(&kn->v, "store", c->rows ? "tl.store(out_ptr + row, r)" : "tl.store(out_ptr + outer * S + s, r, mask=s < S)");
 }
 
 void gen_write_slice(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
@@ -278,9 +257,7 @@ static void set_backwards(struct gen_kern *kn, const struct slice *c)
 	if (c->rows)
 		gen_set(&kn->v, "index", "cols = D - 1 - start - tl.arange(0, BLOCK)\nmask = cols >= 0");
 	else
-		gen_set(&kn->v, "index",
-			"d = D - 1 - start - tl.arange(0, BD)\nat = (outer * D + d[:, None]) * S + s[None, "
-			":]\nmask = (d[:, None] >= 0) & (s[None, :] < S)");
+		gen_set(&kn->v, "index", "d = D - 1 - start - tl.arange(0, BD)\nat = (outer * D + d[:, None]) * S + s[None, :]\nmask = (d[:, None] >= 0) & (s[None, :] < S)");
 }
 
 void gen_write_scan(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
@@ -359,8 +336,7 @@ static const char *const norm_body =
 	"    tl.store(out_ptr + row * S + cols, x, mask=mask)\n";
 
 /* First the mean and the squared deviations of each image's channel, then the channel's from those. */
-static void write_stats(struct gen_solution *sol, const struct gen_kernel *k, const char *from,
-			const char *space, int64_t s)
+static void write_stats(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *space, int64_t s)
 {
 	struct gen_kern kn;
 
@@ -371,8 +347,7 @@ static void write_stats(struct gen_solution *sol, const struct gen_kernel *k, co
 	gen_size(&kn, "S", "%s", space);
 	gen_meta(&kn, "BLOCK", "%lld", (long long)MIN(gen_pow2(s), 2048));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));
-	gen_host(sol, "mean = torch.empty((%s.shape[0], %s.shape[1]), device=%s.device, dtype=torch.float32)",
-		 from, from, from);
+	gen_host(sol, "mean = torch.empty((%s.shape[0], %s.shape[1]), device=%s.device, dtype=torch.float32)", from, from, from);
 	gen_host(sol, "m2 = torch.empty_like(mean)");
 	gen_kern_write(&kn, stats_body, "(mean.numel(),)");
 }
@@ -388,8 +363,7 @@ static void write_image_batch(struct gen_solution *sol, const struct gen_kernel 
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
 	int64_t space = gen_product(&s->in, 2, s->in.rank);
-	struct gen_place pl = { .val = "x", .at = "row * S + cols", .mask = "mask", .shape_of = from,
-				.axis = 1, .axis_at = "c" };
+	struct gen_place pl = { .val = "x", .at = "row * S + cols", .mask = "mask", .shape_of = from, .axis = 1, .axis_at = "c" };
 	struct gen_kern kn;
 	char dims[GEN_ARG], grid[2 * GEN_ARG];
 
@@ -425,8 +399,7 @@ static void write_matrix_batch(struct gen_solution *sol, const struct gen_kernel
 				      "tl.store(running_var_ptr + s, 0.9 * old_var + 0.1 * ";
 	struct gen_step s = sol->em->p->step[k->head];
 	struct slice c;
-	struct gen_place pl = { .val = "x", .at = "at", .mask = "mask", .shape_of = from, .axis = 1,
-				.axis_at = "s", .axis_mask = "s < S" };
+	struct gen_place pl = { .val = "x", .at = "at", .mask = "mask", .shape_of = from, .axis = 1, .axis_at = "s", .axis_mask = "s < S" };
 	struct gen_kern kn;
 	struct buf grid = BUF_INIT;
 
@@ -440,8 +413,7 @@ static void write_matrix_batch(struct gen_solution *sol, const struct gen_kernel
 	set_starts(&kn, &c);
 	set_parts(&kn, gen_op(GEN_OP_layer_norm), &s, s.c[0], "D");
 	add_running(&kn, sol->em->name[k->head].module);
-	gen_set(&kn.v, "track", "%s%s", running, c.walked ? "m2 / (D - 1), mask=s < S)" :
-		"var * (D / (D - 1)), mask=s < S)");
+	gen_set(&kn.v, "track", "%s%s", running, c.walked ? "m2 / (D - 1), mask=s < S)" : "var * (D / (D - 1)), mask=s < S)");
 	gen_set(&kn.v, "same", "yes");
 	gen_set(&kn.v, "pre", "%s", "");
 	gen_set(&kn.v, "load_pad", "0.0");

@@ -35,8 +35,7 @@ static void side_expr(const struct gen_step *s, int i, const char *in, char *out
 		add = reach + s->out_pad[i] + 1 - stride - 2 * s->pad[i];
 		snprintf(out, n, stride == 1 ? "%s" : "%s * %d", in, stride);
 		if (add)
-			snprintf(out + strlen(out), n - strlen(out), " %c %d", add < 0 ? '-' : '+',
-				 add < 0 ? -add : add);
+			snprintf(out + strlen(out), n - strlen(out), " %c %d", add < 0 ? '-' : '+', add < 0 ? -add : add);
 		return;
 	}
 	add = 2 * s->pad[i] - reach;
@@ -45,16 +44,14 @@ static void side_expr(const struct gen_step *s, int i, const char *in, char *out
 	else if (stride == 1)
 		snprintf(out, n, "%s", in);
 	else if (add - 1)
-		snprintf(out, n, "(%s %c %d) // %d + 1", in, add - 1 < 0 ? '-' : '+', add - 1 < 0 ?
-			 1 - add : add - 1, stride);
+		snprintf(out, n, "(%s %c %d) // %d + 1", in, add - 1 < 0 ? '-' : '+', add - 1 < 0 ? 1 - add : add - 1, stride);
 	else
 		snprintf(out, n, "%s // %d + 1", in, stride);
 }
 
-/* A varied solution holds for any numbers of the window: its host lines read them from the module,
- * as KH, KW = m.stride, so that nothing has to be worked out from the task's text. A pool keeps
- * numbers as they were given, one or several, and the line takes both. Those of a function's call
- * stand in the line. */
+/* A varied solution holds for any numbers of the window: its host lines read them from the module, as KH, KW = m.stride, so
+ * that nothing has to be worked out from the task's text. A pool keeps numbers as they were given, one or several, and the
+ * line takes both. Those of a function's call stand in the line. */
 static int any_window(const struct gen_kern *kn)
 {
 	return !kn->em->p->plain;
@@ -110,16 +107,13 @@ static void host_window(struct gen_kern *kn, const struct gen_step *s)
 		char c = capital(s->nd, i);
 
 		if (is_phased(kn, s) && !is_spread(kn))
-			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + K%c + Q%c", c,
-				 kn->from, first + i, c, c, c, c);
+			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + K%c + Q%c", c, kn->from, first + i, c, c, c, c);
 		else if (s->op == GEN_OP_conv_transpose)
 			gen_host(kn->sol, "O%c = (%s.shape[%d] - 1) * S%c - 2 * P%c + L%c * (K%c - 1) + Q%c + 1", c, kn->from, first + i, c, c, c, c, c);
 		else if (s->op == GEN_OP_avg_pool)
-			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - K%c) // S%c + 1", c, kn->from,
-				 first + i, c, c, c);
+			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - K%c) // S%c + 1", c, kn->from, first + i, c, c, c);
 		else
-			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - L%c * (K%c - 1) - 1) // S%c + 1",
-				 c, kn->from, first + i, c, c, c, c);
+			gen_host(kn->sol, "O%c = (%s.shape[%d] + 2 * P%c - L%c * (K%c - 1) - 1) // S%c + 1", c, kn->from, first + i, c, c, c, c);
 	}
 }
 
@@ -145,8 +139,7 @@ static void alloc_windows(struct gen_kern *kn, const struct gen_step *s, const c
 			gen_host(kn->sol, "O%c = %s", capital(s->nd, i), side);
 		buf_addf(&b, "%sO%c", i ? ", " : "", capital(s->nd, i));
 	}
-	gen_host(kn->sol, "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", kn->to, buf_cstr(&b),
-		 kn->from, kn->from);
+	gen_host(kn->sol, "%s = torch.empty((%s), device=%s.device, dtype=%s.dtype)", kn->to, buf_cstr(&b), kn->from, kn->from);
 	buf_release(&b);
 }
 
@@ -171,8 +164,7 @@ static void window_args(struct gen_kern *kn, const struct gen_step *s)
 	for (int k = 0; k < 4; k++)
 		for (int i = 0; i < s->nd; i++) {
 			snprintf(name, sizeof name, "%s%c", kinds[k], capital(s->nd, i));
-			if (any_window(kn) &&
-			    !(k == 3 && (s->op == GEN_OP_avg_pool || (is_phased(kn, s) && !is_spread(kn)))))
+			if (any_window(kn) && !(k == 3 && (s->op == GEN_OP_avg_pool || (is_phased(kn, s) && !is_spread(kn)))))
 				gen_meta(kn, name, "%s", name);
 			else if (!any_window(kn) && numbers[k][i] != defaults[k])
 				gen_meta(kn, name, "%d", numbers[k][i]);
@@ -181,15 +173,13 @@ static void window_args(struct gen_kern *kn, const struct gen_step *s)
 
 /* The input's coordinate that output coordinate `o` sees through tap `t`, and when it is inside. What is the default
  * in a plain solution is left away. */
-static void coordinate(const struct gen_kern *kn, const struct gen_step *s, int i, const char *o,
-		       const char *t, struct buf *lines, struct buf *inside)
+static void coordinate(const struct gen_kern *kn, const struct gen_step *s, int i, const char *o, const char *t, struct buf *lines, struct buf *inside)
 {
 	char c = letter(s->nd, i), C = capital(s->nd, i);
 	char scaled[24] = "", pad[8] = "", dilated[24];
 	int any = any_window(kn), strides = any || s->stride[i] > 1, pads = any || s->pad[i];
 
-	snprintf(dilated, sizeof dilated, s->op == GEN_OP_avg_pool || (!any && s->dilation[i] == 1) ?
-		 "%s" : "%s * L%c", t, C);
+	snprintf(dilated, sizeof dilated, s->op == GEN_OP_avg_pool || (!any && s->dilation[i] == 1) ? "%s" : "%s * L%c", t, C);
 	if (s->op == GEN_OP_conv_transpose) {
 		snprintf(pad, sizeof pad, pads ? " + P%c" : "", C);
 		buf_addf(lines, "%c%c = %s%s - %s\n", strides ? 't' : 'i', c, o, pad, dilated);
@@ -220,8 +210,7 @@ static void offset_of(const struct gen_step *s, const char *plane, struct buf *o
 
 /* Lines that take index `of` apart into coordinates with the sizes of `prefix` (O: outputs, K: taps),
  * and what is left into `rest`, unless that is NULL. */
-static void take_apart(const struct gen_step *s, const char *of, const char *prefix, char var,
-		       const char *rest, struct buf *out)
+static void take_apart(const struct gen_step *s, const char *of, const char *prefix, char var, const char *rest, struct buf *out)
 {
 	char below[32];
 
@@ -230,14 +219,12 @@ static void take_apart(const struct gen_step *s, const char *of, const char *pre
 		if (!*below)
 			buf_addf(out, "%c%c = %s %% %s%c\n", var, letter(s->nd, i), of, prefix, capital(s->nd, i));
 		else
-			buf_addf(out, "%c%c = %s // %s%s%s %% %s%c\n", var, letter(s->nd, i), of,
-				 strchr(below, '*') ? "(" : "", below,
+			buf_addf(out, "%c%c = %s // %s%s%s %% %s%c\n", var, letter(s->nd, i), of, strchr(below, '*') ? "(" : "", below,
 				 strchr(below, '*') ? ")" : "", prefix, capital(s->nd, i));
 	}
 	all_of(prefix, s->nd, 0, below, sizeof below);
 	if (rest)
-		buf_addf(out, "%s = %s // %s%s%s\n", rest, of, strchr(below, '*') ? "(" : "", below,
-			 strchr(below, '*') ? ")" : "");
+		buf_addf(out, "%s = %s // %s%s%s\n", rest, of, strchr(below, '*') ? "(" : "", below, strchr(below, '*') ? ")" : "");
 }
 
 /* --- convolutions as products ---------------------------------------------------------------------- */
@@ -293,22 +280,17 @@ static void set_conv_text(struct gen_kern *kn, const struct gen_step *s)
 	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
 	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
 	if (s->op == GEN_OP_conv_transpose)
-		gen_set(&kn->v, "w_at",
-			"(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (offs_k %% (%s))[:, None]",
-			grouped ? "(g * CG + " : "",
+		gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (offs_k %% (%s))[:, None]", grouped ? "(g * CG + " : "",
 			grouped ? ")" : "", grouped ? "OCG" : "OC", window, window);
 	else
-		gen_set(&kn->v, "w_at", grouped ? "(g * OCG + offs_n[None, :]) * K + offs_k[:, None]" :
-			"offs_n[None, :] * K + offs_k[:, None]");
+		gen_set(&kn->v, "w_at", grouped ? "(g * OCG + offs_n[None, :]) * K + offs_k[:, None]" : "offs_n[None, :] * K + offs_k[:, None]");
 	buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&inside), buf_release(&x_at);
 }
 
-/* --- transposed convolutions by phases
- * --------------------------------------------------------------- Of the taps of a transposed
- * convolution an output sees every S-th alone, which ones its coordinate modulo S says. All outputs
- * of a program have the same phase, so that no tap is multiplied in vain. With taps L apart it sees
- * every G-th, G being S over the greatest divisor that S and L share, from the first one on that
- * falls on an input; there may be none. */
+/* --- transposed convolutions by phases ---------------------------------------------------------------
+ * Of the taps of a transposed convolution an output sees every S-th alone, which ones its coordinate modulo S says. All
+ * outputs of a program have the same phase, so that no tap is multiplied in vain. With taps L apart it sees every G-th, G being S over
+ * the greatest divisor that S and L share, from the first one on that falls on an input; there may be none. */
 
 static const char *const phased_body =
 	"    offs_m = tl.program_id(0)$wide * BM + tl.arange(0, BM)\n"
@@ -343,14 +325,12 @@ static void together(const struct gen_step *s, char var, const char *prefix, str
 		buf_addc(out, '(');
 	buf_addf(out, "%c%c", var, letter(s->nd, 0));
 	for (int i = 1; i < s->nd; i++)
-		buf_addf(out, " * %s%c + %c%c%s", prefix, capital(s->nd, i), var, letter(s->nd, i),
-			 i < s->nd - 1 ? ")" : "");
+		buf_addf(out, " * %s%c + %c%c%s", prefix, capital(s->nd, i), var, letter(s->nd, i), i < s->nd - 1 ? ")" : "");
 }
 
 static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
 {
-	struct buf phases = BUF_INIT, outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, rows = BUF_INIT,
-		valid = BUF_INIT, inside = BUF_INIT;
+	struct buf phases = BUF_INIT, outputs = BUF_INIT, taps = BUF_INIT, lines = BUF_INIT, rows = BUF_INIT, valid = BUF_INIT, inside = BUF_INIT;
 	int spread = is_spread(kn);
 
 	take_apart(s, "phase", "S", 'p', is_grouped(kn, s) ? "g" : NULL, &phases);
@@ -361,8 +341,7 @@ static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
 
 		if (spread) {
 			buf_addf(&phases, "f%c = K%c\nfor r in range(S%c):\n", c, C, C);
-			buf_addf(&phases, "    f%c = tl.where((p%c + P%c - (S%c - 1 - r) * L%c) %% S%c == "
-					  "0, S%c - 1 - r, f%c)\n", c, c, C, C, C, C, C, c);
+			buf_addf(&phases, "    f%c = tl.where((p%c + P%c - (S%c - 1 - r) * L%c) %% S%c == 0, S%c - 1 - r, f%c)\n", c, c, C, C, C, C, C, c);
 		}
 		buf_addf(&outputs, "o%c = q%c * S%c + p%c\n", c, c, C, c);
 		buf_addf(&rows, " & (o%c < O%c)", c, C);
@@ -384,8 +363,7 @@ static void phased_lines(struct gen_kern *kn, const struct gen_step *s)
 	gen_set(&kn->v, "rows", "%s", buf_cstr(&rows));
 	gen_set(&kn->v, "valid", "%s", buf_cstr(&valid));
 	gen_set(&kn->v, "inside", "%s", buf_cstr(&inside));
-	buf_release(&phases), buf_release(&outputs), buf_release(&taps), buf_release(&lines),
-		buf_release(&rows), buf_release(&valid), buf_release(&inside);
+	buf_release(&phases), buf_release(&outputs), buf_release(&taps), buf_release(&lines), buf_release(&rows), buf_release(&valid), buf_release(&inside);
 }
 
 static void set_phased_text(struct gen_kern *kn, const struct gen_step *s)
@@ -399,8 +377,7 @@ static void set_phased_text(struct gen_kern *kn, const struct gen_step *s)
 	together(s, 'k', "K", &tap);
 	together(s, 'o', "O", &pixel);
 	gen_set(&kn->v, "x_at", "%s", buf_cstr(&x_at));
-	gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (%s)[:, None]",
-		grouped ? "(g * CG + " : "", grouped ? ")" : "",
+	gen_set(&kn->v, "w_at", "(%sc[:, None]%s * %s + offs_n[None, :]) * (%s) + (%s)[:, None]", grouped ? "(g * CG + " : "", grouped ? ")" : "",
 		grouped ? "OCG" : "OC", all_of("K", s->nd, 0, window, sizeof window), buf_cstr(&tap));
 	gen_set(&kn->v, "area", "%s", all_of("O", s->nd, 0, area, sizeof area));
 	gen_set(&kn->v, "pixel", "%s", buf_cstr(&pixel));
@@ -516,11 +493,9 @@ static void conv_args(struct gen_kern *kn, const struct gen_step *s)
 /* PyTorch's own convolutions may round to tf32 on a GPU, so most of the kernels do: they are faster. */
 static const char *precision_of(const struct gen_plan *p)
 {
-	static const char *const words[] = { ", input_precision=\"ieee\"", ", allow_tf32=False", "",
-					     ", input_precision=\"tf32\"" };
+	static const char *const words[] = { ", input_precision=\"ieee\"", ", allow_tf32=False", "", ", input_precision=\"tf32\"" };
 
-	return p->plain || gen_has_jump(p) ? words[gen_solution_choice(p, 232, 2)] :
-		words[gen_choice(p, 232, 12) == 0 ? 0 : 2 + gen_choice(p, 235, 2)];
+	return p->plain || gen_has_jump(p) ? words[gen_solution_choice(p, 232, 2)] : words[gen_choice(p, 232, 12) == 0 ? 0 : 2 + gen_choice(p, 235, 2)];
 }
 
 /* Programs: blocks of outputs, blocks of channels, then groups and phases. */
@@ -531,12 +506,10 @@ static void conv_grid(const struct gen_kern *kn, const struct gen_step *s, char 
 
 	host_module(kn, m, sizeof m);
 	snprintf(groups, sizeof groups, any_window(kn) ? "m.groups" : "%d", s->groups);
-	snprintf(grid, n, "(triton.cdiv(%s, @BM), triton.cdiv(%s.out_channels%s%s, @BN)",
-		 outputs_text(kn, s, outputs, sizeof outputs), m,
+	snprintf(grid, n, "(triton.cdiv(%s, @BM), triton.cdiv(%s.out_channels%s%s, @BN)", outputs_text(kn, s, outputs, sizeof outputs), m,
 		 grouped ? " // " : "", grouped ? groups : "");
 	if (grouped || phased)
-		snprintf(grid + strlen(grid), n - strlen(grid), ", %s%s%s", grouped ? groups : "",
-			 grouped && phased ? " * " : "",
+		snprintf(grid + strlen(grid), n - strlen(grid), ", %s%s%s", grouped ? groups : "", grouped && phased ? " * " : "",
 			 phased ? all_of("S", s->nd, 0, strides, sizeof strides) : "");
 	snprintf(grid + strlen(grid), n - strlen(grid), ")");
 }
@@ -544,8 +517,7 @@ static void conv_grid(const struct gen_kern *kn, const struct gen_step *s, char 
 static void write_conv_product(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
-	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = 1,
-				.axis_expand = "[None, :]" };
+	struct gen_place pl = { .val = "acc", .at = "at", .mask = "mask", .shape_of = to, .axis = 1, .axis_expand = "[None, :]" };
 	struct gen_kern kn;
 	char channels[2 * GEN_NAME], m[GEN_NAME + 8], grid[4 * GEN_ARG];
 	int grouped;
@@ -604,8 +576,7 @@ static void walk_taps(const struct gen_step *s, const char *body, struct buf *ou
 }
 
 /* The loads of a window: $lines, then `use` of the loaded p. No plane: the place `base` is its own. */
-static void window_walk(struct gen_kern *kn, const struct gen_step *s, const char *plane, const char *pad,
-			const char *use)
+static void window_walk(struct gen_kern *kn, const struct gen_step *s, const char *plane, const char *pad, const char *use)
 {
 	struct buf lines = BUF_INIT, inside = BUF_INIT, at = BUF_INIT, walk = BUF_INIT;
 	char o[4], t[4];
@@ -619,8 +590,7 @@ static void window_walk(struct gen_kern *kn, const struct gen_step *s, const cha
 		offset_of(s, plane, &at);
 	else
 		together(s, 'i', "", &at);
-	buf_addf(&lines, *plane ? "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n" :
-		 "p = tl.load(base + (%s), mask=mask%s, other=%s)\n%s\n", buf_cstr(&at),
+	buf_addf(&lines, *plane ? "p = tl.load(x_ptr + %s, mask=mask%s, other=%s)\n%s\n" : "p = tl.load(base + (%s), mask=mask%s, other=%s)\n%s\n", buf_cstr(&at),
 		 buf_cstr(&inside), pad, use);
 	walk_taps(s, buf_cstr(&lines), &walk);
 	gen_set(&kn->v, "walk", "%s", buf_cstr(&walk));
@@ -643,8 +613,7 @@ static void set_plane_outputs(struct gen_kern *kn, const struct gen_step *s)
 static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
 	const struct gen_step *s = &sol->em->p->step[k->head];
-	struct gen_place pl = { .val = "x", .at = "plane * area + offs", .mask = "mask", .shape_of = to,
-				.axis = 1, .axis_at = "c" };
+	struct gen_place pl = { .val = "x", .at = "plane * area + offs", .mask = "mask", .shape_of = to, .axis = 1, .axis_at = "c" };
 	struct gen_kern kn;
 	struct buf tap = BUF_INIT;
 	char m[GEN_NAME + 8], at[64], area[32], grid[2 * GEN_ARG];
@@ -677,8 +646,7 @@ static void write_depthwise(struct gen_solution *sol, const struct gen_kernel *k
 
 void gen_write_conv(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to)
 {
-	(sol->em->p->step[k->head].op == GEN_OP_conv_depthwise ? write_depthwise : write_conv_product)(sol,
-			k, from, to);
+	(sol->em->p->step[k->head].op == GEN_OP_conv_depthwise ? write_depthwise : write_conv_product)(sol, k, from, to);
 }
 
 /* --- pools ----------------------------------------------------------------------------------------------------- */
@@ -708,8 +676,7 @@ void gen_write_pool(struct gen_solution *sol, const struct gen_kernel *k, const 
 	window_args(&kn, s);
 	gen_meta(&kn, "BLOCK", "%s", gen_solution_choice(sol->em->p, 241, 2) ? "512" : "1024");
 	set_plane_outputs(&kn, s);
-	window_walk(&kn, s, any_window(&kn) ? "" : "nc", max ? "float('-inf')" : "0.0",
-		    max ? "x = tl.maximum(x, p)" : "x += p");
+	window_walk(&kn, s, any_window(&kn) ? "" : "nc", max ? "float('-inf')" : "0.0", max ? "x = tl.maximum(x, p)" : "x += p");
 	gen_set(&kn.v, "max", max ? "yes" : "");
 	gen_set(&kn.v, "taps", "%s", all_of("K", s->nd, 0, taps, sizeof taps));
 	gen_set(&kn.v, "wide", "%s", gen_wide(&kn));

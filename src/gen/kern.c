@@ -45,8 +45,7 @@ static void name_kernel(struct gen_kern *kn, const char *what)
 	buf_release(&b);
 }
 
-void gen_kern_init(struct gen_kern *kn, struct gen_solution *sol, const struct gen_kernel *k,
-		   const char *from, const char *to, const char *what)
+void gen_kern_init(struct gen_kern *kn, struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to, const char *what)
 {
 	kn->sol = sol, kn->em = sol->em, kn->k = k, kn->from = from, kn->to = to;
 	kn->ptr.n = kn->size.n = kn->meta.n = kn->warps = kn->stages = 0;
@@ -85,14 +84,13 @@ void gen_meta(struct gen_kern *kn, const char *param, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Whether the solution asks for the bias: where the task's text speaks of it, or shows nothing but
- * convolutions, of which half have none. What the kernel is given in its place is never read. */
+/* Whether the solution asks for the bias: where the task's text speaks of it, or shows nothing but convolutions, of which half
+ * have none. What the kernel is given in its place is never read. */
 static int asks_for_bias(const struct gen_kern *kn)
 {
 	const struct gen_plan *p = kn->em->p;
 
-	return !p->plain && (strstr(kn->em->name[kn->k->head].ctor, "bias=") ||
-			     (p->level == 1 && gen_op(p->step[kn->k->head].op)->family == GEN_CONV));
+	return !p->plain && (strstr(kn->em->name[kn->k->head].ctor, "bias=") || (p->level == 1 && gen_op(p->step[kn->k->head].op)->family == GEN_CONV));
 }
 
 void gen_bias(struct gen_kern *kn, const char *module, int there)
@@ -184,8 +182,7 @@ static void reduced_shape(const struct gen_kern *kn, const struct gen_step *s, c
 		buf_addf(&b, "%s%s", b.n ? " + " : "", ones[s->axis_end - s->axis]);
 	if (s->axis_end < s->in.rank)
 		buf_addf(&b, "%s%s.shape[%d:]", b.n ? " + " : "", kn->from, s->axis_end);
-	gen_host(kn->sol, "%s = torch.empty(%s, device=%s.device, dtype=%s%s)", kn->to, b.n ? buf_cstr(&b) :
-		 "()", kn->from, *dtype ? dtype : kn->from,
+	gen_host(kn->sol, "%s = torch.empty(%s, device=%s.device, dtype=%s%s)", kn->to, b.n ? buf_cstr(&b) : "()", kn->from, *dtype ? dtype : kn->from,
 		 *dtype ? "" : ".dtype");
 	buf_release(&b);
 }
@@ -214,8 +211,7 @@ void gen_alloc(struct gen_kern *kn, const struct gen_shape *before, const struct
 	}
 	if (b.n && after->rank > 1)
 		b.n -= 2;
-	gen_host(kn->sol, "%s = torch.empty((%.*s), device=%s.device, dtype=%s%s)", kn->to,
-		 (int)(after->rank == 1 ? b.n - 1 : b.n), b.n ? b.p : "",
+	gen_host(kn->sol, "%s = torch.empty((%.*s), device=%s.device, dtype=%s%s)", kn->to, (int)(after->rank == 1 ? b.n - 1 : b.n), b.n ? b.p : "",
 		 kn->from, *dtype ? dtype : kn->from, *dtype ? "" : ".dtype");
 	buf_release(&b);
 }
@@ -325,8 +321,8 @@ static void load(struct buf *out, const char *var, const char *at, const char *m
 		buf_addf(out, "%s = tl.load(%s_ptr)\n", var, var);
 }
 
-/* In a varied solution a parameter is asked how many elements it has, so that one line does for a
- * number as for one along the axis. Empty: the operand is an input, or the solution is plain. */
+/* In a varied solution a parameter is asked how many elements it has, so that one line does for a number as for one along the
+ * axis. Empty: the operand is an input, or the solution is plain. */
 static const char *any_length(struct gen_kern *kn, int i, const char *var)
 {
 	const struct gen_names *n = &kn->em->name[i];
@@ -341,27 +337,23 @@ static const char *any_length(struct gen_kern *kn, int i, const char *var)
 /* The axis of the operand; for a number the one that a parameter would be along. */
 static int operand_axis(const struct gen_kern *kn, const struct gen_step *s, const struct gen_place *pl)
 {
-	return s->axis >= 0 ? s->axis : pl->axis_at ? pl->axis : kn->em->p->channels_first && s->in.rank > 2 ?
-		1 : s->in.rank - 1;
+	return s->axis >= 0 ? s->axis : pl->axis_at ? pl->axis : kn->em->p->channels_first && s->in.rank > 2 ? 1 : s->in.rank - 1;
 }
 
 /* The element of the operand along `axis` for the element of the tile, where the place itself does not tell. */
-static void element_along(struct gen_kern *kn, const struct gen_step *s, int axis, const char *length,
-			  const struct gen_place *pl, char *at, size_t n)
+static void element_along(struct gen_kern *kn, const struct gen_step *s, int axis, const char *length, const struct gen_place *pl, char *at, size_t n)
 {
 	const char *size = *length || !axis ? length : gen_shared_size(kn, "C", "%s.shape[%d]", pl->shape_of, axis);
 	char inner[GEN_ARG];
 	int last = axis == s->in.rank - 1;
-	const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_rest(kn->em, pl->shape_of,
-			axis + 1, s->in.rank, inner, sizeof inner));
+	const char *stride = last ? "" : gen_shared_size(kn, "S", "%s", gen_rest(kn->em, pl->shape_of, axis + 1, s->in.rank, inner, sizeof inner));
 	const char *open = strchr(pl->at, ' ') ? "(" : "", *close = *open ? ")" : "";
 
 	snprintf(at, n, "%s%s%s%s%s%s%s", open, pl->at, close, last ? "" : " // ", stride, *size ? " % " : "", size);
 }
 
 /* Loads the operand that varies along one axis; `use` is how the statement names it. */
-static void load_vector(struct gen_kern *kn, int i, const char *var, const struct gen_place *pl,
-			struct buf *out, char *use, size_t n)
+static void load_vector(struct gen_kern *kn, int i, const char *var, const struct gen_place *pl, struct buf *out, char *use, size_t n)
 {
 	const struct gen_step *s = &kn->em->p->step[i];
 	const char *length = any_length(kn, i, var);

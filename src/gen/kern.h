@@ -33,8 +33,7 @@ struct gen_kern {
 	struct gen_vars v;
 };
 
-void gen_kern_init(struct gen_kern *kn, struct gen_solution *sol, const struct gen_kernel *k,
-		   const char *from, const char *to, const char *what);
+void gen_kern_init(struct gen_kern *kn, struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to, const char *what);
 void gen_ptr(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void gen_size(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* A size; where another parameter has the value already, that one's name is returned. */
@@ -42,8 +41,8 @@ const char *gen_shared_size(struct gen_kern *kn, const char *stem, const char *f
 /* Constant c of step i in the kernel: a parameter where the module keeps it, else the number. */
 const char *gen_constant(struct gen_kern *kn, int i, int c);
 void gen_meta(struct gen_kern *kn, const char *param, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* The bias of the head's module, which the host calls `module`; the weight stands there already. A
- * body has its line behind ?bias, or where the module is asked whether it has one behind ?asked. */
+/* The bias of the head's module, which the host calls `module`; the weight stands there already. A body has its line behind
+ * ?bias, or where the module is asked whether it has one behind ?asked. */
 void gen_bias(struct gen_kern *kn, const char *module, int there);
 /* The kernel from its body, and its launch. A grid may use the names of the constants of the compiler. */
 void gen_kern_write(struct gen_kern *kn, const char *body, const char *grid);
@@ -78,12 +77,10 @@ void gen_set_points(struct gen_kern *kn, const char *var, int from, int to, cons
 /* --- writers: each writes the kernels of one stretch and their launches --------------------- */
 
 typedef void gen_writer(struct gen_solution *sol, const struct gen_kernel *k, const char *from, const char *to);
-gen_writer gen_write_flat, gen_write_slice, gen_write_scan, gen_write_global, gen_write_batch,
-	gen_write_gemm, gen_write_conv, gen_write_pool,
+gen_writer gen_write_flat, gen_write_slice, gen_write_scan, gen_write_global, gen_write_batch, gen_write_gemm, gen_write_conv, gen_write_pool,
 	gen_write_loss, gen_write_row_loss, gen_write_attention;
 
 /* One program sums the vector `part` of `count` partial results and stores their sum over `over`. */
-void gen_write_last_sum(struct gen_solution *sol, const struct gen_kernel *k, const char *part,
-			const char *count, const char *over, const char *to);
+void gen_write_last_sum(struct gen_solution *sol, const struct gen_kernel *k, const char *part, const char *count, const char *over, const char *to);
 
 #endif

@@ -71,8 +71,7 @@ const char *gen_flag_param(struct gen_emit *em, const char *stem, const char *va
 {
 	int i = gen_param_index(em, stem);
 
-	return i >= 0 && !strcmp(em->param[i].value, value) ? em->param[i].name : gen_add_preset(em, stem,
-			value, value);
+	return i >= 0 && !strcmp(em->param[i].value, value) ? em->param[i].name : gen_add_preset(em, stem, value, value);
 }
 
 const char *gen_add_size(struct gen_emit *em, const char *stem, int init, int64_t value)
@@ -151,10 +150,8 @@ static const char *const *product_names(const struct gen_emit *em, int rank)
 {
 	static const char *const names[3][4][5] = {
 		{ { "M", "K", "N" }, { "m", "k", "n" }, { "rows", "inner", "cols" }, { "N", "K", "M" } },
-		{ { "batch_size", "m", "k", "n" }, { "N", "M", "K", "L" }, { "bs", "S", "H", "O" },
-		  { "batch", "rows", "inner", "cols" } },
-		{ { "b", "i", "j", "l", "k" }, { "N", "I", "J", "L", "K" }, { "bs", "H", "S", "D", "E" },
-		  { "dim0", "dim1", "dim2", "dim3", "dim4" } },
+		{ { "batch_size", "m", "k", "n" }, { "N", "M", "K", "L" }, { "bs", "S", "H", "O" }, { "batch", "rows", "inner", "cols" } },
+		{ { "b", "i", "j", "l", "k" }, { "N", "I", "J", "L", "K" }, { "bs", "H", "S", "D", "E" }, { "dim0", "dim1", "dim2", "dim3", "dim4" } },
 	};
 
 	return names[rank - 2][gen_style(em, 13, 2, 0) ? gen_style(em, 14, 4, 0) : 0];
@@ -162,11 +159,9 @@ static const char *const *product_names(const struct gen_emit *em, int rank)
 
 static void first_symbols(struct gen_emit *em)
 {
-	static const char *const space[5][4][3] = { { { 0 }, { "length" }, { "height", "width" },
-						      { "depth", "height", "width" } },
+	static const char *const space[5][4][3] = { { { 0 }, { "length" }, { "height", "width" }, { "depth", "height", "width" } },
 						    { { 0 }, { "L" }, { "H", "W" }, { "D", "H", "W" } },
-						    { { 0 }, { "input_length" },
-						      { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } },
+						    { { 0 }, { "input_length" }, { "input_height", "input_width" }, { "dim1", "dim2", "dim3" } },
 						    { { 0 }, { "dim1" }, { "dim1", "dim2" }, { "d", "h", "w" } },
 						    { { 0 }, { "sequence_length" }, { "height_in", "width_in" }, { "depth_in", "height_in", "width_in" } } };
 	static const char *const heads[4] = { "batch_size", "num_heads", "seq_len", "head_dim" };
@@ -188,12 +183,10 @@ static void first_symbols(struct gen_emit *em)
 			stem = heads[i];
 		else if (is_square(p))
 			stem = GEN_ONE_OF(em, 7, "N", "M", "size");
-		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear &&
-			 p->step[0].op != GEN_OP_linear_nobias)
+		else if (p->level == 1 && op->family == GEN_GEMM && p->step[0].op != GEN_OP_linear && p->step[0].op != GEN_OP_linear_nobias)
 			stem = product_names(em, rank)[swapped ? 1 - i : i];
 		else if (p->channels_first && i)
-			stem = i == 1 ? GEN_ONE_OF(em, 4, "in_channels", "in_channels", "channels",
-						   "features") : space[words][rank - 2][i - 2];
+			stem = i == 1 ? GEN_ONE_OF(em, 4, "in_channels", "in_channels", "channels", "features") : space[words][rank - 2][i - 2];
 		else if (p->level == 1 && op->family == GEN_ROW_LOSS && i)
 			stem = "num_classes";
 		else if (i == 2 && !strcmp(em->sym[0][1], "dim1"))
@@ -208,8 +201,7 @@ static void first_input(struct gen_emit *em)
 	const struct gen_op *op = gen_op(p->step[0].op);
 	int products = p->level == 1 && op->family == GEN_GEMM && op->triton[0][0];
 	const char *name = op->family == GEN_ATTENTION ? GEN_ONE_OF(em, 8, "Q", "q", "query") : products ? "A" :
-		op->flags & GEN_ALONE && op->family == GEN_VECTOR ? "B" : p->step[0].op == GEN_OP_triplet_loss ?
-		"anchor" :
+		op->flags & GEN_ALONE && op->family == GEN_VECTOR ? "B" : p->step[0].op == GEN_OP_triplet_loss ? "anchor" :
 		op->family >= GEN_LOSS ? GEN_ONE_OF(em, 9, "predictions", "x", "logits") :
 		p->level == 1 ? GEN_ONE_OF(em, 11, "x", "x", "x", "x", "x", "A", "input", "inputs", "data", "t") : "x";
 	struct gen_input *in;
@@ -225,8 +217,7 @@ static void first_input(struct gen_emit *em)
 		in->fill = GEN_FILL_SYMMETRIC;
 	else if (p->step[0].op == GEN_OP_kl_loss)
 		in->fill = GEN_FILL_ROWS_OF_ONE;
-	/* products of normal ones may grow without end */
-	else if (p->step[0].op == GEN_OP_cumprod && (p->signed_input || gen_style(em, 92, 2, 1)))
+	else if (p->step[0].op == GEN_OP_cumprod && (p->signed_input || gen_style(em, 92, 2, 1)))     /* products of normal ones may grow without end */
 		in->fill = GEN_FILL_NEAR_ONE;
 }
 
@@ -278,8 +269,7 @@ static void loss_inputs(struct gen_emit *em, int i)
 static void product_input(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
-	int rank = s->in.rank, batched = s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb,
-		across = gen_op(s->op)->triton[1][0] == 'n';
+	int rank = s->in.rank, batched = s->op == GEN_OP_bmm || s->op == GEN_OP_bmm_tb, across = gen_op(s->op)->triton[1][0] == 'n';
 	int left = gen_op(s->op)->triton[0][0] == 'k', at = batched;
 	struct gen_shape shape = { .rank = 2 + batched };
 	struct gen_input *in = add_input(em, i ? "other" : "B", &shape);
@@ -315,8 +305,7 @@ static int same_operand(struct gen_emit *em, int i)
 	if (gen_style(em, 8200 + (unsigned)i, 3, 1))
 		return 0;
 	for (int k = 0; k < i; k++)
-		if (gen_op(em->p->step[k].op)->family == GEN_TENSOR && !memcmp(&em->p->step[k].in, shape,
-				sizeof *shape)) {
+		if (gen_op(em->p->step[k].op)->family == GEN_TENSOR && !memcmp(&em->p->step[k].in, shape, sizeof *shape)) {
 			memcpy(em->name[i].input[0], em->name[k].input[0], GEN_NAME);
 			return 1;
 		}
@@ -327,8 +316,7 @@ static int same_operand(struct gen_emit *em, int i)
 static void number_input(struct gen_emit *em, int i)
 {
 	struct gen_names *n = &em->name[i];
-	struct gen_input *in = add_input(em, GEN_ONE_OF(em, 15, "s", "scalar", "value", "factor"),
-					 &(struct gen_shape){ .rank = 0 });
+	struct gen_input *in = add_input(em, GEN_ONE_OF(em, 15, "s", "scalar", "value", "factor"), &(struct gen_shape){ .rank = 0 });
 
 	in->fill = GEN_FILL_NUMBER;
 	snprintf(in->bound, GEN_NAME, "%s", em->p->step[i].c[0]);
@@ -344,8 +332,7 @@ static void operand_input(struct gen_emit *em, int i)
 	if (gen_op(s->op)->family == GEN_TENSOR && same_operand(em, i))
 		return;
 	if (gen_op(s->op)->family == GEN_TENSOR) {
-		like_input(em, i, em->p->level == 1 ? "y" : GEN_ONE_OF(em, 12, "residual", "y", "other",
-								       "add_input"), 0);
+		like_input(em, i, em->p->level == 1 ? "y" : GEN_ONE_OF(em, 12, "residual", "y", "other", "add_input"), 0);
 		return;
 	}
 	in = add_input(em, "A", &(struct gen_shape){ .rank = 1, .d = { s->in.d[s->axis] } });
@@ -360,12 +347,9 @@ static const char *module_stem(const struct gen_emit *em, const struct gen_step 
 	unsigned what = 20 + (unsigned)s->op;
 
 	switch (s->op) {
-	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" :
-		GEN_ONE_OF(em, what, "conv", "conv", "conv$dd", "conv1");
+	case GEN_OP_conv: return s->window[0] == 1 && em->p->level == 1 && em->p->n > 1 ? "pointwise" : GEN_ONE_OF(em, what, "conv", "conv", "conv$dd", "conv1");
 	case GEN_OP_conv_depthwise: return GEN_ONE_OF(em, what, "depthwise", "conv", "conv$dd");
-	case GEN_OP_conv_transpose:
-		return GEN_ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv",
-				  "conv_transpose$dd", "conv$ddt");
+	case GEN_OP_conv_transpose: return GEN_ONE_OF(em, what, "conv_transpose", "conv_transpose", "deconv", "conv", "conv_transpose$dd", "conv$ddt");
 	case GEN_OP_linear: case GEN_OP_linear_nobias: return GEN_ONE_OF(em, what, "linear", "gemm", "matmul", "fc");
 	case GEN_OP_max_pool: return GEN_ONE_OF(em, what, "max_pool", "maxpool", "pool");
 	case GEN_OP_avg_pool: return GEN_ONE_OF(em, what, "avg_pool", "pool");
@@ -376,16 +360,14 @@ static const char *module_stem(const struct gen_emit *em, const struct gen_step 
 	case GEN_OP_layer_norm: return GEN_ONE_OF(em, what, "layer_norm", "ln", "norm");
 	default: break;
 	}
-	return gen_op(s->op)->family >= GEN_LOSS ? "loss_fn" : !em->p->plain && gen_choice(em->p, what, 2) ?
-		gen_op(s->op)->name : "act";
+	return gen_op(s->op)->family >= GEN_LOSS ? "loss_fn" : !em->p->plain && gen_choice(em->p, what, 2) ? gen_op(s->op)->name : "act";
 }
 
 static const char *vector_stem(const struct gen_emit *em, enum gen_op_id op)
 {
 	switch (op) {
 	case GEN_OP_bias: return GEN_ONE_OF(em, 50, "bias", "bias", "bias_term", "add_value", "sum_tensor", "offset");
-	case GEN_OP_scale:
-		return GEN_ONE_OF(em, 51, "scale", "multiplier", "scale_weight", "scaling_factor", "multiply_weight");
+	case GEN_OP_scale: return GEN_ONE_OF(em, 51, "scale", "multiplier", "scale_weight", "scaling_factor", "multiply_weight");
 	case GEN_OP_sub_vec: return GEN_ONE_OF(em, 52, "subtract", "shift", "bias", "subtract_value", "constant");
 	case GEN_OP_max_vec: return "floor";
 	case GEN_OP_min_vec: return "ceiling";
@@ -422,8 +404,7 @@ static int ones_vector(struct gen_emit *em, int i)
 		return 0;
 	snprintf(name, sizeof name, "%.30s_shape", n->vec);
 	if (gen_choice(em->p, 65, 2))
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))",
-			 gen_add_param(em, name, 1, ones[rank - 1]));
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, ones[rank - 1]));
 	else
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn%s)", ones[rank - 1]);
 	return 1;
@@ -438,16 +419,14 @@ static void scalar_vector(struct gen_emit *em, int i)
 	if (ones_vector(em, i))
 		return;
 	if (em->p->plain || gen_choice(em->p, 57, 2)) {
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ?
-			 "torch.randn(1)" : "torch.tensor(1.5)");
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(%s)", gen_choice(em->p, 54, 2) ? "torch.randn(1)" : "torch.tensor(1.5)");
 		return;
 	}
 	snprintf(name, sizeof name, "%.30s%s", n->vec, gen_choice(em->p, 54, 2) ? "_shape" : "_value");
 	if (gen_choice(em->p, 54, 2))
 		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, "(1,)"));
 	else
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))",
-			 gen_add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.tensor(%s))", gen_add_param(em, name, 1, gen_choice(em->p, 58, 2) ? "1.5" : "0.5"));
 }
 
 /* Now and then a parameter is used again, where an earlier step has one of the same shape. */
@@ -461,8 +440,7 @@ static int same_vector(struct gen_emit *em, int i)
 	for (int k = 0; k < i; k++) {
 		const struct gen_step *o = &em->p->step[k];
 
-		if (gen_op(o->op)->family == GEN_VECTOR && o->axis == s->axis &&
-		    viewed == (strstr(gen_spelling(o), ".view(") != NULL) &&
+		if (gen_op(o->op)->family == GEN_VECTOR && o->axis == s->axis && viewed == (strstr(gen_spelling(o), ".view(") != NULL) &&
 		    (s->axis < 0 || (o->in.rank == s->in.rank && o->in.d[s->axis] == s->in.d[s->axis] && !strcmp(em->sym[k][s->axis], em->sym[i][s->axis])))) {
 			memcpy(em->name[i].vec, em->name[k].vec, GEN_NAME);
 			memcpy(em->name[i].var, em->name[k].var, GEN_NAME);
@@ -501,8 +479,7 @@ static void vector_names(struct gen_emit *em, int i)
 	} else {
 		gen_in_init(em, em->sym[i][s->axis]);
 	}
-	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.%s(%s)%s)", s->op == GEN_OP_scale &&
-		 gen_style(em, 59, 4, 1) == 0 ? "ones" : "randn", shape,
+	snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.%s(%s)%s)", s->op == GEN_OP_scale && gen_style(em, 59, 4, 1) == 0 ? "ones" : "randn", shape,
 		 gen_choice(em->p, 56, 5) || (!em->p->plain && s->op == GEN_OP_scale) ? "" : " * 0.02");
 }
 
@@ -519,8 +496,7 @@ static void norm_names(struct gen_emit *em, int i, struct gen_vars *v)
 		char shape[4 * GEN_NAME] = "(";
 
 		for (int k = s->axis; k < s->axis_end; k++)
-			snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%s", k > s->axis ?
-				 ", " : "", em->sym[i][k]);
+			snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%s", k > s->axis ? ", " : "", em->sym[i][k]);
 		snprintf(shape + strlen(shape), sizeof shape - strlen(shape), ")");
 		gen_set(v, "s", "%s", gen_add_param(em, "normalized_shape", 1, shape));
 	} else if (s->op == GEN_OP_layer_norm) {
@@ -539,8 +515,7 @@ static void axis_names(struct gen_emit *em, int i)
 		int from_behind = s->axis_end == s->in.rank && gen_style(em, 82, 8, 1) == 0 ? s->in.rank : 0;
 
 		for (int k = s->axis; k < s->axis_end; k++)
-			snprintf(out + strlen(out), GEN_NAME - strlen(out), "%s%d", k > s->axis ? comma :
-				 style & 1 ? "(" : "[", k - from_behind);
+			snprintf(out + strlen(out), GEN_NAME - strlen(out), "%s%d", k > s->axis ? comma : style & 1 ? "(" : "[", k - from_behind);
 		snprintf(out + strlen(out), GEN_NAME - strlen(out), style & 1 ? ")" : "]");
 		return;
 	}
@@ -548,8 +523,7 @@ static void axis_names(struct gen_emit *em, int i)
 		char text[12], attr[GEN_NAME];
 
 		snprintf(text, sizeof text, "%d", s->axis);
-		snprintf(em->name[i].axis_arg, GEN_NAME, "%s",
-			 gen_add_param(em, GEN_ONE_OF(em, 75, "dim", "axis", "reduce_dim", "dim", "sum_dim"), 1, text));
+		snprintf(em->name[i].axis_arg, GEN_NAME, "%s", gen_add_param(em, GEN_ONE_OF(em, 75, "dim", "axis", "reduce_dim", "dim", "sum_dim"), 1, text));
 		attribute(em, 4048 + 64 * (unsigned)i, em->name[i].axis_arg, attr);
 		memcpy(em->name[i].axis_attr, attr, GEN_NAME);
 		snprintf(out, GEN_NAME, "self.%.40s", attr);
@@ -562,16 +536,12 @@ static const char *constant_stem(const struct gen_emit *em, enum gen_op_id op, i
 {
 	switch (op) {
 	case GEN_OP_add_const: return GEN_ONE_OF(em, 80, "add_value", "constant", "bias", "offset");
-	case GEN_OP_sub_const: case GEN_OP_rsub_const:
-		return GEN_ONE_OF(em, 81, "subtract_value", "constant", "subtract", "shift");
-	case GEN_OP_mul_const:
-		return GEN_ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value", "multiplier", "scale");
+	case GEN_OP_sub_const: case GEN_OP_rsub_const: return GEN_ONE_OF(em, 81, "subtract_value", "constant", "subtract", "shift");
+	case GEN_OP_mul_const: return GEN_ONE_OF(em, 82, "scaling_factor", "scale_factor", "multiply_value", "multiplier", "scale");
 	case GEN_OP_div_const: return GEN_ONE_OF(em, 83, "divisor", "divide_value");
 	case GEN_OP_leaky_relu: return "negative_slope";
 	case GEN_OP_elu_alpha: return "alpha";
-	case GEN_OP_clamp: case GEN_OP_hardtanh_const:
-		return which ? GEN_ONE_OF(em, 84, "max_value", "clamp_max") :
-			GEN_ONE_OF(em, 84, "min_value", "clamp_min");
+	case GEN_OP_clamp: case GEN_OP_hardtanh_const: return which ? GEN_ONE_OF(em, 84, "max_value", "clamp_max") : GEN_ONE_OF(em, 84, "min_value", "clamp_min");
 	case GEN_OP_dropout: return "dropout_p";
 	case GEN_OP_triplet_loss: return "margin";
 	case GEN_OP_rms_norm: return "eps";
@@ -601,8 +571,7 @@ static int same_constant(struct gen_emit *em, int i)
 	return 0;
 }
 
-/* Where the operator stands several times, its constants may be numbered from the first on:
- * "shift_1", "shift_2", or "shift1". */
+/* Where the operator stands several times, its constants may be numbered from the first on: "shift_1", "shift_2", or "shift1". */
 static const char *numbered(const struct gen_emit *em, int i, const char *stem, char *out, size_t n)
 {
 	int before = 0, behind = 0;
@@ -638,8 +607,7 @@ static void constant_names(struct gen_emit *em, int i)
 {
 	const struct gen_step *s = &em->p->step[i];
 
-	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm ||
-	    s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm ||
+	if (!s->attr || s->op == GEN_OP_layer_norm || s->op == GEN_OP_group_norm || s->op == GEN_OP_instance_norm || s->op == GEN_OP_batch_norm ||
 	    s->op == GEN_OP_mul_number || s->op == GEN_OP_add_number || same_constant(em, i))
 		return;
 	for (int c = 0; c < 2 && s->c[c][0]; c++)
@@ -648,10 +616,8 @@ static void constant_names(struct gen_emit *em, int i)
 
 /* What a module calls its constants, where a solution reads them there. */
 static const char *const module_constant[GEN_OPS][2] = {
-	[GEN_OP_leaky_relu] = { "negative_slope" }, [GEN_OP_hardtanh_const] = { "min_val", "max_val" },
-	[GEN_OP_softshrink] = { "lambd" },
-	[GEN_OP_threshold] = { "threshold", "value" }, [GEN_OP_huber_loss] = { "delta" },
-	[GEN_OP_triplet_loss] = { "margin" },
+	[GEN_OP_leaky_relu] = { "negative_slope" }, [GEN_OP_hardtanh_const] = { "min_val", "max_val" }, [GEN_OP_softshrink] = { "lambd" },
+	[GEN_OP_threshold] = { "threshold", "value" }, [GEN_OP_huber_loss] = { "delta" }, [GEN_OP_triplet_loss] = { "margin" },
 	[GEN_OP_elu_alpha] = { "alpha" },
 };
 
@@ -683,12 +649,9 @@ static void name_module(struct gen_emit *em, int i, const char *stem)
 static void spare_arguments(struct gen_emit *em, int i)
 {
 	static const struct { enum gen_op_id op; const char *keyword, *value; } spare[] = {
-		{ GEN_OP_linear, "bias", "True" }, { GEN_OP_batch_norm, "eps", "1e-5" },
-		{ GEN_OP_batch_norm, "momentum", "0.1" },
-		{ GEN_OP_group_norm, "eps", "1e-5" }, { GEN_OP_layer_norm, "eps", "1e-5" },
-		{ GEN_OP_max_pool, "return_indices", "False" },
-		{ GEN_OP_max_pool, "ceil_mode", "False" }, { GEN_OP_avg_pool, "ceil_mode", "False" },
-		{ GEN_OP_avg_pool, "count_include_pad", "True" },
+		{ GEN_OP_linear, "bias", "True" }, { GEN_OP_batch_norm, "eps", "1e-5" }, { GEN_OP_batch_norm, "momentum", "0.1" },
+		{ GEN_OP_group_norm, "eps", "1e-5" }, { GEN_OP_layer_norm, "eps", "1e-5" }, { GEN_OP_max_pool, "return_indices", "False" },
+		{ GEN_OP_max_pool, "ceil_mode", "False" }, { GEN_OP_avg_pool, "ceil_mode", "False" }, { GEN_OP_avg_pool, "count_include_pad", "True" },
 	};
 	enum gen_op_id op = em->p->step[i].op;
 	char *ctor = em->name[i].ctor;
@@ -725,8 +688,7 @@ static void module_names(struct gen_emit *em, int i)
 	if (op->family == GEN_GEMM) {
 		gen_set(&v, "c", "%s", gen_in_init(em, em->sym[i][s->in.rank - 1]));
 		gen_set(&v, "o", "%s", em->sym[i + 1][s->shape.rank - 1]);
-		gen_set(&v, "f", "%s", s->op == GEN_OP_linear_nobias && gen_style(em, 62, 2, 1) == 0 ?
-			gen_flag_param(em, "bias", "False") : "False");
+		gen_set(&v, "f", "%s", s->op == GEN_OP_linear_nobias && gen_style(em, 62, 2, 1) == 0 ? gen_flag_param(em, "bias", "False") : "False");
 	}
 	gen_set(&v, "w", "%s", n->window);
 	gen_set(&v, "a", "%s", n->axis_arg[0] ? n->axis_arg : n->axis);
@@ -751,15 +713,13 @@ static void gemm_names(struct gen_emit *em, int i)
 		product_input(em, i);
 		return;
 	}
-	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s",
-		 gen_add_size(em, GEN_ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
+	snprintf(em->sym[i + 1][s->shape.rank - 1], GEN_NAME, "%s", gen_add_size(em, GEN_ONE_OF(em, 61, "out_features", "hidden_size", "output_size"), 1, s->out));
 	if (s->op == GEN_OP_matmul_weight || s->op == GEN_OP_matmul_weight_t) {
 		const char *in = gen_in_init(em, em->sym[i][s->in.rank - 1]), *wide = em->sym[i + 1][s->shape.rank - 1];
 		int across = s->op == GEN_OP_matmul_weight_t;
 
 		name_vector(em, i, "weight");
-		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", across ?
-			 wide : in, across ? in : wide);
+		snprintf(n->ctor, sizeof n->ctor, "nn.Parameter(torch.randn(%s, %s) * 0.02)", across ? wide : in, across ? in : wide);
 	}
 }
 
@@ -806,11 +766,9 @@ static void name_step(struct gen_emit *em, int i)
 	else if (s->op == GEN_OP_cumsum_masked)
 		like_input(em, i, "mask", 0)->fill = GEN_FILL_MASK;
 	else if (op->family == GEN_ATTENTION)
-		like_input(em, i, em->input[0].name[0] == 'Q' ? "K" : "k", 0),
-			like_input(em, i, em->input[0].name[0] == 'Q' ? "V" : "v", 1);
+		like_input(em, i, em->input[0].name[0] == 'Q' ? "K" : "k", 0), like_input(em, i, em->input[0].name[0] == 'Q' ? "V" : "v", 1);
 	else if (op->family == GEN_KEPT)
-		snprintf(em->name[i].vec, GEN_NAME, "%s", GEN_ONE_OF(em, 90, "original_x", "residual_x",
-								     "identity", "skip"));
+		snprintf(em->name[i].vec, GEN_NAME, "%s", GEN_ONE_OF(em, 90, "original_x", "residual_x", "identity", "skip"));
 	constant_names(em, i);
 	if (gen_form(s)[0] == '@')
 		module_names(em, i);
@@ -851,8 +809,7 @@ static void spare_parameter(struct gen_emit *em)
 	memcpy(em->spare, attr, GEN_NAME);
 	snprintf(name, sizeof name, "%.30s_shape", em->spare);
 	snprintf(shape, sizeof shape, gen_choice(em->p, 19, 2) ? "(%.30s, 1, 1)" : "(%.30s,)", of);
-	snprintf(em->spare_ctor, sizeof em->spare_ctor, "nn.Parameter(torch.randn(%s))",
-		 gen_add_param(em, name, 1, shape));
+	snprintf(em->spare_ctor, sizeof em->spare_ctor, "nn.Parameter(torch.randn(%s))", gen_add_param(em, name, 1, shape));
 }
 
 void gen_emit_init(struct gen_emit *em, const struct gen_plan *p)

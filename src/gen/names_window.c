@@ -1,6 +1,5 @@
-/* Names and arguments of windows: convolutions and pools. A window's numbers are arguments of
- * __init__, one for all sides or one each, with defaults or without, or stand in the constructor's
- * call. */
+/* Names and arguments of windows: convolutions and pools. A window's numbers are arguments of __init__, one for all sides or one
+ * each, with defaults or without, or stand in the constructor's call. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,8 +61,7 @@ static int sides_apart(const struct gen_emit *em, const struct gen_step *s)
 }
 
 /* "(kernel_size_h, kernel_size_w)". */
-static void sides_arg(struct gen_emit *em, const struct gen_step *s, const char *stem, const int *v,
-		      int unless, char *out, size_t n)
+static void sides_arg(struct gen_emit *em, const struct gen_step *s, const char *stem, const int *v, int unless, char *out, size_t n)
 {
 	for (int i = 0; i < s->nd; i++) {
 		char name[GEN_NAME], value[12], preset[12];
@@ -71,15 +69,13 @@ static void sides_arg(struct gen_emit *em, const struct gen_step *s, const char 
 		snprintf(name, sizeof name, "%.30s_%c", stem, "dhw"[3 - s->nd + i]);
 		snprintf(value, sizeof value, "%d", v[i]);
 		snprintf(preset, sizeof preset, "%d", unless);
-		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", unless < 0 ?
-			 gen_add_param(em, name, 1, value) : gen_add_preset(em, name, value, preset));
+		snprintf(out + strlen(out), n - strlen(out), "%s%s", i ? ", " : "(", unless < 0 ? gen_add_param(em, name, 1, value) : gen_add_preset(em, name, value, preset));
 	}
 	snprintf(out + strlen(out), n - strlen(out), ")");
 }
 
 /* A number for all sides may be written once for each: "(kernel_size, kernel_size)". */
-static void name_arg(const struct gen_emit *em, const struct gen_step *s, const char *name, const char *text,
-		     char *out, size_t n)
+static void name_arg(const struct gen_emit *em, const struct gen_step *s, const char *name, const char *text, char *out, size_t n)
 {
 	if (text[0] == '(' || !s->square || s->nd < 2 || gen_style(em, 69, 4, 1)) {
 		snprintf(out + strlen(out), n - strlen(out), "%s", name);
@@ -92,16 +88,14 @@ static void name_arg(const struct gen_emit *em, const struct gen_step *s, const 
 
 /* One argument of a window: a constant of the module, or the number itself (always in a functional
  * call, which __init__'s arguments do not reach); none where it is the default. */
-static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v,
-		       int unless, char *out, size_t n)
+static void window_arg(struct gen_emit *em, int i, const char *keyword, const char *stem, const int *v, int unless, char *out, size_t n)
 {
 	const struct gen_step *s = &em->p->step[i];
 	char text[GEN_NAME];
 	size_t used = strlen(out);
 	int module = gen_form(s)[0] == '@';
 
-	if (all_equal(s, v, unless) && !all_arguments(em) && !(em->p->level == 1 && unless >= 0 &&
-							       gen_choice(em->p, 41, 3) == 0))
+	if (all_equal(s, v, unless) && !all_arguments(em) && !(em->p->level == 1 && unless >= 0 && gen_choice(em->p, 41, 3) == 0))
 		return;
 	tuple_text(em, s, v, text, sizeof text);
 	snprintf(out + used, n - used, "%s%s%s", used ? ", " : "", keyword, *keyword ? "=" : "");
@@ -130,16 +124,13 @@ static void conv_groups_and_bias(struct gen_emit *em, const struct gen_step *s, 
 		snprintf(w + strlen(w), n - strlen(w), ", bias=%s",
 			 gen_add_preset(em, "bias", s->bias ? "True" : "False", gen_choice(em->p, 48, 3) ? "False" : "True"));
 	else if (gen_style(em, 39, 5, 1) == 0)
-		snprintf(w + strlen(w), n - strlen(w), ", bias=%s", gen_flag_param(em, "bias", s->bias ?
-				"True" : "False"));
+		snprintf(w + strlen(w), n - strlen(w), ", bias=%s", gen_flag_param(em, "bias", s->bias ? "True" : "False"));
 	else if (!s->bias)
 		snprintf(w + strlen(w), n - strlen(w), ", bias=False");
 }
 
-/* An argument by its place, as long as those before it are there; else by its keyword. Whether the
- * next may go by its place. */
-static int in_place_arg(struct gen_emit *em, int i, int in_place, const char *keyword, const int *v,
-			int unless, char *w, size_t n)
+/* An argument by its place, as long as those before it are there; else by its keyword. Whether the next may go by its place. */
+static int in_place_arg(struct gen_emit *em, int i, int in_place, const char *keyword, const int *v, int unless, char *w, size_t n)
 {
 	size_t before = strlen(w);
 
@@ -152,11 +143,9 @@ void gen_conv_names(struct gen_emit *em, int i)
 	const struct gen_step *s = &em->p->step[i];
 	char *w = em->name[i].window, channels[GEN_NAME];
 	size_t n = sizeof em->name[i].window;
-	int named = gen_style(em, 66, 5, 1) == 0, keyword = named || gen_style(em, 68, 4, 1) == 0,
-		in_place = !keyword && gen_style(em, 38, 5, 1) == 0;
+	int named = gen_style(em, 66, 5, 1) == 0, keyword = named || gen_style(em, 68, 4, 1) == 0, in_place = !keyword && gen_style(em, 38, 5, 1) == 0;
 	int same = s->op == GEN_OP_conv_depthwise && gen_style(em, 67, 3, 1);
-	const char *out = same ? em->sym[i][1] : s->op == GEN_OP_conv_depthwise ?
-		gen_add_param(em, "out_channels", 1, em->sym[i][1]) :
+	const char *out = same ? em->sym[i][1] : s->op == GEN_OP_conv_depthwise ? gen_add_param(em, "out_channels", 1, em->sym[i][1]) :
 		gen_add_size(em, "out_channels", 1, s->out);
 
 	memcpy(em->sym[i + 1][1], out, GEN_NAME);
@@ -192,8 +181,7 @@ void gen_pool_names(struct gen_emit *em, int i)
 
 	for (int k = 0; k < s->nd; k++)
 		same &= s->stride[k] == s->window[k];
-	window_arg(em, i, gen_choice(em->p, 43, 2) ? "kernel_size" : "", em->p->level == 1 ? "kernel_size" :
-		   "pool_kernel_size", s->window, -1, w, n);
+	window_arg(em, i, gen_choice(em->p, 43, 2) ? "kernel_size" : "", em->p->level == 1 ? "kernel_size" : "pool_kernel_size", s->window, -1, w, n);
 	if (all_arguments(em))
 		pool_stride(em, s, same, w, n);
 	else if (!same)

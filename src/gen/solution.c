@@ -53,8 +53,7 @@ static int cut(const struct gen_emit *em, struct gen_kernel *k)
 		while (head < em->p->n && rides(&em->p->step[head]))
 			head++;
 		*c = (struct gen_kernel){ .first = i, .head = -1 };
-		if (head < em->p->n && !ends_kernel(&em->p->step[head]) &&
-		    (head == i || takes_before(family_of(em, head)))) {
+		if (head < em->p->n && !ends_kernel(&em->p->step[head]) && (head == i || takes_before(family_of(em, head)))) {
 			c->head = head;
 			i = head + 1;
 		}
@@ -68,10 +67,8 @@ static int cut(const struct gen_emit *em, struct gen_kernel *k)
 static gen_writer *writer_of(const struct gen_emit *em, const struct gen_kernel *k)
 {
 	static gen_writer *const writers[] = {
-		[GEN_REDUCE] = gen_write_slice, [GEN_NORM] = gen_write_slice, [GEN_SCAN] = gen_write_scan,
-		[GEN_GLOBAL] = gen_write_global,
-		[GEN_BATCH] = gen_write_batch, [GEN_GEMM] = gen_write_gemm, [GEN_CONV] = gen_write_conv,
-		[GEN_POOL] = gen_write_pool,
+		[GEN_REDUCE] = gen_write_slice, [GEN_NORM] = gen_write_slice, [GEN_SCAN] = gen_write_scan, [GEN_GLOBAL] = gen_write_global,
+		[GEN_BATCH] = gen_write_batch, [GEN_GEMM] = gen_write_gemm, [GEN_CONV] = gen_write_conv, [GEN_POOL] = gen_write_pool,
 		[GEN_LOSS] = gen_write_loss, [GEN_ROW_LOSS] = gen_write_row_loss, [GEN_ATTENTION] = gen_write_attention,
 	};
 
@@ -81,13 +78,10 @@ static gen_writer *writer_of(const struct gen_emit *em, const struct gen_kernel 
 static void plan_line(const struct gen_emit *em, const struct gen_kernel *k, int number, struct buf *out)
 {
 	static const char *const words[] = {
-		[GEN_REDUCE] = "one program per slice", [GEN_NORM] = "one program per slice",
-		[GEN_SCAN] = "one program per slice, carrying the total",
+		[GEN_REDUCE] = "one program per slice", [GEN_NORM] = "one program per slice", [GEN_SCAN] = "one program per slice, carrying the total",
 		[GEN_GLOBAL] = "partial sums, then one pass", [GEN_BATCH] = "statistics per channel, then one pass",
-		[GEN_GEMM] = "tiled matrix product, the rest in its epilogue",
-		[GEN_CONV] = "convolution as a product over taps, the rest in its epilogue",
-		[GEN_POOL] = "one program per block of outputs", [GEN_LOSS] = "partial sums, then their sum",
-		[GEN_ROW_LOSS] = "one program per row, then their mean",
+		[GEN_GEMM] = "tiled matrix product, the rest in its epilogue", [GEN_CONV] = "convolution as a product over taps, the rest in its epilogue",
+		[GEN_POOL] = "one program per block of outputs", [GEN_LOSS] = "partial sums, then their sum", [GEN_ROW_LOSS] = "one program per row, then their mean",
 		[GEN_ATTENTION] = "online softmax over blocks of keys",
 	};
 
@@ -136,8 +130,7 @@ void gen_write_solution(const struct gen_emit *em, struct buf *plan, struct buf 
 	struct gen_solution sol = { .em = em };
 
 	write_stretches(&sol);
-	buf_adds(out, strstr(buf_cstr(&sol.host), "math.") ?
-		 "import math\nimport torch\nimport torch.nn as nn\n" : "import torch\nimport torch.nn as nn\n");
+	buf_adds(out, strstr(buf_cstr(&sol.host), "math.") ? "import math\nimport torch\nimport torch.nn as nn\n" : "import torch\nimport torch.nn as nn\n");
 	if (em->p->hybrid && gen_uses(em, "F."))
 		buf_adds(out, "import torch.nn.functional as F\n");
 	buf_adds(out, "import triton\nimport triton.language as tl\n\n");
@@ -164,8 +157,7 @@ int gen_emit(const struct gen_plan *p, struct gen_texts *t, struct err *e)
 		buf_addf(&t->ops, "%s%s", i ? "," : "", gen_op(p->step[i].op)->name);
 	gen_write_task(&em, &t->task);
 	gen_write_solution(&em, &t->plan, &t->solution);
-	return buf_check(&t->ops, e) || buf_check(&t->task, e) || buf_check(&t->plan, e) ||
-		buf_check(&t->solution, e) ? -1 : 0;
+	return buf_check(&t->ops, e) || buf_check(&t->task, e) || buf_check(&t->plan, e) || buf_check(&t->solution, e) ? -1 : 0;
 }
 
 void gen_texts_clear(struct gen_texts *t)

@@ -1,4 +1,11 @@
-/* Attributes: of instances, classes, modules, functions and built-in values. */
+/* Attributes of instances, classes, modules, functions and built-in values: x.name, x.name = v,
+ * del x.name, and the call of special methods. Owns the lookup order and the names a program
+ * may not touch. Does not own classes and their MRO (class.c) or module contents (import.c).
+ *
+ * Lookup order of an instance, as in CPython: a property of the class, then the instance's
+ * dictionary, then any other member of the class (bound to the instance), then __getattr__.
+ *
+ * Return convention of the readers: 1 found, 0 absent, -1 failed. Results are temporaries. */
 #include <stdio.h>
 
 #include "interp/attr.h"
@@ -11,13 +18,15 @@
 #include "interp/scalar.h"
 #include "interp/state.h"
 
-/* Doors into the interpreter itself: none of them exists here. */
+/* Attributes that lead into the interpreter itself (code objects, frames, pickling). Asking for
+ * one ends the program: none of them exists here. */
 static const char *const forbidden[] = {
 	"__code__", "__globals__", "__closure__", "__subclasses__", "__builtins__", "__reduce__", "__reduce_ex__",
 	"__loader__", "__spec__", "__file__", "__path__", "gi_frame", "gi_code", "f_globals", "f_locals", "f_back",
 	"tb_frame", "__traceback__", "__import__", "__getstate__", "__setstate__",
 };
 
+/* The test of the first letter keeps the common case, a plain name, cheap. */
 static int is_forbidden(const struct str_obj *name)
 {
 	int dunder = name->p[0] == '_' && name->p[1] == '_';
@@ -30,7 +39,9 @@ static int is_forbidden(const struct str_obj *name)
 	return 0;
 }
 
-/* What a class's member gives when read through an instance. */
+/* The value of a class member read through an instance: a function becomes a bound method, a
+ * property is called, a descriptor's __get__ is called. `c` is the class that class methods
+ * receive. `m` is borrowed from the class. */
 static int bind_member(struct host *h, struct val self, struct class_obj *c, struct val m, struct val *out)
 {
 	struct val got, a[2];
@@ -48,6 +59,7 @@ static int bind_member(struct host *h, struct val self, struct class_obj *c, str
 		if (m.u.m->self.kind == V_NONE || m.u.m->self.kind == V_UNSET)
 			return host_raise(h, EXC_AttributeError, "unreadable attribute");
 		return host_call1(h, m.u.m->self, self, out);
+	/* A descriptor of the program. __get__ = None counts as a call of None. */
 	case V_OBJECT: {
 		int found = class_lookup(h, m.u.o->cls, h->nm[NM___get__], NULL) != NULL;
 		if (!found)
@@ -66,8 +78,7 @@ static int bind_member(struct host *h, struct val self, struct class_obj *c, str
 	return 0;
 }
 
-/* --- names every value has ---------------------------------------------------------------------- */
-
+/* Names that every value has: __class__, __dict__, __doc__. */
 static int common_attr(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	if (name == h->nm[NM___class__]) {
@@ -85,7 +96,8 @@ static int common_attr(struct host *h, struct val v, struct str_obj *name, struc
 	return 0;
 }
 
-/* A copy, as Python's mappingproxy cannot be written either; what was looked for and is not there is left out. */
+/* C.__dict__ as a copy: Python's mappingproxy cannot be written either. Entries with V_UNSET
+ * only remember a lookup that found nothing and are left out. */
 static int own_members(struct host *h, const struct class_obj *c, struct val *out)
 {
 	const struct dict_entry *e;
@@ -99,6 +111,8 @@ static int own_members(struct host *h, const struct class_obj *c, struct val *ou
 	return 0;
 }
 
+/* Reading an attribute of a class object: C.name. A method comes back unbound; a class method
+ * is bound to the class. A tuple of bases or of the MRO is built on each request. */
 static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out)
 {
 	struct val self = val_obj(&c->h), *m;
@@ -135,12 +149,16 @@ static int class_attr(struct host *h, struct class_obj *c, struct str_obj *name,
 		*out = name == h->nm[NM___doc__] ? val_none() : val_of_str(host_intern(h, STR("builtins")));
 		return 1;
 	}
-	/* A class is an instance of `type`: what neither it nor its bases have may be a method of that. */
+	/* A class is an instance of `type`: a name that neither it nor its bases have may be a
+	 * method of type. */
 	if ((m = class_lookup(h, h->type.type_class, name, NULL)) && h->type.type_class->native)
 		return val_pair(h, V_METHOD, self, *m, out) ? -1 : 1;
 	return h->fail.fatal ? -1 : 0;
 }
 
+/* Attributes of functions, bound methods and built-in functions. A bound method passes
+ * everything except __self__ and __func__ on to its function. Returns 0 for a name it does not
+ * know. */
 static int function_attr(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	struct val *own;
@@ -184,7 +202,9 @@ static int function_attr(struct host *h, struct val v, struct str_obj *name, str
 	return 1;
 }
 
-/* super().name: the classes behind `cls` in the order of the object's own class. */
+/* super().name: searches the MRO of the object's own class after the class that super() is
+ * written in. Example: in a diamond D(B, C), super() in B finds C before A. s->self is that class,
+ * s->fn the object or class. */
 static int super_attr(struct host *h, struct method_obj *s, struct str_obj *name, struct val *out)
 {
 	struct val self = s->fn;
@@ -195,6 +215,8 @@ static int super_attr(struct host *h, struct method_obj *s, struct str_obj *name
 	for (i++; i < of->n_mro; i++) {
 		struct class_obj *c = of->mro[i];
 		struct val *m = attrs_get(c->h.attrs, name);
+		/* Members of a built-in class are made on first use, so a lookup of this one
+		 * class is needed. */
 		if ((!m || m->kind == V_UNSET) && c->native) {
 			struct class_obj one = { .mro = &c, .n_mro = 1 };
 			m = class_lookup(h, &one, name, NULL);
@@ -216,6 +238,7 @@ static int super_attr(struct host *h, struct method_obj *s, struct str_obj *name
 
 /* --- reading --------------------------------------------------------------------------------------- */
 
+/* The lookup without __getattr__; see the head of the file for the order. */
 int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	struct class_obj *c = val_class(h, v);
@@ -247,8 +270,8 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 	return common_attr(h, v, name, out);
 }
 
-/* What objects of our triton and of torch.library keep for themselves: how an autotuner chooses
- * here is nothing to a program. */
+/* Private members of our triton and torch.library objects: how the autotuner chooses a
+ * configuration here must not be visible to a program. */
 static int is_inside(const struct host *h, struct val v, const struct str_obj *name)
 {
 	const struct module_obj *m;
@@ -259,6 +282,8 @@ static int is_inside(const struct host *h, struct val v, const struct str_obj *n
 	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "torch.library"));
 }
 
+/* x.name with the hook: __getattr__ is called if nothing was found or a property raised
+ * AttributeError. */
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	struct val *hook, a[2];
@@ -266,18 +291,18 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	struct call_args args;
 
 	if (scalar_is(v) && v.kind == V_BOOL && host_serves_program(h))
-		return host_fatal(h, REASON_unsupported, "'%s' of a bool of numpy", name->p);
+		return host_fatal(h, REASON_unsupported, "attribute '%s' of a numpy bool is not supported", name->p);
 	if (v.kind == V_TUPLE && name == h->nm[NM__fields] && v.u.o->cls->native && h->frame && !h->frame->mod->trusted)
-		return host_fatal(h, REASON_unsupported, "'_fields' of what torch returns");
+		return host_fatal(h, REASON_unsupported, "'_fields' of a torch return value is not supported");
 	if (is_inside(h, v, name))
-		return host_fatal(h, REASON_unsupported, "'%s' of a %s", name->p, val_type_name(h, v));
+		return host_fatal(h, REASON_unsupported, "'%s' of %s is private", name->p, val_type_name(h, v));
 	found = attr_generic(h, v, name, out);
 	if (found > 0)
 		return 1;
 	if (found < 0 && !host_exc_is(h, EXC_AttributeError))
 		return -1;
-	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL : class_lookup(h, val_class(h, v),
-			h->nm[NM___getattr__], NULL);
+	hook = v.kind == V_CLASS || v.kind == V_MODULE ? NULL :
+		class_lookup(h, val_class(h, v), h->nm[NM___getattr__], NULL);
 	if (h->fail.fatal || h->fail.failed)
 		return -1;
 	if (!hook)
@@ -289,7 +314,8 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	return host_callv(h, host_hold(h, *hook), &args, out) ? -1 : 1;
 }
 
-/* Something that PyTorch has and this engine does not: not the program's mistake. */
+/* Tells a name that PyTorch has and this engine lacks from a mistake of the program. The first
+ * ends the run as `unsupported`, the second is an AttributeError. */
 static int unsupported_attr(struct host *h, struct val v, struct str_obj *name)
 {
 	const char *owner = v.kind == V_MODULE ? v.u.mod->name->p : v.kind == V_TENSOR ? "torch.Tensor" : NULL;
@@ -303,6 +329,8 @@ static int unsupported_attr(struct host *h, struct val v, struct str_obj *name)
 	return 1;
 }
 
+/* AttributeError in CPython's words. A missing name of a module is certain (exc_sure): no
+ * installation has it, so a program may catch it. */
 static int no_attr(struct host *h, struct val v, struct str_obj *name)
 {
 	if (unsupported_attr(h, v, name))
@@ -324,6 +352,7 @@ int attr_load(struct host *h, struct val v, struct str_obj *name, struct val *ou
 	return no_attr(h, v, name);
 }
 
+/* For bindings: an AttributeError counts as absent. */
 int host_getattr(struct host *h, struct val v, const char *name, struct val *out)
 {
 	struct str_obj *s = host_intern(h, str_of(name));
@@ -337,6 +366,7 @@ int host_getattr(struct host *h, struct val v, const char *name, struct val *out
 
 /* --- writing ----------------------------------------------------------------------------------------- */
 
+/* Gives the value an empty __dict__ if it has none yet. */
 static int own_attrs(struct host *h, struct val v)
 {
 	struct dict_obj *d;
@@ -351,15 +381,18 @@ static int own_attrs(struct host *h, struct val v)
 	return 0;
 }
 
+/* Can attributes be set on this value? An instance of a built-in type has none, as in Python:
+ * (3).x = 1 fails. */
 static int may_have_attrs(struct val v)
 {
 	if (!V_IS_HEAP(v))
 		return 0;
 	return v.kind == V_OBJECT || v.kind == V_FUNC || v.kind == V_TENSOR || v.kind == V_CLASS ||
-		v.kind == V_MODULE ||
-	       (v.u.o->cls && !v.u.o->cls->native);
+		v.kind == V_MODULE || (v.u.o->cls && !v.u.o->cls->native);
 }
 
+/* x.name = v without __setattr__. A property calls its setter; anything else goes to the
+ * instance's dictionary. */
 int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct val x)
 {
 	struct val r;
@@ -392,7 +425,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 			return -1;
 		if (!s)
 			return host_raise(h, EXC_AttributeError,
-					  "attribute '%s' of '%s' objects is not writable", name->p, val_type_name(h, v));
+					  "attribute '%s' of '%s' objects is not writable", name->p,
+					  val_type_name(h, v));
 		setter = host_hold(h, *s);
 		a[0] = v;
 		a[1] = x;
@@ -402,8 +436,8 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	if (!may_have_attrs(v) || (v.kind == V_CLASS && v.u.c->native))
 		return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'",
 				  val_type_name(h, v), name->p);
-	/* From here on: what would change torch or triton under the reference's feet, or make one
-	 * thing pass for another. */
+	/* The rest protects the judge: a program must not replace a function of torch or
+	 * triton, which the reference uses too, nor disguise one object as another. */
 	if (v.kind == V_MODULE && v.u.mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.mod->name->p, name->p);
 	if (name == h->nm[NM___class__] || name == h->nm[NM___dict__])
@@ -411,7 +445,7 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	if (v.kind == V_CLASS && v.u.c->mod && v.u.c->mod->trusted && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_forbidden_name, "'%s.%s' cannot be replaced", v.u.c->name->p, name->p);
 	if (v.kind == V_CLASS && h->frame && !h->frame->mod->trusted && class_members(h, v.u.c))
-		return host_fatal(h, REASON_unsupported, "an enumeration that is changed");
+		return host_fatal(h, REASON_unsupported, "changing an enumeration class is not supported");
 	if (v.kind == V_CLASS && name == h->nm[NM___name__] && x.kind == V_STR) {
 		struct str_obj *s = host_intern(h, val_text(x));
 		v.u.c->name = s ? s : v.u.c->name;
@@ -420,11 +454,13 @@ int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct 
 	return own_attrs(h, v) ? -1 : attrs_set(h, v.u.o->attrs, name, x);
 }
 
+/* x.name = v. A __setattr__ of the class comes first. host_may_set guards objects that outlive
+ * the call of forward. */
 int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 {
 	struct class_obj *where = NULL;
 	struct val r, *hook = v.kind == V_OBJECT ? class_lookup(h, v.u.o->cls, h->nm[NM___setattr__], &where) : NULL;
-	int own_guard = v.kind == V_TENSOR && name == h->nm[NM_data];      /* x.data = x.data changes nothing */
+	int own_guard = v.kind == V_TENSOR && name == h->nm[NM_data]; /* x.data = x.data changes nothing */
 	struct val a[3];
 	struct call_args args;
 
@@ -439,15 +475,16 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x)
 	return host_callv(h, host_hold(h, *hook), &args, &r);
 }
 
+/* del x.name without __delattr__. Built-in classes and prelude modules lose nothing. */
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name)
 {
 	if (V_IS_HEAP(v) && v.u.o->attrs && !(v.kind == V_CLASS && v.u.c->native) &&
-	    !(v.kind == V_MODULE && v.u.mod->trusted) &&
-	    attrs_del(h, v.u.o->attrs, name))
+	    !(v.kind == V_MODULE && v.u.mod->trusted) && attrs_del(h, v.u.o->attrs, name))
 		return 0;
 	return no_attr(h, v, name);
 }
 
+/* del x.name. A __delattr__ of the class comes first. */
 int attr_del(struct host *h, struct val v, struct str_obj *name)
 {
 	struct class_obj *where = NULL;
@@ -467,12 +504,15 @@ int attr_del(struct host *h, struct val v, struct str_obj *name)
 
 /* --- special methods ----------------------------------------------------------------------------------- */
 
+/* Special methods are looked up in the class, never in the instance: `x.__len__ = f` has no
+ * effect on len(x). `__iter__ = None` in a class means that there is none. */
 int has_special(struct host *h, struct val v, enum name_id name)
 {
 	struct val *m = class_lookup(h, val_class(h, v), h->nm[name], NULL);
 	return m && m->kind != V_NONE;
 }
 
+/* Calls type(v).name(v, *a). At most four arguments (__exit__ has three). */
 int call_special(struct host *h, struct val v, enum name_id name, const struct val *a, size_t n, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, v), h->nm[name], NULL), all[5];

@@ -1,4 +1,5 @@
-/* Classes and attributes: method resolution, lookup, special methods, isinstance. */
+/* Classes and attributes: method resolution, lookup, special methods, isinstance. attr.c and
+ * class.c. */
 #ifndef INTERP_ATTR_H
 #define INTERP_ATTR_H
 
@@ -7,15 +8,15 @@
 
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out);
 struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where);
-/* of an enumeration (enum.py); NULL: it is none */
+/* __members__ of an enumeration (enum.py); NULL: the class is none */
 struct dict_obj *class_members(struct host *h, struct class_obj *c);
 int class_is_sub(const struct class_obj *c, const struct class_obj *of);
 struct class_obj *host_native_class(struct host *h, const char *native);    /* "torch.Tensor"; NULL: failed */
-/* 1, 0: there is none, -1 */
+/* Returns 1, 0 if there is no such type, -1 on failure. */
 int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out);
 struct class_obj *host_exc_class(struct host *h, enum host_exc x);          /* NULL: failed */
 int host_make_natives(struct host *h);
-/* 1 found, 0 absent, -1 failed. */
+/* Return 1 if found, 0 if absent, -1 on failure. */
 int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out);
 int attr_load(struct host *h, struct val v, struct str_obj *name, struct val *out);      /* absent: AttributeError */
 int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val *out);   /* without __getattr__ */
@@ -23,10 +24,10 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x);
 int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct val x);
 int attr_del(struct host *h, struct val v, struct str_obj *name);
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name);
-/* The type's method `name` applied to v: 1 called, 0 there is none, -1 failed. */
+/* Calls the method `name` of v's type. Returns 1 if called, 0 if there is none, -1 on failure. */
 int call_special(struct host *h, struct val v, enum name_id name, const struct val *a, size_t n, struct val *out);
 int has_special(struct host *h, struct val v, enum name_id name);
-int isinstance_of(struct host *h, struct val v, struct val cls);     /* cls: class, tuple, union; 0, 1, -1 */
+int isinstance_of(struct host *h, struct val v, struct val cls); /* cls: class, tuple, union; 0, 1 or -1 */
 int issubclass_of(struct host *h, struct val c, struct val cls);
 
 #endif

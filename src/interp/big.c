@@ -1,6 +1,9 @@
-/* Integers beyond 64 bits: sign and magnitude, 32-bit digits, schoolbook algorithms. Results
- * that fit int64 come back as V_INT. Sizes are limited: a number of more than BIG_DIGITS
- * digits ends the program with out_of_memory, because nothing honest needs it. */
+/* Integers beyond 64 bits: sign and magnitude, 32-bit digits with the least first, schoolbook
+ * algorithms. Results that fit int64 come back as V_INT, so a V_BIG is never small.
+ *
+ * Sizes are limited: an integer of more than BIG_DIGITS digits (2 million bits) ends the program
+ * with out_of_memory. Costs are charged as fuel: linear for addition, quadratic for
+ * multiplication. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +15,19 @@
 
 enum { BIG_DIGITS = 1 << 16 };
 
-/* A magnitude in scratch memory of the host; n has no leading zeros. */
+/* A magnitude in scratch memory of the host (a V_BIG object that the temporaries hold) or in a
+ * digit array of the caller. n counts digits without leading zeros. */
 struct mag { uint32_t *d; size_t n; int neg; };
 
+/* Zeroed digits for a result. One more than asked for is allocated, so that algorithms may
+ * touch d[n]. */
 static int mag_new(struct host *h, size_t n, struct mag *m)
 {
 	struct big_obj *o;
 
 	*m = (struct mag){ .d = NULL };
 	if (n > BIG_DIGITS)
-		return host_fatal(h, REASON_out_of_memory, "an integer of more than %d bits", BIG_DIGITS * 32);
+		return host_fatal(h, REASON_out_of_memory, "an integer exceeds %d bits", BIG_DIGITS * 32);
 	if (host_burn(h, (int64_t)n / 4))
 		return -1;
 	o = host_obj(h, V_BIG, sizeof *o + (n + 1) * sizeof *o->d, NULL);
@@ -32,12 +38,14 @@ static int mag_new(struct host *h, size_t n, struct mag *m)
 	return 0;
 }
 
+/* Drops leading zeros. */
 static void trim(struct mag *m)
 {
 	while (m->n && !m->d[m->n - 1])
 		m->n--;
 }
 
+/* The magnitude of any integer. A small one is spread over `small`, which the caller owns. */
 static struct mag mag_of(struct val v, uint32_t small[2])
 {
 	struct mag m;
@@ -56,6 +64,7 @@ static struct mag mag_of(struct val v, uint32_t small[2])
 	return m;
 }
 
+/* The value of a magnitude: V_INT if it fits, else a new V_BIG. */
 static int mag_to_val(struct host *h, struct mag m, struct val *out)
 {
 	struct big_obj *o;
@@ -78,6 +87,7 @@ static int mag_to_val(struct host *h, struct mag m, struct val *out)
 	return 0;
 }
 
+/* Three-way comparison of magnitudes, signs ignored. */
 static int mag_cmp(const struct mag *a, const struct mag *b)
 {
 	if (a->n != b->n)
@@ -88,6 +98,7 @@ static int mag_cmp(const struct mag *a, const struct mag *b)
 	return 0;
 }
 
+/* a| + |b|. */
 static int mag_add(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	uint64_t carry = 0;
@@ -103,7 +114,7 @@ static int mag_add(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
-/* |a| - |b| with |a| >= |b|. */
+/* a| - |b|. The caller makes sure that |a| >= |b|. */
 static int mag_sub(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	int64_t borrow = 0;
@@ -118,6 +129,7 @@ static int mag_sub(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
+/* a + b with signs: equal signs add, different ones subtract the smaller magnitude. */
 static int signed_add(struct host *h, struct mag a, struct mag b, struct mag *r)
 {
 	int rc, c;
@@ -132,6 +144,7 @@ static int signed_add(struct host *h, struct mag a, struct mag b, struct mag *r)
 	return rc;
 }
 
+/* a * b, digit by digit. Costs one step of fuel per 16 digit products. */
 static int mag_mul(struct host *h, const struct mag *a, const struct mag *b, struct mag *r)
 {
 	if (mag_new(h, a->n + b->n, r) || host_burn(h, (int64_t)(a->n * b->n / 16)))
@@ -150,6 +163,7 @@ static int mag_mul(struct host *h, const struct mag *a, const struct mag *b, str
 	return 0;
 }
 
+/* Divides in place by one digit and returns the remainder. */
 static uint32_t mag_div_small(struct mag *a, uint32_t by)
 {
 	uint64_t rem = 0;
@@ -162,12 +176,13 @@ static uint32_t mag_div_small(struct mag *a, uint32_t by)
 	return (uint32_t)rem;
 }
 
+/* a| << bits. */
 static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct mag *r)
 {
 	size_t words = (size_t)bits / 32;
 	int k = (int)(bits % 32);
 	if (bits > (int64_t)BIG_DIGITS * 32)
-		return host_fatal(h, REASON_out_of_memory, "an integer of more than %d bits", BIG_DIGITS * 32);
+		return host_fatal(h, REASON_out_of_memory, "an integer exceeds %d bits", BIG_DIGITS * 32);
 	if (mag_new(h, a->n + words + 1, r))
 		return -1;
 	for (size_t i = 0; i < a->n; i++) {
@@ -180,8 +195,8 @@ static int shift_left(struct host *h, const struct mag *a, int64_t bits, struct 
 	return 0;
 }
 
-/* Truncating division, bit by bit over the quotient's digits: simple, and big enough numbers
- * are refused before it could matter. */
+/* Truncating division, bit by bit over the bits of a. Simple: numbers large enough for its
+ * speed to matter are refused. */
 static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, struct mag *q, struct mag *r)
 {
 	size_t rn;
@@ -207,7 +222,8 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 			r->d[k] = r->d[k] << 1 | carry;
 			carry = top;
 		}
-		/* r was doubled and took the next bit of a; where it reaches b, b goes off and q gets its bit. */
+		/* r was doubled and took the next bit of a. If r has reached b, subtract b and
+		 * set the bit of q. */
 		rem = (struct mag){ .d = r->d, .n = rn };
 		trim(&rem);
 		if (mag_cmp(&rem, b) < 0)
@@ -226,7 +242,8 @@ static int mag_divmod(struct host *h, const struct mag *a, const struct mag *b, 
 	return 0;
 }
 
-/* Floor division and modulo with Python's signs. */
+/* Floor division and modulo with Python's signs: if the signs differ and there is a remainder,
+ * the quotient goes down by one and the remainder becomes b - r. */
 static int floor_divmod(struct host *h, struct mag a, struct mag b, struct mag *q, struct mag *r)
 {
 	struct mag t, u;
@@ -247,11 +264,12 @@ static int floor_divmod(struct host *h, struct mag a, struct mag b, struct mag *
 	return 0;
 }
 
+/* a ** b by squaring. */
 static int big_pow(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct val base = a, acc = val_int(1);
 	if (b.kind == V_BIG)
-		return host_fatal(h, REASON_out_of_memory, "an exponent that does not fit 64 bits");
+		return host_fatal(h, REASON_out_of_memory, "an exponent exceeds 64 bits");
 	for (int64_t e = b.u.i; e; e >>= 1) {
 		if (e & 1 && pynum_binary(h, PY_OP_Mult, acc, base, &acc))
 			return -1;
@@ -262,7 +280,7 @@ static int big_pow(struct host *h, struct val a, struct val b, struct val *out)
 	return 0;
 }
 
-/* Two's complement digit i of a number. */
+/* The two's complement digits of a number, n of them: bit operators are defined on these. */
 static void twos(const struct mag *m, uint32_t *d, size_t n)
 {
 	uint64_t carry = 1;
@@ -277,6 +295,8 @@ static void twos(const struct mag *m, uint32_t *d, size_t n)
 	}
 }
 
+/* & | ^ on two's complement digits with one digit more than the longer operand for the sign: -1
+ * & 2**70 is 2**70. */
 static int big_bits(struct host *h, enum py_op op, struct mag a, struct mag b, struct val *out)
 {
 	struct mag x, y;
@@ -298,6 +318,7 @@ static int big_bits(struct host *h, enum py_op op, struct mag a, struct mag b, s
 	return mag_to_val(h, x, out);
 }
 
+/* << and >>. A right shift is a floor division by a power of two: -5 >> 1 is -3. */
 static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a, struct val vb, struct val *out)
 {
 	struct mag r, q, by;
@@ -318,6 +339,7 @@ static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a,
 	return mag_to_val(h, q, out);
 }
 
+/* Operators on integers of which at least one, or the result, is beyond int64. */
 int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	uint32_t sa[2], sb[2];
@@ -331,10 +353,11 @@ int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, stru
 	case PY_OP_Pow: return big_pow(h, va, vb, out);
 	case PY_OP_LShift: case PY_OP_RShift: return big_shift(h, op, va, a, vb, out);
 	case PY_OP_BitAnd: case PY_OP_BitOr: case PY_OP_BitXor: return big_bits(h, op, a, b, out);
-	default: return host_fatal(h, REASON_unsupported, "this operation on integers beyond 64 bits");
+	default: return host_fatal(h, REASON_unsupported, "this operation on integers beyond 64 bits is not supported");
 	}
 }
 
+/* Three-way comparison of integers. */
 int big_compare(struct val va, struct val vb)
 {
 	uint32_t sa[2], sb[2];
@@ -347,6 +370,8 @@ int big_compare(struct val va, struct val vb)
 	return a.neg ? -c : c;
 }
 
+/* Compares an integer with a double that has an integer value of at least 2**53: the double's
+ * 53 bits are laid out as digits, so the comparison is exact. */
 int big_compare_double(struct val v, double whole)
 {
 	uint32_t s[2], d[1024 / 32 + 2] = { 0 };
@@ -363,7 +388,8 @@ int big_compare_double(struct val v, double whole)
 	return a.neg ? -order : order;
 }
 
-/* Nearest double: the top 64 bits with a sticky bit decide the rounding. */
+/* The nearest double: the top 64 bits decide, with a sticky bit for all lower ones. Infinity if
+ * the value is too large. */
 double big_to_double(struct val v)
 {
 	uint32_t s[2];
@@ -387,12 +413,14 @@ double big_to_double(struct val v)
 	return m.neg ? -f : f;
 }
 
+/* Number of bits without leading zeros. */
 static int64_t mag_bits(const struct mag *m)
 {
 	return m->n ? (int64_t)(m->n * 32) - __builtin_clz(m->d[m->n - 1]) : 0;
 }
 
-/* A quotient of 62 or 63 bits whose last one says whether something is left: it is rounded when it becomes a double. */
+/* a / b rounded once: the operands are shifted so that the quotient has 62 or 63 bits. Its last
+ * bit is set if a remainder is left (sticky), so the conversion to double rounds correctly. */
 int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 {
 	uint32_t s[2], t[2];
@@ -404,18 +432,20 @@ int big_true_div(struct host *h, struct val va, struct val vb, struct val *out)
 		*out = val_float(0.0);
 		return 0;
 	}
-	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) || mag_divmod(h, shift > 0 ? &up : &a,
-			shift > 0 ? &b : &up, &q, &r))
+	if (shift_left(h, shift > 0 ? &a : &b, llabs(shift), &up) ||
+	    mag_divmod(h, shift > 0 ? &up : &a, shift > 0 ? &b : &up, &q, &r))
 		return -1;
 	f = ldexp((double)((uint64_t)q.d[0] | (uint64_t)q.d[1] << 32 | (r.n > 0)), (int)-shift);
 	if (isinf(f))
 		return host_raise(h, EXC_OverflowError, "integer division result too large for a float");
 	if (f < DBL_MIN)
-		return host_fatal(h, REASON_unsupported, "a quotient of integers that is next to nothing");
+		return host_fatal(h, REASON_unsupported,
+				  "an integer quotient below the smallest normal float is not supported");
 	*out = val_float(a.neg != b.neg ? -f : f);
 	return 0;
 }
 
+/* int(f): truncates. Above 2**63 the 53 bits of the fraction are shifted into place. */
 int big_from_double(struct host *h, double f, struct val *out)
 {
 	int exp;
@@ -439,6 +469,8 @@ int big_from_double(struct host *h, double f, struct val *out)
 	return shift_left(h, &m, exp - 53, &r) ? -1 : mag_to_val(h, r, out);
 }
 
+/* Digits in `base` to an integer; base 0 reads the prefix 0x, 0o or 0b. The caller has checked
+ * that the digits are valid. CPython refuses more than 4300 decimal digits. */
 int big_parse(struct host *h, struct str s, int base, struct val *out)
 {
 	struct mag m;
@@ -455,7 +487,8 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 	}
 	if (base == 10 && s.n > 4300)
 		return host_raise(h, EXC_ValueError,
-				  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits", s.n);
+				  "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits",
+				  s.n);
 	if (mag_new(h, s.n / 6 + 2, &m) || host_burn(h, (int64_t)(s.n * s.n / 64)))
 		return -1;
 	cap = m.n;
@@ -474,9 +507,10 @@ int big_parse(struct host *h, struct str s, int base, struct val *out)
 	return mag_to_val(h, m, out);
 }
 
-/* Decimal digits that CPython converts unless it is told otherwise. */
+/* CPython converts at most this many decimal digits unless it is told otherwise. */
 enum { DIGITS_MOST = 4300 };
 
+/* Appends the digits of v in `base`. A failure is pending in the host afterwards. */
 void big_format(struct host *h, struct val v, int base, struct buf *out)
 {
 	uint32_t s[2];

@@ -1,4 +1,4 @@
-/* Integers beyond 64 bits. */
+/* Integers beyond 64 bits. Operands may be V_INT too; results that fit are V_INT. */
 #ifndef INTERP_BIG_H
 #define INTERP_BIG_H
 
@@ -7,7 +7,7 @@
 int big_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out);
 int big_parse(struct host *h, struct str digits, int base, struct val *out);
 int big_compare(struct val a, struct val b);
-int big_compare_double(struct val v, double whole);      /* an integer with a double that is one, of 2^53 or more */
+int big_compare_double(struct val v, double whole);      /* whole: an integer of at least 2^53 */
 double big_to_double(struct val v);
 /* a / b of any integers, b not zero, rounded once. */
 int big_true_div(struct host *h, struct val a, struct val b, struct val *out);

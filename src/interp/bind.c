@@ -1,5 +1,13 @@
-/* Calling bound functions: arguments into slots by the signature, then the function, with
- * the device and gradient flags of its tensor arguments noted for its results. */
+/* Calling bound functions: finding the row, arguments into slots by the signature, checks, the
+ * function itself, accounting. Owns the order of these steps (builtin_call). The checks
+ * themselves are in sig.c (types), bind_check.c (tensors) and fail.c (what may change).
+ *
+ * A binding table has one row per Python name (bind.h). The library indexes all rows by dotted name
+ * (lib.c). A signature is parsed once per library and shared by all hosts of a thread.
+ *
+ * Fuel of tensor operators: each call costs CALL_STEPS, and one step per WORK_A_STEP elements or
+ * multiply-adds, so that a few huge operators end as surely as an endless loop. A dry run has no
+ * contents and therefore no work. */
 #include "interp/attr.h"
 #include "interp/bind_check.h"
 #include "interp/fail.h"
@@ -14,6 +22,7 @@
 #include "interp/work.h"
 #include "tensor/sparse.h"
 
+/* The parsed signature of a row. It lives in the library's arena. */
 static struct sig *sig_of(struct host *h, const struct bind_row *row)
 {
 	struct sig *s = ptr_map_get(&h->lib->sigs, row);
@@ -28,6 +37,7 @@ static struct sig *sig_of(struct host *h, const struct bind_row *row)
 	return s;
 }
 
+/* A new function object for a row. */
 int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out)
 {
 	struct builtin_obj *b = host_obj(h, V_BUILTIN, sizeof *b, NULL);
@@ -38,6 +48,8 @@ int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out)
 	return (b->sig = sig_of(h, row)) ? 0 : -1;
 }
 
+/* The value of a dotted name: 1 found, 0 no such row, -1 failed. A row "=other.name" is an
+ * alias. A row with BIND_CONST is called at once: math.pi is a number, not a function. */
 int builtin_lookup(struct host *h, struct str dotted, struct val *out)
 {
 	struct map_entry *e = map_get(&h->lib->rows, dotted);
@@ -59,6 +71,8 @@ int builtin_lookup(struct host *h, struct str dotted, struct val *out)
 	return 1;
 }
 
+/* The member `name` of a built-in class: the row "torch.Tensor.add" of class torch.Tensor.
+ * Returns as builtin_lookup. */
 int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out)
 {
 	char key[160];
@@ -70,12 +84,14 @@ int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, s
 
 /* --- arguments into slots ------------------------------------------------------------------------ */
 
+/* "add" of "torch.Tensor.add", for messages. */
 static const char *short_name(const struct bind_row *row)
 {
 	const char *dot = strrchr(row->name, '.');
 	return dot ? dot + 1 : row->name;
 }
 
+/* TypeError for too many positional arguments; `self` is not counted. */
 static int too_many(struct host *h, const struct bind_row *row, const struct sig *s, size_t got)
 {
 	size_t least = 0, self = strncmp(row->name, "torch.Tensor.", 13) == 0 || (s->n && str_is(s->p[0].name, "self"));
@@ -86,9 +102,12 @@ static int too_many(struct host *h, const struct bind_row *row, const struct sig
 				  "%s() takes from %zu to %zu positional arguments but %zu were given", short_name(row),
 				  least - self, s->n_positional - self, got - self);
 	return host_raise(h, EXC_TypeError, "%s() takes %zu positional argument%s but %zu %s given", short_name(row),
-			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self, got - self == 1 ? "was" : "were");
+			  s->n_positional - self, s->n_positional - self == 1 ? "" : "s", got - self,
+			  got - self == 1 ? "was" : "were");
 }
 
+/* Stores a keyword argument in its slot. torch also accepts numpy's names (axis for dim) and
+ * size=(2, 3) for *size. */
 static int slot_keyword(struct host *h, const struct bind_row *row, const struct sig *s, struct val *a,
 			struct val name, struct val v)
 {
@@ -106,7 +125,7 @@ static int slot_keyword(struct host *h, const struct bind_row *row, const struct
 	if (s->star >= 0 && str_eq(s->p[s->star].name, key) && a[s->star].u.seq->n == 0 &&
 	    !strncmp(row->name, "torch.", 6))
 		return val_tuple(h, &v, 1, &a[s->star]);
-	/* torch takes numpy's words as well */
+	/* torch accepts numpy's names as well */
 	if (str_is(key, "axis") || str_is(key, "keepdims") || str_is(key, "x")) {
 		const char *torch = str_is(key, "axis") ? "dim" : str_is(key, "x") ? "input" : "keepdim";
 		for (size_t i = 0; i < s->n; i++)
@@ -121,6 +140,7 @@ static int slot_keyword(struct host *h, const struct bind_row *row, const struct
 			  name.u.s->p);
 }
 
+/* Gives an unfilled slot its default, or raises TypeError if it is required. */
 static int slot_default(struct host *h, const struct bind_row *row, const struct sig_param *p, struct val *a)
 {
 	struct str_obj *s;
@@ -141,7 +161,8 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 	return s ? 0 : -1;
 }
 
-/* V_KINDS marks a slot nobody filled yet. */
+/* Distributes the arguments of a call over the slots and checks their types. The kind V_KINDS
+ * marks a slot that no argument has filled yet. */
 static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s,
 		      const struct call_args *args, struct val *a)
 {
@@ -169,6 +190,9 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 	return sig_check(h, s, row, a);
 }
 
+/* The record of this binding at the current source line, with its count raised. Only the last
+ * 16 records are searched, since a loop repeats the same few lines. NULL: the record is full or
+ * memory ran out. */
 struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsigned flags)
 {
 	int line, col;
@@ -176,8 +200,8 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 
 	host_position(h, &line, &col);
 	for (size_t i = h->did.ops.n; i-- > 0 && i + 16 > h->did.ops.n;)
-		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line && h->did.ops.v[i].flags == flags)
-			{
+		if (h->did.ops.v[i].name == row->name && h->did.ops.v[i].line == line &&
+		    h->did.ops.v[i].flags == flags) {
 			h->did.ops.v[i].count++;
 			return &h->did.ops.v[i];
 		}
@@ -193,16 +217,20 @@ struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsig
 
 /* --- the call ---------------------------------------------------------------------------------------- */
 
-/* An operation on a small tensor takes as long as this many steps; so much of its work takes as long as one. */
+/* CALL_STEPS: cost of an operator on a small tensor in steps of fuel. WORK_A_STEP: elements or
+ * multiply-adds that cost one step. */
 enum { CALL_STEPS = 10, WORK_A_STEP = 50000 };
 
+/* Announces work before it is done: a call that would exceed the fuel fails before it starts.
+ * burn_work pays for the sum after the call. The sum saturates. */
 int host_spend(struct host *h, uint64_t work)
 {
 	h->lim.work += MIN(work, UINT64_MAX / 4 - MIN(h->lim.work, UINT64_MAX / 4));
 	return h->lim.work / WORK_A_STEP > (uint64_t)MAX(h->lim.fuel, 0) ? host_out_of_fuel(h) : 0;
 }
 
-/* Operations on tensors cost fuel by their work, so that a few large ones end, too. Without contents there is no work. */
+/* Pays for a call on tensors with fuel: by announced work or by the operations and bytes
+ * counted, whichever is more. Also reports the call to host_options.called. */
 static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a,
 		     size_t n, struct val out)
 {
@@ -217,20 +245,22 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	host_count_work(op, a, n, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
-		h->o.called(h->o.called_ctx, &(struct host_op_call){ .name = row->name, .kind = kind,
-								     .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
+		h->o.called(h->o.called_ctx, &(struct host_op_call) {
+			.name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
+/* X.__new__(cls) made a value of the built-in type; it gets the class of the program that was
+ * asked for. Interned strings are shared and keep theirs. */
 static void adopt_class(struct val cls, struct val *out)
 {
 	if (cls.kind == V_CLASS && V_IS_HEAP(*out) && out->u.o->cls != cls.u.c && out->kind == cls.u.c->kind &&
-	    out->kind != V_CLASS &&
-	    class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
+	    out->kind != V_CLASS && class_is_sub(cls.u.c, out->u.o->cls) && !(out->kind == V_STR && out->u.s->interned))
 		out->u.o->cls = cls.u.c;
 }
 
-/* A hollow tensor that was made without contents has none until somebody writes some. */
+/* A hollow tensor made by torch.empty has no known contents until something is written to it:
+ * its storage is marked as empty. */
 static int note_empty(struct host *h, unsigned kind, struct val v)
 {
 	if (!(kind & BIND_ALLOC) || kind & (BIND_RANDOM | BIND_COMPUTE) || v.kind != V_TENSOR ||
@@ -239,6 +269,8 @@ static int note_empty(struct host *h, unsigned kind, struct val v)
 	return sparse_empty(v.u.t->t.st) ? host_fatal(h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
+/* Calls a bound function. The device and gradient flags of its tensor arguments are noted in
+ * h->torch for its results, and restored afterwards, because a binding may call other bindings. */
 int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *args, struct val *out)
 {
 	struct val a[SIG_SLOTS];
@@ -257,8 +289,9 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	device = h->torch.call_device;
 	grad = h->torch.call_grad;
 	tensors = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
-	/* The one place where arguments of natives are checked: types by the row's signature first, then the
-	 * rules of tensors (devices, dtypes, who may compute), then what the candidate may not change. */
+	/* All arguments of natives are checked here. First types by the row's
+	 * signature, then the rules of tensors (devices, dtypes, the strict track), then what
+	 * the candidate may not change. */
 	rc = fill_slots(h, row, s, args, a);
 	kind = rc ? 0 : bind_kind(row, s, a);
 	if (!rc && kind & tensors)
@@ -281,8 +314,8 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	h->torch.call_grad = grad;
 	host_leave(h);
 	if (rc)
-		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 : host_fatal(h, REASON_internal,
-				"%s failed without saying why", row->name);
+		return h->fail.fatal || h->fail.exc.kind != V_UNSET ? -1 :
+			host_fatal(h, REASON_internal, "%s failed without reporting a reason", row->name);
 	if (s->is_new)
 		adopt_class(a[0], &b.out);
 	*out = b.out;

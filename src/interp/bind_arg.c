@@ -1,4 +1,6 @@
-/* Arguments of bound functions as C values; wrong types get torch's wording. */
+/* Arguments of bound functions as C values. Wrong types get torch's wording. The return
+ * convention is that of bind.h: 0, or -1 with an exception pending. Values are borrowed from
+ * the call's slots. */
 #include <stdio.h>
 
 #include "interp/attr.h"
@@ -10,6 +12,7 @@
 #include "interp/sig.h"
 #include "interp/state.h"
 
+/* Raises a built-in exception. Always returns -1, so that a caller can return it. */
 int bind_raise(struct bind *b, enum host_exc x, const char *fmt, ...)
 {
 	va_list ap;
@@ -38,6 +41,7 @@ int bind_unsupported(struct bind *b, const char *fmt, ...)
 	return host_fatal(b->h, REASON_unsupported, "%s", text);
 }
 
+/* The common exit of a binding: an exception that is pending already wins over b->e. */
 int bind_fail(struct bind *b)
 {
 	if (b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET)
@@ -50,13 +54,15 @@ static const struct sig *sig_of(const struct bind *b)
 	return ptr_map_get(&b->h->lib->sigs, b->row);
 }
 
+/* torch's TypeError: "relu(): argument 'input' (position 1) must be Tensor, not int". */
 static int wrong_type(struct bind *b, size_t i, const char *want)
 {
 	const struct sig *s = sig_of(b);
 	const char *dot = strrchr(b->row->name, '.');
 	return bind_raise(b, EXC_TypeError, "%s(): argument '%.*s' (position %zu) must be %s, not %s",
 			  dot ? dot + 1 : b->row->name,
-			  STR_ARG(s->p[i].name), i + 1, want, b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
+			  STR_ARG(s->p[i].name), i + 1, want,
+			  b->a[i].kind == V_UNSET ? "missing" : val_type_name(b->h, b->a[i]));
 }
 
 int bind_tensor(struct bind *b, size_t i, struct tensor **t)
@@ -67,17 +73,21 @@ int bind_tensor(struct bind *b, size_t i, struct tensor **t)
 	return 0;
 }
 
+/* None or a missing argument gives NULL. */
 int bind_opt_tensor(struct bind *b, size_t i, struct tensor **t)
 {
 	*t = NULL;
 	return bind_given(b, i) ? bind_tensor(b, i, t) : 0;
 }
 
+/* A tensor of one element can be used as a number. */
 static int scalar_tensor(struct val v)
 {
 	return v.kind == V_TENSOR && tensor_numel(&v.u.t->t) == 1;
 }
 
+/* v as an integer. Returns -1 without an exception if v is none, so the caller words the error.
+ * A tensor's element is read through host_read, which counts it. */
 static int int_of(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
@@ -98,13 +108,15 @@ static int int_of(struct host *h, struct val v, int64_t *out)
 	return -1;
 }
 
-/* PyTorch's own parser of arguments takes no number for a bool and no bool for a number; what it has in Python does. */
+/* torch's argument parser in C++ takes no number for a bool and no bool for a number. torch.nn
+ * functions are Python in torch and do accept them. */
 static int torch_parses(const struct bind *b)
 {
 	return !strncmp(b->row->name, "torch.", 6) && strncmp(b->row->name, "torch.nn.", 9) != 0 &&
 		!(b->row->flags & BIND_INTERNAL);
 }
 
+/* An int. A bool counts as one except where torch's own parser refuses it. */
 int bind_int(struct bind *b, size_t i, int64_t *v)
 {
 	if (b->a[i].kind == V_BOOL && torch_parses(b))
@@ -114,6 +126,7 @@ int bind_int(struct bind *b, size_t i, int64_t *v)
 	return b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET ? -1 : wrong_type(b, i, "int");
 }
 
+/* A number, a tensor of one element, or an object with __float__. */
 int bind_float(struct bind *b, size_t i, double *v)
 {
 	struct val x = b->a[i], r;
@@ -134,6 +147,7 @@ int bind_float(struct bind *b, size_t i, double *v)
 	return b->h->fail.fatal || b->h->fail.exc.kind != V_UNSET ? -1 : wrong_type(b, i, "float");
 }
 
+/* See bind.h. The new tensor is a temporary. */
 int bind_unwrap(struct bind *b, struct val *v)
 {
 	struct val made;
@@ -144,6 +158,7 @@ int bind_unwrap(struct bind *b, struct val *v)
 	return found < 0 ? -1 : 0;
 }
 
+/* None and a missing argument are false. */
 int bind_bool(struct bind *b, size_t i, int *v)
 {
 	if (b->a[i].kind == V_NONE || b->a[i].kind == V_UNSET) {
@@ -164,6 +179,7 @@ int bind_string(struct bind *b, size_t i, struct str *v)
 	return 0;
 }
 
+/* torch.float32, or Python's float, int and bool as torch accepts them. */
 int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 {
 	struct val x;
@@ -176,7 +192,7 @@ int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 		*v = (enum dtype)x.u.i;
 		return 0;
 	}
-	if (x.kind == V_CLASS) {        /* dtype=float, dtype=int, dtype=bool */
+	if (x.kind == V_CLASS) {        /* dtype=float, int, bool */
 		if (x.u.c->kind == V_FLOAT)
 			*v = DT_F64;
 		else if (x.u.c->kind == V_INT)
@@ -190,7 +206,7 @@ int bind_dtype(struct bind *b, size_t i, enum dtype otherwise, enum dtype *v)
 	return wrong_type(b, i, "torch.dtype");
 }
 
-/* There is one GPU. A torch.device may name another one, until something is to be there. */
+/* There is one GPU. torch.device("cuda:1") may be made, but nothing can be placed there. */
 static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
 {
 	if (d != HOST_CUDA || index <= 0 || sig_of(b)->is_new || b->h->o.may_mix)
@@ -198,6 +214,8 @@ static int check_ordinal(struct bind *b, enum host_device d, int64_t index)
 	return bind_raise(b, EXC_RuntimeError, "CUDA error: invalid device ordinal");
 }
 
+/* A torch.device, an int (cuda:N) or a string. Device types that torch has and this engine
+ * lacks are unsupported; any other string gets torch's RuntimeError. */
 int bind_device(struct bind *b, size_t i, enum host_device *v)
 {
 	static const char *const others[] = { "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",
@@ -226,7 +244,7 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 		}
 		for (size_t k = 0; k < COUNT_OF(others); k++)
 			if (str_is(name, others[k]))
-				return bind_unsupported(b, "a device of type %s", others[k]);
+				return bind_unsupported(b, "devices of type %s are not supported", others[k]);
 		return bind_raise(b, EXC_RuntimeError,
 				  "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, "
 				  "ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone "
@@ -235,6 +253,7 @@ int bind_device(struct bind *b, size_t i, enum host_device *v)
 	return wrong_type(b, i, "torch.device");
 }
 
+/* Operand of add, mul and the like: a tensor or a Python number. */
 int bind_num(struct bind *b, size_t i, struct bind_num *v)
 {
 	struct val x = b->a[i];
@@ -256,10 +275,11 @@ int bind_num(struct bind *b, size_t i, struct bind_num *v)
 
 /* --- several integers --------------------------------------------------------------------------------- */
 
+/* n values as integers. A tensor has at most TENSOR_DIMS dimensions. */
 static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, struct bind_ints *out)
 {
 	if (n > TENSOR_DIMS)
-		return bind_unsupported(b, "tensors of more than %d dimensions", TENSOR_DIMS);
+		return bind_unsupported(b, "tensors of more than %d dimensions are not supported", TENSOR_DIMS);
 	out->n = (int)n;
 	for (size_t k = 0; k < n; k++)
 		if (int_of(b->h, v[k], &out->v[k])) {
@@ -270,7 +290,8 @@ static int ints_of(struct bind *b, size_t i, const struct val *v, size_t n, stru
 	return 0;
 }
 
-/* A list is copied: an __index__ of its items may change it. */
+/* A sequence of ints, or one int. A list is copied, because __index__ of its items may change
+ * it. */
 static int seq_ints(struct bind *b, size_t i, struct val x, struct bind_ints *v)
 {
 	if (x.kind == V_LIST && val_tuple(b->h, x.u.seq->v, x.u.seq->n, &x))
@@ -284,6 +305,7 @@ int bind_ints(struct bind *b, size_t i, struct bind_ints *v)
 	return seq_ints(b, i, x, v);
 }
 
+/* stride=2 and stride=(2, 2) mean the same for a 2-d window. */
 int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 {
 	int64_t most;
@@ -297,7 +319,8 @@ int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 		return bind_shape_error(b, "expected %d values for '%.*s', got %d", want,
 					STR_ARG(sig_of(b)->p[i].name), v->n);
 	v->n = want;
-	/* The longest sides for which the products of a window (its elements, its reach) are numbers of 64 bits. */
+	/* Window sizes are limited so that products over a window (elements, extent) fit in 64
+	 * bits. */
 	most = (int64_t)1 << MIN(28, 57 / want);
 	for (int k = 0; k < want; k++)
 		if (v->v[k] > most || v->v[k] < -most)
@@ -306,6 +329,7 @@ int bind_ints_n(struct bind *b, size_t i, int want, struct bind_ints *v)
 	return 0;
 }
 
+/* zeros(2, 3) and zeros((2, 3)) are the same: a single sequence is unpacked. */
 int bind_shape(struct bind *b, size_t i, struct bind_ints *v)
 {
 	struct val x = b->a[i];
@@ -315,6 +339,7 @@ int bind_shape(struct bind *b, size_t i, struct bind_ints *v)
 	return seq_ints(b, i, x, v);
 }
 
+/* -1 is the last dimension. A 0-d tensor accepts -1 and 0. */
 static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)
 {
 	int64_t n = ndim ? ndim : 1;
@@ -326,6 +351,7 @@ static int wrap_dim(struct bind *b, int64_t d, int ndim, int64_t *out)
 	return 0;
 }
 
+/* One dimension, made non-negative. */
 int bind_dim(struct bind *b, size_t i, int ndim, int *dim)
 {
 	int64_t d = 0;
@@ -335,6 +361,7 @@ int bind_dim(struct bind *b, size_t i, int ndim, int *dim)
 	return 0;
 }
 
+/* Several dimensions, each at most once. */
 int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 {
 	v->n = 0;
@@ -348,11 +375,13 @@ int bind_dims(struct bind *b, size_t i, int ndim, struct bind_ints *v)
 		for (int j = 0; j < k; j++)
 			if (v->v[j] == v->v[k])
 				return bind_shape_error(b,
-							"dim %lld appears multiple times in the list of dims", (long long)v->v[k]);
+							"dim %lld appears multiple times in the list of dims",
+							(long long)v->v[k]);
 	}
 	return 0;
 }
 
+/* A list or tuple of tensors, as torch.cat takes it. */
 int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 {
 	struct val x = b->a[i], list;
@@ -368,16 +397,18 @@ int bind_tensors(struct bind *b, size_t i, struct tensor ***v, size_t *n)
 		return wrong_type(b, i, "tuple of Tensors");
 	}
 	*n = list.u.seq->n;
-	/* The room of an empty list is the scratch memory of this call: the list of temporaries frees it. */
+	/* The array of an empty list serves as scratch memory: the list of temporaries frees
+	 * it. */
 	s = list.u.seq;
-	if (val_list(b->h, NULL, 0, &scratch) || seq_reserve(b->h, scratch.u.seq,
-							     (*n * sizeof **v) / sizeof (struct val) + 1))
+	if (val_list(b->h, NULL, 0, &scratch) ||
+	    seq_reserve(b->h, scratch.u.seq, (*n * sizeof **v) / sizeof (struct val) + 1))
 		return -1;
 	*v = (struct tensor **)(void *)scratch.u.seq->v;
 	for (size_t k = 0; k < *n; k++) {
 		if (s->v[k].kind != V_TENSOR)
 			return bind_raise(b, EXC_TypeError,
-					  "expected Tensor as element %zu in argument %zu, but got %s", k, i, val_type_name(b->h, s->v[k]));
+					  "expected Tensor as element %zu in argument %zu, but got %s", k, i,
+					  val_type_name(b->h, s->v[k]));
 		(*v)[k] = &s->v[k].u.t->t;
 	}
 	return 0;

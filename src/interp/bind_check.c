@@ -1,17 +1,19 @@
-/* What PyTorch asks of a call's tensors before it runs: devices that agree, no change in place of
- * a leaf that wants gradients; and what the judge asks: who computes. All from the kinds in the
- * binding's row, so that a new operator is checked once it has one. */
+/* Rules about the tensors of a call: PyTorch's (devices agree, no in-place change of a leaf
+ * that requires gradients) and the judge's (who computes). Invariant: everything follows from
+ * the flags of the binding's row and the names of its slots, so a new operator is checked as
+ * soon as it has a row. */
 #include "interp/bind_check.h"
 
 #include "interp/fail.h"
 #include "interp/work.h"
 
-/* The tensors among a call's arguments. */
+/* Facts about the tensors among a call's arguments. */
 struct call_tensors {
-	int seen, mixed, grad;
-	enum host_device device, other;      /* of the first, and of one that is elsewhere */
+	int seen, mixed, grad;               /* any seen; on several devices; any wants gradients */
+	enum host_device device, other;      /* of the first, and of one elsewhere */
 };
 
+/* `scalars`: a 0-d tensor on the CPU does not count, as it goes with any device. */
 static void note_tensor(struct call_tensors *c, const struct tensor_obj *t, int scalars)
 {
 	c->grad |= t->requires_grad;
@@ -26,6 +28,7 @@ static void note_tensor(struct call_tensors *c, const struct tensor_obj *t, int 
 	}
 }
 
+/* Looks into lists and tuples two levels deep, as torch.cat([a, b]) needs it. */
 static void note_value(struct call_tensors *c, struct val v, int scalars, int depth)
 {
 	if (v.kind == V_TENSOR)
@@ -35,8 +38,8 @@ static void note_value(struct call_tensors *c, struct val v, int scalars, int de
 			note_value(c, v.u.seq->v[i], scalars, depth + 1);
 }
 
-/* A number on the CPU, a tensor without dimensions, goes with tensors of any device, where an
- * operator computes with it or writes it; where tensors are moved it does not. */
+/* Does the slot take a 0-d CPU tensor along with tensors of any device? Operators that compute
+ * with it or write it do; operators that move tensors do not. */
 static int takes_scalars(const struct sig_param *p, unsigned flags)
 {
 	return flags & BIND_COMPUTE || str_starts(p->name, "value") || str_is(p->name, "fill_value");
@@ -47,6 +50,7 @@ static const char *device_name(enum host_device d)
 	return d == HOST_CUDA ? "cuda:0" : d == HOST_META ? "meta" : "cpu";
 }
 
+/* PyTorch's RuntimeError; the GPU is named first. */
 static int check_devices(struct host *h, const struct call_tensors *c)
 {
 	int first = c->device == HOST_CUDA;
@@ -56,7 +60,7 @@ static int check_devices(struct host *h, const struct call_tensors *c)
 			  device_name(first ? c->device : c->other), device_name(first ? c->other : c->device));
 }
 
-/* Tensors that pick elements stand on the CPU, or where the elements are. */
+/* Index tensors must be on the CPU or on the device of the indexed tensor. */
 static int check_index(struct host *h, const struct tensor_obj *self, struct val index)
 {
 	struct call_tensors c = { .seen = 0 };
@@ -69,7 +73,7 @@ static int check_index(struct host *h, const struct tensor_obj *self, struct val
 			  device_name(self->device));
 }
 
-/* A change in place of what gradients are wanted for. */
+/* An in-place change of a leaf that requires gradients is PyTorch's RuntimeError. */
 static int check_leaf(struct host *h, const struct tensor_obj *t)
 {
 	if (!t->requires_grad || !t->leaf || !h->torch.grad_enabled)
@@ -79,8 +83,9 @@ static int check_leaf(struct host *h, const struct tensor_obj *t)
 			  t->leaf == LEAF_VIEW ? "view of a " : "");
 }
 
-/* The kind of this call: a scatter or index_put that adds up computes, what is filled with an
- * element of a tensor has a copy of it. */
+/* The effect of this particular call, as enum bind_flag: the row's flags, and more that the
+ * arguments imply. index_put(accumulate=True) adds, so it computes; full(size, tensor) copies
+ * an element. */
 unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct val *a)
 {
 	const struct val *how = s->adds >= 0 ? &a[s->adds] : NULL;
@@ -92,7 +97,8 @@ unsigned bind_kind(const struct bind_row *row, const struct sig *s, const struct
 	return row->flags;
 }
 
-/* Elements of a tensor that take no memory, for they stand in it many times: each costs time. */
+/* Elements of an expanded tensor take no memory, but each costs time: x.expand(10**6, n) pays
+ * fuel for what it does not hold. */
 static int burn_expanded(struct host *h, const struct tensor *t)
 {
 	enum { PER_STEP = 200 };
@@ -101,6 +107,8 @@ static int burn_expanded(struct host *h, const struct tensor *t)
 	return n > held ? host_burn(h, (n - held) / PER_STEP) : 0;
 }
 
+/* See bind_check.h. `SIZED` operators (masked_select) read values to find the size of their
+ * result, so they count as a read. */
 int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s, const struct val *a)
 {
 	const unsigned moves = BIND_COMPUTE | BIND_COPY;
@@ -128,6 +136,7 @@ int bind_check(struct host *h, const struct bind_row *row, unsigned flags, const
 	return flags & (BIND_COMPUTE | BIND_RANDOM) ? host_may_compute(h, row->name) : 0;
 }
 
+/* Is v a float tensor, or a sequence with one? */
 static int has_floats(struct val v)
 {
 	int found = v.kind == V_TENSOR && dtype_is_float(v.u.t->t.dt);
@@ -137,8 +146,8 @@ static int has_floats(struct val v)
 	return found;
 }
 
-/* A float that becomes an integer was rounded, one that becomes a bool was compared, whether in a
- * result or in what is changed. */
+/* A copy that turns floats into integers rounds, and one that turns them into bools compares:
+ * in both cases the host computes, which the strict track forbids. */
 int bind_check_result(struct host *h, const struct bind_row *row, unsigned flags, const struct sig *s,
 		      const struct val *a, struct val out)
 {

@@ -1,4 +1,7 @@
-/* Results of bound functions: the one way from a struct tensor to a value of the program. */
+/* Results of bound functions: the only way from a struct tensor to a Python value. Owns the
+ * modes that change results: oracle mode (every float in fp64) and noisy mode (results moved by
+ * one unit in the last place). Every function here takes over the references of the tensors it
+ * is given, on failure too. */
 #include "base/rng.h"
 #include "interp/attr.h"
 #include "interp/dict.h"
@@ -8,9 +11,9 @@
 #include "interp/object.h"
 #include "interp/state.h"
 
-/* One operation in torch, several in a kernel, and between them a value near one: tanh is
- * 2 sigmoid(2x) - 1, elu exp(x) - 1, softplus log(1 + exp(x)). However small the result, its error
- * is a step in the last place of one. */
+/* Operators that torch computes in one step and a kernel in several, with an intermediate value
+ * near one: tanh is 2 sigmoid(2x) - 1, elu is exp(x) - 1. However small the result, its error
+ * can be one unit in the last place of 1.0. Noisy mode perturbs these results by that much. */
 static const char *const through_one[] = {
 	"tanh", "tanhshrink", "sinh", "asinh", "atanh", "arcsinh", "arctanh", "expm1", "log1p", "elu",
 	"selu", "celu", "gelu", "mish", "softplus",
@@ -18,6 +21,7 @@ static const char *const through_one[] = {
 	"binary_cross_entropy_with_logits", "soft_margin_loss",
 };
 
+/* Is the row one of them? A trailing "_" marks the in-place variant. */
 static int is_through_one(const struct bind_row *row)
 {
 	const char *dot = strrchr(row->name, '.'), *last = dot ? dot + 1 : row->name;
@@ -29,6 +33,8 @@ static int is_through_one(const struct bind_row *row)
 	return 0;
 }
 
+/* Perturbs the elements of a result by rounding noise, so that the judge learns how far
+ * rounding alone can move the final result. Each operator draws from its own stream. */
 static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 {
 	struct rng r;
@@ -45,7 +51,7 @@ static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 	tensor_release(&dense);
 }
 
-/* Oracle mode: every float tensor is fp64. */
+/* Oracle mode: converts a float tensor to fp64. Replaces *t; releases it on failure. */
 static int widen(struct bind *b, struct tensor *t)
 {
 	struct tensor wide;
@@ -60,6 +66,7 @@ static int widen(struct bind *b, struct tensor *t)
 	return 0;
 }
 
+/* The value of one result tensor. Device and gradient flags were noted by bind_check. */
 int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 {
 	struct host *h = b->h;
@@ -85,6 +92,7 @@ int bind_result(struct bind *b, struct tensor *t)
 	return bind_wrap(b, t, &b->out);
 }
 
+/* Appends all results to `into`. If one fails the remaining tensors are released. */
 static int wrap_all(struct bind *b, struct tensor *t, size_t n, struct val into)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -132,6 +140,7 @@ static struct class_obj *named_class(struct host *h, const char *name, const cha
 	return c;
 }
 
+/* torch.max(x, dim=0) gives (values, indices) with both names as attributes. */
 int bind_named(struct bind *b, const char *name, const char *const *fields, struct tensor *t, size_t n)
 {
 	struct class_obj *c = named_class(b->h, name, fields, n);
@@ -158,6 +167,7 @@ int bind_named(struct bind *b, const char *name, const char *const *fields, stru
 	return 0;
 }
 
+/* For torch.empty: the contents become the poison value and count as never written. */
 void host_forget(struct host *h, const struct tensor *t)
 {
 	storage_fill(t->st, h->o.poison);
@@ -165,11 +175,12 @@ void host_forget(struct host *h, const struct tensor *t)
 		host_fatal(h, REASON_out_of_memory, "out of memory");
 }
 
+/* The result of an in-place operator is its first argument. */
 int bind_self(struct bind *b)
 {
 	struct host *h = b->h;
 
-	/* What moves elements writes to some of them, and has said to which. */
+	/* An operator that moves elements has marked the elements it wrote itself. */
 	if (!b->unwritten && !(b->row->flags & BIND_MOVE))
 		tensor_mark_defined(&b->a[0].u.t->t);
 	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
@@ -195,5 +206,6 @@ enum dtype host_nominal(struct host *h, enum dtype dt)
 enum dtype host_default_dtype(struct host *h) { return h->torch.default_dtype; }
 struct pool *host_pool(struct host *h) { return h->o.pool; }
 int host_is_hollow(struct host *h) { return h->o.hollow; }
+/* Products that tensor cores would compute: by option of the run or asked for by the program. */
 unsigned host_tf32(struct host *h) { return h->o.tf32 | h->torch.tf32; }
 struct host_ext *host_ext(struct host *h) { return &h->torch.ext; }

@@ -1,5 +1,8 @@
 /* Built-in functions and the constructors of built-in types: text, numbers, objects. Those over
- * sequences are in builtins_seq.c. */
+ * sequences are in builtins_seq.c.
+ *
+ * Each function serves one row of builtin_rows; bind.h describes rows and slots. A constructor is
+ * the row "X.__new__", whose slot 0 is the class. Results go to b->out and are temporaries. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +22,12 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
-enum { PRINT_LIMIT = 1 << 20 };
+enum { PRINT_LIMIT = 1 << 20 }; /* bytes of printed text that are kept */
 
 /* --- printing and text ------------------------------------------------------------------------------ */
 
+/* print(): the text is kept for reports and never read by the program, so `printing` lets
+ * values through that differ between Python installations. */
 static int b_print(struct bind *b)
 {
 	struct host *h = b->h;
@@ -35,7 +40,7 @@ static int b_print(struct bind *b)
 			return bind_raise(b, EXC_TypeError, "%s must be None or a string, not %s",
 					  i == 1 ? "sep" : "end", val_type_name(h, b->a[i]));
 	if (b->a[3].kind != V_NONE)
-		return bind_unsupported(b, "print to a file");
+		return bind_unsupported(b, "print() to a file is not supported");
 	for (size_t i = 0; i < b->a[0].u.seq->n && !rc; i++) {
 		if (i)
 			buf_addstr(&line, sep.kind == V_STR ? val_text(sep) : STR(" "));
@@ -50,6 +55,7 @@ static int b_print(struct bind *b)
 	return rc;
 }
 
+/* Makes the collected text the result and frees the buffer, whatever rc is. */
 static int text_result(struct bind *b, struct buf *t, int rc)
 {
 	if (!rc)
@@ -58,40 +64,46 @@ static int text_result(struct bind *b, struct buf *t, int rc)
 	return rc;
 }
 
+/* repr(x). */
 static int b_repr(struct bind *b)
 {
 	struct buf t = BUF_INIT;
 	return text_result(b, &t, val_repr(b->h, b->a[0], &t));
 }
 
+/* str(x), or str(bytes, encoding) for valid UTF-8. */
 static int b_str(struct bind *b)
 {
 	struct buf t = BUF_INIT;
 	if (b->a[1].kind == V_UNSET)
 		return text_result(b, &t, 0);
 	if (b->a[1].kind == V_BYTES && bind_given(b, 2))
-		return !utf8_is_text(val_text(b->a[1])) ? bind_unsupported(b, "bytes that are no text") :
+		return !utf8_is_text(val_text(b->a[1])) ?
+			bind_unsupported(b, "decoding bytes that are not valid UTF-8 is not supported") :
 			val_str(b->h, val_text(b->a[1]), &b->out);
 	return text_result(b, &t, val_to_str(b->h, b->a[1], &t));
 }
 
+/* repr() with escapes beyond ASCII, which are not implemented. */
 static int b_ascii(struct bind *b)
 {
 	if (b_repr(b))
 		return -1;
 	for (size_t i = 0; i < b->out.u.s->n; i++)
 		if ((unsigned char)b->out.u.s->p[i] > 127)
-			return bind_unsupported(b, "ascii() of text beyond ASCII");
+			return bind_unsupported(b, "ascii() of non-ASCII text is not supported");
 	return 0;
 }
 
+/* bytes(text): UTF-8 without a look at the encoding. */
 static int b_bytes(struct bind *b)
 {
 	if (b->a[1].kind != V_UNSET && b->a[1].kind != V_STR && b->a[1].kind != V_BYTES)
-		return bind_unsupported(b, "bytes() of anything but text");
+		return bind_unsupported(b, "bytes() of anything but a string is not supported");
 	return val_bytes(b->h, b->a[1].kind == V_UNSET ? STR("") : val_text(b->a[1]), &b->out);
 }
 
+/* format(value, spec). */
 static int b_format(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -101,6 +113,7 @@ static int b_format(struct bind *b)
 	return text_result(b, &t, host_format(b->h, b->a[0], spec, &t));
 }
 
+/* Encodes a code point as UTF-8. Surrogates have no UTF-8 form. */
 static int b_chr(struct bind *b)
 {
 	int64_t c;
@@ -112,7 +125,7 @@ static int b_chr(struct bind *b)
 	if (c < 0 || c > 0x10ffff)
 		return bind_raise(b, EXC_ValueError, "chr() arg not in range(0x110000)");
 	if (c >= 0xd800 && c < 0xe000)
-		return bind_unsupported(b, "halves of surrogate pairs");
+		return bind_unsupported(b, "chr() of a surrogate is not supported");
 	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	for (int i = n - 1; i > 0; i--, c >>= 6)
 		t[i] = (char)(0x80 | (c & 0x3f));
@@ -120,6 +133,7 @@ static int b_chr(struct bind *b)
 	return val_str(b->h, (struct str){ .p = t, .n = (size_t)n }, &b->out);
 }
 
+/* Decodes the only code point of a string. */
 static int b_ord(struct bind *b)
 {
 	struct str s;
@@ -139,6 +153,7 @@ static int b_ord(struct bind *b)
 	return 0;
 }
 
+/* bin(), hex() and oct(): the prefix is after the sign: hex(-255) is '-0xff'. */
 static int int_text(struct bind *b, int base, const char *prefix)
 {
 	struct buf t = BUF_INIT, d = BUF_INIT;
@@ -160,6 +175,8 @@ static int b_oct(struct bind *b) { return int_text(b, 8, "0o"); }
 
 /* --- numbers -------------------------------------------------------------------------------------------- */
 
+/* int("0x_ff", 0): spaces around, a sign, a prefix that fits the base, and single underscores
+ * between digits. */
 static int parse_int(struct bind *b, struct str text, int64_t base)
 {
 	struct str s = str_trim(text);
@@ -198,6 +215,7 @@ static int parse_int(struct bind *b, struct str text, int64_t base)
 	return rc;
 }
 
+/* int(x[, base]). A float is truncated; an object is asked for __int__, then __index__. */
 static int b_int(struct bind *b)
 {
 	struct val v = b->a[1];
@@ -222,9 +240,11 @@ static int b_int(struct bind *b)
 	    (found = call_special(b->h, v, NM___index__, NULL, 0, &b->out)))
 		return found < 0 ? -1 : 0;
 	return bind_raise(b, EXC_TypeError,
-			  "int() argument must be a string, a bytes-like object or a real number, not '%s'", val_type_name(b->h, v));
+			  "int() argument must be a string, a bytes-like object or a real number, not '%s'",
+			  val_type_name(b->h, v));
 }
 
+/* float(x): a number, a text such as "-inf" or "1e3", or an object with __float__. */
 static int b_float(struct bind *b)
 {
 	struct val v = b->a[1];
@@ -248,7 +268,8 @@ static int b_float(struct bind *b)
 		for (size_t i = 0; i < s.n; i++)
 			buf_addc(&low, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i]);
 		t = buf_cstr(&low);
-		/* Python spells the special values in any case and with a sign; all else is a plain number. */
+		/* Python accepts the special values in any case and with a sign; all else is a
+		 * plain number. */
 		sign = *t == '-' ? -1 : 1;
 		t += *t == '-' || *t == '+';
 		rc = 0;
@@ -273,6 +294,7 @@ static int b_float(struct bind *b)
 			  val_type_name(b->h, v));
 }
 
+/* bool(x): false for a missing argument. */
 static int b_bool(struct bind *b)
 {
 	int t = val_truth(b->h, b->a[1]);
@@ -280,6 +302,7 @@ static int b_bool(struct bind *b)
 	return t < 0 ? -1 : 0;
 }
 
+/* abs(x). -x of the smallest int64 becomes a big int through op_unary. */
 static int b_abs(struct bind *b)
 {
 	struct val v = b->a[0];
@@ -300,8 +323,8 @@ static int b_abs(struct bind *b)
 							   val_type_name(b->h, v));
 }
 
-/* To a multiple of 10 ** -digits, the even one of two that are as near. Powers of ten up to here
- * are doubles, so the remainder is exact. */
+/* Rounds x to a multiple of 10 ** -digits, ties to even: round(25.0, -1) is 20.0. Powers of ten
+ * up to 10**22 are exact doubles, so the remainder is exact. */
 static int round_to_tens(struct bind *b, double x, int64_t digits)
 {
 	double p, rest, low;
@@ -309,7 +332,7 @@ static int round_to_tens(struct bind *b, double x, int64_t digits)
 
 	enum { EXACT_POWER = 22 };
 	if (digits < -EXACT_POWER)
-		return bind_unsupported(b, "round() of a float to such tens");
+		return bind_unsupported(b, "round() of a float with fewer than -22 digits is not supported");
 	p = pow(10, (double)-digits);
 	rest = fmod(x, p);
 	low = x - rest;
@@ -318,18 +341,20 @@ static int round_to_tens(struct bind *b, double x, int64_t digits)
 	return 0;
 }
 
+/* round(x[, digits]). Without digits the result is an int; integers round to tens, ties to
+ * even. */
 static int b_round(struct bind *b)
 {
 	struct buf t = BUF_INIT;
 
-	enum { DBL_MAX_DIGITS = 323, TENS_MOST = 4300 };      /* beyond the first, no double has any */
+	enum { DBL_MAX_DIGITS = 323, TENS_MOST = 4300 };      /* beyond it no double has digits */
 	struct val v = b->a[0];
 	int64_t digits = 0;
 	if (bind_given(b, 1) && bind_int(b, 1, &digits))
 		return -1;
 	if (scalar_is(v) && (v.aux == SCALAR_NARROW || v.kind == V_BOOL || bind_given(b, 1)) &&
 	    b->h->frame && !b->h->frame->mod->trusted)
-		return bind_unsupported(b, "round() as numpy rounds");
+		return bind_unsupported(b, "round() of this numpy scalar is not supported");
 	if (v.kind == V_OBJECT) {
 		struct str_obj *name = host_intern(b->h, STR("__round__"));
 		return name ? host_call_method(b->h, v, name, NULL, 0, &b->out) : -1;
@@ -345,7 +370,10 @@ static int b_round(struct bind *b)
 		if (digits >= 0)
 			return op_unary(b->h, PY_OP_UAdd, v, &b->out);
 		if (digits < -TENS_MOST)
-			return bind_unsupported(b, "round() of an integer to such tens");
+			return bind_unsupported(b,
+						"round() of an integer with fewer than -4300 digits is not supported");
+		/* v = low + q with 0 <= q < p; the nearer multiple of p is taken, the even one
+		 * on a tie. */
 		if (pynum_binary(b->h, PY_OP_Pow, val_int(10), val_int(-digits), &p) ||
 		    pynum_binary(b->h, PY_OP_Mod, v, p, &q))
 			return -1;
@@ -364,7 +392,8 @@ static int b_round(struct bind *b)
 	if (!bind_given(b, 1)) {
 		if (!isfinite(v.u.f))
 			return bind_raise(b, isnan(v.u.f) ? EXC_ValueError : EXC_OverflowError,
-					  isnan(v.u.f) ? "cannot convert float NaN to integer" : "cannot convert float infinity to integer");
+					  isnan(v.u.f) ? "cannot convert float NaN to integer" :
+						  "cannot convert float infinity to integer");
 		return big_from_double(b->h, nearbyint(v.u.f), &b->out);
 	}
 	if (digits < 0 && isfinite(v.u.f))
@@ -379,15 +408,17 @@ static int b_round(struct bind *b)
 	return 0;
 }
 
+/* divmod(a, b) is (a // b, a % b), with the special methods of both. */
 static int b_divmod(struct bind *b)
 {
 	struct val qr[2];
-	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) || op_binary(b->h, PY_OP_Mod, b->a[0],
-			b->a[1], &qr[1]))
+	if (op_binary(b->h, PY_OP_FloorDiv, b->a[0], b->a[1], &qr[0]) ||
+	    op_binary(b->h, PY_OP_Mod, b->a[0], b->a[1], &qr[1]))
 		return -1;
 	return val_tuple(b->h, qr, 2, &b->out);
 }
 
+/* pow(base, exp[, mod]) by squaring, reduced at every step. */
 static int b_pow(struct bind *b)
 {
 	struct val acc, base;
@@ -399,10 +430,10 @@ static int b_pow(struct bind *b)
 	if (bind_int(b, 1, &e) || op_binary(b->h, PY_OP_Mod, b->a[0], b->a[2], &base))
 		return -1;
 	if (e < 0)
-		return bind_unsupported(b, "pow() with a negative exponent and a modulus");
+		return bind_unsupported(b, "pow() with a negative exponent and a modulus is not supported");
 	for (; e; e >>= 1) {
-		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) || op_binary(b->h, PY_OP_Mod,
-				acc, b->a[2], &acc)))
+		if (e & 1 && (op_binary(b->h, PY_OP_Mult, acc, base, &acc) ||
+			      op_binary(b->h, PY_OP_Mod, acc, b->a[2], &acc)))
 			return -1;
 		if (op_binary(b->h, PY_OP_Mult, base, base, &base) || op_binary(b->h, PY_OP_Mod, base, b->a[2], &base))
 			return -1;
@@ -412,22 +443,24 @@ static int b_pow(struct bind *b)
 
 /* --- objects ------------------------------------------------------------------------------------------------- */
 
+/* isinstance(). Questions about torch.FloatTensor and about numpy scalars among several classes
+ * have answers that this engine cannot give. */
 static int b_isinstance(struct bind *b)
 {
 	int yes = isinstance_of(b->h, b->a[0], b->a[1]);
 	if (b->a[0].kind == V_TENSOR && b->a[1].kind == V_CLASS && b->a[1].u.c->mod &&
-	    !strcmp(b->a[1].u.c->mod->name->p, "torch") &&
-	    host_varies(b->h, "whether a tensor is a FloatTensor, which"))
+	    !strcmp(b->a[1].u.c->mod->name->p, "torch") && host_varies(b->h, "whether a tensor is a torch.FloatTensor"))
 		return -1;
 	if (yes > 0 && scalar_is(b->a[0]) && b->a[1].kind == V_CLASS)
 		yes = !scalar_is_no(b->h, b->a[0], b->a[1].u.c);
-	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT && host_varies(b->h,
-			"which of several classes a number of numpy is of"))
+	else if (yes > 0 && scalar_is(b->a[0]) && b->a[0].kind != V_FLOAT &&
+		 host_varies(b->h, "which of several classes a numpy scalar has"))
 		return -1;
 	b->out = val_bool(yes);
 	return yes < 0 ? -1 : 0;
 }
 
+/* issubclass(c, class or tuple). */
 static int b_issubclass(struct bind *b)
 {
 	int yes;
@@ -439,6 +472,7 @@ static int b_issubclass(struct bind *b)
 	return yes < 0 ? -1 : 0;
 }
 
+/* The attribute name in slot i, interned; NULL with TypeError pending. */
 static struct str_obj *name_arg(struct bind *b, size_t i)
 {
 	if (b->a[i].kind == V_STR)
@@ -447,7 +481,7 @@ static struct str_obj *name_arg(struct bind *b, size_t i)
 	return NULL;
 }
 
-/* Does it derive from a class of ours (nn.Module, as a rule)? */
+/* Does the class derive from one of our library's, usually nn.Module? */
 static int derives_from_ours(const struct class_obj *c)
 {
 	for (size_t i = 0; i < c->n_mro; i++)
@@ -456,7 +490,7 @@ static int derives_from_ours(const struct class_obj *c)
 	return 0;
 }
 
-/* __NAME__, or a name that the real class which it derives from has or may keep for itself. */
+/* Is `name` a special name, or one that the real base class has or may keep for itself? */
 static int is_inherited(struct host *h, struct val v, struct str name)
 {
 	const struct class_obj *c = v.kind == V_CLASS ? v.u.c : v.kind == V_OBJECT ? v.u.o->cls : NULL;
@@ -468,17 +502,17 @@ static int is_inherited(struct host *h, struct val v, struct str name)
 	return c && derives_from_ours(c) && (str_starts(name, "_") || lib_knows(h->lib, str_of(dotted)));
 }
 
+/* Does the object, class, function or module belong to the program? */
 static int is_programs_own(struct val v)
 {
 	const struct module_obj *m = v.kind == V_OBJECT ? v.u.o->cls->mod : v.kind == V_CLASS ? v.u.c->mod :
-		v.kind == V_FUNC ? v.u.fn->mod :
-		v.kind == V_MODULE ? v.u.mod : NULL;
+		v.kind == V_FUNC ? v.u.fn->mod : v.kind == V_MODULE ? v.u.mod : NULL;
 	return m && !m->trusted;
 }
 
-/* An attribute may be missing here that is there in the real thing: only of its own objects may a
- * program ask whether they have one. Of what those inherit, too, we lack some. 1, 0: it is missing,
- * -1. */
+/* hasattr(): an attribute may be missing here although the real library has it. So a program
+ * may ask only about its own objects, and only about names that no base class of ours could
+ * have. Returns 1 if it is there, 0 if it is certainly missing, -1 otherwise. */
 static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(b->h, b->a[0], name, out), sure;
@@ -486,15 +520,16 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 		return 1;
 	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
 		return -1;
-	sure = !found || b->h->fail.exc_sure;      /* else a property asked for something */
+	sure = !found || b->h->fail.exc_sure;      /* else a property failed on something */
 	host_exc_clear(b->h);
-	if (sure && is_programs_own(b->a[0]) && !is_inherited(b->h, b->a[0], (struct str){ .p = name->p,
-			.n = name->n }))
+	if (sure && is_programs_own(b->a[0]) &&
+	    !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
 		return 0;
-	return host_varies(b->h, "whether what is not the program's own has an attribute");
+	return host_varies(b->h, "whether a library object has an attribute");
 }
 
-/* A name argument of an attribute that programs may reach: what Python keeps under such names leads out of the program. */
+/* An attribute name given as text. Names of the form __x__ lead out of the program and are
+ * refused, so that getattr(x, "__glo" + "bals__") is no way around the check of the source. */
 static struct str_obj *plain_name_arg(struct bind *b, size_t i)
 {
 	struct str_obj *name = name_arg(b, i);
@@ -502,10 +537,12 @@ static struct str_obj *plain_name_arg(struct bind *b, size_t i)
 
 	if (!b->h->frame || b->h->frame->mod->trusted || !str_starts(s, "__") || !str_ends(s, "__"))
 		return name;
-	host_fatal(b->h, REASON_forbidden_name, "attribute '%s' is not available by its text", name->p);
+	host_fatal(b->h, REASON_forbidden_name,
+		   "attribute '%s' is not available through getattr, setattr or delattr", name->p);
 	return NULL;
 }
 
+/* hasattr(x, name); see has_attr for what may be asked. */
 static int b_hasattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
@@ -515,6 +552,7 @@ static int b_hasattr(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* getattr(x, name[, default]). With a default the rules of hasattr apply. */
 static int b_getattr(struct bind *b)
 {
 	struct str_obj *name = plain_name_arg(b, 1);
@@ -542,18 +580,19 @@ static int b_delattr(struct bind *b)
 	return name ? attr_del(b->h, b->a[0], name) : -1;
 }
 
+/* callable(x). For names of triton.language the answer differs between installations. */
 static int b_callable(struct bind *b)
 {
 	struct val v = b->a[0];
 
-	if (v.kind == V_TL && host_varies(b->h, "what kernels call, asked whether it can be called, which"))
+	if (v.kind == V_TL && host_varies(b->h, "whether a triton.language name is callable"))
 		return -1;
 	b->out = val_bool(v.kind == V_FUNC || v.kind == V_BUILTIN || v.kind == V_METHOD || v.kind == V_CLASS ||
 			  has_special(b->h, v, NM___call__));
 	return 0;
 }
 
-/* CPython's hash of a whole number: its remainder by a prime, and never -1. */
+/* CPython's hash of an integer: its remainder by the prime 2**61 - 1, and never -1. */
 static int64_t hash_whole(int64_t x)
 {
 	const int64_t prime = ((int64_t)1 << 61) - 1;
@@ -561,8 +600,9 @@ static int64_t hash_whole(int64_t x)
 	return r == -1 ? -2 : r;
 }
 
-/* CPython's hash of whole numbers and tuples of them (its xxHash of the members). 1: it is another
- * in every process (texts), or an address (objects), or not known here. */
+/* CPython's hash of integers and of tuples of them (xxHash of the members). Returns 1 for other
+ * values, whose hash depends on the process (strings), an address (objects), or is not
+ * implemented. */
 static int plain_hash(struct val v, int depth, int64_t *out)
 {
 	const uint64_t p1 = 11400714785074694791u, p2 = 14029467366897019727u, p5 = 2870177450012600261u;
@@ -585,6 +625,7 @@ static int plain_hash(struct val v, int depth, int64_t *out)
 	return 0;
 }
 
+/* hash(x): CPython's number where it is the same in every process, otherwise refused. */
 static int b_hash(struct bind *b)
 {
 	enum { DEEPEST = 8 };
@@ -597,21 +638,24 @@ static int b_hash(struct bind *b)
 		return 0;
 	}
 	b->out = val_int((int64_t)(x >> 1));
-	return host_varies(b->h, "the hash of this");
+	return host_varies(b->h, "the hash of this value");
 }
 
+/* id(x): the address, or the kind of an immediate value. */
 static int b_id(struct bind *b)
 {
 	b->out = val_int(V_IS_HEAP(b->a[0]) ? (int64_t)((uintptr_t)b->a[0].u.o & INT64_MAX) : (int64_t)b->a[0].kind);
 	return 0;
 }
 
+/* super() without arguments finds the class in the cell of the enclosing method and self in its
+ * first slot. A comprehension inside the method is skipped. */
 static int b_super(struct bind *b)
 {
 	struct val cls = b->a[1], self = b->a[2];
 	if (cls.kind == V_UNSET) {
 		struct host_frame *f = b->h->frame;
-		while (f && f->fn && f->scope && f->scope->node != f->fn->node)      /* out of comprehensions */
+		while (f && f->fn && f->scope && f->scope->node != f->fn->node) /* leave comprehensions */
 			f = f->up;
 		if (!f || !f->fn || f->class_cell.kind != V_CELL || CELL_VALUE(f->class_cell).kind != V_CLASS ||
 		    !f->scope->n_params)
@@ -626,11 +670,13 @@ static int b_super(struct bind *b)
 	return val_pair(b->h, V_SUPER, cls, self, &b->out);
 }
 
+/* property(fget, fset): a pair; the deleter and the doc are ignored. */
 static int b_property(struct bind *b)
 {
 	return val_pair(b->h, V_PROPERTY, b->a[1], b->a[2], &b->out);
 }
 
+/* @x.setter: a new property with the same getter. */
 static int p_setter(struct bind *b)
 {
 	return val_pair(b->h, V_PROPERTY, b->a[0].u.m->self, b->a[1], &b->out);
@@ -644,6 +690,7 @@ static int p_getter(struct bind *b)
 static int b_staticmethod(struct bind *b) { return val_pair(b->h, V_STATICMETHOD, b->a[1], val_none(), &b->out); }
 static int b_classmethod(struct bind *b) { return val_pair(b->h, V_CLASSMETHOD, b->a[1], val_none(), &b->out); }
 
+/* object.__new__(cls): an instance with an empty __dict__. */
 static int b_object(struct bind *b)
 {
 	struct obj *o;
@@ -661,6 +708,8 @@ static int b_object(struct bind *b)
 	return 0;
 }
 
+/* object.__init__, which all built-in types share: exceptions keep their arguments,
+ * dictionaries and lists fill themselves. Reached by super().__init__(...) of a subclass. */
 static int o_init(struct bind *b)
 {
 	struct val t;
@@ -679,6 +728,7 @@ static int o_init(struct bind *b)
 	return 0;
 }
 
+/* object.__setattr__(x, name, v): past the __setattr__ of a class. */
 static int o_setattr(struct bind *b)
 {
 	struct str_obj *name = name_arg(b, 1);
@@ -715,6 +765,7 @@ static int b_debug(struct bind *b)
 	return 0;
 }
 
+/* C.mro(): a list, unlike C.__mro__. */
 static int t_mro(struct bind *b)
 {
 	struct val t;

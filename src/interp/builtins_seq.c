@@ -1,4 +1,9 @@
-/* Built-in functions and types over sequences: containers, iterators, reductions, order. The rest is in builtins.c. */
+/* Built-in functions and types over sequences: containers, iterators, reductions, order. The
+ * rest is in builtins.c.
+ *
+ * enumerate, zip, map and filter are lazy as in Python: an iterator object whose src is the
+ * iterator or tuple of iterators underneath. Every element costs fuel, so itertools-style loops
+ * cannot run for ever. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -11,6 +16,7 @@
 
 /* --- sequences ----------------------------------------------------------------------------------------- */
 
+/* len(x). */
 static int b_len(struct bind *b)
 {
 	int64_t n;
@@ -20,11 +26,13 @@ static int b_len(struct bind *b)
 	return 0;
 }
 
+/* list() or list(iterable). */
 static int b_list(struct bind *b)
 {
 	return b->a[1].kind == V_UNSET ? val_list(b->h, NULL, 0, &b->out) : host_to_list(b->h, b->a[1], &b->out);
 }
 
+/* tuple(x). A plain tuple stays itself, as in CPython. */
 static int b_tuple(struct bind *b)
 {
 	struct val v = b->a[1], cls = b->a[0];
@@ -46,6 +54,7 @@ static int b_tuple(struct bind *b)
 	return list_extend(b->h, b->out, v);
 }
 
+/* torch.Size(iterable): a tuple of integers only. A copy is made before its class changes. */
 static int b_size(struct bind *b)
 {
 	if (b_tuple(b))
@@ -58,19 +67,22 @@ static int b_size(struct bind *b)
 
 		if (v.kind == V_FLOAT || v.kind == V_STR || v.kind == V_NONE || val_as_int(b->h, v, &n))
 			return bind_raise(b, EXC_TypeError,
-					  "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i, val_type_name(b->h, v));
+					  "torch.Size() takes an iterable of 'int' (item %zu is '%s')", i,
+					  val_type_name(b->h, v));
 		val_assign(b->h, &b->out.u.seq->v[i], val_int(n));
 	}
 	b->out.u.o->cls = b->h->type.size_class;
 	return 0;
 }
 
+/* host_each callback. An entry costs 16 steps, about its hashing and memory. */
 static int add_to_set(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
 	return host_burn(b->h, HOST_STEPS_ENTRY) || dict_set(b->h, b->out, item, val_none()) ? -1 : 0;
 }
 
+/* set(iterable). The order of a set that is walked does not show in the result. */
 static int b_set(struct bind *b)
 {
 	if (val_set(b->h, &b->out))
@@ -78,6 +90,7 @@ static int b_set(struct bind *b)
 	return b->a[1].kind == V_UNSET ? 0 : host_each_any(b->h, b->a[1], add_to_set, b);
 }
 
+/* frozenset(iterable): a set with another class, which makes it hashable. */
 static int b_frozenset(struct bind *b)
 {
 	if (b_set(b))
@@ -86,6 +99,7 @@ static int b_frozenset(struct bind *b)
 	return 0;
 }
 
+/* dict(mapping or pairs, **kwargs). */
 static int b_dict(struct bind *b)
 {
 	if (val_dict(b->h, &b->out))
@@ -95,6 +109,7 @@ static int b_dict(struct bind *b)
 	return dict_update(b->h, b->out, b->a[2]);
 }
 
+/* range(stop) or range(start, stop[, step]). */
 static int b_range(struct bind *b)
 {
 	int64_t start = 0, stop, step = 1;
@@ -114,6 +129,7 @@ static int b_range(struct bind *b)
 	return 0;
 }
 
+/* slice(stop) or slice(start, stop[, step]). */
 static int b_slice(struct bind *b)
 {
 	struct val *a = b->a + 1;
@@ -122,11 +138,13 @@ static int b_slice(struct bind *b)
 	return val_slice(b->h, a[0], a[1], a[2].kind == V_UNSET ? val_none() : a[2], &b->out);
 }
 
+/* iter(x); the two-argument form iter(f, sentinel) is not supported. */
 static int b_iter(struct bind *b)
 {
 	return host_iter(b->h, b->a[0], &b->out);
 }
 
+/* next(it[, default]). */
 static int b_next(struct bind *b)
 {
 	struct val it = b->a[0];
@@ -150,7 +168,7 @@ static int b_next(struct bind *b)
 	return 0;
 }
 
-/* enumerate, zip, map, filter, reversed: lazy iterators over iterators. */
+/* enumerate: i counts, src is the iterator underneath. */
 static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val kv[2] = { val_int(it->i) };
@@ -158,11 +176,12 @@ static int next_enumerate(struct host *h, struct iter_obj *it, struct val *out)
 	if (more <= 0)
 		return more;
 	if (it->i == INT64_MAX)
-		return host_fatal(h, REASON_unsupported, "an enumeration beyond 64 bits");
+		return host_fatal(h, REASON_unsupported, "enumerate() beyond 64 bits is not supported");
 	it->i++;
 	return val_tuple(h, kv, 2, out) ? -1 : 1;
 }
 
+/* enumerate(iterable, start). The argument is turned into an iterator at once. */
 static int b_enumerate(struct bind *b)
 {
 	struct val it;
@@ -173,6 +192,8 @@ static int b_enumerate(struct bind *b)
 	return 0;
 }
 
+/* zip: src is a tuple of iterators; n is set for strict=True, which reports arguments of
+ * different lengths. */
 static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val item, t;
@@ -200,6 +221,7 @@ static int next_zip(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* A tuple with an iterator over each value. */
 static int iterators_of(struct host *h, const struct val *v, size_t n, struct val *out)
 {
 	struct val it;
@@ -211,6 +233,7 @@ static int iterators_of(struct host *h, const struct val *v, size_t n, struct va
 	return 0;
 }
 
+/* zip(*iterables, strict). Without arguments it is empty. */
 static int b_zip(struct bind *b)
 {
 	struct val its;
@@ -223,6 +246,7 @@ static int b_zip(struct bind *b)
 	return strict < 0 ? -1 : 0;
 }
 
+/* map: a zip whose tuples become the arguments of it->a. */
 static int next_map(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val args;
@@ -235,6 +259,7 @@ static int next_map(struct host *h, struct iter_obj *it, struct val *out)
 	return host_callv(h, it->a, &a, out) ? -1 : 1;
 }
 
+/* map(f, *iterables): f is called when an element is asked for. */
 static int b_map(struct bind *b)
 {
 	struct val its;
@@ -244,6 +269,7 @@ static int b_map(struct bind *b)
 	return 0;
 }
 
+/* filter: elements for which it->a (or, for None, the element itself) is true. */
 static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
 {
 	for (;;) {
@@ -262,6 +288,7 @@ static int next_filter(struct host *h, struct iter_obj *it, struct val *out)
 	}
 }
 
+/* filter(f, iterable): lazy as well. */
 static int b_filter(struct bind *b)
 {
 	struct val it;
@@ -271,7 +298,7 @@ static int b_filter(struct bind *b)
 	return 0;
 }
 
-/* A list backwards, as it is when each is asked for. */
+/* reversed(list): the list is read when an element is asked for, so later changes show. */
 static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
 {
 	const struct seq_obj *s = it->src.u.seq;
@@ -284,6 +311,7 @@ static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* reversed(x): __reversed__, a list walked backwards, or a reversed copy. */
 static int b_reversed(struct bind *b)
 {
 	struct val list;
@@ -313,6 +341,7 @@ static int b_reversed(struct bind *b)
 
 /* --- reductions ------------------------------------------------------------------------------------------- */
 
+/* sum(iterable, start): start + x0 + x1 ..., left to right. */
 static int b_sum(struct bind *b)
 {
 	struct val it, v;
@@ -326,6 +355,7 @@ static int b_sum(struct bind *b)
 	return more;
 }
 
+/* any() stops at the first true element, all() at the first false one. */
 static int any_all(struct bind *b, int stop_at)
 {
 	struct val it, v;
@@ -348,6 +378,8 @@ static int any_all(struct bind *b, int stop_at)
 static int b_any(struct bind *b) { return any_all(b, 1); }
 static int b_all(struct bind *b) { return any_all(b, 0); }
 
+/* min() and max() with key and default; the first of equal elements wins. In a dry run each
+ * comparison and the index of the winner are recorded: min(1024, n) is a size branch. */
 static int best_of(struct bind *b, enum py_op op)
 {
 	enum { BEST = 16, BEST_MOST = 15 };
@@ -376,10 +408,10 @@ static int best_of(struct bind *b, enum py_op op)
 			have = 1;
 		}
 		n++;
-		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
+		host_note_branch(b->h, b->h->frame ? b->h->frame->node : NULL, better + 2 * have + 4 * equal);
 	}
 	if (!more && have)
-		host_note_choice(b->h, b->h->frame ? b->h->frame->node : NULL, BEST + MIN(best, BEST_MOST));
+		host_note_branch(b->h, b->h->frame ? b->h->frame->node : NULL, BEST + MIN(best, BEST_MOST));
 	if (more < 0 || have)
 		return more;
 	if (b->a[2].kind == V_UNSET)
@@ -391,6 +423,7 @@ static int best_of(struct bind *b, enum py_op op)
 static int b_min(struct bind *b) { return best_of(b, PY_OP_Lt); }
 static int b_max(struct bind *b) { return best_of(b, PY_OP_Gt); }
 
+/* sorted(): a set may be sorted, because its order does not show. */
 static int b_sorted(struct bind *b)
 {
 	int reverse;

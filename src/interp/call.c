@@ -1,5 +1,13 @@
 /* Calls: making functions, evaluating arguments, binding them to parameters, running bodies.
- * The messages are Python's. */
+ * The messages are CPython's.
+ *
+ * Ownership: arguments are borrowed from the caller, whose temporaries hold them. A frame's slots
+ * hold their own references. The result is a temporary of the caller: call_function drains
+ * everything else that the body made.
+ *
+ * A generator function is not suspended at `yield`. Its body runs to the end, the yielded values
+ * are collected in a list, and the caller iterates over that list. An endless generator runs out
+ * of fuel. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -14,6 +22,7 @@
 
 /* --- making functions ------------------------------------------------------------------------ */
 
+/* Evaluates default values once, when `def` runs. A missing keyword-only default is V_UNSET. */
 static int eval_defaults(struct host *h, struct host_frame *f, const struct py_list *l, struct val **out, size_t *n)
 {
 	struct val *v;
@@ -34,6 +43,7 @@ static int eval_defaults(struct host *h, struct host_frame *f, const struct py_l
 	return 0;
 }
 
+/* Takes a reference to each cell that the function uses from enclosing functions. */
 static int capture_cells(struct host *h, struct host_frame *f, struct func_obj *fn)
 {
 	struct scope *s = fn->scope;
@@ -50,6 +60,7 @@ static int capture_cells(struct host *h, struct host_frame *f, struct func_obj *
 	return 0;
 }
 
+/* __qualname__: "Net.forward" in a class, "f.<locals>.g" in a function. */
 static struct str_obj *qualified(struct host *h, struct host_frame *f, struct str_obj *name)
 {
 	int in_class = f->scope && f->scope->kind == SCOPE_CLASS;
@@ -58,12 +69,13 @@ static struct str_obj *qualified(struct host *h, struct host_frame *f, struct st
 
 	if (!in_class && !f->fn)
 		return name;
-	outer = in_class ? f->scope->node->u.ClassDef.name : (struct str){ .p = f->fn->qualname->p,
-			.n = f->fn->qualname->n };
-	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."), (struct str){ .p = name->p,
-			.n = name->n }, &v) ? NULL : v.u.s;
+	outer = in_class ? f->scope->node->u.ClassDef.name :
+		(struct str){ .p = f->fn->qualname->p, .n = f->fn->qualname->n };
+	return val_joined(h, outer, in_class ? STR(".") : STR(".<locals>."),
+			  (struct str){ .p = name->p, .n = name->n }, &v) ? NULL : v.u.s;
 }
 
+/* `def` or `lambda`: a function object with its defaults and captured cells. */
 int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	int lambda = n->kind == PY_Lambda;
@@ -97,12 +109,14 @@ int make_function(struct host *h, struct host_frame *f, const struct py_node *n,
 
 /* --- binding arguments ------------------------------------------------------------------------ */
 
+/* The parameters of a def or lambda. */
 static const struct py_arguments *args_of(const struct func_obj *fn)
 {
 	return fn->node->kind == PY_Lambda ? &fn->node->u.Lambda.args->u.arguments :
 		&fn->node->u.FunctionDef.args->u.arguments;
 }
 
+/* The i-th parameter, counted through positional-only, positional and keyword-only ones. */
 static struct str param_name(const struct py_arguments *a, size_t i)
 {
 	if (i < a->posonlyargs.n)
@@ -113,7 +127,8 @@ static struct str param_name(const struct py_arguments *a, size_t i)
 	return a->kwonlyargs.v[i - a->args.n]->u.arg.arg;
 }
 
-/* f() got some positional-only arguments passed as keyword arguments: 'a, b' */
+/* Refuses f(a=1) for `def f(a, /)`, naming all such arguments as CPython does: "f() got some
+ * positional-only arguments passed as keyword arguments: 'a, b'". */
 static int positional_only(struct host *h, struct func_obj *fn, const struct call_args *args)
 {
 	const struct py_arguments *a = args_of(fn);
@@ -127,11 +142,14 @@ static int positional_only(struct host *h, struct func_obj *fn, const struct cal
 	any = names.n > 0;
 	if (any)
 		host_raise(h, EXC_TypeError,
-			   "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn->qualname->p, buf_cstr(&names));
+			   "%s() got some positional-only arguments passed as keyword arguments: '%s'",
+			   fn->qualname->p, buf_cstr(&names));
 	buf_release(&names);
 	return any ? -1 : 0;
 }
 
+/* Stores one keyword argument in its slot, or in **kwargs if no parameter has the name. A
+ * positional-only name may go to **kwargs too. */
 static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, struct val name,
 			struct val v, struct val kwargs)
 {
@@ -152,7 +170,7 @@ static int bind_keyword(struct host *h, struct func_obj *fn, struct val *slots, 
 			  name.u.s->p);
 }
 
-/* "f() missing 2 required positional arguments: 'a' and 'b'" */
+/* "f() missing 2 required positional arguments: 'a' and 'b'". */
 static int missing_args(struct host *h, struct func_obj *fn, const struct val *slots, size_t from,
 			size_t to, const char *what)
 {
@@ -174,6 +192,8 @@ static int missing_args(struct host *h, struct func_obj *fn, const struct val *s
 	return -1;
 }
 
+/* TypeError for too many positional arguments: "f() takes from 1 to 2 positional arguments but
+ * 3 were given" if some have defaults. */
 static int too_many(struct host *h, struct func_obj *fn, size_t want, size_t got)
 {
 	size_t least = want - MIN(want, fn->n_defaults);
@@ -184,6 +204,8 @@ static int too_many(struct host *h, struct func_obj *fn, size_t want, size_t got
 			  want, want == 1 ? "" : "s", got, got == 1 ? "was" : "were");
 }
 
+/* Gives open slots their defaults and reports those that have none, positional ones first as
+ * CPython does. */
 static int fill_defaults(struct host *h, struct func_obj *fn, struct val *slots)
 {
 	const struct py_arguments *a = args_of(fn);
@@ -203,6 +225,8 @@ static int fill_defaults(struct host *h, struct func_obj *fn, struct val *slots)
 	return 0;
 }
 
+/* Fills the parameter slots of a call. Their order is that of scope.c: positional,
+ * keyword-only, *args, **kwargs. */
 static int bind_args(struct host *h, struct func_obj *fn, const struct call_args *args, struct val *slots)
 {
 	const struct py_arguments *a = args_of(fn);
@@ -233,7 +257,8 @@ static int bind_args(struct host *h, struct func_obj *fn, const struct call_args
 
 /* --- running ------------------------------------------------------------------------------------ */
 
-/* Variables that closures share live in cells; parameters among them are moved there. */
+/* Variables that closures share live in cells. A parameter among them is moved from its slot
+ * into a new cell. */
 static int make_cells(struct host *h, const struct scope *s, struct val *slots)
 {
 	for (size_t i = 0; i <= s->mask; i++) {
@@ -250,6 +275,7 @@ static int make_cells(struct host *h, const struct scope *s, struct val *slots)
 	return 0;
 }
 
+/* Evaluates a lambda, or runs the statements of a function. See the head about generators. */
 static int run_body(struct host *h, struct host_frame *f, struct func_obj *fn, struct val *out)
 {
 	enum flow w;
@@ -269,6 +295,7 @@ static int run_body(struct host *h, struct host_frame *f, struct func_obj *fn, s
 	return 0;
 }
 
+/* Calls a function of the program or of the prelude. Small frames are on the C stack. */
 int call_function(struct host *h, struct func_obj *fn, const struct call_args *args, struct val *out)
 {
 	struct scope *s = fn->scope;
@@ -277,14 +304,16 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 	struct host_frame f;
 	int rc;
 
-	if (h->torch.launching && !fn->mod->trusted)      /* a property of an argument: it could change the others */
-		return host_fatal(h, REASON_unsupported, "code of the program that runs while a kernel is launched");
+	if (h->torch.launching && !fn->mod->trusted) /* it could change other arguments */
+		return host_fatal(h, REASON_unsupported,
+				  "program code that runs during a kernel launch is not supported");
 	if (host_enter(h))
 		return -1;
 	if (n > COUNT_OF(small) && !(slots = host_alloc(h, n * sizeof *slots))) {
 		host_leave(h);
 		return -1;
 	}
+	/* The running code may rebind the last name of its own function. */
 	host_hold(h, val_obj(&fn->h));
 	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = fn->unit, .mod = fn->mod, .slots = slots,
 			   .cells = fn->cells, .fn = fn, .class_cell = fn->class_cell };
@@ -294,6 +323,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 		rc = make_cells(h, s, slots) || run_body(h, &f, fn, &result) ? -1 : 0;
 	h->frame = f.up;
 	host_leave(h);
+	/* The result stays; everything else that the body made goes. */
 	result = temps_drain_to(h, mark, result);
 	val_drop(h, f.ret);
 	for (size_t i = 0; i < n; i++)
@@ -304,6 +334,7 @@ int call_function(struct host *h, struct func_obj *fn, const struct call_args *a
 	return rc;
 }
 
+/* Calls any value: function, built-in, class, bound method, or an object with __call__. */
 int host_callv(struct host *h, struct val fn, const struct call_args *args, struct val *out)
 {
 	struct val with_self[17], *a = with_self;
@@ -331,7 +362,7 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 		return host_callv(h, bound, args, out);
 	}
 	}
-	/* A bound method: self goes in front of the arguments, on the stack for all but the longest lists. */
+	/* A bound method: self goes in front. Short argument lists are copied on the C stack. */
 	n = args->n + 1;
 	if (n > COUNT_OF(with_self) && !(a = host_alloc(h, n * sizeof *a)))
 		return -1;
@@ -347,12 +378,14 @@ int host_callv(struct host *h, struct val fn, const struct call_args *args, stru
 	return rc;
 }
 
+/* fn(a). */
 int host_call1(struct host *h, struct val fn, struct val a, struct val *out)
 {
 	struct call_args args = { .a = &a, .n = 1 };
 	return host_callv(h, fn, &args, out);
 }
 
+/* self.name(*a). */
 int host_call_method(struct host *h, struct val self, struct str_obj *name, const struct val *a, size_t n,
 		     struct val *out)
 {
@@ -363,13 +396,14 @@ int host_call_method(struct host *h, struct val self, struct str_obj *name, cons
 
 /* --- call expressions ------------------------------------------------------------------------------ */
 
-/* Arguments of a call as they are evaluated; `args` points into it, or into lists where
- * there are many or stars. */
+/* The evaluated arguments of one call. `args` points into the arrays of the struct, or into
+ * Python lists (temporaries) if there are more than 12 arguments or stars. */
 struct arg_list {
 	struct val pos[12], kw[12], names[12];
 	struct call_args args;
 };
 
+/* f(1, *v, 2): collects all positional arguments in one list. */
 static int spread_positional(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	struct val list, v;
@@ -388,6 +422,7 @@ static int spread_positional(struct host *h, struct host_frame *f, const struct 
 	return 0;
 }
 
+/* The common case keeps up to 12 arguments on the C stack. */
 static int eval_positional(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	int star = l->n > COUNT_OF(al->pos);
@@ -403,7 +438,8 @@ static int eval_positional(struct host *h, struct host_frame *f, const struct py
 	return 0;
 }
 
-/* f(**d): every keyword into one dictionary, repeats refused. */
+/* f(a=1, **d): collects all keywords in one dictionary, which keeps their order. A name given
+ * twice is refused. */
 static int spread_keywords(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	struct val all, v, old, names, vals;
@@ -433,8 +469,9 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 				return host_raise(h, EXC_TypeError, "keywords must be strings");
 			dup = dict_get(h, all, e->key, &old);
 			if (dup)
-				return dup < 0 ? -1 : host_raise(h, EXC_TypeError,
-								 "got multiple values for keyword argument '%s'", e->key.u.s->p);
+				return dup < 0 ? -1 :
+					host_raise(h, EXC_TypeError, "got multiple values for keyword argument '%s'",
+						   e->key.u.s->p);
 			if (dict_set(h, all, e->key, e->val))
 				return -1;
 		}
@@ -452,6 +489,7 @@ static int spread_keywords(struct host *h, struct host_frame *f, const struct py
 	return 0;
 }
 
+/* Keywords without **: names and values side by side. */
 static int eval_keywords(struct host *h, struct host_frame *f, const struct py_list *l, struct arg_list *al)
 {
 	int star = l->n > COUNT_OF(al->kw);
@@ -471,6 +509,8 @@ static int eval_keywords(struct host *h, struct host_frame *f, const struct py_l
 	return 0;
 }
 
+/* A call expression. The callee is evaluated first, then positional arguments, then keywords:
+ * the order of CPython. Temporaries of the arguments are dropped when the call is over. */
 int eval_call(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct arg_list al = { .args = { .n = 0 } };

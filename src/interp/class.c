@@ -1,4 +1,9 @@
-/* Classes: the built-in types, class statements, method resolution order, instances. */
+/* Classes: the built-in types, class statements, the method resolution order, instances and
+ * isinstance. Owns struct class_obj. Does not own attribute lookup through instances (attr.c).
+ *
+ * Built-in types (native.def) have a dotted name in `native` and take their members from binding
+ * rows, each made at first use. Exceptions (exc.def) are made at first use as well. Every class
+ * lives as long as its host, so classes are referred to by plain pointers. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -10,22 +15,29 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
+/* The built-in types, in the order of native.def: a base comes before its subclasses. */
 static const struct native { const char *dotted, *name; enum val_kind kind; const char *base; } natives[] = {
 #define NATIVE(dotted, name, kind, base) { dotted, name, kind, base },
 #include "interp/native.def"
 #undef NATIVE
 };
 
+/* The name and base of each built-in exception. */
 static const struct { const char *name; int base; } excs[EXCS] = {
 #define EXC(name, base, reason) { #name, EXC_##base },
 #include "interp/exc.def"
 #undef EXC
 };
 
-/* --- method resolution order: C3 ------------------------------------------------------------- */
+/* --- method resolution order: C3 -------------------------------------------------------------
+ *
+ * The MRO of class D(B, C) merges the MROs of B and C and the list (B, C). The next class is the
+ * first head of a line that no other line has in its tail. If there is none, the bases contradict
+ * each other. Example: A; B(A); C(A); D(B, C) gives D, B, C, A, object. */
 
-struct line { struct class_obj **v; size_t n; };
+struct line { struct class_obj **v; size_t n; }; /* what is left of one MRO to be merged */
 
+/* Does some line have c after its head? Then c must wait. */
 static int in_tail(const struct line *l, size_t n, const struct class_obj *c)
 {
 	for (size_t i = 0; i < n; i++)
@@ -35,6 +47,7 @@ static int in_tail(const struct line *l, size_t n, const struct class_obj *c)
 	return 0;
 }
 
+/* Removes c from the head of every line. */
 static void take(struct line *l, size_t n, const struct class_obj *c)
 {
 	for (size_t i = 0; i < n; i++)
@@ -42,7 +55,7 @@ static void take(struct line *l, size_t n, const struct class_obj *c)
 			l[i].v++, l[i].n--;
 }
 
-/* Merges the bases' orders into out[1..]; -1: they contradict each other. */
+/* Merges the lines into `out`, c first. Returns -1 if the bases contradict each other. */
 static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct class_obj **out, size_t *count)
 {
 	*count = 0;
@@ -62,8 +75,8 @@ static int c3_merge(struct class_obj *c, struct line *lines, size_t n, struct cl
 	}
 }
 
-/* The order of one base has nothing to contradict it. */
-static int follow_base(struct host *h, struct class_obj *c, const struct class_obj *base)
+/* With one base (or none) the MRO is the class followed by the MRO of the base. */
+static int copy_base_order(struct host *h, struct class_obj *c, const struct class_obj *base)
 {
 	size_t n = base ? base->n_mro : 0;
 
@@ -76,6 +89,8 @@ static int follow_base(struct host *h, struct class_obj *c, const struct class_o
 	return 0;
 }
 
+/* Computes c->mro. The cost in fuel grows with the square of the number of classes, as each
+ * step of the merge may search all lines. */
 static int class_order(struct host *h, struct class_obj *c)
 {
 	size_t total = 1, n = c->n_bases;
@@ -85,11 +100,10 @@ static int class_order(struct host *h, struct class_obj *c)
 
 	for (size_t i = 0; i < n; i++)
 		total += c->bases[i]->n_mro;
-	/* Each place of the order may look through all lines. */
 	if (host_burn(h, (int64_t)(n > 1 ? total * total : total) / 16))
 		return -1;
 	if (n <= 1)
-		return follow_base(h, c, n ? c->bases[0] : NULL);
+		return copy_base_order(h, c, n ? c->bases[0] : NULL);
 	lines = host_alloc(h, (n + 1) * sizeof *lines);
 	order = lines ? host_alloc(h, total * sizeof *order) : NULL;
 	rc = -1;
@@ -114,6 +128,9 @@ static int class_order(struct host *h, struct class_obj *c)
 	return rc;
 }
 
+/* A new class with an empty namespace. It derives from a built-in type if one of its bases
+ * does: then instances have that kind (class P(list) makes V_LIST values). The extra element
+ * keeps the array non-NULL without bases; its charge is given back at once. */
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out)
 {
 	struct class_obj *c = host_obj(h, V_CLASS, sizeof *c, h->type.type_class);
@@ -136,6 +153,7 @@ int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, si
 	return class_order(h, c);
 }
 
+/* Is c the class `of`, or derived from it? */
 int class_is_sub(const struct class_obj *c, const struct class_obj *of)
 {
 	for (size_t i = 0; i < c->n_mro; i++)
@@ -146,6 +164,8 @@ int class_is_sub(const struct class_obj *c, const struct class_obj *of)
 
 /* --- built-in types ------------------------------------------------------------------------------ */
 
+/* Makes a built-in class and registers it under its dotted name. The first class of a kind is
+ * the class of all plain values of that kind. */
 static int add_native(struct host *h, const char *dotted, const char *name, enum val_kind kind, struct class_obj *base,
 		      struct class_obj **out)
 {
@@ -159,7 +179,8 @@ static int add_native(struct host *h, const char *dotted, const char *name, enum
 	return attrs_set(h, h->type.natives, key, val_obj(&(*out)->h));
 }
 
-/* Made at first use, since a program meets few of them. It is as old as the host all the same. */
+/* Exception classes are made at first use, since a program meets few of them. They count as old
+ * as the host, so that setting an attribute of one is guarded in the same way (fail.c). */
 struct class_obj *host_exc_class(struct host *h, enum host_exc x)
 {
 	struct class_obj *base, *c;
@@ -170,10 +191,13 @@ struct class_obj *host_exc_class(struct host *h, enum host_exc x)
 	if (!base || add_native(h, excs[x].name, excs[x].name, V_OBJECT, base, &c))
 		return NULL;
 	c->is_exc = (int)x + 1;
+	/* as old as the host, whenever it is made */
 	c->h.young = c->h.attrs->h.young = 0;
 	return h->type.exc_class[x] = c;
 }
 
+/* Finds a built-in class by its dotted name. Returns 1, 0 if there is none, -1 if memory ran
+ * out. */
 int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out)
 {
 	struct val *found = attrs_get(h->type.natives, key);
@@ -193,6 +217,8 @@ struct class_obj *host_native_class(struct host *h, const char *dotted)
 	return key && host_find_native(h, key, &c) > 0 ? c : NULL;
 }
 
+/* Fills h->type when a host starts. Objects that were made before their class existed, such as
+ * the first strings, get it at the end. */
 int host_make_natives(struct host *h)
 {
 	struct class_obj *c;
@@ -216,6 +242,8 @@ int host_make_natives(struct host *h)
 	return 0;
 }
 
+/* type(v). Immediate values have no class pointer: the kind decides. `aux` marks a numpy
+ * scalar. */
 struct class_obj *val_class(struct host *h, struct val v)
 {
 	if (V_IS_HEAP(v))
@@ -230,7 +258,8 @@ const char *val_type_name(struct host *h, struct val v)
 	return val_class(h, v)->name->p;
 }
 
-/* A member of a built-in type, made from its binding row at first use. */
+/* A member of a built-in type, made from its binding row at first use and kept in the class's
+ * namespace. A name without a row is remembered as V_UNSET, so that the search is not repeated. */
 static struct val *native_member(struct host *h, struct class_obj *c, const struct str_obj *name)
 {
 	struct val v;
@@ -250,6 +279,8 @@ static struct val *native_member(struct host *h, struct class_obj *c, const stru
 	return found ? attrs_get(c->h.attrs, key) : NULL;
 }
 
+/* Finds `name` along the MRO. Returns a pointer into a namespace, valid until that namespace
+ * changes, or NULL; a caller checks h->fail then. *where receives the class that has it. */
 struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where)
 {
 	for (size_t i = 0; i < c->n_mro; i++) {
@@ -265,6 +296,7 @@ struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_o
 	return NULL;
 }
 
+/* The __members__ dictionary of an enumeration class, NULL for any other class. */
 struct dict_obj *class_members(struct host *h, struct class_obj *c)
 {
 	struct val *v = c->native ? NULL : class_lookup(h, c, h->nm[NM___members__], NULL);
@@ -274,13 +306,15 @@ struct dict_obj *class_members(struct host *h, struct class_obj *c)
 
 /* --- class statements -------------------------------------------------------------------------------- */
 
+/* Evaluates the bases of a class statement. Typing forms such as Generic[T] add nothing to the
+ * MRO and are skipped (their class is _Mixin in the prelude). Without bases the base is object. */
 static int eval_bases(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj **bases,
 		      size_t *count)
 {
 	const struct py_list *l = &n->u.ClassDef.bases;
 	*count = 0;
 	if (l->n > 15)
-		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases");
+		return host_fatal(h, REASON_unsupported, "a class with more than 15 bases is not supported");
 	for (size_t i = 0; i < l->n; i++) {
 		struct val v;
 		if (eval_expr(h, f, l->v[i], &v))
@@ -290,8 +324,8 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 			bases[(*count)++] = v.u.c;
 		else if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted &&
 			 strcmp(v.u.o->cls->name->p, "_Mixin"))
-			return host_fatal(h, REASON_unsupported, "a class that derives from this type");
-		/* Generic[T] and the like say nothing */
+			return host_fatal(h, REASON_unsupported, "deriving a class from this type is not supported");
+		/* Generic[T] and the like add no base. */
 		else if (v.kind != V_OBJECT || !v.u.o->cls->mod || !v.u.o->cls->mod->trusted)
 			return host_raise(h, EXC_TypeError, "bases must be types");
 	}
@@ -304,9 +338,10 @@ static int eval_bases(struct host *h, struct host_frame *f, const struct py_node
 	return 0;
 }
 
-/* ClassVar of `a: ClassVar[int]`, int of `a: int`: what dataclasses ask for. It is looked up where
- * that is the name of a variable, or one of those that mean something to them, in a module. 1, 0:
- * something else, -1 */
+/* The part of an annotation that dataclasses look at: ClassVar of `a: ClassVar[int]`, int of
+ * `a: int`. Only a name, or one of the special names in a module, is evaluated; evaluating
+ * every annotation could fail where CPython defers it. Returns 1 with the value, 0 for another
+ * form, -1 on failure. */
 static int annotation_head(struct host *h, struct host_frame *f, const struct py_node *said, struct val *out)
 {
 	static const char *const special[] = { "ClassVar", "InitVar", "KW_ONLY" };
@@ -323,11 +358,12 @@ static int annotation_head(struct host *h, struct host_frame *f, const struct py
 		return 1;
 	if (h->fail.fatal)
 		return -1;
-	host_exc_clear(h);                       /* a name that is bound later, if ever */
+	host_exc_clear(h);                       /* the name may be bound later or never */
 	return 0;
 }
 
-/* The values of __annotations__, which exec.c fills with the names alone. Texts stay what they are there. */
+/* Replaces the values of __annotations__, which exec.c fills with the names alone, by the
+ * evaluated heads. An annotation that is a text ("int") becomes None. */
 static int note_annotations(struct host *h, struct host_frame *f, const struct py_list *body, struct class_obj *c)
 {
 	struct val *notes = attrs_get(c->h.attrs, h->nm[NM___annotations__]), head;
@@ -345,7 +381,8 @@ static int note_annotations(struct host *h, struct host_frame *f, const struct p
 	return 0;
 }
 
-/* Runs the body with its own namespace, which becomes the class's. */
+/* Runs the body. Its namespace is the class's own dictionary. The body sees the variables of
+ * enclosing functions through borrowed cells. */
 static int run_class_body(struct host *h, struct host_frame *f, const struct py_node *n, struct scope *s,
 			  struct class_obj *c, struct val cell)
 {
@@ -355,7 +392,8 @@ static int run_class_body(struct host *h, struct host_frame *f, const struct py_
 
 	if (s->n_free > (int)COUNT_OF(cells))
 		return host_fatal(h, REASON_unsupported,
-				  "a class that uses more than 64 variables of the function around it");
+				  "a class that uses more than 64 variables of its enclosing function "
+				  "is not supported");
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
 	body = (struct host_frame){ .up = h->frame, .scope = s, .unit = f->unit, .mod = f->mod, .cells = cells,
@@ -371,7 +409,8 @@ static int run_class_body(struct host *h, struct host_frame *f, const struct py_
 	return w == FLOW_FAIL ? -1 : 0;
 }
 
-/* Keywords of the class statement; __init_subclass__ of the bases gets all but metaclass. */
+/* Evaluates the keywords of the class statement and calls the nearest __init_subclass__ of the
+ * bases with all of them except metaclass. */
 static int init_subclass(struct host *h, struct host_frame *f, const struct py_node *n, struct class_obj *c)
 {
 	struct val names[8], vals[8], m, r;
@@ -412,6 +451,8 @@ static int init_subclass(struct host *h, struct host_frame *f, const struct py_n
 	return 0;
 }
 
+/* A class statement. The cell that methods hold for super() is filled after the body ran, as in
+ * CPython. */
 int make_class(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct class_obj *bases[16], *c;
@@ -439,6 +480,7 @@ int make_class(struct host *h, struct host_frame *f, const struct py_node *n, st
 
 /* --- instances ------------------------------------------------------------------------------------------ */
 
+/* An instance of a class of the program, with an empty __dict__. */
 static int new_object(struct host *h, struct class_obj *c, struct val *out)
 {
 	struct obj *o = host_obj(h, V_OBJECT, sizeof *o, c);
@@ -456,7 +498,8 @@ static int is_exc_class(struct host *h, const struct class_obj *c)
 	return class_is_sub(c, h->type.exc_class[EXC_BaseException]);
 }
 
-/* The new object before __init__: by a __new__ of the program or of a built-in type. */
+/* The first half of C(...): the object before __init__, by a __new__ of the program or of a
+ * built-in type. An exception gets its arguments as `args` here, even without calling __init__. */
 static int make_instance(struct host *h, struct class_obj *c, const struct call_args *args, int own_init,
 			 struct val *out)
 {
@@ -478,9 +521,10 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 	}
 	all = *args;
 	if (where->native && own_init && (c->kind == V_LIST || c->kind == V_DICT || c->kind == V_SET))
-		all = (struct call_args){ .n = 0 };     /* their __init__ fills them */
+		all = (struct call_args){ .n = 0 };     /* their own __init__ fills them */
 	if (all.n + 1 > COUNT_OF(a))
-		return host_fatal(h, REASON_unsupported, "a call of %s with more than 32 arguments", c->name->p);
+		return host_fatal(h, REASON_unsupported,
+				  "a call of %s with more than 32 arguments is not supported", c->name->p);
 	a[0] = val_obj(&c->h);
 	if (all.n)
 		memcpy(a + 1, all.a, all.n * sizeof *a);
@@ -490,6 +534,7 @@ static int make_instance(struct host *h, struct class_obj *c, const struct call_
 	return host_callv(h, fn, &all, out);
 }
 
+/* The second half: calls __init__ with self in front. Only None may come back. */
 static int init_instance(struct host *h, struct class_obj *c, struct val self, struct val init,
 			 const struct call_args *args)
 {
@@ -515,6 +560,8 @@ static int init_instance(struct host *h, struct class_obj *c, struct val self, s
 	return rc;
 }
 
+/* C(args). type(x) with one argument is the class of x. As in CPython, __init__ runs only if
+ * __new__ returned an instance of C. */
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out)
 {
 	struct val *maker, start, *init;
@@ -523,7 +570,8 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 
 	if (c == h->type.type_class) {
 		if (args->n != 1 || args->n_kw)
-			return host_fatal(h, REASON_unsupported, "type() with other than one argument");
+			return host_fatal(h, REASON_unsupported,
+					  "type() with more or fewer than one argument is not supported");
 		*out = val_obj(&val_class(h, args->a[0])->h);
 		return 0;
 	}
@@ -545,11 +593,14 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 
 /* --- isinstance ---------------------------------------------------------------------------------------------- */
 
+/* issubclass(c, of). `of` is a class, a tuple (nested tuples allowed), a union such as int |
+ * None, or an abstract type of collections.abc. Returns 0, 1 or -1. Tuples may nest, so the
+ * search counts as a call and costs fuel. */
 int issubclass_of(struct host *h, struct val c, struct val of)
 {
 	struct val r;
 	if (of.kind == V_CLASS && of.u.c->mod && of.u.c->mod->trusted && !strcmp(of.u.c->name->p, "ABCMeta"))
-		return host_fatal(h, REASON_unsupported, "whether a class has a metaclass");
+		return host_fatal(h, REASON_unsupported, "asking whether a class has a metaclass is not supported");
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
 	if (of.kind == V_TUPLE && of.u.o->cls->native && !strcmp(of.u.o->cls->native, "types.GenericAlias"))
@@ -576,11 +627,14 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 	return host_raise(h, EXC_TypeError, "isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 
+/* isinstance(v, of): asks about the class of v. */
 int isinstance_of(struct host *h, struct val v, struct val of)
 {
 	return issubclass_of(h, val_obj(&val_class(h, v)->h), of);
 }
 
+/* For C code: is v an instance of the class with this dotted name, either a built-in
+ * ("torch.Tensor") or one of a module ("torch.nn.Module")? */
 int val_isinstance(struct host *h, struct val v, const char *class_name)
 {
 	const struct class_obj *c = val_class(h, v);

@@ -1,5 +1,8 @@
-/* Comprehensions: each runs in a frame of its own, with its own variables. That of a generator
- * expression is kept in a list between one element and the next. */
+/* Comprehensions. [..], {..} and {k: v} run to the end in a frame of their own, with their own
+ * variables. A generator expression keeps its frame in a list between one element and the next.
+ *
+ * `[f(x) for y in v if p(y) for x in y]` has two levels. The iterable of the first level is
+ * evaluated in the enclosing frame, all else inside. */
 #include "interp/exec.h"
 #include "interp/fail.h"
 #include "interp/frame.h"
@@ -8,13 +11,15 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
+/* A running comprehension. */
 struct comp {
-	struct host_frame f;
+	struct host_frame f;        /* its frame; slots and cells are one array */
 	const struct py_node *n;
-	const struct py_list *gens;
-	struct val into;
+	const struct py_list *gens; /* the levels: `for ... in ... if ...` */
+	struct val into; /* the list, set or dictionary that is filled */
 };
 
+/* Evaluates the element expression and adds it to the result. */
 static int add_element(struct host *h, struct comp *c)
 {
 	const struct py_node *n = c->n;
@@ -29,6 +34,7 @@ static int add_element(struct host *h, struct comp *c)
 	return n->kind == PY_SetComp ? dict_set(h, c->into, v, val_none()) : list_append(h, c->into, v);
 }
 
+/* Runs one `for` of the comprehension and, inside, the next one. Returns 0 or -1. */
 static int run_level(struct host *h, struct comp *c, size_t level, struct val iterable)
 {
 	const struct py_comprehension *g = &c->gens->v[level]->u.comprehension;
@@ -65,13 +71,15 @@ static int run_level(struct host *h, struct comp *c, size_t level, struct val it
 	return more;
 }
 
-/* Cells that a nested scope captures, from the frame that makes it. */
+/* Copies the cells that the scope captures, without a reference: the enclosing frame outlives a
+ * comprehension. A generator expression adds references of its own. */
 static void borrow_cells(const struct host_frame *f, const struct scope *s, struct val *cells)
 {
 	for (int i = 0; i < s->n_free; i++)
 		cells[i] = s->captures[i].from_free ? f->cells[s->captures[i].index] : f->slots[s->captures[i].index];
 }
 
+/* A variable that a nested lambda captures needs a cell from the start. */
 static int init_slots(struct host *h, struct scope *s, struct val *slots)
 {
 	for (size_t i = 0; i <= s->mask; i++)
@@ -84,6 +92,7 @@ static int init_slots(struct host *h, struct scope *s, struct val *slots)
 	return 0;
 }
 
+/* Makes the frame, runs all levels and drops the variables. */
 static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n,
 		    struct val first, struct val into)
 {
@@ -110,17 +119,22 @@ static int run_comp(struct host *h, struct host_frame *f, struct scope *s, const
 	return rc;
 }
 
-/* --- generator expressions ------------------------------------------------------------------ */
+/* --- generator expressions ------------------------------------------------------------------
+ *
+ * The state of a generator is a list, it->src: three fixed entries (GEN_FUNCTION, GEN_CLASS,
+ * GEN_MODULE), then the variables, the cells, and one iterator per level. The list holds the
+ * references, so freeing the iterator frees the frame. */
 
-enum { GEN_READY, GEN_RUNS, GEN_ENDED };        /* iter_obj.n; .i is the innermost level that has an iterator */
+enum { GEN_READY, GEN_RUNS, GEN_ENDED };        /* iter_obj.n; .i is the innermost level with an iterator */
 enum { GEN_FUNCTION, GEN_CLASS, GEN_MODULE, GEN_SLOTS };
 
-/* The iterators of the levels stand behind the variables and the cells. */
+/* The iterators of the levels, after variables and cells. */
 static struct val *gen_levels(const struct iter_obj *it, const struct scope *s)
 {
 	return it->src.u.seq->v + GEN_SLOTS + s->n_slots + s->n_free;
 }
 
+/* Do all conditions of a level hold? Returns 1, 0 or -1. */
 static int all_true(struct host *h, struct host_frame *f, const struct py_list *ifs)
 {
 	int pass = 1;
@@ -132,6 +146,8 @@ static int all_true(struct host *h, struct host_frame *f, const struct py_list *
 	return pass;
 }
 
+/* Advances to the next element. Returns 1 with it in *out, 0 at the end, -1 on failure. An
+ * exhausted level hands over to the level around it. */
 static int gen_run(struct host *h, struct host_frame *f, struct iter_obj *it, struct val *out)
 {
 	const struct py_list *gens = &it->node->u.ListComp.generators;
@@ -166,6 +182,9 @@ static int gen_run(struct host *h, struct host_frame *f, struct iter_obj *it, st
 	return 0;
 }
 
+/* Restores the frame from the list and runs up to the next element. The iterator is held
+ * meanwhile, as the running code may drop the last variable that refers to it. A generator that
+ * failed has ended. */
 static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct val *v = it->src.u.seq->v, self = host_hold(h, val_obj(&it->h));
@@ -180,9 +199,10 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 		return host_raise(h, EXC_ValueError, "generator already executing");
 	if (host_enter(h))
 		return -1;
-	f = (struct host_frame){ .up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
-				 .slots = v + GEN_SLOTS,
-		.cells = v + GEN_SLOTS + s->n_slots, .fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
+	f = (struct host_frame) {
+		.up = h->frame, .scope = s, .unit = it->unit, .mod = v[GEN_MODULE].u.mod,
+		.slots = v + GEN_SLOTS, .cells = v + GEN_SLOTS + s->n_slots,
+		.fn = v[GEN_FUNCTION].kind == V_FUNC ? v[GEN_FUNCTION].u.fn : NULL,
 		.class_cell = v[GEN_CLASS], .node = it->node };
 	it->n = GEN_RUNS;
 	h->frame = &f;
@@ -193,7 +213,8 @@ static int next_gen(struct host *h, struct iter_obj *it, struct val *out)
 	return rc;
 }
 
-/* The frame of a generator expression as a list, with the iterator over what it walks first. */
+/* Makes a generator. As in Python the first iterable is evaluated, and its iterator made, at
+ * once; all else runs when elements are asked for. */
 static int eval_gen(struct host *h, struct host_frame *f, struct scope *s, const struct py_node *n,
 		    struct val first, struct val *out)
 {
@@ -224,6 +245,7 @@ static int eval_gen(struct host *h, struct host_frame *f, struct scope *s, const
 	return 0;
 }
 
+/* Any comprehension. A list, set or dictionary counts as one call for the recursion limit. */
 int eval_comp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *gens = n->kind == PY_DictComp ? &n->u.DictComp.generators : &n->u.ListComp.generators;

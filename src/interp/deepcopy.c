@@ -1,4 +1,5 @@
-/* Deep copies: what was shared stays shared, in lists and objects as in tensors' storages. */
+/* copy.deepcopy: shared objects stay shared in the copy, and so do tensors that share a
+ * storage. Functions, classes and modules are not copied, as in Python. */
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -12,6 +13,8 @@ struct copier {
 
 static int copy_val(struct copier *c, struct val v, struct val *out);
 
+/* The copy of a storage, made once per deep copy. Hollow storages stay hollow; the map of
+ * unwritten bytes is copied too. */
 static int copy_storage(struct copier *c, const struct tensor *t, struct storage **out)
 {
 	struct storage *old = ptr_map_get(&c->storages, t->st);
@@ -39,9 +42,10 @@ static int copy_storage(struct copier *c, const struct tensor *t, struct storage
 			return host_raise_err(c->h, &e);
 		memcpy(flat.st->undef, t->st->undef, t->st->bytes);
 	}
-	return val_tensor(c->h, &flat, HOST_CPU, &held);       /* the list of temporaries holds it while we copy */
+	return val_tensor(c->h, &flat, HOST_CPU, &held);       /* held as a temporary while copying */
 }
 
+/* A view of the copied storage with the same shape, strides and flags. */
 static int copy_tensor(struct copier *c, struct val v, struct val *out)
 {
 	struct tensor t = v.u.t->t;
@@ -59,6 +63,7 @@ static int copy_tensor(struct copier *c, struct val v, struct val *out)
 	return 0;
 }
 
+/* Copies the members of a list or tuple. */
 static int copy_items(struct copier *c, const struct seq_obj *s, struct val into)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -69,6 +74,7 @@ static int copy_items(struct copier *c, const struct seq_obj *s, struct val into
 	return 0;
 }
 
+/* Copies the entries of a dictionary, set or namespace. Hashing a key may run code. */
 static int copy_entries(struct copier *c, struct dict_obj *d, struct val into)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -83,7 +89,8 @@ static int copy_entries(struct copier *c, struct dict_obj *d, struct val into)
 	return 0;
 }
 
-/* An empty object of the same kind, noted before its contents are copied: cycles end there. */
+/* An empty object of the same kind, registered before its contents are copied: cycles end
+ * there. */
 static int copy_shell(struct copier *c, struct val v, struct val *out)
 {
 	struct host *h = c->h;
@@ -109,6 +116,7 @@ static int copy_shell(struct copier *c, struct val v, struct val *out)
 	return 0;
 }
 
+/* Fills the shell: items, entries, the receiver of a bound method, attributes. */
 static int copy_contents(struct copier *c, struct val v, struct val to)
 {
 	struct val bound;
@@ -120,7 +128,7 @@ static int copy_contents(struct copier *c, struct val v, struct val to)
 	} else if (v.kind == V_DICT || v.kind == V_SET) {
 		if (copy_entries(c, v.u.d, to))
 			return -1;
-	} else if (v.kind == V_METHOD) {         /* a method of the copy, not of the original */
+	} else if (v.kind == V_METHOD) {         /* bound to the copied receiver */
 		if (copy_val(c, v.u.m->self, &bound))
 			return -1;
 		val_assign(c->h, &to.u.m->self, bound);
@@ -135,12 +143,14 @@ static int copy_contents(struct copier *c, struct val v, struct val to)
 	return copy_entries(c, v.u.o->attrs, val_obj(&d->h));
 }
 
+/* Copies one value. Immutable values are shared. Each object costs a step of fuel. */
 static int copy_val(struct copier *c, struct val v, struct val *out)
 {
 	int rc;
 	struct obj *done;
 
-	/* Keys that are hashed run code, which may drop what is copied: it is held, and so its address stays its own. */
+	/* Hashing keys may run code that drops the original. Holding it keeps its address
+	 * unique. */
 	*out = host_hold(c->h, v);
 	if (!V_IS_HEAP(v))
 		return 0;
@@ -154,8 +164,8 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	if (v.kind == V_TENSOR) {
 		if (copy_tensor(c, v, out))
 			return -1;
-		return ptr_map_put(&c->objects, v.u.o, out->u.o) ? host_fatal(c->h, REASON_out_of_memory,
-				"the machine is out of memory") : 0;
+		return ptr_map_put(&c->objects, v.u.o, out->u.o) ?
+			host_fatal(c->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 	}
 	if (v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT && v.kind != V_SET &&
 	    v.kind != V_OBJECT && v.kind != V_METHOD)
@@ -167,6 +177,7 @@ static int copy_val(struct copier *c, struct val v, struct val *out)
 	return rc;
 }
 
+/* The maps live for one copy only. */
 int copy_deep(struct host *h, struct val v, struct val *out)
 {
 	struct copier c = { .h = h };

@@ -1,6 +1,12 @@
-/* Hash tables: dict, set, and every namespace. Insertion order is kept; entries that were
- * removed stay as V_UNSET holes until the table is rebuilt. Equality of keys may run program
- * code (__eq__), which may change the table: find starts again when it did. */
+/* Hash tables: dict, set and every namespace (modules, classes, instances). Owns hashing,
+ * lookup and insertion order. Python-level methods are in seq_methods.c and dict_view.c.
+ *
+ * Layout as in CPython: entries are in an array in insertion order, and a table of slots maps a
+ * hash to an entry index + 1 by linear probing. A removed entry stays as a V_UNSET hole until the
+ * table is rebuilt, so positions of an iterator remain valid.
+ *
+ * Invariant: comparing keys may run program code (__eq__), which may change the table. dict_locate
+ * starts again when `version` changed meanwhile. */
 #include <math.h>
 
 #include "interp/attr.h"
@@ -12,6 +18,7 @@
 #include "interp/state.h"
 #include "interp/work.h"
 
+/* The finalizer of MurmurHash3: spreads integers whose low bits are alike over the slots. */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 33;
@@ -21,6 +28,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
+/* 2.0 == 2 in Python, so a float with an integer value hashes like that integer. */
 static uint64_t hash_float(double f)
 {
 	uint64_t bits;
@@ -31,6 +39,7 @@ static uint64_t hash_float(double f)
 	return mix(bits ^ 0x5bd1e995);
 }
 
+/* Counts as a call (host_enter): a tuple nested deeper than the stack raises RecursionError. */
 static int hash_tuple(struct host *h, const struct seq_obj *s, uint64_t *out)
 {
 	uint64_t x = 0x345678, y;
@@ -48,6 +57,7 @@ static int hash_tuple(struct host *h, const struct seq_obj *s, uint64_t *out)
 	return 0;
 }
 
+/* A sum, so the order of insertion does not matter. */
 static int hash_frozenset(struct dict_obj *d, uint64_t *out)
 {
 	*out = 0x51ed27;
@@ -57,6 +67,9 @@ static int hash_frozenset(struct dict_obj *d, uint64_t *out)
 	return 0;
 }
 
+/* An instance with __hash__ uses it; one that defines only __eq__ is unhashable, as in CPython;
+ * any other hashes by identity. The number itself never reaches the program (host_varies), so
+ * it need not agree with CPython's. */
 static int hash_object(struct host *h, struct val v, uint64_t *out)
 {
 	struct class_obj *where;
@@ -78,6 +91,8 @@ static int hash_object(struct host *h, struct val v, uint64_t *out)
 	return 0;
 }
 
+/* The hash under which a value is a key. Equal values must hash alike: True, 1 and 1.0 are one
+ * key. Immutable values only; a list as a key is a TypeError. */
 int val_hash(struct host *h, struct val v, uint64_t *out)
 {
 	switch (v.kind) {
@@ -107,6 +122,8 @@ struct dict_obj *dict_obj_new(struct host *h, enum val_kind kind)
 	return host_obj(h, kind, sizeof (struct dict_obj), NULL);
 }
 
+/* The table is emptied before the members are dropped: dropping may free an object that leads
+ * back to this table. */
 void dict_obj_clear(struct host *h, struct dict_obj *d)
 {
 	struct dict_entry *e = d->e;
@@ -124,6 +141,7 @@ void dict_obj_clear(struct host *h, struct dict_obj *d)
 	host_release(h, e, cap * sizeof *e);
 }
 
+/* The next live entry from *at on; *at then is after it. */
 struct dict_entry *dict_next(struct dict_obj *d, size_t *at)
 {
 	while (*at < d->n) {
@@ -134,7 +152,9 @@ struct dict_entry *dict_next(struct dict_obj *d, size_t *at)
 	return NULL;
 }
 
-/* Room for one more entry: entries compacted or grown, slots rebuilt. */
+/* Room for one more entry. The table is rebuilt from the live entries: capacity twice their
+ * number, slots a power of two of which a quarter stays empty. Example: 8 live entries get 16
+ * entries and 32 slots. A dictionary that lost most of its keys shrinks here. */
 static int dict_make_room(struct host *h, struct dict_obj *d)
 {
 	size_t n, cap, slots;
@@ -143,7 +163,6 @@ static int dict_make_room(struct host *h, struct dict_obj *d)
 
 	if (d->n < d->cap && d->n + 1 < d->slots - d->slots / 4)
 		return 0;
-	/* From the live entries: a dictionary that lost most of its keys shrinks here. Slots stay a quarter empty. */
 	cap = MAX(8, d->live * 2);
 	slots = 16;
 	while (slots - slots / 4 <= cap + 1)
@@ -176,7 +195,9 @@ static int dict_make_room(struct host *h, struct dict_obj *d)
 	return 0;
 }
 
-/* Same key without running program code? 1 yes, 0 no, -1 ask val_equal. */
+/* Compares two keys without running program code. Returns 1 if they are equal, 0 if they
+ * differ, -1 if only val_equal can say. Strings and small integers, nearly all keys, are
+ * settled here. A tensor equals only itself as a key: == on tensors would give a tensor. */
 static int same_quick(struct val a, struct val b)
 {
 	if (a.kind == b.kind) {
@@ -188,12 +209,13 @@ static int same_quick(struct val a, struct val b)
 			return 1;
 	}
 	if (a.kind == V_STR || b.kind == V_STR)
-		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) && (a.kind == V_OBJECT ||
-				b.kind == V_OBJECT) ? -1 : 0;
+		return a.kind != b.kind && (V_IS_HEAP(a) || V_IS_HEAP(b)) &&
+			(a.kind == V_OBJECT || b.kind == V_OBJECT) ? -1 : 0;
 	return a.kind == V_TENSOR || b.kind == V_TENSOR ? 0 : -1;
 }
 
-/* The entry of key: 1 found (*at), 0 absent, -1 failed. */
+/* Finds the entry of a key. Returns 1 with its position in *at, 0 if it is absent, -1 if __eq__
+ * failed. The key of the entry is held meanwhile, as __eq__ may remove it. */
 static int dict_locate(struct host *h, struct dict_obj *d, struct val key, uint64_t hash, size_t *at)
 {
 again:
@@ -222,12 +244,13 @@ again:
 	return 0;
 }
 
+/* Appends an entry for a key that the caller knows to be absent. Keeps key and value. */
 static int dict_insert(struct host *h, struct dict_obj *d, struct val key, uint64_t hash, struct val v)
 {
 	size_t s;
 
 	if (d->n >= UINT32_MAX - 1)
-		return host_fatal(h, REASON_out_of_memory, "a dictionary with too many entries");
+		return host_fatal(h, REASON_out_of_memory, "a dictionary has too many entries");
 	if (dict_make_room(h, d))
 		return -1;
 	s = hash & (d->slots - 1);
@@ -242,6 +265,8 @@ static int dict_insert(struct host *h, struct dict_obj *d, struct val key, uint6
 	return 0;
 }
 
+/* d[key] = v. An existing entry keeps its key object and its position: after `d = {1: 'a'};
+ * d[True] = 'b'` the key is still 1. */
 static int dict_store(struct host *h, struct dict_obj *d, struct val key, uint64_t hash, struct val v)
 {
 	size_t at;
@@ -254,6 +279,7 @@ static int dict_store(struct host *h, struct dict_obj *d, struct val key, uint64
 	return 0;
 }
 
+/* Leaves a hole. References are dropped last, as freeing may come back to this table. */
 static void dict_remove_at(struct host *h, struct dict_obj *d, size_t at)
 {
 	struct dict_entry e = d->e[at];
@@ -271,6 +297,8 @@ int dict_set(struct host *h, struct val dict, struct val key, struct val v)
 	return val_hash(h, key, &hash) ? -1 : dict_store(h, dict.u.d, key, hash, v);
 }
 
+/* Also records the lookup in a dry run: a table of block sizes indexed by a tensor size is a
+ * size branch (work.c). */
 int dict_get(struct host *h, struct val dict, struct val key, struct val *out)
 {
 	uint64_t hash;
@@ -287,6 +315,7 @@ int dict_get(struct host *h, struct val dict, struct val key, struct val *out)
 	return found;
 }
 
+/* Returns 1 if the key was there, 0 if not, -1 if it is unhashable. */
 int dict_del(struct host *h, struct val dict, struct val key)
 {
 	uint64_t hash;
@@ -301,6 +330,7 @@ int dict_del(struct host *h, struct val dict, struct val key)
 	return found;
 }
 
+/* Lookup in a namespace. Keys are strings, so no program code runs and nothing fails. */
 static struct dict_entry *attrs_entry(const struct dict_obj *d, struct str name, uint64_t hash)
 {
 	if (!d || !d->slots)
@@ -324,6 +354,7 @@ struct val *attrs_get(const struct dict_obj *d, const struct str_obj *name)
 	return attrs_find(d, (struct str){ .p = name->p, .n = name->n }, name->hash);
 }
 
+/* Linear search by a C string, for keyword dictionaries of a few entries. */
 struct val *dict_find(struct val dict, const char *key)
 {
 	struct dict_obj *d = dict.u.d;
@@ -333,6 +364,7 @@ struct val *dict_find(struct val dict, const char *key)
 	return NULL;
 }
 
+/* namespace[name] = v. */
 int attrs_set(struct host *h, struct dict_obj *d, struct str_obj *name, struct val v)
 {
 	struct dict_entry *e = attrs_entry(d, (struct str){ .p = name->p, .n = name->n }, name->hash);
@@ -350,6 +382,8 @@ int attrs_del(struct host *h, struct dict_obj *d, struct str_obj *name)
 	return e != NULL;
 }
 
+/* Copies every entry of `from`. Costs one step of fuel per entry. Entries are held while they
+ * are stored, since __eq__ of a key may change `from`. */
 int dict_update(struct host *h, struct val into, struct val from)
 {
 	struct dict_obj *d = from.u.d;

@@ -1,4 +1,6 @@
-/* Views of dictionaries. A view is the pair of its dictionary and nothing; its class says what it shows of it. */
+/* dict.keys(), dict.values() and dict.items(). A view is a pair (V_VIEW) of its dictionary and
+ * None. Its class says which part it shows. It holds no copy: the view changes when the
+ * dictionary does. Sets of keys or items are built only for an operator that needs one. */
 #include "interp/dict_view.h"
 
 #include "interp/attr.h"
@@ -10,12 +12,14 @@
 #include "interp/object.h"
 #include "interp/operator.h"
 
+/* The dictionary behind the view, borrowed. */
 static struct val dict_of(struct val v)
 {
 	return v.u.m->self;
 }
 
-/* 'k', 'v' or 'i' of "types.dict_keys" and the others */
+/* 'k', 'v' or 'i': the letter of "types.dict_keys", "types.dict_values" or "types.dict_items"
+ * that tells them apart. */
 static char shows(struct val v)
 {
 	return v.u.o->cls->native[strlen("types.dict_")];
@@ -31,6 +35,9 @@ int64_t view_len(struct val v)
 	return (int64_t)dict_of(v).u.d->live;
 }
 
+/* The next entry, held as a temporary. The iterator remembered the size at its start: an
+ * insertion during the loop raises RuntimeError, as CPython does. i is the position, n the
+ * size. */
 static int next_entry(struct host *h, struct iter_obj *it, struct dict_entry *e)
 {
 	struct dict_obj *d = dict_of(it->src).u.d;
@@ -49,6 +56,7 @@ static int next_entry(struct host *h, struct iter_obj *it, struct dict_entry *e)
 	return 1;
 }
 
+/* The key, the value or the pair (key, value), by the class of the view. */
 static int next_view(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct dict_entry e;
@@ -63,6 +71,7 @@ static int next_view(struct host *h, struct iter_obj *it, struct val *out)
 	return shows(it->src) == 'i' && val_tuple(h, kv, 2, out) ? -1 : 1;
 }
 
+/* The size is noted, so that a change during the loop is detected. */
 int view_iter(struct host *h, struct val v, struct val *it)
 {
 	if (val_iter(h, v, next_view, it))
@@ -71,6 +80,8 @@ int view_iter(struct host *h, struct val v, struct val *it)
 	return 0;
 }
 
+/* `x in d.keys()` and `(k, v) in d.items()` are hash lookups. `x in d.values()` compares one
+ * value after the other and pays a step of fuel for each. */
 int view_has(struct host *h, struct val v, struct val item)
 {
 	struct val x, it;
@@ -94,6 +105,7 @@ int view_has(struct host *h, struct val v, struct val item)
 	return more;
 }
 
+/* host_each callback; b->out is the set. */
 static int add_to_set(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
@@ -101,6 +113,7 @@ static int add_to_set(void *ctx, struct val item)
 	return dict_set(b->h, b->out, item, val_none());
 }
 
+/* The view as a set; a set stays itself. The result is a temporary. */
 int view_to_set(struct host *h, struct val v, struct val *out)
 {
 	struct bind b = { .h = h };
@@ -115,6 +128,8 @@ int view_to_set(struct host *h, struct val v, struct val *out)
 	return 0;
 }
 
+/* d.keys() == {1, 2} and d.keys() <= e.keys() compare as sets. Returns 0 if the operands are
+ * not set-like, so the caller tries other rules. */
 int view_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	struct val x, y;
@@ -124,6 +139,8 @@ int view_compare(struct host *h, enum py_op op, struct val a, struct val b, stru
 	return view_to_set(h, a, &x) || view_to_set(h, b, &y) || op_compare(h, op, x, y, out) ? -1 : 1;
 }
 
+/* d.keys() & e.keys() gives a set. The right operand may be any iterable: d.keys() & [1, 2]
+ * works too. Returns 0 for other operators or operands. */
 int view_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	struct val x, y;
@@ -136,6 +153,7 @@ int view_binary(struct host *h, enum py_op op, struct val a, struct val b, struc
 
 /* --- the methods of dictionaries ------------------------------------------------------------- */
 
+/* Makes the view that `native` names of the dictionary in slot 0. */
 static int make(struct bind *b, const char *native)
 {
 	struct class_obj *c = host_native_class(b->h, native);
@@ -150,6 +168,7 @@ static int d_keys(struct bind *b) { return make(b, "types.dict_keys"); }
 static int d_values(struct bind *b) { return make(b, "types.dict_values"); }
 static int d_items(struct bind *b) { return make(b, "types.dict_items"); }
 
+/* d.keys().isdisjoint(iterable). */
 static int v_isdisjoint(struct bind *b)
 {
 	struct val mine, other, both;

@@ -1,4 +1,10 @@
-/* Statements. Each drops the temporaries it made; `return` hands its value over in f->ret. */
+/* Statements: assignment, control flow, try and with, definitions. Owns the execution of every
+ * statement kind, dispatched by `table`. Expressions are in expr.c, calls in call.c, match in
+ * match.c.
+ *
+ * Invariants: each statement drops the temporaries it made (exec_block). `return` hands its value
+ * over in f->ret, which holds its own reference. A statement says by enum flow how execution goes
+ * on; FLOW_FAIL means that an exception or a fatal failure is pending. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -16,6 +22,8 @@ typedef enum flow exec_fn(struct host *h, struct host_frame *f, const struct py_
 
 /* --- assignment ---------------------------------------------------------------------------- */
 
+/* `a, *b, c = v`. The values are fixed before the first target is assigned: `x[0], x[1] = x[1],
+ * x[0]` swaps. The starred target takes what the others leave, as a list. */
 static int assign_sequence(struct host *h, struct host_frame *f, const struct py_list *targets, struct val v)
 {
 	struct val items, part;
@@ -27,7 +35,8 @@ static int assign_sequence(struct host *h, struct host_frame *f, const struct py
 			star = i;
 	if ((v.kind == V_TUPLE || v.kind == V_LIST) && star == targets->n) {
 		items = v;
-		/* A list is copied: a target such as a[0] may change it while it is handed out. */
+		/* A list is copied, because a target such as v[0] may change it in the course
+		 * of the assignment. */
 		if (v.kind == V_LIST && val_tuple(h, v.u.seq->v, v.u.seq->n, &items))
 			return -1;
 	} else if (host_iter(h, v, &part)) {
@@ -58,6 +67,7 @@ static int assign_sequence(struct host *h, struct host_frame *f, const struct py
 	return 0;
 }
 
+/* Assigns v to a target of any form. Keeps references through the target only. */
 int exec_assign(struct host *h, struct host_frame *f, const struct py_node *t, struct val v)
 {
 	struct val o, i;
@@ -78,11 +88,13 @@ int exec_assign(struct host *h, struct host_frame *f, const struct py_node *t, s
 		f->node = t;
 		return item_set(h, o, i, v);
 	case PY_Starred: return host_raise(h, EXC_SyntaxError, "starred assignment target must be in a list or tuple");
-	default: return host_fatal(h, REASON_unsupported, "assignment to %s", py_kind_info(t->kind)->name);
+	default: return host_fatal(h, REASON_unsupported, "assignment to %s is not supported",
+				   py_kind_info(t->kind)->name);
 	}
 }
 
-/* A tuple of ints with its largest members replaced: an overridden shape. */
+/* A tuple of ints with its largest members replaced: an overridden shape. Example: SHAPE = (4,
+ * 1024, 1024) with value 64 becomes (4, 64, 64). */
 static int resized(struct host *h, struct val *v, int64_t value)
 {
 	int64_t most = INT64_MIN;
@@ -101,12 +113,12 @@ static int resized(struct host *h, struct val *v, int64_t value)
 
 static int apply_override(struct host *h, struct host_frame *f, const struct py_node *target, struct val *v);
 
-/* `a, b = 2, 3`: a tuple with the members of overridden names replaced. */
+/* `a, b = 2, 3`: replaces the members whose names are overridden. */
 static int override_members(struct host *h, struct host_frame *f, const struct py_list *targets, struct val *v)
 {
 	struct val t;
 	if ((v->kind != V_TUPLE && v->kind != V_LIST) || v->u.seq->n != targets->n)
-		return 0;                    /* the assignment says what is wrong */
+		return 0;                    /* the assignment itself reports the mismatch */
 	if (val_tuple(h, v->u.seq->v, v->u.seq->n, &t))
 		return -1;
 	for (size_t i = 0; i < targets->n; i++) {
@@ -119,7 +131,8 @@ static int override_members(struct host *h, struct host_frame *f, const struct p
 	return 0;
 }
 
-/* While a module loads, an overridden NAME = expr gives NAME the other value. */
+/* While a module loads, an overridden NAME = expr gives NAME another value: so a task runs at
+ * test sizes. See struct host_override. */
 static int apply_override(struct host *h, struct host_frame *f, const struct py_node *target, struct val *v)
 {
 	if (!f->n_ov || f->names != f->mod->h.attrs)
@@ -136,12 +149,13 @@ static int apply_override(struct host *h, struct host_frame *f, const struct py_
 	return 0;
 }
 
+/* a = b = value: the value is evaluated once and assigned from left to right. */
 static enum flow exec_assign_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	if (eval_expr(h, f, n->u.Assign.value, &v))
 		return FLOW_FAIL;
-	if (apply_override(h, f, n->u.Assign.targets.v[0], &v))      /* of `a = b = 2` all get it */
+	if (apply_override(h, f, n->u.Assign.targets.v[0], &v))      /* `a = b = 2` gives both the value */
 		return FLOW_FAIL;
 	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
 		f->node = n;
@@ -151,15 +165,17 @@ static enum flow exec_assign_stmt(struct host *h, struct host_frame *f, const st
 	return FLOW_NEXT;
 }
 
+/* `x: int = 1`. Class and module bodies note the name in __annotations__, in order, which
+ * dataclasses read. Annotations of locals are not evaluated. */
 static enum flow exec_annassign(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	const struct py_node *t = n->u.AnnAssign.target;
-	if (f->names && t->kind == PY_Name) {       /* class and module bodies keep the names, for dataclasses */
+	if (f->names && t->kind == PY_Name) {       /* noted for dataclasses */
 		struct val *ann = attrs_get(f->names, h->nm[NM___annotations__]), d, type;
 		struct str_obj *id = host_ident(h, t->u.Name.id);
 		if (ann && ann->kind != V_DICT) {
-			host_fatal(h, REASON_unsupported, "__annotations__ that are no dictionary");
+			host_fatal(h, REASON_unsupported, "__annotations__ that is not a dictionary is not supported");
 			return FLOW_FAIL;
 		}
 		if (!id || (!ann && (val_dict(h, &d) || attrs_set(h, f->names, h->nm[NM___annotations__], d))))
@@ -175,6 +191,8 @@ static enum flow exec_annassign(struct host *h, struct host_frame *f, const stru
 	return apply_override(h, f, t, &v) || exec_assign(h, f, t, v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
+/* `x += v`. The target's parts are evaluated once: `a[f()] += 1` calls f once. The result of
+ * the operator is stored even if it was in place, as Python does. */
 static enum flow exec_augassign(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_node *t = n->u.AugAssign.target;
@@ -205,6 +223,7 @@ static enum flow exec_augassign(struct host *h, struct host_frame *f, const stru
 	return rc ? FLOW_FAIL : FLOW_NEXT;
 }
 
+/* del of a name, attribute, subscript, or several of them. */
 static int delete_target(struct host *h, struct host_frame *f, const struct py_node *t)
 {
 	struct val o, i;
@@ -224,10 +243,12 @@ static int delete_target(struct host *h, struct host_frame *f, const struct py_n
 			if (delete_target(h, f, t->u.Tuple.elts.v[k]))
 				return -1;
 		return 0;
-	default: return host_fatal(h, REASON_unsupported, "deletion of %s", py_kind_info(t->kind)->name);
+	default: return host_fatal(h, REASON_unsupported, "deletion of %s is not supported",
+				   py_kind_info(t->kind)->name);
 	}
 }
 
+/* Targets are deleted from left to right. */
 static enum flow exec_delete(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Delete.targets.n; i++)
@@ -238,7 +259,7 @@ static enum flow exec_delete(struct host *h, struct host_frame *f, const struct 
 
 /* --- control flow ----------------------------------------------------------------------------- */
 
-/* The truth of a test, its temporaries drained. */
+/* The truth of a condition. Its outcome is recorded for the dry run (work.c). */
 static int test_of(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val t;
@@ -250,10 +271,11 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 	f->node = n;
 	yes = val_truth(h, t);
 	temps_drain(h, mark);
-	host_note_choice(h, n, yes);
+	host_note_branch(h, n, yes);
 	return yes;
 }
 
+/* Records the outcome through test_of. */
 static enum flow exec_if(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.If.test);
@@ -262,6 +284,7 @@ static enum flow exec_if(struct host *h, struct host_frame *f, const struct py_n
 	return exec_block(h, f, yes ? &n->u.If.body : &n->u.If.orelse);
 }
 
+/* Every iteration costs a step, so an endless loop runs out of fuel. */
 static enum flow exec_while(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	for (;;) {
@@ -280,6 +303,8 @@ static enum flow exec_while(struct host *h, struct host_frame *f, const struct p
 	}
 }
 
+/* The iterator is a temporary of the whole statement; what one iteration makes is dropped with
+ * it. `else` runs when the loop ended without break. */
 static enum flow exec_for(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v, it, item;
@@ -309,6 +334,7 @@ static enum flow exec_for(struct host *h, struct host_frame *f, const struct py_
 	return more < 0 ? FLOW_FAIL : exec_block(h, f, &n->u.For.orelse);
 }
 
+/* Keeps the value in the frame until call_function hands it to the caller. */
 static enum flow exec_return(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v = val_none();
@@ -318,12 +344,14 @@ static enum flow exec_return(struct host *h, struct host_frame *f, const struct 
 	return FLOW_RETURN;
 }
 
+/* The value is dropped with the temporaries of the statement. */
 static enum flow exec_expr(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
 	return eval_expr(h, f, n->u.Expr.value, &v) ? FLOW_FAIL : FLOW_NEXT;
 }
 
+/* A failed assert is certain (exc_sure): every Python raises it. */
 static enum flow exec_assert(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.Assert.test);
@@ -350,6 +378,7 @@ static enum flow exec_assert(struct host *h, struct host_frame *f, const struct 
 	return FLOW_FAIL;
 }
 
+/* `raise X` calls the class without arguments; `raise X(...)` raises the instance. */
 static void raise_value(struct host *h, const struct host_frame *f, struct val v)
 {
 	struct val e = v;
@@ -365,6 +394,7 @@ static void raise_value(struct host *h, const struct host_frame *f, struct val v
 	h->fail.exc_sure = !f->mod->trusted;
 }
 
+/* A bare `raise` raises the exception again that the innermost except clause handles. */
 static enum flow exec_raise(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct val v;
@@ -387,7 +417,7 @@ static enum flow exec_raise(struct host *h, struct host_frame *f, const struct p
 
 /* --- try and with ------------------------------------------------------------------------------- */
 
-/* 1: this clause takes the exception, 0: not, -1: failed. */
+/* Does `except T` catch exc? A bare `except` always does. Returns 1, 0, or -1 on failure. */
 static int clause_takes(struct host *h, struct host_frame *f, const struct py_node *c, struct val exc)
 {
 	struct val type;
@@ -402,6 +432,8 @@ static int clause_takes(struct host *h, struct host_frame *f, const struct py_no
 	return isinstance_of(h, exc, type);
 }
 
+/* Runs an except clause. Its name is deleted afterwards, as in Python 3: `except E as e` leaves
+ * no e behind. */
 static enum flow run_handler(struct host *h, struct host_frame *f, const struct py_node *c,
 			     const struct host_caught *caught)
 {
@@ -424,8 +456,10 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 	return w;
 }
 
-/* May a program go on after this? Once it is sealed, what it calls must not fail: a handler would
- * hide a kernel that does. Before, it may not hang on what fails here and not there. */
+/* May a program go on after this exception? While forward runs (sealed) nothing may be caught,
+ * for a handler could hide a failing kernel and compute the result in another way. Before that,
+ * with catch_sure, only exceptions count that every Python raises: a program must not branch on
+ * a failure that only this engine has. */
 static int refuse_catch(struct host *h, const struct host_frame *f, const struct host_caught *c)
 {
 	if (f->mod->trusted)
@@ -434,10 +468,12 @@ static int refuse_catch(struct host *h, const struct host_frame *f, const struct
 		return host_fatal(h, REASON_try_forbidden, "forward catches a %s", val_type_name(h, c->exc));
 	if (h->o.catch_sure && !c->sure)
 		return host_fatal(h, REASON_unsupported,
-				  "a %s is caught, which may not be raised wherever Python runs", val_type_name(h, c->exc));
+				  "the program catches a %s that another Python might not raise",
+				  val_type_name(h, c->exc));
 	return 0;
 }
 
+/* Offers the pending exception to the clauses in order; if none takes it, it stays pending. */
 static enum flow exec_handlers(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	struct host_caught caught;
@@ -456,7 +492,8 @@ static enum flow exec_handlers(struct host *h, struct host_frame *f, const struc
 	return FLOW_FAIL;
 }
 
-/* Runs `finally` whatever happened; its own return or exception wins. */
+/* Runs `finally` however the body ended. A return or exception of its own replaces the earlier
+ * outcome; that swallows an exception, so refuse_catch is asked. A fatal failure skips it. */
 static enum flow exec_finally(struct host *h, struct host_frame *f, const struct py_list *body, enum flow w)
 {
 	struct host_caught caught;
@@ -480,6 +517,7 @@ static enum flow exec_finally(struct host *h, struct host_frame *f, const struct
 	return w;
 }
 
+/* h->tries counts the try statements with handlers around the running code. */
 static enum flow exec_try(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	size_t mark = temps_mark(h);
@@ -505,7 +543,8 @@ static enum flow exec_try_star(struct host *h, struct host_frame *f, const struc
 	return FLOW_FAIL;
 }
 
-/* __exit__ after the body: swallows the exception if it says so. */
+/* Calls __exit__ after the body with the exception, if any. A true result swallows the
+ * exception. */
 static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 {
 	struct host_caught caught;
@@ -522,7 +561,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	}
 	found = call_special(h, manager, NM___exit__, a, 3, &r);
 	if (!found)
-		host_fatal(h, REASON_unsupported, "a context manager that loses its __exit__");
+		host_fatal(h, REASON_unsupported, "a context manager that loses its __exit__ method is not supported");
 	if (found <= 0)
 		return FLOW_FAIL;
 	if (w != FLOW_FAIL)
@@ -534,6 +573,7 @@ static enum flow leave_with(struct host *h, struct val manager, enum flow w)
 	return FLOW_FAIL;
 }
 
+/* `with a as x, b as y:` nests: b is entered inside a. i is the item to enter next. */
 static enum flow with_item(struct host *h, struct host_frame *f, const struct py_node *n, size_t i)
 {
 	enum flow w;
@@ -549,7 +589,8 @@ static enum flow with_item(struct host *h, struct host_frame *f, const struct py
 	if (!has_special(h, manager, NM___enter__) || !has_special(h, manager, NM___exit__)) {
 		if (!h->fail.fatal)
 			host_raise(h, EXC_TypeError,
-				   "'%s' object does not support the context manager protocol", val_type_name(h, manager));
+				   "'%s' object does not support the context manager protocol",
+				   val_type_name(h, manager));
 		return FLOW_FAIL;
 	}
 	if (call_special(h, manager, NM___enter__, NULL, 0, &v) <= 0)
@@ -569,17 +610,19 @@ static enum flow exec_with(struct host *h, struct host_frame *f, const struct py
 
 enum { MOST_DECORATORS = 32 };
 
-/* In CPython's order: before the defaults of a function, the bases and the body of a class. */
+/* Decorators are evaluated before the defaults of a function and the bases of a class, and
+ * applied after the body: CPython's order. */
 static int eval_decorators(struct host *h, struct host_frame *f, const struct py_list *decorators, struct val *d)
 {
 	if (decorators->n > MOST_DECORATORS)
-		return host_fatal(h, REASON_unsupported, "more than %d decorators", MOST_DECORATORS);
+		return host_fatal(h, REASON_unsupported, "more than %d decorators are not supported", MOST_DECORATORS);
 	for (size_t i = 0; i < decorators->n; i++)
 		if (eval_expr(h, f, decorators->v[i], &d[i]))
 			return -1;
 	return 0;
 }
 
+/* Applies decorators from the innermost (last written) to the outermost. */
 static int decorate(struct host *h, struct host_frame *f, const struct py_list *decorators,
 		    const struct val *d, struct val *v)
 {
@@ -594,13 +637,14 @@ static int decorate(struct host *h, struct host_frame *f, const struct py_list *
 	return 0;
 }
 
+/* A def or class statement: makes the object, decorates it and binds its name. */
 static enum flow define(struct host *h, struct host_frame *f, const struct py_node *n,
 			const struct py_list *decorators, struct str name)
 {
 	struct val d[MOST_DECORATORS], v;
 
-	if (eval_decorators(h, f, decorators, d) || (n->kind == PY_ClassDef ? make_class(h, f, n, &v) :
-						     make_function(h, f, n, &v)))
+	if (eval_decorators(h, f, decorators, d) ||
+	    (n->kind == PY_ClassDef ? make_class(h, f, n, &v) : make_function(h, f, n, &v)))
 		return FLOW_FAIL;
 	return decorate(h, f, decorators, d, &v) || name_store(h, f, name, v) ? FLOW_FAIL : FLOW_NEXT;
 }
@@ -621,6 +665,7 @@ static enum flow exec_import_stmt(struct host *h, struct host_frame *f, const st
 	return exec_import(h, f, n) ? FLOW_FAIL : FLOW_NEXT;
 }
 
+/* Runs the body of the case that matches; without one the statement does nothing. */
 static enum flow exec_match_stmt(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_node *c;
@@ -630,6 +675,7 @@ static enum flow exec_match_stmt(struct host *h, struct host_frame *f, const str
 	return found ? exec_block(h, f, &c->u.match_case.body) : FLOW_NEXT;
 }
 
+/* pass, and declarations that scope.c has already used. */
 static enum flow exec_nothing(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	(void)h, (void)f, (void)n;
@@ -648,6 +694,7 @@ static enum flow exec_continue(struct host *h, struct host_frame *f, const struc
 	return FLOW_CONTINUE;
 }
 
+/* One function per statement kind. A kind without an entry is not supported. */
 static exec_fn *const table[PY_KINDS] = {
 	[PY_Assign] = exec_assign_stmt, [PY_AnnAssign] = exec_annassign, [PY_AugAssign] = exec_augassign,
 	[PY_Delete] = exec_delete, [PY_If] = exec_if, [PY_While] = exec_while, [PY_For] = exec_for,
@@ -658,6 +705,7 @@ static exec_fn *const table[PY_KINDS] = {
 	[PY_Pass] = exec_nothing, [PY_Break] = exec_break, [PY_Continue] = exec_continue,
 };
 
+/* Runs statements until one does not simply go on. Each costs one step of fuel. */
 enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list *body)
 {
 	for (size_t i = 0; i < body->n; i++) {

@@ -1,4 +1,5 @@
-/* Running code: expressions, statements, names, functions and calls. */
+/* Running code: expressions, statements, names, functions, calls. All return 0 or -1 unless
+ * said. */
 #ifndef INTERP_EXEC_H
 #define INTERP_EXEC_H
 
@@ -14,7 +15,7 @@ int exec_assign(struct host *h, struct host_frame *f, const struct py_node *targ
 int exec_match(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_node **body);
 int name_load(struct host *h, struct host_frame *f, struct str id, struct val *out);
 int name_store(struct host *h, struct host_frame *f, struct str id, struct val v);
-/* The name of an attribute as written in f: __x in class C is _C__x. NULL: failed. */
+/* The name of an attribute as written in f: self.__x in class C is _C__x. NULL: failed. */
 struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct str id);
 int name_delete(struct host *h, struct host_frame *f, struct str id);
 int make_function(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);

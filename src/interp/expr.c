@@ -1,6 +1,10 @@
-/* Expressions. Operands are evaluated left to right as Python does; each result is immediate
- * or held as a temporary. f->node is set just before an operation that can fail, so that its
- * message points at it. */
+/* Expressions, dispatched by `table` over the kind of syntax node. Owns the evaluation order,
+ * which is CPython's: left to right. Operators themselves are in operator.c and order.c, calls
+ * in call.c, comprehensions in comp.c.
+ *
+ * Invariants: each result is immediate or held as a temporary. f->node is set just before an
+ * operation that can fail, so that its message points at the right expression. In a dry run with
+ * h->o.path set, outcomes of tests and kinds of values are recorded (work.c). */
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
@@ -15,6 +19,7 @@
 
 typedef int eval_fn(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out);
 
+/* Short strings are interned: they are often keys and attribute names. */
 static int eval_constant(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -42,12 +47,14 @@ static int eval_constant(struct host *h, struct host_frame *f, const struct py_n
 	return 0;
 }
 
+/* A variable; f->node is set because an unbound name fails. */
 static int eval_name(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	f->node = n;
 	return name_load(h, f, n->u.Name.id, out);
 }
 
+/* x.name; private names are mangled first. */
 static int eval_attribute(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -58,12 +65,14 @@ static int eval_attribute(struct host *h, struct host_frame *f, const struct py_
 	return attr_load(h, v, name, out);
 }
 
+/* An absent part of a slice is None. */
 static int eval_optional(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	*out = val_none();
 	return n ? eval_expr(h, f, n, out) : 0;
 }
 
+/* lower:upper:step in a subscript. */
 static int eval_slice(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, c;
@@ -73,6 +82,8 @@ static int eval_slice(struct host *h, struct host_frame *f, const struct py_node
 	return val_slice(h, a, b, c, out);
 }
 
+/* x[i]. A computed index is recorded in a dry run: a list of block sizes that is indexed by a
+ * size is a size branch. */
 static int eval_subscript(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v, i;
@@ -80,10 +91,12 @@ static int eval_subscript(struct host *h, struct host_frame *f, const struct py_
 		return -1;
 	f->node = n;
 	if (h->o.path && n->u.Subscript.slice->kind != PY_Constant)
-		host_note_place(h, n, v, i);
+		host_note_index(h, n, v, i);
 	return item_get(h, v, i, out);
 }
 
+/* a + b. Operands are dropped right after the operator, so that large intermediate tensors of
+ * an expression do not pile up: in `a + b + c` the sum a + b is free before the statement ends. */
 static int eval_binop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b, r;
@@ -99,6 +112,7 @@ static int eval_binop(struct host *h, struct host_frame *f, const struct py_node
 	return 0;
 }
 
+/* -x, +x, ~x, not x. */
 static int eval_unary(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -108,6 +122,7 @@ static int eval_unary(struct host *h, struct host_frame *f, const struct py_node
 	return op_unary(h, n->u.UnaryOp.op, v, out);
 }
 
+/* `a and b` gives the operand that decides, not a bool; later operands are not evaluated. */
 static int eval_boolop(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_list *l = &n->u.BoolOp.values;
@@ -122,13 +137,15 @@ static int eval_boolop(struct host *h, struct host_frame *f, const struct py_nod
 		t = val_truth(h, *out);
 		if (t < 0)
 			return -1;
-		host_note_choice(h, l->v[i], t);
+		host_note_branch(h, l->v[i], t);
 		if (t == (n->u.BoolOp.op == PY_OP_Or))
 			return 0;
 	}
 	return 0;
 }
 
+/* a < b < c evaluates b once and stops at the first comparison that is false. Comparisons of
+ * two integers are recorded with their operands: they may be size branches. */
 static int eval_compare(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val a, b;
@@ -144,7 +161,7 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 		if (op_compare(h, c->ops.v[i], a, b, out))
 			return -1;
 		if (out->kind == V_BOOL)
-			host_note_choice(h, c->comparators.v[i], out->u.i != 0);
+			host_note_branch(h, c->comparators.v[i], out->u.i != 0);
 		if (out->kind == V_BOOL)
 			host_note_test(h, c->comparators.v[i], a, b, out->u.i != 0);
 		if (i + 1 == c->ops.n)
@@ -157,6 +174,7 @@ static int eval_compare(struct host *h, struct host_frame *f, const struct py_no
 	return 0;
 }
 
+/* `x if t else y` evaluates only one of x and y. */
 static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
@@ -168,11 +186,11 @@ static int eval_ifexp(struct host *h, struct host_frame *f, const struct py_node
 	yes = val_truth(h, t);
 	if (yes < 0)
 		return -1;
-	host_note_choice(h, n, yes);
+	host_note_branch(h, n, yes);
 	return eval_expr(h, f, yes ? n->u.IfExp.body : n->u.IfExp.orelse, out);
 }
 
-/* The elements of a display into a list, stars spread. */
+/* Evaluates the elements of [..], (..) or {..} into a list; *v is spread. */
 static int eval_items(struct host *h, struct host_frame *f, const struct py_list *l, struct val list)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -194,6 +212,7 @@ static int eval_list(struct host *h, struct host_frame *f, const struct py_node 
 	return val_list(h, NULL, 0, out) ? -1 : eval_items(h, f, &n->u.List.elts, *out);
 }
 
+/* (a, *b, c). */
 static int eval_tuple(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val t;
@@ -203,6 +222,7 @@ static int eval_tuple(struct host *h, struct host_frame *f, const struct py_node
 	return 0;
 }
 
+/* Elements are evaluated first and inserted afterwards, since __eq__ may run program code. */
 static int eval_set(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val items;
@@ -214,6 +234,7 @@ static int eval_set(struct host *h, struct host_frame *f, const struct py_node *
 	return 0;
 }
 
+/* {k: v, **d}. Keys are evaluated before their values; a NULL key marks **d. */
 static int eval_dict(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	const struct py_Dict *d = &n->u.Dict;
@@ -236,6 +257,7 @@ static int eval_dict(struct host *h, struct host_frame *f, const struct py_node 
 	return 0;
 }
 
+/* (x := v) stores v and gives it. */
 static int eval_named(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	if (eval_expr(h, f, n->u.NamedExpr.value, out))
@@ -243,6 +265,8 @@ static int eval_named(struct host *h, struct host_frame *f, const struct py_node
 	return name_store(h, f, n->u.NamedExpr.target->u.Name.id, *out);
 }
 
+/* Appends to the list of the running generator function (call.c). The value of the yield
+ * expression is None: send() does not exist. */
 static int eval_yield(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -255,6 +279,7 @@ static int eval_yield(struct host *h, struct host_frame *f, const struct py_node
 	return list_append(h, f->yields, v);
 }
 
+/* yield from v appends all elements of v. */
 static int eval_yield_from(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct val v;
@@ -267,6 +292,7 @@ static int eval_yield_from(struct host *h, struct host_frame *f, const struct py
 	return list_extend(h, f->yields, v);
 }
 
+/* *x is valid only where another function takes it apart. */
 static int eval_starred(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	(void)out;
@@ -281,6 +307,7 @@ static int eval_await(struct host *h, struct host_frame *f, const struct py_node
 	return host_fatal(h, REASON_unsupported, "await is not supported");
 }
 
+/* One function per expression kind. */
 static eval_fn *const table[PY_KINDS] = {
 	[PY_Constant] = eval_constant, [PY_Name] = eval_name, [PY_Attribute] = eval_attribute,
 	[PY_Subscript] = eval_subscript, [PY_Slice] = eval_slice, [PY_BinOp] = eval_binop,
@@ -293,6 +320,8 @@ static eval_fn *const table[PY_KINDS] = {
 	[PY_Starred] = eval_starred, [PY_Await] = eval_await,
 };
 
+/* Evaluates one expression: one step of fuel. The stack is checked here because a source can
+ * nest expressions deeper than calls: 1+(1+(1+...)). */
 int eval_expr(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	char here;

@@ -1,7 +1,16 @@
-/* Failing: exceptions, fatal ends, limits, and how they become a diagnostic.
+/* Failures: exceptions, fatal ends, limits, and how they become a diagnostic. Owns h->fail and
+ * the counters of fuel and depth. Does not own try statements (exec.c).
  *
- * The position of a failure is that of the innermost frame of the program's own source, not
- * of the prelude: a message about nn.Linear points at the line that called it. */
+ * Two kinds of failure, see state.h: an exception is pending in h->fail.exc and program code may
+ * catch it. A fatal failure (limit, forbidden name, unsupported function) ends the program and is
+ * not catchable: `except: pass` cannot hide it. The first fatal failure is kept.
+ *
+ * The position of a failure is that of the innermost frame of the program's own source, not of the
+ * prelude: a message about nn.Linear points at the line that called it.
+ *
+ * Fuel: each statement, expression and iteration costs one step (host_step); functions that work
+ * in a C loop pay by its length (host_burn). A run out of fuel is fatal. So no program runs for
+ * ever, and the limit does not depend on the machine's speed. */
 #include <stdio.h>
 
 #include "interp/attr.h"
@@ -12,12 +21,15 @@
 #include "interp/object.h"
 #include "interp/state.h"
 
+/* The reason code of each built-in exception: KeyError is key_error. */
 static const enum reason exc_reason[EXCS] = {
 #define EXC(name, base, reason) REASON_##reason,
 #include "interp/exc.def"
 #undef EXC
 };
 
+/* Line and column (from 1) of the program's own code that is being evaluated; 0, 0 if there is
+ * none. */
 void host_position(struct host *h, int *line, int *col)
 {
 	*line = *col = 0;
@@ -29,6 +41,8 @@ void host_position(struct host *h, int *line, int *col)
 		}
 }
 
+/* Ends the program with reason r. Returns -1. A second call changes nothing: the first failure
+ * is the cause. */
 int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 {
 	char text[600];
@@ -46,13 +60,17 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	return diag_set(&h->fail.diag, r, line, col, "%s", text);
 }
 
+/* The program cannot read the text of print, so print(id(x)) is allowed. */
 int host_varies(struct host *h, const char *what)
 {
 	if (!host_serves_program(h) || h->did.printing)
 		return 0;
-	return host_fatal(h, REASON_unsupported, "%s is not the same wherever Python runs", what);
+	return host_fatal(h, REASON_unsupported, "%s varies between Python runs and may not be used", what);
 }
 
+/* The guard between calls of forward. Objects older than host_seal (weights, module attributes,
+ * globals) must not change, or a candidate could return a result it kept from an earlier call.
+ * Storages have rising ids: a tensor is old if its storage is. */
 int host_may_change(struct host *h, struct val v)
 {
 	int old;
@@ -60,12 +78,13 @@ int host_may_change(struct host *h, struct val v)
 	if (!h->heap.guarded || !V_IS_HEAP(v) || (h->frame && h->frame->mod->trusted))
 		return 0;
 	old = v.kind == V_TENSOR ? v.u.t->t.st && v.u.t->t.st->id <= h->heap.sealed_storage : !v.u.o->young;
-	return old ? host_fatal(h, REASON_state_kept, "a %s that outlives the call is changed",
+	return old ? host_fatal(h, REASON_state_kept, "the program changes a %s that outlives the call",
 				val_type_name(h, v)) : 0;
 }
 
-/* Attributes of modules are guarded against our own code as well: program code reaches it by
- * methods such as ParameterList.append. */
+/* The same guard for attributes. Attributes of nn.Module are guarded against our own prelude as
+ * well, because program code reaches the prelude by methods such as ParameterList.append. A
+ * class of the prelude with _forgets throws away what is set, so setting is harmless. */
 int host_may_set(struct host *h, struct val v)
 {
 	int module;
@@ -73,14 +92,15 @@ int host_may_set(struct host *h, struct val v)
 	if (!h->heap.guarded || !V_IS_HEAP(v) || v.u.o->young)
 		return 0;
 	if (v.kind == V_OBJECT && v.u.o->cls->mod && v.u.o->cls->mod->trusted && has_special(h, v, NM__forgets))
-		return 0;                     /* what is set there cannot be read */
+		return 0;                     /* the stored value cannot be read back */
 	module = v.kind == V_OBJECT && h->type.nn_module && class_is_sub(v.u.o->cls, h->type.nn_module);
 	if (!module && h->frame && h->frame->mod->trusted)
 		return 0;
-	return host_fatal(h, REASON_state_kept, "an attribute of a %s that outlives the call is set",
+	return host_fatal(h, REASON_state_kept, "the program sets an attribute of a %s that outlives the call",
 			  val_type_name(h, v));
 }
 
+/* Makes `exc` the pending exception and notes its position. Returns -1. */
 int host_raise_val(struct host *h, struct val exc)
 {
 	if (h->fail.fatal)
@@ -92,6 +112,9 @@ int host_raise_val(struct host *h, struct val exc)
 	return -1;
 }
 
+/* Raises a built-in exception with a text as its only argument. `r` overrides the reason code
+ * of the class unless it is REASON_ok. The instance is built by hand: calling the class could
+ * run program code. */
 int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt, va_list ap)
 {
 	char text[1200];
@@ -117,6 +140,7 @@ int host_vraise(struct host *h, enum host_exc x, enum reason r, const char *fmt,
 	return -1;
 }
 
+/* Raises a built-in exception; the reason code is that of its class. */
 int host_raise(struct host *h, enum host_exc x, const char *fmt, ...)
 {
 	va_list ap;
@@ -126,6 +150,8 @@ int host_raise(struct host *h, enum host_exc x, const char *fmt, ...)
 	return -1;
 }
 
+/* Raises an exception that every Python would raise at this point, such as an attribute that no
+ * torch has. With catch_sure a program may catch only those. */
 int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...)
 {
 	va_list ap;
@@ -136,6 +162,7 @@ int host_raise_sure(struct host *h, enum host_exc x, const char *fmt, ...)
 	return -1;
 }
 
+/* host_raise with a reason code of its own. */
 static int raise_as(struct host *h, enum host_exc x, enum reason r, const char *fmt, ...)
 {
 	va_list ap;
@@ -145,7 +172,8 @@ static int raise_as(struct host *h, enum host_exc x, enum reason r, const char *
 	return -1;
 }
 
-/* What a tensor function refused. Its message is PyTorch's; the class follows from it. */
+/* Raises the error of a tensor function. The message is PyTorch's; its code and wording decide
+ * the class, as PyTorch has it: "Dimension out of range" is an IndexError. */
 int host_raise_err(struct host *h, const struct err *e)
 {
 	switch (e->code) {
@@ -164,18 +192,22 @@ int host_raise_err(struct host *h, const struct err *e)
 	return raise_as(h, EXC_RuntimeError, REASON_shape_error, "%s", e->text);
 }
 
+/* Is the pending exception an instance of class x? A fatal failure never is. */
 int host_exc_is(struct host *h, enum host_exc x)
 {
-	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT && class_is_sub(h->fail.exc.u.o->cls,
-			h->type.exc_class[x]);
+	return !h->fail.fatal && h->fail.exc.kind == V_OBJECT &&
+		class_is_sub(h->fail.exc.u.o->cls, h->type.exc_class[x]);
 }
 
+/* Forgets the pending exception. */
 void host_exc_clear(struct host *h)
 {
 	val_assign(h, &h->fail.exc, (struct val){ .kind = V_UNSET });
 	h->fail.exc_reason = REASON_ok;
 }
 
+/* Takes the pending exception, for an except clause. Returns -1 if there is none or the failure
+ * is fatal. */
 int host_catch(struct host *h, struct host_caught *c)
 {
 	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
@@ -186,6 +218,7 @@ int host_catch(struct host *h, struct host_caught *c)
 	return 0;
 }
 
+/* Makes a caught exception pending again with its original position. */
 void host_rethrow(struct host *h, const struct host_caught *c)
 {
 	host_raise_val(h, c->exc);
@@ -195,6 +228,7 @@ void host_rethrow(struct host *h, const struct host_caught *c)
 	h->fail.exc_sure = c->sure;
 }
 
+/* The reason code of an exception class: that of its nearest built-in base. */
 static enum reason class_reason(struct host *h, const struct class_obj *c)
 {
 	for (size_t i = 0; i < c->n_mro; i++)
@@ -204,6 +238,8 @@ static enum reason class_reason(struct host *h, const struct class_obj *c)
 	return REASON_raised;
 }
 
+/* Turns the pending exception into h->fail.diag: "ValueError: too large". Returns 1. If __str__
+ * of the exception fails, the text ends after the class name. */
 int host_report(struct host *h)
 {
 	size_t at;
@@ -224,6 +260,7 @@ int host_report(struct host *h)
 	at = b.n;
 	if (val_to_str(h, exc, &b) && !h->fail.fatal)
 		host_exc_clear(h);
+	/* No text: "ValueError" instead of "ValueError: ". */
 	if (b.n == at && b.n > 2)
 		b.n -= 2;
 	h->fail.diag = (struct diag){ .reason = REASON_ok };
@@ -232,6 +269,8 @@ int host_report(struct host *h)
 	return 1;
 }
 
+/* Enters a call. The limit is the recursion depth or the C stack, whichever comes first.
+ * RecursionError can be caught; a handler that recurses further ends the program. */
 int host_enter(struct host *h)
 {
 	char here;
@@ -246,20 +285,23 @@ int host_enter(struct host *h)
 	return host_raise(h, EXC_RecursionError, "maximum recursion depth exceeded");
 }
 
+/* The C stack alone, for recursion over a syntax tree that is no call: ((((...)))) of a source. */
 int host_deep(struct host *h)
 {
 	char here;
 
-	return &here < h->lim.stack_floor ? host_fatal(h, REASON_recursion_limit,
-						       "maximum recursion depth exceeded") : 0;
+	return &here < h->lim.stack_floor ?
+		host_fatal(h, REASON_recursion_limit, "maximum recursion depth exceeded") : 0;
 }
 
+/* Fuel stays negative, so every later step fails too. */
 int host_out_of_fuel(struct host *h)
 {
 	h->lim.fuel = -1;
 	return host_fatal(h, REASON_out_of_fuel, "the program took more than %lld steps", (long long)h->lim.fuel_start);
 }
 
+/* Pays for `steps` at once, before a C loop of that length. */
 int host_burn(struct host *h, int64_t steps)
 {
 	h->lim.fuel -= steps;

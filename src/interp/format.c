@@ -1,4 +1,7 @@
-/* Formatting: format specifications, f-strings, str.format, and the % operator. */
+/* Formatting: format specifications, f-strings, str.format and the % operator.
+ *
+ * All of them end in struct spec: a parsed specification, which pad() and emit_number() apply.
+ * The digits of floats come from printf, whose results are correctly rounded as CPython's are. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,25 +16,26 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
-/* [[fill]align][sign][#][0][width][grouping][.precision][type] */
+/* A parsed specification: [[fill]align][sign][#][0][width][grouping][.precision][type] */
 struct spec {
-	char fill[5];
-	char align, sign, type, group;
+	char fill[5];                  /* one code point of UTF-8 */
+	char align, sign, type, group; /* 0 if not given */
 	int alt, zero;
 	int64_t width, precision;      /* precision -1: none */
-	int64_t digits;                /* of an integer, with zeros before it: the precision of % */
+	int64_t digits;                /* least number of digits of an integer (% only) */
 };
 
-/* Text in the making must fit the program's memory, too. */
+/* Text under construction must fit the program's memory, too. Costs a step of fuel. */
 int text_room(struct host *h, const struct buf *b)
 {
 	if (b->failed || b->n > h->o.memory || host_burn(h, 1))
-		return host_fatal(h, REASON_out_of_memory, "a text of more than memory holds");
+		return host_fatal(h, REASON_out_of_memory, "a text exceeds the memory limit");
 	return 0;
 }
 
-enum { WIDEST = 1 << 20 };
+enum { WIDEST = 1 << 20 }; /* limit of width and precision */
 
+/* A decimal number. It saturates above WIDEST. Returns 0 if there is no digit. */
 static int spec_number(struct str *s, int64_t *out)
 {
 	int any = 0;
@@ -45,18 +49,21 @@ static int spec_number(struct str *s, int64_t *out)
 	return any;
 }
 
+/* Is c one of the four alignment signs? */
 static int is_align(char c)
 {
 	return c == '<' || c == '>' || c == '^' || c == '=';
 }
 
+/* Parses a specification. "0" before the width means fill '0' and align '='. */
 static int parse_spec(struct host *h, struct str s, struct spec *o)
 {
 	size_t first;
 	int filled = 0;
 
 	*o = (struct spec){ .fill = " ", .precision = -1 };
-	/* A fill may be any character, an alignment sign included ("<<5"): what follows it decides. */
+	/* A fill may be any character, an alignment sign included ("<<5"): the next character
+	 * decides. */
 	first = s.n ? utf8_offset(s, 1) : 0;
 	if (s.n > first && first && is_align(s.p[first])) {
 		memcpy(o->fill, s.p, MIN(first, 4));
@@ -95,6 +102,7 @@ static int parse_spec(struct host *h, struct str s, struct spec *o)
 	return 0;
 }
 
+/* Writes sign and body padded to the width. '=' puts the padding between them: "-0005". */
 static void pad(struct buf *out, const struct spec *o, struct str sign, struct str body, char default_align)
 {
 	char align = o->align ? o->align : default_align;
@@ -116,7 +124,8 @@ static void pad(struct buf *out, const struct spec *o, struct str sign, struct s
 		buf_adds(out, o->fill);
 }
 
-/* Inserts the separator every `every` digits of the part before '.' or an exponent. */
+/* Inserts the separator every `every` digits of the part before '.' or an exponent. Zeros are
+ * added up to `width`, separators included: format(1234, "012,") is "0,000,001,234". */
 static void group_digits(struct str digits, char sep, int every, size_t width, struct buf *out)
 {
 	size_t whole = 0;
@@ -142,6 +151,7 @@ static void group_digits(struct str digits, char sep, int every, size_t width, s
 	buf_release(&padded);
 }
 
+/* Sign, prefix, grouped digits, padding. */
 static void emit_number(const struct spec *o, int neg, const char *prefix, struct str digits, int every,
 			struct buf *out)
 {
@@ -163,7 +173,7 @@ static void emit_number(const struct spec *o, int neg, const char *prefix, struc
 	buf_release(&sign);
 }
 
-/* A zero before the digits of "-5" or "5". */
+/* Inserts a zero before the digits of "-5" or "5". */
 static void insert_zero(struct buf *d, size_t at)
 {
 	buf_addc(d, '0');
@@ -173,6 +183,7 @@ static void insert_zero(struct buf *d, size_t at)
 	d->p[at] = '0';
 }
 
+/* An integer by type: d, n, b, o, x, X or c. Non-decimal digits are grouped by four. */
 static int format_int(struct host *h, struct val v, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;
@@ -184,11 +195,11 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 	if (o->precision >= 0)
 		return host_raise(h, EXC_ValueError, "Precision not allowed in integer format specifier");
 	if (o->type == 'c' && (v.kind == V_BIG || v.u.i < 0 || v.u.i > 127))
-		return host_fatal(h, REASON_unsupported, "the format 'c' beyond ASCII");
+		return host_fatal(h, REASON_unsupported, "the format 'c' of a non-ASCII character is not supported");
 	if (o->type == 'c') {
 		char c[2] = { (char)v.u.i, 0 };
 		if (v.kind == V_BIG || v.u.i <= 0 || v.u.i > 127)
-			return host_fatal(h, REASON_unsupported, "%%c of a character beyond ASCII");
+			return host_fatal(h, REASON_unsupported, "%%c of a non-ASCII character is not supported");
 		pad(out, o, STR(""), str_of(c), '<');
 		return 0;
 	}
@@ -216,7 +227,7 @@ static int format_int(struct host *h, struct val v, struct spec *o, struct buf *
 	return h->fail.fatal ? -1 : 0;
 }
 
-/* "1.5e+02": mantissa without trailing zeros. */
+/* "1.5e+02": the mantissa without trailing zeros. */
 static void add_exponent_form(double f, int digits, struct buf *d)
 {
 	char t[80], *e, *end;
@@ -234,7 +245,8 @@ static void add_exponent_form(double f, int digits, struct buf *d)
 	buf_adds(d, e);
 }
 
-/* '' and 'g' drop trailing zeros; '' keeps ".0" as repr does. */
+/* The digits of a finite or special float, without sign. '' and 'g' drop trailing zeros; ''
+ * keeps ".0" as repr does. */
 static void float_digits(double f, const struct spec *o, struct buf *d)
 {
 	char t[64];
@@ -265,7 +277,7 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 		snprintf(t, sizeof t, "%.*e", MAX(MIN(prec, 50), 1) - 1, f);
 		exp = atoi(strchr(t, 'e') + 1);
 		p = prec ? prec : 1;
-		if (!type && exp == p - 1)       /* no room for the ".0": exponent instead */
+		if (!type && exp == p - 1)       /* no room for ".0": use the exponent */
 			add_exponent_form(f, p, d);
 		else
 			buf_addf(d, type == 'G' ? (o->alt ? "%#.*G" : "%.*G") : (o->alt ? "%#.*g" : "%.*g"), p, f);
@@ -276,6 +288,7 @@ static void float_digits(double f, const struct spec *o, struct buf *d)
 		buf_addc(d, '%');
 }
 
+/* Formats a float. At most 400 digits after the point. */
 static int format_float(struct host *h, double f, struct spec *o, struct buf *out)
 {
 	struct buf d = BUF_INIT;
@@ -292,6 +305,7 @@ static int format_float(struct host *h, double f, struct spec *o, struct buf *ou
 	return 0;
 }
 
+/* A string: the precision cuts it, the width pads it on the right. */
 static int format_str(struct host *h, struct str s, struct spec *o, struct buf *out)
 {
 	if (o->type && o->type != 's')
@@ -306,6 +320,8 @@ static int format_str(struct host *h, struct str s, struct spec *o, struct buf *
 	return 0;
 }
 
+/* format(v, spec): __format__ of an object, the element of a 0-d tensor, str() for an empty
+ * specification, else by the kind of value. */
 int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 {
 	struct spec o;
@@ -323,7 +339,7 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 			return 0;
 		}
 	}
-	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* as its number */
+	if (v.kind == V_TENSOR && v.u.t->t.ndim == 0) {          /* a 0-d tensor formats as its element */
 		if (host_read(h, &v.u.t->t, &v))
 			return -1;
 	}
@@ -352,7 +368,7 @@ int host_format(struct host *h, struct val v, struct str text, struct buf *out)
 	return host_raise(h, EXC_TypeError, "unsupported format string passed to %s.__format__", val_type_name(h, v));
 }
 
-/* !r, !s and !a of f-strings, format and %. */
+/* The conversions !r, !s and !a. */
 static int convert(struct host *h, struct val v, char how, struct buf *out)
 {
 	if (how == 's')
@@ -361,12 +377,14 @@ static int convert(struct host *h, struct val v, char how, struct buf *out)
 		return -1;
 	for (size_t i = 0; how == 'a' && i < out->n; i++)
 		if ((unsigned char)out->p[i] > 127)
-			return host_fatal(h, REASON_unsupported, "ascii() of text beyond ASCII");
+			return host_fatal(h, REASON_unsupported, "ascii() of non-ASCII text is not supported");
 	return 0;
 }
 
 /* --- f-strings ----------------------------------------------------------------------------------- */
 
+/* One part of an f-string: literal text or {value!r:spec}. The specification may hold fields
+ * itself: f"{x:{width}}". */
 static int fstring_part(struct host *h, struct host_frame *f, const struct py_node *n, struct buf *out)
 {
 	struct val v;
@@ -404,6 +422,7 @@ static int fstring_part(struct host *h, struct host_frame *f, const struct py_no
 	return rc;
 }
 
+/* An f-string expression. */
 int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, struct val *out)
 {
 	struct buf b = BUF_INIT;
@@ -421,7 +440,7 @@ int eval_fstring(struct host *h, struct host_frame *f, const struct py_node *n, 
 
 /* --- str.format ------------------------------------------------------------------------------------- */
 
-/* "0.name[key]": the value a field names. */
+/* The value of a field such as "0.name[key]". An empty first part takes the next argument. */
 static int field_value(struct host *h, struct str name, const struct val *args, size_t n, struct val kw,
 		       size_t *next, struct val *out)
 {
@@ -443,15 +462,16 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 		if (val_str(h, head, &key) || item_get(h, kw, key, out))
 			return -1;
 	}
-	/* Then any number of .attribute and [item], each applied to what the one before gave. */
+	/* Then any number of .attribute and [item], each applied to the result of the one
+	 * before. */
 	while (end < name.n) {
 		size_t from = end + 1;
 		int item = name.p[end] == '[';
 		struct str_obj *s;
 		struct str part;
 
-		for (end = from; end < name.n && (item ? name.p[end] != ']' : name.p[end] != '.' &&
-						  name.p[end] != '['); end++)
+		for (end = from; end < name.n &&
+		     (item ? name.p[end] != ']' : name.p[end] != '.' && name.p[end] != '['); end++)
 			;
 		part = (struct str){ .p = name.p + from, .n = end - from };
 		if (item) {
@@ -474,6 +494,7 @@ static int field_value(struct host *h, struct str name, const struct val *args, 
 static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw,
 		       size_t *next, int levels, struct val *out);
 
+/* One {...}: value, conversion, specification, which may hold fields of its own. */
 static int format_field(struct host *h, struct str field, const struct val *args, size_t n, struct val kw,
 			size_t *next, int levels, struct buf *out)
 {
@@ -504,7 +525,8 @@ static int format_field(struct host *h, struct str field, const struct val *args
 	return rc;
 }
 
-/* Fields of a specification's fields count on in *next; deeper than those Python does not go. */
+/* Expands the fields of `fmt`. Nested fields continue the numbering in *next. Python allows two
+ * levels of nesting; `levels` counts what is left. */
 static int format_text(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw,
 		       size_t *next, int levels, struct val *out)
 {
@@ -537,6 +559,7 @@ static int format_text(struct host *h, struct str fmt, const struct val *args, s
 	return rc;
 }
 
+/* str.format(*args, **kw). */
 int host_str_format(struct host *h, struct str fmt, const struct val *args, size_t n, struct val kw, struct val *out)
 {
 	size_t next = 0;
@@ -546,8 +569,10 @@ int host_str_format(struct host *h, struct str fmt, const struct val *args, size
 
 /* --- the % operator ------------------------------------------------------------------------------------ */
 
+/* The arguments of %: a tuple, or one value. `at` is the next one. */
 struct percent { struct host *h; struct val args; size_t at; int is_tuple; };
 
+/* The next argument; a single value counts as one argument. */
 static int percent_next(struct percent *p, struct val *out)
 {
 	if (!p->is_tuple) {
@@ -562,6 +587,7 @@ static int percent_next(struct percent *p, struct val *out)
 	return 0;
 }
 
+/* A width or precision: digits, or '*' for the next argument. */
 static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t *out)
 {
 	struct val v;
@@ -570,7 +596,7 @@ static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t 
 		if (percent_next(p, &v) || val_as_int(p->h, v, out))
 			return -1;
 		if (*out > WIDEST || *out < -WIDEST)
-			return host_fatal(p->h, REASON_out_of_memory, "a text of more than memory holds");
+			return host_fatal(p->h, REASON_out_of_memory, "a text exceeds the memory limit");
 		return 0;
 	}
 	for (; *i < fmt.n && fmt.p[*i] >= '0' && fmt.p[*i] <= '9'; (*i)++)
@@ -578,6 +604,7 @@ static int percent_number(struct percent *p, struct str fmt, size_t *i, int64_t 
 	return 0;
 }
 
+/* Writes one argument. The conversion 's' of % pads on the left, unlike format(). */
 static int percent_emit(struct percent *p, struct spec *o, char type, struct val v, struct buf *out)
 {
 	struct host *h = p->h;
@@ -612,6 +639,7 @@ static int percent_emit(struct percent *p, struct spec *o, char type, struct val
 	return format_int(h, v, o, out);
 }
 
+/* One "%(key)-+ #0width.precisiontype" item, after the '%'. *i moves after it. */
 static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf *out)
 {
 	struct spec o = { .fill = " ", .precision = -1 };
@@ -632,7 +660,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		case '-': o.align = '<'; break;
 		case '0': if (!o.align) { o.align = '='; strcpy(o.fill, "0"); } break;
 		case '#': o.alt = 1; break;
-		default: o.sign = o.sign == '+' ? '+' : fmt.p[*i];      /* "%+ d": the plus wins over the space */
+		default: o.sign = o.sign == '+' ? '+' : fmt.p[*i];      /* "%+ d": the plus wins */
 		}
 	if (percent_number(p, fmt, i, &o.width))
 		return -1;
@@ -640,7 +668,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 		o.width = -o.width;
 		o.align = '<';
 	}
-	/* "%-05d": the minus wins over the zero, in whichever order they stand. */
+	/* "%-05d": the minus wins over the zero, in either order. */
 	if (o.align == '<')
 		strcpy(o.fill, " ");
 	if (*i < fmt.n && fmt.p[*i] == '.') {
@@ -665,6 +693,7 @@ static int percent_item(struct percent *p, struct str fmt, size_t *i, struct buf
 	return percent_emit(p, &o, type, v, out);
 }
 
+/* fmt % args. Arguments that are left over are a TypeError, except of a dictionary. */
 int host_percent(struct host *h, struct str fmt, struct val args, struct val *out)
 {
 	struct buf b = BUF_INIT;

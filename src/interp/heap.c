@@ -1,15 +1,26 @@
-/* The heap of a host: objects, their references, the list of temporaries.
+/* The heap of a host: objects, references, temporaries, the memory limit. Owns allocation and
+ * freeing of every Python object. Does not own the contents of hash tables (dict.c) or the
+ * storage of tensors (src/tensor).
  *
- * Invariant: refs counts every holder (containers, variables, the temporaries); at 0 an object goes
- * to the dead list, which is emptied iteratively so that freeing a deep nest needs no deep stack.
- * Classes and modules live as long as the host. All objects are on one list: host_free_objects
- * frees what cycles kept alive. */
+ * Invariants:
+ * - refs counts every holder: containers, variables, attributes, and the list of temporaries.
+ * - An object with no references goes to the dead list. The list is emptied in a loop, so freeing a
+ *   nest of a million lists needs no deep C stack.
+ * - Classes and modules live as long as the host.
+ * - All objects are on one doubly linked list. host_free_objects walks it and thereby frees the
+ *   objects that reference cycles kept alive; there is no cycle collector.
+ *
+ * Memory limit: lim.bytes counts objects and their arrays, lim.tensor_bytes counts storages that
+ * the program's tensors own. Their sum may not pass o.memory. Memory is charged before it is
+ * allocated and uncharged when it is freed; a refusal is fatal (out_of_memory) and cannot be
+ * caught by the program. */
 #include "interp/dict.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/object.h"
 #include "interp/state.h"
 
+/* Charges `bytes` to the program. The test `total < bytes` catches overflow. */
 int host_charge(struct host *h, size_t bytes)
 {
 	size_t total = h->lim.bytes + bytes;
@@ -21,12 +32,13 @@ int host_charge(struct host *h, size_t bytes)
 	return 0;
 }
 
+/* Saturates at 0: a size that is reported twice must not wrap the counter and lift the limit. */
 void host_uncharge(struct host *h, size_t bytes)
 {
 	h->lim.bytes -= MIN(bytes, h->lim.bytes);
 }
 
-/* What was charged for; NULL: it could not be had. */
+/* Completes a charged allocation: returns p, or undoes the charge when p is NULL. */
 static void *charged(struct host *h, void *p, size_t bytes)
 {
 	if (!p) {
@@ -41,6 +53,7 @@ void *host_alloc(struct host *h, size_t bytes)
 	return host_charge(h, bytes) ? NULL : charged(h, mem_zalloc(bytes), bytes);
 }
 
+/* Frees an array of host_alloc. The caller says its size; there is no header on it. */
 void host_release(struct host *h, void *p, size_t bytes)
 {
 	if (!p)
@@ -49,7 +62,8 @@ void host_release(struct host *h, void *p, size_t bytes)
 	mem_free(p);
 }
 
-/* Bytes of the object itself, as it was allocated. */
+/* Bytes of the object itself as it was allocated, without its arrays. It must agree with the
+ * sizes that constructors pass to host_obj, or charges would drift. */
 static size_t obj_size(const struct obj *o)
 {
 	switch (o->kind) {
@@ -72,18 +86,22 @@ static size_t obj_size(const struct obj *o)
 
 /* --- small objects ---------------------------------------------------------------------------------
  *
- * They are cut from blocks, and one that is gone is taken again for the next of its size. The
- * address sanitizer is to see who uses one that is gone: for it each is an allocation of its own. */
+ * Most objects have at most 256 bytes and die within one statement. They are cut from arena
+ * blocks. A freed one goes to a list of spares of its size class and serves the next object of
+ * that class. Under the address sanitizer each object is an allocation of its own, so that a use
+ * after free is seen. */
 
 enum { SMALL_MOST = MEM_WATCHED ? 0 : HEAP_SMALL * HEAP_STEP };
 
 struct spare { struct spare *next; };
 
+/* Size classes are HEAP_STEP = 16 bytes wide: 1..16 is class 0, 17..32 is class 1. */
 static struct spare **spares_of(struct host *h, size_t size)
 {
 	return &h->heap.spares[(size - 1) / HEAP_STEP];
 }
 
+/* Zeroed memory for an object: a spare, a cut of the arena, or (large) its own block. */
 static void *new_block(struct host *h, size_t size)
 {
 	struct spare **at, *s;
@@ -98,6 +116,7 @@ static void *new_block(struct host *h, size_t size)
 	return memset(s, 0, size);
 }
 
+/* Gives the memory of new_block back. `size` selects the same class as there. */
 static void drop_block(struct host *h, void *p, size_t size)
 {
 	struct spare **at, *s = p;
@@ -111,6 +130,7 @@ static void drop_block(struct host *h, void *p, size_t size)
 	*at = s;
 }
 
+/* Adds one reference that the caller has counted to the list of temporaries. */
 static int pool_push(struct host *h, struct obj *o)
 {
 	if (vec_push(&h->heap.temps, o))
@@ -118,6 +138,9 @@ static int pool_push(struct host *h, struct obj *o)
 	return 0;
 }
 
+/* Makes an object with one reference, which the list of temporaries holds. The object survives
+ * the statement only if a container or variable keeps it as well. `young` marks objects made
+ * after host_seal: guarded code may change only those. */
 void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj *cls)
 {
 	struct obj *o = host_charge(h, size) ? NULL : charged(h, new_block(h, size), size);
@@ -135,6 +158,8 @@ void *host_obj(struct host *h, enum val_kind kind, size_t size, struct class_obj
 	return pool_push(h, o) ? NULL : o;
 }
 
+/* Protects a value that C code read from a variable or container while program code runs.
+ * Without it `x[0] = f(x)` could free the list that is being written. */
 struct val host_hold(struct host *h, struct val v)
 {
 	if (V_IS_HEAP(v)) {
@@ -150,6 +175,7 @@ void val_keep(struct val v)
 		v.u.o->refs++;
 }
 
+/* Drops n members and frees the array of `cap` values. */
 static void drop_array(struct host *h, struct val *v, size_t n, size_t cap)
 {
 	for (size_t i = 0; i < n; i++)
@@ -162,6 +188,7 @@ static void free_dict(struct host *h, struct dict_obj *d)
 	dict_obj_clear(h, d);
 }
 
+/* Drops what a function holds: defaults, cells, names. The syntax tree is not its own. */
 static void free_func(struct host *h, struct func_obj *f)
 {
 	drop_array(h, f->defaults, f->n_defaults, f->n_defaults);
@@ -172,6 +199,7 @@ static void free_func(struct host *h, struct func_obj *f)
 	val_drop(h, val_of_str(f->qualname));
 }
 
+/* The last view of a storage gives the bytes back that val_tensor charged. */
 static void free_tensor(struct host *h, struct tensor_obj *t)
 {
 	val_drop(h, t->grad);
@@ -181,13 +209,14 @@ static void free_tensor(struct host *h, struct tensor_obj *t)
 		tensor_release(&t->t);
 }
 
+/* Bases and the MRO are arrays of borrowed classes: classes live as long as the host. */
 static void free_class(struct host *h, struct class_obj *c)
 {
 	host_release(h, c->bases, c->n_bases * sizeof *c->bases);
 	host_release(h, c->mro, c->n_mro * sizeof *c->mro);
 }
 
-/* Drops what an object holds. */
+/* Drops the references that an object holds. Each drop may add to the dead list. */
 static void free_fields(struct host *h, struct obj *o)
 {
 	struct val v = val_obj(o);
@@ -208,6 +237,7 @@ static void free_fields(struct host *h, struct obj *o)
 		val_drop(h, val_obj(&o->attrs->h));
 }
 
+/* Takes a dead object off the list of all objects and frees its memory. */
 static void unlink_obj(struct host *h, struct obj *o)
 {
 	size_t size = obj_size(o);
@@ -222,6 +252,8 @@ static void unlink_obj(struct host *h, struct obj *o)
 	drop_block(h, o, size);
 }
 
+/* Empties the dead list. `freeing` makes a nested call return at once, so the outermost call
+ * frees everything and the C stack stays flat. */
 static void bury(struct host *h)
 {
 	if (h->heap.freeing)
@@ -235,6 +267,8 @@ static void bury(struct host *h)
 	h->heap.freeing = 0;
 }
 
+/* Gives up one reference. `freeing > 1` means that host_free_objects is at work, which frees
+ * every object without looking at counts. */
 void val_drop(struct host *h, struct val v)
 {
 	struct obj *o;
@@ -251,6 +285,8 @@ void val_drop(struct host *h, struct val v)
 	bury(h);
 }
 
+/* Stores v in a variable. The old value is dropped last, for its last reference may be what
+ * keeps v alive: `x = x.next`. */
 void val_assign(struct host *h, struct val *slot, struct val v)
 {
 	struct val old = *slot;
@@ -259,17 +295,21 @@ void val_assign(struct host *h, struct val *slot, struct val v)
 	val_drop(h, old);
 }
 
+/* The height of the list of temporaries. A statement or call remembers it and later drains to
+ * it. */
 size_t temps_mark(const struct host *h)
 {
 	return h->heap.temps.n;
 }
 
+/* Drops the temporaries that were added since `mark`. */
 void temps_drain(struct host *h, size_t mark)
 {
 	while (h->heap.temps.n > mark)
 		val_drop(h, val_obj(h->heap.temps.v[--h->heap.temps.n]));
 }
 
+/* Drains, but carries one value across: the result of a call stays a temporary of the caller. */
 struct val temps_drain_to(struct host *h, size_t mark, struct val keep)
 {
 	val_keep(keep);
@@ -279,6 +319,8 @@ struct val temps_drain_to(struct host *h, size_t mark, struct val keep)
 	return keep;
 }
 
+/* Frees everything at the end of a host. The first loop frees the arrays of each object, the
+ * second the large objects; the arena takes the small ones with it. */
 void host_free_objects(struct host *h)
 {
 	h->heap.freeing = 2;                 /* from here val_drop frees nothing: everything goes */

@@ -1,5 +1,9 @@
-/* Modules: import statements, and members of modules made at first use from binding rows,
- * built-in types and prelude definitions. */
+/* Modules: import statements, and members of modules, which are made at first use from binding
+ * rows, built-in types and prelude definitions.
+ *
+ * A library module (trusted) is lazy: torch.nn.Linear is evaluated from its prelude file when a
+ * program first names it. The prelude itself stays invisible: a program sees a name only if the
+ * real library has it (module_obj.known), so it cannot tell this engine from PyTorch. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -11,6 +15,7 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
+/* Top-level modules that lead to files, processes or the interpreter (import.def). */
 static const char *const forbidden[] = {
 #define IMPORT_FORBIDDEN(name) #name,
 #define IMPORT_ALIAS(prefix, is)
@@ -19,7 +24,8 @@ static const char *const forbidden[] = {
 #undef IMPORT_FORBIDDEN
 };
 
-/* Not here: is it the program's mistake, or only missing here? That is nothing that a program may find out. */
+/* A module that does not exist here. A forbidden one and one that only this engine lacks end
+ * the program; otherwise it is the program's mistake, and ModuleNotFoundError may be caught. */
 static int unknown_module(struct host *h, struct str name)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
@@ -41,6 +47,7 @@ static const struct { const char *prefix; size_t n; const char *is; } aliases[] 
 #undef IMPORT_ALIAS
 };
 
+/* The module that a name stands for: torch.nn.parameter is torch.nn here. */
 static struct str canonical(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
@@ -52,6 +59,8 @@ static struct str canonical(struct str name)
 	return name;
 }
 
+/* Does the library have anything below this name? Modules of triton.language that only kernels
+ * use are listed by hand. */
 static int is_module(struct host *h, struct str name)
 {
 	static const char *const language[] = {
@@ -67,6 +76,7 @@ static int is_module(struct host *h, struct str name)
 	return map_get(&h->lib->modules, name) != NULL;
 }
 
+/* A module of the library. `of` is the module whose second name this is, or NULL. */
 static int make_module(struct host *h, struct str name, struct module_obj *of, struct val *out)
 {
 	struct module_obj *m;
@@ -81,7 +91,7 @@ static int make_module(struct host *h, struct str name, struct module_obj *of, s
 	return 0;
 }
 
-/* The module of a dotted name, made if it is known: 1, 0, -1. */
+/* The module of a dotted name, made at first use. Returns 1, 0 if there is none, -1 on failure. */
 static int get_module(struct host *h, struct str name, struct val *out)
 {
 	struct str_obj *key = host_intern(h, name);
@@ -103,6 +113,7 @@ static int get_module(struct host *h, struct str name, struct val *out)
 	return attrs_set(h, h->modules, key, *out) ? -1 : 1;
 }
 
+/* The module `name`, or ModuleNotFoundError. */
 int import_module(struct host *h, struct str name, struct val *out)
 {
 	int found = get_module(h, name, out);
@@ -111,7 +122,7 @@ int import_module(struct host *h, struct str name, struct val *out)
 
 	if (found)
 		return found < 0 ? -1 : 0;
-	/* import torch.backends.cudnn: a member that stands for a module */
+	/* import torch.backends.cudnn: a member of a module that acts as a module */
 	dot = -1;
 	for (size_t i = 0; i < name.n; i++)
 		if (name.p[i] == '.')
@@ -126,7 +137,7 @@ int import_module(struct host *h, struct str name, struct val *out)
 	return unknown_module(h, name);
 }
 
-/* Evaluates the top-level statement of a prelude file that defines `name`. */
+/* Evaluates the top-level statement of a prelude file that defines `name`. Returns 1, 0 or -1. */
 static int run_definition(struct host *h, struct module_obj *m, struct unit *u, struct str_obj *name, struct val *out)
 {
 	struct map_entry *e = map_get(&u->defs, (struct str){ .p = name->p, .n = name->n });
@@ -156,6 +167,7 @@ static int run_definition(struct host *h, struct module_obj *m, struct unit *u, 
 	return 1;
 }
 
+/* A name of triton.language. Host code only passes it on; kernels give it a meaning. */
 static int make_tl(struct host *h, struct str dotted, struct val *out)
 {
 	struct str_obj *o = host_obj(h, V_TL, sizeof *o + dotted.n + 1, NULL);
@@ -167,6 +179,8 @@ static int make_tl(struct host *h, struct str dotted, struct val *out)
 	return 1;
 }
 
+/* Makes a member of a library module: a built-in type, a binding, a prelude definition, a
+ * submodule, or a name of triton.language. Returns 1, 0 or -1. */
 static int make_member(struct host *h, struct module_obj *m, struct str_obj *name, struct str dotted, struct val *out)
 {
 	int top = m == h->builtins;
@@ -191,7 +205,7 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	found = top ? 0 : get_module(h, dotted, out);
 	if (found)
 		return found;
-	/* a prelude names another module, or a builtin */
+	/* A prelude file may name another module without importing it. */
 	if (m->trusted && !top && h->frame && h->frame->mod == m)
 		return get_module(h, bare, out);
 	if (str_starts(dotted, "triton.language."))
@@ -199,25 +213,27 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 	return 0;
 }
 
-/* What the prelude keeps for itself is not there for the programs. */
+/* Rows marked BIND_INTERNAL are for the prelude only. */
 static int is_visible(const struct host *h, struct val v)
 {
 	int internal = v.kind == V_BUILTIN && v.u.b->row->flags & BIND_INTERNAL;
 	return !internal || (h->frame && h->frame->mod->trusted);
 }
 
-/* Something is here that PyTorch 2.11 no longer has, or never had. Kernels that earlier versions
- * made import names of torch._inductor that are gone, and may, where nothing asks whether they are
- * there: 1. Anything else a program does not see: 0. */
+/* A name that PyTorch 2.11 no longer has, or never had. Kernels generated by earlier versions
+ * import names of torch._inductor that are gone; they may, unless a try statement asks whether
+ * the name exists. Returns 1 if the program may see it, 0 if not, -1 if it is refused. */
 static int is_older(struct host *h, struct str name)
 {
 	if (!str_starts(name, "torch._inductor"))
 		return 0;
-	return h->tries ? host_fatal(h, REASON_unsupported, "a try around '%.*s', which PyTorch no longer has",
+	return h->tries ? host_fatal(h, REASON_unsupported,
+				     "a try statement around '%.*s', which PyTorch no longer has, is not supported",
 				     STR_ARG(name)) : 1;
 }
 
-/* May the program see the name of a module of ours? The real one has it, too. 1, 0, -1 */
+/* May the program see this name of a library module? Only if the real module has it. Returns 1,
+ * 0, -1. */
 static int is_real(struct host *h, const struct module_obj *m, const struct str_obj *name)
 {
 	if (!host_serves_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
@@ -225,6 +241,7 @@ static int is_real(struct host *h, const struct module_obj *m, const struct str_
 	return is_older(h, (struct str){ .p = m->name->p, .n = m->name->n });
 }
 
+/* A member of the module itself, made and kept at first use. */
 static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(m->h.attrs, name);
@@ -247,7 +264,8 @@ static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, 
 	return found > 0 ? is_visible(h, *out) : found;
 }
 
-/* Of a module that is another one under a second name: its own modules come first, triton.runtime.jit is one. */
+/* A member of a module that is another one under a second name. Its real submodules come first:
+ * triton.runtime.jit is a module although triton.runtime stands for triton. */
 static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	char dotted[200];
@@ -259,6 +277,7 @@ static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name
 	return found ? found : own_attr(h, m->of, name, out);
 }
 
+/* module.name. Returns 1, 0 if there is none, -1. */
 int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	int real = m->known.n || m->of ? is_real(h, m, name) : 1;
@@ -270,7 +289,8 @@ int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, stru
 
 /* --- import statements ------------------------------------------------------------------------------ */
 
-/* A module that a program imports: one of the real libraries, where its first part is one. */
+/* A module that a program imports. If its first part is a real library, the library must have
+ * it. */
 static int program_import(struct host *h, struct str name, struct val *out)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
@@ -282,6 +302,7 @@ static int program_import(struct host *h, struct str name, struct val *out)
 	return real ? import_module(h, name, out) : unknown_module(h, name);
 }
 
+/* `import a.b as c` binds the module a.b; `import a.b` binds a. */
 static int import_alias(struct host *h, struct host_frame *f, const struct py_alias *a)
 {
 	struct val m, top;
@@ -298,7 +319,7 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 		return -1;
 	if (first.n == a->name.n)
 		return name_store(h, f, a->name, top);
-	/* The identifier "a" of "a.b": the one the scope knows, else by its text. */
+	/* The identifier "a" of "a.b": the pointer that the scope knows, else by its text. */
 	s = host_intern(h, first);
 	if (!s)
 		return -1;
@@ -311,6 +332,7 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 	return attrs_set(h, f->names ? f->names : f->mod->h.attrs, s, top);
 }
 
+/* from m import *: all names of m without a leading underscore. */
 static int import_star(struct host *h, struct host_frame *f, struct module_obj *m)
 {
 	const struct map *maps[2] = { &h->lib->rows, &h->lib->prelude };
@@ -338,6 +360,8 @@ static int import_star(struct host *h, struct host_frame *f, struct module_obj *
 	return 0;
 }
 
+/* from m import a as b. `from __future__` has no effect. A name that is missing is an
+ * ImportError, or ends the program if only this engine lacks it. */
 static int import_from(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	const struct py_ImportFrom *im = &n->u.ImportFrom;
@@ -373,6 +397,7 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 	return 0;
 }
 
+/* Either form of the import statement. */
 int exec_import(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	if (n->kind == PY_ImportFrom)

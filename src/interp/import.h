@@ -1,4 +1,4 @@
-/* Modules and the bound names in them. */
+/* Modules and the bound names in them (import.c, bind.c). */
 #ifndef INTERP_IMPORT_H
 #define INTERP_IMPORT_H
 

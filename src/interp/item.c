@@ -1,4 +1,9 @@
-/* Subscripts: reading, writing and deleting items and slices; len. */
+/* Subscripts and len: x[i], x[i] = v, del x[i], slices, len(x). Owns indexing of lists, tuples,
+ * strings, ranges and dictionaries. Tensors and instances of program classes go through
+ * __getitem__ and __setitem__.
+ *
+ * Invariant: converting an index may run program code (__index__), which may change the sequence.
+ * plain_index therefore converts before the length is looked at. */
 #include "interp/attr.h"
 #include "interp/fail.h"
 #include "interp/heap.h"
@@ -9,6 +14,8 @@
 #include "interp/val_text.h"
 #include "interp/dict_view.h"
 
+/* One of start, stop and step; `otherwise` stands for None. A big int saturates: x[:10**30] is
+ * x[:]. */
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {
 	*out = otherwise;
@@ -28,6 +35,7 @@ static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *
 	return 0;
 }
 
+/* Resolves a negative index and limits it to lo..hi. */
 static int64_t clip(int64_t i, int64_t n, int64_t lo, int64_t hi)
 {
 	if (i < 0)
@@ -35,6 +43,8 @@ static int64_t clip(int64_t i, int64_t n, int64_t lo, int64_t hi)
 	return i < lo ? lo : i > hi ? hi : i;
 }
 
+/* slice.indices(n), and the number of elements. x[::-1] of 3 elements: start 2, stop -1, step
+ * -1, count 3. */
 int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t *start, int64_t *stop,
 		  int64_t *step, int64_t *count)
 {
@@ -61,11 +71,14 @@ int slice_indices(struct host *h, const struct slice_obj *s, int64_t n, int64_t 
 	return 0;
 }
 
+/* An integer index in 0..n-1; negative ones count from the end. `what` is CPython's text of the
+ * IndexError. */
 static int seq_index(struct host *h, struct val v, struct val index, int64_t n, const char *what, int64_t *i)
 {
 	if (index.kind != V_INT && index.kind != V_BOOL && !(V_IS_HEAP(index) && has_special(h, index, NM___index__)))
-		return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError,
-						       "%s indices must be integers or slices, not %s", val_type_name(h, v), val_type_name(h, index));
+		return h->fail.fatal ? -1 :
+			host_raise(h, EXC_TypeError, "%s indices must be integers or slices, not %s",
+				   val_type_name(h, v), val_type_name(h, index));
 	if (val_as_int(h, index, i))
 		return -1;
 	if (*i < 0)
@@ -75,12 +88,14 @@ static int seq_index(struct host *h, struct val v, struct val index, int64_t n, 
 	return 0;
 }
 
+/* v[i] or v[a:b:c] of a list or tuple. A slice of a torch.Size is a torch.Size. Copying costs
+ * one step per eight elements. */
 static int seq_get(struct host *h, struct val v, struct val index, struct val *out)
 {
 	int64_t i, stop, step, count, n = (int64_t)v.u.seq->n;
 	if (index.kind != V_SLICE) {
-		if (seq_index(h, v, index, n, v.kind == V_LIST ? "list index out of range" :
-			      "tuple index out of range", &i))
+		if (seq_index(h, v, index, n,
+			      v.kind == V_LIST ? "list index out of range" : "tuple index out of range", &i))
 			return -1;
 		*out = host_hold(h, v.u.seq->v[i]);
 		return 0;
@@ -97,6 +112,8 @@ static int seq_get(struct host *h, struct val v, struct val index, struct val *o
 	return host_burn(h, count / 8);
 }
 
+/* s[i] or s[a:b:c] by code points. A pure ASCII text, where bytes and characters coincide, is
+ * indexed directly; bytes give integers. */
 static int text_get(struct host *h, struct val v, struct val index, struct val *out)
 {
 	struct str s = val_text(v);
@@ -126,7 +143,7 @@ static int text_get(struct host *h, struct val v, struct val index, struct val *
 	for (int64_t k = 0; k < count; k++) {
 		size_t at = ascii ? (size_t)(i + k * step) : utf8_offset(s, (size_t)(i + k * step));
 		struct str rest = { .p = s.p + at, .n = s.n - at };
-		/* The usual slice is one copy; others go character by character. */
+		/* The usual slice is a single copy; others go character by character. */
 		if (ascii && step == 1) {
 			buf_add(&b, rest.p, (size_t)count);
 			break;
@@ -139,6 +156,7 @@ static int text_get(struct host *h, struct val v, struct val index, struct val *
 	return rc;
 }
 
+/* r[i] is a number, r[a:b:c] another range. Nothing is expanded. */
 static int range_get(struct host *h, struct val v, struct val index, struct val *out)
 {
 	const struct range_obj *r = v.u.range;
@@ -159,13 +177,14 @@ static int range_get(struct host *h, struct val v, struct val index, struct val 
 	if (!o)
 		return -1;
 	if (ck_mul64(i, r->step, &o->start) || ck_add64(o->start, r->start, &o->start) ||
-	    ck_mul64(stop, r->step, &o->stop) ||
-	    ck_add64(o->stop, r->start, &o->stop) || ck_mul64(r->step, step, &o->step))
-		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits");
+	    ck_mul64(stop, r->step, &o->stop) || ck_add64(o->stop, r->start, &o->stop) ||
+	    ck_mul64(r->step, step, &o->step))
+		return host_fatal(h, REASON_unsupported, "a range beyond 64 bits is not supported");
 	*out = val_obj(&o->h);
 	return 0;
 }
 
+/* d[key]: __missing__ of a subclass, else KeyError with the key as its argument. */
 static int dict_item(struct host *h, struct val v, struct val key, struct val *out)
 {
 	int found = dict_get(h, v, key, out);
@@ -185,7 +204,8 @@ static int dict_item(struct host *h, struct val v, struct val key, struct val *o
 	return -1;
 }
 
-/* list[int], Optional[X]: a subscripted type is the type itself here. */
+/* list[int] or C[int]: __class_getitem__ if the class has it; for built-in containers a
+ * types.GenericAlias, which no code here looks into. */
 static int class_item(struct host *h, struct val v, struct val index, struct val *out)
 {
 	struct val *m = class_lookup(h, v.u.c, h->nm[NM___class_getitem__], NULL);
@@ -202,13 +222,13 @@ static int class_item(struct host *h, struct val v, struct val index, struct val
 	return host_raise(h, EXC_TypeError, "type '%s' is not subscriptable", v.u.c->name->p);
 }
 
-/* An index without program code behind it: converting it may change the sequence, so it is
- * done before anything is looked at. */
+/* Would converting this index run code of the program? */
 static int runs_code(struct host *h, struct val part)
 {
 	return V_IS_HEAP(part) && part.kind != V_BIG && has_special(h, part, NM___index__);
 }
 
+/* Converts an index, or the parts of a slice, that need __index__. See the head. */
 static int plain_index(struct host *h, struct val *index)
 {
 	int64_t i;
@@ -237,13 +257,16 @@ static int is_sequence(struct val v)
 	return v.kind == V_TUPLE || v.kind == V_LIST || v.kind == V_STR || v.kind == V_BYTES || v.kind == V_RANGE;
 }
 
+/* Does a class of the program, derived from a built-in type, define this method itself? Then it
+ * comes before the built-in behaviour. */
 static int own_item_method(struct host *h, struct val v, enum name_id name)
 {
 	struct class_obj *where = NULL;
-	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native && class_lookup(h, v.u.o->cls, h->nm[name],
-			&where) && !where->native;
+	return V_IS_HEAP(v) && v.u.o->cls && !v.u.o->cls->native &&
+		class_lookup(h, v.u.o->cls, h->nm[name], &where) && !where->native;
 }
 
+/* x[index]. */
 int item_get(struct host *h, struct val v, struct val index, struct val *out)
 {
 	int own = own_item_method(h, v, NM___getitem__);
@@ -268,6 +291,8 @@ int item_get(struct host *h, struct val v, struct val index, struct val *out)
 
 /* --- writing ------------------------------------------------------------------------------------- */
 
+/* v[a:b] = x may change the length: the new list is built beside the old one and the arrays are
+ * swapped, so old elements are dropped at the end. v[a:b:2] = x must match in length. */
 static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, struct val x)
 {
 	int64_t i, stop, step, count;
@@ -282,7 +307,8 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	if (step != 1) {
 		if ((int64_t)n != count)
 			return host_raise(h, EXC_ValueError,
-					  "attempt to assign sequence of size %zu to extended slice of size %lld", n, (long long)count);
+					  "attempt to assign sequence of size %zu to extended slice of size %lld",
+					  n, (long long)count);
 		for (int64_t k = 0; k < count; k++)
 			val_assign(h, &s->v[i + k * step], items.u.seq->v[k]);
 		return 0;
@@ -302,6 +328,7 @@ static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, st
 	return 0;
 }
 
+/* x[index] = v. Containers that outlive the call of forward are guarded (fail.c). */
 int item_set(struct host *h, struct val v, struct val index, struct val x)
 {
 	int64_t i;
@@ -329,6 +356,7 @@ int item_set(struct host *h, struct val v, struct val index, struct val x)
 	return host_raise(h, EXC_TypeError, "'%s' object does not support item assignment", val_type_name(h, v));
 }
 
+/* del v[i] or del v[a:b:c]. An extended slice deletes from the highest index down. */
 static int list_del(struct host *h, struct val v, struct val index)
 {
 	int64_t i;
@@ -358,6 +386,7 @@ static int list_del(struct host *h, struct val v, struct val index)
 	return 0;
 }
 
+/* del x[index]. A missing key raises KeyError through dict_item. */
 int item_del(struct host *h, struct val v, struct val index)
 {
 	struct val r;
@@ -380,6 +409,8 @@ int item_del(struct host *h, struct val v, struct val index)
 	return host_raise(h, EXC_TypeError, "'%s' object doesn't support item deletion", val_type_name(h, v));
 }
 
+/* The number of elements, computed unsigned: range(-2**63, 2**63-1) has more than an int64
+ * holds. */
 static int range_len(struct host *h, const struct range_obj *g, int64_t *out)
 {
 	uint64_t from = (uint64_t)g->start, to = (uint64_t)g->stop, steps = 0;
@@ -389,12 +420,13 @@ static int range_len(struct host *h, const struct range_obj *g, int64_t *out)
 	else if (g->step < 0 && g->start > g->stop)
 		steps = (from - to - 1) / (0 - (uint64_t)g->step) + 1;
 	if (steps > INT64_MAX)
-		return host_fatal(h, REASON_unsupported, "a range of more than 64 bits");
+		return host_fatal(h, REASON_unsupported,
+				  "a range with more elements than 64 bits can count is not supported");
 	*out = (int64_t)steps;
 	return 0;
 }
 
-/* len() by __len__: a size, and so not negative. 1, 0: it has none, -1. */
+/* len() by __len__. Returns 1 with the length, 0 if the class has no __len__, -1 on failure. */
 int special_len(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;
@@ -407,6 +439,7 @@ int special_len(struct host *h, struct val v, int64_t *out)
 	return *out < 0 ? host_raise(h, EXC_ValueError, "__len__() should return >= 0") : 1;
 }
 
+/* len(x). The number of code points of a string is counted once and kept. */
 int host_len(struct host *h, struct val v, int64_t *out)
 {
 	const struct dict_obj *members;

@@ -1,4 +1,6 @@
-/* Iteration: one iterator object, a `next` function per kind of source. */
+/* Iteration: one iterator object (V_ITER) with a `next` function per kind of source. Also
+ * builds lists from iterables. Fields of an iterator: src is the value walked, i the position,
+ * n a size that was noted at the start. Each element handed out is a temporary. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/fail.h"
@@ -10,6 +12,7 @@
 #include "interp/val_text.h"
 #include "interp/dict_view.h"
 
+/* A list may grow during the loop; the length is read anew each time, as CPython does. */
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {
 	const struct seq_obj *s = it->src.u.seq;
@@ -19,6 +22,7 @@ static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* i is the next number and n how many are left. The sum wraps only after the last one. */
 static int next_range(struct host *h, struct iter_obj *it, struct val *out)
 {
 	(void)h;
@@ -30,6 +34,7 @@ static int next_range(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* One code point at a time; bytes give integers. i is a byte offset. */
 static int next_str(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct str s = val_text(it->src);
@@ -48,6 +53,7 @@ static int next_str(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* Keys of a dictionary or elements of a set. A changed size is a RuntimeError. */
 static int next_dict(struct host *h, struct iter_obj *it, struct val *out)
 {
 	struct dict_obj *d = it->src.u.d;
@@ -65,7 +71,7 @@ static int next_dict(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
-/* An object with __next__. */
+/* An object with __next__; StopIteration ends the loop. */
 static int next_object(struct host *h, struct iter_obj *it, struct val *out)
 {
 	int rc = call_special(h, it->src, NM___next__, NULL, 0, out);
@@ -78,10 +84,11 @@ static int next_object(struct host *h, struct iter_obj *it, struct val *out)
 	return rc;
 }
 
-/* The old protocol: __getitem__ with 0, 1, 2, ... until IndexError. */
+/* The old protocol: __getitem__ with 0, 1, 2, ... until IndexError. Each element costs 100
+ * steps, because an object that never raises IndexError should meet its fuel limit soon. */
 static int next_item(struct host *h, struct iter_obj *it, struct val *out)
 {
-	enum { ITEM_STEPS = 100 };              /* an object that never says it ends is soon at its limit */
+	enum { ITEM_STEPS = 100 };              /* cost of one element in fuel */
 	if (host_burn(h, ITEM_STEPS))
 		return -1;
 	if (!item_get(h, it->src, val_int(it->i), out)) {
@@ -94,7 +101,8 @@ static int next_item(struct host *h, struct iter_obj *it, struct val *out)
 	return 0;
 }
 
-/* The members of an enumeration, in their order: 1, 0: the value is none, -1. */
+/* `for m in Color` walks the members of an enumeration in their order. Returns 0 if v is not an
+ * enumeration. */
 static int iter_members(struct host *h, struct val v, struct val *out)
 {
 	struct dict_obj *members = v.kind == V_CLASS ? class_members(h, v.u.c) : NULL;
@@ -112,6 +120,7 @@ static int iter_members(struct host *h, struct val v, struct val *out)
 	return host_iter(h, list, out) ? -1 : 1;
 }
 
+/* iter(v) by special methods: __iter__, then an enumeration, then __getitem__. */
 static int iter_object(struct host *h, struct val v, struct val *out)
 {
 	struct val it;
@@ -137,6 +146,8 @@ static int iter_object(struct host *h, struct val v, struct val *out)
 	return h->fail.fatal ? -1 : host_raise(h, EXC_TypeError, "'%s' object is not iterable", val_type_name(h, v));
 }
 
+/* iter(v). A class of the program that derives from a built-in container and defines __iter__
+ * uses it. The order of a set may show here; see host_iter. */
 int host_iter_any(struct host *h, struct val v, struct val *out)
 {
 	int rc = 0;
@@ -166,6 +177,8 @@ int host_iter_any(struct host *h, struct val v, struct val *out)
 	}
 }
 
+/* iter(v) for program code. The order of a set with more than one element depends on the Python
+ * that runs it, so a program that iterates over one is refused. */
 int host_iter(struct host *h, struct val v, struct val *out)
 {
 	if (v.kind == V_SET && v.u.d->live > 1 && host_varies(h, "the order of a set"))
@@ -173,11 +186,14 @@ int host_iter(struct host *h, struct val v, struct val *out)
 	return host_iter_any(h, v, out);
 }
 
+/* The next element. Advancing an iterator changes it, so one that outlives the call of forward
+ * is guarded like any object. */
 int host_next(struct host *h, struct val it, struct val *out)
 {
 	return host_deep(h) || host_may_change(h, it) ? -1 : it.u.iter->next(h, it.u.iter, out);
 }
 
+/* Calls fn for each element and drops the temporaries of each iteration. */
 static int each_of(struct host *h, struct val it, int (*fn)(void *ctx, struct val item), void *ctx)
 {
 	struct val item;
@@ -204,7 +220,7 @@ int host_each_any(struct host *h, struct val v, int (*fn)(void *ctx, struct val 
 	return host_iter_any(h, v, &it) ? -1 : each_of(h, it, fn, ctx);
 }
 
-struct list_sink { struct host *h; struct val list; };
+struct list_sink { struct host *h; struct val list; }; /* list_append with a host, for host_each */
 
 static int append(void *ctx, struct val item)
 {
@@ -212,15 +228,18 @@ static int append(void *ctx, struct val item)
 	return list_append(c->h, c->list, item);
 }
 
+/* list += from. `v.extend(v)` walks a copy, or it would never end. */
 int list_extend(struct host *h, struct val list, struct val from)
 {
 	struct list_sink sink = { .h = h, .list = list };
+	/* the list itself, unless it is extended by itself */
 	struct val copy = from;
 	if (from.kind == V_LIST && from.u.o == list.u.o && val_list(h, from.u.seq->v, from.u.seq->n, &copy))
 		return -1;
 	return host_each(h, copy, append, &sink);
 }
 
+/* A list that the caller sorts next, so the order of a set does not matter. */
 int host_to_sortable(struct host *h, struct val v, struct val *out)
 {
 	struct list_sink sink = { .h = h };
@@ -232,6 +251,7 @@ int host_to_sortable(struct host *h, struct val v, struct val *out)
 	return host_each_any(h, v, append, &sink);
 }
 
+/* list(v). A plain list or tuple is copied at once. */
 int host_to_list(struct host *h, struct val v, struct val *out)
 {
 	if ((v.kind == V_LIST || v.kind == V_TUPLE) && v.u.o->cls->native)

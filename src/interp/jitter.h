@@ -1,4 +1,5 @@
-/* Noise in the last place, for runs that show what rounding does to a program. */
+/* Rounding noise: moves floats by one unit in the last place, to show what rounding does to a
+ * program. */
 #ifndef INTERP_JITTER_H
 #define INTERP_JITTER_H
 
@@ -6,12 +7,12 @@
 #include "base/rng.h"
 #include "tensor/dtype.h"
 
-/* One step in the last place up or down, by chance, for every float of n; zero, infinities and NaN
- * stay, and no step makes one. Other types stay as they are. */
+/* Moves each of n floats up or down by one unit in the last place, or not, at random. Zero,
+ * infinities and NaN stay, and no step reaches infinity. Other dtypes stay as they are. */
 SIMD_DECLARE(void, jitter_floats, (enum dtype dt, struct rng *r, void *data, size_t n))
 
-/* A step in the last place of one, up or down by chance, for every float below one; but no value changes its
- * sign by it, as a logarithm may follow. */
+/* Moves each float below 1 by one unit in the last place of 1.0, up or down at random. No value
+ * changes its sign, as a logarithm may follow. */
 SIMD_DECLARE(void, jitter_near_one, (struct rng *r, float *p, size_t n))
 
 #endif

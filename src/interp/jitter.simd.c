@@ -1,13 +1,14 @@
-/* Noise in the last place: see jitter.h. */
+/* Noise in the last place: see jitter.h. Compiled once per SIMD level. */
 #include "interp/jitter.h"
 
 #include <math.h>
 
-/* One draw of the generator is two bits each for so many floats. */
+/* One 64-bit draw gives two bits to each of 32 floats: down, up, or (half of the time) no step. */
 enum { PER_DRAW = 32 };
 
-/* `inf` is the exponent's bits, the float's sign is above them. Most calls have a constant n, of which the
- * compiler makes vectors. */
+/* `inf` is the bit pattern of infinity: the exponent's bits; the sign is above them. Adding 1
+ * to the integer pattern is one step up in magnitude. Zero, infinities and NaN stay, and no
+ * step reaches infinity. Most calls have a constant n, so the compiler vectorizes them. */
 #define JITTER(name, type, inf) \
 static inline void name##_some(uint64_t word, type *p, size_t n) \
 { \
@@ -44,9 +45,11 @@ void SIMD_FN(jitter_floats)(enum dtype dt, struct rng *r, void *data, size_t n)
 	}
 }
 
-/* Here one draw is a bit each for so many floats. */
+/* Here one draw gives one bit to each of 64 floats. */
 enum { SIGNS = 64 };
 
+/* Adds or subtracts 2**-23, one unit in the last place of values from 1 to 2, for magnitudes
+ * below 1. At most half of a value is taken off, so no sign changes. */
 static inline void near_one_some(uint64_t bits, float *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

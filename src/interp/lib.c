@@ -1,4 +1,6 @@
-/* What hosts share: the index of binding rows and of prelude definitions, parsed preludes. */
+/* The library that hosts share: the index of binding rows and prelude definitions, parsed
+ * preludes, and the list of names that the real libraries have. Built once per thread. A
+ * prelude file is parsed when one of its names is first used. */
 #include <stdio.h>
 
 #include "interp/fail.h"
@@ -6,6 +8,7 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
+/* Built-in types and exceptions: their members do not make them modules. */
 static const char *const native_names[] = {
 #define NATIVE(dotted, name, kind, base) dotted,
 #include "interp/native.def"
@@ -15,6 +18,7 @@ static const char *const native_names[] = {
 #undef EXC
 };
 
+/* Adds an entry; the first value of a key stays. */
 static int put(struct map *m, struct str key, const void *val)
 {
 	struct map_entry *e = map_put(m, key);
@@ -25,7 +29,8 @@ static int put(struct map *m, struct str key, const void *val)
 	return 0;
 }
 
-/* Every prefix of a dotted name is a module, unless it is a built-in type. */
+/* Makes every prefix of a dotted name a module, up to a built-in type: "torch.Tensor.add" makes
+ * torch a module, but not torch.Tensor. */
 static int add_modules(struct host_lib *lib, struct map *natives, const char *dotted)
 {
 	for (const char *dot = strchr(dotted, '.'); dot; dot = strchr(dot + 1, '.')) {
@@ -38,6 +43,7 @@ static int add_modules(struct host_lib *lib, struct map *natives, const char *do
 	return 0;
 }
 
+/* Indexes all rows of all tables by their dotted names. */
 static int add_rows(struct host_lib *lib, struct map *natives)
 {
 	for (size_t t = 0; t < lib->source->n_tables; t++)
@@ -47,6 +53,7 @@ static int add_rows(struct host_lib *lib, struct map *natives)
 	return 0;
 }
 
+/* A character of an ASCII identifier; prelude sources have no others in definitions. */
 static int is_id(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -69,12 +76,13 @@ static struct str defined_name(struct str line)
 	return (struct str){ .p = line.p, .n = n };
 }
 
+/* The whole source of a prelude file. */
 static struct str file_text(const struct lib_file *f)
 {
 	return (struct str){ .p = f->text, .n = (size_t)(f->end - f->text) };
 }
 
-/* "module.name" -> unit, for every definition of a prelude file. */
+/* Enters "module.name" -> unit for every definition of a prelude file, without parsing it. */
 static int index_prelude(struct host_lib *lib, size_t i)
 {
 	struct lib_file p = lib->source->files[i];
@@ -94,6 +102,8 @@ static int index_prelude(struct host_lib *lib, size_t i)
 	return rc || put(&lib->modules, str_of(p.module), lib) ? -1 : 0;
 }
 
+/* Enters each line of the list of known names under its owner. A line is "owner: a b/"
+ * (complete) or "owner/ a/" (only modules are listed). */
 static int index_known(struct host_lib *lib)
 {
 	struct str rest = { .p = lib->source->known, .n = (size_t)(lib->source->known_end - lib->source->known) };
@@ -110,6 +120,7 @@ static int index_known(struct host_lib *lib)
 	return 0;
 }
 
+/* Builds the index. The caller frees it with lib_free. */
 struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 {
 	struct host_lib *lib = mem_zalloc(sizeof *lib);
@@ -129,7 +140,7 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 		rc = add_rows(lib, &natives) || index_known(lib) ? -1 : 0;
 	for (size_t i = 0; i < source->n_files && !rc; i++)
 		rc = index_prelude(lib, i);
-	/* "torch.nn" of a prelude module makes "torch" one, too. */
+	/* A prelude module "torch.nn" makes "torch" a module, too. */
 	for (size_t i = 0; i < source->n_files && !rc; i++)
 		rc = add_modules(lib, &natives, source->files[i].module);
 	map_release(&natives);
@@ -141,6 +152,7 @@ struct host_lib *lib_new(const struct lib_source *source, struct err *e)
 	return lib;
 }
 
+/* Frees parsed preludes with their scopes, and all indexes. */
 void lib_free(struct host_lib *lib)
 {
 	if (!lib)
@@ -170,6 +182,7 @@ static int index_target(struct unit *u, const struct py_node *target, const stru
 	return 0;
 }
 
+/* Maps each name to the top-level statement that defines it. */
 static int index_defs(struct unit *u)
 {
 	const struct py_list *body = &u->own.root->u.Module.body;
@@ -188,7 +201,8 @@ static int index_defs(struct unit *u)
 	return 0;
 }
 
-/* The unit that defines "module.name", parsed; NULL: none (or failed: h->fail.fatal). */
+/* The unit that defines "module.name", parsed. NULL if there is none, or on failure
+ * (h->fail.fatal). */
 struct unit *lib_unit(struct host *h, struct str dotted)
 {
 	struct map_entry *e = map_get(&h->lib->prelude, dotted);
@@ -211,6 +225,7 @@ struct unit *lib_unit(struct host *h, struct str dotted)
 	return u;
 }
 
+/* For code outside the interpreter that asks what a binding does. */
 int lib_flags(const struct host_lib *lib, const char *dotted)
 {
 	const struct map_entry *e = map_get(&lib->rows, str_of(dotted));
@@ -224,7 +239,7 @@ int lib_flags(const struct host_lib *lib, const char *dotted)
 	return row ? (int)row->flags : -1;
 }
 
-/* The line of an owner, behind its name (": a b/" or "/ a/"); nothing: it has none. */
+/* The line of an owner, after its name: ": a b/" or "/ a/". Empty if the owner is not listed. */
 static struct str known_line(const struct host_lib *lib, struct str owner)
 {
 	const struct map_entry *e = map_get(&lib->known, owner);
@@ -234,10 +249,11 @@ static struct str known_line(const struct host_lib *lib, struct str owner)
 	return str_cut(&rest, '\n');
 }
 
-/* Behind a name of a line: nothing, '/' for a module, '+' for a module that something else of its name hides. */
+/* The mark after a word of a line: none, '/' for a module, '+' for a module that another value
+ * of the same name hides. */
 enum word { WORD_NONE = 0, WORD_NAME = ' ', WORD_MODULE = '/', WORD_HIDDEN = '+' };
 
-/* What `name` is among the words of a line, which are in order. */
+/* Finds `name` by binary search: the words of a line are sorted. */
 static enum word find_word(struct str line, struct str name)
 {
 	size_t low = MIN(line.n, 2), high = line.n;
@@ -264,7 +280,7 @@ static enum word find_word(struct str line, struct str name)
 	return WORD_NONE;
 }
 
-/* Cuts a dotted name in two; Python itself owns what has no dot. */
+/* Splits a dotted name into owner and last part. A name without a dot belongs to Python itself. */
 static struct str owner_of(struct str dotted, struct str *last)
 {
 	size_t n = dotted.n;
@@ -295,6 +311,7 @@ int lib_knows_module(const struct host_lib *lib, struct str dotted)
 	return w == WORD_MODULE ? LIB_MODULE : w == WORD_HIDDEN ? LIB_HIDDEN : 0;
 }
 
+/* True also for an unlisted owner, because `unsupported` is safer than an AttributeError. */
 int lib_knows(const struct host_lib *lib, struct str dotted)
 {
 	struct str last, owner = owner_of(dotted, &last);
@@ -302,6 +319,6 @@ int lib_knows(const struct host_lib *lib, struct str dotted)
 
 	if (line.n && line.p[0] == ':')
 		return find_word(line, last) != WORD_NONE;
-	/* Nothing is listed of it: it may have the name. */
+	/* Nothing is listed for the owner: it may have the name. */
 	return owner.n && lib_knows_module(lib, owner);
 }

@@ -1,6 +1,6 @@
-/* What programs can import: tables of bound names, and Python sources that are part of this
- * program (the prelude). The interpreter knows how to find a name there; what there is, the
- * owner of the tables says (torch/prelude.h). */
+/* The things that programs can import: tables of bound names, and Python sources that are part of
+ * this program (the prelude). The interpreter finds names here; torch/prelude.h provides the
+ * tables and sources. */
 #ifndef INTERP_LIB_H
 #define INTERP_LIB_H
 
@@ -12,43 +12,44 @@ struct bind_row;
 struct host;
 struct unit;
 
-/* A Python source: the names it defines at its left margin belong to `module`. */
+/* A Python source. The names it defines at its left margin belong to `module`. */
 struct lib_file { const char *module, *file, *text, *end; };
 
 struct lib_source {
-	const struct bind_row *const *tables;    /* each ended by a row without a name */
+	const struct bind_row *const *tables;    /* each ends with a row without a name */
 	size_t n_tables;
 	const struct lib_file *files;
 	size_t n_files;
-	/* what is in the real libraries: tools/gen_known.py says how it is written */
+	/* names in the real libraries, in the format of tools/gen_known.py */
 	const char *known, *known_end;
 };
 
-/* The index of a source, shared by the hosts of a thread. */
+/* The index of a source, shared by all hosts of a thread. */
 struct host_lib {
 	const struct lib_source *source;
 	struct map rows;               /* dotted name -> struct bind_row */
-	struct map modules;            /* names that are modules because something is in them */
+	struct map modules;            /* prefixes of dotted names */
 	struct map prelude;            /* "module.name" -> struct unit that defines it */
-	struct map known;              /* owner -> its line of source->known, behind the name */
+	struct map known;              /* owner -> its line of source->known, after the name */
 	struct ptr_map sigs;           /* row -> struct sig */
-	struct unit *units;            /* parsed prelude, by index in source->files */
+	struct unit *units;            /* prelude files, by index in source->files; parsed on use */
 	struct arena arena;
 };
 
-struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* the source outlives it */
+struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* the source must outlive it */
 void lib_free(struct host_lib *lib);
 /* Flags of a binding by its dotted name; -1: no such name. */
 int lib_flags(const struct host_lib *lib, const char *dotted);
-/* Do the real torch, triton or standard library have this dotted name, or may they? */
+/* Do the real torch, triton or standard library have this dotted name, or could they? */
 int lib_knows(const struct host_lib *lib, struct str dotted);
-/* Have they a module of this name? LIB_HIDDEN: it can be imported, but its package has something else under the name. */
+/* Do they have a module of this name? LIB_HIDDEN: it can be imported, but its package has
+ * another value under the name. */
 enum { LIB_MODULE = 1, LIB_HIDDEN };
 int lib_knows_module(const struct host_lib *lib, struct str dotted);
-/* What the real module has, as lib_line_has reads it; empty: it is not listed. Names as __file__
- * are in no list: lines have them all. */
+/* The names of the real module, for lib_line_has. Empty: it is not listed. Names such as
+ * __file__ are in no list; lib_line_has accepts them all. */
 struct str lib_line(const struct host_lib *lib, struct str module);
 int lib_line_has(struct str line, struct str name);
-struct unit *lib_unit(struct host *h, struct str dotted);   /* that defines it, parsed; NULL: none */
+struct unit *lib_unit(struct host *h, struct str dotted);   /* unit that defines it, parsed; NULL: none */
 
 #endif

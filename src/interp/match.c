@@ -1,4 +1,6 @@
-/* match statements: patterns against a value, names bound as they match. */
+/* The match statement: patterns against a value. Names are bound as parts match, and stay bound
+ * if a later part fails, as in CPython. Each function returns 1 if the pattern matches, 0 if
+ * not, -1 on failure. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -9,12 +11,14 @@
 
 static int pattern(struct host *h, struct host_frame *f, const struct py_node *p, struct val v);
 
+/* `case 3` or `case Color.RED`: compares with ==. */
 static int match_value(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	struct val want;
 	return eval_expr(h, f, p->u.MatchValue.value, &want) ? -1 : val_equal(h, v, want);
 }
 
+/* `case None`: compares by identity, so 1 does not match True. */
 static int match_singleton(const struct py_node *p, struct val v)
 {
 	switch (p->u.MatchSingleton.value.kind) {
@@ -24,6 +28,7 @@ static int match_singleton(const struct py_node *p, struct val v)
 	}
 }
 
+/* `case [a, *rest]`: lists and tuples only; a string is not a sequence here. */
 static int match_sequence(struct host *h, struct host_frame *f, const struct py_list *ps, struct val v)
 {
 	size_t star = ps->n;
@@ -31,7 +36,7 @@ static int match_sequence(struct host *h, struct host_frame *f, const struct py_
 
 	if (v.kind != V_LIST && v.kind != V_TUPLE)
 		return 0;
-	/* A list is copied: comparing its items may run code that changes it. */
+	/* A list is copied, because comparing its items may run code that changes it. */
 	if (v.kind == V_LIST && val_tuple(h, v.u.seq->v, v.u.seq->n, &v))
 		return -1;
 	for (size_t i = 0; i < ps->n; i++)
@@ -50,13 +55,15 @@ static int match_sequence(struct host *h, struct host_frame *f, const struct py_
 			continue;
 		}
 		if (ps->v[i]->u.MatchStar.name.p &&
-		    (val_list(h, v.u.seq->v + at, n - fixed, &rest) || name_store(h, f, ps->v[i]->u.MatchStar.name, rest)))
+		    (val_list(h, v.u.seq->v + at, n - fixed, &rest) ||
+		     name_store(h, f, ps->v[i]->u.MatchStar.name, rest)))
 			return -1;
 		at += n - fixed;
 	}
 	return 1;
 }
 
+/* `case {"k": p, **rest}`: the keys must be there; other keys are ignored or go to rest. */
 static int match_mapping(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	struct val rest;
@@ -81,7 +88,8 @@ static int match_mapping(struct host *h, struct host_frame *f, const struct py_n
 	return 1;
 }
 
-/* The attributes that the positional patterns of a class stand for: a tuple of texts, at least `n`. */
+/* Positional patterns of `case Point(x, y)` name attributes through __match_args__, a tuple of
+ * at least n strings. */
 static int positional_names(struct host *h, struct val cls, size_t n, struct val *names)
 {
 	if (attr_load(h, cls, h->nm[NM___match_args__], names))
@@ -99,6 +107,8 @@ static int positional_names(struct host *h, struct val cls, size_t n, struct val
 	return 0;
 }
 
+/* `case C(p, name=q)`. A single positional pattern of a built-in type matches the value itself:
+ * `case int(n)`. */
 static int match_class(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	const struct py_MatchClass *c = &p->u.MatchClass;
@@ -130,6 +140,7 @@ static int match_class(struct host *h, struct host_frame *f, const struct py_nod
 	return 1;
 }
 
+/* `case p as name`, `case name`, `case _`. */
 static int match_as(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	int ok = p->u.MatchAs.pattern ? pattern(h, f, p->u.MatchAs.pattern, v) : 1;
@@ -138,6 +149,7 @@ static int match_as(struct host *h, struct host_frame *f, const struct py_node *
 	return ok;
 }
 
+/* `case a | b`: the first alternative that matches. */
 static int match_or(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	for (size_t i = 0; i < p->u.MatchOr.patterns.n; i++) {
@@ -148,6 +160,7 @@ static int match_or(struct host *h, struct host_frame *f, const struct py_node *
 	return 0;
 }
 
+/* Matches one pattern; costs one step of fuel. */
 static int pattern(struct host *h, struct host_frame *f, const struct py_node *p, struct val v)
 {
 	if (host_step(h))
@@ -165,7 +178,8 @@ static int pattern(struct host *h, struct host_frame *f, const struct py_node *p
 	}
 }
 
-/* The case that matches: 1 and *body, 0 none, -1 failed. */
+/* Finds the case that matches. Returns 1 with it in *body, 0 if none does, -1 on failure. A
+ * guard (`case p if g`) runs after its pattern has bound names. */
 int exec_match(struct host *h, struct host_frame *f, const struct py_node *n, const struct py_node **body)
 {
 	struct val v, t;

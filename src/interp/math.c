@@ -1,4 +1,8 @@
-/* The math module. */
+/* The math module, and a few internal helpers of functools and numpy in the prelude.
+ *
+ * Results must agree with CPython's to the last bit, because a program may branch on them.
+ * Functions for which the C library differs from CPython (gamma, hypot) are reimplemented or
+ * refused. */
 #include <math.h>
 
 #include "interp/scalar.h"
@@ -8,12 +12,14 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 
+/* CPython's ValueError of math.sqrt(-1). */
 static int domain(struct bind *b)
 {
 	return bind_raise(b, EXC_ValueError, "math domain error");
 }
 
-/* One-argument functions: name, C expression of x, when x is outside the domain. */
+/* One-argument functions: name, C expression of x, condition for x outside the domain. A result
+ * that overflows is an OverflowError. */
 #define FN1(name, expr, bad) \
 	static int m_##name(struct bind *b) \
 	{ \
@@ -40,16 +46,19 @@ static int domain(struct bind *b)
 	FN1(cbrt, cbrt(x), 0)
 FN1_LIST
 
-/* The argument of a logarithm, which may be an integer of any size: what no double holds is refused. */
+/* The argument of a logarithm may be an integer of any size. One beyond every double is refused
+ * here; CPython computes it. */
 static int log_arg(struct bind *b, double *x)
 {
 	if (b->a[0].kind == V_BIG && isinf(big_to_double(b->a[0])))
-		return b->a[0].u.big->neg ? domain(b) : bind_unsupported(b, "the logarithm of so large an integer");
+		return b->a[0].u.big->neg ? domain(b) :
+			bind_unsupported(b, "the logarithm of an integer beyond the range of floats is not supported");
 	if (bind_float(b, 0, x))
 		return -1;
 	return *x <= 0 ? domain(b) : 0;
 }
 
+/* log2 and log10 of the argument. */
 static int log_by(struct bind *b, double (*fn)(double))
 {
 	double x;
@@ -63,7 +72,8 @@ static int log_by(struct bind *b, double (*fn)(double))
 static int m_log2(struct bind *b) { return log_by(b, log2); }
 static int m_log10(struct bind *b) { return log_by(b, log10); }
 
-/* CPython has its own gamma function, whose last bits are not the C library's: only what both have exactly. */
+/* CPython has its own gamma function, whose last bits differ from the C library's. Only
+ * integers up to 23, where both are exact, are computed. */
 static int m_gamma(struct bind *b)
 {
 	double x;
@@ -73,11 +83,12 @@ static int m_gamma(struct bind *b)
 	if (isinf(x) ? x < 0 : x <= 0 && x == floor(x))
 		return domain(b);
 	if (isfinite(x) && (x > 23 || x != floor(x)))
-		return bind_unsupported(b, "math.gamma of this number");
+		return bind_unsupported(b, "math.gamma() of anything but integers up to 23 is not supported");
 	b->out = val_float(tgamma(x));
 	return 0;
 }
 
+/* Only the arguments with the exact results 0 and infinity. */
 static int m_lgamma(struct bind *b)
 {
 	double x;
@@ -87,11 +98,12 @@ static int m_lgamma(struct bind *b)
 	if (isfinite(x) && x <= 0 && x == floor(x))
 		return domain(b);
 	if (isfinite(x) && x != 1 && x != 2)
-		return bind_unsupported(b, "math.lgamma of this number");
+		return bind_unsupported(b, "math.lgamma() of anything but 1 and 2 is not supported");
 	b->out = val_float(lgamma(x));
 	return 0;
 }
 
+/* math.log(x[, base]): a quotient of two logarithms, as CPython has it. */
 static int m_log(struct bind *b)
 {
 	double x, base, r;
@@ -112,11 +124,13 @@ static int m_log(struct bind *b)
 	return 0;
 }
 
+/* The two float arguments of a function. */
 static int two(struct bind *b, double *x, double *y)
 {
 	return bind_float(b, 0, x) || bind_float(b, 1, y) ? -1 : 0;
 }
 
+/* math.pow: always in floats, unlike **. */
 static int m_pow(struct bind *b)
 {
 	double x, y, r;
@@ -132,6 +146,7 @@ static int m_pow(struct bind *b)
 	return 0;
 }
 
+/* Two-argument functions: NaN without a NaN argument is a domain error. */
 #define FN2(name, expr) \
 	static int m_##name(struct bind *b) \
 	{ \
@@ -150,9 +165,11 @@ FN2(fmod, fmod(x, y))
 FN2(remainder, remainder(x, y))
 FN2(nextafter, nextafter(x, y))
 
-/* A sum of squares, in parts that say what was lost: sum is 1 at first, so that it is always the larger. */
+/* A sum of squares with the rounding errors of each addition. `sum` starts at 1, so it is
+ * always the larger operand and the error formula is exact. */
 struct squares { double sum, lost[3]; };
 
+/* Adds x and collects the rounding error in lost[i]. */
 static void add_lost(struct squares *s, int i, double x)
 {
 	double old = s->sum;
@@ -161,7 +178,7 @@ static void add_lost(struct squares *s, int i, double x)
 	s->lost[i] += (old - s->sum) + x;
 }
 
-/* x times x, negated where sign is -1: of x in two halves of 27 bits. */
+/* Adds sign * x * x. x is split in two halves of 27 bits whose products are exact (Veltkamp). */
 static void add_square(struct squares *s, double x, double sign)
 {
 	double t = x * 134217729.0, hi = t - (t - x), lo = x - hi;
@@ -174,12 +191,14 @@ static void add_square(struct squares *s, double x, double sign)
 		s->lost[2] += lo * lo;
 }
 
+/* The sum of squares with all errors added, without the 1 it started from. */
 static double squares_total(const struct squares *s)
 {
 	return s->sum - 1.0 + (s->lost[0] + s->lost[1] + s->lost[2]);
 }
 
-/* As CPython does it, to the last bit: the C library's hypot rounds at every step. */
+/* The Euclidean norm as CPython computes it, to the last bit: scaled by a power of two, summed
+ * with errors, square root corrected by one step. The C library's hypot rounds at every step. */
 static double norm(const struct val *v, size_t n, double most)
 {
 	struct squares s = { .sum = 1 };
@@ -195,6 +214,7 @@ static double norm(const struct val *v, size_t n, double most)
 	return (h + squares_total(&s) / (2.0 * h)) / scale;
 }
 
+/* math.hypot(*coordinates). Infinity wins over NaN. */
 static int m_hypot(struct bind *b)
 {
 	const struct val *v = b->a[0].u.seq->v;
@@ -211,12 +231,13 @@ static int m_hypot(struct bind *b)
 		most = x > most ? x : most;
 	}
 	if (most > 0 && most < 1e-300)
-		return bind_unsupported(b, "math.hypot of numbers that small");
+		return bind_unsupported(b, "math.hypot() of numbers below 1e-300 is not supported");
 	b->out = val_float(inf ? INFINITY : nan ? NAN : most == 0 || b->a[0].u.seq->n == 1 ? most :
 			   norm(v, b->a[0].u.seq->n, most));
 	return 0;
 }
 
+/* floor, ceil and trunc: integers stay as they are, floats become exact integers. */
 static int to_int(struct bind *b, double (*fn)(double))
 {
 	double x;
@@ -236,6 +257,7 @@ static int m_floor(struct bind *b) { return to_int(b, floor); }
 static int m_ceil(struct bind *b) { return to_int(b, ceil); }
 static int m_trunc(struct bind *b) { return to_int(b, trunc); }
 
+/* The result is false on failure, too; the pending exception decides the return value. */
 static int m_isnan(struct bind *b)
 {
 	double x;
@@ -257,6 +279,7 @@ static int m_isfinite(struct bind *b)
 	return b->h->fail.exc.kind == V_UNSET ? 0 : -1;
 }
 
+/* x - y| <= max(rel * max(|x|, |y|), abs). */
 static int m_isclose(struct bind *b)
 {
 	double x, y, rel, abs_tol;
@@ -267,11 +290,13 @@ static int m_isclose(struct bind *b)
 	return 0;
 }
 
+/* v| as unsigned: right for INT64_MIN too. */
 static uint64_t magnitude(int64_t v)
 {
 	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
+/* Euclid's algorithm. */
 static uint64_t gcd_of(uint64_t x, uint64_t y)
 {
 	while (y) {
@@ -283,6 +308,7 @@ static uint64_t gcd_of(uint64_t x, uint64_t y)
 	return x;
 }
 
+/* gcd(*integers). Only gcd(INT64_MIN) exceeds int64. */
 static int m_gcd(struct bind *b)
 {
 	uint64_t acc = 0;
@@ -295,12 +321,12 @@ static int m_gcd(struct bind *b)
 		acc = gcd_of(acc, magnitude(v));
 	}
 	if (acc > INT64_MAX)
-		return bind_unsupported(b, "gcd() beyond 64 bits");
+		return bind_unsupported(b, "gcd() beyond 64 bits is not supported");
 	b->out = val_int((int64_t)acc);
 	return 0;
 }
 
-/* The product may be a large integer; what it is multiplied with next may not. */
+/* The accumulated product may become a big int; then a further factor is refused. */
 static int m_lcm(struct bind *b)
 {
 	struct val acc = val_int(1);
@@ -317,7 +343,7 @@ static int m_lcm(struct bind *b)
 		}
 		rest = acc.kind == V_INT ? magnitude(v) / gcd_of(magnitude(v), (uint64_t)acc.u.i) : UINT64_MAX;
 		if (rest > INT64_MAX)
-			return bind_unsupported(b, "lcm() beyond 64 bits");
+			return bind_unsupported(b, "lcm() beyond 64 bits is not supported");
 		if (pynum_binary(b->h, PY_OP_Mult, acc, val_int((int64_t)rest), &acc))
 			return -1;
 	}
@@ -325,6 +351,7 @@ static int m_lcm(struct bind *b)
 	return 0;
 }
 
+/* Each factor costs a step of fuel. */
 static int m_factorial(struct bind *b)
 {
 	int64_t n;
@@ -339,6 +366,7 @@ static int m_factorial(struct bind *b)
 	return 0;
 }
 
+/* n over k: alternating multiplication and exact division keep intermediate values small. */
 static int m_comb(struct bind *b)
 {
 	int64_t n, k;
@@ -354,6 +382,7 @@ static int m_comb(struct bind *b)
 	return 0;
 }
 
+/* The floating-point root can be off by one; the loops correct it without overflow. */
 static int m_isqrt(struct bind *b)
 {
 	int64_t n, r;
@@ -371,6 +400,7 @@ static int m_isqrt(struct bind *b)
 	return 0;
 }
 
+/* math.prod: any values that can be multiplied. */
 static int m_prod(struct bind *b)
 {
 	struct val list;
@@ -383,7 +413,8 @@ static int m_prod(struct bind *b)
 	return 0;
 }
 
-/* The sum of partials that do not overlap, the last one the largest, rounded once; a tie looks at what is left. */
+/* The sum of partials that do not overlap, the last one the largest, rounded once. On a tie the
+ * next partial decides, as in CPython. */
 static double round_partials(const double *p, size_t n)
 {
 	double hi = 0, lo = 0;
@@ -403,7 +434,8 @@ static double round_partials(const double *p, size_t n)
 	return hi;
 }
 
-/* Sum with exact intermediate results (Shewchuk's partials). */
+/* math.fsum: exact summation by Shewchuk's partials: each addition keeps its rounding error as
+ * a further partial. */
 static int m_fsum(struct bind *b)
 {
 	struct val list;
@@ -421,7 +453,7 @@ static int m_fsum(struct bind *b)
 					  val_type_name(b->h, list.u.seq->v[i]));
 		x = val_as_double(list.u.seq->v[i]);
 		if (!(fabs(x) < 1e300))
-			return bind_unsupported(b, "math.fsum of numbers that large");
+			return bind_unsupported(b, "math.fsum() of numbers from 1e300 on is not supported");
 		k = 0;
 		for (size_t j = 0; j < n; j++) {
 			double y = p[j], hi = x + y, lo = fabs(x) < fabs(y) ? x - (hi - y) : y - (hi - x);
@@ -436,6 +468,7 @@ static int m_fsum(struct bind *b)
 	return 0;
 }
 
+/* (mantissa, exponent) with 0.5 <= |mantissa| < 1. */
 static int m_frexp(struct bind *b)
 {
 	double x, m;
@@ -450,6 +483,7 @@ static int m_frexp(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
+/* The exponent is clamped: beyond 5000 every double is 0 or infinite anyway. */
 static int m_ldexp(struct bind *b)
 {
 	double x;
@@ -460,6 +494,7 @@ static int m_ldexp(struct bind *b)
 	return 0;
 }
 
+/* (fraction, whole part), both floats with the sign of x. */
 static int m_modf(struct bind *b)
 {
 	double x, whole, frac;
@@ -473,6 +508,7 @@ static int m_modf(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
+/* A module constant: the binding runs once, at first use (BIND_CONST). */
 #define CONSTANT(name, value) \
 	static int m_const_##name(struct bind *b) { b->out = val_float(value); return 0; }
 CONSTANT(pi, 3.14159265358979323846)
@@ -481,7 +517,8 @@ CONSTANT(tau, 6.28318530717958647692)
 CONSTANT(inf, INFINITY)
 CONSTANT(nan, NAN)
 
-/* numpy._scalar(ints, floats, x, wide): the number x as an instance of numpy's class of such numbers. */
+/* numpy._scalar(ints, floats, x, wide): x as an instance of numpy's class of such numbers. Both
+ * classes are noted at the first call, because an int and a float together give a float. */
 static int m_scalar(struct bind *b)
 {
 	struct host *h = b->h;
@@ -490,7 +527,7 @@ static int m_scalar(struct bind *b)
 	if (x.kind != V_INT && x.kind != V_BOOL && x.kind != V_FLOAT)
 		return bind_raise(b, EXC_TypeError, "two classes and a number");
 	for (size_t i = 0; i < 2; i++)
-		if (!h->type.scalar_class[i]) {     /* both: of an integer and a float comes a float */
+		if (!h->type.scalar_class[i]) {     /* both classes at once */
 			val_keep(b->a[i]);
 			h->type.scalar_class[i] = b->a[i].u.c;
 		}
@@ -499,14 +536,15 @@ static int m_scalar(struct bind *b)
 	return 0;
 }
 
+/* Is x a Python number or a float64 or int64 scalar? The prelude asks before it computes. */
 static int m_is_wide(struct bind *b)
 {
 	b->out = val_bool(!scalar_is(b->a[0]) || b->a[0].aux == SCALAR_WIDE);
 	return 0;
 }
 
-/* Which call from outside this is, 0 while the program is loaded: caches of functools may not
- * remember objects from one to the next. */
+/* The number of the current call from outside, 0 while the program is loaded. Caches of
+ * functools may not remember objects from one call of forward to the next. */
 static int m_entry(struct bind *b)
 {
 	b->out = val_int(b->h->heap.sealed ? b->h->heap.entries : 0);

@@ -1,4 +1,11 @@
-/* Names: loading, storing and deleting variables in the frame at hand. */
+/* Names: loading, storing and deleting variables of the current frame.
+ *
+ * scope.c has decided which variable each name means. Here the decision is carried out:
+ * - local:  f->slots[index]; a local that a closure shares is a V_CELL in its slot (VAR_CELL);
+ * - free:   f->cells[index], a cell of an enclosing function;
+ * - name:   a dictionary, in module and class bodies;
+ * - global: the module's dictionary, then its lazy definitions, then the builtins.
+ * Results are held as temporaries: `x + f()` may rebind x in f. */
 #include "interp/dict.h"
 #include "interp/exec.h"
 #include "interp/fail.h"
@@ -9,7 +16,8 @@
 #include "interp/scope.h"
 #include "interp/state.h"
 
-/* Names of Python that exist elsewhere and are refused here, once. */
+/* Builtins of Python that programs do not get, with the reason of the refusal (refuse.def).
+ * Using one ends the program; it cannot be caught as a NameError to detect the judge. */
 static const struct { const char *name; enum reason reason; } refused[] = {
 #define REFUSE(name, why) { #name, REASON_##why },
 #include "interp/refuse.def"
@@ -24,6 +32,8 @@ static int missing_name(struct host *h, struct str_obj *id)
 	return host_raise(h, EXC_NameError, "name '%s' is not defined", id->p);
 }
 
+/* A name that is no local: module, then builtins. A prelude module defines its names on first
+ * use (lazy), so an absent name may still exist. */
 static int global_load(struct host *h, struct host_frame *f, struct str_obj *name, struct val *out)
 {
 	struct val *v = attrs_get(f->mod->h.attrs, name);
@@ -41,20 +51,26 @@ static int global_load(struct host *h, struct host_frame *f, struct str_obj *nam
 	return missing_name(h, name);
 }
 
+/* CPython's message for a variable that exists but has no value yet: `def f(): print(x); x =
+ * 1`. */
 static int unbound(struct host *h, const char *name, int free)
 {
 	if (free)
 		return host_raise(h, EXC_NameError,
-			"cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
+			"cannot access free variable '%s' where it is not associated with a value in enclosing scope",
+			name);
 	return host_raise(h, EXC_UnboundLocalError,
 			  "cannot access local variable '%s' where it is not associated with a value", name);
 }
 
+/* The variable of a function or class scope. NULL in a module, where names are in a dictionary. */
 static const struct var *find_var(const struct host_frame *f, struct str id)
 {
 	return f->scope && f->scope->kind != SCOPE_MODULE ? scope_find(f->scope, id.p) : NULL;
 }
 
+/* A name in an expression. In a class body a name that the body binds is looked up in the
+ * body's dictionary first and then globally, never in an enclosing function. */
 int name_load(struct host *h, struct host_frame *f, struct str id, struct val *out)
 {
 	const struct var *var = find_var(f, id);
@@ -86,6 +102,8 @@ int name_load(struct host *h, struct host_frame *f, struct str id, struct val *o
 	return global_load(h, f, name, out);
 }
 
+/* A name as the target of an assignment. A module-level or `global` name goes to the module's
+ * dictionary. */
 int name_store(struct host *h, struct host_frame *f, struct str id, struct val v)
 {
 	const struct var *var = find_var(f, id);
@@ -106,6 +124,7 @@ int name_store(struct host *h, struct host_frame *f, struct str id, struct val v
 	return attrs_set(h, into, name, v);
 }
 
+/* `del x`. The slot of a local becomes V_UNSET, so a later use raises UnboundLocalError. */
 int name_delete(struct host *h, struct host_frame *f, struct str id)
 {
 	const struct var *var = find_var(f, id);
@@ -129,6 +148,8 @@ int name_delete(struct host *h, struct host_frame *f, struct str id)
 	return 0;
 }
 
+/* Name mangling: inside class _Net, self.__w is self._Net__w with leading underscores of the
+ * class name dropped: "_Net__w". Names such as __init__ stay. */
 struct str_obj *attr_ident(struct host *h, const struct host_frame *f, struct str id)
 {
 	struct val s;

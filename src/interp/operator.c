@@ -1,5 +1,6 @@
-/* Binary, in-place and unary operators: numbers directly, built-in containers here, all else
- * by the operands' special methods in Python's order. */
+/* Binary, in-place and unary operators. Numbers go to pynum.c, numpy scalars to scalar.c,
+ * built-in containers are handled here, all else by the special methods of the operands in
+ * Python's order. Comparisons are in order.c. */
 #include "interp/attr.h"
 #include "interp/big.h"
 #include "interp/dict.h"
@@ -16,6 +17,8 @@
 
 /* --- containers ------------------------------------------------------------------------------- */
 
+/* The count in `v * n`. A negative count is 0. The size is checked before anything is built:
+ * [0] * 10**12 fails as out_of_memory, not in malloc. */
 static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count)
 {
 	int64_t total;
@@ -25,19 +28,21 @@ static int repeat_count(struct host *h, struct val n, size_t len, int64_t *count
 	if (*count < 0 || !len)
 		*count = 0;
 	if (ck_mul64(*count, (int64_t)len, &total) || total > (int64_t)(h->o.memory / 8))
-		return host_fatal(h, REASON_out_of_memory, "a sequence of %lld times %zu items",
+		return host_fatal(h, REASON_out_of_memory,
+				  "a sequence of %lld times %zu items exceeds the memory limit",
 				  (long long)*count, len);
 	return host_burn(h, total / 8);
 }
 
+/* v * n of a list or tuple: the elements are shared, not copied, as in Python. */
 static int seq_repeat(struct host *h, struct val s, struct val n, struct val *out)
 {
 	int64_t count;
 	size_t len = s.u.seq->n;
 	if (repeat_count(h, n, len, &count))
 		return -1;
-	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) || seq_reserve(h, out->u.seq,
-			len * (size_t)count))
+	if ((s.kind == V_LIST ? val_list : val_tuple)(h, NULL, 0, out) ||
+	    seq_reserve(h, out->u.seq, len * (size_t)count))
 		return -1;
 	for (int64_t i = 0; i < count; i++)
 		for (size_t k = 0; k < len; k++) {
@@ -49,6 +54,7 @@ static int seq_repeat(struct host *h, struct val s, struct val n, struct val *ou
 	return 0;
 }
 
+/* s * n. The charge is tried first and given back, because the string charges itself again. */
 static int str_repeat(struct host *h, struct val s, struct val n, struct val *out)
 {
 	int64_t count;
@@ -66,6 +72,7 @@ static int str_repeat(struct host *h, struct val s, struct val n, struct val *ou
 	return rc;
 }
 
+/* v + w of two lists or two tuples. If one is a torch.Size the result is one. */
 static int seq_concat(struct host *h, struct val a, struct val b, struct val *out)
 {
 	const struct seq_obj *x = a.u.seq, *y = b.u.seq;
@@ -81,6 +88,7 @@ static int seq_concat(struct host *h, struct val a, struct val b, struct val *ou
 	return 0;
 }
 
+/* s + t of two strings or two bytes. */
 static int str_concat(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct buf t = BUF_INIT;
@@ -94,7 +102,8 @@ static int str_concat(struct host *h, struct val a, struct val b, struct val *ou
 	return rc;
 }
 
-/* What is made of a set of the program's own class is a set. */
+/* The built-in class under a class of the program: an operator on a subclass of set gives a
+ * plain set. */
 static struct class_obj *native_base(struct class_obj *c)
 {
 	for (size_t i = 0; i < c->n_mro; i++)
@@ -103,7 +112,8 @@ static struct class_obj *native_base(struct class_obj *c)
 	return c;
 }
 
-/* |, &, -, ^ of sets: elements of a and b by whether each is in the other. */
+/* The operators |, &, - and ^ of sets: takes elements of a and b depending on whether the other
+ * set has them. Elements are held because __eq__ may change a set. */
 static int set_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	struct val x;
@@ -129,6 +139,7 @@ static int set_binary(struct host *h, enum py_op op, struct val a, struct val b,
 	return 0;
 }
 
+/* d | e: e wins. The result is an OrderedDict if an operand is one. */
 static int dict_union(struct host *h, struct val a, struct val b, struct val *out)
 {
 	struct class_obj *ordered = host_native_class(h, "collections.OrderedDict");
@@ -140,7 +151,8 @@ static int dict_union(struct host *h, struct val a, struct val b, struct val *ou
 	return dict_update(h, *out, a) || dict_update(h, *out, b) ? -1 : 0;
 }
 
-/* Built-in containers: 1 done, 0 not one of these, -1 failed. */
+/* Operators of built-in containers. Returns 1 if done, 0 if the operands are none of these, -1
+ * on failure. */
 static int container_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int rc = 1;
@@ -175,7 +187,8 @@ static int container_binary(struct host *h, enum py_op op, struct val a, struct 
 
 /* --- special methods ------------------------------------------------------------------------------ */
 
-/* Calls self.name(other): 1 with a result, 0 absent or NotImplemented, -1 failed. */
+/* Calls self.name(other). Returns 1 with a result, 0 if the method is absent or returned
+ * NotImplemented, -1 on failure. */
 static int try_method(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
 {
 	struct val *m = class_lookup(h, val_class(h, self), name, NULL);
@@ -194,6 +207,8 @@ static int try_method(struct host *h, struct val self, struct str_obj *name, str
 	return out->kind != V_NOTIMPL;
 }
 
+/* The TypeError of an operator without a meaning, in CPython's words. `suffix` is "=" for
+ * in-place operators. */
 static int refuse(struct host *h, enum py_op op, const char *suffix, struct val a, struct val b)
 {
 	const char *text = op == PY_OP_Pow && !*suffix ? "** or pow()" : py_op_text(op);
@@ -214,6 +229,8 @@ static int refuse(struct host *h, enum py_op op, const char *suffix, struct val 
 			  val_type_name(h, a), val_type_name(h, b));
 }
 
+/* a + b by special methods: a.__add__(b), then b.__radd__(a). If the class of b derives from
+ * that of a, b's method comes first, as in Python. */
 static int method_binary(struct host *h, enum py_op op, struct val a, struct val b, const char *suffix, struct val *out)
 {
 	struct class_obj *ca = val_class(h, a), *cb = val_class(h, b);
@@ -227,11 +244,13 @@ static int method_binary(struct host *h, enum py_op op, struct val a, struct val
 	return refuse(h, op, suffix, a, b);
 }
 
+/* Is v an int | None or list[int]? These are tuples of a class of their own. */
 int is_type_form(struct val v)
 {
 	return v.kind == V_TUPLE && v.u.o->cls->native && !strncmp(v.u.o->cls->native, "types.", 6);
 }
 
+/* The tuple (a, b) of class `native` that stands for a | b or a[b]. */
 int make_type_form(struct host *h, const char *native, struct val a, struct val b, struct val *out)
 {
 	struct val ab[2] = { a, b };
@@ -243,17 +262,21 @@ int make_type_form(struct host *h, const char *native, struct val a, struct val 
 	return 0;
 }
 
-/* Can it stand in int | None? */
+/* Can v be an operand of int | None? */
 static int is_type(struct val v)
 {
 	return v.kind == V_CLASS || v.kind == V_NONE || is_type_form(v);
 }
 
+/* An immediate value or an instance of a built-in type: no special method of the program is
+ * involved. */
 static int is_plain(struct val v)
 {
 	return !V_IS_HEAP(v) || (v.kind != V_OBJECT && v.u.o->cls && v.u.o->cls->native);
 }
 
+/* a op b. A subclass of a built-in container (class P(list)) uses its own method if it has one,
+ * else the container's operator. */
 int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	if (val_is_number(a) && val_is_number(b))
@@ -276,6 +299,8 @@ int op_binary(struct host *h, enum py_op op, struct val a, struct val b, struct 
 	return method_binary(h, op, a, b, "", out);
 }
 
+/* a op= b. Lists, dictionaries and sets change in place, so `a += b` is seen by every holder of
+ * a. All else computes a new value, unless the class has __iadd__ and the like. */
 int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	struct val copy;
@@ -293,7 +318,8 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 		return dict_update(h, a, b);
 	}
 	if (a.kind == V_SET && b.kind == V_SET && is_plain(a) &&
-	    (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor) && !set_binary(h, op, a, b, &copy)) {
+	    (op == PY_OP_BitOr || op == PY_OP_BitAnd || op == PY_OP_Sub || op == PY_OP_BitXor) &&
+	    !set_binary(h, op, a, b, &copy)) {
 		dict_obj_clear(h, a.u.d);
 		*out = a;
 		return dict_update(h, a, copy);
@@ -308,6 +334,7 @@ int op_inplace(struct host *h, enum py_op op, struct val a, struct val b, struct
 	return op_binary(h, op, a, b, out);
 }
 
+/* not, -, +, ~. `-x` of the smallest int64 becomes a big int. */
 int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 {
 	struct val *m;
@@ -319,7 +346,7 @@ int op_unary(struct host *h, enum py_op op, struct val a, struct val *out)
 	}
 	if (scalar_is(a) && scalar_may_compute(h, a))
 		return -1;
-	if (scalar_is(a) && a.kind == V_INT && op != PY_OP_UAdd)     /* 0 - x, -1 - x */
+	if (scalar_is(a) && a.kind == V_INT && op != PY_OP_UAdd)     /* 0 - x and -1 - x */
 		return scalar_binary(h, PY_OP_Sub, val_int(op == PY_OP_USub ? 0 : -1), a, out);
 	if (val_is_number(a)) {
 		if (op == PY_OP_USub && a.kind == V_FLOAT)

@@ -1,4 +1,9 @@
-/* Comparison, membership, truth. */
+/* Comparison, identity, membership and truth: a < b, a is b, a in b, bool(a). Owns the rules
+ * for built-in values; program classes are asked through their special methods.
+ *
+ * Invariant: a program must not see what depends on the Python that runs it. Whether two equal
+ * strings or large integers are one object is such a fact: `is` on them ends the program
+ * (host_varies). */
 #include <math.h>
 
 #include "interp/attr.h"
@@ -12,6 +17,8 @@
 #include "interp/state.h"
 #include "interp/dict_view.h"
 
+/* Identity as this engine sees it. Immediate values and strings have no identity of their own
+ * here, so equal ones count as the same object. */
 static int is_same(struct val a, struct val b)
 {
 	if (a.kind != b.kind)
@@ -25,6 +32,8 @@ static int is_same(struct val a, struct val b)
 	return a.u.i == b.u.i && a.aux == b.aux;
 }
 
+/* The result of a comparison operator from a three-way result c. `unordered` is set if an
+ * operand is NaN: then only != is true. */
 static int order_result(enum py_op op, int c, int unordered)
 {
 	switch (op) {
@@ -37,6 +46,8 @@ static int order_result(enum py_op op, int c, int unordered)
 	}
 }
 
+/* Lexicographic comparison of two lists or tuples. Elements are held because __eq__ may change
+ * a list. Each pair costs a step of fuel. */
 static int seq_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	const struct seq_obj *x = a.u.seq, *y = b.u.seq;
@@ -61,6 +72,7 @@ static int seq_compare(struct host *h, enum py_op op, struct val a, struct val b
 	return 0;
 }
 
+/* d == e, or set equality without values. Returns 1, 0 or -1. */
 static int dict_equal(struct host *h, struct val a, struct val b)
 {
 	struct val v;
@@ -82,7 +94,7 @@ static int dict_equal(struct host *h, struct val a, struct val b)
 	return 1;
 }
 
-/* a is a subset of b? */
+/* Is a a subset of b? Returns 1, 0 or -1. */
 static int set_within(struct host *h, struct val a, struct val b)
 {
 	struct val v;
@@ -98,6 +110,7 @@ static int set_within(struct host *h, struct val a, struct val b)
 	return 1;
 }
 
+/* <= is subset, < proper subset: {1} < {2} and {1} > {2} are both false. */
 static int set_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int within, equal_n = a.u.d->live == b.u.d->live;
@@ -114,6 +127,7 @@ static int set_compare(struct host *h, enum py_op op, struct val a, struct val b
 	return within < 0 ? -1 : 0;
 }
 
+/* Slices compare like tuples of three. */
 static int slice_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	const struct slice_obj *s = a.u.slice, *t = b.u.slice;
@@ -128,6 +142,7 @@ static int slice_compare(struct host *h, enum py_op op, struct val a, struct val
 	return seq_compare(h, op, p, q, out);
 }
 
+/* Is v an OrderedDict or derived from it? */
 static int is_ordered(struct host *h, struct val v)
 {
 	const struct class_obj *c = val_class(h, v);
@@ -138,7 +153,8 @@ static int is_ordered(struct host *h, struct val v)
 	return 0;
 }
 
-/* Two ordered dictionaries have their keys in the same order? */
+/* Do two ordered dictionaries have their keys in the same order? Two OrderedDicts are equal
+ * only then; an OrderedDict and a dict ignore the order. */
 static int same_order(struct host *h, struct val a, struct val b)
 {
 	size_t i = 0, j = 0;
@@ -152,6 +168,7 @@ static int same_order(struct host *h, struct val a, struct val b)
 	return 1;
 }
 
+/* Ranges are equal if they give the same numbers: range(0, 3, 2) == range(0, 4, 2). */
 static int range_equal(struct host *h, struct val a, struct val b)
 {
 	int64_t na, nb;
@@ -164,7 +181,8 @@ static int range_equal(struct host *h, struct val a, struct val b)
 	return na == nb && (na == 0 || (x->start == y->start && (na == 1 || x->step == y->step)));
 }
 
-/* Values whose comparison needs no special method: 1 done, 0 not these, -1 failed. */
+/* Compares values that need no special method. Returns 1 if done, 0 if the values are none of
+ * these, -1 on failure. Nested containers count as calls for the recursion limit. */
 static int direct_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int unordered, rc, seqs;
@@ -182,7 +200,7 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 		return 1;
 	}
 	if (is_type_form(a) || is_type_form(b))
-		return host_varies(h, "whether two types are equal") ? -1 : 0;
+		return host_varies(h, "whether two generic types are equal") ? -1 : 0;
 	seqs = (a.kind == V_TUPLE && b.kind == V_TUPLE) || (a.kind == V_LIST && b.kind == V_LIST);
 	if (seqs || (a.kind == V_SET && b.kind == V_SET)) {
 		if (host_enter(h))
@@ -218,7 +236,9 @@ static int direct_compare(struct host *h, enum py_op op, struct val a, struct va
 	return 0;
 }
 
-/* Whether two equal numbers, texts or tuples are one object is up to CPython's compiler and caches. Small integers are. */
+/* Is the identity of a and b a detail of CPython's compiler and caches? Equal large integers,
+ * floats, strings and tuples may or may not be one object. Integers from -5 to 256 are cached
+ * by every CPython. */
 static int is_vague(struct val a, struct val b)
 {
 	enum { CACHED_LEAST = -5, CACHED_MOST = 256 };
@@ -235,6 +255,8 @@ static int is_vague(struct val a, struct val b)
 	}
 }
 
+/* Calls self.name(other). Returns 1 with a result, 0 if only object defines the method or it
+ * returned NotImplemented, -1 on failure. */
 static int try_compare(struct host *h, struct val self, struct str_obj *name, struct val other, struct val *out)
 {
 	struct class_obj *where = NULL;
@@ -254,6 +276,9 @@ static int try_compare(struct host *h, struct val self, struct str_obj *name, st
 	return out->kind != V_NOTIMPL;
 }
 
+/* Comparison by special methods: a.__lt__(b), then the mirrored b.__gt__(a); the right operand
+ * comes first if its class derives from the left one's. != falls back to not ==. Without any
+ * method == is identity and < is a TypeError. */
 static int rich_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	struct class_obj *ca = val_class(h, a), *cb = val_class(h, b);
@@ -279,6 +304,8 @@ static int rich_compare(struct host *h, enum py_op op, struct val a, struct val 
 			  val_type_name(h, a), val_type_name(h, b));
 }
 
+/* Any comparison operator. A class of the program that derives from a built-in type uses the
+ * built-in comparison unless it defines the method itself. */
 int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	int rc, user;
@@ -286,7 +313,7 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 	switch (op) {
 	case PY_OP_Is: case PY_OP_IsNot:
 		*out = val_bool(is_same(a, b) == (op == PY_OP_Is));
-		return is_vague(a, b) ? host_varies(h, "whether equal values are one object") : 0;
+		return is_vague(a, b) ? host_varies(h, "whether equal values are the same object") : 0;
 	case PY_OP_In: case PY_OP_NotIn:
 		rc = op_contains(h, b, a);
 		*out = val_bool(rc == (op == PY_OP_In));
@@ -306,23 +333,26 @@ int op_compare(struct host *h, enum py_op op, struct val a, struct val b, struct
 	return rich_compare(h, op, a, b, out);
 }
 
-/* Inside containers what is one object is equal, and floats are no objects here: of two that are no
- * numbers nobody knows. */
+/* Inside containers Python compares identity first: [nan] == [nan] is true only if both are one
+ * object. Floats have no identity here, so the answer for two NaNs is unknown. */
 static int is_vague_nan(struct val a, struct val b)
 {
 	return a.kind == V_FLOAT && b.kind == V_FLOAT && isnan(a.u.f) && isnan(b.u.f);
 }
 
+/* Equality inside containers and of keys. Returns 1, 0 or -1. */
 int val_equal(struct host *h, struct val a, struct val b)
 {
 	struct val r;
-	if (is_vague_nan(a, b) && host_varies(h, "whether equal values are one object"))
+	if (is_vague_nan(a, b) && host_varies(h, "whether equal values are the same object"))
 		return -1;
 	if (is_same(a, b) && a.kind != V_FLOAT)
 		return 1;
 	return op_compare(h, PY_OP_Eq, a, b, &r) ? -1 : val_truth(h, r);
 }
 
+/* item in c. Ranges compute the answer; other containers without __contains__ are searched
+ * element by element, at one step of fuel each. */
 int op_contains(struct host *h, struct val c, struct val item)
 {
 	struct val v, it;
@@ -333,7 +363,8 @@ int op_contains(struct host *h, struct val c, struct val item)
 	case V_STR:
 		if (item.kind != V_STR)
 			return host_raise(h, EXC_TypeError,
-					  "'in <string>' requires string as left operand, not %s", val_type_name(h, item));
+					  "'in <string>' requires string as left operand, not %s",
+					  val_type_name(h, item));
 		return str_find(val_text(c), val_text(item)) >= 0;
 	case V_BYTES:
 		if (item.kind == V_BYTES)
@@ -371,6 +402,8 @@ int op_contains(struct host *h, struct val c, struct val item)
 	return more;
 }
 
+/* bool(v): __bool__, else __len__, else true. A tensor's __bool__ reads its element, which
+ * fails in a dry run (contents_needed) unless the element is known. */
 int val_truth(struct host *h, struct val v)
 {
 	struct val r;
@@ -386,6 +419,7 @@ int val_truth(struct host *h, struct val v)
 	case V_DICT: case V_SET: return v.u.d->live != 0;
 	case V_VIEW: return view_len(v) != 0;
 	case V_RANGE: return host_len(h, v, &n) ? -1 : n != 0;
+	/* these ask their class */
 	case V_OBJECT: case V_TENSOR: break;
 	default: return 1;
 	}

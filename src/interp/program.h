@@ -1,5 +1,5 @@
-/* A program that is run: what it is told (options, replaced constants) and what is noted of it
- * (operations, launches). host/host.h is how it is started. */
+/* A program that is run: its options and replaced constants, and records of what it did.
+ * host/host.h starts it. */
 #ifndef INTERP_PROGRAM_H
 #define INTERP_PROGRAM_H
 
@@ -9,70 +9,76 @@
 
 struct host_lib;
 
-/* An operation on tensors: its binding, what it does (enum bind_flag), arguments by slot, result. */
+/* One torch operator: its binding, what it does (enum bind_flag), arguments by slot, result. */
 struct host_op_call {
 	const char *name;
 	unsigned kind;
 	const struct val *a;
 	size_t n;
 	struct val out;
-	unsigned tf32;              /* enum num_products: those of fp32 that PyTorch would compute so here */
+	unsigned tf32;              /* fp32 products that PyTorch would compute in tf32 */
 };
 typedef void host_op_call_fn(void *ctx, const struct host_op_call *c);
 
-/* Does the program that is judged run, and which part of it? */
+/* Which part of the judged program runs: none, its construction, its forward. */
 enum host_judged { JUDGED_NOT, JUDGED_BUILT, JUDGED_CALLED };
 
 struct host_options {
 	struct host_lib *lib;
-	int64_t fuel;               /* steps of the interpreter; 0: 50 million */
+	int64_t fuel;               /* steps; 0: 50 million */
 	size_t memory;              /* bytes of tensors and objects; 0: 4 GiB */
-	int recursion;              /* calls deep; 0: 900 */
+	int recursion;              /* depth of calls; 0: 900 */
 	int oracle;                 /* every float tensor is kept in fp64 */
-	enum dtype nominal;         /* oracle mode: what fp64 tensors say they are (0: F32) */
-	/* not 0: results of compute operations move by one ulp, of one where a kernel's do */
+	enum dtype nominal;         /* oracle mode: dtype that fp64 tensors claim (0: F32) */
+	/* not 0: results of compute operators move by one unit in the last place, of 1.0 for
+	 * some (bind_result.c) */
 	uint64_t noise_seed;
-	unsigned tf32;              /* enum num_products: products computed as tensor cores do */
-	/* Tensors have no contents: a program is followed for the shapes, branches and launches it comes to.
-	 * One that asks for a value fails with contents_needed. */
+	unsigned tf32;              /* enum num_products: products computed as by tensor cores */
+	/* Dry run: tensors have no contents. The program runs for its shapes, branches and
+	 * launches; asking for a value fails with contents_needed. */
 	int hollow;
-	struct host_path *path;     /* what it comes to is noted here; NULL: nowhere */
-	int track_undef;            /* torch.empty and the like: remember which bytes were written */
-	unsigned char poison;       /* and this is what their bytes hold */
-	/* Autotuned kernels choose the config-th of their configurations, counting those that are
-	 * different programs, compile and fit, modulo their number. With `tune` every one is
-	 * compiled, and the chosen one runs as Triton runs it the first time: once more, with hooks. */
+	struct host_path *path;     /* marks of the run are collected here; NULL: nowhere */
+	int track_undef;            /* torch.empty and the like: track which bytes are written */
+	unsigned char poison;       /* the byte that unwritten memory holds */
+	/* Autotuned kernels choose configuration number `config`, counting only configurations
+	 * that compile, fit and give different programs, modulo their number. With `tune` every
+	 * configuration is compiled, and the chosen one runs as on Triton's first call: once
+	 * more, with hooks. */
 	int config, tune;
-	/* of tile/estimate/gpu.h: what torch.cuda says it runs on; NULL: TILE_GPU_DEFAULT */
+	/* GPU that torch.cuda reports, a name of tile/estimate/gpu.h; NULL: TILE_GPU_DEFAULT */
 	const char *gpu;
-	/* For tests of the judge: programs may ask for what differs with who runs them (host_varies); tensors of two
-	 * devices may meet; what PyTorch and Triton refuse by a rule, not for lack of a meaning, is done. */
+	/* For tests of the judge. may_vary: programs may ask for what differs between
+	 * installations (host_varies). may_mix: tensors of two devices may meet. may_misuse:
+	 * operations that PyTorch or Triton forbid by a rule, although they have a meaning, are
+	 * done. */
 	int may_vary, may_mix, may_misuse;
-	/* a program may catch only what is raised wherever Python runs (host_failure.exc_sure) */
+	/* a program may catch only exceptions that every Python raises (host_failure.exc_sure) */
 	int catch_sure;
-	struct pool *pool;
-	/* Executes a kernel launch. 0 ran, 1 the kernel faulted (*d), -1 we failed (*e).
-	 * NULL: launches are recorded and nothing runs. */
+	struct pool *pool; /* threads for operators; NULL: one */
+	/* Executes a kernel launch. Returns 0 if it ran, 1 if the kernel faulted (*d), -1 on
+	 * our failure (*e). NULL: launches are recorded and nothing runs. */
 	int (*launch)(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
 	void *launch_ctx;
-	/* Asked before each host compute operation; nonzero refuses it (strict track): the
-	 * program fails with `d`. NULL: everything is allowed. */
+	/* Asked before each host compute operator. Nonzero refuses it (strict track): the
+	 * program fails with *d. NULL: everything is allowed. */
 	int (*compute)(void *ctx, const char *name, int line, struct diag *d);
 	void *compute_ctx;
-	/* Told of each operation on tensors once it is done; NULL: nobody is. */
+	/* Called after each torch operator; NULL: not called. */
 	host_op_call_fn *called;
 	void *called_ctx;
 };
 
-/* What a program came to: a set of marks, each a test and its outcome, or a kernel and what it was compiled
- * for. The kind of a mark is its last byte; of tests of two integers, in host code or in a kernel, the byte
- * before is the outcome, and the rest is where it stands. */
-enum { HOST_PATH = 600, PATH_CHOICE = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
+/* The path of a dry run: a set of marks. A mark is a test with its outcome, or a kernel with
+ * what it was compiled for. The last byte of a mark is its kind. For comparisons of two
+ * integers, in host code or in a kernel, the byte before is the outcome and the rest is the
+ * position in the source. */
+enum { HOST_PATH = 600, PATH_BRANCH = 1, PATH_HOST_TEST = 5, PATH_KERNEL_TEST = 6 };
 struct host_path {
 	uint64_t mark[HOST_PATH];
-	int n, full;
+	int n, full; /* number of marks; full: some were lost */
 };
 
+/* The mark of a test: line, column, outcome, kind from high to low bits. */
 static inline uint64_t host_path_test(int kind, int line, int col, int outcome)
 {
 	return (uint64_t)line << 40 | (uint64_t)(col & 0xfffff) << 20 | (uint64_t)(outcome & 0xff) << 8 |
@@ -81,30 +87,34 @@ static inline uint64_t host_path_test(int kind, int line, int col, int outcome)
 
 void host_path_mark(struct host_path *p, uint64_t mark);
 
-/* A module-level constant replaced while loading: NAME = value keeps its place in the
- * source, its right side is evaluated and thrown away. Of a tuple or list of ints the largest
+/* A module-level constant that is replaced while the module loads: NAME = expr is evaluated,
+ * its value is dropped and `value` stored instead. In a tuple or list of ints the largest
  * members are replaced. */
 struct host_override { struct str name; int64_t value; };
 
-/* One row per binding and line; bytes of tensors read and written, operations (those of products
- * twice, and of which are none), and the terms of the longest sum. */
+/* Cost record of a binding at one source line. bytes: read and written. flops: operations, two
+ * per multiply-add. plain: those of flops that belong to no product. sum: terms of the longest
+ * sum. moved: bytes that went to other positions. cut: calls that gave a part of their
+ * argument. */
 struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved, cut; };
 struct host_ops { const struct host_op *v; size_t n; };
-/* What operators did: operations (of them those of no product) and bytes of those that compute, bytes that any of
- * them moved to other places, bytes of those that do not compute, but copy or convert. */
+/* Totals over all operators. flops, plain, bytes: of those that compute. moved: bytes that any
+ * of them moved to other positions. copied: bytes of those that copy or convert without
+ * computing. */
 struct host_work { int64_t flops, plain, bytes, moved, copied; };
 struct host_work host_work(struct host_ops ops);
-/* Values of tensors that became Python numbers since operations were cleared; some integers are one. */
+/* Elements of tensors that Python has read since the records were cleared, in floats: 16
+ * integers count as one float. */
 struct host;
 int64_t host_floats_read(const struct host *h);
-int host_has_read(const struct host *h);      /* any of them */
-/* One launch of a kernel. */
+int host_has_read(const struct host *h);      /* any element at all */
+/* One kernel launch. */
 struct host_launch {
 	struct str kernel;
-	int line, col;
+	int line, col;              /* of the launch in the host code */
 	int64_t grid[3];
 	int num_warps, num_stages;
-	uint64_t storages[16];      /* ids of the tensors' storages, in parameter order */
+	uint64_t storages[16];      /* storage ids of tensor arguments, in parameter order */
 	int n_storages;
 };
 

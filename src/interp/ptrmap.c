@@ -1,12 +1,15 @@
-/* A hash map from pointers to pointers, and nothing else. */
+/* A hash map from pointers to pointers, by open addressing. The keys are addresses that stay
+ * valid as long as the map: syntax nodes, identifiers, binding rows. There is no removal. */
 #include "interp/ptrmap.h"
 
+/* Fibonacci hashing: the multiplier spreads addresses, which share their low bits. */
 static size_t ptr_slot(const void *key, size_t slots)
 {
 	uint64_t x = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ULL;
 	return (size_t)(x >> 32) & (slots - 1);
 }
 
+/* NULL if the key is absent. */
 void *ptr_map_get(const struct ptr_map *m, const void *key)
 {
 	if (!m->slots)
@@ -17,6 +20,7 @@ void *ptr_map_get(const struct ptr_map *m, const void *key)
 	return NULL;
 }
 
+/* Doubles the table. ptr_map_put cannot come back here for `big`, which is half full at most. */
 static int ptr_map_grow(struct ptr_map *m)
 {
 	struct ptr_map big = { .slots = m->slots ? m->slots * 2 : 32 };
@@ -34,6 +38,8 @@ static int ptr_map_grow(struct ptr_map *m)
 	return 0;
 }
 
+/* Adds or replaces. The table stays at most half full, so probes are short. A NULL key is not
+ * possible: it marks an empty slot. */
 int ptr_map_put(struct ptr_map *m, const void *key, void *val)
 {
 	size_t s;

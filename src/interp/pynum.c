@@ -1,5 +1,8 @@
-/* Arithmetic of bool, int and float by Python's rules: exact integers, floor division and
- * modulo with the divisor's sign, true division. */
+/* Arithmetic of bool, int and float by Python's rules.
+ *
+ * Integers are exact: an overflow of int64 continues as V_BIG (big.c). Floor division and modulo
+ * take the sign of the divisor: -7 // 2 is -4 and -7 % 2 is 1. True division of integers gives
+ * the float nearest to the exact quotient. */
 #include <math.h>
 
 #include "interp/attr.h"
@@ -19,6 +22,8 @@ double val_as_double(struct val v)
 	return v.kind == V_FLOAT ? v.u.f : v.kind == V_BIG ? big_to_double(v) : (double)v.u.i;
 }
 
+/* divmod of floats as CPython computes it: fmod first, then a correction of sign and rounding,
+ * so that a == q * b + r holds as closely as possible. Signed zeros are kept. */
 static int float_divmod(struct host *h, double a, double b, double *q, double *r)
 {
 	double m, d;
@@ -45,6 +50,7 @@ static int float_divmod(struct host *h, double a, double b, double *q, double *r
 	return 0;
 }
 
+/* a ** b of floats. A negative base with a fractional exponent would be complex. */
 static int float_pow(struct host *h, double a, double b, struct val *out)
 {
 	double r;
@@ -66,6 +72,7 @@ static int unsupported_float(struct host *h, enum py_op op, struct val a, struct
 			  val_type_name(h, a), val_type_name(h, b));
 }
 
+/* One operand is a float. A big int that no double holds is an OverflowError. */
 static int float_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	double a = val_as_double(va), b = val_as_double(vb), q, r;
@@ -94,12 +101,14 @@ static int float_binary(struct host *h, enum py_op op, struct val va, struct val
 	}
 }
 
-/* Does a double hold it, and every integer between? */
+/* Does a double hold v exactly, and every integer of smaller magnitude? */
 static int is_exact(struct val v)
 {
 	return v.kind != V_BIG && v.u.i <= (int64_t)1 << 53 && v.u.i >= -((int64_t)1 << 53);
 }
 
+/* a / b. Operands within 2**53 divide as doubles, which rounds once; larger ones need long
+ * division to round correctly. */
 static int int_true_div(struct host *h, struct val a, struct val b, struct val *out)
 {
 	if (b.kind != V_BIG && b.u.i == 0)
@@ -110,6 +119,8 @@ static int int_true_div(struct host *h, struct val a, struct val b, struct val *
 	return 0;
 }
 
+/* a ** b by squaring in int64, restarted with big integers on overflow. A negative exponent
+ * gives a float. */
 static int int_pow(struct host *h, struct val va, struct val vb, struct val *out)
 {
 	if (vb.kind != V_BIG && vb.u.i < 0) {
@@ -135,6 +146,7 @@ static int int_pow(struct host *h, struct val va, struct val vb, struct val *out
 	return big_binary(h, PY_OP_Pow, va, vb, out);
 }
 
+/* // and % within int64. INT64_MIN // -1 overflows and becomes a big int. */
 static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, struct val *out)
 {
 	int64_t q, r;
@@ -161,6 +173,7 @@ static int small_divmod(struct host *h, enum py_op op, int64_t a, int64_t b, str
 	return 0;
 }
 
+/* << and >>. A left shift that overflows continues as a big int. */
 static int small_shift(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	int64_t a = va.u.i, b = vb.u.i;
@@ -183,7 +196,7 @@ static int small_shift(struct host *h, enum py_op op, struct val va, struct val 
 	return big_binary(h, op, va, vb, out);
 }
 
-/* Both within int64. */
+/* Both operands are within int64. & | ^ of two bools give a bool: True & False is False. */
 static int small_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	int64_t a = va.u.i, b = vb.u.i, r;
@@ -203,6 +216,7 @@ static int small_binary(struct host *h, enum py_op op, struct val va, struct val
 	return 0;
 }
 
+/* Any binary operator on two numbers. */
 int pynum_binary(struct host *h, enum py_op op, struct val a, struct val b, struct val *out)
 {
 	if (op == PY_OP_MatMult)
@@ -218,12 +232,14 @@ int pynum_binary(struct host *h, enum py_op op, struct val a, struct val b, stru
 	return small_binary(h, op, a, b, out);
 }
 
+/* Three-way comparison of numbers. An integer and a float are compared exactly: 2**53 + 1 >
+ * float(2**53), although both convert to the same double. */
 int pynum_compare(struct val a, struct val b, int *unordered)
 {
 	*unordered = 0;
 	if (a.kind == V_FLOAT || b.kind == V_FLOAT) {
 		double x = val_as_double(a), y = val_as_double(b);
-		if (isinf(x) && isinf(y) && a.kind != b.kind)      /* an integer beyond every double against infinity */
+		if (isinf(x) && isinf(y) && a.kind != b.kind)      /* a big int against infinity */
 			return a.kind == V_FLOAT ? (x > 0 ? 1 : -1) : (y > 0 ? -1 : 1);
 		if (x == y && fabs(x) >= 9007199254740992.0 && a.kind != b.kind)
 			return a.kind == V_FLOAT ? -big_compare_double(b, x) : big_compare_double(a, y);
@@ -235,6 +251,7 @@ int pynum_compare(struct val a, struct val b, int *unordered)
 	return a.u.i < b.u.i ? -1 : a.u.i > b.u.i;
 }
 
+/* An integer argument: int, bool or __index__. Floats are refused, as in Python. */
 int val_as_int(struct host *h, struct val v, int64_t *out)
 {
 	struct val r;

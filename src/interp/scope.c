@@ -1,32 +1,43 @@
-/* Scopes: which variable a name means, decided once per function by CPython's rules.
+/* Scopes: which variable a name means, decided once per function by CPython's rules. Owns the
+ * symbol analysis. name.c reads the result; parse errors such as "name 'x' is parameter and
+ * global" were reported by the parser.
  *
- * Two passes over a function (and everything nested in it): first what each scope binds,
- * declares and uses, then, from the inside out, which uses reach a variable of an enclosing
- * function. Class bodies and modules keep their names in a dictionary; a use in a class body
- * that an enclosing function binds is free, as anywhere else. Out of memory jumps to the
- * trap of scope_of. */
+ * Three passes over a statement and everything nested in it:
+ * 1. walk: what each scope binds, declares (global, nonlocal) and uses;
+ * 2. resolve: from the inside out, which uses reach a variable of an enclosing function. The variable
+ *    becomes a cell there, and every scope in between passes it on as a free variable;
+ * 3. finish_all: slot numbers, the hash table of each scope, and where its captured cells come from.
+ *
+ * Class bodies and modules keep their names in a dictionary. A method does not see the names of
+ * its class body, only those of enclosing functions. Identifiers are unique pointers within a
+ * source, so they are compared by address. Out of memory jumps to the trap of scope_of. */
 #include "interp/ptrmap.h"
 #include "interp/scope.h"
 
+/* Facts about one name in one scope. CELL: a nested function uses this local. FREE: the
+ * variable belongs to an enclosing function. */
 enum { SYM_BOUND = 1, SYM_GLOBAL = 2, SYM_NONLOCAL = 4, SYM_USED = 8, SYM_CELL = 16, SYM_FREE = 32, SYM_PARAM = 64 };
 
-struct sym { struct str id; unsigned flags; int index; };
+struct sym { struct str id; unsigned flags; int index; }; /* index: slot or free variable, or -1 */
 
+/* A scope under construction, with the tree of scopes around it. Lives in the unit's arena,
+ * except for `index`. */
 struct builder {
-	struct unit *u;
-	struct builder *parent, *child, *sibling;
-	struct scope *s;
-	struct sym *v;
+	struct unit *u;                           /* the source that the scope belongs to */
+	struct builder *parent, *child, *sibling; /* the tree of nested scopes */
+	struct scope *s;               /* the result; NULL for a statement's surroundings */
+	struct sym *v;                 /* the names of this scope */
 	size_t n, cap;
 	struct ptr_map index;          /* id -> position + 1 */
-	struct str *dotted;            /* import a.b in a function: binds "a" */
+	struct str *dotted;            /* "a" of each `import a.b` here, which binds "a" */
 	size_t n_dotted, cap_dotted;
-	int is_comp;
-	jmp_buf *trap;
+	int is_comp;                   /* a comprehension: := binds outside of it */
+	jmp_buf *trap;                 /* where out of memory jumps to */
 };
 
 static void walk(struct builder *b, const struct py_node *n);
 
+/* The entry of a name, added if it is new. The returned pointer is valid until the next call. */
 static struct sym *sym_of(struct builder *b, struct str id)
 {
 	size_t at = (size_t)(uintptr_t)ptr_map_get(&b->index, id.p);
@@ -51,7 +62,8 @@ static void note(struct builder *b, struct str id, unsigned flags)
 	sym_of(b, id)->flags |= flags;
 }
 
-/* A walrus inside a comprehension binds in the function around it. */
+/* A name is bound. := inside a comprehension binds in the function around it: `[y := f(x) for x
+ * in v]` leaves y behind, so the comprehension treats y as nonlocal. */
 static void bind_name(struct builder *b, struct str id, int walrus)
 {
 	if (walrus && b->is_comp) {
@@ -63,6 +75,7 @@ static void bind_name(struct builder *b, struct str id, int walrus)
 	note(b, id, SYM_BOUND);
 }
 
+/* A scope nested in `parent`. It inherits the class name for mangling. */
 static struct builder *open_scope(struct builder *parent, const struct py_node *n, enum scope_kind kind)
 {
 	struct builder *b = arena_zalloc(&parent->u->arena, sizeof *b);
@@ -93,6 +106,7 @@ static void walk_opt(struct builder *b, const struct py_node *n)
 		walk(b, n);
 }
 
+/* Parameters get the first slots, in the order of params(): call_function fills them so. */
 static void param(struct builder *b, const struct py_node *a)
 {
 	struct sym *s;
@@ -104,6 +118,7 @@ static void param(struct builder *b, const struct py_node *a)
 	s->index = b->s->n_params++;
 }
 
+/* The order of slots: positional-only, positional, keyword-only, *args, **kwargs. */
 static void params(struct builder *b, const struct py_arguments *a)
 {
 	for (size_t i = 0; i < a->posonlyargs.n; i++)
@@ -116,6 +131,7 @@ static void params(struct builder *b, const struct py_arguments *a)
 	param(b, a->kwarg);
 }
 
+/* Defaults and decorators are evaluated in the enclosing scope, the body in its own. */
 static void walk_function(struct builder *b, const struct py_node *n)
 {
 	int lambda = n->kind == PY_Lambda;
@@ -136,6 +152,7 @@ static void walk_function(struct builder *b, const struct py_node *n)
 		walk_list(in, &n->u.FunctionDef.body);
 }
 
+/* Bases and decorators belong to the enclosing scope, the body to its own. */
 static void walk_class(struct builder *b, const struct py_node *n)
 {
 	struct builder *in;
@@ -149,6 +166,7 @@ static void walk_class(struct builder *b, const struct py_node *n)
 	walk_list(in, &n->u.ClassDef.body);
 }
 
+/* A comprehension is a scope of its own. Only the first iterable is evaluated outside of it. */
 static void walk_comp(struct builder *b, const struct py_node *n)
 {
 	int dict = n->kind == PY_DictComp;
@@ -173,6 +191,8 @@ static void walk_comp(struct builder *b, const struct py_node *n)
 		walk(in, n->u.ListComp.elt);
 }
 
+/* `import a`, `import a as b` and `from m import a` bind one name. `import a.b` binds "a",
+ * whose identifier the tree does not hold by itself: it is kept as text until resolve_dotted. */
 static void walk_alias(struct builder *b, const struct py_node *n)
 {
 	const struct py_alias *a = &n->u.alias;
@@ -205,6 +225,7 @@ static void walk_child(void *ctx, struct py_node *child)
 	walk(ctx, child);
 }
 
+/* Pass 1 for one node. Kinds without a case only have children. */
 static void walk(struct builder *b, const struct py_node *n)
 {
 	switch (n->kind) {
@@ -259,7 +280,8 @@ static void walk(struct builder *b, const struct py_node *n)
 	py_children(n, walk_child, b);
 }
 
-/* `import a.b` binds the identifier "a" that this scope or one inside it uses. */
+/* Finds the identifier whose text is `text` in this scope or one inside it. Used for `import
+ * a.b`: if no code uses "a" there is nothing to bind. */
 static int find_text(struct builder *b, struct str text, struct str *id)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -273,6 +295,7 @@ static int find_text(struct builder *b, struct str text, struct str *id)
 	return 0;
 }
 
+/* Binds the first part of every dotted import to the identifier that code uses. */
 static void resolve_dotted(struct builder *b)
 {
 	struct str id;
@@ -283,7 +306,9 @@ static void resolve_dotted(struct builder *b)
 		resolve_dotted(c);
 }
 
-/* Does an enclosing function bind `id`? Then every scope on the way passes it on. */
+/* Does an enclosing function bind `id`? Then the variable becomes a cell there, and every scope
+ * on the way marks it as free. A `global` declaration in between ends the search. Class scopes
+ * are passed over: methods do not see the names of a class body. */
 static int reach(struct builder *b, struct str id)
 {
 	if (!b || !b->s || b->s->kind == SCOPE_MODULE)
@@ -304,6 +329,7 @@ static int reach(struct builder *b, struct str id)
 	return 1;
 }
 
+/* Pass 2, innermost scopes first: names that a scope uses but does not bind. */
 static void resolve(struct builder *b)
 {
 	for (struct builder *c = b->child; c; c = c->sibling)
@@ -321,6 +347,7 @@ static void resolve(struct builder *b)
 	}
 }
 
+/* Free variables are numbered apart from slots. Parameters have theirs already. */
 static void number_vars(struct builder *b)
 {
 	struct scope *s = b->s;
@@ -334,12 +361,13 @@ static void number_vars(struct builder *b)
 	}
 }
 
+/* How name.c reaches the variable. */
 static enum var_kind kind_of(const struct scope *s, const struct sym *y)
 {
 	if (y->flags & SYM_GLOBAL)
 		return VAR_GLOBAL;
 	if (s->kind == SCOPE_CLASS && (y->flags & SYM_BOUND) && !(y->flags & SYM_NONLOCAL))
-		return VAR_NAME;         /* even where a method reaches past it for an outer variable */
+		return VAR_NAME;         /* even if a method uses an outer variable of that name */
 	if (y->flags & SYM_FREE)
 		return VAR_FREE;
 	if (s->kind != SCOPE_FUNCTION)
@@ -349,6 +377,8 @@ static enum var_kind kind_of(const struct scope *s, const struct sym *y)
 	return y->flags & SYM_CELL ? VAR_CELL : VAR_LOCAL;
 }
 
+/* Builds the lookup table of a scope and its captures. A capture says where the enclosing frame
+ * keeps the cell when the function is made: in its own free variables or in a slot. */
 static void finish(struct builder *b)
 {
 	struct scope *s = b->s;
@@ -376,6 +406,7 @@ static void finish(struct builder *b)
 		longjmp(*b->trap, 1);
 }
 
+/* Parents are numbered first, because captures refer to the parent's numbers. */
 static void finish_all(struct builder *b)
 {
 	if (b->s)
@@ -393,6 +424,7 @@ static void release_all(struct builder *b)
 		release_all(c);
 }
 
+/* NULL if the scope does not mention the name. */
 const struct var *scope_find(const struct scope *s, const char *id)
 {
 	for (size_t at = ((uintptr_t)id >> 4) & s->mask; s->vars[at].id; at = (at + 1) & s->mask)
@@ -401,7 +433,9 @@ const struct var *scope_find(const struct scope *s, const char *id)
 	return NULL;
 }
 
-/* A node that is not inside an analysed one: a module, or a statement of it. */
+/* Analyses `node` unless a former call did: a module, or one top-level statement of a prelude
+ * module, which is evaluated alone. All nested scopes are entered in u->scopes as well. Returns
+ * NULL if there is no memory. */
 struct scope *scope_of(struct unit *u, const struct py_node *node)
 {
 	struct scope *s = ptr_map_get(&u->scopes, node);

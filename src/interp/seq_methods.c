@@ -1,4 +1,6 @@
-/* Methods of list, tuple, dict, set, and the sort they share. */
+/* Methods of list, tuple, dict and set, and the sort they share. Methods that change their
+ * object are marked BIND_CHANGES, so builtin_call guards objects that outlive a call of
+ * forward. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -8,10 +10,16 @@
 #include "interp/operator.h"
 #include "interp/state.h"
 
-/* --- sorting: a stable merge sort over (key, value) pairs ------------------------------------------- */
+/* --- sorting -------------------------------------------------------------------------------------
+ *
+ * A stable sort gives one result for keys with a total order, whatever algorithm is used. For
+ * other keys (NaN, program classes) the result depends on which comparisons are made: lists below
+ * 64 elements then follow CPython's insertion sort comparison by comparison, longer ones are
+ * refused. */
 
-struct pair { struct val key, val; };
+struct pair { struct val key, val; }; /* the sort key and the element */
 
+/* a < b. Returns 1, 0 or -1. Integers are compared without a step of fuel. */
 static int before(struct host *h, struct val a, struct val b)
 {
 	struct val r;
@@ -22,7 +30,7 @@ static int before(struct host *h, struct val a, struct val b)
 	return val_truth(h, r);
 }
 
-/* A key that says alone which of two comes first: any stable sort puts such keys in one order. */
+/* Does the key have a total order? Numbers except NaN, strings, and tuples or lists of them do. */
 static int is_total(struct val v, int depth)
 {
 	enum { DEPTH_MOST = 20 };
@@ -42,6 +50,7 @@ static int is_total(struct val v, int depth)
 	}
 }
 
+/* Do all keys have a total order among values of their kind? */
 static int all_total(const struct pair *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -50,7 +59,8 @@ static int all_total(const struct pair *v, size_t n)
 	return 1;
 }
 
-static void turn(struct pair *v, size_t n)
+/* Reverses the order of n pairs. */
+static void reverse_pairs(struct pair *v, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
 		struct pair t = v[i];
@@ -59,7 +69,8 @@ static void turn(struct pair *v, size_t n)
 	}
 }
 
-/* How many pairs at the start are in order (or the other way round, and are then turned): -1 failed. */
+/* The length of the ordered run at the start. A strictly descending run is reversed. Returns -1
+ * on failure. The same as CPython's count_run. */
 static int64_t first_run(struct host *h, struct pair *v, size_t n)
 {
 	int down = before(h, v[1].key, v[0].key);
@@ -73,12 +84,12 @@ static int64_t first_run(struct host *h, struct pair *v, size_t n)
 			break;
 	}
 	if (down > 0)
-		turn(v, run);
+		reverse_pairs(v, run);
 	return down < 0 ? -1 : (int64_t)run;
 }
 
-/* CPython's sort of a short list: the same comparisons in the same order, for keys whose comparison
- * is not an order (NaN) or is the program's. */
+/* CPython's binary insertion sort of a short list: the same comparisons in the same order. With
+ * `reverse` the list is reversed before and after, which keeps it stable. */
 static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 {
 	int64_t run;
@@ -86,7 +97,7 @@ static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 	if (n < 2)
 		return 0;
 	if (reverse)
-		turn(v, n);
+		reverse_pairs(v, n);
 	run = first_run(h, v, n);
 	if (run < 0)
 		return -1;
@@ -107,10 +118,11 @@ static int short_sort(struct host *h, struct pair *v, size_t n, int reverse)
 		v[l] = pivot;
 	}
 	if (reverse)
-		turn(v, n);
+		reverse_pairs(v, n);
 	return 0;
 }
 
+/* Merges v[0..m) and v[m..n) through tmp. Equal keys keep their order in both directions. */
 static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n, int reverse)
 {
 	size_t m, i, k, at;
@@ -139,6 +151,7 @@ static int merge_sort(struct host *h, struct pair *v, struct pair *tmp, size_t n
 	return 0;
 }
 
+/* Exchanges the contents of two lists; the objects stay. */
 static void swap_items(struct seq_obj *a, struct seq_obj *b)
 {
 	struct seq_obj t = *a;
@@ -147,11 +160,13 @@ static void swap_items(struct seq_obj *a, struct seq_obj *b)
 	b->v = t.v, b->n = t.n, b->cap = t.cap;
 }
 
+/* list.sort(). The list is empty while keys are computed and compared, as in CPython: program
+ * code that changes it meanwhile is detected. */
 int list_sort(struct host *h, struct val list, struct val key, int reverse)
 {
-	enum { SHORT = 64 };                    /* CPython sorts fewer by insertion, more by merging runs */
+	enum { SHORT = 64 };                    /* CPython sorts fewer by insertion */
 	struct val items;
-	struct seq_obj hidden = { .n = 0 };     /* while it is sorted a list is empty */
+	struct seq_obj hidden = { .n = 0 };     /* the list is empty while it is sorted */
 	int rc;
 	size_t n, bytes;
 	struct pair *v;
@@ -175,8 +190,9 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 	if (!rc && all_total(v, n))
 		rc = merge_sort(h, v, v + n, n, reverse);
 	else if (!rc)
-		rc = n < SHORT ? short_sort(h, v, n, reverse) : host_fatal(h, REASON_unsupported,
-				"a long list whose order hangs on how it is sorted");
+		rc = n < SHORT ? short_sort(h, v, n, reverse) :
+			host_fatal(h, REASON_unsupported,
+				   "sorting 64 or more elements without a total order is not supported");
 	swap_items(&hidden, list.u.seq);
 	if (!rc && hidden.n)
 		rc = host_raise(h, EXC_ValueError, "list modified during sort");
@@ -194,6 +210,7 @@ int list_sort(struct host *h, struct val list, struct val key, int reverse)
 static int l_append(struct bind *b) { return list_append(b->h, b->a[0], b->a[1]); }
 static int l_extend(struct bind *b) { return list_extend(b->h, b->a[0], b->a[1]); }
 
+/* Appends, then moves the element into place. Indices beyond the ends are clamped. */
 static int l_insert(struct bind *b)
 {
 	int64_t i, n;
@@ -210,6 +227,7 @@ static int l_insert(struct bind *b)
 	return 0;
 }
 
+/* v.pop([i]): reads the element, then deletes it. The index defaults to the last element. */
 static int l_pop(struct bind *b)
 {
 	struct val list = b->a[0], index = b->a[1].kind == V_UNSET ? val_int(-1) : b->a[1];
@@ -224,6 +242,7 @@ static int l_pop(struct bind *b)
 	return item_del(b->h, list, index);
 }
 
+/* The first element equal to slot 1. Returns 1 with its index, 0 if there is none, -1. */
 static int find_item(struct bind *b, int64_t *at)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -239,6 +258,7 @@ static int find_item(struct bind *b, int64_t *at)
 	return 0;
 }
 
+/* Deletes the first element that is equal. */
 static int l_remove(struct bind *b)
 {
 	int64_t at;
@@ -248,6 +268,7 @@ static int l_remove(struct bind *b)
 	return item_del(b->h, b->a[0], val_int(at));
 }
 
+/* The index of the first equal element; ValueError in CPython's words without one. */
 static int l_index(struct bind *b)
 {
 	int64_t at;
@@ -269,6 +290,7 @@ static int l_index(struct bind *b)
 	return -1;
 }
 
+/* Elements that are equal. __eq__ may change the list, so its length is read each time. */
 static int l_count(struct bind *b)
 {
 	int64_t n = 0;
@@ -283,6 +305,7 @@ static int l_count(struct bind *b)
 	return 0;
 }
 
+/* Reverses in place. No program code runs. */
 static int l_reverse(struct bind *b)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -302,6 +325,7 @@ static int l_sort(struct bind *b)
 
 static int l_copy(struct bind *b) { return val_list(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &b->out); }
 
+/* Elements are dropped after the list is empty, as freeing may come back to it. */
 static int l_clear(struct bind *b)
 {
 	struct seq_obj *s = b->a[0].u.seq;
@@ -314,6 +338,7 @@ static int l_clear(struct bind *b)
 	return 0;
 }
 
+/* torch.Size.numel(): the product of the sizes. */
 static int size_numel(struct bind *b)
 {
 	int64_t n = 1;
@@ -331,6 +356,7 @@ static int size_numel(struct bind *b)
 
 /* --- dict -------------------------------------------------------------------------------------------------- */
 
+/* host_each callback: one (key, value) pair into b->out. */
 static int fill_pair(void *ctx, struct val item)
 {
 	struct bind *b = ctx;
@@ -343,6 +369,7 @@ static int fill_pair(void *ctx, struct val item)
 	return dict_set(b->h, b->out, kv.u.seq->v[0], kv.u.seq->v[1]);
 }
 
+/* dict.update(x): a dictionary, an object with keys(), or an iterable of pairs. */
 int dict_fill(struct host *h, struct val dict, struct val from)
 {
 	struct bind b = { .h = h, .out = dict };
@@ -356,7 +383,7 @@ int dict_fill(struct host *h, struct val dict, struct val from)
 	found = from.kind == V_OBJECT && name ? attr_get(h, from, name, &m) : 0;
 	if (found < 0)
 		return -1;
-	if (found) {                    /* a mapping of the program's own */
+	if (found) {                    /* a mapping class of the program */
 		struct call_args none = { .n = 0 };
 		if (host_callv(h, m, &none, &keys) || host_to_list(h, keys, &keys))
 			return -1;
@@ -370,6 +397,7 @@ int dict_fill(struct host *h, struct val dict, struct val from)
 	return host_each(h, from, fill_pair, &b);
 }
 
+/* d.get(key, default): never raises KeyError. */
 static int d_get(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -378,6 +406,7 @@ static int d_get(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* d.pop(key[, default]); without a default a missing key raises KeyError. */
 static int d_pop(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -391,10 +420,11 @@ static int d_pop(struct bind *b)
 	return 0;
 }
 
+/* The last entry, or the first for OrderedDict.popitem(last=False). */
 static int d_popitem(struct bind *b)
 {
 	struct dict_obj *d = b->a[0].u.d;
-	int last = b->a[1].kind == V_UNSET ? 1 : val_truth(b->h, b->a[1]);      /* which may change the dictionary */
+	int last = b->a[1].kind == V_UNSET ? 1 : val_truth(b->h, b->a[1]);      /* may run program code */
 	size_t at = d->n;
 	struct dict_entry *e;
 	size_t first;
@@ -417,6 +447,7 @@ static int d_popitem(struct bind *b)
 	return dict_del(b->h, b->a[0], kv[0]) < 0 ? -1 : 0;
 }
 
+/* Inserts the default if the key is missing and gives the entry's value. */
 static int d_setdefault(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -426,6 +457,7 @@ static int d_setdefault(struct bind *b)
 	return dict_set(b->h, b->a[0], b->a[1], b->a[2]);
 }
 
+/* d.update(x, **kwargs): x first, then the keywords. */
 static int d_update(struct bind *b)
 {
 	if (b->a[1].kind != V_UNSET && dict_fill(b->h, b->a[0], b->a[1]))
@@ -433,6 +465,7 @@ static int d_update(struct bind *b)
 	return dict_update(b->h, b->a[0], b->a[2]);
 }
 
+/* d.copy(): an OrderedDict stays one; other subclasses become a dict. */
 static int d_copy(struct bind *b)
 {
 	struct class_obj *ordered;
@@ -440,7 +473,6 @@ static int d_copy(struct bind *b)
 	if (val_dict(b->h, &b->out))
 		return -1;
 	ordered = host_native_class(b->h, "collections.OrderedDict");
-	/* a copy of other classes of dictionaries is a dict */
 	if (ordered && class_is_sub(b->a[0].u.o->cls, ordered))
 		b->out.u.o->cls = b->a[0].u.o->cls;
 	return dict_update(b->h, b->out, b->a[0]);
@@ -452,19 +484,21 @@ static int d_clear(struct bind *b)
 	return 0;
 }
 
-struct fromkeys { struct bind *b; struct val v; };
+struct fromkeys { struct bind *b; struct val v; }; /* context of fromkeys_item */
 
+/* host_each callback: one key. Costs as much fuel as an entry of a set. */
 static int fromkeys_item(void *ctx, struct val key)
 {
 	struct fromkeys *f = ctx;
 	return host_burn(f->b->h, HOST_STEPS_ENTRY) || dict_set(f->b->h, f->b->out, key, f->v) ? -1 : 0;
 }
 
+/* dict.fromkeys(iterable, value): all keys share the value. */
 static int d_fromkeys(struct bind *b)
 {
 	struct fromkeys f = { .b = b, .v = b->a[2] };
 	if (b->a[0].kind == V_CLASS && !b->a[0].u.c->native)
-		return bind_unsupported(b, "fromkeys() of a class of the program");
+		return bind_unsupported(b, "fromkeys() of a class of the program is not supported");
 	if (val_dict(b->h, &b->out))
 		return -1;
 	if (b->a[0].kind == V_CLASS)
@@ -474,6 +508,7 @@ static int d_fromkeys(struct bind *b)
 
 static int d_setitem(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], b->a[2]); }
 
+/* dict.__getitem__, reached by super(): without __missing__ of the subclass. */
 static int d_getitem(struct bind *b)
 {
 	int found = dict_get(b->h, b->a[0], b->a[1], &b->out);
@@ -488,6 +523,7 @@ static int d_getitem(struct bind *b)
 	return -1;
 }
 
+/* del d[key]; a missing key raises KeyError through d_getitem. */
 static int d_delitem(struct bind *b)
 {
 	int found = dict_del(b->h, b->a[0], b->a[1]);
@@ -502,6 +538,7 @@ static int d_contains(struct bind *b)
 	return found < 0 ? -1 : 0;
 }
 
+/* The length of any container, reached by super().__len__(). */
 static int any_len(struct bind *b)
 {
 	b->out = val_int(b->a[0].kind == V_LIST || b->a[0].kind == V_TUPLE ? (int64_t)b->a[0].u.seq->n :
@@ -511,13 +548,14 @@ static int any_len(struct bind *b)
 
 static int l_getitem(struct bind *b)
 {
-	/* Reached through super() of a subclass: the plain rule, not the subclass's own. */
+	/* Reached by super() of a subclass: the plain rule, not the subclass's own. */
 	struct val plain;
 	if ((b->a[0].kind == V_LIST ? val_list : val_tuple)(b->h, b->a[0].u.seq->v, b->a[0].u.seq->n, &plain))
 		return -1;
 	return item_get(b->h, plain, b->a[1], &b->out);
 }
 
+/* OrderedDict.move_to_end(key, last). To the front the dictionary is rebuilt. */
 static int od_move_to_end(struct bind *b)
 {
 	struct val v;
@@ -543,12 +581,14 @@ static int s_add(struct bind *b) { return dict_set(b->h, b->a[0], b->a[1], val_n
 
 static int s_discard(struct bind *b) { return dict_del(b->h, b->a[0], b->a[1]) < 0 ? -1 : 0; }
 
+/* s.remove(x): KeyError if x is missing, unlike discard(). */
 static int s_remove(struct bind *b)
 {
 	int found = dict_del(b->h, b->a[0], b->a[1]);
 	return found > 0 ? 0 : found < 0 ? -1 : d_getitem(b);
 }
 
+/* set.pop(): which element comes depends on the order, so only a single one is allowed. */
 static int s_pop(struct bind *b)
 {
 	size_t at;
@@ -564,6 +604,7 @@ static int s_pop(struct bind *b)
 	return dict_del(b->h, b->a[0], b->out) < 0 ? -1 : 0;
 }
 
+/* v as a set; a set stays itself. */
 static int to_set(struct host *h, struct val v, struct val *out)
 {
 	if (v.kind == V_SET) {
@@ -573,6 +614,8 @@ static int to_set(struct host *h, struct val v, struct val *out)
 	return host_call1(h, val_obj(&h->type.kind_class[V_SET]->h), v, out);
 }
 
+/* set.union(*others) and the like: any iterables, from left to right. Without arguments the
+ * result is a copy. */
 static int s_combine(struct bind *b, enum py_op op)
 {
 	struct val other;
@@ -590,12 +633,14 @@ static int s_intersection(struct bind *b) { return s_combine(b, PY_OP_BitAnd); }
 static int s_difference(struct bind *b) { return s_combine(b, PY_OP_Sub); }
 static int s_symmetric(struct bind *b) { return s_combine(b, PY_OP_BitXor); }
 
+/* A union with the empty set: a new set of the built-in class. */
 static int s_copy(struct bind *b)
 {
 	struct val none;
 	return val_set(b->h, &none) || op_binary(b->h, PY_OP_BitOr, b->a[0], none, &b->out) ? -1 : 0;
 }
 
+/* s.update(*others): changes s, unlike union(). */
 static int s_update(struct bind *b)
 {
 	struct val other;
@@ -606,6 +651,7 @@ static int s_update(struct bind *b)
 	return 0;
 }
 
+/* issubset() and issuperset() accept any iterable; <= and >= only sets. */
 static int s_compare(struct bind *b, enum py_op op)
 {
 	struct val other;
@@ -615,6 +661,7 @@ static int s_compare(struct bind *b, enum py_op op)
 static int s_issubset(struct bind *b) { return s_compare(b, PY_OP_LtE); }
 static int s_issuperset(struct bind *b) { return s_compare(b, PY_OP_GtE); }
 
+/* Stops at the first common element. */
 static int s_isdisjoint(struct bind *b)
 {
 	struct val other, v;
@@ -636,7 +683,8 @@ static int s_isdisjoint(struct bind *b)
 
 /* --- slices and ranges ------------------------------------------------------------------------------ */
 
-/* Parts of self, which may be any value when the method is called by its class. */
+/* start, stop or step of a slice or range. Self may be any value if the method is called
+ * through its class. */
 static int part(struct bind *b, int which)
 {
 	struct val v = b->a[0];
@@ -656,6 +704,7 @@ static int part_start(struct bind *b) { return part(b, 0); }
 static int part_stop(struct bind *b) { return part(b, 1); }
 static int part_step(struct bind *b) { return part(b, 2); }
 
+/* slice.indices(n). */
 static int slice_of_length(struct bind *b)
 {
 	int64_t n, start, stop, step, count;

@@ -1,4 +1,6 @@
-/* Binding signatures: parsing, and the check of a call's values against their types. */
+/* Signatures of bound functions: parsing of their text, and the check of a call's values
+ * against the types of the slots. sig.h describes the result; bind.h describes the text.
+ * Invariant: after sig_check a native may rely on the kind of every slot that has a type. */
 #include "interp/sig.h"
 
 #include <stdlib.h>
@@ -7,6 +9,8 @@
 #include "interp/import.h"
 #include "interp/state.h"
 
+/* The default value of a slot: "?" means left out (V_UNSET), "()" an empty tuple that is made
+ * per call, because a signature is shared by all hosts and cannot hold heap objects. */
 static void parse_default(struct sig_param *p, struct str t, const char *name)
 {
 	int64_t i;
@@ -29,7 +33,7 @@ static void parse_default(struct sig_param *p, struct str t, const char *name)
 		BUG("signature of %s: default '%.*s'", name, STR_ARG(t));
 }
 
-/* Cuts at the next comma outside quotes and parentheses. */
+/* Cuts off the text up to the next comma outside quotes and parentheses. */
 static struct str next_part(struct str *s)
 {
 	int depth = 0;
@@ -59,6 +63,7 @@ static struct str next_part(struct str *s)
 
 /* --- types -------------------------------------------------------------------------------------- */
 
+/* The names that a slot may give as types: those of native.def. */
 static const struct native { const char *dotted; enum val_kind kind; } natives[] = {
 #define NATIVE(dotted, name, kind, base) { dotted, kind },
 #include "interp/native.def"
@@ -73,15 +78,18 @@ static const struct native *find_native(struct str dotted)
 	return NULL;
 }
 
-/* Is it a type that is not the first of its kind? Then the kind says too little. */
+/* Does another built-in type have the same kind? torch.Size and tuple are both V_TUPLE: then
+ * the kind alone cannot decide and the class is checked too. A frozenset is not a set, so set
+ * counts as shared. */
 static int shares_kind(const struct native *n)
 {
 	for (const struct native *p = natives; p < n; p++)
 		if (p->kind == n->kind)
 			return 1;
-	return n->kind == V_SET;           /* a frozenset is no set */
+	return n->kind == V_SET;           /* a frozenset is not a set */
 }
 
+/* The kinds of values that are instances of a type: an int may also be a bool or a big int. */
 static uint64_t kinds_of(const struct native *n)
 {
 	uint64_t kinds = 1ull << n->kind;
@@ -91,6 +99,7 @@ static uint64_t kinds_of(const struct native *n)
 	return kinds;
 }
 
+/* Adds one alternative of "str | None" to the slot. */
 static void add_type(struct sig_param *p, struct str word, const char *name)
 {
 	const struct native *n = find_native(word);
@@ -113,7 +122,8 @@ static void parse_types(struct sig_param *p, struct str text, const char *name)
 		add_type(p, str_trim(str_cut(&text, '|')), name);
 }
 
-/* The built-in type that a dotted name is a member of, or NULL. */
+/* The built-in type that a dotted name is a member of: "torch.nn.Parameter" for
+ * "torch.nn.Parameter.data". The longest prefix wins. NULL for plain functions. */
 static const struct native *owner_of(const char *name)
 {
 	const struct native *found = NULL;
@@ -126,7 +136,8 @@ static const struct native *owner_of(const char *name)
 	return found;
 }
 
-/* The first slot of a method takes its type, that of a class method or __new__ a class. */
+/* The first slot of a method takes the type that owns it. A class method and __new__ get a
+ * class there. */
 static void type_of_self(struct sig *s, const struct bind_row *row)
 {
 	const struct native *n = owner_of(row->name);
@@ -142,6 +153,7 @@ static void type_of_self(struct sig *s, const struct bind_row *row)
 
 /* --- parsing ------------------------------------------------------------------------------------- */
 
+/* One parameter: stars, name, types, default. "*size" also makes all later slots keyword-only. */
 static void parse_param(struct sig *s, struct str part, int *keyword_only, const char *name)
 {
 	size_t stars;
@@ -169,7 +181,8 @@ static void parse_param(struct sig *s, struct str part, int *keyword_only, const
 	} else {
 		p->required = 1;
 	}
-	/* Names that mean the same in every signature of torch, and decide what kind of operator a call is. */
+	/* These slot names mean the same in every signature of torch. They decide what kind of
+	 * operator a call is (bind_check.c). */
 	if (str_is(p->name, "device"))
 		s->device = (int)s->n;
 	if (str_is(p->name, "picks"))
@@ -187,6 +200,8 @@ static void parse_param(struct sig *s, struct str part, int *keyword_only, const
 	s->n++;
 }
 
+/* Parses the signature of a row. A bare "*" starts the keyword-only slots; "/" makes all slots
+ * before it positional-only. */
 void sig_parse(struct sig *s, const struct bind_row *row)
 {
 	struct str rest = str_of(row->sig ? row->sig : "");
@@ -211,6 +226,7 @@ void sig_parse(struct sig *s, const struct bind_row *row)
 
 /* --- checking ------------------------------------------------------------------------------------ */
 
+/* "append" of "list.append". */
 static const char *last_name(const char *dotted)
 {
 	const char *dot = strrchr(dotted, '.');
@@ -218,7 +234,9 @@ static const char *last_name(const char *dotted)
 	return dot ? dot + 1 : dotted;
 }
 
-/* X.__new__(cls): cls must be X or derive from it, with no other maker of values between them. */
+/* X.__new__(cls): cls must be X or derive from it. No other built-in type between them may have
+ * a __new__ of its own, or X.__new__ would make a value of the wrong kind: object.__new__(list)
+ * is not safe. */
 static int check_new(struct host *h, const char *owner, struct val cls)
 {
 	struct class_obj *c = cls.u.c, *of;
@@ -244,6 +262,7 @@ static int check_new(struct host *h, const char *owner, struct val cls)
 	return 0;
 }
 
+/* CPython's message for list.append(5, 1). */
 static int wrong_self(struct host *h, const struct sig *s, const struct bind_row *row, struct val v)
 {
 	const char *type = last_name(s->owner);
@@ -252,10 +271,10 @@ static int wrong_self(struct host *h, const struct sig *s, const struct bind_row
 		return host_raise(h, EXC_TypeError, "%s.__new__(X): X is not a type object (%s)", type,
 				  val_type_name(h, v));
 	return host_raise(h, EXC_TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object",
-			  last_name(row->name), type,
-			  val_type_name(h, v));
+			  last_name(row->name), type, val_type_name(h, v));
 }
 
+/* Checks every slot that has a type. Returns 0, or -1 with TypeError pending. */
 int sig_check(struct host *h, const struct sig *s, const struct bind_row *row, const struct val *a)
 {
 	for (size_t i = 0; i < s->n; i++) {

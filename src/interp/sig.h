@@ -1,40 +1,41 @@
-/* Signatures of bound functions, parsed once per row from their text: names, defaults and the
- * types that a slot takes. A function may rely on them, so that no native looks into a value
- * whose kind it has not been promised. The first slot of a type's method takes that type alone. */
+/* Signatures of bound functions, parsed once per row: names, defaults, and the types that a
+ * slot takes. A native may rely on the types, so it never looks into a value of an unexpected
+ * kind. The first slot of a method takes the type that owns the method. */
 #ifndef INTERP_SIG_H
 #define INTERP_SIG_H
 
 #include "interp/bind.h"
 
-enum { SIG_SLOTS = 32 };
+enum { SIG_SLOTS = 32 }; /* most parameters of a signature */
 
+/* One parameter. All texts point into the row's signature. */
 struct sig_param {
 	struct str name;
-	int required, keyword_only, positional_only, star, starstar;
-	uint64_t kinds;            /* bit k: a value of kind k is taken; 0: any value */
-	const char *native;        /* and only of this built-in type, which shares its kind with others; NULL: of any */
+	int required, keyword_only, positional_only, star, starstar; /* flags */
+	uint64_t kinds;            /* bit k: a value of kind k is accepted; 0: any */
+	const char *native;        /* must also be of this type, as others share the kind; NULL */
 	struct str type;           /* as written, for messages */
-	struct val def;            /* immediate, or a STR given by text */
-	struct str text;           /* default string; .p NULL: `def` */
-	int empty_tuple;
+	struct val def;            /* default; V_UNSET if left out */
+	struct str text;           /* default string; .p NULL: use `def` */
+	int empty_tuple;           /* default is () */
 };
 
 struct sig {
 	struct sig_param p[SIG_SLOTS];
-	size_t n, n_positional;
+	size_t n, n_positional;    /* slots; those that take positional arguments */
 	int star, starstar;        /* slot or -1 */
-	int device;                /* slot named "device", or -1 */
-	/* tensors that pick elements: "picks", or the second of one that accumulates; or -1 */
-	int index;
-	int fills;                 /* "value" or "fill_value": a tensor in it is copied; or -1 */
-	int adds;                  /* "accumulate" or "reduce": given, the call computes; or -1 */
+	/* Slots with a meaning for every operator (bind_check.c); -1: there is none. */
+	int device;                /* "device" */
+	int index;                 /* index tensors: "picks", or slot 1 of a row with "accumulate" */
+	int fills;                 /* "value" or "fill_value": a tensor in it is copied */
+	int adds;                  /* "accumulate" or "reduce": if given, the call computes */
 	int is_new;                /* a row "X.__new__": slot 0 is the class */
-	const char *owner;         /* the built-in type whose member this is, or NULL */
+	const char *owner;         /* built-in type whose member this is, or NULL */
 };
 
-/* BUG on a malformed signature: it is our own text. */
+/* A malformed signature is a BUG: the text is our own. */
 void sig_parse(struct sig *s, const struct bind_row *row);
-/* Is every slot's value of its type? 0, or -1 with CPython's TypeError pending. */
+/* Is every slot's value of its type? Returns 0, or -1 with CPython's TypeError pending. */
 int sig_check(struct host *h, const struct sig *s, const struct bind_row *row, const struct val *a);
 
 #endif

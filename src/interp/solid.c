@@ -1,10 +1,12 @@
-/* Calls on tensors that are made of numbers alone: see solid.h.
+/* Calls on number tensors in a dry run; solid.h explains what they are.
  *
- * Storages say of themselves whether they are (`numbers`), in hollow worlds and in others. In a
- * hollow world a call whose tensors all are is run twice: without contents, which tells how large
- * the result is, and then with them, if it is not too large. Where such a tensor meets one of the
- * program's data, the kinds of its elements are noted as those of Python's numbers are: it may be a
- * factor. */
+ * A storage knows whether it was made of numbers alone (`numbers`), in hollow runs and in others.
+ * In a hollow run a call whose tensors all are number tensors is run twice: without contents,
+ * which gives the size of the result, and then with contents if the result is at most BYTES_MOST.
+ * For the second call the storages are lent: they act as ordinary storages until take_back.
+ *
+ * A number tensor that meets a tensor of data may be a factor. Then the kinds of its elements are
+ * recorded like those of Python numbers (work.c). */
 #include "interp/solid.h"
 
 #include "interp/fail.h"
@@ -13,17 +15,20 @@
 #include "interp/work.h"
 #include "tensor/sparse.h"
 
+/* Limits: storages of one call, values looked at, bytes of a result with contents, elements
+ * whose kinds are recorded, nesting of lists. */
 enum { STORAGES_MOST = 16, LOOKS_MOST = 4096, BYTES_MOST = 4 << 20, NOTED_MOST = 16, DEPTH_MOST = 6 };
 
+/* The kinds of calls that involve tensors. */
 static const unsigned makes = BIND_COMPUTE | BIND_VIEW | BIND_ALLOC | BIND_RANDOM | BIND_INPLACE | BIND_COPY;
 
-/* The storages of a call's arguments that are made of numbers. */
+/* The storages of number tensors among a call's arguments. */
 struct solid {
-	struct storage *st[STORAGES_MOST];
-	struct sparse *sparse[STORAGES_MOST];     /* while they are lent */
+	struct storage *st[STORAGES_MOST];        /* borrowed from the arguments */
+	struct sparse *sparse[STORAGES_MOST];     /* kept here while the storages are lent */
 	size_t n;
-	int looks;                                /* values that were looked at */
-	int others;                               /* there is something else, or may be */
+	int looks;                                /* values looked at so far */
+	int others;                               /* an argument is, or may be, something else */
 };
 
 static int has_storage(const struct solid *s, const struct storage *st)
@@ -34,6 +39,8 @@ static int has_storage(const struct solid *s, const struct storage *st)
 	return 0;
 }
 
+/* Collects the storages of an argument, through lists and tuples. Anything that cannot be
+ * decided sets `others`. */
 static void look_at(struct solid *s, struct val v, int depth)
 {
 	struct storage *st = v.kind == V_TENSOR ? v.u.t->t.st : NULL;
@@ -52,13 +59,15 @@ static void look_at(struct solid *s, struct val v, int depth)
 
 /* --- lending ------------------------------------------------------------------------------------ */
 
+/* Are the contents known, and small enough? */
 static int can_lend(struct storage *st)
 {
 	return st->bytes && st->bytes <= BYTES_MOST &&
 		(!st->hollow || (st->sparse && sparse_is_made(st) && !sparse_touch(st, 0, st->bytes)));
 }
 
-/* For the time of one call they are storages like any other. 0: one of them is too large, or nobody knows it. */
+/* Turns the storages into ordinary ones for one call. Returns 0 and changes nothing if one of
+ * them is too large or not known. */
 static int lend(struct solid *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -72,6 +81,7 @@ static int lend(struct solid *s)
 	return 1;
 }
 
+/* Makes the lent storages hollow again. */
 static void take_back(const struct solid *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -84,6 +94,7 @@ static void take_back(const struct solid *s)
 
 typedef int result_fn(struct host *h, const struct solid *s, struct tensor_obj *t, int yes);
 
+/* Calls fn for each tensor of a result until one returns nonzero. */
 static int each_result(struct host *h, const struct solid *s, struct val v, int yes, result_fn *fn)
 {
 	int rc = 0;
@@ -96,8 +107,8 @@ static int each_result(struct host *h, const struct solid *s, struct val v, int 
 	return rc;
 }
 
-/* New storages are made of what the call had; of those that it was given, the one that it changed
- * (`out`) is its result. */
+/* Says of each result whether it is made of numbers. A storage that the call was given keeps
+ * its mark unless the call mixed it with something else. */
 static int tell_result(struct host *h, const struct solid *s, struct tensor_obj *t, int yes)
 {
 	(void)h;
@@ -106,7 +117,7 @@ static int tell_result(struct host *h, const struct solid *s, struct tensor_obj 
 	return 0;
 }
 
-/* Nonzero: it needs contents, and is not too large for them. */
+/* Returns nonzero if the result needs contents and is small enough for them. */
 static int wants_contents(struct host *h, const struct solid *s, struct tensor_obj *t, int yes)
 {
 	const struct storage *st = t->t.st;
@@ -117,7 +128,8 @@ static int wants_contents(struct host *h, const struct solid *s, struct tensor_o
 		!sparse_is_zero(st);
 }
 
-/* The contents of a new result are what its memory holds. */
+/* Turns an ordinary result into a hollow one whose contents stay known. Its memory is no longer
+ * charged. */
 static int keep_contents(struct host *h, const struct solid *s, struct tensor_obj *t, int yes)
 {
 	struct storage *st = t->t.st;
@@ -133,6 +145,7 @@ static int keep_contents(struct host *h, const struct solid *s, struct tensor_ob
 
 /* --- kinds ---------------------------------------------------------------------------------------- */
 
+/* Records the kind of each element of a small number tensor. */
 static void note_elements(struct host *h, const struct tensor *t)
 {
 	int64_t n = tensor_numel(t);
@@ -145,6 +158,7 @@ static void note_elements(struct host *h, const struct tensor *t)
 				  dtype_load(t->dt, (const char *)tensor_data(t) + i * dtype_size(t->dt)));
 }
 
+/* Records the elements of one number tensor. A hollow one is lent for the time of reading. */
 static void note_tensor(struct host *h, const struct tensor *t)
 {
 	struct solid s = { .n = 0 };
@@ -160,6 +174,7 @@ static void note_tensor(struct host *h, const struct tensor *t)
 	}
 }
 
+/* Records the number tensors of a call that also has other tensors. */
 static void note_mixed(struct host *h, const struct bind *b)
 {
 	for (size_t i = 0; i < b->n && h->o.path; i++)
@@ -167,6 +182,7 @@ static void note_mixed(struct host *h, const struct bind *b)
 			note_tensor(h, &b->a[i].u.t->t);
 }
 
+/* A kernel may write to the tensor, so it is no longer made of numbers. */
 void solid_launch(struct host *h, const struct tensor_obj *t)
 {
 	note_tensor(h, &t->t);
@@ -176,7 +192,7 @@ void solid_launch(struct host *h, const struct tensor_obj *t)
 
 /* --- calls ---------------------------------------------------------------------------------------- */
 
-/* What was known of a hollow tensor that is changed in place is no more. */
+/* An in-place change makes the contents of a hollow tensor unknown. */
 static int forget_contents(struct host *h, struct val v)
 {
 	if (v.kind != V_TENSOR || !v.u.t->t.st->sparse || !sparse_unknown(v.u.t->t.st))
@@ -191,7 +207,8 @@ static int plain_call(struct bind *b)
 	return b->row->fn(b);
 }
 
-/* With contents; its tensors are lent. */
+/* Runs the function with contents while its tensors are lent, then makes everything hollow
+ * again. */
 static int lent_call(struct bind *b, const struct solid *s)
 {
 	struct storage *changed = b->row->flags & BIND_INPLACE && b->a[0].kind == V_TENSOR ? b->a[0].u.t->t.st : NULL;
@@ -206,10 +223,13 @@ static int lent_call(struct bind *b, const struct solid *s)
 	return rc ? -1 : each_result(b->h, s, b->out, 0, keep_contents);
 }
 
+/* A call on number tensors in a hollow run. An in-place call cannot run twice: it runs with
+ * contents if possible, else without. */
 static int hollow_call(struct bind *b, struct solid *s)
 {
 	int in_place = b->row->flags & BIND_INPLACE;
-	/* Memory that was mapped where it was touched cannot stay when its contents begin anew. */
+	/* A storage whose memory was mapped on first touch cannot keep it when its contents are
+	 * replaced. */
 	int fits = !in_place || b->a[0].kind != V_TENSOR || b->a[0].u.t->t.st->release;
 	int rc = in_place ? 0 : plain_call(b);
 
@@ -220,6 +240,7 @@ static int hollow_call(struct bind *b, struct solid *s)
 	return in_place ? plain_call(b) : 0;
 }
 
+/* Runs the function of a row. Random results are never number tensors. */
 int solid_call(struct bind *b, unsigned kind)
 {
 	struct solid s = { .n = 0 };

@@ -1,14 +1,14 @@
-/* Tensors that are made of numbers alone: torch.tensor(n), arange(n), what operators make of them.
- * At sizes where tensors are hollow these keep their contents, for a program that asks for such a
- * number asks for its sizes. */
+/* Number tensors: tensors made of Python numbers alone, such as torch.tensor(n), arange(n), and
+ * what operators compute from them. In a dry run these keep their contents, because a program
+ * that reads such a number asks about its sizes, not about data. */
 #ifndef INTERP_SOLID_H
 #define INTERP_SOLID_H
 
 #include "interp/bind.h"
 
-/* Runs the row of a call whose arguments were checked. */
+/* Runs the function of a call whose arguments were checked. */
 int solid_call(struct bind *b, unsigned kind);
-/* A kernel gets the tensor: what it is made of is noted, and is not known any longer. */
+/* A kernel gets the tensor: its elements are recorded, and its contents are no longer known. */
 void solid_launch(struct host *h, const struct tensor_obj *t);
 
 #endif

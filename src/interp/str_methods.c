@@ -1,4 +1,6 @@
-/* Methods of str, int and float. Case rules are ASCII's: what lies beyond stays as it is. */
+/* Methods of str, bytes, int and float. Case and character classes are those of ASCII. A text
+ * with other characters is refused where Unicode's tables would decide, instead of giving a
+ * wrong answer. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
+/* Makes the collected text the result and frees the buffer. */
 static int give(struct bind *b, struct buf *t)
 {
 	int rc = t->failed ? host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory") :
@@ -20,22 +23,25 @@ static int give(struct bind *b, struct buf *t)
 	return rc;
 }
 
+/* The text of the receiver, borrowed. */
 static struct str self(const struct bind *b) { return val_text(b->a[0]); }
 
-/* Letters and spaces beyond ASCII are matters of Unicode's tables. */
+/* Refuses text beyond ASCII: which of its characters are letters or spaces is in Unicode's
+ * tables. */
 static int only_ascii(struct bind *b, struct str s)
 {
 	for (size_t i = 0; i < s.n && !b->h->o.may_vary; i++)
 		if ((unsigned char)s.p[i] > 127)
-			return bind_unsupported(b, "letters and spaces beyond ASCII");
+			return bind_unsupported(b, "this method on non-ASCII text is not supported");
 	return 0;
 }
 
-/* What Python takes for a space: the separators of ASCII as well. */
+/* Characters that Python takes for a space, the ASCII separators 0x1c to 0x1f included. */
 static int is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
 
 /* --- case ------------------------------------------------------------------------------------------- */
 
+/* lower(), upper() and swapcase(), character by character. */
 static int map_case(struct bind *b, int (*fn)(int))
 {
 	struct buf t = BUF_INIT;
@@ -52,6 +58,7 @@ static int s_lower(struct bind *b) { return map_case(b, tolower); }
 static int s_upper(struct bind *b) { return map_case(b, toupper); }
 static int s_swapcase(struct bind *b) { return map_case(b, swap_case); }
 
+/* The first character in upper case, all others in lower case. */
 static int s_capitalize(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -63,6 +70,7 @@ static int s_capitalize(struct bind *b)
 	return give(b, &t);
 }
 
+/* A letter is upper case after anything that is not a letter: "it's" becomes "It'S". */
 static int s_title(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -78,6 +86,7 @@ static int s_title(struct bind *b)
 	return give(b, &t);
 }
 
+/* isdigit() and the like: true if there is a character and all pass. */
 static int test_all(struct bind *b, int (*fn)(int))
 {
 	struct str s = self(b);
@@ -95,6 +104,7 @@ static int s_isalpha(struct bind *b) { return test_all(b, isalpha); }
 static int s_isalnum(struct bind *b) { return test_all(b, isalnum); }
 static int s_isspace(struct bind *b) { return test_all(b, is_space); }
 
+/* isupper(): at least one upper-case letter and no lower-case one. */
 static int s_has_case(struct bind *b, int upper)
 {
 	struct str s = self(b);
@@ -112,6 +122,7 @@ static int s_has_case(struct bind *b, int upper)
 static int s_isupper(struct bind *b) { return s_has_case(b, 1); }
 static int s_islower(struct bind *b) { return s_has_case(b, 0); }
 
+/* Letters, digits and underscores, no digit first. Keywords count as identifiers, as in Python. */
 static int s_isidentifier(struct bind *b)
 {
 	struct str s = self(b);
@@ -126,6 +137,7 @@ static int s_isidentifier(struct bind *b)
 
 /* --- stripping and padding ------------------------------------------------------------------------------ */
 
+/* Is c among the given characters, or a space by default? */
 static int is_stripped(char c, const struct val *chars)
 {
 	if (chars->kind == V_STR)
@@ -133,6 +145,7 @@ static int is_stripped(char c, const struct val *chars)
 	return is_space((unsigned char)c);
 }
 
+/* strip(), lstrip(), rstrip(). */
 static int strip(struct bind *b, int left, int right)
 {
 	struct str s = self(b);
@@ -149,6 +162,8 @@ static int s_strip(struct bind *b) { return strip(b, 1, 1); }
 static int s_lstrip(struct bind *b) { return strip(b, 1, 0); }
 static int s_rstrip(struct bind *b) { return strip(b, 0, 1); }
 
+/* ljust(), rjust(), center(). CPython's center() puts an odd space on the left if the width is
+ * odd: "ab".center(5) is "  ab ". */
 static int justify(struct bind *b, char align)
 {
 	struct buf t = BUF_INIT;
@@ -160,7 +175,7 @@ static int justify(struct bind *b, char align)
 	if (utf8_count(fill) != 1)
 		return bind_raise(b, EXC_TypeError, "The fill character must be exactly one character long");
 	if (width > 1 << 20)
-		return bind_unsupported(b, "so wide a text");
+		return bind_unsupported(b, "a width of more than 2**20 characters is not supported");
 	more = MAX(width - (int64_t)utf8_count(self(b)), 0);
 	left = align == '<' ? 0 : align == '>' ? more : more / 2 + (more & width & 1);
 	for (int64_t i = 0; i < left; i++)
@@ -175,6 +190,7 @@ static int s_ljust(struct bind *b) { return justify(b, '<'); }
 static int s_rjust(struct bind *b) { return justify(b, '>'); }
 static int s_center(struct bind *b) { return justify(b, '^'); }
 
+/* Zeros go after the sign: "-5".zfill(4) is "-005". */
 static int s_zfill(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -196,12 +212,13 @@ static int s_zfill(struct bind *b)
 
 /* --- searching -------------------------------------------------------------------------------------------- */
 
-/* str.startswith and the like take a string or a tuple of them. */
+/* Does s begin (or, with `end`, end) with `what`? */
 static int has_affix(struct str s, struct str what, int end)
 {
 	return s.n >= what.n && !memcmp(end ? s.p + s.n - what.n : s.p, what.p, what.n);
 }
 
+/* startswith() and endswith(): a string or a tuple of strings, of which one must fit. */
 static int affix(struct bind *b, int end)
 {
 	struct val one = b->a[1];
@@ -211,7 +228,8 @@ static int affix(struct bind *b, int end)
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].kind != V_STR)
 			return bind_raise(b, EXC_TypeError,
-					  "%s first arg must be str or a tuple of str, not %s", end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
+					  "%s first arg must be str or a tuple of str, not %s",
+					  end ? "endswith" : "startswith", val_type_name(b->h, v[i]));
 		if (has_affix(self(b), val_text(v[i]), end))
 			b->out = val_bool(1);
 	}
@@ -221,13 +239,14 @@ static int affix(struct bind *b, int end)
 static int s_startswith(struct bind *b) { return affix(b, 0); }
 static int s_endswith(struct bind *b) { return affix(b, 1); }
 
-/* A bound of a search, which None leaves out. */
+/* A start or end of a search; None counts as missing. */
 static int bound_given(const struct bind *b, int i)
 {
 	return b->a[i].kind != V_UNSET && b->a[i].kind != V_NONE;
 }
 
-/* From the right each place is compared, which takes its time. */
+/* The byte offset of `what`, or -1. A search from the right compares at each position and pays
+ * fuel for that. */
 static int64_t find_at(struct bind *b, struct str s, struct str what, int last)
 {
 	if (!last)
@@ -240,6 +259,7 @@ static int64_t find_at(struct bind *b, struct str s, struct str what, int last)
 	return -1;
 }
 
+/* find(), rfind() and index(). Bounds and results are code points, the search is in bytes. */
 static int find_in(struct bind *b, int last, int must)
 {
 	struct str what, s = self(b);
@@ -266,6 +286,7 @@ static int s_find(struct bind *b) { return find_in(b, 0, 0); }
 static int s_rfind(struct bind *b) { return find_in(b, 1, 0); }
 static int s_index(struct bind *b) { return find_in(b, 0, 1); }
 
+/* Occurrences that do not overlap. The empty string occurs between all characters. */
 static int s_count(struct bind *b)
 {
 	struct str what, s = self(b);
@@ -284,6 +305,7 @@ static int s_count(struct bind *b)
 	return 0;
 }
 
+/* replace(old, new[, count]). The result is checked against the memory limit as it grows. */
 static int s_replace(struct bind *b)
 {
 	struct str s = self(b), from, to;
@@ -292,7 +314,7 @@ static int s_replace(struct bind *b)
 	if (bind_string(b, 1, &from) || bind_string(b, 2, &to) || (b->a[3].kind != V_UNSET && bind_int(b, 3, &max)))
 		return -1;
 	if (!from.n)
-		return bind_unsupported(b, "str.replace of the empty string");
+		return bind_unsupported(b, "str.replace() of the empty string is not supported");
 	max = max < 0 ? INT64_MAX : max;
 	for (ptrdiff_t at; max > 0 && (at = str_find(s, from)) >= 0; max--) {
 		buf_add(&t, s.p, (size_t)at);
@@ -301,13 +323,14 @@ static int s_replace(struct bind *b)
 		s.n -= (size_t)at + from.n;
 		if (host_burn(b->h, 1 + (int64_t)to.n / 64) || t.n > b->h->o.memory) {
 			buf_release(&t);
-			return host_fatal(b->h, REASON_out_of_memory, "a string of more than memory holds");
+			return host_fatal(b->h, REASON_out_of_memory, "a string exceeds the memory limit");
 		}
 	}
 	buf_addstr(&t, s);
 	return give(b, &t);
 }
 
+/* removeprefix() and removesuffix(): unchanged if the text does not have it. */
 static int remove_affix(struct bind *b, int end)
 {
 	struct str s = self(b), a;
@@ -325,12 +348,14 @@ static int s_removesuffix(struct bind *b) { return remove_affix(b, 1); }
 
 /* --- splitting and joining ------------------------------------------------------------------------------------ */
 
+/* Appends one piece to the list in b->out. */
 static int add_part(struct bind *b, struct str s)
 {
 	struct val v;
 	return val_str(b->h, s, &v) || list_append(b->h, b->out, v) ? -1 : 0;
 }
 
+/* split() without separator: runs of spaces separate, and those at the ends are dropped. */
 static int split_space(struct bind *b, struct str s, int64_t max)
 {
 	if (only_ascii(b, s))
@@ -354,6 +379,7 @@ static int split_space(struct bind *b, struct str s, int64_t max)
 	}
 }
 
+/* split(sep, maxsplit): two adjacent separators have an empty piece between them. */
 static int s_split(struct bind *b)
 {
 	struct str s = self(b), sep;
@@ -375,6 +401,7 @@ static int s_split(struct bind *b)
 	return add_part(b, s);
 }
 
+/* rsplit(sep, maxsplit): collected from the right, then reversed. */
 static int s_rsplit(struct bind *b)
 {
 	struct str s = self(b), sep;
@@ -383,7 +410,7 @@ static int s_rsplit(struct bind *b)
 	if (bind_int(b, 2, &max))
 		return -1;
 	if (b->a[1].kind == V_NONE && max >= 0)
-		return bind_unsupported(b, "rsplit() at so many spaces");
+		return bind_unsupported(b, "rsplit() at spaces with a maximum is not supported");
 	if (max < 0)
 		return s_split(b);
 	if (bind_string(b, 1, &sep) || val_list(b->h, NULL, 0, &b->out))
@@ -406,8 +433,10 @@ static int s_rsplit(struct bind *b)
 	return 0;
 }
 
+/* Line ends of splitlines() within ASCII; "\r\n" counts as one. */
 static int ends_line(char c) { return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e); }
 
+/* The line ends themselves are not part of the pieces. */
 static int s_splitlines(struct bind *b)
 {
 	struct str s = self(b);
@@ -425,6 +454,8 @@ static int s_splitlines(struct bind *b)
 	return 0;
 }
 
+/* "a=b".partition("=") is ("a", "=", "b"). Without a match the text is first, or last for
+ * rpartition. */
 static int partition(struct bind *b, int last)
 {
 	struct str s = self(b), sep;
@@ -448,6 +479,7 @@ static int partition(struct bind *b, int last)
 static int s_partition(struct bind *b) { return partition(b, 0); }
 static int s_rpartition(struct bind *b) { return partition(b, 1); }
 
+/* sep.join(iterable of strings). */
 static int s_join(struct bind *b)
 {
 	struct val list;
@@ -459,7 +491,8 @@ static int s_join(struct bind *b)
 		if (v.kind != V_STR) {
 			buf_release(&t);
 			return bind_raise(b, EXC_TypeError,
-					  "sequence item %zu: expected str instance, %s found", i, val_type_name(b->h, v));
+					  "sequence item %zu: expected str instance, %s found", i,
+					  val_type_name(b->h, v));
 		}
 		if (i)
 			buf_addstr(&t, self(b));
@@ -477,7 +510,8 @@ static int s_format(struct bind *b)
 	return host_str_format(b->h, self(b), b->a[1].u.seq->v, b->a[1].u.seq->n, b->a[2], &b->out);
 }
 
-/* UTF-8, and ASCII text in the encodings that have it in them: the bytes are those of the text. */
+/* Is the encoding one whose bytes are those of our UTF-8 text? UTF-8 always is, ASCII and
+ * Latin-1 for pure ASCII text. Others are refused. */
 static int same_bytes(struct bind *b)
 {
 	static const char *const wholly[] = { "utf-8", "utf8", "UTF-8", "UTF8", "utf_8", NULL },
@@ -494,20 +528,22 @@ static int same_bytes(struct bind *b)
 	for (size_t i = 0; known == 2 && i < s.n; i++)
 		if ((unsigned char)s.p[i] > 127)
 			known = 0;
-	return known ? 0 : bind_unsupported(b, "text in this encoding");
+	return known ? 0 : bind_unsupported(b, "this text encoding is not supported");
 }
 
 static int s_encode(struct bind *b) { return same_bytes(b) || val_bytes(b->h, self(b), &b->out) ? -1 : 0; }
 
+/* bytes.decode(): the bytes must be valid UTF-8. */
 static int by_decode(struct bind *b)
 {
 	if (same_bytes(b))
 		return -1;
 	if (!utf8_is_text(self(b)))
-		return bind_unsupported(b, "bytes that are no text");
+		return bind_unsupported(b, "decoding bytes that are not valid UTF-8 is not supported");
 	return val_str(b->h, self(b), &b->out);
 }
 
+/* Tab stops every eight columns; a line end starts again at column 0. */
 static int s_expandtabs(struct bind *b)
 {
 	struct buf t = BUF_INIT;
@@ -535,20 +571,23 @@ static int i_bit_length(struct bind *b)
 	return 0;
 }
 
+/* The number of ones in the binary form of the absolute value. */
 static int i_bit_count(struct bind *b)
 {
 	if (b->a[0].kind == V_BIG)
-		return bind_unsupported(b, "bit_count of an integer beyond 64 bits");
+		return bind_unsupported(b, "int.bit_count() beyond 64 bits is not supported");
 	b->out = val_int(__builtin_popcountll(b->a[0].u.i < 0 ? 0 - (uint64_t)b->a[0].u.i : (uint64_t)b->a[0].u.i));
 	return 0;
 }
 
+/* (2.0).is_integer() is true; infinities and NaN are no integers. */
 static int f_is_integer(struct bind *b)
 {
 	b->out = val_bool(b->a[0].kind != V_FLOAT || (isfinite(b->a[0].u.f) && b->a[0].u.f == floor(b->a[0].u.f)));
 	return 0;
 }
 
+/* float.hex(): '0x1.8000000000000p+0'. All 13 hexadecimal digits are written. */
 static int f_hex(struct bind *b)
 {
 	char t[64];
@@ -556,8 +595,8 @@ static int f_hex(struct bind *b)
 	int e = 0;
 
 	if (!isfinite(f) || f == 0) {
-		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "", isnan(f) ? "nan" :
-			 isinf(f) ? "inf" : "0x0.0p+0");
+		snprintf(t, sizeof t, "%s%s", signbit(f) && !isnan(f) ? "-" : "",
+			 isnan(f) ? "nan" : isinf(f) ? "inf" : "0x0.0p+0");
 		return val_str(b->h, str_of(t), &b->out);
 	}
 	m = frexp(fabs(f), &e) * 2;
@@ -571,6 +610,7 @@ static int f_hex(struct bind *b)
 	return val_str(b->h, str_of(t), &b->out);
 }
 
+/* Attributes of int that are the number itself: real, numerator, conjugate(). */
 static int i_self(struct bind *b)
 {
 	b->out = b->a[0].kind == V_BOOL ? val_int(b->a[0].u.i) : b->a[0];

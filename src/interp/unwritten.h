@@ -1,18 +1,18 @@
-/* Memory that was never written, through the operators of torch.
+/* Memory that was never written, tracked through torch operators.
  *
- * What is computed of elements that nobody has written, or moved out of them, counts as never
- * written, so that no program finds out what lies in memory that was given back. Operators that
- * work element by element, copies, and those that pick elements say it of each element themselves
- * (tensor_carry_undef, num_ctx.carried). Of all others that compute, the whole result is, where any
- * element that they were given is; of others that move, where all are. */
+ * A result computed or copied from unwritten elements counts as unwritten itself, so that no
+ * program sees what lies in freed memory. Elementwise operators, copies, and operators that pick
+ * elements mark each element themselves (tensor_carry_undef, num_ctx.carried). For any other
+ * operator the whole result is marked: if it computes, when any element of its arguments is
+ * unwritten; if it moves, when all are. */
 #ifndef INTERP_UNWRITTEN_H
 #define INTERP_UNWRITTEN_H
 
 #include "interp/sig.h"
 
-/* Before a call of this kind: which elements of its arguments were written? Notes it in *b. */
+/* Before a call: notes in *b whether its arguments have unwritten elements. */
 void unwritten_before(struct bind *b, unsigned kind, const struct sig *s);
-/* After it: marks what it gave. 0, -1. */
+/* After it: marks the result. Returns 0 or -1. */
 int unwritten_after(struct bind *b, unsigned kind);
 
 #endif

@@ -1,4 +1,7 @@
-/* Text of values: str() and repr(), as CPython writes them. */
+/* Text of values: str() and repr(), as CPython writes them.
+ *
+ * Some texts differ between runs or installations: addresses, the order of sets, tensors with many
+ * elements. A program that asks for one is refused (host_varies), except inside print. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
+/* Code points of valid UTF-8: bytes that are no continuation bytes. */
 size_t utf8_count(struct str s)
 {
 	size_t n = 0;
@@ -24,6 +28,7 @@ size_t utf8_count(struct str s)
 	return n;
 }
 
+/* The byte offset after the first `chars` code points. */
 size_t utf8_offset(struct str s, size_t chars)
 {
 	size_t i = 0;
@@ -36,6 +41,7 @@ size_t utf8_offset(struct str s, size_t chars)
 	return i;
 }
 
+/* Is s valid UTF-8? */
 int utf8_is_text(struct str s)
 {
 	uint32_t cp;
@@ -46,7 +52,8 @@ int utf8_is_text(struct str s)
 	return !bad;
 }
 
-/* The shortest digits that read back, in Python's notation: exponent below 1e-4, from 1e16. */
+/* The shortest digits that read back to the same double, in Python's notation: with an exponent
+ * below 1e-4 and from 1e16 on. 0.1 needs 1 digit, 0.1 + 0.2 needs 17. */
 void float_repr(double f, struct buf *out)
 {
 	char t[40], *e;
@@ -60,6 +67,7 @@ void float_repr(double f, struct buf *out)
 		buf_adds(out, f < 0 ? "-inf" : "inf");
 		return;
 	}
+	/* the first precision whose text reads back exactly */
 	for (int prec = 1; prec <= 17; prec++) {
 		snprintf(t, sizeof t, "%.*e", prec - 1, f);
 		if (strtod(t, NULL) == f)
@@ -79,6 +87,7 @@ void float_repr(double f, struct buf *out)
 	buf_addf(out, "e%c%02d", exp < 0 ? '-' : '+', abs(exp));
 }
 
+/* Quotes are single unless the text has single but no double quotes. Text beyond ASCII stays. */
 void str_repr(struct str s, struct buf *out)
 {
 	char quote = memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n) ? '"' : '\'';
@@ -101,6 +110,7 @@ void str_repr(struct str s, struct buf *out)
 	buf_addc(out, quote);
 }
 
+/* b'...' with \x escapes beyond ASCII. */
 static void bytes_repr(struct str s, struct buf *out)
 {
 	struct buf t = BUF_INIT;
@@ -115,6 +125,7 @@ static void bytes_repr(struct str s, struct buf *out)
 	buf_release(&t);
 }
 
+/* [1, 2], (1,) or torch.Size([1, 2]). Members are held, as __repr__ may change the list. */
 static int seq_repr(struct host *h, struct val v, struct buf *out)
 {
 	int tuple = v.kind == V_TUPLE, size = v.u.o->cls == h->type.size_class;
@@ -129,8 +140,7 @@ static int seq_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
-/* OrderedDict([(k, v), ...]); other classes of dictionaries show as one, sets of other classes have
- * their name around them. */
+/* Is v an OrderedDict, written as OrderedDict([(k, v), ...])? */
 static int is_ordered(struct host *h, struct val v)
 {
 	const struct class_obj *c = v.u.o->cls;
@@ -141,6 +151,7 @@ static int is_ordered(struct host *h, struct val v)
 	return 0;
 }
 
+/* `k: v`, `(k, v)` of an OrderedDict, or the element of a set. */
 static int entry_repr(struct host *h, const struct dict_entry *e, int set, int ordered, struct buf *out)
 {
 	struct val key = host_hold(h, e->key), x = host_hold(h, e->val);
@@ -157,11 +168,12 @@ static int entry_repr(struct host *h, const struct dict_entry *e, int set, int o
 	return 0;
 }
 
+/* Subclasses of dict show like a dict; subclasses of set and OrderedDict show their name. */
 static int dict_repr(struct host *h, struct val v, struct buf *out)
 {
 	size_t at = 0, n = 0;
-	int set = v.kind == V_SET, ordered = is_ordered(h, v), named = ordered ||
-		(set && v.u.o->cls != h->type.kind_class[V_SET]);
+	int set = v.kind == V_SET, ordered = is_ordered(h, v);
+	int named = ordered || (set && v.u.o->cls != h->type.kind_class[V_SET]);
 	struct dict_entry *e;
 	if ((set || ordered) && !v.u.d->live) {
 		buf_addf(out, "%s()", val_type_name(h, v));
@@ -183,6 +195,8 @@ static int dict_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
+/* str(e) is the only argument, or the tuple of several; a KeyError shows the repr of its key.
+ * repr(e) is ValueError('text'). */
 static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 {
 	struct val *args = attrs_get(v.u.o->attrs, h->nm[NM_args]);
@@ -210,6 +224,7 @@ static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 	return key ? val_repr(h, a.u.seq->v[0], out) : val_to_str(h, a.u.seq->v[0], out);
 }
 
+/* Calls __str__ or __repr__. Returns 1 if done, 0 if there is none, -1. */
 static int special_text(struct host *h, struct val v, enum name_id name, struct buf *out)
 {
 	struct val r;
@@ -223,12 +238,13 @@ static int special_text(struct host *h, struct val v, enum name_id name, struct 
 	return 1;
 }
 
-/* tensor(0.5) and short rows of numbers; larger tensors by shape and type alone. */
+/* tensor(0.5) and short rows of numbers. Larger tensors show only shape and type; only print
+ * sees it. */
 static int tensor_repr(struct host *h, struct val v, struct buf *out)
 {
 	const struct tensor *t = &v.u.t->t;
 	int64_t n = tensor_numel(t);
-	/* PyTorch chooses digits and widths by all elements, and by settings. */
+	/* PyTorch chooses digits and widths by all elements and by settings. */
 	if (host_varies(h, "the text of a tensor"))
 		return -1;
 	if (v.u.t->is_param)
@@ -262,6 +278,7 @@ static int tensor_repr(struct host *h, struct val v, struct buf *out)
 	return 0;
 }
 
+/* __repr__ of the class, an exception's text, or <module.Class object>. */
 static int object_repr(struct host *h, struct val v, struct buf *out)
 {
 	struct class_obj *c;
@@ -274,13 +291,14 @@ static int object_repr(struct host *h, struct val v, struct buf *out)
 		return found < 0 ? -1 : 0;
 	if (class_is_sub(val_class(h, v), h->type.exc_class[EXC_BaseException]))
 		return exc_text(h, v, 1, out);
-	if (host_varies(h, "the text of an object that has none"))
+	if (host_varies(h, "the default text of an object"))
 		return -1;
 	c = val_class(h, v);
 	buf_addf(out, "<%s.%s object>", c->mod ? c->mod->name->p : "builtins", c->name->p);
 	return 0;
 }
 
+/* <class 'int'> or <class 'module.Name'>. */
 static void class_repr(struct val v, struct buf *out)
 {
 	const struct class_obj *c = v.u.c;
@@ -290,6 +308,7 @@ static void class_repr(struct val v, struct buf *out)
 		buf_addf(out, "<class '%s.%s'>", c->mod ? c->mod->name->p : "__main__", c->name->p);
 }
 
+/* The step is written only if it is not 1. */
 static int range_repr(struct val v, struct buf *out)
 {
 	const struct range_obj *r = v.u.range;
@@ -300,6 +319,7 @@ static int range_repr(struct val v, struct buf *out)
 	return 0;
 }
 
+/* str() is cuda:0, repr() is device(type='cuda', index=0). */
 static void device_text(struct val v, int repr, struct buf *out)
 {
 	static const char *const names[] = { "cpu", "cuda", "meta" };
@@ -315,7 +335,8 @@ static void device_text(struct val v, int repr, struct buf *out)
 	buf_addc(out, ')');
 }
 
-/* ASCII and the letters of Latin, which all can be printed; which others can be is a matter of Unicode's tables. */
+/* ASCII and Latin letters, all of which are printable. For others Unicode's tables decide
+ * whether repr() escapes them. */
 static int is_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -326,7 +347,7 @@ static int is_plain(struct str s)
 	return 1;
 }
 
-/* tl.float32 shows as fp32. NULL: no type. */
+/* The name of a triton.language type: tl.float32 shows as fp32. NULL if v is not a type. */
 static const char *tl_type(struct val v)
 {
 	static const char *const types[][2] = {
@@ -346,6 +367,7 @@ static const char *tl_type(struct val v)
 	return NULL;
 }
 
+/* dict_keys(['a', 'b']). A dictionary may hold its own view, so this counts as a call. */
 static int view_repr(struct host *h, struct val v, struct buf *out)
 {
 	struct val list;
@@ -360,12 +382,14 @@ static int view_repr(struct host *h, struct val v, struct buf *out)
 	return rc;
 }
 
+/* Memory formats such as torch.channels_last are strings here. */
 static int is_format(struct str s)
 {
 	return str_starts(s, "torch.") && (str_ends(s, "_format") || str_starts(s, "torch.channels_last") ||
 					   str_is(s, "torch.strided"));
 }
 
+/* Values that hold no other values. */
 static int simple_repr(struct host *h, struct val v, struct buf *out)
 {
 	switch (v.kind) {
@@ -380,17 +404,17 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 		if (is_format(val_text(v)))      /* torch.channels_last is its name here */
 			return host_varies(h, "the text of a memory format") ? -1 : (buf_addstr(out, val_text(v)), 0);
 		str_repr(val_text(v), out);
-		return is_plain(val_text(v)) ? 0 : host_varies(h, "how text beyond Latin letters is shown");
+		return is_plain(val_text(v)) ? 0 : host_varies(h, "the repr() of text beyond Latin letters");
 	case V_BYTES: bytes_repr(val_text(v), out); return 0;
 	case V_DTYPE: buf_addf(out, "torch.%s", dtype_info((enum dtype)v.u.i)->torch); return 0;
 	case V_DEVICE: device_text(v, 1, out); return 0;
 	case V_TL:
 		buf_addstr(out, val_text(v));
-		return tl_type(v) ? 0 : host_varies(h, "the text of what kernels call");
+		return tl_type(v) ? 0 : host_varies(h, "the text of a triton.language function");
 	case V_RANGE: return range_repr(v, out);
 	case V_CLASS:
 		class_repr(v, out);
-		return v.u.c->native ? 0 : host_varies(h, "the module of a class");
+		return v.u.c->native ? 0 : host_varies(h, "the module name in the text of a class");
 	case V_MODULE: buf_addf(out, "<module '%s'>", v.u.mod->name->p); break;
 	case V_FUNC: buf_addf(out, "<function %s>", v.u.fn->qualname->p); break;
 	case V_BUILTIN: buf_addf(out, "<built-in function %s>", v.u.b->row->name); break;
@@ -413,13 +437,14 @@ static int simple_repr(struct host *h, struct val v, struct buf *out)
 	return host_varies(h, "the text of a function or module");
 }
 
+/* repr(v), appended to out. The text so far is charged for a moment, so that a growing repr
+ * meets the memory limit; a float costs more fuel because of its digits. */
 int val_repr(struct host *h, struct val v, struct buf *out)
 {
 	int rc;
 
 	if (scalar_is(v))
 		return scalar_repr(h, v, out);
-	/* digits of a float take their time */
 	if (host_deep(h) || host_burn(h, v.kind == V_FLOAT ? 16 : 2) || host_charge(h, out->n))
 		return -1;
 	host_uncharge(h, out->n);
@@ -445,6 +470,7 @@ int val_repr(struct host *h, struct val v, struct buf *out)
 	return rc;
 }
 
+/* str(v): __str__, else an exception's text, else repr(). */
 int val_to_str(struct host *h, struct val v, struct buf *out)
 {
 	if (host_deep(h))
@@ -471,7 +497,7 @@ int val_to_str(struct host *h, struct val v, struct buf *out)
 		    !has_special(h, v, NM___repr__)) {
 			int rc;
 
-			if (host_enter(h))               /* it may be among its own arguments */
+			if (host_enter(h))               /* it may be one of its own arguments */
 				return -1;
 			rc = exc_text(h, v, 0, out);
 			host_leave(h);

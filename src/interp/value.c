@@ -1,4 +1,8 @@
-/* Making values: strings, sequences, tensors, modules. See value.h for who holds what. */
+/* Constructors of values: strings, sequences, pairs, iterators, tensors, modules. Owns the
+ * allocation rules of each kind of object and the memory limit of tensors. Does not own
+ * reference counting (heap.c) or hash tables (dict.c). Invariant: each constructor hands back a
+ * borrowed value that the list of temporaries holds (see value.h). A container that is built
+ * here takes its own reference to every member. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -8,7 +12,9 @@
 #include "interp/ptrmap.h"
 #include "interp/state.h"
 
-/* A text of the parts. */
+/* Concatenates `parts` pieces into one V_STR or V_BYTES object. The hash is computed at once
+ * because names are looked up by it. The count of code points (chars) is -1 until a caller asks
+ * for it, as most strings are never indexed. The extra byte keeps the text NUL-terminated. */
 static int text_obj(struct host *h, enum val_kind kind, const struct str *part, size_t parts, struct val *out)
 {
 	struct str_obj *o;
@@ -34,6 +40,7 @@ int val_str(struct host *h, struct str s, struct val *out)
 	return text_obj(h, V_STR, &s, 1, out);
 }
 
+/* Three parts in one allocation: "torch" + "." + "nn" without a temporary in between. */
 int val_joined(struct host *h, struct str a, struct str between, struct str b, struct val *out)
 {
 	return text_obj(h, V_STR, (struct str[]){ a, between, b }, 3, out);
@@ -44,6 +51,8 @@ int val_bytes(struct host *h, struct str s, struct val *out)
 	return text_obj(h, V_BYTES, &s, 1, out);
 }
 
+/* printf into a Python string. The text has no fixed limit of its own; the heap charges it like
+ * any other object. */
 int val_strf(struct host *h, struct val *out, const char *fmt, ...)
 {
 	struct buf b = BUF_INIT;
@@ -59,13 +68,16 @@ int val_strf(struct host *h, struct val *out, const char *fmt, ...)
 	return rc;
 }
 
+/* Makes room for `more` further members. The capacity grows by half each time, so n appends
+ * cost O(n). The growth is charged before it is allocated: a program that appends for ever
+ * meets its own memory limit, not the machine's. */
 int seq_reserve(struct host *h, struct seq_obj *s, size_t more)
 {
 	size_t need, cap;
 	struct val *v;
 
 	if (ck_add(s->n, more, &need) || need > SIZE_MAX / sizeof (struct val) / 4)
-		return host_fatal(h, REASON_out_of_memory, "a sequence of more than memory holds");
+		return host_fatal(h, REASON_out_of_memory, "a sequence exceeds the memory limit");
 	if (need <= s->cap)
 		return 0;
 	cap = MAX(need, s->cap + s->cap / 2 + 4);
@@ -81,6 +93,7 @@ int seq_reserve(struct host *h, struct seq_obj *s, size_t more)
 	return 0;
 }
 
+/* Builds a tuple or list. The members are borrowed from the caller; the object keeps each one. */
 static int seq(struct host *h, enum val_kind kind, const struct val *v, size_t n, struct val *out)
 {
 	struct seq_obj *s = host_obj(h, kind, sizeof *s, NULL);
@@ -98,6 +111,7 @@ static int seq(struct host *h, enum val_kind kind, const struct val *v, size_t n
 int val_tuple(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_TUPLE, v, n, out); }
 int val_list(struct host *h, const struct val *v, size_t n, struct val *out) { return seq(h, V_LIST, v, n, out); }
 
+/* An empty dictionary. */
 int val_dict(struct host *h, struct val *out)
 {
 	struct dict_obj *d = dict_obj_new(h, V_DICT);
@@ -107,6 +121,7 @@ int val_dict(struct host *h, struct val *out)
 	return 0;
 }
 
+/* An empty set: a hash table whose values are None. */
 int val_set(struct host *h, struct val *out)
 {
 	struct dict_obj *d = dict_obj_new(h, V_SET);
@@ -116,6 +131,7 @@ int val_set(struct host *h, struct val *out)
 	return 0;
 }
 
+/* A torch.Size is a tuple whose class is size_class; only repr and type() differ. */
 int val_size(struct host *h, const int64_t *v, int n, struct val *out)
 {
 	struct val items[TENSOR_DIMS];
@@ -128,6 +144,10 @@ int val_size(struct host *h, const int64_t *v, int n, struct val *out)
 	return 0;
 }
 
+/* Wraps a tensor as a Python value. Takes over the reference that *t holds, on failure too, and
+ * clears t->st. Only the first view of a storage is charged (refs == 1), because views share
+ * its bytes. A hollow storage has a size but no memory behind it, so it is never charged.
+ * free_tensor (heap.c) gives the bytes back with the same test. */
 int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct val *out)
 {
 	struct tensor_obj *o = host_obj(h, V_TENSOR, sizeof *o, NULL);
@@ -145,24 +165,33 @@ int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct va
 	}
 	t->st = NULL;
 	*out = val_obj(&o->h);
+	/* Checks the limit after the fact: the tensor exists already, so the request is 0. */
 	return host_room(h, 0);
 }
 
+/* Asks whether a tensor of `bytes` more may be allocated. The largest request is recorded in a
+ * dry run as well: there a tensor of 64 GB is allowed, but the judge wants to know that the
+ * candidate asked for it. */
 int host_room(struct host *h, int64_t bytes)
 {
 	h->lim.largest = MAX(h->lim.largest, bytes);
 	return h->o.hollow ? 0 : host_scratch(h, bytes);
 }
 
+/* Asks whether `bytes` of real memory fit beside all that the program holds. */
 int host_scratch(struct host *h, int64_t bytes)
 {
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)
 		return host_fatal(h, REASON_out_of_memory,
-				  "the program asks for %lld MB of tensors beside %zu MB it holds; its limit is %zu MB",
-				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20, h->o.memory >> 20);
+				  "the program asks for %lld MB of tensors on top of the %zu MB it holds; "
+				  "its limit is %zu MB",
+				  (long long)(bytes >> 20), (h->lim.bytes + h->lim.tensor_bytes) >> 20,
+				  h->o.memory >> 20);
 	return 0;
 }
 
+/* An object of two values. Bound methods, properties, static methods, cells, super() and
+ * dictionary views all have this form; `kind` tells them apart. */
 int val_pair(struct host *h, enum val_kind kind, struct val self, struct val fn, struct val *out)
 {
 	struct method_obj *m = host_obj(h, kind, sizeof *m, NULL);
@@ -176,6 +205,7 @@ int val_pair(struct host *h, enum val_kind kind, struct val self, struct val fn,
 	return 0;
 }
 
+/* slice(a, b, c); a part that the program leaves out is None. */
 int val_slice(struct host *h, struct val a, struct val b, struct val c, struct val *out)
 {
 	struct slice_obj *s = host_obj(h, V_SLICE, sizeof *s, NULL);
@@ -191,6 +221,8 @@ int val_slice(struct host *h, struct val a, struct val b, struct val c, struct v
 	return 0;
 }
 
+/* An iterator over `src` whose next element `next` computes. The state fields a, b, i and n
+ * start at zero; the caller sets those that its `next` needs. */
 int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct iter_obj *, struct val *),
 	     struct val *out)
 {
@@ -204,6 +236,8 @@ int val_iter(struct host *h, struct val src, int (*next)(struct host *, struct i
 	return 0;
 }
 
+/* Also used while C code builds a list, so it does not ask whether the list is sealed. Methods
+ * of the program ask host_may_change first. */
 int list_append(struct host *h, struct val list, struct val v)
 {
 	struct seq_obj *s = list.u.seq;
@@ -214,6 +248,8 @@ int list_append(struct host *h, struct val list, struct val v)
 	return 0;
 }
 
+/* The one string object for a text. Attribute and variable names are interned, so a name is
+ * allocated once per host. The table holds a reference until the host ends. */
 struct str_obj *host_intern(struct host *h, struct str s)
 {
 	struct val *old = attrs_find(h->heap.interned, s, hash_xxh64(s.p, s.n, 0)), v;
@@ -226,6 +262,9 @@ struct str_obj *host_intern(struct host *h, struct str s)
 	return attrs_set(h, h->heap.interned, v.u.s, v) ? NULL : v.u.s;
 }
 
+/* The string object of an identifier of a syntax tree. Identifiers are unique pointers within a
+ * tree, so the pointer is the key and no text is hashed. The length check guards against a
+ * prefix at the same address ("a" of "a.b" points at the same bytes). */
 struct str_obj *host_ident(struct host *h, struct str id)
 {
 	struct str_obj *s = ptr_map_get(&h->heap.idents, id.p);
@@ -239,6 +278,8 @@ struct str_obj *host_ident(struct host *h, struct str id)
 	return s;
 }
 
+/* A new module with an empty namespace and __name__ set. It has one reference that is never
+ * dropped. */
 int host_module(struct host *h, struct str name, struct module_obj **out)
 {
 	struct str_obj *n = host_intern(h, name);

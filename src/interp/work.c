@@ -1,5 +1,14 @@
-/* What a torch operation would cost on a device: bytes of the tensors it reads and writes, and
- * the multiply-adds of products. Not for accounting of memory. */
+/* The cost of torch operators on a device, and records of a dry run. Owns two things. Work:
+ * bytes read and written and multiply-adds of each operator call, from which the judge computes
+ * the work share of kernels. Path: the marks of a dry run (struct host_path).
+ *
+ * Path: a candidate is traced at full size without contents and then run with contents at smaller
+ * test sizes. Both must take the same branches. Each outcome of a test, each kind of number an
+ * expression gives and each index into a table is a mark; the sets of marks must agree. Kinds are
+ * coarse: negative, 0, 1, tiny, more. So 4096 // 128 and 256 // 128 agree (both "more"), 128 //
+ * 128 does not.
+ *
+ * Code of our own library leaves no marks. */
 #include <stdio.h>
 
 #include "interp/fail.h"
@@ -9,9 +18,10 @@
 #include "interp/work.h"
 #include "tensor/sparse.h"
 
+/* Bytes of a tensor, or of the tensors in a sequence. */
 static int64_t bytes_of(struct val v)
 {
-	const int64_t most = (int64_t)1 << 40;      /* views of one element have more, whose sums would be no numbers */
+	const int64_t most = (int64_t)1 << 40;      /* a cap: expanded views may have sums that overflow */
 	int64_t sum = 0;
 
 	if (v.kind == V_TENSOR)
@@ -22,8 +32,8 @@ static int64_t bytes_of(struct val v)
 	return sum;
 }
 
-/* The matrix that *nth others come before, also among the members of sequences: einsum has its operands in one.
- * Lowers *nth by those that were passed. */
+/* The matrix (at least two dimensions) that *nth others precede, sequences included: einsum has
+ * its operands in one. Lowers *nth by the matrices that were passed. */
 static const struct tensor *find_matrix(const struct val *a, size_t n, int *nth)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -44,7 +54,8 @@ static const struct tensor *nth_matrix(const struct val *a, size_t n, int nth)
 	return find_matrix(a, n, &nth);
 }
 
-/* Multiply-adds for each element of the result: the length of the sums. */
+/* Multiply-adds per element of the result, which is the length of its sums. For a convolution
+ * or linear layer: the weights per output channel. For a matrix product: the inner dimension. */
 static int64_t sum_length(const char *name, const struct val *a, size_t n)
 {
 	const struct tensor *x = nth_matrix(a, n, 0), *w = nth_matrix(a, n, 1);
@@ -60,12 +71,14 @@ static int64_t sum_length(const char *name, const struct val *a, size_t n)
 
 /* --- what a call did to elements ------------------------------------------------------------------ */
 
+/* Do both tensors share a storage? */
 static int shares_memory(struct val a, struct val out)
 {
 	return a.kind == V_TENSOR && out.kind == V_TENSOR && a.u.t->t.st == out.u.t->t.st;
 }
 
-/* A copy of what already is as it should be, a view of a view: the result is the argument. */
+/* x.contiguous() of a contiguous tensor, or a view: the result shares memory with an argument,
+ * so nothing was copied. */
 static int does_nothing(const struct val *a, size_t n, struct val out)
 {
 	for (size_t i = 0; i < n; i++)
@@ -74,7 +87,7 @@ static int does_nothing(const struct val *a, size_t n, struct val out)
 	return 0;
 }
 
-/* Do the elements of both lie in the same order in memory? */
+/* Do the elements of both tensors lie in the same order in memory? */
 static int same_order(const struct tensor *a, const struct tensor *b)
 {
 	int same = tensor_same_shape(a, b);
@@ -84,9 +97,9 @@ static int same_order(const struct tensor *a, const struct tensor *b)
 	return same || (tensor_numel(a) == tensor_numel(b) && tensor_is_contiguous(a) && tensor_is_contiguous(b));
 }
 
-/* The same of a call that writes to its first argument: a part of a tensor is another place,
- * whatever is copied to it. One that is given nothing to copy (tril_) moves what is there; numbers
- * that a program stores (x[i] = 0) are nothing moved. */
+/* Bytes moved by a call that writes to its first argument. A part of a tensor is a different
+ * position, whatever is copied to it. A call without a source tensor (tril_) moves its own
+ * elements. Numbers that a program stores (x[i] = 0) move nothing. */
 static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	int64_t moved = 0;
@@ -106,8 +119,8 @@ static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n
 	return !given && op->flags & BIND_MOVE && out.kind == V_TENSOR ? bytes_of(a[0]) : moved;
 }
 
-/* Bytes whose elements stand in other places than before: those of a flip or gather, and of a
- * copy whose elements lie in another order than what they were copied from. A view moves nothing. */
+/* Bytes whose elements end up at other positions: those of a flip or gather, and of a copy
+ * whose elements lie in another order than its source. A view moves nothing. */
 static int64_t bytes_moved(const struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	if (op->flags & BIND_COMPUTE || !(op->flags & (BIND_COPY | BIND_VIEW)))
@@ -125,6 +138,8 @@ static int64_t bytes_moved(const struct host_op *op, const struct val *a, size_t
 	return 0;
 }
 
+/* The largest number of elements among arguments and result: the cost of an elementwise
+ * operator or reduction. */
 static int64_t most_elements(const struct val *a, size_t n, struct val out)
 {
 	int64_t most = out.kind == V_TENSOR ? tensor_numel(&out.u.t->t) : 0;
@@ -132,17 +147,18 @@ static int64_t most_elements(const struct val *a, size_t n, struct val out)
 	for (size_t i = 0; i < n; i++)
 		if (a[i].kind == V_TENSOR)
 			most = MAX(most, tensor_numel(&a[i].u.t->t));
-		else if (a[i].kind == V_TUPLE || a[i].kind == V_LIST)      /* einsum has its operands in one */
+		else if (a[i].kind == V_TUPLE || a[i].kind == V_LIST) /* einsum has its operands in one */
 			for (size_t k = 0; k < a[i].u.seq->n; k++)
 				most = MAX(most, a[i].u.seq->v[k].kind == V_TENSOR ?
 					   tensor_numel(&a[i].u.seq->v[k].u.t->t) : 0);
 	return most;
 }
 
-/* What a call took: multiply-adds of products, operations that are none, the length of its sums. */
+/* Work of one call: multiply-adds of products, other operations, the length of its sums. */
 struct call_work { int64_t products, plain, sum; };
 
-/* Every query meets every key, and what is left of it every value; between the two stands a softmax. */
+/* Attention: every query meets every key (one product), the weights meet every value (another),
+ * and a softmax over the keys lies in between. */
 static struct call_work attention_work(const struct val *a, size_t n, struct val out)
 {
 	const struct tensor *q = nth_matrix(a, n, 0), *k = nth_matrix(a, n, 1);
@@ -152,7 +168,8 @@ static struct call_work attention_work(const struct val *a, size_t n, struct val
 		.plain = width ? tensor_numel(q) / width * keys : 0, .sum = width };
 }
 
-/* A transposed convolution adds to its result for each element of its input. */
+/* Work of a call by its name. A transposed convolution adds to its result for each element of
+ * its input, so the input counts. */
 static struct call_work work_of(const char *name, const struct val *a, size_t n, struct val out)
 {
 	int64_t sum = out.kind == V_TENSOR ? sum_length(name, a, n) : 0;
@@ -165,7 +182,8 @@ static struct call_work work_of(const char *name, const struct val *a, size_t n,
 								  nth_matrix(a, n, 0) : &out.u.t->t), .sum = sum };
 }
 
-/* Is the result a part of what it is a view of? One that gives several gives parts. */
+/* Is the result a part of the tensor it is a view of? A function that returns several views
+ * returns parts. */
 static int is_cut(const struct val *a, size_t n, struct val out)
 {
 	if (!n || a[0].kind != V_TENSOR)
@@ -174,6 +192,7 @@ static int is_cut(const struct val *a, size_t n, struct val out)
 		out.kind == V_TUPLE || out.kind == V_LIST;
 }
 
+/* Adds one call to its record. A product counts two operations: multiply and add. */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	if (!op || !(op->flags & (BIND_COMPUTE | BIND_COPY | BIND_RANDOM | BIND_VIEW)))
@@ -194,6 +213,7 @@ void host_count_work(struct host_op *op, const struct val *a, size_t n, struct v
 	}
 }
 
+/* Totals over all records; see struct host_work. */
 struct host_work host_work(struct host_ops ops)
 {
 	struct host_work w = { .flops = 0 };
@@ -211,8 +231,10 @@ struct host_work host_work(struct host_ops ops)
 	return w;
 }
 
-/* --- who computes ----------------------------------------------------------------------------------- */
+/* --- permission to compute ----------------------------------------------------------------------------------- */
 
+/* Asks the judge whether this operator may run (strict track). A refusal is fatal and carries
+ * the judge's reason, text and hint. */
 int host_may_compute(struct host *h, const char *name)
 {
 	struct diag d = { .reason = REASON_ok };
@@ -228,6 +250,7 @@ int host_may_compute(struct host *h, const char *name)
 	return -1;
 }
 
+/* Adds a mark to the set. `full` says that marks were lost. */
 void host_path_mark(struct host_path *p, uint64_t mark)
 {
 	for (int i = 0; i < p->n; i++)
@@ -239,38 +262,43 @@ void host_path_mark(struct host_path *p, uint64_t mark)
 		p->full = 1;
 }
 
-void host_note_choice(struct host *h, const struct py_node *at, int outcome)
+/* The outcome of a test in the program's own code. */
+void host_note_branch(struct host *h, const struct py_node *at, int outcome)
 {
 	if (h->o.path && at && h->frame && !h->frame->mod->trusted)
-		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line, at->col, outcome));
+		host_path_mark(h->o.path, host_path_test(PATH_BRANCH, at->line, at->col, outcome));
 }
 
+/* The number of blocks: 1, or more. */
 void host_note_quotient(struct host *h, const struct py_node *at, struct val quotient)
 {
 	enum { ONE = 8 };
 
 	if (quotient.kind == V_INT && quotient.u.i > 0)
-		host_note_choice(h, at, ONE + (quotient.u.i > 1));
+		host_note_branch(h, at, ONE + (quotient.u.i > 1));
 }
 
-/* Kinds of a number: below nothing, nothing, one, next to nothing, more. */
+/* The coarse kind of a number: negative, zero, one, tiny (below 2**-8, such as 1/n), more. */
 static int kind_of_number(double x)
 {
 	return x < 0.0 ? 0 : x == 0.0 ? 1 : x == 1.0 ? 2 : x < 0x1p-8 ? 3 : 4;
 }
 
-/* Sums and products of sizes are sizes. What is taken off, divided, cut or looked up may be something else. */
+/* Sums and products of sizes are sizes, so "more" says nothing about them. A difference,
+ * quotient or lookup may be something else and is recorded. */
 static int is_plain(const struct py_node *at)
 {
 	return at->kind == PY_BinOp && (at->u.BinOp.op == PY_OP_Add || at->u.BinOp.op == PY_OP_Mult);
 }
 
-/* How many are left of a size is one only where the size is small. */
+/* A remaining length is 1 only if the size is small: then it counts as "more". */
 static int is_difference(const struct py_node *at)
 {
 	return at->kind == PY_BinOp && at->u.BinOp.op == PY_OP_Sub;
 }
 
+/* The kind of a value, -1 if it is not recorded. Texts are told apart by length (up to 100),
+ * sequences by 0, 1 or more elements. */
 static int kind_of(struct host *h, const struct py_node *at, struct val v)
 {
 	enum { ONE = 2, MORE = 4, LENGTHS = 8, TEXTS = 16, TEXT_MOST = 100 };
@@ -289,42 +317,46 @@ static int kind_of(struct host *h, const struct py_node *at, struct val v)
 	}
 }
 
-/* Nested expressions begin at the same place: what they are tells them apart. */
+/* Records an outcome at an expression. Nested expressions begin at the same column, so the kind
+ * of the node is part of the mark. */
 static void note_at(struct host *h, const struct py_node *at, int outcome)
 {
 	int what = at->kind == PY_BinOp ? PY_KINDS + (int)at->u.BinOp.op : (int)at->kind;
 
 	if (h->frame && !h->frame->mod->trusted)
-		host_path_mark(h->o.path, host_path_test(PATH_CHOICE, at->line,
+		host_path_mark(h->o.path, host_path_test(PATH_BRANCH, at->line,
 							 (at->col & 0xfff) | (what & 0xff) << 12, outcome));
 }
 
+/* Only expressions that compute something: operators, calls, f-strings, subscripts. */
 void host_note_kind(struct host *h, const struct py_node *at, struct val v)
 {
 	int asked = at->kind == PY_BinOp || at->kind == PY_Call || at->kind == PY_JoinedStr ||
-		at->kind == PY_AugAssign ||
-		    (at->kind == PY_Subscript && v.kind >= V_STR);
+		at->kind == PY_AugAssign || (at->kind == PY_Subscript && v.kind >= V_STR);
 	int kind = asked ? kind_of(h, at, v) : -1;
 
 	if (kind >= 0)
 		note_at(h, at, kind);
 }
 
-void host_note_element(struct host *h, const struct py_node *at, int place, double x)
+/* The kind of element `index` of a number tensor (solid.h). */
+void host_note_element(struct host *h, const struct py_node *at, int index, double x)
 {
 	enum { ELEMENTS = 64, KINDS = 5 };
 
-	note_at(h, at, ELEMENTS + place * KINDS + kind_of_number(x));
+	note_at(h, at, ELEMENTS + index * KINDS + kind_of_number(x));
 }
 
-void host_note_place(struct host *h, const struct py_node *at, struct val of, struct val index)
+/* Indices up to 32 are told apart, since such tables hold block sizes. */
+void host_note_index(struct host *h, const struct py_node *at, struct val of, struct val index)
 {
-	enum { PLACES = 128, PLACE_MOST = 32 };
+	enum { INDICES = 128, INDEX_MOST = 32 };
 
 	if (index.kind == V_INT && (of.kind == V_LIST || of.kind == V_TUPLE))
-		note_at(h, at, PLACES + (int)MIN(MAX(index.u.i, 0), PLACE_MOST));
+		note_at(h, at, INDICES + (int)MIN(MAX(index.u.i, 0), INDEX_MOST));
 }
 
+/* A dictionary lookup by a number or a tuple, told apart by the key's hash. */
 void host_note_entry(struct host *h, struct val key, uint64_t hash, int found)
 {
 	enum { KEYS = 192, KEYS_MOST = 61 };
@@ -333,14 +365,15 @@ void host_note_entry(struct host *h, struct val key, uint64_t hash, int found)
 		note_at(h, h->frame->node, KEYS + (found ? 1 + (int)(hash % KEYS_MOST) : 0));
 }
 
+/* A comparison of two integers: a possible size branch. */
 void host_note_test(struct host *h, const struct py_node *at, struct val a, struct val b, int outcome)
 {
 	if (h->o.path && at && h->frame && a.kind == V_INT && b.kind == V_INT && !h->frame->mod->trusted)
 		host_path_mark(h->o.path, host_path_test(PATH_HOST_TEST, at->line, at->col, outcome));
 }
 
-/* A few values steer a program (integers: lengths and offsets); with many of them Python does
- * the computing. */
+/* A few values steer a program: lengths and offsets. With more of them Python does the
+ * computing. A float counts as 16 integers. */
 enum { FLOATS_MOST = 8, INTS_MOST = 128, INTS_A_FLOAT = INTS_MOST / FLOATS_MOST };
 
 int64_t host_floats_read(const struct host *h)
@@ -353,6 +386,8 @@ int host_has_read(const struct host *h)
 	return h->did.reads != 0;
 }
 
+/* Asked before n elements become Python numbers. In a dry run floats are guessed as 0
+ * (did.guessed tells the judge) and integers end the run with contents_needed. */
 int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	if (h->o.hollow && dtype_is_float(dt)) {
@@ -360,15 +395,16 @@ int host_may_read(struct host *h, enum dtype dt, int64_t n)
 		return 0;
 	}
 	if (h->o.hollow)
-		return host_fatal(h, REASON_contents_needed, "the program asks for the value of a tensor");
+		return host_fatal(h, REASON_contents_needed,
+				  "the program reads the value of a tensor, which a dry run does not have");
 	if (h->fail.fatal)
 		return 0;
 	h->did.reads += n * (dtype_is_float(dt) ? INTS_A_FLOAT : 1);
-	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 : host_may_compute(h,
-			"Python code that reads more than 8 floats or 128 integers of tensors");
+	return !h->o.compute || h->did.reads <= INTS_MOST ? 0 :
+		host_may_compute(h, "Python code that reads more than 8 floats or 128 integers of tensors");
 }
 
-/* Does anybody know the element of a hollow tensor? It has memory then. */
+/* Is the element of a hollow tensor known? Then its storage has memory for it. */
 static int is_known(const struct tensor *t)
 {
 	size_t lo = (size_t)(t->offset * dtype_size(t->dt)), hi = lo + (size_t)dtype_size(t->dt);
@@ -377,20 +413,23 @@ static int is_known(const struct tensor *t)
 	       (sparse_is_known(t->st, lo, hi) || (sparse_is_zero(t->st) && sparse_is_made(t->st)));
 }
 
+/* Reading memory that was never written ends the program: otherwise it could see the result of an
+ * earlier call. */
 int host_is_unwritten(struct host *h, const struct tensor *t)
 {
 	return tensor_any_undef(t) && host_fatal(h, REASON_uninitialised,
-						 "the program asks for a value that was never written");
+						 "the program reads a value that was never written");
 }
 
-/* What a program asks for at sizes that are too large to be run is read where it is known, so that
- * a test on it goes the way that it goes there. A float that nobody knows is made up. */
+/* Reads one element. In a dry run a known element is read, so that a test on it goes the same
+ * way as in a real run. A float that is not known is taken as 0. */
 int host_read(struct host *h, const struct tensor *t, struct val *out)
 {
 	int known = t->st->hollow && is_known(t);
 
 	if (t->st->hollow && !known && t->st->numbers)
-		return host_fatal(h, REASON_out_of_fuel, "the program makes a number of more numbers than can be had");
+		return host_fatal(h, REASON_out_of_fuel,
+				  "the program reads a number computed from more numbers than a dry run keeps");
 	if (!known && host_may_read(h, t->dt, 1))
 		return -1;
 	if (host_is_unwritten(h, t))

@@ -16,7 +16,7 @@
 
 struct json;
 
-/* --- values -------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------- */
 
 enum jv_kind { JV_UNDEFINED, JV_NONE, JV_BOOL, JV_INT, JV_REAL, JV_STR, JV_LIST, JV_DICT, JV_LOOP, JV_FUNC, JV_MACRO };
 
@@ -44,7 +44,7 @@ struct jv_loop { const struct jv_list *items; size_t at; struct jv_loop *outer; 
 #define JV_NIL ((struct jv){ .kind = JV_NONE })
 #define JV_MISSING ((struct jv){ .kind = JV_UNDEFINED })
 
-/* --- the tree -------------------------------------------------------------------------------- */
+/* --- the tree ----------------------------------------------------------------------------- */
 
 enum jinja_kind {
 	/* statements; a list of them is chained by `next` */
@@ -65,7 +65,7 @@ struct jinja_node {
 	struct jinja_node *next;
 };
 
-/* --- the machine ------------------------------------------------------------------------------ */
+/* --- the machine -------------------------------------------------------------------------- */
 
 struct jinja_frame { struct jv_dict vars; struct jinja_frame *outer; struct jv_loop *loop; };
 
@@ -101,7 +101,7 @@ void jinja_run(struct jinja *j, const struct jinja_node *list);
 struct jv jinja_eval(struct jinja *j, const struct jinja_node *n);
 void jinja_set(struct jinja *j, struct str name, struct jv v);
 
-/* --- values (jinja_value.c) --------------------------------------------------------------------- */
+/* --- values (jinja_value.c) --------------------------------------------------------------- */
 
 struct jv jv_str(struct jinja *j, struct str s);               /* a copy */
 struct jv jv_take(struct jinja *j, struct buf *b);             /* a buffer's text; empties it */
@@ -125,7 +125,7 @@ void jv_tojson(struct jinja *j, struct jv v, int indent, int level, struct buf *
 struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3]);
 struct jv jv_item(struct jinja *j, struct jv v, struct jv key);  /* undefined if there is none */
 
-/* --- functions (jinja_builtin.c, jinja_filter.c) ------------------------------------------------- */
+/* --- functions (jinja_builtin.c, jinja_filter.c) ------------------------------------------ */
 
 enum { JINJA_ARGS = 8 };
 
@@ -150,7 +150,7 @@ struct jv jinja_arg(const struct jinja_args *a, int i, const char *name, struct 
 struct str jinja_need_str(struct jinja *j, struct jv v, const char *what);
 int64_t jinja_need_int(struct jinja *j, struct jv v, const char *what);
 
-/* --- rendering ---------------------------------------------------------------------------------- */
+/* --- rendering ---------------------------------------------------------------------------- */
 
 /* Renders `source` with variables set up by `prepare` (called with the machine ready). */
 int jinja_render(struct str source, void (*prepare)(struct jinja *j, void *ctx), void *ctx,

@@ -6,8 +6,10 @@
 #include "jinja/jinja.h"
 #include "jinja/jinja_str.h"
 
-/* --- strings ------------------------------------------------------------------------------------- */
+/* --- strings ------------------------------------------------------------------------------ */
 
+/* The upper case of a code point, for Latin, Greek and Cyrillic letters that have one at a fixed
+ * distance. Others stay as they are. */
 static uint32_t upper_of(uint32_t c)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) ||
@@ -17,6 +19,7 @@ static uint32_t upper_of(uint32_t c)
 	return c >= 0x450 && c <= 0x45F ? c - 80 : c;
 }
 
+/* The lower case of a code point, by the same rule. */
 static uint32_t lower_of(uint32_t c)
 {
 	if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) || (c >= 0x391 && c <= 0x3A9) ||
@@ -25,6 +28,7 @@ static uint32_t lower_of(uint32_t c)
 	return c >= 0x400 && c <= 0x40F ? c + 80 : c;
 }
 
+/* Changes the case of a string as Python's upper, lower, title or capitalize does. */
 struct jv jstr_case(struct jinja *j, struct str s, enum jstr_case how)
 {
 	struct buf *b = jinja_text(j);
@@ -43,6 +47,7 @@ struct jv jstr_case(struct jinja *j, struct str s, enum jstr_case how)
 	return jv_take(j, b);
 }
 
+/* Is the code point in the set to strip? Without a set, is it white space? */
 static int strips(struct str chars, uint32_t cp)
 {
 	if (!chars.p)
@@ -57,6 +62,7 @@ static int strips(struct str chars, uint32_t cp)
 	return 0;
 }
 
+/* Python's strip, lstrip or rstrip, by code points. */
 struct jv jstr_strip(struct jinja *j, struct jv v, struct jv chars, int left, int right)
 {
 	struct str s = v.s, set = { .p = NULL };
@@ -80,6 +86,7 @@ struct jv jstr_strip(struct jinja *j, struct jv v, struct jv chars, int left, in
 	return JV(JV_STR, s, s);
 }
 
+/* Replaces `old` by `with`, at most `most` times; a negative number means all. */
 struct jv jstr_replace(struct jinja *j, struct str s, struct str old, struct str with, int64_t most)
 {
 	struct buf *b = jinja_text(j);
@@ -100,7 +107,8 @@ struct jv jstr_replace(struct jinja *j, struct str s, struct str old, struct str
 	return jv_take(j, b);
 }
 
-/* The next part of *rest: up to `sep`, or a word. 0: no more. */
+/* Cuts the next part off *rest: up to `sep`, or the next word if there is no separator. With
+ * `last` all of the rest is one part. Returns 0 at the end. */
 static int next_part(struct str *rest, struct str sep, int last, struct str *part)
 {
 	ptrdiff_t at;
@@ -125,6 +133,7 @@ static int next_part(struct str *rest, struct str sep, int last, struct str *par
 	return 1;
 }
 
+/* Python's split: counts the parts first, then fills a list of that length. */
 struct jv jstr_split(struct jinja *j, struct str s, struct jv sep, int64_t most)
 {
 	struct str by = { .p = NULL }, rest = s, part;
@@ -145,8 +154,9 @@ struct jv jstr_split(struct jinja *j, struct str s, struct jv sep, int64_t most)
 	return v;
 }
 
-/* --- tests ------------------------------------------------------------------------------------------ */
+/* --- tests -------------------------------------------------------------------------------- */
 
+/* A truth value, and a test of one expression over v (the value) and a (the arguments). */
 #define YES(cond) JV(JV_BOOL, i, (cond) != 0)
 #define TEST(name, cond) \
 	static struct jv t_##name(struct jinja *j, struct jv v, const struct jinja_args *a) \
@@ -197,8 +207,9 @@ static const struct jinja_func tests[] = {
 	{ "upper", 0, 0, t_upper }, { "lower", 0, 0, t_lower },
 };
 
-/* --- global functions --------------------------------------------------------------------------------- */
+/* --- global functions --------------------------------------------------------------------- */
 
+/* raise_exception(message): the template refuses its input. */
 static struct jv g_raise(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct buf *b = jinja_text(j);
@@ -208,6 +219,7 @@ static struct jv g_raise(struct jinja *j, struct jv self, const struct jinja_arg
 	jinja_fail(j, ERR_STATE, "%s", buf_cstr(b));
 }
 
+/* namespace(a=1): a dict whose members `set` can change, also from inside a loop. */
 static struct jv g_namespace(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv v = jv_new_dict(j);
@@ -219,6 +231,7 @@ static struct jv g_namespace(struct jinja *j, struct jv self, const struct jinja
 	return v;
 }
 
+/* dict(a=1): an ordinary dict. */
 static struct jv g_dict(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv v = g_namespace(j, self, a);
@@ -227,6 +240,7 @@ static struct jv g_dict(struct jinja *j, struct jv self, const struct jinja_args
 	return v;
 }
 
+/* range(hi), range(lo, hi), range(lo, hi, step), of at most 100,000 items. */
 static struct jv g_range(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	int64_t lo = a->n > 1 ? jinja_need_int(j, a->v[0], "range") : 0;
@@ -247,6 +261,7 @@ static struct jv g_range(struct jinja *j, struct jv self, const struct jinja_arg
 	return v;
 }
 
+/* The present date in a given format, as chat templates use it. */
 static struct jv g_strftime_now(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	char text[256], format[128];
@@ -267,7 +282,7 @@ static const struct jinja_func globals[] = {
 	{ "range", 1, 3, g_range }, { "strftime_now", 1, 1, g_strftime_now },
 };
 
-/* --- methods of strings ----------------------------------------------------------------------------------- */
+/* --- methods of strings ------------------------------------------------------------------- */
 
 static struct jv m_strip(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
@@ -291,6 +306,7 @@ static struct jv m_split(struct jinja *j, struct jv s, const struct jinja_args *
 	return jstr_split(j, s.s, jinja_arg(a, 0, "sep", JV_NIL), jinja_need_int(j, most, "split"));
 }
 
+/* The lines of a string; a newline at the end begins no further line. */
 static struct jv m_splitlines(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	(void)a;
@@ -315,10 +331,15 @@ static struct jv affix(struct jinja *j, struct jv s, struct jv what, int at_end)
 	return YES(0);
 }
 
-static struct jv m_startswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j,
-		s, a->v[0], 0); }
-static struct jv m_endswith(struct jinja *j, struct jv s, const struct jinja_args *a) { return affix(j, s,
-		a->v[0], 1); }
+static struct jv m_startswith(struct jinja *j, struct jv s, const struct jinja_args *a)
+{
+	return affix(j, s, a->v[0], 0);
+}
+
+static struct jv m_endswith(struct jinja *j, struct jv s, const struct jinja_args *a)
+{
+	return affix(j, s, a->v[0], 1);
+}
 
 static struct jv m_upper(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
@@ -350,6 +371,7 @@ static struct jv m_replace(struct jinja *j, struct jv s, const struct jinja_args
 			    a->n > 2 ? jinja_need_int(j, a->v[2], "replace") : -1);
 }
 
+/* Python's find: an index in characters, or -1. */
 static struct jv m_find(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	ptrdiff_t at = str_find(s.s, jinja_need_str(j, a->v[0], "find"));
@@ -359,6 +381,7 @@ static struct jv m_find(struct jinja *j, struct jv s, const struct jinja_args *a
 	return JV(JV_INT, i, at);
 }
 
+/* sep.join(list): the filter `join` with its operands exchanged. */
 static struct jv m_join(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	struct jinja_args sep = { .v = { s }, .n = 1 };
@@ -366,8 +389,9 @@ static struct jv m_join(struct jinja *j, struct jv s, const struct jinja_args *a
 	return jinja_apply(j, jinja_filter(STR("join")), a->v[0], &sep);
 }
 
-/* --- methods of dicts ----------------------------------------------------------------------------------------- */
+/* --- methods of dicts --------------------------------------------------------------------- */
 
+/* A dict's pairs, in the order of insertion. */
 static struct jv m_items(struct jinja *j, struct jv d, const struct jinja_args *a)
 {
 	struct jv v = jv_new_list(j, d.dict->n);
@@ -399,6 +423,7 @@ static struct jv m_values(struct jinja *j, struct jv d, const struct jinja_args 
 	return v;
 }
 
+/* d.get(key, default). */
 static struct jv m_get(struct jinja *j, struct jv d, const struct jinja_args *a)
 {
 	const struct jv *v = jv_get(d.dict, a->v[0]);
@@ -407,6 +432,7 @@ static struct jv m_get(struct jinja *j, struct jv d, const struct jinja_args *a)
 	return v ? *v : jinja_arg(a, 1, "default", JV_NIL);
 }
 
+/* loop.cycle(a, b): the arguments in turn, by the loop's index. */
 static struct jv m_cycle(struct jinja *j, struct jv l, const struct jinja_args *a)
 {
 	(void)j;
@@ -426,7 +452,7 @@ static const struct { enum jv_kind kind; struct jinja_func f; } methods[] = {
 	{ JV_LOOP, { "cycle", 1, JINJA_ARGS, m_cycle } },
 };
 
-/* --- finding ------------------------------------------------------------------------------------------------------ */
+/* --- finding ------------------------------------------------------------------------------ */
 
 const struct jinja_func *jinja_test(struct str name)
 {

@@ -1,14 +1,18 @@
-/* Running a template's tree. Owns scopes and limits. Invariant: the machine leaves only through
- * jinja_render, by its end or by jinja_fail, and all its memory is the arena and `out`. */
+/* Evaluates a template's tree. This file owns scopes and limits.
+ *
+ * Invariant: evaluation leaves only through jinja_render, by its end or by jinja_fail, and all its
+ * memory is the arena and `out`. So an error at any depth needs no clean-up on the way. */
 #include <math.h>
 #include <stdio.h>
 
 #include "jinja/jinja.h"
 
+/* Limits: nesting, bytes of output. */
 enum { JINJA_DEPTH = 200, JINJA_OUT_MAX = 1 << 28 };
 static const int64_t JINJA_FUEL = 4 * 1000 * 1000;   /* a hundred times a long conversation */
 static const size_t JINJA_MEMORY = (size_t)1 << 30;
 
+/* Ends the rendering with an error that names the template's line. */
 void jinja_fail(struct jinja *j, enum err_code code, const char *fmt, ...)
 {
 	char text[400];
@@ -21,6 +25,7 @@ void jinja_fail(struct jinja *j, enum err_code code, const char *fmt, ...)
 	longjmp(j->trap, 1);
 }
 
+/* Counts one level of nesting and one step. A hostile template runs out of one of them. */
 void jinja_enter(struct jinja *j)
 {
 	if (++j->depth > JINJA_DEPTH)
@@ -34,13 +39,15 @@ void jinja_leave(struct jinja *j)
 	j->depth--;
 }
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* --- names -------------------------------------------------------------------------------- */
 
+/* Sets a name in the innermost scope. */
 void jinja_set(struct jinja *j, struct str name, struct jv v)
 {
 	jv_put(j, &j->frame->vars, JV(JV_STR, s, name), v);
 }
 
+/* Looks a name up: scopes from the inside out, then global functions, else undefined. */
 static struct jv name(struct jinja *j, const struct jinja_node *n)
 {
 	const struct jinja_func *f;
@@ -55,6 +62,7 @@ static struct jv name(struct jinja *j, const struct jinja_node *n)
 	return f ? JV(JV_FUNC, func, f) : JV(JV_UNDEFINED, s, n->name);
 }
 
+/* Opens a scope; the caller puts the old one back. */
 static struct jinja_frame *push_frame(struct jinja *j, struct jinja_frame *outer)
 {
 	struct jinja_frame *f = arena_zalloc(&j->arena, sizeof *f);
@@ -63,8 +71,9 @@ static struct jinja_frame *push_frame(struct jinja *j, struct jinja_frame *outer
 	return j->frame = f;
 }
 
-/* --- calls ------------------------------------------------------------------------------------- */
+/* --- calls -------------------------------------------------------------------------------- */
 
+/* Evaluates the arguments of a call, positional and by keyword. */
 static void arguments(struct jinja *j, const struct jinja_node *list, struct jinja_args *a)
 {
 	*a = (struct jinja_args){ .n = 0 };
@@ -80,6 +89,7 @@ static void arguments(struct jinja *j, const struct jinja_node *list, struct jin
 	}
 }
 
+/* Calls a built-in function after checking the number of its arguments. */
 struct jv jinja_apply(struct jinja *j, const struct jinja_func *f, struct jv self, const struct jinja_args *a)
 {
 	if (a->n + a->nkw < f->lo || a->n > f->hi)
@@ -87,6 +97,8 @@ struct jv jinja_apply(struct jinja *j, const struct jinja_func *f, struct jv sel
 	return f->run(j, self, a);
 }
 
+/* Calls a macro: its parameters get arguments, keywords or defaults, its scope is inside the
+ * global one, and what it prints is its value. */
 static struct jv call_macro(struct jinja *j, const struct jinja_node *m, const struct jinja_args *a)
 {
 	struct jinja_frame *caller = j->frame, *global = caller;
@@ -117,6 +129,7 @@ static struct jv call_macro(struct jinja *j, const struct jinja_node *m, const s
 	return result;
 }
 
+/* A call: a method of the value before the dot, a function, or a macro. */
 static struct jv call(struct jinja *j, const struct jinja_node *n)
 {
 	struct jinja_args a;
@@ -142,6 +155,7 @@ static struct jv call(struct jinja *j, const struct jinja_node *n)
 	jinja_fail(j, ERR_FORMAT, "'%s' cannot be called", jv_kind_name(f.kind));
 }
 
+/* value | name(...) and value is name(...): a filter or a test. */
 static struct jv filter(struct jinja *j, const struct jinja_node *n)
 {
 	const struct jinja_func *f = n->kind == JN_FILTER ? jinja_filter(n->name) : jinja_test(n->name);
@@ -157,9 +171,9 @@ static struct jv filter(struct jinja *j, const struct jinja_node *n)
 	return n->negated ? JV(JV_BOOL, i, !jv_truth(v)) : v;
 }
 
-/* --- attributes and loops ------------------------------------------------------------------------ */
+/* --- attributes and loops ----------------------------------------------------------------- */
 
-/* How many loops are around it? */
+/* The number of loops around a loop. */
 static int64_t loop_depth(const struct jv_loop *l)
 {
 	int64_t depth = 0;
@@ -169,6 +183,7 @@ static int64_t loop_depth(const struct jv_loop *l)
 	return depth;
 }
 
+/* loop.index, loop.first, loop.previtem and so on. */
 static struct jv loop_attribute(struct jinja *j, const struct jv_loop *l, struct str name_of)
 {
 	int64_t at = (int64_t)l->at, n = (int64_t)l->items->n, depth = loop_depth(l);
@@ -189,6 +204,7 @@ static struct jv loop_attribute(struct jinja *j, const struct jv_loop *l, struct
 	return JV(JV_UNDEFINED, s, name_of);
 }
 
+/* value.name: of a loop, or an item of a dict. Of undefined it is an error, as in Jinja. */
 static struct jv attribute(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v = jinja_eval(j, n->a);
@@ -200,6 +216,7 @@ static struct jv attribute(struct jinja *j, const struct jinja_node *n)
 	return v.kind == JV_DICT ? jv_item(j, v, JV(JV_STR, s, n->name)) : JV(JV_UNDEFINED, s, n->name);
 }
 
+/* value[a:b:c]. */
 static struct jv slice(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v = jinja_eval(j, n->a);
@@ -209,8 +226,9 @@ static struct jv slice(struct jinja *j, const struct jinja_node *n)
 	return jv_slice(j, v, bounds);
 }
 
-/* --- operators ------------------------------------------------------------------------------------- */
+/* --- operators ---------------------------------------------------------------------------- */
 
+/* Is it a number, or a truth value, which counts as one? */
 static int is_number(struct jv v)
 {
 	return v.kind == JV_INT || v.kind == JV_REAL || v.kind == JV_BOOL;
@@ -221,6 +239,7 @@ static double real_of(struct jv v)
 	return v.kind == JV_REAL ? v.f : (double)v.i;
 }
 
+/* Two strings or two lists, one behind the other. */
 static struct jv join(struct jinja *j, struct jv a, struct jv b)
 {
 	struct jv l;
@@ -240,6 +259,8 @@ static struct jv join(struct jinja *j, struct jv a, struct jv b)
 	return l;
 }
 
+/* Integer arithmetic with Python's floor division and remainder. `twice` says that the operator
+ * has two characters: // or **. A result that does not fit is an error. */
 static struct jv int_operation(struct jinja *j, char op, int twice, int64_t x, int64_t y)
 {
 	int64_t r = 0;
@@ -271,6 +292,7 @@ static struct jv int_operation(struct jinja *j, char op, int twice, int64_t x, i
 	return JV(JV_INT, i, r);
 }
 
+/* The same for floats. */
 static struct jv real_operation(struct jinja *j, char op, int twice, double x, double y)
 {
 	double r;
@@ -282,6 +304,7 @@ static struct jv real_operation(struct jinja *j, char op, int twice, double x, d
 	return JV(JV_REAL, f, r);
 }
 
+/* A binary operator: concatenation of text, of lists, repetition of text, or arithmetic. */
 static struct jv binary(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv a = jinja_eval(j, n->a), b = jinja_eval(j, n->b);
@@ -314,6 +337,7 @@ static struct jv binary(struct jinja *j, const struct jinja_node *n)
 	return int_operation(j, op, twice, a.i, b.i);
 }
 
+/* One link of a chain of comparisons; `in` and `not in` are links too. */
 static int compare_once(struct jinja *j, const struct jinja_node *link, struct jv a, struct jv b)
 {
 	char op = link->name.p[0];
@@ -328,6 +352,7 @@ static int compare_once(struct jinja *j, const struct jinja_node *link, struct j
 	return or_equal ? jv_compare(j, a, b) >= 0 : jv_compare(j, a, b) > 0;
 }
 
+/* a < b < c: true if every link holds; each operand is evaluated once. */
 static struct jv compare(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv left = jinja_eval(j, n->a);
@@ -342,6 +367,7 @@ static struct jv compare(struct jinja *j, const struct jinja_node *n)
 	return JV(JV_BOOL, i, 1);
 }
 
+/* `and` and `or` give one of their operands, as in Python. */
 static struct jv logical(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv a = jinja_eval(j, n->a);
@@ -349,6 +375,7 @@ static struct jv logical(struct jinja *j, const struct jinja_node *n)
 	return jv_truth(a) == (n->kind == JN_OR) ? a : jinja_eval(j, n->b);
 }
 
+/* `not x` and `-x`. */
 static struct jv negate(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v = jinja_eval(j, n->a);
@@ -360,6 +387,7 @@ static struct jv negate(struct jinja *j, const struct jinja_node *n)
 	return v.kind == JV_REAL ? JV(JV_REAL, f, -v.f) : JV(JV_INT, i, -v.i);
 }
 
+/* a if b else c; without else the value is undefined. */
 static struct jv ternary(struct jinja *j, const struct jinja_node *n)
 {
 	if (jv_truth(jinja_eval(j, n->b)))
@@ -373,6 +401,7 @@ static struct jv constant(struct jinja *j, const struct jinja_node *n)
 	return n->value;
 }
 
+/* [a, b, c]. */
 static struct jv list_literal(struct jinja *j, const struct jinja_node *n)
 {
 	size_t count = 0;
@@ -387,6 +416,7 @@ static struct jv list_literal(struct jinja *j, const struct jinja_node *n)
 	return v;
 }
 
+/* {k: v}: the nodes come in pairs. */
 static struct jv dict_literal(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v = jv_new_dict(j);
@@ -410,6 +440,7 @@ static struct jv (*const evaluators[JINJA_KINDS])(struct jinja *j, const struct 
 	[JN_TERNARY] = ternary, [JN_BINARY] = binary, [JN_COMPARE] = compare,
 };
 
+/* Evaluates an expression through the table of node kinds. */
 struct jv jinja_eval(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v;
@@ -423,8 +454,9 @@ struct jv jinja_eval(struct jinja *j, const struct jinja_node *n)
 	return v;
 }
 
-/* --- statements -------------------------------------------------------------------------------------- */
+/* --- statements --------------------------------------------------------------------------- */
 
+/* Assigns a value to one name, or unpacks it into several. */
 static void assign(struct jinja *j, const struct jinja_node *targets, struct jv v)
 {
 	const struct jv_list *l;
@@ -444,6 +476,7 @@ static void assign(struct jinja *j, const struct jinja_node *targets, struct jv 
 		jinja_fail(j, ERR_FORMAT, "too many values to unpack");
 }
 
+/* {% set ns.name = value %}: only namespaces can be changed. */
 static void set_attribute(struct jinja *j, const struct jinja_node *n)
 {
 	struct jinja_node target = { .kind = JN_NAME, .name = n->name, .line = n->line };
@@ -454,6 +487,7 @@ static void set_attribute(struct jinja *j, const struct jinja_node *n)
 	jv_put(j, ns.dict, JV(JV_STR, s, n->a->name), jinja_eval(j, n->b));
 }
 
+/* {% set name %}...{% endset %}: the text of the block becomes the value. */
 static void set_block(struct jinja *j, const struct jinja_node *n)
 {
 	struct buf *out = j->out, *text = jinja_text(j);
@@ -486,6 +520,8 @@ static const struct jv_list *for_items(struct jinja *j, const struct jinja_node 
 	return kept.list;
 }
 
+/* A for loop. Each pass has a scope of its own, so that a `set` inside does not outlive the
+ * pass. */
 static void run_for(struct jinja *j, const struct jinja_node *n)
 {
 	struct jinja_frame *outer = j->frame;
@@ -510,6 +546,7 @@ static void run_for(struct jinja *j, const struct jinja_node *n)
 		jinja_run(j, n->d->b);
 }
 
+/* Runs one statement. */
 static void run_one(struct jinja *j, const struct jinja_node *n)
 {
 	switch (n->kind) {
@@ -562,8 +599,9 @@ void jinja_run(struct jinja *j, const struct jinja_node *list)
 	jinja_leave(j);
 }
 
-/* --- rendering ------------------------------------------------------------------------------------------ */
+/* --- rendering ---------------------------------------------------------------------------- */
 
+/* A buffer that lives until the rendering ends. */
 struct buf *jinja_text(struct jinja *j)
 {
 	struct jinja_text *t = arena_zalloc(&j->arena, sizeof *t);
@@ -573,6 +611,7 @@ struct buf *jinja_text(struct jinja *j)
 	return &t->b;
 }
 
+/* Frees everything that a rendering has used. */
 static void release(struct jinja *j)
 {
 	for (struct jinja_text *t = j->texts; t; t = t->next)
@@ -580,6 +619,8 @@ static void release(struct jinja *j)
 	arena_release(&j->arena);
 }
 
+/* Renders a template. `prepare` sets the names that it may use. On failure *out is as it was
+ * before. */
 int jinja_render(struct str source, void (*prepare)(struct jinja *j, void *ctx), void *ctx,
 		 struct buf *out, struct err *e)
 {

@@ -5,6 +5,7 @@
 #include "jinja/jinja.h"
 #include "jinja/jinja_str.h"
 
+/* An argument by position or by keyword, or a default. */
 struct jv jinja_arg(const struct jinja_args *a, int i, const char *name, struct jv otherwise)
 {
 	if (i >= 0 && i < a->n)
@@ -15,6 +16,7 @@ struct jv jinja_arg(const struct jinja_args *a, int i, const char *name, struct 
 	return otherwise;
 }
 
+/* The value as a string, or an error that names the function. */
 struct str jinja_need_str(struct jinja *j, struct jv v, const char *what)
 {
 	if (v.kind != JV_STR)
@@ -22,6 +24,7 @@ struct str jinja_need_str(struct jinja *j, struct jv v, const char *what)
 	return v.s;
 }
 
+/* The value as an integer, or an error that names the function. */
 int64_t jinja_need_int(struct jinja *j, struct jv v, const char *what)
 {
 	if (v.kind != JV_INT && v.kind != JV_BOOL)
@@ -29,6 +32,7 @@ int64_t jinja_need_int(struct jinja *j, struct jv v, const char *what)
 	return v.i;
 }
 
+/* The value as text, printed if it is no string. */
 static struct jv text_of(struct jinja *j, struct jv v)
 {
 	struct buf *b;
@@ -40,7 +44,7 @@ static struct jv text_of(struct jinja *j, struct jv v)
 	return jv_take(j, b);
 }
 
-/* --- strings ------------------------------------------------------------------------------------ */
+/* --- strings ------------------------------------------------------------------------------ */
 
 static struct jv f_string(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
@@ -110,6 +114,7 @@ static struct jv f_indent(struct jinja *j, struct jv self, const struct jinja_ar
 	return jv_take(j, b);
 }
 
+/* tojson(indent): like json.dumps, without escaping HTML, as transformers has it. */
 static struct jv f_tojson(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv indent = jinja_arg(a, 1, "indent", a->n == 1 ? a->v[0] : JV_NIL);
@@ -121,8 +126,9 @@ static struct jv f_tojson(struct jinja *j, struct jv self, const struct jinja_ar
 	return jv_take(j, b);
 }
 
-/* --- numbers --------------------------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------------ */
 
+/* int(default): of a string, a float, or the default. */
 static struct jv f_int(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	int64_t i;
@@ -164,6 +170,7 @@ static struct jv f_abs(struct jinja *j, struct jv self, const struct jinja_args 
 		JV(JV_INT, i, self.i);
 }
 
+/* round(precision), halves to even. */
 static struct jv f_round(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	double scale = pow(10, (double)jinja_need_int(j, jinja_arg(a, 0, "precision", JV(JV_INT, i, 0)), "round"));
@@ -172,7 +179,7 @@ static struct jv f_round(struct jinja *j, struct jv self, const struct jinja_arg
 	return JV(JV_REAL, f, rint(f * scale) / scale);
 }
 
-/* --- any value ------------------------------------------------------------------------------------ */
+/* --- any value ---------------------------------------------------------------------------- */
 
 static struct jv f_same(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
@@ -180,6 +187,7 @@ static struct jv f_same(struct jinja *j, struct jv self, const struct jinja_args
 	return self;
 }
 
+/* default(value, boolean): for undefined values, and with `boolean` for false ones. */
 static struct jv f_default(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	int falsy_too = jv_truth(jinja_arg(a, 1, "boolean", JV(JV_BOOL, i, 0)));
@@ -212,8 +220,9 @@ static struct jv f_last(struct jinja *j, struct jv self, const struct jinja_args
 	return l->n ? l->v[l->n - 1] : JV(JV_UNDEFINED, s, STR("the last item of nothing"));
 }
 
-/* --- lists ------------------------------------------------------------------------------------------ */
+/* --- lists -------------------------------------------------------------------------------- */
 
+/* A copy of the value as a list. */
 static struct jv f_list(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv_list *l = jv_iterate(j, self);
@@ -224,6 +233,7 @@ static struct jv f_list(struct jinja *j, struct jv self, const struct jinja_args
 	return v;
 }
 
+/* The value backwards. */
 static struct jv f_reverse(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	const struct jv step[3] = { JV_NIL, JV_NIL, JV(JV_INT, i, -1) };
@@ -232,6 +242,7 @@ static struct jv f_reverse(struct jinja *j, struct jv self, const struct jinja_a
 	return jv_slice(j, self.kind == JV_STR ? self : f_list(j, self, a), step);
 }
 
+/* The pairs of a dict; undefined has none. */
 static struct jv f_items(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	if (self.kind == JV_UNDEFINED)
@@ -259,6 +270,7 @@ static struct jv attribute_of(struct jinja *j, struct jv v, struct jv path)
 	return v;
 }
 
+/* join(separator, attribute). */
 static struct jv f_join(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv sep = text_of(j, jinja_arg(a, 0, "d", JV(JV_STR, s, STR(""))));
@@ -298,6 +310,7 @@ static struct jv f_sort(struct jinja *j, struct jv self, const struct jinja_args
 	return v;
 }
 
+/* The value without repetitions; the first of equal items stays. */
 static struct jv f_unique(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv v = f_list(j, self, a);
@@ -350,14 +363,25 @@ static struct jv pick(struct jinja *j, struct jv self, const struct jinja_args *
 	return v;
 }
 
-static struct jv f_select(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
-		self, a, 0, 1); }
-static struct jv f_reject(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
-		self, a, 0, 0); }
-static struct jv f_selectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
-		self, a, 1, 1); }
-static struct jv f_rejectattr(struct jinja *j, struct jv self, const struct jinja_args *a) { return pick(j,
-		self, a, 1, 0); }
+static struct jv f_select(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	return pick(j, self, a, 0, 1);
+}
+
+static struct jv f_reject(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	return pick(j, self, a, 0, 0);
+}
+
+static struct jv f_selectattr(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	return pick(j, self, a, 1, 1);
+}
+
+static struct jv f_rejectattr(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	return pick(j, self, a, 1, 0);
+}
 
 /* map(attribute="x", default=...) or map("filter", arguments...). */
 static struct jv f_map(struct jinja *j, struct jv self, const struct jinja_args *a)
@@ -383,6 +407,7 @@ static struct jv f_map(struct jinja *j, struct jv self, const struct jinja_args 
 	return v;
 }
 
+/* The largest item for sign 1, the smallest for sign -1. */
 static struct jv extreme(struct jinja *j, struct jv self, int sign)
 {
 	struct jv_list *l = jv_iterate(j, self);
@@ -394,10 +419,17 @@ static struct jv extreme(struct jinja *j, struct jv self, int sign)
 	return best;
 }
 
-static struct jv f_min(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a;
-		return extreme(j, self, -1); }
-static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args *a) { (void)a;
-		return extreme(j, self, 1); }
+static struct jv f_min(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	(void)a;
+	return extreme(j, self, -1);
+}
+
+static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args *a)
+{
+	(void)a;
+	return extreme(j, self, 1);
+}
 
 static const struct jinja_func filters[] = {
 	{ "abs", 0, 0, f_abs }, { "capitalize", 0, 0, f_capitalize }, { "count", 0, 0, f_length },

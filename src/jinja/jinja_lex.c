@@ -1,6 +1,6 @@
-/* Cutting a template into tokens, white space control included: `-` at a tag strips all white
- * space on its side; without it the blanks before a block tag that begins its line and the
- * newline behind a block tag go (lstrip_blocks, trim_blocks), unless the tag says `+`. */
+/* Cuts a template into tokens, with Jinja's control of white space. `-` at a tag strips all white
+ * space on its side. Without it, blanks before a block tag that begins its line and the newline
+ * behind a block tag are dropped (lstrip_blocks, trim_blocks), unless the tag has `+`. */
 #include "jinja/jinja_lex.h"
 
 #include <ctype.h>
@@ -13,11 +13,13 @@ static int is_space(char c) { return c && strchr(" \t\n\r\v\f", c); }
 static int is_name_start(char c) { return isalpha((unsigned char)c) || c == '_'; }
 static int is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+/* The character `ahead` positions from here; 0 beyond the end. */
 static char at(const struct jinja_lex *x, size_t ahead)
 {
 	return x->at + ahead < x->source.n ? x->source.p[x->at + ahead] : 0;
 }
 
+/* Counts the newlines of a passed range, for error messages. */
 static void count_lines(struct jinja_lex *x, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -25,7 +27,7 @@ static void count_lines(struct jinja_lex *x, size_t from, size_t to)
 	x->j->line = x->line;
 }
 
-/* --- text ---------------------------------------------------------------------------------- */
+/* --- text --------------------------------------------------------------------------------- */
 
 /* Offset of the next "{{", "{%" or "{#" at or after `i`, or the end. */
 static size_t next_open(const struct jinja_lex *x, size_t i)
@@ -36,6 +38,7 @@ static size_t next_open(const struct jinja_lex *x, size_t i)
 	return x->source.n;
 }
 
+/* Text behind a tag: '-' strips white space, '\n' one newline. */
 static struct str strip_left(struct str s, int how)
 {
 	while (how == '-' && s.n && is_space(*s.p))
@@ -83,6 +86,7 @@ static void skip_comment(struct jinja_lex *x)
 	count_lines(x, start, x->at);
 }
 
+/* Begins {{ or {%. */
 static void open_tag(struct jinja_lex *x)
 {
 	int print = at(x, 1) == '{';
@@ -160,8 +164,9 @@ void jinja_lex_text(struct jinja_lex *x)
 	}
 }
 
-/* --- inside tags ------------------------------------------------------------------------------- */
+/* --- inside tags -------------------------------------------------------------------------- */
 
+/* Ends a tag; `sign` is the character before its closing bracket. */
 static void end_of_tag(struct jinja_lex *x, int sign)
 {
 	x->trim_next = sign == '-' ? '-' : x->in_tag == '%' && sign != '+' ? '\n' : 0;
@@ -170,6 +175,7 @@ static void end_of_tag(struct jinja_lex *x, int sign)
 	x->text = STR("end of tag");
 }
 
+/* An escape sequence in a string, as Python reads it; an unknown one stays as it is. */
 static void escape(struct jinja_lex *x, char c, struct buf *out)
 {
 	static const char from[] = "ntrbf\\'\"", to[] = "\n\t\r\b\f\\'\"";
@@ -194,6 +200,7 @@ static void escape(struct jinja_lex *x, char c, struct buf *out)
 	}
 }
 
+/* A string in either kind of quotes. */
 static void lex_string(struct jinja_lex *x)
 {
 	char quote = at(x, 0);
@@ -216,6 +223,7 @@ static void lex_string(struct jinja_lex *x)
 	x->kind = LEX_STRING;
 }
 
+/* An integer or a float. */
 static void lex_number(struct jinja_lex *x)
 {
 	size_t start = x->at;
@@ -238,6 +246,8 @@ static void lex_number(struct jinja_lex *x)
 		jinja_fail(x->j, ERR_FORMAT, "a bad number '%.*s'", STR_ARG(x->text));
 }
 
+/* An operator of one or two characters. Braces are counted, so that }} inside a dict does not end
+ * the tag. */
 static void lex_operator(struct jinja_lex *x)
 {
 	static const char *const two[] = { "==", "!=", "<=", ">=", "//", "**" };
@@ -254,6 +264,7 @@ static void lex_operator(struct jinja_lex *x)
 	x->kind = LEX_OP;
 }
 
+/* Moves to the next token. */
 void jinja_lex_next(struct jinja_lex *x)
 {
 	char c, d;
@@ -290,7 +301,7 @@ void jinja_lex_next(struct jinja_lex *x)
 	}
 }
 
-/* --- helpers of the parser ------------------------------------------------------------------------ */
+/* --- helpers of the parser ---------------------------------------------------------------- */
 
 int jinja_lex_is(const struct jinja_lex *x, const char *word)
 {
@@ -312,6 +323,7 @@ void jinja_lex_need(struct jinja_lex *x, const char *word)
 	jinja_lex_next(x);
 }
 
+/* Is the next token this name? The present one stays. */
 int jinja_lex_peek_is(const struct jinja_lex *x, const char *name)
 {
 	size_t i = x->at, n = strlen(name);

@@ -1,4 +1,5 @@
-/* Templates to trees: expressions and statements. The cutting into tokens is jinja_lex.c.
+/* Parses templates to trees: expressions and statements. Tokens come from jinja_lex.c.
+ *
  * Invariant: nesting is counted, so that a hostile template cannot use up the stack. */
 #include "jinja/jinja_lex.h"
 
@@ -7,6 +8,7 @@ enum { JINJA_NESTING = 150 };
 static struct jinja_node *expression(struct jinja_lex *x);
 static struct jinja_node *statements(struct jinja_lex *x, const char *const *until);
 
+/* A node of the present line. */
 static struct jinja_node *node(struct jinja_lex *x, enum jinja_kind kind)
 {
 	struct jinja_node *n = arena_zalloc(&x->j->arena, sizeof *n);
@@ -16,6 +18,7 @@ static struct jinja_node *node(struct jinja_lex *x, enum jinja_kind kind)
 	return n;
 }
 
+/* Counts one level of nesting. */
 static void enter(struct jinja_lex *x)
 {
 	if (++x->nesting > JINJA_NESTING)
@@ -30,7 +33,7 @@ static void chain(struct jinja_node **list, struct jinja_node *item)
 	*list = item;
 }
 
-/* --- primaries ------------------------------------------------------------------------------- */
+/* --- primaries ---------------------------------------------------------------------------- */
 
 /* Items up to `close`; each may be `name=value`. */
 static struct jinja_node *arguments(struct jinja_lex *x, const char *close)
@@ -57,6 +60,7 @@ static struct jinja_node *arguments(struct jinja_lex *x, const char *close)
 	return list;
 }
 
+/* {key: value, ...}, as a chain of keys and values in turn. */
 static struct jinja_node *dict_literal(struct jinja_lex *x)
 {
 	struct jinja_node *n = node(x, JN_DICT);      /* a: key, value, key, value, ... */
@@ -73,6 +77,7 @@ static struct jinja_node *dict_literal(struct jinja_lex *x)
 	return n;
 }
 
+/* A constant. */
 static struct jinja_node *constant(struct jinja_lex *x, struct jv v)
 {
 	struct jinja_node *n = node(x, JN_CONST);
@@ -93,6 +98,7 @@ static struct jinja_node *string(struct jinja_lex *x)
 	return constant(x, jv_take(x->j, b));
 }
 
+/* (a) is a, (a, b) is a tuple, which is a list here. */
 static struct jinja_node *parenthesis(struct jinja_lex *x)
 {
 	struct jinja_node *first, *tuple;
@@ -109,6 +115,7 @@ static struct jinja_node *parenthesis(struct jinja_lex *x)
 	return tuple;
 }
 
+/* A name, or true, false, none in either spelling. */
 static struct jinja_node *name_or_constant(struct jinja_lex *x)
 {
 	static const struct { const char *name; struct jv value; } constants[] = {
@@ -127,6 +134,7 @@ static struct jinja_node *name_or_constant(struct jinja_lex *x)
 	return n;
 }
 
+/* The smallest expression: a literal, a name, something in brackets. */
 static struct jinja_node *primary(struct jinja_lex *x)
 {
 	struct jinja_node *n;
@@ -152,7 +160,7 @@ static struct jinja_node *primary(struct jinja_lex *x)
 	jinja_lex_unexpected(x);
 }
 
-/* --- what follows a primary --------------------------------------------------------------------- */
+/* --- what follows a primary --------------------------------------------------------------- */
 
 /* x[a:b:c] has a, b, c in b, c, d; each may be missing. */
 static struct jinja_node *subscript(struct jinja_lex *x, struct jinja_node *of)
@@ -182,6 +190,7 @@ static struct jinja_node *subscript(struct jinja_lex *x, struct jinja_node *of)
 	return n;
 }
 
+/* Attributes, subscripts and calls behind a primary, from left to right. */
 static struct jinja_node *postfix(struct jinja_lex *x, struct jinja_node *of)
 {
 	for (;;) {
@@ -211,6 +220,8 @@ static struct jinja_node *postfix(struct jinja_lex *x, struct jinja_node *of)
 	}
 }
 
+/* Can an operand of a test begin here? `x is divisibleby 3` has one, `x is defined and y` has
+ * not. */
 static int starts_operand(const struct jinja_lex *x)
 {
 	static const char *const not_operands[] = { "else", "or", "and", "is", "if", "in", "not" };
@@ -248,6 +259,7 @@ static struct jinja_node *filters(struct jinja_lex *x, struct jinja_node *of)
 	}
 }
 
+/* -x and +x, which bind tighter than filters. */
 static struct jinja_node *unary(struct jinja_lex *x, int with_filters)
 {
 	struct jinja_node *n;
@@ -265,13 +277,14 @@ static struct jinja_node *unary(struct jinja_lex *x, int with_filters)
 	return with_filters ? filters(x, n) : n;
 }
 
-/* --- operators ------------------------------------------------------------------------------------ */
+/* --- operators ---------------------------------------------------------------------------- */
 
 /* Binary operators by level, the loosest first; all group to the left. */
 static const char *const levels[][5] = {
 	{ "+", "-" }, { "~" }, { "*", "/", "//", "%" }, { "**" },
 };
 
+/* Binary operators of one level, with those of the next level as operands. */
 static struct jinja_node *binary(struct jinja_lex *x, size_t level)
 {
 	struct jinja_node *left;
@@ -324,6 +337,7 @@ static struct jinja_node *comparison(struct jinja_lex *x)
 	return n;
 }
 
+/* not x, of a comparison. */
 static struct jinja_node *not_test(struct jinja_lex *x)
 {
 	struct jinja_node *n;
@@ -338,6 +352,7 @@ static struct jinja_node *not_test(struct jinja_lex *x)
 	return n;
 }
 
+/* `and` and `or`; `and` binds tighter. */
 static struct jinja_node *logical(struct jinja_lex *x, int is_or)
 {
 	struct jinja_node *left = is_or ? logical(x, 0) : not_test(x);
@@ -385,8 +400,9 @@ static struct jinja_node *expression_list(struct jinja_lex *x)
 	return n;
 }
 
-/* --- statements -------------------------------------------------------------------------------------- */
+/* --- statements --------------------------------------------------------------------------- */
 
+/* One name or several, with commas, for `for` and `set`. */
 static struct jinja_node *names(struct jinja_lex *x)
 {
 	struct jinja_node *list = NULL;
@@ -406,6 +422,7 @@ static struct jinja_node *names(struct jinja_lex *x)
 	return list;
 }
 
+/* The end of the tag must be here. */
 static void end_tag(struct jinja_lex *x)
 {
 	if (x->kind != LEX_END_TAG)
@@ -535,7 +552,8 @@ static struct jinja_node *continue_statement(struct jinja_lex *x)
 	return n;
 }
 
-/* transformers' mark of the assistant's turns: the text inside is all that matters here. */
+/* {% generation %}: transformers marks the assistant's turns with it. Only the text inside
+ * matters. */
 static struct jinja_node *generation_statement(struct jinja_lex *x)
 {
 	static const char *const ends[] = { "endgeneration", NULL };
@@ -553,6 +571,7 @@ static const struct { const char *name; struct jinja_node *(*parse)(struct jinja
 	{ "break", break_statement }, { "continue", continue_statement }, { "generation", generation_statement },
 };
 
+/* The statement that a tag's first word names. */
 static struct jinja_node *statement(struct jinja_lex *x)
 {
 	for (size_t i = 0; i < COUNT_OF(tags); i++)
@@ -567,6 +586,7 @@ static struct jinja_node *statement(struct jinja_lex *x)
 	jinja_fail(x->j, ERR_UNSUPPORTED, "unknown tag '%.*s'", STR_ARG(x->text));
 }
 
+/* Is the present token one of these words? */
 static int is_one_of(const struct jinja_lex *x, const char *const *words)
 {
 	for (; words && *words; words++)

@@ -19,13 +19,15 @@ const char *jv_kind_name(enum jv_kind k)
 
 static int scalars_equal(struct jv a, struct jv b);
 
-/* --- making -------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------------- */
 
+/* A string, copied into the arena. */
 struct jv jv_str(struct jinja *j, struct str s)
 {
 	return JV(JV_STR, s, ((struct str){ .p = arena_strndup(&j->arena, s.p, s.n), .n = s.n }));
 }
 
+/* A buffer's text as a string; the buffer is empty afterwards. */
 struct jv jv_take(struct jinja *j, struct buf *b)
 {
 	struct jv v;
@@ -55,6 +57,7 @@ struct jv jv_new_dict(struct jinja *j)
 	return JV(JV_DICT, dict, arena_zalloc(&j->arena, sizeof(struct jv_dict)));
 }
 
+/* Sets a member of a dict. Templates have small dicts, so a linear search is enough. */
 void jv_put(struct jinja *j, struct jv_dict *d, struct jv key, struct jv value)
 {
 	struct jv *old = (struct jv *)jv_get(d, key);
@@ -83,6 +86,7 @@ const struct jv *jv_get(const struct jv_dict *d, struct jv key)
 	return NULL;
 }
 
+/* A JSON object as a dict. */
 static struct jv from_object(struct jinja *j, const struct json *json)
 {
 	struct jv v = jv_new_dict(j);
@@ -122,8 +126,9 @@ struct jv jv_from_json(struct jinja *j, const struct json *json)
 	return v;
 }
 
-/* --- asking -------------------------------------------------------------------------------- */
+/* --- asking ------------------------------------------------------------------------------- */
 
+/* Python's truth: empty and zero are false, a namespace is always true. */
 int jv_truth(struct jv v)
 {
 	switch (v.kind) {
@@ -156,6 +161,7 @@ static double as_real(struct jv v)
 	return v.kind == JV_REAL ? v.f : (double)v.i;
 }
 
+/* Equal in length and in every item. */
 static int lists_equal(struct jinja *j, const struct jv_list *a, const struct jv_list *b)
 {
 	if (a->n != b->n)
@@ -166,6 +172,7 @@ static int lists_equal(struct jinja *j, const struct jv_list *a, const struct jv
 	return 1;
 }
 
+/* Equal in their members, whatever the order. */
 static int dicts_equal(struct jinja *j, const struct jv_dict *a, const struct jv_dict *b)
 {
 	if (a->n != b->n)
@@ -179,6 +186,7 @@ static int dicts_equal(struct jinja *j, const struct jv_dict *a, const struct jv
 	return 1;
 }
 
+/* Equality of values without parts: 1 == 1.0 == true, as in Python. */
 static int scalars_equal(struct jv a, struct jv b)
 {
 	if (is_number(a) && is_number(b))
@@ -200,6 +208,7 @@ int jv_equal(struct jinja *j, struct jv a, struct jv b)
 	return same;
 }
 
+/* Compares items of lists, one level deeper. */
 static int compare_inside(struct jinja *j, struct jv a, struct jv b)
 {
 	int c;
@@ -210,6 +219,7 @@ static int compare_inside(struct jinja *j, struct jv a, struct jv b)
 	return c;
 }
 
+/* Python's order of numbers, strings and lists; anything else has none. */
 int jv_compare(struct jinja *j, struct jv a, struct jv b)
 {
 	if (is_number(a) && is_number(b)) {
@@ -247,6 +257,7 @@ int jv_contains(struct jinja *j, struct jv where, struct jv what)
 	return 0;
 }
 
+/* The number of code points of a UTF-8 string. */
 static size_t characters(struct str s)
 {
 	size_t n = 0;
@@ -269,6 +280,7 @@ size_t jv_length(struct jinja *j, struct jv v)
 	jinja_fail(j, ERR_FORMAT, "'%s' has no length", jv_kind_name(v.kind));
 }
 
+/* What a loop goes over: items, characters of a string, keys of a dict, nothing if undefined. */
 struct jv_list *jv_iterate(struct jinja *j, struct jv v)
 {
 	struct jv l;
@@ -293,8 +305,9 @@ struct jv_list *jv_iterate(struct jinja *j, struct jv v)
 	return l.list;
 }
 
-/* --- parts -------------------------------------------------------------------------------------- */
+/* --- parts -------------------------------------------------------------------------------- */
 
+/* value[key]: undefined if there is no such item. */
 struct jv jv_item(struct jinja *j, struct jv v, struct jv key)
 {
 	if (v.kind == JV_UNDEFINED)
@@ -361,7 +374,7 @@ struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3])
 	return jv_take(j, text);
 }
 
-/* --- printing -------------------------------------------------------------------------------------- */
+/* --- printing ----------------------------------------------------------------------------- */
 
 /* As Python prints floats: the shortest digits, at least one behind the point. */
 static void print_real(double f, struct buf *out)
@@ -386,6 +399,7 @@ static void print_real(double f, struct buf *out)
 		buf_adds(out, ".0");
 }
 
+/* A string as Python's repr writes it. */
 static void repr_string(struct str s, struct buf *out)
 {
 	static const char from[] = "\n\t\r\\", to[] = "ntr\\";
@@ -463,7 +477,7 @@ void jv_print(struct jinja *j, struct jv v, struct buf *out)
 	}
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------- */
+/* --- JSON --------------------------------------------------------------------------------- */
 
 static void json_string(struct str s, struct buf *out)
 {
@@ -472,6 +486,7 @@ static void json_string(struct str s, struct buf *out)
 	jw_str(&w, s);
 }
 
+/* A new line of indented JSON; nothing if the JSON is on one line. */
 static void json_break(int indent, int level, struct buf *out)
 {
 	if (indent < 0)
@@ -480,6 +495,7 @@ static void json_break(int indent, int level, struct buf *out)
 	buf_pad(out, ' ', (size_t)(indent * level));
 }
 
+/* A key as a JSON string; numbers and others are printed first. */
 static void json_key(struct jinja *j, struct jv key, struct buf *out)
 {
 	struct buf *text = jinja_text(j);
@@ -491,6 +507,7 @@ static void json_key(struct jinja *j, struct jv key, struct buf *out)
 	json_string(jv_take(j, text).s, out);
 }
 
+/* The members of a list or dict. */
 static void json_members(struct jinja *j, struct jv v, int indent, int level, struct buf *out)
 {
 	size_t n = v.kind == JV_LIST ? v.list->n : v.dict->n;

@@ -1,12 +1,11 @@
-/* Who we are to Amazon's services and those that speak like them: credentials, signatures.
+/* Credentials and signatures for Amazon's services and compatible ones.
  *
- * Credentials are looked for where every such program looks: AWS_ACCESS_KEY_ID and its fellows
- * in the environment, the shared files (~/.aws/credentials and ~/.aws/config, a profile each),
- * then the role of the instance by its metadata service. Those of a role expire and are asked
- * for again.
+ * Credentials come from the usual sources, in this order: AWS_ACCESS_KEY_ID and the related
+ * variables, the shared files (~/.aws/credentials and ~/.aws/config, one section per profile), the
+ * role of the instance by its metadata service. A role's credentials expire and are renewed.
  *
- * Signatures are version 4. libcurl signs, too, but Debian's 7.88 takes the query as it stands
- * instead of sorting it and leaves `x-amz-content-sha256` out, so multipart calls do not verify. */
+ * Signatures are version 4. libcurl can sign, too, but Debian's 7.88 does not sort the query
+ * and leaves `x-amz-content-sha256` out, so multipart calls fail. */
 #ifndef NET_AWS_H
 #define NET_AWS_H
 
@@ -28,15 +27,16 @@ struct aws_options {
 	const char *metadata;
 };
 
-/* What stays the same between calls: thread-safe. */
+/* The state that calls share. Thread-safe. */
 struct aws;
 struct aws *aws_open(const struct aws_options *o, struct err *e);
 void aws_close(struct aws *a);
-/* Credentials good for the next minutes. ERR_NOT_FOUND: there are none anywhere, and the text says where it looked. */
+/* Returns credentials that are valid for the next minutes. ERR_NOT_FOUND: no source has any, and
+ * the text says which were tried. */
 int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e);
-/* Those in hand were refused: the next call looks again. */
+/* Call this after the credentials were refused: the next call asks the sources again. */
 void aws_forget(struct aws *a);
-/* The region of the environment or the profile; "" none. */
+/* The region of the environment or the profile, or "". */
 void aws_region(const struct aws *a, char *out, size_t n);
 
 /* A request to sign. `query` is sorted by name and encoded already: "a=1&b=", "" for none. */

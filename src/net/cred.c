@@ -1,4 +1,5 @@
-/* Where credentials come from: see aws.h. */
+/* AWS credentials: environment, shared files, the instance's role, in this order. aws.h is the
+ * manual. Credentials of a role are renewed five minutes before they expire. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +9,10 @@
 #include "net/aws.h"
 #include "net/imds.h"
 
+/* The largest shared file that is read; seconds before expiry at which a role is asked again. */
 enum { FILE_MOST = 1 << 20, RENEW_SECONDS = 300 };
 
+/* Credentials as they were found last. `lock` guards `have` and `known`. */
 struct aws {
 	char *profile, *metadata;
 	pthread_mutex_t lock;
@@ -47,6 +50,7 @@ void aws_close(struct aws *a)
 	mem_free(a);
 }
 
+/* Copies a credential into its fixed field; one that does not fit is refused. */
 static int copy(char *to, size_t n, struct str from, const char *what, struct err *e)
 {
 	if (from.n >= n)
@@ -56,8 +60,9 @@ static int copy(char *to, size_t n, struct str from, const char *what, struct er
 	return 0;
 }
 
-/* --- environment --------------------------------------------------------------------------- */
+/* --- environment -------------------------------------------------------------------------- */
 
+/* An environment variable, or the empty string. */
 static struct str env(const char *name)
 {
 	const char *v = getenv(name);
@@ -65,6 +70,7 @@ static struct str env(const char *name)
 	return str_of(v ? v : "");
 }
 
+/* Fills *c. Returns 1 like a source that has found something, -1 on failure. */
 static int fill(struct aws_cred *c, struct str key, struct str secret, struct str token, struct err *e)
 {
 	*c = (struct aws_cred){ .expires = 0 };
@@ -73,7 +79,8 @@ static int fill(struct aws_cred *c, struct str key, struct str secret, struct st
 	       copy(c->token, sizeof c->token, token, "the session token", e) ? -1 : 1;
 }
 
-/* Each source: 1 found, 0 not there, -1. */
+/* AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Every source returns 1 if it found credentials, 0
+ * if it has none, -1 on failure. */
 static int from_environment(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	struct str key = env("AWS_ACCESS_KEY_ID"), secret = env("AWS_SECRET_ACCESS_KEY");
@@ -86,9 +93,10 @@ static int from_environment(struct aws *a, struct aws_cred *c, struct err *e)
 	return fill(c, key, secret, env("AWS_SESSION_TOKEN"), e);
 }
 
-/* --- shared files ---------------------------------------------------------------------------- */
+/* --- shared files ------------------------------------------------------------------------- */
 
-/* "~/.aws/NAME", or what the variable says. 1: read, 0: no such file. */
+/* Reads "~/.aws/NAME", or the file that the variable names. Returns 1 if it was read, 0 if there
+ * is no such file. */
 static int read_shared(const char *variable, const char *name, struct buf *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -107,7 +115,7 @@ static int read_shared(const char *variable, const char *name, struct buf *out, 
 	return rc;
 }
 
-/* The value of a key in a section of an ini file; .p NULL: not there. */
+/* The value of a key in a section of an ini file; .p is NULL if the section has no such key. */
 static struct str ini_get(struct str text, const char *section, const char *key)
 {
 	int inside = 0;
@@ -130,6 +138,7 @@ static struct str ini_get(struct str text, const char *section, const char *key)
 	return (struct str){ .p = NULL };
 }
 
+/* The profile's section in ~/.aws/credentials. */
 static int from_files(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -162,9 +171,9 @@ void aws_region(const struct aws *a, char *out, size_t n)
 	buf_release(&section);
 }
 
-/* --- the instance's role --------------------------------------------------------------------- */
+/* --- the instance's role ------------------------------------------------------------------ */
 
-/* "2026-01-01T00:00:00Z". */
+/* Parses a time such as "2026-01-01T00:00:00Z"; 0 if it has another form. */
 static time_t read_stamp(struct str s)
 {
 	char text[32];
@@ -174,6 +183,7 @@ static time_t read_stamp(struct str s)
 	return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm) ? timegm(&tm) : 0;
 }
 
+/* Reads the JSON that the metadata service gives for a role. */
 static int read_role(struct str body, struct aws_cred *c, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -190,6 +200,8 @@ static int read_role(struct str body, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
+/* The role of the instance, by its metadata service. Off the cloud there is no such service: that
+ * is "nothing found", not a failure. */
 static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	struct str off = env("AWS_EC2_METADATA_DISABLED");
@@ -216,8 +228,9 @@ static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
-/* --- all of them --------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------- */
 
+/* Asks the sources in order; no credentials at all is an error that names what was tried. */
 static int look(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	static int (*const sources[])(struct aws *a, struct aws_cred *c, struct err *e) = { from_environment,

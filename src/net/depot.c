@@ -1,4 +1,8 @@
-/* A folder kept in a bucket: see depot.h. */
+/* A folder kept in a bucket: objects by digest, manifests by writer and number. depot.h is the
+ * manual and has the layout.
+ *
+ * Invariant: a manifest is written after all its objects and removed before any of them, so every
+ * existing manifest can be restored. */
 #include "net/depot.h"
 
 #include <stdio.h>
@@ -10,8 +14,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+/* The largest manifest; bytes of a name; tries to become the writer. */
 enum { MANIFEST_MOST = 64 << 20, NAME = 40, CLAIMS_MOST = 100 };
 
+/* A depot as one process sees it. */
 struct depot {
 	struct s3 *s3;
 	int64_t epoch;                /* 0: not a writer */
@@ -38,8 +44,9 @@ void depot_close(struct depot *d)
 	mem_free(d);
 }
 
-/* --- writers -------------------------------------------------------------------------------------- */
+/* --- writers ------------------------------------------------------------------------------ */
 
+/* Keeps the highest number of the keys "epochs/NUMBER". */
 static int take_epoch(void *ctx, struct str key, int64_t bytes)
 {
 	int64_t *most = ctx, v;
@@ -51,12 +58,14 @@ static int take_epoch(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
+/* The number of the newest writer. */
 static int highest_epoch(struct depot *d, int64_t *out, struct err *e)
 {
 	*out = 0;
 	return s3_list(d->s3, "epochs/", take_epoch, out, e);
 }
 
+/* Keeps the highest number of the keys "manifests/EPOCH-NUMBER". */
 static int take_number(void *ctx, struct str key, int64_t bytes)
 {
 	int64_t *most = ctx, number;
@@ -69,6 +78,8 @@ static int take_number(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
+/* Becomes the writer: creates the next epoch's object, which only one process can do. A writer
+ * that was faster makes this one try the number after it. */
 int depot_claim(struct depot *d, const char *who, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -94,6 +105,7 @@ int depot_claim(struct depot *d, const char *who, struct err *e)
 	return rc == S3_EXISTS ? err_set(e, ERR_IO, "other writers of this bucket are always faster") : rc;
 }
 
+/* Fails if another machine has become the writer since. */
 static int still_writer(struct depot *d, struct err *e)
 {
 	int64_t now;
@@ -103,13 +115,15 @@ static int still_writer(struct depot *d, struct err *e)
 	if (highest_epoch(d, &now, e))
 		return -1;
 	return now == d->epoch ? 0 : err_set(e, ERR_STATE,
-					     "another machine has taken over this run (writer %lld, this one is %lld)", (long long)now,
+					"another machine has taken over this run (writer %lld, this one is "
+						"%lld)", (long long)now,
 					     (long long)d->epoch);
 }
 
-/* --- up ------------------------------------------------------------------------------------------- */
+/* --- up ----------------------------------------------------------------------------------- */
 
-/* One object, if it is not up yet. */
+/* Uploads one object, unless it is there already. Its key is its digest, so equal files are stored
+ * once. */
 static int push_object(struct depot *d, const char *path, const char *hex, int64_t bytes,
 		       struct depot_pushed *out, struct err *e)
 {
@@ -137,6 +151,7 @@ static int push_object(struct depot *d, const char *path, const char *hex, int64
 	return rc < 0 ? -1 : 0;
 }
 
+/* Uploads one file and adds its line to the manifest. */
 static int push_file(struct depot *d, const char *folder, const char *name, struct jw *w,
 		     struct depot_pushed *out, struct err *e)
 {
@@ -160,7 +175,7 @@ static int push_file(struct depot *d, const char *folder, const char *name, stru
 	return rc;
 }
 
-/* The manifest ends with a digest of itself. */
+/* Writes the manifest, which ends with a digest of itself, if this process is still the writer. */
 static int put_manifest(struct depot *d, struct buf *text, struct err *e)
 {
 	char key[NAME], hex[65];
@@ -203,10 +218,12 @@ int depot_push(struct depot *d, const char *folder, const struct depot_files *fi
 	return rc;
 }
 
-/* --- down ------------------------------------------------------------------------------------------- */
+/* --- down --------------------------------------------------------------------------------- */
 
+/* The keys of all manifests. */
 struct states { char (*v)[NAME]; size_t n, cap; };
 
+/* Collects one key. */
 static int add_state(void *ctx, struct str key, int64_t bytes)
 {
 	struct states *s = ctx;
@@ -220,7 +237,7 @@ static int add_state(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
-/* Keys come in byte order, which is the order of epoch and number. */
+/* Lists the manifests. Keys come in byte order, which is the order of epoch and number. */
 static int list_states(struct depot *d, struct states *s, struct err *e)
 {
 	*s = (struct states){ .v = NULL };
@@ -231,6 +248,7 @@ static int list_states(struct depot *d, struct states *s, struct err *e)
 	return 0;
 }
 
+/* Reads a manifest and checks its digest. NULL: *e. */
 static struct json *read_state(struct depot *d, const char *key, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -253,7 +271,7 @@ static struct json *read_state(struct depot *d, const char *key, struct err *e)
 	return j;
 }
 
-/* A path of a manifest stays inside the folder. */
+/* Does a manifest's path stay inside the folder? The bucket may have been written by anybody. */
 static int is_inside(struct str path)
 {
 	if (!path.n || path.p[0] == '/')
@@ -267,6 +285,7 @@ static int is_inside(struct str path)
 	return 1;
 }
 
+/* Is the file on disk already the one that the manifest names? */
 static int same_file(const char *path, int64_t bytes, const char *hex)
 {
 	char have[65];
@@ -276,6 +295,7 @@ static int same_file(const char *path, int64_t bytes, const char *hex)
 		!strcmp(have, hex);
 }
 
+/* Downloads one object to its path. */
 static int fetch(struct depot *d, const char *path, int64_t bytes, const char *hex, struct err *e)
 {
 	struct buf parent = BUF_INIT;
@@ -291,6 +311,7 @@ static int fetch(struct depot *d, const char *path, int64_t bytes, const char *h
 	return rc == S3_ABSENT ? err_set(e, ERR_NOT_FOUND, "'%s' is missing in the bucket", key) : rc;
 }
 
+/* Restores one file of a manifest, unless the folder has it already. */
 static int pull_file(struct depot *d, const char *folder, const struct json *f, struct depot_pulled *out, struct err *e)
 {
 	struct str name, sha;
@@ -318,6 +339,7 @@ static int pull_file(struct depot *d, const char *folder, const struct json *f, 
 	return rc;
 }
 
+/* Restores all files of a manifest. */
 static int pull_state(struct depot *d, const char *key, const char *folder, struct depot_pulled *out, struct err *e)
 {
 	struct json *j = read_state(d, key, e);
@@ -330,6 +352,8 @@ static int pull_state(struct depot *d, const char *key, const char *folder, stru
 	return rc;
 }
 
+/* Restores the newest manifest that is complete. Only a damaged or missing object makes an older
+ * one worth a try; a refused connection would fail for all of them. */
 int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, struct err *e)
 {
 	struct states s;
@@ -360,8 +384,9 @@ int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, st
 	return rc;
 }
 
-/* --- cleaning up -------------------------------------------------------------------------------------- */
+/* --- cleaning up -------------------------------------------------------------------------- */
 
+/* Notes the objects that a manifest needs. */
 static int keep_objects(struct depot *d, const char *key, struct map *needed, struct err *e)
 {
 	struct json *j = read_state(d, key, e);
@@ -374,8 +399,10 @@ static int keep_objects(struct depot *d, const char *key, struct map *needed, st
 	return rc;
 }
 
+/* The objects that are needed, and the keys of those that are not. */
 struct sweep { const struct map *needed; struct keys { char (*v)[80]; size_t n, cap; } gone; };
 
+/* Collects the keys of objects that no manifest needs. */
 static int find_unneeded(void *ctx, struct str key, int64_t bytes)
 {
 	struct sweep *w = ctx;
@@ -390,7 +417,7 @@ static int find_unneeded(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
-/* Old states go before their objects, so that no state is ever there without what it names. */
+/* Deletes old manifests, then the objects that nobody needs any more. */
 static int sweep_out(struct depot *d, const struct states *s, size_t old, const struct sweep *w,
 		     int64_t *removed, struct err *e)
 {

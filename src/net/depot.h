@@ -31,12 +31,13 @@ struct depot_pushed { int64_t files, files_sent, bytes, bytes_sent; };
 int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
 	       struct err *e);
 
-/* Brings the newest whole state into `folder`; files that are there as they should be are not fetched
- * again, others of the folder are left alone. S3_ABSENT: there is none. */
+/* Brings the newest whole state into `folder`; files that are there as they should be are not
+ * fetched again, others of the folder are left alone. S3_ABSENT: there is none. */
 struct depot_pulled { int64_t files, files_fetched, bytes, bytes_fetched, passed_over; char state[40]; };
 int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, struct err *e);
 
-/* Removes all but the newest `keep` states and the objects that no other needs. Only for the writer. */
+/* Removes all but the newest `keep` states and the objects that no other needs. Only for the
+ * writer. */
 int depot_prune(struct depot *d, int keep, int64_t *removed, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The HTTP client: see http.h. */
+/* The HTTP client, over libcurl. http.h is the manual. */
 #include "net/http.h"
 
 #include <curl/curl.h>
@@ -8,14 +8,17 @@
 
 #include "base/mem.h"
 
+/* The largest answer that is kept in memory unless the caller says otherwise; headers that are
+ * kept. */
 enum { BODY_MOST = 16 << 20, HEADERS_MOST = 200 };
 
+/* A connection that can be used again. */
 struct http {
 	CURL *curl;
 	struct http_options o;
 };
 
-/* What one call in flight fills. */
+/* The state of one call, which libcurl's callbacks fill. */
 struct flight {
 	const struct http_request *q;
 	struct http_reply *r;
@@ -26,6 +29,7 @@ struct flight {
 	CURL *curl;
 };
 
+/* libcurl must be initialised once for each process. */
 static void start_curl(void)
 {
 	curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -115,6 +119,7 @@ void http_encode(struct buf *out, struct str s, int slash)
 
 /* --- what libcurl calls ------------------------------------------------------------------- */
 
+/* Keeps a header. A status line begins another answer: after 100 Continue the real one follows. */
 static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 {
 	struct flight *f = ctx;
@@ -130,6 +135,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 	return http_header_add(&f->r->headers, NULL, "%.*s", STR_ARG(line)) ? 0 : size * n;
 }
 
+/* Takes a part of the body: to the caller's sink if the call succeeded, else to memory, within the
+ * limit. Returning less than n makes libcurl stop. */
 static size_t on_body(char *p, size_t size, size_t n, void *ctx)
 {
 	struct flight *f = ctx;
@@ -149,6 +156,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
 	return f->r->body.failed ? 0 : n;
 }
 
+/* Hands libcurl the next part of the request's body. */
 static size_t on_send(char *p, size_t size, size_t n, void *ctx)
 {
 	struct flight *f = ctx;
@@ -159,6 +167,7 @@ static size_t on_send(char *p, size_t size, size_t n, void *ctx)
 	return n;
 }
 
+/* libcurl repeats a body after a lost connection or a redirect. */
 static int on_rewind(void *ctx, curl_off_t offset, int origin)
 {
 	struct flight *f = ctx;
@@ -169,6 +178,7 @@ static int on_rewind(void *ctx, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
+/* Called all the time: a stop that was asked for ends the call. */
 static int on_progress(void *ctx, curl_off_t dt, curl_off_t dn, curl_off_t ut, curl_off_t un)
 {
 	struct flight *f = ctx;
@@ -178,8 +188,9 @@ static int on_progress(void *ctx, curl_off_t dt, curl_off_t dn, curl_off_t ut, c
 	return f->stopped;
 }
 
-/* --- a call -------------------------------------------------------------------------------- */
+/* --- a call ------------------------------------------------------------------------------- */
 
+/* Timeouts and rates. A transfer that moves less than 1 KiB/s for a while counts as stalled. */
 static void set_limits(const struct http *h, const struct http_request *q)
 {
 	CURL *c = h->curl;
@@ -197,6 +208,7 @@ static void set_limits(const struct http *h, const struct http_request *q)
 		curl_easy_setopt(c, CURLOPT_CAINFO, h->o.ca_file);
 }
 
+/* Method, address and body. */
 static void set_method(CURL *c, const struct http_request *q)
 {
 	curl_easy_setopt(c, CURLOPT_URL, q->url);
@@ -225,7 +237,8 @@ static void set_callbacks(CURL *c, struct flight *f)
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 }
 
-/* libcurl's list; without "Expect", which costs a round trip and which some servers never answer. */
+/* The headers as libcurl's list, without "Expect", which costs a round trip and which some servers
+ * never answer. */
 static struct curl_slist *list_headers(const struct http_headers *h)
 {
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
@@ -240,6 +253,7 @@ static struct curl_slist *list_headers(const struct http_headers *h)
 	return list;
 }
 
+/* Turns libcurl's result into an error that says what happened. */
 static int explain(const struct flight *f, CURLcode rc, const char *detail, struct err *e)
 {
 	if (f->stopped)

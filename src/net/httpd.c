@@ -1,8 +1,8 @@
 /* The server: see httpd.h.
  *
- * A call is shared by two sides, the connection (libmicrohttpd's thread) and the answerer. Each holds
- * one reference; `lock` guards what both touch. While there is nothing to send the connection is
- * suspended, and whoever adds something resumes it. */
+ * A call is shared by two sides, the connection (libmicrohttpd's thread) and the answerer. Each
+ * holds one reference; `lock` guards what both touch. While there is nothing to send the connection
+ * is suspended, and whoever adds something resumes it. */
 #include "net/httpd.h"
 
 #include <arpa/inet.h>
@@ -18,8 +18,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+/* Defaults: bytes of a request, open connections, seconds without traffic. */
 enum { BODY_MOST = 16 << 20, CONNECTIONS = 512, SECONDS = 60 };
 
+/* A server. */
 struct httpd {
 	struct httpd_options o;
 	struct MHD_Daemon *daemon;
@@ -29,6 +31,7 @@ struct httpd {
 	unsigned char token[32];      /* its digest, so that comparing takes the same time for all */
 };
 
+/* One request and its answer. */
 struct httpd_call {
 	struct httpd *h;
 	struct MHD_Connection *conn;
@@ -51,8 +54,9 @@ struct httpd_call {
 	size_t sent;
 };
 
-/* --- references ------------------------------------------------------------------------------- */
+/* --- references --------------------------------------------------------------------------- */
 
+/* Gives one reference back; the last one frees the call. */
 static void release(struct httpd_call *c)
 {
 	int left;
@@ -72,7 +76,7 @@ static void release(struct httpd_call *c)
 	mem_free(c);
 }
 
-/* Call with the lock held. */
+/* Resumes the connection if it waits. Call with the lock held. */
 static void wake(struct httpd_call *c)
 {
 	if (c->suspended && !c->gone) {
@@ -81,8 +85,9 @@ static void wake(struct httpd_call *c)
 	}
 }
 
-/* --- sending ------------------------------------------------------------------------------------ */
+/* --- sending ------------------------------------------------------------------------------ */
 
+/* libmicrohttpd asks for more of a streamed answer; nothing there suspends the connection. */
 static ssize_t on_pull(void *ctx, uint64_t at, char *to, size_t most)
 {
 	struct httpd_call *c = ctx;
@@ -108,6 +113,7 @@ static ssize_t on_pull(void *ctx, uint64_t at, char *to, size_t most)
 	return n;
 }
 
+/* Hands the answer to libmicrohttpd: as it is, or as a stream. */
 static enum MHD_Result queue(struct httpd_call *c)
 {
 	struct MHD_Response *r;
@@ -135,8 +141,9 @@ static enum MHD_Result queue(struct httpd_call *c)
 	return rc;
 }
 
-/* --- receiving ------------------------------------------------------------------------------------ */
+/* --- receiving ---------------------------------------------------------------------------- */
 
+/* A hash of the client's address, for limits by client. */
 static uint64_t address_of(struct MHD_Connection *conn)
 {
 	const union MHD_ConnectionInfo *i = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -166,6 +173,7 @@ static const struct httpd_route *find_route(const struct httpd *h, const char *m
 	return best;
 }
 
+/* A call for a new request, with one reference. */
 static struct httpd_call *new_call(struct httpd *h, struct MHD_Connection *conn, const char *url)
 {
 	struct httpd_call *c = mem_zalloc(sizeof *c);
@@ -183,6 +191,7 @@ static struct httpd_call *new_call(struct httpd *h, struct MHD_Connection *conn,
 	return c;
 }
 
+/* Does the request carry the server's token? Digests are compared in constant time. */
 static int has_token(const struct httpd_call *c)
 {
 	const char *given = httpd_header(c, "Authorization");
@@ -244,6 +253,8 @@ static enum MHD_Result dispatch(struct httpd_call *c, const char *method)
 	return answered ? queue(c) : MHD_YES;
 }
 
+/* libmicrohttpd's callback: first for the headers, then for parts of the body, then for the end,
+ * and again after each wait. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url, const char *method,
 				  const char *version, const char *data,
 				  size_t *n, void **state)
@@ -273,6 +284,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const 
 	return c->route ? MHD_YES : dispatch(c, method);
 }
 
+/* The connection is done with the request; the answerer may still hold it. */
 static void on_completed(void *ctx, struct MHD_Connection *conn, void **state, enum MHD_RequestTerminationCode why)
 {
 	struct httpd_call *c = *state;
@@ -287,7 +299,7 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state, e
 	*state = NULL;
 }
 
-/* --- a request, asked ------------------------------------------------------------------------------ */
+/* --- a request, asked --------------------------------------------------------------------- */
 
 struct str httpd_rest(const struct httpd_call *c) { return str_of(c->path + strlen(c->route->path)); }
 struct str httpd_body(const struct httpd_call *c) { return buf_str(&c->body); }
@@ -298,6 +310,8 @@ const char *httpd_header(const struct httpd_call *c, const char *name)
 	return MHD_lookup_connection_value(c->conn, MHD_HEADER_KIND, name);
 }
 
+/* Has the client closed the connection? A suspended connection is looked at by nobody else, so the
+ * socket is asked. */
 int httpd_gone(const struct httpd_call *c)
 {
 	struct httpd_call *w = (struct httpd_call *)c;
@@ -317,7 +331,7 @@ int httpd_gone(const struct httpd_call *c)
 	return gone;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------ */
+/* --- answers ------------------------------------------------------------------------------ */
 
 void httpd_reply(struct httpd_call *c, int status, const char *type, struct str body, const char *extra)
 {
@@ -382,9 +396,10 @@ void httpd_end(struct httpd_call *c)
 	release(c);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------- */
 
-/* Numbers only: a name would have to be asked for. "localhost" is one that everybody knows. */
+/* Parses the address to listen on. Only numbers and "localhost" are accepted: any other name would
+ * need a look-up. */
 static int read_address(const struct httpd_options *o, struct sockaddr_storage *out, socklen_t *n, struct err *e)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM }, *found = NULL;
@@ -400,6 +415,7 @@ static int read_address(const struct httpd_options *o, struct sockaddr_storage *
 	return 0;
 }
 
+/* libmicrohttpd's log goes nowhere: its messages are about clients, not about us. */
 static void quiet(void *ctx, const char *fmt, va_list ap)
 {
 	(void)ctx, (void)fmt, (void)ap;

@@ -49,18 +49,18 @@ void httpd_close(struct httpd *h, double seconds);
 struct httpd_stats { int64_t requests, open, refused; };
 struct httpd_stats httpd_stats(const struct httpd *h);
 
-/* --- a request ------------------------------------------------------------------------------- */
+/* --- a request ---------------------------------------------------------------------------- */
 
 struct str httpd_rest(const struct httpd_call *c);       /* behind the route's path */
 struct str httpd_body(const struct httpd_call *c);
 /* NULL: not there. */
 const char *httpd_header(const struct httpd_call *c, const char *name);
-/* Who asks, for fairness: the address, as a number. */
+/* The client's address as a number, for fairness. */
 uint64_t httpd_client(const struct httpd_call *c);
 /* The client has gone. */
 int httpd_gone(const struct httpd_call *c);
 
-/* --- answers ----------------------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------------------------ */
 
 /* The whole answer. `extra` is a header line ("Retry-After: 1") or NULL. */
 void httpd_reply(struct httpd_call *c, int status, const char *type, struct str body, const char *extra);

@@ -1,4 +1,5 @@
-/* The metadata service: see imds.h. */
+/* The metadata service of a cloud machine, version 2: every question carries a token that was
+ * asked for first. imds.h is the manual. */
 #include "net/imds.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 enum { TOKEN_SECONDS = 21600 };
 static const char amazon[] = "http://169.254.169.254";
 
+/* A metadata service, with the token in use. */
 struct imds {
 	struct http *http;
 	char *base;
@@ -50,6 +52,7 @@ void imds_close(struct imds *m)
 	mem_free(m);
 }
 
+/* One request, of at most a second: off the cloud nobody answers. */
 static int call(struct imds *m, const char *method, const char *path, const char *header, struct http_reply *r,
 		struct err *e)
 {
@@ -60,12 +63,13 @@ static int call(struct imds *m, const char *method, const char *path, const char
 	buf_addf(&url, "%s%s", m->base, path);
 	if (!buf_check(&url, e) && !http_header_add(&h, e, "%s", header))
 		rc = http_call(m->http, &(struct http_request){ .method = method, .url = url.p,
-								.headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
+					.headers = &h, .seconds = 1, .body_most = 1 << 20 }, r, e);
 	http_headers_release(&h);
 	buf_release(&url);
 	return rc;
 }
 
+/* Asks for a token. */
 static int take_token(struct imds *m, struct err *e)
 {
 	struct http_reply r;
@@ -83,7 +87,7 @@ static int take_token(struct imds *m, struct err *e)
 	return rc;
 }
 
-/* One GET with the token in hand. 401: it is no longer good. */
+/* One GET with the token in hand. Status 401 means that the token has expired. */
 static int get_once(struct imds *m, const char *path, struct http_reply *r, struct err *e)
 {
 	struct buf url = BUF_INIT, header = BUF_INIT;
@@ -118,7 +122,7 @@ int imds_get(struct imds *m, const char *path, struct buf *out, struct err *e)
 	return rc;
 }
 
-/* The time in a notice's JSON. */
+/* The time in a notice's JSON, or "". */
 static void read_time(struct str body, const char *key, char when[32])
 {
 	struct json *j = json_parse(body, NULL);

@@ -13,12 +13,14 @@ struct imds;
 /* NULL: AWS_EC2_METADATA_SERVICE_ENDPOINT, else Amazon's address. */
 struct imds *imds_open(const char *base, struct err *e);
 void imds_close(struct imds *m);
-/* GET /latest/meta-data/PATH. 1: *out has the body; 0: the service says 404; -1: no service, or no sense. */
+/* GET /latest/meta-data/PATH. 1: *out has the body; 0: the service says 404; -1: no service, or no
+ * sense. */
 int imds_get(struct imds *m, const char *path, struct buf *out, struct err *e);
 
 enum imds_notice { IMDS_NONE, IMDS_REBALANCE, IMDS_STOP };
 
-/* Will this machine be taken away? *when gets the time that is named ("2026-01-01T00:00:00Z"), "" none. -1: not known. */
+/* Will this machine be taken away? *when gets the time that is named ("2026-01-01T00:00:00Z"), ""
+ * none. -1: not known. */
 int imds_notice(struct imds *m, enum imds_notice *out, char when[32], struct err *e);
 
 #endif

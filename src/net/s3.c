@@ -1,4 +1,5 @@
-/* A call to S3: its address, its signature, its retries. See s3.h, s3_impl.h. */
+/* A call to S3: its address, its signature, its retries. s3.h is the manual, s3_impl.h what the
+ * other S3 files use of this one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,17 +10,21 @@
 #include "net/s3_impl.h"
 #include "net/xml.h"
 
+/* Defaults: tries of a call, parts in parallel, bytes of a part; the smallest part that S3
+ * takes. */
 enum { ATTEMPTS = 8, PARALLEL = 4, PART = 16 << 20, PART_LEAST = 5 << 20 };
 static const double longest_pause = 20.0;
 
-/* --- opening ------------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------ */
 
-/* Bucket names that are host names, too: no dots, for a certificate covers one level. */
+/* Can the bucket be part of the host name? A certificate covers one level, so it must have no
+ * dot. */
 static int is_host_name(const char *bucket)
 {
 	return !strchr(bucket, '.') && !strchr(bucket, '_');
 }
 
+/* Splits s3://BUCKET/PREFIX. */
 static int read_uri(struct s3 *s, const char *uri, struct err *e)
 {
 	struct str rest = str_of(uri), bucket;
@@ -42,6 +47,7 @@ static int read_uri(struct s3 *s, const char *uri, struct err *e)
 	return s->bucket && s->prefix ? 0 : err_nomem(e);
 }
 
+/* The endpoint of the options or of the environment; NULL means Amazon's own. */
 static const char *given_endpoint(const struct s3_options *o)
 {
 	const char *of_s3 = getenv("AWS_ENDPOINT_URL_S3"), *of_all = getenv("AWS_ENDPOINT_URL");
@@ -49,6 +55,7 @@ static const char *given_endpoint(const struct s3_options *o)
 	return o->endpoint && *o->endpoint ? o->endpoint : of_s3 && *of_s3 ? of_s3 : of_all && *of_all ? of_all : NULL;
 }
 
+/* Scheme and host of the endpoint, and whether the bucket goes into the path or into the host. */
 static int read_endpoint(struct s3 *s, struct err *e)
 {
 	const char *given = given_endpoint(&s->o);
@@ -73,6 +80,7 @@ static int read_endpoint(struct s3 *s, struct err *e)
 	return s->scheme && s->host ? 0 : err_nomem(e);
 }
 
+/* The region of the options, the environment or the profile, else us-east-1. */
 static void find_region(struct s3 *s)
 {
 	if (s->o.region && *s->o.region)
@@ -131,9 +139,9 @@ const char *s3_bucket(const struct s3 *s)
 	return s->bucket;
 }
 
-/* --- one attempt ---------------------------------------------------------------------------- */
+/* --- one attempt -------------------------------------------------------------------------- */
 
-/* Where a call goes: host and encoded path. */
+/* The address of a call: host, encoded path, whole URL. */
 struct place { struct buf host, path, url; };
 
 static void place_release(struct place *p)
@@ -143,6 +151,7 @@ static void place_release(struct place *p)
 	buf_release(&p->url);
 }
 
+/* Builds the address of a call. */
 static int find_place(const struct s3 *s, const struct s3_call *c, struct place *p, struct err *e)
 {
 	*p = (struct place){ .host = BUF_INIT };
@@ -175,6 +184,7 @@ static void base64_digest(const char *hex, char out[48])
 	hash_base64(raw, sizeof raw, out);
 }
 
+/* The caller's headers, the checksum, and the signature. */
 static int make_headers(struct s3 *s, const struct s3_call *c, const struct place *p, const char *sha,
 			struct http_headers *h, struct err *e)
 {
@@ -194,6 +204,8 @@ static int make_headers(struct s3 *s, const struct s3_call *c, const struct plac
 	return rc ? -1 : aws_sign(&q, &cred, h, e);
 }
 
+/* One attempt: address, signature, call. A sink is rewound first, because an earlier attempt may
+ * have written to it. */
 static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha,
 		   struct s3_answer *a, struct err *e)
 {
@@ -208,15 +220,16 @@ static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, con
 	if (!rc)
 		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url),
 							     .headers = &h, .body = c->body,
-							     .body_most = c->most, .sink = c->sink, .sink_ctx = c->sink_ctx }, &a->r, e);
+					.body_most = c->most, .sink = c->sink, .sink_ctx = c->sink_ctx }, &a->r, e);
 	http_headers_release(&h);
 	place_release(&p);
 	return rc;
 }
 
-/* --- retries --------------------------------------------------------------------------------- */
+/* --- retries ------------------------------------------------------------------------------ */
 
-/* S3's error code in the body. CompleteMultipartUpload and copies may say 200 and mean an error. */
+/* Reads S3's error code from the body. CompleteMultipartUpload and copies may answer 200 with an
+ * error. */
 static void read_code(struct s3_answer *a)
 {
 	struct buf code = BUF_INIT;
@@ -230,12 +243,13 @@ static void read_code(struct s3_answer *a)
 	buf_release(&code);
 }
 
-/* Errors that pass. */
+/* Is it an error that goes away by itself? */
 static int passes(const struct s3_answer *a)
 {
 	static const char *const codes[] = { "InternalError", "SlowDown", "RequestTimeout",
 					     "ServiceUnavailable", "RequestTimeTooSkewed", "OperationAborted",
-					     "ExpiredToken", "BadDigest", "XAmzContentSHA256Mismatch", "ConditionalRequestConflict", "Throttling" };
+					"ExpiredToken", "BadDigest", "XAmzContentSHA256Mismatch",
+						"ConditionalRequestConflict", "Throttling" };
 
 	if (a->r.status == 429 || a->r.status >= 500)
 		return 1;
@@ -245,7 +259,8 @@ static int passes(const struct s3_answer *a)
 	return 0;
 }
 
-/* Sleeps a random part of the pause that this try has come to; in short steps, so that a stop is heard. */
+/* Waits before the next try: a random part of a pause that doubles with each, so that many clients
+ * do not return at once. Sleeps in short steps, so that a stop is heard. */
 static void pause_before(struct s3 *s, int try)
 {
 	double most = MIN(s->o.pause * (double)(1ull << MIN(try, 16)), longest_pause);
@@ -278,7 +293,8 @@ int s3_refused(const struct s3_call *c, const struct s3_answer *a, struct err *e
 	return -1;
 }
 
-/* One try. 0: done. 1: worth another one, *why says what happened. -1: over. */
+/* One try. Returns 0 if the call is done, 1 if it is worth another try (*why says what happened),
+ * -1 if it has failed for good. */
 static int try_once(struct s3 *s, struct http *http, const struct s3_call *c, const char *sha,
 		    struct s3_answer *a, struct err *why, struct err *e)
 {
@@ -305,7 +321,7 @@ static int try_once(struct s3 *s, struct http *http, const struct s3_call *c, co
 	return s3_refused(c, a, e);
 }
 
-/* A connection that nobody uses, or a new one. */
+/* An idle connection, or a new one. */
 static struct http *take_http(struct s3 *s, struct err *e)
 {
 	struct http_options o = { .stop = s->o.stop, .ca_file = s->o.ca_file,
@@ -319,6 +335,7 @@ static struct http *take_http(struct s3 *s, struct err *e)
 	return h ? h : http_open(&o, e);
 }
 
+/* Keeps a connection for the next call, or closes it. */
 static void give_http(struct s3 *s, struct http *h)
 {
 	pthread_mutex_lock(&s->lock);
@@ -330,6 +347,8 @@ static void give_http(struct s3 *s, struct http *h)
 	http_close(h);
 }
 
+/* A call with retries. a->lost says whether an attempt may have succeeded without our hearing of
+ * it. */
 int s3_do(struct s3 *s, const struct s3_call *c, struct s3_answer *a, struct err *e)
 {
 	struct http *http = take_http(s, e);

@@ -42,7 +42,7 @@ struct s3 *s3_open(const char *uri, const struct s3_options *o, struct err *e);
 void s3_close(struct s3 *s);
 const char *s3_bucket(const struct s3 *s);
 
-/* What is asked before a write. */
+/* The condition of a write. */
 enum s3_if { S3_ALWAYS, S3_IF_ABSENT };
 
 /* Small objects, in one call. S3_EXISTS: the condition failed and nothing was written. */
@@ -54,18 +54,19 @@ struct s3_object { int64_t bytes; char sha256[65]; };
 int s3_head(struct s3 *s, const char *key, struct s3_object *out, struct err *e);
 /* Absent objects are fine. */
 int s3_delete(struct s3 *s, const char *key, struct err *e);
-/* Every key below the prefix of `s` that begins with `prefix`, in byte order, without the prefix of `s`.
- * Nonzero from fn stops and is returned. */
+/* Every key below the prefix of `s` that begins with `prefix`, in byte order, without the prefix of
+ * `s`. Nonzero from fn stops and is returned. */
 typedef int s3_list_fn(void *ctx, struct str key, int64_t bytes);
 int s3_list(struct s3 *s, const char *prefix, s3_list_fn *fn, void *ctx, struct err *e);
 
 /* Files of any size: in parts, several at once, where that pays. The whole file's SHA-256, which
  * the caller knows, is kept with the object. */
 int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e);
-/* The file appears under its name only when it is whole, has this SHA-256 (in hex) and is synced. S3_ABSENT. */
+/* The file appears under its name only when it is whole, has this SHA-256 (in hex) and is synced.
+ * S3_ABSENT. */
 int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, const char *sha256, struct err *e);
 
-/* --- the bucket ------------------------------------------------------------------------------- */
+/* --- the bucket --------------------------------------------------------------------------- */
 
 struct s3_bucket_options {
 	int keep_days;                /* old versions are kept so long; 0: 7 */
@@ -73,8 +74,9 @@ struct s3_bucket_options {
 	const char *kms_key;          /* NULL: the server's own keys */
 };
 
-/* Makes the bucket if it is not there, then sets encryption, versioning and lifecycle rules; what is so
- * already stays. `said` gets a line for each: what was done, what was so, what this server does not have. */
+/* Creates the bucket if it does not exist, then sets encryption, versioning and lifecycle rules;
+ * what is so already stays. `said` gets a line for each: what was done, what was so, what this
+ * server does not have. */
 int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *o, struct buf *said, struct err *e);
 /* The same lines about a bucket as it is. S3_ABSENT: there is none. */
 int s3_bucket_show(struct s3 *s, struct buf *said, struct err *e);

@@ -1,7 +1,8 @@
 /* A bucket made fit for checkpoints: encrypted, versioned, with rules that clean up. See s3.h.
  *
  * Each setting is a row: what is asked, what is put, and how one sees that it is so. A server that
- * does not have a setting says so (501, NotImplemented and the like); that is reported, not hidden. */
+ * does not have a setting says so (501, NotImplemented and the like); that is reported, not
+ * hidden. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -10,14 +11,16 @@
 
 enum { ANSWER_MOST = 1 << 20 };
 
+/* A setting of a bucket: what is put, and how one sees that it is so. */
 struct setting {
 	const char *name, *query;
 	/* Writes the document to put. */
 	void (*write)(const struct s3_bucket_options *o, struct buf *out);
-	/* Is the document that is there as it should be? */
+	/* Is the existing document as it should be? */
 	int (*fits)(const struct s3_bucket_options *o, struct str document);
 };
 
+/* Does the document have this text at this path? */
 static int has(struct str document, const char *path, const char *text)
 {
 	struct buf found = BUF_INIT;
@@ -29,6 +32,7 @@ static int has(struct str document, const char *path, const char *text)
 	return same;
 }
 
+/* Encryption by default, with a key of KMS if one was named. */
 static void write_encryption(const struct s3_bucket_options *o, struct buf *out)
 {
 	buf_adds(out, "<ServerSideEncryptionConfiguration "
@@ -50,11 +54,13 @@ static int fits_encryption(const struct s3_bucket_options *o, struct str d)
 		has(d, "Rule/ApplyServerSideEncryptionByDefault/SSEAlgorithm", "aws:kms");
 }
 
+/* Versions are kept: an overwritten object can be restored. */
 static void write_versioning(const struct s3_bucket_options *o, struct buf *out)
 {
 	(void)o;
 	buf_adds(out, "<VersioningConfiguration "
-		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status></VersioningConfiguration>");
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status>"
+			      "</VersioningConfiguration>");
 }
 
 static int fits_versioning(const struct s3_bucket_options *o, struct str d)
@@ -63,12 +69,16 @@ static int fits_versioning(const struct s3_bucket_options *o, struct str d)
 	return has(d, "Status", "Enabled");
 }
 
+/* Old versions and abandoned uploads are deleted after some days. */
 static void write_lifecycle(const struct s3_bucket_options *o, struct buf *out)
 {
 	buf_addf(out, "<LifecycleConfiguration "
-		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix></Prefix></Filter>"
-		 "<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>%d</NoncurrentDays></NoncurrentVersionExpiration>"
-		 "<AbortIncompleteMultipartUpload><DaysAfterInitiation>%d</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
+		      "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule><ID>tritonrl</ID><Filter><Prefix>"
+			      "</Prefix></Filter>"
+		 "<Status>Enabled</Status><NoncurrentVersionExpiration><NoncurrentDays>%d</NoncurrentDays>"
+			 "</NoncurrentVersionExpiration>"
+		 "<AbortIncompleteMultipartUpload><DaysAfterInitiation>%d</DaysAfterInitiation>"
+			 "</AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>",
 		 o->keep_days, o->abort_days);
 }
 
@@ -89,6 +99,7 @@ static const struct setting settings[] = {
 	{ .name = "lifecycle", .query = "lifecycle=", .write = write_lifecycle, .fits = fits_lifecycle },
 };
 
+/* The options with defaults filled in: old versions for 7 days, uploads for 1. */
 static struct s3_bucket_options with_defaults(const struct s3_bucket_options *o)
 {
 	struct s3_bucket_options d = o ? *o : (struct s3_bucket_options){ .keep_days = 0 };
@@ -98,7 +109,8 @@ static struct s3_bucket_options with_defaults(const struct s3_bucket_options *o)
 	return d;
 }
 
-/* 1: as it should be, 0: not, -1. */
+/* Is the setting as it should be? Returns 1 or 0, or -1 if we may not ask. A setting that the
+ * server does not know is one that is not set. */
 static int is_set(struct s3 *s, const struct setting *x, const struct s3_bucket_options *o, struct err *e)
 {
 	struct s3_call c = { .method = "GET", .query = x->query, .most = ANSWER_MOST };
@@ -106,7 +118,8 @@ static int is_set(struct s3 *s, const struct setting *x, const struct s3_bucket_
 	struct err why = ERR_INIT;
 	int rc = s3_do(s, &c, &a, &why);
 
-	/* A setting that the server does not know is one that is not set; who may not ask, cannot tell. */
+	/* A setting that the server does not know is one that is not set; who may not ask, cannot
+	 * tell. */
 	if (rc && why.code == ERR_DENIED)
 		rc = err_set(e, why.code, "%s", why.text);
 	else
@@ -115,6 +128,7 @@ static int is_set(struct s3 *s, const struct setting *x, const struct s3_bucket_
 	return rc;
 }
 
+/* Sets it. A server that does not have the setting is reported and is no failure. */
 static int put_setting(struct s3 *s, const struct setting *x, const struct s3_bucket_options *o,
 		       struct buf *said, struct err *e)
 {
@@ -140,7 +154,8 @@ static int put_setting(struct s3 *s, const struct setting *x, const struct s3_bu
 	return rc;
 }
 
-/* 0: it is there, S3_ABSENT, -1. */
+/* Returns 0 if the bucket is there, S3_ABSENT if not, -1 on failure. It lists instead of using
+ * HEAD, whose answers have no body that could say why it was refused. */
 static int look_for_bucket(struct s3 *s, struct err *e)
 {
 	/* Not HEAD: its answers have no body, so that nobody could say why one was refused. */
@@ -154,6 +169,7 @@ static int look_for_bucket(struct s3 *s, struct err *e)
 	return rc;
 }
 
+/* Creates the bucket. Amazon's first region must not be named. */
 static int make_bucket(struct s3 *s, struct err *e)
 {
 	struct buf body = BUF_INIT;
@@ -164,7 +180,8 @@ static int make_bucket(struct s3 *s, struct err *e)
 	/* Amazon's first region is the one that must not be named. */
 	if (strcmp(s->region, "us-east-1"))
 		buf_addf(&body, "<CreateBucketConfiguration "
-				"xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>%s</LocationConstraint>"
+				"xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>"
+					"%s</LocationConstraint>"
 			 "</CreateBucketConfiguration>", s->region);
 	c.body = buf_str(&body);
 	rc = buf_check(&body, e) ? -1 : s3_do(s, &c, &a, e);

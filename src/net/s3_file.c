@@ -1,9 +1,9 @@
 /* Files to and from S3, in parts that travel side by side: see s3.h.
  *
- * An upload of parts is invisible until it is completed, and completing carries the condition. A part
- * is hashed as it is sent; the digest of the whole goes into the object's
- * metadata, because S3's own checksum of a multipart object is one of checksums. A download asks for
- * ranges, writes each to its place, and is hashed whole, in order while others arrive, before it gets its name. */
+ * An upload of parts is invisible until it is completed, and completing carries the condition. A
+ * part is hashed as it is sent; the digest of the whole goes into the object's metadata, because
+ * S3's own checksum of a multipart object is one of checksums. A download asks for ranges, writes
+ * each to its place, and is hashed whole, in order while others arrive, before it gets its name. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,8 +16,10 @@
 #include "net/s3_impl.h"
 #include "net/xml.h"
 
+/* S3's limit on parts; bytes of an ETag. */
 enum { PARTS_MOST = 10000, ETAG = 80 };
 
+/* The size of a part: doubled until the file has fewer parts than the limit. */
 static int64_t part_size(const struct s3 *s, int64_t bytes)
 {
 	int64_t size = s->o.part_bytes;
@@ -27,8 +29,9 @@ static int64_t part_size(const struct s3 *s, int64_t bytes)
 	return size;
 }
 
-/* --- up --------------------------------------------------------------------------------------- */
+/* --- up ----------------------------------------------------------------------------------- */
 
+/* An upload in parts. `lock` guards the first error. */
 struct upload {
 	struct s3 *s;
 	const char *key;
@@ -43,6 +46,7 @@ struct upload {
 	pthread_mutex_t lock;
 };
 
+/* Keeps the first failure; the others stop. */
 static void note_failure(struct upload *u, const struct err *e)
 {
 	pthread_mutex_lock(&u->lock);
@@ -51,6 +55,7 @@ static void note_failure(struct upload *u, const struct err *e)
 	pthread_mutex_unlock(&u->lock);
 }
 
+/* Sends part i and keeps its ETag, which completing needs. */
 static int send_part(struct upload *u, size_t i, struct err *e)
 {
 	size_t at = i * (size_t)u->part, n = MIN((size_t)u->part, u->file.n - at);
@@ -76,6 +81,7 @@ static int send_part(struct upload *u, size_t i, struct err *e)
 	return rc;
 }
 
+/* A thread's share of the parts. */
 static void send_parts(void *ctx, size_t begin, size_t end)
 {
 	struct upload *u = ctx;
@@ -86,6 +92,7 @@ static void send_parts(void *ctx, size_t begin, size_t end)
 			note_failure(u, &e);
 }
 
+/* Begins a multipart upload; the digest of the whole file goes into the metadata. */
 static int begin_upload(struct upload *u, struct err *e)
 {
 	struct buf meta = BUF_INIT, id = BUF_INIT;
@@ -111,6 +118,7 @@ static int begin_upload(struct upload *u, struct err *e)
 	return rc;
 }
 
+/* Gives an upload up, so that its parts are not stored for ever. */
 static void abort_upload(struct upload *u)
 {
 	struct buf query = BUF_INIT;
@@ -126,7 +134,7 @@ static void abort_upload(struct upload *u)
 	buf_release(&query);
 }
 
-/* The object is there and is ours: a completion whose answer was lost is found so. */
+/* Is the object there, and is it ours? A completion whose answer was lost is recognised so. */
 static int is_complete(struct upload *u, struct err *e)
 {
 	struct s3_object o;
@@ -135,6 +143,7 @@ static int is_complete(struct upload *u, struct err *e)
 	return rc < 0 ? -1 : !rc && o.bytes == (int64_t)u->file.n && !strcmp(o.sha256, u->sha);
 }
 
+/* The document that completes an upload. */
 static void list_parts(const struct upload *u, struct buf *body)
 {
 	buf_adds(body, "<CompleteMultipartUpload>");
@@ -143,6 +152,7 @@ static void list_parts(const struct upload *u, struct buf *body)
 	buf_adds(body, "</CompleteMultipartUpload>");
 }
 
+/* Completes the upload, under the condition if there is one. */
 static int end_upload(struct upload *u, enum s3_if cond, struct err *e)
 {
 	const char *const absent[] = { "If-None-Match: *", NULL };
@@ -167,6 +177,7 @@ static int end_upload(struct upload *u, enum s3_if cond, struct err *e)
 	return rc;
 }
 
+/* All parts, on several threads. */
 static int send_all(struct upload *u, enum s3_if cond, struct err *e)
 {
 	struct pool *threads = pool_new((int)MIN((size_t)u->s->o.parallel, u->parts), e);
@@ -187,6 +198,7 @@ static int send_all(struct upload *u, enum s3_if cond, struct err *e)
 	return rc;
 }
 
+/* A file of one part, in one call. */
 static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 {
 	struct buf meta = BUF_INIT;
@@ -225,8 +237,9 @@ int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha
 	return rc < 0 ? err_wrap(e, "uploading '%s'", path) : rc;
 }
 
-/* --- down --------------------------------------------------------------------------------------- */
+/* --- down --------------------------------------------------------------------------------- */
 
+/* A download in ranges. */
 struct download {
 	struct s3 *s;
 	const char *key;
@@ -246,6 +259,7 @@ struct download {
 /* A range on its way to its place in the file. */
 struct range { struct download *d; int64_t from, n, at; };
 
+/* A repeated attempt starts at the beginning of its range. */
 static int rewind_range(void *ctx)
 {
 	struct range *r = ctx;
@@ -254,6 +268,7 @@ static int rewind_range(void *ctx)
 	return 0;
 }
 
+/* Writes a part of the answer to its position in the file. */
 static int store_range(void *ctx, const void *p, size_t n)
 {
 	struct range *r = ctx;
@@ -273,7 +288,7 @@ static int store_range(void *ctx, const void *p, size_t n)
 	return 0;
 }
 
-/* Reads back what was written: it is still in memory. */
+/* Hashes a part by reading it back, while it is still in the page cache. */
 static int hash_part(struct download *d, size_t i, struct err *e)
 {
 	enum { PIECE = 1 << 18 };
@@ -294,7 +309,9 @@ static int hash_part(struct download *d, size_t i, struct err *e)
 	return rc;
 }
 
-/* Part i is there: it and those behind it that wait for it go into the digest, unless another thread is at that. */
+/* Part i has arrived: it and the parts behind it that wait for it go into the digest, unless
+ * another thread is doing that already. A digest needs the parts in order, and they arrive in any
+ * order. */
 static int hash_arrived(struct download *d, size_t i, struct err *e)
 {
 	int rc = 0;
@@ -315,6 +332,7 @@ static int hash_arrived(struct download *d, size_t i, struct err *e)
 	return rc;
 }
 
+/* Downloads one range. */
 static int take_range(struct download *d, size_t i, struct err *e)
 {
 	struct range r = { .d = d, .from = (int64_t)i * d->part };
@@ -343,6 +361,7 @@ static int take_range(struct download *d, size_t i, struct err *e)
 	return rc;
 }
 
+/* A thread's share of the ranges. */
 static void take_ranges(void *ctx, size_t begin, size_t end)
 {
 	struct download *d = ctx;
@@ -359,6 +378,7 @@ static void take_ranges(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* All ranges, on several threads. */
 static int take_all(struct download *d, struct err *e)
 {
 	struct pool *threads = d->parts > 1 ? pool_new((int)MIN((size_t)d->s->o.parallel, d->parts), e) : NULL;
@@ -372,6 +392,7 @@ static int take_all(struct download *d, struct err *e)
 	return atomic_load(&d->absent) ? S3_ABSENT : err_set(e, d->e.code, "%s", d->e.text);
 }
 
+/* Compares the digest of what arrived with the one that is expected. */
 static int check_digest(struct download *d, const char *want, struct err *e)
 {
 	unsigned char digest[32];

@@ -22,7 +22,8 @@ struct s3 {
 };
 
 /* A call, said once and tried as often as it takes. `query` as aws_request wants it. The key is
- * NULL for a call on the bucket. `headers` are extra lines, NULL-terminated; the body is sent as it is. */
+ * NULL for a call on the bucket. `headers` are extra lines, NULL-terminated; the body is sent as it
+ * is. */
 struct s3_call {
 	const char *method;
 	const char *key;

@@ -8,7 +8,7 @@
 
 enum { ANSWER_MOST = 4 << 20 };
 
-/* Is what lies under the key what we meant to write? After a lost answer only looking helps. */
+/* Is the stored object the one that we meant to write? After a lost answer only looking helps. */
 static int is_ours(struct s3 *s, const char *key, struct str data, struct err *e)
 {
 	struct buf there = BUF_INIT;
@@ -19,6 +19,8 @@ static int is_ours(struct s3 *s, const char *key, struct str data, struct err *e
 	return rc < 0 ? -1 : same;
 }
 
+/* Writes an object, under the condition if there is one. A conflict after a lost answer may be our
+ * own write. */
 int s3_put(struct s3 *s, const char *key, struct str data, enum s3_if cond, struct err *e)
 {
 	const char *const absent[] = { "If-None-Match: *", NULL };
@@ -93,8 +95,9 @@ int s3_delete(struct s3 *s, const char *key, struct err *e)
 	return rc;
 }
 
-/* --- lists ----------------------------------------------------------------------------------- */
+/* --- lists -------------------------------------------------------------------------------- */
 
+/* The state while a list is read. */
 struct listing {
 	struct s3 *s;
 	s3_list_fn *fn;
@@ -104,6 +107,7 @@ struct listing {
 	int stop, more;
 };
 
+/* One element of the list's XML. */
 static int on_element(void *ctx, struct str path, struct str text)
 {
 	struct listing *l = ctx;
@@ -126,7 +130,7 @@ static int on_element(void *ctx, struct str path, struct str text)
 	return l->stop;
 }
 
-/* One page from the token in `next` on. */
+/* One page of the list, from the token in `next` on. */
 static int list_page(struct listing *l, const char *prefix, struct err *e)
 {
 	struct buf query = BUF_INIT, whole = BUF_INIT;

@@ -12,6 +12,7 @@
 
 enum { DIGEST = 32, HEX = 2 * DIGEST + 1 };
 
+/* Derives the key from the secret, the date, the region and the service. */
 static void signing_key(const struct aws_request *q, const struct aws_cred *c, const char *date,
 			unsigned char key[DIGEST])
 {
@@ -24,10 +25,12 @@ static void signing_key(const struct aws_request *q, const struct aws_cred *c, c
 		hash_hmac(key, DIGEST, parts[i], strlen(parts[i]), key);
 }
 
-/* --- the canonical request -------------------------------------------------------------------- */
+/* --- the canonical request ---------------------------------------------------------------- */
 
+/* A header on its way into the canonical request. */
 struct signed_header { struct str name, value; };
 
+/* Orders headers by name, ignoring case. */
 static int by_name(const void *a, const void *b)
 {
 	const struct signed_header *x = a, *y = b;
@@ -48,7 +51,8 @@ static void add_lower(struct buf *out, struct str s)
 		buf_addc(out, (char)tolower((unsigned char)s.p[i]));
 }
 
-/* Every header and the host, sorted: lines into `lines`, names into `names`. */
+/* All headers and the host in canonical form: sorted, in lower case, one per line; `names` gets the
+ * list of their names. */
 static int canonical_headers(const struct aws_request *q, const struct http_headers *headers,
 			     struct buf *lines, struct buf *names, struct err *e)
 {
@@ -76,6 +80,7 @@ static int canonical_headers(const struct aws_request *q, const struct http_head
 	return buf_check(lines, e) || buf_check(names, e) ? -1 : 0;
 }
 
+/* Adds the headers that every signed request has. */
 static int add_fixed(const struct aws_request *q, const struct aws_cred *c, const char *stamp,
 		     struct http_headers *headers, struct err *e)
 {
@@ -127,7 +132,8 @@ int aws_sign(const struct aws_request *q, const struct aws_cred *c, struct http_
 		hash_hmac(key, sizeof key, text.p, text.n, mac);
 		hash_hex(mac, sizeof mac, hex);
 		rc = http_header_add(headers, e,
-				     "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", c->key, scope,
+				     "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, "
+					     "Signature=%s", c->key, scope,
 				     buf_cstr(&names), hex);
 	}
 	buf_release(&names);

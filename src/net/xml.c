@@ -1,10 +1,13 @@
-/* XML over Expat: see xml.h. */
+/* XML over Expat: elements by their path. xml.h is the manual. Documents come from a server that
+ * we do not control: nesting is limited and document types, which could define entities, are
+ * refused. */
 #include "net/xml.h"
 
 #include <expat.h>
 
 enum { DEPTH_MOST = 32 };
 
+/* The state while a document is read. */
 struct reader {
 	XML_Parser p;
 	xml_fn *fn;
@@ -15,6 +18,7 @@ struct reader {
 	int stopped, refused;
 };
 
+/* An element begins: its name is appended to the path. Paths begin below the root. */
 static void XMLCALL on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
 {
 	struct reader *r = ctx;
@@ -26,7 +30,7 @@ static void XMLCALL on_start(void *ctx, const XML_Char *name, const XML_Char **a
 		return;
 	}
 	r->ends[r->depth++] = r->path.n;
-	/* Paths begin below the root, which alone stands for itself. */
+	/* Paths begin below the root; the path of the root is its own name. */
 	if (r->depth == 2)
 		buf_clear(&r->path);
 	else if (r->depth > 2)
@@ -35,6 +39,7 @@ static void XMLCALL on_start(void *ctx, const XML_Char *name, const XML_Char **a
 	buf_clear(&r->text);
 }
 
+/* An element ends: the caller gets its path and text. */
 static void XMLCALL on_end(void *ctx, const XML_Char *name)
 {
 	struct reader *r = ctx;
@@ -60,6 +65,7 @@ static void XMLCALL on_text(void *ctx, const XML_Char *s, int n)
 	buf_add(&((struct reader *)ctx)->text, s, (size_t)n);
 }
 
+/* A document type is refused. */
 static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *sys_id, const XML_Char *pub_id,
 			       int internal)
 {
@@ -97,6 +103,7 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 	return rc;
 }
 
+/* The first element of a path. */
 struct find { const char *path; struct buf *out; };
 
 static int take_first(void *ctx, struct str path, struct str text)
@@ -117,6 +124,7 @@ void xml_find(struct str document, const char *path, struct buf *out)
 	xml_read(document, take_first, &f, NULL);
 }
 
+/* Writes a text with XML's escapes. */
 void xml_text(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)

@@ -1,7 +1,13 @@
-/* Operators along one dimension: extremes with their places, softmax, scans.
+/* Operators along one dimension: extremes with their positions, softmax, running sums and the
+ * like.
  *
- * The input is taken as a dense array [outer, L, inner] of the carrier; the result is made in
- * the carrier and converted once at the end. */
+ * This file owns the walk over the slices of a dense array and the scans; the kernels of
+ * extremes and softmax are in rows.simd.c. The operand is a dense array [outer, L, inner] of
+ * the carrier type: `dim` is the L, the dimensions before it are merged into outer, those
+ * behind it into inner. Example: dim 1 of a [2, 3, 4, 5] tensor gives outer 2, L 3, inner 20.
+ *
+ * Invariant: the result is computed in the carrier and converted to its dtype once, at the
+ * end, so a half-precision result is rounded once. */
 #include <math.h>
 #include <string.h>
 
@@ -10,19 +16,22 @@
 #include "num/reduce.h"
 #include "num/rows.h"
 
+/* One operator on one tensor, as its worker threads see it. */
 struct along_walk {
-	const struct num_rows *k;
-	struct tensor x;                 /* dense, carrier */
+	const struct num_rows *k;    /* kernels for the carrier and this CPU */
+	struct tensor x;        /* operand, dense, in the carrier */
 	int64_t outer, L, inner;
-	int size;
-	char *y;
-	int64_t *index;
-	int arg;                         /* max or min, log or not */
-	enum num_scan scan;
+	int size;               /* bytes of an element of the carrier */
+	char *y;                /* result, laid out as x; extremes: [outer, inner] */
+	int64_t *index;         /* positions along the dimension, or NULL */
+	int arg;                /* extremes: 1 for max, 0 for min; softmax: 1 for its logarithm */
+	enum num_scan scan;     /* scans: the operation */
 };
 
-static int along_begin(struct num_ctx *c, struct along_walk *a, const struct tensor *t, int dim, enum dtype carrier,
-		       struct err *e)
+/* Fills in the operand and the sizes of the walk and charges one unit of work per element. A
+ * tensor without dimensions counts as a row of one element. */
+static int along_begin(struct num_ctx *c, struct along_walk *a, const struct tensor *t, int dim,
+		       enum dtype carrier, struct err *e)
 {
 	if (num_as(c, &a->x, t, carrier, e))
 		return -1;
@@ -36,12 +45,15 @@ static int along_begin(struct num_ctx *c, struct along_walk *a, const struct ten
 	return num_charge(c, (uint64_t)tensor_numel(t), e);
 }
 
-/* fn(a, i) for each slice i: a row, or a block of columns. */
+/* Number of work items. An item is one outer index and a block of at most ROWS_BLOCK columns,
+ * so that the accumulators of a kernel fit its fixed arrays. With inner = 1 an item is one
+ * dense row. */
 static int64_t slices(const struct along_walk *a)
 {
 	return a->outer * ((a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK);
 }
 
+/* Work item i: outer index `row`, and the columns [col, col + n) of it. */
 static void slice_at(const struct along_walk *a, int64_t i, int64_t *row, int64_t *col, int64_t *n)
 {
 	int64_t blocks = (a->inner + ROWS_BLOCK - 1) / ROWS_BLOCK;
@@ -51,7 +63,8 @@ static void slice_at(const struct along_walk *a, int64_t i, int64_t *row, int64_
 	*n = MIN(a->inner - *col, (int64_t)ROWS_BLOCK);
 }
 
-/* Converts the carrier result to the dtype wanted, if it is another. */
+/* Converts the result *t from the carrier to `dt`. On failure *t is released, so callers
+ * return the code directly. */
 int num_settle(struct num_ctx *c, struct tensor *t, enum dtype dt, struct err *e)
 {
 	struct tensor made;
@@ -69,6 +82,8 @@ int num_settle(struct num_ctx *c, struct tensor *t, enum dtype dt, struct err *e
 
 /* --- extremes -------------------------------------------------------------------------------- */
 
+/* Thread body: items [begin, end). The results of a row stand at [row, col] of [outer,
+ * inner]. */
 static void extreme_range(void *ctx, size_t begin, size_t end)
 {
 	const struct along_walk *a = ctx;
@@ -77,14 +92,20 @@ static void extreme_range(void *ctx, size_t begin, size_t end)
 		int64_t row, col, n;
 
 		slice_at(a, i, &row, &col, &n);
-		a->k->extreme(a->y + (row * a->inner + col) * a->size, a->index + row * a->inner + col,
-			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size, a->L, a->inner, n, a->arg);
+		a->k->extreme(a->y + (row * a->inner + col) * a->size,
+			      a->index + row * a->inner + col,
+			      (char *)tensor_data(&a->x) + (row * a->L * a->inner + col) * a->size,
+			      a->L, a->inner, n, a->arg);
 	}
 }
 
-int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
-		int dim, int keep,
-		int max, struct err *e)
+/* torch.max, torch.min, argmax, argmin with a dimension.
+ *
+ * t [outer, L, inner] gives value and index [outer, inner], or [outer, 1, inner] with `keep`.
+ * Ties: the first position wins, as in PyTorch on CPU. A NaN counts as the extreme and the
+ * first NaN wins. An empty dimension is an error because there is no identity. */
+int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index,
+		const struct tensor *t, int dim, int keep, int max, struct err *e)
 {
 	struct along_walk a = { .arg = max };
 	struct tensor v = { .st = NULL }, ix = { .st = NULL };
@@ -99,7 +120,8 @@ int num_extreme(struct num_ctx *c, struct tensor *value, struct tensor *index, c
 			shape[n++] = t->shape[i];
 		else if (keep)
 			shape[n++] = 1;
-	if (along_begin(c, &a, t, dim, dtype_carrier(t->dt), e) || num_new(c, &v, a.x.dt, n, shape, e) ||
+	if (along_begin(c, &a, t, dim, dtype_carrier(t->dt), e) ||
+	    num_new(c, &v, a.x.dt, n, shape, e) ||
 	    num_new(c, &ix, DT_I64, n, shape, e))
 		goto out;
 	a.y = tensor_data(&v);
@@ -125,6 +147,7 @@ out:
 
 /* --- softmax ---------------------------------------------------------------------------------- */
 
+/* Thread body: items [begin, end); x and y have the same layout [outer, L, inner]. */
 static void softmax_range(void *ctx, size_t begin, size_t end)
 {
 	const struct along_walk *a = ctx;
@@ -134,11 +157,18 @@ static void softmax_range(void *ctx, size_t begin, size_t end)
 
 		slice_at(a, i, &row, &col, &n);
 		at = (row * a->L * a->inner + col) * a->size;
-		a->k->softmax(a->y + at, (char *)tensor_data(&a->x) + at, a->L, a->inner, n, a->arg);
+		a->k->softmax(a->y + at, (char *)tensor_data(&a->x) + at, a->L, a->inner, n,
+			      a->arg);
 	}
 }
 
-int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt, int log, struct err *e)
+/* softmax(x)[i] = exp(x[i] - max) / sum of exp(x[j] - max); `log` gives x[i] - max -
+ * log(sum).
+ *
+ * `dt` is the dtype= argument or -1: PyTorch converts the operand to it before the
+ * exponentials. Sums are kept in double. Integers have no softmax: the message is PyTorch's. */
+int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, int dt,
+		int log, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 	struct along_walk a = { .arg = log };
@@ -146,22 +176,28 @@ int num_softmax(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE, "\"%s_lastdim_kernel_impl\" not implemented for '%s'",
 			       log ? "log_softmax" : "softmax", num_type_name(to));
-	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e)) {
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) ||
+	    num_new(c, out, a.x.dt, t->ndim, t->shape, e)) {
 		tensor_release(&a.x);
 		return -1;
 	}
 	a.y = tensor_data(out);
 	if (tensor_numel(out))
-		pool_for(c->pool, (size_t)slices(&a), (size_t)MAX(1, 8192 / MAX(a.L, 1)), softmax_range, &a);
+		pool_for(c->pool, (size_t)slices(&a), (size_t)MAX(1, 8192 / MAX(a.L, 1)),
+			 softmax_range, &a);
 	tensor_release(&a.x);
 	return num_settle(c, out, to, e);
 }
 
 /* --- scans -------------------------------------------------------------------------------------- */
 
+/* State of one running result: f for floats, i for integers, `at` the position of the
+ * extreme. */
 struct scan_step { double f; int64_t i, at; };
 
-/* Takes element x at place k into the running state. */
+/* Takes element x at position k into the state. logsumexp keeps the larger of the two
+ * operands outside the exponential, so exp() cannot overflow. Max and min use >= and <=:
+ * cummax and cummin report the last of equal elements, unlike max and min. */
 static void scan_float(enum num_scan op, struct scan_step *s, double x, int64_t k)
 {
 	switch (op) {
@@ -187,6 +223,8 @@ static void scan_float(enum num_scan op, struct scan_step *s, double x, int64_t 
 	}
 }
 
+/* The same for integers. Sums and products wrap modulo 2^64, as in PyTorch; the unsigned
+ * arithmetic avoids undefined overflow. */
 static void scan_int(enum num_scan op, struct scan_step *s, int64_t x, int64_t k)
 {
 	if (op == SCAN_SUM)
@@ -199,7 +237,9 @@ static void scan_int(enum num_scan op, struct scan_step *s, int64_t x, int64_t k
 	}
 }
 
-/* The frequent cases: running sums and products of floats, a block of columns at a time. */
+/* The frequent cases: running sums and products of floats, a block of columns at a time. The
+ * loop over j vectorises; the accumulators stay in double, and each output rounds its own
+ * prefix once. */
 #define SCAN_COLS(T, name, start, op)                                                                     \
 	static void scan_##name##_##T(const struct along_walk *a, int64_t base, int64_t n)                     \
 	{                                                                                                 \
@@ -219,7 +259,9 @@ SCAN_COLS(double, sum, 0, +)
 SCAN_COLS(float, prod, 1, *)
 SCAN_COLS(double, prod, 1, *)
 
-/* Dense rows, eight at a time: one running sum alone would wait for each addition. */
+/* Dense rows, eight at a time. A single running sum is a chain of additions that each wait
+ * for the one before; eight independent rows hide that latency. The order within a row is the
+ * same. */
 #define SCAN_ROWS(T, name, start, op)                                                                     \
 	static void rows_##name##_##T(const struct along_walk *a, int64_t row, int64_t rows)                   \
 	{                                                                                                 \
@@ -245,6 +287,7 @@ SCAN_ROWS(double, sum, 0, +)
 SCAN_ROWS(float, prod, 1, *)
 SCAN_ROWS(double, prod, 1, *)
 
+/* Thread body for dense rows (inner = 1): rows [begin, end) in groups of eight. */
 static void scan_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct along_walk *a = ctx;
@@ -257,6 +300,8 @@ static void scan_rows(void *ctx, size_t begin, size_t end)
 		fn(a, i, MIN(8, (int64_t)end - i));
 }
 
+/* The general case: one column that starts at element `base`, element by element, with the
+ * index. */
 static void scan_column(const struct along_walk *a, int64_t base)
 {
 	struct scan_step s = { .f = a->scan == SCAN_PROD ? 1 : a->scan == SCAN_LOGSUMEXP ? -INFINITY : 0,
@@ -282,6 +327,8 @@ static void scan_column(const struct along_walk *a, int64_t base)
 	}
 }
 
+/* Thread body for blocks of columns: fast paths for sums and products of floats, else
+ * scan_column. */
 static void scan_range(void *ctx, size_t begin, size_t end)
 {
 	const struct along_walk *a = ctx;
@@ -305,8 +352,13 @@ static void scan_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
-int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op, const struct tensor *t,
-	     int dim, int dt, struct err *e)
+/* cumsum, cumprod, cummax, cummin, logcumsumexp along `dim`: y[k] = op(x[0], ..., x[k]).
+ *
+ * y and index have the shape of t. Sums and products of integers and bool give int64 unless
+ * `dt` (the dtype= argument, -1 if absent) says otherwise. index is NULL for all but cummax
+ * and cummin. */
+int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum num_scan op,
+	     const struct tensor *t, int dim, int dt, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 	struct along_walk a = { .scan = op };
@@ -317,7 +369,8 @@ int num_scan(struct num_ctx *c, struct tensor *out, struct tensor *index, enum n
 	out->st = NULL;
 	if (index)
 		index->st = NULL;
-	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) || num_new(c, out, a.x.dt, t->ndim, t->shape, e) ||
+	if (along_begin(c, &a, t, dim, dtype_carrier(to), e) ||
+	    num_new(c, out, a.x.dt, t->ndim, t->shape, e) ||
 	    (index && num_new(c, index, DT_I64, t->ndim, t->shape, e)))
 		goto out;
 	a.y = tensor_data(out);

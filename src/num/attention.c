@@ -1,7 +1,13 @@
-/* Scaled dot-product attention: softmax(q k^T * scale + mask) v, a block of queries at a time.
+/* Scaled dot-product attention: y = softmax(q k^T * scale + mask) v.
  *
- * q [..., L, D], k [..., S, D], v [..., S, Dv]; heads of k and v repeat under gqa. The mask is
- * bool (true: may attend) or added. */
+ *     q [..., L, D]   k [..., S, D]   v [..., S, Dv]   mask [..., L, S]   y [..., L, Dv]
+ *
+ * Leading dimensions broadcast. With grouped queries (gqa) q has `heads` heads and k, v have
+ * heads / rep; query head h uses key head h / rep. A bool mask says which keys a query may
+ * attend to; a float mask is added to the scores.
+ *
+ * The scores of QUERIES queries are all that a thread holds at a time: memory is 2 * 64 * S
+ * elements per thread, not L * S. Dropout is not here (the binding refuses it). */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,23 +16,31 @@
 #include "num/nn.h"
 #include "num/rows.h"
 
-enum { QUERIES = 64 };
+enum { QUERIES = 64 };                  /* queries of a work item */
 
+/* One call, shared by its threads. B counts the merged leading dimensions of q. */
 struct attention_job {
-	struct tensor q, k, v, mask, y;     /* dense, carrier; [B, L, D] and so on; mask expanded [B, L, S] */
+	/* Dense tensors in the carrier with merged leading dimensions: q [B, L, D], k, v [B /
+	 * rep, S, ...]. The mask is expanded to [B, L, S] with strides (0 where it
+	 * broadcasts). */
+	struct tensor q, k, v, mask, y;
+	/* blocks: work items per batch entry, ceil(L / QUERIES); rep: query heads per key
+	 * head; heads: query heads */
 	int64_t B, L, S, D, Dv, blocks, rep, heads;
-	int size, causal;
-	double scale;
+	int size, causal;       /* size: bytes of an element of the carrier */
+	double scale;           /* factor of the scores, 1 / sqrt(D) unless given */
 	const struct num_rows *rows;
-	_Atomic int failed;
+	_Atomic int failed;     /* a thread could not get its scores buffer */
 };
 
+/* Element i of an array of `dt`, as a double. */
 static double load_at(enum dtype dt, const void *p, int64_t i)
 {
 	return dtype_load(dt, (const char *)p + i * dtype_size(dt));
 }
 
-/* Adds a row of the mask to a row of scores. */
+/* Adds one row of the mask to one row of scores [S]. A false element of a bool mask makes the
+ * score -inf. `stride` is the mask's stride in elements along S. */
 static void mask_row(const struct attention_job *a, char *row, const char *m, int64_t stride)
 {
 	enum dtype dt = a->mask.dt;
@@ -41,23 +55,30 @@ static void mask_row(const struct attention_job *a, char *row, const char *m, in
 	}
 }
 
-/* Adds the mask to scores [n, S] of queries [first, first + n). */
-static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first, int64_t n)
+/* Adds the mask to scores [n, S] of the queries [first, first + n) of batch entry b. */
+static void mask_scores(const struct attention_job *a, char *scores, int64_t b, int64_t first,
+			int64_t n)
 {
 	const struct tensor *m = &a->mask;
 
 	for (int64_t i = 0; i < n; i++)
 		mask_row(a, scores + i * a->S * a->size,
-			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt), m->stride[2]);
+			 (char *)tensor_data(m) + (b * m->stride[0] + (first + i) * m->stride[1]) * dtype_size(m->dt),
+			 m->stride[2]);
 }
 
-/* Rows that attend to nothing come out of softmax as NaN; PyTorch gives zeros. */
+/* A query whose keys are all masked gets 0 / 0 = NaN from softmax. PyTorch's CPU kernel gives
+ * zeros for such a row, so its probabilities are cleared. */
 static void clear_empty(const struct attention_job *a, char *row)
 {
 	if (a->S && isnan(load_at(a->y.dt, row, 0)))
 		memset(row, 0, (size_t)(a->S * a->size));
 }
 
+/* One work item: queries [first, first + n) of batch entry b. `scores` holds two arrays
+ * [QUERIES, S]: the scores, and behind them the probabilities. kb is the entry of k and v
+ * that query entry b uses: 8 query heads over 2 key heads map heads 0 to 3 to key head 0 and
+ * 4 to 7 to key head 1. */
 static void attend(struct attention_job *a, int64_t b, int64_t first, void *scores)
 {
 	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) +
@@ -65,13 +86,16 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 	struct num_gemm qk = { .dt = a->y.dt, .tb = 1, .m = n, .n = a->S, .k = a->D, .lda = a->D,
 			       .ldb = a->D, .ldc = a->S,
 			       .a = (char *)tensor_data(&a->q) + (b * a->L + first) * a->D * a->size,
-			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size, .c = scores, .alpha = a->scale };
-	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S, .ldb = a->Dv, .ldc = a->Dv,
+			       .b = (char *)tensor_data(&a->k) + kb * a->S * a->D * a->size,
+			       .c = scores, .alpha = a->scale };
+	struct num_gemm pv = { .dt = a->y.dt, .m = n, .n = a->Dv, .k = a->S, .lda = a->S,
+			       .ldb = a->Dv, .ldc = a->Dv,
 			       .a = scores, .b = (char *)tensor_data(&a->v) + kb * a->S * a->Dv * a->size,
 			       .c = (char *)tensor_data(&a->y) + (b * a->L + first) * a->Dv * a->size, .alpha = 1 };
 	char *p = scores;
 
-	/* Under the causal mask no query of the block sees beyond its last one. */
+	/* Under the causal mask query i sees keys 0 to i, so no query of the block sees
+	 * beyond key first + n - 1. The products leave out all later keys. */
 	if (a->causal)
 		qk.n = pv.k = MIN(a->S, first + n);
 	num_gemm(&qk);
@@ -90,6 +114,8 @@ static void attend(struct attention_job *a, int64_t b, int64_t first, void *scor
 	num_gemm(&pv);
 }
 
+/* Thread body: work items [begin, end). A failed allocation is reported through a->failed,
+ * because a worker has no error to return. */
 static void attend_range(void *ctx, size_t begin, size_t end)
 {
 	struct attention_job *a = ctx;
@@ -104,10 +130,11 @@ static void attend_range(void *ctx, size_t begin, size_t end)
 	mem_free_aligned(scores);
 }
 
-/* t [..., n, d] with leading dimensions broadcast to `lead` and merged. */
-static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl, const int64_t *lead,
-		enum dtype carrier,
-		struct err *e)
+/* t [..., n, d], with its leading dimensions broadcast to `lead` and merged, as a dense
+ * tensor [B, n, d] of the carrier. Under TF32 the operands lose the mantissa bits that tensor
+ * cores ignore. */
+static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nl,
+		const int64_t *lead, enum dtype carrier, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], B = 1;
 	struct tensor full, dense;
@@ -129,8 +156,10 @@ static int take(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
-static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m, enum dtype dt,
-		     int nl, const int64_t *lead, struct err *e)
+/* The mask as [B, L, S]. PyTorch takes bool, float32 and the dtype of the query; the message
+ * is its own. */
+static int take_mask(struct num_ctx *c, struct attention_job *a, const struct tensor *m,
+		     enum dtype dt, int nl, const int64_t *lead, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor full;
@@ -138,9 +167,8 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 
 	if (m->dt != DT_BOOL && m->dt != DT_F32 && m->dt != dt)
 		return err_set(e, ERR_STATE,
-			       "Expected attn_mask dtype to be bool or float or to match query dtype, but "
-			       "got attn_mask.dtype: %s and  "
-			       "query.dtype: %s instead.",
+			       "Expected attn_mask dtype to be bool or float or to match query "
+			       "dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.",
 			       num_c_name(m->dt), num_c_name(dt));
 	memcpy(shape, lead, sizeof *lead * (size_t)nl);
 	shape[nl] = a->L;
@@ -152,31 +180,35 @@ static int take_mask(struct num_ctx *c, struct attention_job *a, const struct te
 	return rc;
 }
 
-static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v, struct err *e)
+/* Ranks, dtypes and inner sizes, in the order in which PyTorch checks them. */
+static int check(const struct tensor *q, const struct tensor *k, const struct tensor *v,
+		 struct err *e)
 {
 	if (q->ndim < 2 || k->ndim < 2 || v->ndim < 2)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to all be  at least 2 dimensional, but got "
-			       "query.dim: %d key.dim: %d and "
-			       "value.dim: %d instead.",
-			       q->ndim, k->ndim, v->ndim);
+			       "Expected query, key, and value to all be  at least 2 "
+			       "dimensional, but got query.dim: %d key.dim: %d and value.dim: %d "
+			       "instead.", q->ndim, k->ndim, v->ndim);
 	if (q->dt != k->dt || q->dt != v->dt)
 		return err_set(e, ERR_STATE,
-			       "Expected query, key, and value to have the same dtype, but got query.dtype: "
-			       "%s key.dtype: %s and "
-			       "value.dtype: %s instead.",
-			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch, dtype_info(v->dt)->torch);
+			       "Expected query, key, and value to have the same dtype, but got "
+			       "query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
+			       dtype_info(q->dt)->torch, dtype_info(k->dt)->torch,
+			       dtype_info(v->dt)->torch);
 	if (!dtype_is_float(q->dt))
 		return err_set(e, ERR_STATE, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'",
 			       num_type_name(q->dt));
-	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] || k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
+	if (q->shape[q->ndim - 1] != k->shape[k->ndim - 1] ||
+	    k->shape[k->ndim - 2] != v->shape[v->ndim - 2])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
 			       (long long)q->shape[q->ndim - 2], (long long)q->shape[q->ndim - 1],
 			       (long long)k->shape[k->ndim - 1], (long long)k->shape[k->ndim - 2]);
 	return 0;
 }
 
-/* Leading dimensions of the query, and of keys and values (other heads under gqa). */
+/* Leading dimensions lq of the query and lk of keys and values. Without gqa both are the
+ * broadcast shape of q and k. With gqa they differ in the head dimension (the last of them),
+ * whose query size must be a multiple of the key size. */
 static int leads(struct attention_job *a, const struct tensor *q, const struct tensor *k, int gqa,
 		 int64_t *lq, int64_t *lk,
 		 int *nl, struct err *e)
@@ -204,7 +236,10 @@ static int leads(struct attention_job *a, const struct tensor *q, const struct t
 	return 0;
 }
 
-int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q, const struct tensor *k,
+/* Charges B * L * S * (D + Dv) multiply-adds. A dry run (hollow) makes the result without its
+ * contents and asks for no scratch memory. */
+int num_attention(struct num_ctx *c, struct tensor *out, const struct tensor *q,
+		  const struct tensor *k,
 		  const struct tensor *v, const struct num_attention *p, struct err *e)
 {
 	struct attention_job a = { .causal = p->causal };

@@ -1,10 +1,13 @@
-/* Convolutions: shapes and checks, and the forward ones. In float they are mostly direct (see
- * direct.h); else as products: patches of a tile of output positions are laid out as a matrix
- * that stays in the cache, and multiplied with the weights by BLAS.
+/* Convolutions: the shapes and checks of all of them, and the forward ones.
  *
  *     y[n, o, q] = b[o] + sum over c, t of w[o, c, t] x[n, c, q * stride + t * dilation - pad]
+ *     x [N, C, in...]   w [O, C / groups, k...]   b [O]   y [N, O, out...]
  *
- * A kernel of one position needs no patches; a channel on its own (depthwise) no product. */
+ * Most float convolutions are direct (direct.c). The others are matrix products: the patches
+ * of a tile of output positions are laid out as a matrix [Cg * taps, tile] that stays in the
+ * cache, and BLAS multiplies the weights [Og, Cg * taps] with it. A kernel of one position
+ * needs no patches, and a group of one channel (depthwise) no product. Transposed
+ * convolutions are in convt.c and share the geometry, the checks and the job of this file. */
 #include "num/conv.h"
 
 #include "num/direct.h"
@@ -14,10 +17,11 @@
 
 #include "base/mem.h"
 
-enum { TILE_BYTES = 512 * 1024 };
+enum { TILE_BYTES = 512 * 1024 };       /* of a patch matrix: fits a second-level cache */
 
 /* --- shapes and checks ---------------------------------------------------------------------- */
 
+/* Ranks, dtypes and parameters. All messages are PyTorch's. */
 static int check_operands(const struct tensor *x, const struct tensor *w, const struct tensor *b,
 			  const struct num_conv *p, int transposed, struct err *e)
 {
@@ -26,18 +30,17 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 
 	if (w->ndim != nd + 2)
 		return err_set(e, ERR_STATE, "Expected %dD weight for %s%dd, but got weight of size: %s",
-			       nd + 2, name, nd,
-			       SHAPE_TEXT(w->ndim, w->shape));
+			       nd + 2, name, nd, SHAPE_TEXT(w->ndim, w->shape));
 	if (x->ndim != nd + 1 && x->ndim != nd + 2)
 		return err_set(e, ERR_STATE,
-			       "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s", nd + 1,
-			       nd + 2, name, nd, SHAPE_TEXT(x->ndim, x->shape));
+			       "Expected %dD (unbatched) or %dD (batched) input to %s%dd, but got input of size: %s",
+			       nd + 1, nd + 2, name, nd, SHAPE_TEXT(x->ndim, x->shape));
 	if (x->dt != w->dt)
 		return err_set(e, ERR_STATE, "Input type (%s) and weight type (%s) should be the same",
-			       num_type_name(x->dt),
-			       num_type_name(w->dt));
+			       num_type_name(x->dt), num_type_name(w->dt));
 	if (!dtype_is_float(x->dt))
-		return err_set(e, ERR_STATE, "\"slow_conv\" not implemented for '%s'", num_type_name(x->dt));
+		return err_set(e, ERR_STATE, "\"slow_conv\" not implemented for '%s'",
+			       num_type_name(x->dt));
 	if (p->groups <= 0)
 		return err_set(e, ERR_STATE, "non-positive groups is not supported");
 	for (int i = 0; i < nd; i++) {
@@ -56,12 +59,15 @@ static int check_operands(const struct tensor *x, const struct tensor *w, const 
 	return 0;
 }
 
+/* "groups=2" in `out`, which has 40 bytes; returns `out`. */
 static const char *groups_text(char *out, int64_t groups)
 {
 	snprintf(out, 40, "groups=%lld", (long long)groups);
 	return out;
 }
 
+/* Channels of x against those of w, and the length of b. A forward weight is [O, C / groups,
+ * ...], a transposed one [C, O / groups, ...]. */
 static int check_channels(const struct tensor *x, const struct tensor *w, const struct tensor *b,
 			  const struct conv_geom *g, int transposed, struct err *e)
 {
@@ -69,27 +75,28 @@ static int check_channels(const struct tensor *x, const struct tensor *w, const 
 
 	if (!transposed && w->shape[0] % g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got "
-					     "weight of size %s instead",
-			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
+			       "Given groups=%lld, expected weight to be divisible by %lld at "
+			       "dimension 0, but got weight of size %s instead",
+			       (long long)g->groups, (long long)g->groups,
+			       SHAPE_TEXT(w->ndim, w->shape));
 	if (g->C != in_per_weight || g->C % g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given %s, weight of size %s, expected input%s to have %lld channels, but "
-			       "got %lld channels instead",
+			       "Given %s, weight of size %s, expected input%s to have %lld "
+			       "channels, but got %lld channels instead",
 			       transposed ? "transposed=1" : groups_text((char[40]){ 0 }, g->groups),
-			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape), (long long)in_per_weight,
-			       (long long)g->C);
+			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(x->ndim, x->shape),
+			       (long long)in_per_weight, (long long)g->C);
 	if (b && (b->ndim != 1 || b->shape[0] != g->O))
 		return err_set(e, ERR_STATE,
-			       "Given %sweight of size %s, expected bias to be 1-dimensional with %lld "
-			       "elements, but got bias of "
-			       "size %s instead",
-			       transposed ? "transposed=1, " : "", SHAPE_TEXT(w->ndim, w->shape), (long long)g->O,
-			       SHAPE_TEXT(b->ndim, b->shape));
+			       "Given %sweight of size %s, expected bias to be 1-dimensional "
+			       "with %lld elements, but got bias of size %s instead",
+			       transposed ? "transposed=1, " : "", SHAPE_TEXT(w->ndim, w->shape),
+			       (long long)g->O, SHAPE_TEXT(b->ndim, b->shape));
 	return 0;
 }
 
-/* "2 x 3 x 4", as PyTorch prints sizes of images. */
+/* Sizes with `sep` between them, "2 x 3 x 4", as PyTorch prints sizes of images. Returns
+ * `out`. */
 static const char *by_text(char *out, size_t cap, int n, const int64_t *v, const char *sep)
 {
 	size_t at = 0;
@@ -100,7 +107,10 @@ static const char *by_text(char *out, size_t cap, int n, const int64_t *v, const
 	return out;
 }
 
-static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p, const int64_t *hi, struct err *e)
+/* PyTorch's error for a kernel whose extent, dilation * (k - 1) + 1, exceeds the padded
+ * input. */
+static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p, const int64_t *hi,
+			    struct err *e)
 {
 	int64_t padded[3], reach[3];
 	int lead = 3 - p->nd;
@@ -110,14 +120,18 @@ static int kernel_too_large(const struct conv_geom *g, const struct num_conv *p,
 		reach[i] = g->dil[i] * (g->k[i] - 1) + 1;
 	}
 	return err_set(e, ERR_STATE,
-		       "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size "
-		       "can't be greater than actual input size",
-		       by_text((char[80]){ 0 }, 80, p->nd, padded + lead, " x "), by_text((char[80]){ 0 }, 80, p->nd, reach + lead, " x "));
+		       "Calculated padded input size per channel: (%s). Kernel size: (%s). "
+		       "Kernel size can't be greater than actual input size",
+		       by_text((char[80]){ 0 }, 80, p->nd, padded + lead, " x "),
+		       by_text((char[80]){ 0 }, 80, p->nd, reach + lead, " x "));
 }
 
-static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi, const int64_t *extra,
-		     int transposed,
-		     struct err *e)
+/* Output sizes:
+ *     forward     floor((in + lo + hi - extent) / stride) + 1
+ *     transposed  (in - 1) * stride - lo - hi + extent + output_padding
+ * with extent = dilation * (k - 1) + 1. A size of 0 or less is PyTorch's error. */
+static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_t *hi,
+		     const int64_t *extra, int transposed, struct err *e)
 {
 	for (int i = 0; i < 3; i++) {
 		int64_t reach = g->dil[i] * (g->k[i] - 1) + 1;
@@ -130,36 +144,39 @@ static int out_sizes(struct conv_geom *g, const struct num_conv *p, const int64_
 			g->out[i] = (g->in[i] + g->lo[i] + hi[i] - reach) / g->stride[i] + 1;
 		if (g->out[i] <= 0)
 			return err_set(e, ERR_STATE,
-				       "Given input size per channel: %s. Calculated output size per "
-				       "channel: %s. Output size is too "
-				       "small",
-				       SHAPE_TEXT(p->nd, g->in + 3 - p->nd), SHAPE_TEXT(p->nd, g->out + 3 - p->nd));
+				       "Given input size per channel: %s. Calculated output size "
+				       "per channel: %s. Output size is too small",
+				       SHAPE_TEXT(p->nd, g->in + 3 - p->nd),
+				       SHAPE_TEXT(p->nd, g->out + 3 - p->nd));
 	}
 	return 0;
 }
 
+/* Sizes come from the program, so their product is checked for overflow. */
 int num_volume(const int64_t *size, int64_t *v, struct err *e)
 {
 	if (ck_mul64(size[0], size[1], v) || ck_mul64(*v, size[2], v))
-		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large", (long long)size[0],
-			       (long long)size[1],
-			       (long long)size[2]);
+		return err_set(e, ERR_RANGE, "a size of %lld x %lld x %lld is too large",
+			       (long long)size[0], (long long)size[1], (long long)size[2]);
 	return 0;
 }
 
-static int geometry(struct conv_geom *g, const struct tensor *x, const struct tensor *w, const struct tensor *b,
-		    const struct num_conv *p, int transposed, struct err *e)
+/* Fills the geometry in three spatial dimensions. A conv1d of length 7 becomes in = { 1, 1, 7
+ * } with kernel, stride and dilation 1 in the two leading dimensions. */
+static int geometry(struct conv_geom *g, const struct tensor *x, const struct tensor *w,
+		    const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
 {
 	int batch = x->ndim == p->nd + 2, lead = 3 - p->nd;
 	int64_t hi[3] = { 0 }, extra[3] = { 0 };
 
-	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch], .groups = p->groups };
+	*g = (struct conv_geom){ .N = batch ? x->shape[0] : 1, .C = x->shape[batch],
+				 .groups = p->groups };
 	if (w->shape[0] < g->groups)
 		return err_set(e, ERR_STATE,
-			       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but "
-			       "got weight of size %s "
-					     "instead",
-			       (long long)g->groups, (long long)g->groups, SHAPE_TEXT(w->ndim, w->shape));
+			       "Given groups=%lld, expected weight to be at least %lld at "
+			       "dimension 0, but got weight of size %s instead",
+			       (long long)g->groups, (long long)g->groups,
+			       SHAPE_TEXT(w->ndim, w->shape));
 	g->O = transposed ? w->shape[1] * g->groups : w->shape[0];
 	if (check_channels(x, w, b, g, transposed, e))
 		return -1;
@@ -181,13 +198,19 @@ static int geometry(struct conv_geom *g, const struct tensor *x, const struct te
 	return num_volume(g->in, &g->P, e) || num_volume(g->out, &g->Q, e) || num_volume(g->k, &g->taps, e) ? -1 : 0;
 }
 
-static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype carrier, struct err *e)
+/* x or w in the carrier; cut to TF32 where the program allows TF32 convolutions of float32. */
+static int operand(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		   enum dtype carrier, struct err *e)
 {
 	return c->tf32 & NUM_TF32_CONV && t->dt == DT_F32 ? num_cut_tf32(c, out, t, e) : num_as(c, out, t, carrier, e);
 }
 
-int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x, const struct tensor *w,
-		 const struct tensor *b, const struct num_conv *p, int transposed, struct err *e)
+/* Checks the operands, charges the multiply-adds, converts the operands and makes y [N, O,
+ * out0, out1, out2] in the carrier, without contents. The work is computed in double because
+ * the product of sizes may exceed 64 bits. On failure the job still needs num_conv_release. */
+int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor *x,
+		     const struct tensor *w, const struct tensor *b, const struct num_conv *p,
+		     int transposed, struct err *e)
 {
 	struct conv_geom *g = &j->g;
 	double work;
@@ -203,7 +226,8 @@ int num_conv_prepare(struct num_ctx *c, struct conv_job *j, const struct tensor 
 	if (operand(c, &j->x, x, j->carrier, e) || operand(c, &j->w, w, j->carrier, e) ||
 	    (b && num_as(c, &j->b, b, j->carrier, e)))
 		return -1;
-	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1], g->out[2] }, e);
+	return num_new(c, &j->y, j->carrier, 5, (int64_t[]){ g->N, g->O, g->out[0], g->out[1],
+							     g->out[2] }, e);
 }
 
 void num_conv_release(struct conv_job *j)
@@ -214,6 +238,7 @@ void num_conv_release(struct conv_job *j)
 	tensor_release(&j->y);
 }
 
+/* y[n, o, :] = b[o]. All paths then add their products to y. */
 void num_conv_fill_bias(struct conv_job *j)
 {
 	struct conv_geom *g = &j->g;
@@ -228,8 +253,10 @@ void num_conv_fill_bias(struct conv_job *j)
 			      (char *)tensor_data(&j->b) + i % g->O * j->size, 0, g->Q);
 }
 
-int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, const struct tensor *x,
-		    int nd, struct err *e)
+/* Takes j->y: converts it to x's dtype and drops the dimensions that the input does not have.
+ * A thread that found no memory makes it fail. */
+int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j,
+		    const struct tensor *x, int nd, struct err *e)
 {
 	int64_t shape[5];
 	int batch = x->ndim == nd + 2, n = 0;
@@ -255,6 +282,9 @@ int num_conv_finish(struct num_ctx *c, struct tensor *out, struct conv_job *j, c
 
 /* --- forward ------------------------------------------------------------------------------------ */
 
+/* One tile: output positions [first, first + n) of one image and group. y[Og, n] += w[Og, K]
+ * * patches[K, n] with K = Cg * taps. Without `cols` (pointwise) the image itself is the
+ * matrix, with rows of P elements. */
 static void conv_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t first, void *cols)
 {
 	const struct conv_geom *g = &j->g;
@@ -273,6 +303,8 @@ static void conv_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t fi
 	num_gemm(&m);
 }
 
+/* Computed in double: a program's sizes may overflow int64. Anything beyond 2^62 saturates,
+ * and the request for so much scratch memory fails. */
 int64_t num_conv_columns(const struct conv_job *j, int64_t channels)
 {
 	double bytes = (double)channels * (double)j->g.taps * (double)j->tile * (double)j->size;
@@ -280,11 +312,13 @@ int64_t num_conv_columns(const struct conv_job *j, int64_t channels)
 	return bytes < 0x1p62 ? (int64_t)bytes : INT64_MAX;
 }
 
+/* A kernel of one position with stride 1 and no padding: x is its own patch matrix. */
 static int is_pointwise(const struct conv_geom *g)
 {
 	return g->taps == 1 && g->stride[0] == 1 && g->stride[1] == 1 && g->stride[2] == 1 && g->P == g->Q;
 }
 
+/* Thread body: tiles [begin, end) of all images and groups, in the order image, group, tile. */
 static void conv_range(void *ctx, size_t begin, size_t end)
 {
 	struct conv_job *j = ctx;
@@ -296,11 +330,14 @@ static void conv_range(void *ctx, size_t begin, size_t end)
 		return;
 	}
 	for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
-		conv_tile(j, i / j->tiles / g->groups, i / j->tiles % g->groups, i % j->tiles * j->tile, cols);
+		conv_tile(j, i / j->tiles / g->groups, i / j->tiles % g->groups,
+			  i % j->tiles * j->tile, cols);
 	if (cols)
 		mem_free_aligned(cols);
 }
 
+/* Thread body for Cg = 1: output planes [begin, end). Plane o of an image reads input channel
+ * o / Og. */
 static void depthwise_range(void *ctx, size_t begin, size_t end)
 {
 	struct conv_job *j = ctx;
@@ -315,6 +352,8 @@ static void depthwise_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* As many output positions as keep the patch matrix within TILE_BYTES, at least 64. Example:
+ * Cg 64 and a 3 x 3 kernel in float have K = 576, so 2304 bytes a position and a tile of 227. */
 static void pick_tile(struct conv_job *j)
 {
 	int64_t K = j->g.Cg * j->g.taps, t = TILE_BYTES / (K * j->size);
@@ -326,6 +365,8 @@ static void pick_tile(struct conv_job *j)
 	j->tiles = (j->g.Q + t - 1) / t;
 }
 
+/* Picks the path: direct, depthwise or patches. Every path adds to the bias that y already
+ * holds. */
 int num_conv(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
 	     const struct tensor *b, const struct num_conv *p, struct err *e)
 {

@@ -1,12 +1,18 @@
-/* Kernels of convolutions: moving patches, and channels on their own. See conv.h. */
+/* Convolution kernels that are compiled once per instruction set: im2col, col2im and
+ * depthwise sums (see conv.h). The loops over elements are templates in conv_taps.inc and
+ * conv_patch.inc. They move or add values in a fixed order, so results do not depend on the
+ * instruction set. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/conv.h"
 
-/* The outputs o in [0, n) of a row whose input i = o * stride + shift lies in [0, size). */
-static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo, int64_t *hi)
+/* The outputs o in [0, n) whose input position o * stride + shift lies in [0, size): [*lo,
+ * *hi). Example: n 4, stride 2, shift -1, size 7 gives [1, 4): output 0 would read position
+ * -1. */
+static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo,
+			       int64_t *hi)
 {
 	*lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
 	*hi = size > shift ? (size - shift + stride - 1) / stride : 0;
@@ -14,11 +20,15 @@ static inline void valid_range(int64_t n, int64_t stride, int64_t shift, int64_t
 	*hi = MAX(*lo, MIN(*hi, n));
 }
 
-/* Where a tap meets the image: outputs o = lo..hi-1 of dimension d read input o * stride + shift.
- * Transposed: inputs lo..hi-1 add to output i * stride + shift. */
+/* A tap is one position of the kernel. For each dimension, outputs lo..hi-1 read input o *
+ * stride + shift. In the transposed direction, inputs lo..hi-1 add to output i * stride +
+ * shift. */
 struct tap { int64_t lo[3], hi[3], shift[3]; };
 
-static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int64_t *from, const int64_t *to)
+/* Tap number r, counted with the last dimension fastest. `from` are the sizes of the side
+ * that is walked, `to` those of the side that is read (forward) or added to (transposed). */
+static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int64_t *from,
+				const int64_t *to)
 {
 	struct tap t;
 	int64_t k[3] = { r / (g->k[1] * g->k[2]), r / g->k[2] % g->k[1], r % g->k[2] };
@@ -37,18 +47,22 @@ static inline struct tap tap_of(const struct conv_geom *g, int64_t r, const int6
 #define T int32_t
 #include "num/conv_taps.inc"
 
-/* Patches of small images: where each element comes from or goes to is found once for all
- * channels. For im2col, as the patches of an image of places (from 1 on; 0 is padding). */
+/* Patches of small images with many channels: the source of each patch element is found once
+ * and reused for all channels. im2col finds it by making patches of an "image" of position
+ * numbers, counted from 1; 0 means padding. SMALL limits the index arrays, SHORT is the row
+ * length below which row loops are dominated by their overhead. */
 enum { SMALL = 1024, SHORT = 12 };
 
+/* Does a tile of n output positions qualify for the index arrays? */
 static inline int is_small(const struct conv_geom *g, int64_t n)
 {
 	return g->out[2] <= SHORT && g->P <= SMALL && g->taps * n <= SMALL && g->Cg > 4;
 }
 
-/* The input positions of whole rows [first, first + n) that a tap adds to an output, and to
- * which: from[i] counts from `first`. Returns how many. */
-static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_t first, int64_t n,
+/* For whole input rows [first, first + n): the inputs that a tap adds to some output. from[i]
+ * is relative to `first`, to[i] is the flat output position. Returns how many there are. */
+static int64_t tap_positions(const struct conv_geom *g, const struct tap *t, int64_t first,
+			     int64_t n,
 			  int32_t *from, int32_t *to)
 {
 	int64_t W = g->in[2], h = first / W % g->in[1], d = first / W / g->in[1], m = 0;
@@ -73,6 +87,7 @@ static int64_t tap_places(const struct conv_geom *g, const struct tap *t, int64_
 #define T double
 #include "num/conv_patch.inc"
 
+/* The kernels for a carrier; only float and double have convolutions. */
 const struct conv_kernels *SIMD_FN(num_conv_kernels)(enum dtype carrier)
 {
 	static const struct conv_kernels f32 = { im2col_float, col2im_float, depthwise_float };

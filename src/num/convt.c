@@ -1,14 +1,19 @@
-/* Transposed convolutions: each input position adds a scaled copy of the kernel to the output.
+/* Transposed convolutions: each input position adds a scaled copy of the kernel to the
+ * output.
  *
  *     y[n, o, p * stride + t * dilation - pad] += sum over c of x[n, c, p] w[c, o, t]
+ *     x [N, C, in...]   w [C, O / groups, k...]   b [O]   y [N, O, out...]
  *
- * The sum over c is a product (a tile of positions at a time), the addition a scatter. */
+ * The sum over c is a matrix product for a tile of positions; col2im adds its columns to the
+ * output. Geometry, checks and the bias are conv.c's. */
 #include "base/mem.h"
 #include "num/conv.h"
 #include "num/direct.h"
 
-enum { TILE_BYTES = 512 * 1024 };
+enum { TILE_BYTES = 512 * 1024 };       /* of a column matrix: fits a second-level cache */
 
+/* Input positions [first, first + n) of one image and group: cols [Og * taps, n] = w^T x,
+ * then col2im. */
 static void convt_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t first, void *cols)
 {
 	const struct conv_geom *g = &j->g;
@@ -21,10 +26,12 @@ static void convt_tile(struct conv_job *j, int64_t image, int64_t grp, int64_t f
 	};
 
 	num_gemm(&m);
-	j->k->col2im((char *)tensor_data(&j->y) + (image * g->O + grp * g->Og) * g->Q * j->size, cols, g, first, n);
+	j->k->col2im((char *)tensor_data(&j->y) + (image * g->O + grp * g->Og) * g->Q * j->size,
+		     cols, g, first, n);
 }
 
-/* One image's group at a time: its tiles write to the same outputs, so they stay in order. */
+/* Thread body: items [begin, end), each one group of one image. The tiles of an item add to
+ * the same outputs, so one thread does them in order; sums do not depend on the thread count. */
 static void convt_range(void *ctx, size_t begin, size_t end)
 {
 	struct conv_job *j = ctx;
@@ -41,20 +48,24 @@ static void convt_range(void *ctx, size_t begin, size_t end)
 	mem_free_aligned(cols);
 }
 
+/* output_padding must be below stride or dilation; the message is PyTorch's. */
 static int check_extra(const struct num_conv *p, struct err *e)
 {
 	for (int i = 0; i < p->nd; i++)
 		if (p->extra[i] < 0 || (p->extra[i] >= p->stride[i] && p->extra[i] >= p->dilation[i]))
 			return err_set(e, ERR_STATE,
-				       "output padding must be smaller than either stride or dilation, but "
-				       "got output_padding: %s stride: %s "
+				       "output padding must be smaller than either stride or "
+				       "dilation, but got output_padding: %s stride: %s "
 				       "dilation: %s",
-				       SHAPE_TEXT(p->nd, p->extra), SHAPE_TEXT(p->nd, p->stride), SHAPE_TEXT(p->nd, p->dilation));
+				       SHAPE_TEXT(p->nd, p->extra), SHAPE_TEXT(p->nd, p->stride),
+				       SHAPE_TEXT(p->nd, p->dilation));
 	return 0;
 }
 
-int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
-		       const struct tensor *b, const struct num_conv *p, struct err *e)
+/* The tile is rounded to whole input rows because col2im adds whole rows. */
+int num_conv_transpose(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		       const struct tensor *w, const struct tensor *b, const struct num_conv *p,
+		       struct err *e)
 {
 	struct conv_job j = { .tile = 0 };
 	int64_t K;

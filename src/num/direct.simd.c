@@ -1,6 +1,7 @@
-/* The inner loop of direct convolutions: see direct.h. Accumulators stay in registers: BLOCK
- * output channels by up to VECS vectors. The order of the sum is that of the terms, on every
- * instruction set. */
+/* The inner loop of direct convolutions (see direct.h), compiled once per instruction set.
+ * BLOCK output channels times up to VECS vectors of positions accumulate in registers: 8 x 3
+ * of the 32 registers of AVX-512, 4 x 3 of the 16 of AVX2. Every accumulator adds the terms
+ * in their order with fused multiply-adds, so each instruction set gives the same bits. */
 #include <stddef.h>
 #include <string.h>
 
@@ -52,12 +53,16 @@ static inline vec VFMA(vec a, vec b, vec c)
 #define VADD(a, b) ((a) + (b))
 #endif
 
-enum { CHUNK = VECS * LANES };
+enum { CHUNK = VECS * LANES };          /* most positions of one call */
 
-/* Terms [0, n) for B channels by V vectors: constants at each call, so that the loops unroll. */
-static inline __attribute__((always_inline)) void run_terms(float *out, const float *x, const int32_t *offset,
-							    const float *w,
-							    int64_t n, const int B, const int V, int first)
+/* out[o, i] (+)= sum over t < n of w[t, o] x[offset[t] + i], for B channels and V vectors. B
+ * and V are constants at each call, so the loops unroll. `first` overwrites out, later calls
+ * add to it: sums of DIRECT_TERMS terms are combined afterwards, which rounds less than one
+ * long chain. */
+static inline __attribute__((always_inline)) void run_terms(float *out, const float *x,
+							    const int32_t *offset, const float *w,
+							    int64_t n, const int B, const int V,
+							    int first)
 {
 	vec acc[BLOCK][VECS];
 
@@ -86,6 +91,8 @@ static inline __attribute__((always_inline)) void run_terms(float *out, const fl
 		}
 }
 
+/* The kernel for B channels: terms in groups of DIRECT_TERMS, and as few vectors as n
+ * positions need. */
 #define RUN(name, B) \
 	static void name(float *out, const float *x, const int32_t *offset, const float *w, int64_t terms, int64_t n) \
 	{ \
@@ -102,6 +109,7 @@ static inline __attribute__((always_inline)) void run_terms(float *out, const fl
 RUN(run_block, BLOCK)
 RUN(run_single, 1)
 
+/* `single`: one output channel at a time, for groups with fewer than three. */
 const struct direct_kernel *SIMD_FN(num_direct_kernel)(int single)
 {
 	static const struct direct_kernel many = { .run = run_block, .block = BLOCK, .chunk = CHUNK, .lanes = LANES };

@@ -1,6 +1,9 @@
-/* einsum: operands are brought to labelled dimensions, then contracted from left to right,
- * each pair as a batched product [batch, left, sum] x [batch, sum, right], or element by
- * element where nothing is summed. */
+/* einsum: operands get labelled dimensions and are contracted from left to right.
+ *
+ * Each pair is a batched product [batch, left, sum] x [batch, sum, right], or an elementwise
+ * product if nothing is summed. Example "bij,bjk->bik": b is batch, i left, k right, j sum. A
+ * label that occurs in one operand only and not in the output is summed before the products.
+ * PyTorch may use another contraction order with opt_einsum; results then differ by rounding. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,21 +11,25 @@
 #include "num/nn.h"
 #include "num/reduce.h"
 
-/* Labels are letters; dimensions of an ellipsis get the labels 128, 129, ... */
+/* Labels are letters. The dimensions of an ellipsis have labels below LABELS, aligned at the
+ * right: the last one is always LABELS - 1. */
 enum { ELLIPSIS = 128, LABELS = ELLIPSIS + TENSOR_DIMS };
 
+/* An operand: a tensor and one label per dimension. */
 struct term {
-	struct tensor t;                        /* own reference */
-	int label[TENSOR_DIMS];                 /* one per dimension */
+	struct tensor t;        /* holds a reference */
+	int label[TENSOR_DIMS]; /* one per dimension */
 };
 
+/* The equation. */
 struct spec {
-	int out[TENSOR_DIMS], n_out;
-	int uses[LABELS];                       /* operands (and the output) that still name it */
-	int64_t size[LABELS];                   /* where it has been seen */
-	int ellipsis;                           /* dimensions of the longest ellipsis */
+	int out[TENSOR_DIMS], n_out;    /* labels of the result, in order */
+	int uses[LABELS];               /* operands not yet contracted that have the label */
+	int64_t size[LABELS];           /* size of the label, after broadcasting */
+	int ellipsis;                   /* dimensions of the longest ellipsis */
 };
 
+/* Index of `what` among n labels, or -1. */
 static int find(const int *label, int n, int what)
 {
 	for (int i = 0; i < n; i++)
@@ -31,7 +38,7 @@ static int find(const int *label, int n, int what)
 	return -1;
 }
 
-/* The labels of one operand's text; -1 as the place of its ellipsis. */
+/* Labels of one operand's text; an ellipsis becomes the label -1. Spaces are ignored. */
 static int parse_labels(struct str s, int *label, int *n, struct err *e)
 {
 	*n = 0;
@@ -39,9 +46,11 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 		if (s.p[i] == ' ')
 			continue;
 		if (*n == TENSOR_DIMS)
-			return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+			return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+				       TENSOR_DIMS);
 		if (s.p[i] == '.') {
-			if (i + 2 >= s.n || s.p[i + 1] != '.' || s.p[i + 2] != '.' || find(label, *n, -1) >= 0)
+			if (i + 2 >= s.n || s.p[i + 1] != '.' || s.p[i + 2] != '.' ||
+			    find(label, *n, -1) >= 0)
 				return err_set(e, ERR_STATE, "einsum(): found '.' that is not part of any ellipsis");
 			label[(*n)++] = -1;
 			i += 2;
@@ -49,15 +58,15 @@ static int parse_labels(struct str s, int *label, int *n, struct err *e)
 			label[(*n)++] = s.p[i];
 		} else {
 			return err_set(e, ERR_STATE,
-				       "einsum(): invalid subscript given at index %zu in the equation "
-				       "string, subscripts must be in [a-zA-Z]",
-				       i);
+				       "einsum(): invalid subscript given at index %zu in the "
+				       "equation string, subscripts must be in [a-zA-Z]", i);
 		}
 	}
 	return 0;
 }
 
-/* Replaces the ellipsis by labels for the dimensions it stands for. */
+/* Replaces the ellipsis by labels for the `dims` dimensions of the operand that no letter
+ * names. `operand` is for messages; the output text has -1. */
 static int spread(struct spec *sp, int *label, int *n, int dims, int operand, struct err *e)
 {
 	int at = find(label, *n, -1), fill = dims - (*n - 1);
@@ -65,17 +74,15 @@ static int spread(struct spec *sp, int *label, int *n, int dims, int operand, st
 	if (at < 0) {
 		if (*n != dims)
 			return err_set(e, ERR_STATE,
-				       "einsum(): the number of subscripts in the equation (%d) does not "
-				       "match the number of dimensions (%d) "
-				       "for operand %d and no ellipsis was given",
-				       *n, dims, operand);
+				       "einsum(): the number of subscripts in the equation (%d) "
+				       "does not match the number of dimensions (%d) for operand "
+				       "%d and no ellipsis was given", *n, dims, operand);
 		return 0;
 	}
 	if (fill < 0)
 		return err_set(e, ERR_STATE,
-			       "einsum(): the number of subscripts in the equation (%d) is more than the "
-			       "number of dimensions (%d) for "
-			       "operand %d",
+			       "einsum(): the number of subscripts in the equation (%d) is more "
+			       "than the number of dimensions (%d) for operand %d",
 			       *n - 1, dims, operand);
 	memmove(label + at + fill, label + at + 1, sizeof *label * (size_t)(*n - at - 1));
 	for (int i = 0; i < fill; i++)
@@ -85,7 +92,8 @@ static int spread(struct spec *sp, int *label, int *n, int dims, int operand, st
 	return 0;
 }
 
-/* A label twice in one operand: its diagonal. */
+/* A label twice in one operand ("ii") is its diagonal: the two dimensions become one whose
+ * stride is the sum of both. No data is copied. */
 static int take_diagonals(struct term *o, struct err *e)
 {
 	for (int i = 0; i < o->t.ndim; i++)
@@ -95,10 +103,11 @@ static int take_diagonals(struct term *o, struct err *e)
 
 				if (v.shape[i] != v.shape[j])
 					return err_set(e, ERR_STATE,
-						       "einsum(): subscript %c is repeated for an operand "
-						       "but the sizes don't match, "
-								     "%lld != %lld",
-						       o->label[i], (long long)v.shape[j], (long long)v.shape[i]);
+						       "einsum(): subscript %c is repeated for "
+						       "an operand but the sizes don't match, "
+						       "%lld != %lld",
+						       o->label[i], (long long)v.shape[j],
+						       (long long)v.shape[i]);
 				o->t.stride[i] += o->t.stride[j];
 				for (int k = j; k + 1 < o->t.ndim; k++) {
 					o->t.shape[k] = o->t.shape[k + 1];
@@ -111,6 +120,7 @@ static int take_diagonals(struct term *o, struct err *e)
 	return 0;
 }
 
+/* Records the sizes of the labels. A size of 1 broadcasts against any other. */
 static int note_sizes(struct spec *sp, const struct term *o, int operand, struct err *e)
 {
 	for (int i = 0; i < o->t.ndim; i++) {
@@ -120,15 +130,15 @@ static int note_sizes(struct spec *sp, const struct term *o, int operand, struct
 			*size = own;
 		else if (own != 1 && own != *size)
 			return err_set(e, ERR_STATE,
-				       "einsum(): subscript %c has size %lld for operand %d which does not "
-				       "broadcast with previously seen size "
-				       "%lld",
-				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own, operand, (long long)*size);
+				       "einsum(): subscript %c has size %lld for operand %d "
+				       "which does not broadcast with previously seen size %lld",
+				       o->label[i] < ELLIPSIS ? o->label[i] : '.', (long long)own,
+				       operand, (long long)*size);
 	}
 	return 0;
 }
 
-/* Sums away the dimensions that nothing else names. */
+/* Sums over the dimensions whose label occurs in no other operand and not in the output. */
 static int drop_unused(struct num_ctx *c, struct spec *sp, struct term *o, struct err *e)
 {
 	struct num_dims d = { .n = 0 };
@@ -150,7 +160,8 @@ static int drop_unused(struct num_ctx *c, struct spec *sp, struct term *o, struc
 	return 0;
 }
 
-/* `o` with n dimensions in the order of `label`, all expanded to full size; borrows. */
+/* A view of `o` with n dimensions in the order of `label`; a missing or size-1 dimension is
+ * expanded with stride 0. It borrows the storage of `o`. */
 static struct tensor ordered(const struct spec *sp, const struct term *o, const int *label, int n)
 {
 	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = n };
@@ -164,10 +175,10 @@ static struct tensor ordered(const struct spec *sp, const struct term *o, const 
 	return v;
 }
 
-/* The same, merged into three dimensions by the counts. */
-static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
-		   const int *label, const int *count,
-		   struct err *e)
+/* The same, merged into three dimensions: count[0], count[1] and count[2] labels each. It
+ * copies if strides do not allow the merge. */
+static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out,
+		   const struct term *o, const int *label, const int *count, struct err *e)
 {
 	struct tensor v = ordered(sp, o, label, count[0] + count[1] + count[2]);
 	int64_t shape[3];
@@ -183,11 +194,15 @@ static int arrange(struct num_ctx *c, const struct spec *sp, struct tensor *out,
 	return num_reshape(c, out, &v, 3, shape, e);
 }
 
-/* The labels of two operands by what becomes of them; the result has batch, left, right. */
-struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb, nl, nr, ns; };
+/* The labels of two operands by their role in the product. The result has batch, left, right
+ * in this order. */
+struct pair { int batch[TENSOR_DIMS], left[TENSOR_DIMS], right[TENSOR_DIMS], sum[TENSOR_DIMS], nb,
+	      nl, nr, ns; };
 
-/* Which of two operands name a label, and does anything after them? */
-static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b, struct pair *p)
+/* A label of both operands is summed unless a later operand or the output has it; then it is
+ * batch. */
+static void sort_labels(const struct spec *sp, const struct term *a, const struct term *b,
+			struct pair *p)
 {
 	p->nb = p->nl = p->nr = p->ns = 0;
 	for (int i = 0; i < a->t.ndim; i++) {
@@ -206,10 +221,10 @@ static void sort_labels(const struct spec *sp, const struct term *a, const struc
 			p->right[p->nr++] = b->label[i];
 }
 
-/* The product over the labels `out`: of sums, or element by element where nothing is summed. */
+/* r = the product of a and b over the labels `out`, which are batch, left, right. Without
+ * sums it is an elementwise product of expanded views, else a bmm of [B, L, S] and [B, S, R]. */
 static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, const struct term *a,
-		   const struct term *b,
-		   const struct pair *k, const int *out, struct err *e)
+		   const struct term *b, const struct pair *k, const int *out, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, p = { .st = NULL };
 	int order[2 * TENSOR_DIMS], n = k->nb + k->nl + k->nr, rc;
@@ -238,8 +253,10 @@ static int product(struct num_ctx *c, const struct spec *sp, struct tensor *r, c
 	return rc;
 }
 
-/* a := a contracted with b; b's reference is dropped. */
-static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b, struct err *e)
+/* a becomes a contracted with b. The use counts of the labels follow. b keeps its reference
+ * until the end. */
+static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct term *b,
+		    struct err *e)
 {
 	struct pair k;
 	int out[3 * TENSOR_DIMS], n;
@@ -248,7 +265,8 @@ static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct t
 	sort_labels(sp, a, b, &k);
 	n = k.nb + k.nl + k.nr;
 	if (n > TENSOR_DIMS || k.nb + k.nl + k.ns > TENSOR_DIMS || k.nb + k.nr + k.ns > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+			       TENSOR_DIMS);
 	memcpy(out, k.batch, sizeof *out * (size_t)k.nb);
 	memcpy(out + k.nb, k.left, sizeof *out * (size_t)k.nl);
 	memcpy(out + k.nb + k.nl, k.right, sizeof *out * (size_t)k.nr);
@@ -269,7 +287,8 @@ static int contract(struct num_ctx *c, struct spec *sp, struct term *a, struct t
 
 /* --- the equation --------------------------------------------------------------------------------- */
 
-/* Without "->": labels named once, in alphabetical order, behind the ellipsis. */
+/* Output of an equation without "->": the ellipsis first, then in alphabetical order the
+ * labels that occur exactly once ("ij,jk" gives "ik"). */
 static void implicit_output(struct spec *sp, const int *named)
 {
 	for (int i = 0; i < sp->ellipsis; i++)
@@ -279,31 +298,35 @@ static void implicit_output(struct spec *sp, const int *named)
 			sp->out[sp->n_out++] = k;
 }
 
+/* Output of an equation with "->". Each label must occur in an operand and only once in the
+ * output. */
 static int explicit_output(struct spec *sp, struct str text, struct err *e)
 {
 	if (parse_labels(text, sp->out, &sp->n_out, e))
 		return -1;
 	if (find(sp->out, sp->n_out, -1) >= 0 && sp->n_out - 1 + sp->ellipsis > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions", TENSOR_DIMS);
+		return err_set(e, ERR_UNSUPPORTED, "einsum() over more than %d dimensions",
+			       TENSOR_DIMS);
 	if (find(sp->out, sp->n_out, -1) >= 0 &&
 	    spread(sp, sp->out, &sp->n_out, sp->n_out - 1 + sp->ellipsis, -1, e))
 		return -1;
 	for (int i = 0; i < sp->n_out; i++) {
 		if (find(sp->out, i, sp->out[i]) >= 0)
 			return err_set(e, ERR_STATE,
-				       "einsum(): output subscript %c appears more than once in the output", sp->out[i]);
+				       "einsum(): output subscript %c appears more than once in the output",
+				       sp->out[i]);
 		if (!sp->uses[sp->out[i]])
 			return err_set(e, ERR_STATE,
-				       "einsum(): output subscript %c does not appear in the equation for "
-				       "any input operand",
-				       sp->out[i]);
+				       "einsum(): output subscript %c does not appear in the "
+				       "equation for any input operand", sp->out[i]);
 	}
 	return 0;
 }
 
-static int read_operands(struct spec *sp, struct term *o, struct str inputs, const struct tensor *const *t,
-			 int n, int *named,
-			 struct err *e)
+/* Parses the texts of the operands and takes references to the tensors. named[] counts how
+ * often each label was written, twice for a diagonal. */
+static int read_operands(struct spec *sp, struct term *o, struct str inputs,
+			 const struct tensor *const *t, int n, int *named, struct err *e)
 {
 	for (int i = 0; i < n; i++) {
 		int count;
@@ -326,10 +349,13 @@ static int read_operands(struct spec *sp, struct term *o, struct str inputs, con
 	return 0;
 }
 
-static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out, const struct term *o,
-			struct err *e)
+/* The result is a permuted view, as PyTorch returns it: its strides follow from the
+ * contraction. */
+static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor *out,
+			const struct term *o, struct err *e)
 {
-	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset, .ndim = sp->n_out };
+	struct tensor v = { .st = o->t.st, .dt = o->t.dt, .offset = o->t.offset,
+			    .ndim = sp->n_out };
 
 	for (int i = 0; i < sp->n_out; i++) {
 		int d = find(o->label, o->t.ndim, sp->out[i]);
@@ -344,8 +370,9 @@ static int order_output(struct num_ctx *c, const struct spec *sp, struct tensor 
 	return 0;
 }
 
-int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const struct tensor *const *t,
-	       int n, struct err *e)
+/* `equation` is "inputs" or "inputs->output"; t are the n operands. */
+int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation,
+	       const struct tensor *const *t, int n, struct err *e)
 {
 	struct spec sp = { .n_out = 0 };
 	struct term *o = mem_array((size_t)MAX(n, 1), sizeof *o);
@@ -363,7 +390,8 @@ int num_einsum(struct num_ctx *c, struct tensor *out, struct str equation, const
 		goto out;
 	if (arrow < 0)
 		implicit_output(&sp, named);
-	else if (explicit_output(&sp, (struct str){ equation.p + arrow + 2, equation.n - (size_t)arrow - 2 }, e))
+	else if (explicit_output(&sp, (struct str){ equation.p + arrow + 2,
+						    equation.n - (size_t)arrow - 2 }, e))
 		goto out;
 	for (int i = 0; i < n; i++)
 		if (drop_unused(c, &sp, &o[i], e))

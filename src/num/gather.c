@@ -1,10 +1,18 @@
-/* gather, scatter and selection along one dimension, embedding lookup. */
+/* gather, scatter and selection of slices along one dimension, and embedding lookup.
+ *
+ *     gather   out[i][j] = t[index[i][j]][j]           (dim 0)
+ *     scatter  t[index[i][j]][j] op= src[i][j]
+ *
+ * The tensor is walked with the shape of the index and stride 0 along `dim`; the index adds
+ * the movement. General indexing with several tensors is index.c's. Errors use PyTorch's
+ * words. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
 
+/* One element of 1, 2, 4 or 8 bytes; constant sizes compile to single moves. */
 static void copy_element(int size, char *d, const char *s)
 {
 	if (size == 4)
@@ -17,13 +25,15 @@ static void copy_element(int size, char *d, const char *s)
 		*d = *s;
 }
 
+/* PyTorch's error for index v of a dimension of `size`. */
 static int bad_index(struct err *e, int64_t v, int dim, int64_t size)
 {
-	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, dim,
-		       (long long)size);
+	return err_set(e, ERR_STATE, "index %lld is out of bounds for dimension %d with size %lld",
+		       (long long)v, dim, (long long)size);
 }
 
-/* `t` seen with the index's shape and no movement along dim. */
+/* A view of t with the shape of the index and no movement along dim. A 0-d tensor is seen as
+ * a vector of one element. */
 static struct tensor along(const struct tensor *t, const struct tensor *index, int dim)
 {
 	struct tensor v = *t;
@@ -36,8 +46,9 @@ static struct tensor along(const struct tensor *t, const struct tensor *index, i
 	return v;
 }
 
-static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index, int gather,
-		 struct err *e)
+/* Index dtype, rank and sizes. Along dim the index may be longer than t, elsewhere not. */
+static int check(const char *name, const struct tensor *t, int dim, const struct tensor *index,
+		 int gather, struct err *e)
 {
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE, "%s(): Expected dtype int32/int64 for index", name);
@@ -47,24 +58,29 @@ static int check(const char *name, const struct tensor *t, int dim, const struct
 	for (int d = 0; d < index->ndim && tensor_numel(index); d++)
 		if (d != dim && index->shape[d] > t->shape[d])
 			return err_set(e, ERR_STATE,
-				       "Size does not match at dimension %d expected index %s to be no "
-				       "larger than self %s apart from "
-				       "dimension %d",
-				       d, SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim);
+				       "Size does not match at dimension %d expected index %s to "
+				       "be no larger than self %s apart from dimension %d",
+				       d, SHAPE_TEXT(index->ndim, index->shape),
+				       SHAPE_TEXT(t->ndim, t->shape), dim);
 	return 0;
 }
 
 /* --- gather and scatter -------------------------------------------------------------------------- */
 
+/* One gather or scatter. */
 struct job {
-	char *data[3];                  /* gather: out, index, in; scatter: index, src, self */
-	int64_t inner[3], step, limit;  /* step: stride of dim in the tensor indexed */
-	int64_t bad;
-	int failed, size;
+	char *data[3];          /* gather: out, index, input; scatter: index, source, self */
+	/* inner: strides of the innermost loop; step: stride of dim in the indexed tensor;
+	 * limit: its size */
+	int64_t inner[3], step, limit;
+	int64_t bad;            /* the index that is out of range, if `failed` */
+	int failed, size;       /* size: bytes of an element */
 	enum dtype dt;
 	enum num_scatter how;
 };
 
+/* Innermost run of a gather. Negative indices are errors in gather and scatter, unlike in
+ * t[index]. */
 static void gather_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct job *j = ctx;
@@ -83,9 +99,11 @@ static void gather_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
-/* Which elements were never written goes with them: the same loop over the marks of both. */
+/* The marks of elements that were never written move with the elements: the same loop runs
+ * over the mark arrays of both tensors. The slots index data[] of struct job. */
 struct moved { const struct tensor *to, *from; int to_slot, from_slot; tensor_loop_fn *fn; };
 
+/* Runs the loop of the job again over the marks, which have the layout of their tensors. */
 static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, struct job *j,
 		      const struct moved *m, struct err *e)
 {
@@ -104,13 +122,14 @@ static int move_marks(const struct num_ctx *c, const struct tensor_loop *l, stru
 	return 0;
 }
 
+/* t [...], index [...] of the same rank; the result has the shape of the index and t's dtype. */
 int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim,
 	       const struct tensor *index, struct err *e)
 {
 	struct tensor ix, view = along(t, index, dim);
 	struct tensor_loop l;
-	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1, .step = t->ndim ?
-			 t->stride[dim] : 1 };
+	struct job j = { .size = dtype_size(t->dt), .limit = t->ndim ? t->shape[dim] : 1,
+			 .step = t->ndim ? t->stride[dim] : 1 };
 	int failed;
 
 	if (check("gather", t, dim, index, 1, e) || num_as(c, &ix, index, DT_I64, e))
@@ -128,8 +147,8 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	if (tensor_numel(out) && !c->hollow)
 		tensor_loop_run(&l, 0, l.outer, gather_run, &j);
 	failed = !j.failed && !c->hollow && tensor_any_undef(t) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0, .from_slot = 2,
-							.fn = gather_run }, e);
+		 move_marks(c, &l, &j, &(struct moved){ .to = out, .from = t, .to_slot = 0,
+							.from_slot = 2, .fn = gather_run }, e);
 	tensor_release(&ix);
 	if (!j.failed && !failed)
 		return 0;
@@ -137,6 +156,8 @@ int num_gather(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	return failed ? -1 : bad_index(e, j.bad, dim, j.limit);
 }
 
+/* *d = *d op *s in t's dtype. Floats combine in double and round per step; a NaN wins max and
+ * min. */
 static void combine(const struct job *j, char *d, const char *s)
 {
 	if (j->how == SCATTER_SET) {
@@ -155,6 +176,7 @@ static void combine(const struct job *j, char *d, const char *s)
 	}
 }
 
+/* Innermost run of a scatter. */
 static void scatter_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct job *j = ctx;
@@ -173,6 +195,8 @@ static void scatter_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
+/* src must be at least as large as the index in every dimension; a 0-d src is a value for
+ * all. */
 static int check_scattered(const struct tensor *t, int dim, const struct tensor *index,
 			   const struct tensor *src, struct err *e)
 {
@@ -181,19 +205,23 @@ static int check_scattered(const struct tensor *t, int dim, const struct tensor 
 	for (int d = 0; d < index->ndim && src->ndim; d++)
 		bad |= src->ndim != index->ndim || index->shape[d] > src->shape[d];
 	return bad ? err_set(e, ERR_STATE,
-			     "Expected index %s to be no larger than self %s apart from dimension %d and to "
-			     "be no larger size than src %s",
-			     SHAPE_TEXT(index->ndim, index->shape), SHAPE_TEXT(t->ndim, t->shape), dim,
+			     "Expected index %s to be no larger than self %s apart from "
+			     "dimension %d and to be no larger size than src %s",
+			     SHAPE_TEXT(index->ndim, index->shape),
+			     SHAPE_TEXT(t->ndim, t->shape), dim,
 			     SHAPE_TEXT(src->ndim, src->shape)) : 0;
 }
 
+/* In place on t. src is converted to t's dtype; only its leading part with the shape of the
+ * index is used. Marks move for plain assignment only: a sum over an unwritten element stays
+ * unwritten. */
 int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		const struct tensor *src,
-		enum num_scatter how, struct err *e)
+		const struct tensor *src, enum num_scatter how, struct err *e)
 {
 	struct tensor ix, from, view = along(t, index, dim), part;
 	struct tensor_loop l;
-	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how, .limit = t->ndim ? t->shape[dim] : 1,
+	struct job j = { .size = dtype_size(t->dt), .dt = t->dt, .how = how,
+			 .limit = t->ndim ? t->shape[dim] : 1,
 			 .step = t->ndim ? t->stride[dim] : 1 };
 	int failed;
 
@@ -210,8 +238,10 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 	part = from;
 	if (src->ndim)
 		memcpy(part.shape, index->shape, sizeof part.shape);
-	/* Along the index, in its order: where places repeat, the last one wins. */
-	tensor_loop_init(&l, index->ndim, index->shape, 3, (const struct tensor *[]){ &ix, &part, &view });
+	/* The loop follows the index in order, on one thread: if indices repeat, the last one
+	 * wins. */
+	tensor_loop_init(&l, index->ndim, index->shape, 3,
+			 (const struct tensor *[]){ &ix, &part, &view });
 	j.data[0] = tensor_data(&ix);
 	j.data[1] = tensor_data(&from);
 	j.data[2] = tensor_data(t);
@@ -221,15 +251,16 @@ int num_scatter(struct num_ctx *c, const struct tensor *t, int dim, const struct
 		tensor_loop_run(&l, 0, l.outer, scatter_run, &j);
 	failed = how == SCATTER_SET && !c->hollow && !j.failed && tensor_numel(index) &&
 		(t->st->undef || tensor_any_undef(&from)) &&
-		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2, .from_slot = 1,
-							.fn = scatter_run }, e);
+		 move_marks(c, &l, &j, &(struct moved){ .to = t, .from = &from, .to_slot = 2,
+							.from_slot = 1, .fn = scatter_run }, e);
 	tensor_release(&ix);
 	tensor_release(&from);
 	return failed ? -1 : j.failed ? bad_index(e, j.bad, dim, j.limit) : 0;
 }
 
-/* Rows are looked up by places from 0 on only. */
-static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size, struct err *e)
+/* All indices must be in [0, size). A dry run has no contents to check. */
+static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t size,
+			  struct err *e)
 {
 	struct tensor ix;
 	int bad = 0;
@@ -247,8 +278,10 @@ static int check_in_range(struct num_ctx *c, const struct tensor *index, int64_t
 
 /* --- whole slices ------------------------------------------------------------------------------------ */
 
-int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim, const struct tensor *index,
-		     struct err *e)
+/* t with `index` (a vector or 0-d) in place of dimension dim. A 0-d index counts as a vector
+ * of one. */
+int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, int dim,
+		     const struct tensor *index, struct err *e)
 {
 	struct num_index ix = { .n = dim + 1 };
 
@@ -279,9 +312,11 @@ int num_index_select(struct num_ctx *c, struct tensor *out, const struct tensor 
 	}
 }
 
+/* index_add_, index_copy_ and index_fill_: slice index[i] of t along dim gets or adds slice i
+ * of src (a 0-d src is the fill value), times alpha for sums. Repeated indices add up in
+ * order. */
 int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const struct tensor *index,
-		  const struct tensor *src,
-		  enum num_slices how, double alpha, struct err *e)
+		  const struct tensor *src, enum num_slices how, double alpha, struct err *e)
 {
 	int64_t n = tensor_numel(index), size = t->ndim ? t->shape[dim] : 1;
 	struct tensor ix;
@@ -295,22 +330,23 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 		int64_t at = ((int64_t *)tensor_data(&ix))[i];
 		struct tensor to, from;
 
-		/* Places from the end are for filling only. */
+		/* Only index_fill_ takes negative indices. */
 		if (how != SLICES_FILL && (at < 0 || at >= size))
 			rc = how == SLICES_ADD ? bad_index(e, at, dim, size)
 					       : err_set(e, ERR_RANGE,
-							 "index_copy_(): index %lld is out of bounds for "
-							 "dimension %d with size %lld",
+							 "index_copy_(): index %lld is out of "
+							 "bounds for dimension %d with size %lld",
 							 (long long)at, dim, (long long)size);
 		rc = rc || tensor_select(&to, t, dim, at, e);
 		if (rc)
 			break;
 		rc = src->ndim ? tensor_select(&from, src, dim, i, e) : (from = *src, tensor_retain(&from), 0);
 		if (!rc) {
-			rc = how == SLICES_ADD ? num_apply_into(c, &to, NUM_add,
-								(struct num_arg[]){ num_t(&to), num_t(&from) },
-						  (double[]){ alpha, 0, 0 }, e)
-				 : tensor_copy(&to, &from, e);
+			rc = how == SLICES_ADD ?
+				num_apply_into(c, &to, NUM_add,
+					       (struct num_arg[]){ num_t(&to), num_t(&from) },
+					       (double[]){ alpha, 0, 0 }, e) :
+				tensor_copy(&to, &from, e);
 			tensor_release(&from);
 		}
 		tensor_release(&to);
@@ -319,7 +355,9 @@ int num_index_add(struct num_ctx *c, const struct tensor *t, int dim, const stru
 	return rc;
 }
 
-int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *index, struct err *e)
+/* torch.take: elements of the flattened tensor. */
+int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct tensor *index, struct err *e)
 {
 	struct tensor flat;
 	int rc;
@@ -331,6 +369,8 @@ int num_take(struct num_ctx *c, struct tensor *out, const struct tensor *t, cons
 	return rc;
 }
 
+/* weight [V, C], index [...] gives [..., C]: row index[i] of the table. Indices must not be
+ * negative. */
 int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *weight,
 		  const struct tensor *index, struct err *e)
 {
@@ -338,10 +378,11 @@ int num_embedding(struct num_ctx *c, struct tensor *out, const struct tensor *we
 		return err_set(e, ERR_STATE, "'weight' must be 2-D");
 	if (index->dt != DT_I64 && index->dt != DT_I32)
 		return err_set(e, ERR_STATE,
-			       "Expected tensor for argument #1 'indices' to have one of the following "
-			       "scalar types: Long, Int; but "
-			       "got %s%s%s instead (while checking arguments for embedding)",
-			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt), index->dt == DT_BOOL ? "Type" : "Tensor");
+			       "Expected tensor for argument #1 'indices' to have one of the "
+			       "following scalar types: Long, Int; but got %s%s%s instead (while "
+			       "checking arguments for embedding)",
+			       index->dt == DT_BOOL ? "CPU" : "torch.", num_type_name(index->dt),
+			       index->dt == DT_BOOL ? "Type" : "Tensor");
 	if (check_in_range(c, index, weight->shape[0], e))
 		return -1;
 	return num_index(c, out, weight, &(struct num_index){ .v = { index }, .n = 1 }, e);

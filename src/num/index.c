@@ -1,12 +1,17 @@
 /* Indexing with tensors: t[i, j], t[mask], and assignment to them.
  *
- * The indexed tensor is seen as [before, indexed, after]: for each place m of the broadcast
- * index tensors there is an offset into t; blocks of `after` are copied from or to there. */
+ * The indexed tensor is seen as [before, indexed, after]. The index tensors broadcast to one
+ * shape of `count` positions; each position m has an offset into t, and blocks of `after` are
+ * copied from or to there. Example: t [4, 5, 6] indexed by t[:, i] with i [7] has before [4],
+ * count 7, after [6] and the result [4, 7, 6]. If indexed dimensions are not adjacent, the
+ * result starts with the index shape, as in numpy. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/shape.h"
 
+/* Coordinates of the nonzero elements in row-major order: [n, ndim]. The result's size
+ * depends on the contents, so callers handle dry runs. */
 int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
 {
 	struct tensor b;
@@ -38,49 +43,56 @@ int num_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, s
 	return 0;
 }
 
-/* --- the plan ----------------------------------------------------------------------------------- */
+/* --- the call ----------------------------------------------------------------------------------- */
 
-struct index_plan {
-	struct tensor index[TENSOR_DIMS];      /* one per indexed dimension, i64, own references */
-	int dim[TENSOR_DIMS], n;
-	int ndim;                              /* of the broadcast indices */
-	int64_t shape[TENSOR_DIMS], count;
-	int64_t *offset;                       /* [count] elements into t */
-	struct tensor before, after;           /* the other dimensions as views of t's layout */
-	int in_place;                          /* indexed dimensions stay where they are */
+/* A call after the masks are turned into indices and all indices are broadcast. */
+struct index_call {
+	struct tensor index[TENSOR_DIMS];    /* one per indexed dimension, i64; owns the references */
+	int dim[TENSOR_DIMS], n;                /* the indexed dimensions of t */
+	int ndim;                               /* rank of the broadcast index shape */
+	int64_t shape[TENSOR_DIMS], count;      /* that shape and its number of positions */
+	int64_t *offset;                        /* [count] offsets into t, in elements */
+	/* shapes and strides of the other dimensions of t; no storage */
+	struct tensor before, after;
+	int in_place;                           /* unused */
 };
 
-static void plan_release(struct index_plan *p)
+static void call_release(struct index_call *p)
 {
 	for (int i = 0; i < p->n; i++)
 		tensor_release(&p->index[i]);
 	mem_free(p->offset);
 }
 
-static int add_mask(struct num_ctx *c, struct index_plan *p, const struct tensor *t, const struct tensor *mask,
-		    int dim, struct err *e)
+/* A bool mask of k dimensions is k index vectors, one for each dimension: the columns of
+ * nonzero(). */
+static int add_mask(struct num_ctx *c, struct index_call *p, const struct tensor *t,
+		    const struct tensor *mask, int dim, struct err *e)
 {
-	struct tensor places, col;
+	struct tensor positions, col;
 
 	for (int i = 0; i < mask->ndim; i++)
 		if (dim + i >= t->ndim || mask->shape[i] != t->shape[dim + i])
 			return err_set(e, ERR_RANGE,
-				       "The shape of the mask %s at index %d does not match the shape of "
-				       "the indexed tensor %s at index %d",
-				       SHAPE_TEXT(mask->ndim, mask->shape), i, SHAPE_TEXT(t->ndim, t->shape), dim + i);
-	if (num_nonzero(c, &places, mask, e))
+				       "The shape of the mask %s at index %d does not match the "
+				       "shape of the indexed tensor %s at index %d",
+				       SHAPE_TEXT(mask->ndim, mask->shape), i,
+				       SHAPE_TEXT(t->ndim, t->shape), dim + i);
+	if (num_nonzero(c, &positions, mask, e))
 		return -1;
 	for (int i = 0; i < mask->ndim; i++) {
-		if (tensor_select(&col, &places, 1, i, e))
+		if (tensor_select(&col, &positions, 1, i, e))
 			break;
 		p->index[p->n] = col;
 		p->dim[p->n++] = dim + i;
 	}
-	tensor_release(&places);
+	tensor_release(&positions);
 	return 0;
 }
 
-static int add_indices(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+/* Collects the indices. NULL is a full slice, uint8 counts as a mask, float tensors are an
+ * error. */
+static int add_indices(struct num_ctx *c, struct index_call *p, const struct tensor *t,
 		       const struct num_index *ix, struct err *e)
 {
 	int dim = 0;
@@ -95,7 +107,8 @@ static int add_indices(struct num_ctx *c, struct index_plan *p, const struct ten
 			continue;
 		}
 		if (dim >= t->ndim)
-			return err_set(e, ERR_RANGE, "too many indices for tensor of dimension %d", t->ndim);
+			return err_set(e, ERR_RANGE, "too many indices for tensor of dimension %d",
+				       t->ndim);
 		if (v && dtype_is_float(v->dt))
 			return err_set(e, ERR_RANGE, "tensors used as indices must be long, int, byte or bool tensors");
 		if (v) {
@@ -108,17 +121,20 @@ static int add_indices(struct num_ctx *c, struct index_plan *p, const struct ten
 	return 0;
 }
 
-static int broadcast_indices(struct index_plan *p, struct err *e)
+/* Expands all indices to their common shape. */
+static int broadcast_indices(struct index_call *p, struct err *e)
 {
 	struct err why = ERR_INIT;
 
 	p->ndim = 0;
 	for (int i = 0; i < p->n; i++)
-		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape, &why))
+		if (tensor_broadcast_shape(&p->ndim, p->shape, p->index[i].ndim, p->index[i].shape,
+					   &why))
 			return err_set(e, ERR_RANGE,
-				       "shape mismatch: indexing tensors could not be broadcast together "
-				       "with shapes %s, %s",
-				       SHAPE_TEXT(p->index[0].ndim, p->index[0].shape), SHAPE_TEXT(p->index[i].ndim, p->index[i].shape));
+				       "shape mismatch: indexing tensors could not be broadcast "
+				       "together with shapes %s, %s",
+				       SHAPE_TEXT(p->index[0].ndim, p->index[0].shape),
+				       SHAPE_TEXT(p->index[i].ndim, p->index[i].shape));
 	for (int i = 0; i < p->n; i++) {
 		struct tensor full;
 
@@ -133,6 +149,7 @@ static int broadcast_indices(struct index_plan *p, struct err *e)
 	return 0;
 }
 
+/* Element number `flat` of t in row-major order. */
 static int64_t index_at(const struct tensor *t, int64_t flat)
 {
 	int64_t off = 0;
@@ -144,7 +161,10 @@ static int64_t index_at(const struct tensor *t, int64_t flat)
 	return ((int64_t *)tensor_data(t))[off];
 }
 
-static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct tensor *t, struct err *e)
+/* offset[m] = sum over indexed dimensions of index * stride. Negative indices count from the
+ * end. */
+static int fill_offsets(struct num_ctx *c, struct index_call *p, const struct tensor *t,
+			struct err *e)
 {
 	if (c->hollow)
 		return 0;
@@ -159,21 +179,22 @@ static int fill_offsets(struct num_ctx *c, struct index_plan *p, const struct te
 			if (v < -size || v >= size)
 				return err_set(e, ERR_RANGE,
 					       "index %lld is out of bounds for dimension %d with size %lld",
-					       (long long)v,
-					       p->dim[i], (long long)size);
+					       (long long)v, p->dim[i], (long long)size);
 			p->offset[m] += (v < 0 ? v + size : v) * stride;
 		}
 	}
 	return 0;
 }
 
+/* Appends a dimension to a view. */
 static void add_dim(struct tensor *t, int64_t size, int64_t stride)
 {
 	t->shape[t->ndim] = size;
 	t->stride[t->ndim++] = stride;
 }
 
-static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tensor *t,
+/* On success the caller must call call_release. */
+static int call_prepare(struct num_ctx *c, struct index_call *p, const struct tensor *t,
 		     const struct num_index *ix, struct err *e)
 {
 	unsigned used = 0;
@@ -181,7 +202,7 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 
 	memset(p, 0, sizeof *p);
 	if (add_indices(c, p, t, ix, e) || broadcast_indices(p, e) || fill_offsets(c, p, t, e)) {
-		plan_release(p);
+		call_release(p);
 		return -1;
 	}
 	for (int i = 0; i < p->n; i++) {
@@ -190,12 +211,13 @@ static int make_plan(struct num_ctx *c, struct index_plan *p, const struct tenso
 	}
 	for (int d = 0; d < t->ndim; d++)
 		if (!(used >> d & 1))
-			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after, t->shape[d],
-				t->stride[d]);
+			add_dim(neighbours && p->n && d < p->dim[0] ? &p->before : &p->after,
+				t->shape[d], t->stride[d]);
 	return 0;
 }
 
-static int plan_shape(const struct index_plan *p, int64_t *shape)
+/* Shape of the result: before, index shape, after. Returns its rank. */
+static int call_shape(const struct index_call *p, int64_t *shape)
 {
 	int n = 0;
 
@@ -210,31 +232,34 @@ static int plan_shape(const struct index_plan *p, int64_t *shape)
 
 /* --- moving blocks --------------------------------------------------------------------------------- */
 
-enum move { READ, WRITE, ADD };
+enum move { READ, WRITE, ADD };         /* result = t[ix]; t[ix] = value; t[ix] += value */
 
+/* The copy of one block of `after` at one position. */
 struct block {
-	const struct index_plan *p;
-	char *dense, *strided;                 /* the [before, count, after] array; t's data */
+	const struct index_call *p;
+	char *dense, *strided;          /* in the dense array [before, count, after]; in t */
 	int size;
 	enum dtype dt;
 	enum move how;
-	int64_t run;                           /* elements of `after` */
-	struct tensor_loop loop;               /* over after */
-	int64_t done;
+	int64_t run;                    /* elements of `after` */
+	struct tensor_loop loop;        /* over after */
+	int64_t done;                   /* elements of this block that are copied */
 };
 
+/* t[i * stride] += v[i], each sum rounded to t's dtype. */
 static void add_elements(const struct block *b, char *t, int64_t stride, const char *v, int64_t n)
 {
 	enum dtype carrier = dtype_carrier(b->dt);
 
 	for (int64_t i = 0; i < n; i++, t += stride * b->size, v += b->size)
 		if (carrier == DT_I64)
-			dtype_store_int(b->dt, t,
-					(int64_t)((uint64_t)dtype_load_int(b->dt, t) + (uint64_t)dtype_load_int(b->dt, v)));
+			dtype_store_int(b->dt, t, (int64_t)((uint64_t)dtype_load_int(b->dt, t) +
+								    (uint64_t)dtype_load_int(b->dt, v)));
 		else
 			dtype_store(b->dt, t, dtype_load(b->dt, t) + dtype_load(b->dt, v));
 }
 
+/* One innermost run of `after`. */
 static void move_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct block *b = ctx;
@@ -250,7 +275,9 @@ static void move_run(void *ctx, const int64_t *off, int64_t n)
 	b->done += n;
 }
 
-/* Walks `after` in order of its dimensions (not of memory), as the dense side lies. */
+/* A loop over `after` in the order of its dimensions, because the dense side lies in that
+ * order. The tensor's own loop would follow memory. Dimensions that continue each other are
+ * merged. */
 static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 {
 	l->nops = 1;
@@ -273,10 +300,13 @@ static void loop_in_order(struct tensor_loop *l, const struct tensor *after)
 		l->outer *= l->shape[i];
 }
 
-static void move_all(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
+/* Every position of `before`, every index position, every element of `after`, on one thread:
+ * if indices repeat, the last write wins. */
+static void move_all(const struct num_ctx *c, const struct index_call *p, const struct tensor *t,
 		     const struct tensor *dense, enum move how)
 {
-	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how, .run = tensor_numel(&p->after) };
+	struct block b = { .p = p, .size = dtype_size(t->dt), .dt = t->dt, .how = how,
+			   .run = tensor_numel(&p->after) };
 	int64_t rows = tensor_numel(&p->before);
 
 	loop_in_order(&b.loop, &p->after);
@@ -298,10 +328,9 @@ static void move_all(const struct num_ctx *c, const struct index_plan *p, const 
 	}
 }
 
-/* Which elements were never written goes with them. */
-static int move_marks(const struct num_ctx *c, const struct index_plan *p, const struct tensor *t,
-		      const struct tensor *dense, enum move how,
-		      struct err *e)
+/* The marks of elements that were never written move like the elements. */
+static int move_marks(const struct num_ctx *c, const struct index_call *p, const struct tensor *t,
+		      const struct tensor *dense, enum move how, struct err *e)
 {
 	const struct tensor *from = how == READ ? t : dense;
 	struct storage as, of;
@@ -319,15 +348,17 @@ static int move_marks(const struct num_ctx *c, const struct index_plan *p, const
 	return 0;
 }
 
-int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_index *ix, struct err *e)
+/* t[ix]: always a copy, never a view. */
+int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	      const struct num_index *ix, struct err *e)
 {
-	struct index_plan p;
+	struct index_call p;
 	int64_t shape[TENSOR_DIMS * 2];
 	int n, rc;
 
-	if (make_plan(c, &p, t, ix, e))
+	if (call_prepare(c, &p, t, ix, e))
 		return -1;
-	n = plan_shape(&p, shape);
+	n = call_shape(&p, shape);
 	rc = num_new(c, out, t->dt, n, shape, e);
 	if (!rc) {
 		move_all(c, &p, t, out, READ);
@@ -335,22 +366,23 @@ int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t, con
 		if (rc)
 			tensor_release(out);
 	}
-	plan_release(&p);
+	call_release(&p);
 	return rc;
 }
 
-int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix, const struct tensor *value,
-		  int accumulate, struct err *e)
+/* t[ix] = value or t[ix] += value (accumulate); the value broadcasts to the shape of t[ix]. */
+int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_index *ix,
+		  const struct tensor *value, int accumulate, struct err *e)
 {
-	struct index_plan p;
+	struct index_call p;
 	struct tensor full, dense;
 	struct err why = ERR_INIT;
 	int64_t shape[TENSOR_DIMS * 2];
 	int n, rc;
 
-	if (tensor_check_writable(t, e) || make_plan(c, &p, t, ix, e))
+	if (tensor_check_writable(t, e) || call_prepare(c, &p, t, ix, e))
 		return -1;
-	n = plan_shape(&p, shape);
+	n = call_shape(&p, shape);
 	rc = tensor_expand(&full, value, n, shape, &why);
 	if (rc) {
 		err_set(e, ERR_STATE,
@@ -365,12 +397,13 @@ int num_index_put(struct num_ctx *c, const struct tensor *t, const struct num_in
 		rc = accumulate ? 0 : move_marks(c, &p, t, &dense, WRITE, e);
 		tensor_release(&dense);
 	}
-	plan_release(&p);
+	call_release(&p);
 	return rc;
 }
 
-int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *mask,
-		      struct err *e)
+/* The elements of t where mask is true, after both broadcast: a vector. */
+int num_masked_select(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		      const struct tensor *mask, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor a, b;

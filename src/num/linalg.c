@@ -1,11 +1,14 @@
-/* Linear algebra beyond products: the QR decomposition, by Householder reflections in double. */
+/* QR decomposition by Householder reflections in double. Other linear algebra is Python code
+ * of the prelude (torch/linalg.py); products are matmul.c's. Signs follow LAPACK: R's
+ * diagonal has the opposite sign of the column that was reduced, so results match PyTorch's. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/nn.h"
 
-/* Takes column k of a [m, n] below the diagonal away; v[k..m) keeps the reflection. */
+/* The Householder vector of column k of a [m, n]: v[k..m) = column - alpha e_k with alpha =
+ * -sign * norm, which reflects the column to (alpha, 0, ..., 0) without cancellation. */
 static void reflect_column(double *a, double *v, int64_t m, int64_t n, int64_t k)
 {
 	double norm = 0, alpha;
@@ -17,8 +20,9 @@ static void reflect_column(double *a, double *v, int64_t m, int64_t n, int64_t k
 		v[i] = a[i * n + k] - (i == k ? alpha : 0);
 }
 
-/* a := (I - 2 v v^T / |v|^2) a, over columns [first, n). */
-static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, int64_t k, int64_t first)
+/* a := (I - 2 v v^T / |v|^2) a over the columns [first, n). A zero v changes nothing. */
+static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, int64_t k,
+			     int64_t first)
 {
 	double norm = 0;
 
@@ -34,7 +38,9 @@ static void apply_reflection(double *a, const double *v, int64_t m, int64_t n, i
 	}
 }
 
-/* a [m, n] becomes R in its first rows; q [m, p] becomes Q's first p columns, p = min(m, n). */
+/* a [m, n] becomes R in its first p rows; q [m, p] becomes the first p columns of Q; p =
+ * min(m, n). v [p, m] is scratch. Q is built from the reflections in reverse order, and what
+ * rounding left below R's diagonal is set to zero. */
 static void factor(double *a, double *q, double *v, int64_t m, int64_t n)
 {
 	int64_t p = MIN(m, n);
@@ -52,7 +58,9 @@ static void factor(double *a, double *q, double *v, int64_t m, int64_t n)
 			a[i * n + j] = 0;
 }
 
-int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t, struct err *e)
+/* Reduced QR of a matrix: q [m, p], r [p, n]. Batches are not supported. */
+int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct tensor *t,
+	   struct err *e)
 {
 	struct tensor a = { .st = NULL }, full = { .st = NULL }, top = { .st = NULL };
 	int64_t m, n, p;
@@ -60,11 +68,13 @@ int num_qr(struct num_ctx *c, struct tensor *q, struct tensor *r, const struct t
 	int rc = -1;
 
 	if (t->ndim != 2)
-		return err_set(e, ERR_UNSUPPORTED, "linalg.qr of a tensor with %d dimensions", t->ndim);
+		return err_set(e, ERR_UNSUPPORTED, "linalg.qr of a tensor with %d dimensions",
+			       t->ndim);
 	m = t->shape[0];
 	n = t->shape[1];
 	p = MIN(m, n);
-	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) || num_to(c, &a, t, DT_F64, e) ||
+	if (num_charge(c, (uint64_t)(m * n) * (uint64_t)MAX(p, 1), e) ||
+	    num_to(c, &a, t, DT_F64, e) ||
 	    num_new(c, &full, DT_F64, 2, (int64_t[]){ m, p }, e))
 		goto out;
 	if (!(v = mem_array(c->hollow ? 1 : (size_t)(m * p) + 1, sizeof *v))) {

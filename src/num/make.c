@@ -1,4 +1,5 @@
-/* Ranges, identities, one-hot rows, distances, cross products. */
+/* Tensors from numbers (arange, linspace, eye, one_hot), pairwise distances and cross
+ * products. */
 #include <math.h>
 #include <string.h>
 
@@ -6,13 +7,16 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
+/* A Python number as a double. */
 static double number(struct num_arg a)
 {
 	return a.kind == NUM_FLOAT ? a.f : (double)a.i;
 }
 
-int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, struct num_arg end, struct num_arg step,
-	       enum dtype dt, struct err *e)
+/* n = ceil((end - start) / step) elements start + i * step. Integers are computed exactly;
+ * floats in double from the index, not by repeated addition. The messages are PyTorch's. */
+int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, struct num_arg end,
+	       struct num_arg step, enum dtype dt, struct err *e)
 {
 	double a = number(start), b = number(end), s = number(step), n;
 	int whole = start.kind != NUM_FLOAT && end.kind != NUM_FLOAT && step.kind != NUM_FLOAT && !dtype_is_float(dt);
@@ -41,9 +45,11 @@ int num_arange(struct num_ctx *c, struct tensor *out, struct num_arg start, stru
 	return 0;
 }
 
-/* From both ends towards the middle, as PyTorch computes it, in the dtype's own precision. */
-int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n, enum dtype dt,
-		 struct err *e)
+/* n values from start to end: start + i * step for the first half, end - (n - 1 - i) * step
+ * for the second, as PyTorch computes them, in the precision of the dtype. Both ends are
+ * exact. */
+int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end, int64_t n,
+		 enum dtype dt, struct err *e)
 {
 	double step;
 	float fs = (float)start, fe = (float)end, fstep;
@@ -69,10 +75,13 @@ int num_linspace(struct num_ctx *c, struct tensor *out, double start, double end
 	return 0;
 }
 
-int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dtype dt, struct err *e)
+/* [n, m] with ones on the diagonal. */
+int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dtype dt,
+	    struct err *e)
 {
 	if (n < 0 || m < 0)
-		return err_set(e, ERR_STATE, "n must be greater or equal to 0, got %lld", (long long)MIN(n, m));
+		return err_set(e, ERR_STATE, "n must be greater or equal to 0, got %lld",
+			       (long long)MIN(n, m));
 	if (num_new(c, out, dt, 2, (int64_t[]){ n, m }, e))
 		return -1;
 	if (c->hollow)
@@ -83,7 +92,10 @@ int num_eye(struct num_ctx *c, struct tensor *out, int64_t n, int64_t m, enum dt
 	return 0;
 }
 
-int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t classes, struct err *e)
+/* t [...] of class indices gives [..., classes]. classes = -1: the largest index plus 1,
+ * which a dry run cannot know. */
+int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t classes,
+		struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], n = tensor_numel(t), most = -1, *x;
 	struct tensor d;
@@ -122,6 +134,7 @@ int num_one_hot(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 
 /* --- distances ------------------------------------------------------------------------------------- */
 
+/* p-norm of a - b: p = 0 counts differing elements, infinity takes the largest difference. */
 static double distance(const double *a, const double *b, int64_t n, double p)
 {
 	double s = 0;
@@ -134,6 +147,8 @@ static double distance(const double *a, const double *b, int64_t n, double p)
 	return p == 2 ? sqrt(s) : p == 1 || p == 0 || isinf(p) ? s : pow(s, 1 / p);
 }
 
+/* a [..., P, M], b [..., R, M] gives [..., P, R] p-norm distances, computed in double.
+ * PyTorch may use a matrix product for p = 2, which is less exact for close points. */
 int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 	      double p, struct err *e)
 {
@@ -143,7 +158,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	int nl = a->ndim - 2, rc = -1;
 
 	if (a->ndim < 2 || b->ndim < 2)
-		return err_set(e, ERR_STATE, "cdist only supports at least 2D tensors, X1 got: %dD", a->ndim);
+		return err_set(e, ERR_STATE, "cdist only supports at least 2D tensors, X1 got: %dD",
+			       a->ndim);
 	if (!(p >= 0))
 		return err_set(e, ERR_STATE, "cdist only supports non-negative p values");
 	P = a->shape[a->ndim - 2];
@@ -151,10 +167,10 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	R = b->shape[b->ndim - 2];
 	if (b->shape[b->ndim - 1] != M)
 		return err_set(e, ERR_STATE,
-			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld", (long long)M,
-			       (long long)b->shape[b->ndim - 1]);
-	/* Leading dimensions broadcast; both sides are then laid out in full, so that row i of the result
-	 * finds its operands by division alone. */
+			       "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
+			       (long long)M, (long long)b->shape[b->ndim - 1]);
+	/* Leading dimensions broadcast. Both sides are laid out in full, so element i of the
+	 * result finds its rows by division: row i / R of a, row (i / (P R)) R + i % R of b. */
 	memcpy(lead, a->shape, sizeof lead);
 	if (tensor_broadcast_shape(&nl, lead, b->ndim - 2, b->shape, e))
 		return -1;
@@ -165,7 +181,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 	for (int i = 0; i < nl; i++)
 		B *= lead[i];
 	lead[nl] = R;
-	if (tensor_expand(&fb, b, nl + 2, lead, e) || num_as(c, &x, &fa, DT_F64, e) || num_as(c, &y, &fb, DT_F64, e))
+	if (tensor_expand(&fb, b, nl + 2, lead, e) || num_as(c, &x, &fa, DT_F64, e) ||
+	    num_as(c, &y, &fb, DT_F64, e))
 		goto out;
 	lead[nl] = P;
 	lead[nl + 1] = R;
@@ -173,7 +190,8 @@ int num_cdist(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 		goto out;
 	for (int64_t i = 0; i < B * P * R && !c->hollow; i++)
 		((double *)tensor_data(&r))[i] = distance((double *)tensor_data(&x) + i / R * M,
-							  (double *)tensor_data(&y) + (i / (P * R) * R + i % R) * M, M, p);
+							  (double *)tensor_data(&y) + (i / (P * R) * R + i % R) * M, M,
+							  p);
 	if (num_settle(c, &r, a->dt, e))
 		goto out;
 	*out = r;
@@ -188,6 +206,8 @@ out:
 	return rc;
 }
 
+/* Cross product along a dimension of size 3: component k is a[i] b[j] - a[j] b[i] with i = k
+ * + 1 and j = k + 2 modulo 3. Other dimensions broadcast. */
 int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
 	      int dim, struct err *e)
 {
@@ -206,8 +226,8 @@ int num_cross(struct num_ctx *c, struct tensor *out, const struct tensor *a, con
 		int i = (made + 1) % 3, j = (made + 2) % 3;
 
 		rc = tensor_select(&v[0], a, dim, i, e) || tensor_select(&v[1], b, dim, j, e) ||
-			tensor_select(&v[2], a, dim, j, e) ||
-		     tensor_select(&v[3], b, dim, i, e) || num_op2(c, &l, NUM_mul, num_t(&v[0]), num_t(&v[1]), e) ||
+		     tensor_select(&v[2], a, dim, j, e) || tensor_select(&v[3], b, dim, i, e) ||
+		     num_op2(c, &l, NUM_mul, num_t(&v[0]), num_t(&v[1]), e) ||
 		     num_op2(c, &r, NUM_mul, num_t(&v[2]), num_t(&v[3]), e) ||
 		     num_op2(c, &part[made], NUM_minus, num_t(&l), num_t(&r), e);
 		for (int k = 0; k < 4; k++)

@@ -1,5 +1,9 @@
-/* Matrix products onto BLAS: views are passed as they are where BLAS can read them, low
- * precision goes through float, integers through a plain loop. */
+/* Matrix products onto BLAS. A view is passed as it is if BLAS can read its strides, low
+ * precision goes through float, integers through a plain loop.
+ *
+ * This file owns mm, bmm, matmul, addmm and linear, and the gemm that other operators use.
+ * einsum and convolutions build on it. Invariant: a product is cut into parts in the same way
+ * whatever the number of threads, so its bits do not depend on the pool. */
 #include <cblas.h>
 #include <string.h>
 
@@ -7,33 +11,39 @@
 #include "num/nn.h"
 #include "num/skinny.h"
 
+/* rows of a parallel part; most rows of the skinny path */
 enum { ROWS_PER_PART = 256, SKINNY_ROWS = 6 };
 
+/* Element i of a matrix of g's dtype. */
 static const char *row_at(const struct num_gemm *g, const void *p, int64_t i)
 {
 	return (const char *)p + i * dtype_size(g->dt);
 }
 
+/* The case N = 1: y[M] = A x. */
 static void gemv(const struct num_gemm *g)
 {
-	/* N == 1: y[M] = A x; the "matrix" B is a vector with stride ldb, or 1 if transposed. */
+	/* The "matrix" B is a vector with stride ldb, or 1 if it is stored transposed. */
 	int incx = (int)(g->tb ? 1 : g->ldb), incy = (int)g->ldc;
 	CBLAS_TRANSPOSE t = g->ta ? CblasTrans : CblasNoTrans;
 	int rows = (int)(g->ta ? g->k : g->m), cols = (int)(g->ta ? g->m : g->k);
 
 	if (g->dt == DT_F32)
-		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda, g->b, incx,
-			    (float)g->beta, g->c, incy);
+		cblas_sgemv(CblasRowMajor, t, rows, cols, (float)g->alpha, g->a, (int)g->lda,
+			    g->b, incx, (float)g->beta, g->c, incy);
 	else
-		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx, g->beta, g->c, incy);
+		cblas_dgemv(CblasRowMajor, t, rows, cols, g->alpha, g->a, (int)g->lda, g->b, incx,
+			    g->beta, g->c, incy);
 }
 
-/* Few rows: BLAS would spend its time on copying b. */
+/* A few float rows times a transposed matrix, as in a linear layer on a small batch. BLAS
+ * would spend most of its time on packing b. */
 static int is_skinny(const struct num_gemm *g)
 {
 	return g->m <= SKINNY_ROWS && g->n > 1 && g->k > 0 && g->dt == DT_F32 && !g->ta && g->tb;
 }
 
+/* C = alpha A B + beta C on the calling thread: gemv, the skinny kernel or BLAS. */
 void num_gemm(const struct num_gemm *g)
 {
 	CBLAS_TRANSPOSE ta = g->ta ? CblasTrans : CblasNoTrans, tb = g->tb ? CblasTrans : CblasNoTrans;
@@ -49,9 +59,11 @@ void num_gemm(const struct num_gemm *g)
 		cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, (float)g->alpha, g->a, lda, g->b, ldb,
 			    (float)g->beta, g->c, ldc);
 	else
-		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta, g->c, ldc);
+		cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, g->alpha, g->a, lda, g->b, ldb, g->beta,
+			    g->c, ldc);
 }
 
+/* Thread body: rows [begin, end) of C in parts of ROWS_PER_PART. */
 static void gemm_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct num_gemm *g = ctx;
@@ -66,12 +78,14 @@ static void gemm_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* Thread body: columns [begin, end) of C on the skinny path. */
 static void skinny_columns(void *ctx, size_t begin, size_t end)
 {
 	SIMD_PICK(num_skinny)(ctx, (int64_t)begin, (int64_t)end);
 }
 
-/* Always cut the same way, so that the result does not depend on the pool. */
+/* Small products stay on the calling thread. Larger ones are cut along the rows (skinny:
+ * along the columns), always at the same places. */
 void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 {
 	if (is_skinny(g) && (double)g->n * (double)g->k > 1e6)
@@ -86,17 +100,21 @@ void num_gemm_pool(struct pool *p, const struct num_gemm *g)
 
 /* A matrix as BLAS takes it: the last two dimensions of a tensor in the carrier. */
 struct operand {
-	struct tensor t;                /* own reference */
-	int trans;
-	int64_t ld;
+	struct tensor t;        /* holds a reference */
+	int trans;              /* memory holds the transpose */
+	int64_t ld;             /* leading dimension: elements between stored rows */
 };
 
+/* Can BLAS read rows of `cols` elements with these strides? Rows must be dense, must not
+ * overlap, and the stride must fit an int. */
 static int fits_blas(int64_t rows, int64_t cols, int64_t rs, int64_t cs)
 {
 	return cs == 1 && (rs >= MAX(cols, 1) || rows == 1) && rs < INT32_MAX;
 }
 
-static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor *t, enum dtype carrier, struct err *e)
+/* t as it is, t as a transposed matrix, or a dense copy in the carrier. */
+static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor *t,
+		      enum dtype carrier, struct err *e)
 {
 	int r = t->ndim - 2, k = t->ndim - 1;
 
@@ -107,16 +125,17 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 		o->trans = 1;
 		o->ld = MAX(t->stride[k], MAX(t->shape[r], 1));
 	} else if (t->stride[r] == 1 && t->stride[k] >= t->shape[r]) {
-		/* Converted as it lies in memory: the other way round takes a cache line an element. */
-		struct tensor turned;
-		int rc = tensor_transpose(&turned, t, r, k, e);
+		/* The conversion follows memory order. A conversion to the transposed order
+		 * would touch a cache line per element. */
+		struct tensor transposed;
+		int rc = tensor_transpose(&transposed, t, r, k, e);
 
 		if (rc)
 			return -1;
 		o->trans = 1;
 		o->ld = MAX(t->shape[r], 1);
-		rc = num_to(c, &o->t, &turned, carrier, e);
-		tensor_release(&turned);
+		rc = num_to(c, &o->t, &transposed, carrier, e);
+		tensor_release(&transposed);
 		return rc;
 	} else {
 		o->ld = MAX(t->shape[k], 1);
@@ -127,7 +146,9 @@ static int operand_of(struct num_ctx *c, struct operand *o, const struct tensor 
 	return 0;
 }
 
-static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m, int64_t n, int64_t k)
+/* out [m, n] = a [m, k] b [k, n] of integers, modulo 2^64. */
+static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m, int64_t n,
+		     int64_t k)
 {
 	memset(out, 0, (size_t)(m * n) * sizeof *out);
 	for (int64_t i = 0; i < m; i++)
@@ -137,6 +158,7 @@ static void int_gemm(const int64_t *a, const int64_t *b, int64_t *out, int64_t m
 							   (uint64_t)b[p * n + j]);
 }
 
+/* BLAS takes sizes as int. */
 static int check_sizes(int64_t m, int64_t n, int64_t k, struct err *e)
 {
 	if (m >= INT32_MAX || n >= INT32_MAX || k >= INT32_MAX)
@@ -144,6 +166,7 @@ static int check_sizes(int64_t m, int64_t n, int64_t k, struct err *e)
 	return 0;
 }
 
+/* Products do not promote: both operands must have one dtype. The message is PyTorch's. */
 static int same_dtype(const struct tensor *a, const struct tensor *b, struct err *e)
 {
 	if (a->dt == b->dt)
@@ -152,28 +175,32 @@ static int same_dtype(const struct tensor *a, const struct tensor *b, struct err
 		       num_c_name(a->dt), num_c_name(b->dt));
 }
 
-static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, int64_t batch,
-		   struct err *e)
+/* Batches of integer products. */
+static int int_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, int64_t batch, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL };
 	int64_t m = a->shape[a->ndim - 2], k = a->shape[a->ndim - 1], n = b->shape[b->ndim - 1];
 	int rc = num_as(c, &x, a, DT_I64, e) || num_as(c, &y, b, DT_I64, e);
 
 	for (int64_t i = 0; i < batch && !rc; i++)
-		int_gemm((int64_t *)tensor_data(&x) + i * m * k, (int64_t *)tensor_data(&y) + i * k * n,
+		int_gemm((int64_t *)tensor_data(&x) + i * m * k,
+			 (int64_t *)tensor_data(&y) + i * k * n,
 			 (int64_t *)tensor_data(out) + i * m * n, m, n, k);
 	tensor_release(&x);
 	tensor_release(&y);
 	return rc;
 }
 
+/* A batch of float products. */
 struct bmm_job {
 	struct num_gemm g;
 	struct operand a, b;
-	char *c;
-	int64_t step_a, step_b;         /* elements between batches */
+	char *c;                /* result [batch, m, n], dense */
+	int64_t step_a, step_b; /* elements between the matrices of two batch entries */
 };
 
+/* Thread body: batch entries [begin, end). */
 static void bmm_range(void *ctx, size_t begin, size_t end)
 {
 	const struct bmm_job *j = ctx;
@@ -189,8 +216,10 @@ static void bmm_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
-static int float_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		     int64_t batch, struct err *e)
+/* out [batch, m, n] = a b. A single product is cut by rows, a batch by entries. k = 0 gives
+ * zeros. */
+static int float_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		     const struct tensor *b, int64_t batch, struct err *e)
 {
 	enum dtype carrier = dtype_carrier(a->dt);
 	struct bmm_job j = { .g = { .dt = carrier, .alpha = 1 }, .c = tensor_data(out) };
@@ -227,11 +256,13 @@ out:
 	return rc;
 }
 
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e);
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e);
 
-/* a [B, M, K] or [M, K], b likewise; shapes were checked. */
-static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* The product of a [B, M, K] or [M, K] with b of the same rank. The caller has checked the
+ * shapes. The result is computed in the carrier and rounded once to a's dtype. */
+static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, struct err *e)
 {
 	int64_t m = a->shape[a->ndim - 2], k = a->shape[a->ndim - 1], n = b->shape[b->ndim - 1];
 	int64_t batch = a->ndim == 3 ? a->shape[0] : 1;
@@ -242,7 +273,8 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	if (same_dtype(a, b, e) || check_sizes(m, n, k, e) ||
 	    num_charge(c, (uint64_t)batch * (uint64_t)m * (uint64_t)n * (uint64_t)MAX(k, 1), e))
 		return -1;
-	if (num_new(c, out, dtype_carrier(a->dt), a->ndim, a->ndim == 3 ? (int64_t[]){ batch, m, n } :
+	if (num_new(c, out, dtype_carrier(a->dt), a->ndim,
+		    a->ndim == 3 ? (int64_t[]){ batch, m, n } :
 		    (int64_t[]){ m, n }, e))
 		return -1;
 	if (c->hollow || !tensor_numel(out))
@@ -255,9 +287,10 @@ static int product(struct num_ctx *c, struct tensor *out, const struct tensor *a
 	return num_settle(c, out, a->dt, e);
 }
 
-/* The product of the operands as tf32 has them. */
-static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e)
+/* The product of operands rounded to TF32. The context copy without the flag ends the
+ * recursion. */
+static int cut_product(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e)
 {
 	struct num_ctx plain = *c;
 	struct tensor x, y;
@@ -275,41 +308,50 @@ static int cut_product(struct num_ctx *c, struct tensor *out, const struct tenso
 	return rc;
 }
 
-int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* [M, K] x [K, N], with PyTorch's messages. */
+int num_mm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	   struct err *e)
 {
 	if (a->ndim != 2 || b->ndim != 2)
 		return err_set(e, ERR_STATE, "%s must be a matrix", a->ndim != 2 ? "self" : "mat2");
 	if (a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0], (long long)b->shape[1]);
+			       (long long)a->shape[0], (long long)a->shape[1],
+			       (long long)b->shape[0], (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
-int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* [B, M, K] x [B, K, N], with PyTorch's messages. */
+int num_bmm(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
+	    struct err *e)
 {
 	if (a->ndim != 3 || b->ndim != 3)
 		return err_set(e, ERR_STATE, "batch%d must be a 3D tensor", a->ndim != 3 ? 1 : 2);
 	if (a->shape[0] != b->shape[0] || a->shape[2] != b->shape[1])
 		return err_set(e, ERR_STATE,
-			       "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] "
-			       "but got: [%lld, %lld].",
-			       (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0], (long long)b->shape[1]);
+			       "Expected size for first two dimensions of batch2 tensor to be: "
+			       "[%lld, %lld] but got: [%lld, %lld].",
+			       (long long)a->shape[0], (long long)a->shape[2],
+			       (long long)b->shape[0], (long long)b->shape[1]);
 	return product(c, out, a, b, e);
 }
 
 /* --- matmul --------------------------------------------------------------------------------------- */
 
-static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* Two vectors: [1, K] x [K, 1], seen as a 0-d tensor. */
+static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+	       const struct tensor *b, struct err *e)
 {
 	struct tensor x, y, r;
 	int rc;
 
 	if (a->shape[0] != b->shape[0])
 		return err_set(e, ERR_STATE,
-			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the "
-			       "same number of "
-			       "elements, but got %lld and %lld elements respectively",
-			       (long long)a->shape[0], (long long)b->shape[0], (long long)a->shape[0], (long long)b->shape[0]);
+			       "inconsistent tensor size, expected tensor [%lld] and src [%lld] "
+			       "to have the same number of elements, but got %lld and %lld "
+			       "elements respectively",
+			       (long long)a->shape[0], (long long)b->shape[0],
+			       (long long)a->shape[0], (long long)b->shape[0]);
 	if (tensor_unsqueeze(&x, a, 0, e))
 		return -1;
 	if (tensor_unsqueeze(&y, b, 1, e)) {
@@ -326,8 +368,9 @@ static int dot(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 	return rc;
 }
 
-/* [.., M, K] x [K, N] as one product over all rows. */
-static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* [..., M, K] x [K, N] as one product [rows, K] x [K, N] over all leading dimensions. */
+static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		  const struct tensor *b, struct err *e)
 {
 	struct tensor flat, r;
 	int64_t shape[TENSOR_DIMS], rows = 1, k = a->shape[a->ndim - 1];
@@ -337,7 +380,8 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 		rows *= shape[i] = a->shape[i];
 	if (k != b->shape[0])
 		return err_set(e, ERR_STATE, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-			       (long long)rows, (long long)k, (long long)b->shape[0], (long long)b->shape[1]);
+			       (long long)rows, (long long)k, (long long)b->shape[0],
+			       (long long)b->shape[1]);
 	shape[a->ndim - 1] = b->shape[1];
 	if (num_reshape(c, &flat, a, 2, (int64_t[]){ rows, k }, e))
 		return -1;
@@ -350,6 +394,7 @@ static int folded(struct num_ctx *c, struct tensor *out, const struct tensor *a,
 	return rc;
 }
 
+/* t with its leading dimensions broadcast to `batch` and merged: [B, rows, columns]. */
 static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tensor *t, int nb,
 			const int64_t *batch, struct err *e)
 {
@@ -370,7 +415,9 @@ static int expand_batch(struct num_ctx *c, struct tensor *out, const struct tens
 	return rc;
 }
 
-static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* [..., M, K] x [..., K, N] with broadcast leading dimensions. */
+static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		   const struct tensor *b, struct err *e)
 {
 	struct tensor x = { .st = NULL }, y = { .st = NULL }, r = { .st = NULL };
 	int64_t batch[TENSOR_DIMS];
@@ -380,7 +427,8 @@ static int batched(struct num_ctx *c, struct tensor *out, const struct tensor *a
 		batch[i] = a->shape[i];
 	if (tensor_broadcast_shape(&nb, batch, b->ndim - 2, b->shape, e))
 		return -1;
-	if (expand_batch(c, &x, a, nb, batch, e) || expand_batch(c, &y, b, nb, batch, e) || num_bmm(c, &r, &x, &y, e))
+	if (expand_batch(c, &x, a, nb, batch, e) || expand_batch(c, &y, b, nb, batch, e) ||
+	    num_bmm(c, &r, &x, &y, e))
 		goto out;
 	batch[nb] = r.shape[1];
 	batch[nb + 1] = r.shape[2];
@@ -392,16 +440,18 @@ out:
 	return rc;
 }
 
-/* A vector operand becomes a matrix; the dimension added goes again. */
-static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e)
+/* A vector operand becomes a matrix of one row (left) or one column (right). The added
+ * dimension is selected away again. */
+static int with_vector(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e)
 {
 	struct tensor m, r;
 	int left = a->ndim == 1, rc;
 
 	if (!left && a->ndim == 2 && a->shape[1] != b->shape[0])
 		return err_set(e, ERR_STATE, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-			       (long long)a->shape[0], (long long)a->shape[0], (long long)a->shape[1], (long long)b->shape[0]);
+			       (long long)a->shape[0], (long long)a->shape[0],
+			       (long long)a->shape[1], (long long)b->shape[0]);
 	if (tensor_unsqueeze(&m, left ? a : b, left ? 0 : 1, e))
 		return -1;
 	rc = num_matmul(c, &r, left ? &m : a, left ? b : &m, e);
@@ -413,7 +463,9 @@ static int with_vector(struct num_ctx *c, struct tensor *out, const struct tenso
 	return rc;
 }
 
-int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b, struct err *e)
+/* torch.matmul: chooses by the ranks of the operands, as PyTorch does. */
+int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+	       const struct tensor *b, struct err *e)
 {
 	if (a->ndim == 0 || b->ndim == 0)
 		return err_set(e, ERR_STATE,
@@ -430,24 +482,30 @@ int num_matmul(struct num_ctx *c, struct tensor *out, const struct tensor *a, co
 	return batched(c, out, a, b, e);
 }
 
-/* What is added to a product of matrices has its type, and no more dimensions. */
-static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b, struct err *e)
+/* The addend of addmm has the dtype of the product and no more dimensions. The messages are
+ * PyTorch's. */
+static int check_added(const struct tensor *x, const struct tensor *a, const struct tensor *b,
+		       struct err *e)
 {
 	int nd = MIN(a->ndim, b->ndim);
 
 	if (a->dt == b->dt && x->dt != b->dt)
 		return err_set(e, ERR_STATE, "self and mat2 must have the same dtype, but got %s and %s",
 			       num_type_name(x->dt), num_type_name(b->dt));
-	if (nd && x->ndim > MAX(a->ndim, b->ndim))      /* numbers are no matrices: the product says so */
+	/* 0-d operands are no matrices: the product reports that */
+	if (nd && x->ndim > MAX(a->ndim, b->ndim))
 		return err_set(e, ERR_STATE,
-			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must "
-			       "be greater or equal to the number of "
+			       "expand(torch.%sTensor{%s}, size=%s): the number of sizes "
+			       "provided (%d) must be greater or equal to the number of "
 			       "dimensions in the tensor (%d)",
 			       num_type_name(x->dt), SHAPE_TEXT(x->ndim, x->shape),
-			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2, x->ndim);
+			       SHAPE_TEXT(2, ((int64_t[]){ a->shape[0], b->shape[nd - 1] })), 2,
+			       x->ndim);
 	return 0;
 }
 
+/* beta x + alpha (a b). beta = 0 ignores x, so that NaN in x does not spread. The product is
+ * rounded to its dtype before the sum; PyTorch may keep it wider. */
 int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *a,
 	      const struct tensor *b, double beta, double alpha, struct err *e)
 {
@@ -470,8 +528,10 @@ int num_addmm(struct num_ctx *c, struct tensor *out, const struct tensor *x, con
 	return rc;
 }
 
-int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct tensor *w,
-	       const struct tensor *b, struct err *e)
+/* x [..., K], w [N, K], b [N] gives x w^T + b [..., N]. w may be a vector: then the result is
+ * [...]. */
+int num_linear(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+	       const struct tensor *w, const struct tensor *b, struct err *e)
 {
 	struct tensor wt, r;
 	int rc;

@@ -1,7 +1,10 @@
 /* Normalisations: batch, instance, group, layer, RMS, local response, unit length.
  *
- * Statistics are taken in double over the carrier; the affine step is one pass
- * y = x * scale + shift per channel, with scale and shift computed in double. */
+ *     y = (x - mean) / sqrt(var + eps) * weight + bias
+ *
+ * The variants differ in the elements that share mean and var. Statistics are taken in double
+ * over the carrier. The affine step is one pass y = x * scale + shift per row, with scale and
+ * shift computed in double and rounded to the carrier. */
 #include <math.h>
 #include <string.h>
 
@@ -10,64 +13,73 @@
 #include "num/reduce.h"
 #include "num/rows.h"
 
-/* y[r, i] = x[r, i] * scale[r] + shift[r] for rows of n elements. */
+/* y[r, i] = x[r, i] * scale[r % period] + shift[r % period] for rows of n elements. */
 struct affine_job {
 	const struct num_rows *k;
 	char *y;
 	const char *x;
 	int64_t n;
-	int size;
-	const double *scale, *shift;     /* per row, repeating every `period` rows */
+	int size;                       /* bytes of an element of the carrier */
+	const double *scale, *shift;    /* [period] */
 	int64_t period;
 };
 
+/* Thread body: rows [begin, end). */
 static void affine_range(void *ctx, size_t begin, size_t end)
 {
 	const struct affine_job *j = ctx;
 
 	for (int64_t r = (int64_t)begin; r < (int64_t)end; r++)
-		j->k->affine(j->y + r * j->n * j->size, j->x + r * j->n * j->size, j->n, j->scale[r % j->period],
-			     j->shift[r % j->period]);
+		j->k->affine(j->y + r * j->n * j->size, j->x + r * j->n * j->size, j->n,
+			     j->scale[r % j->period], j->shift[r % j->period]);
 }
 
-static void apply_affine(struct num_ctx *c, struct tensor *y, const struct tensor *x, int64_t rows, int64_t n,
-			 const double *scale, const double *shift, int64_t period)
+/* Rows of about 16384 elements in total make a parallel part. */
+static void apply_affine(struct num_ctx *c, struct tensor *y, const struct tensor *x, int64_t rows,
+			 int64_t n, const double *scale, const double *shift, int64_t period)
 {
-	struct affine_job j = { .k = SIMD_PICK(num_rows)(x->dt), .y = tensor_data(y), .x = tensor_data(x), .n = n,
-				.size = dtype_size(x->dt), .scale = scale, .shift = shift, .period = period };
+	struct affine_job j = { .k = SIMD_PICK(num_rows)(x->dt), .y = tensor_data(y),
+				.x = tensor_data(x), .n = n,
+				.size = dtype_size(x->dt), .scale = scale, .shift = shift,
+				.period = period };
 
 	if (n > 0)
 		pool_for(c->pool, (size_t)rows, (size_t)MAX(1, 16384 / n), affine_range, &j);
 }
 
+/* Element i of a vector of any float dtype, with its stride. */
 static double element(const struct tensor *t, int64_t i)
 {
 	return dtype_load(t->dt, (char *)tensor_data(t) + i * (t->ndim ? t->stride[0] : 1) * dtype_size(t->dt));
 }
 
+/* A parameter vector must have `want` elements. The message is PyTorch's. */
 static int check_param(const struct tensor *t, int64_t want, const char *name, struct err *e)
 {
 	if (t && (t->ndim != 1 || t->shape[0] != want))
-		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, (long long)want,
-			       (long long)tensor_numel(t));
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name,
+			       (long long)want, (long long)tensor_numel(t));
 	return 0;
 }
 
-/* PyTorch repeats what there is of a channel for each image, and counts then. */
-static int check_repeated(const struct tensor *t, const struct tensor *x, const char *name, struct err *e)
+/* Instance norm repeats its vectors for every image in PyTorch, so its message counts N * C
+ * elements. */
+static int check_repeated(const struct tensor *t, const struct tensor *x, const char *name,
+			  struct err *e)
 {
 	long long N = x->shape[0], C = x->shape[1];
 
 	if (t && t->ndim > 1)
 		return err_set(e, ERR_STATE,
-			       "Number of dimensions of repeat dims can not be smaller than number of "
-			       "dimensions of tensor");
+			       "Number of dimensions of repeat dims can not be smaller than "
+			       "number of dimensions of tensor");
 	if (t && (t->ndim != 1 || t->shape[0] != C))
-		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name, N * C,
-			       N * (long long)tensor_numel(t));
+		return err_set(e, ERR_STATE, "%s should contain %lld elements not %lld", name,
+			       N * C, N * (long long)tensor_numel(t));
 	return 0;
 }
 
+/* PyTorch's error for a kernel without an integer version. */
 static int check_float(const struct tensor *x, const char *kernel, struct err *e)
 {
 	return dtype_is_float(x->dt) ? 0 : err_set(e, ERR_STATE, "\"%s\" not implemented for '%s'", kernel,
@@ -76,6 +88,7 @@ static int check_float(const struct tensor *x, const char *kernel, struct err *e
 
 /* --- batch ----------------------------------------------------------------------------------- */
 
+/* running = (1 - momentum) * running + momentum * now, in place on element i. */
 static void update_running(const struct tensor *t, int64_t i, double now, double momentum)
 {
 	char *p = (char *)tensor_data(t) + i * t->stride[0] * dtype_size(t->dt);
@@ -83,9 +96,11 @@ static void update_running(const struct tensor *t, int64_t i, double now, double
 	dtype_store(t->dt, p, (1 - momentum) * dtype_load(t->dt, p) + momentum * now);
 }
 
+/* Mean and variance of each channel: the running ones, or in training those of the batch.
+ * Training updates the running statistics; the running variance gets the unbiased estimate
+ * (divisor n - 1), the normalisation the biased one. */
 static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p,
-		       double *mean, double *var,
-		       struct err *e)
+		       double *mean, double *var, struct err *e)
 {
 	struct num_dims d = { .n = 0 };
 	int64_t C = x->shape[1], n = C ? tensor_numel(x) / C : 0;
@@ -110,11 +125,13 @@ static int batch_stats(struct num_ctx *c, const struct tensor *x, const struct n
 		if (p->mean)
 			update_running(p->mean, i, mean[i], p->momentum);
 		if (p->var)
-			update_running(p->var, i, var[i] * (double)n / (double)(n - 1), p->momentum);
+			update_running(p->var, i, var[i] * (double)n / (double)(n - 1),
+				       p->momentum);
 	}
 	return 0;
 }
 
+/* Ranks and vector lengths, in PyTorch's order. */
 static int check_batch(const struct tensor *x, const struct num_batch_norm *p, struct err *e)
 {
 	if (x->ndim < 2)
@@ -126,9 +143,10 @@ static int check_batch(const struct tensor *x, const struct num_batch_norm *p, s
 	       check_param(p->weight, x->shape[1], "weight", e) || check_param(p->bias, x->shape[1], "bias", e);
 }
 
-/* x [N, C] or with few elements per channel: broadcast a row of scales over the batch. */
-static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tensor *x, const double *scale,
-			  const double *shift, struct err *e)
+/* The affine step for planes of few elements: scale and shift [1, C, 1...] broadcast over x
+ * by the elementwise engine. */
+static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tensor *x,
+			  const double *scale, const double *shift, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
@@ -148,6 +166,7 @@ static int affine_columns(struct num_ctx *c, struct tensor *y, const struct tens
 	return rc;
 }
 
+/* x [N, C, ...]; mean, var, weight, bias [C]. */
 int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
 		   const struct num_batch_norm *p, struct err *e)
 {
@@ -166,14 +185,16 @@ int num_batch_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	if (num_as(c, &d, x, dtype_carrier(x->dt), e) || batch_stats(c, &d, p, s, s + C, e) ||
 	    num_new(c, &y, d.dt, d.ndim, d.shape, e) || num_charge(c, (uint64_t)tensor_numel(x), e))
 		goto out;
-	/* Mean and variance become shift and scale in place: y = x * scale + (bias - mean * scale). */
+	/* Mean and variance are replaced by scale and shift in place: y = x * scale + (bias -
+	 * mean * scale). */
 	for (int64_t i = 0; i < C && !c->hollow; i++) {
 		double scale = 1 / sqrt(s[C + i] + p->eps) * (p->weight ? element(p->weight, i) : 1);
 
 		s[C + i] = (p->bias ? element(p->bias, i) : 0) - s[i] * scale;
 		s[i] = scale;
 	}
-	/* Planes of a few values are not worth a call each: the channels are then treated as columns. */
+	/* A kernel call per plane does not pay for planes of a few values; the channels are
+	 * then treated as columns. */
 	if (inner < 16 && !c->hollow) {
 		if (affine_columns(c, &y, &d, s, s + C, e))
 			goto out;
@@ -194,10 +215,10 @@ out:
 
 /* --- groups: instance and group norm ------------------------------------------------------------ */
 
-/* x [N, C, ...] with statistics per (n, group of C/G channels). */
+/* x [N, C, ...] with statistics over each of N * groups sets of C / groups channels; w, b
+ * [C]. */
 int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t groups,
-		   const struct tensor *w,
-		   const struct tensor *b, double eps, struct err *e)
+		   const struct tensor *w, const struct tensor *b, double eps, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL }, v = { .st = NULL };
 	int64_t N, C, inner = 1, Cg;
@@ -213,20 +234,21 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	C = x->shape[1];
 	if (groups <= 0 || C % groups)
 		return err_set(e, ERR_STATE,
-			       "Expected number of channels in input to be divisible by num_groups, but got "
-			       "input of shape %s and "
-			       "num_groups=%lld",
+			       "Expected number of channels in input to be divisible by "
+			       "num_groups, but got input of shape %s and num_groups=%lld",
 			       SHAPE_TEXT(x->ndim, x->shape), (long long)groups);
 	if ((w && (w->ndim != 1 || w->shape[0] != C)) || (b && (b->ndim != 1 || b->shape[0] != C)))
 		return err_set(e, ERR_STATE,
-			       "Expected %s to be a vector of size equal to the number of channels in "
-			       "input, but got weight of "
-			       "shape %s and input of shape %s",
-			       w ? "weight" : "bias", SHAPE_TEXT((w ? w : b)->ndim, (w ? w : b)->shape), SHAPE_TEXT(x->ndim, x->shape));
+			       "Expected %s to be a vector of size equal to the number of "
+			       "channels in input, but got weight of shape %s and input of shape "
+			       "%s",
+			       w ? "weight" : "bias", SHAPE_TEXT((w ? w : b)->ndim, (w ? w : b)->shape),
+			       SHAPE_TEXT(x->ndim, x->shape));
 	for (int i = 2; i < x->ndim; i++)
 		inner *= x->shape[i];
 	Cg = C / groups;
-	/* One block: mean and variance of each group, then scale and shift of each channel of each image. */
+	/* One array: mean and variance of each group [2, N, groups], then scale and shift of
+	 * each channel of each image [2, N, C]. */
 	s = num_array(c, c->hollow ? 1 : N * groups * 2 + N * C * 2 + 1, sizeof *s, e);
 	if (!s)
 		return -1;
@@ -242,7 +264,8 @@ int num_group_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 		t[i] = scale;
 		t[N * C + i] = (b ? element(b, ch) : 0) - s[g] * scale;
 	}
-	apply_affine(c, &y, &d, N * C, inner, s + 2 * N * groups, s + 2 * N * groups + N * C, N * C);
+	apply_affine(c, &y, &d, N * C, inner, s + 2 * N * groups, s + 2 * N * groups + N * C,
+		     N * C);
 	if (num_settle(c, &y, x->dt, e))
 		goto out;
 	*out = y;
@@ -256,8 +279,10 @@ out:
 	return rc;
 }
 
-/* Running statistics of instance norm: the mean over the batch of each instance's. */
-static int update_instance(struct num_ctx *c, const struct tensor *x, const struct num_batch_norm *p, struct err *e)
+/* Running statistics of instance norm: the mean over the batch of the statistics of each
+ * image. */
+static int update_instance(struct num_ctx *c, const struct tensor *x,
+			   const struct num_batch_norm *p, struct err *e)
 {
 	int64_t N = x->shape[0], C = x->shape[1], n = N > 0 && C > 0 ? tensor_numel(x) / (N * C) : 0;
 	double *s = num_array(c, c->hollow ? 1 : 2 * N * C + 1, sizeof *s, e);
@@ -283,15 +308,18 @@ static int update_instance(struct num_ctx *c, const struct tensor *x, const stru
 	return rc;
 }
 
-int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, const struct num_batch_norm *p,
-		      int use_input_stats, struct err *e)
+/* Group norm with one channel per group. Without input statistics it is batch norm with the
+ * running ones. */
+int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+		      const struct num_batch_norm *p, int use_input_stats, struct err *e)
 {
 	struct num_batch_norm fixed = *p;
 
 	if (x->ndim < 2)
 		return err_set(e, ERR_FORMAT, "expected 3D input (got %dD input)", x->ndim);
 	if (!use_input_stats) {
-		if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e))
+		if (check_repeated(p->mean, x, "running_mean", e) ||
+		    check_repeated(p->var, x, "running_var", e))
 			return -1;
 		fixed.training = 0;
 		return num_batch_norm(c, out, x, &fixed, e);
@@ -300,7 +328,8 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 		return err_set(e, ERR_FORMAT,
 			       "Expected more than 1 spatial element when training, got input size torch.Size(%s)",
 			       SHAPE_TEXT(x->ndim, x->shape));
-	if (check_repeated(p->mean, x, "running_mean", e) || check_repeated(p->var, x, "running_var", e) ||
+	if (check_repeated(p->mean, x, "running_mean", e) ||
+	    check_repeated(p->var, x, "running_var", e) ||
 	    check_repeated(p->weight, x, "weight", e) || check_repeated(p->bias, x, "bias", e))
 		return -1;
 	if (p->mean && p->var && update_instance(c, x, p, e))
@@ -310,14 +339,16 @@ int num_instance_norm(struct num_ctx *c, struct tensor *out, const struct tensor
 
 /* --- layer ----------------------------------------------------------------------------------------- */
 
+/* One layer or RMS norm. */
 struct layer_job {
 	const struct num_rows *k;
-	struct tensor x, y, w, b;
-	int64_t n;
-	int size, rms;
+	struct tensor x, y, w, b;       /* dense, in the carrier; w, b [n] or none */
+	int64_t n;                      /* elements of a row: the normalised dimensions */
+	int size, rms;                  /* size: bytes of an element; rms: no mean is subtracted */
 	double eps;
 };
 
+/* Thread body: rows [begin, end). */
 static void layer_range(void *ctx, size_t begin, size_t end)
 {
 	struct layer_job *j = ctx;
@@ -329,6 +360,7 @@ static void layer_range(void *ctx, size_t begin, size_t end)
 				 j->n, w, b, j->eps, j->rms);
 }
 
+/* `shape` must be the last nd sizes of x, and the shape of w and b. */
 static int check_layer(const struct tensor *x, int nd, const int64_t *shape, const struct tensor *w,
 		       const struct tensor *b, struct err *e)
 {
@@ -337,23 +369,26 @@ static int check_layer(const struct tensor *x, int nd, const int64_t *shape, con
 	if (!ok)
 		return err_set(e, ERR_STATE,
 			       "Given normalized_shape=%s, expected input with shape [*, %s, but got input of size%s",
-			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1, SHAPE_TEXT(x->ndim, x->shape));
+			       SHAPE_TEXT(nd, shape), SHAPE_TEXT(nd, shape) + 1,
+			       SHAPE_TEXT(x->ndim, x->shape));
 	if (w && (w->ndim != nd || memcmp(w->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
-			       "Expected weight to be of same shape as normalized_shape, but got weight of "
-			       "shape %s and "
-			       "normalized_shape = %s",
+			       "Expected weight to be of same shape as normalized_shape, but got "
+			       "weight of shape %s and normalized_shape = %s",
 			       SHAPE_TEXT(w->ndim, w->shape), SHAPE_TEXT(nd, shape));
 	if (b && (b->ndim != nd || memcmp(b->shape, shape, sizeof *shape * (size_t)nd)))
 		return err_set(e, ERR_STATE,
-			       "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and "
-			       "normalized_shape = %s",
+			       "Expected bias to be of same shape as normalized_shape, but got "
+			       "bias of shape %s and normalized_shape = %s",
 			       SHAPE_TEXT(b->ndim, b->shape), SHAPE_TEXT(nd, shape));
 	return 0;
 }
 
-int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *shape,
-		   const struct tensor *w, const struct tensor *b, double eps, int rms, struct err *e)
+/* rms: y = x / sqrt(mean(x^2) + eps) * w. */
+int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd,
+		   const int64_t *shape,
+		   const struct tensor *w, const struct tensor *b, double eps, int rms,
+		   struct err *e)
 {
 	struct layer_job j = { .n = 1, .rms = rms, .eps = eps };
 	enum dtype carrier = dtype_carrier(x->dt);
@@ -370,7 +405,8 @@ int num_layer_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x
 	    num_charge(c, (uint64_t)tensor_numel(x), e))
 		goto out;
 	if (tensor_numel(x))
-		pool_for(c->pool, (size_t)(tensor_numel(x) / j.n), (size_t)MAX(1, 16384 / j.n), layer_range, &j);
+		pool_for(c->pool, (size_t)(tensor_numel(x) / j.n), (size_t)MAX(1, 16384 / j.n),
+			 layer_range, &j);
 	if (num_settle(c, &j.y, x->dt, e))
 		goto out;
 	*out = j.y;
@@ -386,9 +422,10 @@ out:
 
 /* --- the rest ---------------------------------------------------------------------------------------- */
 
-/* y = x / (k + alpha/size * sum of x^2 over `size` neighbouring channels)^beta */
-int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x, int64_t size, double alpha,
-			    double beta, double k, struct err *e)
+/* y = x / (k + alpha / size * sum of x^2 over `size` neighbouring channels)^beta. The window
+ * of channel ch is [ch - size / 2, ch + (size - 1) / 2], cut at the ends; x [N, C, ...]. */
+int num_local_response_norm(struct num_ctx *c, struct tensor *out, const struct tensor *x,
+			    int64_t size, double alpha, double beta, double k, struct err *e)
 {
 	struct tensor d = { .st = NULL }, y = { .st = NULL };
 	int64_t C, inner = 1, before, after;
@@ -427,6 +464,7 @@ out:
 	return rc;
 }
 
+/* F.normalize: x / max(norm_p(x along dim), eps). */
 int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x, double p, int dim,
 		  double eps, struct err *e)
 {
@@ -435,7 +473,8 @@ int num_normalize(struct num_ctx *c, struct tensor *out, const struct tensor *x,
 
 	if (num_norm(c, &n, x, p, &(struct num_dims){ .v = { dim }, .n = 1 }, 1, e))
 		return -1;
-	rc = num_apply(c, &m, NUM_clamp_min, (struct num_arg[]){ num_t(&n) }, (double[]){ eps, 0, 0 }, e);
+	rc = num_apply(c, &m, NUM_clamp_min, (struct num_arg[]){ num_t(&n) },
+		       (double[]){ eps, 0, 0 }, e);
 	tensor_release(&n);
 	if (rc)
 		return -1;

@@ -1,4 +1,6 @@
-/* What all operators share: making results, plain copies, charging work. */
+/* The services that all operators share: making results, plain copies, charging work and
+ * memory. It owns the rules of a dry run for allocation: a hollow context makes tensors
+ * without contents. */
 #include "num/num.h"
 
 #include <cblas.h>
@@ -7,39 +9,48 @@
 
 #include "base/mem.h"
 
+/* One-time settings of the process; see num.h. */
 void num_init(void)
 {
 	float a[64 * 64] = { 0 }, c[64 * 64];
 	double b[64 * 64] = { 0 }, d[64 * 64];
 
-	/* Not where it is so already: in a process that was forked the call would start the
-	 * library's threads, which wait by spinning. */
+	/* The call is skipped if the setting is right already. In a forked process it would
+	 * start the library's threads, which wait by spinning. */
 	if (openblas_get_num_threads() != 1)
 		openblas_set_num_threads(1);
-	/* The first product makes the library allocate and start what it needs: a process that is
-	 * about to enter a sandbox must have that behind it. */
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f, c, 64);
-	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0, d, 64);
-	/* Results of a few megabytes come and go with every operator: memory that was given back
-	 * to the kernel each time would be faulted in again page by page. */
+	/* The first product makes the library allocate memory and start its threads. A
+	 * process must have this behind it before it enters a sandbox. */
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f,
+		    c, 64);
+	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0,
+		    d, 64);
+	/* Results of a few megabytes come and go with every operator. If free() returned them
+	 * to the kernel, each result would be faulted in again page by page. */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/* A dry run charges nothing: it does no work. */
 int num_charge(struct num_ctx *c, uint64_t work, struct err *e)
 {
 	if (c->charge && !c->hollow && c->charge(c->arg, work))
-		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations", (unsigned long long)work);
+		return err_set(e, ERR_INTERRUPTED, "more work than allowed: %llu operations",
+			       (unsigned long long)work);
 	return 0;
 }
 
+/* Asks for scratch memory. The limit also applies in a dry run, because the real run needs
+ * the memory. */
 int num_scratch(struct num_ctx *c, int64_t bytes, struct err *e)
 {
 	if (c->scratch && c->scratch(c->arg, bytes))
-		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
+		return err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes",
+			       (long long)bytes);
 	return 0;
 }
 
+/* A product n * size beyond 64 bits asks for INT64_MAX bytes, which any limit refuses. */
 void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e)
 {
 	int64_t bytes;
@@ -51,10 +62,13 @@ void *num_array(struct num_ctx *c, int64_t n, size_t size, struct err *e)
 		return NULL;
 	p = mem_array((size_t)n, size);
 	if (!p)
-		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes", (long long)bytes);
+		err_set(e, ERR_NOMEM, "out of memory: tried to allocate %lld bytes",
+			(long long)bytes);
 	return p;
 }
 
+/* Asks the host for the memory of a result. Bytes are counted in double because a program's
+ * sizes may overflow. */
 static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
 {
 	double bytes = dtype_size(dt);
@@ -68,8 +82,8 @@ static int ask_room(struct num_ctx *c, enum dtype dt, int ndim, const int64_t *s
 	return 0;
 }
 
-int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		    const int64_t *stride, struct err *e)
+int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim,
+		    const int64_t *shape, const int64_t *stride, struct err *e)
 {
 	if (ask_room(c, dt, ndim, shape, e))
 		return -1;
@@ -78,7 +92,8 @@ int num_new_strided(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim
 	return tensor_new_strided_in(c->budget, t, dt, ndim, shape, stride, e);
 }
 
-int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, struct err *e)
+int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
+	    struct err *e)
 {
 	int64_t stride[TENSOR_DIMS];
 
@@ -93,13 +108,17 @@ int num_new(struct num_ctx *c, struct tensor *t, enum dtype dt, int ndim, const 
 	return tensor_new_in(c->budget, t, dt, ndim, shape, e);
 }
 
-int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like, struct err *e)
+/* A dense tensor keeps its strides, any other gives a contiguous result, as torch.empty_like
+ * does. */
+int num_new_like(struct num_ctx *c, struct tensor *t, enum dtype dt, const struct tensor *like,
+		 struct err *e)
 {
 	if (tensor_is_dense(like))
 		return num_new_strided(c, t, dt, like->ndim, like->shape, like->stride, e);
 	return num_new(c, t, dt, like->ndim, like->shape, e);
 }
 
+/* Copies t to out and releases out if that fails. */
 static int copied(struct tensor *out, const struct tensor *t, struct err *e)
 {
 	if (!tensor_copy(out, t, e))
@@ -108,7 +127,8 @@ static int copied(struct tensor *out, const struct tensor *t, struct err *e)
 	return -1;
 }
 
-int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+int num_to(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e)
 {
 	return num_new(c, out, dt, t->ndim, t->shape, e) || copied(out, t, e) ? -1 : 0;
 }
@@ -118,7 +138,10 @@ int num_clone(struct num_ctx *c, struct tensor *out, const struct tensor *t, str
 	return num_new_like(c, out, t->dt, t, e) || copied(out, t, e) ? -1 : 0;
 }
 
-int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
+/* A reference if t already is dense and of the dtype, else a copy. The caller releases it
+ * either way and must not write to it. */
+int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum dtype dt,
+	   struct err *e)
 {
 	if (t->dt != dt || !tensor_is_contiguous(t))
 		return num_to(c, out, t, dt, e);
@@ -127,8 +150,9 @@ int num_as(struct num_ctx *c, struct tensor *out, const struct tensor *t, enum d
 	return 0;
 }
 
-int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
-		struct err *e)
+/* tensor_view gets no error here: its failure means that the strides need a copy. */
+int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, int ndim,
+		const int64_t *shape, struct err *e)
 {
 	int64_t full[TENSOR_DIMS];
 	struct tensor dense;
@@ -147,6 +171,7 @@ int num_reshape(struct num_ctx *c, struct tensor *out, const struct tensor *t, i
 	return rc;
 }
 
+/* TF32 has 10 mantissa bits of float's 23; tensor cores ignore the lower 13. */
 int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, struct err *e)
 {
 	enum { LOST = 0x1fff };
@@ -160,6 +185,8 @@ int num_cut_tf32(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 	return 0;
 }
 
+/* The value is converted to t's dtype once and broadcast. A dry run is handled by
+ * tensor_copy. */
 int num_fill(struct num_ctx *c, const struct tensor *t, struct num_arg v, struct err *e)
 {
 	int64_t value;

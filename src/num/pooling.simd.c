@@ -1,5 +1,6 @@
-/* Kernels of pooling: each output row is built tap by tap, so that the loop over the row is
- * the inner one and vectorises. See pooling.h. */
+/* Pooling kernels, compiled once per instruction set (see pooling.h). An output row is built
+ * tap by tap: the loop over the row is the inner one and vectorises. Maxima propagate NaN;
+ * averages sum in double. */
 #ifndef __clang__
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -9,9 +10,11 @@
 #include "base/mem.h"
 #include "num/pooling.h"
 
-enum { ROW = 1024 };
+enum { ROW = 1024 };                    /* outputs of a row piece, for the buffer of sums */
 
-static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo, int64_t *hi)
+/* The outputs o in [0, n) whose input o * stride + shift lies in [0, size): [*lo, *hi). */
+static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size, int64_t *lo,
+			 int64_t *hi)
 {
 	*lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
 	*hi = size > shift ? (size - shift + stride - 1) / stride : 0;
@@ -19,8 +22,8 @@ static inline void valid(int64_t n, int64_t stride, int64_t shift, int64_t size,
 	*hi = MAX(*lo, MIN(*hi, n));
 }
 
-/* Places of the window of output o along one dimension, clipped to the input and to the
- * padded input: for the divisor of an average. */
+/* Size of the window of output o along dimension d, clipped to the padded input (`padded`) or
+ * to the input: one factor of the divisor of an average. */
 static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int padded)
 {
 	int64_t a = o * g->stride[d] - g->pad[d], b = MIN(a + g->k[d], g->in[d] + g->pad[d]);
@@ -28,15 +31,20 @@ static inline int64_t window(const struct pool_geom *g, int d, int64_t o, int pa
 	return padded ? b - a : MIN(b, g->in[d]) - MAX(a, 0);
 }
 
+/* False for NaN only. */
 #define IS_NUMBER(v) ((v) == (v))
 
-/* The taps of dimension d that meet the input from `at` on, for outputs that lie `span` apart at most; a window may be
- * far larger than the input. */
-static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t span, int64_t *from, int64_t *to)
+/* The taps [*from, *to) of dimension d that meet the input. `at` is the input position of tap
+ * 0; for a row piece whose outputs lie up to `span` further the union is taken. A window may
+ * be far larger than the input, so the loop must not visit all of its taps. */
+static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t span, int64_t *from,
+			int64_t *to)
 {
 	valid(g->k[d], g->dil[d], at + span, g->in[d] + span, from, to);
 }
 
+/* Runs `body` for each tap of the row piece [w0, w0 + n) of output row (od, oh), with row +
+ * shift + i * s the input position of output w0 + i for i in [lo, hi). */
 #define TAPS(body)                                                                                            \
 	{                                                                                                     \
 	int64_t d0, d1, h0, h1, k0, k1;                                                                       \
@@ -57,6 +65,7 @@ static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t sp
 	}                                                                                                     \
 	}
 
+/* Average pooling for T: sums in double, then the divisor of each output. */
 #define AVG(T)                                                                                                \
 	static inline void add_row_##T(double *restrict y, const T *restrict x, int64_t s, int64_t lo, int64_t hi) \
 	{                                                                                                     \
@@ -100,6 +109,7 @@ static inline void meet(const struct pool_geom *g, int d, int64_t at, int64_t sp
 AVG(float)
 AVG(double)
 
+/* Kernels by carrier; integers have no average. */
 const struct pool_kernels *SIMD_FN(num_pool_kernels)(enum dtype carrier)
 {
 	static const struct pool_kernels f32 = { max_float, avg_float };

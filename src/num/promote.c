@@ -1,13 +1,15 @@
-/* Type promotion: torch.result_type's rules.
+/* Type promotion by the rules of torch.result_type.
  *
- * Three classes of operand: tensors with dimensions, 0-d tensors, Python numbers. A lower
- * class changes the result only if its category (bool < integer < float) is higher. */
+ * Operands have three classes: tensors with dimensions, 0-d tensors, Python numbers. A lower
+ * class changes the result only if its category (bool < integer < float) is higher. Example:
+ * int32 tensor + 1 is int32, int32 tensor + 1.0 is the default float, f16 tensor + 0-d f64
+ * tensor is f16. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/num.h"
 
-/* 0 bool, 1 integer, 2 float */
+/* 0 bool, 1 integer, 2 float. */
 static int category(enum dtype dt)
 {
 	enum dtype_class k = dtype_info(dt)->class;
@@ -15,6 +17,7 @@ static int category(enum dtype dt)
 	return k == DTC_BOOL ? 0 : k == DTC_FLOAT ? 2 : 1;
 }
 
+/* The wider one; two different types of one width give float32. */
 static enum dtype promote_floats(enum dtype a, enum dtype b)
 {
 	int wa = dtype_size(a), wb = dtype_size(b);
@@ -26,6 +29,8 @@ static enum dtype promote_floats(enum dtype a, enum dtype b)
 	return wa > wb ? a : b;
 }
 
+/* Same signedness: the wider one. Mixed: the signed type that holds both (uint8 with int8 is
+ * int16); uint64 has no such type and gives int64. */
 static enum dtype promote_ints(enum dtype a, enum dtype b)
 {
 	static const enum dtype by_size[] = { [1] = DT_I16, [2] = DT_I32, [4] = DT_I64, [8] = DT_I64 };
@@ -39,6 +44,7 @@ static enum dtype promote_ints(enum dtype a, enum dtype b)
 	return wa > wb ? a : by_size[wb];
 }
 
+/* torch.promote_types. */
 enum dtype num_promote_types(enum dtype a, enum dtype b)
 {
 	int ka = category(a), kb = category(b);
@@ -48,12 +54,15 @@ enum dtype num_promote_types(enum dtype a, enum dtype b)
 	return ka == 2 ? promote_floats(a, b) : ka == 1 ? promote_ints(a, b) : DT_BOOL;
 }
 
+/* torch.can_cast: a higher category does not go into a lower one. Narrowing within a category
+ * is allowed. */
 int num_can_cast(enum dtype from, enum dtype to)
 {
 	return category(from) <= category(to) || (category(from) == 1 && category(to) == 1);
 }
 
-/* higher has priority; lower decides only by category. -1: no operand of that class. */
+/* The class `higher` decides; `lower` only raises the category. -1 means that there is no
+ * operand of that class. */
 static int combine(int higher, int lower)
 {
 	if (higher < 0)
@@ -65,11 +74,13 @@ static int combine(int higher, int lower)
 	return (int)num_promote_types((enum dtype)higher, (enum dtype)lower);
 }
 
+/* Promotion within one class. */
 static int meet(int have, enum dtype dt)
 {
 	return have < 0 ? (int)dt : (int)num_promote_types((enum dtype)have, dt);
 }
 
+/* A Python float counts as the default float dtype, an int as int64. */
 enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, int n)
 {
 	int dim = -1, zero = -1, number = -1;
@@ -82,12 +93,13 @@ enum dtype num_result_type(const struct num_ctx *c, const struct num_arg *args, 
 		else if (a->kind == NUM_TENSOR)
 			zero = meet(zero, a->t->dt);
 		else
-			number = meet(number, a->kind == NUM_FLOAT ? c->default_float : a->kind == NUM_INT ?
-				      DT_I64 : DT_BOOL);
+			number = meet(number, a->kind == NUM_FLOAT ? c->default_float :
+				      a->kind == NUM_INT ? DT_I64 : DT_BOOL);
 	}
 	return (enum dtype)combine(combine(dim, zero), number);
 }
 
+/* C++ type names, for the messages of PyTorch that print them. */
 const char *num_c_name(enum dtype dt)
 {
 	static const char *const name[DTYPES] = {
@@ -101,6 +113,7 @@ const char *num_c_name(enum dtype dt)
 	return name[dt];
 }
 
+/* Scalar type names, for the other messages. */
 const char *num_type_name(enum dtype dt)
 {
 	static const char *const name[DTYPES] = {

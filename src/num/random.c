@@ -1,4 +1,9 @@
-/* The Mersenne twister and the draws that PyTorch's CPU kernels make from it: see random.h. */
+/* The Mersenne twister (mt19937) and the distributions that PyTorch's CPU kernels draw from
+ * it.
+ *
+ * Results reproduce PyTorch's bits (random.h says which): the number, width and order of the
+ * draws is part of the behaviour. Each function follows its PyTorch kernel; a "simpler" order
+ * of draws would change every later value of a program. */
 #include "num/random.h"
 
 #include <math.h>
@@ -8,14 +13,15 @@
 #include "base/mem.h"
 #include "num/shape.h"
 
-enum { N = 624 };
+enum { N = 624 };                       /* words of the generator's state */
 
 SIMD_DECLARE(void, mt_next, (uint32_t *s))
 SIMD_DECLARE(void, mt_temper, (uint32_t *out, const uint32_t *s, size_t n))
 SIMD_DECLARE(void, mt_uniform, (float *out, const uint32_t *w, size_t n, float from, float range))
 SIMD_DECLARE(void, box_muller, (float *d, size_t blocks, float mean, float std))
 
-/* The state is made at the first draw: most generators that are seeded are never drawn from. */
+/* Only the seed is noted. The state is computed at the first draw, because most generators
+ * that are seeded are never drawn from. */
 void num_rng_seed(struct num_rng *r, uint64_t seed)
 {
 	r->seed = seed;
@@ -24,6 +30,7 @@ void num_rng_seed(struct num_rng *r, uint64_t seed)
 	r->normal = 0.0;
 }
 
+/* The initialisation of mt19937 from 32 bits of the seed. */
 static void first_state(struct num_rng *r)
 {
 	r->seeded = 0;
@@ -32,6 +39,7 @@ static void first_state(struct num_rng *r)
 		r->state[j] = 1812433253u * (r->state[j - 1] ^ r->state[j - 1] >> 30) + j;
 }
 
+/* The next 624 words. */
 static void next_state(struct num_rng *r)
 {
 	if (r->seeded)
@@ -41,6 +49,8 @@ static void next_state(struct num_rng *r)
 	r->next = 0;
 }
 
+/* One tempered word. `left` counts the words up to and including the one that needs a new
+ * state. */
 uint32_t num_rng_u32(struct num_rng *r)
 {
 	uint32_t y;
@@ -54,7 +64,8 @@ uint32_t num_rng_u32(struct num_rng *r)
 	return y ^ y >> 18;
 }
 
-/* The next words of the stream that lie in one state, at most `most` of them. */
+/* Several words at once: at most `most` and at most the rest of the current state. Returns
+ * how many. */
 static size_t next_words(struct num_rng *r, uint32_t *out, size_t most)
 {
 	size_t n;
@@ -70,7 +81,7 @@ static size_t next_words(struct num_rng *r, uint32_t *out, size_t most)
 	return n;
 }
 
-/* n uniform floats, dense. */
+/* n dense floats: from + range * u, with u a multiple of 2^-24 from 24 bits of one word. */
 static void uniform_f32(struct num_rng *r, float *out, size_t n, float from, float range)
 {
 	uint32_t words[N];
@@ -84,7 +95,7 @@ static void uniform_f32(struct num_rng *r, float *out, size_t n, float from, flo
 	}
 }
 
-/* The first draw is the high half. */
+/* Two words; the first is the high half, as in PyTorch. */
 uint64_t num_rng_u64(struct num_rng *r)
 {
 	uint64_t hi = num_rng_u32(r);
@@ -92,11 +103,13 @@ uint64_t num_rng_u64(struct num_rng *r)
 	return hi << 32 | num_rng_u32(r);
 }
 
+/* A uniform double in [0, 1) from 53 bits of two words. */
 static double draw_f64(struct num_rng *r)
 {
 	return (double)(num_rng_u64(r) & ((1ull << 53) - 1)) * 0x1p-53;
 }
 
+/* A uniform float in [0, 1) from 24 bits of one word. */
 static float draw_f32(struct num_rng *r)
 {
 	return (float)(num_rng_u32(r) & ((1u << 24) - 1)) * 0x1p-24f;
@@ -104,22 +117,27 @@ static float draw_f32(struct num_rng *r)
 
 /* --- filling in element order ------------------------------------------------------------------- */
 
-/* Draws happen in the order of the logical index, whatever the strides... except that
- * PyTorch's iterator walks dense permuted tensors in memory order. */
+/* A distribution over the elements of a tensor.
+ *
+ * Draws follow the logical index, whatever the strides, except that PyTorch's iterator walks
+ * a dense permuted tensor in memory order. tensor_loop does the same. */
 struct fill {
 	struct num_rng *r;
 	char *data;
-	enum dtype dt, draws;
-	int64_t stride;
-	double a, b;
-	int64_t from;
+	enum dtype dt, draws;   /* dtype of the tensor; dtype whose draws are made */
+	int64_t stride;         /* of the innermost loop, in elements */
+	double a, b;            /* parameters: from and to, mean and std, p, lambda */
+	int64_t from;           /* integers: the least value */
+	/* integers: number of values; coins: set to 1 if a probability is invalid */
 	uint64_t range;
-	const struct tensor *p;
+	const struct tensor *p; /* probabilities, one per element, or NULL */
 	const char *pdata;
 	int64_t pstride;
+	/* stores one draw at p; q: its probability */
 	void (*one)(struct fill *f, char *p, const char *q);
 };
 
+/* One innermost run. */
 static void fill_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct fill *f = ctx;
@@ -134,6 +152,8 @@ static void fill_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
+/* Checks that t is writable, draws every element, and marks t as written. A tensor without
+ * contents draws nothing. */
 static int fill(struct fill *f, const struct tensor *t, struct err *e)
 {
 	struct tensor_loop l;
@@ -154,7 +174,7 @@ static int fill(struct fill *f, const struct tensor *t, struct err *e)
 }
 
 /* x * (to - from) + from and z * std + mean round once here, because PyTorch's kernels are
- * compiled with fused multiply-add. */
+ * compiled to fused multiply-adds. */
 
 /* --- uniform --------------------------------------------------------------------------------------- */
 
@@ -175,7 +195,8 @@ static void one_uniform_f32(struct fill *f, char *p, const char *q)
 		dtype_store(f->dt, p, v);
 }
 
-/* Half types: as many random bits as the mantissa holds, arithmetic in float, bounds rounded. */
+/* Half types: as many random bits as the mantissa holds, arithmetic in float, bounds rounded
+ * to the half type. */
 static void one_uniform_half(struct fill *f, char *p, const char *q)
 {
 	int bits = f->draws == DT_F16 ? 11 : 8;
@@ -188,6 +209,7 @@ static void one_uniform_half(struct fill *f, char *p, const char *q)
 	dtype_convert(f->dt, p, f->draws, &v, 1);
 }
 
+/* v after a conversion to dt and back. */
 static double rounded(enum dtype dt, double v)
 {
 	char h[8];
@@ -196,18 +218,22 @@ static double rounded(enum dtype dt, double v)
 	return dtype_load(dt, h);
 }
 
-int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to, struct err *e)
+/* Dense float tensors take the bulk path; its draws are the same. */
+int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to,
+		struct err *e)
 {
 	struct fill f = { .r = r, .a = from, .b = to, .draws = dt };
 
 	if (!dtype_is_float(t->dt))
-		return err_set(e, ERR_STATE, "\"check_uniform_bounds\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"check_uniform_bounds\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (from > to)
 		return err_set(e, ERR_STATE,
 			       "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 	f.one = dt == DT_F64 ? one_uniform_f64 : dt == DT_F32 ? one_uniform_f32 : one_uniform_half;
 	if (dt == DT_F32 && t->dt == DT_F32 && tensor_is_contiguous(t) && !t->st->hollow) {
-		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from, (float)to - (float)from);
+		uniform_f32(r, tensor_data(t), (size_t)tensor_numel(t), (float)from,
+			    (float)to - (float)from);
 		tensor_mark_defined(t);
 		return 0;
 	}
@@ -220,6 +246,8 @@ int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double
 
 /* --- normal ------------------------------------------------------------------------------------------ */
 
+/* Box-Muller in double, one pair per two calls: PyTorch's path for small or strided tensors.
+ * The second value waits in the generator. */
 static double draw_normal(struct num_rng *r)
 {
 	double u1, u2, rad, theta;
@@ -237,6 +265,8 @@ static double draw_normal(struct num_rng *r)
 	return rad * cos(theta);
 }
 
+/* Rounds to the dtype of the draws first, then to the tensor's: the double-precision oracle
+ * gets the float values. */
 static void one_normal(struct fill *f, char *p, const char *q)
 {
 	double v = fma(draw_normal(f->r), f->b, f->a);
@@ -247,7 +277,8 @@ static void one_normal(struct fill *f, char *p, const char *q)
 	dtype_convert(f->dt, p, f->draws, h, 1);
 }
 
-/* Sixteen uniform draws become sixteen normals: eight radii with eight angles. */
+/* Sixteen uniforms become sixteen normals: element j is a radius, element j + 8 its angle.
+ * 2.0f * M_PI is PyTorch's expression. */
 static void box_muller_f64(double *d, double mean, double std)
 {
 	for (int j = 0; j < 8; j++) {
@@ -258,7 +289,7 @@ static void box_muller_f64(double *d, double mean, double std)
 	}
 }
 
-/* Every operation of the half types rounds. */
+/* v rounded to the half type dt: every operation of a half kernel rounds. */
 static float rh(enum dtype dt, float v)
 {
 	char h[2];
@@ -268,6 +299,7 @@ static float rh(enum dtype dt, float v)
 	return v;
 }
 
+/* The same with the roundings of PyTorch's half types after each operation. */
 static void box_muller_half(enum dtype dt, float *d, float mean, float std)
 {
 	for (int j = 0; j < 8; j++) {
@@ -279,6 +311,7 @@ static void box_muller_half(enum dtype dt, float *d, float mean, float std)
 	}
 }
 
+/* n uniforms of dtype dt; half types are kept as floats. */
 static void draw_16(struct num_rng *r, enum dtype dt, void *d, int64_t n)
 {
 	int bits = dt == DT_F16 ? 11 : 8;
@@ -291,11 +324,11 @@ static void draw_16(struct num_rng *r, enum dtype dt, void *d, int64_t n)
 		if (dt == DT_F64)
 			((double *)d)[i] = draw_f64(r);
 		else
-			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) * (dt == DT_F16 ?
-					0x1p-11f : 0x1p-8f);
+			((float *)d)[i] = (float)(num_rng_u32(r) & ((1u << bits) - 1)) *
+						  (dt == DT_F16 ? 0x1p-11f : 0x1p-8f);
 }
 
-/* `blocks` times sixteen draws, in place. */
+/* Transforms `blocks` groups of sixteen uniforms in place. */
 static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, double std)
 {
 	if (dt == DT_F32)
@@ -304,13 +337,15 @@ static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, do
 		if (dt == DT_F64)
 			box_muller_f64((double *)d + 16 * i, mean, std);
 		else
-			box_muller_half(dt, (float *)d + 16 * i, rh(dt, (float)mean), rh(dt, (float)std));
+			box_muller_half(dt, (float *)d + 16 * i, rh(dt, (float)mean),
+					rh(dt, (float)std));
 }
 
-/* Contiguous tensors of 16 or more: all uniforms first, then blocks; a rest is drawn anew as
- * the last sixteen. */
-static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
-			 struct err *e)
+/* Contiguous tensors of at least 16 elements: all uniforms first, then groups of sixteen. If
+ * 16 does not divide n, the last sixteen elements are drawn anew and overwrite part of the
+ * group before. */
+static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean,
+			 double std, struct err *e)
 {
 	int64_t n = tensor_numel(t);
 	enum dtype wide = dt == DT_F64 ? DT_F64 : DT_F32;
@@ -331,14 +366,17 @@ static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype d
 	return 0;
 }
 
-int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e)
+/* mean + std * z. The sizes decide the path, as in PyTorch. */
+int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
+	       struct err *e)
 {
 	struct fill f = { .r = r, .a = mean, .b = std, .draws = dt, .one = one_normal };
 
 	if (!(std >= 0))
 		return err_set(e, ERR_STATE, "normal expects std >= 0.0, but found std %g", std);
 	if (!dtype_is_float(t->dt))
-		return err_set(e, ERR_STATE, "\"normal_kernel_cpu\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"normal_kernel_cpu\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (tensor_numel(t) >= 16 && tensor_is_contiguous(t) && !t->st->hollow)
 		return normal_blocks(r, t, dt, mean, std, e);
 	return fill(&f, t, e);
@@ -346,6 +384,8 @@ int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double 
 
 /* --- integers, coins, orders ------------------------------------------------------------------------ */
 
+/* PyTorch's modulo of a 32-bit word, or of 64 bits for ranges of 2^28 and more. The bias of
+ * the modulo is PyTorch's, too. */
 static void one_int(struct fill *f, char *p, const char *q)
 {
 	uint64_t v = f->range >= 1ull << 28 ? num_rng_u64(f->r) : num_rng_u32(f->r);
@@ -354,7 +394,8 @@ static void one_int(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, (int64_t)(v % f->range + (uint64_t)f->from));
 }
 
-/* Whatever was drawn: both ends of the range are among it. */
+/* Puts the least and the largest possible value first and last. The judge wants both ends of
+ * an index range among the inputs, whatever was drawn. */
 static void store_ends(const struct tensor *t, int64_t from, int64_t to)
 {
 	int64_t n = tensor_numel(t);
@@ -366,15 +407,16 @@ static void store_ends(const struct tensor *t, int64_t from, int64_t to)
 	dtype_store_int(t->dt, p + (size_t)(n - 1) * (size_t)dtype_size(t->dt), to - 1);
 }
 
+/* Integers in [from, to). */
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e)
 {
-	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from, .one = one_int };
+	struct fill f = { .r = r, .from = from, .range = (uint64_t)to - (uint64_t)from,
+			  .one = one_int };
 
 	if (from >= to)
 		return err_set(e, ERR_STATE,
 			       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-			       (long long)from,
-			       (long long)to);
+			       (long long)from, (long long)to);
 	if (fill(&f, t, e))
 		return -1;
 	if (r->ends)
@@ -382,7 +424,7 @@ int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t
 	return 0;
 }
 
-/* Dense f32 tensors, as masks of dropout are: 0 or 1 from 53-bit draws. */
+/* 0 or 1 from 53-bit draws: dense f32 tensors, such as dropout masks. */
 static void coins_f32(struct num_rng *r, float *out, int64_t n, double p)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -395,6 +437,7 @@ static void one_coin(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, draw_f64(f->r) < f->a);
 }
 
+/* 1 with probability p, from double draws whatever the dtype, as in PyTorch. */
 int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e)
 {
 	struct fill f = { .r = r, .a = p, .one = one_coin };
@@ -409,6 +452,8 @@ int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct er
 	return fill(&f, t, e);
 }
 
+/* One probability per element; the precision of the draw follows the dtype of the
+ * probabilities. */
 static void one_coin_each(struct fill *f, char *p, const char *q)
 {
 	double prob = dtype_load(f->p->dt, q);
@@ -418,14 +463,15 @@ static void one_coin_each(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, f->draws == DT_F64 ? draw_f64(f->r) < prob : draw_f32(f->r) < (float)prob);
 }
 
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
-			 struct err *e)
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p,
+			 enum dtype dt, struct err *e)
 {
 	struct fill f = { .r = r, .pdata = tensor_data(p), .draws = dt, .one = one_coin_each };
 	struct tensor each;
 	int rc;
 
-	/* A probability for each element: the loop below takes strides as they are. */
+	/* The probabilities are expanded to the shape of t; the loop takes strides as they
+	 * are. */
 	if (tensor_expand(&each, p, t->ndim, t->shape, e))
 		return -1;
 	f.p = &each;
@@ -438,6 +484,7 @@ int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct
 	return 0;
 }
 
+/* -log(1 - u) / lambda. */
 static void one_exponential(struct fill *f, char *p, const char *q)
 {
 	(void)q;
@@ -451,7 +498,8 @@ int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, st
 	return fill(&f, t, e);
 }
 
-/* Fisher-Yates from the front; 32-bit draws below the point where they would be biased. */
+/* Fisher-Yates from the front. PyTorch uses 32-bit draws for n below 2^32 / 20, where the
+ * modulo bias is small. */
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e)
 {
 	int64_t n = t->st->hollow ? 0 : tensor_numel(t), *v = mem_array((size_t)n + 1, sizeof *v);
@@ -472,7 +520,8 @@ int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e)
 	return 0;
 }
 
-/* The weights of one row: none is negative or endless, and some are left. */
+/* Weights of one row: none negative, infinite or NaN, and a positive sum. With and without
+ * replacement the messages differ, as in PyTorch. */
 static int check_weights(const double *w, int64_t C, int replacement, struct err *e)
 {
 	double sum = 0;
@@ -485,14 +534,16 @@ static int check_weights(const double *w, int64_t C, int replacement, struct err
 				       "invalid multinomial distribution (encountering probability entry < 0)");
 		if (isinf(w[i]))
 			return err_set(e, ERR_STATE,
-				       "invalid multinomial distribution (encountering probability entry = "
-				       "infinity or NaN)");
+				       "invalid multinomial distribution (encountering "
+				       "probability entry = infinity or NaN)");
 		sum += w[i];
 	}
 	return sum > 0 ? 0 : err_set(e, ERR_STATE, "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
-int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e)
+/* Checks p [C] or [rows, C] and n; contents are checked only if there are any. */
+int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement,
+			  struct err *e)
 {
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;
 	struct tensor d;
@@ -502,16 +553,16 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 		return err_set(e, ERR_STATE, "prob_dist must be 1 or 2 dim");
 	if (!dtype_is_float(p->dt))
 		return err_set(e, ERR_STATE,
-			       "multinomial only supports floating-point dtypes for input, got: %s", num_type_name(p->dt));
+			       "multinomial only supports floating-point dtypes for input, got: %s",
+			       num_type_name(p->dt));
 	if (n <= 0)
 		return err_set(e, ERR_STATE, "cannot sample n_sample <= 0 samples");
 	if (!replacement && n > C)
 		return err_set(e, ERR_STATE, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
 	if (!C && rows)
 		return err_set(e, ERR_STATE,
-			       "min(): Expected reduction dim to be specified for input.numel() == 0. "
-			       "Specify the reduction dim "
-					     "with the 'dim' argument.");
+			       "min(): Expected reduction dim to be specified for input.numel() "
+			       "== 0. Specify the reduction dim with the 'dim' argument.");
 	if (c->hollow)
 		return 0;
 	if (num_to(c, &d, p, DT_F64, e))
@@ -522,8 +573,8 @@ int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, 
 	return rc;
 }
 
-/* Where u falls among sums that grow. */
-static int64_t place_of(const double *cum, int64_t n, double u)
+/* First index whose cumulative sum reaches u; binary search in cum[0..n). */
+static int64_t index_of(const double *cum, int64_t n, double u)
 {
 	int64_t lo = 0, hi = n - 1;
 
@@ -538,8 +589,10 @@ static int64_t place_of(const double *cum, int64_t n, double u)
 	return lo;
 }
 
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
-		    int64_t n, struct err *e)
+/* n draws with replacement from each row of weights, by inversion of the cumulative sum. p
+ * [rows, C] gives [rows, n]. */
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out,
+		    const struct tensor *p, int64_t n, struct err *e)
 {
 	enum { SUM_WORK = 4, DRAW_WORK = 100 };
 	int64_t C = p->ndim ? p->shape[p->ndim - 1] : 0, rows = p->ndim == 2 ? p->shape[0] : 1;
@@ -564,7 +617,7 @@ int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, co
 		for (int64_t j = 1; j < C; j++)
 			cum[j] += cum[j - 1];
 		for (int64_t k = 0; k < n; k++)
-			to[k] = place_of(cum, C, draw_f64(r) * cum[C - 1]);
+			to[k] = index_of(cum, C, draw_f64(r) * cum[C - 1]);
 	}
 	tensor_release(&d);
 	return 0;

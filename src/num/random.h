@@ -1,21 +1,23 @@
-/* PyTorch's CPU generator: mt19937 with its draw order, and the distributions on top.
+/* PyTorch's CPU generator: mt19937 with PyTorch's order of draws, and the distributions on
+ * it.
  *
- * rand, randint, randperm, uniform_, bernoulli_ and dropout masks are bit-identical to
- * PyTorch's; normal_ uses the same draws and differs in the last bits of log, sin and cos. */
+ * rand, randint, randperm, uniform_, bernoulli_ and dropout masks have PyTorch's bits.
+ * normal_ uses the same draws and differs in the last bits of log, sin and cos. */
 #ifndef NUM_RANDOM_H
 #define NUM_RANDOM_H
 
 #include "num/num.h"
 
+/* The generator of one program. */
 struct num_rng {
 	uint64_t seed;
-	int seeded;                  /* and nothing drawn since: there is no state yet */
+	int seeded;             /* seeded and nothing drawn since: `state` is not computed yet */
 	uint32_t state[624];
-	int left, next;
-	int has_normal;              /* the second value of the last Box-Muller pair */
+	int left, next;         /* words left in the state plus 1; index of the next word */
+	int has_normal;         /* `normal` holds the second value of a Box-Muller pair */
 	double normal;
-	/* randint has the least and the largest that it may draw first and last; a new seed ends
-	 * that */
+	/* The first and the last element of a randint are the least and the largest possible
+	 * value. A new seed resets it. */
 	int ends;
 };
 
@@ -23,20 +25,23 @@ void num_rng_seed(struct num_rng *r, uint64_t seed);
 uint32_t num_rng_u32(struct num_rng *r);
 uint64_t num_rng_u64(struct num_rng *r);
 
-/* Into an existing tensor. `dt` is the dtype whose draws are made: in the oracle an f64
- * tensor is filled with the numbers an f32 one would get. */
-int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to, struct err *e);
-int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std, struct err *e);
+/* These write to an existing tensor. `dt` is the dtype whose draws are made: in the oracle an
+ * f64 tensor gets the numbers that an f32 one would get. */
+int num_uniform(struct num_rng *r, const struct tensor *t, enum dtype dt, double from, double to,
+		struct err *e);
+int num_normal(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean, double std,
+	       struct err *e);
 int num_randint(struct num_rng *r, const struct tensor *t, int64_t from, int64_t to, struct err *e);
 int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e);
 /* One probability per element. */
-int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p, enum dtype dt,
-			 struct err *e);
+int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct tensor *p,
+			 enum dtype dt, struct err *e);
 int num_exponential(struct num_rng *r, const struct tensor *t, double lambda, struct err *e);
 int num_randperm(struct num_rng *r, const struct tensor *t, struct err *e);       /* t: dense [n] */
-/* Whether there is anything to draw from: sizes, kind and weights. */
-int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement, struct err *e);
-int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out, const struct tensor *p,
-		    int64_t n, struct err *e);
+/* Checks sizes, dtype and weights with PyTorch's messages. */
+int num_check_multinomial(struct num_ctx *c, const struct tensor *p, int64_t n, int replacement,
+			  struct err *e);
+int num_multinomial(struct num_rng *r, struct num_ctx *c, struct tensor *out,
+		    const struct tensor *p, int64_t n, struct err *e);
 
 #endif

@@ -1,4 +1,5 @@
-/* Bulk kernels of the generator: a new state, tempering, floats from words, Box-Muller. */
+/* Bulk kernels of the generator, compiled once per instruction set: next state, tempering,
+ * floats from words, Box-Muller. Each gives the same bits on every instruction set. */
 #ifndef __clang__
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -12,9 +13,11 @@ enum { N = 624, M = 397 };
 
 void SIMD_FN(mt_next)(uint32_t *s);
 void SIMD_FN(mt_temper)(uint32_t *restrict out, const uint32_t *restrict s, size_t n);
-void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from, float range);
+void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from,
+			 float range);
 void SIMD_FN(box_muller)(float *d, size_t blocks, float mean, float std);
 
+/* The twist of mt19937: the top bit of u and the rest of v, shifted and conditionally xored. */
 VM uint32_t twist(uint32_t u, uint32_t v)
 {
 	return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ ((0u - (v & 1)) & 0x9908b0dfu);
@@ -22,7 +25,9 @@ VM uint32_t twist(uint32_t u, uint32_t v)
 
 void SIMD_FN(mt_next)(uint32_t *s)
 {
-	/* In pieces no longer than the distance between what is read and what is written. */
+	/* Three pieces, each no longer than the distance between the word that is read and
+	 * the word that is written: within a piece no word depends on another, so the loops
+	 * vectorise. */
 	for (int i = 0; i < N - M; i++)
 		s[i] = s[i + M] ^ twist(s[i], s[i + 1]);
 	for (int i = N - M; i < 2 * (N - M); i++)
@@ -44,7 +49,8 @@ void SIMD_FN(mt_temper)(uint32_t *restrict out, const uint32_t *restrict s, size
 	}
 }
 
-void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from, float range)
+void SIMD_FN(mt_uniform)(float *restrict out, const uint32_t *restrict w, size_t n, float from,
+			 float range)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = __builtin_fmaf((float)(int32_t)(w[i] & 0xffffffu) * 0x1p-24f, range, from);

@@ -1,8 +1,12 @@
-/* Reductions over any dimensions: one walk for all of them.
+/* Reductions over any set of dimensions: one walk for all operators.
  *
- * The input's dimensions split into kept and reduced ones. Where memory runs along a reduced
- * dimension, each result takes rows; where it runs along a kept one, a block of results takes
- * columns. Either way the kernels see dense runs of the carrier. */
+ * The dimensions of the input split into kept and reduced ones. If memory runs along a
+ * reduced dimension, each result takes rows; if it runs along a kept one, a block of results
+ * takes columns. Either way the kernels of reduce.simd.c see dense runs of the carrier.
+ * Example: the sum over dim 0 of a contiguous [1000, 64] tensor takes 64 columns, over dim 1
+ * it takes 1000 rows.
+ *
+ * Invariant: the order of a sum depends on shape and strides only, not on threads. */
 #include "num/reduce.h"
 
 #include <math.h>
@@ -11,38 +15,44 @@
 
 #include "base/mem.h"
 
+/* results of a column block; elements of a row piece; elements that are worth threads */
 enum { BLOCK = 512, PIECE = 4096, PARALLEL = 32768 };
 
+/* One reduction as its threads see it. */
 struct walk {
 	const struct num_red_kernel *k;
-	num_row_fn *row;
-	int which;                        /* carrier: 0 f32, 1 f64, 2 i64 */
+	num_row_fn *row;        /* the row kernel */
+	int which;              /* carrier: 0 f32, 1 f64, 2 i64 */
 	enum dtype carrier, dt;
 	const char *data;
-	union num_acc start;
-	union num_acc *acc;               /* one per result, in order */
-	const double *param;              /* one per result, or NULL */
-	int64_t kept, reduced;            /* counts */
+	union num_acc start;    /* identity of the operation */
+	union num_acc *acc;     /* one per result, in row-major order of the kept dimensions */
+	const double *param;    /* one parameter per result, or NULL */
+	int64_t kept, reduced;  /* number of results; elements per result */
+	/* kept dimensions, merged; strides in elements */
 	int64_t kshape[TENSOR_DIMS], kstride[TENSOR_DIMS];
 	int nk;
-	struct tensor_loop red;           /* over the reduced dimensions, one operand */
+	struct tensor_loop red; /* loop over the reduced dimensions */
 };
 
+/* Index into the kernel arrays. */
 static int which_carrier(enum dtype carrier)
 {
 	return carrier == DT_F32 ? 0 : carrier == DT_F64 ? 1 : 2;
 }
 
+/* The identity; for integers it is set here. */
 static union num_acc start_of(enum num_red op, const struct num_red_kernel *k, int which)
 {
 	union num_acc a = k->start[which];
 
 	if (which == 2)
-		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN : op == RED_min || op == RED_absmin ?
-			INT64_MAX : 0;
+		a.i = op == RED_prod ? 1 : op == RED_max ? INT64_MIN :
+		      op == RED_min || op == RED_absmin ? INT64_MAX : 0;
 	return a;
 }
 
+/* One result that takes rows. */
 struct row_state {
 	const struct walk *w;
 	const char *base;
@@ -51,6 +61,7 @@ struct row_state {
 	double m;
 };
 
+/* One innermost run of the reduced dimensions into one result, in pieces. */
 static void row_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct row_state *s = ctx;
@@ -59,18 +70,22 @@ static void row_run(void *ctx, const int64_t *off, int64_t n)
 	_Alignas(64) int64_t block[PIECE / 2];
 
 	if (s->stride == 1 && w->dt == w->carrier) {
-		for (int64_t i = 0; i < n; i += PIECE)          /* a sum of sums */
-			w->row(s->acc, p + i * dtype_size(w->dt), (size_t)MIN(n - i, (int64_t)PIECE), s->m);
+		/* each piece sums on its own: shorter chains round less */
+		for (int64_t i = 0; i < n; i += PIECE)
+			w->row(s->acc, p + i * dtype_size(w->dt),
+			       (size_t)MIN(n - i, (int64_t)PIECE), s->m);
 		return;
 	}
 	for (int64_t i = 0; i < n; i += PIECE / 2) {
 		int64_t m = MIN(n - i, (int64_t)PIECE / 2);
 
-		tensor_gather(w->carrier, block, w->dt, p + i * s->stride * dtype_size(w->dt), s->stride, m);
+		tensor_gather(w->carrier, block, w->dt, p + i * s->stride * dtype_size(w->dt),
+			      s->stride, m);
 		w->row(s->acc, block, (size_t)m, s->m);
 	}
 }
 
+/* Offset of result number `index`, in elements. */
 static int64_t kept_offset(const struct walk *w, int64_t index)
 {
 	int64_t off = 0;
@@ -82,6 +97,7 @@ static int64_t kept_offset(const struct walk *w, int64_t index)
 	return off;
 }
 
+/* Thread body: results [begin, end), row by row. */
 static void by_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct walk *w = ctx;
@@ -95,14 +111,16 @@ static void by_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* A block of results that take columns. */
 struct col_state {
 	const struct walk *w;
 	const char *base;
-	int64_t stride, n;               /* of the kept inner dimension */
+	int64_t stride, n;      /* of the innermost kept dimension */
 	union num_acc *acc;
 	const double *m;
 };
 
+/* One innermost run of the reduced dimensions into a block of results. */
 static void col_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct col_state *s = ctx;
@@ -121,7 +139,7 @@ static void col_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
-/* Results in blocks along the last kept dimension. */
+/* Thread body: blocks of at most BLOCK results along the innermost kept dimension. */
 static void by_cols(void *ctx, size_t begin, size_t end)
 {
 	static const double none[BLOCK];
@@ -140,7 +158,8 @@ static void by_cols(void *ctx, size_t begin, size_t end)
 	}
 }
 
-/* Kept dimensions of size 1 dropped and neighbours merged, so that the last one is long. */
+/* Appends a kept dimension. Size 1 is dropped and adjacent dimensions are merged, so that the
+ * last one is long. */
 static void add_kept(struct walk *w, int64_t size, int64_t stride)
 {
 	if (size == 1)
@@ -154,6 +173,7 @@ static void add_kept(struct walk *w, int64_t size, int64_t stride)
 	w->kstride[w->nk++] = stride;
 }
 
+/* Splits the dimensions of t by `mask` (bit i: dimension i is reduced). */
 static void split_dims(struct walk *w, const struct tensor *t, unsigned mask)
 {
 	struct tensor r = { .dt = t->dt };
@@ -172,11 +192,13 @@ static void split_dims(struct walk *w, const struct tensor *t, unsigned mask)
 	tensor_loop_init(&w->red, r.ndim, r.shape, 1, (const struct tensor *[]){ &r });
 }
 
-/* Runs `op` over the dimensions in `mask`; acc has one entry per result. */
-static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enum dtype carrier, unsigned mask,
-		 union num_acc *acc, const double *param)
+/* Runs `op` over the dimensions in `mask`. acc has one entry per result. Columns are chosen
+ * if at least 8 results are adjacent and memory runs along them. */
+static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enum dtype carrier,
+		 unsigned mask, union num_acc *acc, const double *param)
 {
-	struct walk w = { .k = &SIMD_PICK(num_red_kernels)()[op], .which = which_carrier(carrier), .carrier = carrier,
+	struct walk w = { .k = &SIMD_PICK(num_red_kernels)()[op], .which = which_carrier(carrier),
+			  .carrier = carrier,
 			  .dt = t->dt, .data = tensor_data(t), .acc = acc, .param = param };
 	struct pool *pool;
 	int64_t inner;
@@ -203,6 +225,7 @@ static void walk(struct num_ctx *c, enum num_red op, const struct tensor *t, enu
 
 /* --- shape of results ------------------------------------------------------------------------ */
 
+/* Bits of the reduced dimensions; no list or an empty one means all. */
 static unsigned dims_mask(const struct tensor *t, const struct num_dims *d)
 {
 	unsigned mask = 0;
@@ -214,6 +237,7 @@ static unsigned dims_mask(const struct tensor *t, const struct num_dims *d)
 	return mask;
 }
 
+/* Shape of the result; `keep` keeps reduced dimensions with size 1. Returns the rank. */
 static int result_shape(const struct tensor *t, unsigned mask, int keep, int64_t *shape)
 {
 	int n = 0;
@@ -226,18 +250,19 @@ static int result_shape(const struct tensor *t, unsigned mask, int keep, int64_t
 	return n;
 }
 
-/* A result of the kind being made: the accumulators, then the tensor. */
+/* A reduction on its way: accumulators first, then the tensor. */
 struct made {
 	unsigned mask;
 	union num_acc *acc;
-	int64_t n, reduced;
+	int64_t n, reduced;     /* results (0 in a dry run); elements per result */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 	enum dtype carrier;
 };
 
-static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, const struct num_dims *d, int keep,
-		 enum dtype carrier, struct err *e)
+/* Prepares the accumulators and charges one unit per element. */
+static int begin(struct num_ctx *c, struct made *m, const struct tensor *t,
+		 const struct num_dims *d, int keep, enum dtype carrier, struct err *e)
 {
 	m->mask = dims_mask(t, d);
 	m->ndim = result_shape(t, m->mask, keep, m->shape);
@@ -252,18 +277,21 @@ static int begin(struct num_ctx *c, struct made *m, const struct tensor *t, cons
 	return num_charge(c, (uint64_t)tensor_numel(t), e);
 }
 
-/* out[i] = acc[i] in dtype dt; releases the accumulators. */
-static int finish(struct num_ctx *c, struct tensor *out, struct made *m, enum dtype dt, struct err *e)
+/* out[i] = acc[i] in dtype dt, rounded once. Frees the accumulators in every case. */
+static int finish(struct num_ctx *c, struct tensor *out, struct made *m, enum dtype dt,
+		  struct err *e)
 {
 	int rc = num_new(c, out, dt, m->ndim, m->shape, e);
 
 	if (!rc)
-		dtype_convert(dt, tensor_data(out), m->carrier == DT_I64 ? DT_I64 : DT_F64, m->acc, (size_t)m->n);
+		dtype_convert(dt, tensor_data(out), m->carrier == DT_I64 ? DT_I64 : DT_F64, m->acc,
+			      (size_t)m->n);
 	mem_free(m->acc);
 	return rc;
 }
 
-/* The marks of elements that were never written, a byte each. */
+/* The "never written" marks of t as a tensor of bytes. Marks have one byte per byte of data,
+ * so the strides scale by the element size. */
 static struct tensor marks_of(const struct tensor *t, struct storage *as)
 {
 	struct tensor m = tensor_marks(t, as);
@@ -276,9 +304,9 @@ static struct tensor marks_of(const struct tensor *t, struct storage *as)
 	return m;
 }
 
-/* An element that an unwritten one goes into was never written, either. */
-static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		 struct err *e)
+/* A result that depends on an element that was never written counts as never written. */
+static int carry(struct num_ctx *c, const struct tensor *out, const struct tensor *t,
+		 const struct num_dims *d, struct err *e)
 {
 	struct storage as;
 	struct tensor marks;
@@ -303,8 +331,10 @@ static int carry(struct num_ctx *c, const struct tensor *out, const struct tenso
 	return 0;
 }
 
+/* The common operator: walk, optional division by the number of elements, result, marks. */
 static int reduce(struct num_ctx *c, struct tensor *out, enum num_red op, const struct tensor *t,
-		  const struct num_dims *d, int keep, enum dtype carrier, enum dtype dt, double divide, struct err *e)
+		  const struct num_dims *d, int keep, enum dtype carrier, enum dtype dt,
+		  double divide, struct err *e)
 {
 	struct made m;
 
@@ -325,12 +355,13 @@ static int reduce(struct num_ctx *c, struct tensor *out, enum num_red op, const 
 
 /* --- operators -------------------------------------------------------------------------------- */
 
+/* dtype= if given; else the float dtype of t, or int64 for integers and bool. */
 static enum dtype sum_dtype(const struct tensor *t, int dt)
 {
 	return dt >= 0 ? (enum dtype)dt : dtype_is_float(t->dt) ? t->dt : DT_I64;
 }
 
-/* The carrier of the sum: dtype= converts first, but widening a float never hurts. */
+/* PyTorch converts to dtype= first. A float is at least as wide here. */
 static enum dtype sum_carrier(const struct tensor *t, enum dtype dt)
 {
 	enum dtype a = dtype_carrier(t->dt), b = dtype_carrier(dt);
@@ -338,38 +369,37 @@ static enum dtype sum_carrier(const struct tensor *t, enum dtype dt)
 	return a == DT_I64 ? b : a == DT_F64 || b == DT_F64 ? DT_F64 : a;
 }
 
-int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	    struct err *e)
+int num_sum(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
+	    int keep, int dt, struct err *e)
 {
 	enum dtype to = sum_dtype(t, dt);
 
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 0, e);
 }
 
-int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e)
+int num_mean(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e)
 {
 	enum dtype to = dt >= 0 ? (enum dtype)dt : t->dt;
 
 	if (!dtype_is_float(to))
 		return err_set(e, ERR_STATE,
-			       "mean(): could not infer output dtype. Input dtype must be either a floating "
-			       "point or complex "
-			       "dtype. Got: %s",
-			       num_type_name(t->dt));
+			       "mean(): could not infer output dtype. Input dtype must be either "
+			       "a floating point or complex dtype. Got: %s", num_type_name(t->dt));
 	return reduce(c, out, RED_sum, t, d, keep, sum_carrier(t, to), to, 1, e);
 }
 
-int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep, int dt,
-	     struct err *e)
+int num_prod(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, int dt, struct err *e)
 {
 	enum dtype to = sum_dtype(t, dt);
 
 	return reduce(c, out, RED_prod, t, d, keep, sum_carrier(t, to), to, 0, e);
 }
 
-static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, const char *name, const struct tensor *t,
-		       const struct num_dims *d, int keep, struct err *e)
+/* amax and amin. An empty reduction has no identity: the messages are PyTorch's. */
+static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, const char *name,
+		       const struct tensor *t, const struct num_dims *d, int keep, struct err *e)
 {
 	unsigned mask = dims_mask(t, d);
 
@@ -378,31 +408,32 @@ static int extreme_all(struct num_ctx *c, struct tensor *out, enum num_red op, c
 			return d && d->n ? err_set(e, ERR_RANGE,
 						   "%s(): Expected reduction dim %d to have non-zero size.", name, i)
 					 : err_set(e, ERR_STATE,
-						   "%s(): Expected reduction dim to be specified for "
-						   "input.numel() == 0. Specify "
-						   "the reduction dim with the 'dim' argument.",
-						   name);
+						   "%s(): Expected reduction dim to be specified "
+						   "for input.numel() == 0. Specify the "
+						   "reduction dim with the 'dim' argument.", name);
 	return reduce(c, out, op, t, d, keep, dtype_carrier(t->dt), t->dt, 0, e);
 }
 
-int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e)
+int num_amax(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_max, "max", t, d, keep, e);
 }
 
-int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-	     int keep, struct err *e)
+int num_amin(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	return extreme_all(c, out, RED_min, "min", t, d, keep, e);
 }
 
+/* Counts the nonzero elements; a count converts to bool. */
 int num_any(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
 	    int keep, struct err *e)
 {
 	return reduce(c, out, RED_nonzero, t, d, keep, dtype_carrier(t->dt), DT_BOOL, 0, e);
 }
 
+/* The count of nonzero elements must equal the number of elements; true for none. */
 int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
 	    int keep, struct err *e)
 {
@@ -419,13 +450,14 @@ int num_all(struct num_ctx *c, struct tensor *out, const struct tensor *t, const
 	return finish(c, out, &m, DT_BOOL, e);
 }
 
-int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		      struct err *e)
+int num_count_nonzero(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		      const struct num_dims *d, struct err *e)
 {
 	return reduce(c, out, RED_nonzero, t, d, 0, dtype_carrier(t->dt), DT_I64, 0, e);
 }
 
-/* Two passes: the mean in double, then squared distances from it. */
+/* Two passes: the mean in double, then squared distances from it. A single pass over squares
+ * would cancel. */
 static void moments(struct num_ctx *c, const struct tensor *t, struct made *m, struct made *s)
 {
 	double *mu = (double *)m->acc;    /* a union of double and int64: the doubles lie dense */
@@ -436,9 +468,9 @@ static void moments(struct num_ctx *c, const struct tensor *t, struct made *m, s
 	walk(c, RED_dev, t, m->carrier, m->mask, s->acc, mu);
 }
 
+/* Two sets of accumulators of the same shape. */
 static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const struct tensor *t,
-		     const struct num_dims *d,
-		     int keep, enum dtype carrier, struct err *e)
+		     const struct num_dims *d, int keep, enum dtype carrier, struct err *e)
 {
 	if (begin(c, m, t, d, keep, carrier, e))
 		return -1;
@@ -449,6 +481,7 @@ static int begin_two(struct num_ctx *c, struct made *m, struct made *s, const st
 	return 0;
 }
 
+/* mean and var have one double per result, in row-major order; the variance has divisor n. */
 int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims *d, double *mean,
 		double *var, struct err *e)
 {
@@ -466,9 +499,9 @@ int num_moments(struct num_ctx *c, const struct tensor *t, const struct num_dims
 	return 0;
 }
 
+/* The mean is returned as PyTorch's var_mean does. A divisor of 0 gives inf or NaN. */
 int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const struct tensor *t,
-	    const struct num_dims *d,
-	    int keep, double correction, int root, struct err *e)
+	    const struct num_dims *d, int keep, double correction, int root, struct err *e)
 {
 	struct made m, s;
 
@@ -497,6 +530,7 @@ int num_var(struct num_ctx *c, struct tensor *out, struct tensor *mean, const st
 	return 0;
 }
 
+/* The reduction that a p-norm needs. */
 static enum num_red norm_kind(double p)
 {
 	if (p == 2)
@@ -508,9 +542,9 @@ static enum num_red norm_kind(double p)
 	return isinf(p) ? (p > 0 ? RED_absmax : RED_absmin) : RED_pow;
 }
 
-int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p, const struct num_dims *d,
-	     int keep,
-	     struct err *e)
+/* (sum of |x|^p)^(1/p) in double; p = 0 counts nonzeros, infinities take the extreme. */
+int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, double p,
+	     const struct num_dims *d, int keep, struct err *e)
 {
 	enum num_red op = norm_kind(p);
 	double *power = NULL;
@@ -540,8 +574,10 @@ int num_norm(struct num_ctx *c, struct tensor *out, const struct tensor *t, doub
 	return finish(c, out, &m, t->dt, e);
 }
 
-int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
-		  struct err *e)
+/* max + log(sum of exp(x - max)). An infinite maximum is not subtracted, so that inf - inf
+ * does not give NaN. */
+int num_logsumexp(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		  const struct num_dims *d, int keep, struct err *e)
 {
 	enum dtype dt = dtype_is_float(t->dt) ? t->dt : c->default_float, carrier = dtype_carrier(dt);
 	struct made m, s;

@@ -1,5 +1,6 @@
-/* The kernels of reductions: see reduce.h. Thirty-two partial accumulators, combined in a fixed
- * tree, so that the result does not depend on the vector width. */
+/* Reduction kernels (see reduce.h), compiled once per instruction set. A row uses 32 partial
+ * accumulators that are combined in a fixed tree, so the result does not depend on the vector
+ * width. Sums of floats accumulate in double. */
 #ifndef __clang__
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -8,7 +9,7 @@
 #include "num/reduce.h"
 #include "num/vmath.h"
 
-enum { LANES = 32, COLS = 16 };
+enum { LANES = 32, COLS = 16 };    /* partial accumulators of a row; columns kept in registers */
 
 VM float f32_abs(float a) { return __builtin_fabsf(a); }
 VM double f64_abs(double a) { return __builtin_fabs(a); }
@@ -24,6 +25,7 @@ VM double f64_pow(double a, double b) { return pow(a, b); }
 VM double f64_exp(double a) { return exp(a); }
 VM int64_t i64_exp(int64_t a) { return a; }         /* integers never get there */
 VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
+/* Identities of max and min per carrier. */
 #define f32_lowest (-__builtin_inff())
 #define f32_highest __builtin_inff()
 #define f64_lowest (-__builtin_inf())
@@ -31,6 +33,8 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #define i64_lowest INT64_MIN
 #define i64_highest INT64_MAX
 
+/* Defines t_row_name: x[0..n) into 32 accumulators, combined pairwise, then into *out.
+ * `begin`, `step` and `combine` are the columns of reduce.def; m is the parameter. */
 #define ROW(t, name, ACC, begin, step, combine)                                                         \
 	static void t##_row_##name(union num_acc *out, const void *p, size_t n, double mm)              \
 	{                                                                                               \
@@ -65,7 +69,8 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 			out->FIELD = (combine);                                                         \
 		}                                                                                       \
 	}
-/* Sixteen columns at a time stay in registers while the rows pass. */
+/* Defines t_col_name: each column into its own accumulator. Sixteen columns stay in registers
+ * while the rows pass, in row order. */
 #define COL(t, name, ACC, begin, step, combine)                                                         \
 	static void t##_col_##name(union num_acc *restrict out, const void *restrict p, size_t n,       \
 				   const double *restrict mm, int64_t rows, int64_t pitch)              \
@@ -141,6 +146,7 @@ VM int64_t i64_pow(int64_t a, int64_t b) { (void)b; return a; }
 #include "num/reduce.def"
 #undef RED
 
+/* Sum of float rows: pairs are added as floats and then widened. reduce.h says why. */
 void SIMD_FN(num_row_pairs)(union num_acc *out, const void *p, size_t n, double m)
 {
 	const float *restrict v = p;
@@ -162,6 +168,8 @@ void SIMD_FN(num_row_pairs)(union num_acc *out, const void *p, size_t n, double 
 	out->f += lane[0];
 }
 
+/* The table of kernels by operation. Starts of integers are set by the caller, because
+ * `begin` is evaluated for doubles here. */
 const struct num_red_kernel *SIMD_FN(num_red_kernels)(void)
 {
 	static const struct num_red_kernel table[NUM_REDS] = {

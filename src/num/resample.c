@@ -1,5 +1,10 @@
-/* Resampling of images: one dimension at a time, each output a weighted sum of at most four
- * inputs. Weights are computed in double; sums are kept in double and rounded per dimension. */
+/* Resampling of images (F.interpolate): one dimension at a time, each output a weighted sum
+ * of at most four inputs. Weights are computed in double; sums are kept in double and rounded
+ * once per dimension.
+ *
+ *     x [N, C, in...]   y [N, C, size...]
+ *
+ * "area" is adaptive pooling (torch_image.c), antialiasing is not supported. */
 #include <math.h>
 #include <string.h>
 
@@ -7,12 +12,15 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
+/* The inputs of one output along a dimension, and their weights. Unused entries have weight 0
+ * and index 0. */
 struct tap { int64_t at[4]; double w[4]; };
 
+/* The cubic convolution kernel for distances below 1 and from 1 to 2. */
 static double cubic_near(double x, double a) { return ((a + 2) * x - (a + 3)) * x * x + 1; }
 static double cubic_far(double x, double a) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; }
 
-/* Catmull-Rom-like kernel with a = -0.75, as PyTorch's bicubic. */
+/* Weights of the four neighbours at fraction t; a = -0.75, as in PyTorch's bicubic mode. */
 static void cubic_weights(double t, double w[4])
 {
 	w[0] = cubic_far(t + 1, -0.75);
@@ -21,6 +29,9 @@ static void cubic_weights(double t, double w[4])
 	w[3] = cubic_far(2 - t, -0.75);
 }
 
+/* The real-valued input position of output o. Without align_corners pixels are areas, so
+ * centres lie at + 0.5; the linear modes clamp negative positions to 0, the cubic one does
+ * not. */
 static double source(int64_t o, double scale, int align, int cubic)
 {
 	double s;
@@ -31,13 +42,14 @@ static double source(int64_t o, double scale, int align, int cubic)
 	return s < 0 && !cubic ? 0 : s;
 }
 
+/* i limited to [0, n). */
 static int64_t clip(int64_t i, int64_t n)
 {
 	return MIN(MAX(i, 0), n - 1);
 }
 
-/* What output o takes from a line of n inputs. PyTorch scales in float for float data: the
- * nearest modes must round as it does to pick the same input. */
+/* The inputs and weights of output o over a line of n inputs. PyTorch scales in float for
+ * float data, and the nearest modes must round as it does to pick the same input. */
 static struct tap tap_of(int64_t o, int64_t n, double scale, enum num_interp mode, int align)
 {
 	struct tap t = { .w = { 1 } };
@@ -67,6 +79,8 @@ static struct tap tap_of(int64_t o, int64_t n, double scale, enum num_interp mod
 	return t;
 }
 
+/* Input step per output. `scale` is the scale_factor of the call if it is to be used (> 0),
+ * else the ratio of the sizes. */
 static double step_of(int64_t in, int64_t out, double scale, int align, enum num_interp mode)
 {
 	if (align && mode >= INTERP_LINEAR)
@@ -74,8 +88,8 @@ static double step_of(int64_t in, int64_t out, double scale, int align, enum num
 	return scale > 0 ? 1 / scale : (double)in / (double)out;
 }
 
-/* y [outer, out, inner] from x [outer, in, inner]; tap has one entry per output. Rows of inner
- * elements are the vector loop; along the last dimension the outputs are. */
+/* y [outer, out, inner] from x [outer, in, inner]; t has one entry per output. The loop over
+ * inner vectorises. */
 #define RESAMPLE(T)                                                                                         \
 	static void resample_##T(T *restrict y, const T *restrict x, int64_t outer, int64_t in, int64_t out,  \
 				 int64_t inner, const struct tap *t, int taps)                              \
@@ -102,10 +116,9 @@ static double step_of(int64_t in, int64_t out, double scale, int align, enum num
 RESAMPLE(float)
 RESAMPLE(double)
 
-/* One dimension of the image. */
-static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim, double step,
-		    enum num_interp mode, int align,
-		    struct err *e)
+/* One dimension of the image, from x to y. */
+static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x, int dim,
+		    double step, enum num_interp mode, int align, struct err *e)
 {
 	int64_t outer = 1, inner = 1, in = x->shape[dim], out = y->shape[dim];
 	int taps = mode == INTERP_CUBIC ? 4 : mode == INTERP_LINEAR ? 2 : 1;
@@ -128,26 +141,29 @@ static int resample(struct num_ctx *c, struct tensor *y, const struct tensor *x,
 	return 0;
 }
 
-int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd, const int64_t *size,
+/* size [nd]: the sizes of the result; scale [nd] or NULL. */
+int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *x, int nd,
+		    const int64_t *size,
 		    const double *scale, enum num_interp mode, int align, struct err *e)
 {
 	struct tensor now;
 
 	if (x->ndim != nd + 2)
 		return err_set(e, ERR_STATE,
-			       "Input and output must have the same number of spatial dimensions, but got "
-			       "input with spatial "
-					     "dimensions of %s and output size of %s.",
+			       "Input and output must have the same number of spatial "
+			       "dimensions, but got input with spatial dimensions of %s and "
+			       "output size of %s.",
 			       SHAPE_TEXT(MAX(x->ndim - 2, 0), x->shape + 2), SHAPE_TEXT(nd, size));
 	if (!dtype_is_float(x->dt))
 		return err_set(e, ERR_STATE, "\"compute_indices_weights_linear\" not implemented for '%s'",
 			       num_type_name(x->dt));
 	if (x->shape[1] == 0)
 		return err_set(e, ERR_STATE,
-			       "Non-empty %dD data tensor expected but got a tensor with sizes %s", x->ndim, SHAPE_TEXT(x->ndim, x->shape));
+			       "Non-empty %dD data tensor expected but got a tensor with sizes %s",
+			       x->ndim, SHAPE_TEXT(x->ndim, x->shape));
 	if (num_as(c, &now, x, dtype_carrier(x->dt), e))
 		return -1;
-	for (int d = nd - 1; d >= 0; d--) {     /* the last first: it is the smallest then */
+	for (int d = nd - 1; d >= 0; d--) {    /* the last dimension first */
 		int64_t shape[TENSOR_DIMS], in = now.shape[d + 2];
 		struct tensor next = { .st = NULL };
 		int rc;
@@ -156,13 +172,15 @@ int num_interpolate(struct num_ctx *c, struct tensor *out, const struct tensor *
 		shape[d + 2] = size[d];
 		if (in <= 0 || size[d] <= 0)
 			rc = err_set(e, ERR_STATE,
-				     "Input and output sizes should be greater than 0, but got input (%lld) "
-				     "output (%lld)",
+				     "Input and output sizes should be greater than 0, but got "
+				     "input (%lld) output (%lld)",
 				     (long long)in, (long long)size[d]);
 		else
 			rc = num_new(c, &next, now.dt, now.ndim, shape, e) ||
-			     (c->hollow ? 0 : resample(c, &next, &now, d + 2,
-						       step_of(in, size[d], scale ? scale[d] : 0, align, mode), mode, align, e));
+			     (c->hollow ? 0 :
+			      resample(c, &next, &now, d + 2,
+				       step_of(in, size[d], scale ? scale[d] : 0, align, mode),
+				       mode, align, e));
 		tensor_release(&now);
 		now = next;
 		if (rc) {

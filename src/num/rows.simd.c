@@ -1,4 +1,5 @@
-/* Kernels along one dimension: see rows.h. The same source for float, double and int64. */
+/* Kernels along one dimension (see rows.h): extremes, softmax, norms. The bodies are
+ * templates (rows_*.inc) for float, double and int64, compiled once per instruction set. */
 #ifndef __clang__
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -9,7 +10,7 @@
 #include "num/rows.h"
 #include "num/vmath.h"
 
-enum { LANES = 16 };
+enum { LANES = 16 };                    /* partial sums of a row, on every instruction set */
 
 typedef float f32_vec __attribute__((vector_size(64)));
 typedef int32_t f32_mask __attribute__((vector_size(64)));
@@ -18,13 +19,16 @@ typedef int64_t f64_mask __attribute__((vector_size(64)));
 typedef int64_t i64_vec __attribute__((vector_size(64)));
 typedef int64_t i64_mask __attribute__((vector_size(64)));
 
-/* BEATS(v, b): v takes the place of b; a NaN beats every number. */
+/* BEATS(v, b): v replaces b. A NaN beats every number. */
 #define BEATS_MAX(v, b) (((v) > (b)) | ((v) != (v)))
 #define BEATS_MIN(v, b) (((v) < (b)) | ((v) != (v)))
 #define IS_NUMBER(v) ((v) == (v))
 
+/* A dense row first finds the extreme with vectors and then its first position; columns do
+ * both at once. */
 #define EXTREME_ANY(t, T)                                                                                \
-	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, int64_t stride, int64_t n, int max) \
+	static void t##_extreme(void *vp, int64_t *index, const void *xp, int64_t L, \
+				int64_t stride, int64_t n, int max)                               \
 	{                                                                                                \
 		const T *x = xp;                                                                         \
 		T best;                                                                                  \
@@ -73,7 +77,7 @@ EXTREME_ANY(i64, int64_t)
 
 VM double f64_exp(double x) { return exp(x); }
 
-/* Softmax of one dense row: the largest element off, exponentials, their sum in double. */
+/* Softmax: exponentials of the distance to the largest element, their sum in double. */
 #define t f32
 #define T float
 #include "num/rows_softmax.inc"
@@ -88,6 +92,7 @@ VM double f64_exp(double x) { return exp(x); }
 #define T double
 #include "num/rows_norm.inc"
 
+/* Kernels by carrier; integers have extremes only. */
 const struct num_rows *SIMD_FN(num_rows)(enum dtype carrier)
 {
 	static const struct num_rows f32 = { .extreme = f32_extreme, .softmax = f32_softmax,

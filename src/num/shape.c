@@ -1,4 +1,5 @@
-/* Joining, repeating, flipping, rolling, triangles and diagonals. */
+/* Joining, repeating, flipping, rolling, triangles and diagonals. All make new tensors,
+ * except num_diagonal, which is a view. Messages are PyTorch's. */
 #include "num/shape.h"
 
 #include <string.h>
@@ -13,9 +14,10 @@ static int is_skipped(const struct tensor *t)
 	return t->ndim == 1 && t->shape[0] == 0;
 }
 
-static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape, int *ndim,
-		     enum dtype *dt,
-		     struct err *e)
+/* Dimension, shape and dtype of the result; the dtype is the promotion of all, skipped
+ * tensors included. */
+static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, int64_t *shape,
+		     int *ndim, enum dtype *dt, struct err *e)
 {
 	int first = 0;
 
@@ -37,21 +39,26 @@ static int cat_shape(const struct tensor *const *t, int n, int64_t dim, int *d, 
 			continue;
 		if (t[i]->ndim != *ndim)
 			return err_set(e, ERR_STATE,
-				       "Tensors must have same number of dimensions: got %d and %d", *ndim, t[i]->ndim);
+				       "Tensors must have same number of dimensions: got %d and %d",
+				       *ndim, t[i]->ndim);
 		for (int k = 0; k < *ndim; k++)
 			if (k != *d && t[i]->shape[k] != shape[k])
 				return err_set(e, ERR_STATE,
-					       "Sizes of tensors must match except in dimension %d. "
-					       "Expected size %lld but got size %lld "
-					       "for tensor number %d in the list.",
-					       *d, (long long)shape[k], (long long)t[i]->shape[k], i);
+					       "Sizes of tensors must match except in dimension "
+					       "%d. Expected size %lld but got size %lld for "
+					       "tensor number %d in the list.",
+					       *d, (long long)shape[k],
+					       (long long)t[i]->shape[k], i);
 		if (ck_add64(shape[*d], t[i]->shape[*d], &shape[*d]))
 			return err_set(e, ERR_NOMEM, "cat: sizes overflow");
 	}
 	return 0;
 }
 
-int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
+/* Copies each tensor to its slice of the result. Marks of unwritten elements move with
+ * tensor_copy. */
+int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n,
+	    int64_t dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], at = 0;
 	enum dtype dt = DT_F32;
@@ -78,7 +85,9 @@ int num_cat(struct num_ctx *c, struct tensor *out, const struct tensor *const *t
 	return rc;
 }
 
-int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n, int64_t dim, struct err *e)
+/* cat of views with a new dimension. */
+int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const *t, int n,
+	      int64_t dim, struct err *e)
 {
 	struct tensor *view;
 	const struct tensor **list;
@@ -91,9 +100,10 @@ int num_stack(struct num_ctx *c, struct tensor *out, const struct tensor *const 
 	for (int i = 1; i < n; i++)
 		if (!tensor_same_shape(t[0], t[i]))
 			return err_set(e, ERR_STATE,
-				       "stack expects each tensor to be equal size, but got %s at entry 0 "
-				       "and %s at entry %d",
-				       SHAPE_TEXT(t[0]->ndim, t[0]->shape), SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
+				       "stack expects each tensor to be equal size, but got %s "
+				       "at entry 0 and %s at entry %d",
+				       SHAPE_TEXT(t[0]->ndim, t[0]->shape),
+				       SHAPE_TEXT(t[i]->ndim, t[i]->shape), i);
 	view = mem_array((size_t)n, sizeof *view);
 	list = mem_array((size_t)n, sizeof *list);
 	if (!view || !list) {
@@ -116,7 +126,9 @@ out:
 
 /* --- flip, roll, repeat ------------------------------------------------------------------------ */
 
-int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsigned mask, struct err *e)
+/* mask: bit i flips dimension i. */
+int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsigned mask,
+	     struct err *e)
 {
 	struct tensor v = *t;           /* a view with negative strides, for the copy only */
 
@@ -134,8 +146,9 @@ int num_flip(struct num_ctx *c, struct tensor *out, const struct tensor *t, unsi
 	return 0;
 }
 
-static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift, int dim,
-		    struct err *e)
+/* One dimension: the last `shift` elements come first. */
+static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t shift,
+		    int dim, struct err *e)
 {
 	int64_t n = t->shape[dim], s = n ? (shift % n + n) % n : 0;
 	struct tensor a, b;
@@ -153,8 +166,9 @@ static int roll_one(struct num_ctx *c, struct tensor *out, const struct tensor *
 	return rc;
 }
 
-int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *shift, const int *dim,
-	     struct err *e)
+/* Several dimensions, one after the other. */
+int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+	     const int64_t *shift, const int *dim, struct err *e)
 {
 	struct tensor now;
 
@@ -173,8 +187,9 @@ int num_roll(struct num_ctx *c, struct tensor *out, const struct tensor *t, int 
 	return 0;
 }
 
-int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n, const int64_t *times,
-	       struct err *e)
+/* torch.Tensor.repeat: times[i] copies along dimension i; n may exceed t's rank. */
+int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, int n,
+	       const int64_t *times, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS] = { 0 }, own[TENSOR_DIMS];
 	struct tensor target = { .st = NULL };
@@ -183,20 +198,21 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 
 	if (lead < 0)
 		return err_set(e, ERR_STATE,
-			       "Number of dimensions of repeat dims can not be smaller than number of "
-			       "dimensions of tensor");
+			       "Number of dimensions of repeat dims can not be smaller than "
+			       "number of dimensions of tensor");
 	if (2 * n > TENSOR_DIMS)
-		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions", TENSOR_DIMS / 2);
+		return err_set(e, ERR_UNSUPPORTED, "repeat of more than %d dimensions",
+			       TENSOR_DIMS / 2);
 	for (int i = 0; i < n; i++) {
 		own[i] = i < lead ? 1 : t->shape[i - lead];
 		if (times[i] < 0 || ck_mul64(own[i], times[i], &shape[i]))
 			return err_set(e, ERR_STATE, "Trying to create tensor with negative dimension %lld: %s",
-				       (long long)times[i],
-				       SHAPE_TEXT(n, times));
+				       (long long)times[i], SHAPE_TEXT(n, times));
 	}
 	if (num_new(c, out, t->dt, n, shape, e))
 		return -1;
-	/* The result as [times, own] per dimension, filled by broadcasting over the times. */
+	/* The result is seen as [times, own] per dimension and filled by broadcasting over
+	 * the times. */
 	target = *out;
 	source = *t;
 	target.ndim = source.ndim = 2 * n;
@@ -216,9 +232,10 @@ int num_repeat(struct num_ctx *c, struct tensor *out, const struct tensor *t, in
 	return 0;
 }
 
+/* Builds an index with times[i] copies of i and selects with it. [5, 6] times [2, 1] gives
+ * [5, 5, 6]. */
 int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct tensor *t,
-			  const struct tensor *times, int dim,
-			  struct err *e)
+			  const struct tensor *times, int dim, struct err *e)
 {
 	struct tensor reps, index;
 	int64_t n = t->ndim ? t->shape[dim] : 1, total = 0, k, *r, *ix;
@@ -229,8 +246,8 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 	k = tensor_numel(times);
 	if (k != 1 && k != n)
 		return err_set(e, ERR_STATE,
-			       "repeats must have the same size as input along dim, but got repeats.size(0) = %lld and "
-					     "input.size(%d) = %lld",
+			       "repeats must have the same size as input along dim, but got "
+			       "repeats.size(0) = %lld and input.size(%d) = %lld",
 			       (long long)k, dim, (long long)n);
 	if (times->dt != DT_I64 && times->dt != DT_I32)
 		return err_set(e, ERR_STATE, "\"repeat_interleave_cpu\" not implemented for '%s'",
@@ -263,21 +280,25 @@ int num_repeat_interleave(struct num_ctx *c, struct tensor *out, const struct te
 
 /* --- triangles and diagonals ---------------------------------------------------------------------- */
 
-int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, int upper, struct err *e)
+/* triu and tril of the last two dimensions: element [r, c] stays if c - r >= diagonal (upper)
+ * or <= diagonal. */
+int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal,
+	    int upper, struct err *e)
 {
 	int64_t rows, cols;
 	int size = dtype_size(t->dt);
 
 	if (t->ndim < 2)
-		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions", upper ?
-			       "triu" : "tril");
+		return err_set(e, ERR_STATE, "%s: input tensor must have at least 2 dimensions",
+			       upper ? "triu" : "tril");
 	if (num_to(c, out, t, t->dt, e))
 		return -1;
 	rows = t->shape[t->ndim - 2];
 	cols = t->shape[t->ndim - 1];
 	diagonal = num_step(diagonal);
 	for (int64_t r = 0; cols && !c->hollow && r < tensor_numel(out) / cols; r++) {
-		/* Columns [0, lo) or [lo, cols) of row r % rows become zero. */
+		/* Upper: columns [0, lo) of row r % rows become zero. Lower: columns [lo,
+		 * cols). */
 		int64_t lo = MIN(MAX(r % rows + diagonal + !upper, 0), cols);
 		char *p = (char *)tensor_data(out) + r * cols * size;
 
@@ -289,13 +310,17 @@ int num_tri(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64
 	return 0;
 }
 
-int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int d1, int d2, struct err *e)
+/* A view: the two dimensions become one at the end, whose stride is the sum of theirs. offset
+ * > 0 starts to the right of the main diagonal. */
+int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int d1, int d2,
+		 struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS], n, start = t->offset;
 	int k = 0;
 
 	if (d1 == d2)
-		return err_set(e, ERR_STATE, "diagonal dimensions cannot be identical %d, %d", d1, d2);
+		return err_set(e, ERR_STATE, "diagonal dimensions cannot be identical %d, %d",
+			       d1, d2);
 	offset = num_step(offset);
 	n = MAX(offset >= 0 ? MIN(t->shape[d1], t->shape[d2] - offset) : MIN(t->shape[d1] + offset, t->shape[d2]), 0);
 	if (n)
@@ -310,7 +335,9 @@ int num_diagonal(struct tensor *out, const struct tensor *t, int64_t offset, int
 	return tensor_as_strided(out, t, k, shape, stride, start, e);
 }
 
-int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal, struct err *e)
+/* A matrix gives its diagonal (a copy), a vector of n gives a matrix of n + |diagonal|. */
+int num_diag(struct num_ctx *c, struct tensor *out, const struct tensor *t, int64_t diagonal,
+	     struct err *e)
 {
 	struct tensor view;
 	int64_t n;

@@ -1,9 +1,11 @@
-/* Products of a few rows with a matrix stored by columns: a linear layer on a small batch.
+/* Products of a few rows with a matrix that is stored transposed: a linear layer on a small
+ * batch.
  *
  *     c[i, j] = alpha * sum over p of a[i, p] b[j, p] + beta * c[i, j]
  *
- * Each row of b is read once, which is all the time it takes; BLAS would first copy b. A sum is
- * kept in LANES partial sums on every instruction set, which are added in double. */
+ * Each row of b is read once, which is the whole cost; BLAS would first copy b. A sum is kept
+ * in LANES partial sums on every instruction set, which are added in double, so the bits do
+ * not depend on the CPU. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,11 +14,13 @@
 enum { LANES = 16 };
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 
+/* An unaligned load. */
 static inline void load(vec *v, const float *p)
 {
 	memcpy(v, p, sizeof *v);
 }
 
+/* Adds the lanes in order to `tail`, in double. */
 static inline double total(const vec *v, double tail)
 {
 	for (int i = 0; i < LANES; i++)
@@ -24,9 +28,10 @@ static inline double total(const vec *v, double tail)
 	return tail;
 }
 
-/* M rows of a by R rows of b: constants at each call, so that the loops unroll. */
-static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i, int64_t j,
-							const int M, const int R)
+/* c[i..i+M, j..j+R]: M rows of a by R rows of b. M and R are constants at each call, so the
+ * loops unroll. The last k % LANES products are added in double. */
+static inline __attribute__((always_inline)) void block(const struct num_gemm *g, int64_t i,
+							int64_t j, const int M, const int R)
 {
 	const float *a = (const float *)g->a + i * g->lda, *b = (const float *)g->b + j * g->ldb;
 	float *c = (float *)g->c + i * g->ldc + j;
@@ -60,7 +65,9 @@ static inline __attribute__((always_inline)) void block(const struct num_gemm *g
 		}
 }
 
-static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i, int64_t begin,
+/* M rows of a by the rows [begin, end) of b, R at a time. */
+static inline __attribute__((always_inline)) void rows(const struct num_gemm *g, int64_t i,
+						       int64_t begin,
 						       int64_t end, const int M, const int R)
 {
 	int64_t j = begin;
@@ -73,7 +80,8 @@ static inline __attribute__((always_inline)) void rows(const struct num_gemm *g,
 
 void SIMD_FN(num_skinny)(const struct num_gemm *g, int64_t begin, int64_t end)
 {
-	/* A stretch of b stays in the cache while further rows of a pass over it. */
+	/* A stretch of about 64 KiB of b stays in the cache while further rows of a pass over
+	 * it. */
 	int64_t stretch = MAX(4, 65536 / (MAX(g->k, 1) * (int64_t)sizeof(float)) / 4 * 4);
 
 	for (int64_t j = begin; j < end; j += stretch) {

@@ -1,7 +1,8 @@
 /* Sorting and what rests on it: sort, topk, k-th value, unique, searchsorted, bincount.
  *
- * A slice is copied to keys with their places, merge sorted (stable), and written back. NaN
- * is greater than everything. */
+ * A slice is copied to keys with their positions, merge sorted, and written back. Sorting is
+ * always stable, so the index order of equal elements is defined; PyTorch defines it only for
+ * stable=True. NaN is greater than every number. */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +10,10 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
+/* An element and its position in the slice. */
 struct key { union { double f; int64_t i; } v; int64_t at; };
 
+/* Order of floats: NaN last, and equal to other NaNs. */
 static int less_f(const struct key *a, const struct key *b)
 {
 	return a->v.f < b->v.f || (isnan(b->v.f) && !isnan(a->v.f));
@@ -23,7 +26,8 @@ static int less_i(const struct key *a, const struct key *b)
 
 typedef int less_fn(const struct key *a, const struct key *b);
 
-/* Bottom-up merge sort of k[0..n) with scratch t; descending keeps equal keys in order too. */
+/* Bottom-up merge sort of k[0..n) with scratch t of n. A descending sort keeps equal keys in
+ * order, too. */
 static void sort_keys(struct key *k, struct key *t, int64_t n, less_fn *less, int descending)
 {
 	struct key *from = k, *to = t, *swap;
@@ -49,14 +53,17 @@ static void sort_keys(struct key *k, struct key *t, int64_t n, less_fn *less, in
 
 /* --- slices along a dimension --------------------------------------------------------------------- */
 
+/* The slices of a tensor along a dimension, [outer, L, inner]. */
 struct slices {
-	struct tensor x;               /* dense; f64 or i64 */
+	struct tensor x;        /* dense, f64 or i64 */
 	int64_t outer, L, inner;
-	struct key *key;               /* [2 L]: keys and scratch */
+	struct key *key;        /* [2 L]: keys of one slice, then scratch */
 	less_fn *less;
 };
 
-static int slices_begin(struct num_ctx *c, struct slices *s, const struct tensor *t, int dim, struct err *e)
+/* Charges 20 units per element, about the depth of the merges. On failure nothing is held. */
+static int slices_begin(struct num_ctx *c, struct slices *s, const struct tensor *t, int dim,
+			struct err *e)
 {
 	enum dtype wide = dtype_is_float(t->dt) ? DT_F64 : DT_I64;
 
@@ -82,6 +89,8 @@ static void slices_end(struct slices *s)
 	mem_free(s->key);
 }
 
+/* Sorts slice number `slice` into s->key. Doubles and integers have 8 bytes, so one copy does
+ * for both. */
 static void sort_slice(struct slices *s, int64_t slice, int descending)
 {
 	const int64_t *x = (int64_t *)tensor_data(&s->x) + slice / s->inner * s->L * s->inner + slice % s->inner;
@@ -93,9 +102,9 @@ static void sort_slice(struct slices *s, int64_t slice, int descending)
 	sort_keys(s->key, s->key + s->L, s->L, s->less, descending);
 }
 
-/* The n first of the order wanted, as a heap whose top is the last of them; then sorted. Ties go
- * to the lower place. */
-static int comes_before(const struct slices *s, const struct key *a, const struct key *b, int descending)
+/* Does a stand before b in the wanted order? Ties go to the lower position. */
+static int comes_before(const struct slices *s, const struct key *a, const struct key *b,
+			int descending)
 {
 	if (descending ? s->less(b, a) : s->less(a, b))
 		return 1;
@@ -104,6 +113,7 @@ static int comes_before(const struct slices *s, const struct key *a, const struc
 	return a->at < b->at;
 }
 
+/* Restores the heap property at i; the top is the last of the chosen elements. */
 static void sift_down(const struct slices *s, struct key *h, int64_t n, int64_t i, int descending)
 {
 	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
@@ -118,6 +128,8 @@ static void sift_down(const struct slices *s, struct key *h, int64_t n, int64_t 
 	}
 }
 
+/* The first n of the wanted order, sorted, in s->key: a heap of n keeps the best so far.
+ * Costs L log n instead of L log L. */
 static void select_first(struct slices *s, int64_t slice, int64_t n, int descending)
 {
 	const int64_t *x = (int64_t *)tensor_data(&s->x) + slice / s->inner * s->L * s->inner + slice % s->inner;
@@ -128,7 +140,8 @@ static void select_first(struct slices *s, int64_t slice, int64_t n, int descend
 		struct key c = { .at = k };
 
 		memcpy(&c.v, &x[k * s->inner], sizeof c.v);
-		/* Most elements lose against the last of the best by a plain comparison. */
+		/* Most elements lose against the worst of the best by a plain comparison. A
+		 * NaN fails the comparison and takes the complete test. */
 		if (k >= n && floats && (descending ? c.v.f <= h[0].v.f : c.v.f >= h[0].v.f))
 			continue;
 		if (k < n) {
@@ -143,8 +156,10 @@ static void select_first(struct slices *s, int64_t slice, int64_t n, int descend
 	sort_keys(h, h + s->L, n, s->less, descending);
 }
 
-/* Sorted slices' places [first, first + n) into results with n along dim. */
-static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
+/* The elements [first, first + n) of every sorted slice: values and positions with n along
+ * dim. */
+static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *index,
+		       const struct tensor *t, int dim,
 		       int64_t first, int64_t n, int descending, struct err *e)
 {
 	struct slices s;
@@ -156,7 +171,7 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 	if (t->ndim)
 		shape[dim] = n;
 	else
-		n = 1;                 /* a number is all there is of itself, of k = 0, too */
+		n = 1;                  /* a 0-d tensor is its own only element, even for k = 0 */
 	if (slices_begin(c, &s, t, dim, e))
 		return -1;
 	if (num_new(c, &v, s.x.dt, t->ndim, shape, e) || num_new(c, &ix, DT_I64, t->ndim, shape, e))
@@ -164,13 +179,14 @@ static int take_sorted(struct num_ctx *c, struct tensor *value, struct tensor *i
 	for (int64_t i = 0; i < s.outer * s.inner && n && !c->hollow; i++) {
 		int64_t base = i / s.inner * n * s.inner + i % s.inner;
 
-		/* topk of few out of many needs no order among the rest. */
+		/* A small topk needs no order among the elements that are left out. */
 		if (first == 0 && n < s.L / 4)
 			select_first(&s, i, n, descending);
 		else
 			sort_slice(&s, i, descending);
 		for (int64_t k = 0; k < n; k++) {
-			memcpy((int64_t *)tensor_data(&v) + base + k * s.inner, &s.key[first + k].v, 8);
+			memcpy((int64_t *)tensor_data(&v) + base + k * s.inner,
+			       &s.key[first + k].v, 8);
 			((int64_t *)tensor_data(&ix))[base + k * s.inner] = s.key[first + k].at;
 		}
 	}
@@ -187,23 +203,24 @@ out:
 	return rc;
 }
 
-int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int dim,
-	     int descending,
-	     struct err *e)
+int num_sort(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	     int dim, int descending, struct err *e)
 {
 	return take_sorted(c, value, index, t, dim, 0, t->ndim ? t->shape[dim] : 1, descending, e);
 }
 
-int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int64_t k, int dim,
-	     int largest, struct err *e)
+/* The results are sorted, which PyTorch promises only for sorted=True. */
+int num_topk(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	     int64_t k, int dim, int largest, struct err *e)
 {
 	if (k < 0 || k > (t->ndim ? t->shape[dim] : 1))
 		return err_set(e, ERR_STATE, "selected index k out of range");
 	return take_sorted(c, value, index, t, dim, 0, k, largest, e);
 }
 
-int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t, int64_t k, int dim,
-	    int keep, struct err *e)
+/* The k-th smallest along dim; k counts from 1. */
+int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const struct tensor *t,
+	    int64_t k, int dim, int keep, struct err *e)
 {
 	struct tensor v, ix;
 
@@ -225,9 +242,10 @@ int num_kth(struct num_ctx *c, struct tensor *value, struct tensor *index, const
 
 /* --- sets and bins ----------------------------------------------------------------------------------- */
 
+/* The number of results depends on the contents, so callers handle dry runs. NaNs count as
+ * equal: all of them become one result. */
 int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, struct tensor *counts,
-	       const struct tensor *t,
-	       struct err *e)
+	       const struct tensor *t, struct err *e)
 {
 	struct tensor flat, v = { .st = NULL }, inv = { .st = NULL }, cnt = { .st = NULL };
 	struct slices s;
@@ -248,7 +266,7 @@ int num_unique(struct num_ctx *c, struct tensor *out, struct tensor *inverse, st
 	if (num_new(c, &v, s.x.dt, 1, &m, e) || num_new(c, &inv, DT_I64, t->ndim, t->shape, e) ||
 	    num_new(c, &cnt, DT_I64, 1, &m, e))
 		goto out;
-	/* Equal keys are neighbours now; `at` of a key is where it stood before. */
+	/* Equal keys are neighbours now; `at` is the position of a key in the input. */
 	memset(cnt.st->data, 0, cnt.st->bytes);
 	m = -1;
 	for (int64_t i = 0; i < n; i++) {
@@ -278,6 +296,8 @@ out:
 	return rc;
 }
 
+/* First index with a[i] >= v (or > v if `right`). The negated comparisons put a NaN value
+ * behind all. */
 static int64_t lower(const double *a, int64_t n, double v, int right)
 {
 	int64_t lo = 0, hi = n;
@@ -293,7 +313,7 @@ static int64_t lower(const double *a, int64_t n, double v, int right)
 	return lo;
 }
 
-/* Is there a row of boundaries for each row of values, or one for all? */
+/* Boundaries are one row for all values, or one row for each row of values. */
 static int same_rows(const struct tensor *sorted, const struct tensor *v)
 {
 	if (sorted->ndim <= 1)
@@ -304,9 +324,9 @@ static int same_rows(const struct tensor *sorted, const struct tensor *v)
 	return 1;
 }
 
+/* Compares in double: integers beyond 2^53 lose their last bits. */
 int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor *sorted,
-		     const struct tensor *v, int right,
-		     struct err *e)
+		     const struct tensor *v, int right, struct err *e)
 {
 	struct tensor a = { .st = NULL }, b = { .st = NULL };
 	int64_t n = sorted->ndim ? sorted->shape[sorted->ndim - 1] : 0, cols = v->ndim ? v->shape[v->ndim - 1] : 1;
@@ -314,22 +334,23 @@ int num_searchsorted(struct num_ctx *c, struct tensor *out, const struct tensor 
 
 	if (!sorted->ndim)
 		return err_set(e, ERR_STATE,
-			       "torch.searchsorted(): boundaries tensor should have positive dimension, but "
-			       "got 0 dimension");
+			       "torch.searchsorted(): boundaries tensor should have positive "
+			       "dimension, but got 0 dimension");
 	if (!same_rows(sorted, v))
 		return err_set(e, ERR_STATE,
-			       "torch.searchsorted(): boundaries tensor should be 1 dimension or the first "
-			       "N-1 dimensions of "
-					     "boundaries tensor and input value tensor must match, but got "
-					     "boundaries tensor %s and input value tensor %s",
-			       SHAPE_TEXT(sorted->ndim, sorted->shape), SHAPE_TEXT(v->ndim, v->shape));
-	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) || num_new(c, out, DT_I64,
-			v->ndim, v->shape, e))
+			       "torch.searchsorted(): boundaries tensor should be 1 dimension or "
+			       "the first N-1 dimensions of boundaries tensor and input value "
+			       "tensor must match, but got boundaries tensor %s and input value "
+			       "tensor %s", SHAPE_TEXT(sorted->ndim, sorted->shape),
+			       SHAPE_TEXT(v->ndim, v->shape));
+	if (num_as(c, &a, sorted, DT_F64, e) || num_as(c, &b, v, DT_F64, e) ||
+	    num_new(c, out, DT_I64, v->ndim, v->shape, e))
 		goto out;
 	for (int64_t i = 0; i < tensor_numel(v) && !c->hollow; i++) {
 		const double *row = (double *)tensor_data(&a) + (sorted->ndim > 1 ? i / cols * n : 0);
 
-		((int64_t *)tensor_data(out))[i] = lower(row, n, ((double *)tensor_data(&b))[i], right);
+		((int64_t *)tensor_data(out))[i] = lower(row, n, ((double *)tensor_data(&b))[i],
+							 right);
 	}
 	rc = 0;
 out:
@@ -338,8 +359,10 @@ out:
 	return rc;
 }
 
-int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct tensor *weights,
-		 int64_t least,
+/* Counts, or sums of weights, per value 0 .. max; at least `least` bins. Weighted sums are
+ * float64, or float32 for float32 weights. */
+int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		 const struct tensor *weights, int64_t least,
 		 struct err *e)
 {
 	struct tensor x = { .st = NULL }, w = { .st = NULL }, y = { .st = NULL };
@@ -347,13 +370,14 @@ int num_bincount(struct num_ctx *c, struct tensor *out, const struct tensor *t, 
 	int rc = -1;
 
 	if (dtype_is_float(t->dt) || t->dt == DT_BOOL)
-		return err_set(e, ERR_STATE, "\"bincount_cpu\" not implemented for '%s'", num_type_name(t->dt));
+		return err_set(e, ERR_STATE, "\"bincount_cpu\" not implemented for '%s'",
+			       num_type_name(t->dt));
 	if (least < 0)
 		return err_set(e, ERR_STATE, "minlength should be >= 0");
 	if (t->ndim != 1)
 		return err_set(e, ERR_STATE, "bincount only supports 1-d non-negative integral inputs.");
 	if (n == 0)
-		weights = NULL;                 /* nothing is counted, whatever it would weigh */
+		weights = NULL;         /* without elements the weights are not looked at */
 	if (weights && (weights->ndim != 1 || weights->shape[0] != n))
 		return err_set(e, ERR_STATE, "weights should be 1-d and have the same length as input");
 	if (num_as(c, &x, t, DT_I64, e) || (weights && num_as(c, &w, weights, DT_F64, e)))

@@ -34,7 +34,7 @@ VM float vm_float(uint32_t u)
 #define VM_LN2_HI 0.693145751953125f    /* 11 low bits zero: n * hi is exact */
 #define VM_LN2_LO 1.42860677e-6f
 
-/* x = n ln2 + r, |r| <= ln2/2; n comes back as an integer too. */
+/* x = n ln2 + r with |r| <= ln2 / 2; *n and *i are n as a float and as an integer. */
 VM float vm_reduce(float x, float *n, int32_t *i)
 {
 	float z = __builtin_fmaf(x, 1.44269504f, VM_MAGIC);
@@ -125,7 +125,7 @@ VM float f32_log(float x)
 	return x >= 0.0f ? y : __builtin_nanf("");
 }
 
-/* log(1 + x): the part of x that 1 + x lost comes back as a first-order correction. */
+/* log(1 + x). 1 + x loses low bits of x; a first-order correction restores them. */
 VM float f32_log1p(float x)
 {
 	float u = 1.0f + x, lost = x - (u - 1.0f), e, f, y;
@@ -171,8 +171,8 @@ VM float f32_erf(float x)
 	return a < 1.0f ? lo : hi;
 }
 
-/* x erfc(-x / sqrt 2) / 2, by h = 2^log2(erfc(t / sqrt 2)) for t = |x|: no cancellation below
- * zero. Beyond t = 6 h is under 2e-9, which is nothing beside 2 and taken as nothing. */
+/* gelu: x erfc(-x / sqrt 2) / 2 by h = 2^log2(erfc(t / sqrt 2)) for t = |x|, which does not
+ * cancel for negative x. Beyond t = 6 h is under 2e-9 and is dropped beside 2. */
 VM float f32_gelu(float x)
 {
 	float t = __builtin_fabsf(x), q = 5.12862812e-07f, z, r, p, h;
@@ -233,7 +233,8 @@ VM float vm_pow(float a, float b)
 	return (float)(p * r);
 }
 
-/* a^b for finite a and b: negative a have a power for integers b only, odd ones keep the sign. */
+/* a^b for finite a and b. A negative a has a power for integer b only; an odd b keeps the
+ * sign. */
 VM float f32_plain_pow(float a, float b)
 {
 	float whole = __builtin_truncf(b), pairs = 2.0f * __builtin_truncf(0.5f * b), y = vm_pow(__builtin_fabsf(a), b);

@@ -17,6 +17,7 @@ static const struct ops cuda_table = {
 #undef OP
 };
 
+/* The ops of a device. */
 const struct ops *ops_of(struct dev *d)
 {
 	if (d->kind == DEV_CPU)
@@ -25,6 +26,7 @@ const struct ops *ops_of(struct dev *d)
 	return &cuda_table;
 }
 
+/* Reserves the scratch memory that any op may need at these sizes, so that no op allocates. */
 int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 {
 	size_t each;
@@ -37,6 +39,7 @@ int ops_reserve(struct dev *d, const struct ops_sizes *s, struct err *e)
 	return dev_reserve(d, each, MAX(gemm_shared(s->widest), (size_t)1 << 23), e);
 }
 
+/* Bytes of a block of cached keys and values. */
 size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3)
 {
 	if (e4m3 && d->kind != DEV_CUDA)
@@ -44,6 +47,7 @@ size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3)
 	return d->kind == DEV_CUDA ? cuda_ops_kv_bytes(HKV, D, e4m3) : cpu_kv_bytes(HKV, D, fast);
 }
 
+/* Computes how many bytes a packed weight [n, k] takes; weight_place then gives it its memory. */
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k)
 {
 	*w = (struct weight){ .n = n, .k = k, .dt = dt };

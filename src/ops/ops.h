@@ -55,7 +55,8 @@ struct weight_part {
 	int mapped;                /* data is a file's, in host memory, whatever the device */
 };
 
-/* How the device stores W[n, k] asked for as `dt`, and the bytes it takes: the first half of weight_init. */
+/* How the device stores W[n, k] asked for as `dt`, and the bytes it takes: the first half of
+ * weight_init. */
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k);
 /* Puts a planned weight at `p`, which has room for w->bytes. */
 void weight_place(const struct dev *d, struct weight *w, void *p);
@@ -76,9 +77,10 @@ struct linear {
 	int accumulate;
 };
 
-/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T stand side by side in u[M, ldu].
+/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T stand side by side in u[M,
+ * ldu].
  *   lora:       y_i[M, n_i] += u_i B_i^T
- *   lora_grad:  dB_i += dy_i^T u_i,  du_i = scale dy_i B_i,  dA_i += du_i^T x,  dx (+)= du_i A_i  */
+ *   lora_grad:  dB_i += dy_i^T u_i,  du_i = scale dy_i B_i,  dA_i += du_i^T x,  dx (+)= du_i A_i */
 enum { LORA_PARTS = 3 };
 struct lora_pass {
 	int M, parts;
@@ -113,10 +115,10 @@ struct swiglu {
 
 /* --- attention ------------------------------------------------------------------------ */
 
-/* Block-causal attention over a pack: rows of qkv are [H + 2 HKV][D], keys rotated already.
- * Row t of sequence s sees rows start[s]..t. With `prefix`, sequences may go on from another one: those with
- * prefix[s] = p see all rows of p first, as if these stood in front of them. p has no prefix itself, and the
- * sequences that go on from it follow it in the pack. */
+/* Block-causal attention over a pack: rows of qkv are [H + 2 HKV][D], keys rotated already. Row t
+ * of sequence s sees rows start[s]..t. With `prefix`, sequences may go on from another one: those
+ * with prefix[s] = p see all rows of p first, as if these stood in front of them. p has no prefix
+ * itself, and the sequences that go on from it follow it in the pack. */
 struct attention {
 	int H, HKV, D;
 	int fast;                  /* products of bf16 operands, as a fast weight's */
@@ -131,10 +133,11 @@ struct attention {
 	act *dqkv;                 /* grad: set, [T, (H + 2 HKV) D] */
 };
 
-/* New rows of cached sequences, a run of them each. Run r has rows row[r]..row[r + 1] of qkv and out;
- * length[r] positions are before them. Block b of its sequence is block[r * block_ld + b]; this
- * layer's part of it is at kv + that * stride. Neighbouring runs that begin with the same blocks
- * may be told by `group`: group g is runs group[g]..group[g + 1], which share `group_blocks[g]`. */
+/* New rows of cached sequences, a run of them each. Run r has rows row[r]..row[r + 1] of qkv and
+ * out; length[r] positions are before them. Block b of its sequence is block[r * block_ld + b];
+ * this layer's part of it is at kv + that * stride. Neighbouring runs that begin with the same
+ * blocks may be told by `group`: group g is runs group[g]..group[g + 1], which share
+ * `group_blocks[g]`. */
 struct attention_cached {
 	int H, HKV, D;
 	int fast;                  /* blocks hold bf16 */
@@ -167,7 +170,8 @@ size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3);
  *   coef given: dlogit = coef (onehot(t) - p)   (from dLoss/dlogp = coef)               */
 struct xent {
 	int rows, V;
-	/* [rows, V]; where coef is given, dlogits take their place: act, rows act_in_logits apart */
+	/* [rows, V]; where coef is given, dlogits take their place: act, rows act_in_logits
+	 * apart */
 	float *logits;
 	const int32_t *target;     /* [rows] */
 	const float *coef;         /* [rows] or NULL */
@@ -191,8 +195,8 @@ struct sample {
 	float *logprob;            /* [rows] */
 };
 
-/* Makes the tokens that were drawn the input of the next step, one position further. They are kept at place
- * *step of the lists, and *step moves on. */
+/* Makes the tokens that were drawn the input of the next step, one position further. They are kept
+ * at place *step of the lists, and *step moves on. */
 struct advance {
 	int rows;
 	const int32_t *token;      /* [rows] */

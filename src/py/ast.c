@@ -1,8 +1,11 @@
-/* The tree as data: kinds, fields, walking, comparison, lines of the source. */
+/* The tree as data: kinds and fields, walking, comparison. Everything comes from ast.def, so a
+ * new kind of node needs no code here. */
 #include "py/ast.h"
 
 /* --- tables ------------------------------------------------------------------------------ */
 
+/* A field that holds nodes; OTHER is one that does not. child_fields redefines OTHER as
+ * nothing. */
 #define CHILD(f, k) { .name = #f, .kind = k, .offset = offsetof(T, f) },
 #define OTHER(f, k) CHILD(f, k)
 #define F_NODE(f) CHILD(f, PY_F_NODE)
@@ -18,7 +21,8 @@
 #define F_CTX(f) OTHER(f, PY_F_CTX)
 #define F_CONST(f) OTHER(f, PY_F_CONST)
 
-/* A block per kind, so that T names the struct whose fields are listed. */
+/* Kind, fields and category of a node. One block per kind, so that T names the struct whose
+ * fields are listed. */
 const struct py_kind_info *py_kind_info(enum py_kind kind)
 {
 	switch (kind) {
@@ -37,6 +41,7 @@ const struct py_kind_info *py_kind_info(enum py_kind kind)
 	}
 }
 
+/* Name and source text of each operator. */
 static const struct { const char *name, *text; } ops[PY_OPS] = {
 #define PY_OP(op, str, cat) [PY_OP_##op] = { .name = #op, .text = str },
 #include "py/op.def"
@@ -48,7 +53,8 @@ const char *py_op_text(enum py_op op) { return ops[op].text; }
 
 /* --- walking ------------------------------------------------------------------------------ */
 
-/* The fields that hold nodes, ended by one without a name. Most nodes of a tree have none. */
+/* The fields that hold nodes, ended by one without a name. Most nodes have none, so walking is
+ * cheap. */
 static const struct py_field *child_fields(enum py_kind kind)
 {
 	switch (kind) {
@@ -67,6 +73,7 @@ static const struct py_field *child_fields(enum py_kind kind)
 	}
 }
 
+/* A list may hold NULL elements, which are skipped. */
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx)
 {
 	for (const struct py_field *f = child_fields(n->kind); f->name; f++) {
@@ -87,6 +94,7 @@ void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *
 	}
 }
 
+/* The bound name: `import a.b` binds a, `import a.b as c` binds c. */
 struct str py_alias_name(const struct py_alias *a)
 {
 	struct str whole = a->asname.n ? a->asname : a->name;
@@ -96,7 +104,7 @@ struct str py_alias_name(const struct py_alias *a)
 
 /* --- comparison ---------------------------------------------------------------------------- */
 
-/* Floats by their bits: 0.0 and -0.0 differ. */
+/* Compares floats by their bits: 0.0 and -0.0 differ, NaN equals itself. */
 static int const_equal(const struct py_const *a, const struct py_const *b)
 {
 	if (a->kind != b->kind)
@@ -112,6 +120,7 @@ static int const_equal(const struct py_const *a, const struct py_const *b)
 	}
 }
 
+/* An absent identifier (.p NULL) differs from an empty one. */
 static int id_equal(const struct str *a, const struct str *b)
 {
 	return !a->p == !b->p && str_eq(*a, *b);
@@ -137,6 +146,7 @@ static int ids_equal(const struct py_ids *a, const struct py_ids *b)
 	return 1;
 }
 
+/* Compares one field of two nodes of the same kind. */
 static int field_equal(enum py_field_kind kind, const void *a, const void *b)
 {
 	const struct py_oplist *oa = a, *ob = b;
@@ -158,6 +168,7 @@ static int field_equal(enum py_field_kind kind, const void *a, const void *b)
 	BUG("field kind %d", (int)kind);
 }
 
+/* Both may be NULL. Recursion is safe: py_parse limits the depth of trees. */
 int py_equal(const struct py_node *a, const struct py_node *b)
 {
 	const struct py_kind_info *info;

@@ -1,9 +1,9 @@
 /* The Python syntax tree: the nodes of CPython 3.11's `ast`, in an arena.
  *
- * A node is `struct py_node` followed by its fields: node->u.BinOp.left. Lists of kinds and
- * fields come from ast.def alone. Trees are immutable once parsed and live as long as the
- * arena of their `struct py_module`. Identifiers are interned per module: within one module
- * equal names have equal .p, so comparing pointers is enough there. */
+ * A node is `struct py_node` followed by its fields: node->u.BinOp.left. The lists of kinds and
+ * fields come from ast.def alone. A tree is immutable once parsed and lives as long as the arena
+ * of its `struct py_module`. Identifiers are interned per module: equal names have equal .p, so
+ * comparing pointers is enough within one module. */
 #ifndef PY_AST_H
 #define PY_AST_H
 
@@ -30,8 +30,8 @@ enum py_op {
 
 enum py_ctx { PY_LOAD, PY_STORE, PY_DEL };
 
-/* Literal values. An int that does not fit int64 keeps its digits (decimal, or with its
- * 0x/0o/0b prefix, underscores removed). */
+/* Literal values. An int that does not fit int64 keeps its digits: decimal, or with its 0x, 0o
+ * or 0b prefix, underscores removed. */
 enum py_const_kind { PY_C_NONE, PY_C_TRUE, PY_C_FALSE, PY_C_ELLIPSIS, PY_C_INT, PY_C_BIGINT, PY_C_FLOAT,
 		     PY_C_IMAG, PY_C_STR, PY_C_BYTES };
 
@@ -65,10 +65,10 @@ struct py_oplist { enum py_op *v; size_t n; };
 #include "py/ast.def"
 #undef PY_NODE
 
-/* Allocated at the size of its kind, not of the union: never copied whole. */
+/* A node is allocated at the size of its kind, not of the union, so it is never copied whole. */
 struct py_node {
 	enum py_kind kind;
-	int line, col;            /* as ast: line from 1, column from 0 in UTF-8 bytes */
+	int line, col;            /* as in ast: line from 1, column from 0 in UTF-8 bytes */
 	int end_line, end_col;
 	union {
 #define PY_NODE(name, cat, fields) struct py_##name name;
@@ -90,7 +90,7 @@ struct py_node {
 #undef F_CTX
 #undef F_CONST
 
-/* The field table: how dump, printer and comparison walk any node. */
+/* The field table, by which dump, printer and comparison walk any node. */
 enum py_field_kind {
 	PY_F_NODE, PY_F_OPT, PY_F_LIST, PY_F_LISTO, PY_F_ID, PY_F_IDO, PY_F_IDS, PY_F_INT, PY_F_OP,
 		PY_F_OPS, PY_F_CTX, PY_F_CONST
@@ -102,8 +102,8 @@ const struct py_kind_info *py_kind_info(enum py_kind kind);
 const char *py_op_name(enum py_op op);       /* "Add" */
 const char *py_op_text(enum py_op op);       /* "+" */
 
-/* A parsed source file. `source` is the module's own copy, as it was lexed: UTF-8 whatever the
- * encoding of the file, without byte order mark, newlines as \n. */
+/* A parsed source file. `source` is the module's own copy as it was lexed: UTF-8 whatever the
+ * file's encoding, without byte order mark, newlines as \n. */
 struct py_module {
 	struct arena arena;
 	struct str source;
@@ -111,11 +111,11 @@ struct py_module {
 	struct py_node *root;      /* Module */
 };
 
-/* Parses a whole file. On a syntax error: -1, e->line and e->column (1-based column) set and
- * the text as CPython words it where practical; nothing to release then. Depth is limited;
- * memory is limited by `limit` bytes (0: none). */
+/* Parses a whole file. On a syntax error returns -1 with e->line and e->column (from 1) set and
+ * the text in CPython's words where practical; there is nothing to release then. The depth of
+ * the tree is limited. Memory is limited to `limit` bytes (0: no limit). */
 int py_parse(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e);
-/* The same without what CPython's compiler checks once it has the tree. */
+/* The same without the checks that CPython's compiler makes on the finished tree. */
 int py_parse_tree(struct py_module *m, struct str source, const char *path, size_t limit, struct err *e);
 void py_release(struct py_module *m);
 
@@ -126,7 +126,7 @@ struct str py_line(const struct py_module *m, int line);
 void py_dump(const struct py_node *n, struct buf *out);
 /* Source text that parses to the same tree (one statement or a whole module). */
 void py_print(const struct py_node *n, struct buf *out);
-/* Same tree, positions aside. */
+/* Are both trees equal, positions aside? */
 int py_equal(const struct py_node *a, const struct py_node *b);
 /* Calls fn on every child node, in field order. */
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx);

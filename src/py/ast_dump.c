@@ -1,4 +1,5 @@
-/* ast.dump of CPython 3.11: fields by the table; optional fields that are None are left out. */
+/* ast.dump(tree, include_attributes=True) of CPython 3.11. Fields come in the order of the
+ * table; optional fields that are None are left out. */
 #include "py/ast.h"
 #include "py/repr.h"
 
@@ -9,6 +10,7 @@ static int has_position(enum py_kind kind)
 		kind != PY_withitem && kind != PY_match_case;
 }
 
+/* A NULL element is None: the key of ** in a dictionary. */
 static void add_list(const struct py_list *l, struct buf *out)
 {
 	buf_addc(out, '[');
@@ -42,6 +44,7 @@ static void add_ops(const struct py_oplist *l, struct buf *out)
 	buf_addc(out, ']');
 }
 
+/* Is the field an optional one without a value? */
 static int is_absent(enum py_field_kind kind, const void *at)
 {
 	if (kind == PY_F_OPT)
@@ -49,6 +52,7 @@ static int is_absent(enum py_field_kind kind, const void *at)
 	return kind == PY_F_IDO && !((const struct str *)at)->p;
 }
 
+/* Writes the value of one field by its kind. */
 static void add_value(enum py_field_kind kind, const void *at, struct buf *out)
 {
 	static const char *const contexts[] = { "Load()", "Store()", "Del()" };
@@ -69,6 +73,7 @@ static void add_value(enum py_field_kind kind, const void *at, struct buf *out)
 	}
 }
 
+/* Writes Kind(field=value, ..., lineno=1, ...). */
 void py_dump(const struct py_node *n, struct buf *out)
 {
 	const struct py_kind_info *info = py_kind_info(n->kind);

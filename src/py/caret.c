@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "py/ast.h"
 
-enum { MOST_SHOWN = 160 };
+enum { MOST_SHOWN = 160 }; /* bytes of a long line that are shown */
 
+/* A "\r" at the end is dropped, too. */
 struct str py_source_line(struct str source, int line)
 {
 	struct str rest = source, l = { .p = "", .n = 0 };
@@ -25,9 +26,10 @@ struct str py_line(const struct py_module *m, int line)
 	return py_source_line(m->source, line);
 }
 
-static int is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
+static int is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; } /* of a UTF-8 character */
 
-/* Long lines are cut around the caret, never inside a character. */
+/* Long lines are cut around the caret, never inside a character. Tabs in front of the caret are
+ * kept, so that it is in the right column. */
 void py_caret(struct str source, int line, int column, struct buf *out)
 {
 	struct str l = line > 0 ? py_source_line(source, line) : (struct str){ .p = "", .n = 0 };

@@ -1,4 +1,4 @@
-/* A line of a source with a caret under the place a message is about. */
+/* Source lines with a caret, for messages. */
 #ifndef PY_CARET_H
 #define PY_CARET_H
 
@@ -6,8 +6,8 @@
 
 /* Line `line` (from 1) without its newline; empty if there is none. */
 struct str py_source_line(struct str source, int line);
-/* Two lines, indented by four: the source line, and a caret under column `column` (from 1,
- * in bytes, as struct err and struct diag have it). Nothing if the line does not exist. */
+/* Appends two lines, indented by four: the source line, and a caret under column `column` (from
+ * 1, in bytes, as in struct err and struct diag). Appends nothing if the line does not exist. */
 void py_caret(struct str source, int line, int column, struct buf *out);
 
 #endif

@@ -1,10 +1,10 @@
-/* What CPython's compiler refuses in the patterns of a match statement: names bound twice or in
- * one alternative only, patterns that leave nothing for the next case, repeated keys. */
+/* Checks of match patterns that CPython's compiler makes: names bound twice or in one
+ * alternative only, patterns that make later cases unreachable, repeated keys. */
 #include "py/tree_check.h"
 
 #include <stdio.h>
 
-/* Names that a pattern binds, in order. */
+/* Names that a pattern binds, the last one first. In the parser's arena. */
 struct names { struct names *next; struct str id; };
 
 struct pattern {
@@ -20,6 +20,7 @@ static struct pos pos_of(const struct py_node *n)
 
 #define FAIL(x, n, ...) py_fail((x)->p, pos_of(n), __VA_ARGS__)
 
+/* Identifiers are interned, so pointers are compared. */
 static int is_bound(const struct names *l, struct str id)
 {
 	for (; l; l = l->next)
@@ -37,6 +38,7 @@ static size_t count(const struct names *l)
 	return n;
 }
 
+/* Notes a bound name and refuses a second binding: `case [x, x]`. */
 static void bind_name(struct pattern *x, struct str id, const struct py_node *at)
 {
 	struct names *one;
@@ -53,7 +55,7 @@ static void bind_name(struct pattern *x, struct str id, const struct py_node *at
 
 static void check(struct pattern *x, const struct py_node *n);
 
-/* A part of a larger pattern may match all: the larger one does not. */
+/* A part of a larger pattern may match everything, because the larger one does not. */
 static void check_parts(struct pattern *x, const struct py_list *l)
 {
 	int was = x->may_match_all;
@@ -65,6 +67,7 @@ static void check_parts(struct pattern *x, const struct py_list *l)
 	x->may_match_all = was;
 }
 
+/* `case x` or `case _` before the last case hides all later ones. */
 static void check_as(struct pattern *x, const struct py_node *n)
 {
 	struct str id = n->u.MatchAs.name;
@@ -78,6 +81,7 @@ static void check_as(struct pattern *x, const struct py_node *n)
 	bind_name(x, id, n);
 }
 
+/* All alternatives must bind the same names. Only the last may match everything. */
 static void check_or(struct pattern *x, const struct py_node *n)
 {
 	const struct py_list *l = &n->u.MatchOr.patterns;
@@ -99,6 +103,7 @@ static void check_or(struct pattern *x, const struct py_node *n)
 		bind_name(x, first->id, n);
 }
 
+/* At most one starred name. */
 static void check_sequence(struct pattern *x, const struct py_node *n)
 {
 	const struct py_list *l = &n->u.MatchSequence.patterns;
@@ -110,7 +115,7 @@ static void check_sequence(struct pattern *x, const struct py_node *n)
 	check_parts(x, l);
 }
 
-/* A key as a number: True, 1 and 1.0 are one key. 0: it is none. */
+/* A key as a number: True, 1 and 1.0 are one key. Returns 0 if it is not a number. */
 static int key_number(const struct py_node *n, double *v)
 {
 	const struct py_const *k = &n->u.Constant.value;
@@ -120,13 +125,13 @@ static int key_number(const struct py_node *n, double *v)
 		return 1;
 	}
 	if (n->kind != PY_Constant || k->kind == PY_C_IMAG || k->kind > PY_C_FLOAT || k->kind == PY_C_NONE ||
-	    k->kind == PY_C_ELLIPSIS ||
-	    k->kind == PY_C_BIGINT)
+	    k->kind == PY_C_ELLIPSIS || k->kind == PY_C_BIGINT)
 		return 0;
 	*v = k->kind == PY_C_FLOAT ? k->f : k->kind == PY_C_INT ? (double)k->i : k->kind == PY_C_TRUE;
 	return 1;
 }
 
+/* Are both keys equal constants? */
 static int same_key(const struct py_node *a, const struct py_node *b)
 {
 	double x, y;
@@ -136,6 +141,7 @@ static int same_key(const struct py_node *a, const struct py_node *b)
 	return a->kind == PY_Constant && py_equal(a, b);
 }
 
+/* No key twice; `**rest` binds a name. */
 static void check_mapping(struct pattern *x, const struct py_node *n)
 {
 	const struct py_list *keys = &n->u.MatchMapping.keys;
@@ -155,6 +161,7 @@ static void check_mapping(struct pattern *x, const struct py_node *n)
 	bind_name(x, n->u.MatchMapping.rest, n);
 }
 
+/* No attribute twice: `case P(x=1, x=2)`. */
 static void check_class(struct pattern *x, const struct py_node *n)
 {
 	const struct py_ids *a = &n->u.MatchClass.kwd_attrs;
@@ -170,6 +177,7 @@ static void check_class(struct pattern *x, const struct py_node *n)
 	check_parts(x, &n->u.MatchClass.kwd_patterns);
 }
 
+/* Checks one pattern and the patterns in it. */
 static void check(struct pattern *x, const struct py_node *n)
 {
 	switch (n->kind) {
@@ -183,6 +191,7 @@ static void check(struct pattern *x, const struct py_node *n)
 	}
 }
 
+/* A case with a guard may match everything, since the guard can fail. */
 void py_check_case(struct parser *p, const struct py_match_case *m, int last)
 {
 	struct pattern x = { .p = p, .may_match_all = last || m->guard };

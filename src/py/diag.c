@@ -1,8 +1,9 @@
-/* Diagnostics: see diag.h. */
+/* Diagnostics: see diag.h. The codes, classes and texts come from reason.def. */
 #include "py/diag.h"
 
 #include <stdio.h>
 
+/* The rows of reason.def, by enum reason. */
 static const struct {
 	const char *code, *class, *text;
 } reasons[] = {
@@ -23,6 +24,7 @@ int reason_by_code(struct str code)
 	return -1;
 }
 
+/* The text is cut to the size of the field. d may be NULL. */
 int diag_set(struct diag *d, enum reason r, int line, int col, const char *fmt, ...)
 {
 	va_list ap;
@@ -38,6 +40,7 @@ int diag_set(struct diag *d, enum reason r, int line, int col, const char *fmt, 
 	return -1;
 }
 
+/* The first hint wins, as the first diagnostic does. */
 void diag_hint(struct diag *d, const char *fmt, ...)
 {
 	va_list ap;

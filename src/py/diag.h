@@ -1,5 +1,5 @@
-/* A diagnostic about a source: reason code, place, text, hint. What a candidate did wrong is
- * a `struct diag`; what went wrong for us is a `struct err`. */
+/* A diagnostic about a source: reason code, position, text, hint. A mistake of a candidate is a
+ * `struct diag`; a failure of ours is a `struct err`. */
 #ifndef PY_DIAG_H
 #define PY_DIAG_H
 
@@ -15,18 +15,18 @@ enum reason {
 
 const char *reason_code(enum reason r);      /* "syntax_error" */
 const char *reason_class(enum reason r);     /* "syntax" */
-const char *reason_text(enum reason r);      /* the sentence */
+const char *reason_text(enum reason r);      /* the explanation */
 int reason_by_code(struct str code);         /* enum reason or -1 */
 
 struct diag {
 	enum reason reason;        /* REASON_ok: none */
-	int line, col;             /* line from 1, column from 1; 0: unknown */
-	char text[600];
+	int line, col;             /* from 1; 0: unknown */
+	char text[600];            /* what happened */
 	char hint[200];            /* what to write instead, or empty */
-	char kernel[80];           /* the kernel it happened in, or empty */
+	char kernel[80];           /* kernel in which it happened, or empty */
 };
 
-/* Sets `d` if it is still empty (the first one wins); returns -1. */
+/* Sets `d` unless it is set already: the first diagnostic wins. Returns -1. */
 int diag_set(struct diag *d, enum reason r, int line, int col, const char *fmt, ...) PRINTF_LIKE(5, 6);
 void diag_hint(struct diag *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -1,24 +1,26 @@
-/* f-strings by the rules of CPython 3.11: the tokenizer sees one string, and the expressions
- * in it are cut out by brackets and quotes, then parsed where they stand, so that their
- * positions are those of the source. */
+/* f-strings by the rules of CPython 3.11. The tokenizer sees one string. The expressions in it
+ * are found by matching brackets and quotes and are parsed in place, so that their positions
+ * are those of the source. */
 #include "py/parse.h"
 
-enum { MAX_LEVEL = 2 };
+enum { MAX_LEVEL = 2 }; /* nesting of replacement fields in format specifications */
 
+/* The scan of one f-string part. */
 struct fscan {
 	struct parser *p;
-	struct fbuild *b;
-	const char *s, *end;
+	struct fbuild *b; /* the literal under construction */
+	const char *s, *end;                                       /* next character; end of the part */
 	const struct string_part *part;
-	struct { const char *s, *line_start; int line; } placed;   /* the place last worked out */
+	struct { const char *s, *line_start; int line; } located;   /* the last position that was computed */
 };
 
+/* All errors are reported at the start of the string, as CPython 3.11 does. */
 static _Noreturn void fail(struct fscan *f, const char *text)
 {
 	py_fail(f->p, f->part->start, "f-string: %s", text);
 }
 
-/* The literal gathered so far becomes a Constant, if there is any. */
+/* Turns the literal collected so far into a Constant, if there is any. */
 void py_fstring_flush(struct parser *p, struct fbuild *b)
 {
 	struct py_node *n;
@@ -35,6 +37,7 @@ void py_fstring_flush(struct parser *p, struct fbuild *b)
 	b->lit = b->w;
 }
 
+/* Copies literal text, with escapes decoded unless the string is raw. */
 static void add_literal(struct fscan *f, const char *from, const char *to)
 {
 	if (f->part->raw) {
@@ -45,7 +48,8 @@ static void add_literal(struct fscan *f, const char *from, const char *to)
 	}
 }
 
-/* Behind a backslash; passes \N{...} whole, so that its brace opens nothing. */
+/* Starts after a backslash; passes \N{...} whole, so that its brace opens nothing. Returns 1
+ * if the escaped character is itself a brace. */
 static int skip_escape(struct fscan *f)
 {
 	char c = *f->s++;
@@ -58,8 +62,8 @@ static int skip_escape(struct fscan *f)
 	return 0;
 }
 
-/* Literal text up to a brace that opens or closes an expression. Doubled braces stand for
- * one, but only at the top level. */
+/* Literal text up to a brace that opens or closes an expression. A doubled brace means one
+ * brace, but only at the top level. */
 static void scan_literal(struct fscan *f, int level)
 {
 	const char *from = f->s;
@@ -112,7 +116,7 @@ static void skip_string(struct fscan *f)
 	fail(f, "unterminated string");
 }
 
-/* At a character that may end the expression: does it? Passes ==, !=, <=, >=, <, >. */
+/* Does the character end the expression? Passes ==, !=, <=, >=, < and >. */
 static int ends_expression(struct fscan *f)
 {
 	char c = *f->s;
@@ -126,6 +130,7 @@ static int ends_expression(struct fscan *f)
 	return c != '<' && c != '>';
 }
 
+/* Keeps the stack of open brackets. */
 static void match_bracket(struct fscan *f, char *open, int *depth)
 {
 	char c = *f->s;
@@ -145,7 +150,7 @@ static void match_bracket(struct fscan *f, char *open, int *depth)
 	}
 }
 
-/* Leaves f->s at the character behind the expression: '}', '!', ':' or '='. */
+/* Leaves f->s at the character after the expression: '}', '!', ':' or '='. */
 static void scan_expression(struct fscan *f)
 {
 	char open[PY_MAX_PARENS];
@@ -171,20 +176,20 @@ static void scan_expression(struct fscan *f)
 		fail(f, "expecting '}'");
 }
 
-/* Where `s` stands; called with rising `s`, so that a part is walked once. */
-static void place(struct fscan *f, const char *s, struct lexer *lx)
+/* Computes the line of `s`. Called with rising `s`, so a part is walked only once. */
+static void locate(struct fscan *f, const char *s, struct lexer *lx)
 {
-	for (; f->placed.s < s; f->placed.s++)
-		if (*f->placed.s == '\n') {
-			f->placed.line++;
-			f->placed.line_start = f->placed.s + 1;
+	for (; f->located.s < s; f->located.s++)
+		if (*f->located.s == '\n') {
+			f->located.line++;
+			f->located.line_start = f->located.s + 1;
 		}
-	lx->line = f->placed.line;
-	lx->line_start = f->placed.line_start;
+	lx->line = f->located.line;
+	lx->line_start = f->located.line_start;
 }
 
-/* Parses [from, to) as if in parentheses. The text is the parser's own copy: a zero byte is
- * put behind the expression while it is lexed. */
+/* Parses [from, to) as if in parentheses. The text is the parser's own copy, so a zero byte can
+ * be put after the expression while it is lexed. */
 static struct py_node *sub_expression(struct fscan *f, const char *from, const char *to)
 {
 	struct parser *p = f->p;
@@ -196,7 +201,7 @@ static struct py_node *sub_expression(struct fscan *f, const char *from, const c
 		fail(f, "empty expression not allowed");
 	if (p->lx.depth >= PY_MAX_PARENS)
 		fail(f, "too many nested parenthesis");
-	place(f, from, &p->lx);
+	locate(f, from, &p->lx);
 	p->lx.at = from;
 	p->lx.fragment = 1;
 	p->lx.dents = p->lx.bol = 0;
@@ -214,6 +219,7 @@ static struct py_node *sub_expression(struct fscan *f, const char *from, const c
 
 static void scan_parts(struct fscan *f, int level);
 
+/* The specification after ':', which may hold replacement fields itself: f"{x:{w}}". */
 static struct py_node *format_spec(struct fscan *f, int level)
 {
 	struct py_node *spec = py_node(f->p, PY_JoinedStr, f->b->start);
@@ -229,6 +235,7 @@ static struct py_node *format_spec(struct fscan *f, int level)
 	return spec;
 }
 
+/* !s, !r or !a; -1 without. */
 static int conversion(struct fscan *f)
 {
 	if (f->s >= f->end || *f->s != '!')
@@ -240,7 +247,7 @@ static int conversion(struct fscan *f)
 	return *f->s++;
 }
 
-/* At '{'. */
+/* One replacement field, at its '{'. f"{x=}" shows its own text and uses repr by default. */
 static void scan_replacement(struct fscan *f, int level)
 {
 	struct py_node *n = py_node(f->p, PY_FormattedValue, f->b->start);
@@ -275,6 +282,7 @@ static void scan_replacement(struct fscan *f, int level)
 	py_push(f->p, n);
 }
 
+/* Literal text and fields in turn, up to the end or a closing brace. */
 static void scan_parts(struct fscan *f, int level)
 {
 	while (f->s < f->end) {
@@ -285,10 +293,11 @@ static void scan_parts(struct fscan *f, int level)
 	}
 }
 
+/* Scans one f-string token of a concatenation. */
 void py_fstring_part(struct parser *p, const struct string_part *part, struct fbuild *b)
 {
 	struct fscan f = { .p = p, .b = b, .s = part->p, .end = part->p + part->n, .part = part,
-			   .placed = { .s = part->token, .line = part->start.line,
+			   .located = { .s = part->token, .line = part->start.line,
 				       .line_start = part->token - part->start.col } };
 
 	scan_parts(&f, 0);

@@ -1,9 +1,10 @@
-/* The lexer: layout (lines, indentation, brackets), names, operators. Literals are scanned
- * in lex_literal.c. Invariant: p->lx.at never passes the zero byte that ends the text. */
+/* The lexer: layout (lines, indentation, brackets), names, operators. lex_literal.c scans
+ * literals. Invariant: p->lx.at never passes the zero byte that ends the text. */
 #include "py/parse.h"
 
 #include "py/unicode.h"
 
+/* Classes of characters: the first byte of a token decides how it is scanned. */
 enum class { C_BAD, C_SPACE, C_NAME, C_DIGIT, C_QUOTE, C_OP, C_NEWLINE, C_HASH, C_BACKSLASH, C_END };
 
 static const uint8_t classes[256] = {
@@ -19,6 +20,7 @@ static const uint8_t classes[256] = {
 
 static inline enum class class_of(char c) { return classes[(unsigned char)c]; }
 
+/* The position of `s`, which must be on the current line. */
 static inline struct pos here(const struct parser *p, const char *s)
 {
 	return (struct pos){ .line = p->lx.line, .col = (int)(s - p->lx.line_start) };
@@ -26,7 +28,7 @@ static inline struct pos here(const struct parser *p, const char *s)
 
 /* --- names -------------------------------------------------------------------------- */
 
-/* Eight bytes at a time; reading past the name is safe because the text is padded. */
+/* Hashes eight bytes at a time. Reading past the name is safe because the text is padded. */
 static uint32_t name_hash(const char *s, size_t n)
 {
 	uint64_t h = n * 0x9E3779B97F4A7C15u, w;
@@ -42,7 +44,8 @@ static uint32_t name_hash(const char *s, size_t n)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* Both have eight readable bytes behind them; most names have no more. */
+/* Compares names of equal length. Both have eight readable bytes after them, so a name of up to
+ * eight bytes is one comparison. */
 static inline int same_name(const char *a, const char *b, size_t n)
 {
 	uint64_t x, y;
@@ -54,6 +57,7 @@ static inline int same_name(const char *a, const char *b, size_t n)
 	return !((x ^ y) << (64 - 8 * n));
 }
 
+/* Doubles the table. The old one stays in the arena until the tree is freed. */
 static void names_grow(struct parser *p)
 {
 	uint32_t size = p->names.v ? (p->names.mask + 1) * 2 : 256;
@@ -73,7 +77,8 @@ static void names_grow(struct parser *p)
 	p->names.mask = size - 1;
 }
 
-/* `s` must have eight readable bytes after it and live as long as the arena. */
+/* The table entry of a name, added if it is new. `s` must have eight readable bytes after it
+ * and live as long as the arena. */
 struct name_slot *py_intern(struct parser *p, const char *s, size_t n)
 {
 	uint32_t h = name_hash(s, n);
@@ -95,6 +100,7 @@ struct name_slot *py_intern(struct parser *p, const char *s, size_t n)
 	return slot;
 }
 
+/* Interns a word of ours with the padding that same_name needs. */
 static const char *intern_padded(struct parser *p, const char *s, enum py_tok kind)
 {
 	char *copy = arena_zalloc(p->arena, 24);
@@ -106,6 +112,7 @@ static const char *intern_padded(struct parser *p, const char *s, enum py_tok ki
 	return slot->p;
 }
 
+/* Enters all keywords, and the names that the grammar asks about. */
 void py_names_init(struct parser *p)
 {
 	names_grow(p);
@@ -119,6 +126,7 @@ void py_names_init(struct parser *p)
 	p->id_exec = intern_padded(p, "exec", T_NAME);
 }
 
+/* Is it a string prefix: r, b, u, f, rb, br, rf, fr in any case? */
 static int is_prefix(const char *s, size_t n)
 {
 	char a = s[0] | 32, b = n > 1 ? s[1] | 32 : 0;
@@ -128,6 +136,7 @@ static int is_prefix(const char *s, size_t n)
 	return n == 2 && ((a == 'r' && (b == 'b' || b == 'f')) || (b == 'r' && (a == 'b' || a == 'f')));
 }
 
+/* A name, a keyword, or the prefix of a string. */
 static void lex_name(struct parser *p, const char *s)
 {
 	const char *start = s;
@@ -157,7 +166,7 @@ static void lex_name(struct parser *p, const char *s)
 
 /* --- layout ------------------------------------------------------------------------- */
 
-/* After a backslash: the rest of the line must be empty. Returns the next line's start. */
+/* After a backslash the rest of the line must be empty. Returns the start of the next line. */
 static const char *continue_line(struct parser *p, const char *s)
 {
 	if (s[1] != '\n')
@@ -169,10 +178,10 @@ static const char *continue_line(struct parser *p, const char *s)
 	return s + 2;
 }
 
-struct indentation { int col, alt; };
+struct indentation { int col, alt; }; /* columns with tab stops of 8 and of 1 */
 
-/* Measures white space at the start of a line: tabs go to multiples of 8, and again as one
- * column each, so that a mixture whose meaning depends on the tab size is found. */
+/* Measures white space at the start of a line twice: with tabs at multiples of 8 and with tabs
+ * as one column. A mixture whose meaning depends on the tab size shows as a contradiction. */
 static const char *measure(struct parser *p, const char *s, struct indentation *out)
 {
 	int col = 0, alt = 0, first = 0;
@@ -195,6 +204,8 @@ static const char *measure(struct parser *p, const char *s, struct indentation *
 	return s;
 }
 
+/* Compares the indentation with the open blocks: equal, one more, or several fewer. lx->dents
+ * counts the tokens to hand out. */
 static void indent_to(struct parser *p, const char *s, struct indentation in)
 {
 	struct lexer *lx = &p->lx;
@@ -248,6 +259,7 @@ static void begin_line(struct parser *p)
 		lx->dents = -lx->indents, lx->indents = 0;
 }
 
+/* Hands out one INDENT or DEDENT. Returns 0 if none is pending. */
 static int hand_out_dent(struct parser *p)
 {
 	struct lexer *lx = &p->lx;
@@ -262,6 +274,7 @@ static int hand_out_dent(struct parser *p)
 	return 1;
 }
 
+/* The end of the text: an open bracket is an error, except in an f-string. */
 static void lex_end(struct parser *p)
 {
 	if (p->lx.depth && !p->lx.fragment)
@@ -272,6 +285,7 @@ static void lex_end(struct parser *p)
 
 /* --- brackets and operators ----------------------------------------------------------- */
 
+/* Remembers the bracket and its position for messages. */
 static enum py_tok open_bracket(struct parser *p, char c, enum py_tok kind)
 {
 	if (p->lx.depth >= PY_MAX_PARENS)
@@ -282,6 +296,7 @@ static enum py_tok open_bracket(struct parser *p, char c, enum py_tok kind)
 	return kind;
 }
 
+/* The closing bracket must fit the last open one. */
 static enum py_tok close_bracket(struct parser *p, char c, char open, enum py_tok kind)
 {
 	int d = p->lx.depth;
@@ -300,6 +315,7 @@ static enum py_tok close_bracket(struct parser *p, char c, char open, enum py_to
 	return kind;
 }
 
+/* `plain`, or `equal` if a '=' follows, which is passed. */
 static enum py_tok with_equal(const char **s, enum py_tok plain, enum py_tok equal)
 {
 	if (**s != '=')
@@ -308,7 +324,7 @@ static enum py_tok with_equal(const char **s, enum py_tok plain, enum py_tok equ
 	return equal;
 }
 
-/* For operators that can be doubled: x, x=, xx, xx=. */
+/* Operators that can be doubled: x, x=, xx, xx=. */
 static enum py_tok doubled(const char **s, char c, const enum py_tok kinds[4])
 {
 	int twice = **s == c;
@@ -317,6 +333,7 @@ static enum py_tok doubled(const char **s, char c, const enum py_tok kinds[4])
 	return with_equal(s, kinds[2 * twice], kinds[2 * twice + 1]);
 }
 
+/* The token that begins with c; *s is after c and is moved after the token. */
 static enum py_tok lex_punctuation(struct parser *p, char c, const char **s)
 {
 	static const enum py_tok stars[] = { T_STAR, T_STAR_EQ, T_POW, T_POW_EQ };
@@ -360,6 +377,7 @@ static enum py_tok lex_punctuation(struct parser *p, char c, const char **s)
 	}
 }
 
+/* An operator or bracket; ".5" is a number. */
 static void lex_operator(struct parser *p, const char *s)
 {
 	if (*s == '.' && class_of(s[1]) == C_DIGIT) {
@@ -403,13 +421,15 @@ static const char *skip_blank(struct parser *p)
 	}
 }
 
+/* Puts the next token into p->tok. */
 void py_lex(struct parser *p)
 {
 	const char *s;
 
 	if (p->lx.bol)
 		begin_line(p);
-	/* One line may close several blocks: the dents that begin_line counted come out one at a time. */
+	/* One line may close several blocks: the DEDENTs that begin_line counted come out one
+	 * at a time. */
 	if (p->lx.dents && hand_out_dent(p))
 		return;
 	s = skip_blank(p);

@@ -1,8 +1,9 @@
-/* Where a number or string literal ends. What it means is in number.c and string.c. */
+/* Scans number and string literals up to their end. number.c and string.c give them values. */
 #include "py/parse.h"
 
 #include "py/unicode.h"
 
+/* The position of `s`, which must be on the current line. */
 static struct pos here(const struct parser *p, const char *s)
 {
 	return (struct pos){ .line = p->lx.line, .col = (int)(s - p->lx.line_start) };
@@ -13,6 +14,7 @@ static int is_letter(char c) { return ((c | 32) >= 'a' && (c | 32) <= 'z') || c 
 
 /* --- numbers ------------------------------------------------------------------------ */
 
+/* The value of a hexadecimal digit, 99 for other characters. */
 static int digit_value(char c)
 {
 	if (is_digit(c))
@@ -21,7 +23,7 @@ static int digit_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-/* A number may touch one of these keywords ("1if x else 2"), but no other name. */
+/* A number may touch one of these keywords ("1if x else 2") but no other name. */
 static void check_number_end(struct parser *p, const char *s, const char *what)
 {
 	static const char *const may_follow[] = { "and", "else", "for", "if", "in", "is", "or", "not" };
@@ -49,6 +51,7 @@ static const char *scan_digits(struct parser *p, const char *s, const char *what
 	}
 }
 
+/* Digits after 0x, 0o or 0b. */
 static const char *scan_radix(struct parser *p, const char *s, int radix, const char *what)
 {
 	do {
@@ -67,6 +70,7 @@ static const char *scan_radix(struct parser *p, const char *s, int radix, const 
 	return s;
 }
 
+/* "e5" or "e-5". "1else" has no exponent, so a lone 'e' is left. */
 static const char *scan_exponent(struct parser *p, const char *s)
 {
 	const char *digits = s + 1;
@@ -82,6 +86,7 @@ static const char *scan_exponent(struct parser *p, const char *s)
 	return s;
 }
 
+/* Scans a number and returns its end. "012" is refused, "00" and "012.5" are not. */
 const char *py_lex_number(struct parser *p, const char *s)
 {
 	const char *start = s;
@@ -118,6 +123,7 @@ const char *py_lex_number(struct parser *p, const char *s)
 
 /* --- strings ------------------------------------------------------------------------ */
 
+/* A string in triple quotes may span lines. */
 static const char *scan_triple(struct parser *p, const char *s, char q)
 {
 	struct lexer *lx = &p->lx;
@@ -138,6 +144,7 @@ static const char *scan_triple(struct parser *p, const char *s, char q)
 	}
 }
 
+/* Scans a string from its opening quote and returns its end. */
 const char *py_lex_string(struct parser *p, const char *quote)
 {
 	struct lexer *lx = &p->lx;

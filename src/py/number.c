@@ -6,7 +6,7 @@
 
 enum { MAX_DECIMAL_DIGITS = 4300 };      /* CPython's limit for decimal integers */
 
-/* `text` without underscores, terminated. */
+/* `text` without underscores, NUL-terminated, in `small` or in the arena. */
 static char *plain_digits(struct parser *p, struct str text, char *small, size_t cap, size_t *n)
 {
 	char *out = text.n < cap ? small : arena_alloc(p->arena, text.n + 1);
@@ -19,6 +19,7 @@ static char *plain_digits(struct parser *p, struct str text, char *small, size_t
 	return out;
 }
 
+/* 16, 8, 2 or 10, by the prefix of the literal. */
 static int radix_of(const char *s)
 {
 	char c = s[0] == '0' ? s[1] | 32 : 0;
@@ -31,6 +32,7 @@ static int digit_value(char c)
 	return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
+/* An int64, or the digits of a larger integer. CPython limits decimal literals only. */
 static void integer_value(struct parser *p, const char *s, size_t n, struct pos at, struct py_const *out)
 {
 	int radix = radix_of(s);
@@ -40,8 +42,8 @@ static void integer_value(struct parser *p, const char *s, size_t n, struct pos 
 		if (!ck_mul64(v, radix, &v) && !ck_add64(v, digit_value(*d), &v))
 			continue;
 		if (radix == 10 && n > MAX_DECIMAL_DIGITS)
-			py_fail(p, at, "Exceeds the limit (%d digits) for integer string conversion: value "
-				       "has %zu digits; "
+			py_fail(p, at,
+				"Exceeds the limit (%d digits) for integer string conversion: value has %zu digits; "
 				"use sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal "
 				"for huge integer literals to avoid decimal conversion limits.", MAX_DECIMAL_DIGITS, n);
 		out->kind = PY_C_BIGINT;
@@ -52,7 +54,8 @@ static void integer_value(struct parser *p, const char *s, size_t n, struct pos 
 	out->i = v;
 }
 
-/* Few digits and a small power of ten: one exact division or multiplication. */
+/* At most 15 digits and a power of ten up to 10^15: both are exact doubles, so one division
+ * rounds correctly. Returns -1 for other numbers. */
 static int float_fast(const char *s, double *out)
 {
 	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
@@ -74,6 +77,7 @@ static int float_fast(const char *s, double *out)
 	return 0;
 }
 
+/* The value of a literal that py_lex_number accepted. */
 void py_number_value(struct parser *p, struct str text, struct pos at, struct py_const *out)
 {
 	char small[64];

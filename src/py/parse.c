@@ -1,14 +1,17 @@
-/* The parser's entry point and what its grammar files share: errors, nodes, lists, the depth
- * of the tree. Invariant: whatever py_parse accepts has a tree at most PY_MAX_TREE deep, so
- * that a recursive walk over it is safe. */
+/* The parser's entry point, and functions that all grammar files share: errors, nodes, lists,
+ * the depth of the tree. Invariant: a tree that py_parse returns is at most PY_MAX_TREE deep,
+ * so a recursive walk over it is safe. */
 #include "py/tree_check.h"
 
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Limits of depth. One level of parser recursion makes at most TREE_PER_NESTING levels of the
+ * tree, and at most CHAINS_PER_NESTING chains (a + b + c) hang below it. */
 enum { PY_MAX_TREE = 3000, TREE_PER_NESTING = 16, CHAINS_PER_NESTING = 7 };
 
+/* Facts about tokens, from token.def. `starts`: the token can begin an expression. */
 const struct token_info py_tokens[TOKS] = {
 #define TOK(name, str) [T_##name] = { .text = str, .starts = T_##name == T_NAME || T_##name == T_NUMBER || \
 	T_##name == T_STRING || T_##name == T_LPAR || T_##name == T_LSQB || T_##name == T_LBRACE || \
@@ -30,6 +33,7 @@ const struct token_info py_tokens[TOKS] = {
 
 /* --- errors ------------------------------------------------------------------------- */
 
+/* Replaces the error. Inside an f-string the text is prefixed with "f-string". */
 static void set_error(struct parser *p, struct pos at, const char *fmt, va_list ap)
 {
 	err_clear(&p->err);
@@ -41,8 +45,8 @@ static void set_error(struct parser *p, struct pos at, const char *fmt, va_list 
 }
 
 /* A lexical error further on, or a bracket that is never closed, is the likelier cause of a
- * grammatical one: as CPython does, the rest of the text is lexed, and what is found there
- * takes the place of the error already set. */
+ * grammatical error. So the rest of the text is lexed, as CPython does; an error found there
+ * replaces the one that is set. */
 static void lex_rest(struct parser *p)
 {
 	jmp_buf end;
@@ -57,6 +61,7 @@ static void lex_rest(struct parser *p)
 	p->now = &p->trap;
 }
 
+/* A grammatical error. Does not return. */
 void py_fail(struct parser *p, struct pos at, const char *fmt, ...)
 {
 	va_list ap;
@@ -68,6 +73,7 @@ void py_fail(struct parser *p, struct pos at, const char *fmt, ...)
 	longjmp(p->trap, 1);
 }
 
+/* A lexical error: leaves the parser, or only lex_rest. */
 void py_fail_lex(struct parser *p, struct pos at, const char *fmt, ...)
 {
 	va_list ap;
@@ -78,6 +84,8 @@ void py_fail_lex(struct parser *p, struct pos at, const char *fmt, ...)
 	longjmp(*p->now, 1);
 }
 
+/* While the rest is lexed, a layout error counts only as a hint at an unclosed bracket from
+ * before the grammatical error. */
 void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...)
 {
 	va_list ap;
@@ -95,6 +103,7 @@ void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...)
 	longjmp(*p->now, 1);
 }
 
+/* Out of memory, reported like any other error. */
 void py_fail_nomem(struct parser *p)
 {
 	err_clear(&p->err);
@@ -102,6 +111,7 @@ void py_fail_nomem(struct parser *p)
 	longjmp(p->trap, 1);
 }
 
+/* The token does not fit the grammar here. */
 void py_fail_token(struct parser *p)
 {
 	if (py_at(p, T_INDENT))
@@ -111,6 +121,7 @@ void py_fail_token(struct parser *p)
 	py_fail(p, p->tok.start, "invalid syntax");
 }
 
+/* Counts the recursion of the parser, whose stack is limited. */
 void py_nest(struct parser *p)
 {
 	if (++p->nesting > PY_MAX_NESTING)
@@ -121,6 +132,7 @@ void py_nest(struct parser *p)
 
 /* --- tokens ------------------------------------------------------------------------- */
 
+/* The next token. p->end remembers where the last real token ended. */
 void py_next(struct parser *p)
 {
 	if (p->tok.kind > T_DEDENT)
@@ -128,6 +140,7 @@ void py_next(struct parser *p)
 	py_lex(p);
 }
 
+/* Consumes the token, or fails with "invalid syntax". */
 void py_expect(struct parser *p, enum py_tok kind)
 {
 	if (p->tok.kind != kind)
@@ -135,6 +148,7 @@ void py_expect(struct parser *p, enum py_tok kind)
 	py_next(p);
 }
 
+/* The colon that begins a block; a missing one at the end of the line has its own message. */
 void py_colon(struct parser *p)
 {
 	if (py_at(p, T_NEWLINE))
@@ -142,6 +156,7 @@ void py_colon(struct parser *p)
 	py_expect(p, T_COLON);
 }
 
+/* The NAME at p->tok, consumed. Keywords are no names. */
 struct str py_identifier(struct parser *p)
 {
 	struct str id = { .p = p->tok.p, .n = p->tok.n };
@@ -152,12 +167,14 @@ struct str py_identifier(struct parser *p)
 
 /* --- nodes and lists ---------------------------------------------------------------- */
 
+/* Bytes of a node of each kind. */
 static const size_t node_sizes[PY_KINDS] = {
 #define PY_NODE(name, cat, fields) [PY_##name] = offsetof(struct py_node, u) + sizeof (struct py_##name),
 #include "py/ast.def"
 #undef PY_NODE
 };
 
+/* A zeroed node in the arena. */
 struct py_node *py_node(struct parser *p, enum py_kind kind, struct pos start)
 {
 	struct py_node *n = arena_zalloc(p->arena, node_sizes[kind]);
@@ -176,12 +193,14 @@ struct py_node *py_name(struct parser *p, struct str id, struct pos start)
 	return py_done(p, n);
 }
 
+/* py_push when the stack has to grow. */
 void py_push_slow(struct parser *p, struct py_node *n)
 {
 	if (vec_push(&p->stack, n))
 		py_fail_nomem(p);
 }
 
+/* Takes the nodes pushed since `base` off the stack and makes a list of them. */
 struct py_list py_list_end(struct parser *p, size_t base)
 {
 	struct py_list l = { .n = p->stack.n - base };
@@ -194,6 +213,7 @@ struct py_list py_list_end(struct parser *p, size_t base)
 	return l;
 }
 
+/* A list of one node. */
 struct py_list py_list_of(struct parser *p, struct py_node *n)
 {
 	struct py_list l = { .v = arena_alloc(p->arena, sizeof *l.v), .n = 1 };
@@ -208,6 +228,7 @@ void py_push_id(struct parser *p, struct str id)
 		py_fail_nomem(p);
 }
 
+/* The same for identifiers. */
 struct py_ids py_ids_end(struct parser *p, size_t base)
 {
 	struct py_ids out = { .n = p->ids.n - base };
@@ -222,8 +243,10 @@ struct py_ids py_ids_end(struct parser *p, size_t base)
 
 /* --- entry -------------------------------------------------------------------------- */
 
+/* The depth of a walk now and at most, and a node that is too deep. */
 struct depth { int now, most; const struct py_node *at; };
 
+/* py_children callback: notes the greatest depth and stops at the limit. */
 static void measure(void *ctx, struct py_node *n)
 {
 	struct depth *d = ctx;
@@ -238,7 +261,7 @@ static void measure(void *ctx, struct py_node *n)
 	}
 }
 
-/* Recursion and chains bound the depth from above; only a source that could be too deep is
+/* Recursion and chains bound the depth from above. Only a source that could be too deep is
  * walked to find out. */
 static void check_depth(struct parser *p)
 {
@@ -251,6 +274,7 @@ static void check_depth(struct parser *p)
 		py_fail(p, (struct pos){ .line = d.at->line, .col = d.at->col }, "too deeply nested");
 }
 
+/* The whole work, without error handling: load, lex, parse, check. */
 static void parse_file(struct parser *p, struct str source)
 {
 	struct py_node *root;
@@ -270,7 +294,7 @@ static void parse_file(struct parser *p, struct str source)
 		py_check(p);
 }
 
-/* The one place errors and the end of memory come back to. */
+/* The one function to which errors and lack of memory come back. */
 static int run(struct parser *p, struct str source)
 {
 	if (setjmp(p->trap)) {
@@ -284,6 +308,7 @@ static int run(struct parser *p, struct str source)
 	return 0;
 }
 
+/* Allocates the parser, which is too large for the stack, and frees its scratch arrays. */
 static int parse(struct py_module *m, struct str source, const char *path, size_t limit, int tree_only, struct err *e)
 {
 	struct parser *p = mem_zalloc(sizeof *p);
@@ -318,6 +343,7 @@ int py_parse_tree(struct py_module *m, struct str source, const char *path, size
 	return parse(m, source, path, limit, 1, e);
 }
 
+/* Frees the tree and the copy of the source. */
 void py_release(struct py_module *m)
 {
 	arena_release(&m->arena);

@@ -1,12 +1,12 @@
-/* The parser's inside: tokens, lexer state, the parser and what its files share.
+/* Internals of the parser: tokens, lexer state, the parser, and functions its files share.
  *
- * One token of look-ahead (p->tok); where the grammar needs more, the lexer state is saved
- * and restored (py_save, py_restore), which is possible while no NEWLINE is passed. Errors
- * leave by longjmp to p->trap, as does the arena when memory ends; so nothing here returns
- * a failure and nothing but the scratch arrays of `struct parser` is on the heap.
+ * The parser looks one token ahead (p->tok). If the grammar needs more, the lexer state is saved
+ * and restored (py_save, py_restore), which works as long as no NEWLINE is passed. Errors leave
+ * by longjmp to p->trap, and so does the arena when memory runs out. So no function here returns
+ * a failure, and only the scratch arrays of `struct parser` are on the heap.
  *
- * The text that is lexed is the parser's own copy (arena), UTF-8, newlines as \n, the last
- * line ended, followed by at least PY_PAD zero bytes: a zero byte is the end. */
+ * The lexed text is the parser's own copy (in the arena): UTF-8, newlines as \n, the last line
+ * ended, followed by at least PY_PAD zero bytes. A zero byte is the end. */
 #ifndef PY_PARSE_H
 #define PY_PARSE_H
 
@@ -35,8 +35,8 @@ enum py_tok {
 
 struct token_info {
 	const char *text;
-	uint8_t prec;            /* binary operators */
-	uint8_t op;              /* enum py_op of BIN, AUG, CMP */
+	uint8_t prec;            /* of binary operators; 0: none */
+	uint8_t op;              /* enum py_op of BIN, AUG and CMP tokens */
 	uint8_t is_aug, is_cmp, is_kw;
 	uint8_t starts;          /* can begin an expression */
 };
@@ -47,22 +47,23 @@ struct pos { int line, col; };           /* line from 1, column from 0 */
 struct token {
 	enum py_tok kind;
 	struct pos start, end;
-	const char *p;           /* names: the interned text; else the source */
+	const char *p;           /* names: the interned text; else into the source */
 	size_t n;
 };
 
-/* What must be kept to lex again from here. */
+/* The lexer's state: all that is needed to lex again from a point. */
 struct lexer {
 	const char *at;
-	const char *line_start;
+	const char *line_start;  /* start of the current line */
 	int line;
 	int depth;               /* open brackets */
 	int indents;             /* open blocks */
-	int dents;               /* INDENT (1) or DEDENTs (negative) still to be handed out */
+	int dents;               /* pending INDENT (1) or DEDENTs (negative) */
 	int bol;                 /* at the beginning of a logical line */
-	int fragment;            /* inside an f-string: the end is no error */
+	int fragment;            /* inside an f-string: the end of the text is no error */
 };
 
+/* An entry of the table of interned names. */
 struct name_slot {
 	const char *p;           /* NULL: free */
 	uint32_t n, hash;
@@ -73,27 +74,27 @@ struct string_part {                     /* one STRING token of a concatenation 
 	const char *p;           /* first character of the body */
 	size_t n;
 	struct pos start;        /* of the token */
-	const char *token;
-	uint8_t raw, bytes, fmt, u;
+	const char *token;       /* start of the whole token, prefix included */
+	uint8_t raw, bytes, fmt, u; /* prefix letters: r, b, f, u */
 };
 
 struct parser {
 	struct py_module *m;
 	struct arena *arena;
 	struct err err;
-	int tree_only;           /* py_parse_tree */
-	jmp_buf trap;            /* out of py_parse */
-	jmp_buf *now;            /* where a lexical error goes: trap, but while lexing the rest */
-	int rest_line;           /* line of the error after which the rest is lexed; 0: none yet */
+	int tree_only;           /* py_parse_tree: skip the checks */
+	jmp_buf trap;            /* errors leave py_parse here */
+	jmp_buf *now;            /* target of lexical errors: trap, or lex_rest's own */
+	int rest_line;           /* line of the error after which the rest is lexed; 0: none */
 	struct lexer lx;
 	struct token tok;
-	struct pos end;          /* of the last token that is not layout */
-	int nesting, max_nesting, max_chain;
-	struct { char open; struct pos at; } parens[PY_MAX_PARENS];
-	struct { int col, alt; } indents[PY_MAX_INDENTS];
-	struct { struct name_slot *v; uint32_t mask, n; } names;
-	const char *id_match, *id_case, *id_under, *id_print, *id_exec;
-	struct { struct py_node **v; size_t n, cap; } stack;      /* lists being built */
+	struct pos end;          /* end of the last token that is not layout */
+	int nesting, max_nesting, max_chain; /* recursion now and at most; longest chain */
+	struct { char open; struct pos at; } parens[PY_MAX_PARENS]; /* open brackets and their positions */
+	struct { int col, alt; } indents[PY_MAX_INDENTS]; /* open blocks: columns with tab stops of 8 and of 1 */
+	struct { struct name_slot *v; uint32_t mask, n; } names;        /* hash table of interned names */
+	const char *id_match, *id_case, *id_under, *id_print, *id_exec; /* interned soft keywords and such */
+	struct { struct py_node **v; size_t n, cap; } stack;      /* lists under construction */
 	struct { struct str *v; size_t n, cap; } ids;
 	struct { struct string_part *v; size_t n, cap; } parts;
 };
@@ -112,18 +113,19 @@ const char *py_lex_string(struct parser *p, const char *quote);
 /* number.c, string.c, fstring.c: values of literals. */
 void py_number_value(struct parser *p, struct str text, struct pos at, struct py_const *out);
 struct py_node *py_parse_strings(struct parser *p);
-/* Decodes the escapes of `s` to `w`; returns the end. Never writes more than it reads. */
+/* Decodes the escapes of `s` to `w` and returns the end. Never writes more than it reads, so
+ * `w` may be the text itself. */
 char *py_unescape(struct parser *p, const char *s, const char *end, int bytes, struct pos at, char *w);
 /* Appends the values of one f-string part to the list being built. */
 struct fbuild { char *w, *lit; struct pos start, end; int u; };
 void py_fstring_part(struct parser *p, const struct string_part *s, struct fbuild *b);
 void py_fstring_flush(struct parser *p, struct fbuild *b);
 
-/* parse.c: what all grammar files use. */
+/* parse.c: functions that all grammar files use. */
 _Noreturn void py_fail(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 _Noreturn void py_fail_token(struct parser *p);       /* "invalid syntax" at p->tok */
-/* From the lexer: an error of its own, and one of the layout (indentation, end of the text),
- * which after a grammatical error counts for nothing. */
+/* From the lexer: a lexical error, and a layout error (indentation, end of the text). A layout
+ * error does not replace a grammatical error that came before it. */
 _Noreturn void py_fail_lex(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 _Noreturn void py_fail_layout(struct parser *p, struct pos at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 _Noreturn void py_fail_nomem(struct parser *p);
@@ -132,7 +134,7 @@ struct py_node *py_name(struct parser *p, struct str id, struct pos start);
 void py_nest(struct parser *p);                       /* counts recursion; pair with py_unnest */
 void py_next(struct parser *p);
 void py_expect(struct parser *p, enum py_tok kind);      /* consumes it or fails */
-void py_colon(struct parser *p);                      /* the one of a compound statement */
+void py_colon(struct parser *p);                      /* the colon of a compound statement */
 struct str py_identifier(struct parser *p);           /* consumes a NAME */
 struct py_list py_list_end(struct parser *p, size_t base);
 struct py_list py_list_of(struct parser *p, struct py_node *n);
@@ -163,7 +165,8 @@ static inline void py_push(struct parser *p, struct py_node *n)
 	else
 		p->stack.v[p->stack.n++] = n;
 }
-/* Left-nested chains (a + b + c, a.b.c, elif) make a tree deeper than the recursion. */
+/* A left-nested chain (a + b + c, a.b.c, elif) makes the tree deeper than the recursion that
+ * built it. */
 static inline void py_chain(struct parser *p, int length)
 {
 	if (length > p->max_chain)
@@ -202,7 +205,7 @@ void py_arguments(struct parser *p, struct py_list *args, struct py_list *keywor
 struct py_list py_for_if_clauses(struct parser *p);
 struct py_node *py_params(struct parser *p, enum py_tok close);
 
-/* target.c: expressions that become targets. */
+/* target.c: expressions that become targets of an assignment or del. */
 enum target_use { FOR_STORE, FOR_DEL };
 void py_to_target(struct parser *p, struct py_node *n, enum target_use use);
 const struct py_node *py_invalid_target(const struct py_node *n, enum target_use use);
@@ -214,7 +217,7 @@ const char *py_expr_name(const struct py_node *n);
 /* parse_stmt.c, parse_compound.c, parse_pattern.c */
 void py_statement(struct parser *p);                  /* pushes one or more statements */
 void py_simple_statements(struct parser *p);
-struct py_node *py_compound(struct parser *p);        /* NULL: none begins here */
+struct py_node *py_compound(struct parser *p);        /* NULL: the line is no compound statement */
 struct py_list py_block(struct parser *p, const char *after, int line);
 struct py_node *py_match(struct parser *p);
 struct py_node *py_patterns(struct parser *p);

@@ -1,13 +1,22 @@
-/* Primaries: atoms, brackets, attributes, calls, subscripts, comprehensions. */
+/* Primaries: atoms, brackets, attributes, calls, subscripts, comprehensions.
+ *
+ *   primary         atom ('.' NAME | '(' arguments ')' | '[' slices ']')*
+ *   atom            NAME | NUMBER | STRING+ | 'None' | 'True' | 'False' | '...' | bracket
+ *   bracket         tuple, group or generator in (), list in [], set or dictionary in {}
+ *   for_if_clauses  (['async'] 'for' star_targets 'in' disjunction ('if' disjunction)*)+
+ *
+ * A bracket is parsed up to its first element; the token after it decides what the bracket is. */
 #include "py/parse.h"
 
 /* --- comprehensions --------------------------------------------------------------------- */
 
+/* Does a comprehension clause begin here? */
 static int at_for(const struct parser *p)
 {
 	return py_at(p, T_FOR) || py_at(p, T_ASYNC);
 }
 
+/* `for x in v if p`. The iterable is a disjunction: a conditional would take the `if`. */
 static struct py_node *for_if_clause(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_comprehension, p->tok.start);
@@ -24,6 +33,7 @@ static struct py_node *for_if_clause(struct parser *p)
 	return py_done(p, n);
 }
 
+/* All clauses of a comprehension, at its first `for`. */
 struct py_list py_for_if_clauses(struct parser *p)
 {
 	size_t base = p->stack.n;
@@ -33,6 +43,7 @@ struct py_list py_for_if_clauses(struct parser *p)
 	return py_list_end(p, base);
 }
 
+/* After the element `elt`, at its first `for`. */
 static struct py_node *comprehension(struct parser *p, enum py_kind kind, struct py_node *elt, struct pos start)
 {
 	struct py_node *n = py_node(p, kind, start);
@@ -53,16 +64,16 @@ static struct py_node *comprehension(struct parser *p, enum py_kind kind, struct
 
 /* --- brackets --------------------------------------------------------------------------- */
 
-/* Elements behind the first (already pushed) one, up to the closing bracket. */
+/* Elements after the first one, which is already pushed, up to the closing bracket. */
 static void more_elements(struct parser *p)
 {
 	while (py_accept(p, T_COMMA) && py_starts_expr(p))
 		py_push(p, py_star_named_expression(p));
 }
 
-/* What stands in parentheses, behind the opening one, with the closing token consumed: an
- * empty or other tuple, a group, a generator expression. In an f-string the "parentheses"
- * end with the text. */
+/* The content of parentheses after the opening one: an empty or other tuple, a group, a
+ * generator expression. Consumes the closing token. In an f-string the "parentheses" end with
+ * the text. */
 struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok close)
 {
 	struct py_node *n, *first;
@@ -96,6 +107,7 @@ struct py_node *py_paren_content(struct parser *p, struct pos start, enum py_tok
 	return py_done(p, n);
 }
 
+/* (...), at the opening parenthesis. */
 static struct py_node *paren(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -104,6 +116,7 @@ static struct py_node *paren(struct parser *p)
 	return py_paren_content(p, start, T_RPAR);
 }
 
+/* [..] or a list comprehension. */
 static struct py_node *list_display(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -128,11 +141,13 @@ static struct py_node *list_display(struct parser *p)
 	return py_done(p, n);
 }
 
+/* The last column before `at`: where CPython puts the error. */
 static struct pos before(struct pos at)
 {
 	return (struct pos){ .line = at.line, .col = at.col - 1 };
 }
 
+/* ": value" after a key, with CPython's messages for a missing part. */
 static struct py_node *dict_value(struct parser *p)
 {
 	if (!py_at(p, T_COLON))
@@ -143,7 +158,7 @@ static struct py_node *dict_value(struct parser *p)
 	return py_expression(p);
 }
 
-/* Pushes one key (NULL before **) and its value. */
+/* Pushes one key (NULL for **) and its value. */
 static void dict_item(struct parser *p)
 {
 	if (py_accept(p, T_POW)) {
@@ -157,7 +172,7 @@ static void dict_item(struct parser *p)
 	}
 }
 
-/* Keys and values alternate on the stack from `base`. */
+/* Makes a Dict of the keys and values that alternate on the stack from `base`. */
 static struct py_node *dict_end(struct parser *p, size_t base, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Dict, start);
@@ -177,6 +192,7 @@ static struct py_node *dict_end(struct parser *p, size_t base, struct pos start)
 	return n;
 }
 
+/* {a, b} or a set comprehension, after its first element. */
 static struct py_node *set_display(struct parser *p, struct py_node *first, struct pos start)
 {
 	size_t base = p->stack.n;
@@ -191,7 +207,7 @@ static struct py_node *set_display(struct parser *p, struct py_node *first, stru
 	return n;
 }
 
-/* Behind the first key, value pair (pushed from `base`). */
+/* After the first key and value, which are pushed from `base`. */
 static struct py_node *dict_rest(struct parser *p, size_t base, struct pos start)
 {
 	struct py_node *n;
@@ -208,6 +224,7 @@ static struct py_node *dict_rest(struct parser *p, size_t base, struct pos start
 	return dict_end(p, base, start);
 }
 
+/* The content of braces: empty, a dictionary, or a set. */
 static struct py_node *set_or_dict(struct parser *p, struct pos start)
 {
 	size_t base = p->stack.n;
@@ -221,7 +238,7 @@ static struct py_node *set_or_dict(struct parser *p, struct pos start)
 		return dict_rest(p, base, start);
 	}
 	first = py_star_named_expression(p);
-	/* a walrus needs parentheses to be a key */
+	/* A walrus needs parentheses to be a key. */
 	if (!py_at(p, T_COLON) || first->kind == PY_Starred ||
 	    (first->kind == PY_NamedExpr && first->line == at.line && first->col == at.col))
 		return set_display(p, first, start);
@@ -230,6 +247,7 @@ static struct py_node *set_or_dict(struct parser *p, struct pos start)
 	return dict_rest(p, base, start);
 }
 
+/* {...}, at the opening brace. */
 static struct py_node *brace(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -243,6 +261,7 @@ static struct py_node *brace(struct parser *p)
 
 /* --- atoms ------------------------------------------------------------------------------ */
 
+/* None, True, False or ..., at its token. */
 static struct py_node *constant(struct parser *p, enum py_const_kind kind)
 {
 	struct py_node *n = py_node(p, PY_Constant, p->tok.start);
@@ -252,6 +271,7 @@ static struct py_node *constant(struct parser *p, enum py_const_kind kind)
 	return py_done(p, n);
 }
 
+/* A number literal. */
 static struct py_node *number(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Constant, p->tok.start);
@@ -261,6 +281,7 @@ static struct py_node *number(struct parser *p)
 	return py_done(p, n);
 }
 
+/* The smallest expressions: names, literals, brackets. */
 struct py_node *py_atom(struct parser *p)
 {
 	struct py_node *n;
@@ -284,6 +305,7 @@ struct py_node *py_atom(struct parser *p)
 	}
 }
 
+/* An atom with any number of .name, (args) and [index] after it. */
 struct py_node *py_primary(struct parser *p)
 {
 	struct pos start = p->tok.start;

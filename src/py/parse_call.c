@@ -1,16 +1,22 @@
-/* Calls, their arguments, subscripts and slices. */
+/* Calls, their arguments, subscripts and slices.
+ *
+ *   arguments       (expression | '*' expression | NAME '=' expression | '**' expression) (',' ...)*
+ *   genexp          f(x for x in y), only as the sole argument
+ *   slices          slice (',' slice)*
+ *   slice           [expression] ':' [expression] [':' [expression]] | named | '*' expression */
 #include "py/parse.h"
 
-/* The order of arguments that was seen so far, for CPython's rules about it. */
+/* The arguments of a call under construction. CPython has rules about their order. */
 struct call {
 	struct parser *p;
-	struct pos open;
-	size_t args;             /* base of the arguments on p->stack */
-	size_t count;            /* arguments and keywords */
+	struct pos open;         /* position of the opening parenthesis */
+	size_t args;             /* where the arguments begin on p->stack */
+	size_t count;            /* arguments and keywords so far */
 	struct { struct py_node **v; size_t n, cap; } keywords;   /* in the arena */
-	int unpacked;            /* ** was seen */
+	int unpacked;            /* a ** was seen */
 };
 
+/* Appends to the keywords, which grow in the arena. */
 static void add_keyword(struct call *c, struct py_node *k)
 {
 	if (c->keywords.n == c->keywords.cap) {
@@ -30,6 +36,7 @@ static int at_for(const struct parser *p)
 	return py_at(p, T_FOR) || py_at(p, T_ASYNC);
 }
 
+/* At '=' or '**': the value of a keyword. A NULL name means **value. */
 static void keyword_value(struct call *c, struct str name, struct pos start)
 {
 	struct parser *p = c->p;
@@ -43,7 +50,7 @@ static void keyword_value(struct call *c, struct str name, struct pos start)
 	add_keyword(c, py_done(p, k));
 }
 
-/* f(x for x in y): the generator takes the call's parentheses as its own. */
+/* f(x for x in y): the generator uses the parentheses of the call as its own. */
 static struct py_node *generator(struct call *c, struct py_node *elt, struct pos start, int allowed)
 {
 	struct parser *p = c->p;
@@ -60,6 +67,7 @@ static struct py_node *generator(struct call *c, struct py_node *elt, struct pos
 	return n;
 }
 
+/* A positional argument, unless '=' shows that it is the name of a keyword. */
 static void positional(struct call *c, int allow_genexp)
 {
 	struct parser *p = c->p;
@@ -84,6 +92,7 @@ static void positional(struct call *c, int allow_genexp)
 	py_push(p, n);
 }
 
+/* One argument of any form. */
 static void argument(struct call *c, int allow_genexp)
 {
 	struct parser *p = c->p;
@@ -102,7 +111,7 @@ static void argument(struct call *c, int allow_genexp)
 	c->count++;
 }
 
-/* Behind the opening parenthesis, up to the closing one. */
+/* After the opening parenthesis, up to the closing one, which is left. */
 void py_arguments(struct parser *p, struct py_list *args, struct py_list *keywords, int allow_genexp, struct pos open)
 {
 	struct call c = { .p = p, .open = open, .args = p->stack.n };
@@ -116,6 +125,7 @@ void py_arguments(struct parser *p, struct py_list *args, struct py_list *keywor
 	*keywords = (struct py_list){ .v = c.keywords.v, .n = c.keywords.n };
 }
 
+/* f(...), at the parenthesis. */
 struct py_node *py_call(struct parser *p, struct py_node *func, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Call, start);
@@ -130,12 +140,13 @@ struct py_node *py_call(struct parser *p, struct py_node *func, struct pos start
 
 /* --- subscripts --------------------------------------------------------------------------- */
 
+/* Can a part of a slice be missing here? */
 static int at_slice_end(const struct parser *p)
 {
 	return py_at(p, T_COLON) || py_at(p, T_COMMA) || py_at(p, T_RSQB);
 }
 
-/* Behind the lower bound, at the colon. */
+/* After the lower bound, at the colon. */
 static struct py_node *slice_rest(struct parser *p, struct py_node *lower, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Slice, start);
@@ -149,6 +160,7 @@ static struct py_node *slice_rest(struct parser *p, struct py_node *lower, struc
 	return py_done(p, n);
 }
 
+/* One item of a subscript: an expression, a slice or *v. */
 static struct py_node *slice(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -166,6 +178,7 @@ static struct py_node *slice(struct parser *p)
 	return slice_rest(p, n, start);
 }
 
+/* v[...], at the bracket. Several items make a tuple. */
 struct py_node *py_subscript(struct parser *p, struct py_node *value, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Subscript, start), *first, *tuple;

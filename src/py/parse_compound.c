@@ -1,7 +1,19 @@
-/* Compound statements and blocks. */
+/* Compound statements and blocks: if, while, for, with, try, def, class.
+ *
+ *   block           NEWLINE INDENT statement+ DEDENT | simple_statements
+ *   if              'if' named ':' block ('elif' named ':' block)* ['else' ':' block]
+ *   while           'while' named ':' block ['else' ':' block]
+ *   for             'for' star_targets 'in' star_expressions ':' block ['else' ':' block]
+ *   with            'with' (items | '(' items [','] ')') ':' block
+ *   try             'try' ':' block except* ['else' ':' block] ['finally' ':' block]
+ *   def             decorator* 'def' NAME '(' params ')' ['->' expression] ':' block
+ *   class           decorator* 'class' NAME ['(' arguments ')'] ':' block
+ *
+ * The texts in quotes that blocks get ("'if' statement") are parts of CPython's messages. */
 #include "py/parse.h"
 
-/* The block of a statement whose colon was passed. */
+/* The block of a statement whose colon was passed: statements on the same line, or an indented
+ * block. `after` and `line` word CPython's message about a missing block. */
 struct py_list py_block(struct parser *p, const char *after, int line)
 {
 	size_t base = p->stack.n;
@@ -23,13 +35,14 @@ struct py_list py_block(struct parser *p, const char *after, int line)
 	return py_list_end(p, base);
 }
 
+/* The colon, then the block. */
 static struct py_list colon_block(struct parser *p, const char *after, int line)
 {
 	py_colon(p);
 	return py_block(p, after, line);
 }
 
-/* Where nothing but a colon can follow. */
+/* For statements whose header is complete, where only a colon can follow. */
 static struct py_list must_colon_block(struct parser *p, const char *after, int line)
 {
 	if (!py_at(p, T_COLON))
@@ -37,6 +50,7 @@ static struct py_list must_colon_block(struct parser *p, const char *after, int 
 	return colon_block(p, after, line);
 }
 
+/* The `else` block if there is one. */
 static struct py_list else_block(struct parser *p, const char *after)
 {
 	int line = p->tok.start.line;
@@ -48,6 +62,7 @@ static struct py_list else_block(struct parser *p, const char *after)
 
 /* --- if, while, for ------------------------------------------------------------------------ */
 
+/* `if` or `elif` with its block. */
 static struct py_node *if_clause(struct parser *p, const char *after)
 {
 	struct py_node *n = py_node(p, PY_If, p->tok.start);
@@ -58,7 +73,7 @@ static struct py_node *if_clause(struct parser *p, const char *after)
 	return py_done(p, n);
 }
 
-/* elif chains are long at times; they nest in the tree, but not in this function. */
+/* elif chains can be long. They nest in the tree, but not in this function. */
 static struct py_node *if_statement(struct parser *p)
 {
 	struct py_node *n = if_clause(p, "'if' statement"), *last = n;
@@ -79,6 +94,7 @@ static struct py_node *if_statement(struct parser *p)
 	}
 }
 
+/* while, at its first word. */
 static struct py_node *while_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_While, p->tok.start);
@@ -90,12 +106,14 @@ static struct py_node *while_statement(struct parser *p)
 	return py_done(p, n);
 }
 
-/* For and AsyncFor have the same fields, With and AsyncWith, and the two functions too. */
+/* Both kinds of each pair have the same fields, so the code below fills either through one
+ * name. */
 _Static_assert(sizeof (struct py_For) == sizeof (struct py_AsyncFor), "For");
 _Static_assert(sizeof (struct py_Try) == sizeof (struct py_TryStar), "Try");
 _Static_assert(sizeof (struct py_With) == sizeof (struct py_AsyncWith), "With");
 _Static_assert(sizeof (struct py_FunctionDef) == sizeof (struct py_AsyncFunctionDef), "FunctionDef");
 
+/* `for` or `async for`; `start` is the position of the first word. */
 static struct py_node *for_statement_at(struct parser *p, enum py_kind kind, struct pos start)
 {
 	struct py_node *n = py_node(p, kind, start);
@@ -116,6 +134,7 @@ static struct py_node *for_statement(struct parser *p)
 
 /* --- with ---------------------------------------------------------------------------------- */
 
+/* `expr as target`. */
 static struct py_node *with_item(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_withitem, p->tok.start);
@@ -129,8 +148,8 @@ static struct py_node *with_item(struct parser *p)
 	return py_done(p, n);
 }
 
-/* with (a, b as c): the parentheses belong to the statement if they end at its colon and
- * hold nothing but items. Returns 0 with the parser as it was if they do not. */
+/* with (a, b as c): the parentheses belong to the statement if they end at its colon and hold
+ * nothing but items. Otherwise returns 0 with the parser as it was. */
 static int with_in_parens(struct parser *p)
 {
 	struct py_saved saved = py_save(p);
@@ -153,6 +172,7 @@ static int with_in_parens(struct parser *p)
 	return 0;
 }
 
+/* with or async with; `start` is the position of the first word. */
 static struct py_node *with_statement_at(struct parser *p, enum py_kind kind, struct pos start)
 {
 	struct py_node *n = py_node(p, kind, start);
@@ -176,6 +196,7 @@ static struct py_node *with_statement(struct parser *p)
 
 /* --- try ----------------------------------------------------------------------------------- */
 
+/* One except clause. *star: it is `except*`. */
 static struct py_node *handler(struct parser *p, int *star)
 {
 	struct py_node *n = py_node(p, PY_ExceptHandler, p->tok.start);
@@ -197,6 +218,7 @@ static struct py_node *handler(struct parser *p, int *star)
 	return py_done(p, n);
 }
 
+/* All except clauses; plain and starred ones may not be mixed. */
 static struct py_list handlers(struct parser *p, int *stars)
 {
 	size_t base = p->stack.n;
@@ -216,6 +238,7 @@ static struct py_list handlers(struct parser *p, int *stars)
 	return py_list_end(p, base);
 }
 
+/* At least one handler or a finally block is required. */
 static struct py_node *try_statement(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -240,6 +263,7 @@ static struct py_node *try_statement(struct parser *p)
 
 /* --- functions and classes ------------------------------------------------------------------ */
 
+/* `def` or `async def`, at the word def. */
 static struct py_node *function(struct parser *p, enum py_kind kind, struct pos start, struct py_list decorators)
 {
 	struct py_node *n = py_node(p, kind, start);
@@ -258,6 +282,7 @@ static struct py_node *function(struct parser *p, enum py_kind kind, struct pos 
 	return py_done(p, n);
 }
 
+/* `class`, with the arguments of a call as its bases and keywords. */
 static struct py_node *class(struct parser *p, struct py_list decorators)
 {
 	struct py_node *n = py_node(p, PY_ClassDef, p->tok.start);
@@ -275,6 +300,7 @@ static struct py_node *class(struct parser *p, struct py_list decorators)
 	return py_done(p, n);
 }
 
+/* At `async`: def, for or with. Decorators fit only def. */
 static struct py_node *async(struct parser *p, struct py_list decorators)
 {
 	struct pos start = p->tok.start;
@@ -289,6 +315,7 @@ static struct py_node *async(struct parser *p, struct py_list decorators)
 	py_fail_token(p);
 }
 
+/* Decorators (possibly none), then a def or class. */
 static struct py_node *decorated(struct parser *p)
 {
 	size_t base = p->stack.n;
@@ -315,6 +342,7 @@ static struct py_node *plain_async(struct parser *p)
 	return async(p, (struct py_list){ .n = 0 });
 }
 
+/* The statement that each token begins; a name may begin `match`. */
 static struct py_node *(*const compound[TOKS])(struct parser *) = {
 	[T_IF] = if_statement, [T_WHILE] = while_statement, [T_FOR] = for_statement,
 	[T_WITH] = with_statement, [T_TRY] = try_statement, [T_DEF] = decorated, [T_CLASS] = decorated,

@@ -1,10 +1,25 @@
-/* Expressions above the primaries, by precedence. */
+/* Expressions above the primaries. Rules from the tightest to the loosest, in CPython's
+ * grammar:
+ *
+ *   await_primary   ['await'] primary
+ *   power           await_primary ['**' factor]
+ *   factor          ('+' | '-' | '~') factor | power
+ *   binary          factor (operator factor)*, by precedence: * / % @ //, + -, << >>, &, ^, |
+ *   comparison      binary (('<' | 'in' | 'is' 'not' | ...) binary)*
+ *   inversion       'not' inversion | comparison
+ *   conjunction     inversion ('and' inversion)*
+ *   disjunction     conjunction ('or' conjunction)*
+ *   expression      disjunction ['if' disjunction 'else' expression] | lambda
+ *   named           NAME ':=' expression | expression
+ *
+ * Invariant: every function that recurses through a bracket or a prefix counts with py_nest. */
 #include "py/parse.h"
 
 /* --- operators ---------------------------------------------------------------------- */
 
 static struct py_node *factor(struct parser *p);
 
+/* await_primary: ['await'] primary */
 static struct py_node *await_primary(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -17,6 +32,8 @@ static struct py_node *await_primary(struct parser *p)
 	return py_done(p, n);
 }
 
+/* ** binds tighter than a unary operator on its left and looser than one on its right: -2 ** -1
+ * is -(2 ** (-1)). */
 static struct py_node *power(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -32,6 +49,7 @@ static struct py_node *power(struct parser *p)
 	return py_done(p, n);
 }
 
+/* Unary +, - and ~. */
 static struct py_node *factor(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -52,7 +70,8 @@ static struct py_node *factor(struct parser *p)
 	return py_done(p, n);
 }
 
-/* Binary operators of at least precedence `least`. */
+/* Binary operators of precedence `least` or more, by precedence climbing. Chains are
+ * left-nested. */
 static struct py_node *binary(struct parser *p, int least)
 {
 	struct pos start = p->tok.start;
@@ -75,6 +94,7 @@ static struct py_node *binary(struct parser *p, int least)
 	return left;
 }
 
+/* An expression of binary operators, without comparisons. */
 struct py_node *py_bitwise_or(struct parser *p)
 {
 	struct py_node *n;
@@ -85,7 +105,7 @@ struct py_node *py_bitwise_or(struct parser *p)
 	return n;
 }
 
-/* The comparison operator at p->tok, passed; its two-word forms too. */
+/* Passes the comparison operator at p->tok; `is not` and `not in` are two words. */
 static enum py_op comparison_operator(struct parser *p)
 {
 	enum py_tok kind = p->tok.kind;
@@ -102,6 +122,7 @@ static enum py_op comparison_operator(struct parser *p)
 	return py_tokens[kind].op;
 }
 
+/* a < b <= c is one node with two operators. */
 static struct py_node *comparison(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -128,6 +149,7 @@ static struct py_node *comparison(struct parser *p)
 	return py_done(p, n);
 }
 
+/* `not x`. */
 static struct py_node *inversion(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -143,6 +165,7 @@ static struct py_node *inversion(struct parser *p)
 	return py_done(p, n);
 }
 
+/* a and b and c is one node with three values. */
 static struct py_node *bool_op(struct parser *p, struct py_node *first, struct pos start, enum py_tok word,
 			       enum py_op op, struct py_node *(*operand)(struct parser *))
 {
@@ -157,6 +180,7 @@ static struct py_node *bool_op(struct parser *p, struct py_node *first, struct p
 	return py_done(p, n);
 }
 
+/* conjunction: inversion ('and' inversion)* */
 static struct py_node *conjunction(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -165,6 +189,7 @@ static struct py_node *conjunction(struct parser *p)
 	return py_at(p, T_AND) ? bool_op(p, n, start, T_AND, PY_OP_And, inversion) : n;
 }
 
+/* disjunction: conjunction ('or' conjunction)* */
 static struct py_node *disjunction(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -173,6 +198,7 @@ static struct py_node *disjunction(struct parser *p)
 	return py_at(p, T_OR) ? bool_op(p, n, start, T_OR, PY_OP_Or, conjunction) : n;
 }
 
+/* An `or` expression, without a conditional. */
 struct py_node *py_disjunction(struct parser *p)
 {
 	struct py_node *n;
@@ -185,6 +211,7 @@ struct py_node *py_disjunction(struct parser *p)
 
 /* --- expression ----------------------------------------------------------------------- */
 
+/* lambda: 'lambda' [params] ':' expression */
 static struct py_node *lambda(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Lambda, p->tok.start);
@@ -196,6 +223,7 @@ static struct py_node *lambda(struct parser *p)
 	return py_done(p, n);
 }
 
+/* `body if test else orelse`, at the `if`. */
 static struct py_node *conditional(struct parser *p, struct py_node *body, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_IfExp, start);
@@ -210,8 +238,8 @@ static struct py_node *conditional(struct parser *p, struct py_node *body, struc
 	return py_done(p, n);
 }
 
-/* In brackets, an expression with another right behind it: most likely a comma is missing.
- * Not so a name and a string: that is a prefix that does not exist. */
+/* In brackets, an expression directly after another: most likely a comma is missing. A name
+ * followed by a string is an unknown string prefix instead. */
 static void check_missing_comma(struct parser *p, const struct py_node *n, struct pos start, const char *word)
 {
 	if (n->kind == PY_Name && py_at(p, T_STRING))
@@ -221,6 +249,7 @@ static void check_missing_comma(struct parser *p, const struct py_node *n, struc
 	py_fail(p, start, "invalid syntax. Perhaps you forgot a comma?");
 }
 
+/* A conditional expression or a lambda. */
 struct py_node *py_expression(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -241,6 +270,7 @@ struct py_node *py_expression(struct parser *p)
 	return n;
 }
 
+/* name := value, at the operator. */
 static struct py_node *walrus(struct parser *p, struct py_node *target, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_NamedExpr, start);
@@ -252,6 +282,7 @@ static struct py_node *walrus(struct parser *p, struct py_node *target, struct p
 	return py_done(p, n);
 }
 
+/* An expression, or a walrus on a plain name: (x) := 1 is none. */
 struct py_node *py_assignment_expression(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -263,7 +294,7 @@ struct py_node *py_assignment_expression(struct parser *p)
 	return n;
 }
 
-/* An '=' where a test or an element stands: meant as '==' or ':='. */
+/* An '=' in a test or an element was meant as '==' or ':='. */
 static void check_equals(struct parser *p, const struct py_node *n)
 {
 	struct pos at = { .line = n->line, .col = n->col };
@@ -274,6 +305,7 @@ static void check_equals(struct parser *p, const struct py_node *n)
 		py_fail(p, at, "cannot assign to %s here. Maybe you meant '==' instead of '='?", py_expr_name(n));
 }
 
+/* As py_assignment_expression, with messages about misplaced '=' and ':='. */
 struct py_node *py_named_expression(struct parser *p)
 {
 	struct py_node *n = py_assignment_expression(p);
@@ -288,6 +320,7 @@ struct py_node *py_named_expression(struct parser *p)
 
 /* --- starred and lists ------------------------------------------------------------------ */
 
+/* *operand, at the star. */
 struct py_node *py_starred(struct parser *p, struct py_node *(*operand)(struct parser *))
 {
 	struct py_node *n = py_node(p, PY_Starred, p->tok.start);
@@ -307,6 +340,7 @@ struct py_node *py_star_named_expression(struct parser *p)
 	return py_at(p, T_STAR) ? py_starred(p, py_bitwise_or) : py_named_expression(p);
 }
 
+/* One expression, or a tuple without parentheses. */
 struct py_node *py_star_expressions(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -323,6 +357,7 @@ struct py_node *py_star_expressions(struct parser *p)
 	return py_done(p, tuple);
 }
 
+/* yield, yield v, or yield from v. */
 struct py_node *py_yield(struct parser *p)
 {
 	struct pos start = p->tok.start;

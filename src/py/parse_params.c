@@ -1,18 +1,26 @@
-/* Parameters of functions and lambdas. */
+/* Parameters of functions and lambdas.
+ *
+ *   params          param* ['/' param*] ['*' [NAME] param*] ['**' NAME]
+ *   param           NAME [':' expression] ['=' expression]
+ *
+ * Annotations exist only in a def; in a lambda the colon ends the parameters. Messages are
+ * CPython's. */
 #include "py/parse.h"
 
+/* The parameters under construction. */
 struct params {
 	struct parser *p;
 	enum py_tok close;          /* ')' of a def, ':' of a lambda */
-	struct py_node *n;       /* arguments */
-	size_t base;             /* of the positional parameters on p->stack */
-	size_t star_base;        /* of keyword-only parameters and their defaults, in pairs */
-	struct py_list defaults;
+	struct py_node *n;       /* the arguments node */
+	size_t base;             /* start of positional parameters on p->stack */
+	size_t star_base;        /* start of keyword-only ones, each with its default */
+	struct py_list defaults; /* of positional parameters; in the arena */
 	size_t defaults_cap;
-	int slash, star;         /* seen */
-	int bare_star;           /* '*' that still needs a named parameter */
+	int slash, star;         /* '/' and '*' were seen */
+	int bare_star;           /* a '*' that still needs a named parameter */
 };
 
+/* Appends to the list of defaults, which grows in the arena. */
 static void add_default(struct params *s, struct py_node *value)
 {
 	if (s->defaults.n == s->defaults_cap) {
@@ -27,7 +35,7 @@ static void add_default(struct params *s, struct py_node *value)
 	s->defaults.v[s->defaults.n++] = value;
 }
 
-/* A name with its annotation; `starred` allows *args: *Ts. */
+/* A name with its annotation. `starred` allows *args: *Ts. */
 static struct py_node *parameter(struct params *s, int starred)
 {
 	struct parser *p = s->p;
@@ -39,6 +47,7 @@ static struct py_node *parameter(struct params *s, int starred)
 	return py_done(p, n);
 }
 
+/* The value after '=', or NULL. */
 static struct py_node *default_value(struct params *s)
 {
 	struct parser *p = s->p;
@@ -50,6 +59,7 @@ static struct py_node *default_value(struct params *s)
 	return py_expression(p);
 }
 
+/* A name that is positional before '*' and keyword-only after it. */
 static void plain_parameter(struct params *s)
 {
 	struct parser *p = s->p;
@@ -73,6 +83,7 @@ static void plain_parameter(struct params *s)
 	}
 }
 
+/* '/': all parameters so far are positional-only. */
 static void slash(struct params *s)
 {
 	struct parser *p = s->p;
@@ -88,6 +99,7 @@ static void slash(struct params *s)
 	py_next(p);
 }
 
+/* '*args' or a bare '*'. */
 static void star(struct params *s)
 {
 	struct parser *p = s->p;
@@ -109,7 +121,8 @@ static void star(struct params *s)
 	}
 }
 
-/* Positional parameters are p->stack[base, star_base), keyword-only pairs follow. */
+/* Builds the lists. Positional parameters are p->stack[base, star_base); keyword-only ones
+ * follow in pairs with their defaults. */
 static void finish(struct params *s)
 {
 	struct parser *p = s->p;
@@ -131,7 +144,7 @@ static void finish(struct params *s)
 	a->defaults = s->defaults;
 }
 
-/* Up to the closing token, which is left. */
+/* All parameters up to the closing token, which is left. */
 struct py_node *py_params(struct parser *p, enum py_tok close)
 {
 	struct params s = { .p = p, .close = close, .base = p->stack.n };

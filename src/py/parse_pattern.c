@@ -1,10 +1,19 @@
-/* The match statement and its patterns. `match` and `case` are ordinary names elsewhere. */
+/* The match statement and its patterns. `match` and `case` are ordinary names elsewhere.
+ *
+ *   match           'match' subject ':' NEWLINE INDENT case+ DEDENT
+ *   case            'case' patterns ['if' named] ':' block
+ *   pattern         or_pattern ['as' NAME]
+ *   or_pattern      closed ('|' closed)*
+ *   closed          literal | NAME | a.b | class '(' ... ')' | '[' ... ']' | '(' ... ')' | '{' ... '}'
+ *
+ * Names bound twice and unreachable cases are found later (check_pattern.c). */
 #include "py/parse.h"
 
 static struct py_node *pattern(struct parser *p);
 
 /* --- literals and values --------------------------------------------------------------------- */
 
+/* A number; the second part of 3 + 4j must be imaginary. */
 static struct py_node *number(struct parser *p, int imaginary)
 {
 	struct py_node *n;
@@ -44,6 +53,7 @@ static struct py_node *signed_number(struct parser *p)
 	return py_done(p, sum);
 }
 
+/* A pattern that compares with ==. */
 static struct py_node *value_of(struct parser *p, struct py_node *value, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_MatchValue, start);
@@ -52,6 +62,7 @@ static struct py_node *value_of(struct parser *p, struct py_node *value, struct 
 	return py_done(p, n);
 }
 
+/* None, True or False. */
 static struct py_node *singleton(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -61,7 +72,7 @@ static struct py_node *singleton(struct parser *p)
 	return py_done(p, n);
 }
 
-/* a.b.c behind its first name */
+/* The rest of a.b.c, after its first name. */
 static struct py_node *attributes(struct parser *p, struct py_node *n, struct pos start)
 {
 	int length = 1;
@@ -77,6 +88,7 @@ static struct py_node *attributes(struct parser *p, struct py_node *n, struct po
 	return n;
 }
 
+/* A name or a.b.c, as a mapping key may have it. */
 static struct py_node *name_or_attr(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -101,7 +113,7 @@ static int at_keyword(struct parser *p)
 	return yes;
 }
 
-/* Behind the class, at its '('. */
+/* Point(x, y=0): after the class, at its '('. Positional patterns come first. */
 static struct py_node *class_pattern(struct parser *p, struct py_node *cls, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_MatchClass, start);
@@ -130,6 +142,7 @@ static struct py_node *class_pattern(struct parser *p, struct py_node *cls, stru
 	return py_done(p, n);
 }
 
+/* A name that is bound; `_` binds nothing. */
 static struct py_node *capture(struct parser *p, struct str name, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_MatchAs, start);
@@ -139,7 +152,7 @@ static struct py_node *capture(struct parser *p, struct str name, struct pos sta
 	return py_done(p, n);
 }
 
-/* A name: capture, wildcard, a.b or a class. */
+/* A name begins a capture, a wildcard, a value a.b, or a class pattern. */
 static struct py_node *name_pattern(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -156,6 +169,7 @@ static struct py_node *name_pattern(struct parser *p)
 
 /* --- sequences and mappings ---------------------------------------------------------------------- */
 
+/* A pattern or *rest. */
 static struct py_node *maybe_star(struct parser *p)
 {
 	struct py_node *n;
@@ -198,6 +212,7 @@ static struct py_node *bracketed(struct parser *p)
 	return only ? only : py_done(p, n);
 }
 
+/* A key is a literal or a dotted name; a bare name would be ambiguous. */
 static struct py_node *mapping_key(struct parser *p)
 {
 	switch (p->tok.kind) {
@@ -220,7 +235,7 @@ static struct py_node *mapping_key(struct parser *p)
 	}
 }
 
-/* Keys and patterns alternate on the stack from `base`. */
+/* Splits the keys and patterns that alternate on the stack from `base`. */
 static void split_pairs(struct parser *p, size_t base, struct py_MatchMapping *m)
 {
 	size_t count = (p->stack.n - base) / 2;
@@ -236,6 +251,7 @@ static void split_pairs(struct parser *p, size_t base, struct py_MatchMapping *m
 	p->stack.n = base;
 }
 
+/* {key: pattern, **rest}. `**rest` must be the last item. */
 static struct py_node *mapping(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_MatchMapping, p->tok.start);
@@ -263,6 +279,7 @@ static struct py_node *mapping(struct parser *p)
 
 /* --- patterns --------------------------------------------------------------------------------------- */
 
+/* A pattern that needs no parentheses. */
 static struct py_node *closed_pattern(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -282,6 +299,7 @@ static struct py_node *closed_pattern(struct parser *p)
 	}
 }
 
+/* a | b | c. */
 static struct py_node *or_pattern(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -298,6 +316,7 @@ static struct py_node *or_pattern(struct parser *p)
 	return py_done(p, n);
 }
 
+/* An or-pattern with an optional `as name`. */
 static struct py_node *pattern(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -323,7 +342,7 @@ static struct py_node *pattern(struct parser *p)
 	return n;
 }
 
-/* A whole case: a pattern, or several that make a sequence without brackets. */
+/* The pattern of a case: one pattern, or several that make a sequence without brackets. */
 struct py_node *py_patterns(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -345,6 +364,7 @@ struct py_node *py_patterns(struct parser *p)
 
 /* --- the statement ------------------------------------------------------------------------------------ */
 
+/* case pattern if guard: block. */
 static struct py_node *case_block(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_match_case, p->tok.start);
@@ -361,7 +381,7 @@ static struct py_node *case_block(struct parser *p)
 	return py_done(p, n);
 }
 
-/* `match` begins a statement if its logical line ends with a colon: nothing else that starts
+/* `match` begins a statement if its logical line ends with a colon: no other line that starts
  * with a name does. */
 static int line_ends_with_colon(struct parser *p)
 {
@@ -376,6 +396,7 @@ static int line_ends_with_colon(struct parser *p)
 	return last == T_COLON;
 }
 
+/* The matched expression; several make a tuple. */
 static struct py_node *subject(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -395,6 +416,7 @@ static struct py_node *subject(struct parser *p)
 	return py_done(p, tuple);
 }
 
+/* The statement, or NULL if the line is no match statement. */
 struct py_node *py_match(struct parser *p)
 {
 	struct pos start = p->tok.start;

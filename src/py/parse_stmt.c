@@ -1,10 +1,20 @@
-/* Simple statements. */
+/* Simple statements: assignments, statements that begin with a keyword, imports.
+ *
+ *   assignment      (targets '=')+ value | target op '=' value | target ':' expression ['=' value]
+ *   return          'return' [star_expressions]
+ *   raise           'raise' [expression ['from' expression]]
+ *   assert          'assert' expression [',' expression]
+ *   import          'import' dotted ['as' NAME] (',' ...)*
+ *   from            'from' '.'* [dotted] 'import' ('*' | names | '(' names [','] ')')
+ *
+ * An assignment begins like an expression. It is parsed as one, and target.c turns the parsed
+ * expression into a target when an assignment operator follows. */
 #include "py/parse.h"
 
 /* --- assignment ------------------------------------------------------------------------- */
 
-/* `value` has a part that cannot be assigned to. If the statement could be a comparison with
- * '=' for '==', the message says so. */
+/* `value` has a part that cannot be assigned to. If '=' could be meant as '==', the message
+ * says so. */
 static _Noreturn void fail_assignment(struct parser *p, const struct py_node *value, const struct py_node *bad,
 				      int only)
 {
@@ -22,6 +32,7 @@ static _Noreturn void fail_assignment(struct parser *p, const struct py_node *va
 	py_fail(p, at, "cannot assign to %s", py_expr_name(bad));
 }
 
+/* a = b = value. Each part was parsed as an expression and becomes a target when '=' follows. */
 static struct py_node *assignment(struct parser *p, struct py_node *first, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_Assign, start), *value = first;
@@ -47,6 +58,7 @@ static int is_single_target(const struct py_node *n)
 	return n->kind == PY_Name || n->kind == PY_Attribute || n->kind == PY_Subscript;
 }
 
+/* a += value. The target is a name, attribute or subscript. */
 static struct py_node *augmented(struct parser *p, struct py_node *target, struct pos start)
 {
 	struct py_node *n = py_node(p, PY_AugAssign, start);
@@ -62,6 +74,7 @@ static struct py_node *augmented(struct parser *p, struct py_node *target, struc
 	return py_done(p, n);
 }
 
+/* CPython parses the annotation before it complains about the target. */
 static _Noreturn void fail_annotation(struct parser *p, const struct py_node *target)
 {
 	struct pos at = { .line = target->line, .col = target->col };
@@ -73,6 +86,7 @@ static _Noreturn void fail_annotation(struct parser *p, const struct py_node *ta
 	py_fail(p, at, "illegal target for annotation");
 }
 
+/* x: T = value. `simple` is 0 for (x): T. */
 static struct py_node *annotated(struct parser *p, struct py_node *target, struct pos start, int simple)
 {
 	struct py_node *n = py_node(p, PY_AnnAssign, start);
@@ -89,7 +103,7 @@ static struct py_node *annotated(struct parser *p, struct py_node *target, struc
 	return py_done(p, n);
 }
 
-/* print "x" and exec "x", as Python 2 had them */
+/* print "x" and exec "x", as in Python 2. */
 static void check_statement_words(struct parser *p, const struct py_node *n)
 {
 	int is_print = n->kind == PY_Name && n->u.Name.id.p == p->id_print;
@@ -101,6 +115,7 @@ static void check_statement_words(struct parser *p, const struct py_node *n)
 			STR_ARG(n->u.Name.id), STR_ARG(n->u.Name.id));
 }
 
+/* An expression, or an assignment that began like one. */
 static struct py_node *expression_statement(struct parser *p)
 {
 	struct pos start = p->tok.start;
@@ -126,6 +141,7 @@ static int at_statement_end(const struct parser *p)
 	return py_at(p, T_NEWLINE) || py_at(p, T_SEMI) || py_at(p, T_END);
 }
 
+/* A statement of one word. */
 static struct py_node *word(struct parser *p, enum py_kind kind)
 {
 	struct py_node *n = py_node(p, kind, p->tok.start);
@@ -138,6 +154,7 @@ static struct py_node *pass_statement(struct parser *p) { return word(p, PY_Pass
 static struct py_node *break_statement(struct parser *p) { return word(p, PY_Break); }
 static struct py_node *continue_statement(struct parser *p) { return word(p, PY_Continue); }
 
+/* return, with an optional bare tuple. */
 static struct py_node *return_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Return, p->tok.start);
@@ -148,6 +165,7 @@ static struct py_node *return_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* raise, raise x, raise x from y. */
 static struct py_node *raise_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Raise, p->tok.start);
@@ -172,6 +190,7 @@ static struct py_node *assert_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* `del a, b[0]`. */
 static struct py_node *del_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Delete, p->tok.start);
@@ -188,6 +207,7 @@ static struct py_node *del_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* The names of a global or nonlocal statement. */
 static struct py_ids names(struct parser *p)
 {
 	size_t base = p->ids.n;
@@ -217,7 +237,7 @@ static struct py_node *nonlocal_statement(struct parser *p)
 
 /* --- imports ------------------------------------------------------------------------------ */
 
-/* The names p->ids[base...] with dots between, interned. */
+/* The names p->ids[base..] with dots between them, interned. */
 static struct str join_names(struct parser *p, size_t base)
 {
 	const struct str *v = p->ids.v + base;
@@ -254,6 +274,7 @@ static struct str dotted_name(struct parser *p)
 	return id;
 }
 
+/* a.b as c, or a as b in `from`. */
 static struct py_node *alias(struct parser *p, int dotted)
 {
 	struct py_node *n = py_node(p, PY_alias, p->tok.start);
@@ -264,6 +285,7 @@ static struct py_node *alias(struct parser *p, int dotted)
 	return py_done(p, n);
 }
 
+/* import a.b as c, d. */
 static struct py_node *import_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_Import, p->tok.start);
@@ -277,6 +299,7 @@ static struct py_node *import_statement(struct parser *p)
 	return py_done(p, n);
 }
 
+/* The '*' of an import. */
 static struct py_node *star_alias(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_alias, p->tok.start);
@@ -286,6 +309,7 @@ static struct py_node *star_alias(struct parser *p)
 	return py_done(p, n);
 }
 
+/* '*', or names with or without parentheses. A trailing comma needs parentheses. */
 static void from_names(struct parser *p)
 {
 	int closed, comma;
@@ -305,6 +329,7 @@ static void from_names(struct parser *p)
 		py_fail(p, p->tok.start, "trailing comma not allowed without surrounding parentheses");
 }
 
+/* `from ..a import b`; three dots are one token. */
 static struct py_node *from_statement(struct parser *p)
 {
 	struct py_node *n = py_node(p, PY_ImportFrom, p->tok.start);
@@ -323,6 +348,7 @@ static struct py_node *from_statement(struct parser *p)
 
 /* --- the lines ----------------------------------------------------------------------------- */
 
+/* The statement that each keyword begins; any other token begins an expression. */
 static struct py_node *(*const simple[TOKS])(struct parser *) = {
 	[T_PASS] = pass_statement, [T_BREAK] = break_statement, [T_CONTINUE] = continue_statement,
 	[T_RETURN] = return_statement, [T_RAISE] = raise_statement, [T_ASSERT] = assert_statement,
@@ -330,6 +356,7 @@ static struct py_node *(*const simple[TOKS])(struct parser *) = {
 	[T_IMPORT] = import_statement, [T_FROM] = from_statement,
 };
 
+/* The statements of one line, separated by semicolons. Pushes each. */
 void py_simple_statements(struct parser *p)
 {
 	do
@@ -340,6 +367,7 @@ void py_simple_statements(struct parser *p)
 	py_next(p);
 }
 
+/* Pushes one compound statement, or all simple statements of a line. */
 void py_statement(struct parser *p)
 {
 	struct py_node *n = py_compound(p);

@@ -1,10 +1,12 @@
-/* Printing expressions. */
+/* Printing expressions: one function per kind of node, with the precedence of each in
+ * `printers`. py_print_expr adds the parentheses. print.h explains the rule. */
 #include "py/print.h"
 
 #include <math.h>
 
 #include "py/repr.h"
 
+/* Elements separated by commas. */
 void py_print_list(struct py_printer *p, const struct py_list *l, enum prec prec)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -14,6 +16,7 @@ void py_print_list(struct py_printer *p, const struct py_list *l, enum prec prec
 	}
 }
 
+/* A tuple without parentheses, as `return a, b` has it. The empty tuple needs them. */
 void py_print_bare(struct py_printer *p, const struct py_node *n)
 {
 	if (n->kind != PY_Tuple || !n->u.Tuple.elts.n) {
@@ -25,6 +28,7 @@ void py_print_bare(struct py_printer *p, const struct py_node *n)
 		buf_addc(p->out, ',');
 }
 
+/* The right side of an assignment: a bare tuple or a yield without parentheses. */
 void py_print_value(struct py_printer *p, const struct py_node *n)
 {
 	if (n->kind == PY_Yield || n->kind == PY_YieldFrom)
@@ -35,6 +39,7 @@ void py_print_value(struct py_printer *p, const struct py_node *n)
 
 /* --- operators --------------------------------------------------------------------------- */
 
+/* The precedence of an operator node. */
 static enum prec op_prec(enum py_op op)
 {
 	static const uint8_t precs[PY_OPS] = {
@@ -48,6 +53,8 @@ static enum prec op_prec(enum py_op op)
 	return precs[op];
 }
 
+/* Left-associative operators take an equal precedence on the left only: a - (b - c) keeps its
+ * parentheses. ** is right-associative, and its left operand binds tighter than a unary minus. */
 static void print_binop(struct py_printer *p, const struct py_node *n)
 {
 	enum prec prec = op_prec(n->u.BinOp.op);
@@ -58,6 +65,7 @@ static void print_binop(struct py_printer *p, const struct py_node *n)
 	py_print_expr(p, n->u.BinOp.right, pow ? P_FACTOR : prec + 1);
 }
 
+/* `a and (b and c)` is another tree than `a and b and c`, so values bind tighter. */
 static void print_boolop(struct py_printer *p, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.BoolOp.values.n; i++) {
@@ -67,6 +75,7 @@ static void print_boolop(struct py_printer *p, const struct py_node *n)
 	}
 }
 
+/* `not` needs a space. */
 static void print_unaryop(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, py_op_text(n->u.UnaryOp.op));
@@ -75,6 +84,7 @@ static void print_unaryop(struct py_printer *p, const struct py_node *n)
 	py_print_expr(p, n->u.UnaryOp.operand, op_prec(n->u.UnaryOp.op));
 }
 
+/* A comparison inside a comparison gets parentheses: (a < b) < c. */
 static void print_compare(struct py_printer *p, const struct py_node *n)
 {
 	py_print_expr(p, n->u.Compare.left, P_BIT_OR);
@@ -91,6 +101,7 @@ static void print_named(struct py_printer *p, const struct py_node *n)
 	py_print_expr(p, n->u.NamedExpr.value, P_TEST);
 }
 
+/* Only the last part may be a conditional without parentheses. */
 static void print_ifexp(struct py_printer *p, const struct py_node *n)
 {
 	py_print_expr(p, n->u.IfExp.body, P_OR);
@@ -106,6 +117,7 @@ static void print_await(struct py_printer *p, const struct py_node *n)
 	py_print_expr(p, n->u.Await.value, P_ATOM);
 }
 
+/* yield a, b has no parentheses around its tuple. */
 static void print_yield(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "yield");
@@ -121,6 +133,7 @@ static void print_yield_from(struct py_printer *p, const struct py_node *n)
 	py_print_expr(p, n->u.YieldFrom.value, P_TEST);
 }
 
+/* *a | b is *(a | b). */
 static void print_starred(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '*');
@@ -129,6 +142,7 @@ static void print_starred(struct py_printer *p, const struct py_node *n)
 
 /* --- displays and comprehensions ----------------------------------------------------------- */
 
+/* (a,) needs its comma. */
 static void print_tuple(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '(');
@@ -143,7 +157,7 @@ static void print_list_display(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, ']');
 }
 
-/* {} would be a dictionary. */
+/* An empty set node prints as {*()}, because {} would be a dictionary. */
 static void print_set(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');
@@ -151,6 +165,7 @@ static void print_set(struct py_printer *p, const struct py_node *n)
 	buf_adds(p->out, n->u.Set.elts.n ? "}" : "*()}");
 }
 
+/* A NULL key stands for **value. */
 static void print_dict(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');
@@ -169,6 +184,8 @@ static void print_dict(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, '}');
 }
 
+/* The clauses of a comprehension. An iterable or condition that is a conditional expression
+ * needs parentheses. */
 static void print_generators(struct py_printer *p, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -185,6 +202,7 @@ static void print_generators(struct py_printer *p, const struct py_list *l)
 	}
 }
 
+/* Element and clauses between two brackets. */
 static void print_comp(struct py_printer *p, const struct py_node *elt, const struct py_list *generators,
 		       const char *brackets)
 {
@@ -221,6 +239,7 @@ static void print_dictcomp(struct py_printer *p, const struct py_node *n)
 
 /* --- primaries ------------------------------------------------------------------------------- */
 
+/* Also the bases and keywords of a class statement. */
 void py_print_call_arguments(struct py_printer *p, const struct py_list *args, const struct py_list *keywords)
 {
 	py_print_list(p, args, P_TEST);
@@ -245,7 +264,7 @@ static void print_call(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, ')');
 }
 
-/* 1.real would be the number "1." and a name. */
+/* An integer needs a space before the dot: 1.real would be the number "1." and a name. */
 static void print_attribute(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Attribute.value;
@@ -256,6 +275,7 @@ static void print_attribute(struct py_printer *p, const struct py_node *n)
 	buf_addf(p->out, "%s.%.*s", digits ? " " : "", STR_ARG(n->u.Attribute.attr));
 }
 
+/* x[a, b]: the tuple of indices has no parentheses. */
 static void print_subscript(struct py_printer *p, const struct py_node *n)
 {
 	py_print_expr(p, n->u.Subscript.value, P_ATOM);
@@ -267,6 +287,7 @@ static void print_subscript(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, ']');
 }
 
+/* a:b:c; a missing part stays missing. */
 static void print_slice(struct py_printer *p, const struct py_node *n)
 {
 	if (n->u.Slice.lower)
@@ -285,7 +306,7 @@ static void print_name(struct py_printer *p, const struct py_node *n)
 	buf_addstr(p->out, n->u.Name.id);
 }
 
-/* Infinity has no literal, but a number that is too large reads as it. */
+/* Infinity has no literal, but a number that is too large reads as infinity: 1e309. */
 static void print_constant(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -304,6 +325,7 @@ static void print_constant(struct py_printer *p, const struct py_node *n)
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
+/* A parameter with its annotation and default. *any: a comma is needed before it. */
 static void print_param(struct py_printer *p, const char *star, const struct py_node *n,
 			const struct py_node *value, int *any)
 {
@@ -319,7 +341,8 @@ static void print_param(struct py_printer *p, const char *star, const struct py_
 	}
 }
 
-/* Positional parameters of one list; `first` is the place of its first among all. */
+/* Positional parameters of one list. `first` is the index of its first one among all; defaults
+ * belong to the last parameters. */
 static void print_positional(struct py_printer *p, const struct py_list *l, const struct py_arguments *a,
 			     size_t first, int *any)
 {
@@ -329,6 +352,7 @@ static void print_positional(struct py_printer *p, const struct py_list *l, cons
 		print_param(p, "", l->v[i], first + i >= plain ? a->defaults.v[first + i - plain] : NULL, any);
 }
 
+/* a, b=1, /, c, *args, d=2, **kwargs. */
 void py_print_params(struct py_printer *p, const struct py_arguments *a)
 {
 	int any = 0;
@@ -349,6 +373,7 @@ void py_print_params(struct py_printer *p, const struct py_arguments *a)
 		print_param(p, "**", a->kwarg, NULL, &any);
 }
 
+/* Without parameters there is no space: "lambda: 0". */
 static void print_lambda(struct py_printer *p, const struct py_node *n)
 {
 	size_t before;
@@ -364,7 +389,8 @@ static void print_lambda(struct py_printer *p, const struct py_node *n)
 
 /* --- dispatch ----------------------------------------------------------------------------------- */
 
-/* A walrus is always put in parentheses: few places take one without. */
+/* The printer and the precedence of each kind. A walrus is always put in parentheses, since few
+ * contexts take one without. */
 static const struct { void (*print)(struct py_printer *, const struct py_node *); enum prec prec;
 		      } printers[PY_KINDS] = {
 	[PY_NamedExpr] = { print_named, P_TUPLE }, [PY_BoolOp] = { print_boolop, P_OR },
@@ -382,6 +408,7 @@ static const struct { void (*print)(struct py_printer *, const struct py_node *)
 	[PY_Tuple] = { print_tuple, P_ATOM }, [PY_Slice] = { print_slice, P_ATOM },
 };
 
+/* A negative constant, which only a program builds, binds like a unary minus. */
 static enum prec prec_of(const struct py_node *n)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -397,6 +424,7 @@ static enum prec prec_of(const struct py_node *n)
 	}
 }
 
+/* Prints n for a context of precedence `prec`, in parentheses if n binds less tightly. */
 void py_print_expr(struct py_printer *p, const struct py_node *n, enum prec prec)
 {
 	int parens = prec_of(n) < prec || n->kind == PY_NamedExpr;

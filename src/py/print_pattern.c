@@ -3,6 +3,7 @@
 
 #include "py/repr.h"
 
+/* The patterns of a list with a separator. */
 static void print_each(struct py_printer *p, const struct py_list *l, const char *between)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -12,7 +13,7 @@ static void print_each(struct py_printer *p, const struct py_list *l, const char
 	}
 }
 
-/* An `as` pattern, or alternatives inside alternatives, in parentheses. */
+/* An `as` pattern, or alternatives inside alternatives, get parentheses. */
 static void print_closed(struct py_printer *p, const struct py_node *n)
 {
 	int parens = n->kind == PY_MatchOr || (n->kind == PY_MatchAs && n->u.MatchAs.pattern);
@@ -22,6 +23,7 @@ static void print_closed(struct py_printer *p, const struct py_node *n)
 	buf_adds(p->out, parens ? ")" : "");
 }
 
+/* Point(x, y=0). */
 static void print_class(struct py_printer *p, const struct py_MatchClass *c)
 {
 	py_print_expr(p, c->cls, P_ATOM);
@@ -34,6 +36,7 @@ static void print_class(struct py_printer *p, const struct py_MatchClass *c)
 	buf_addc(p->out, ')');
 }
 
+/* {key: pattern, **rest}. */
 static void print_mapping(struct py_printer *p, const struct py_MatchMapping *m)
 {
 	buf_addc(p->out, '{');
@@ -49,6 +52,7 @@ static void print_mapping(struct py_printer *p, const struct py_MatchMapping *m)
 	buf_addc(p->out, '}');
 }
 
+/* `p as name`, `name`, or `_` without a name. */
 static void print_as(struct py_printer *p, const struct py_MatchAs *a)
 {
 	struct str name = a->name.p ? a->name : STR("_");
@@ -63,6 +67,7 @@ static void print_as(struct py_printer *p, const struct py_MatchAs *a)
 	buf_addstr(p->out, name);
 }
 
+/* One pattern. */
 void py_print_pattern(struct py_printer *p, const struct py_node *n)
 {
 	switch (n->kind) {

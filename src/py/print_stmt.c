@@ -1,4 +1,5 @@
-/* Printing statements, patterns and modules. */
+/* Printing statements and modules: one function per kind of statement. Each prints its own
+ * newline. Indentation is four spaces. */
 #include "py/print.h"
 
 static void begin_line(struct py_printer *p)
@@ -6,6 +7,7 @@ static void begin_line(struct py_printer *p)
 	buf_pad(p->out, ' ', (size_t)p->indent * 4);
 }
 
+/* The statements of a block, one level deeper. */
 static void print_body(struct py_printer *p, const struct py_list *body)
 {
 	p->indent++;
@@ -14,13 +16,14 @@ static void print_body(struct py_printer *p, const struct py_list *body)
 	p->indent--;
 }
 
-/* The rest of a compound statement's first line, and its block. */
+/* The colon that ends the first line of a compound statement, and its block. */
 static void print_block(struct py_printer *p, const struct py_list *body)
 {
 	buf_adds(p->out, ":\n");
 	print_body(p, body);
 }
 
+/* else, finally: printed only if there is a body. */
 static void print_clause(struct py_printer *p, const char *word, const struct py_list *body)
 {
 	if (!body->n)
@@ -30,6 +33,7 @@ static void print_clause(struct py_printer *p, const char *word, const struct py
 	print_block(p, body);
 }
 
+/* global a, b. */
 static void print_ids(struct py_printer *p, const char *word, const struct py_ids *ids)
 {
 	buf_adds(p->out, word);
@@ -40,7 +44,7 @@ static void print_ids(struct py_printer *p, const char *word, const struct py_id
 
 /* --- simple statements --------------------------------------------------------------------- */
 
-/* word value second_word second, both values optional */
+/* word value second_word second; both values are optional: `raise X from Y`, `assert x, msg`. */
 static void print_optional(struct py_printer *p, const char *word, const struct py_node *value,
 			   const char *second_word, const struct py_node *second)
 {
@@ -56,6 +60,7 @@ static void print_optional(struct py_printer *p, const char *word, const struct 
 	buf_addc(p->out, '\n');
 }
 
+/* return a, b without parentheses. */
 static void print_return(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "return");
@@ -73,6 +78,7 @@ static void print_delete(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, '\n');
 }
 
+/* a = b = value, targets as bare tuples. */
 static void print_assign(struct py_printer *p, const struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Assign.targets.n; i++) {
@@ -91,6 +97,7 @@ static void print_augassign(struct py_printer *p, const struct py_node *n)
 	buf_addc(p->out, '\n');
 }
 
+/* (x): int keeps its parentheses, which make it "not simple". */
 static void print_annassign(struct py_printer *p, const struct py_node *n)
 {
 	int parens = n->u.AnnAssign.target->kind == PY_Name && !n->u.AnnAssign.simple;
@@ -117,12 +124,16 @@ static void print_assert(struct py_printer *p, const struct py_node *n)
 }
 
 static void print_global(struct py_printer *p, const struct py_node *n) { print_ids(p, "global", &n->u.Global.names); }
-static void print_nonlocal(struct py_printer *p, const struct py_node *n) { print_ids(p, "nonlocal",
-		&n->u.Nonlocal.names); }
+static void print_nonlocal(struct py_printer *p, const struct py_node *n)
+{
+	print_ids(p, "nonlocal", &n->u.Nonlocal.names);
+}
+
 static void print_pass(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "pass\n"); }
 static void print_break(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "break\n"); }
 static void print_continue(struct py_printer *p, const struct py_node *n) { (void)n; buf_adds(p->out, "continue\n"); }
 
+/* a.b as c, d. */
 static void print_aliases(struct py_printer *p, const struct py_list *names)
 {
 	for (size_t i = 0; i < names->n; i++) {
@@ -141,6 +152,7 @@ static void print_import(struct py_printer *p, const struct py_node *n)
 	print_aliases(p, &n->u.Import.names);
 }
 
+/* from ..a import b. */
 static void print_import_from(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "from ");
@@ -151,6 +163,7 @@ static void print_import_from(struct py_printer *p, const struct py_node *n)
 	print_aliases(p, &n->u.ImportFrom.names);
 }
 
+/* A text of several lines is printed as a docstring. */
 static void print_expression(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Expr.value;
@@ -166,6 +179,7 @@ static void print_expression(struct py_printer *p, const struct py_node *n)
 
 /* --- compound statements --------------------------------------------------------------------- */
 
+/* An else that holds a single if prints as elif. */
 static void print_if(struct py_printer *p, const struct py_node *n)
 {
 	const char *word = "if ";
@@ -183,6 +197,7 @@ static void print_if(struct py_printer *p, const struct py_node *n)
 	print_clause(p, "else", &n->u.If.orelse);
 }
 
+/* while, with an else block if there is one. */
 static void print_while(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "while ");
@@ -191,6 +206,7 @@ static void print_while(struct py_printer *p, const struct py_node *n)
 	print_clause(p, "else", &n->u.While.orelse);
 }
 
+/* Target and iterable are bare tuples. */
 static void print_for(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, n->kind == PY_AsyncFor ? "async for " : "for ");
@@ -201,8 +217,8 @@ static void print_for(struct py_printer *p, const struct py_node *n)
 	print_clause(p, "else", &n->u.For.orelse);
 }
 
-/* One item in parentheses and nothing behind it would be taken for a list of items: it gets
- * a second pair. */
+/* A single item in parentheses with nothing after it would be read as a list of items, so it
+ * gets a second pair of parentheses. */
 static void print_with(struct py_printer *p, const struct py_node *n)
 {
 	size_t at;
@@ -232,6 +248,7 @@ static void print_with(struct py_printer *p, const struct py_node *n)
 	print_block(p, &n->u.With.body);
 }
 
+/* except, except*, else, finally. */
 static void print_try(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_Try *t = &n->u.Try;
@@ -255,6 +272,7 @@ static void print_try(struct py_printer *p, const struct py_node *n)
 	print_clause(p, "finally", &t->finalbody);
 }
 
+/* One line each, above the definition. */
 static void print_decorators(struct py_printer *p, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -265,6 +283,7 @@ static void print_decorators(struct py_printer *p, const struct py_list *l)
 	}
 }
 
+/* def or async def, with decorators, parameters and return annotation. */
 static void print_function(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_FunctionDef *f = &n->u.FunctionDef;
@@ -280,6 +299,7 @@ static void print_function(struct py_printer *p, const struct py_node *n)
 	print_block(p, &f->body);
 }
 
+/* Empty parentheses are not printed. */
 static void print_class(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_ClassDef *c = &n->u.ClassDef;
@@ -294,6 +314,7 @@ static void print_class(struct py_printer *p, const struct py_node *n)
 	print_block(p, &c->body);
 }
 
+/* match subject, then its cases one level deeper. */
 static void print_match(struct py_printer *p, const struct py_node *n)
 {
 	buf_adds(p->out, "match ");
@@ -317,6 +338,7 @@ static void print_match(struct py_printer *p, const struct py_node *n)
 
 /* --- dispatch --------------------------------------------------------------------------------- */
 
+/* One function per kind of statement. */
 static void (*const printers[PY_KINDS])(struct py_printer *, const struct py_node *) = {
 	[PY_FunctionDef] = print_function, [PY_AsyncFunctionDef] = print_function, [PY_ClassDef] = print_class,
 	[PY_Return] = print_return, [PY_Delete] = print_delete, [PY_Assign] = print_assign,
@@ -344,6 +366,7 @@ void py_print_stmt(struct py_printer *p, const struct py_node *n)
 	printers[n->kind](p, n);
 }
 
+/* A module, a statement or an expression. */
 void py_print(const struct py_node *n, struct buf *out)
 {
 	struct py_printer p = { .out = out };

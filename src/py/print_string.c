@@ -1,10 +1,14 @@
-/* Printing string literals and f-strings. */
+/* Printing string literals and f-strings.
+ *
+ * Outside of f-strings a literal is repr(). Inside the braces of an f-string CPython 3.11 allows
+ * no backslash and none of the quotes of the surrounding f-strings, so a value that needs an
+ * escape may have no spelling at all; p->failed says so. */
 #include "py/print.h"
 
 #include "py/repr.h"
 #include "py/unicode.h"
 
-static const char *const delimiters[] = { "'", "\"", "'''", "\"\"\"" };
+static const char *const delimiters[] = { "'", "\"", "'''", "\"\"\"" }; /* tried in this order */
 enum { DELIMITERS = 4 };
 
 static int contains(struct str s, const char *what)
@@ -12,7 +16,7 @@ static int contains(struct str s, const char *what)
 	return str_find(s, str_of(what)) >= 0;
 }
 
-/* Can `text` stand inside an f-string with delimiter `d`, where nothing can be escaped? */
+/* Can `text` be inside an f-string with delimiter `d`, where nothing can be escaped? */
 static int fits_inside(struct str text, int d)
 {
 	return !contains(text, delimiters[d]) && (d >= 2 || !contains(text, "\n"));
@@ -20,6 +24,7 @@ static int fits_inside(struct str text, int d)
 
 /* --- strings inside the braces of an f-string ------------------------------------------------- */
 
+/* Can the value be written with delimiter d without any escape? */
 static int raw_spelling_works(struct str value, int d)
 {
 	if (contains(value, "\\") || contains(value, "\r") || !fits_inside(value, d))
@@ -27,7 +32,8 @@ static int raw_spelling_works(struct str value, int d)
 	return d < 2 || !value.n || value.p[value.n - 1] != delimiters[d][0];
 }
 
-/* The value itself between quotes, with no escape. */
+/* The value itself between quotes, without escapes, in the first delimiter that all surrounding
+ * f-strings allow. */
 static void print_raw(struct py_printer *p, struct str value, const char *prefix)
 {
 	struct buf text = BUF_INIT;
@@ -50,6 +56,7 @@ static void print_raw(struct py_printer *p, struct str value, const char *prefix
 	buf_release(&text);
 }
 
+/* A string or bytes literal; `kind` is "u" if the source had that prefix. */
 void py_print_string(struct py_printer *p, const struct py_const *c, struct str kind)
 {
 	if (p->depth) {
@@ -63,8 +70,11 @@ void py_print_string(struct py_printer *p, const struct py_const *c, struct str 
 
 /* --- literal text with escapes ------------------------------------------------------------------ */
 
-struct spelling { char quote; int triple; int braces; /* 0: as they are, 1: doubled, 2: escaped */ };
+/* How text is written. quote is escaped; triple: newlines stay; braces: 0 as they are, 1 doubled,
+ * 2 escaped. */
+struct spelling { char quote; int triple; int braces; };
 
+/* One character, escaped as the spelling requires. Unprintable ones become \x, \u or \U. */
 static void add_char(struct buf *out, const char *from, size_t n, uint32_t c, struct spelling s)
 {
 	if (c == '\\' || (c == (uint32_t)s.quote))
@@ -87,6 +97,7 @@ static void add_char(struct buf *out, const char *from, size_t n, uint32_t c, st
 		buf_addf(out, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 }
 
+/* All characters of a text. */
 static void add_text(struct buf *out, struct str text, struct spelling s)
 {
 	const char *at = text.p, *end = text.p + text.n;
@@ -99,7 +110,7 @@ static void add_text(struct buf *out, struct str text, struct spelling s)
 	}
 }
 
-/* Text of several lines, as people write it. */
+/* A text of several lines in triple quotes, as people write it. */
 void py_print_docstring(struct py_printer *p, const struct py_const *c)
 {
 	buf_adds(p->out, "\"\"\"");
@@ -111,8 +122,8 @@ void py_print_docstring(struct py_printer *p, const struct py_const *c)
 
 static void print_values(struct py_printer *p, const struct py_list *values, int d, int spec);
 
-/* {expression!r:spec}. A dictionary needs a space, so that its brace is not doubled; what has
- * a colon of its own needs parentheses. */
+/* {expression!r:spec}. A dictionary needs a space, so that its brace is not doubled. An
+ * expression with a colon of its own needs parentheses, which the precedence P_OR gives it. */
 static void print_replacement(struct py_printer *p, const struct py_FormattedValue *v, int d)
 {
 	struct buf text = BUF_INIT;
@@ -132,6 +143,7 @@ static void print_replacement(struct py_printer *p, const struct py_FormattedVal
 	buf_release(&text);
 }
 
+/* The parts of an f-string, or (spec) of a format specification. */
 static void print_values(struct py_printer *p, const struct py_list *values, int d, int spec)
 {
 	struct spelling s = { .quote = delimiters[d][0], .braces = spec ? 2 : 1 };
@@ -159,7 +171,8 @@ static int allowed(const struct py_printer *p, struct str text)
 	return 1;
 }
 
-/* The values as one f-string with the first delimiter that works; 0 if none does. */
+/* Prints the values as one f-string with the first delimiter that works. Returns 0 if none
+ * does. */
 static int print_whole(struct py_printer *p, const struct py_list *values)
 {
 	struct buf text = BUF_INIT;
@@ -184,7 +197,8 @@ static int print_whole(struct py_printer *p, const struct py_list *values)
 	return done;
 }
 
-/* One string if it can be, else a string per value, which concatenate. */
+/* Prints one string if possible, else one string per value: adjacent strings concatenate. A "u"
+ * prefix of the source is kept by an empty u'' in front. */
 void py_print_joined(struct py_printer *p, const struct py_node *n)
 {
 	const struct py_list *values = &n->u.JoinedStr.values;

@@ -1,4 +1,4 @@
-/* repr of literal values: see repr.h. */
+/* repr of literal values: floats, integers, strings, bytes. See repr.h. */
 #include "py/repr.h"
 
 #include <float.h>
@@ -11,14 +11,16 @@
 
 /* --- numbers -------------------------------------------------------------------------------- */
 
-/* The fewest significant digits that read back; 17 always do. */
+/* The fewest significant digits that read back to the same double; 17 always do. The trailing
+ * zeros of a shorter number are dropped. */
 static void shortest(double v, char *digits, size_t cap, int *exponent)
 {
 	char text[40];
 	char *e;
 	size_t n = 0;
 
-	/* 15 digits are exact but for subnormal numbers, which have fewer */
+	/* 15 digits always suffice to write a decimal of 15 digits back; subnormal numbers have
+	 * fewer digits. */
 	for (int prec = v < DBL_MIN ? 0 : 14; prec <= 16; prec++) {
 		snprintf(text, sizeof text, "%.*e", prec, v);
 		if (strtod(text, NULL) == v)
@@ -34,6 +36,7 @@ static void shortest(double v, char *digits, size_t cap, int *exponent)
 	digits[n] = 0;
 }
 
+/* Python's notation: an exponent below 1e-4 and from 1e16 on. */
 const char *py_float_text(double v, int point, char out[PY_FLOAT_TEXT])
 {
 	char digits[24];
@@ -59,6 +62,7 @@ const char *py_float_text(double v, int point, char out[PY_FLOAT_TEXT])
 	return out;
 }
 
+/* repr(float), as 1.0 or 1e+16. */
 void py_repr_float(double v, struct buf *out)
 {
 	char text[PY_FLOAT_TEXT];
@@ -71,7 +75,8 @@ static int digit_value(char c)
 	return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* Schoolbook, nine decimal digits a limb: literals are short, and decimal ones limited. */
+/* Converts digit by digit into limbs of nine decimal digits. Literals are short, and decimal
+ * ones are limited, so the quadratic cost does not matter. */
 void py_decimal(struct str s, struct buf *out)
 {
 	char kind = s.n > 1 && s.p[0] == '0' ? s.p[1] | 32 : 0;
@@ -97,13 +102,13 @@ void py_decimal(struct str s, struct buf *out)
 
 /* --- strings --------------------------------------------------------------------------------- */
 
-/* Single quotes unless that needs escapes and double quotes do not. */
+/* Single quotes, unless the text has single quotes and no double quotes. */
 static char quote_for(struct str s)
 {
 	return s.n && memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n) ? '"' : '\'';
 }
 
-/* The escapes that str and bytes share; 0 if `c` has none. */
+/* The escapes that str and bytes share. Returns 0 if `c` has none. */
 static int add_escape(uint32_t c, char quote, struct buf *out)
 {
 	char letter = c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c == '\\' ? '\\' :
@@ -116,6 +121,7 @@ static int add_escape(uint32_t c, char quote, struct buf *out)
 	return 1;
 }
 
+/* Printable characters stay; lone surrogates become \ud800. */
 void py_repr_str(struct str s, struct buf *out)
 {
 	char quote = quote_for(s);
@@ -136,6 +142,7 @@ void py_repr_str(struct str s, struct buf *out)
 	buf_addc(out, quote);
 }
 
+/* Bytes beyond ASCII become \xNN. */
 void py_repr_bytes(struct str s, struct buf *out)
 {
 	char quote = quote_for(s);
@@ -155,6 +162,7 @@ void py_repr_bytes(struct str s, struct buf *out)
 	buf_addc(out, quote);
 }
 
+/* The repr of any literal; Ellipsis and complex numbers included. */
 void py_repr_const(const struct py_const *c, struct buf *out)
 {
 	char text[PY_FLOAT_TEXT];

@@ -1,11 +1,12 @@
 /* From the bytes of a file to the text that is lexed: byte order mark, encoding cookie,
- * newlines, validity. The result is the parser's own copy; m->source is that copy. */
+ * newlines, validity. The result is the parser's own copy, which m->source points to. */
 #include "py/parse.h"
 
 #include <ctype.h>
 
 #include "py/unicode.h"
 
+/* The first two lines: a cookie can only be there. */
 static struct str first_lines(struct str b)
 {
 	size_t n = 0;
@@ -41,7 +42,8 @@ static struct str cookie_in(struct str line)
 	return none;
 }
 
-/* The second line counts only if the first is empty or a comment. */
+/* The encoding cookie of the source, .p NULL without one. The second line counts only if the
+ * first is empty or a comment. */
 static struct str cookie_of(struct str b)
 {
 	struct str head = first_lines(b), line, cookie;
@@ -68,14 +70,14 @@ static struct str cookie_of(struct str b)
 
 /* --- encodings ------------------------------------------------------------------------ */
 
-/* Encodings of one byte a character, by what their upper half means. */
+/* Single-byte encodings: the characters of bytes 128 to 255. */
 static const struct byte_encoding { const char *name; uint16_t upper[128]; } byte_encodings[] = {
 #define E(name, ...) { name, { __VA_ARGS__ } },
 #include "py/encoding.def"
 #undef E
 };
 
-/* Other names, after '_' became '-' and capitals small letters. */
+/* Other names of encodings, after '_' became '-' and upper case became lower case. */
 static const struct { const char *alias, *name; } aliases[] = {
 	{ "utf8", "utf-8" }, { "utf-8-sig", "utf-8" }, { "u8", "utf-8" }, { "cp65001", "utf-8" },
 	{ "us-ascii", "ascii" }, { "646", "ascii" }, { "ansi-x3.4-1968", "ascii" },
@@ -91,13 +93,15 @@ static const struct { const char *alias, *name; } aliases[] = {
 	{ "macroman", "mac-roman" }, { "macintosh", "mac-roman" }, { "koi8r", "koi8-r" }, { "koi8u", "koi8-u" },
 };
 
+/* The encoding of a source. */
 struct encoding {
 	const struct byte_encoding *bytes;     /* NULL: UTF-8 or ASCII */
 	int ascii;
-	int plain_utf8;                        /* named utf-8, which alone may stand beside a BOM */
+	int plain_utf8;                        /* named utf-8; only this goes with a BOM */
 };
 
-/* "utf-8-unix" and "latin-1-dos", as editors write them, are the encoding before. */
+/* Normalises the name of a cookie. "utf-8-unix" and "latin-1-dos", as editors write them, are
+ * the encoding before the suffix. */
 static const char *encoding_name(struct str cookie, char *text, size_t cap)
 {
 	size_t n = MIN(cookie.n, cap - 1);
@@ -112,6 +116,7 @@ static const char *encoding_name(struct str cookie, char *text, size_t cap)
 	return text;
 }
 
+/* The encoding that a cookie names; an unknown one is a syntax error. */
 static struct encoding find_encoding(struct parser *p, struct str cookie)
 {
 	struct encoding enc = { .bytes = NULL };
@@ -136,6 +141,7 @@ static struct encoding find_encoding(struct parser *p, struct str cookie)
 
 /* --- the copy ------------------------------------------------------------------------ */
 
+/* The line of `s`, for messages. */
 static int line_of(const char *start, const char *s)
 {
 	int line = 1;
@@ -145,7 +151,8 @@ static int line_of(const char *start, const char *s)
 	return line;
 }
 
-/* Length of the valid UTF-8 character at `s`, 0 if it is none. */
+/* Length of the valid UTF-8 character at `s`, 0 if it is invalid: overlong forms, surrogates
+ * and values above U+10FFFF are. */
 static int utf8_length(const unsigned char *s)
 {
 	if (s[0] < 0xC2)
@@ -163,7 +170,8 @@ static int utf8_length(const unsigned char *s)
 	return (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] >= 0x90) ? 0 : 4;
 }
 
-/* The text is padded with zeros, so reading a whole word at its end is safe. */
+/* Checks that the text is valid UTF-8 (or ASCII). Eight bytes at a time are passed if they are
+ * ASCII; the text is padded with zeros, so reading a whole word at its end is safe. */
 static void check_utf8(struct parser *p, const char *text, size_t n, int ascii)
 {
 	const char *s = text, *end = text + n;
@@ -190,7 +198,7 @@ static void check_utf8(struct parser *p, const char *text, size_t n, int ascii)
 	}
 }
 
-/* \r\n and \r become \n. */
+/* Turns \r\n and \r into \n, in place. Returns the new length. */
 static size_t fold_newlines(char *text, size_t n)
 {
 	char *w = memchr(text, '\r', n), *end = text + n;
@@ -208,6 +216,7 @@ static size_t fold_newlines(char *text, size_t n)
 	return (size_t)(w - text);
 }
 
+/* Converts a single-byte encoding to UTF-8; at most three bytes per character. */
 static size_t widen(struct parser *p, char *w, struct str b, const struct byte_encoding *enc)
 {
 	char *start = w;
@@ -225,6 +234,7 @@ static size_t widen(struct parser *p, char *w, struct str b, const struct byte_e
 	return (size_t)(w - start);
 }
 
+/* Loads the source and starts the lexer at its beginning. See parse.h for the form of the text. */
 void py_source_load(struct parser *p, struct str b)
 {
 	struct pos top = { .line = 1 };

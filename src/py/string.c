@@ -1,4 +1,4 @@
-/* String literals: prefixes, escapes, implicit concatenation. f-strings go on in fstring.c. */
+/* String literals: prefixes, escapes, implicit concatenation. fstring.c handles f-strings. */
 #include "py/parse.h"
 
 #include "py/unicode.h"
@@ -13,7 +13,7 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* `digits` hexadecimal digits at *s, or fail with CPython's wording. */
+/* `digits` hexadecimal digits at *s, or a failure in CPython's words. */
 static uint32_t hex_escape(struct parser *p, const char **s, const char *end, int digits, const char *form,
 			   int bytes, struct pos at)
 {
@@ -25,7 +25,8 @@ static uint32_t hex_escape(struct parser *p, const char **s, const char *end, in
 		if (d < 0 && bytes)
 			py_fail(p, at, "(value error) invalid \\x escape");
 		if (d < 0)
-			py_fail(p, at, "(unicode error) 'unicodeescape' codec can't decode bytes: truncated %s escape", form);
+			py_fail(p, at,
+				"(unicode error) 'unicodeescape' codec can't decode bytes: truncated %s escape", form);
 		v = v << 4 | (uint32_t)d;
 	}
 	if (v > 0x10FFFF)
@@ -33,6 +34,7 @@ static uint32_t hex_escape(struct parser *p, const char **s, const char *end, in
 	return v;
 }
 
+/* \N{LATIN SMALL LETTER A}, after the N. */
 static uint32_t name_escape(struct parser *p, const char **s, const char *end, struct pos at)
 {
 	const char *name = *s + 1, *close;
@@ -49,6 +51,7 @@ static uint32_t name_escape(struct parser *p, const char **s, const char *end, s
 	return (uint32_t)c;
 }
 
+/* Up to three octal digits, of which `first` was read. */
 static uint32_t octal_escape(const char **s, const char *end, char first)
 {
 	uint32_t v = (uint32_t)(first - '0');
@@ -58,12 +61,13 @@ static uint32_t octal_escape(const char **s, const char *end, char first)
 	return v;
 }
 
+/* Escapes of one letter; 0: none. */
 static const char simple_escapes[128] = {
 	['\\'] = '\\', ['\''] = '\'', ['"'] = '"', ['a'] = '\a', ['b'] = '\b', ['f'] = '\f',
 	['n'] = '\n', ['r'] = '\r', ['t'] = '\t', ['v'] = '\v',
 };
 
-/* One escape, *s behind the backslash. */
+/* Decodes one escape; *s is after the backslash. An unknown escape keeps its backslash. */
 static char *unescape_one(struct parser *p, const char **s, const char *end, int bytes, struct pos at, char *w)
 {
 	char c = *(*s)++;
@@ -97,6 +101,7 @@ static char *unescape_one(struct parser *p, const char **s, const char *end, int
 	return w;
 }
 
+/* Copies runs without backslash at once. */
 char *py_unescape(struct parser *p, const char *s, const char *end, int bytes, struct pos at, char *w)
 {
 	while (s < end) {
@@ -120,7 +125,7 @@ char *py_unescape(struct parser *p, const char *s, const char *end, int bytes, s
 
 /* --- concatenation ------------------------------------------------------------------ */
 
-/* The current STRING token as a part: prefix and quotes removed. */
+/* The current STRING token as a part, with prefix and quotes removed. */
 static struct string_part part_of(const struct token *t)
 {
 	struct string_part s = { .start = t->start, .token = t->p, .u = t->p[0] == 'u' };
@@ -138,6 +143,7 @@ static struct string_part part_of(const struct token *t)
 	return s;
 }
 
+/* b"..." may hold only ASCII characters. */
 static void check_ascii(struct parser *p, const struct string_part *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -145,6 +151,7 @@ static void check_ascii(struct parser *p, const struct string_part *s)
 			py_fail(p, s->start, "bytes can only contain ASCII literal characters");
 }
 
+/* Appends the decoded text of one part to w and returns the new end. */
 static char *append_part(struct parser *p, const struct string_part *s, char *w)
 {
 	if (s->raw) {
@@ -154,6 +161,7 @@ static char *append_part(struct parser *p, const struct string_part *s, char *w)
 	return py_unescape(p, s->p, s->p + s->n, s->bytes, s->start, w);
 }
 
+/* An upper bound of the decoded length: escapes only shrink. */
 static size_t total_length(const struct string_part *parts, size_t n)
 {
 	size_t total = 0;
@@ -163,6 +171,7 @@ static size_t total_length(const struct string_part *parts, size_t n)
 	return total;
 }
 
+/* The value of strings without f. A single one without escapes points into the source. */
 static void plain_value(struct parser *p, const struct string_part *parts, size_t n, struct py_const *out)
 {
 	char *text, *w;
@@ -178,8 +187,8 @@ static void plain_value(struct parser *p, const struct string_part *parts, size_
 	out->s = (struct str){ .p = text, .n = (size_t)(w - text) };
 }
 
-/* Parts of an f-string are copied out of p->parts first: expressions inside them may hold
- * strings of their own and move that array. */
+/* Builds the node of a concatenation with f-strings. The parts are copied out of p->parts
+ * first, because expressions inside them may hold strings of their own and move that array. */
 static struct py_node *joined(struct parser *p, size_t first, size_t n, struct pos start)
 {
 	struct string_part *parts = arena_alloc(p->arena, n * sizeof *parts);
@@ -201,6 +210,7 @@ static struct py_node *joined(struct parser *p, size_t first, size_t n, struct p
 	return py_done(p, node);
 }
 
+/* One or more adjacent string tokens: 'a' "b" is one literal. */
 struct py_node *py_parse_strings(struct parser *p)
 {
 	struct pos start = p->tok.start;

@@ -1,38 +1,43 @@
-/* What CPython's symbol table refuses: names that a scope may not bind as it does.
+/* The faults that CPython's symbol table reports: names that a scope may not bind as it does.
  *
- * One walk over the finished tree enters every name into the table of its scope, in the order
- * of CPython's Python/symtable.c, because the first fault found is the one reported. A second look at
- * the nonlocal statements, when all scopes are complete, asks for the binding each one needs.
- * The tree is not changed. Private names are taken as written: __x of two classes is one name. */
+ * One walk over the finished tree enters every name into the table of its scope, in the order of
+ * CPython's Python/symtable.c, because the first fault found is the one reported. When all scopes
+ * are complete, a second look at the nonlocal statements asks for the binding that each one
+ * needs. The tree is not changed. Private names are taken as written: __x of two classes is one
+ * name here. */
 #include "py/tree_check.h"
 
 enum scope_type { SYM_MODULE, SYM_CLASS, SYM_FUNCTION, SYM_ANNOTATION };
 
+/* How a scope uses a name; flags. */
 enum use {
 	USE_READ = 1, USE_LOCAL = 2, USE_PARAM = 4, USE_GLOBAL = 8, USE_NONLOCAL = 16, USE_IMPORT = 32,
-		USE_ANNOTATED = 64,
-	USE_LOOP = 128,          /* the target of a comprehension's for */
+	USE_ANNOTATED = 64,
+	USE_LOOP = 128,          /* target of a comprehension's `for` */
 	USE_BOUND = USE_LOCAL | USE_PARAM | USE_IMPORT
 };
 
-struct symbol { const char *id; unsigned use; };
+struct symbol { const char *id; unsigned use; }; /* id: pointer of the interned name */
 
+/* One scope, in the parser's arena. */
 struct sym_scope {
-	struct sym_scope *up;
+	struct sym_scope *up;            /* the enclosing scope */
 	enum scope_type type;
 	const char *comprehension;       /* "list comprehension" and the like, or NULL */
-	int in_target, in_iterable;      /* of a comprehension's for, while it is walked */
-	struct symbol *v;                /* open addressing by the address of the interned name */
+	int in_target, in_iterable;      /* walking that part of a comprehension's `for` */
+	struct symbol *v;                /* hash table by the address of the name */
 	size_t n, slots;
 };
 
+/* A global or nonlocal declaration of one name, checked at the end. */
 struct directive { struct directive *next; struct sym_scope *in; struct str id; struct pos at; };
 
+/* The walk. */
 struct table {
 	struct parser *p;
-	struct sym_scope *now, *module;
-	int future_annotations;
-	struct directive *first, **last; /* nonlocal names, in order */
+	struct sym_scope *now, *module;  /* the current scope; the outermost */
+	int future_annotations;          /* from __future__ import annotations */
+	struct directive *first, **last; /* declared names, in order */
 };
 
 static struct pos pos_of(const struct py_node *n)
@@ -42,6 +47,7 @@ static struct pos pos_of(const struct py_node *n)
 
 /* --- symbols of a scope -------------------------------------------------------------------- */
 
+/* The slot of a name, or the free slot where it belongs. */
 static struct symbol *slot_of(struct symbol *v, size_t slots, const char *id)
 {
 	size_t i = ((uintptr_t)id >> 3) & (slots - 1);
@@ -51,6 +57,7 @@ static struct symbol *slot_of(struct symbol *v, size_t slots, const char *id)
 	return &v[i];
 }
 
+/* Doubles the table of a scope. The old one stays in the arena. */
 static void grow(struct table *t, struct sym_scope *s)
 {
 	size_t slots = s->slots ? 2 * s->slots : 16;
@@ -63,11 +70,14 @@ static void grow(struct table *t, struct sym_scope *s)
 	s->slots = slots;
 }
 
+/* How the scope uses the name so far; 0 if it does not. */
 static unsigned use_of(const struct sym_scope *s, struct str id)
 {
 	return s->slots ? slot_of(s->v, s->slots, id.p)->use : 0;
 }
 
+/* Notes a use and reports what contradicts it. A global declaration is noted in the module as
+ * well. */
 static void add(struct table *t, struct sym_scope *s, struct str id, unsigned use, struct pos at)
 {
 	struct symbol *sym;
@@ -82,13 +92,16 @@ static void add(struct table *t, struct sym_scope *s, struct str id, unsigned us
 	sym->use |= use;
 	if (s->in_target) {
 		if (sym->use & (USE_GLOBAL | USE_NONLOCAL))
-			py_fail(t->p, at, "comprehension inner loop cannot rebind assignment expression target '%.*s'", STR_ARG(id));
+			py_fail(t->p, at,
+				"comprehension inner loop cannot rebind assignment expression target '%.*s'",
+				STR_ARG(id));
 		sym->use |= USE_LOOP;
 	}
 	if (use & USE_GLOBAL && s != t->module)
 		add(t, t->module, id, use, at);
 }
 
+/* Opens a scope inside the current one. */
 static struct sym_scope *enter(struct table *t, enum scope_type type)
 {
 	struct sym_scope *s = arena_zalloc(t->p->arena, sizeof *s);
@@ -131,6 +144,7 @@ static void add_param(struct table *t, const struct py_node *arg)
 		add(t, t->now, arg->u.arg.arg, USE_PARAM, pos_of(arg));
 }
 
+/* In the order in which CPython finds duplicate arguments. */
 static void visit_params(struct table *t, const struct py_arguments *a)
 {
 	add_params(t, &a->posonlyargs);
@@ -140,7 +154,8 @@ static void visit_params(struct table *t, const struct py_arguments *a)
 	add_param(t, a->kwarg);
 }
 
-/* Under `from __future__ import annotations` an annotation is a text and has a scope of its own. */
+/* Under `from __future__ import annotations` an annotation is a text and has a scope of its
+ * own. */
 static void visit_annotation(struct table *t, struct py_node *n)
 {
 	if (!n)
@@ -152,12 +167,14 @@ static void visit_annotation(struct table *t, struct py_node *n)
 		leave(t);
 }
 
+/* The annotations of all parameters of a list. */
 static void annotations_of(struct table *t, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		visit_annotation(t, l->v[i]->u.arg.annotation);
 }
 
+/* Defaults, annotations and decorators belong to the enclosing scope. */
 static void visit_function(struct table *t, struct py_node *n)
 {
 	const struct py_FunctionDef *f = &n->u.FunctionDef;
@@ -179,6 +196,7 @@ static void visit_function(struct table *t, struct py_node *n)
 	leave(t);
 }
 
+/* Defaults belong to the enclosing scope, parameters and body to the lambda's own. */
 static void visit_lambda(struct table *t, struct py_node *n)
 {
 	const struct py_arguments *a = &n->u.Lambda.args->u.arguments;
@@ -191,6 +209,7 @@ static void visit_lambda(struct table *t, struct py_node *n)
 	leave(t);
 }
 
+/* Bases, keywords and decorators belong to the enclosing scope. */
 static void visit_class(struct table *t, struct py_node *n)
 {
 	const struct py_ClassDef *c = &n->u.ClassDef;
@@ -206,6 +225,7 @@ static void visit_class(struct table *t, struct py_node *n)
 
 /* --- comprehensions and := ------------------------------------------------------------------ */
 
+/* Names in it are marked USE_LOOP: a walrus may not rebind them. */
 static void visit_loop_target(struct table *t, struct py_node *target)
 {
 	t->now->in_target = 1;
@@ -213,6 +233,7 @@ static void visit_loop_target(struct table *t, struct py_node *target)
 	t->now->in_target = 0;
 }
 
+/* A walrus is not allowed in an iterable of a comprehension. */
 static void visit_iterable(struct table *t, struct py_node *iter)
 {
 	t->now->in_iterable++;
@@ -220,10 +241,9 @@ static void visit_iterable(struct table *t, struct py_node *iter)
 	t->now->in_iterable--;
 }
 
-/* The first iterable belongs to the scope around, all else to the comprehension's own. */
+/* The first iterable belongs to the enclosing scope, all else to the comprehension's own. */
 static void visit_comprehension(struct table *t, const char *name, const struct py_list *generators,
-				struct py_node *value,
-				struct py_node *elt)
+				struct py_node *value, struct py_node *elt)
 {
 	const struct py_comprehension *first = &generators->v[0]->u.comprehension;
 
@@ -243,7 +263,8 @@ static void visit_comprehension(struct table *t, const char *name, const struct 
 	leave(t);
 }
 
-/* A := inside a comprehension binds in the function or module around it. */
+/* A := inside a comprehension binds in the function or module around it. In a class body that
+ * is refused. */
 static void bind_outside(struct table *t, const struct py_node *target)
 {
 	struct str id = target->u.Name.id;
@@ -257,7 +278,8 @@ static void bind_outside(struct table *t, const struct py_node *target)
 				py_fail(t->p, at, "assignment expression cannot rebind comprehension "
 						  "iteration variable '%.*s'", STR_ARG(id));
 		} else if (s->type == SYM_CLASS) {
-			py_fail(t->p, at, "assignment expression within a comprehension cannot be used in a class body");
+			py_fail(t->p, at,
+				"assignment expression within a comprehension cannot be used in a class body");
 		} else if (s->type == SYM_FUNCTION || s->type == SYM_MODULE) {
 			int global = s->type == SYM_MODULE || use & USE_GLOBAL;
 
@@ -268,12 +290,14 @@ static void bind_outside(struct table *t, const struct py_node *target)
 	}
 }
 
+/* yield, await and := are refused in a postponed annotation. */
 static void not_in_annotation(struct table *t, const struct py_node *n, const char *what)
 {
 	if (t->now->type == SYM_ANNOTATION)
 		py_fail(t->p, pos_of(n), "'%s' can not be used within an annotation", what);
 }
 
+/* A walrus: its value is visited before its target. */
 static void visit_named(struct table *t, struct py_node *n)
 {
 	not_in_annotation(t, n, "named expression");
@@ -285,6 +309,7 @@ static void visit_named(struct table *t, struct py_node *n)
 	visit(t, n->u.NamedExpr.target);
 }
 
+/* yield is refused inside a comprehension. */
 static void visit_yield(struct table *t, struct py_node *n)
 {
 	not_in_annotation(t, n, "yield expression");
@@ -295,6 +320,7 @@ static void visit_yield(struct table *t, struct py_node *n)
 
 /* --- statements that bind ------------------------------------------------------------------- */
 
+/* Notes a global or nonlocal name. It must not have been used in the scope before. */
 static void declare_one(struct table *t, struct py_node *n, struct str id, unsigned use)
 {
 	const char *word = use == USE_GLOBAL ? "global" : "nonlocal";
@@ -317,6 +343,7 @@ static void declare_one(struct table *t, struct py_node *n, struct str id, unsig
 	t->last = &d->next;
 }
 
+/* All names of one global or nonlocal statement. */
 static void declare(struct table *t, struct py_node *n)
 {
 	int global = n->kind == PY_Global;
@@ -326,6 +353,7 @@ static void declare(struct table *t, struct py_node *n)
 		declare_one(t, n, ids->v[i], global ? USE_GLOBAL : USE_NONLOCAL);
 }
 
+/* `x: int` makes x local even without a value; (x): int does not. */
 static void visit_annotated(struct table *t, struct py_node *n)
 {
 	const struct py_AnnAssign *a = &n->u.AnnAssign;
@@ -348,6 +376,7 @@ static void visit_annotated(struct table *t, struct py_node *n)
 	visit_opt(t, a->value);
 }
 
+/* `import a.b` binds a. `import *` is allowed only in a module. */
 static void visit_alias(struct table *t, struct py_node *n)
 {
 	struct str id = n->u.alias.asname.p ? n->u.alias.asname : n->u.alias.name;
@@ -365,6 +394,7 @@ static void visit_alias(struct table *t, struct py_node *n)
 	add(t, t->now, id, USE_IMPORT, pos_of(n));
 }
 
+/* CPython visits else before the handlers. */
 static void visit_try(struct table *t, const struct py_Try *n)
 {
 	visit_list(t, &n->body);
@@ -373,6 +403,7 @@ static void visit_try(struct table *t, const struct py_Try *n)
 	visit_list(t, &n->finalbody);
 }
 
+/* A name that a pattern or except clause binds. */
 static void capture(struct table *t, const struct py_node *n, struct str id)
 {
 	if (id.p)
@@ -381,6 +412,7 @@ static void capture(struct table *t, const struct py_node *n, struct str id)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
+/* Nodes that open a scope. */
 static void visit_scope(struct table *t, struct py_node *n)
 {
 	switch (n->kind) {
@@ -401,6 +433,7 @@ static void visit_scope(struct table *t, struct py_node *n)
 	}
 }
 
+/* One node; kinds without a case only have children. */
 static void visit(void *ctx, struct py_node *n)
 {
 	struct table *t = ctx;
@@ -433,7 +466,8 @@ static void visit(void *ctx, struct py_node *n)
 
 /* --- nonlocal --------------------------------------------------------------------------------- */
 
-/* Does a function around `in` bind the name? A class around it binds nothing but __class__. */
+/* Does a function around `in` bind the name? A class binds nothing for inner scopes but
+ * __class__. */
 static int bound_around(const struct sym_scope *in, struct str id)
 {
 	for (const struct sym_scope *s = in->up; s; s = s->up) {
@@ -451,6 +485,7 @@ static int bound_around(const struct sym_scope *in, struct str id)
 	return 0;
 }
 
+/* The final check of one declaration. */
 static void check_directive(struct table *t, const struct directive *d)
 {
 	unsigned use = use_of(d->in, d->id);
@@ -465,6 +500,7 @@ static void check_directive(struct table *t, const struct directive *d)
 		py_fail(t->p, d->at, "no binding for nonlocal '%.*s' found", STR_ARG(d->id));
 }
 
+/* Runs the walk, then the declarations in the order of the source. */
 void py_check_symbols(struct parser *p, int future_annotations)
 {
 	struct table t = { .p = p, .future_annotations = future_annotations };

@@ -1,7 +1,8 @@
-/* Expressions that turn out to be targets: parsed as expressions, checked and marked here. */
+/* Expressions that turn out to be targets: they are parsed as expressions, then checked and
+ * marked here. */
 #include "py/parse.h"
 
-/* What CPython calls an expression in "cannot assign to ...". */
+/* The name of an expression in CPython's "cannot assign to ...". */
 const char *py_expr_name(const struct py_node *n)
 {
 	static const char *const names[PY_KINDS] = {
@@ -29,7 +30,7 @@ const char *py_expr_name(const struct py_node *n)
 	return names[n->kind] ? names[n->kind] : "expression";
 }
 
-/* Does CPython's grammar take it for an operand of '='? Then it says "here". */
+/* Does CPython's grammar take it for an operand of '='? Then its message says "here". */
 int py_is_operand(const struct py_node *n)
 {
 	switch (n->kind) {
@@ -45,6 +46,7 @@ int py_is_operand(const struct py_node *n)
 	}
 }
 
+/* The first part of a list or tuple that cannot be a target. */
 static const struct py_node *first_invalid(const struct py_list *l, enum target_use use)
 {
 	const struct py_node *bad = NULL;
@@ -54,7 +56,7 @@ static const struct py_node *first_invalid(const struct py_list *l, enum target_
 	return bad;
 }
 
-/* The part of `n` that cannot be a target, or NULL. */
+/* The part of `n` that cannot be a target, or NULL. `del` takes no starred parts. */
 const struct py_node *py_invalid_target(const struct py_node *n, enum target_use use)
 {
 	switch (n->kind) {
@@ -66,6 +68,7 @@ const struct py_node *py_invalid_target(const struct py_node *n, enum target_use
 	}
 }
 
+/* Sets the context of a target and of all its parts. */
 static void mark(struct py_node *n, enum py_ctx ctx)
 {
 	struct py_list *elts = n->kind == PY_Tuple ? &n->u.Tuple.elts : &n->u.List.elts;
@@ -94,6 +97,7 @@ static void mark(struct py_node *n, enum py_ctx ctx)
 	}
 }
 
+/* Turns an expression into a target, or fails in CPython's words. */
 void py_to_target(struct parser *p, struct py_node *n, enum target_use use)
 {
 	const struct py_node *bad = py_invalid_target(n, use);
@@ -104,8 +108,8 @@ void py_to_target(struct parser *p, struct py_node *n, enum target_use use)
 	mark(n, use == FOR_DEL ? PY_DEL : PY_STORE);
 }
 
-/* One target of for, with or a comprehension: `in` must not be taken for an operator, so
- * only a primary is read. */
+/* One target of for, with or a comprehension. Only a primary is read, so that `in` is not taken
+ * for an operator. */
 struct py_node *py_star_target(struct parser *p)
 {
 	struct py_node *n = py_at(p, T_STAR) ? py_starred(p, py_primary) : py_primary(p);
@@ -114,6 +118,7 @@ struct py_node *py_star_target(struct parser *p)
 	return n;
 }
 
+/* One target, or a tuple of several. */
 struct py_node *py_star_targets(struct parser *p)
 {
 	struct pos start = p->tok.start;

@@ -1,22 +1,26 @@
-/* What CPython's compiler refuses in a tree whose names are in order: statements out of place,
- * targets and keywords that no code can be made for, late future statements.
+/* The faults that CPython's compiler reports in a tree whose names are in order: statements out
+ * of place, targets and keywords that cannot be compiled, late future statements.
  *
- * The walk keeps the kind of the scope it is in and the blocks around it in that scope. It
- * follows the order of CPython's compile.c where that decides which fault comes first. */
+ * The walk keeps the kind of the current scope and the blocks around it in that scope. It follows
+ * the order of CPython's compile.c where that decides which fault comes first. */
 #include "py/tree_check.h"
 
+/* Kinds of scopes and, below, of blocks. BLOCKS_MOST and STAR_MOST are CPython's limits on
+ * nested blocks and on targets before a starred one. */
 enum code_kind { CODE_MODULE, CODE_CLASS, CODE_FUNCTION, CODE_ASYNC, CODE_LAMBDA, CODE_COMPREHENSION };
 enum block_kind { BLOCK_LOOP, BLOCK_OTHER, BLOCK_EXCEPT_STAR };
 enum { BLOCKS_MOST = 20, STAR_MOST = 256 };
 
+/* A loop, with or try around the current statement, in the same scope. On the C stack. */
 struct block { const struct block *up; enum block_kind kind; int depth; };
 
+/* The scope that is walked. */
 struct code {
 	struct parser *p;
 	enum code_kind kind;
 	const struct py_node *fn;        /* the function whose body this is, or NULL */
-	const struct block *block;
-	int future_line;                 /* of the last future statement in its place */
+	const struct block *block;       /* innermost block */
+	int future_line;                 /* line of the last future statement that is allowed */
 	int future_annotations;
 };
 
@@ -42,6 +46,7 @@ static void visit_opt(struct code *c, struct py_node *n)
 		visit(c, n);
 }
 
+/* __debug__ is the only name that cannot be bound. */
 void py_check_bindable(struct parser *p, struct str id, const struct py_node *at)
 {
 	if (id.p && str_is(id, "__debug__"))
@@ -50,11 +55,13 @@ void py_check_bindable(struct parser *p, struct str id, const struct py_node *at
 
 /* --- future statements ------------------------------------------------------------------------ */
 
+/* Is it `from __future__ import ...`? */
 static int is_future(const struct py_node *n)
 {
 	return n->kind == PY_ImportFrom && n->u.ImportFrom.module.p && str_is(n->u.ImportFrom.module, "__future__");
 }
 
+/* Unknown features are refused; only `annotations` has an effect. */
 static void check_features(struct code *c, const struct py_node *n)
 {
 	static const char *const features[] = {
@@ -76,13 +83,15 @@ static void check_features(struct code *c, const struct py_node *n)
 	}
 }
 
+/* Is it a string statement, such as a docstring? */
 static int is_text(const struct py_node *n)
 {
 	return n->kind == PY_Expr && n->u.Expr.value->kind == PY_Constant &&
 		n->u.Expr.value->u.Constant.value.kind == PY_C_STR;
 }
 
-/* Only the docstring and other future statements may stand before one. */
+/* Only the docstring and other future statements may precede a future statement. CPython
+ * decides by lines: `import a; from __future__ import b` on one line fails here. */
 static void check_futures(struct code *c, const struct py_list *body)
 {
 	int done = 0, line = 0;
@@ -106,6 +115,7 @@ static void check_futures(struct code *c, const struct py_list *body)
 
 /* --- scopes ------------------------------------------------------------------------------------ */
 
+/* Walks the body of a new scope, which has no blocks yet. */
 static void run_code(const struct code *c, enum code_kind kind, const struct py_node *fn, const struct py_list *body)
 {
 	struct code in = *c;
@@ -116,12 +126,14 @@ static void run_code(const struct code *c, enum code_kind kind, const struct py_
 	visit_list(&in, body);
 }
 
+/* No parameter may be __debug__. */
 static void check_params(struct code *c, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		py_check_bindable(c->p, l->v[i]->u.arg.arg, l->v[i]);
 }
 
+/* Parameters are checked before defaults are walked: CPython's order. */
 static void check_arguments(struct code *c, const struct py_arguments *a)
 {
 	check_params(c, &a->posonlyargs);
@@ -135,7 +147,7 @@ static void check_arguments(struct code *c, const struct py_arguments *a)
 	visit_list(c, &a->kw_defaults);
 }
 
-/* An annotation of *args may be starred itself. */
+/* Walks an annotation unless annotations are postponed. That of *args may be starred itself. */
 static void visit_annotation(struct code *c, const struct py_node *arg)
 {
 	struct py_node *n = arg ? arg->u.arg.annotation : NULL;
@@ -150,6 +162,7 @@ static void annotations_of(struct code *c, const struct py_list *l)
 		visit_annotation(c, l->v[i]);
 }
 
+/* Decorators, parameters, defaults, annotations, body, name: CPython's order. */
 static void visit_function(struct code *c, struct py_node *n)
 {
 	const struct py_FunctionDef *f = &n->u.FunctionDef;
@@ -168,6 +181,7 @@ static void visit_function(struct code *c, struct py_node *n)
 	py_check_bindable(c->p, f->name, n);
 }
 
+/* The body is one expression, walked as a scope of its own. */
 static void visit_lambda(struct code *c, struct py_node *n)
 {
 	struct py_list body = { .v = &n->u.Lambda.body, .n = 1 };
@@ -176,6 +190,7 @@ static void visit_lambda(struct code *c, struct py_node *n)
 	run_code(c, CODE_LAMBDA, n, &body);
 }
 
+/* f(a=1, a=2) is refused. */
 static void check_keywords(struct code *c, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -195,6 +210,7 @@ static void visit_elements(struct code *c, const struct py_list *l)
 		visit(c, l->v[i]->kind == PY_Starred ? l->v[i]->u.Starred.value : l->v[i]);
 }
 
+/* The body is compiled before bases and keywords. */
 static void visit_class(struct code *c, struct py_node *n)
 {
 	visit_list(c, &n->u.ClassDef.decorator_list);
@@ -207,6 +223,7 @@ static void visit_class(struct code *c, struct py_node *n)
 
 /* --- comprehensions --------------------------------------------------------------------------- */
 
+/* The clauses of a comprehension, NULL for other nodes. */
 static const struct py_list *generators_of(const struct py_node *n)
 {
 	switch (n->kind) {
@@ -218,10 +235,13 @@ static const struct py_list *generators_of(const struct py_node *n)
 	}
 }
 
+/* A search for await inside a comprehension; outer_iter belongs to the enclosing scope. */
 struct wait_search { const struct py_node *outer_iter; int found; };
 
 static int waits(const struct py_node *n);
 
+/* Searches for await and `async for` in the same scope: lambdas and generator expressions
+ * inside have their own. */
 static void look_for_wait(void *ctx, struct py_node *n)
 {
 	struct wait_search *s = ctx;
@@ -238,7 +258,7 @@ static void look_for_wait(void *ctx, struct py_node *n)
 	look_for_wait(s, inner->v[0]->u.comprehension.iter);
 }
 
-/* Does a comprehension wait for something in its own scope? Its first iterable is outside it. */
+/* Does a comprehension await something in its own scope? Its first iterable is outside of it. */
 static int waits(const struct py_node *n)
 {
 	struct wait_search s = { .outer_iter = generators_of(n)->v[0]->u.comprehension.iter };
@@ -247,6 +267,7 @@ static int waits(const struct py_node *n)
 	return s.found;
 }
 
+/* An asynchronous comprehension needs an async function around it. */
 static void visit_comprehension(struct code *c, struct py_node *n)
 {
 	const struct py_list *generators = generators_of(n);
@@ -277,6 +298,7 @@ static void visit_comprehension(struct code *c, struct py_node *n)
 
 /* --- blocks ------------------------------------------------------------------------------------- */
 
+/* Walks a block one level deeper; CPython allows 20 levels. */
 static void run_block(struct code *c, enum block_kind kind, const struct py_node *at, const struct py_list *body)
 {
 	const struct block *up = c->block;
@@ -289,7 +311,8 @@ static void run_block(struct code *c, enum block_kind kind, const struct py_node
 	c->block = up;
 }
 
-/* The loop that break or continue belongs to; a return leaves all blocks (loop 0). */
+/* The loop that break or continue belongs to, NULL without one; a return (loop 0) leaves all
+ * blocks. None of them may leave an except* block. */
 static const struct block *leave_blocks(struct code *c, const struct py_node *n, int loop)
 {
 	const struct block *b = c->block;
@@ -300,6 +323,7 @@ static const struct block *leave_blocks(struct code *c, const struct py_node *n,
 	return b;
 }
 
+/* The iterable is compiled before the target. */
 static void visit_for(struct code *c, struct py_node *n)
 {
 	if (n->kind == PY_AsyncFor && c->kind != CODE_ASYNC)
@@ -310,6 +334,7 @@ static void visit_for(struct code *c, struct py_node *n)
 	visit_list(c, &n->u.For.orelse);
 }
 
+/* The else block is outside the loop: break there belongs to an outer loop. */
 static void visit_while(struct code *c, struct py_node *n)
 {
 	visit(c, n->u.While.test);
@@ -335,6 +360,7 @@ static void visit_with_from(struct code *c, struct py_node *n, size_t i)
 	c->block = up;
 }
 
+/* A bare `except:` must be the last clause. */
 static void visit_handlers(struct code *c, struct py_node *n)
 {
 	for (size_t i = 0; i < n->u.Try.handlers.n; i++) {
@@ -348,6 +374,7 @@ static void visit_handlers(struct code *c, struct py_node *n)
 	}
 }
 
+/* The try body and its handlers are blocks of their own. */
 static void visit_try_body(struct code *c, struct py_node *n)
 {
 	const struct block *up = c->block;
@@ -364,6 +391,7 @@ static void visit_try_body(struct code *c, struct py_node *n)
 	visit_list(c, &n->u.Try.orelse);
 }
 
+/* With `finally` there is one more block around all. */
 static void visit_try(struct code *c, struct py_node *n)
 {
 	const struct block *up = c->block;
@@ -381,6 +409,7 @@ static void visit_try(struct code *c, struct py_node *n)
 	run_block(c, BLOCK_OTHER, n, &n->u.Try.finalbody);
 }
 
+/* Only the last case may match everything without a guard. */
 static void visit_match(struct code *c, struct py_node *n)
 {
 	visit(c, n->u.Match.subject);
@@ -395,13 +424,15 @@ static void visit_match(struct code *c, struct py_node *n)
 
 /* --- statements and expressions out of place ------------------------------------------------------ */
 
+/* Lambdas and comprehensions count as functions. */
 static int is_function(const struct code *c)
 {
 	return c->kind != CODE_MODULE && c->kind != CODE_CLASS;
 }
 
-struct yield_search { int found; };
+struct yield_search { int found; }; /* does a function have a yield of its own? */
 
+/* py_children callback; nested functions and classes have their own yields. */
 static void look_for_yield(void *ctx, struct py_node *n)
 {
 	struct yield_search *s = ctx;
@@ -412,6 +443,7 @@ static void look_for_yield(void *ctx, struct py_node *n)
 		py_children(n, look_for_yield, s);
 }
 
+/* An async generator may not return a value. */
 static void visit_return(struct code *c, struct py_node *n)
 {
 	struct yield_search s = { .found = 0 };
@@ -427,6 +459,7 @@ static void visit_return(struct code *c, struct py_node *n)
 	leave_blocks(c, n, 0);
 }
 
+/* yield needs a function; yield from cannot be in an async one. */
 static void visit_yield(struct code *c, struct py_node *n)
 {
 	if (!is_function(c))
@@ -436,6 +469,7 @@ static void visit_yield(struct code *c, struct py_node *n)
 	py_children(n, visit, c);
 }
 
+/* A comprehension inherits the permission of the function around it. */
 static void visit_await(struct code *c, struct py_node *n)
 {
 	if (!is_function(c))
@@ -445,6 +479,7 @@ static void visit_await(struct code *c, struct py_node *n)
 	visit(c, n->u.Await.value);
 }
 
+/* `x: int` alone binds nothing, but x must be bindable. */
 static void visit_annotated(struct code *c, struct py_node *n)
 {
 	const struct py_AnnAssign *a = &n->u.AnnAssign;
@@ -454,11 +489,12 @@ static void visit_annotated(struct code *c, struct py_node *n)
 		visit(c, a->target);
 	else
 		py_check_bindable(c->p, a->target->u.Name.id, a->target);
-	/* Functions do not evaluate annotations, nor does anyone after the future statement. */
+	/* Functions do not evaluate annotations, and no code does after the future statement. */
 	if (!is_function(c) && !c->future_annotations)
 		visit(c, a->annotation);
 }
 
+/* [a, *b, *c] = v has two starred targets and is refused. */
 static void visit_sequence(struct code *c, struct py_node *n, const struct py_list *elts, enum py_ctx ctx)
 {
 	int stars = 0;
@@ -474,6 +510,7 @@ static void visit_sequence(struct code *c, struct py_node *n, const struct py_li
 	visit_elements(c, elts);
 }
 
+/* A name that is stored or deleted. */
 static void check_named(struct code *c, struct py_node *n, struct str id, enum py_ctx ctx)
 {
 	if (ctx == PY_STORE)
@@ -482,6 +519,7 @@ static void check_named(struct code *c, struct py_node *n, struct str id, enum p
 		FAIL(c, n, "cannot delete __debug__");
 }
 
+/* A future statement after the allowed ones is refused. */
 static void visit_import(struct code *c, struct py_node *n)
 {
 	const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : &n->u.ImportFrom.names;
@@ -497,6 +535,7 @@ static void visit_import(struct code *c, struct py_node *n)
 
 /* --- the walk -------------------------------------------------------------------------------------- */
 
+/* Expressions, and statements that only have children. */
 static void visit_expression(struct code *c, struct py_node *n)
 {
 	switch (n->kind) {
@@ -524,6 +563,7 @@ static void visit_expression(struct code *c, struct py_node *n)
 	py_children(n, visit, c);
 }
 
+/* One node. */
 static void visit(void *ctx, struct py_node *n)
 {
 	struct code *c = ctx;
@@ -560,6 +600,7 @@ static void visit(void *ctx, struct py_node *n)
 	}
 }
 
+/* All checks, in CPython's order. */
 void py_check(struct parser *p)
 {
 	const struct py_list *body = &p->m->root->u.Module.body;

@@ -1,14 +1,17 @@
-/* Identifiers that are not ASCII: which characters they may have, and NFKC, by which CPython
- * makes one name of several spellings. */
+/* Identifiers that are not ASCII: which characters they may have, and their normal form NFKC,
+ * by which CPython unifies several spellings of a name.
+ *
+ * Normalisation has three steps: decompose every character, order the combining marks by class,
+ * compose again. Example: "ﬁ" becomes "fi", and "e" with a combining acute accent becomes "é". */
 #include "py/unicode.h"
 
 #include <stdlib.h>
 
 #include "py/parse.h"
 
-struct decomposition { uint32_t c; const char *s; };
-struct composition { uint32_t first, second, c; };
-struct class_range { uint32_t from, to, class; };
+struct decomposition { uint32_t c; const char *s; }; /* c decomposes to the characters of s */
+struct composition { uint32_t first, second, c; }; /* first followed by second composes to c */
+struct class_range { uint32_t from, to, class; }; /* combining class of a range */
 
 static const struct decomposition decompositions[] = {
 #define D(c, s) { c, s },
@@ -28,12 +31,13 @@ static const struct class_range class_ranges[] = {
 #undef R
 };
 
-/* Hangul syllables follow a rule instead of a table. */
+/* Hangul syllables follow a rule instead of a table: a syllable is computed from its letters. */
 enum { S_BASE = 0xAC00, L_BASE = 0x1100, V_BASE = 0x1161, T_BASE = 0x11A7, L_COUNT = 19, V_COUNT = 21, T_COUNT = 28,
        S_COUNT = L_COUNT * V_COUNT * T_COUNT };
 
-struct chars { uint32_t *v; size_t n; };
+struct chars { uint32_t *v; size_t n; }; /* code points */
 
+/* The combining class; 0 for a starter. Binary search in sorted ranges. */
 static uint32_t class_of(uint32_t c)
 {
 	size_t lo = 0, hi = COUNT_OF(class_ranges);
@@ -56,6 +60,7 @@ static int by_character(const void *a, const void *b)
 	return c < d ? -1 : c > d;
 }
 
+/* The decomposition from the table, NULL if c has none. */
 static const char *decomposition_of(uint32_t c)
 {
 	const struct decomposition *d = bsearch(&c, decompositions, COUNT_OF(decompositions), sizeof *d, by_character);
@@ -63,6 +68,7 @@ static const char *decomposition_of(uint32_t c)
 	return d ? d->s : NULL;
 }
 
+/* Appends the full compatibility decomposition of c. */
 static void decompose(uint32_t c, struct chars *out)
 {
 	const char *s = decomposition_of(c);
@@ -88,7 +94,7 @@ static int by_key(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Marks that follow one another are ordered by class, stably: the place is in the key. */
+/* Orders consecutive marks by class, stably: the low half of the key is the index. */
 static void order_run(struct parser *p, uint32_t *v, size_t n)
 {
 	uint64_t *keys = arena_array(p->arena, n, sizeof *keys);
@@ -103,6 +109,7 @@ static void order_run(struct parser *p, uint32_t *v, size_t n)
 		v[i] = copy[keys[i] & 0xFFFFFFFF];
 }
 
+/* Every run of marks between two starters. */
 static void order(struct parser *p, struct chars *s)
 {
 	for (size_t i = 0; i < s->n; ) {
@@ -116,6 +123,7 @@ static void order(struct parser *p, struct chars *s)
 	}
 }
 
+/* Order of the compositions table: by first character, then by second. */
 static int by_pair(const void *a, const void *b)
 {
 	const struct composition *x = a, *y = b;
@@ -125,7 +133,7 @@ static int by_pair(const void *a, const void *b)
 	return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* What `a` followed by `b` composes to, or 0. */
+/* The composition of `a` followed by `b`, or 0. */
 static uint32_t compose_pair(uint32_t a, uint32_t b)
 {
 	struct composition key = { .first = a, .second = b };
@@ -139,7 +147,8 @@ static uint32_t compose_pair(uint32_t a, uint32_t b)
 	return found ? found->c : 0;
 }
 
-/* A mark composes with the last starter unless one of its own class stands between. */
+/* A mark composes with the last starter unless a mark of the same or a higher class is between
+ * them. */
 static void compose(struct chars *s)
 {
 	size_t w = 0, starter = SIZE_MAX;
@@ -162,6 +171,7 @@ static void compose(struct chars *s)
 	s->n = w;
 }
 
+/* NFKC of an identifier. `most` bounds the decomposed length in advance. */
 static struct str normalise(struct parser *p, const char *s, size_t n)
 {
 	struct chars c = { .n = 0 };
@@ -184,6 +194,7 @@ static struct str normalise(struct parser *p, const char *s, size_t n)
 	return (struct str){ .p = text, .n = (size_t)(w - text) };
 }
 
+/* CPython's message about a character that no identifier may have. */
 static _Noreturn void fail(struct parser *p, const char *from, const char *to, uint32_t c)
 {
 	struct pos at = { .line = p->lx.line, .col = (int)(from - p->lx.line_start) };
@@ -193,6 +204,7 @@ static _Noreturn void fail(struct parser *p, const char *from, const char *to, u
 	py_fail_lex(p, at, "invalid non-printable character U+%04X", c);
 }
 
+/* See unicode.h. Most identifiers contain nothing to normalise and are returned as they are. */
 struct str py_uni_identifier(struct parser *p, const char *s, size_t n)
 {
 	const char *at = s;

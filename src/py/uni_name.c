@@ -1,13 +1,15 @@
-/* Characters by name, for \N{...}. The table holds no names but 36 bits of a hash of each,
- * in 4096 buckets: the size of each bucket as one digit (and how many stand before every
- * 64th), then for every name four digits of
- * hash and three of the character, base 64. So a name that does not exist is taken for one
- * with a chance of about one in two million; the names themselves would be 900 KB. */
+/* Characters by name, for \N{...}.
+ *
+ * The table holds no names but 36 bits of a hash of each, in 4096 buckets. `sizes` has the size
+ * of each bucket as one digit, `marks` the number of entries before every 64th bucket. Each entry
+ * has four digits of hash and three of the character, base 64. So a name that does not exist is
+ * mistaken for one with a chance of about one in two million; the names themselves would take 900
+ * KB. */
 #include "py/unicode.h"
 
 #include "base/mem.h"
 
-enum { BUCKETS = 4096, MARKED = 64, ENTRY = 7, LONGEST_NAME = 100 };
+enum { BUCKETS = 4096, MARKED = 64, ENTRY = 7, LONGEST_NAME = 100 }; /* entry size and name length in bytes */
 
 static const char sizes[] =
 #include "py/uni_name_size.def"
@@ -19,6 +21,7 @@ static const char entries[] =
 #include "py/uni_name.def"
 ;
 
+/* The value of a base-64 digit. */
 static uint32_t digit(char c)
 {
 	if (c <= '9')
@@ -26,6 +29,7 @@ static uint32_t digit(char c)
 	return c <= 'Z' ? (uint32_t)(c - 'A' + 10) : (uint32_t)(c - 'a' + 36);
 }
 
+/* The value of n digits. */
 static uint32_t number(const char *s, int n)
 {
 	uint32_t v = 0;
@@ -35,6 +39,8 @@ static uint32_t number(const char *s, int n)
 	return v;
 }
 
+/* FNV-1a of the name: the low bits choose the bucket, the next 24 are compared. Characters from
+ * U+E0000 on are stored from 0x30000 on. */
 static int32_t by_hash(struct str name)
 {
 	uint64_t h = 0xCBF29CE484222325u;
@@ -84,7 +90,7 @@ static int32_t ideograph(struct str hex)
 	return -1;
 }
 
-/* The longest of `list` that begins *s; passes it. The empty one is the default. */
+/* The longest entry of `list` that begins *s, which is passed. The empty entry is the default. */
 static int jamo(struct str *s, const char *const *list, int n)
 {
 	int best = -1;
@@ -103,7 +109,7 @@ static int jamo(struct str *s, const char *const *list, int n)
 	return best;
 }
 
-/* HANGUL SYLLABLE GAG */
+/* HANGUL SYLLABLE GAG: a leading consonant, a vowel and an optional final consonant. */
 static int32_t syllable(struct str s)
 {
 	static const char *const l[] = {
@@ -115,8 +121,7 @@ static int32_t syllable(struct str s)
 	};
 	static const char *const t[] = {
 		"", "G", "GG", "GS", "N", "NJ", "NH", "D", "L", "LG", "LM", "LB", "LS", "LT", "LP", "LH",
-		"M", "B", "BS",
-		"S", "SS", "NG", "J", "C", "K", "T", "P", "H",
+		"M", "B", "BS", "S", "SS", "NG", "J", "C", "K", "T", "P", "H",
 	};
 	int a = jamo(&s, l, COUNT_OF(l)), b = jamo(&s, v, COUNT_OF(v)), c = jamo(&s, t, COUNT_OF(t));
 
@@ -125,13 +130,14 @@ static int32_t syllable(struct str s)
 	return 0xAC00 + (a * 21 + b) * 28 + c;
 }
 
+/* Names are found in any case. */
 int32_t py_uni_by_name(struct str name)
 {
 	char upper[LONGEST_NAME];
 	struct str u = { .p = upper, .n = name.n };
 	static const char cjk[] = "CJK UNIFIED IDEOGRAPH-", hangul[] = "HANGUL SYLLABLE ";
 
-	/* the names that follow a rule are found in capitals only, as CPython has it */
+	/* Names that follow a rule are found in upper case only, as in CPython. */
 	if (str_starts(name, cjk))
 		return ideograph((struct str){ .p = name.p + sizeof cjk - 1, .n = name.n - (sizeof cjk - 1) });
 	if (str_starts(name, hangul))

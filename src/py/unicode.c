@@ -1,4 +1,5 @@
-/* Unicode: see unicode.h. The tables are sorted ranges. */
+/* Unicode properties and UTF-8: see unicode.h. The tables are sorted ranges, searched by
+ * bisection. */
 #include "py/unicode.h"
 
 #include "py/parse.h"
@@ -17,6 +18,7 @@ static const struct range printables[] = {
 };
 #undef R
 
+/* Is c in one of n sorted ranges? */
 static int in_ranges(const struct range *r, size_t n, uint32_t c)
 {
 	size_t lo = 0, hi = n;
@@ -32,6 +34,7 @@ static int in_ranges(const struct range *r, size_t n, uint32_t c)
 	return lo < n && c >= r[lo].from;
 }
 
+/* A letter of ASCII, the underscore included. */
 static int is_ascii_letter(uint32_t c) { return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_'; }
 
 int py_uni_is_printable(uint32_t c)
@@ -69,6 +72,7 @@ uint32_t py_uni_decode(const char **s)
 	return (u[0] & 0x07u) << 18 | (u[1] & 0x3Fu) << 12 | (u[2] & 0x3Fu) << 6 | (u[3] & 0x3Fu);
 }
 
+/* UTF-8 of c, without a check of its range. */
 char *py_uni_encode(char *w, uint32_t c)
 {
 	if (c < 0x80) {

@@ -1,4 +1,5 @@
-/* From rewards to advantages: see advantage.h. */
+/* From rewards to advantages, one function for each method; advantage.h has the formulas. Nothing
+ * here knows tokens or models: n scored samples of one task go in, n weights come out. */
 #include "rl/advantage.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ const char *rl_method_name(enum rl_method m)
 	return method_names[m];
 }
 
-/* Samples that rank higher than i; equal ones keep their order. */
+/* The number of samples that rank above sample i; of equal ones the earlier counts as better. */
 static size_t better(const struct rl_scored *s, size_t n, size_t i)
 {
 	size_t k = 0;
@@ -24,6 +25,7 @@ static size_t better(const struct rl_scored *s, size_t n, size_t i)
 	return k;
 }
 
+/* Best-of-n: the `keep` best samples above the threshold are imitated with weight 1. */
 static void best_of_n(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -33,6 +35,8 @@ static void best_of_n(const struct advantage_opts *o, const struct rl_scored *s,
 	}
 }
 
+/* Reward-weighted SFT: w_i = (r_i - threshold) * kept / sum_j (r_j - threshold), so the weights of
+ * the kept samples have mean 1. Samples at or below the threshold get 0. */
 static void reward_weighted(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	double sum = 0.0;
@@ -50,6 +54,8 @@ static void reward_weighted(const struct advantage_opts *o, const struct rl_scor
 	}
 }
 
+/* REINFORCE with the mean reward of the other n - 1 samples as the baseline:
+ * a_i = r_i - (sum_j r_j - r_i) / (n - 1). A single sample has no baseline and gets 0. */
 static void leave_one_out(const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	double sum = 0.0;
@@ -78,8 +84,11 @@ static void centre(double *v, size_t n, int normalise)
 		v[i] /= sqrt(var) + 1e-6;
 }
 
+/* Samples of a group that group_relative has room for. */
 enum { GROUP_MOST = 1024 };
 
+/* GRPO: a_i = (r_i - mean) / std over the group. With token classes the plan tokens get the speed
+ * reward, scaled by alpha, and the code tokens the correctness reward, each centred by itself. */
 static void group_relative(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	double plan[GROUP_MOST], code[GROUP_MOST];
@@ -95,6 +104,8 @@ static void group_relative(const struct advantage_opts *o, const struct rl_score
 		out[i] = (struct advantage){ .plan = (o->classes ? o->alpha : 1.0) * plan[i], .code = code[i] };
 }
 
+/* Dispatches to the method and clears weights that are zero up to rounding. A group whose samples
+ * all have the same reward ends with n zeros. */
 size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
 {
 	size_t alive = 0;
@@ -120,6 +131,7 @@ int advantage_none(const struct advantage *a)
 	return a->plan == 0.0 && a->code == 0.0;
 }
 
+/* Adds the advantages of equal answers to the first of them, which is then computed once. */
 void advantage_fold(struct advantage *a, const size_t *first, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -131,6 +143,8 @@ void advantage_fold(struct advantage *a, const size_t *first, size_t n)
 	}
 }
 
+/* Counts the outcome of a level-1 task. After `window` samples the share of hard tasks rises by
+ * `rise`, up to `last`, if more than `wanted` of them were correct. */
 void curriculum_note(struct curriculum *c, int level, int correct)
 {
 	if (level != 1)

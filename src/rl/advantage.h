@@ -58,7 +58,7 @@ int advantage_none(const struct advantage *a);
  * something repeats itself, so this halves the work of a step. */
 void advantage_fold(struct advantage *a, const size_t *first, size_t n);
 
-/* --- curriculum ------------------------------------------------------------------------------ */
+/* --- curriculum --------------------------------------------------------------------------- */
 
 /* The share of level-2 tasks rises whenever level 1 goes well. */
 struct curriculum {

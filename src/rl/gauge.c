@@ -1,4 +1,5 @@
-/* What one watches: see gauge.h. */
+/* The figures of a step that are shown and stored: means over samples, rates, and the distance of
+ * the policy from its start. gauge.h is the manual, gauge.def the list. */
 #include "rl/gauge.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ static const struct {
 #undef GAUGE
 };
 
+/* Adds the outcome of one sample to the sums. */
 static void add_verdict(double *v, const struct verdict *x)
 {
 	v[GAUGE_reward] += x->reward;
@@ -27,7 +29,7 @@ static void add_verdict(double *v, const struct verdict *x)
 	v[GAUGE_passed_tiny] += x->stages[STAGE_tiny].ran && x->stages[STAGE_tiny].passed;
 }
 
-/* Sums over samples that become means. */
+/* Gauges that are summed over samples and then divided by their number. */
 static const enum gauge of_samples[] = { GAUGE_reward, GAUGE_correct, GAUGE_passed_ast, GAUGE_passed_compile,
 					 GAUGE_passed_tiny,
 					 GAUGE_level2_share, GAUGE_length, GAUGE_cut_share, GAUGE_turns };
@@ -73,8 +75,9 @@ size_t gauges_metrics(const struct gauges *g, struct metric *out)
 	return n;
 }
 
-/* --- how far from the start ---------------------------------------------------------------------------- */
+/* --- how far from the start --------------------------------------------------------------- */
 
+/* The trainable parameters of a policy. */
 static struct slab *parameters(const struct policy *p)
 {
 	return tape_params(trainer_tape(p->trainer));
@@ -104,7 +107,7 @@ void gauge_start_drop(const struct gauge_start *s)
 		sys.unlink(s->path);
 }
 
-/* All entries of the slab to one block of host memory, or back. */
+/* Copies all entries of the slab to one block of host memory. */
 static int keep_values(const struct slab *s, char *to, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -113,14 +116,15 @@ static int keep_values(const struct slab *s, char *to, struct err *e)
 	return 0;
 }
 
+/* Copies them back. */
 static void put_values(struct slab *s, const char *from)
 {
 	for (size_t i = 0; i < s->n; i++)
 		slab_put(s, (int)i, from + s->v[i].offset);
 }
 
-/* log p of the samples' tokens under the parameters of the start, which stand in for the present ones
- * meanwhile. */
+/* Computes log p of the samples' tokens under the parameters of the start. The start's parameters
+ * replace the present ones meanwhile; the present ones are put back, also after a failure. */
 static int start_logprobs(const struct gauge_start *s, struct policy *p, const struct train_seq *seq,
 			  size_t n, float *const *logp, struct err *e)
 {
@@ -140,6 +144,8 @@ static int start_logprobs(const struct gauge_start *s, struct policy *p, const s
 	return rc;
 }
 
+/* The mean of log p_now - log p_start over the tokens that the model drew. The samples come from
+ * the present policy, so this is an estimate of KL(now || start). */
 static double mean_difference(const struct rolled *const *sample, float *const *logp, size_t n)
 {
 	double sum = 0.0, tokens = 0.0;

@@ -1,4 +1,4 @@
-/* What one watches of a step of reinforcement: see gauge.def for the list. */
+/* The figures of an RL step that are shown and stored. gauge.def is the list. */
 #ifndef RL_GAUGE_H
 #define RL_GAUGE_H
 
@@ -16,24 +16,26 @@ enum gauge {
 /* All values of a step; those that were not taken are NAN and are left out of what is written. */
 struct gauges { double v[GAUGES]; };
 
-/* From the samples alone. */
+/* Fills the gauges that follow from the samples. */
 void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskset *tasks);
 /* Those that were taken, as metrics: out[GAUGES]; returns how many. */
 size_t gauges_metrics(const struct gauges *g, struct metric *out);
 
-/* --- how far the policy is from where it started ------------------------------------------------------ */
+/* --- how far the policy is from where it started ------------------------------------------ */
 
-/* The parameters that training began with, kept in a file so that a run that goes on has them too. */
+/* The parameters that training began with, kept in a file so that a run that goes on has them
+ * too. */
 struct gauge_start {
 	char *path;
 	int every;                      /* steps; 0: never looked at */
 };
-/* Keeps the parameters as they are now, unless the file is there: it is of the same run then. */
+/* Saves the present parameters, unless the file exists already: then it is of the same run. */
 int gauge_start_open(struct gauge_start *s, const struct policy *p, const char *dir, int every, struct err *e);
 void gauge_start_close(struct gauge_start *s);
 void gauge_start_drop(const struct gauge_start *s);     /* training is done: the file goes */
-/* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n` samples a task)
- * of log p now - log p at the start: the divergence from the start, as far as these tell. */
+/* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n`
+ * samples a task) of log p now - log p at the start: the divergence from the start, as far as these
+ * tell. */
 int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n,
 		     int longest, double *kl, struct err *e);
 

@@ -1,5 +1,6 @@
-/* Samples that wait in the store: see pending.h. The form is a header, tokens, log-probabilities,
- * text; it is read on the machine that wrote it and by nobody else. */
+/* Samples that wait in the store, as bytes: a header, tokens, log-probabilities, text. The form is
+ * read only on the machine that wrote it, so it has no byte order of its own. pending.h is the
+ * manual. */
 #include "rl/pending.h"
 
 #include "base/hash.h"
@@ -10,6 +11,8 @@ struct header {
 	int32_t n, finish;
 };
 
+/* Hashes everything that a sample depends on: prompt, weights, seed, position in the step, sampling
+ * options. A sample with another key was drawn by another policy and must not be used. */
 uint64_t pending_key(const struct infer_request *q, uint64_t policy)
 {
 	const double options[] = { q->sample.temperature, q->sample.top_k, q->sample.top_p, q->max_new_tokens };
@@ -30,6 +33,8 @@ void pending_pack(const struct infer_result *r, uint64_t key, struct buf *out)
 	buf_addstr(out, r->text);
 }
 
+/* Checks every length before it is used: the bytes may come from an interrupted write. Returns 1
+ * and fills *r with pointers into the blob, or 0 if the blob is of another key or is damaged. */
 int pending_unpack(struct str blob, uint64_t key, struct infer_result *r)
 {
 	struct header h;

@@ -4,7 +4,7 @@
 
 #include "infer/infer.h"
 
-/* Names everything a sample of this request depends on but its number; `policy` stands for the
+/* Names everything a sample of this request depends on but its number; `policy` identifies the
  * weights. */
 uint64_t pending_key(const struct infer_request *q, uint64_t policy);
 void pending_pack(const struct infer_result *r, uint64_t key, struct buf *out);

@@ -1,5 +1,8 @@
-/* The loop of reinforcement learning: see rl.h. What a step does depends on the policy, the
- * step's number and the curriculum's state; a checkpoint holds those and nothing else. */
+/* The loop of reinforcement learning: pick tasks, sample, judge, turn rewards into advantages,
+ * update, write the step, save. rl.h is the manual.
+ *
+ * Invariant: a step depends only on the policy, the step's number and the state of the curriculum.
+ * A checkpoint holds exactly these, so a resumed run ends with the same bits. */
 #include "rl/rl.h"
 
 #include <math.h>
@@ -19,6 +22,7 @@
 #include "train/saver.h"
 #include "verify/verdict/reward.h"
 
+/* The state of one run of the RL stage. */
 struct rl {
 	const struct rl_opts *o;
 	struct store *store;            /* of the process that writes; NULL: another one does */
@@ -37,14 +41,15 @@ struct rl {
 	int64_t saved;                  /* step of the newest checkpoint, there or being written; -1: none */
 	struct rl_result *r;
 	char shown[96];                 /* of the last step, while the next is sampled */
-	/* the parameters are ahead of the step that was written last: not to be saved */
+	/* The parameters are ahead of the last step that was written: they must not be saved. */
 	int torn;
 	int64_t step_ns;
 };
 
-/* --- which tasks --------------------------------------------------------------------------------- */
+/* --- which tasks -------------------------------------------------------------------------- */
 
-/* Numbers [0, n) of the tasks with (or without) level 2 and above, shuffled for this step. */
+/* Writes the indices of tasks to out[], shuffled for this step, and returns their number. `hard`
+ * selects: 1 takes level 2 and above, 0 the tasks below, -1 all. */
 static size_t shuffled(const struct rl *s, int hard, struct rng *r, size_t *out)
 {
 	size_t n = 0;
@@ -56,7 +61,9 @@ static size_t shuffled(const struct rl *s, int hard, struct rng *r, size_t *out)
 	return n;
 }
 
-/* Without a curriculum: one shuffled pass after another. With one: its share of hard tasks. */
+/* Chooses the tasks of this step. Without a curriculum the tasks come in one shuffled pass after
+ * another: 100 tasks at 32 a step are 3 steps a pass. With a curriculum a share of the step is hard
+ * tasks (level 2 and above); the share follows from the success rate so far. */
 static int pick_tasks(struct rl *s, size_t *which, size_t *count, struct err *e)
 {
 	size_t all = s->tasks.rows.n, want = (size_t)s->o->tasks_per_step, n_easy, n_hard, hard;
@@ -92,15 +99,18 @@ static int pick_tasks(struct rl *s, size_t *which, size_t *count, struct err *e)
 	return 0;
 }
 
-/* --- from verdicts to advantages ------------------------------------------------------------------- */
+/* --- from verdicts to advantages ---------------------------------------------------------- */
 
+/* The reward of a verdict: the mixture beta * correct + (1 - beta) * speed if beta is set, else the
+ * form that the options name. */
 static double uniform_or(const struct rl *s, const struct verdict *v)
 {
 	return s->o->beta >= 0 ? reward_uniform(v, s->o->beta) : reward_of(v, s->o->judge.reward);
 }
 
-/* With `rank` in [0, 1] that takes the place of the speedup: each form gets its share of the
- * speedup at which it stops rising. */
+/* The rewards of one sample in every form that an advantage may need. With `rank` in [0, 1] the
+ * rank among the group replaces the speedup: each form gets its share of the speedup at which it
+ * stops rising. Example: the funnel form stops at 2, so rank 0.5 counts as a speedup of 1. */
 static struct rl_scored score(const struct rl *s, const struct verdict *v, const double *rank)
 {
 	struct rl_scored x = { .reward = 0 };
@@ -118,6 +128,8 @@ static struct rl_scored score(const struct rl *s, const struct verdict *v, const
 	return x;
 }
 
+/* Scores the n samples of one task. With rank_speed the speedups are compared in pairs first, and
+ * differences below 5 % are ties. */
 static int score_group(const struct rl *s, const struct rolled *g, size_t n, struct rl_scored *x, struct err *e)
 {
 	const struct verdict **v = mem_array(n, sizeof *v);
@@ -135,7 +147,8 @@ static int score_group(const struct rl *s, const struct rolled *g, size_t n, str
 	return rc;
 }
 
-/* The options of this step: alpha may fall, and one reward for all tokens leaves no classes. */
+/* The advantage options of this step. alpha may decay by a cosine, and one reward for all tokens
+ * leaves no classes. */
 static struct advantage_opts advantage_now(const struct rl *s)
 {
 	struct advantage_opts a = s->o->advantage;
@@ -146,6 +159,8 @@ static struct advantage_opts advantage_now(const struct rl *s)
 	return a;
 }
 
+/* Computes the advantages of every group, and tells the curriculum what was correct. A group in
+ * which all rewards are equal has no signal and is counted as skipped. */
 static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, struct advantage *adv, struct err *e)
 {
 	size_t n = (size_t)s->o->rollout.n;
@@ -167,20 +182,27 @@ static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, s
 	return rc;
 }
 
-/* --- the update --------------------------------------------------------------------------------------- */
+/* --- the update --------------------------------------------------------------------------- */
 
+/* The state of the loss callback during one update. */
 struct update {
 	struct rl *s;
 	const struct rolled **sample;   /* of each sequence */
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
 	int first_pass;                 /* nothing has changed since sampling */
-	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at all. */
+	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at
+	 * all. */
 	double *entropy, *clipped;
 	double distinct;                /* their tokens; equal answers are computed once */
 };
 
-/* d(loss)/d(log p): imitation for best-of-n and rwsft, the clipped ratio for the rest. */
+/* The loss and its derivative with respect to each token's log-probability.
+ *
+ * For best-of-n and rwsft:  loss = -sum_t a_t log p_t, so coef = -a_t / norm.
+ * For the others (PPO's clipped objective):  ratio_t = p_t / p_sampled_t,
+ * loss = -sum_t a_t clip(ratio_t, 1 - c, 1 + c), and coef = -a_t ratio_t / norm, or 0 where the
+ * ratio is clipped in the direction of the advantage. */
 static double coefficients(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
 			   const float *entropy, float *coef)
 {
@@ -212,13 +234,14 @@ static double coefficients(void *ctx, size_t i, const struct train_seq *seq, con
 	return loss;
 }
 
+/* Did the model draw the same tokens twice? */
 static int same_answer(const struct rolled *a, const struct rolled *b)
 {
 	return a->n == b->n && a->prompt_n == b->prompt_n && !memcmp(a->tokens, b->tokens,
 								     (size_t)a->n * sizeof *a->tokens);
 }
 
-/* Which sequences of its group a sample repeats: first[i] is the earliest that equals i. */
+/* first[i] becomes the index of the earliest sample of the group that equals sample i. */
 static void find_repeats(const struct rolled *s, size_t n, size_t *first)
 {
 	for (size_t i = 0; i < n; i++)
@@ -226,8 +249,9 @@ static void find_repeats(const struct rolled *s, size_t n, size_t *first)
 			first[i]++;
 }
 
-/* The advantages as they are applied: none for answers too long to train on, and those of equal
- * answers in the first of them. Gives the tokens that are trained. */
+/* Prepares the advantages for the update and returns the number of tokens that are trained. An
+ * answer that is longer than the training context gets no advantage. Equal answers are computed
+ * once: their advantages are added up in the first of them. */
 static double settle(struct rl *s, const struct rollout *ro, struct advantage *adv, size_t *first)
 {
 	size_t n = (size_t)s->o->rollout.n;
@@ -249,7 +273,8 @@ static double settle(struct rl *s, const struct rollout *ro, struct advantage *a
 	return tokens;
 }
 
-/* Each process saw a share of the sequences: their values of all, and their sum in one order. */
+/* Sums v[] over sequences and ranks. The values are gathered and added in one order, so the sum has
+ * the same bits for any number of ranks. */
 static int sum_over_ranks(struct par *par, const double *v, size_t n, double *sum, struct err *e)
 {
 	int ranks = par_size(par), rc = 0;
@@ -274,7 +299,7 @@ static int sum_over_ranks(struct par *par, const double *v, size_t n, double *su
 	return rc;
 }
 
-/* What the passes have shown, as means over trained tokens. */
+/* Computes the entropy and the share of clipped tokens, as means over trained tokens. */
 static int gauge_update(struct rl *s, const struct update *u, size_t n, struct gauges *g, struct err *e)
 {
 	double entropy, clipped;
@@ -288,6 +313,8 @@ static int gauge_update(struct rl *s, const struct update *u, size_t n, struct g
 	return 0;
 }
 
+/* One policy update: `inner` passes over the samples that have an advantage. Fills the loss,
+ * learning rate and gradient norm of *row. */
 static int apply_update(struct rl *s, const struct rollout *ro, struct advantage *adv, struct store_step *row,
 			struct gauges *g, struct err *e)
 {
@@ -302,7 +329,7 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 
 	if (!rc)
 		u.norm = settle(s, ro, adv, first);
-	/* A sample without advantage moves nothing: it costs no forward pass either. */
+	/* A sample without advantage changes no weight, so it gets no forward pass. */
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct rolled *x = &ro->samples.v[i];
 
@@ -318,7 +345,8 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 		u.first_pass = pass == 0;
 		rc = trainer_accumulate(s->p.trainer, seq, alive, coefficients, &u, &loss, e) ||
 			par_max(s->par, &s->r->mismatch, e) ? -1 : 0;
-		/* The parameters are ahead of the last written row from here on: a stop now saves nothing. */
+		/* From here on the parameters are ahead of the last written step, so a stop saves
+		 * nothing. */
 		if (!rc) {
 			trainer_apply(s->p.trainer, &rep);
 			s->torn = 1;
@@ -338,10 +366,10 @@ static int apply_update(struct rl *s, const struct rollout *ro, struct advantage
 	return rc;
 }
 
-/* --- one step -------------------------------------------------------------------------------------------- */
+/* --- one step ----------------------------------------------------------------------------- */
 
-/* Every so many steps: how far the policy has come from its start, and what an evaluation says of it. The
- * process that writes looks for all. */
+/* Measures every few steps how far the policy has moved from its start (KL divergence), and runs
+ * the evaluation if one is configured. Only the rank that writes does this. */
 static int look_closer(struct rl *s, const struct rollout *ro, struct gauges *g, struct err *e)
 {
 	const struct rl_opts *o = s->o;
@@ -350,25 +378,28 @@ static int look_closer(struct rl *s, const struct rollout *ro, struct gauges *g,
 	if (!s->store)
 		return 0;
 	if (s->start.every && step % s->start.every == 0 &&
-	    gauge_divergence(&s->start, &s->p, ro, (size_t)o->rollout.n, MIN(o->max_length, o->policy.trainer.tape.max_tokens), &g->v[GAUGE_kl], e))
+	    gauge_divergence(&s->start, &s->p, ro, (size_t)o->rollout.n, MIN(o->max_length,
+		    o->policy.trainer.tape.max_tokens), &g->v[GAUGE_kl], e))
 		return -1;
 	if (!o->look.eval || (step % o->look.every && step != s->total))
 		return 0;
 	return o->look.eval(o->look.ctx, &s->p, &g->v[GAUGE_eval_correct], &g->v[GAUGE_eval_reward], e);
 }
 
+/* Updates the progress line with the figures of the step. */
 static void show(struct rl *s, const struct gauges *g, double loss)
 {
 	const double *v = g->v;
 
 	snprintf(s->shown, sizeof s->shown,
 		 "loss %.3f, reward %.3f, ast %.0f compile %.0f tiny %.0f correct %.0f%%", loss, v[GAUGE_reward],
-		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny], 100.0 * v[GAUGE_correct]);
+		 100.0 * v[GAUGE_passed_ast], 100.0 * v[GAUGE_passed_compile], 100.0 * v[GAUGE_passed_tiny],
+			 100.0 * v[GAUGE_correct]);
 	progress_note(&s->bar, "%s, %.0f tokens/s, %.1f candidates/s", s->shown, v[GAUGE_tokens_per_s],
 		      v[GAUGE_candidates_per_s]);
 }
 
-/* While a step samples: how far it is. */
+/* Updates the progress line while a step samples. */
 static void tick(void *ctx, size_t sampled, size_t judged)
 {
 	struct rl *s = ctx;
@@ -379,6 +410,8 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 		      (size_t)s->o->tasks_per_step * (size_t)s->o->rollout.n, (double)judged / MAX(seconds, 1e-9));
 }
 
+/* Writes the samples and metrics of a step in one transaction: the store has all of a step or
+ * nothing. */
 static int write_step(struct rl *s, const struct rollout *ro, const struct store_step *row,
 		      const struct gauges *g, struct err *e)
 {
@@ -388,7 +421,7 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 	if (!s->store)
 		return 0;
 	if (store_begin(s->store, e) || rollout_store(ro, s->store, &s->tasks, "rl", row->step,
-						      s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
+					s->o->rollout.texts, e) || metrics_step(&s->m, row, extra, n, e) ||
 	    store_commit(s->store, e)) {
 		store_rollback(s->store);
 		return -1;
@@ -396,6 +429,8 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 	return 0;
 }
 
+/* One step of the loop. On failure the curriculum and the counters go back to what they were
+ * before, because the step will be repeated. */
 static int one_step(struct rl *s, struct err *e)
 {
 	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store,
@@ -433,7 +468,8 @@ static int one_step(struct rl *s, struct err *e)
 		s->torn = 0;
 		progress_add(&s->bar, 1);
 	} else {
-		/* It is done again: what it has counted so far must not be in a checkpoint of the step before. */
+		/* The step is repeated: what it has counted so far must not get into a checkpoint
+		 * of the step before. */
 		s->curriculum = curriculum;
 		*s->r = result;
 	}
@@ -443,8 +479,9 @@ static int one_step(struct rl *s, struct err *e)
 	return rc;
 }
 
-/* --- saving and resuming ---------------------------------------------------------------------------------- */
+/* --- saving and resuming ------------------------------------------------------------------ */
 
+/* Writes the part of the state that is not in the adapter or the optimizer, as JSON. */
 static void state_of(const struct rl *s, struct buf *out)
 {
 	struct jw w = { .out = out };
@@ -462,12 +499,14 @@ static void state_of(const struct rl *s, struct buf *out)
 	jw_end(&w, '}');
 }
 
-/* Samples that led to the newest checkpoint that is down are not drawn again. */
+/* Deletes the pending samples of steps that a complete checkpoint covers. */
 static int drop_pending(struct rl *s, struct err *e)
 {
 	return saver_down(s->saver) < 0 ? 0 : store_drop_pending(s->store, "rl", saver_down(s->saver) - 1, e);
 }
 
+/* Saves a checkpoint of the current step, unless it is saved already or the parameters are ahead of
+ * the last written step. */
 static int save_step(struct rl *s, struct err *e)
 {
 	struct buf state = BUF_INIT;
@@ -482,12 +521,13 @@ static int save_step(struct rl *s, struct err *e)
 	return rc;
 }
 
-/* Before the stage ends early. */
+/* Saves before the stage ends early, and waits until the checkpoint is on disk. */
 static int save_last(struct rl *s, struct err *e)
 {
 	return save_step(s, e) || (s->store && (saver_wait(s->saver, e) || drop_pending(s, e))) ? -1 : 0;
 }
 
+/* Saves the finished adapter as checkpoints/rl_final. */
 static int save_final(struct rl *s, struct err *e)
 {
 	struct buf state = BUF_INIT;
@@ -500,6 +540,7 @@ static int save_final(struct rl *s, struct err *e)
 	return rc;
 }
 
+/* Reads what state_of wrote. The checkpoint's manifest is verified first. */
 static int load_state(struct rl *s, const char *path, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -522,6 +563,9 @@ static int load_state(struct rl *s, const char *path, struct err *e)
 	return rc;
 }
 
+/* Opens everything that the stage needs, in the order of dependence: newest checkpoint, tasks,
+ * judge, policy, sampler, saver, metrics. Tasks that cannot be judged are dropped before the number
+ * of steps is computed. */
 static int open_all(struct rl *s, struct dev *dev, struct err *e)
 {
 	const struct rl_opts *o = s->o;
@@ -554,7 +598,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
 	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
-								.parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
+					.parent = s->checkpoints, .prefix = "rl", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "rl", s->step, e) || gauge_start_open(&s->start,
@@ -563,7 +607,9 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	return rc;
 }
 
-/* The result is read from the store, so that it does not depend on interruptions. */
+/* Ends the stage: the mean reward of the last tenth of the steps is read from the store, so that it
+ * does not depend on interruptions; the final adapter is saved, and old checkpoints and pending
+ * samples are deleted. */
 static int finish(struct rl *s, struct err *e)
 {
 	int64_t after = s->total - MAX((int64_t)1, s->total / 10);
@@ -581,6 +627,8 @@ static int finish(struct rl *s, struct err *e)
 	       store_drop_pending(s->store, "rl", s->total, e) || store_compact(s->store, e) ? -1 : 0;
 }
 
+/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is
+ * not an error. */
 static int train(struct rl *s, struct err *e)
 {
 	progress_begin(&s->bar, "rl", "steps", s->total);
@@ -601,7 +649,8 @@ static int train(struct rl *s, struct err *e)
 	progress_end(&s->bar);
 	if (finish(s, e))
 		return -1;
-	/* The others read what the first one wrote. A wait that was given up shows as a stop. */
+	/* The other ranks read the files of the first. A barrier that is given up counts as a
+	 * stop. */
 	par_barrier(s->par, NULL);
 	return 0;
 }

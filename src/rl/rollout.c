@@ -1,4 +1,9 @@
-/* Rollouts: see rollout.h. */
+/* Rollouts: sampling, judging, further turns, and the exchange between ranks. rollout.h is the
+ * manual. This file owns one rollout from prompts to judged samples; what a reward is worth is the
+ * business of advantage.c.
+ *
+ * Invariant: the samples of a step are a function of (weights, tasks, step, options, seed). How
+ * many ranks draw them, and whether an earlier run was interrupted, changes nothing. */
 #include "rl/rollout.h"
 
 #include <stdio.h>
@@ -13,6 +18,8 @@
 #include "verify/pool/batch.h"
 #include "verify/pool/verdict_cache.h"
 
+/* One turn of a rollout while it runs: the prompts, the requests that this rank draws, and the
+ * batch of candidates before the judge. */
 struct rolling {
 	struct rollout *r;
 	struct rollout_env *env;
@@ -20,20 +27,21 @@ struct rolling {
 	const size_t *which;
 	const struct rollout_opts *o;
 	uint64_t step;
-	struct infer_request *group;    /* one a task: all its samples */
+	struct infer_request *group;    /* one per task, for all its samples */
 	struct infer_request *requests; /* those still to be drawn */
 	size_t n_requests;
 	int32_t **prompts;
-	const struct tok_ids *given;    /* prompts of a further turn, one a place; NULL: the tasks' own */
+	const struct tok_ids *given;    /* prompts of a repair turn, one per task; NULL: the task's prompt */
 	unsigned char *mine;            /* [samples]: this process draws it */
 	size_t count, judged, sampled;
-	struct judge_batch batch;       /* ids are places of samples */
+	struct judge_batch batch;       /* ids are sample indices */
 	int failed;
 	struct err *e;
 };
 
-/* --- prompts ------------------------------------------------------------------------------------ */
+/* --- prompts ------------------------------------------------------------------------------ */
 
+/* Builds the chat prompt of task i and tokenises it. The tokens belong to g->prompts[i]. */
 static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
 {
 	struct buf sys_text = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
@@ -52,8 +60,8 @@ static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
 	return rc;
 }
 
-/* The samples of one task. The place in the step is in the seed, so that a task that comes twice is
- * not answered twice in the same way. */
+/* The request for all samples of one task. The position in the step is part of the seed, so a task
+ * that occurs twice in a step gets different answers. */
 static struct infer_request request_of(struct rolling *g, size_t i, uint64_t step)
 {
 	struct infer_request q = { .n = g->o->n, .seed = g->o->seed + step * 0x9e3779b97f4a7c15u,
@@ -64,6 +72,8 @@ static struct infer_request request_of(struct rolling *g, size_t i, uint64_t ste
 	return q;
 }
 
+/* Fills one request per task: the prompt of the task, or the conversation so far in a repair
+ * turn. */
 static int make_groups(struct rolling *g)
 {
 	struct tok_enc *x = tok_enc_new(g->env->tok, g->e);
@@ -82,12 +92,13 @@ static int make_groups(struct rolling *g)
 	return rc;
 }
 
-/* Samples of a task that are worth another computation of its prompt. */
+/* Samples that make it worth computing the prompt on another rank, too. */
 enum { TOGETHER = 8 };
 
-/* Whose turn a sample is when they are dealt out. Answers to one task are about equally long,
- * answers to different tasks are not: so each task's samples are cut into pieces of neighbours, and
- * the pieces go round. */
+/* The rank that a sample is dealt to. Answers to one task have about the same length, answers to
+ * different tasks do not. So each task's samples are cut into pieces of neighbours, and the pieces
+ * go round the ranks. Example: 16 samples on 4 ranks are 2 pieces of 8 a task, and task 1 goes to
+ * ranks 2 and 3. */
 static size_t turn_of(const struct rolling *g, size_t sample)
 {
 	size_t n = (size_t)g->o->n, ranks = (size_t)par_size(g->env->par);
@@ -96,8 +107,9 @@ static size_t turn_of(const struct rolling *g, size_t sample)
 	return (sample / n * pieces + sample % n * pieces / n) % ranks;
 }
 
-/* Of what no earlier run left behind every process draws an equal part: the samples in the order of
- * their turns, cut into equal parts. The first process alone knows what was left. */
+/* Decides which samples this rank draws. Samples that an earlier run left in the store are not
+ * drawn again; the others, in the order of turn_of, are cut into equal parts. Only the first rank
+ * has the store, so it tells the others what was found. */
 static int share_out(struct rolling *g)
 {
 	size_t n = g->r->samples.n, left = 0, at = 0;
@@ -118,7 +130,8 @@ static int share_out(struct rolling *g)
 	return 0;
 }
 
-/* What this process draws, as runs of samples of one task. */
+/* Joins neighbouring samples of one task into one request, so that their prompt is computed
+ * once. */
 static int make_requests(struct rolling *g)
 {
 	size_t n = (size_t)g->o->n;
@@ -140,9 +153,10 @@ static int make_requests(struct rolling *g)
 	return 0;
 }
 
-/* --- one finished sample ----------------------------------------------------------------------------- */
+/* --- one finished sample ------------------------------------------------------------------ */
 
-/* Class of every answer token: where its text ends in the answer decides. */
+/* Gives each token of the answer its class (plan, code, given by the prompt). The position where
+ * the token's text ends decides, because a token may begin in one part and end in the next. */
 static void classify(struct rolling *g, struct rolled *s, const struct extract *x)
 {
 	struct buf text = BUF_INIT;
@@ -159,6 +173,8 @@ static void classify(struct rolling *g, struct rolled *s, const struct extract *
 	buf_release(&text);
 }
 
+/* Copies a finished sample out of the engine's buffers and extracts its code. The engine reuses its
+ * buffers as soon as the callback returns. */
 static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_result *res)
 {
 	const struct infer_request *q = res->request;
@@ -182,8 +198,10 @@ static int keep_sample(struct rolling *g, struct rolled *s, const struct infer_r
 	return s->code ? 0 : err_nomem(g->e);
 }
 
-/* --- samples are kept as they come ------------------------------------------------------------------------- */
+/* --- samples are kept as they come -------------------------------------------------------- */
 
+/* The key of a sample in the store of pending samples: stage, step, task position, sample
+ * number. */
 static struct store_pending place_of(const struct rolling *g, size_t index)
 {
 	return (struct store_pending){ .stage = g->env->stage, .step = (int64_t)g->step,
@@ -191,7 +209,7 @@ static struct store_pending place_of(const struct rolling *g, size_t index)
 				       .number = (int64_t)(index % (size_t)g->o->n) };
 }
 
-/* Another process has drawn a sample. */
+/* Stores a sample that another rank has drawn. Only the first rank writes to the store. */
 static int keep_told(void *ctx, struct str data, struct err *e)
 {
 	struct rolling *g = ctx;
@@ -206,9 +224,9 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 								     .n = data.n - sizeof place }, e);
 }
 
-/* --- judging ------------------------------------------------------------------------------------------- */
+/* --- judging ------------------------------------------------------------------------------ */
 
-/* All ranks judge what any of them has drawn. */
+/* Opens the batch of candidates. With several ranks an idle one judges candidates of the others. */
 static int open_judge(struct rolling *g)
 {
 	if (judge_batch_init(&g->batch, g->env->pool, NULL, &g->env->judge, g->env->cache, g->e) ||
@@ -219,13 +237,15 @@ static int open_judge(struct rolling *g)
 	return 0;
 }
 
+/* Notes a verdict that came back from the judge. */
 static void take_verdict(struct rolling *g, const struct judged *j)
 {
 	struct rolled *s = &g->r->samples.v[j->id];
 
 	s->verdict = j->verdict;
 	if (j->rc) {
-		/* What cannot be judged must not end a run: its samples earn nothing, so its group has no signal. */
+		/* A task that cannot be judged must not end the run. Its samples earn nothing, so
+		 * its group has no signal. */
 		s->verdict = (struct verdict){ .stage = STAGE_ast, .diag = j->verdict.diag };
 		if (s->verdict.diag.reason != REASON_bad_task) {
 			diag_set(&s->verdict.diag, REASON_bad_task, 0, 0, "%s", j->err.text);
@@ -238,6 +258,7 @@ static void take_verdict(struct rolling *g, const struct judged *j)
 	g->judged++;
 }
 
+/* Hands a sample's code to the judge. A verdict that the cache knows is taken at once. */
 static int submit(struct rolling *g, size_t index)
 {
 	struct rolled *s = &g->r->samples.v[index];
@@ -250,6 +271,8 @@ static int submit(struct rolling *g, size_t index)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Takes all verdicts that are finished; with `wait` blocks until none is pending. Returns -1 if the
+ * judge itself failed. */
 static int drain(struct rolling *g, int wait)
 {
 	struct judged j;
@@ -260,14 +283,17 @@ static int drain(struct rolling *g, int wait)
 	return rc;
 }
 
-/* The verdicts that are missing, here and at the others. */
+/* Waits for the verdicts of this rank, then helps the other ranks until theirs are complete,
+ * too. */
 static int finish_judging(struct rolling *g)
 {
 	return drain(g, 1) < 0 || (!stop_requested() && judge_batch_finish(&g->batch, g->e)) ? -1 : 0;
 }
 
-/* --- samples of an earlier run --------------------------------------------------------------------------- */
+/* --- samples of an earlier run ------------------------------------------------------------ */
 
+/* Identifies what a sample was drawn from: prompt, seed, options and weights. A stored sample with
+ * another key is of another policy and is not used. */
 static uint64_t key_of(const struct rolling *g, size_t index)
 {
 	const struct infer_request *q = &g->group[index / (size_t)g->o->n];
@@ -275,7 +301,8 @@ static uint64_t key_of(const struct rolling *g, size_t index)
 	return pending_key(q, g->env->policy);
 }
 
-/* The first process has the store: the others tell it of their samples, each with its place before it. */
+/* Stores a sample as soon as it is drawn, so that a killed run does not draw it again. The other
+ * ranks send theirs to the first one, each with its index in front. */
 static int remember(struct rolling *g, size_t index, const struct infer_result *res)
 {
 	struct store_pending at = place_of(g, index);
@@ -296,6 +323,7 @@ static int remember(struct rolling *g, size_t index, const struct infer_result *
 	return rc;
 }
 
+/* Takes samples of an interrupted run from the store and hands them to the judge. */
 static int recall(struct rolling *g)
 {
 	struct buf blob = BUF_INIT;
@@ -321,6 +349,8 @@ static int recall(struct rolling *g)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Counts how many candidates wait for the judge at the moment: the health of the queue between
+ * sampling and judging. Moments with none waiting mean that the judge is idle. */
 static void note_judge(struct rolling *g)
 {
 	size_t waiting = judge_batch_pending(&g->batch);
@@ -330,6 +360,8 @@ static void note_judge(struct rolling *g)
 	g->r->idle += waiting == 0;
 }
 
+/* Called by the engine when a sample ends: keep it, store it, hand it to the judge, take what the
+ * judge has finished meanwhile. */
 static void sample_done(void *ctx, const struct infer_result *res)
 {
 	struct rolling *g = ctx;
@@ -347,6 +379,8 @@ static void sample_done(void *ctx, const struct infer_result *res)
 		g->env->tick(g->env->tick_ctx, g->sampled, g->judged);
 }
 
+/* Called by the engine between decoding steps. With several ranks it also serves their requests, so
+ * that a rank that samples for a long time does not hold up an idle one. */
 static int should_stop(void *ctx)
 {
 	struct rolling *g = ctx;
@@ -356,11 +390,12 @@ static int should_stop(void *ctx)
 	return g->failed || par_stopping(g->env->par);
 }
 
-/* --- from one process to the others -------------------------------------------------------------------------- */
+/* --- from one process to the others ------------------------------------------------------- */
 
-/* A sample on its way, before its tokens and text. */
+/* The header of a sample that travels to another rank; its tokens and text follow. */
 struct parcel { uint64_t index, bytes; struct verdict verdict; };
 
+/* Appends a sample with its verdict to what this rank sends. */
 static void pack_sample(struct rolling *g, size_t i, struct buf *out)
 {
 	const struct rolled *s = &g->r->samples.v[i];
@@ -376,6 +411,8 @@ static void pack_sample(struct rolling *g, size_t i, struct buf *out)
 	buf_release(&blob);
 }
 
+/* Takes a sample from another rank. A key that differs means that the ranks have different weights,
+ * which must never happen. */
 static int unpack_sample(struct rolling *g, const struct parcel *head, struct str bytes)
 {
 	size_t i = (size_t)head->index;
@@ -398,6 +435,7 @@ static int unpack_sample(struct rolling *g, const struct parcel *head, struct st
 	return rc;
 }
 
+/* Takes all samples of one other rank; damaged or truncated data is an error. */
 static int unpack_all(struct rolling *g, struct str in)
 {
 	while (in.n) {
@@ -416,7 +454,8 @@ static int unpack_all(struct rolling *g, struct str in)
 	return 0;
 }
 
-/* Everyone gets everyone's samples, with their verdicts. */
+/* Exchanges all samples, so that every rank has every sample with its verdict and computes the same
+ * advantages. */
 static int gather(struct rolling *g)
 {
 	int ranks = par_size(g->env->par), rc;
@@ -440,8 +479,9 @@ static int gather(struct rolling *g)
 	return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------- */
 
+/* Allocates a turn, makes the prompts, takes what an earlier run left, and shares out the rest. */
 static int prepare(struct rolling *g)
 {
 	size_t n = g->count * (size_t)g->o->n;
@@ -462,7 +502,7 @@ static int prepare(struct rolling *g)
 	return make_groups(g) || recall(g) || share_out(g) || make_requests(g) ? -1 : 0;
 }
 
-/* One turn: places[0..count), n answers to each. */
+/* The tasks of one turn: n answers are drawn for each. */
 struct places {
 	const struct taskset *tasks;
 	const size_t *which;             /* tasks */
@@ -470,6 +510,7 @@ struct places {
 	const struct tok_ids *given;     /* as in struct rolling */
 };
 
+/* One turn from prompts to judged samples on every rank. On failure *r is empty. */
 static int one_turn(struct rollout *r, struct rollout_env *env, const struct places *p, uint64_t step,
 		    const struct rollout_opts *o, struct err *e)
 {
@@ -508,9 +549,9 @@ static int one_turn(struct rollout *r, struct rollout_env *env, const struct pla
 	return rc;
 }
 
-/* --- further turns ------------------------------------------------------------------------------------------- */
+/* --- further turns ------------------------------------------------------------------------ */
 
-/* Samples that get another turn, and what they are asked with. */
+/* Samples that get another turn, and the conversation that each is asked with. */
 struct repair {
 	size_t *sample, *which;
 	struct tok_ids *given;
@@ -526,6 +567,8 @@ static void repair_release(struct repair *x)
 	mem_free(x->given);
 }
 
+/* Collects the samples of this turn that are not correct. A task that could not be judged has no
+ * feedback to give, so its samples are left out. */
 static int find_repairs(struct repair *x, const struct rollout *r, int turn, const struct tok *t, struct err *e)
 {
 	size_t n = r->samples.n;
@@ -549,7 +592,8 @@ static int find_repairs(struct repair *x, const struct rollout *r, int turn, con
 	return rc;
 }
 
-/* A conversation that has no room for another answer stays as it is. */
+/* Appends the answers of a repair turn to their conversations. A conversation that had no room for
+ * another answer stays as it is. */
 static int join_repairs(struct rollout *r, const struct repair *x, struct rollout *next, struct err *e)
 {
 	for (size_t k = 0; k < x->n; k++)
@@ -565,7 +609,8 @@ static int join_repairs(struct rollout *r, const struct repair *x, struct rollou
 	return 0;
 }
 
-/* A further turn does not tell how far it is: what was said of the first stands. */
+/* Asks once more for every sample that is not correct, with the judge's feedback in the prompt. The
+ * progress callback is off: what was shown of the first turn stays on the screen. */
 static int another_turn(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, int turn,
 			uint64_t step,
 			const struct rollout_opts *o, struct err *e)
@@ -617,7 +662,8 @@ int rolled_tokens(const struct rolled *s)
 	return n;
 }
 
-/* Verdicts are put where judging writes them, and what stood there is put back. */
+/* Exchanges the verdicts of the samples with v[]. Judging writes into the samples; the second swap
+ * puts the original verdicts back. */
 static void swap_verdicts(struct rollout *r, struct verdict *v)
 {
 	for (size_t i = 0; i < r->samples.n; i++) {
@@ -628,7 +674,8 @@ static void swap_verdicts(struct rollout *r, struct verdict *v)
 	}
 }
 
-/* Verdicts that each process has of its share, to all. */
+/* Sends the verdicts of this rank's share to all. Rank r has samples r, r + ranks, r + 2
+ * ranks, ... */
 static int gather_verdicts(struct rolling *g)
 {
 	size_t n = g->r->samples.n, ranks = (size_t)par_size(g->env->par);
@@ -686,6 +733,7 @@ void rollout_release(struct rollout *r)
 	vec_free(&r->samples);
 }
 
+/* Writes the task of a sample to the store, once for each task of the step. */
 static int put_task(struct store *st, const struct task_row *t, struct err *e)
 {
 	struct store_task row = { .id = str_of(t->id), .level = t->level, .split = STR(""),
@@ -694,6 +742,7 @@ static int put_task(struct store *st, const struct task_row *t, struct err *e)
 	return store_put_task(st, &row, e);
 }
 
+/* Does the store keep the texts of this sample, or only its numbers? */
 static int has_text(const struct rolled *s, enum rollout_texts t)
 {
 	return t == ROLLOUT_ALL || (t == ROLLOUT_FIRST && s->number == 0) ||

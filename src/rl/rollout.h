@@ -1,5 +1,5 @@
 /* Rollouts: N samples for each of some tasks, each judged; judging runs in the pool's processes
- * while the next tokens are sampled. Training and evaluation both stand on this. */
+ * while the next tokens are sampled. Training and evaluation both use it. */
 #ifndef RL_ROLLOUT_H
 #define RL_ROLLOUT_H
 
@@ -15,8 +15,9 @@
 enum rollout_texts { ROLLOUT_ALL, ROLLOUT_FIRST, ROLLOUT_CORRECT, ROLLOUT_NONE };
 
 struct rollout_opts {
-	int n;                          /* samples a task */
-	/* answers to a task, each after the judge's feedback on the one before, until it is correct */
+	int n;                          /* samples per task */
+	/* answers to a task, each after the judge's feedback on the one before, until it is
+	 * correct */
 	int turns;
 	int max_new_tokens;
 	int slots;                      /* samples at a time; 0: chosen */
@@ -24,7 +25,7 @@ struct rollout_opts {
 	struct sample_opts sample;
 	enum prompt_style style;
 	int strict;
-	enum rollout_texts texts;       /* whose texts the store keeps; numbers are kept of all */
+	enum rollout_texts texts;       /* samples whose texts the store keeps; it keeps the numbers of all */
 	uint64_t seed;
 };
 extern const struct opt rollout_opt_table[];
@@ -59,7 +60,7 @@ struct rollout_env {
 	struct store *cache;            /* verdicts by content, or NULL */
 	struct judge_options judge;     /* part of the cache's key */
 	/* Samples are kept here as they finish and are not drawn again by a run that continues;
-	 * NULL: not kept. `policy` stands for the weights they were drawn from. */
+	 * NULL: not kept. `policy` identifies the weights they were drawn from. */
 	struct store *pending;
 	const char *stage;
 	uint64_t policy;
@@ -76,10 +77,11 @@ int rollout_run(struct rollout *r, struct rollout_env *env, const struct taskset
 /* The same answers before another judge: out[i] is the verdict of sample i. */
 int rollout_judge(struct rollout *r, struct rollout_env *env, const struct taskset *tasks,
 		  struct verdict *out, struct err *e);
-/* Tokens that the model drew: in several turns not all that stands behind the prompt. */
+/* Tokens that the model drew. With several turns that is not everything after the prompt. */
 int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
-/* Writes all samples to the store under (stage, step), with the texts of those that `texts` says. */
+/* Writes all samples to the store under (stage, step), with the texts of those that `texts`
+ * says. */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage,
 		  int64_t step,
 		  enum rollout_texts texts, struct err *e);

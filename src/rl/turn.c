@@ -1,11 +1,13 @@
-/* Further turns: see turn.h. */
+/* Repair turns: the conversation that a further turn is asked with, and the join of its answer to
+ * the sample. turn.h is the manual. */
 #include "rl/turn.h"
 
 #include "base/mem.h"
 #include "data/extract.h"
 #include "train/dataset.h"
 
-/* The template may end an answer with a token that the model has drawn already. */
+/* The chat template may end an answer with a stop token that the model has drawn already. Returns 1
+ * if the reply begins with that token, so that it is not there twice. */
 static size_t drawn_before(const struct tok *t, const struct rolled *s, const struct tok_ids *reply)
 {
 	const int32_t *stops;
@@ -44,8 +46,9 @@ int turn_prompt(struct tok_enc *x, const struct tok *t, const struct rolled *s, 
 	return rc;
 }
 
-/* What stands for every token behind the first prompt: earlier answers as they were, then what was given,
- * then the new answer. */
+/* Extends log-probabilities and classes over the new turn: earlier answers keep theirs, tokens of
+ * the judge's feedback are EXTRACT_GIVEN and are not trained, then those of the new answer
+ * follow. */
 static int join_marks(struct rolled *s, struct rolled *next, struct err *e)
 {
 	size_t old = (size_t)(s->n - s->prompt_n), given = (size_t)(next->prompt_n - s->n),

@@ -1,4 +1,5 @@
-/* The run store: see store.h. Statements are prepared once and kept. */
+/* The run store: the only SQL of the program. store.h is the manual, schema.sql the tables.
+ * Statements are prepared at their first use and kept until the store is closed. */
 #include "store/store.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ __asm__(".pushsection .rodata\n"
 extern const char store_schema[];
 
 #define WHOLE_SAMPLE \
-	"SELECT stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, reason, reward, speedup, verdict " \
+	"SELECT stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, reason, " \
+	"reward, speedup, verdict " \
 	"FROM sample "
 
 /* STATEMENT(id, SQL) */
@@ -25,29 +27,32 @@ extern const char store_schema[];
 	S(put_task, "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?)") \
 	S(get_source, "SELECT source FROM task WHERE id = ?") \
 	S(put_step, "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?, ?)") \
-	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, correct, reached, " \
-		      "reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") \
+	S(put_sample, "INSERT INTO sample (stage, step, task, number, answer, code, tokens, logprob, finish, " \
+		      "correct, reached, reason, reward, speedup, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, " \
+			      "?, ?, ?, ?, ?, ?)") \
 	S(put_eval, "INSERT OR REPLACE INTO eval VALUES (?, ?)") \
 	S(get_eval, "SELECT result FROM eval WHERE name = ?") \
 	S(drop_steps, "DELETE FROM step WHERE stage = ? AND step > ?") \
 	S(drop_samples, "DELETE FROM sample WHERE stage = ? AND step > ?") \
 	S(put_pending, "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?, ?)") \
 	S(get_pending, "SELECT sample FROM pending WHERE stage = ? AND step = ? AND place = ? AND number = ?") \
-	S(drop_pending, "DELETE FROM pending WHERE (stage = ?1 OR substr(stage, 1, length(?1) + 1) = ?1 || '.') AND step <= ?2") \
+	S(drop_pending, "DELETE FROM pending WHERE (stage = ?1 OR substr(stage, 1, length(?1) + 1) = ?1 || '.') " \
+			"AND step <= ?2") \
 	S(get_cache, "SELECT verdict FROM cache WHERE key = ?") \
 	S(put_cache, "INSERT OR REPLACE INTO cache VALUES (?, ?)") \
 	S(all_steps, "SELECT stage, step, loss, lr, grad_norm, tokens, extra FROM step ORDER BY stage, step") \
 	S(all_samples, WHOLE_SAMPLE "WHERE ?1 IS NULL OR stage = ?1 ORDER BY stage, step, task, number") \
 	S(task_samples, WHOLE_SAMPLE "WHERE task = ?1 ORDER BY stage, step, number") \
-	S(first_samples, WHOLE_SAMPLE "WHERE stage = ?1 AND step % ?2 = 0 AND answer != '' AND id IN (SELECT min(id) FROM sample " \
-			 "WHERE stage = ?1 AND answer != '' GROUP BY step) ORDER BY step") \
-	S(brief_samples, "SELECT stage, step, task, number, '', '', tokens, logprob, finish, correct, reached, reason, reward, speedup, '' " \
-			 "FROM sample") \
-	S(sampled_tasks, "SELECT task, max(stage LIKE 'eval%') AS evaluated FROM sample WHERE answer != '' GROUP BY task " \
-			 "ORDER BY evaluated DESC, task") \
+	S(first_samples, WHOLE_SAMPLE "WHERE stage = ?1 AND step % ?2 = 0 AND answer != '' AND id IN " \
+			 "(SELECT min(id) FROM sample WHERE stage = ?1 AND answer != '' GROUP BY step) ORDER BY step") \
+	S(brief_samples, "SELECT stage, step, task, number, '', '', tokens, logprob, finish, correct, reached, " \
+			 "reason, reward, speedup, '' FROM sample") \
+	S(sampled_tasks, "SELECT task, max(stage LIKE 'eval%') AS evaluated FROM sample WHERE answer != '' " \
+			 "GROUP BY task ORDER BY evaluated DESC, task") \
 	S(all_tasks, "SELECT id, level, split, ops, source FROM task ORDER BY id") \
 	S(all_evals, "SELECT name, result FROM eval ORDER BY name")
 
+/* Milliseconds that a sync waits for another one: as long as a statement waits for a lock. */
 enum { SYNC_MOST_MS = 10000 };      /* as long as a statement waits for a lock */
 
 enum statement {
@@ -68,16 +73,21 @@ struct store {
 	sqlite3_stmt *st[ST_COUNT];
 };
 
+/* Reports what SQLite says of the last failure. */
 static int db_error(struct store *s, struct err *e)
 {
 	return err_set(e, ERR_IO, "run store: %s", sqlite3_errmsg(s->db));
 }
 
+/* Runs SQL without results. */
 static int run_sql(struct store *s, const char *sql, struct err *e)
 {
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_error(s, e);
 }
 
+/* Opens or creates a store. WAL lets the live page read while a run writes; synchronous = NORMAL
+ * loses no consistency at a crash, and store_sync makes the last commits durable where that
+ * matters. */
 int store_open(struct store **out, const char *path, struct err *e)
 {
 	struct store *s = mem_zalloc(sizeof *s);
@@ -115,7 +125,7 @@ int store_begin(struct store *s, struct err *e) { return run_sql(s, "BEGIN", e);
 int store_commit(struct store *s, struct err *e) { return run_sql(s, "COMMIT", e); }
 void store_rollback(struct store *s) { run_sql(s, "ROLLBACK", NULL); }
 
-/* --- binding --------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------ */
 
 /* The statement, reset; NULL with *e set. */
 static sqlite3_stmt *statement(struct store *s, enum statement id, struct err *e)
@@ -130,23 +140,27 @@ static sqlite3_stmt *statement(struct store *s, enum statement id, struct err *e
 	return s->st[id];
 }
 
+/* Binds a text that lives until the statement is reset. */
 static void bind_str(sqlite3_stmt *st, int i, struct str v)
 {
 	sqlite3_bind_text(st, i, v.p ? v.p : "", (int)v.n, SQLITE_STATIC);
 }
 
+/* Binds a string; NULL binds SQL's NULL. */
 static void bind_cstr(sqlite3_stmt *st, int i, const char *v)
 {
 	if (v)
 		sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
 }
 
+/* Binds a number; one that is not finite becomes SQL's NULL. */
 static void bind_real(sqlite3_stmt *st, int i, double v)
 {
 	if (isfinite(v))
 		sqlite3_bind_double(st, i, v);
 }
 
+/* Runs a statement that has no results. */
 static int execute(struct store *s, sqlite3_stmt *st, struct err *e)
 {
 	int rc = sqlite3_step(st) == SQLITE_DONE ? 0 : db_error(s, e);
@@ -155,6 +169,7 @@ static int execute(struct store *s, sqlite3_stmt *st, struct err *e)
 	return rc;
 }
 
+/* A text column of the present row, borrowed until the next step. */
 static struct str column(sqlite3_stmt *st, int i)
 {
 	const char *p = (const char *)sqlite3_column_text(st, i);
@@ -162,7 +177,7 @@ static struct str column(sqlite3_stmt *st, int i)
 	return (struct str){ .p = p ? p : "", .n = (size_t)sqlite3_column_bytes(st, i) };
 }
 
-/* --- writing ----------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 int store_put_meta(struct store *s, const char *key, struct str value, struct err *e)
 {
@@ -175,6 +190,7 @@ int store_put_meta(struct store *s, const char *key, struct str value, struct er
 	return execute(s, st, e);
 }
 
+/* Looks one text up by a key. Returns 1 and the text, 0 if the key is absent, -1 on failure. */
 static int get_text(struct store *s, enum statement id, struct str key, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, id, e);
@@ -269,6 +285,7 @@ int store_get_eval(struct store *s, const char *name, struct buf *json, struct e
 	return get_text(s, ST_get_eval, str_of(name), json, e);
 }
 
+/* Deletes rows of a stage behind a step. */
 static int drop_after(struct store *s, enum statement id, const char *stage, int64_t step, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, id, e);
@@ -280,11 +297,13 @@ static int drop_after(struct store *s, enum statement id, const char *stage, int
 	return execute(s, st, e);
 }
 
+/* Forgets everything of a stage behind a step: a resumed run writes it again. */
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e)
 {
 	return drop_after(s, ST_drop_steps, stage, step, e) || drop_after(s, ST_drop_samples, stage, step, e) ? -1 : 0;
 }
 
+/* Binds the key of a pending sample. */
 static void bind_pending(sqlite3_stmt *st, const struct store_pending *at)
 {
 	bind_cstr(st, 1, at->stage);
@@ -326,9 +345,10 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
 	return drop_after(s, ST_drop_pending, stage, last_step, e);
 }
 
-/* A connection of its own, because one that another thread uses would be locked meanwhile. It reads
- * something first: one that has not does not know of the log, and would do nothing. A checkpoint
- * that is under way may have begun before the last commit: it is waited for. */
+/* Makes all commits durable: moves the log into the database file. It uses a connection of its
+ * own, because one that another thread uses would be locked meanwhile. That connection must read
+ * something first, else it does not know of the log. A checkpoint that is under way may have begun
+ * before the last commit, so it is waited for and repeated. */
 int store_sync(struct store *s, struct err *e)
 {
 	sqlite3 *db = NULL;
@@ -350,6 +370,7 @@ int store_sync(struct store *s, struct err *e)
 	return rc == SQLITE_OK ? 0 : -1;
 }
 
+/* The single number that a query gives. */
 static int read_number(struct store *s, const char *sql, int64_t *out, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
@@ -362,6 +383,7 @@ static int read_number(struct store *s, const char *sql, int64_t *out, struct er
 	return rc;
 }
 
+/* Shrinks the file if more than a quarter of it is free. */
 int store_compact(struct store *s, struct err *e)
 {
 	int64_t free_pages, pages;
@@ -371,6 +393,7 @@ int store_compact(struct store *s, struct err *e)
 	return free_pages > pages / 4 ? run_sql(s, "VACUUM", e) : 0;
 }
 
+/* Copies a store that may be in use, by SQLite's backup. */
 int store_copy(const char *path, const char *to, struct err *e)
 {
 	sqlite3 *from = NULL, *into = NULL;
@@ -415,7 +438,7 @@ int store_cache_put(struct store *s, struct str key, const void *verdict, size_t
 	return execute(s, st, e);
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 /* Calls row(st) for every row; its nonzero result ends the walk. */
 static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, void *fn, void *ctx),
@@ -429,6 +452,7 @@ static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, 
 	return out ? out : rc == SQLITE_DONE ? 0 : db_error(s, e);
 }
 
+/* The caller's function, of whichever kind the walk is. */
 struct callbacks {
 	int (*step)(void *ctx, const struct store_step *t);
 	int (*sample)(void *ctx, const struct store_sample *t);
@@ -437,6 +461,7 @@ struct callbacks {
 	int (*id)(void *ctx, struct str task);
 };
 
+/* Hands one step to the caller; texts are borrowed until it returns. */
 static int row_step(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	struct store_step t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1),
@@ -447,6 +472,7 @@ static int row_step(sqlite3_stmt *st, void *fn, void *ctx)
 	return ((struct callbacks *)fn)->step(ctx, &t);
 }
 
+/* Hands one sample to the caller. */
 static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	struct store_sample t = { .stage = column(st, 0).p, .step = sqlite3_column_int64(st, 1), .task = column(st, 2),
@@ -462,6 +488,7 @@ static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
 	return ((struct callbacks *)fn)->sample(ctx, &t);
 }
 
+/* Hands one task to the caller. */
 static int row_task(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	struct store_task t = { .id = column(st, 0), .level = sqlite3_column_int(st, 1),
@@ -471,6 +498,7 @@ static int row_task(sqlite3_stmt *st, void *fn, void *ctx)
 	return ((struct callbacks *)fn)->task(ctx, &t);
 }
 
+/* Hands one evaluation to the caller. */
 static int row_eval(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	return ((struct callbacks *)fn)->eval(ctx, column(st, 0).p, column(st, 1));

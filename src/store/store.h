@@ -69,7 +69,8 @@ int store_drop_pending(struct store *s, const char *stage, int64_t last_step, st
  * who writes meanwhile is not held up. */
 int store_sync(struct store *s, struct err *e);
 
-/* Gives back the room that dropped rows have left, where that is more than a quarter of the file. */
+/* Gives back the room that dropped rows have left, where that is more than a quarter of the
+ * file. */
 int store_compact(struct store *s, struct err *e);
 
 /* A copy of a store as it is now, in a file of its own, whoever else has it open. */
@@ -79,13 +80,14 @@ int store_copy(const char *path, const char *to, struct err *e);
 int store_cache_get(struct store *s, struct str key, struct buf *out, struct err *e);
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e);
 
-/* --- reading, in order; nonzero from fn stops and is returned ------------------------------ */
+/* --- reading, in order; nonzero from fn stops and is returned ----------------------------- */
 
 int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_step *t), void *ctx, struct err *e);
 /* stage NULL: all. */
 int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t),
 		      void *ctx, struct err *e);
-/* Those of one task; the first with a text of every so many steps; all without their texts, in any order. */
+/* Those of one task; the first with a text of every so many steps; all without their texts, in any
+ * order. */
 int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t),
 			 void *ctx, struct err *e);
 int store_each_first(struct store *s, const char *stage, int64_t every,

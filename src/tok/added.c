@@ -1,9 +1,13 @@
-/* Added tokens: texts that are one token wherever they stand, found before words are cut.
- * Of matches that start at the same place the longest counts, then the search goes on behind
- * it. Owns the trie and the rules on white space and word borders. */
+/* Added tokens: texts that are one token wherever they occur, found before the text is cut into
+ * words. Of matches that start at the same position the longest counts, then the search goes on
+ * after it. Owns the trie and the rules on white space and word borders.
+ *
+ * The trie is an array of nodes. Siblings are linked by `next`, the first node of each byte is in
+ * root[]. */
 #include "base/uni.h"
 #include "tok/tok_impl.h"
 
+/* An empty set. `tokens` is borrowed and must outlive it. */
 void added_set_init(struct added_set *s, const struct added *tokens)
 {
 	*s = (struct added_set){ .tokens = tokens };
@@ -15,6 +19,7 @@ void added_set_release(struct added_set *s)
 	vec_free(&s->nodes);
 }
 
+/* The node of `byte` in a list of siblings, or -1. */
 static int32_t find_node(const struct added_set *s, int32_t list, unsigned char byte)
 {
 	while (list >= 0 && s->nodes.v[list].byte != byte)
@@ -22,6 +27,8 @@ static int32_t find_node(const struct added_set *s, int32_t list, unsigned char 
 	return list;
 }
 
+/* Enters one text. The bytes that tokens start with are listed as long as there are at most
+ * four, which makes next_start fast. */
 int added_set_add(struct added_set *s, struct str text, int32_t index)
 {
 	int32_t at = -1;
@@ -52,7 +59,8 @@ int added_set_add(struct added_set *s, struct str text, int32_t index)
 	return 0;
 }
 
-/* The next byte from `i` on that some token starts with. */
+/* The next index from `i` on whose byte begins some token. With one start byte ('<' in most
+ * models) this is a memchr. */
 static size_t next_start(const struct added_set *s, struct str text, size_t i)
 {
 	if (s->nstarts == 1) {
@@ -65,6 +73,7 @@ static size_t next_start(const struct added_set *s, struct str text, size_t i)
 	return i;
 }
 
+/* The longest token that starts at i. Returns 1 with it in *m, 0 if there is none. */
 static int longest_at(const struct added_set *s, struct str text, size_t i, struct added_match *m)
 {
 	int32_t at = s->root[(unsigned char)text.p[i]];
@@ -83,8 +92,8 @@ static int longest_at(const struct added_set *s, struct str text, size_t i, stru
 	return found;
 }
 
-/* Whether a word character (Rust's \w) stands at i. Few tokens ask, so the pattern is compiled
- * when it is needed. -1: memory ended. */
+/* Is the character at i a word character (Rust's \w)? Few tokens ask, so the pattern is
+ * compiled when it is needed. Returns 1, 0, or -1 if memory ran out. */
 static int is_word_at(struct str text, size_t i)
 {
 	int code, found = -1;
@@ -101,6 +110,7 @@ static int is_word_at(struct str text, size_t i)
 	return found;
 }
 
+/* The start of the character before i. */
 static size_t char_before(struct str text, size_t i)
 {
 	do
@@ -109,12 +119,13 @@ static size_t char_before(struct str text, size_t i)
 	return i;
 }
 
+/* Is the character at i white space? *k: its length in bytes. */
 static int is_space_at(struct str text, size_t i, size_t *k)
 {
 	return uni_class(uni_at((const unsigned char *)text.p + i, k)) == UNI_SPACE;
 }
 
-/* 1: no word goes on at either side of the match. -1: memory ended. */
+/* Does no word continue at either side of the match? Returns 1, 0, or -1 if memory ran out. */
 static int borders_ok(struct str text, const struct added_match *m)
 {
 	int left = m->a ? is_word_at(text, char_before(text, m->a)) : 0;
@@ -123,6 +134,8 @@ static int borders_ok(struct str text, const struct added_match *m)
 	return left < 0 || right < 0 ? -1 : !left && !right;
 }
 
+/* See tok_impl.h. *scan remembers how far the text was searched, so that a text is scanned only
+ * once. */
 int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
 	       struct added_match *m)
 {

@@ -1,14 +1,18 @@
-/* Byte-pair encoding of one word. Owns the merge table and the two ways to apply it; the
- * result is defined by "of all adjacent pairs that can be joined, join the one of lowest rank,
- * the leftmost of equals, until none can". Short words scan for it; long ones keep a heap, so
- * that a megabyte without a space costs n log n. */
+/* Byte-pair encoding of one word. Owns the merge table and the two ways to apply it.
+ *
+ * The result is defined by: of all adjacent pairs that can be joined, join the one of lowest
+ * rank, the leftmost of equals, until none can be joined. Example with merges (h, e) and (l, l)
+ * before (he, ll): h e l l o -> he l l o -> he ll o -> hell o. Words of up to 96 symbols scan for
+ * the best pair. Longer ones keep a heap, so that a megabyte without a space costs n log n. */
 #include <stdlib.h>
 
 #include "tok/tok_impl.h"
 
-enum { BPE_SCAN_MAX = 96 };
+enum { BPE_SCAN_MAX = 96 }; /* longest word that is scanned */
 #define BPE_EMPTY UINT64_MAX
 
+/* An empty table with room for `merges`, at most half full. Keys hash by multiplication, and
+ * the top bits are the slot. */
 int bpe_init(struct bpe *b, size_t merges, struct err *e)
 {
 	size_t slots = 16;
@@ -35,6 +39,7 @@ void bpe_release(struct bpe *b)
 	map_release(&b->whole);
 }
 
+/* The slot of a key, or the free slot where it belongs. */
 static size_t slot_of(const struct bpe *b, uint64_t key)
 {
 	size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> b->shift);
@@ -44,11 +49,13 @@ static size_t slot_of(const struct bpe *b, uint64_t key)
 	return i;
 }
 
+/* A pair of ids as one number. */
 static uint64_t key_of(int32_t left, int32_t right)
 {
 	return (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
 }
 
+/* Adds a merge. A pair given twice keeps its last rank. */
 void bpe_add(struct bpe *b, int32_t left, int32_t right, uint32_t rank, int32_t id)
 {
 	size_t i = slot_of(b, key_of(left, right));
@@ -57,6 +64,7 @@ void bpe_add(struct bpe *b, int32_t left, int32_t right, uint32_t rank, int32_t 
 	b->value[i] = (uint64_t)rank << 32 | (uint32_t)id;
 }
 
+/* Rank and joined id of a pair in one number, so comparing numbers compares ranks. */
 uint64_t bpe_pair(const struct bpe *b, int32_t left, int32_t right)
 {
 	size_t i = slot_of(b, key_of(left, right));
@@ -64,6 +72,7 @@ uint64_t bpe_pair(const struct bpe *b, int32_t left, int32_t right)
 	return b->key[i] == BPE_EMPTY ? BPE_NO_MERGE : b->value[i];
 }
 
+/* Frees the scratch memory; the struct can be reused after it is zeroed. */
 void bpe_work_release(struct bpe_work *w)
 {
 	mem_free(w->sym);
@@ -73,6 +82,8 @@ void bpe_work_release(struct bpe_work *w)
 	vec_free(&w->heap);
 }
 
+/* Scratch for n symbols. It grows by doubling and is kept between words; old contents are
+ * dropped. */
 static int work_reserve(struct bpe_work *w, size_t n)
 {
 	if (n <= w->cap)
@@ -90,7 +101,8 @@ static int work_reserve(struct bpe_work *w, size_t n)
 	return 0;
 }
 
-/* The symbols a word starts as. */
+/* The symbols a word starts as: one or two per byte. Unknown bytes become the unknown token,
+ * several in a row only one with fuse_unk. */
 static size_t start_symbols(const struct bpe *b, const unsigned char *p, size_t n, int32_t *sym)
 {
 	size_t k = 0;
@@ -111,6 +123,8 @@ static size_t start_symbols(const struct bpe *b, const unsigned char *p, size_t 
 	return k;
 }
 
+/* Applies the merges by scanning all pairs for the best. pair[i] is the merge of sym[i] and
+ * sym[i + 1]. Returns the new number of symbols. */
 static size_t merge_scan(const struct bpe *b, int32_t *sym, uint64_t *pair, size_t n)
 {
 	for (size_t i = 0; i + 1 < n; i++)
@@ -140,8 +154,12 @@ static size_t merge_scan(const struct bpe *b, int32_t *sym, uint64_t *pair, size
 	return n;
 }
 
-/* --- long words: a heap of rank << 32 | position ------------------------------------------ */
+/* --- long words: a heap of rank << 32 | position ------------------------------------------
+ *
+ * Symbols form a linked list (prev, next), so joining two costs O(1). An entry of the heap is
+ * stale if the pair at its position has changed since; such entries are skipped. */
 
+/* A binary heap with the smallest entry on top. */
 static int heap_push(struct bpe_work *w, uint64_t x)
 {
 	size_t i = w->heap.n;
@@ -154,6 +172,7 @@ static int heap_push(struct bpe_work *w, uint64_t x)
 	return 0;
 }
 
+/* Removes the top; the last entry sinks to its position. */
 static uint64_t heap_pop(struct bpe_work *w)
 {
 	uint64_t top = w->heap.v[0], x = w->heap.v[--w->heap.n];
@@ -171,6 +190,7 @@ static uint64_t heap_pop(struct bpe_work *w)
 	return top;
 }
 
+/* Recomputes the pair at `at` and queues it if it can be merged. */
 static int offer(const struct bpe *b, struct bpe_work *w, int32_t at)
 {
 	w->pair[at] = w->next[at] < 0 ? BPE_NO_MERGE : bpe_pair(b, w->sym[at], w->sym[w->next[at]]);
@@ -179,6 +199,7 @@ static int offer(const struct bpe *b, struct bpe_work *w, int32_t at)
 	return heap_push(w, (w->pair[at] >> 32 << 32) | (uint32_t)at);
 }
 
+/* Applies the merges through the heap. Returns 0, or -1 if memory ran out. */
 static int merge_heap(const struct bpe *b, struct bpe_work *w, size_t *n)
 {
 	size_t k = 0;
@@ -196,7 +217,7 @@ static int merge_heap(const struct bpe *b, struct bpe_work *w, size_t *n)
 		int32_t at = (int32_t)(uint32_t)top, gone;
 
 		if (w->pair[at] == BPE_NO_MERGE || w->pair[at] >> 32 != top >> 32)
-			continue;   /* stale: a neighbour was joined since */
+			continue;   /* stale: a neighbour was joined meanwhile */
 		gone = w->next[at];
 		w->sym[at] = (int32_t)(uint32_t)w->pair[at];
 		w->next[at] = w->next[gone];
@@ -212,6 +233,7 @@ static int merge_heap(const struct bpe *b, struct bpe_work *w, size_t *n)
 	return 0;
 }
 
+/* Encodes one word. With ignore_merges a word that is a token itself is taken whole. */
 int bpe_word(const struct bpe *b, struct bpe_work *w, const unsigned char *p, size_t n, struct tok_ids *out)
 {
 	const struct map_entry *whole;

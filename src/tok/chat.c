@@ -1,4 +1,4 @@
-/* Conversations as a model's own template writes them. */
+/* Conversations in the form of a model's own chat template (Jinja). */
 #include "base/json.h"
 #include "jinja/jinja.h"
 #include "tok/tok_impl.h"
@@ -8,18 +8,19 @@ int tok_has_template(const struct tok *t)
 	return t->chat_template != NULL;
 }
 
-struct chat_vars {
+struct chat_vars { /* context of set_variables */
 	const struct tok *t;
 	const struct tok_chat *c;
 };
 
+/* Sets a template variable to a token's text, if the tokenizer names one. */
 static void set_token(struct jinja *j, const char *name, const char *text)
 {
 	if (text)
 		jinja_set(j, str_of(name), jv_str(j, str_of(text)));
 }
 
-/* The variables that transformers gives a template. */
+/* The variables that transformers gives to a template. */
 static void set_variables(struct jinja *j, void *ctx)
 {
 	const struct chat_vars *v = ctx;
@@ -38,6 +39,7 @@ static void set_variables(struct jinja *j, void *ctx)
 	}
 }
 
+/* See tok.h. */
 int tok_render_chat(const struct tok *t, const struct tok_chat *c, struct buf *out, struct err *e)
 {
 	struct chat_vars v = { .t = t, .c = c };

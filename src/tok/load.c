@@ -1,5 +1,6 @@
-/* tokenizer.json to a tokenizer. Owns the checks on the file: after tok_parse every id in the
- * tables is below `count`, every merge names tokens that exist. */
+/* From tokenizer.json to a tokenizer. Owns the checks on the file. Invariant: after tok_parse
+ * every id in the tables is below `count`, and every merge names tokens that exist. Settings of
+ * the file that would change results and are not implemented are errors. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -9,10 +10,14 @@
 #include "base/utf8.h"
 #include "tok/tok_impl.h"
 
-enum { TOK_ID_MAX = 1 << 24 };
+enum { TOK_ID_MAX = 1 << 24 }; /* a limit against broken files */
 
-/* --- the byte alphabet ------------------------------------------------------------------------ */
+/* --- the byte alphabet ------------------------------------------------------------------------
+ *
+ * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1
+ * stand for themselves, the other 68 become the code points from 256 on: a space is U+0120. */
 
+/* Fills both directions of the table. */
 void alphabet_init(struct tok_alphabet *a)
 {
 	int extra = 0;
@@ -26,6 +31,7 @@ void alphabet_init(struct tok_alphabet *a)
 	}
 }
 
+/* See tok_impl.h. On failure nothing is appended. */
 int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *out)
 {
 	size_t start = out->n;
@@ -46,13 +52,16 @@ int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *o
 
 /* --- vocabulary ------------------------------------------------------------------------------- */
 
+/* Enters a token under its text and stores the bytes it stands for. A text outside of the
+ * alphabet (an added token) stands for itself. `work` is scratch memory. */
 static int put_token(struct tok *t, struct str text, int64_t id, struct buf *work, struct err *e)
 {
 	struct map_entry *m;
 	struct str b;
 
 	if (id < 0 || id >= t->count)
-		return err_set(e, ERR_FORMAT, "token '%.*s' has the impossible id %lld", STR_ARG(text), (long long)id);
+		return err_set(e, ERR_FORMAT, "token '%.*s' has the id %lld, which is out of range",
+			       STR_ARG(text), (long long)id);
 	m = map_put(&t->by_text, text);
 	buf_clear(work);
 	b = alphabet_decode(&t->alphabet, text, work) ? text : buf_str(work);
@@ -64,7 +73,7 @@ static int put_token(struct tok *t, struct str text, int64_t id, struct buf *wor
 	return 0;
 }
 
-/* Highest id anywhere in the file, plus one. */
+/* Sets t->count to the highest id of the file plus one, and allocates the tables by id. */
 static int count_ids(struct tok *t, const struct json *vocab, const struct json *added, struct err *e)
 {
 	int64_t top = -1, id;
@@ -74,14 +83,15 @@ static int count_ids(struct tok *t, const struct json *vocab, const struct json 
 
 		id = json_int(json_member(vocab, i, &key), -1);
 		if (id < 0 || id >= TOK_ID_MAX)
-			return err_set(e, ERR_FORMAT, "token '%s' has no usable id", key);
+			return err_set(e, ERR_FORMAT, "token '%s' has no valid id", key);
 		top = MAX(top, id);
 	}
 	for (size_t i = 0; added && i < json_count(added); i++) {
 		if (json_need_int(json_at(added, i), "id", &id, e))
 			return err_wrap(e, "added token %zu", i);
 		if (id < 0 || id >= TOK_ID_MAX)
-			return err_set(e, ERR_FORMAT, "added token %zu has the impossible id %lld", i, (long long)id);
+			return err_set(e, ERR_FORMAT,
+				       "added token %zu has the id %lld, which is out of range", i, (long long)id);
 		top = MAX(top, id);
 	}
 	t->count = (int32_t)(top + 1);
@@ -94,6 +104,7 @@ static int count_ids(struct tok *t, const struct json *vocab, const struct json 
 	return 0;
 }
 
+/* Enters all tokens of the vocabulary. */
 static int parse_vocab(struct tok *t, const struct json *vocab, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -111,7 +122,7 @@ static int parse_vocab(struct tok *t, const struct json *vocab, struct err *e)
 
 /* --- merges ------------------------------------------------------------------------------------ */
 
-/* "a b", or ["a", "b"]. */
+/* The two parts of a merge, written as "a b" or ["a", "b"]. */
 static int merge_parts(const struct json *j, struct str *a, struct str *b)
 {
 	if (json_kind(j) == JSON_STRING) {
@@ -128,6 +139,7 @@ static int merge_parts(const struct json *j, struct str *a, struct str *b)
 	return 0;
 }
 
+/* Fills the merge table. The rank of a merge is its index in the file. */
 static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 {
 	struct buf joined = BUF_INIT;
@@ -161,6 +173,7 @@ static int parse_merges(struct tok *t, const struct json *merges, struct err *e)
 	return rc;
 }
 
+/* The token "<0xE2>" of a byte, or -1. */
 static int32_t fallback_token(const struct tok *t, char byte)
 {
 	char name[8];
@@ -169,7 +182,8 @@ static int32_t fallback_token(const struct tok *t, char byte)
 	return tok_find(t, str_of(name));
 }
 
-/* What each byte starts as: its own token, the tokens of its character's bytes, or unknown. */
+/* The symbols that each byte starts as: its own token, with byte_fallback the tokens of its
+ * character's UTF-8 bytes, else unknown. */
 static void first_symbols(struct tok *t, int byte_fallback)
 {
 	for (int b = 0; b < 256; b++) {
@@ -189,6 +203,7 @@ static void first_symbols(struct tok *t, int byte_fallback)
 	}
 }
 
+/* The table of all tokens by their bytes, for ignore_merges. */
 static int whole_words(struct tok *t, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -210,12 +225,14 @@ static int whole_words(struct tok *t, struct err *e)
 	return rc;
 }
 
+/* Does the file give the setting a value that matters? null, "" and 0.0 do not. */
 static int is_set(const struct json *j)
 {
 	return j && json_kind(j) != JSON_NULL && !(json_kind(j) == JSON_STRING && !json_str(j, "").n) &&
 		!(json_kind(j) == JSON_REAL && json_real(j, 0) == 0);
 }
 
+/* The "model" object: vocabulary, merges and options. */
 static int parse_model(struct tok *t, const struct json *model, struct err *e)
 {
 	static const char *const refused[] = { "dropout", "continuing_subword_prefix", "end_of_word_suffix" };
@@ -223,7 +240,7 @@ static int parse_model(struct tok *t, const struct json *model, struct err *e)
 
 	for (size_t i = 0; i < COUNT_OF(refused); i++)
 		if (is_set(json_get(model, refused[i])))
-			return err_set(e, ERR_UNSUPPORTED, "a tokenizer with '%s'", refused[i]);
+			return err_set(e, ERR_UNSUPPORTED, "tokenizers with '%s' are not supported", refused[i]);
 	if (parse_vocab(t, vocab, e) || parse_merges(t, json_get(model, "merges"), e))
 		return -1;
 	t->bpe.unk = unk && json_kind(unk) == JSON_STRING ? tok_find(t, json_str(unk, "")) : BPE_NONE;
@@ -235,6 +252,7 @@ static int parse_model(struct tok *t, const struct json *model, struct err *e)
 
 /* --- added tokens -------------------------------------------------------------------------------- */
 
+/* The added tokens. If the vocabulary has the text already, its id counts. */
 static int parse_added(struct tok *t, const struct json *list, struct err *e)
 {
 	struct buf work = BUF_INIT;
@@ -256,7 +274,7 @@ static int parse_added(struct tok *t, const struct json *list, struct err *e)
 			rc = err_wrap(e, "added token %zu", i);
 			break;
 		}
-		a.id = tok_find(t, content);         /* the vocabulary's own id wins */
+		a.id = tok_find(t, content);         /* the id of the vocabulary wins */
 		a.content = (struct str){ .p = arena_strndup(&t->arena, content.p, content.n), .n = content.n };
 		if (a.id < 0) {
 			a.id = (int32_t)id;
@@ -271,6 +289,8 @@ static int parse_added(struct tok *t, const struct json *list, struct err *e)
 	return rc;
 }
 
+/* Two sets: tokens found in the raw text, and tokens found after normalisation, whose texts are
+ * normalised as well. */
 static int build_added_sets(struct tok *t, struct err *e)
 {
 	struct buf norm = BUF_INIT;
@@ -296,6 +316,7 @@ static int build_added_sets(struct tok *t, struct err *e)
 
 /* --- normaliser, post-processor ------------------------------------------------------------------- */
 
+/* Nothing, NFC, or a sequence of these. */
 static int parse_normalizer(struct tok *t, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -312,12 +333,13 @@ static int parse_normalizer(struct tok *t, const struct json *j, struct err *e)
 		return 0;
 	}
 	if (!str_is(type, "NFC"))
-		return err_set(e, ERR_UNSUPPORTED, "normalizer '%.*s'", STR_ARG(type));
+		return err_set(e, ERR_UNSUPPORTED, "normalizer '%.*s' is not supported", STR_ARG(type));
 	t->nfc = 1;
 	return 0;
 }
 
-/* [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, ...] */
+/* The tokens that the post-processor adds, in front of the text and after it:
+ * [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, ...] */
 static int parse_template(struct tok *t, const struct json *j, struct err *e)
 {
 	const struct json *single = json_get(j, "single"), *specials = json_get(j, "special_tokens");
@@ -341,7 +363,8 @@ static int parse_template(struct tok *t, const struct json *j, struct err *e)
 			int64_t id = json_int(json_at(ids, k), -1);
 
 			if (id < 0 || id >= t->count)
-				return err_set(e, ERR_FORMAT, "post-processor: bad id for '%s'", key);
+				return err_set(e, ERR_FORMAT,
+					       "post-processor: id of special token '%s' is out of range", key);
 			if (vec_push(side, (int32_t)id))
 				return err_nomem(e);
 		}
@@ -349,6 +372,7 @@ static int parse_template(struct tok *t, const struct json *j, struct err *e)
 	return 0;
 }
 
+/* TemplateProcessing adds tokens; ByteLevel only affects offsets, which are not offered here. */
 static int parse_post(struct tok *t, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -366,11 +390,14 @@ static int parse_post(struct tok *t, const struct json *j, struct err *e)
 	}
 	if (str_is(type, "TemplateProcessing"))
 		return parse_template(t, j, e);
-	return str_is(type, "ByteLevel") ? 0 : err_set(e, ERR_UNSUPPORTED, "post-processor '%.*s'", STR_ARG(type));
+	return str_is(type, "ByteLevel") ? 0 :
+		err_set(e, ERR_UNSUPPORTED, "post-processor '%.*s' is not supported", STR_ARG(type));
 }
 
 /* --- the whole ------------------------------------------------------------------------------------- */
 
+/* The whole file. The order matters: added tokens need the vocabulary, their sets the
+ * normaliser. */
 static int parse_root(struct tok *t, const struct json *root, struct err *e)
 {
 	const struct json *model = json_kind(root) == JSON_OBJECT ? json_get(root, "model") : NULL;
@@ -379,16 +406,18 @@ static int parse_root(struct tok *t, const struct json *root, struct err *e)
 	struct str type = json_str(model ? json_get(model, "type") : NULL, "BPE");
 
 	if (!vocab || json_kind(vocab) != JSON_OBJECT || !str_is(type, "BPE"))
-		return err_set(e, ERR_UNSUPPORTED, "not a BPE tokenizer (\"model\" has type '%.*s')", STR_ARG(type));
+		return err_set(e, ERR_UNSUPPORTED,
+			       "only BPE tokenizers are supported (\"model\" has type '%.*s')", STR_ARG(type));
 	if (is_set(json_get(root, "truncation")))
-		log_warn("tokenizer: the file's truncation setting is not applied");
+		log_warn("tokenizer: the truncation setting of the file is ignored");
 	if (count_ids(t, vocab, added, e) || parse_model(t, model, e) || parse_added(t, added, e) ||
 	    parse_normalizer(t, json_get(root, "normalizer"), e) || build_added_sets(t, e) ||
 	    pre_parse(&t->pre, pre, e) || parse_post(t, json_get(root, "post_processor"), e))
 		return -1;
-	return t->pre.byte_level ? 0 : err_set(e, ERR_UNSUPPORTED, "a tokenizer that is not byte-level");
+	return t->pre.byte_level ? 0 : err_set(e, ERR_UNSUPPORTED, "only byte-level tokenizers are supported");
 }
 
+/* See tok.h. NULL on error. */
 struct tok *tok_parse(struct str text, struct err *e)
 {
 	struct tok *t = mem_zalloc(sizeof *t);
@@ -409,6 +438,7 @@ struct tok *tok_parse(struct str text, struct err *e)
 	return t;
 }
 
+/* A file, or a folder with its configuration files. */
 struct tok *tok_open(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;
@@ -433,6 +463,7 @@ struct tok *tok_open(const char *path, struct err *e)
 	return t;
 }
 
+/* Everything with an id lives in the arena; the rest is freed one by one. */
 void tok_free(struct tok *t)
 {
 	if (!t)

@@ -1,13 +1,14 @@
-/* Cutting text into words. Owns the hand-written cutter for the pattern of Qwen2 and Llama 3;
- * the general case (pre_regex.c) must give the same for that pattern, and tests compare them. */
+/* Cutting text into words. Owns the hand-written cutter for the pattern of Qwen2 and Llama 3.
+ * The general cutter (pre_regex.c) gives the same result for that pattern; tests compare them. */
 #include "base/uni.h"
 #include "tok/tok_impl.h"
 
-/* The pattern that pre_llm_next stands for; %s is the repeat of \p{N}: "" or "{1,3}". */
+/* The pattern that pre_llm_next implements. %s is the repeat of \p{N}: "" or "{1,3}". */
 const char pre_llm_pattern[] =
 	"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}%s|"
 	" ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
+/* C_HIGH: a byte beyond ASCII; the whole character must be looked up. */
 enum { C_OTHER = UNI_OTHER, C_LETTER = UNI_LETTER, C_NUMBER = UNI_NUMBER, C_SPACE = UNI_SPACE, C_HIGH = 4 };
 
 #define R4(x) x, x, x, x
@@ -17,6 +18,7 @@ enum { C_OTHER = UNI_OTHER, C_LETTER = UNI_LETTER, C_NUMBER = UNI_NUMBER, C_SPAC
 	C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, \
 	C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER, C_LETTER
 
+/* The class of each ASCII character; only others need Unicode's tables. */
 static const unsigned char byte_class[256] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, C_SPACE, C_SPACE, C_SPACE, C_SPACE, C_SPACE, 0, 0,   /* \t to \r */
 	R16(0),
@@ -27,7 +29,7 @@ static const unsigned char byte_class[256] = {
 	R128(C_HIGH),
 };
 
-/* Class of the character at p, its length in *k. */
+/* The class of the character at p; its length goes to *k. */
 static inline unsigned class_at(const unsigned char *p, size_t *k)
 {
 	unsigned c = byte_class[*p];
@@ -36,7 +38,7 @@ static inline unsigned class_at(const unsigned char *p, size_t *k)
 	return c == C_HIGH ? uni_class(uni_at(p, k)) : c;
 }
 
-/* End of the run of characters of class `c` that starts at `i`. */
+/* The end of the run of characters of class `c` that starts at `i`. */
 static inline size_t run_end(const unsigned char *p, size_t n, size_t i, unsigned c)
 {
 	size_t k;
@@ -60,8 +62,8 @@ static unsigned char lower(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? c | 32 : c;
 }
 
-/* After an apostrophe at `at`: length of 's 't 're 've 'm 'll 'd in any case, or 0. The long s
- * (U+017F) is an s without regard to case. */
+/* The length of a contraction at the apostrophe `at`: 's 't 're 've 'm 'll 'd in any case, or
+ * 0. The long s (U+017F) counts as an s when case is ignored. */
 static size_t contraction(const unsigned char *p, size_t n, size_t at)
 {
 	unsigned char a, b;
@@ -77,6 +79,7 @@ static size_t contraction(const unsigned char *p, size_t n, size_t at)
 	return p[at + 1] == 0xC5 && at + 2 < n && p[at + 2] == 0xBF ? 3 : 0;
 }
 
+/* At most `most` digits: 1234 becomes 123 and 4 with 3. */
 static size_t digits_end(const unsigned char *p, size_t n, size_t i, int most)
 {
 	size_t k;
@@ -86,7 +89,7 @@ static size_t digits_end(const unsigned char *p, size_t n, size_t i, int most)
 	return i;
 }
 
-/* A run of neither space, letter nor number, and the line ends behind it. */
+/* A run of characters that are neither space, letter nor number, and the line ends after it. */
 static size_t symbols_end(const unsigned char *p, size_t n, size_t i)
 {
 	i = run_end(p, n, i, C_OTHER);
@@ -95,8 +98,8 @@ static size_t symbols_end(const unsigned char *p, size_t n, size_t i)
 	return i;
 }
 
-/* White space: up to its last line end; else all but the last character, which goes with the
- * word behind it; else that one character. */
+/* The end of white space: up to its last line end if it has one. Otherwise all but the last
+ * character, which belongs to the word after it. Otherwise that one character. */
 static size_t spaces_end(const unsigned char *p, size_t n, size_t at)
 {
 	size_t i = at, k, line = 0, last = at;
@@ -112,6 +115,8 @@ static size_t spaces_end(const unsigned char *p, size_t n, size_t at)
 	return i == n || last == at ? i : last;
 }
 
+/* The end of the word that starts at `at`. The alternatives of the pattern in its order: a
+ * contraction, letters with one other character before them, digits, symbols, spaces. */
 size_t pre_llm_next(const unsigned char *p, size_t n, size_t at, int digits)
 {
 	size_t k, k2;

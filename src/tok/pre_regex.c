@@ -1,18 +1,19 @@
-/* Pre-tokenizers as tokenizer.json describes them: a list of stages, each cutting the pieces of
- * the one before. Owns the description and the general cutter over PCRE2. */
+/* Pre-tokenizers as tokenizer.json describes them: a list of stages, each of which cuts the
+ * pieces of the stage before. Owns the description and the general cutter over PCRE2. */
 #include <stdio.h>
 
 #include "base/json.h"
 #include "base/uni.h"
 #include "tok/tok_impl.h"
 
+/* The pattern of GPT-2, which ByteLevel uses with use_regex. */
 static const char gpt2_pattern[] =
 	"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /* --- patterns ------------------------------------------------------------------------------ */
 
-/* Oniguruma's dialect to PCRE2's: \s must be Unicode's White_Space (PCRE2's differs by U+180E),
- * \uHHHH is \x{HHHH}. */
+/* Translates Oniguruma's dialect to PCRE2's. \s must be Unicode's White_Space (PCRE2's differs
+ * by U+180E), and \uHHHH is \x{HHHH}. */
 static void translate(struct str pattern, struct buf *out)
 {
 	static const char space[] = "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}"
@@ -41,7 +42,7 @@ static void translate(struct str pattern, struct buf *out)
 	}
 }
 
-/* PCRE2's memory comes from where all memory comes from. */
+/* PCRE2 allocates through mem_alloc, so that memory tests reach it. */
 static void *re_alloc(PCRE2_SIZE n, void *ctx)
 {
 	(void)ctx;
@@ -54,6 +55,7 @@ static void re_free(void *p, void *ctx)
 	mem_free(p);
 }
 
+/* Scratch of a match; NULL if memory ran out. */
 pcre2_match_data *re_match_data(void)
 {
 	pcre2_general_context *g = pcre2_general_context_create(re_alloc, re_free, NULL);
@@ -63,6 +65,7 @@ pcre2_match_data *re_match_data(void)
 	return md;
 }
 
+/* See tok_impl.h. Compiled to machine code where PCRE2 can. */
 pcre2_code *re_compile(struct str pattern, int *code)
 {
 	pcre2_general_context *g = pcre2_general_context_create(re_alloc, re_free, NULL);
@@ -81,6 +84,7 @@ pcre2_code *re_compile(struct str pattern, int *code)
 	return re;
 }
 
+/* Translates and compiles the pattern of a stage. */
 static int compile(struct pre_stage *s, struct str pattern, struct err *e)
 {
 	enum { NO_HEAP = 121 };        /* PCRE2's "failed to allocate heap memory" */
@@ -103,8 +107,8 @@ static int compile(struct pre_stage *s, struct str pattern, struct err *e)
 	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer pattern '%.*s': %s", STR_ARG(pattern), text);
 }
 
-/* The known pattern gets its own cutter; every text is matched whole by it, so behaviour
- * "isolated" is all it needs. */
+/* Is it the pattern that pre_llm_next implements? Returns the longest run of digits, or 0. The
+ * pattern matches every text completely, so only the behaviour "Isolated" is implemented. */
 static int known_digits(struct str pattern)
 {
 	char known[256];
@@ -118,6 +122,7 @@ static int known_digits(struct str pattern)
 
 /* --- parsing -------------------------------------------------------------------------------- */
 
+/* The treatment of a stage's matches, by its name in the file. */
 static const struct { const char *name; enum pre_behavior behavior; } behaviors[] = {
 	{ "Isolated", PRE_ISOLATED },
 	{ "Removed", PRE_REMOVED },
@@ -126,16 +131,18 @@ static const struct { const char *name; enum pre_behavior behavior; } behaviors[
 	{ "Contiguous", PRE_CONTIGUOUS },
 };
 
+/* Appends a stage; NULL if there are too many. */
 static struct pre_stage *new_stage(struct pre *p, struct err *e)
 {
 	if (p->n == PRE_STAGES) {
-		err_set(e, ERR_UNSUPPORTED, "more than %d pre-tokenizers", PRE_STAGES);
+		err_set(e, ERR_UNSUPPORTED, "more than %d pre-tokenizers are not supported", PRE_STAGES);
 		return NULL;
 	}
 	p->stage[p->n] = (struct pre_stage){ .kind = PRE_REGEX };
 	return &p->stage[p->n++];
 }
 
+/* A pattern that matches the text literally. */
 static void quote_pattern(struct str text, struct buf *out)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -145,6 +152,7 @@ static void quote_pattern(struct str text, struct buf *out)
 	}
 }
 
+/* A Split stage: by a regular expression or a literal string. */
 static int parse_split(struct pre *p, const struct json *j, struct err *e)
 {
 	const struct json *pattern = json_get(j, "pattern");
@@ -159,11 +167,11 @@ static int parse_split(struct pre *p, const struct json *j, struct err *e)
 	while (i < COUNT_OF(behaviors) && !str_is(name, behaviors[i].name))
 		i++;
 	if (i == COUNT_OF(behaviors))
-		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer behavior '%.*s'", STR_ARG(name));
+		return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer behavior '%.*s' is not supported", STR_ARG(name));
 	s->behavior = behaviors[i].behavior;
 	s->invert = json_bool(json_get(j, "invert"), 0);
 	if (!pattern || json_kind(pattern) != JSON_OBJECT)
-		return err_set(e, ERR_FORMAT, "pre-tokenizer Split without a pattern");
+		return err_set(e, ERR_FORMAT, "pre-tokenizer Split has no pattern");
 	if (json_get(pattern, "String")) {
 		quote_pattern(json_str(json_get(pattern, "String"), ""), &quoted);
 		rc = compile(s, buf_str(&quoted), e);
@@ -180,6 +188,7 @@ static int parse_split(struct pre *p, const struct json *j, struct err *e)
 	return compile(s, text, e);
 }
 
+/* ByteLevel ends the list. Its own pattern is one more stage. */
 static int parse_byte_level(struct pre *p, const struct json *j, struct err *e)
 {
 	struct pre_stage *s;
@@ -192,6 +201,7 @@ static int parse_byte_level(struct pre *p, const struct json *j, struct err *e)
 	return s ? compile(s, str_of(gpt2_pattern), e) : -1;
 }
 
+/* Digits one by one, or in runs. */
 static int parse_digits(struct pre *p, const struct json *j, struct err *e)
 {
 	struct pre_stage *s = new_stage(p, e);
@@ -202,12 +212,13 @@ static int parse_digits(struct pre *p, const struct json *j, struct err *e)
 	return compile(s, STR("\\p{N}"), e);
 }
 
+/* See tok_impl.h. A Sequence calls itself for each member. */
 int pre_parse(struct pre *p, const struct json *j, struct err *e)
 {
 	struct str type = json_str(j ? json_get(j, "type") : NULL, "");
 
 	if (p->byte_level)
-		return err_set(e, ERR_UNSUPPORTED, "a pre-tokenizer after ByteLevel");
+		return err_set(e, ERR_UNSUPPORTED, "a pre-tokenizer after ByteLevel is not supported");
 	if (str_is(type, "Sequence")) {
 		const struct json *list = json_get(j, "pretokenizers");
 
@@ -222,7 +233,7 @@ int pre_parse(struct pre *p, const struct json *j, struct err *e)
 		return parse_byte_level(p, j, e);
 	if (str_is(type, "Digits"))
 		return parse_digits(p, j, e);
-	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer '%.*s'", STR_ARG(type));
+	return err_set(e, ERR_UNSUPPORTED, "pre-tokenizer '%.*s' is not supported", STR_ARG(type));
 }
 
 void pre_release(struct pre *p)
@@ -233,15 +244,17 @@ void pre_release(struct pre *p)
 
 /* --- cutting -------------------------------------------------------------------------------- */
 
+/* Appends the piece a..b unless it is empty. */
 static int push(struct pre_pieces *out, size_t a, size_t b)
 {
 	return a < b ? vec_push(out, ((struct pre_piece){ .a = a, .b = b })) : 0;
 }
 
-/* A stretch that matched or did not, placed by the stage's behaviour. `last` says whether the
- * piece before it matched (-1: none). */
-static int place(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
-		 int match, int *last)
+/* Adds a stretch a..b that matched (or did not) by the stage's behaviour. *last says whether
+ * the stretch before it matched (-1: there is none). Pieces before `first` belong to other
+ * texts. */
+static int add_stretch(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
+		       int match, int *last)
 {
 	struct pre_piece *prev = out->n > first ? &out->v[out->n - 1] : NULL;
 	int was = *last;
@@ -270,6 +283,7 @@ static int place(const struct pre_stage *s, struct pre_pieces *out, size_t first
 	return push(out, a, b);
 }
 
+/* Cuts one piece by the pattern of a stage. `base` is its offset in the whole text. */
 static int cut_regex(const struct pre_stage *s, struct str text, size_t base, struct pre_pieces *out,
 		     pcre2_match_data *md, struct err *e)
 {
@@ -287,11 +301,11 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 		if (rc < 0)
 			return err_set(e, ERR_UNSUPPORTED,
 				       "the pre-tokenizer pattern failed on the text (PCRE2 error %d)", rc);
-		bad = place(s, out, first, base + done, base + o[0], s->invert, &last) ||
-			place(s, out, first, base + o[0], base + o[1], !s->invert, &last);
+		bad = add_stretch(s, out, first, base + done, base + o[0], s->invert, &last) ||
+			add_stretch(s, out, first, base + o[0], base + o[1], !s->invert, &last);
 		done = o[1];
 		at = o[1];
-		if (o[1] == o[0]) {                    /* an empty match: on by one character */
+		if (o[1] == o[0]) {                    /* an empty match: go on by one character */
 			size_t k = 1;
 
 			if (at < text.n)
@@ -300,10 +314,11 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 		}
 	}
 	if (!bad)
-		bad = place(s, out, first, base + done, base + text.n, s->invert, &last);
+		bad = add_stretch(s, out, first, base + done, base + text.n, s->invert, &last);
 	return bad ? err_nomem(e) : 0;
 }
 
+/* Cuts one piece by the hand-written cutter. */
 static int cut_llm(const struct pre_stage *s, struct str text, size_t base, struct pre_pieces *out)
 {
 	for (size_t i = 0, end; i < text.n; i = end) {
@@ -314,6 +329,7 @@ static int cut_llm(const struct pre_stage *s, struct str text, size_t base, stru
 	return 0;
 }
 
+/* Applies all stages. The pieces of one stage are the input of the next; `out` and `work` swap. */
 int pre_cut(const struct pre *p, struct str text, struct pre_pieces *out, struct pre_pieces *work,
 	    pcre2_match_data *md, struct err *e)
 {

@@ -9,24 +9,27 @@
 
 /* --- words and their cache ------------------------------------------------------------------ */
 
+/* The cache has 2^16 entries for words of at most 15 bytes that give at most 3 ids. */
 enum { CACHE_BITS = 16, CACHE_IDS = 3, CACHE_WORD = 15 };
 
 /* A word of at most 15 bytes, padded with zeros, its length in the last byte, and its ids. */
 struct cached {
 	uint64_t key[2];
-	int32_t n;                   /* 0: empty slot */
+	int32_t n;                   /* number of ids; 0: empty entry */
 	int32_t id[CACHE_IDS];
 };
 
+/* An encoder: scratch memory and the cache. One per thread. */
 struct tok_enc {
 	const struct tok *t;
 	struct bpe_work work;
 	struct cached *cache;
-	struct pre_pieces pieces, spare;
+	struct pre_pieces pieces, spare; /* pieces of the text; spare of pre_cut */
 	pcre2_match_data *md;
-	struct buf lossy, nfc, prefixed;
+	struct buf lossy, nfc, prefixed; /* the text made valid, normalised, with a space in front */
 };
 
+/* NULL if memory ran out. The tokenizer must outlive the encoder. */
 struct tok_enc *tok_enc_new(const struct tok *t, struct err *e)
 {
 	struct tok_enc *x = mem_zalloc(sizeof *x);
@@ -44,6 +47,7 @@ fail:
 	return NULL;
 }
 
+/* Accepts NULL and a half-built encoder. */
 void tok_enc_free(struct tok_enc *x)
 {
 	if (!x)
@@ -59,7 +63,8 @@ void tok_enc_free(struct tok_enc *x)
 	mem_free(x);
 }
 
-/* The first n < 16 bytes at p; `room` bytes may be read there. */
+/* The cache key of the n < 16 bytes at p; `room` bytes may be read there. With 16 readable
+ * bytes the key is two loads and a mask. */
 static void load_key(uint64_t key[2], const unsigned char *p, size_t n, size_t room)
 {
 	unsigned char b[16] = { 0 };
@@ -79,6 +84,8 @@ static void load_key(uint64_t key[2], const unsigned char *p, size_t n, size_t r
 	key[1] |= (uint64_t)n << 56;
 }
 
+/* Appends the ids of a word, from the cache if it is there. A word has two entries; a new word
+ * moves the older one to the second. */
 static int add_word(struct tok_enc *x, const unsigned char *p, size_t n, size_t room, struct tok_ids *out)
 {
 	uint64_t key[2], h;
@@ -89,6 +96,7 @@ static int add_word(struct tok_enc *x, const unsigned char *p, size_t n, size_t 
 		return bpe_word(&x->t->bpe, &x->work, p, n, out);
 	load_key(key, p, n, room);
 	h = (key[0] ^ key[1] * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+	/* A word may be in entry i or in entry i ^ 1. */
 	c = &x->cache[h >> (64 - CACHE_BITS)];
 	if (c->key[0] != key[0] || c->key[1] != key[1] || !c->n) {
 		second = &x->cache[(h >> (64 - CACHE_BITS)) ^ 1];
@@ -115,7 +123,8 @@ static int add_word(struct tok_enc *x, const unsigned char *p, size_t n, size_t 
 
 /* --- text between added tokens --------------------------------------------------------------- */
 
-/* One stage, the pattern of Qwen2 and Llama 3: words go straight to the cache. */
+/* The common case: one stage with the pattern of Qwen2 and Llama 3. Words go straight to the
+ * cache. */
 static int encode_fast(struct tok_enc *x, struct str text, struct tok_ids *out, struct err *e)
 {
 	const unsigned char *p = (const unsigned char *)text.p;
@@ -129,6 +138,7 @@ static int encode_fast(struct tok_enc *x, struct str text, struct tok_ids *out, 
 	return 0;
 }
 
+/* The general case: cut first, then encode each piece. */
 static int encode_pieces(struct tok_enc *x, struct str text, struct tok_ids *out, struct err *e)
 {
 	if (pre_cut(&x->t->pre, text, &x->pieces, &x->spare, x->md, e))
@@ -142,6 +152,7 @@ static int encode_pieces(struct tok_enc *x, struct str text, struct tok_ids *out
 	return 0;
 }
 
+/* Encodes text without added tokens. */
 static int encode_words(struct tok_enc *x, struct str text, struct tok_ids *out, struct err *e)
 {
 	const struct pre *pre = &x->t->pre;
@@ -161,9 +172,10 @@ static int encode_words(struct tok_enc *x, struct str text, struct tok_ids *out,
 	return encode_pieces(x, text, out, e);
 }
 
-/* Cuts `text` at the tokens of `set`; what is between goes to `rest`. */
+/* Encodes the text between added tokens. */
 typedef int rest_fn(struct tok_enc *x, struct str text, int plain, struct tok_ids *out, struct err *e);
 
+/* Cuts `text` at the tokens of `set` and gives the text between them to `rest`. */
 static int encode_around(struct tok_enc *x, const struct added_set *set, struct str text, int plain,
 			 rest_fn *rest, struct tok_ids *out, struct err *e)
 {
@@ -185,12 +197,14 @@ static int encode_around(struct tok_enc *x, const struct added_set *set, struct 
 	return rest(x, (struct str){ .p = text.p + from, .n = text.n - from }, plain, out, e);
 }
 
+/* The last step: text without any added token. */
 static int rest_words(struct tok_enc *x, struct str text, int plain, struct tok_ids *out, struct err *e)
 {
 	(void)plain;
 	return encode_words(x, text, out, e);
 }
 
+/* Normalises and looks for the tokens that match normalised text. */
 static int rest_normalized(struct tok_enc *x, struct str text, int plain, struct tok_ids *out, struct err *e)
 {
 	if (x->t->nfc && uni_scan(text) & UNI_MAYBE_NOT_NFC) {
@@ -203,6 +217,7 @@ static int rest_normalized(struct tok_enc *x, struct str text, int plain, struct
 	return encode_around(x, &x->t->normalized, text, plain, rest_words, out, e);
 }
 
+/* Appends all of `more`. */
 static int add_ids(struct tok_ids *out, const struct tok_ids *more, struct err *e)
 {
 	if (vec_grow(out, more->n))
@@ -213,6 +228,7 @@ static int add_ids(struct tok_ids *out, const struct tok_ids *more, struct err *
 	return 0;
 }
 
+/* Invalid bytes become U+FFFD first; then raw tokens, normalised tokens, words. */
 int tok_encode(struct tok_enc *x, struct str text, unsigned flags, struct tok_ids *out, struct err *e)
 {
 	if (uni_scan(text) & UNI_HAS_INVALID) {
@@ -241,7 +257,7 @@ int tok_is_special(const struct tok *t, int32_t id)
 	return id >= 0 && id < t->count && t->flags[id] & TOKF_SPECIAL;
 }
 
-/* Bytes at the end of p[0..n) that more bytes could complete to a character. */
+/* The number of bytes at the end of p[0..n) that further bytes could complete to a character. */
 static size_t incomplete_tail(const unsigned char *p, size_t n)
 {
 	for (size_t k = 1; k <= 3 && k <= n; k++) {
@@ -253,12 +269,14 @@ static size_t incomplete_tail(const unsigned char *p, size_t n)
 			return 0;
 		if (c < 0xC0)
 			continue;
-		/* The lead byte: what follows it may still become a character if it all fits. */
+		/* The lead byte: the bytes after it may still become a character if all of
+		 * them fit. */
 		return c >= 0xC2 && c <= 0xF4 && utf8_decode((const char *)p + n - k, k, &cp, &bad) == k && bad ? k : 0;
 	}
 	return 0;
 }
 
+/* Bytes of an incomplete character are held back until the next token. */
 void tok_stream_add(struct tok_stream *s, int32_t id, struct buf *out)
 {
 	struct str b = tok_bytes(s->t, id);
@@ -279,12 +297,14 @@ void tok_stream_add(struct tok_stream *s, int32_t id, struct buf *out)
 	buf_release(&raw);
 }
 
+/* Bytes that never became a character are shown as U+FFFD. */
 void tok_stream_end(struct tok_stream *s, struct buf *out)
 {
 	uni_lossy((struct str){ .p = (const char *)s->held, .n = s->n }, out);
 	s->n = 0;
 }
 
+/* Joins the bytes first: one character may be spread over several tokens. */
 void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_special, struct buf *out)
 {
 	struct buf raw = BUF_INIT;
@@ -300,11 +320,12 @@ void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_spec
 	buf_release(&raw);
 }
 
-/* --- what a tokenizer knows ------------------------------------------------------------------- */
+/* --- facts about a tokenizer ------------------------------------------------------------------- */
 
 int32_t tok_count(const struct tok *t) { return t->count; }
 int32_t tok_eos(const struct tok *t) { return t->names.eos; }
 
+/* The id of a token by its text in the file; -1 if there is none. */
 int32_t tok_find(const struct tok *t, struct str token)
 {
 	const struct map_entry *m = map_get(&t->by_text, token);

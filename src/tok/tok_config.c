@@ -1,9 +1,10 @@
-/* The files beside tokenizer.json: which tokens begin, end and pad, and the chat template. */
+/* The files beside tokenizer.json: which tokens begin, end and pad a text, and the chat
+ * template. */
 #include "base/file.h"
 #include "base/json.h"
 #include "tok/tok_impl.h"
 
-/* Opens DIR/NAME if it exists: 1 and *out, 0 absent, -1 broken. */
+/* Opens DIR/NAME if it exists. Returns 1 with *out, 0 if it is absent, -1 if it is broken. */
 static int open_beside(const char *dir, const char *name, struct json **out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -23,7 +24,7 @@ static int open_beside(const char *dir, const char *name, struct json **out, str
 	return rc;
 }
 
-/* "<s>" or {"content": "<s>"}; NULL: not given. */
+/* "<s>" or {"content": "<s>"}; .p NULL: not given. */
 static struct str token_text(const struct json *config, const char *key)
 {
 	const struct json *j = json_get(config, key);
@@ -33,6 +34,7 @@ static struct str token_text(const struct json *config, const char *key)
 	return j && json_kind(j) == JSON_STRING ? json_str(j, "") : (struct str){ .p = NULL };
 }
 
+/* Stores the id and (if asked for) the text of a named token. */
 static int name_token(struct tok *t, const struct json *config, const char *key, int32_t *id, char **text,
 		      struct err *e)
 {
@@ -46,7 +48,8 @@ static int name_token(struct tok *t, const struct json *config, const char *key,
 	return 0;
 }
 
-/* A string, or a list of {name, template} of which "default" counts. */
+/* The template: a string, or the entry "default" of a list of {name, template}. A file
+ * chat_template.jinja has been loaded before and wins. */
 static int take_template(struct tok *t, const struct json *config, struct err *e)
 {
 	const struct json *j = json_get(config, "chat_template");
@@ -64,6 +67,7 @@ static int take_template(struct tok *t, const struct json *config, struct err *e
 	return t->chat_template ? 0 : err_nomem(e);
 }
 
+/* DIR/chat_template.jinja, if it exists. */
 static int load_jinja(struct tok *t, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -78,6 +82,7 @@ static int load_jinja(struct tok *t, const char *dir, struct err *e)
 	return rc;
 }
 
+/* Adds an id once; ids out of range are ignored. */
 static int add_stop(struct tok *t, int64_t id, struct err *e)
 {
 	if (id < 0 || id >= t->count)
@@ -88,7 +93,8 @@ static int add_stop(struct tok *t, int64_t id, struct err *e)
 	return vec_push(&t->names.stops, (int32_t)id) ? err_nomem(e) : 0;
 }
 
-/* generation_config.json says it; without it: eos, and the end-of-turn tokens of the families. */
+/* The ids that end an answer: those of generation_config.json. Without them: eos, and the
+ * end-of-turn tokens of the known model families. */
 static int pick_stops(struct tok *t, const struct json *generation, struct err *e)
 {
 	static const char *const turns[] = { "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>" };
@@ -112,6 +118,7 @@ static int pick_stops(struct tok *t, const struct json *generation, struct err *
 	return 0;
 }
 
+/* See tok_impl.h. None of the files is required. */
 int tok_load_config(struct tok *t, const char *dir, struct err *e)
 {
 	struct json *config = NULL, *generation = NULL;

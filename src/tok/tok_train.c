@@ -1,6 +1,10 @@
-/* Learning a byte-level BPE from text. Owns counting and the choice of merges: always the
- * adjacent pair with the highest count, the smaller pair of ids among equals, so that the
- * result depends on the text alone. Writing the files is in tok_train_write.c. */
+/* Learning a byte-level BPE from text. Owns counting and the choice of merges. The next merge
+ * is always the adjacent pair with the highest count; among equals the smaller pair of ids. So
+ * the result depends on the text alone. tok_train_write.c writes the files.
+ *
+ * Counts of pairs are kept up to date as merges are applied. The queue may hold outdated counts,
+ * which can only be too high: a candidate whose count has fallen is queued again when it comes
+ * up. */
 #include "tok/tok_train.h"
 
 #include <stdlib.h>
@@ -13,6 +17,7 @@
 
 /* --- words of the text ------------------------------------------------------------------------- */
 
+/* The index after the line that starts at `at`. */
 static size_t line_end(struct str text, size_t at)
 {
 	const char *nl = memchr(text.p + at, '\n', text.n - at);
@@ -20,13 +25,14 @@ static size_t line_end(struct str text, size_t at)
 	return nl ? (size_t)(nl - text.p) + 1 : text.n;
 }
 
+/* Counts the pieces of a text: words, or with job->lines whole lines. */
 static int count_words(struct map *words, struct str text, const struct tok_train *job)
 {
 	for (size_t i = 0, end; i < text.n; i = end) {
 		struct map_entry *m;
 
-		end = job->lines ? line_end(text, i) : pre_llm_next((const unsigned char *)text.p, text.n,
-								    i, job->digits);
+		end = job->lines ? line_end(text, i) :
+			pre_llm_next((const unsigned char *)text.p, text.n, i, job->digits);
 		m = map_put(words, (struct str){ .p = text.p + i, .n = end - i });
 		if (!m)
 			return -1;
@@ -35,6 +41,7 @@ static int count_words(struct map *words, struct str text, const struct tok_trai
 	return 0;
 }
 
+/* Counts the words of a file, made valid UTF-8 and NFC as the tokenizer will see them. */
 static int count_file(struct map *words, const char *path, const struct tok_train *job, struct err *e)
 {
 	struct buf raw = BUF_INIT, clean = BUF_INIT, nfc = BUF_INIT;
@@ -56,28 +63,31 @@ out:
 
 /* --- the corpus as symbols ----------------------------------------------------------------------- */
 
+/* A distinct word of the corpus. */
 struct word {
-	size_t at, n;                /* its symbols in corpus.sym */
-	int64_t count;
+	size_t at, n;                /* its symbols in trainer.sym */
+	int64_t count;               /* occurrences in the text */
 };
 
-/* A pair waiting to be merged, with the words it was seen in when it was queued. */
+/* A pair that waits to be merged, with the words it was in when it was queued. */
 struct candidate {
 	int32_t a, b;
 	int64_t count;
 	struct { uint32_t *v; size_t n, cap; } words;
 };
 
+/* The state of learning. */
 struct trainer {
-	int32_t *sym;
+	int32_t *sym; /* symbols of all words, one array */
 	struct { struct word *v; size_t n, cap; } words;
-	struct { uint64_t *key; int64_t *count; size_t n, mask; } pairs;
-	struct { struct candidate **v; size_t n, cap; } heap;
-	struct { struct candidate **v; size_t n, cap; } fresh;   /* made by the merge under way */
-	struct map text;             /* token bytes to id */
-	struct train_result *out;
+	struct { uint64_t *key; int64_t *count; size_t n, mask; } pairs; /* hash table: pair -> count */
+	struct { struct candidate **v; size_t n, cap; } heap;  /* queue, best candidate on top */
+	struct { struct candidate **v; size_t n, cap; } fresh; /* candidates made by the merge in progress */
+	struct map text;             /* bytes of a token -> id + 1 */
+	struct train_result *out;    /* the vocabulary so far; borrowed */
 };
 
+/* The slot of a pair, or the free slot where it belongs. */
 static size_t pair_slot(const struct trainer *t, uint64_t key)
 {
 	size_t i = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & t->pairs.mask;
@@ -87,6 +97,7 @@ static size_t pair_slot(const struct trainer *t, uint64_t key)
 	return i;
 }
 
+/* Rehashes the table of counts. The old one is freed in any case. */
 static int pairs_resize(struct trainer *t, size_t slots)
 {
 	uint64_t *key = t->pairs.key;
@@ -116,7 +127,7 @@ static uint64_t pair_key(int32_t a, int32_t b)
 	return (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
 }
 
-/* The count of a pair, 0 if new; NULL when memory ended. */
+/* The count of a pair, 0 if it is new; NULL if memory ran out. Valid until the next call. */
 static int64_t *pair_count(struct trainer *t, int32_t a, int32_t b)
 {
 	size_t i;
@@ -133,6 +144,7 @@ static int64_t *pair_count(struct trainer *t, int32_t a, int32_t b)
 
 /* --- the queue -------------------------------------------------------------------------------------- */
 
+/* Is x the better candidate? A total order, so the result is reproducible. */
 static int before(const struct candidate *x, const struct candidate *y)
 {
 	if (x->count != y->count)
@@ -140,6 +152,7 @@ static int before(const struct candidate *x, const struct candidate *y)
 	return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
+/* A binary heap with the best candidate on top. */
 static int heap_push(struct trainer *t, struct candidate *c)
 {
 	size_t i = t->heap.n;
@@ -152,6 +165,7 @@ static int heap_push(struct trainer *t, struct candidate *c)
 	return 0;
 }
 
+/* Removes the best candidate, which then belongs to the caller. */
 static struct candidate *heap_pop(struct trainer *t)
 {
 	struct candidate *top = t->heap.v[0], *c = t->heap.v[--t->heap.n];
@@ -176,8 +190,9 @@ static void candidate_free(struct candidate *c)
 	mem_free(c);
 }
 
-/* The candidate of this pair among those made by the current merge. Few: a merge touches the
- * neighbours of one new token, found through `index` (pair to position + 1). */
+/* The candidate of a pair among those made by the current merge, added if it is new. `index`
+ * maps the pair to its position + 1. They are few: a merge touches only the neighbours of one
+ * new token. */
 static struct candidate *fresh_candidate(struct trainer *t, struct map *index, int32_t a, int32_t b)
 {
 	int32_t pair[2] = { a, b };
@@ -198,6 +213,7 @@ static struct candidate *fresh_candidate(struct trainer *t, struct map *index, i
 	return c;
 }
 
+/* Notes a word once; words come in rising order. */
 static int seen_in(struct candidate *c, uint32_t word)
 {
 	if (c->words.n && c->words.v[c->words.n - 1] == word)
@@ -205,7 +221,8 @@ static int seen_in(struct candidate *c, uint32_t word)
 	return vec_push(&c->words, word);
 }
 
-/* Moves the fresh candidates with their counts into the queue. */
+/* Moves the fresh candidates with their counts into the queue. Pairs that vanished again are
+ * dropped. */
 static int queue_fresh(struct trainer *t)
 {
 	int rc = 0;
@@ -227,6 +244,7 @@ static int queue_fresh(struct trainer *t)
 
 /* --- learning --------------------------------------------------------------------------------------- */
 
+/* Counts all pairs of the corpus and queues them. */
 static int count_pairs(struct trainer *t)
 {
 	struct map index = MAP_INIT;
@@ -249,6 +267,8 @@ static int count_pairs(struct trainer *t)
 	return rc ? rc : queue_fresh(t);
 }
 
+/* Raises or lowers the count of a pair by the occurrences of a word. A pair that gains is
+ * queued. */
 static int change(struct trainer *t, struct map *index, int32_t a, int32_t b, uint32_t word, int sign)
 {
 	int64_t *count = pair_count(t, a, b);
@@ -260,7 +280,8 @@ static int change(struct trainer *t, struct map *index, int32_t a, int32_t b, ui
 	return 0;
 }
 
-/* Joins every a b of a word, counting what that does to the pairs around. */
+/* Joins every a b of a word and adjusts the counts of the neighbouring pairs: x a b y becomes x
+ * ab y, so (x, a) and (b, y) lose, (x, ab) and (ab, y) gain. */
 static int merge_word(struct trainer *t, struct map *index, uint32_t word, int32_t a, int32_t b, int32_t id)
 {
 	struct word *w = &t->words.v[word];
@@ -281,7 +302,7 @@ static int merge_word(struct trainer *t, struct map *index, uint32_t word, int32
 	return rc ? -1 : 0;
 }
 
-/* The id of the joined token, a new one unless its text exists. */
+/* The id of the joined token: a new one, unless another merge made the same text. */
 static int32_t joined_id(struct trainer *t, int32_t a, int32_t b)
 {
 	struct str x = t->out->tokens.v[a], y = t->out->tokens.v[b], joined = { .n = x.n + y.n };
@@ -304,6 +325,7 @@ static int32_t joined_id(struct trainer *t, int32_t a, int32_t b)
 	return (int32_t)m->val.i64 - 1;
 }
 
+/* Applies one merge to all words that may contain it. */
 static int apply(struct trainer *t, const struct candidate *c)
 {
 	struct map index = MAP_INIT;
@@ -316,6 +338,7 @@ static int apply(struct trainer *t, const struct candidate *c)
 	return rc ? -1 : queue_fresh(t);
 }
 
+/* Merges until there are enough tokens or the best pair is too rare. */
 static int learn(struct trainer *t, size_t tokens, int64_t min_count)
 {
 	while (t->out->tokens.n < tokens && t->heap.n) {
@@ -323,7 +346,7 @@ static int learn(struct trainer *t, size_t tokens, int64_t min_count)
 		const int64_t *now = pair_count(t, c->a, c->b);
 		int rc = !now;
 
-		if (now && *now != c->count) {          /* went down since it was queued */
+		if (now && *now != c->count) {          /* the count fell since it was queued */
 			c->count = *now;
 			if (!heap_push(t, c))
 				continue;
@@ -365,6 +388,7 @@ static int start_alphabet(struct trainer *t, int32_t id_of[256])
 	return 0;
 }
 
+/* Lays out all words as symbols, one per byte. */
 static int start_words(struct trainer *t, const struct map *counts, const int32_t id_of[256])
 {
 	size_t total = 0, at = 0;
@@ -385,6 +409,7 @@ static int start_words(struct trainer *t, const struct map *counts, const int32_
 	return 0;
 }
 
+/* Candidates that are still queued are freed with the trainer. */
 static void trainer_release(struct trainer *t)
 {
 	for (size_t i = 0; i < t->heap.n; i++)
@@ -400,6 +425,7 @@ static void trainer_release(struct trainer *t)
 	map_release(&t->text);
 }
 
+/* Counts the files and learns `tokens` tokens. */
 static int run(struct train_result *out, const struct tok_train *job, size_t tokens, struct err *e)
 {
 	struct trainer t = { .out = out };
@@ -413,12 +439,13 @@ static int run(struct train_result *out, const struct tok_train *job, size_t tok
 		    count_pairs(&t) || learn(&t, tokens, job->min_count ? job->min_count : 2)))
 		rc = err_nomem(e);
 	if (!rc && out->tokens.n < tokens)
-		log_warn("tokenizer: the text gave %zu tokens of the %zu asked for", out->tokens.n, tokens);
+		log_warn("tokenizer: the text gave only %zu of the %zu tokens asked for", out->tokens.n, tokens);
 	map_release(&counts);
 	trainer_release(&t);
 	return rc;
 }
 
+/* See tok.h. Special tokens get the ids after the learned ones. */
 int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 {
 	struct train_result r = { .arena = ARENA_INIT };
@@ -429,9 +456,10 @@ int tok_train(const char *dir, const struct tok_train *job, struct err *e)
 		specials++;
 	if (job->vocab < 0 || (size_t)job->vocab < 256 + specials)
 		return err_set(e, ERR_RANGE,
-			       "a vocabulary of %d is too small: 256 bytes and %zu special tokens", job->vocab, specials);
+			       "a vocabulary of %d tokens is too small: it must hold 256 bytes and %zu special tokens",
+			       job->vocab, specials);
 	if (job->digits != 1 && job->digits != 3)
-		return err_set(e, ERR_RANGE, "digits go together by 1 or 3, not %d", job->digits);
+		return err_set(e, ERR_RANGE, "the longest run of digits must be 1 or 3, not %d", job->digits);
 	rc = run(&r, job, (size_t)job->vocab - specials, e);
 	if (!rc)
 		rc = tok_train_write(dir, job, &r, e);

@@ -1,4 +1,4 @@
-/* What learning a vocabulary gives, and its way into files. */
+/* The result of learning a vocabulary, and how it is written. */
 #ifndef TOK_TOK_TRAIN_H
 #define TOK_TOK_TRAIN_H
 

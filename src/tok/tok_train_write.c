@@ -1,4 +1,5 @@
-/* A learned vocabulary as Hugging Face reads it: tokenizer.json, tokenizer_config.json. */
+/* Writes a learned vocabulary as Hugging Face reads it: tokenizer.json and
+ * tokenizer_config.json. The order of keys is that of Hugging Face's own files. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -7,6 +8,7 @@
 #include "tok/tok_impl.h"
 #include "tok/tok_train.h"
 
+/* The bytes of a token in the printable alphabet. */
 static void printable(const struct tok_alphabet *a, struct str bytes, struct buf *out)
 {
 	char u[4];
@@ -16,6 +18,7 @@ static void printable(const struct tok_alphabet *a, struct str bytes, struct buf
 		buf_add(out, u, utf8_encode(a->cp[(unsigned char)bytes.p[i]], u));
 }
 
+/* One member of a JSON object. */
 static void add_flag(struct jw *w, const char *key, int value)
 {
 	jw_key(w, key);
@@ -34,6 +37,7 @@ static void add_text(struct jw *w, const char *key, const char *value)
 	jw_cstr(w, value);
 }
 
+/* The fields of a special token, the same in both files. */
 static void special_fields(struct jw *w, const char *content)
 {
 	add_text(w, "content", content);
@@ -44,6 +48,7 @@ static void special_fields(struct jw *w, const char *content)
 	add_flag(w, "special", 1);
 }
 
+/* The special tokens; `first` is the id of the first. */
 static void added_tokens(struct jw *w, const struct tok_train *job, size_t first)
 {
 	jw_key(w, "added_tokens");
@@ -58,6 +63,7 @@ static void added_tokens(struct jw *w, const struct tok_train *job, size_t first
 	jw_end(w, ']');
 }
 
+/* The ByteLevel object, used as pre-tokenizer, post-processor and decoder. */
 static void byte_level(struct jw *w)
 {
 	add_text(w, "type", "ByteLevel");
@@ -66,6 +72,7 @@ static void byte_level(struct jw *w)
 	add_flag(w, "use_regex", 0);
 }
 
+/* A Split by the pattern used in training, then ByteLevel. */
 static void pre_tokenizer(struct jw *w, const struct tok_train *job)
 {
 	char pattern[256];
@@ -95,6 +102,7 @@ static void pre_tokenizer(struct jw *w, const struct tok_train *job)
 	jw_end(w, '}');
 }
 
+/* Vocabulary and merges. */
 static void model(struct jw *w, const struct tok_alphabet *a, const struct train_result *r)
 {
 	struct buf text = BUF_INIT;
@@ -133,6 +141,7 @@ static void model(struct jw *w, const struct tok_alphabet *a, const struct train
 	buf_release(&text);
 }
 
+/* The whole tokenizer.json. */
 static void tokenizer_json(struct jw *w, const struct tok_train *job, const struct train_result *r)
 {
 	struct tok_alphabet a;
@@ -160,6 +169,7 @@ static void tokenizer_json(struct jw *w, const struct tok_train *job, const stru
 	jw_end(w, '}');
 }
 
+/* tokenizer_config.json. The first special token is end of text and padding. */
 static void config_json(struct jw *w, const struct tok_train *job, size_t first)
 {
 	const char *end = job->specials ? job->specials[0] : NULL;
@@ -186,19 +196,21 @@ static void config_json(struct jw *w, const struct tok_train *job, size_t first)
 	jw_end(w, '}');
 }
 
+/* Writes DIR/NAME atomically and releases `text`. */
 static int put_file(const char *dir, const char *name, struct buf *text, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int rc;
 
 	buf_addc(text, '\n');
-	rc = !path_join(&path, dir, name) ? err_nomem(e) : buf_check(text, e) ? -1 : file_replace(path.p,
-			buf_str(text), e);
+	rc = !path_join(&path, dir, name) ? err_nomem(e) : buf_check(text, e) ? -1 :
+		file_replace(path.p, buf_str(text), e);
 	buf_release(&path);
 	buf_release(text);
 	return rc;
 }
 
+/* Writes both files into `dir`, which is made if needed. */
 int tok_train_write(const char *dir, const struct tok_train *job, const struct train_result *r, struct err *e)
 {
 	struct buf tokenizer = BUF_INIT, config = BUF_INIT;

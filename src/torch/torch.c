@@ -1,8 +1,10 @@
-/* What the torch bindings share: see torch.h. */
+/* Helpers that the torch bindings share: the context of a call, the generator, arguments,
+ * results. torch.h is the manual. */
 #include "torch/torch.h"
 
 #include "base/mem.h"
 
+/* The callbacks of num_ctx: the host keeps the accounts of memory and work. */
 static int ask_room(void *arg, int64_t bytes)
 {
 	return host_room(arg, bytes);
@@ -18,17 +20,20 @@ static int charge(void *arg, uint64_t work)
 	return host_spend(arg, work);
 }
 
+/* A dry run (hollow host) uses a pool that runs nothing. */
 struct num_ctx torch_ctx(struct bind *b)
 {
 	int hollow = host_is_hollow(b->h);
 
 	return (struct num_ctx){ .pool = hollow ? pool_idle() : host_pool(b->h), .hollow = hollow,
 				 .default_float = host_dtype(b->h, host_default_dtype(b->h)),
-				 .room = ask_room, .scratch = ask_scratch, .charge = charge, .arg = b->h, .carried = &b->carried, .tf32 = host_tf32(b->h) };
+				 .room = ask_room, .scratch = ask_scratch, .charge = charge,
+				 .arg = b->h, .carried = &b->carried, .tf32 = host_tf32(b->h) };
 }
 
 /* --- the generator -------------------------------------------------------------------------- */
 
+/* PyTorch's default seed, default_rng_seed_val. */
 static const uint64_t first_seed = 67280421310721;
 
 static void release_rng(void *p)
@@ -36,6 +41,7 @@ static void release_rng(void *p)
 	mem_free(p);
 }
 
+/* The generator is allocated at its first use; NULL without memory. */
 struct num_rng *torch_rng(struct host *h)
 {
 	struct host_ext *x = host_ext(h);
@@ -50,6 +56,7 @@ struct num_rng *torch_rng(struct host *h)
 	return x->p;
 }
 
+/* Without memory the seed is dropped; the next draw reports the failure. */
 void torch_seed(struct host *h, uint64_t seed)
 {
 	struct num_rng *r = torch_rng(h);
@@ -60,6 +67,7 @@ void torch_seed(struct host *h, uint64_t seed)
 
 /* --- arguments --------------------------------------------------------------------------------- */
 
+/* bool, int and float stay apart because they promote differently. */
 int torch_arg(struct bind *b, size_t i, struct num_arg *a)
 {
 	struct bind_num v;
@@ -71,6 +79,7 @@ int torch_arg(struct bind *b, size_t i, struct num_arg *a)
 	return 0;
 }
 
+/* None counts as left out. */
 int torch_int(struct bind *b, size_t i, int64_t otherwise, int64_t *v)
 {
 	*v = otherwise;
@@ -83,6 +92,7 @@ int torch_float(struct bind *b, size_t i, double otherwise, double *v)
 	return bind_given(b, i) ? bind_float(b, i, v) : 0;
 }
 
+/* -1 if left out; in the oracle a float dtype becomes float64. */
 int torch_dtype(struct bind *b, size_t i, int *dt)
 {
 	enum dtype v;
@@ -96,6 +106,7 @@ int torch_dtype(struct bind *b, size_t i, int *dt)
 	return 0;
 }
 
+/* A number, a list of numbers, or None (n = 0: all dimensions); negative ones are wrapped. */
 int torch_dims(struct bind *b, size_t i, int ndim, struct num_dims *d)
 {
 	struct bind_ints v;
@@ -108,6 +119,7 @@ int torch_dims(struct bind *b, size_t i, int ndim, struct num_dims *d)
 	return 0;
 }
 
+/* The message is PyTorch's for an invalid mode. */
 int torch_choice(struct bind *b, size_t i, const char *const *names, const char *what, int *v)
 {
 	struct str s;
@@ -122,6 +134,7 @@ int torch_choice(struct bind *b, size_t i, const char *const *names, const char 
 
 /* --- results -------------------------------------------------------------------------------------- */
 
+/* out= takes the result with a conversion, if the dtype's category allows it. */
 int torch_result(struct bind *b, struct tensor *t, size_t out)
 {
 	struct tensor *o;
@@ -136,8 +149,7 @@ int torch_result(struct bind *b, struct tensor *t, size_t out)
 	rc = num_can_cast(t->dt, o->dt) ? tensor_copy(o, t, bind_e(b))
 					: err_set(bind_e(b), ERR_STATE,
 						  "result type %s can't be cast to the desired output type %s",
-						  num_type_name(t->dt),
-						  num_type_name(o->dt));
+						  num_type_name(t->dt), num_type_name(o->dt));
 	tensor_release(t);
 	if (rc)
 		return bind_fail(b);
@@ -145,6 +157,7 @@ int torch_result(struct bind *b, struct tensor *t, size_t out)
 	return 0;
 }
 
+/* In-place forms are computed into *t first and copied, so they may read slot 0 freely. */
 int torch_write_back(struct bind *b, struct tensor *t)
 {
 	struct tensor *self;
@@ -158,12 +171,15 @@ int torch_write_back(struct bind *b, struct tensor *t)
 	return rc ? bind_fail(b) : bind_self(b);
 }
 
+/* A result of an operator that has no in-place form of its own. */
 int torch_give(struct bind *b, struct tensor *t)
 {
 	return b->row->flags & BIND_INPLACE ? torch_write_back(b, t) : bind_result(b, t);
 }
 
-static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *args, const double *p)
+/* Slot 0 op= args, after PyTorch's check that no operand overlaps slot 0 partly. */
+static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *args,
+			 const double *p)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *self;
@@ -178,6 +194,7 @@ static int apply_inplace(struct bind *b, enum num_op op, const struct num_arg *a
 	return bind_self(b);
 }
 
+/* Elementwise operators have a real in-place form: no copy is made. */
 int torch_apply(struct bind *b, enum num_op op, const struct num_arg *args, const double *p)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -190,7 +207,9 @@ int torch_apply(struct bind *b, enum num_op op, const struct num_arg *args, cons
 	return bind_result(b, &y);
 }
 
-int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p, size_t inplace)
+/* The flag inplace= of F.relu and the like decides at run time. */
+int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args, const double *p,
+		      size_t inplace)
 {
 	int on;
 
@@ -199,6 +218,8 @@ int torch_apply_maybe(struct bind *b, enum num_op op, const struct num_arg *args
 	return on ? apply_inplace(b, op, args, p) : torch_apply(b, op, args, p);
 }
 
+/* host_read refuses contents that a judged program must not see, and contents that a dry run
+ * does not have. */
 int torch_item(struct bind *b, const struct tensor *t, struct val *out)
 {
 	if (tensor_numel(t) != 1)
@@ -207,6 +228,7 @@ int torch_item(struct bind *b, const struct tensor *t, struct val *out)
 	return host_read(b->h, t, out);
 }
 
+/* Only the label changes: all tensors are in host memory. */
 int torch_on_device(struct bind *b, size_t device)
 {
 	enum host_device d;

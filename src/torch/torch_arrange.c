@@ -1,10 +1,13 @@
-/* Bindings: joining, repeating, moving, triangles. */
+/* Bindings that join, repeat, move and cut tensors: cat, stack, flip, roll, repeat, meshgrid,
+ * tril and triu, diag. Results are copies, except meshgrid's views. Each function states the
+ * slots of its signature if it uses them by number. */
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "tensor/sparse.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the result, or the error of the operator. */
 static int done(struct bind *b, int rc, struct tensor *y)
 {
 	return rc ? bind_fail(b) : bind_result(b, y);
@@ -12,6 +15,7 @@ static int done(struct bind *b, int rc, struct tensor *y)
 
 /* --- joining ----------------------------------------------------------------------------------- */
 
+/* tensors, dim=0, *, out=None */
 static int join(struct bind *b, int stack)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -29,7 +33,9 @@ static int join(struct bind *b, int stack)
 static int a_cat(struct bind *b) { return join(b, 0); }
 static int a_stack(struct bind *b) { return join(b, 1); }
 
-/* hstack, vstack, dstack: tensors are first given enough dimensions. */
+/* hstack, vstack, dstack: a cat along `dim` of tensors that are first given at least
+ * `at_least` dimensions. vstack adds leading ones; dstack makes [n] a [1, n, 1] and [n, m] a
+ * [n, m, 1]. */
 static int stack_along(struct bind *b, int at_least, int dim)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -58,6 +64,7 @@ static int stack_along(struct bind *b, int at_least, int dim)
 		rc = num_reshape(&c, &v[made], t[made], nd, shape, bind_e(b));
 		list[made] = &v[made];
 	}
+	/* hstack joins vectors along their only dimension. */
 	if (dim == 1 && n && v[0].ndim == 1)
 		dim = 0;
 	rc = rc || num_cat(&c, &y, list, (int)n, dim, bind_e(b));
@@ -74,6 +81,7 @@ static int a_dstack(struct bind *b) { return stack_along(b, 3, 2); }
 
 /* --- moving ------------------------------------------------------------------------------------- */
 
+/* dims may repeat in no form: -1 and the last dimension are the same. */
 static int a_flip(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -95,6 +103,7 @@ static int a_flip(struct bind *b)
 	return done(b, num_flip(&c, &y, t, mask, bind_e(b)), &y);
 }
 
+/* fliplr and flipud: one fixed dimension. */
 static int flip_one(struct bind *b, int dim, int least)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -110,7 +119,8 @@ static int flip_one(struct bind *b, int dim, int least)
 static int a_fliplr(struct bind *b) { return flip_one(b, 1, 2); }
 static int a_flipud(struct bind *b) { return flip_one(b, 0, 1); }
 
-/* input, shifts, dims=None */
+/* input, shifts, dims=None. Without dims the flattened tensor is rolled and seen in its shape
+ * again. */
 static int a_roll(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -138,7 +148,8 @@ static int a_roll(struct bind *b)
 	return done(b, num_roll(&c, &y, t, dims.n, shift.v, d, bind_e(b)), &y);
 }
 
-/* Two dimensions that are not the same. */
+/* The two dimensions of rot90 (slot 2, default (0, 1)). They must differ, also after negative
+ * ones are wrapped. */
 static int rotation(struct bind *b, const struct tensor *t, struct bind_ints *d)
 {
 	int64_t x, y;
@@ -154,10 +165,13 @@ static int rotation(struct bind *b, const struct tensor *t, struct bind_ints *d)
 	y = d->v[1];
 	if (x == y || x - y == t->ndim || y - x == t->ndim)
 		return bind_shape_error(b,
-					"expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld", (long long)x, (long long)y);
+					"expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
+					(long long)x, (long long)y);
 	return bind_given(b, 2) ? bind_dims(b, 2, t->ndim, d) : 0;
 }
 
+/* k quarter turns from the first towards the second dimension: 1 and 3 are a flip and a
+ * transpose, 2 is two flips. k = 0 gives a copy. */
 static int a_rot90(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -168,10 +182,12 @@ static int a_rot90(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_int(b, 1, &k) || rotation(b, t, &d))
 		return -1;
+	/* Four quarter turns are none; negative ones turn the other way. */
 	k = (k % 4 + 4) % 4;
 	if (k == 0 || k == 2)
 		return done(b, k ? num_flip(&c, &y, t, 1u << d.v[0] | 1u << d.v[1], bind_e(b)) :
 			    num_clone(&c, &y, t, bind_e(b)), &y);
+	/* k = 1 flips the second dimension, k = 3 the first; the transpose does the rest. */
 	if (num_flip(&c, &f, t, 1u << d.v[k == 1], bind_e(b)))
 		return bind_fail(b);
 	rc = tensor_transpose(&y, &f, d.v[0], d.v[1], bind_e(b));
@@ -179,6 +195,7 @@ static int a_rot90(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* self, *sizes: as many counts as dimensions or more. */
 static int a_repeat(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -190,6 +207,7 @@ static int a_repeat(struct bind *b)
 	return done(b, num_repeat(&c, &y, t, n.n, n.v, bind_e(b)), &y);
 }
 
+/* torch.tile: as repeat, but missing leading counts are 1. */
 static int a_tile(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -206,7 +224,8 @@ static int a_tile(struct bind *b)
 	return done(b, num_repeat(&c, &y, t, m, full, bind_e(b)), &y);
 }
 
-/* The size that was announced, if any, is the size there is. */
+/* output_size= of repeat_interleave must be the size that results. The two messages are
+ * PyTorch's for counts given as a number and as a tensor. */
 static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 {
 	int64_t want, have = y->ndim ? y->shape[dim] : 1;
@@ -221,15 +240,15 @@ static int of_size(struct bind *b, struct tensor *y, int dim, int number)
 		tensor_release(y);
 		return number ? bind_raise(b, EXC_RuntimeError,
 					   "repeat_interleave: Invalid output_size, expected %lld but got %lld",
-					   (long long)have,
-					   (long long)want)
+					   (long long)have, (long long)want)
 			      : bind_raise(b, EXC_RuntimeError, "allocated size does not match required size");
 	}
 	return bind_result(b, y);
 }
 
-/* How often something is repeated must be known: the result's size depends on it, and tells it,
- * unless the program says the size. */
+/* The size of the result follows from the repeats, so their contents must be known or
+ * readable. Reading tells the program the values, unless it gave output_size. In a dry run
+ * the contents of some tensors are known (sparse). */
 static int knows_repeats(struct bind *b, const struct tensor *t)
 {
 	int64_t lo, hi;
@@ -244,7 +263,8 @@ static int knows_repeats(struct bind *b, const struct tensor *t)
 	return host_may_read(b->h, DT_I64, 1);
 }
 
-/* input, repeats, dim=None, *, output_size=None */
+/* input, repeats, dim=None, *, output_size=None. A number of repeats becomes a tensor of one
+ * element; without dim the input is flattened. */
 static int a_repeat_interleave(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -276,7 +296,8 @@ static int a_repeat_interleave(struct bind *b)
 	return rc ? bind_fail(b) : of_size(b, &y, dim, times == &one);
 }
 
-/* *tensors, indexing=None */
+/* *tensors, indexing=None. The results are views of stride 0 over the vectors; "xy" swaps the
+ * first two dimensions. */
 static int a_meshgrid(struct bind *b)
 {
 	struct tensor **t, *v;
@@ -301,7 +322,8 @@ static int a_meshgrid(struct bind *b)
 	for (size_t i = 0; i < n; i++)
 		if (t[i]->ndim > 1)
 			return bind_raise(b, EXC_RuntimeError,
-					  "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD", t[i]->ndim);
+					  "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %dD",
+					  t[i]->ndim);
 	if (n > TENSOR_DIMS)
 		return bind_unsupported(b, "meshgrid of more than %d tensors", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++)
@@ -312,7 +334,7 @@ static int a_meshgrid(struct bind *b)
 	for (size_t i = 0; i < n && v && !rc; i++) {
 		struct tensor line = *t[i];
 
-		/* A view: along its own dimension the vector, along the others standing still. */
+		/* A view: the vector along its own dimension, stride 0 along the others. */
 		line.ndim = (int)n;
 		for (size_t k = 0; k < n; k++) {
 			line.shape[k] = shape[k];
@@ -333,6 +355,7 @@ static int a_meshgrid(struct bind *b)
 
 /* --- triangles -------------------------------------------------------------------------------------- */
 
+/* input, diagonal=0; tril_ and triu_ in place. */
 static int triangle(struct bind *b, int upper)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -347,6 +370,7 @@ static int triangle(struct bind *b, int upper)
 static int a_tril(struct bind *b) { return triangle(b, 0); }
 static int a_triu(struct bind *b) { return triangle(b, 1); }
 
+/* input, diagonal=0: a vector becomes a matrix, a matrix gives its diagonal. */
 static int a_diag(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -358,7 +382,8 @@ static int a_diag(struct bind *b)
 	return done(b, num_diag(&c, &y, t, d, bind_e(b)), &y);
 }
 
-/* The last dimension onto the diagonal of the last two. */
+/* input [..., n] becomes [..., n, n] with the input on the diagonal of the last two
+ * dimensions. */
 static int a_diag_embed(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -375,6 +400,7 @@ static int a_diag_embed(struct bind *b)
 	shape[t->ndim] = t->shape[t->ndim - 1];
 	if (num_new(&c, &y, t->dt, t->ndim + 1, shape, bind_e(b)))
 		return bind_fail(b);
+	/* Zeros, then a copy onto a view of the diagonal. */
 	rc = num_fill(&c, &y, num_i(0), bind_e(b)) || num_diagonal(&v, &y, 0, t->ndim - 1, t->ndim, bind_e(b));
 	if (!rc) {
 		rc = tensor_copy(&v, t, bind_e(b));
@@ -385,6 +411,7 @@ static int a_diag_embed(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* Sum of the main diagonal of a matrix. */
 static int a_trace(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -402,6 +429,7 @@ static int a_trace(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* MOVE: elements are copied to other positions without arithmetic (bind.h). */
 #define MOVE (BIND_COPY | BIND_MOVE)
 #define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, MOVE }, { "torch.Tensor." name, "self" sig, fn, MOVE }
 

@@ -1,19 +1,25 @@
-/* Bindings: functions of two and three tensors or numbers, and the operators of Tensor. */
+/* Bindings of functions of two and three tensors or numbers, and the operators of Tensor. The
+ * plain ones are rows of torch_binary.def; functions with special rules (add, sub, div, pow,
+ * clamp, where, masked_fill, closeness) are written out. Promotion and broadcasting are
+ * num/ew.c's. */
 #include "torch/torch.h"
 
 #include <math.h>
 
+/* A bool or a bool tensor. */
 static int is_bool(const struct num_arg *a)
 {
 	return a->kind == NUM_BOOL || (a->kind == NUM_TENSOR && a->t->dt == DT_BOOL);
 }
 
+/* An int or a tensor of integers or bools. */
 static int is_whole(const struct num_arg *a)
 {
 	return a->kind == NUM_TENSOR ? !dtype_is_float(a->t->dt) : a->kind == NUM_INT;
 }
 
-/* What is not there for integers, for kinds that differ, or by a zero that is no float. */
+/* Operations that PyTorch does not have for integers, for operands of different dtypes, or
+ * with an integer zero as divisor. */
 static int check_kinds(struct bind *b, enum num_op op, const struct num_arg *a)
 {
 	const struct tensor *t = a[0].kind == NUM_TENSOR ? a[0].t : a[1].kind == NUM_TENSOR ? a[1].t : NULL;
@@ -34,6 +40,8 @@ static int check_kinds(struct bind *b, enum num_op op, const struct num_arg *a)
 	return 0;
 }
 
+/* Slots `first` and `second` are the operands; slot 2, if it exists and is given, is out=.
+ * Bitwise operations refuse floats with PyTorch's message. */
 static int binary(struct bind *b, enum num_op op, size_t first, size_t second, const double *p)
 {
 	struct num_arg a[2];
@@ -41,14 +49,16 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 	if (torch_arg(b, first, &a[0]) || torch_arg(b, second, &a[1]))
 		return -1;
 	if (op >= NUM_bitwise_and && op <= NUM_gcd &&
-	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
+	    ((a[0].kind == NUM_TENSOR && dtype_is_float(a[0].t->dt)) ||
+	     (a[1].kind == NUM_TENSOR && dtype_is_float(a[1].t->dt))))
 		return bind_raise(b, EXC_NotImplementedError, "\"%s_cpu\" not implemented for '%s'",
 				  num_op_info(op)->name,
 				  num_type_name(a[a[0].kind != NUM_TENSOR || !dtype_is_float(a[0].t->dt)].t->dt));
 	if (check_kinds(b, op, a))
 		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]) &&
-	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod || op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
+	    (op == NUM_floor_divide || op == NUM_remainder || op == NUM_fmod ||
+	     op == NUM_bitwise_left_shift || op == NUM_bitwise_right_shift))
 		return bind_unsupported(b, "%s of two bools", num_op_info(op)->name);
 	if (b->n > 2 && bind_given(b, 2)) {             /* out= */
 		struct num_ctx c = torch_ctx(b);
@@ -67,7 +77,8 @@ static int binary(struct bind *b, enum num_op op, size_t first, size_t second, c
 #undef TENSORS
 #undef BINARY
 
-/* Only tensors and numbers; anything else lets the other operand try. */
+/* An operand that is neither tensor nor number: returns NotImplemented, so that Python asks
+ * the other operand. */
 static int foreign(struct bind *b)
 {
 	if (b->a[1].kind == V_TENSOR || val_is_number(b->a[1]))
@@ -96,12 +107,13 @@ COMPARE(gt)
 COMPARE(ge)
 OPERATOR(plus, plus)
 
-/* == and != with something that is no tensor or number fall back to identity. */
+/* == and != with anything but a tensor or number fall back to identity. */
 COMPARE(eq)
 COMPARE(ne)
 
 /* --- add, sub, div, pow ------------------------------------------------------------------------ */
 
+/* a - alpha b. PyTorch refuses bools and says what to use instead. */
 static int minus(struct bind *b, size_t first, size_t second, double alpha)
 {
 	struct num_arg a[2];
@@ -110,16 +122,17 @@ static int minus(struct bind *b, size_t first, size_t second, double alpha)
 		return -1;
 	if (is_bool(&a[0]) && is_bool(&a[1]))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
-						       "`^` or `logical_xor()` operator instead.");
+				  "Subtraction, the `-` operator, with two bool tensors is not "
+				  "supported. Use the `^` or `logical_xor()` operator instead.");
 	if (is_bool(&a[0]) || is_bool(&a[1]))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Subtraction, the `-` operator, with a bool tensor is not supported. If "
-				  "you are trying to "
-						       "invert a mask, use the `~` or `logical_not()` operator instead.");
+				  "Subtraction, the `-` operator, with a bool tensor is not "
+				  "supported. If you are trying to invert a mask, use the `~` or "
+				  "`logical_not()` operator instead.");
 	return torch_apply(b, alpha == 1 ? NUM_minus : NUM_sub, a, (double[]){ alpha, 0, 0 });
 }
 
+/* x - y and y - x of the operator protocol; a foreign operand gets NotImplemented. */
 static int op_sub(struct bind *b)
 {
 	return foreign(b) ? 0 : minus(b, 0, 1, 1);
@@ -130,7 +143,7 @@ static int rop_sub(struct bind *b)
 	return foreign(b) ? 0 : minus(b, 1, 0, 1);
 }
 
-/* input, other, *, alpha=1, out=None */
+/* input, other, *, alpha=1, out=None. alpha = 1 uses a kernel without the product. */
 static int t_add(struct bind *b)
 {
 	struct num_arg a[2];
@@ -152,6 +165,7 @@ static int t_add(struct bind *b)
 	return torch_apply(b, alpha == 1 ? NUM_plus : NUM_add, a, (double[]){ alpha, 0, 0 });
 }
 
+/* input, other, *, alpha=1, out=None */
 static int t_sub(struct bind *b)
 {
 	double alpha;
@@ -166,6 +180,8 @@ static int t_rsub(struct bind *b)
 	return bind_float(b, 2, &alpha) ? -1 : minus(b, 1, 0, alpha);
 }
 
+/* input, other, *, rounding_mode=None: true division, or division rounded to minus infinity
+ * or to zero. */
 static int t_div(struct bind *b)
 {
 	static const char *const modes[] = { "floor", "trunc", NULL };
@@ -183,6 +199,7 @@ static int t_div(struct bind *b)
 	return torch_apply(b, op, a, NULL);
 }
 
+/* Slot `first` to the power of slot `second`. */
 static int power(struct bind *b, size_t first, size_t second)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -196,6 +213,7 @@ static int power(struct bind *b, size_t first, size_t second)
 	return torch_give(b, &r);
 }
 
+/* x ** y; torch.pow has the same rules. */
 static int op_pow(struct bind *b)
 {
 	return foreign(b) ? 0 : power(b, 0, 1);
@@ -211,6 +229,7 @@ static int rop_pow(struct bind *b)
 	return foreign(b) ? 0 : power(b, 1, 0);
 }
 
+/* Computes and returns float64. */
 static int float_power(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -231,7 +250,7 @@ static int float_power(struct bind *b)
 
 /* --- clamp, where, lerp, addcmul --------------------------------------------------------------- */
 
-/* Bounds that are tensors; has_lo, has_hi: which of them there are. */
+/* Bounds that are tensors: min(max(x, lo), hi). has_lo and has_hi say which bounds exist. */
 static int clamp_tensors(struct bind *b, size_t lo, size_t hi, int has_lo, int has_hi)
 {
 	struct num_arg a[3] = { { .kind = NUM_TENSOR } };
@@ -241,6 +260,7 @@ static int clamp_tensors(struct bind *b, size_t lo, size_t hi, int has_lo, int h
 
 	if (torch_arg(b, 0, &a[0]))
 		return -1;
+	/* One bound: a single maximum or minimum. */
 	if (!has_lo || !has_hi) {
 		if (torch_arg(b, has_lo ? lo : hi, &a[1]))
 			return -1;
@@ -255,6 +275,8 @@ static int clamp_tensors(struct bind *b, size_t lo, size_t hi, int has_lo, int h
 	return rc ? bind_fail(b) : torch_give(b, &y);
 }
 
+/* Slots lo and hi; a slot number beyond the signature (9) means that the function has no such
+ * bound. */
 static int clamp(struct bind *b, size_t lo, size_t hi)
 {
 	int has_lo = lo < b->n && bind_given(b, lo), has_hi = hi < b->n && bind_given(b, hi);
@@ -267,26 +289,26 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
 	if (has_lo && has_hi && (b->a[lo].kind == V_TENSOR) != (b->a[hi].kind == V_TENSOR))
 		return bind_raise(b, EXC_TypeError,
-				  "clamp() received an invalid combination of arguments: min and max must "
-				  "both be tensors or numbers");
+				  "clamp() received an invalid combination of arguments: min and "
+				  "max must both be tensors or numbers");
 	if ((has_lo && b->a[lo].kind == V_TENSOR) || (has_hi && b->a[hi].kind == V_TENSOR))
 		return clamp_tensors(b, lo, hi, has_lo, has_hi);
 	if (torch_arg(b, 0, &a) || (has_lo && torch_arg(b, lo, &l)) || (has_hi && torch_arg(b, hi, &h)))
 		return -1;
-	/* An integer tensor with a float bound gives floats. */
+	/* An integer tensor with a float bound gives floats, except in place. */
 	all[0] = a;
 	all[1] = has_lo ? l : h;
 	all[2] = has_hi ? h : l;
 	if (a.kind == NUM_TENSOR && !dtype_is_float(a.t->dt) && dtype_is_float(num_result_type(&c, all, 3)) &&
 	    !(b->row->flags & BIND_INPLACE))
-		return torch_apply(b, NUM_clamp_tensor, (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY),
-				has_hi ? h : num_f(INFINITY) },
+		return torch_apply(b, NUM_clamp_tensor,
+				   (struct num_arg[]){ a, has_lo ? l : num_f(-INFINITY), has_hi ? h : num_f(INFINITY) },
 				   NULL);
 	if (a.kind == NUM_TENSOR && a.t->dt == DT_BOOL)
 		return bind_unsupported(b, "clamp of a bool tensor");
 	low = l.kind == NUM_FLOAT ? l.f : (double)l.i;
 	high = h.kind == NUM_FLOAT ? h.f : (double)h.i;
-	/* the upper bound is the last word */
+	/* If min > max, every element becomes max, as in PyTorch. */
 	return torch_apply(b, NUM_clamp, &a, (double[]){ low > high ? high : low, high, 0 });
 }
 
@@ -295,6 +317,7 @@ static int t_clamp(struct bind *b)
 	return clamp(b, 1, 2);
 }
 
+/* Slot 9 does not exist: there is no other bound. */
 static int t_clamp_min(struct bind *b)
 {
 	return clamp(b, 1, 9);
@@ -305,6 +328,8 @@ static int t_clamp_max(struct bind *b)
 	return clamp(b, 9, 1);
 }
 
+/* torch.where(condition, input, other). With the condition alone it is
+ * nonzero(as_tuple=True). */
 static int t_where(struct bind *b)
 {
 	struct num_arg a[3];
@@ -322,7 +347,7 @@ static int t_where(struct bind *b)
 	return torch_apply(b, NUM_where, a, NULL);
 }
 
-/* x.where(condition, other) */
+/* x.where(condition, other): the condition comes second. */
 static int m_where(struct bind *b)
 {
 	struct num_arg a[3];
@@ -332,6 +357,7 @@ static int m_where(struct bind *b)
 	return torch_apply(b, NUM_where, a, NULL);
 }
 
+/* Three operands and, in slot `value`, a factor (1 if there is no such slot). */
 static int ternary(struct bind *b, enum num_op op, size_t value)
 {
 	struct num_arg a[3];
@@ -343,6 +369,7 @@ static int ternary(struct bind *b, enum num_op op, size_t value)
 	return torch_apply(b, op, a, p);
 }
 
+/* input + weight * (end - input); PyTorch does not promote here. */
 static int t_lerp(struct bind *b)
 {
 	struct tensor *x, *y;
@@ -357,6 +384,7 @@ static int t_lerp(struct bind *b)
 
 static int t_addcmul(struct bind *b) { return ternary(b, NUM_addcmul, 3); }
 
+/* input + value * tensor1 / tensor2; not for two integers. */
 static int t_addcdiv(struct bind *b)
 {
 	struct tensor *x, *y;
@@ -365,12 +393,13 @@ static int t_addcdiv(struct bind *b)
 		return -1;
 	if (!dtype_is_float(x->dt) && !dtype_is_float(y->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Integer division with addcdiv is no longer supported, and in a future  "
-				  "release addcdiv will "
-						       "perform a true division of tensor1 and tensor2.");
+				  "Integer division with addcdiv is no longer supported, and in "
+				  "a future  release addcdiv will perform a true division of "
+				  "tensor1 and tensor2.");
 	return ternary(b, NUM_addcdiv, 3);
 }
 
+/* input, mask, value: where(mask, value, input) with value converted to the dtype of input. */
 static int t_masked_fill(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -384,7 +413,8 @@ static int t_masked_fill(struct bind *b)
 		return bind_raise(b, EXC_RuntimeError,
 				  "masked_fill_ only supports boolean masks, but got mask with dtype %s",
 				  num_c_name(mask->dt));
-	/* The value takes self's dtype, whatever its own. */
+	/* The value is converted to the dtype of self; it does not promote. An infinite value
+	 * does not fit an integer. */
 	if (num_new(&c, &v, self->dt, 0, NULL, bind_e(b)))
 		return bind_fail(b);
 	if (value.kind == NUM_FLOAT && !isfinite(value.f) && !dtype_is_float(self->dt) && self->dt != DT_BOOL) {
@@ -397,8 +427,8 @@ static int t_masked_fill(struct bind *b)
 	else
 		rc = num_fill(&c, &v, value, bind_e(b));
 	if (!rc && b->row->flags & BIND_INPLACE)
-		rc = num_apply_into(&c, self, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v),
-				num_t(self) }, NULL, bind_e(b));
+		rc = num_apply_into(&c, self, NUM_where,
+				    (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) }, NULL, bind_e(b));
 	else if (!rc)
 		rc = num_apply(&c, &y, NUM_where, (struct num_arg[]){ num_t(mask), num_t(&v), num_t(self) },
 			       NULL, bind_e(b));
@@ -421,6 +451,8 @@ static int t_masked_fill(struct bind *b)
 
 /* --- closeness ------------------------------------------------------------------------------------ */
 
+/* x - y| <= atol + rtol |y| elementwise (isclose), or for all elements (allclose). Equal
+ * infinities are close, NaNs only with equal_nan. */
 static int close_to(struct bind *b, int all)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -436,7 +468,7 @@ static int close_to(struct bind *b, int all)
 	if (x->dt != y->dt)
 		return bind_raise(b, EXC_RuntimeError, "%s did not match %s", num_type_name(x->dt),
 				  num_type_name(y->dt));
-	/* In fp64, so that the tolerance's own rounding decides nothing. */
+	/* In float64: rounding of the tolerance itself decides nothing. */
 	if (tensor_broadcast(x, y, &ndim, shape, bind_e(b)) || num_new(&c, &d[0], DT_F64, ndim, shape, bind_e(b)) ||
 	    num_new(&c, &d[1], DT_F64, ndim, shape, bind_e(b)) || num_new(&c, &r, DT_BOOL, ndim, shape, bind_e(b)) ||
 	    tensor_copy(&d[0], x, bind_e(b)) || tensor_copy(&d[1], y, bind_e(b))) {
@@ -466,6 +498,8 @@ static int close_to(struct bind *b, int all)
 static int t_allclose(struct bind *b) { return close_to(b, 1); }
 static int t_isclose(struct bind *b) { return close_to(b, 0); }
 
+/* torch.equal: same shape and same elements, as a Python bool. It reads the data, so the host
+ * must allow it and no element may be unwritten. */
 static int t_equal(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -490,6 +524,9 @@ static int t_equal(struct bind *b)
 	return rc;
 }
 
+/* CMP: computes elements from elements. INP: writes slot 0. SUFFIX3 makes torch.NAME,
+ * Tensor.NAME and Tensor.NAME_ of one function; ARITH the three methods of an operator (+,
+ * reflected +, +=). */
 #define CMP (BIND_COMPUTE)
 #define INP (BIND_COMPUTE | BIND_INPLACE)
 #define SUFFIX3(name, sig, fn)                                                                             \

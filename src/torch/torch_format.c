@@ -1,18 +1,22 @@
-/* Memory formats: the order in which a dense tensor of four or five dimensions lies in memory.
- * Channels last means that the second dimension is the innermost one. A program may ask for a
- * format, and convolutions, pools and norms give their result in the format of what they are given:
- * kernels that go by addresses depend on both. */
+/* Memory formats: the order in which a dense tensor of four or five dimensions lies in
+ * memory. Channels last means that dimension 1 is the innermost one: [N, C, H, W] has strides
+ * [H W C, 1, W C, C].
+ *
+ * A program may ask for a format, and convolutions, pools and norms give their result in the
+ * format of their input. Kernels that compute addresses depend on both, so the strides must
+ * be PyTorch's. */
 #include "base/mem.h"
 #include "torch/torch.h"
 
 enum format { FORMAT_PRESERVE, FORMAT_CONTIGUOUS, FORMAT_LAST, FORMAT_LAST_3D };
 
-/* What the slot asks for; left out and None are the caller's `otherwise`. */
+/* The format that slot i asks for; `otherwise` if it is left out or None. */
 static int asked(struct bind *b, size_t i, enum format otherwise, int *format)
 {
 	static const char *const names[] = { [FORMAT_PRESERVE] = "torch.preserve_format",
 					     [FORMAT_CONTIGUOUS] = "torch.contiguous_format",
-					     [FORMAT_LAST] = "torch.channels_last", [FORMAT_LAST_3D] = "torch.channels_last_3d" };
+					     [FORMAT_LAST] = "torch.channels_last",
+					     [FORMAT_LAST_3D] = "torch.channels_last_3d" };
 
 	*format = (int)otherwise;
 	if (i >= b->n || !bind_given(b, i) || b->a[i].kind == V_NONE)
@@ -25,7 +29,7 @@ static int asked(struct bind *b, size_t i, enum format otherwise, int *format)
 	return bind_raise(b, EXC_TypeError, "%s(): argument 'memory_format' must be torch.memory_format", b->row->name);
 }
 
-/* From the outermost to the innermost: all but the second in their order, then the second. */
+/* Strides of a dense channels-last tensor: dimension 1 innermost, the others in their order. */
 static void last_strides(int ndim, const int64_t *shape, int64_t *stride)
 {
 	int64_t step = MAX(shape[1], 1);
@@ -39,7 +43,9 @@ static void last_strides(int ndim, const int64_t *shape, int64_t *stride)
 	}
 }
 
-int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape, int64_t *stride)
+/* channels_last takes 4 dimensions, channels_last_3d takes 5; the messages are PyTorch's. */
+int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *shape,
+		 int64_t *stride)
 {
 	int format;
 
@@ -49,6 +55,7 @@ int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *sh
 		return bind_raise(b, EXC_RuntimeError, "required rank 4 tensor to use channels_last format");
 	if (format == FORMAT_LAST_3D && ndim != 5)
 		return bind_raise(b, EXC_RuntimeError, "required rank 5 tensor to use channels_last_3d format");
+	/* "Preserve" leaves the choice of strides to the caller. */
 	if (format == FORMAT_PRESERVE)
 		return 0;
 	if (format == FORMAT_CONTIGUOUS)
@@ -58,6 +65,7 @@ int torch_format(struct bind *b, size_t i, int keep, int ndim, const int64_t *sh
 	return 1;
 }
 
+/* A tensor without elements counts as contiguous but never as channels last. */
 int torch_has_format(struct bind *b, size_t i, const struct tensor *t)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -73,7 +81,9 @@ int torch_has_format(struct bind *b, size_t i, const struct tensor *t)
 	return torch_lies_so(t, stride);
 }
 
-int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x, size_t i)
+/* Without a format the strides of x are kept if x is dense (num_new_like). */
+int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct tensor *x,
+		   size_t i)
 {
 	struct num_ctx c = torch_ctx(b);
 	int64_t stride[TENSOR_DIMS];
@@ -81,12 +91,13 @@ int torch_new_like(struct bind *b, struct tensor *t, enum dtype dt, const struct
 
 	if (given < 0)
 		return -1;
-	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) : num_new_like(&c, t,
-			dt, x, bind_e(b)))
+	if (given ? num_new_strided(&c, t, dt, x->ndim, x->shape, stride, bind_e(b)) :
+	    num_new_like(&c, t, dt, x, bind_e(b)))
 		return bind_fail(b);
 	return 0;
 }
 
+/* A dimension of size 1 may have any stride. */
 int torch_lies_so(const struct tensor *t, const int64_t *stride)
 {
 	for (int d = 0; d < t->ndim; d++)
@@ -95,7 +106,8 @@ int torch_lies_so(const struct tensor *t, const int64_t *stride)
 	return 1;
 }
 
-/* PyTorch's rule, which calls what may be either the ordinary order: a tensor of one channel, or of one pixel. */
+/* PyTorch's is_channels_last_strides: a layout that could be either (one channel, or one
+ * pixel) counts as the ordinary order. */
 static int is_last(const struct tensor *t)
 {
 	int64_t least = 0;
@@ -117,7 +129,9 @@ static int is_last(const struct tensor *t)
 	return 1;
 }
 
-int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x, const struct tensor *w)
+/* Repacks *y as channels last if x or w is. */
+int torch_follow_format(struct bind *b, struct tensor *y, const struct tensor *x,
+			const struct tensor *w)
 {
 	struct num_ctx c = torch_ctx(b);
 	int64_t stride[TENSOR_DIMS];

@@ -1,9 +1,11 @@
-/* Bindings: padding, windows, resampling and other rearrangements of images. */
+/* Bindings for images: padding, sliding windows, resampling, and the shuffles between
+ * channels and pixels. */
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the result, or the error of the operator. */
 static int done(struct bind *b, int rc, struct tensor *y)
 {
 	return rc ? bind_fail(b) : bind_result(b, y);
@@ -11,7 +13,8 @@ static int done(struct bind *b, int rc, struct tensor *y)
 
 /* --- padding, windows --------------------------------------------------------------------------------- */
 
-/* input, pad, mode='constant', value=None */
+/* input, pad, mode='constant', value=None. The modes are in the order of enum num_pad. The
+ * other modes pad the last one to three dimensions of an input with or without batch. */
 static int a_pad(struct bind *b)
 {
 	static const char *const modes[] = { "constant", "reflect", "replicate", "circular", NULL };
@@ -34,6 +37,8 @@ static int a_pad(struct bind *b)
 	return done(b, num_pad(&c, &y, t, p.n / 2, p.v, (enum num_pad)mode, value, bind_e(b)), &y);
 }
 
+/* Slots first .. first + 3: kernel_size, dilation, padding, stride; a number counts for both
+ * dimensions. */
 static int unfold_args(struct bind *b, size_t first, struct num_unfold *p)
 {
 	int64_t *into[] = { p->kernel, p->dilation, p->padding, p->stride };
@@ -49,6 +54,7 @@ static int unfold_args(struct bind *b, size_t first, struct num_unfold *p)
 	return 0;
 }
 
+/* input, kernel_size, dilation, padding, stride: F.unfold, not Tensor.unfold. */
 static int a_unfold(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -60,6 +66,7 @@ static int a_unfold(struct bind *b)
 	return done(b, num_unfold(&c, &y, t, &p, bind_e(b)), &y);
 }
 
+/* input, output_size, kernel_size, dilation, padding, stride */
 static int a_fold(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -74,7 +81,10 @@ static int a_fold(struct bind *b)
 
 /* --- images --------------------------------------------------------------------------------------------- */
 
-static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale, int *use_scale)
+/* Output sizes from size= (slot 1) or scale_factor= (slot 2), of which exactly one must be
+ * given. A scaled size is floor(in * scale). */
+static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale,
+		     int *use_scale)
 {
 	*use_scale = 0;
 	if (bind_given(b, 1) && bind_given(b, 2))
@@ -109,7 +119,10 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 	return 0;
 }
 
-/* input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False */
+/* input, size=None, scale_factor=None, mode='nearest', align_corners=None,
+ * recompute_scale_factor=None, antialias=False. Modes 0 to 3 are in the order of enum
+ * num_interp; "area" (6) is adaptive average pooling. The given scale is used as it is unless
+ * it is recomputed from the sizes. */
 static int a_interpolate(struct bind *b)
 {
 	static const char *const modes[] = { "nearest", "nearest-exact", "linear", "bicubic", "bilinear",
@@ -126,28 +139,29 @@ static int a_interpolate(struct bind *b)
 	nd = t->ndim - 2;
 	if (nd < 1 || nd > 3)
 		return bind_raise(b, EXC_NotImplementedError,
-				  "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "
-							      "nearest | linear | bilinear | bicubic | "
-							      "trilinear | area | nearest-exact", t->ndim);
+				  "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+				  "%dD) for the modes: nearest | linear | bilinear | bicubic | "
+				  "trilinear | area | nearest-exact", t->ndim);
 	if (bind_given(b, 4) && (mode < 2 || mode == 6))
 		return bind_raise(b, EXC_ValueError,
-				  "align_corners option can only be set with the interpolating modes: "
-				  "linear | bilinear | bicubic "
-						     "| trilinear");
+				  "align_corners option can only be set with the interpolating "
+				  "modes: linear | bilinear | bicubic | trilinear");
 	if (antialias)
 		return bind_unsupported(b, "interpolate with antialias");
 	if ((mode == 2 && nd != 1) || ((mode == 3 || mode == 4) && nd != 2) || (mode == 5 && nd != 3))
 		return bind_raise(b, EXC_NotImplementedError, "Got %dD input, but %s mode needs %dD input",
-				  t->ndim, modes[mode],
-				  mode == 2 ? 3 : mode == 5 ? 5 : 4);
+				  t->ndim, modes[mode], mode == 2 ? 3 : mode == 5 ? 5 : 4);
 	if (sizes_for(b, t, nd, size, scale, &use))
 		return -1;
+	/* The average over the inputs that a result covers. */
 	if (mode == 6)
 		return done(b, num_adaptive_pool(&c, &y, NULL, t, nd, size, 0, bind_e(b)), &y);
 	return done(b, num_interpolate(&c, &y, t, nd, size, use && !recompute ? scale : NULL,
 				       mode >= 4 ? INTERP_LINEAR : (enum num_interp)mode, align, bind_e(b)), &y);
 }
 
+/* input, grid, mode, padding_mode, align_corners. The names are in the order of the enums;
+ * "-" fills the entry of nearest-exact. */
 static int a_grid_sample(struct bind *b)
 {
 	static const char *const modes[] = { "nearest", "-", "bilinear", "bicubic", NULL };
@@ -163,7 +177,8 @@ static int a_grid_sample(struct bind *b)
 				       bind_e(b)), &y);
 }
 
-/* [.., C r r, H, W] <-> [.., C, H r, W r] */
+/* pixel_shuffle: [..., C r r, H, W] becomes [..., C, H r, W r]; `inverse`: pixel_unshuffle,
+ * the other way. */
 static int shuffle(struct bind *b, int inverse)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -176,12 +191,11 @@ static int shuffle(struct bind *b, int inverse)
 	n = t->ndim - 3;
 	if (n >= 0 && r <= 0)
 		return bind_shape_error(b, "pixel_%sshuffle expects a positive %sscale_factor, but got %lld",
-					inverse ? "un" : "", inverse ? "down" : "up",
-					(long long)r);
+					inverse ? "un" : "", inverse ? "down" : "up", (long long)r);
 	if (n < 0 || n + 5 > TENSOR_DIMS)
 		return bind_shape_error(b,
-					"pixel_shuffle expects input to have at least 3 dimensions, but got "
-					"input with %d dimension(s)", t->ndim);
+					"pixel_shuffle expects input to have at least 3 "
+					"dimensions, but got input with %d dimension(s)", t->ndim);
 	C = t->shape[n];
 	H = t->shape[n + 1];
 	W = t->shape[n + 2];
@@ -190,15 +204,18 @@ static int shuffle(struct bind *b, int inverse)
 					(long long)C);
 	if (!inverse && C % area)
 		return bind_shape_error(b,
-					"pixel_shuffle expects its input's 'channel' dimension to be "
-					"divisible by the square of upscale_factor, "
-					   "but input.size(-3)=%lld is not divisible by %lld", (long long)C, (long long)area);
+					"pixel_shuffle expects its input's 'channel' dimension "
+					"to be divisible by the square of upscale_factor, but "
+					"input.size(-3)=%lld is not divisible by %lld",
+					(long long)C, (long long)area);
 	if (inverse && (H % r || W % r))
 		return bind_shape_error(b,
-					"pixel_unshuffle expects %s to be divisible by downscale_factor, "
-					"but input.size(%d)=%lld is not divisible "
-					   "by %lld", H % r ? "height" : "width", H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
-	/* Both ways are a view with r split off, a permutation, and the result's shape. */
+					"pixel_unshuffle expects %s to be divisible by "
+					"downscale_factor, but input.size(%d)=%lld is not "
+					"divisible by %lld", H % r ? "height" : "width",
+					H % r ? -2 : -1, (long long)(H % r ? H : W), (long long)r);
+	/* Both ways: a view with the factors r as dimensions of their own, a permutation, and
+	 * a reshape to the result. */
 	for (int i = 0; i < n; i++) {
 		s[i] = out[i] = t->shape[i];
 		dims[i] = i;
@@ -226,6 +243,7 @@ static int shuffle(struct bind *b, int inverse)
 static int a_pixel_shuffle(struct bind *b) { return shuffle(b, 0); }
 static int a_pixel_unshuffle(struct bind *b) { return shuffle(b, 1); }
 
+/* [N, g * k, ...]: channels seen as [g, k] and transposed to [k, g]. */
 static int a_channel_shuffle(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -254,6 +272,8 @@ static int a_channel_shuffle(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* pad and the shuffles only move elements. The window functions (BIND_WINDOW) may leave a
+ * rest of the input unused. */
 const struct bind_row torch_image_rows[] = {
 	{ "torch.nn.functional.pad", "input, pad, mode='constant', value=None", a_pad, BIND_COPY | BIND_MOVE },
 	{ "torch.nn.functional.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", a_unfold,

@@ -1,4 +1,6 @@
-/* Bindings: selection by tensors: gather, scatter, index_*, masks, embedding. */
+/* Bindings that select by tensors: gather, scatter, index_*, masks, embedding. The checks are
+ * PyTorch's with its messages; the work is in num/index.c and num/gather.c. A write in place
+ * and its copying form share a function: the row's flag BIND_INPLACE tells them apart. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,11 +8,13 @@
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the result, or the error of the operator. */
 static int done(struct bind *b, int rc, struct tensor *y)
 {
 	return rc ? bind_fail(b) : bind_result(b, y);
 }
 
+/* A number becomes a 0-d tensor of t's dtype: it does not promote. */
 int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor *out)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -30,6 +34,7 @@ int torch_value(struct bind *b, size_t i, const struct tensor *t, struct tensor 
 
 /* --- by tensors ----------------------------------------------------------------------------------- */
 
+/* input, dim, index */
 static int i_gather(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -41,6 +46,7 @@ static int i_gather(struct bind *b)
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
+/* A contiguous view [numel] of t; a copy if needed. */
 static int flattened(struct tensor *out, const struct tensor *t, struct err *e)
 {
 	struct tensor dense;
@@ -53,7 +59,7 @@ static int flattened(struct tensor *out, const struct tensor *t, struct err *e)
 	return rc;
 }
 
-/* Without a dimension both are taken in the order of their elements. */
+/* take_along_dim without a dimension: both tensors are flattened. */
 static int take_flat(struct bind *b, const struct tensor *t, const struct tensor *ix)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -71,6 +77,7 @@ static int take_flat(struct bind *b, const struct tensor *t, const struct tensor
 	return done(b, rc, &y);
 }
 
+/* input, indices, dim=None */
 static int i_take_along_dim(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -83,13 +90,15 @@ static int i_take_along_dim(struct bind *b)
 		return take_flat(b, t, ix);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_RuntimeError,
-				  "torch.take_along_dim(): dtype of indices should be Long but got %s", num_type_name(ix->dt));
+				  "torch.take_along_dim(): dtype of indices should be Long but got %s",
+				  num_type_name(ix->dt));
 	if (bind_dim(b, 2, t->ndim, &dim))
 		return -1;
 	return done(b, num_gather(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
-/* input, dim, index, src; in place or on a copy */
+/* input, dim, index, and the values in slot `src`: a tensor of the same dtype or a number. In
+ * place or on a copy. */
 static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -116,7 +125,8 @@ static int scatter_as(struct bind *b, enum num_scatter how, size_t src)
 	return done(b, rc, &y);
 }
 
-/* ..., src, *, reduce=None, value=?: scatter(dim, index, value=1.0) gives the value by name */
+/* ..., src=?, *, reduce=None, value=?. scatter(dim, index, value=1.0) gives the value by
+ * name. */
 static int i_scatter(struct bind *b)
 {
 	enum num_scatter how = SCATTER_SET;
@@ -134,6 +144,7 @@ static int i_scatter(struct bind *b)
 	return scatter_as(b, how, bind_given(b, 3) ? 3 : 5);
 }
 
+/* src must be a tensor here. */
 static int i_scatter_add(struct bind *b)
 {
 	struct tensor *src;
@@ -143,7 +154,8 @@ static int i_scatter_add(struct bind *b)
 	return scatter_as(b, SCATTER_ADD, 3);
 }
 
-/* input, dim, index, src, reduce, *, include_self=True */
+/* input, dim, index, src, reduce, *, include_self=True. The names are in the order of enum
+ * num_scatter from SCATTER_ADD on. */
 static int i_scatter_reduce(struct bind *b)
 {
 	static const char *const names[] = { "sum", "prod", "amax", "amin", NULL };
@@ -156,6 +168,7 @@ static int i_scatter_reduce(struct bind *b)
 	return scatter_as(b, (enum num_scatter)(how + 1), 3);
 }
 
+/* input, dim, index */
 static int i_index_select(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -167,7 +180,7 @@ static int i_index_select(struct bind *b)
 	return done(b, num_index_select(&c, &y, t, dim, ix, bind_e(b)), &y);
 }
 
-/* The sizes without dimension dim; their number. */
+/* The sizes of t without dimension dim. Returns their number. */
 static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 {
 	int n = 0;
@@ -178,27 +191,31 @@ static int slice_shape(int64_t *shape, const struct tensor *t, int dim)
 	return n;
 }
 
-static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix, const struct tensor *v)
+/* Checks of index_add_, in PyTorch's order. */
+static int check_added(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix,
+		       const struct tensor *v)
 {
-	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix), have = v->ndim ?
-		v->shape[MIN(dim, v->ndim - 1)] : 1;
+	int64_t a[TENSOR_DIMS], s[TENSOR_DIMS], n = tensor_numel(ix),
+		have = v->ndim ? v->shape[MIN(dim, v->ndim - 1)] : 1;
 	int na = slice_shape(a, t, dim), ns = slice_shape(s, v, dim);
 
 	if (ix->ndim > 1)
 		return bind_raise(b, EXC_IndexError,
-				  "index_add_(): Index is supposed to be a vector, but got dim: %d with "
-				  "type: %s and size: %s",
+				  "index_add_(): Index is supposed to be a vector, but got dim: "
+				  "%d with type: %s and size: %s",
 				  ix->ndim, num_type_name(ix->dt), SHAPE_TEXT(ix->ndim, ix->shape));
 	if (ix->dt != DT_I64 && ix->dt != DT_I32)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_add_(): Expected dtype int32/int64 for index but got: %s", num_type_name(ix->dt));
+				  "index_add_(): Expected dtype int32/int64 for index but got: %s",
+				  num_type_name(ix->dt));
 	if (t->dt != v->dt)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_add_(): self (%s) and source (%s) must have the same scalar type",
 				  num_type_name(t->dt), num_type_name(v->dt));
 	if (dim && dim >= v->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d", dim, v->ndim);
+				  "index_add_(): Indexing dim %d is out of bounds of the source tensor with dim %d",
+				  dim, v->ndim);
 	if (n != have)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_add_(): Number of indices (%lld) should be equal to "
@@ -206,13 +223,13 @@ static int check_added(struct bind *b, const struct tensor *t, int dim, const st
 				  (long long)n, (long long)have, dim);
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
 		return bind_raise(b, EXC_RuntimeError,
-				  "source tensor shape must match self tensor shape, excluding the "
-				  "specified dimension. Got "
-						       "self.shape = %s source.shape = %s",
+				  "source tensor shape must match self tensor shape, excluding "
+				  "the specified dimension. Got self.shape = %s source.shape = %s",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(v->ndim, v->shape));
 	return 0;
 }
 
+/* Checks of index_copy_, in PyTorch's order. */
 static int check_copied(struct bind *b, const struct tensor *t, int dim, const struct tensor *ix,
 			const struct tensor *v)
 {
@@ -224,26 +241,26 @@ static int check_copied(struct bind *b, const struct tensor *t, int dim, const s
 				  "index_copy_(): Index should have dimension 1 or 0 (got %d)", ix->ndim);
 	if (v->ndim == 0 && n != 1)
 		return bind_raise(b, EXC_IndexError,
-				  "index_copy_(): When source is scalar, index should have one element (got %lld)", (long long)n);
+				  "index_copy_(): When source is scalar, index should have one element (got %lld)",
+				  (long long)n);
 	if (v->ndim && t->ndim && v->ndim != t->ndim)
 		return bind_raise(b, EXC_IndexError,
-				  "index_copy_(): When source and destination are not scalars, their "
-				  "dimensionality must match. "
-						     "Source dimensionality (%d), destination dimensionality (%d)", v->ndim, t->ndim);
+				  "index_copy_(): When source and destination are not scalars, "
+				  "their dimensionality must match. Source dimensionality (%d), "
+				  "destination dimensionality (%d)", v->ndim, t->ndim);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_RuntimeError,
 				  "index_copy_(): Expected a long tensor for index, but got %s", num_type_name(ix->dt));
 	if (t->dt != v->dt)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_copy_(): self and source expected to have the same dtype, but got "
-				  "(self) %s and "
-						       "(source) %s", num_type_name(t->dt), num_type_name(v->dt));
+				  "index_copy_(): self and source expected to have the same "
+				  "dtype, but got (self) %s and (source) %s", num_type_name(t->dt),
+				  num_type_name(v->dt));
 	if (na != ns || memcmp(a, s, sizeof *a * (size_t)na))
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_copy_(): Source/destination tensor must have same slice shapes. "
-				  "Destination slice "
-						       "shape: %s at dimension %d and source slice shape: "
-						       "%s at dimension 0.",
+				  "index_copy_(): Source/destination tensor must have same slice "
+				  "shapes. Destination slice shape: %s at dimension %d and "
+				  "source slice shape: %s at dimension 0.",
 				  SHAPE_TEXT(na, a), dim, SHAPE_TEXT(ns, s));
 	if (v->ndim && v->shape[dim] != n)
 		return bind_raise(b, EXC_IndexError,
@@ -252,22 +269,23 @@ static int check_copied(struct bind *b, const struct tensor *t, int dim, const s
 	return 0;
 }
 
+/* Checks of index_fill_: the value is a number or a 0-d tensor. */
 static int check_filled(struct bind *b, const struct tensor *ix)
 {
 	const struct tensor *v = b->a[3].kind == V_TENSOR ? &b->a[3].u.t->t : NULL;
 
 	if (v && v->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
-				  "with %d dimension(s).",
-				  v->ndim);
+				  "index_fill_ only supports a 0-dimensional value tensor, but "
+				  "got tensor with %d dimension(s).", v->ndim);
 	if (ix->dt != DT_I64)
 		return bind_raise(b, EXC_IndexError, "index_fill_(): Expected dtype int64 for index.");
 	return ix->ndim > 1 ? bind_raise(b, EXC_RuntimeError, "Index has to be a vector/scalar") : 0;
 }
 
-/* What is written goes with the places and with what is written to. */
-static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim, const struct tensor *ix)
+/* The checks of the three functions that write slices. */
+static int check_slices(struct bind *b, enum num_slices how, const struct tensor *t, int dim,
+			const struct tensor *ix)
 {
 	struct tensor *v;
 
@@ -278,7 +296,7 @@ static int check_slices(struct bind *b, enum num_slices how, const struct tensor
 	return how == SLICES_ADD ? check_added(b, t, dim, ix, v) : check_copied(b, t, dim, ix, v);
 }
 
-/* input, dim, index, source, *, alpha=1 */
+/* input, dim, index, source, *, alpha=1. The last slot exists for index_add only. */
 static int index_write(struct bind *b, enum num_slices how)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -308,7 +326,7 @@ static int i_index_add(struct bind *b) { return index_write(b, SLICES_ADD); }
 static int i_index_copy(struct bind *b) { return index_write(b, SLICES_COPY); }
 static int i_index_fill(struct bind *b) { return index_write(b, SLICES_FILL); }
 
-/* input, indices, values, accumulate=False */
+/* input, indices, values, accumulate=False. Unlike t[ix] = v the dtypes must match. */
 static int i_index_put(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -323,9 +341,9 @@ static int i_index_put(struct bind *b)
 	if (b->a[2].kind == V_TENSOR && b->a[2].u.t->t.dt != t->dt) {
 		tensor_release(&v);
 		return bind_raise(b, EXC_RuntimeError,
-				  "Index put requires the source and destination dtypes match, got %s for "
-				  "the destination "
-						       "and %s for the source.", num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
+				  "Index put requires the source and destination dtypes match, "
+				  "got %s for the destination and %s for the source.",
+				  num_type_name(t->dt), num_type_name(b->a[2].u.t->t.dt));
 	}
 	for (size_t i = 0; i < n && i < TENSOR_DIMS; i++)
 		ix.v[ix.n++] = list[i];
@@ -343,6 +361,7 @@ static int i_index_put(struct bind *b)
 	return done(b, rc, &y);
 }
 
+/* input, index: elements of the flattened input. */
 static int i_take(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -353,6 +372,7 @@ static int i_take(struct bind *b)
 	return done(b, num_take(&c, &y, t, ix, bind_e(b)), &y);
 }
 
+/* input, mask: a vector whose size depends on the values (BIND_SIZED). */
 static int i_masked_select(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -363,11 +383,12 @@ static int i_masked_select(struct bind *b)
 	return done(b, num_masked_select(&c, &y, t, m, bind_e(b)), &y);
 }
 
-/* self, mask, source: source's elements in order where the mask is true */
+/* self, mask, source: elements of source in order, where the mask is true. source must have
+ * enough of them. */
 static int i_masked_scatter(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, places = { .st = NULL },
+	struct tensor *t, *m, *s, flat = { .st = NULL }, part = { .st = NULL }, positions = { .st = NULL },
 		mask = { .st = NULL }, y;
 	int rc;
 
@@ -379,16 +400,17 @@ static int i_masked_scatter(struct bind *b)
 				  num_type_name(t->dt), num_type_name(s->dt));
 	if (num_clone(&c, &y, t, bind_e(b)))
 		return bind_fail(b);
-	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &places, &mask, bind_e(b)) ||
+	rc = tensor_expand(&mask, m, t->ndim, t->shape, bind_e(b)) || num_nonzero(&c, &positions, &mask, bind_e(b)) ||
 	     num_reshape(&c, &flat, s, 1, (int64_t[]){ -1 }, bind_e(b));
-	if (!rc && flat.shape[0] < places.shape[0])
+	/* positions has a row per true element of the mask. */
+	if (!rc && flat.shape[0] < positions.shape[0])
 		rc = err_set(bind_e(b), ERR_STATE,
 			     "masked_scatter_: expected self and source to have same dtypes and enough elements");
-	rc = rc || tensor_slice(&part, &flat, 0, 0, places.shape[0], 1, bind_e(b)) ||
+	rc = rc || tensor_slice(&part, &flat, 0, 0, positions.shape[0], 1, bind_e(b)) ||
 	     num_index_put(&c, &y, &(struct num_index){ .v = { &mask }, .n = 1 }, &part, 0, bind_e(b));
 	tensor_release(&flat);
 	tensor_release(&part);
-	tensor_release(&places);
+	tensor_release(&positions);
 	tensor_release(&mask);
 	if (rc) {
 		tensor_release(&y);
@@ -397,31 +419,33 @@ static int i_masked_scatter(struct bind *b)
 	return torch_give(b, &y);
 }
 
+/* Columns of nonzero(); each is a strided view. */
 int torch_nonzero_tuple(struct bind *b, const struct tensor *t)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct tensor places, col[TENSOR_DIMS];
+	struct tensor positions, col[TENSOR_DIMS];
 	int rc = 0;
 
-	if (num_nonzero(&c, &places, t, bind_e(b)))
+	if (num_nonzero(&c, &positions, t, bind_e(b)))
 		return bind_fail(b);
 	for (int i = 0; i < t->ndim && !rc; i++)
-		rc = tensor_select(&col[i], &places, 1, i, bind_e(b));
-	tensor_release(&places);
+		rc = tensor_select(&col[i], &positions, 1, i, bind_e(b));
+	tensor_release(&positions);
 	return rc ? bind_fail(b) : bind_tuple(b, col, (size_t)t->ndim);
 }
 
-/* PyTorch lays the places out by dimensions: those of the first, then those of the second. */
-static int by_columns(struct bind *b, struct tensor *places)
+/* PyTorch stores the result of nonzero() by columns: all first coordinates, then all second
+ * ones. The strides are visible to kernels, so the result is repacked. */
+static int by_columns(struct bind *b, struct tensor *positions)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor transposed, packed, y;
 	int rc;
 
-	if (places->ndim != 2)
-		return bind_result(b, places);
-	rc = tensor_transpose(&transposed, places, 0, 1, bind_e(b));
-	tensor_release(places);
+	if (positions->ndim != 2)
+		return bind_result(b, positions);
+	rc = tensor_transpose(&transposed, positions, 0, 1, bind_e(b));
+	tensor_release(positions);
 	if (rc)
 		return bind_fail(b);
 	rc = num_to(&c, &packed, &transposed, transposed.dt, bind_e(b));
@@ -433,6 +457,7 @@ static int by_columns(struct bind *b, struct tensor *places)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* input, *, as_tuple=False */
 static int i_nonzero(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -448,7 +473,8 @@ static int i_nonzero(struct bind *b)
 	return by_columns(b, &y);
 }
 
-/* input, weight, padding_idx=None, ... */
+/* input, weight, padding_idx=None, max_norm=None, ... padding_idx concerns gradients only;
+ * max_norm would change the weight and is refused. */
 static int f_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -459,11 +485,14 @@ static int f_embedding(struct bind *b)
 		return -1;
 	if (w->ndim && (pad < -w->shape[0] || pad >= w->shape[0]) && bind_given(b, 2))
 		return bind_raise(b, EXC_AssertionError, "Padding_idx must be within num_embeddings");
+	/* max_norm rescales rows of the weight in place before the lookup. */
 	if (bind_given(b, 3))
 		return bind_unsupported(b, "embedding with max_norm, which changes the weight");
 	return done(b, num_embedding(&c, &y, w, ix, bind_e(b)), &y);
 }
 
+/* tensor, num_classes=-1. Without a class count the size of the result reveals the largest
+ * class. */
 static int f_one_hot(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -477,6 +506,8 @@ static int f_one_hot(struct bind *b)
 	return done(b, num_one_hot(&c, &y, t, n, bind_e(b)), &y);
 }
 
+/* BOTH_AS makes the function and the method; WRITE_AS also the method in place. `kind` says
+ * whether the function moves elements (MOVE) or computes with them. */
 #define BOTH_AS(name, sig, fn, kind) { "torch." name, "input, " sig, fn, kind }, \
 	{ "torch.Tensor." name, "self, " sig, fn, kind }
 #define WRITE_AS(name, sig, fn, kind) BOTH_AS(name, sig, fn, kind), { "torch.Tensor." name "_", "self, " sig, \
@@ -502,7 +533,8 @@ const struct bind_row torch_index_rows[] = {
 	BOTH_AS("nonzero", "*, as_tuple=False", i_nonzero, BIND_COMPUTE | BIND_SIZED),
 	ALIAS("torch.argwhere", "torch.nonzero"),
 	{ "torch.nn.functional.embedding",
-	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", f_embedding, MOVE },
+	  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False",
+	  f_embedding, MOVE },
 	{ "torch.nn.functional.one_hot", "tensor, num_classes=-1", f_one_hot, BIND_COMPUTE },
 	{ NULL, NULL, NULL, 0 }
 };

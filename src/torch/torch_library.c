@@ -1,23 +1,27 @@
-/* torch.library, what needs the tree: the schema that PyTorch reads from a function's annotations.
+/* torch.library: the part that needs the syntax tree. PyTorch reads a schema from the
+ * annotations of a function; the rest is Python code (prelude/torch/library.py).
  *
- * An annotation becomes a text: "Tensor", "int?" (or None), "float[]" (a list), "int[]?", "Tensor?[]";
- * results are "()" for None, such a text, or "(Tensor, Tensor)". */
+ * An annotation becomes a text: "Tensor", "int?" (or None), "float[]" (a list), "int[]?",
+ * "Tensor?[]". Results are "()" for None, such a text, or "(Tensor, Tensor)". */
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/object.h"
 #include "interp/state.h"
 
+/* "Tensor" of torch.Tensor or Tensor; NULL for any other expression. */
 static struct str last_part(const struct py_node *n)
 {
 	return n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr :
 		(struct str){ .p = NULL };
 }
 
+/* The constant None. */
 static int is_none(const struct py_node *n)
 {
 	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_NONE;
 }
 
+/* Is the name in the NULL-terminated list? */
 static int is_one_of(struct str name, const char *const *list)
 {
 	for (; *list; list++)
@@ -26,7 +30,8 @@ static int is_one_of(struct str name, const char *const *list)
 	return 0;
 }
 
-/* The text of a type without lists or None; 0: it has none. */
+/* Appends the text of a type that is neither a list nor optional. Returns 0 if PyTorch has no
+ * such type. An annotation in quotes counts by its last part. */
 static int add_base(struct buf *out, const struct py_node *n)
 {
 	static const char *const bases[] = { "Tensor", "int", "float", "bool", "str", "dtype", "device",
@@ -44,6 +49,8 @@ static int add_base(struct buf *out, const struct py_node *n)
 	return 1;
 }
 
+/* Appends the text of any annotation: X | None, Optional[X], List[X], list[X], Sequence[X],
+ * or a base. Returns 0 if it has none. At most two levels of nesting exist in PyTorch. */
 static int add_type(struct buf *out, const struct py_node *n, int depth)
 {
 	static const char *const lists[] = { "List", "list", "Sequence", NULL };
@@ -51,8 +58,8 @@ static int add_type(struct buf *out, const struct py_node *n, int depth)
 	const char *mark = "?";
 
 	if (n->kind == PY_BinOp && n->u.BinOp.op == PY_OP_BitOr) {
-		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left : is_none(n->u.BinOp.left) ?
-			n->u.BinOp.right : NULL;
+		inner = is_none(n->u.BinOp.right) ? n->u.BinOp.left :
+			is_none(n->u.BinOp.left) ? n->u.BinOp.right : NULL;
 	} else if (n->kind == PY_Subscript) {
 		struct str of = last_part(n->u.Subscript.value);
 
@@ -67,7 +74,8 @@ static int add_type(struct buf *out, const struct py_node *n, int depth)
 	return 1;
 }
 
-/* Is it one of the types that PyTorch knows for parameters? */
+/* Is the text a parameter type that PyTorch knows? Lists are limited; any base may be
+ * optional. */
 static int is_known(struct str type)
 {
 	static const char *const lists[] = { "Tensor[]", "Tensor?[]", "int[]", "int[]?", "float[]",
@@ -80,18 +88,19 @@ static int is_known(struct str type)
 	return at < 0 || (size_t)at + 1 == type.n;
 }
 
+/* Parameters of the function in slot 0; NULL after an error. */
 static const struct py_arguments *arguments_of(struct bind *b)
 {
 	struct val fn = b->a[0];
 
 	if (fn.kind != V_FUNC || fn.u.fn->node->kind != PY_FunctionDef) {
-		bind_unsupported(b, "torch.library of something else than a function");
+		bind_unsupported(b, "torch.library of an object that is not a function");
 		return NULL;
 	}
 	return &fn.u.fn->node->u.FunctionDef.args->u.arguments;
 }
 
-/* (name, type, keyword only, (default,) or ()) */
+/* Appends (name, type, keyword only, (default,) or ()) to the list b->out. */
 static int add_parameter(struct bind *b, const struct py_node *arg, int keyword, struct val given)
 {
 	struct buf type = BUF_INIT;
@@ -100,7 +109,8 @@ static int add_parameter(struct bind *b, const struct py_node *arg, int keyword,
 
 	if (!arg->u.arg.annotation)
 		return bind_raise(b, EXC_ValueError,
-				  "infer_schema(func): Parameter %.*s must have a type annotation.", STR_ARG(arg->u.arg.arg));
+				  "infer_schema(func): Parameter %.*s must have a type annotation.",
+				  STR_ARG(arg->u.arg.arg));
 	if (!add_type(&type, arg->u.arg.annotation, 0) || !is_known(buf_str(&type)))
 		rc = bind_raise(b, EXC_ValueError,
 				"infer_schema(func): Parameter %.*s has an unsupported type.", STR_ARG(arg->u.arg.arg));
@@ -112,6 +122,7 @@ static int add_parameter(struct bind *b, const struct py_node *arg, int keyword,
 	return rc ? -1 : 0;
 }
 
+/* torch.library._parameters(fn): the parameters as a list of tuples. */
 static int l_parameters(struct bind *b)
 {
 	const struct py_arguments *a = arguments_of(b);
@@ -126,16 +137,18 @@ static int l_parameters(struct bind *b)
 				  "infer_schema(func): We do not support positional-only args, varargs, or varkwargs.");
 	rc = val_list(b->h, NULL, 0, &b->out);
 	for (size_t i = 0; i < a->args.n && !rc; i++) {
+		/* Defaults belong to the last parameters. */
 		size_t left = a->args.n - i;
 
-		rc = add_parameter(b, a->args.v[i], 0, left <= f->n_defaults ?
-				   f->defaults[f->n_defaults - left] : none);
+		rc = add_parameter(b, a->args.v[i], 0,
+				   left <= f->n_defaults ? f->defaults[f->n_defaults - left] : none);
 	}
 	for (size_t i = 0; i < a->kwonlyargs.n && !rc; i++)
 		rc = add_parameter(b, a->kwonlyargs.v[i], 1, i < f->n_kw ? f->kw_defaults[i] : none);
 	return rc;
 }
 
+/* Appends the text of one result; fewer types than for parameters. */
 static int add_result(struct buf *out, const struct py_node *n)
 {
 	static const char *const results[] = { "Tensor", "Tensor[]", "int", "float", "bool", "Number", NULL };
@@ -144,6 +157,7 @@ static int add_result(struct buf *out, const struct py_node *n)
 	return add_type(out, n, 0) && is_one_of((struct str){ .p = out->p + from, .n = out->n - from }, results);
 }
 
+/* Appends the text of the return annotation. */
 static int add_results(struct buf *out, const struct py_node *n)
 {
 	struct str of = n->kind == PY_Subscript ? last_part(n->u.Subscript.value) : (struct str){ .p = NULL };
@@ -157,6 +171,7 @@ static int add_results(struct buf *out, const struct py_node *n)
 	if (!of.p || (!str_is(of, "Tuple") && !str_is(of, "tuple")))
 		return add_result(out, n);
 	inner = n->u.Subscript.slice;
+	/* Tuple[X] has one element, Tuple[X, Y] a tuple node with two. */
 	k = inner->kind == PY_Tuple ? inner->u.Tuple.elts.n : 1;
 	buf_addc(out, '(');
 	for (size_t i = 0; i < k; i++) {
@@ -168,6 +183,7 @@ static int add_results(struct buf *out, const struct py_node *n)
 	return 1;
 }
 
+/* torch.library._results(fn): the text of the results. */
 static int l_results(struct bind *b)
 {
 	const struct py_node *fn;
@@ -186,7 +202,7 @@ static int l_results(struct bind *b)
 	return rc;
 }
 
-/* Do two tensors lie in the same memory? */
+/* torch.library._shares(a, b): do two tensors lie in the same storage? */
 static int l_shares(struct bind *b)
 {
 	struct tensor *x, *y;
@@ -197,6 +213,7 @@ static int l_shares(struct bind *b)
 	return 0;
 }
 
+/* torch.library._missing(what): lets Python code of the prelude refuse a feature. */
 static int l_missing(struct bind *b)
 {
 	struct str what;
@@ -204,7 +221,8 @@ static int l_missing(struct bind *b)
 	return bind_string(b, 0, &what) ? -1 : bind_unsupported(b, "%.*s", STR_ARG(what));
 }
 
-/* A text that is not PyTorch's: nobody may read it, print may show it. */
+/* torch.library._only_printed(what): a text that differs from PyTorch's. print may show it; a
+ * judged program may not read it. */
 static int l_only_printed(struct bind *b)
 {
 	struct str what;

@@ -1,4 +1,10 @@
-/* Bindings: losses of torch.nn.functional. */
+/* Bindings of the losses of torch.nn.functional. Elementwise losses are rows of
+ * torch_loss.def over the kernels of ew_float.def; losses over classes are in num/loss.c;
+ * distances and margins are composed here. Every loss ends with a reduction: none, mean, sum,
+ * or batchmean.
+ *
+ * size_average= and reduce= are accepted and ignored: the modules of the prelude translate
+ * them. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -6,6 +12,8 @@
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The reduction= of slot i. "batchmean" is PyTorch's for kl_div only; the order is that of
+ * the enum. */
 static int reduction(struct bind *b, size_t i, enum num_reduction *how)
 {
 	static const char *const names[] = { "none", "mean", "sum", "batchmean", NULL };
@@ -17,6 +25,7 @@ static int reduction(struct bind *b, size_t i, enum num_reduction *how)
 	return 0;
 }
 
+/* Reduces *t and returns it; *t is consumed. */
 static int reduced(struct bind *b, struct tensor *t, enum num_reduction how)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -24,6 +33,7 @@ static int reduced(struct bind *b, struct tensor *t, enum num_reduction how)
 	return num_reduce_loss(&c, t, how, bind_e(b)) ? bind_fail(b) : bind_result(b, t);
 }
 
+/* Parameters that PyTorch refuses, and losses without an integer kernel. */
 static int check_pointwise(struct bind *b, enum num_op op, const struct num_arg *a, double p)
 {
 	const char *name = op == NUM_loss_mse ? "mse" : op == NUM_loss_smooth_l1 ? "smooth_l1" :
@@ -40,6 +50,8 @@ static int check_pointwise(struct bind *b, enum num_op op, const struct num_arg 
 	return 0;
 }
 
+/* An elementwise loss. `param` is the slot of its parameter, or 9 for none; `how_slot` that
+ * of reduction. smooth_l1 with beta 0 is l1. */
 static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_slot)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -53,6 +65,7 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 		return -1;
 	if (check_pointwise(b, op, a, p[0]))
 		return -1;
+	/* A division by beta = 0 would give NaN for equal elements. */
 	if (op == NUM_loss_smooth_l1 && p[0] == 0)
 		op = NUM_loss_l1;
 	if (num_apply(&c, &y, op, a, p, bind_e(b)))
@@ -67,7 +80,9 @@ static int pointwise(struct bind *b, enum num_op op, size_t param, size_t how_sl
 
 /* --- classes -------------------------------------------------------------------------------------- */
 
-/* input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0 */
+/* input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
+ * reduction='mean', label_smoothing=0.0. `logits`: cross_entropy, else nll_loss, which has no
+ * smoothing. */
 static int classes(struct bind *b, int logits)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -82,8 +97,10 @@ static int classes(struct bind *b, int logits)
 	if (logits && !(p.smoothing >= 0 && p.smoothing <= 1) && !(p.smoothing < 0 && !dtype_is_float(t->dt)))
 		return bind_raise(b, EXC_RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: %g",
 				  p.smoothing);
+	/* A float target of x's shape holds probabilities, which cannot be ignored. */
 	if (logits && dtype_is_float(t->dt) && tensor_same_shape(x, t) && p.ignore >= 0)
 		return bind_raise(b, EXC_RuntimeError, "ignore_index is not supported for floating point target");
+	/* PyTorch ignores a negative smoothing for class indices. */
 	p.smoothing = MAX(p.smoothing, 0);
 	p.weight = w;
 	return (logits ? num_cross_entropy : num_nll_loss)(&c, &y, x, t, &p, bind_e(b)) ? bind_fail(b) :
@@ -95,7 +112,8 @@ static int l_nll(struct bind *b) { return classes(b, 0); }
 
 /* --- probabilities ----------------------------------------------------------------------------------- */
 
-/* input, target, size_average=None, reduce=None, reduction='mean', log_target=False */
+/* input (log probabilities), target, ..., reduction, log_target: target * (log target -
+ * input). */
 static int l_kl_div(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -106,16 +124,17 @@ static int l_kl_div(struct bind *b)
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || reduction(b, 4, &how) || bind_bool(b, 5, &log_target))
 		return -1;
-	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) || (a[1].kind == NUM_TENSOR &&
-			!dtype_is_float(a[1].t->dt)))
+	if ((a[0].kind == NUM_TENSOR && !dtype_is_float(a[0].t->dt)) ||
+	    (a[1].kind == NUM_TENSOR && !dtype_is_float(a[1].t->dt)))
 		return bind_raise(b, EXC_RuntimeError, "kl_div: Integral inputs not supported.");
 	if (num_apply(&c, &y, log_target ? NUM_loss_kl_log : NUM_loss_kl, a, NULL, bind_e(b)))
 		return bind_fail(b);
 	return reduced(b, &y, how);
 }
 
-/* Each element times its weight, then reduced. */
-static int weighted(struct bind *b, struct tensor *y, const struct tensor *w, enum num_reduction how)
+/* Multiplies each element by its weight, which broadcasts, and reduces. *y is consumed. */
+static int weighted(struct bind *b, struct tensor *y, const struct tensor *w,
+		    enum num_reduction how)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor z;
@@ -128,7 +147,8 @@ static int weighted(struct bind *b, struct tensor *y, const struct tensor *w, en
 	return rc ? bind_fail(b) : reduced(b, &z, how);
 }
 
-/* Probabilities lie between 0 and 1, ends included; PyTorch looks at each of them. */
+/* binary_cross_entropy wants inputs in [0, 1]. PyTorch checks each of them, so a NaN is an
+ * error, too. */
 static int check_probabilities(struct bind *b, const struct tensor *x)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -148,7 +168,8 @@ static int check_probabilities(struct bind *b, const struct tensor *x)
 	return bad ? bind_raise(b, EXC_RuntimeError, "all elements of input should be between 0 and 1") : 0;
 }
 
-/* input, target, weight=None, size_average=None, reduce=None, reduction='mean' */
+/* input, target, weight=None, ..., reduction: -(t log x + (1 - t) log(1 - x)). The logarithms
+ * are clamped at -100, as in PyTorch. */
 static int l_bce(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -159,9 +180,9 @@ static int l_bce(struct bind *b)
 		return -1;
 	if (!tensor_same_shape(x, t))
 		return bind_raise(b, EXC_ValueError,
-				  "Using a target size (torch.Size(%s)) that is different to the input size "
-				  "(torch.Size(%s)) is "
-						     "deprecated. Please ensure they have the same size.",
+				  "Using a target size (torch.Size(%s)) that is different to the "
+				  "input size (torch.Size(%s)) is deprecated. Please ensure they "
+				  "have the same size.",
 				  SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(x->ndim, x->shape));
 	if (x->dt != t->dt)
 		return bind_raise(b, EXC_RuntimeError, "Found dtype %s but expected %s", num_type_name(t->dt),
@@ -173,7 +194,7 @@ static int l_bce(struct bind *b)
 	return weighted(b, &y, w, how);
 }
 
-/* ..., pos_weight=None */
+/* ..., pos_weight=None: the same on logits, in the form that does not overflow. */
 static int l_bce_logits(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -195,15 +216,15 @@ static int l_bce_logits(struct bind *b)
 	if (pos && pos->ndim > x->ndim)
 		return bind_raise(b, EXC_RuntimeError,
 				  "output with shape %s doesn't match the broadcast shape %s",
-				  SHAPE_TEXT(x->ndim, x->shape),
-				  SHAPE_TEXT(pos->ndim, pos->shape));
-	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos, (struct num_arg[]){ num_t(x), num_t(t),
-			num_t(pos) }, NULL, bind_e(b))
+				  SHAPE_TEXT(x->ndim, x->shape), SHAPE_TEXT(pos->ndim, pos->shape));
+	rc = pos ? num_apply(&c, &y, NUM_loss_bce_logits_pos,
+			     (struct num_arg[]){ num_t(x), num_t(t), num_t(pos) }, NULL, bind_e(b))
 		 : num_op2(&c, &y, NUM_loss_bce_logits, num_t(x), num_t(t), bind_e(b));
 	return rc ? bind_fail(b) : weighted(b, &y, w, how);
 }
 
-/* input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean' */
+/* input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None,
+ * reduction: exp(x) - t x, or x - t log(x + eps). The Stirling term of full=True is refused. */
 static int l_poisson(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -224,6 +245,8 @@ static int l_poisson(struct bind *b)
 	return reduced(b, &y, how);
 }
 
+/* Does t have a negative element? Without memory it says no; the operator that follows
+ * reports the failure. */
 static int has_negative(struct num_ctx *c, const struct tensor *t)
 {
 	struct err e = ERR_INIT;
@@ -231,14 +254,15 @@ static int has_negative(struct num_ctx *c, const struct tensor *t)
 	int found = 0;
 
 	if (num_as(c, &d, t, DT_F64, &e))
-		return 0;                       /* no memory: what follows says so */
+		return 0;                       /* out of memory: the next operator reports it */
 	for (int64_t i = 0; i < tensor_numel(&d); i++)
 		found |= ((double *)tensor_data(&d))[i] < 0;
 	tensor_release(&d);
 	return found;
 }
 
-/* input, target, var, full=False, eps=1e-06, reduction='mean' */
+/* input, target, var, full=False, eps=1e-06, reduction: (log max(var, eps) + (x - t)^2 /
+ * max(var, eps)) / 2, plus log(2 pi) / 2 if full. */
 static int l_gaussian(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -255,8 +279,8 @@ static int l_gaussian(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "var has negative entry/entries");
 	if (num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b)))
 		return bind_fail(b);
-	if (full && num_apply_into(&c, &y, NUM_plus, (struct num_arg[]){ num_t(&y),
-			num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
+	if (full && num_apply_into(&c, &y, NUM_plus,
+				   (struct num_arg[]){ num_t(&y), num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {
 		tensor_release(&y);
 		return bind_fail(b);
 	}
@@ -265,10 +289,10 @@ static int l_gaussian(struct bind *b)
 
 /* --- distances ------------------------------------------------------------------------------------------ */
 
-/* ||x - y + eps||_p along dim */
-static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
-			 double p, double eps,
-			 int dim, int keep)
+/* out = ||x - y + eps||_p along dim. eps is added to each difference, as in PyTorch, so equal
+ * vectors have a small distance. */
+static int pair_distance(struct bind *b, struct tensor *out, const struct tensor *x,
+			 const struct tensor *y, double p, double eps, int dim, int keep)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor d;
@@ -282,6 +306,7 @@ static int pair_distance(struct bind *b, struct tensor *out, const struct tensor
 	return rc;
 }
 
+/* x1, x2, p=2.0, eps=1e-06, keepdim=False, along the last dimension */
 static int f_pairwise_distance(struct bind *b)
 {
 	struct tensor *x, *y, r;
@@ -295,7 +320,9 @@ static int f_pairwise_distance(struct bind *b)
 	return pair_distance(b, &r, x, y, p, eps, MAX(dims - 1, 0), keep) ? bind_fail(b) : bind_result(b, &r);
 }
 
-/* anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean' */
+/* anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
+ * reduce=None, reduction. max(d(a, p) - d(a, n) + margin, 0); swap uses min(d(a, n), d(p,
+ * n)). */
 static int l_triplet(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -311,13 +338,15 @@ static int l_triplet(struct bind *b)
 		return bind_raise(b, EXC_ValueError, "margin must be greater than 0, got %g", margin);
 	if (a->ndim != p->ndim || a->ndim != n->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "The anchor, positive, and negative tensors are expected to have the same number of "
-						       "dimensions, but got: anchor %dD, positive %dD, and "
-						       "negative %dD inputs", a->ndim, p->ndim, n->ndim);
+				  "The anchor, positive, and negative tensors are expected to "
+				  "have the same number of dimensions, but got: anchor %dD, "
+				  "positive %dD, and negative %dD inputs", a->ndim, p->ndim, n->ndim);
+	/* The last dimension holds the vectors. */
 	dim = MAX(a->ndim - 1, 0);
 	rc = pair_distance(b, &dp, a, p, order, eps, dim, 0) || pair_distance(b, &dn, a, n, order, eps, dim, 0) ||
 	     (swap && (pair_distance(b, &ds, p, n, order, eps, dim, 0) ||
-		       num_apply_into(&c, &dn, NUM_minimum, (struct num_arg[]){ num_t(&dn), num_t(&ds) }, NULL, bind_e(b)))) ||
+		       num_apply_into(&c, &dn, NUM_minimum,
+				      (struct num_arg[]){ num_t(&dn), num_t(&ds) }, NULL, bind_e(b)))) ||
 	     num_op2(&c, &m, NUM_minus, num_t(&dp), num_t(&dn), bind_e(b)) ||
 	     num_apply_into(&c, &m, NUM_plus, (struct num_arg[]){ num_t(&m), num_f(margin) }, NULL, bind_e(b)) ||
 	     num_op1(&c, &y, NUM_relu, &m, bind_e(b));
@@ -328,9 +357,10 @@ static int l_triplet(struct bind *b)
 	return rc ? bind_fail(b) : reduced(b, &y, how);
 }
 
-/* x1 . x2 / max(|x1| |x2|, eps) along dim */
-static int cosine(struct bind *b, struct tensor *out, const struct tensor *x, const struct tensor *y,
-		  int dim, double eps)
+/* out = x . y / (max(|x|, eps) max(|y|, eps)) along dim: each norm is clamped on its own, as
+ * in PyTorch. */
+static int cosine(struct bind *b, struct tensor *out, const struct tensor *x,
+		  const struct tensor *y, int dim, double eps)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct num_dims d = { .v = { dim }, .n = 1 };
@@ -353,6 +383,7 @@ static int cosine(struct bind *b, struct tensor *out, const struct tensor *x, co
 	return rc ? -1 : 0;
 }
 
+/* x1, x2, dim=1, eps=1e-08 */
 static int f_cosine_similarity(struct bind *b)
 {
 	struct tensor *x, *y, r;
@@ -367,7 +398,8 @@ static int f_cosine_similarity(struct bind *b)
 	return cosine(b, &r, x, y, dim, eps) ? bind_fail(b) : bind_result(b, &r);
 }
 
-/* input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean' */
+/* input1, input2, target, margin=0, ..., reduction. 1 - cos where target is 1, max(cos -
+ * margin, 0) where it is -1, and 0 elsewhere. */
 static int l_cosine_embedding(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -382,9 +414,11 @@ static int l_cosine_embedding(struct bind *b)
 		return -1;
 	if (t->ndim > 1 || x->ndim != t->ndim + 1 || y->ndim != x->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "%dD target tensor does not go with inputs of %d and %d dimensions", t->ndim, x->ndim, y->ndim);
+				  "%dD target tensor does not go with inputs of %d and %d dimensions",
+				  t->ndim, x->ndim, y->ndim);
 	if (cosine(b, &cs, x, y, x->ndim - 1, 1e-8))
 		return bind_fail(b);
+	/* NUM_scale is x * p0 + p1: 1 - cos and cos - margin. */
 	rc = num_apply(&c, &pos, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ -1, 1, 0 }, bind_e(b)) ||
 	     num_apply(&c, &neg, NUM_scale, (struct num_arg[]){ num_t(&cs) }, (double[]){ 1, -margin, 0 }, bind_e(b)) ||
 	     num_apply_into(&c, &neg, NUM_relu, (struct num_arg[]){ num_t(&neg) }, NULL, bind_e(b)) ||
@@ -401,7 +435,7 @@ static int l_cosine_embedding(struct bind *b)
 	return rc ? bind_fail(b) : reduced(b, &r, how);
 }
 
-/* input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean' */
+/* input1, input2, target, margin=0, ..., reduction: max(-t (x1 - x2) + margin, 0). */
 static int l_margin_ranking(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -416,10 +450,9 @@ static int l_margin_ranking(struct bind *b)
 	for (int i = 0; i < 3; i++)
 		if (a[0].kind == NUM_TENSOR && a[i].kind == NUM_TENSOR && a[i].t->ndim != a[0].t->ndim)
 			return bind_raise(b, EXC_RuntimeError,
-					  "margin_ranking_loss : All input tensors should have same "
-					  "dimension but got sizes: "
-							       "input1: torch.Size(%s), input2: "
-							       "torch.Size(%s), target: torch.Size(%s) ",
+					  "margin_ranking_loss : All input tensors should have "
+					  "same dimension but got sizes: input1: torch.Size(%s), "
+					  "input2: torch.Size(%s), target: torch.Size(%s) ",
 					  SHAPE_TEXT(a[0].t->ndim, a[0].t->shape),
 					  SHAPE_TEXT(a[1].t->ndim, a[1].t->shape),
 					  SHAPE_TEXT(a[2].t->ndim, a[2].t->shape));
@@ -428,7 +461,8 @@ static int l_margin_ranking(struct bind *b)
 	return reduced(b, &y, how);
 }
 
-/* input [N, C], target [N], p=1, margin=1.0, weight=None, ..., reduction='mean' */
+/* input [N, C] or [C], target [N], p=1, margin=1.0, weight=None, ..., reduction. Sum over j
+ * != t of max(margin - x[t] + x[j], 0)^p, divided by C; computed in double. */
 static int l_multi_margin(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -479,6 +513,7 @@ static int l_multi_margin(struct bind *b)
 	return num_settle(&c, &y, x->dt, bind_e(b)) ? bind_fail(b) : reduced(b, &y, how);
 }
 
+/* Slots are numbered as in the signatures: size_average= and reduce= take a slot each. */
 #define F "torch.nn.functional."
 
 const struct bind_row torch_loss_rows[] = {
@@ -486,20 +521,24 @@ const struct bind_row torch_loss_rows[] = {
 #include "torch/torch_loss.def"
 #undef LOSS
 	{ F "cross_entropy",
-	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', "
-	  "label_smoothing=0.0",
+	  "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+	  "reduction='mean', label_smoothing=0.0",
 	  l_cross_entropy, BIND_COMPUTE },
-	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, "
-			"reduction='mean'", l_nll,
+	{ F "nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, "
+			"reduce=None, reduction='mean'", l_nll,
 	  BIND_COMPUTE },
-	{ F "kl_div", "input, target: torch.Tensor, size_average=None, reduce=None, reduction='mean', log_target=False", l_kl_div, BIND_COMPUTE },
+	{ F "kl_div",
+	  "input, target: torch.Tensor, size_average=None, reduce=None, reduction='mean', log_target=False",
+	  l_kl_div, BIND_COMPUTE },
 	{ F "binary_cross_entropy",
-	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'", l_bce, BIND_COMPUTE },
+	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean'",
+	  l_bce, BIND_COMPUTE },
 	{ F "binary_cross_entropy_with_logits",
-	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", l_bce_logits, BIND_COMPUTE },
+	  "input, target: torch.Tensor, weight=None, size_average=None, reduce=None, "
+	  "reduction='mean', pos_weight=None", l_bce_logits, BIND_COMPUTE },
 	{ F "poisson_nll_loss",
-	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, eps=1e-08, "
-	  "reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
+	  "input, target: torch.Tensor, log_input=True, full=False, size_average=None, "
+	  "eps=1e-08, reduce=None, reduction='mean'", l_poisson, BIND_COMPUTE },
 	{ F "gaussian_nll_loss", "input, target: torch.Tensor, var, full=False, eps=1e-06, reduction='mean'",
 	  l_gaussian, BIND_COMPUTE },
 	{ F "pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False", f_pairwise_distance, BIND_COMPUTE },
@@ -507,16 +546,16 @@ const struct bind_row torch_loss_rows[] = {
 	{ F "cosine_similarity", "x1, x2, dim=1, eps=1e-08", f_cosine_similarity, BIND_COMPUTE },
 	ALIAS("torch.cosine_similarity", F "cosine_similarity"),
 	{ F "triplet_margin_loss",
-	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, "
-	  "reduce=None, reduction='mean'",
+	  "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, "
+	  "size_average=None, reduce=None, reduction='mean'",
 	  l_triplet, BIND_COMPUTE },
 	{ F "cosine_embedding_loss",
-	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
-	  "reduction='mean'",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, "
+	  "reduce=None, reduction='mean'",
 	  l_cosine_embedding, BIND_COMPUTE },
 	{ F "margin_ranking_loss",
-	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, reduce=None, "
-	  "reduction='mean'",
+	  "input1, input2: torch.Tensor, target: torch.Tensor, margin=0, size_average=None, "
+	  "reduce=None, reduction='mean'",
 	  l_margin_ranking, BIND_COMPUTE },
 	{ F "multi_margin_loss",
 	  "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'",

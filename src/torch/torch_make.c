@@ -1,4 +1,9 @@
-/* Bindings: making tensors. */
+/* Bindings that make tensors: empty, zeros, full, arange, eye, tensor and their kin.
+ *
+ * Two dtypes are at work: the one that the program asks for and, in the oracle, float64 for
+ * every float (host_dtype). Contents are rounded to the program's dtype in both. A dry run
+ * makes tensors without contents but notes what is known of them (sparse): zeros, and numbers
+ * of the program. */
 #include <math.h>
 #include <string.h>
 
@@ -10,13 +15,14 @@
 #include "tensor/sparse.h"
 #include "torch/torch.h"
 
-/* The dtype slot, or the default float; what the program asked for, not the oracle's. */
+/* The dtype slot, or the default float dtype. This is the program's dtype, not the oracle's. */
 static int dtype_or_default(struct bind *b, size_t i, enum dtype *dt)
 {
 	return bind_dtype(b, i, host_default_dtype(b->h), dt);
 }
 
-/* Slots dtype, device, requires_grad at `first`, first + 1, first + 2. */
+/* Finishes a new tensor. Slots first, first + 1 and first + 2 are dtype, device and
+ * requires_grad. */
 static int made(struct bind *b, struct tensor *t, size_t first)
 {
 	int grad = 0;
@@ -37,7 +43,7 @@ static int made(struct bind *b, struct tensor *t, size_t first)
 
 enum content { EMPTY, ZERO, ONE };
 
-/* Of a hollow tensor it is remembered that what no kernel writes is zero. */
+/* A hollow tensor of zeros: what no kernel writes is known to be zero. */
 static int note_zero(struct bind *b, struct tensor *t, enum content what)
 {
 	if (what != ZERO || !t->st->hollow || !sparse_zero(t->st))
@@ -46,8 +52,9 @@ static int note_zero(struct bind *b, struct tensor *t, enum content what)
 	return host_fatal(b->h, REASON_out_of_memory, "the machine is out of memory");
 }
 
-static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
-		      enum content what)
+/* A contiguous tensor with the given contents; EMPTY leaves them undefined. */
+static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
+		      const int64_t *shape, enum content what)
 {
 	struct num_ctx c = torch_ctx(b);
 
@@ -57,12 +64,14 @@ static int new_filled(struct bind *b, struct tensor *t, enum dtype dt, int ndim,
 		tensor_release(t);
 		return bind_fail(b);
 	}
+	/* A hollow storage has no memory to fill: storage_fill skips it. */
 	if (what == ZERO)
 		storage_fill(t->st, 0);
 	return note_zero(b, t, what);
 }
 
-/* Until then what is empty holds what was in memory before. */
+/* An empty tensor holds what was in memory before. The host makes its elements count as never
+ * written, so that a result that depends on them is noticed. */
 static void mark_empty(struct bind *b, enum content what)
 {
 	if (what != EMPTY || b->out.kind != V_TENSOR)
@@ -85,7 +94,8 @@ static int by_size(struct bind *b, enum content what)
 	return 0;
 }
 
-/* ..., memory_format=None: another order of the elements, none of which has a value yet. */
+/* ..., memory_format=None in slot 6. No element has a value yet, so the strides may simply be
+ * replaced. */
 static int c_empty(struct bind *b)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -106,7 +116,7 @@ static int c_empty(struct bind *b)
 static int c_zeros(struct bind *b) { return by_size(b, ZERO); }
 static int c_ones(struct bind *b) { return by_size(b, ONE); }
 
-/* input, *, dtype=None, device=None, requires_grad=False, ... */
+/* input, *, dtype=None, device=None, requires_grad=False, ..., memory_format in slot 6 */
 static int by_like(struct bind *b, enum content what)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -129,7 +139,7 @@ static int c_empty_like(struct bind *b) { return by_like(b, EMPTY); }
 static int c_zeros_like(struct bind *b) { return by_like(b, ZERO); }
 static int c_ones_like(struct bind *b) { return by_like(b, ONE); }
 
-/* self, *size, dtype=None, device=None, requires_grad=False */
+/* self, *size, dtype=None, device=None, requires_grad=False: the dtype is self's by default. */
 static int by_new(struct bind *b, enum content what)
 {
 	struct bind_ints s;
@@ -159,16 +169,18 @@ static int c_empty_strided(struct bind *b)
 		return -1;
 	if (s.n != st.n)
 		return bind_shape_error(b,
-					"dimensionality of sizes (%d) must match dimensionality of strides (%d)", s.n, st.n);
+					"dimensionality of sizes (%d) must match dimensionality of strides (%d)",
+					s.n, st.n);
 	for (int i = 0; i < st.n; i++)
 		if (st.v[i] < 0 && s.v[i] > 1)
 			return bind_shape_error(b,
-						"Storage size calculation overflowed with sizes=%s and strides=%s", SHAPE_TEXT(s.n, s.v),
+						"Storage size calculation overflowed with sizes=%s and strides=%s",
+						SHAPE_TEXT(s.n, s.v),
 						SHAPE_TEXT(st.n, st.v));
-		else if (st.v[i] < 0)           /* PyTorch takes those that are not used */
-			return bind_unsupported(b, "empty_strided with a stride below zero");
-	if (tensor_check_strides(st.n, st.v, bind_e(b)) || num_new_strided(&c, &t, host_dtype(b->h, dt),
-			s.n, s.v, st.v, bind_e(b)))
+		else if (st.v[i] < 0)   /* PyTorch accepts a negative stride that no element uses */
+			return bind_unsupported(b, "empty_strided with a negative stride");
+	if (tensor_check_strides(st.n, st.v, bind_e(b)) ||
+	    num_new_strided(&c, &t, host_dtype(b->h, dt), s.n, s.v, st.v, bind_e(b)))
 		return bind_fail(b);
 	if (made(b, &t, 2))
 		return -1;
@@ -176,12 +188,14 @@ static int c_empty_strided(struct bind *b)
 	return 0;
 }
 
+/* The dtype of torch.full without dtype=: it follows the fill value. */
 static enum dtype number_dtype(struct bind *b, const struct num_arg *v)
 {
 	return v->kind == NUM_FLOAT ? host_default_dtype(b->h) : v->kind == NUM_BOOL ? DT_BOOL :
 		v->kind == NUM_INT ? DT_I64 : v->t->dt;
 }
 
+/* Fills *t with a number or a 0-d tensor; releases it on failure. */
 static int filled_with(struct bind *b, struct tensor *t, struct num_arg v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -214,6 +228,7 @@ static int c_full(struct bind *b)
 	return made(b, &t, 2);
 }
 
+/* input, fill_value, *, ... with memory_format in slot 7 */
 static int c_full_like(struct bind *b)
 {
 	struct num_arg v;
@@ -230,6 +245,7 @@ static int c_full_like(struct bind *b)
 	return filled_with(b, &t, v) ? -1 : made(b, &t, 2);
 }
 
+/* self, size, fill_value, *, dtype=None, device=None, requires_grad=False */
 static int c_new_full(struct bind *b)
 {
 	struct bind_ints s;
@@ -245,7 +261,9 @@ static int c_new_full(struct bind *b)
 
 /* --- ranges ----------------------------------------------------------------------------------------- */
 
-/* start, end=?, step=1, *, dtype=None, device=None, requires_grad=False */
+/* start, end=?, step=1, *, dtype=None, device=None, requires_grad=False. arange(n) has its
+ * end in slot 0. Bounds that are 0-d tensors are read, which a judged program may not always
+ * do. */
 static int c_arange(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -258,6 +276,7 @@ static int c_arange(struct bind *b)
 		return -1;
 	if (torch_arg(b, 2, &s))
 		return -1;
+	/* A 0-d tensor as a bound counts by its value: an int or a float. */
 	for (struct num_arg *v[] = { &a, &z, &s }, **p = v; p < v + 3; p++)
 		if ((*p)->kind == NUM_TENSOR) {
 			const struct tensor *x = (*p)->t;
@@ -277,6 +296,7 @@ static int c_arange(struct bind *b)
 	return made(b, &t, 3);
 }
 
+/* start, end, steps, *, dtype=None, device=None, requires_grad=False */
 static int c_linspace(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -292,6 +312,7 @@ static int c_linspace(struct bind *b)
 	return made(b, &t, 3);
 }
 
+/* base ** linspace(start, end), computed in the result's dtype. */
 static int c_logspace(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -306,6 +327,7 @@ static int c_logspace(struct bind *b)
 		return -1;
 	if (num_linspace(&c, &t, a, z, n, dt, bind_e(b)))
 		return bind_fail(b);
+	/* The exponents were rounded to the dtype before the power. */
 	rc = num_op2(&c, &y, NUM_pow, num_f(base), num_t(&t), bind_e(b));
 	tensor_release(&t);
 	return rc ? bind_fail(b) : made(b, &y, 4);
@@ -326,9 +348,11 @@ static int c_eye(struct bind *b)
 	return made(b, &t, 2);
 }
 
-/* Where row i of a triangle begins and ends: j - i <= off below, j - i >= off above. */
+/* The columns [from, to) of a row of a triangle. */
 struct tri_row { int64_t from, to; };
 
+/* Row i: columns j with j - i <= off (lower) or j - i >= off (upper). An offset that
+ * overflows lies beyond the matrix. */
 static struct tri_row tri_row(int64_t i, int64_t cols, int64_t off, int upper)
 {
 	int64_t edge;
@@ -339,6 +363,8 @@ static struct tri_row tri_row(int64_t i, int64_t cols, int64_t off, int upper)
 	return upper ? (struct tri_row){ edge, cols } : (struct tri_row){ 0, edge };
 }
 
+/* tril_indices and triu_indices: [2, n] with the row numbers, then the column numbers. The
+ * first loop counts n and charges the work before memory is asked for. */
 static int tri_indices(struct bind *b, int upper)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -349,6 +375,7 @@ static int tri_indices(struct bind *b, int upper)
 		return -1;
 	if (rows < 0 || cols < 0)
 		return bind_raise(b, EXC_RuntimeError, "row and col must be non-negative");
+	/* The counting loop itself costs steps, even if no index results. */
 	if (host_burn(b->h, rows / 16))
 		return -1;
 	for (int64_t i = 0; i < rows; i++) {
@@ -376,10 +403,16 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 /* --- from Python values ---------------------------------------------------------------------------------- */
 
+/* The numbers of nested lists, as measure() finds them: shape and ndim of the nest, which
+ * kinds occur (floats, ints, bools; doubles and narrow: numpy scalars of float64 and of other
+ * types), bad: something that is no number, ragged: lists of different lengths or depths,
+ * leaves: a number was seen, tensors: promoted dtype of the 0-d tensors, of which there are
+ * n_tensors. */
 struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, leaves, doubles,
 	      narrow; enum dtype tensors; int n_tensors; };
 
-/* Room for as many numbers as the first lists of each depth promise: lists may stand in a nest many times. */
+/* Asks for memory for as many numbers as the first list of each depth promises. The same list
+ * may stand in a nest many times, so a short program can promise a huge tensor. */
 static int nest_room(struct bind *b, struct val v)
 {
 	int64_t n = 1;
@@ -394,6 +427,7 @@ static int nest_room(struct bind *b, struct val v)
 	return host_burn(b->h, n / 16);
 }
 
+/* Walks a nest and fills *s. The first list at each depth sets the size of that dimension. */
 static void measure(struct nest *s, struct val v, int depth)
 {
 	if (v.kind == V_LIST || v.kind == V_TUPLE) {
@@ -403,7 +437,7 @@ static void measure(struct nest *s, struct val v, int depth)
 			s->bad = 1;
 			return;
 		}
-		s->ragged |= depth >= s->ndim && s->leaves;     /* deeper than what came before */
+		s->ragged |= depth >= s->ndim && s->leaves;    /* deeper than a number before it */
 		if (depth >= s->ndim) {
 			s->ndim = depth + 1;
 			s->shape[depth] = n;
@@ -427,7 +461,7 @@ static void measure(struct nest *s, struct val v, int depth)
 	s->leaves = 1;
 }
 
-/* Tensors among numbers are read one by one, as Python reads them. */
+/* Tensors among the numbers are read one by one, as Python does; the host may refuse. */
 static int read_tensors(struct bind *b, struct val v)
 {
 	struct val number;
@@ -438,6 +472,7 @@ static int read_tensors(struct bind *b, struct val v)
 	return v.kind == V_TENSOR ? host_read(b->h, &v.u.t->t, &number) : rc;
 }
 
+/* Writes the numbers of a nest to *p in order and advances it. */
 static void pour(enum dtype dt, char **p, struct val v)
 {
 	if (v.kind == V_LIST || v.kind == V_TUPLE) {
@@ -454,6 +489,8 @@ static void pour(enum dtype dt, char **p, struct val v)
 	*p += dtype_size(dt);
 }
 
+/* The dtype of torch.tensor(data): floats over ints over bools; an empty list gives the
+ * default float. 0-d tensors promote with the numbers. */
 static enum dtype nest_dtype(struct bind *b, const struct nest *s)
 {
 	enum dtype dt = s->doubles ? DT_F64 : s->floats ? host_default_dtype(b->h) : s->ints ? DT_I64 :
@@ -464,8 +501,8 @@ static enum dtype nest_dtype(struct bind *b, const struct nest *s)
 	return dt;
 }
 
-/* The numbers of a program in a tensor. Where tensors have no contents these have: what is passed
- * to a kernel so is known. */
+/* The numbers of a program into a tensor. In a dry run the tensor gets contents that are
+ * known, because kernels may read them as sizes or indices. */
 static int pour_all(struct tensor *t, struct val v)
 {
 	char *p = tensor_data(t);
@@ -476,7 +513,7 @@ static int pour_all(struct tensor *t, struct val v)
 	return t->st->hollow ? sparse_mark(t->st, 0, t->st->bytes, 1) : 0;
 }
 
-/* data, *, dtype=None, device=None, requires_grad=False */
+/* data, *, dtype=None, device=None, requires_grad=False: always a copy. */
 static int c_tensor(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -485,6 +522,7 @@ static int c_tensor(struct bind *b)
 	struct tensor t;
 	enum dtype dt;
 
+	/* A numpy array or scalar counts by the tensor or number inside. */
 	if (bind_unwrap(b, &v))
 		return -1;
 	if (v.kind == V_TENSOR) {
@@ -501,14 +539,16 @@ static int c_tensor(struct bind *b)
 	measure(&s, v, 0);
 	if (s.bad)
 		return bind_raise(b, EXC_TypeError, "must be real number, not %s", val_type_name(b->h, v));
+	/* A numpy float32 scalar would give a float32 tensor; only its value is kept here. */
 	if (s.narrow && !bind_given(b, 1))
-		return bind_unsupported(b, "a tensor of numbers of numpy that are neither float64 nor int64");
+		return bind_unsupported(b, "a tensor of numpy scalars other than float64 and int64 without a dtype");
 	if (s.ragged)
 		return bind_raise(b, EXC_ValueError, "expected sequence of length %lld at dim %d",
 				  (long long)s.shape[s.ndim - 1], s.ndim - 1);
 	if (bind_dtype(b, 1, nest_dtype(b, &s), &dt) || (s.n_tensors && read_tensors(b, v)))
 		return -1;
-	/* Rounded to the dtype the program asked for even where the oracle keeps doubles. */
+	/* The numbers are rounded to the program's dtype, even where the oracle keeps
+	 * doubles: both then compute with the same inputs. */
 	if (num_new(&c, &t, dt, s.ndim, s.shape, bind_e(b)))
 		return bind_fail(b);
 	if (pour_all(&t, v)) {
@@ -518,7 +558,7 @@ static int c_tensor(struct bind *b)
 	return made(b, &t, 1);
 }
 
-/* x.new_tensor(data): x's dtype unless another is named */
+/* x.new_tensor(data): c_tensor with x's dtype unless another is named. */
 static int c_new_tensor(struct bind *b)
 {
 	struct val all[] = { b->a[1], bind_given(b, 2) ? b->a[2] :
@@ -535,7 +575,7 @@ static int c_new_tensor(struct bind *b)
 	return 0;
 }
 
-/* as_tensor, asarray: a tensor of the right dtype is itself */
+/* as_tensor, asarray: a tensor of the right dtype is returned as it is. */
 static int c_as_tensor(struct bind *b)
 {
 	enum dtype dt;
@@ -553,7 +593,8 @@ static int c_as_tensor(struct bind *b)
 	return c_tensor(b);
 }
 
-/* torch.Tensor(2, 3), torch.Tensor([1, 2]): the class called as a function */
+/* torch.Tensor(2, 3) makes an empty tensor of that size, torch.Tensor([1, 2]) a float tensor
+ * of the numbers, torch.Tensor(t) an alias of t. */
 static int c_Tensor(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -597,6 +638,8 @@ static int c_Tensor(struct bind *b)
 	return 0;
 }
 
+/* The slots that all functions of this table end with. pin_memory and layout are accepted and
+ * ignored. */
 #define OPTS "dtype=None, device=None, requires_grad=False, pin_memory=False, layout=None"
 #define FORMAT ", memory_format=None"
 

@@ -1,11 +1,14 @@
-/* Bindings: products of matrices and vectors, linear layers, attention, distances. */
+/* Bindings of products of matrices and vectors, linear layers, attention and distances.
+ * Shapes and dtypes are checked by num/matmul.c, num/einsum.c and num/attention.c; ranks that
+ * a function of torch restricts are checked here. */
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
-typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a, const struct tensor *b,
-		       struct err *e);
+typedef int product_fn(struct num_ctx *c, struct tensor *out, const struct tensor *a,
+		       const struct tensor *b, struct err *e);
 
+/* Two tensors, and out= in slot 2. */
 static int product(struct bind *b, size_t first, size_t second, product_fn *fn)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -22,6 +25,7 @@ static int m_matmul(struct bind *b) { return product(b, 0, 1, num_matmul); }
 static int m_mm(struct bind *b) { return product(b, 0, 1, num_mm); }
 static int m_bmm(struct bind *b) { return product(b, 0, 1, num_bmm); }
 
+/* a @ b: NotImplemented for anything but a tensor, so that Python asks b. */
 static int op_matmul(struct bind *b)
 {
 	if (b->a[1].kind != V_TENSOR) {
@@ -33,6 +37,7 @@ static int op_matmul(struct bind *b)
 
 static int op_rmatmul(struct bind *b) { return product(b, 1, 0, num_matmul); }
 
+/* Two vectors. */
 static int m_dot(struct bind *b)
 {
 	struct tensor *x, *y;
@@ -44,6 +49,7 @@ static int m_dot(struct bind *b)
 	return product(b, 0, 1, num_matmul);
 }
 
+/* A matrix and a vector. */
 static int m_mv(struct bind *b)
 {
 	struct tensor *x, *y;
@@ -55,6 +61,7 @@ static int m_mv(struct bind *b)
 	return product(b, 0, 1, num_matmul);
 }
 
+/* [n] and [m] give [n, m]: an elementwise product of a column and a row. */
 static int m_outer(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -64,9 +71,8 @@ static int m_outer(struct bind *b)
 	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y))
 		return -1;
 	if (x->ndim != 1 || y->ndim != 1)
-		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D", x->ndim != 1 ?
-					"self" : "vec2",
-					x->ndim != 1 ? x->ndim : y->ndim);
+		return bind_shape_error(b, "outer: Expected 1-D argument %s, but got %d-D",
+					x->ndim != 1 ? "self" : "vec2", x->ndim != 1 ? x->ndim : y->ndim);
 	if (tensor_unsqueeze(&col, x, 1, bind_e(b)))
 		return bind_fail(b);
 	rc = num_op2(&c, &r, NUM_mul, num_t(&col), num_t(y), bind_e(b));
@@ -74,7 +80,8 @@ static int m_outer(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &r);
 }
 
-/* input, a, b, *, beta=1, alpha=1 */
+/* input, a, b, *, beta=1, alpha=1, out=None: addmm, baddbmm and addmv. The names share one
+ * function; only baddbmm restricts the rank. */
 static int m_addmm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -91,6 +98,8 @@ static int m_addmm(struct bind *b)
 	return b->row->flags & BIND_INPLACE ? torch_write_back(b, &r) : torch_result(b, &r, 5);
 }
 
+/* input, batch1, batch2, *, beta=1, alpha=1: beta input + alpha * sum over the batch of the
+ * products. */
 static int m_addbmm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -103,6 +112,7 @@ static int m_addbmm(struct bind *b)
 		return -1;
 	if (num_bmm(&c, &r, p, q, bind_e(b)))
 		return bind_fail(b);
+	/* The sum over the batch is rounded to the dtype of the products. */
 	rc = num_sum(&c, &s, &r, &(struct num_dims){ .v = { 0 }, .n = 1 }, 0, -1, bind_e(b));
 	tensor_release(&r);
 	if (rc)
@@ -117,6 +127,7 @@ static int m_addbmm(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* equation, *operands */
 static int m_einsum(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -131,6 +142,7 @@ static int m_einsum(struct bind *b)
 	return bind_result(b, &y);
 }
 
+/* input [..., K], weight [N, K], bias [N] or None */
 static int f_linear(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -141,7 +153,7 @@ static int f_linear(struct bind *b)
 	return num_linear(&c, &y, x, w, bias, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
-/* y[n, o] = sum over i, j of x1[n, i] w[o, i, j] x2[n, j] + b[o] */
+/* y[n, o] = sum over i, j of x1[n, i] w[o, i, j] x2[n, j] + b[o]. */
 static int f_bilinear(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -158,7 +170,8 @@ static int f_bilinear(struct bind *b)
 	return bind_result(b, &r);
 }
 
-/* query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False */
+/* query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+ * enable_gqa=False. Dropout is refused: its mask would depend on PyTorch's fused kernel. */
 static int f_attention(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -167,18 +180,21 @@ static int f_attention(struct bind *b)
 	double drop;
 
 	if (bind_tensor(b, 0, &q) || bind_tensor(b, 1, &k) || bind_tensor(b, 2, &v) || bind_opt_tensor(b, 3, &mask) ||
-	    torch_float(b, 4, 0, &drop) || bind_bool(b, 5, &p.causal) || torch_float(b, 6, 0, &p.scale) || bind_bool(b, 7, &p.gqa))
+	    torch_float(b, 4, 0, &drop) || bind_bool(b, 5, &p.causal) ||
+	    torch_float(b, 6, 0, &p.scale) || bind_bool(b, 7, &p.gqa))
 		return -1;
+	/* dropout_p = 0 is allowed and changes nothing. */
 	if (drop > 0)
 		return bind_unsupported(b, "scaled_dot_product_attention with dropout_p > 0");
 	if (mask && p.causal)
 		return bind_raise(b, EXC_RuntimeError,
-				  "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-				  "is_causal=True");
+				  "_scaled_dot_product_attention: Explicit attn_mask should not "
+				  "be set when is_causal=True");
 	p.mask = mask;
 	return num_attention(&c, &y, q, k, v, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* x1 [..., P, M], x2 [..., R, M], p=2.0; compute_mode is ignored. */
 static int m_cdist(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -190,6 +206,7 @@ static int m_cdist(struct bind *b)
 	return num_cdist(&c, &r, x, y, p, bind_e(b)) ? bind_fail(b) : bind_result(b, &r);
 }
 
+/* input, other, dim=None: the last dimension by default. */
 static int m_cross(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -204,6 +221,7 @@ static int m_cross(struct bind *b)
 	return num_cross(&c, &r, x, y, dim, bind_e(b)) ? bind_fail(b) : bind_result(b, &r);
 }
 
+/* torch.linalg.qr(A) as a named tuple (Q, R). */
 static int m_qr(struct bind *b)
 {
 	static const char *const fields[] = { "Q", "R" };
@@ -218,6 +236,7 @@ static int m_qr(struct bind *b)
 #define BOTH(name, sig, fn) { "torch." name, "input, " sig, fn, BIND_COMPUTE }, \
 	{ "torch.Tensor." name, "self, " sig, fn, BIND_COMPUTE }
 
+/* All of these compute: none is allowed to a candidate on the strict track. */
 const struct bind_row torch_matmul_rows[] = {
 	BOTH("matmul", "other, *, out=None", m_matmul),
 	BOTH("mm", "mat2, *, out=None", m_mm),
@@ -239,7 +258,8 @@ const struct bind_row torch_matmul_rows[] = {
 	{ "torch.nn.functional.linear", "input, weight, bias=None", f_linear, BIND_COMPUTE },
 	{ "torch.nn.functional.bilinear", "input1, input2, weight, bias=None", f_bilinear, BIND_COMPUTE },
 	{ "torch.nn.functional.scaled_dot_product_attention",
-	  "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", f_attention, BIND_COMPUTE },
+	  "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False",
+	  f_attention, BIND_COMPUTE },
 	{ "torch.cdist", "x1, x2, p=2.0, compute_mode=None", m_cdist, BIND_COMPUTE },
 	BOTH("cross", "other, dim=None", m_cross),
 	ALIAS("torch.linalg.cross", "torch.cross"),

@@ -1,4 +1,7 @@
-/* Bindings: convolutions, pools and norms of torch.nn.functional. */
+/* Bindings of the convolutions, pools and norms of torch.nn.functional. Each reads its slots
+ * into the parameter struct of the operator in src/num; the comment above a function is its
+ * signature. Results of convolutions, pools and batch norm keep the memory format of their
+ * input. */
 #include <math.h>
 #include <string.h>
 
@@ -6,18 +9,20 @@
 #include "num/nn.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the result, or the error of the operator. */
 static int done(struct bind *b, int rc, struct tensor *y)
 {
 	return rc ? bind_fail(b) : bind_result(b, y);
 }
 
-/* The same in the memory format of x, or of the weights w. */
-static int done_like(struct bind *b, int rc, struct tensor *y, const struct tensor *x, const struct tensor *w)
+/* The same, with the result in the memory format of x, or of the weights w (may be NULL). */
+static int done_like(struct bind *b, int rc, struct tensor *y, const struct tensor *x,
+		     const struct tensor *w)
 {
 	return rc ? bind_fail(b) : torch_follow_format(b, y, x, w) ? -1 : bind_result(b, y);
 }
 
-/* `want` ints from slot i into v. */
+/* `want` integers from slot i into v; a single number counts for all. */
 static int ints(struct bind *b, size_t i, int want, int64_t *v)
 {
 	struct bind_ints s;
@@ -30,12 +35,14 @@ static int ints(struct bind *b, size_t i, int want, int64_t *v)
 
 /* --- convolutions ------------------------------------------------------------------------------ */
 
-/* padding: ints, 'valid', or 'same' (more behind than before if it is odd). */
+/* padding= in slot i: integers, 'valid' (none), or 'same'. 'same' pads dilation * (k - 1) in
+ * total; an odd total has the extra element behind. */
 static int conv_padding(struct bind *b, size_t i, struct num_conv *p, const struct tensor *w)
 {
 	struct str s;
 
 	if (b->a[i].kind != V_STR) {
+		/* The same padding on both sides. */
 		if (ints(b, i, p->nd, p->lo))
 			return -1;
 		memcpy(p->hi, p->lo, sizeof p->hi);
@@ -53,13 +60,15 @@ static int conv_padding(struct bind *b, size_t i, struct num_conv *p, const stru
 		if (p->stride[k] != 1)
 			return bind_raise(b, EXC_RuntimeError,
 					  "padding='same' is not supported for strided convolutions");
+		/* An even kernel has an odd total: 3 becomes 1 in front and 2 behind. */
 		p->lo[k] = total / 2;
 		p->hi[k] = total - total / 2;
 	}
 	return 0;
 }
 
-/* input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1 */
+/* input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1. The dilation is read
+ * before the padding, which may depend on it. */
 static int conv(struct bind *b, int nd)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -96,7 +105,8 @@ static int f_conv_transpose1d(struct bind *b) { return conv_transpose(b, 1); }
 static int f_conv_transpose2d(struct bind *b) { return conv_transpose(b, 2); }
 static int f_conv_transpose3d(struct bind *b) { return conv_transpose(b, 3); }
 
-/* torch.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups) */
+/* torch.convolution(input, weight, bias, stride, padding, dilation, transposed,
+ * output_padding, groups): the number of dimensions follows from the weight. */
 static int t_convolution(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -119,23 +129,27 @@ static int t_convolution(struct bind *b)
 
 /* --- pools --------------------------------------------------------------------------------------- */
 
+/* kernel_size (slot 1) and stride (slot 2) of a pool. The stride is the kernel size by
+ * default. */
 static int pool_window(struct bind *b, int nd, struct num_pool *p)
 {
 	p->nd = nd;
 	if (ints(b, 1, nd, p->kernel))
 		return -1;
-	/* None, or the empty list that old code passes: the kernel's size. */
+	/* None, or the empty list that old code passes, means the kernel's size. */
 	if (bind_given(b, 2) && !((b->a[2].kind == V_TUPLE || b->a[2].kind == V_LIST) && b->a[2].u.seq->n == 0))
 		return ints(b, 2, nd, p->stride);
+	/* The default: windows that do not overlap. */
 	memcpy(p->stride, p->kernel, sizeof p->stride);
 	return 0;
 }
 
-/* What a pool found, and where if that is asked for. */
+/* Returns y[0], or with `indices` the tuple y[0], y[1], in the memory format of x. */
 static int pooled(struct bind *b, struct tensor *y, int indices, const struct tensor *x)
 {
 	if (!indices)
 		return done_like(b, 0, y, x, NULL);
+	/* The helper releases its own tensor on failure; the other one is released here. */
 	if (torch_follow_format(b, y, x, NULL)) {
 		tensor_release(&y[1]);
 		return -1;
@@ -147,7 +161,9 @@ static int pooled(struct bind *b, struct tensor *y, int indices, const struct te
 	return bind_tuple(b, y, 2);
 }
 
-/* input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False */
+/* input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+ * return_indices=False. `always`: the functions *_with_indices return them whatever slot 6
+ * says. */
 static int max_pool(struct bind *b, int nd, int always)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -171,7 +187,8 @@ static int f_max_pool1d_ix(struct bind *b) { return max_pool(b, 1, 1); }
 static int f_max_pool2d_ix(struct bind *b) { return max_pool(b, 2, 1); }
 static int f_max_pool3d_ix(struct bind *b) { return max_pool(b, 3, 1); }
 
-/* input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None */
+/* input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+ * divisor_override=None */
 static int avg_pool(struct bind *b, int nd)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -190,7 +207,9 @@ static int f_avg_pool1d(struct bind *b) { return avg_pool(b, 1); }
 static int f_avg_pool2d(struct bind *b) { return avg_pool(b, 2); }
 static int f_avg_pool3d(struct bind *b) { return avg_pool(b, 3); }
 
-/* (sum of x^p over the window)^(1/p): an average pool of powers */
+/* input, norm_type, kernel_size, stride=None, ceil_mode=False. (sum of x^p over the
+ * window)^(1/p): an average pool of powers with divisor 1. A negative sum, which an odd p can
+ * give, becomes 0 before the root. */
 static int lp_pool(struct bind *b, int nd)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -203,6 +222,7 @@ static int lp_pool(struct bind *b, int nd)
 	if (bind_tensor(b, 0, &x) || bind_float(b, 1, &order) || bind_ints_n(b, 2, nd, &k) ||
 	    bind_bool(b, 4, &p.ceil_mode))
 		return -1;
+	/* The stride is the kernel size unless slot 3 gives one. */
 	memcpy(p.kernel, k.v, sizeof p.kernel);
 	memcpy(p.stride, k.v, sizeof p.stride);
 	if (bind_given(b, 3) && ints(b, 3, nd, p.stride))
@@ -222,7 +242,8 @@ static int lp_pool(struct bind *b, int nd)
 static int f_lp_pool1d(struct bind *b) { return lp_pool(b, 1); }
 static int f_lp_pool2d(struct bind *b) { return lp_pool(b, 2); }
 
-/* output_size: an int for all, or a tuple with None for "as the input" */
+/* output_size in slot 1: an integer for all dimensions, or a tuple with None for "as the
+ * input" (-1). */
 static int adaptive_size(struct bind *b, int nd, int64_t *size)
 {
 	struct val v = b->a[1];
@@ -238,19 +259,19 @@ static int adaptive_size(struct bind *b, int nd, int64_t *size)
 		}
 		if (s.kind != V_INT && s.kind != V_NONE)
 			return bind_raise(b, EXC_TypeError,
-					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s", nd,
-					  val_type_name(b->h, s));
+					  "adaptive_pool%dd(): argument 'output_size' must be tuple of ints, not %s",
+					  nd, val_type_name(b->h, s));
 		if (s.kind == V_INT && s.u.i < 0)
 			return bind_shape_error(b,
-						"adaptive_pool%dd: elements of output_size must be greater "
-						"than or equal to 0 but received %lld", nd,
+						"adaptive_pool%dd: elements of output_size must "
+						"be greater than or equal to 0 but received %lld", nd,
 						(long long)s.u.i);
 		size[i] = s.kind == V_NONE ? -1 : s.u.i;
 	}
 	return 0;
 }
 
-/* input, output_size, return_indices=False */
+/* input, output_size, return_indices=False (max only) */
 static int adaptive(struct bind *b, int nd, int max)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -274,7 +295,9 @@ static int f_adaptive_max3d(struct bind *b) { return adaptive(b, 3, 1); }
 
 /* --- norms ----------------------------------------------------------------------------------------- */
 
-/* input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05 */
+/* input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1,
+ * eps=1e-05. Training updates the running statistics in place. momentum=None counts as 0; the
+ * module passes the cumulative factor. */
 static int f_batch_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -283,8 +306,11 @@ static int f_batch_norm(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
 	    bind_opt_tensor(b, 3, &w) ||
-	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &p.training) || torch_float(b, 6, 0, &p.momentum) || bind_float(b, 7, &p.eps))
+	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &p.training) ||
+	    torch_float(b, 6, 0, &p.momentum) || bind_float(b, 7, &p.eps))
 		return -1;
+	/* bind_opt_tensor gives NULL for None, which is what num_batch_norm takes for
+	 * "absent". */
 	p.mean = m;
 	p.var = v;
 	p.weight = w;
@@ -292,7 +318,8 @@ static int f_batch_norm(struct bind *b)
 	return done_like(b, num_batch_norm(&c, &y, x, &p, bind_e(b)), &y, x, NULL);
 }
 
-/* input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05 */
+/* input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+ * momentum=0.1, eps=1e-05 */
 static int f_instance_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -302,7 +329,8 @@ static int f_instance_norm(struct bind *b)
 
 	if (bind_tensor(b, 0, &x) || bind_opt_tensor(b, 1, &m) || bind_opt_tensor(b, 2, &v) ||
 	    bind_opt_tensor(b, 3, &w) ||
-	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &use) || bind_float(b, 6, &p.momentum) || bind_float(b, 7, &p.eps))
+	    bind_opt_tensor(b, 4, &s) || bind_bool(b, 5, &use) || bind_float(b, 6, &p.momentum) ||
+	    bind_float(b, 7, &p.eps))
 		return -1;
 	p.mean = m;
 	p.var = v;
@@ -311,6 +339,7 @@ static int f_instance_norm(struct bind *b)
 	return done(b, num_instance_norm(&c, &y, x, &p, use, bind_e(b)), &y);
 }
 
+/* input, num_groups, weight=None, bias=None, eps=1e-05 */
 static int f_group_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -339,7 +368,9 @@ static int f_layer_norm(struct bind *b)
 	return done(b, num_layer_norm(&c, &y, x, n.n, n.v, w, s, eps, 0, bind_e(b)), &y);
 }
 
-/* input, normalized_shape, weight=None, eps=None (the dtype's own) */
+/* input, normalized_shape, weight=None, eps=None. The default eps is that of the program's
+ * dtype: 2^-52 for float64, else 2^-23, also for half types, because PyTorch computes them in
+ * float. */
 static int f_rms_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -353,6 +384,7 @@ static int f_rms_norm(struct bind *b)
 	return done(b, num_layer_norm(&c, &y, x, n.n, n.v, w, NULL, eps, 1, bind_e(b)), &y);
 }
 
+/* input, size, alpha=0.0001, beta=0.75, k=1.0 */
 static int f_local_response_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -366,6 +398,7 @@ static int f_local_response_norm(struct bind *b)
 	return done(b, num_local_response_norm(&c, &y, x, size, alpha, beta, k, bind_e(b)), &y);
 }
 
+/* input, p=2.0, dim=1, eps=1e-12 */
 static int f_normalize(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -378,11 +411,15 @@ static int f_normalize(struct bind *b)
 	return done(b, num_normalize(&c, &y, x, p, dim, eps, bind_e(b)), &y);
 }
 
+/* WIN marks functions that walk windows (BIND_WINDOW): behind the last window a rest of the
+ * input may be unread. The judge lowers the share of an input that a candidate must read
+ * accordingly. */
 #define F "torch.nn.functional."
 #define CONV_SIG "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1"
 #define CONVT_SIG "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1"
 #define MAX_SIG "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False"
-#define AVG_SIG "input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None"
+#define AVG_SIG "input, kernel_size, stride=None, padding=0, ceil_mode=False, " \
+		"count_include_pad=True, divisor_override=None"
 #define LP_SIG "input, norm_type, kernel_size, stride=None, ceil_mode=False"
 #define CMP BIND_COMPUTE
 #define WIN (BIND_COMPUTE | BIND_WINDOW)
@@ -425,10 +462,11 @@ const struct bind_row torch_nn_rows[] = {
 	{ F "adaptive_max_pool3d", "input, output_size, return_indices=False", f_adaptive_max3d, WIN },
 	ALIAS("torch.adaptive_avg_pool1d", F "adaptive_avg_pool1d"),
 	{ F "batch_norm",
-	  "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05", f_batch_norm, CMP },
+	  "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05",
+	  f_batch_norm, CMP },
 	{ F "instance_norm",
-	  "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
-	  "momentum=0.1, eps=1e-05",
+	  "input, running_mean=None, running_var=None, weight=None, bias=None, "
+	  "use_input_stats=True, momentum=0.1, eps=1e-05",
 	  f_instance_norm, CMP },
 	{ F "group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", f_group_norm, CMP },
 	{ F "layer_norm", "input, normalized_shape: tuple | list, weight=None, bias=None, eps=1e-05",

@@ -1,4 +1,9 @@
-/* Bindings: the generator, random tensors, dropout. */
+/* Bindings of torch's generator: seeds, random tensors, in-place draws, dropout.
+ *
+ * Draws reproduce PyTorch's CPU generator (num/random.c). The oracle holds floats as float64
+ * but must draw the numbers of the program's dtype, hence draws(). A judged forward may set a
+ * seed and draw; it may not draw from a seed that an earlier call of forward left behind,
+ * because then its result depends on the calls before. */
 #include <math.h>
 #include <string.h>
 
@@ -6,22 +11,26 @@
 #include "interp/fail.h"
 #include "torch/torch.h"
 
-/* What a draw into `t` of the oracle must look like: the program's dtype. */
+/* The dtype whose numbers a draw into t must give: the program's, not the oracle's. */
 static enum dtype draws(struct bind *b, const struct tensor *t)
 {
 	return host_nominal(b->h, t->dt);
 }
 
-/* What forward draws before it sets a seed would follow from the seed that an earlier call set. */
+/* Fails if forward both sets a seed and, in some call, draws before it sets one: those draws
+ * would follow from the seed of an earlier call. */
 static int leaves_seed(struct bind *b)
 {
 	struct host_seeds *s = &b->h->torch.seeds;
 
-	return s->ever && s->unseeded && !b->h->o.may_vary && host_fatal(b->h, REASON_state_kept,
-			"a seed that forward sets outlives the call, and forward draws by it");
+	return s->ever && s->unseeded && !b->h->o.may_vary &&
+	       host_fatal(b->h, REASON_state_kept,
+			  "forward draws random numbers before it sets a seed: they depend on "
+			  "the seed of an earlier call");
 }
 
-/* The generator to draw from. */
+/* The generator to draw from; NULL after an error. It notes that a judged call draws without
+ * having set a seed. */
 static struct num_rng *rng(struct bind *b)
 {
 	struct num_rng *r = torch_rng(b->h);
@@ -35,6 +44,8 @@ static struct num_rng *rng(struct bind *b)
 	return leaves_seed(b) ? NULL : r;
 }
 
+/* Returns the drawn tensor; `device` is the slot of device=, the next one that of
+ * requires_grad=. rc is the operator's code. */
 static int result(struct bind *b, struct tensor *t, int rc, size_t device)
 {
 	int grad = 0;
@@ -52,6 +63,7 @@ static int result(struct bind *b, struct tensor *t, int rc, size_t device)
 
 /* --- seeds ------------------------------------------------------------------------------------- */
 
+/* torch.manual_seed and its CUDA names: there is one generator. */
 static int g_manual_seed(struct bind *b)
 {
 	int64_t seed;
@@ -64,21 +76,23 @@ static int g_manual_seed(struct bind *b)
 	return leaves_seed(b) ? -1 : 0;
 }
 
-/* A fresh seed would differ from run to run; here it is always the same. */
+/* torch.seed(): a fresh seed would differ from run to run. Here it is PyTorch's default seed,
+ * and a judged program may not see it. */
 static int g_seed(struct bind *b)
 {
-	if (host_varies(b->h, "a seed that nobody set"))
+	if (host_varies(b->h, "a seed that the program did not set"))
 		return -1;
 	torch_seed(b->h, 67280421310721);
 	b->out = val_int(67280421310721);
 	return 0;
 }
 
+/* The seed is one that the process started with, so a judged program may not read it. */
 static int g_initial_seed(struct bind *b)
 {
 	struct num_rng *r = torch_rng(b->h);
 
-	if (host_varies(b->h, "a seed that somebody else set"))
+	if (host_varies(b->h, "the initial seed"))
 		return -1;
 	b->out = val_int(r ? (int64_t)r->seed : 0);
 	return 0;
@@ -86,9 +100,10 @@ static int g_initial_seed(struct bind *b)
 
 /* --- by size ------------------------------------------------------------------------------------- */
 
-enum kind { UNIFORM, NORMAL };
+enum kind { UNIFORM, NORMAL };          /* [0, 1), or mean 0 and standard deviation 1 */
 
-/* *size, dtype=None, device=None, requires_grad=False, generator=None, ... */
+/* *size, dtype=None, device=None, requires_grad=False, generator=None, ... Integers have no
+ * such draws. */
 static int by_size(struct bind *b, enum kind kind)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -112,7 +127,7 @@ static int by_size(struct bind *b, enum kind kind)
 static int g_rand(struct bind *b) { return by_size(b, UNIFORM); }
 static int g_randn(struct bind *b) { return by_size(b, NORMAL); }
 
-/* input, *, dtype=None, device=None, requires_grad=False, ... */
+/* input, *, dtype=None, device=None, requires_grad=False, ..., memory_format in slot 7 */
 static int by_like(struct bind *b, enum kind kind)
 {
 	struct num_rng *r = rng(b);
@@ -120,8 +135,8 @@ static int by_like(struct bind *b, enum kind kind)
 	enum dtype dt;
 	int rc;
 
-	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) || torch_new_like(b, &t,
-			host_dtype(b->h, dt), x, 7))
+	if (!r || bind_tensor(b, 0, &x) || bind_dtype(b, 1, draws(b, x), &dt) ||
+	    torch_new_like(b, &t, host_dtype(b->h, dt), x, 7))
 		return -1;
 	rc = kind == NORMAL ? num_normal(r, &t, dt, 0, 1, bind_e(b)) : num_uniform(r, &t, dt, 0, 1, bind_e(b));
 	return result(b, &t, rc, 2);
@@ -130,7 +145,8 @@ static int by_like(struct bind *b, enum kind kind)
 static int g_rand_like(struct bind *b) { return by_like(b, UNIFORM); }
 static int g_randn_like(struct bind *b) { return by_like(b, NORMAL); }
 
-/* randint(high, size), randint(low, high, size) */
+/* randint(high, size), randint(low, high, size), randint(low, high=, size=), ...: slots
+ * low=?, high=?, size=?. A sequence in slot 1 is the size. */
 static int g_randint(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -143,11 +159,12 @@ static int g_randint(struct bind *b)
 
 	if (!r)
 		return -1;
+	/* randint(high, size): slot 1 is the size. */
 	if (b->a[1].kind == V_TUPLE || b->a[1].kind == V_LIST) {
 		size = 1;
 		if (bind_int(b, 0, &hi))
 			return -1;
-	} else if (!bind_given(b, 1)) {        /* randint(high=.., size=..) or randint(10, size=..) */
+	} else if (!bind_given(b, 1)) { /* randint(10, size=...) */
 		if (bind_int(b, 0, &hi))
 			return -1;
 	} else if (b->a[0].kind == V_UNSET) {
@@ -163,7 +180,7 @@ static int g_randint(struct bind *b)
 	return result(b, &t, num_randint(r, &t, lo, hi, bind_e(b)), 4);
 }
 
-/* input, low, high=?, *, dtype=None, device=None */
+/* input, low, high=?, *, dtype=None, device=None. With one bound it is the upper one. */
 static int g_randint_like(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -183,6 +200,7 @@ static int g_randint_like(struct bind *b)
 	return result(b, &t, num_randint(r, &t, lo, hi, bind_e(b)), 4);
 }
 
+/* n, *, dtype=int64, device=None: a permutation of 0 .. n - 1. */
 static int g_randperm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -200,7 +218,8 @@ static int g_randperm(struct bind *b)
 	return result(b, &t, num_randperm(r, &t, bind_e(b)), 2);
 }
 
-/* normal(mean, std, size): numbers, or tensors broadcast */
+/* normal(mean, std, size) of numbers, or of tensors: their broadcast shape, drawn as standard
+ * normals and scaled. */
 static int g_normal(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -219,6 +238,7 @@ static int g_normal(struct bind *b)
 			return bind_fail(b);
 		return result(b, &t, num_normal(r, &t, host_default_dtype(b->h), mean.f, std.f, bind_e(b)), 4);
 	}
+	/* The sum serves only to get shape and dtype of the broadcast. */
 	if (num_op2(&c, &m, NUM_plus, mean, std, bind_e(b)))
 		return bind_fail(b);
 	rc = num_normal(r, &m, draws(b, &m), 0, 1, bind_e(b)) ||
@@ -228,6 +248,8 @@ static int g_normal(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &t);
 }
 
+/* input, p=?, *, generator=None: one p for all, or the input's elements are the
+ * probabilities. */
 static int g_bernoulli(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -254,6 +276,9 @@ static int g_bernoulli(struct bind *b)
 	return bind_result(b, &t);
 }
 
+/* input, num_samples, replacement=False. Only several samples with replacement use the
+ * inversion that num_multinomial reproduces; the other cases use draws of another kind in
+ * PyTorch. */
 static int g_multinomial(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -273,6 +298,7 @@ static int g_multinomial(struct bind *b)
 
 /* --- in place --------------------------------------------------------------------------------------- */
 
+/* self, from=0.0, to=1.0 */
 static int m_uniform(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -284,6 +310,7 @@ static int m_uniform(struct bind *b)
 	return num_uniform(r, t, draws(b, t), lo, hi, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
+/* self, mean=0.0, std=1.0 */
 static int m_normal(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -295,6 +322,7 @@ static int m_normal(struct bind *b)
 	return num_normal(r, t, draws(b, t), mean, std, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
+/* self, p=0.5: a number or a tensor of probabilities. */
 static int m_bernoulli(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -313,6 +341,7 @@ static int m_bernoulli(struct bind *b)
 	return num_bernoulli(r, t, p, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
+/* self, lambd=1.0 */
 static int m_exponential(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -323,15 +352,17 @@ static int m_exponential(struct bind *b)
 		return -1;
 	if (!dtype_is_float(t->dt))
 		return bind_raise(b, EXC_RuntimeError,
-				  "Exponential distribution is a continuous probability distribution. dtype must be a "
-						       "floating point but you specified %s", num_type_name(t->dt));
+				  "Exponential distribution is a continuous probability "
+				  "distribution. dtype must be a floating point but you "
+				  "specified %s", num_type_name(t->dt));
 	if (!(lambda > 0))
 		return bind_raise(b, EXC_RuntimeError, "exponential_ expects lambda > 0.0, but found lambda=%g",
 				  lambda);
 	return num_exponential(r, t, lambda, bind_e(b)) ? bind_fail(b) : bind_self(b);
 }
 
-/* random_(to), random_(from, to), random_() */
+/* random_(to), random_(from, to), random_(): without bounds the range is 0 to the largest
+ * integer that the dtype holds exactly. */
 static int m_random(struct bind *b)
 {
 	struct num_rng *r = rng(b);
@@ -354,7 +385,8 @@ static int m_random(struct bind *b)
 
 /* --- dropout -------------------------------------------------------------------------------------------- */
 
-/* The mask's shape: all elements, or one per channel. */
+/* input, p, training, inplace: elements are zeroed with probability p, the others scaled by 1
+ * / (1 - p). `channels`: one draw per channel of each sample, so the mask is [N, C, 1, ...]. */
 static int drop(struct bind *b, int channels)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -393,6 +425,8 @@ static int drop(struct bind *b, int channels)
 static int f_dropout(struct bind *b) { return drop(b, 0); }
 static int f_dropout_channels(struct bind *b) { return drop(b, 1); }
 
+/* generator= is accepted and ignored: every program has one generator. Dropout counts as
+ * computing, too. */
 #define OPTS "dtype=None, device=None, requires_grad=False, generator=None, pin_memory=False, layout=None"
 #define FORMAT ", memory_format=None"
 #define RND BIND_RANDOM

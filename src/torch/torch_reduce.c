@@ -1,4 +1,6 @@
-/* Bindings: reductions, extremes, scans, softmax, sorting. */
+/* Bindings of reductions, extremes, scans, softmax and sorting. Slots are read here, the
+ * numeric work is in num/reduce.c, num/along.c and num/sort.c. Functions that return two
+ * tensors give PyTorch's named tuples. */
 #include "torch/torch.h"
 
 #include <math.h>
@@ -6,13 +8,12 @@
 #include "num/nn.h"
 #include "num/shape.h"
 
-typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d,
-		   int keep, int dt,
-		   struct err *e);
-typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t, const struct num_dims *d, int keep,
-		     struct err *e);
+typedef int sum_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		   const struct num_dims *d, int keep, int dt, struct err *e);
+typedef int plain_fn(struct num_ctx *c, struct tensor *out, const struct tensor *t,
+		     const struct num_dims *d, int keep, struct err *e);
 
-/* input, dim=None, keepdim=False, *, dtype=None */
+/* input, dim=None, keepdim=False, *, dtype=None, out=None in slot 4 */
 static int sum_like(struct bind *b, sum_fn *fn)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -30,16 +31,19 @@ static int sum_like(struct bind *b, sum_fn *fn)
 static int r_sum(struct bind *b) { return sum_like(b, num_sum); }
 static int r_mean(struct bind *b) { return sum_like(b, num_mean); }
 
+/* prod takes one dimension only; sum takes several. */
 static int r_prod(struct bind *b)
 {
 	if (b->a[1].kind == V_TUPLE || b->a[1].kind == V_LIST)
 		return bind_raise(b, EXC_TypeError,
-				  "prod() received an invalid combination of arguments - got (Tensor, %s), "
-				  "but expected one of:",
+				  "prod() received an invalid combination of arguments - got "
+				  "(Tensor, %s), but expected one of:",
 				  val_type_name(b->h, b->a[1]));
 	return sum_like(b, num_prod);
 }
 
+/* nansum and nanmean: NaNs count as 0. The mean divides by the number of elements that are
+ * not NaN. */
 static int nan_sum(struct bind *b, sum_fn *fn)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -49,15 +53,15 @@ static int nan_sum(struct bind *b, sum_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep) || torch_dtype(b, 3, &dt))
 		return -1;
-	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) }, (double[]){ 0, INFINITY,
-			-INFINITY }, bind_e(b)))
+	if (num_apply(&c, &z, NUM_nan_to_num, (struct num_arg[]){ num_t(t) },
+		      (double[]){ 0, INFINITY, -INFINITY }, bind_e(b)))
 		return bind_fail(b);
 	rc = num_sum(&c, &y, &z, &d, keep, dt, bind_e(b));
 	tensor_release(&z);
 	if (rc || fn == num_sum)
 		return rc ? bind_fail(b) : bind_result(b, &y);
-	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) || num_sum(&c, &m, &n, &d, keep,
-			(int)y.dt, bind_e(b)) ||
+	rc = num_op2(&c, &n, NUM_eq, num_t(t), num_t(t), bind_e(b)) ||
+	     num_sum(&c, &m, &n, &d, keep, (int)y.dt, bind_e(b)) ||
 	     num_apply_into(&c, &y, NUM_div, (struct num_arg[]){ num_t(&y), num_t(&m) }, NULL, bind_e(b));
 	tensor_release(&n);
 	tensor_release(&m);
@@ -71,7 +75,7 @@ static int nan_sum(struct bind *b, sum_fn *fn)
 static int r_nansum(struct bind *b) { return nan_sum(b, num_sum); }
 static int r_nanmean(struct bind *b) { return nan_sum(b, num_mean); }
 
-/* input, dim=None, keepdim=False */
+/* input, dim=None, keepdim=False. any and all of uint8 give uint8 in PyTorch and are refused. */
 static int plain(struct bind *b, plain_fn *fn)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -81,8 +85,9 @@ static int plain(struct bind *b, plain_fn *fn)
 
 	if (bind_tensor(b, 0, &t) || torch_dims(b, 1, t->ndim, &d) || bind_bool(b, 2, &keep))
 		return -1;
+	/* The only dtype for which PyTorch's result is not bool. */
 	if (t->dt == DT_U8 && (fn == num_any || fn == num_all))
-		return bind_unsupported(b, "any and all of uint8, which are uint8");
+		return bind_unsupported(b, "any and all of uint8 tensors, which PyTorch returns as uint8");
 	if (fn(&c, &y, t, &d, keep, bind_e(b)))
 		return bind_fail(b);
 	return bind_result(b, &y);
@@ -94,6 +99,7 @@ static int r_any(struct bind *b) { return plain(b, num_any); }
 static int r_all(struct bind *b) { return plain(b, num_all); }
 static int r_logsumexp(struct bind *b) { return plain(b, num_logsumexp); }
 
+/* input, dim=None */
 static int r_count_nonzero(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -105,6 +111,7 @@ static int r_count_nonzero(struct bind *b)
 	return num_count_nonzero(&c, &y, t, &d, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* Both extremes as a named tuple (min, max). */
 static int aminmax(struct bind *b)
 {
 	static const char *const fields[] = { "min", "max" };
@@ -126,7 +133,8 @@ static int aminmax(struct bind *b)
 
 /* --- variance ------------------------------------------------------------------------------------ */
 
-/* input, dim=None, unbiased=?, keepdim=False, *, correction=?; var(x, False) means unbiased */
+/* input, dim=None, unbiased=?, keepdim=False, *, correction=?. var(x, False) has unbiased in
+ * the dim slot. The divisor is n - correction. */
 static int variance(struct bind *b, int root, int with_mean)
 {
 	static const char *const fields[] = { "a", "b" };
@@ -139,6 +147,7 @@ static int variance(struct bind *b, int root, int with_mean)
 	(void)fields;
 	if (bind_tensor(b, 0, &t) || bind_bool(b, 3, &keep))
 		return -1;
+	/* The old form var(x, unbiased). */
 	if (b->a[1].kind == V_BOOL)
 		correction = b->a[1].u.i ? 1 : 0;
 	else if (torch_dims(b, 1, t->ndim, &d))
@@ -148,6 +157,7 @@ static int variance(struct bind *b, int root, int with_mean)
 			return -1;
 		correction = unbiased;
 	}
+	/* correction= wins over unbiased=. */
 	if (bind_given(b, 4) && bind_float(b, 4, &correction))
 		return -1;
 	if (num_var(&c, &y[0], with_mean ? &y[1] : NULL, t, &d, keep, correction, root, bind_e(b)))
@@ -162,6 +172,7 @@ static int r_std_mean(struct bind *b) { return variance(b, 1, 1); }
 
 /* --- norms ----------------------------------------------------------------------------------------- */
 
+/* p of a norm: a number, or "fro" (2), "inf", "-inf". */
 static int norm_order(struct bind *b, size_t i, double *p)
 {
 	struct str s;
@@ -183,7 +194,7 @@ static int norm_order(struct bind *b, size_t i, double *p)
 	return 0;
 }
 
-/* input, p='fro', dim=None, keepdim=False, dtype=None */
+/* input, p='fro', dim=None, keepdim=False, dtype=None: dtype= converts first. */
 static int r_norm(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -195,15 +206,15 @@ static int r_norm(struct bind *b)
 	if (bind_tensor(b, 0, &t) || norm_order(b, 1, &p) || torch_dims(b, 2, t->ndim, &d) || bind_bool(b, 3, &keep) ||
 	    torch_dtype(b, 4, &dt))
 		return -1;
-	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) || num_norm(&c, &y, dt >= 0 ? &x :
-			t, p, &d, keep, bind_e(b));
+	rc = (dt >= 0 && num_to(&c, &x, t, (enum dtype)dt, bind_e(b))) ||
+	     num_norm(&c, &y, dt >= 0 ? &x : t, p, &d, keep, bind_e(b));
 	tensor_release(&x);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
 /* --- extremes ---------------------------------------------------------------------------------------- */
 
-/* max(x), max(x, dim, keepdim), max(x, other) */
+/* max(x), max(x, dim, keepdim), max(x, other): the kind of slot 1 decides. */
 static int extreme(struct bind *b, int max)
 {
 	static const char *const fields[] = { "values", "indices" };
@@ -217,14 +228,16 @@ static int extreme(struct bind *b, int max)
 		return -1;
 	if (!bind_given(b, 1) && keep)
 		return bind_raise(b, EXC_TypeError,
-				  "%s() received an invalid combination of arguments - got (Tensor, "
-				  "keepdim=bool), but expected one of:",
+				  "%s() received an invalid combination of arguments - got "
+				  "(Tensor, keepdim=bool), but expected one of:",
 				  max ? "max" : "min");
 	if (!bind_given(b, 1)) {
+		/* Without a dimension the result has no indices. */
 		if ((max ? num_amax : num_amin)(&c, &y[0], t, NULL, 0, bind_e(b)))
 			return bind_fail(b);
 		return bind_result(b, &y[0]);
 	}
+	/* max(x, other) is the elementwise maximum. */
 	if (b->a[1].kind == V_TENSOR) {
 		struct num_arg a[2];
 
@@ -242,6 +255,7 @@ static int extreme(struct bind *b, int max)
 static int r_max(struct bind *b) { return extreme(b, 1); }
 static int r_min(struct bind *b) { return extreme(b, 0); }
 
+/* input, dim=None, keepdim=False: without dim the index into the flattened tensor. */
 static int arg_extreme(struct bind *b, int max)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -255,8 +269,9 @@ static int arg_extreme(struct bind *b, int max)
 				  max ? "max" : "min");
 	if (tensor_numel(t) == 0 && !bind_given(b, 1))
 		return bind_raise(b, EXC_IndexError,
-				  "arg%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-						     "reduction dim with the 'dim' argument.", max ? "max" : "min");
+				  "arg%s(): Expected reduction dim to be specified for "
+				  "input.numel() == 0. Specify the reduction dim with the 'dim' "
+				  "argument.", max ? "max" : "min");
 	if (bind_given(b, 1)) {
 		if (bind_dim(b, 1, t->ndim, &dim))
 			return -1;
@@ -266,7 +281,7 @@ static int arg_extreme(struct bind *b, int max)
 		return bind_fail(b);
 	rc = num_extreme(&c, NULL, &y, &flat, 0, 0, max, bind_e(b));
 	tensor_release(&flat);
-	if (!rc && keep) {                       /* as many dimensions as there were, of one each */
+	if (!rc && keep) {              /* keepdim without dim: all dimensions become 1 */
 		int64_t ones[TENSOR_DIMS];
 
 		for (int i = 0; i < t->ndim; i++)
@@ -283,6 +298,7 @@ static int r_argmin(struct bind *b) { return arg_extreme(b, 0); }
 
 /* --- scans -------------------------------------------------------------------------------------------- */
 
+/* input, dim, *, dtype=None */
 static int scan(struct bind *b, enum num_scan op)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -298,6 +314,7 @@ static int r_cumsum(struct bind *b) { return scan(b, SCAN_SUM); }
 static int r_cumprod(struct bind *b) { return scan(b, SCAN_PROD); }
 static int r_logcumsumexp(struct bind *b) { return scan(b, SCAN_LOGSUMEXP); }
 
+/* cummax and cummin: values and indices. */
 static int scan_extreme(struct bind *b, enum num_scan op)
 {
 	static const char *const fields[] = { "values", "indices" };
@@ -317,14 +334,18 @@ static int r_cummin(struct bind *b) { return scan_extreme(b, SCAN_MIN); }
 
 /* --- softmax -------------------------------------------------------------------------------------------- */
 
+/* The dimension; F.softmax without dim= chooses 0 for ranks 0, 1 and 3, else 1. */
 static int softmax_dim(struct bind *b, size_t i, const struct tensor *t, int *dim)
 {
 	if (bind_given(b, i))
 		return bind_dim(b, i, t->ndim, dim);
-	*dim = t->ndim == 0 || t->ndim == 1 || t->ndim == 3 ? 0 : 1;     /* what F.softmax guesses */
+	/* PyTorch's _get_softmax_dim */
+	*dim = t->ndim == 0 || t->ndim == 1 || t->ndim == 3 ? 0 : 1;
 	return 0;
 }
 
+/* softmax, log_softmax, and softmin (sign -1) as the softmax of -x. torch.softmax and
+ * F.softmax have their dtype in different slots. */
 static int softmax_as(struct bind *b, int log, double sign, size_t dim_slot, size_t dtype_slot)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -333,8 +354,8 @@ static int softmax_as(struct bind *b, int log, double sign, size_t dim_slot, siz
 
 	if (bind_tensor(b, 0, &t) || softmax_dim(b, dim_slot, t, &dim) || torch_dtype(b, dtype_slot, &dt))
 		return -1;
-	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) || num_softmax(&c, &y, sign < 0 ? &n : t,
-			dim, dt, log, bind_e(b));
+	rc = (sign < 0 && num_op1(&c, &n, NUM_neg, t, bind_e(b))) ||
+	     num_softmax(&c, &y, sign < 0 ? &n : t, dim, dt, log, bind_e(b));
 	tensor_release(&n);
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
@@ -349,7 +370,7 @@ static int f_softmin(struct bind *b) { return softmax_as(b, 0, -1, 1, 3); }
 
 static const char *const value_index[] = { "values", "indices" };
 
-/* input, dim=-1, descending=False, *, stable=False */
+/* input, dim=-1, descending=False, *, stable=False: always stable here. */
 static int r_sort(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -358,10 +379,11 @@ static int r_sort(struct bind *b)
 
 	if (bind_tensor(b, 0, &t) || bind_dim(b, 1, t->ndim, &dim) || bind_bool(b, 2, &down))
 		return -1;
-	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) : bind_named(b, "sort",
-			value_index, y, 2);
+	return num_sort(&c, &y[0], &y[1], t, dim, down, bind_e(b)) ? bind_fail(b) :
+	       bind_named(b, "sort", value_index, y, 2);
 }
 
+/* The indices of r_sort. */
 static int r_argsort(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -376,7 +398,7 @@ static int r_argsort(struct bind *b)
 	return bind_result(b, &y[1]);
 }
 
-/* input, k, dim=-1, largest=True, sorted=True */
+/* input, k, dim=-1, largest=True, sorted=True: always sorted here. */
 static int r_topk(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -390,6 +412,7 @@ static int r_topk(struct bind *b)
 		bind_named(b, "topk", value_index, y, 2);
 }
 
+/* input, k, dim=-1, keepdim=False */
 static int r_kthvalue(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -403,6 +426,8 @@ static int r_kthvalue(struct bind *b)
 		bind_named(b, "kthvalue", value_index, y, 2);
 }
 
+/* The lower of the two middle elements, as in PyTorch. Without dim the median of all
+ * elements. */
 static int r_median(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -430,7 +455,8 @@ static int r_median(struct bind *b)
 	return bind_result(b, &y[0]);
 }
 
-/* input, sorted=True, return_inverse=False, return_counts=False, dim=None */
+/* input, sorted=True, return_inverse=False, return_counts=False, dim=None. The result's size
+ * depends on the values, so a dry run cannot know it. */
 static int r_unique(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -442,14 +468,15 @@ static int r_unique(struct bind *b)
 	if (bind_given(b, 4))
 		return bind_unsupported(b, "torch.unique with dim");
 	if (c.hollow)
-		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b, "torch.unique of what has no values");
+		return host_may_read(b->h, DT_I64, 1) ? -1 :
+		       bind_unsupported(b, "torch.unique of a tensor without contents");
 	if (num_unique(&c, &y[0], inverse ? &y[1] : NULL, counts ? &y[1 + inverse] : NULL, t, bind_e(b)))
 		return bind_fail(b);
 	n += inverse + counts;
 	return n == 1 ? bind_result(b, &y[0]) : bind_tuple(b, y, (size_t)n);
 }
 
-/* The rest of both: *, out_int32=False, right=False */
+/* *, out_int32=False, right=False: the rest of searchsorted and bucketize. */
 static int search(struct bind *b, const struct tensor *sorted, const struct tensor *v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -463,6 +490,7 @@ static int search(struct bind *b, const struct tensor *sorted, const struct tens
 	return num_searchsorted(&c, &y, sorted, v, right, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* sorted_sequence, input, *, out_int32=False, right=False */
 static int r_searchsorted(struct bind *b)
 {
 	struct tensor *s, *v;
@@ -470,6 +498,7 @@ static int r_searchsorted(struct bind *b)
 	return bind_tensor(b, 0, &s) || bind_tensor(b, 1, &v) ? -1 : search(b, s, v);
 }
 
+/* searchsorted with its first two arguments swapped. */
 static int r_bucketize(struct bind *b)
 {
 	struct tensor *s, *v;
@@ -482,6 +511,7 @@ static int r_bucketize(struct bind *b)
 	return search(b, s, v);
 }
 
+/* input, weights=None, minlength=0. The size of the result depends on the values. */
 static int r_bincount(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -491,11 +521,12 @@ static int r_bincount(struct bind *b)
 	if (bind_tensor(b, 0, &t) || bind_opt_tensor(b, 1, &w) || bind_int(b, 2, &least))
 		return -1;
 	if (c.hollow)
-		return host_may_read(b->h, DT_I64, 1) ? -1 : bind_unsupported(b,
-				"torch.bincount of what has no values");
+		return host_may_read(b->h, DT_I64, 1) ? -1 :
+		       bind_unsupported(b, "torch.bincount of a tensor without contents");
 	return num_bincount(&c, &y, t, w, least, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* The function of torch and the method of Tensor. */
 #define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_COMPUTE }, \
 	{ "torch.Tensor." name, "self" sig, fn, BIND_COMPUTE }
 

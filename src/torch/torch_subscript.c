@@ -1,18 +1,20 @@
-/* Bindings: x[...] and x[...] = y. */
+/* Bindings of x[...] and x[...] = y. Integers, slices, None and ... give a view; tensors and
+ * lists give a copy through num_index. The rules and messages are PyTorch's. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
-/* A subscript taken apart: slices, integers, None and ... are done as views; tensors and lists
- * are collected for num_index, one entry per dimension of the view. */
+/* A subscript taken apart. Slices, integers, None and ... are applied to `view` at once;
+ * tensors and lists are collected in ix, one entry per dimension of the view (NULL: a full
+ * slice). */
 struct subscript {
-	struct tensor view;                     /* own reference */
+	struct tensor view;     /* holds a reference */
 	struct num_index ix;
-	struct tensor made[TENSOR_DIMS];        /* index tensors built from lists */
-	int n_made, advanced;
-	int selected;                           /* dimensions that integers took away */
+	struct tensor made[TENSOR_DIMS];    /* index tensors built from lists, which ix points to */
+	int n_made, advanced;   /* advanced: ix has at least one tensor */
+	int selected;           /* dimensions that integers removed, for messages */
 };
 
 static void subscript_release(struct subscript *s)
@@ -22,12 +24,14 @@ static void subscript_release(struct subscript *s)
 		tensor_release(&s->made[i]);
 }
 
+/* The view becomes *v. */
 static void take(struct subscript *s, struct tensor *v)
 {
 	tensor_release(&s->view);
 	s->view = *v;
 }
 
+/* A bound of a slice: None, an integer, or an integer tensor of one element, which is read. */
 static int slice_bound(struct bind *b, struct val v, int64_t otherwise, int64_t *out)
 {
 	*out = otherwise;
@@ -43,6 +47,7 @@ static int slice_bound(struct bind *b, struct val v, int64_t otherwise, int64_t 
 	return bind_raise(b, EXC_TypeError, "slice indices must be integers or None or have an __index__ method");
 }
 
+/* start:stop:step along dimension dim of the view. */
 static int apply_slice(struct bind *b, struct subscript *s, int dim, struct val v)
 {
 	struct tensor out;
@@ -57,14 +62,17 @@ static int apply_slice(struct bind *b, struct subscript *s, int dim, struct val 
 	return 0;
 }
 
-/* The elements of a nest of lists of ints or bools, in order. */
+/* The numbers of nested lists. shape, ndim: of the nest; out: where the numbers go, or NULL
+ * to count only; bools: how many are bool; others: something that is no number, or a ragged
+ * nest; failed: a tensor could not be read. */
 struct list_scan { struct host *h; int64_t shape[TENSOR_DIMS], *out, n; int ndim, bools, others, failed; };
 
+/* Walks a nest of lists of ints, bools and 0-d integer tensors in order. */
 static void scan_list(struct list_scan *s, struct val v, int depth)
 {
 	if ((v.kind == V_LIST || v.kind == V_TUPLE) && depth < TENSOR_DIMS) {
 		if (depth >= s->ndim) {
-			s->others |= s->n > 0;       /* a list where a number stands elsewhere */
+			s->others |= s->n > 0;    /* a list next to a number */
 			s->ndim = depth + 1;
 			s->shape[depth] = (int64_t)v.u.seq->n;
 		}
@@ -83,6 +91,8 @@ static void scan_list(struct list_scan *s, struct val v, int depth)
 	s->n++;
 }
 
+/* A list as an index tensor: int64, or bool if all of its elements are bool. The nest is
+ * walked twice: for the shape, then for the numbers. */
 static int index_list(struct bind *b, struct subscript *s, struct val v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -94,15 +104,15 @@ static int index_list(struct bind *b, struct subscript *s, struct val v)
 		return -1;
 	if (scan.others || (scan.bools && scan.bools != scan.n) || s->n_made == TENSOR_DIMS)
 		return bind_raise(b, EXC_IndexError,
-				  "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-				  "Variables are valid "
-						     "indices (got %s)", val_type_name(b->h, v));
+				  "only integers, slices (`:`), ellipsis (`...`), None and long "
+				  "or byte Variables are valid indices (got %s)", val_type_name(b->h, v));
 	if (num_new(&c, &t, DT_I64, scan.ndim, scan.shape, bind_e(b)))
 		return bind_fail(b);
-	/* large ones without contents have no memory */
+	/* In a dry run large tensors have no memory to write to. */
 	scan.out = t.st->hollow && scan.n > 4096 ? NULL : tensor_data(&t);
 	scan.n = 0;
 	scan_list(&scan, v, 0);
+	/* A list of bools is a mask; it was collected as integers. */
 	if (scan.bools) {
 		int rc = num_to(&c, &flags, &t, DT_BOOL, bind_e(b));
 
@@ -117,7 +127,8 @@ static int index_list(struct bind *b, struct subscript *s, struct val v)
 	return 0;
 }
 
-/* Dimensions that one item of the subscript consumes. */
+/* Dimensions that one item of the subscript consumes: none for None, ... and bools, as many
+ * as a mask has, else one. */
 static int consumes(struct val v)
 {
 	if (v.kind == V_NONE || v.kind == V_ELLIPSIS || v.kind == V_BOOL)
@@ -127,6 +138,7 @@ static int consumes(struct val v)
 	return 1;
 }
 
+/* An integer removes dimension dim. The message counts dimensions of the original tensor. */
 static int apply_int(struct bind *b, struct subscript *s, int dim, int64_t i)
 {
 	struct tensor out;
@@ -143,11 +155,13 @@ static int apply_int(struct bind *b, struct subscript *s, int dim, int64_t i)
 	return 0;
 }
 
-/* One item; *dim is the dimension of the view it applies to. */
+/* One item at dimension *dim of the view. x[True] adds a dimension of size 1, x[False] one of
+ * size 0. A 0-d integer tensor is read and acts as an integer. */
 static int apply_item(struct bind *b, struct subscript *s, struct val v, int *dim)
 {
 	struct tensor out;
 
+	/* None and bools add a dimension instead of consuming one. */
 	if (v.kind == V_NONE || v.kind == V_BOOL) {
 		if (tensor_unsqueeze(&out, &s->view, *dim, bind_e(b)))
 			return bind_fail(b);
@@ -174,7 +188,8 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 			return host_read(b->h, t, &v) ? -1 : apply_int(b, s, *dim, v.u.i);
 		if (t->ndim == 0 && t->dt == DT_BOOL)
 			return bind_unsupported(b, "a bool tensor without dimensions as an index");
-		/* the sizes of the result tell a value */
+		/* The size of the result tells how many elements are true, so the program
+		 * must be allowed to read it. */
 		if (t->dt == DT_BOOL && (host_may_read(b->h, DT_I64, 1) || host_is_unwritten(b->h, t)))
 			return -1;
 		s->ix.v[s->ix.n++] = t;
@@ -187,12 +202,12 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 		return index_list(b, s, v);
 	}
 	return bind_raise(b, EXC_IndexError,
-			  "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-			  "are valid indices "
-					     "(got %s)", val_type_name(b->h, v));
+			  "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+			  "Variables are valid indices (got %s)", val_type_name(b->h, v));
 }
 
-/* PyTorch takes a short list that holds more than numbers for a tuple of subscripts. */
+/* PyTorch treats a list of fewer than 32 items as a tuple of subscripts if an item is not a
+ * number. */
 static int stands_for_tuple(struct bind *b, struct val v)
 {
 	enum { SHORT = 32 };
@@ -208,6 +223,8 @@ static int stands_for_tuple(struct bind *b, struct val v)
 	return 0;
 }
 
+/* Applies the subscript `index` to t. On failure the caller still calls subscript_release. An
+ * ellipsis stands for the dimensions that the other items do not consume. */
 static int take_apart(struct bind *b, struct subscript *s, const struct tensor *t, struct val index)
 {
 	int several = stands_for_tuple(b, index);
@@ -226,13 +243,14 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 		used += consumes(item[i]);
 		ellipsis += item[i].kind == V_ELLIPSIS;
 	}
+	/* Counted before anything is applied, so the message names the original rank. */
 	if (used > t->ndim || n > TENSOR_DIMS)
 		return bind_raise(b, EXC_IndexError, "too many indices for tensor of dimension %d", t->ndim);
 	if (ellipsis > 1)
 		return bind_raise(b, EXC_IndexError, "an index can only have a single ellipsis ('...')");
-	/* Picks that consume no dimension have an entry all the same. */
+	/* Items that consume no dimension have an entry in ix, too. */
 	if (n + (ellipsis ? (size_t)(t->ndim - used) : 0) > TENSOR_DIMS)
-		return bind_unsupported(b, "a subscript of more than %d picks", TENSOR_DIMS);
+		return bind_unsupported(b, "a subscript of more than %d items", TENSOR_DIMS);
 	for (size_t i = 0; i < n; i++) {
 		if (item[i].kind == V_ELLIPSIS) {
 			for (int k = used; k < t->ndim; k++, dim++)
@@ -245,6 +263,7 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 	return 0;
 }
 
+/* x[index]: a view, or a copy if tensors or lists index it. */
 static int t_getitem(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -258,6 +277,7 @@ static int t_getitem(struct bind *b)
 		subscript_release(&s);
 		return -1;
 	}
+	/* A pure view; take_apart gave it its own reference. */
 	if (!s.advanced) {
 		y = s.view;
 		return bind_result(b, &y);
@@ -267,7 +287,7 @@ static int t_getitem(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
-/* Leading dimensions of size 1 of the value do not count, as in PyTorch. */
+/* Writes v to the subscript. PyTorch drops leading dimensions of size 1 of the value. */
 static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -282,7 +302,8 @@ static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
 	return tensor_check_overlap(&s->view, v, bind_e(b)) || tensor_copy(&s->view, v, bind_e(b)) ? -1 : 0;
 }
 
-/* A slice takes values of any device, as copy_ does; picked elements take those of their own, or a number. */
+/* A slice takes values of any device, as copy_ does. Elements picked by tensors take values
+ * of their own device, or a number. */
 static int is_elsewhere(struct bind *b)
 {
 	const struct val v = b->a[2];
@@ -294,6 +315,7 @@ static int is_elsewhere(struct bind *b)
 	return 1;
 }
 
+/* x[index] = value; the value is converted to the dtype of x. */
 static int t_setitem(struct bind *b)
 {
 	struct subscript s;
@@ -313,6 +335,7 @@ static int t_setitem(struct bind *b)
 	return rc ? bind_fail(b) : 0;
 }
 
+/* Reading is a view or a copy; writing changes slot 0 and takes values of any device. */
 const struct bind_row torch_subscript_rows[] = {
 	{ "torch.Tensor.__getitem__", "self, picks", t_getitem, BIND_VIEW },
 	{ "torch.Tensor.__setitem__", "self, picks, value", t_setitem,

@@ -1,4 +1,10 @@
-/* Bindings: attributes and conversions of a tensor, in-place filling, dtypes and constants. */
+/* Bindings of a tensor's attributes, conversions, reads and in-place writes, and of dtypes as
+ * constants.
+ *
+ * Reading an element (item, bool, tolist) goes through host_read: a judged program may not
+ * let its control flow depend on the data without the host noticing, and a dry run has no
+ * data. A dtype that a program sees is its own (host_nominal), even if the oracle stores
+ * float64. */
 #include <math.h>
 #include <string.h>
 
@@ -9,11 +15,13 @@
 #include "interp/import.h"
 #include "torch/torch.h"
 
+/* Slot 0, which the signature or is_tensor() has checked. */
 static struct tensor_obj *self(struct bind *b)
 {
 	return b->a[0].u.t;
 }
 
+/* Raises Python's error unless slot 0 is a tensor. */
 static int is_tensor(struct bind *b)
 {
 	struct tensor *t;
@@ -23,11 +31,13 @@ static int is_tensor(struct bind *b)
 
 /* --- sizes --------------------------------------------------------------------------------------- */
 
+/* A torch.Size. */
 static int t_shape(struct bind *b)
 {
 	return is_tensor(b) ? -1 : val_size(b->h, self(b)->t.shape, self(b)->t.ndim, &b->out);
 }
 
+/* size() or size(dim). */
 static int t_size(struct bind *b)
 {
 	int dim;
@@ -42,6 +52,7 @@ static int t_size(struct bind *b)
 	return 0;
 }
 
+/* stride() or stride(dim), in elements. */
 static int t_stride(struct bind *b)
 {
 	struct val v[TENSOR_DIMS];
@@ -60,6 +71,7 @@ static int t_stride(struct bind *b)
 	return val_tuple(b->h, v, (size_t)self(b)->t.ndim, &b->out);
 }
 
+/* A method without arguments that returns `expr`. */
 #define INT_OF(name, expr)                                   \
 	static int name(struct bind *b)                      \
 	{                                                    \
@@ -78,9 +90,11 @@ INT_OF(t_is_floating_point, val_bool(dtype_is_float(self(b)->t.dt)))
 INT_OF(t_is_complex, val_bool(0))
 INT_OF(t_is_signed, val_bool(dtype_info(self(b)->t.dt)->class != DTC_UINT && self(b)->t.dt != DT_BOOL))
 
+/* An address that looks like GPU memory: one megabyte of address space per storage id.
+ * Addresses differ between runs, so a judged program may not read them. */
 static int t_data_ptr(struct bind *b)
 {
-	const uint64_t base = 0x7f0000000000;      /* about where GPUs have their memory */
+	const uint64_t base = 0x7f0000000000;    /* a typical address of GPU memory */
 
 	if (is_tensor(b) || host_varies(b->h, "the address of a tensor"))
 		return -1;
@@ -88,6 +102,7 @@ static int t_data_ptr(struct bind *b)
 	return 0;
 }
 
+/* self, memory_format=torch.contiguous_format */
 static int t_is_contiguous(struct bind *b)
 {
 	int has;
@@ -111,11 +126,13 @@ static int t_len(struct bind *b)
 
 /* --- values ---------------------------------------------------------------------------------------- */
 
+/* x.item(): the element as a Python number. */
 static int t_item(struct bind *b)
 {
 	return is_tensor(b) ? -1 : torch_item(b, &self(b)->t, &b->out);
 }
 
+/* bool(x): x must have one element. */
 static int t_bool(struct bind *b)
 {
 	struct val v;
@@ -131,7 +148,7 @@ static int t_bool(struct bind *b)
 	return 0;
 }
 
-/* float(x), int(x) word it otherwise than x.item(). */
+/* float(x) and int(x) report this in other words than x.item(). */
 static int one_element(struct bind *b)
 {
 	if (is_tensor(b))
@@ -141,6 +158,7 @@ static int one_element(struct bind *b)
 	return bind_raise(b, EXC_ValueError, "only one element tensors can be converted to Python scalars");
 }
 
+/* float(x); integers are converted. */
 static int t_float(struct bind *b)
 {
 	struct val v;
@@ -151,6 +169,7 @@ static int t_float(struct bind *b)
 	return 0;
 }
 
+/* int(x) truncates. NaN and infinities are Python's errors. */
 static int t_int(struct bind *b)
 {
 	struct val v;
@@ -165,6 +184,7 @@ static int t_int(struct bind *b)
 	return 0;
 }
 
+/* x as an index of a list or range: integer tensors of one element only. */
 static int t_index(struct bind *b)
 {
 	struct val v;
@@ -180,7 +200,8 @@ static int t_index(struct bind *b)
 	return 0;
 }
 
-/* A nest of lists costs memory and steps for every element, however little memory the tensor takes. */
+/* Nested lists cost memory and steps for every element, however little memory the tensor
+ * takes (strides of 0). */
 static int list_room(struct bind *b, const struct tensor *t)
 {
 	int64_t n = tensor_numel(t), bytes;
@@ -190,6 +211,7 @@ static int list_room(struct bind *b, const struct tensor *t)
 	return host_room(b->h, bytes) || host_burn(b->h, n / 4) ? -1 : 0;
 }
 
+/* x.tolist(), recursively; a 0-d tensor is a number. */
 static int list_of(struct bind *b, const struct tensor *t, struct val *out)
 {
 	struct tensor part;
@@ -198,6 +220,7 @@ static int list_of(struct bind *b, const struct tensor *t, struct val *out)
 		return torch_item(b, t, out);
 	if (val_list(b->h, NULL, 0, out))
 		return -1;
+	/* One list per index of the first dimension. */
 	for (int64_t i = 0; i < t->shape[0]; i++) {
 		struct val v;
 		int rc;
@@ -225,7 +248,8 @@ static int t_get_device(struct bind *b)
 	return 0;
 }
 
-/* x.resize_(shape): the same elements seen anew where they suffice, else more of them. */
+/* x.resize_(shape): the same storage with a new shape if it is large enough, else a new
+ * storage with the old elements first. The new elements have no value. */
 static int t_resize_(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -242,10 +266,12 @@ static int t_resize_(struct bind *b)
 			return bind_shape_error(b, "resize_: invalid shape %s", SHAPE_TEXT(s.n, s.v));
 	if (tensor_check_sizes(s.n, s.v, bind_e(b)))
 		return bind_fail(b);
+	/* Elements that the storage holds from the view's offset on. */
 	have = (int64_t)t->st->bytes / dtype_size(t->dt) - t->offset;
-	/* Who lends contents for the call would be left with a storage that is gone. */
+	/* In a dry run contents may be lent to the tensor for the call; replacing the storage
+	 * would drop them. */
 	if (n > have && c.hollow)
-		return bind_unsupported(b, "resize_ to more elements than there are");
+		return bind_unsupported(b, "resize_ to more elements than the storage holds");
 	if (n > have) {
 		if (num_new(&c, &made, t->dt, s.n, s.v, bind_e(b)))
 			return bind_fail(b);
@@ -264,6 +290,7 @@ static int t_resize_(struct bind *b)
 	return 0;
 }
 
+/* Methods that change nothing here: x itself. */
 static int same(struct bind *b)
 {
 	if (is_tensor(b))
@@ -272,6 +299,7 @@ static int same(struct bind *b)
 	return 0;
 }
 
+/* Only CPU tensors can be pinned; the message is PyTorch's. */
 static int t_pin_memory(struct bind *b)
 {
 	if (is_tensor(b))
@@ -282,7 +310,7 @@ static int t_pin_memory(struct bind *b)
 	return same(b);
 }
 
-/* numpy's ndarray of it, on the same memory */
+/* x.numpy(force=False): numpy's ndarray (Python code of the prelude) over the same storage. */
 static int t_numpy(struct bind *b)
 {
 	struct val m, cls;
@@ -294,9 +322,10 @@ static int t_numpy(struct bind *b)
 		return -1;
 	if (!force && self(b)->device != HOST_CPU && !b->h->o.may_mix)
 		return bind_raise(b, EXC_TypeError,
-				  "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy "
-				  "the tensor to host memory first.",
+				  "can't convert %s device type tensor to numpy. Use "
+				  "Tensor.cpu() to copy the tensor to host memory first.",
 				  self(b)->device == HOST_CUDA ? "cuda:0" : "meta");
+	/* PyTorch asks for detach() first, except under no_grad. */
 	if (!force && self(b)->requires_grad && b->h->torch.grad_enabled)
 		return bind_raise(b, EXC_RuntimeError,
 				  "Can't call numpy() on Tensor that requires grad. Use "
@@ -306,7 +335,8 @@ static int t_numpy(struct bind *b)
 	return host_call1(b->h, cls, b->a[0], &b->out);
 }
 
-/* x.f(...) where torch.f is written in Python */
+/* x.f(...) for a function torch.f that is Python code of the prelude: x becomes the first
+ * argument. The name is the last part of the row's name. */
 static int t_prelude(struct bind *b)
 {
 	enum { MOST = 8 };
@@ -316,6 +346,7 @@ static int t_prelude(struct bind *b)
 	const struct dict_obj *kw = b->a[2].u.d;
 	struct str_obj *name = host_intern(b->h, str_of(strrchr(b->row->name, '.') + 1));
 
+	/* No function of the prelude takes more. */
 	if (more->n > MOST || kw->n > MOST)
 		return bind_raise(b, EXC_TypeError, "%s() got too many arguments", b->row->name);
 	for (size_t i = 0; i < more->n; i++)
@@ -324,17 +355,18 @@ static int t_prelude(struct bind *b)
 		names[call.n_kw] = kw->e[i].key;
 		vals[call.n_kw++] = kw->e[i].val;
 	}
-	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) || module_attr(b->h, m.u.mod,
-			name, &fn) <= 0)
+	if (is_tensor(b) || !name || import_module(b->h, STR("torch"), &m) ||
+	    module_attr(b->h, m.u.mod, name, &fn) <= 0)
 		return -1;
 	return host_callv(b->h, fn, &call, &b->out);
 }
 
 /* --- conversion -------------------------------------------------------------------------------------- */
 
-/* The same tensor if dtype, device and what slot `format` asks for are already right. */
-static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev,
-		       int copy, size_t format)
+/* x in another dtype, device or memory format (slot `format`). Returns x itself if all are
+ * right already and `copy` is not set. */
+static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device,
+		       enum host_device dev, int copy, size_t format)
 {
 	struct tensor_obj *o = self(b);
 	enum dtype dt = has_dtype ? host_dtype(b->h, asked) : o->t.dt;
@@ -344,6 +376,7 @@ static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_
 
 	if (given < 0)
 		return -1;
+	/* x.to() of what x already is returns x itself: no copy, same identity. */
 	if (!copy && dt == o->t.dt && (!has_device || dev == o->device) && (!given || torch_lies_so(&o->t, stride))) {
 		b->out = b->a[0];
 		return 0;
@@ -360,12 +393,15 @@ static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_
 	return 0;
 }
 
-static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device, enum host_device dev, int copy)
+/* The same without a memory format: a slot beyond the last one. */
+static int to_dtype(struct bind *b, int has_dtype, enum dtype asked, int has_device,
+		    enum host_device dev, int copy)
 {
 	return to_dtype_in(b, has_dtype, asked, has_device, dev, copy, b->n);
 }
 
-/* x.to(dtype), x.to(device), x.to(device, dtype), x.to(other), keywords dtype, device, copy, ... */
+/* x.to(dtype), x.to(device), x.to(device, dtype), x.to(other); slots 3 to 7 are the keywords
+ * non_blocking, copy, dtype, device, memory_format. */
 static int t_to(struct bind *b)
 {
 	int has_dtype = 0, has_device = 0, copy;
@@ -377,6 +413,7 @@ static int t_to(struct bind *b)
 	for (size_t i = 1; i <= 2; i++) {
 		struct val v = b->a[i];
 
+		/* Positional arguments are told apart by their types. */
 		if (v.kind == V_DTYPE) {
 			has_dtype = 1;
 			dt = (enum dtype)v.u.i;
@@ -403,6 +440,7 @@ static int t_to(struct bind *b)
 	return to_dtype_in(b, has_dtype, dt, has_device, dev, copy, 7);
 }
 
+/* x.float() and the like; slot 1 is memory_format. */
 #define CAST(name, dtype) static int cast_##name(struct bind *b) { return is_tensor(b) ? -1 : \
 								   to_dtype_in(b, 1, dtype, 0, HOST_CPU, 0, 1); }
 CAST(float, DT_F32)
@@ -416,6 +454,7 @@ CAST(char, DT_I8)
 CAST(byte, DT_U8)
 CAST(bool, DT_BOOL)
 
+/* x.type() is a text such as "torch.cuda.FloatTensor"; x.type(dtype) converts. */
 static int t_type(struct bind *b)
 {
 	enum dtype dt;
@@ -430,6 +469,7 @@ static int t_type(struct bind *b)
 	return to_dtype(b, 1, dt, 0, HOST_CPU, 0);
 }
 
+/* x.type_as(other): dtype and device of the other tensor. */
 static int t_type_as(struct bind *b)
 {
 	struct tensor *o;
@@ -442,8 +482,8 @@ static int t_type_as(struct bind *b)
 static int t_cuda(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CUDA, 0); }
 static int t_cpu(struct bind *b) { return is_tensor(b) ? -1 : to_dtype(b, 0, DT_F32, 1, HOST_CPU, 0); }
 
-/* contiguous() and clone(): the first returns the tensor itself if it already lies so, as PyTorch
- * does: no copy, no cost. */
+/* contiguous() and clone(). contiguous() returns the tensor itself if it has the format
+ * already, as in PyTorch: no copy, no cost. clone() keeps the strides by default. */
 static int in_format(struct bind *b, size_t slot, int clone)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -473,6 +513,7 @@ static int t_clone(struct bind *b) { return in_format(b, 1, 1); }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
+/* Slot 0 := v, converted to its dtype. */
 static int fill_with(struct bind *b, struct num_arg v)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -486,6 +527,7 @@ static int fill_with(struct bind *b, struct num_arg v)
 	return rc ? bind_fail(b) : bind_self(b);
 }
 
+/* x.fill_(value): a number or a 0-d tensor. */
 static int t_fill_(struct bind *b)
 {
 	struct num_arg v;
@@ -494,10 +536,12 @@ static int t_fill_(struct bind *b)
 		return -1;
 	if (v.kind == NUM_TENSOR && v.t->ndim)
 		return bind_raise(b, EXC_RuntimeError,
-				  "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", v.t->ndim);
+				  "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
+				  v.t->ndim);
 	return fill_with(b, v);
 }
 
+/* x.copy_(src): src broadcasts and is converted; it may be on another device. A number fills. */
 static int t_copy_(struct bind *b)
 {
 	struct tensor *t, *s;
@@ -516,6 +560,7 @@ static int t_zero_(struct bind *b)
 
 /* --- functions ---------------------------------------------------------------------------------------------- */
 
+/* torch.result_type(tensor1, tensor2) in the program's dtypes. */
 static int f_result_type(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -527,6 +572,7 @@ static int f_result_type(struct bind *b)
 	return 0;
 }
 
+/* torch.promote_types(type1, type2) */
 static int f_promote_types(struct bind *b)
 {
 	enum dtype x, y;
@@ -547,7 +593,7 @@ static int f_can_cast(struct bind *b)
 	return 0;
 }
 
-/* torch.broadcast_shapes(*shapes) */
+/* torch.broadcast_shapes(*shapes): each is a tuple or an integer. */
 static int f_broadcast_shapes(struct bind *b)
 {
 	int64_t shape[TENSOR_DIMS];
@@ -579,6 +625,8 @@ static int f_broadcast_shapes(struct bind *b)
 #include "tensor/dtype.def"
 #undef DTYPE
 
+/* FREE: the arguments need not be on one device. The rows of dtypes at the end come from
+ * dtype.def. */
 #define P BIND_PROPERTY
 #define T "torch.Tensor."
 #define FREE BIND_ANY_DEVICE
@@ -636,7 +684,8 @@ const struct bind_row torch_tensor_rows[] = {
 	{ T "select_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "slice_scatter", "self, *args, **kwargs", t_prelude, 0 },
 	{ T "numpy", "self, *, force=False", t_numpy, BIND_VIEW },
-	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None", t_to,
+	{ T "to", "self, a=?, b=?, non_blocking=False, copy=False, *, dtype=None, device=None, memory_format=None",
+	t_to,
 	  BIND_COPY | FREE },
 	{ T "float", "self, memory_format=None", cast_float, BIND_COPY },
 	{ T "double", "self, memory_format=None", cast_double, BIND_COPY },

@@ -1,8 +1,12 @@
-/* Bindings: functions of one tensor, element by element, and the activations. */
+/* Bindings of elementwise functions of one tensor, and of the activations. The plain ones are
+ * rows of torch_unary.def and torch_act.def over the operations of num/ew_*.def; functions
+ * with special rules are written out. */
 #include "torch/torch.h"
 
 #include <math.h>
 
+/* Slot 0 is the operand, slot 1 (if it exists and is given) out=. Bools have special rules in
+ * PyTorch; those that are not reproduced are refused. */
 static int unary(struct bind *b, enum num_op op)
 {
 	struct num_arg a;
@@ -14,9 +18,9 @@ static int unary(struct bind *b, enum num_op op)
 				  num_op_info(op)->name, val_type_name(b->h, b->a[0]));
 	if (op == NUM_neg && a.t->dt == DT_BOOL)
 		return bind_raise(b, EXC_RuntimeError,
-				  "Negation, the `-` operator, on a bool tensor is not supported. If you "
-				  "are trying to invert a mask, "
-						       "use the `~` or `logical_not()` operator instead.");
+				  "Negation, the `-` operator, on a bool tensor is not "
+				  "supported. If you are trying to invert a mask, use the `~` or "
+				  "`logical_not()` operator instead.");
 	if (a.t->dt == DT_BOOL && (op == NUM_abs || op == NUM_floor || op == NUM_ceil || op == NUM_round ||
 				   op == NUM_trunc || op == NUM_relu ||
 				   op == NUM_square))
@@ -36,8 +40,8 @@ static int unary(struct bind *b, enum num_op op)
 #include "torch/torch_unary.def"
 #undef UNARY
 
-/* Slots 1.. hold up to three parameters; elu's kernel takes (alpha, scale, input scale). */
-/* Integers and bools go through some activations only. */
+/* Integers and bools pass through some activations only. `floats` lists the kernels that
+ * PyTorch has for floats alone, with the names in its messages. */
 static int check_numbers(struct bind *b, enum num_op op, const struct tensor *t)
 {
 	static const struct { enum num_op op; const char *name; } floats[] = {
@@ -65,6 +69,8 @@ static int check_numbers(struct bind *b, enum num_op op, const struct tensor *t)
 	return 0;
 }
 
+/* Slots 1, 2, 3 hold `params` parameters; missing ones are 0, 1, 1, which are alpha, scale
+ * and input scale of elu. `inplace` is the slot of inplace=, or beyond the last one. */
 static int activation(struct bind *b, enum num_op op, int params, size_t inplace)
 {
 	struct num_arg a;
@@ -89,6 +95,7 @@ static int activation(struct bind *b, enum num_op op, int params, size_t inplace
 #include "torch/torch_act.def"
 #undef ACT
 
+/* input, approximate='none': x Phi(x), or the tanh approximation. */
 static int gelu(struct bind *b)
 {
 	static const char *const names[] = { "none", "tanh", NULL };
@@ -103,6 +110,7 @@ static int gelu(struct bind *b)
 	return torch_apply(b, how ? NUM_gelu_tanh : NUM_gelu, &a, NULL);
 }
 
+/* input, dim=-1: the first half times the sigmoid of the second half. */
 static int glu(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -115,6 +123,7 @@ static int glu(struct bind *b)
 	if (x->ndim == 0 || x->shape[dim] % 2)
 		return bind_shape_error(b, "Halving dimension must be even, but dimension %d is size %lld", dim,
 					x->ndim ? (long long)x->shape[dim] : 0);
+	/* Both halves are views. */
 	if (tensor_slice(&l, x, dim, 0, x->shape[dim] / 2, 1, bind_e(b)) ||
 	    tensor_slice(&r, x, dim, x->shape[dim] / 2, x->shape[dim], 1, bind_e(b)))
 		return bind_fail(b);
@@ -129,6 +138,8 @@ static int glu(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &r);
 }
 
+/* input, weight: one slope for all, or one per channel (dimension 1). The weight is seen as
+ * [1, C, 1, ...]. */
 static int prelu(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -144,13 +155,13 @@ static int prelu(struct bind *b)
 	if (w->ndim > 1)
 		return bind_raise(b, EXC_RuntimeError,
 				  "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d", w->ndim);
+	/* The weight broadcasts along dimension 1, the channels. */
 	for (int i = 0; i < x->ndim; i++)
 		shape[i] = i == 1 && tensor_numel(w) > 1 ? tensor_numel(w) : 1;
 	if (tensor_numel(w) > 1 && (x->ndim < 2 || x->shape[1] != tensor_numel(w)))
 		return bind_shape_error(b,
-					"Mismatch of parameter numbers and input channel size. Found "
-					"parameter numbers = %lld and "
-					   "channel size = %lld.",
+					"Mismatch of parameter numbers and input channel size. "
+					"Found parameter numbers = %lld and channel size = %lld.",
 					(long long)tensor_numel(w), x->ndim < 2 ? 1LL : (long long)x->shape[1]);
 	if (num_reshape(&c, &v, w, x->ndim, shape, bind_e(b)))
 		return bind_fail(b);
@@ -159,7 +170,8 @@ static int prelu(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
-/* In evaluation the slope is the mean of its bounds. */
+/* input, lower, upper, training, inplace. In evaluation the slope is the mean of the bounds;
+ * in training PyTorch draws it. */
 static int rrelu(struct bind *b)
 {
 	struct num_arg a;
@@ -170,9 +182,11 @@ static int rrelu(struct bind *b)
 		return -1;
 	if (!training || a.kind != NUM_TENSOR)
 		return torch_apply_maybe(b, NUM_leaky_relu, &a, (double[]){ (lo + hi) / 2, 0, 0 }, 4);
-	return bind_unsupported(b, "rrelu in training: PyTorch's draws in their order");
+	return bind_unsupported(b, "rrelu in training: PyTorch's order of random draws is not reproduced");
 }
 
+/* input, *, decimals=0: rounds half to even. Digits scale by 10^decimals, round and scale
+ * back, as PyTorch does. */
 static int round_to(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -188,6 +202,7 @@ static int round_to(struct bind *b)
 		return bind_unsupported(b, "round of a bool tensor");
 	if (digits == 0)
 		return torch_apply(b, NUM_round, &a, NULL);
+	/* Negative digits round to tens, hundreds, ... */
 	k = pow(10, fabs((double)digits));
 	if (num_op2(&c, &s, digits > 0 ? NUM_mul : NUM_div, a, num_f(k), bind_e(b)))
 		return bind_fail(b);
@@ -200,6 +215,8 @@ static int round_to(struct bind *b)
 	return rc ? bind_fail(b) : torch_give(b, &y);
 }
 
+/* input, nan=0, posinf=None, neginf=None: infinities become the largest finite values of the
+ * dtype by default. */
 static int nan_to_num(struct bind *b)
 {
 	struct num_arg a;
@@ -207,6 +224,7 @@ static int nan_to_num(struct bind *b)
 
 	if (torch_arg(b, 0, &a))
 		return -1;
+	/* The largest finite value of each float dtype. */
 	top = a.kind != NUM_TENSOR ? 0 : a.t->dt == DT_F64 ? 0x1.fffffffffffffp1023 : a.t->dt == DT_F16 ? 65504
 	      : a.t->dt == DT_BF16 ? 0x1.fep127 : 0x1.fffffep127;
 	if (torch_float(b, 1, 0, &p[0]) || torch_float(b, 2, top, &p[1]) || torch_float(b, 3, -top, &p[2]))
@@ -214,6 +232,7 @@ static int nan_to_num(struct bind *b)
 	return torch_apply(b, NUM_nan_to_num, &a, p);
 }
 
+/* input, eps=None: log(x / (1 - x)) with x clamped to [eps, 1 - eps]. */
 static int logit(struct bind *b)
 {
 	struct num_arg a;
@@ -225,6 +244,7 @@ static int logit(struct bind *b)
 			   (double[]){ eps, 1 - eps, 0 });
 }
 
+/* Each row of torch_unary.def gives torch.NAME, Tensor.NAME, Tensor.NAME_ and torch.NAME_. */
 const struct bind_row torch_unary_rows[] = {
 #define UNARY(name, op)                                                                                    \
 	{ "torch." #name, "input, *, out=None", u_##name, BIND_COMPUTE },                                  \

@@ -1,9 +1,12 @@
-/* Bindings: views, shapes and arrangement. */
+/* Bindings of views: other shapes, strides and parts of the same storage. A result shares
+ * storage with its argument (BIND_VIEW); only reshape, flatten and unflatten may copy, if the
+ * strides leave no view. Errors are PyTorch's. */
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
 
+/* The usual end of a binding: the view, or the error of the operator. */
 static int viewed(struct bind *b, int rc, struct tensor *v)
 {
 	return rc ? bind_fail(b) : bind_result(b, v);
@@ -11,7 +14,8 @@ static int viewed(struct bind *b, int rc, struct tensor *v)
 
 /* --- reshaping ------------------------------------------------------------------------------- */
 
-/* self, *shape; x.view(torch.int32) reinterprets the bytes */
+/* self, *shape. x.view(torch.int32) reinterprets the bytes; only between types of one size
+ * here. */
 static int v_view(struct bind *b)
 {
 	struct tensor *t, v;
@@ -23,6 +27,7 @@ static int v_view(struct bind *b)
 	if (first && first->kind == V_DTYPE) {
 		enum dtype dt = (enum dtype)first->u.i;
 
+		/* PyTorch would scale the last dimension. */
 		if (dtype_size(dt) != dtype_size(t->dt))
 			return bind_unsupported(b, "Tensor.view(dtype) to another element size");
 		v = *t;
@@ -35,6 +40,7 @@ static int v_view(struct bind *b)
 	return viewed(b, tensor_view(&v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* A view if the strides allow one, else a copy. */
 static int v_reshape(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -46,6 +52,7 @@ static int v_reshape(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* self, other: view(other.shape). */
 static int v_view_as(struct bind *b)
 {
 	struct tensor *t, *like, v;
@@ -55,6 +62,7 @@ static int v_view_as(struct bind *b)
 	return viewed(b, tensor_view(&v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* self, other: reshape(other.shape). */
 static int v_reshape_as(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -65,6 +73,8 @@ static int v_reshape_as(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* input, start_dim=0, end_dim=-1: the dimensions from start to end become one. A single
+ * dimension gives the tensor itself; a 0-d tensor becomes [1]. */
 static int v_flatten(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -95,6 +105,7 @@ static int v_flatten(struct bind *b)
 	return viewed(b, num_reshape(&c, &v, t, n, shape, bind_e(b)), &v);
 }
 
+/* input, dim, sizes: one dimension becomes several; one of the sizes may be -1. */
 static int v_unflatten(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -121,6 +132,7 @@ static int v_unflatten(struct bind *b)
 
 /* --- dimensions -------------------------------------------------------------------------------- */
 
+/* self, *dims, with PyTorch's check of their number. */
 static int v_permute(struct bind *b)
 {
 	struct tensor *t, v;
@@ -131,10 +143,10 @@ static int v_permute(struct bind *b)
 		return -1;
 	if (s.n != t->ndim)
 		return bind_shape_error(b,
-					"permute(sparse_coo): number of dimensions in the tensor input does "
-					"not match the length of the "
-					   "desired ordering of dimensions i.e. input.dim() = %d is not "
-					   "equal to len(dims) = %d",
+					"permute(sparse_coo): number of dimensions in the tensor "
+					"input does not match the length of the desired ordering "
+					"of dimensions i.e. input.dim() = %d is not equal to "
+					"len(dims) = %d",
 					t->ndim, s.n);
 	for (int i = 0; i < s.n; i++)
 		if (tensor_wrap_dim(&dims[i], s.v[i], t->ndim, bind_e(b)))
@@ -142,6 +154,7 @@ static int v_permute(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* input, dim0, dim1 */
 static int v_transpose(struct bind *b)
 {
 	struct tensor *t, v;
@@ -152,6 +165,7 @@ static int v_transpose(struct bind *b)
 	return viewed(b, tensor_transpose(&v, t, d0, d1, bind_e(b)), &v);
 }
 
+/* Transposes a matrix; vectors and numbers stay. */
 static int v_t(struct bind *b)
 {
 	struct tensor *t, v;
@@ -168,7 +182,7 @@ static int v_t(struct bind *b)
 	return viewed(b, tensor_transpose(&v, t, 0, 1, bind_e(b)), &v);
 }
 
-/* .T reverses all dimensions, .mT swaps the last two */
+/* x.T reverses all dimensions. */
 static int v_T(struct bind *b)
 {
 	struct tensor *t, v;
@@ -181,6 +195,7 @@ static int v_T(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* x.mT swaps the last two dimensions. */
 static int v_mT(struct bind *b)
 {
 	struct tensor *t, v;
@@ -189,12 +204,13 @@ static int v_mT(struct bind *b)
 		return -1;
 	if (t->ndim < 2)
 		return bind_shape_error(b,
-					"tensor.mT is only supported on matrices or batches of matrices. "
-					"Got %d-D tensor.", t->ndim);
+					"tensor.mT is only supported on matrices or batches of "
+					"matrices. Got %d-D tensor.", t->ndim);
 	return viewed(b, tensor_transpose(&v, t, -2, -1, bind_e(b)), &v);
 }
 
-/* input, source, destination */
+/* input, source, destination: source[i] moves to destination[i]; the other dimensions keep
+ * their order in the free positions. */
 static int v_movedim(struct bind *b)
 {
 	struct tensor *t, v;
@@ -206,10 +222,11 @@ static int v_movedim(struct bind *b)
 		return -1;
 	if (from.n != to.n)
 		return bind_shape_error(b,
-					"movedim: Invalid source or destination dims: source (%d dims) "
-					"should contain the same number of "
-					   "dims as destination (%d dims)", from.n, to.n);
+					"movedim: Invalid source or destination dims: source (%d "
+					"dims) should contain the same number of dims as "
+					"destination (%d dims)", from.n, to.n);
 	for (int i = 0; i < from.n; i++) {
+		/* dims[i] is the source of result dimension i. */
 		dims[to.v[i]] = (int)from.v[i];
 		moved |= 1u << from.v[i];
 		taken |= 1u << to.v[i];
@@ -217,6 +234,7 @@ static int v_movedim(struct bind *b)
 	for (int i = 0; i < t->ndim; i++) {
 		if (taken >> i & 1)
 			continue;
+		/* The next source dimension that was not moved explicitly. */
 		while (moved >> next & 1)
 			next++;
 		dims[i] = next++;
@@ -224,6 +242,7 @@ static int v_movedim(struct bind *b)
 	return viewed(b, tensor_permute(&v, t, dims, bind_e(b)), &v);
 }
 
+/* dim may be one past the last dimension. */
 static int v_unsqueeze(struct bind *b)
 {
 	struct tensor *t, v;
@@ -234,6 +253,7 @@ static int v_unsqueeze(struct bind *b)
 	return viewed(b, tensor_unsqueeze(&v, t, dim, bind_e(b)), &v);
 }
 
+/* Drops the dimensions of size 1, or of those only the ones named in slot 1. */
 static int v_squeeze(struct bind *b)
 {
 	struct tensor *t, v;
@@ -258,13 +278,15 @@ static int v_squeeze(struct bind *b)
 	return bind_result(b, &v);
 }
 
-/* x.squeeze_(), x.unsqueeze_(d), x.t_(), x.transpose_(): self becomes the view. */
+/* x.squeeze_(), x.unsqueeze_(d), x.t_(), x.transpose_(): shape and strides of x become those
+ * of the view that fn makes. */
 static int become(struct bind *b, bind_fn *fn)
 {
 	struct tensor *t;
 
 	if (bind_tensor(b, 0, &t) || fn(b))
 		return -1;
+	/* The storage and the offset are the same: only shape and strides change. */
 	t->ndim = b->out.u.t->t.ndim;
 	for (int i = 0; i < t->ndim; i++) {
 		t->shape[i] = b->out.u.t->t.shape[i];
@@ -279,6 +301,7 @@ static int v_unsqueeze_(struct bind *b) { return become(b, v_unsqueeze); }
 static int v_t_(struct bind *b) { return become(b, v_t); }
 static int v_transpose_(struct bind *b) { return become(b, v_transpose); }
 
+/* self, *size: size-1 dimensions get stride 0; -1 keeps a size. */
 static int v_expand(struct bind *b)
 {
 	struct tensor *t, v;
@@ -289,6 +312,7 @@ static int v_expand(struct bind *b)
 	return viewed(b, tensor_expand(&v, t, s.n, s.v, bind_e(b)), &v);
 }
 
+/* self, other: expand(other.shape). */
 static int v_expand_as(struct bind *b)
 {
 	struct tensor *t, *like, v;
@@ -298,6 +322,7 @@ static int v_expand_as(struct bind *b)
 	return viewed(b, tensor_expand(&v, t, like->ndim, like->shape, bind_e(b)), &v);
 }
 
+/* *tensors: all expanded to their common shape. */
 static int v_broadcast_tensors(struct bind *b)
 {
 	struct tensor **t, *v;
@@ -323,6 +348,8 @@ static int v_broadcast_tensors(struct bind *b)
 
 /* --- parts --------------------------------------------------------------------------------------- */
 
+/* input, dim, index: removes a dimension. The message names the dimension as the program
+ * wrote it. */
 static int v_select(struct bind *b)
 {
 	struct tensor *t, v;
@@ -336,13 +363,15 @@ static int v_select(struct bind *b)
 
 		if (i < -t->shape[dim] || i >= t->shape[dim])
 			return bind_raise(b, EXC_IndexError,
-					  "select(): index %lld out of range for tensor of size %s at dimension %lld", (long long)i,
+					  "select(): index %lld out of range for tensor of size %s at dimension %lld",
+					  (long long)i,
 					  SHAPE_TEXT(t->ndim, t->shape), (long long)d);
 	}
 	return viewed(b, t->ndim && tensor_wrap_dim(&dim, d, t->ndim, bind_e(b)) ? -1 :
 		      tensor_select(&v, t, dim, i, bind_e(b)), &v);
 }
 
+/* input, dim, start, length: the slice start .. start + length, without clipping. */
 static int v_narrow(struct bind *b)
 {
 	struct tensor *t, v;
@@ -362,12 +391,11 @@ static int v_narrow(struct bind *b)
 	start += start < 0 ? t->shape[dim] : 0;
 	if (n > t->shape[dim] - start)
 		return bind_shape_error(b, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-					(long long)start, (long long)n,
-					(long long)t->shape[dim]);
+					(long long)start, (long long)n, (long long)t->shape[dim]);
 	return viewed(b, tensor_slice(&v, t, dim, start, start + n, 1, bind_e(b)), &v);
 }
 
-/* Views [at, at + size[i]) one after the other. */
+/* A tuple of n views [at, at + size[i]) along dim, one after the other. */
 static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t *size, int64_t n)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -386,11 +414,13 @@ static int parts(struct bind *b, const struct tensor *t, int dim, const int64_t 
 	return rc;
 }
 
+/* Parts of `size` elements, the last one possibly shorter. A dimension of size 0 gives one
+ * part. */
 static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t size)
 {
 	struct num_ctx c = torch_ctx(b);
-	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1, *sizes = num_array(&c, count,
-			sizeof *sizes, bind_e(b));
+	int64_t n = t->shape[dim], count = n ? (n - 1) / size + 1 : 1;
+	int64_t *sizes = num_array(&c, count, sizeof *sizes, bind_e(b));
 	int rc;
 
 	if (!sizes)
@@ -402,7 +432,7 @@ static int equal_parts(struct bind *b, const struct tensor *t, int dim, int64_t 
 	return rc;
 }
 
-/* tensor, split_size_or_sections, dim=0 */
+/* tensor, split_size_or_sections, dim=0: equal parts of a size, or parts of the listed sizes. */
 static int v_split(struct bind *b)
 {
 	struct tensor *t;
@@ -420,14 +450,16 @@ static int v_split(struct bind *b)
 			return -1;
 		if (size < 0)
 			return bind_raise(b, EXC_RuntimeError,
-					  "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
+					  "split expects split_size be non-negative, but got split_size=%lld",
+					  (long long)size);
+		/* PyTorch: parts of size 0 make sense for an empty dimension only; it gives
+		 * one part. */
 		if (size == 0 && t->shape[dim] == 0)
 			return equal_parts(b, t, dim, 1);
 		if (size == 0)
 			return bind_raise(b, EXC_RuntimeError,
-					  "split_size can only be 0 if dimension size is 0, but got "
-					  "dimension size of %lld",
-					  (long long)t->shape[dim]);
+					  "split_size can only be 0 if dimension size is 0, but "
+					  "got dimension size of %lld", (long long)t->shape[dim]);
 		return equal_parts(b, t, dim, size);
 	}
 	list = mem_array(sizes.u.seq->n + 1, sizeof *list);
@@ -436,22 +468,23 @@ static int v_split(struct bind *b)
 		return bind_fail(b);
 	}
 	for (size_t i = 0; i < sizes.u.seq->n; i++) {
+		/* Anything but an integer counts as negative and fails below. */
 		list[i] = sizes.u.seq->v[i].kind == V_INT ? sizes.u.seq->v[i].u.i : -1;
 		negative |= list[i] < 0;
-		/* A sum that is no number is no size, either. */
+		/* A sum that overflows matches no size. */
 		if (total < 0 || list[i] < 0 || ck_add64(total, list[i], &total))
 			total = -1;
 	}
 	if (negative)
 		rc = bind_shape_error(b,
-				      "split_with_sizes expects split_sizes have only non-negative entries, "
-				      "but got split_sizes=%s",
+				      "split_with_sizes expects split_sizes have only "
+				      "non-negative entries, but got split_sizes=%s",
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else if (total != t->shape[dim])
 		rc = bind_shape_error(b,
-				      "split_with_sizes expects split_sizes to sum exactly to %lld (input "
-				      "tensor's size at dimension %d), "
-					 "but got split_sizes=%s", (long long)t->shape[dim], dim,
+				      "split_with_sizes expects split_sizes to sum exactly to "
+				      "%lld (input tensor's size at dimension %d), but got "
+				      "split_sizes=%s", (long long)t->shape[dim], dim,
 				      SHAPE_TEXT(MIN((int)sizes.u.seq->n, TENSOR_DIMS), list));
 	else
 		rc = parts(b, t, dim, list, (int64_t)sizes.u.seq->n);
@@ -459,7 +492,7 @@ static int v_split(struct bind *b)
 	return rc;
 }
 
-/* Nothing in n parts. */
+/* n parts of a dimension of size 0, as chunk gives. */
 static int empty_parts(struct bind *b, const struct tensor *t, int dim, int64_t n)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -474,6 +507,7 @@ static int empty_parts(struct bind *b, const struct tensor *t, int dim, int64_t 
 	return rc;
 }
 
+/* input, chunks, dim=0: at most `chunks` parts of ceil(size / chunks) elements. */
 static int v_chunk(struct bind *b)
 {
 	struct tensor *t;
@@ -484,10 +518,12 @@ static int v_chunk(struct bind *b)
 		return -1;
 	if (t->ndim == 0 || n <= 0)
 		return bind_shape_error(b, t->ndim ? "chunk expects `chunks` to be greater than 0, got: %lld"
-						   : "chunk expects at least a 1-dimensional tensor%.0lld", (long long)n);
+						   : "chunk expects at least a 1-dimensional tensor%.0lld",
+						   (long long)n);
 	return t->shape[dim] ? equal_parts(b, t, dim, (t->shape[dim] - 1) / n + 1) : empty_parts(b, t, dim, n);
 }
 
+/* A tuple of the slices along dim. */
 static int v_unbind(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -509,6 +545,7 @@ static int v_unbind(struct bind *b)
 	return rc;
 }
 
+/* self, dimension, size, step: overlapping windows as a view with a new last dimension. */
 static int v_unfold(struct bind *b)
 {
 	struct tensor *t, v;
@@ -519,6 +556,7 @@ static int v_unfold(struct bind *b)
 	return viewed(b, tensor_unfold(&v, t, d, size, step, bind_e(b)), &v);
 }
 
+/* input, offset=0, dim1=0, dim2=1 */
 static int v_diagonal(struct bind *b)
 {
 	struct tensor *t, v;
@@ -531,7 +569,8 @@ static int v_diagonal(struct bind *b)
 	return viewed(b, num_diagonal(&v, t, off, d1, d2, bind_e(b)), &v);
 }
 
-/* input, size, stride, storage_offset=None */
+/* input, size, stride, storage_offset=None. The bounds of the storage are checked by
+ * tensor_as_strided. */
 static int v_as_strided(struct bind *b)
 {
 	struct tensor *t, v;
@@ -548,6 +587,8 @@ static int v_as_strided(struct bind *b)
 	return viewed(b, tensor_as_strided(&v, t, size.n, size.v, stride.v, off, bind_e(b)), &v);
 }
 
+/* BIND_VIEW: the result shares storage with slot 0, so writes to either are seen through
+ * both. */
 #define BOTH(name, sig, fn) { "torch." name, "input" sig, fn, BIND_VIEW }, \
 	{ "torch.Tensor." name, "self" sig, fn, BIND_VIEW }
 #define METHOD(name, sig, fn) { "torch.Tensor." name, "self" sig, fn, BIND_VIEW }

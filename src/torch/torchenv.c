@@ -1,5 +1,10 @@
-/* The surroundings of torch: dtypes, devices, gradient modes, and the CUDA and backend
- * settings that programs read. "cuda" is accepted and means here. */
+/* The surroundings of torch: dtypes, devices, gradient modes, and the settings of CUDA and of
+ * the backends that programs read. "cuda" is accepted everywhere and is a label: tensors are
+ * in host memory.
+ *
+ * Answers that would tell a judged program about the machine or the run (memory in use,
+ * timings, settings it changed itself) are refused or made up, so that a program cannot
+ * behave differently when it is judged. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -10,6 +15,7 @@
 
 /* --- dtypes ------------------------------------------------------------------------------------------- */
 
+/* torch.float32 and the like; the row's name says which. "long" and its kin are second names. */
 static int dtype_const(struct bind *b)
 {
 	int dt;
@@ -62,6 +68,7 @@ static int get_default_dtype(struct bind *b)
 	return 0;
 }
 
+/* During a judged call the default dtype must not change: it would outlive the call. */
 static int set_default_dtype(struct bind *b)
 {
 	enum dtype dt;
@@ -69,15 +76,18 @@ static int set_default_dtype(struct bind *b)
 		return -1;
 	if (!dtype_is_float(dt))
 		return bind_raise(b, EXC_TypeError, "only floating-point types are supported as the default type");
+	/* `guarded`: a judged call is running. */
 	if (b->h->heap.guarded && dt != b->h->torch.default_dtype)
-		return host_fatal(b->h, REASON_state_kept, "the default dtype outlives the call and is changed");
+		return host_fatal(b->h, REASON_state_kept,
+				  "forward changes the default dtype, which outlives the call");
 	b->h->torch.default_dtype = dt;
 	return 0;
 }
 
 /* --- settings -------------------------------------------------------------------------------------------------- */
 
-/* Where a setting stands among those that the program changed, or the end. */
+/* Index of a setting (the hash of its name) among those that the program changed, or their
+ * number. */
 static size_t find_setting(const struct host *h, uint64_t name)
 {
 	size_t i = 0;
@@ -87,11 +97,13 @@ static size_t find_setting(const struct host *h, uint64_t name)
 	return i;
 }
 
+/* Notes that a setting differs from its default, or no longer does. */
 static int change_setting(struct host *h, struct str name, int differs)
 {
 	uint64_t key = hash_xxh64(name.p, name.n, 0);
 	size_t i = find_setting(h, key), n = h->torch.changed.n;
 
+	/* The table is fixed: no real program changes so many. */
 	if (differs && i == HOST_SETTINGS)
 		return host_fatal(h, REASON_unsupported, "the program changes too many settings of torch");
 	if (differs) {
@@ -103,7 +115,8 @@ static int change_setting(struct host *h, struct str name, int differs)
 	return 0;
 }
 
-/* A setting outlives the call, and what outlives a call must not be seen by the next. */
+/* A setting outlives the call, and a later call must not see what an earlier one left. So a
+ * changed setting has its effect but cannot be read back. */
 static int may_ask(struct host *h, struct str name)
 {
 	if (find_setting(h, hash_xxh64(name.p, name.n, 0)) == h->torch.changed.n)
@@ -112,6 +125,7 @@ static int may_ask(struct host *h, struct str name)
 			  "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name));
 }
 
+/* torch.backends._change(name, differs), for the settings objects of the prelude. */
 static int backends_change(struct bind *b)
 {
 	int differs;
@@ -121,6 +135,7 @@ static int backends_change(struct bind *b)
 	return change_setting(b->h, val_text(b->a[0]), differs);
 }
 
+/* torch.use_deterministic_algorithms(mode): everything here is deterministic. */
 static int deterministic(struct bind *b)
 {
 	int on;
@@ -130,6 +145,7 @@ static int deterministic(struct bind *b)
 	return change_setting(b->h, STR("deterministic_algorithms"), on);
 }
 
+/* torch.backends._ask(name): may the setting be read? */
 static int backends_ask(struct bind *b)
 {
 	return may_ask(b->h, val_text(b->a[0]));
@@ -137,13 +153,14 @@ static int backends_ask(struct bind *b)
 
 /* --- products in tf32 --------------------------------------------------------------------------------------- */
 
+/* Products of these kinds lose the mantissa bits that TF32 lacks, as on a GPU. */
 static int set_tf32(struct bind *b, unsigned products, int on)
 {
 	b->h->torch.tf32 = on ? b->h->torch.tf32 | products : b->h->torch.tf32 & ~products;
 	return 0;
 }
 
-/* torch.backends.cuda.matmul.allow_tf32 and the like */
+/* torch.backends._tf32(products, on): torch.backends.cuda.matmul.allow_tf32 and cudnn's. */
 static int backends_tf32(struct bind *b)
 {
 	int on;
@@ -152,6 +169,7 @@ static int backends_tf32(struct bind *b)
 						    NUM_TF32_MATMUL, on);
 }
 
+/* torch.set_float32_matmul_precision: "high" and "medium" allow TF32. */
 static int matmul_precision(struct bind *b)
 {
 	struct str s = val_text(b->a[0]);
@@ -163,6 +181,7 @@ static int matmul_precision(struct bind *b)
 	return set_tf32(b, NUM_TF32_MATMUL, !str_is(s, "highest"));
 }
 
+/* "highest" as long as the program has not changed it. */
 static int get_matmul_precision(struct bind *b)
 {
 	return may_ask(b->h, STR("matmul")) ? -1 : val_str(b->h, STR("highest"), &b->out);
@@ -170,6 +189,8 @@ static int get_matmul_precision(struct bind *b)
 
 /* --- devices --------------------------------------------------------------------------------------------- */
 
+/* torch.device(type), torch.device("cuda:0"), torch.device("cuda", 0), torch.device(0). The
+ * messages are PyTorch's. */
 static int device_new(struct bind *b)
 {
 	struct val x = b->a[1];
@@ -187,35 +208,39 @@ static int device_new(struct bind *b)
 		index = x.u.i;
 	if (x.kind == V_DEVICE)
 		index = x.u.i;
+	/* "cuda:1": the part behind the colon is a number without leading zeros. */
 	if (x.kind == V_STR) {
 		struct str rest = val_text(x), type = str_cut(&rest, ':');
 
 		if (type.n < val_text(x).n && bind_given(b, 2))
 			return bind_raise(b, EXC_RuntimeError,
-					  "type (string) must not include an index because index was passed "
-					  "explicitly: %s", x.u.s->p);
+					  "type (string) must not include an index because index "
+					  "was passed explicitly: %s", x.u.s->p);
 		if (type.n < val_text(x).n && (str_to_i64(rest, &index) || index < 0 ||
 					       (rest.n > 1 && rest.p[0] == '0')))
 			return bind_raise(b, EXC_RuntimeError, "Invalid device string: '%s'", x.u.s->p);
 	}
 	if (index > INT8_MAX)
-		return bind_unsupported(b, "a device of such an index");
+		return bind_unsupported(b, "a device index above 127");
 	b->out = val_device(d, (int)index);
 	return 0;
 }
 
+/* The name in the order of enum host_device. */
 static int device_type(struct bind *b)
 {
 	static const char *const names[] = { "cpu", "cuda", "meta" };
 	return val_str(b->h, str_of(names[b->a[0].aux]), &b->out);
 }
 
+/* None without an index. */
 static int device_index(struct bind *b)
 {
 	b->out = b->a[0].u.i < 0 ? val_none() : val_int(b->a[0].u.i);
 	return 0;
 }
 
+/* with torch.device(...): no effect here. */
 static int self_enter(struct bind *b)
 {
 	b->out = b->a[0];
@@ -236,6 +261,7 @@ static int grad_get(struct bind *b)
 	return 0;
 }
 
+/* torch._C._set_grad_enabled(mode) returns the old mode. */
 static int grad_set(struct bind *b)
 {
 	int on;
@@ -248,9 +274,11 @@ static int grad_set(struct bind *b)
 
 /* --- names of tensors' other properties ------------------------------------------------------------------------ */
 
+/* Constants such as torch.channels_last are their own dotted name as a text. */
 static int word(struct bind *b)
 {
-	return val_str(b->h, str_of(b->row->name), &b->out);       /* torch.contiguous_format is its own name */
+	/* for example "torch.contiguous_format" */
+	return val_str(b->h, str_of(b->row->name), &b->out);
 }
 
 static int yes(struct bind *b) { b->out = val_bool(1); return 0; }
@@ -258,6 +286,7 @@ static int zero(struct bind *b) { b->out = val_int(0); return 0; }
 static int one(struct bind *b) { b->out = val_int(1); return 0; }
 static int nothing(struct bind *b) { b->out = val_none(); return 0; }
 
+/* torch.set_num_threads: checked and ignored. */
 static int set_threads(struct bind *b)
 {
 	int64_t n;
@@ -274,7 +303,8 @@ static int version(struct bind *b) { return val_str(b->h, STR("2.11.0+cu130"), &
 
 /* --- the machine, as torch would see it ------------------------------------------------------------------------- */
 
-/* torch.cuda._gpu(): name in the table, capability, multiprocessors, bytes of memory, of shared memory of a block */
+/* torch.cuda._gpu(): name of the judged GPU, capability, multiprocessors, bytes of memory,
+ * bytes of shared memory per block. */
 static int gpu(struct bind *b)
 {
 	const struct tile_gpu *g = tile_gpu_find(str_of(b->h->o.gpu ? b->h->o.gpu : TILE_GPU_DEFAULT));
@@ -292,27 +322,31 @@ static int gpu(struct bind *b)
 	return val_tuple(b->h, all, COUNT_OF(all), &b->out);
 }
 
-/* Blocks of the caching allocator: what is allocated is a multiple of 512 bytes and never nothing. */
+/* torch.cuda.memory_allocated: bytes in use, rounded as by the caching allocator to a
+ * multiple of 512 and never 0. */
 static int memory_now(struct bind *b)
 {
-	if (host_varies(b->h, "how much memory is taken"))
+	if (host_varies(b->h, "the amount of memory in use"))
 		return -1;
 	b->out = val_int((int64_t)(b->h->lim.tensor_bytes / 512 + 1) * 512);
 	return 0;
 }
 
+/* The largest value of memory_now() so far. */
 static int memory_peak(struct bind *b)
 {
-	if (host_varies(b->h, "how much memory is taken"))
+	if (host_varies(b->h, "the amount of memory in use"))
 		return -1;
 	b->out = val_int((int64_t)(b->h->lim.peak / 512 + 1) * 512);
 	return 0;
 }
 
-/* torch.cuda._elapsed(): milliseconds of a launch as a clock might show them. There is none here, and
- * nobody shall tell that from the number: which of several kernels a program prefers is open. */
+/* torch.cuda._elapsed(): a made-up time of a launch in milliseconds. Nothing is timed here,
+ * and a program must not be able to tell; the number is a hash of the steps so far and of the
+ * run. */
 static int elapsed(struct bind *b)
 {
+	/* 0.004 to 0.054 milliseconds, uniformly. */
 	uint64_t x = (uint64_t)b->h->lim.fuel * 0x9e3779b97f4a7c15u + b->h->o.poison;
 
 	x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9u;
@@ -320,25 +354,29 @@ static int elapsed(struct bind *b)
 	return 0;
 }
 
-/* The processor's side of the machine is not the candidate's business, and not the same here. */
+/* Facts about the processor are not the candidate's business and differ from those of the
+ * target. */
 static int not_here(struct bind *b)
 {
 	return host_fatal(b->h, REASON_forbidden_name, "%s is not available here", b->row->name);
 }
 
+/* torch._assert(condition, message) */
 static int assert_that(struct bind *b)
 {
 	int yes_no = val_truth(b->h, b->a[0]);
 
-	return yes_no < 0 ? -1 : yes_no ? 0 : bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ?
-							 b->a[1].u.s->p : "");
+	return yes_no < 0 ? -1 : yes_no ? 0 :
+	       bind_raise(b, EXC_AssertionError, "%s", b->a[1].kind == V_STR ? b->a[1].u.s->p : "");
 }
 
+/* A constant (BIND_CONST) is evaluated once, at its first use. */
 #define DT(name) { "torch." #name, "", dtype_const, BIND_CONST },
 
 const struct bind_row torch_env_rows[] = {
 	DT(float32) DT(float) DT(float64) DT(double) DT(float16) DT(half) DT(bfloat16) DT(float8_e4m3fn) DT(float8_e5m2)
-	DT(int8) DT(int16) DT(short) DT(int32) DT(int) DT(int64) DT(long) DT(uint8) DT(uint16) DT(uint32) DT(uint64) DT(bool)
+	DT(int8) DT(int16) DT(short) DT(int32) DT(int) DT(int64) DT(long) DT(uint8) DT(uint16)
+	DT(uint32) DT(uint64) DT(bool)
 	{ "torch.dtype.is_floating_point", "self", d_is_float, BIND_PROPERTY },
 	{ "torch.dtype.is_complex", "self", d_false, BIND_PROPERTY },
 	{ "torch.dtype.is_signed", "self", d_is_signed, BIND_PROPERTY },

@@ -1,13 +1,16 @@
-/* What else triton has on the host: the arithmetic of grids, and how an autotuner of the prelude
- * learns what to choose and tells what it chose. Programs cannot ask: which run this is, is not
- * for them to know. */
+/* Host functions of triton: the arithmetic of grids, and the channel between the autotuner of
+ * the prelude and the judge, which tells it the configuration to choose and hears what it
+ * chose.
+ *
+ * The internal names serve the autotuner only. A program must not learn which run of the
+ * judge this is, so a call from other code fails as if the name did not exist. */
 #include "interp/frame.h"
 #include "interp/operator.h"
 #include "interp/state.h"
 #include "interp/work.h"
 
-/* Called by the autotuner's own code, and not by ours on behalf of someone's (a decorator that
- * calls what it was given). */
+/* Is the caller the autotuner's own code? A trusted frame alone does not do: a decorator of
+ * the prelude may call a function of the program. Hence the names of the functions. */
 static int is_ours(struct bind *b)
 {
 	static const char *const callers[] = { "recall", "_choose", "_tune", "_programs" };
@@ -20,7 +23,7 @@ static int is_ours(struct bind *b)
 	return 0;
 }
 
-/* _tuning(): (which of its programs an autotuner chooses, is it the first time?) */
+/* _tuning(): (number of the configuration to choose, whether this is the first call). */
 static int t_tuning(struct bind *b)
 {
 	struct val v[2] = { val_int(b->h->o.config), val_bool(b->h->o.tune) };
@@ -29,12 +32,13 @@ static int t_tuning(struct bind *b)
 	return val_tuple(b->h, v, 2, &b->out);
 }
 
+/* Does the buffer contain the text? */
 static int has_text(const struct buf *b, struct str text)
 {
 	return b->n && text.n && memmem(b->p, b->n, text.p, text.n) != NULL;
 }
 
-/* _place(): how many autotuners were asked before this one. */
+/* _place(): the number of autotuners that were asked before this one. */
 static int t_place(struct bind *b)
 {
 	if (!is_ours(b))
@@ -43,8 +47,9 @@ static int t_place(struct bind *b)
 	return 0;
 }
 
-/* _tuned(programs, text, place): so many there are, and this is the one. One that was chosen
- * because there are too few for a choice of its own is not named: it ran before. */
+/* _tuned(programs, text, place): the autotuner at `place` has that many configurations and
+ * chose the one that `text` describes. A choice that was made because there are fewer
+ * configurations than runs is not reported: it ran before. */
 static int t_tuned(struct bind *b)
 {
 	struct host *h = b->h;
@@ -55,6 +60,8 @@ static int t_tuned(struct bind *b)
 	if (bind_int(b, 0, &n) || bind_string(b, 1, &text) || bind_int(b, 2, &place))
 		return -1;
 	h->did.tuned_most = (int)MAX(h->did.tuned_most, n);
+	/* Several autotuners with a real choice: a report must not name one of them as the
+	 * only one. */
 	h->did.tuned_several |= n > 1 && h->did.tuned_place && h->did.tuned_place != place + 1;
 	h->did.tuned_place = n > 1 ? (int)place + 1 : h->did.tuned_place;
 	if (n > 1 && h->o.config < 2 * n && h->did.tuned.n < 1000 && !has_text(&h->did.tuned, text))
@@ -62,7 +69,7 @@ static int t_tuned(struct bind *b)
 	return 0;
 }
 
-/* _trying(text): the configuration that is compiled now, for messages; "": none. */
+/* _trying(text): the configuration that is compiled now, for messages; "" for none. */
 static int t_trying(struct bind *b)
 {
 	struct str text;
@@ -75,7 +82,7 @@ static int t_trying(struct bind *b)
 	return 0;
 }
 
-/* What a constexpr holds: the host's helpers take it for that. */
+/* Replaces a tl.constexpr in slot i by its value: host helpers accept both. */
 static int unbox(struct bind *b, size_t i)
 {
 	struct val v;
@@ -88,6 +95,8 @@ static int unbox(struct bind *b, size_t i)
 	return 0;
 }
 
+/* triton.cdiv(x, y) = (x + y - 1) // y. The host notes whether the quotient is one or more:
+ * with a single block a loop over blocks is not exercised. */
 static int t_cdiv(struct bind *b)
 {
 	struct val t;
@@ -101,7 +110,7 @@ static int t_cdiv(struct bind *b)
 	return 0;
 }
 
-/* tl.cdiv is a kernel's helper, triton.cdiv the host's. */
+/* tl.cdiv is for kernels, triton.cdiv for the host. Triton refuses the first on the host. */
 static int t_kernel_only(struct bind *b)
 {
 	if (b->h->o.may_misuse)
@@ -109,19 +118,22 @@ static int t_kernel_only(struct bind *b)
 	return bind_raise(b, EXC_RuntimeError, "Cannot call @triton.jit'd outside of the scope of a kernel");
 }
 
+/* Triton's bit trick, including its results for 0 and below: all bits under the highest are
+ * set, then 1 is added. */
 static int t_next_power_of_2(struct bind *b)
 {
 	int64_t n;
 	if (unbox(b, 0) || bind_int(b, 0, &n))
 		return -1;
 	if (n < -INT32_MAX)
-		return bind_unsupported(b, "next_power_of_2 of such a number");
-	n--;                                /* what is below one is shifted up to all ones: 0 */
+		return bind_unsupported(b, "next_power_of_2 of a number below -2147483647");
+	n--;                            /* for n < 1 the shifts give all ones: 0 */
 	for (int s = 1; s < 64; s *= 2)
 		n |= n >> s;
 	return op_binary(b->h, PY_OP_Add, val_int(n), val_int(1), &b->out);
 }
 
+/* The names with an underscore are for the autotuner of the prelude; see is_ours(). */
 const struct bind_row triton_host_rows[] = {
 	{ "triton._tuning", "", t_tuning, BIND_INTERNAL },
 	{ "triton._place", "", t_place, BIND_INTERNAL },

@@ -1,6 +1,10 @@
 /* Kernel launches: kernel[grid](args) by Triton's rules, from a JITFunction of the prelude to
- * a struct tile_launch. Binding follows the kernel's signature with Triton's messages; what
- * remains of the keywords must be a launch option. */
+ * a struct tile_launch.
+ *
+ * Arguments bind to the kernel's signature with Triton's messages; keywords that are no
+ * parameter must be launch options. Values of the host become tile_val, which borrow texts
+ * and items from host objects. The host holds these until the launch ends. Compiling and
+ * running is the business of host->o.launch. */
 #include <stdio.h>
 
 #include "interp/attr.h"
@@ -21,13 +25,14 @@
 struct jit {
 	struct tile_fn fn;
 	struct host *h;
-	struct func_obj *f;
-	struct str *no_specialize;
+	struct func_obj *f;             /* the Python function; the host keeps it alive */
+	struct str *no_specialize;      /* parameters that do_not_specialize names */
 };
 
-enum { LAUNCH_PARAMS = 128 };
+enum { LAUNCH_PARAMS = 128 };           /* most parameters of a kernel */
 
-/* Launch options; those behind the third change nothing here, and those up to this one are integers. */
+/* Launch options of Triton. The first three have an effect here, MAXNREG is checked, the
+ * others are accepted and ignored. Options up to MAXNREG are integers. */
 enum { MAXNREG = 3 };
 static const char *const options[] = {
 	"num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "enable_fp_fusion",
@@ -37,7 +42,7 @@ static const char *const options[] = {
 	"backend_name", "arch",
 	"instrumentation_mode", "ir_override", "ptx_options", "ptx_version", "warp_size",
 };
-/* Those that Triton has no more, and says so. */
+/* Options that Triton no longer has; its message names the replacement. */
 static const struct { const char *name, *what; } former[] = { { "device_type", "target" },
 							      { "device", "device" }, { "stream", "stream" } };
 
@@ -45,6 +50,7 @@ static const struct { const char *name, *what; } former[] = { { "device_type", "
 
 static struct jit *jit_of(struct host *h, struct val kernel);
 
+/* Is "triton.language.X" a dtype: float32, bfloat16, int8, uint64, void, ...? */
 static int is_tl_dtype(struct str dotted)
 {
 	static const char *const names[] = { "float", "bfloat16", "int", "uint", "void" };
@@ -54,11 +60,14 @@ static int is_tl_dtype(struct str dotted)
 			name = (struct str){ .p = dotted.p + i + 1, .n = dotted.n - i - 1 };
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (str_starts(name, names[i]) &&
-		    (i == 1 || i == 4 || (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' && name.p[strlen(names[i])] <= '9')))
+		    (i == 1 || i == 4 ||
+		    (name.n > strlen(names[i]) && name.p[strlen(names[i])] >= '0' &&
+		    name.p[strlen(names[i])] <= '9')))
 			return 1;
 	return 0;
 }
 
+/* The part of a dotted name behind the last dot. */
 static struct str last_part(struct str dotted)
 {
 	struct str name = dotted;
@@ -70,7 +79,8 @@ static struct str last_part(struct str dotted)
 
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth);
 
-/* A launch keeps the memory that it is given, whatever becomes of the object. */
+/* A launch keeps the memory of its arguments, whatever becomes of the tensor objects
+ * meanwhile. */
 static int tensor_to_tile(struct host *h, const struct tensor *t, struct tile_val *out)
 {
 	if (vec_push(&h->torch.launched, *t))
@@ -80,6 +90,7 @@ static int tensor_to_tile(struct host *h, const struct tensor *t, struct tile_va
 	return 0;
 }
 
+/* Releases the tensors of a launch, whether it succeeded or not. */
 static void end_launch(struct host *h)
 {
 	while (h->torch.launched.n)
@@ -87,9 +98,12 @@ static void end_launch(struct host *h)
 	h->torch.launching = 0;
 }
 
+/* The items of a tuple, converted; they live in the launch arena. The length is read again in
+ * the loop because converting an item may run code of the program. */
 static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
 {
-	enum { ITEM_STEPS = 8 };                /* a tuple that stands in another many times is many tuples here */
+	/* a tuple may stand in another many times, and counts each time */
+	enum { ITEM_STEPS = 8 };
 	struct tile_val *items;
 	size_t n = s->n;
 
@@ -108,7 +122,8 @@ static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_va
 	return 0;
 }
 
-/* tl.constexpr(x), a jit function, a tensor descriptor, or something no kernel can use. */
+/* tl.constexpr(x), a jit function, a tensor descriptor, or an object that no kernel can use
+ * (TILE_V_OTHER, which the compiler reports if it is used). */
 static int object_to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
 {
 	struct val inner;
@@ -145,13 +160,13 @@ static int object_to_tile(struct host *h, struct val v, struct tile_val *out, in
 	return 0;
 }
 
-/* from triton.language import constexpr */
+/* The class itself, after "from triton.language import constexpr". */
 static int is_constexpr_class(const struct class_obj *c)
 {
 	return c->mod && !strcmp(c->mod->name->p, "triton.language") && !strcmp(c->name->p, "constexpr");
 }
 
-/* The kernel's compiler knows modules by their first names. */
+/* The compiler knows modules by their own names, not by aliases such as "tl". */
 static struct str module_name(const struct module_obj *m)
 {
 	const struct str_obj *name = m->of ? m->of->name : m->name;
@@ -159,6 +174,8 @@ static struct str module_name(const struct module_obj *m)
 	return (struct str){ .p = name->p, .n = name->n };
 }
 
+/* A value of the host as a value for the kernel compiler. Returns 0, or -1 if the host
+ * failed. Nested tuples are followed to a depth of 8. */
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth)
 {
 	*out = (struct tile_val){ .kind = TILE_V_NONE };
@@ -205,7 +222,8 @@ static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth
 	return 0;
 }
 
-/* A name in a kernel's body: a variable of the function around it, or a global. */
+/* A name in the body of a kernel: a variable of the enclosing function, or a global. `name`
+ * may be dotted, for a member of a module that only the host knows. Returns 1 if it exists. */
 static int lookup(void *ctx, struct str name, struct tile_val *out)
 {
 	struct jit *j = ctx;
@@ -214,10 +232,12 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 	const struct var *var = scope_find(f->scope, name.p);
 	struct val v = { .kind = V_UNSET };
 
+	/* A variable of an enclosing function is in a cell of the closure. */
 	if (var && var->kind == VAR_FREE && (size_t)var->index < f->n_cells)
 		v = CELL_VALUE(f->cells[var->index]);
 	/* a member of a module that only the host knows */
 	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {
+		/* The module is the part before the last dot, the member the part behind it. */
 		size_t dot = name.n;
 		struct val m;
 		struct str_obj *member;
@@ -240,12 +260,13 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		else if (!s || !f->mod->lazy || module_attr(h, f->mod, s, &v) <= 0)
 			return 0;
 	}
-	/* Held until the launch ends, as is what a program's attributes give: texts and items are borrowed from them. */
+	/* The value is held until the launch ends: texts and items are borrowed from it. */
 	return to_tile(h, host_hold(h, v), out, 0) ? 0 : 1;
 }
 
 /* --- jit functions ---------------------------------------------------------------------------------------- */
 
+/* do_not_specialize of a JITFunction, by index or by name. */
 static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 {
 	struct val list;
@@ -268,13 +289,16 @@ static int find_no_specialize(struct host *h, struct jit *j, struct val obj)
 	return 0;
 }
 
-/* The jit function behind a JITFunction, or behind an autotuner or heuristics around one. */
+/* The jit function behind a JITFunction, or behind an autotuner or heuristics around one
+ * (they have it as .fn). Made once per function and host. */
 static struct jit *jit_of(struct host *h, struct val kernel)
 {
 	struct val fn = kernel, inner;
 	struct val no;
 	struct jit *j;
 
+	/* Follow .fn through autotuner and heuristics to the function itself; a cycle ends
+	 * after 8. */
 	for (int hops = 0; fn.kind == V_OBJECT && hops < 8; hops++) {
 		if (host_getattr(h, fn, "fn", &inner) <= 0)
 			break;
@@ -294,6 +318,7 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 		host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 		return NULL;
 	}
+	/* The key of the map is the address of the function, which must stay alive. */
 	val_keep(fn);
 	j->h = h;
 	j->f = fn.u.fn;
@@ -307,14 +332,16 @@ static struct jit *jit_of(struct host *h, struct val kernel)
 
 /* --- binding ------------------------------------------------------------------------------------------------ */
 
+/* One launch while its arguments are bound. */
 struct triton_call {
 	struct host *h;
 	struct jit *j;
-	struct val vals[LAUNCH_PARAMS];
+	struct val vals[LAUNCH_PARAMS]; /* by parameter; V_UNSET: not bound yet */
 	size_t n;
 	struct tile_launch l;
 };
 
+/* Name of parameter i: positional only, ordinary, keyword only. */
 static struct str kernel_param(const struct py_arguments *a, size_t i)
 {
 	if (i < a->posonlyargs.n)
@@ -323,6 +350,7 @@ static struct str kernel_param(const struct py_arguments *a, size_t i)
 	return i < a->args.n ? a->args.v[i]->u.arg.arg : a->kwonlyargs.v[i - a->args.n]->u.arg.arg;
 }
 
+/* A keyword that is no parameter: a launch option, or Triton's KeyError. */
 static int bind_option(struct triton_call *x, struct val name, struct val v)
 {
 	struct str s = val_text(name);
@@ -345,11 +373,15 @@ static int bind_option(struct triton_call *x, struct val name, struct val v)
 	for (size_t k = 0; k < COUNT_OF(former); k++)
 		if (str_is(s, former[k].name))
 			return host_raise(x->h, EXC_AssertionError,
-					  "%s option is deprecated; current %s will be used", former[k].name, former[k].what);
+					  "%s option is deprecated; current %s will be used",
+					  former[k].name, former[k].what);
 	return host_raise(x->h, EXC_KeyError, "Keyword argument %s was specified but unrecognised", name.u.s->p);
 }
 
-static int bind_keyword(struct triton_call *x, const struct py_arguments *a, struct val name, struct val v)
+/* A keyword: a parameter, else an option. dynamic_func is the name that Triton's generated
+ * binder has in messages. */
+static int bind_keyword(struct triton_call *x, const struct py_arguments *a, struct val name,
+			struct val v)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		if (!str_eq(kernel_param(a, i), val_text(name)))
@@ -363,6 +395,8 @@ static int bind_keyword(struct triton_call *x, const struct py_arguments *a, str
 	return bind_option(x, name, v);
 }
 
+/* Fills in defaults; reports all missing arguments at once, as Python does: 'a', 'b', and
+ * 'c'. */
 static int bind_defaults(struct triton_call *x, const struct py_arguments *a)
 {
 	const struct func_obj *f = x->j->f;
@@ -392,6 +426,7 @@ static int bind_defaults(struct triton_call *x, const struct py_arguments *a)
 	return -1;
 }
 
+/* Positional arguments, keywords, defaults. */
 static int bind_all(struct triton_call *x, struct val args, struct val kwargs)
 {
 	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
@@ -415,12 +450,15 @@ static int bind_all(struct triton_call *x, struct val args, struct val kwargs)
 
 /* --- the grid -------------------------------------------------------------------------------------------------- */
 
+/* The grid: a tuple of one to three integers, or a function of the bound arguments that
+ * returns one. Missing dimensions are 1. */
 static int grid_of(struct triton_call *x, struct val grid)
 {
 	struct host *h = x->h;
 	const struct py_arguments *a = &x->j->f->node->u.FunctionDef.args->u.arguments;
 	struct val bound, item;
 	int64_t n;
+	/* Triton asserts that a grid is given; its assertion has no text. */
 	if (grid.kind == V_NONE)
 		return host_raise(h, EXC_AssertionError, "%s", "");
 	if (grid.kind == V_FUNC || grid.kind == V_METHOD || grid.kind == V_BUILTIN ||
@@ -432,14 +470,15 @@ static int grid_of(struct triton_call *x, struct val grid)
 			if (!s || attrs_set(h, bound.u.d, s, x->vals[i]))
 				return -1;
 		}
+		/* The grid function gets a dict of all arguments by name, as Triton's META. */
 		if (host_call1(h, grid, bound, &grid))
 			return -1;
 	}
 	if (host_len(h, grid, &n))
 		return -1;
 	if (n < 1 || n > 3)
-		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError, n < 1 ?
-				  "tuple index out of range" : "grid must have at most 3 dimensions");
+		return host_raise(h, n < 1 ? EXC_IndexError : EXC_ValueError,
+				  n < 1 ? "tuple index out of range" : "grid must have at most 3 dimensions");
 	for (int i = 0; i < 3; i++) {
 		x->l.grid[i] = 1;
 		if (i >= n)
@@ -456,6 +495,7 @@ static int grid_of(struct triton_call *x, struct val grid)
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
+/* Triton refuses CPU tensors; empty ones have no pointer and pass. */
 static int check_pointers(struct triton_call *x)
 {
 	for (size_t i = 0; i < x->n; i++)
@@ -466,6 +506,7 @@ static int check_pointers(struct triton_call *x)
 	return 0;
 }
 
+/* Notes the launch for the judge: kernel, grid, options, and the storages of its tensors. */
 static int record(struct triton_call *x)
 {
 	struct host_launch r = { .kernel = x->j->fn.name, .line = x->l.line, .col = x->l.col,
@@ -480,7 +521,9 @@ static int record(struct triton_call *x)
 							     "the machine is out of memory") : 0;
 }
 
-/* 0: ran. 1: an autotuner may leave it out. */
+/* Runs the launch through the host's callback. Returns 0 if it ran (or nobody runs launches),
+ * 1 if it only compiled and exceeds the GPU's resources, so that an autotuner leaves the
+ * configuration out, -1 on failure. */
 static int execute(struct triton_call *x)
 {
 	struct host *h = x->h;
@@ -493,8 +536,11 @@ static int execute(struct triton_call *x)
 	rc = h->o.launch(h->o.launch_ctx, &x->l, &d, &e);
 	if (!rc)
 		return 0;
+	/* Triton's autotuner skips configurations that exceed the GPU's resources. */
 	if (rc > 0 && x->l.compile_only && resource_left_out(&d))
 		return 1;
+	/* rc < 0 is a failure of ours (e), rc > 0 one of the candidate (d). Neither can be
+	 * caught by the program. */
 	h->fail.fatal = 1;
 	if (rc < 0) {
 		h->fail.failed = 1;
@@ -505,7 +551,9 @@ static int execute(struct triton_call *x)
 	return -1;
 }
 
-/* Everything bound; `args` has room for LAUNCH_PARAMS. */
+/* Binds everything and converts the arguments to `args`, which has room for LAUNCH_PARAMS. A
+ * grid function or a __len__ of the program may try to launch within a launch; that is
+ * refused. The caller calls end_launch in every case. */
 static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 {
 	int w;
@@ -514,15 +562,17 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 						     .allocator = b->h->torch.allocator } };
 	if (!(x->j = jit_of(b->h, b->a[0])) || bind_all(x, b->a[1], b->a[3]) || grid_of(x, b->a[2]))
 		return -1;
+	/* Triton's own check: a warp count is a power of two. */
 	w = x->l.num_warps;
 	if (w <= 0 || (w & (w - 1)))
 		return bind_raise(b, EXC_AssertionError, "num_warps must be a power of 2");
 	for (int i = 0; i < 3; i++)
 		if (x->l.grid[i] < 0 || x->l.grid[i] > INT32_MAX)
 			return bind_raise(b, x->l.grid[i] < 0 ? EXC_ValueError : EXC_OverflowError,
-					  "signed integer is %s", x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
+					  "signed integer is %s",
+					  x->l.grid[i] < 0 ? "less than minimum" : "greater than maximum");
 	if (b->h->torch.launching)
-		return bind_unsupported(b, "a launch by what another launch asks for");
+		return bind_unsupported(b, "a kernel launch within another kernel launch");
 	b->h->torch.launching = 1;
 	arena_clear(&b->h->torch.launch_arena);
 	for (size_t i = 0; i < x->n; i++)
@@ -535,7 +585,8 @@ static int ready(struct bind *b, struct triton_call *x, struct tile_val *args)
 	return 0;
 }
 
-/* _run(kernel, args, grid, kwargs) of the prelude's JITFunction.run. */
+/* _run(kernel, args, grid, kwargs) for JITFunction.run of the prelude. An empty grid runs
+ * nothing but is recorded. */
 static int run(struct bind *b)
 {
 	struct triton_call x;
@@ -550,6 +601,7 @@ static int run(struct bind *b)
 	return empty ? 0 : execute(&x);
 }
 
+/* run(), and the end of the launch in every case. */
 static int t_run(struct bind *b)
 {
 	int rc = run(b);
@@ -558,6 +610,7 @@ static int t_run(struct bind *b)
 	return rc;
 }
 
+/* Compiles without running; the answer is whether the configuration fits. */
 static int fits(struct bind *b)
 {
 	struct triton_call x;
@@ -572,7 +625,8 @@ static int fits(struct bind *b)
 	return MIN(rc, 0);
 }
 
-/* _fits(kernel, args, grid, kwargs): does it compile, and is there enough of the GPU for it? */
+/* _fits(kernel, args, grid, kwargs): does the kernel compile, and does the GPU have enough
+ * resources for it? */
 static int t_fits(struct bind *b)
 {
 	int rc = fits(b);
@@ -581,6 +635,7 @@ static int t_fits(struct bind *b)
 	return rc;
 }
 
+/* _arg_names(kernel): the names of all parameters. */
 static int t_arg_names(struct bind *b)
 {
 	struct jit *j = jit_of(b->h, b->a[0]);
@@ -597,12 +652,15 @@ static int t_arg_names(struct bind *b)
 	return 0;
 }
 
+/* triton.set_allocator: kernels that need global scratch memory require one. */
 static int t_set_allocator(struct bind *b)
 {
 	b->h->torch.allocator = b->a[0].kind != V_NONE;
 	return 0;
 }
 
+/* All internal: JITFunction, Autotuner and Heuristics of prelude/triton/__init__.py call
+ * them. */
 const struct bind_row triton_rows[] = {
 	{ "triton._run", "kernel, args: tuple, grid, kwargs: dict", t_run, BIND_INTERNAL },
 	{ "triton._fits", "kernel, args: tuple, grid, kwargs: dict", t_fits, BIND_INTERNAL },

@@ -18,6 +18,8 @@
 
 static const char manifest_name[] = "MANIFEST";
 
+/* Creates the temporary folder that the caller writes its files into. The name has the process id,
+ * so that two runs never share one; leftovers of an earlier try are removed. */
 int checkpoint_begin(const char *parent, const char *name, char **dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -31,6 +33,7 @@ int checkpoint_begin(const char *parent, const char *name, char **dir, struct er
 	return *dir ? 0 : err_nomem(e);
 }
 
+/* Forces a file to disk. */
 static int sync_file(const char *path, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY, 0), rc = 0;
@@ -43,6 +46,7 @@ static int sync_file(const char *path, struct err *e)
 	return rc;
 }
 
+/* Writes name, size and SHA-256 of every file of the folder, each synced first (invariant 1). */
 static int list_files(struct jw *w, const char *dir, struct err *e)
 {
 	struct file_list names;
@@ -73,6 +77,8 @@ static int list_files(struct jw *w, const char *dir, struct err *e)
 	return rc;
 }
 
+/* Writes MANIFEST: one line of JSON with the files and the caller's state, then the SHA-256 of that
+ * line. A torn write shows as a wrong digest. */
 static int write_manifest(const char *dir, struct str state, struct err *e)
 {
 	struct buf text = BUF_INIT, path = BUF_INIT;
@@ -98,8 +104,8 @@ static int write_manifest(const char *dir, struct str state, struct err *e)
 	return rc;
 }
 
-/* Makes room for a new checkpoint. One that was put away by a commit which then failed is older
- * than the one that stands there. */
+/* Moves the checkpoint that has the name already out of the way. A folder that an earlier failed
+ * commit put away is older still, and goes. */
 static int put_away(const char *path, const char *old, struct err *e)
 {
 	if (file_remove_tree(old, e))
@@ -107,6 +113,8 @@ static int put_away(const char *path, const char *old, struct err *e)
 	return sys.rename(path, old) ? err_errno(e, "cannot move '%s' away", path) : 0;
 }
 
+/* Turns the temporary folder into the checkpoint `name`. The old one of that name is removed only
+ * after the new one was read back and verified (invariant 4). */
 int checkpoint_commit(const char *parent, const char *name, const char *dir, struct str state, struct err *e)
 {
 	struct buf path = BUF_INIT, old = BUF_INIT;
@@ -131,8 +139,9 @@ out:
 	return rc;
 }
 
-/* --- reading back -------------------------------------------------------------------------------- */
+/* --- reading back ------------------------------------------------------------------------- */
 
+/* Compares one file with its entry in the manifest: size and digest. */
 static int verify_file(const char *dir, const struct json *f, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -155,7 +164,7 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 	return rc;
 }
 
-/* The manifest's JSON, after its own digest was checked. */
+/* Reads the manifest and checks its own digest first. NULL: *e says what is wrong. */
 static struct json *read_manifest(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;
@@ -179,6 +188,8 @@ static struct json *read_manifest(const char *path, struct err *e)
 	return j;
 }
 
+/* Reads every file back. This is the only test of "complete": a folder without a valid manifest
+ * does not count as a checkpoint. */
 int checkpoint_verify(const char *path, struct buf *state, struct err *e)
 {
 	struct json *j = read_manifest(path, e);
@@ -199,8 +210,9 @@ int checkpoint_verify(const char *path, struct buf *state, struct err *e)
 	return rc ? err_wrap(e, "'%s' is not a complete checkpoint", path) : 0;
 }
 
-/* --- folders of checkpoints --------------------------------------------------------------------------- */
+/* --- folders of checkpoints --------------------------------------------------------------- */
 
+/* The step of "PREFIX-000123"; -1 if the name has another form. */
 static int64_t number_of(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -211,6 +223,7 @@ static int64_t number_of(const char *name, const char *prefix)
 	return v;
 }
 
+/* A checkpoint's step and its folder name, borrowed from a file_list. */
 struct numbered { int64_t number; char *name; };
 
 static int newest_first(const void *a, const void *b)
@@ -220,7 +233,8 @@ static int newest_first(const void *a, const void *b)
 	return (x->number < y->number) - (x->number > y->number);
 }
 
-/* Names of the prefix, newest first, into `out` (borrowed from `names`); removes leftovers. */
+/* Writes the checkpoints of the prefix to out[], newest first, and returns their number. Temporary
+ * folders of a killed run are removed, too. */
 static size_t sort_names(const char *parent, const struct file_list *names, const char *prefix, struct numbered *out)
 {
 	struct buf path = BUF_INIT;
@@ -237,6 +251,8 @@ static size_t sort_names(const char *parent, const struct file_list *names, cons
 	return n;
 }
 
+/* Finds the newest checkpoint that verifies. A damaged one is reported and the next older one
+ * tried. Returns 1 and the path in *out, 0 if no checkpoint is complete, -1 on failure. */
 int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, struct err *e)
 {
 	struct file_list names;
@@ -264,6 +280,8 @@ int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, s
 	return sorted ? found : err_nomem(e);
 }
 
+/* The same for several ranks: the first one looks, the others get its answer, so that all resume at
+ * the same step even if their view of the folder differs for a moment. */
 int checkpoint_newest(struct par *p, const char *parent, const char *prefix, struct buf *out, struct err *e)
 {
 	int64_t found = par_first(p) ? checkpoint_latest(parent, prefix, out, e) : 0;
@@ -271,6 +289,8 @@ int checkpoint_newest(struct par *p, const char *parent, const char *prefix, str
 	return found < 0 || par_agree(p, &found, e) || (found && par_bcast_buf(p, out, e)) ? -1 : (int)found;
 }
 
+/* Keeps the newest `keep` checkpoints that verify and removes the others. A damaged one never
+ * counts as kept. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e)
 {
 	struct file_list names;
@@ -298,6 +318,7 @@ int checkpoint_prune(const char *parent, const char *prefix, int keep, struct er
 	return rc;
 }
 
+/* Lists size and SHA-256 of the files of a folder, one line each. */
 int checkpoint_digest(const char *dir, struct buf *out, struct err *e)
 {
 	struct file_list names;

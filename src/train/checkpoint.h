@@ -18,7 +18,8 @@ int checkpoint_begin(const char *parent, const char *name, char **dir, struct er
  * it to parent/name (replacing an older one of that name) and reads it back. */
 int checkpoint_commit(const char *parent, const char *name, const char *dir, struct str state, struct err *e);
 
-/* 0: complete and unharmed; `state` (may be NULL) gets the manifest's state object. -1: *e. */
+/* Returns 0 if the checkpoint is complete and undamaged; `state` (may be NULL) gets the manifest's
+ * state object. Returns -1 otherwise (*e). */
 int checkpoint_verify(const char *path, struct buf *state, struct err *e);
 /* The newest complete "PREFIX-NUMBER" in a folder: 1 and its path in `out`, 0: none. Leftovers of
  * interrupted writes are removed. */
@@ -28,7 +29,7 @@ int checkpoint_newest(struct par *p, const char *parent, const char *prefix, str
 /* Removes all but the newest `keep` complete ones of a prefix. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e);
 
-/* One line a file of a folder: name, bytes, SHA-256, sorted by name. */
+/* One line per file of a folder: name, bytes, SHA-256, sorted by name. */
 int checkpoint_digest(const char *dir, struct buf *out, struct err *e);
 
 #endif

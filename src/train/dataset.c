@@ -1,4 +1,6 @@
-/* Training data: see dataset.h. */
+/* Training data: rows of JSON become token sequences with a weight for each token. dataset.h is the
+ * manual. Weight 0 means that the token is read but not trained (the prompt), 1 that it is
+ * trained. */
 #include "train/dataset.h"
 
 #include <stdio.h>
@@ -8,6 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+/* The state while rows are added to a dataset. */
 struct dataset_rows {
 	struct dataset *d;
 	const struct tok *t;
@@ -18,6 +21,7 @@ struct dataset_rows {
 	struct err *e;
 };
 
+/* Appends one token to the sequence being built. */
 static int add_token(struct dataset_rows *b, int32_t id, float weight)
 {
 	return vec_push(&b->d->tokens, id) || vec_push(&b->d->weights, weight) ? err_nomem(b->e) : 0;
@@ -35,7 +39,8 @@ static int add_text(struct dataset_rows *b, struct str text, float weight)
 	return 0;
 }
 
-/* Ends the sequence: cut to length, dropped when nothing in it is trained. */
+/* Ends the sequence. It is cut to the maximum length, and dropped if no token of it is trained. The
+ * first token has no prediction, so its weight does not count. */
 static int end_seq(struct dataset_rows *b)
 {
 	struct dataset *d = b->d;
@@ -55,18 +60,21 @@ static int end_seq(struct dataset_rows *b)
 	return vec_push(&d->seqs, s) ? err_nomem(b->e) : 0;
 }
 
+/* Appends the end token, which is trained: the model must learn to stop. */
 static int add_eos(struct dataset_rows *b)
 {
 	return tok_eos(b->t) >= 0 ? add_token(b, tok_eos(b->t), 1.0f) : 0;
 }
 
+/* A prompt and a completion, each tokenised by itself, then the end token. */
 static int add_pair(struct dataset_rows *b, struct str prompt, struct str completion)
 {
 	return add_text(b, prompt, 0.0f) || add_text(b, completion, 1.0f) || add_eos(b) ? -1 : end_seq(b);
 }
 
-/* --- conversations ---------------------------------------------------------------------------- */
+/* --- conversations ------------------------------------------------------------------------ */
 
+/* Writes one message of a conversation as JSON. */
 static int message(struct jw *w, const char *role, struct str content)
 {
 	jw_begin(w, '{');
@@ -78,6 +86,8 @@ static int message(struct jw *w, const char *role, struct str content)
 	return 0;
 }
 
+/* Renders the prompt of one question in the model's chat template. A model without a template gets
+ * the user's text alone. */
 int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -103,6 +113,10 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 	return rc;
 }
 
+/* Renders what follows an answer in the conversation: the end of the assistant's turn, the user's
+ * next message, the start of the next answer. The template is rendered with a marker as the answer,
+ * and the text behind the marker is taken, so that the drawn tokens of the real answer stay as they
+ * are. */
 int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e)
 {
 	static const char mark[] = "the answer stands here";
@@ -135,7 +149,7 @@ int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, st
 	return rc ? rc : buf_check(out, e);
 }
 
-/* The first n messages as text; NULL JSON on failure. */
+/* Renders the first n messages; `prompt` appends the start of an assistant's turn. */
 static int render_first(struct dataset_rows *b, const struct json *messages, size_t n, int prompt, struct buf *out)
 {
 	struct buf text = BUF_INIT;
@@ -157,7 +171,9 @@ static int render_first(struct dataset_rows *b, const struct json *messages, siz
 	return rc;
 }
 
-/* Splits the text where an assistant's turn begins and ends; what it says is trained. */
+/* Adds the assistant's message i: the text before it with weight 0, its own text with weight 1. The
+ * template is rendered up to and with the message; if the second text does not begin with the
+ * first, the template changes earlier turns, and no token could be given its weight. */
 static int add_turn(struct dataset_rows *b, const struct json *messages, size_t i, struct buf *before,
 		    struct buf *after, size_t *done)
 {
@@ -176,6 +192,7 @@ static int add_turn(struct dataset_rows *b, const struct json *messages, size_t 
 	return 0;
 }
 
+/* A conversation: what the assistant says in each of its turns is trained. */
 static int add_messages(struct dataset_rows *b, const struct json *messages)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;
@@ -191,8 +208,9 @@ static int add_messages(struct dataset_rows *b, const struct json *messages)
 	return rc ? rc : end_seq(b);
 }
 
-/* --- rows -------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------- */
 
+/* One row in any of the three forms: messages, text, or prompt and completion. */
 static int add_row(struct dataset_rows *b, const struct json *row)
 {
 	const struct json *m = json_get(row, "messages"), *text = json_get(row, "text");
@@ -244,6 +262,7 @@ void dataset_rows_free(struct dataset_rows *b)
 	mem_free(b);
 }
 
+/* Adds all rows of a JSON lines file; an error names file and line. */
 static int load_lines(struct dataset_rows *b, struct line_reader *r, const char *path, struct err *e)
 {
 	struct str line;
@@ -283,6 +302,8 @@ void dataset_release(struct dataset *d)
 	vec_free(&d->seqs);
 }
 
+/* The order of sequences in an epoch: a function of the seed and the epoch's number alone, so that
+ * a resumed run sees the same order. */
 int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order)
 {
 	struct rng r;

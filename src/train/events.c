@@ -1,4 +1,5 @@
-/* TensorBoard event files: see events.h. */
+/* TensorBoard event files, written by hand: records of a length, a checksum, a protocol buffer and
+ * another checksum. events.h is the manual. */
 #include "train/events.h"
 
 #include "base/log.h"
@@ -17,6 +18,7 @@ static uint32_t crc32c(const void *data, size_t n)
 	return ~crc;
 }
 
+/* The checksum as TensorFlow's record format masks it: rotated by 15 bits, plus a constant. */
 static uint32_t masked(const void *data, size_t n)
 {
 	uint32_t crc = crc32c(data, n);
@@ -24,6 +26,7 @@ static uint32_t masked(const void *data, size_t n)
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
+/* A protocol buffer's variable-length integer: seven bits a byte, the lowest first. */
 static void add_varint(struct buf *out, uint64_t v)
 {
 	for (; v >= 128; v >>= 7)
@@ -31,6 +34,7 @@ static void add_varint(struct buf *out, uint64_t v)
 	buf_addc(out, (char)v);
 }
 
+/* A length-delimited field (wire type 2). */
 static void add_bytes(struct buf *out, int field, struct str s)
 {
 	add_varint(out, (uint64_t)field << 3 | 2);
@@ -38,12 +42,14 @@ static void add_bytes(struct buf *out, int field, struct str s)
 	buf_addstr(out, s);
 }
 
+/* A field of fixed width: wire type 1 has eight bytes, wire type 5 has four. */
 static void add_fixed(struct buf *out, int field, int wire, const void *p, size_t n)
 {
 	add_varint(out, (uint64_t)(field << 3 | wire));
 	buf_add(out, p, n);
 }
 
+/* One record: length, masked checksum of the length, the event, masked checksum of the event. */
 static void add_record(struct buf *out, struct str event)
 {
 	uint64_t n = event.n;
@@ -56,6 +62,7 @@ static void add_record(struct buf *out, struct str event)
 	buf_add(out, &crc, sizeof crc);
 }
 
+/* Field 1 of an event: wall time in seconds. */
 static void add_time(struct buf *event)
 {
 	double now = (double)clock_wall_us() / 1e6;

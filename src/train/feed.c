@@ -1,4 +1,8 @@
-/* The sequences of a run: see feed.h. */
+/* The sequences of a run, either from files (read once, permuted in each epoch) or from a source
+ * that draws rows as training goes. feed.h is the manual.
+ *
+ * Invariant: the sequences of step k are a function of (data or source, seed, k). A resumed run
+ * asks for step k and gets what the interrupted one would have had. */
 #include "train/feed.h"
 
 #include <pthread.h>
@@ -6,9 +10,11 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
+/* How many replacements are tried for a row that has nothing to learn in it. */
 enum { SPARE_ROWS = 1000 };
 
-/* Row k is replaced by row k + i * NEXT_ROW while there is nothing in it to learn. No run has that many. */
+/* Row k is replaced by row k + i * NEXT_ROW while there is nothing in it to learn. No run has that
+ * many. */
 static const uint64_t NEXT_ROW = 1ull << 40;
 
 /* The sequences of one step, made by several threads: thread t makes numbers t, t + threads, ... */
@@ -18,6 +24,8 @@ struct batch {
 	struct err *err;               /* [threads] */
 };
 
+/* A feed of sequences. Of a source, one thread makes the batch of the next step while the caller
+ * trains on the present one; `lock` guards `wanted` and the batches' `step`. */
 struct feed {
 	struct feed_opts o;
 	const struct tok *tok;
@@ -34,8 +42,9 @@ struct feed {
 	int started, ending;
 };
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files -------------------------------------------------------------------------------- */
 
+/* Loads all data files. No row at all is an error. */
 static int open_files(struct feed *f, struct err *e)
 {
 	for (size_t i = 0; i < f->o.data.n; i++)
@@ -48,6 +57,7 @@ static int open_files(struct feed *f, struct err *e)
 	return f->order ? 0 : err_nomem(e);
 }
 
+/* Sequence i of a dataset, borrowed. */
 static struct train_seq seq_of(const struct dataset *d, size_t i)
 {
 	const struct dataset_seq *q = &d->seqs.v[i];
@@ -55,7 +65,8 @@ static struct train_seq seq_of(const struct dataset *d, size_t i)
 	return (struct train_seq){ .tokens = d->tokens.v + q->at, .weight = d->weights.v + q->at, .n = q->n };
 }
 
-/* Sequence number k of the whole run: its epoch's permutation. */
+/* Sequence number k of the whole run: with n sequences it is element k % n of the permutation of
+ * epoch k / n. */
 static int pick(struct feed *f, int64_t k, struct train_seq *out)
 {
 	int64_t n = (int64_t)f->d.seqs.n;
@@ -69,8 +80,10 @@ static int pick(struct feed *f, int64_t k, struct train_seq *out)
 	return 0;
 }
 
-/* --- a source ------------------------------------------------------------------------------------ */
+/* --- a source ----------------------------------------------------------------------------- */
 
+/* Draws row k. A row without anything to learn (cut before its completion begins, for example) is
+ * replaced by row k + NEXT_ROW, k + 2 NEXT_ROW and so on. */
 static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct dataset_rows *rows,
 		    struct buf *line, struct err *e)
 {
@@ -87,8 +100,11 @@ static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct datase
 		       f->o.max_length);
 }
 
+/* What the threads of the pool need to make a batch. */
 struct making { struct feed *f; struct batch *b; };
 
+/* Thread `me` of `count` makes the rows me, me + count, me + 2 count, ... of the batch, so the
+ * result does not depend on which thread is faster. */
 static void make_part(void *ctx, int me, int count)
 {
 	struct making *m = ctx;
@@ -109,6 +125,8 @@ static void make_part(void *ctx, int me, int count)
 	buf_release(&line);
 }
 
+/* The thread that makes batches: waits until a step is wanted, makes it without the lock, and tells
+ * the caller. */
 static void *keep_making(void *ctx)
 {
 	struct feed *f = ctx;
@@ -132,6 +150,7 @@ static void *keep_making(void *ctx)
 	return NULL;
 }
 
+/* Starts the thread and the pool that make batches. */
 static int open_source(struct feed *f, struct err *e)
 {
 	f->pool = pool_new(0, e);
@@ -168,6 +187,7 @@ static const struct batch *next_batch(struct feed *f, int64_t step)
 	return b;
 }
 
+/* Hands out the sequences of a step in their order, whichever thread made them. */
 static int take_batch(struct feed *f, int64_t step, struct train_seq *out, struct err *e)
 {
 	const struct batch *b = next_batch(f, step);
@@ -181,7 +201,7 @@ static int take_batch(struct feed *f, int64_t step, struct train_seq *out, struc
 	return 0;
 }
 
-/* --- both ----------------------------------------------------------------------------------------- */
+/* --- both --------------------------------------------------------------------------------- */
 
 struct feed *feed_open(const struct feed_opts *o, const struct tok *t, struct err *e)
 {
@@ -203,6 +223,7 @@ struct feed *feed_open(const struct feed_opts *o, const struct tok *t, struct er
 	return f;
 }
 
+/* Ends the thread after the batch that it is making. */
 static void end_thread(struct feed *f)
 {
 	pthread_mutex_lock(&f->lock);

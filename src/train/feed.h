@@ -8,7 +8,8 @@
 #include "train/dataset.h"
 #include "train/step.h"
 
-/* Appends row k as JSON (dataset.h). The same k gives the same row; several threads call at once. */
+/* Appends row k as JSON (dataset.h). The same k gives the same row; several threads call at
+ * once. */
 typedef int feed_row_fn(void *ctx, uint64_t k, struct buf *line, struct err *e);
 
 struct feed_opts {
@@ -27,7 +28,7 @@ struct feed *feed_open(const struct feed_opts *o, const struct tok *t, struct er
 void feed_close(struct feed *f);
 /* Sequences of one epoch; 0: there is no end. */
 int64_t feed_epoch(const struct feed *f);
-/* What was read, in words, for the log. */
+/* Describes the data in words, for the log. */
 void feed_describe(const struct feed *f, struct buf *out);
 /* The sequences of a step, out[per_step]; they are valid until the next call. */
 int feed_step(struct feed *f, int64_t step, struct train_seq *out, struct err *e);

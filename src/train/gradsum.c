@@ -1,20 +1,27 @@
-/* Sums of gradients in one order: see gradsum.h. */
+/* Sums of gradients in one order, for any number of ranks: gradsum.h is the manual.
+ *
+ * Each rank owns a slice of the gradient. After every round of micro-batches (one a rank) the
+ * ranks exchange slices, and each adds up its own slice in the order of the micro-batches.
+ * Floating-point addition is not associative; a fixed order gives the same bits for 1, 2 or 8
+ * ranks. */
 #include "train/gradsum.h"
 
 #include "base/mem.h"
 #include "ops/ops.h"
 
+/* The gradient of the tape, as one block. */
 static struct slab *grads(const struct gradsum *s)
 {
 	return tape_grads(s->tape);
 }
 
-/* The floats that rank r adds up. */
+/* The first float of rank r's slice. Example: 10 floats on 3 ranks are slices of 3, 3 and 4. */
 static size_t slice_begin(const struct gradsum *s, int r)
 {
 	return s->n / (size_t)par_size(s->par) * (size_t)r;
 }
 
+/* The floats of rank r's slice; the last rank has the remainder. */
 static size_t slice_size(const struct gradsum *s, int r)
 {
 	size_t end = r + 1 < par_size(s->par) ? slice_begin(s, r + 1) : s->n;
@@ -22,23 +29,25 @@ static size_t slice_size(const struct gradsum *s, int r)
 	return end - slice_begin(s, r);
 }
 
+/* The largest slice, for which buffers have room. */
 static size_t slice_most(const struct gradsum *s)
 {
 	return slice_size(s, par_size(s->par) - 1);
 }
 
-/* Bytes of `acc`, and of `in`. */
+/* Bytes of `acc`, the sum: a slice with several ranks, else the whole gradient. */
 static size_t acc_bytes(const struct gradsum *s)
 {
 	return s->par ? slice_most(s) * sizeof(float) + 64 : grads(s)->bytes + 64;
 }
 
+/* Bytes of `in`, the slices that arrive from the other ranks. */
 static size_t in_bytes(const struct gradsum *s)
 {
 	return (size_t)(par_size(s->par) - 1) * slice_most(s) * sizeof(float) + 64;
 }
 
-/* Memory of where sums are formed. */
+/* Allocates where the sums are formed: on the GPU with NCCL, else in host memory. */
 static float *room(struct gradsum *s, size_t n, struct err *e)
 {
 	float *p = s->nccl ? dev_alloc(grads(s)->dev, n, e) : mem_alloc_aligned(n, 64);
@@ -79,9 +88,9 @@ void gradsum_release(struct gradsum *s)
 	vec_free(&s->notes);
 }
 
-/* --- where sums are formed ---------------------------------------------------------------------------- */
+/* --- where sums are formed ---------------------------------------------------------------- */
 
-/* The gradient there. */
+/* The gradient where sums are formed; copied from the GPU if MPI moves it. NULL: *e. */
 static float *fetch(struct gradsum *s, struct err *e)
 {
 	if (!s->host)
@@ -89,6 +98,7 @@ static float *fetch(struct gradsum *s, struct err *e)
 	return dev_get(grads(s)->dev, s->host, grads(s)->data, grads(s)->bytes, e) ? NULL : s->host;
 }
 
+/* to = from, where sums are formed. */
 static void copy(struct gradsum *s, float *to, const float *from, size_t n)
 {
 	if (s->nccl)
@@ -97,6 +107,7 @@ static void copy(struct gradsum *s, float *to, const float *from, size_t n)
 		memcpy(to, from, n * sizeof *to);
 }
 
+/* to += from, where sums are formed. */
 static void add(struct gradsum *s, float *to, const float *from, size_t n)
 {
 	if (s->nccl)
@@ -111,7 +122,8 @@ static int device_idle(void *d)
 	return dev_idle(d);
 }
 
-/* A GPU that waits for another one can be told to stop only from outside. */
+/* Moves slices between ranks. A GPU that waits for a rank which is gone cannot be interrupted from
+ * within, so the host waits beside it and aborts NCCL when the wait is given up. */
 static int exchange(struct gradsum *s, const struct par_move *v, size_t n, struct err *e)
 {
 	struct dev *d = grads(s)->dev;
@@ -127,9 +139,9 @@ static int exchange(struct gradsum *s, const struct par_move *v, size_t n, struc
 	return dev_check(d, e);
 }
 
-/* --- adding up ---------------------------------------------------------------------------------------- */
+/* --- adding up ---------------------------------------------------------------------------- */
 
-/* The sum so far, and the next of its parts. */
+/* Adds the next micro-batch to the sum; the first one is copied. */
 static void fold_in(struct gradsum *s, const float *from, size_t n, int first)
 {
 	if (first)
@@ -138,7 +150,7 @@ static void fold_in(struct gradsum *s, const float *from, size_t n, int first)
 		add(s, s->acc, from, n);
 }
 
-/* Alone: memory for the sum is taken when a step first has two micro-batches. */
+/* One rank: memory for the sum is taken only when a step has a second micro-batch. */
 static int fold_alone(struct gradsum *s, struct err *e)
 {
 	if (!s->acc && !(s->acc = room(s, acc_bytes(s), e)))
@@ -147,7 +159,8 @@ static int fold_alone(struct gradsum *s, struct err *e)
 	return 0;
 }
 
-/* Rank i < `count` has computed a gradient: its slices go to those who add them up. */
+/* Sends the slices of this round's gradients to the ranks that own them. `count` ranks have
+ * computed one; in the last round of a step that may be fewer than there are. */
 static int trade(struct gradsum *s, float *mine, int count, struct err *e)
 {
 	int me = par_rank(s->par), ranks = par_size(s->par);
@@ -170,6 +183,8 @@ static int trade(struct gradsum *s, float *mine, int count, struct err *e)
 	return rc;
 }
 
+/* Adds this rank's slices of the round in the order of the ranks, which is the order of the
+ * micro-batches. */
 static int fold_ranks(struct gradsum *s, int count, struct err *e)
 {
 	int me = par_rank(s->par);
@@ -184,7 +199,7 @@ static int fold_ranks(struct gradsum *s, int count, struct err *e)
 	return 0;
 }
 
-/* Adds the micro-batches of the round that has ended, or of one that ended early. */
+/* Adds up the micro-batches of the round that has ended, and clears the gradient for the next. */
 static int fold(struct gradsum *s, struct err *e)
 {
 	int count = (int)(s->done - s->folded);
@@ -214,8 +229,10 @@ int gradsum_add(struct gradsum *s, double note, struct err *e)
 	return mine && vec_push(&s->notes, note) ? err_nomem(e) : 0;
 }
 
-/* --- the end of a step ------------------------------------------------------------------------------ */
+/* --- the end of a step -------------------------------------------------------------------- */
 
+/* The end of a step: every rank sends its summed slice to all others and gets theirs, so that all
+ * have the whole gradient. */
 static int share(struct gradsum *s, struct err *e)
 {
 	float *whole = s->host ? s->host : (float *)(void *)grads(s)->data;
@@ -239,6 +256,7 @@ static int share(struct gradsum *s, struct err *e)
 	return rc;
 }
 
+/* Sums the numbers that came with the micro-batches (their losses), also in one order. */
 static int add_notes(struct gradsum *s, double *sum, struct err *e)
 {
 	int ranks = par_size(s->par), rc;

@@ -1,12 +1,13 @@
-/* The gradient of a step: the sum over its micro-batches, in their order, whichever rank computed which.
+/* The gradient of a step: the sum over its micro-batches, in their order, whichever rank computed
+ * which.
  *
- * Micro-batch k is computed by rank k mod N. Its gradient is formed by itself, from zero, and added to
- * the sum of those before it: ((g0 + g1) + g2) + ... So one process and many form the same sum, to the
- * bit, on the CPU. Ranks compute N micro-batches at a time; then each adds up one N-th of the
- * parameters, in the order of the ranks, and after the last all get the whole.
+ * Micro-batch k is computed by rank k mod N. Its gradient is formed by itself, from zero, and added
+ * to the sum of those before it: ((g0 + g1) + g2) + ... So one process and many form the same sum,
+ * to the bit, on the CPU. Ranks compute N micro-batches at a time; then each adds up one N-th of
+ * the parameters, in the order of the ranks, and after the last all get the whole.
  *
- * Gradients of GPUs are added up in their own memory where NCCL moves them (par/nccl.h), else in the host's, over MPI:
- * the same additions in the same order.
+ * Gradients of GPUs are added up in their own memory where NCCL moves them (par/nccl.h), else in
+ * the host's, over MPI: the same additions in the same order.
  *
  * A GPU with one process adds in its own memory, as the ops do: there the order is the ops' own. */
 #ifndef TRAIN_GRADSUM_H

@@ -1,4 +1,5 @@
-/* Metrics of a run: see metrics.h. */
+/* Metrics of a run, in three places: a line of metrics.jsonl, TensorBoard events, a row of the
+ * store. metrics.h is the manual. */
 #include "train/metrics.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include "base/mem.h"
 #include "train/events.h"
 
-/* Keeps the lines that a run resumed at `step` of `stage` would have written by then. */
+/* Drops lines behind the step that a run resumes at: the resumed run writes them again. Lines of
+ * other stages stay. */
 static int rewind_jsonl(const char *path, const char *stage, int64_t step, struct err *e)
 {
 	struct line_reader r;
@@ -68,7 +70,8 @@ void metrics_close(struct metrics *m)
 	m->jsonl = m->events = NULL;
 }
 
-/* `clock`: those that depend on it too. */
+/* Writes the additional metrics. Those that depend on the clock go into the JSON line only, because
+ * the store must be the same after an interruption. */
 static void json_extra(struct jw *w, const struct metric *extra, size_t n, int clock)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -79,6 +82,7 @@ static void json_extra(struct jw *w, const struct metric *extra, size_t n, int c
 	}
 }
 
+/* Appends the step to metrics.jsonl. */
 static int write_line(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n,
 		      double seconds, struct err *e)
 {
@@ -102,6 +106,7 @@ static int write_line(struct metrics *m, const struct store_step *t, const struc
 	return rc;
 }
 
+/* Appends the step to the TensorBoard file, which is made at the first step. */
 static int write_events(struct metrics *m, const struct store_step *t, const struct metric *extra, size_t n,
 			struct err *e)
 {
@@ -143,12 +148,14 @@ int metrics_step(struct metrics *m, const struct store_step *t, const struct met
 	return rc;
 }
 
+/* A mean over the steps of a stage behind step `after`. */
 struct mean {
 	const char *stage, *name;
 	int64_t after, n;
 	double sum;
 };
 
+/* Adds one step to the mean: its loss, or a metric of its JSON. */
 static int mean_row(void *ctx, const struct store_step *t)
 {
 	struct mean *m = ctx;

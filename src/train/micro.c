@@ -1,4 +1,5 @@
-/* Micro-batches: see micro.h. The most costly unit comes first, and each goes where the least is so far. */
+/* Divides a step into micro-batches: the most costly unit comes first, and each unit goes to the
+ * micro-batch that has the least so far. micro.h is the manual. */
 #include "train/micro.h"
 
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 enum { SHARES = 4 };           /* the number of micro-batches is a multiple of this */
 
+/* A micro-batch while units are distributed. */
 struct bin {
 	int rows;
 	double cost;
@@ -14,6 +16,7 @@ struct bin {
 	size_t now;                /* of the one that stood here: its place after */
 };
 
+/* The most costly first; equal ones in the order of the data. */
 static int by_cost(const void *x, const void *y)
 {
 	const struct micro_unit *a = x, *b = y;
@@ -22,6 +25,7 @@ static int by_cost(const void *x, const void *y)
 		(a->first < b->first);
 }
 
+/* By micro-batch, then in the order of the data. */
 static int by_micro(const void *x, const void *y)
 {
 	const struct micro_unit *a = x, *b = y;
@@ -30,6 +34,7 @@ static int by_micro(const void *x, const void *y)
 		(a->first > b->first) - (a->first < b->first);
 }
 
+/* The most costly micro-batch first; equal ones in the order they were opened. */
 static int longest_first(const void *x, const void *y)
 {
 	const struct bin *a = x, *b = y;
@@ -37,7 +42,8 @@ static int longest_first(const void *x, const void *y)
 	return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->at > b->at) - (a->at < b->at);
 }
 
-/* 1: all units have found a place in `count` micro-batches. */
+/* Tries to distribute the units over `count` micro-batches of at most `max` rows. Returns 1 if all
+ * units fit. */
 static int place(struct micro_unit *u, size_t n, struct bin *m, size_t count, int max)
 {
 	for (size_t k = 0; k < count; k++)
@@ -57,7 +63,8 @@ static int place(struct micro_unit *u, size_t n, struct bin *m, size_t count, in
 	return 1;
 }
 
-/* The number of micro-batches to begin with. */
+/* The number of micro-batches to begin with: 1 if all rows fit into one, else rows / max rounded up
+ * to a multiple of `step`. Example: 9,000 rows at 4,096 and step 4 are 4 micro-batches, not 3. */
 static size_t fewest(const struct micro_unit *u, size_t n, const struct micro_opts *o, size_t step)
 {
 	int64_t rows = 0;
@@ -71,7 +78,8 @@ static size_t fewest(const struct micro_unit *u, size_t n, const struct micro_op
 	return o->apart ? n : (count + step - 1) / step * step;
 }
 
-/* The longest micro-batch gets the first number. */
+/* Renumbers the micro-batches so that the most costly is computed first: ranks then wait least at
+ * the end of a round. */
 static void number(struct micro_unit *u, size_t n, struct bin *m, size_t count)
 {
 	qsort(m, count, sizeof *m, longest_first);
@@ -81,6 +89,8 @@ static void number(struct micro_unit *u, size_t n, struct bin *m, size_t count)
 		u[i].micro = m[u[i].micro].now;
 }
 
+/* Sorts the units by micro-batch. The result depends on the units and options alone, never on the
+ * number of ranks. */
 int micro_divide(struct micro_unit *u, size_t n, const struct micro_opts *o, struct err *e)
 {
 	size_t step = o->alone ? 1 : SHARES, count = fewest(u, n, o, step);

@@ -1,15 +1,15 @@
-/* Which sequences of a step are computed together: its micro-batches.
+/* Divides the sequences of a step into micro-batches.
  *
- * Several processes compute micro-batches side by side, in rounds of one each (gradsum.h), and a round takes as long as
- * its longest. So micro-batches are made equally long, their number is a multiple of four where there is more than
- * one, and they stand in order of length. All of it follows from the lengths alone: how many processes there are
- * changes nothing. */
+ * Several processes compute micro-batches in parallel, in rounds of one per process (gradsum.h),
+ * and a round takes as long as its longest. So micro-batches get about the same length, their
+ * number is a multiple of four if there is more than one, and they are ordered by length. The
+ * division depends only on the lengths: the number of processes changes nothing. */
 #ifndef TRAIN_MICRO_H
 #define TRAIN_MICRO_H
 
 #include "base/err.h"
 
-/* What cannot be cut: a sequence, or neighbours that share a prompt. */
+/* The smallest piece of work: a sequence, or neighbours that share a prompt. */
 struct micro_unit {
 	size_t first, n;           /* sequences */
 	int rows;                  /* tokens to compute */
@@ -20,7 +20,7 @@ struct micro_unit {
 struct micro_opts {
 	int max;                   /* rows of a micro-batch; no unit has more */
 	int apart;                 /* each unit is a micro-batch of its own */
-	int alone;                 /* one process, which need not be like several: as few micro-batches as will do */
+	int alone;                 /* one process only: as few micro-batches as possible */
 };
 
 /* Sets `micro` and sorts the units by it, and by `first` in each. */

@@ -1,4 +1,5 @@
-/* AdamW and schedules: see optim.h. */
+/* AdamW and learning rate schedules: optim.h has the formulas. The state is one slab: first
+ * moments, second moments, counters, so that saving and loading are one call. */
 #include "train/optim.h"
 
 #include <math.h>
@@ -16,6 +17,8 @@ struct optim {
 	int64_t counter[COUNTERS]; /* as they are; those of the state are as they were saved */
 };
 
+/* The schedule's factor at x in [0, 1] of the way after the warm-up; m is the floor
+ * (schedule.def). */
 static double factor_of(enum schedule_kind k, double x, double m)
 {
 	switch (k) {
@@ -26,6 +29,8 @@ static double factor_of(enum schedule_kind k, double x, double m)
 	}
 }
 
+/* The learning rate of a step: linear warm-up, then the schedule. Warm-up of 10 steps gives 0.1 lr
+ * at step 0 and lr at step 9. */
 double schedule_lr(const struct optim_opts *o, int64_t step)
 {
 	int64_t rest = o->total - o->warmup;
@@ -37,6 +42,7 @@ double schedule_lr(const struct optim_opts *o, int64_t step)
 	return o->lr * factor_of(o->schedule, MIN(x, 1.0), o->floor);
 }
 
+/* One moment tensor for each parameter, named "m.NAME" or "v.NAME". */
 static int add_moments(struct optim *o, const char *which, struct err *e)
 {
 	const struct slab *p = tape_params(o->t);
@@ -75,12 +81,14 @@ void optim_free(struct optim *o)
 	mem_free(o);
 }
 
+/* Matrices decay, vectors (norms, biases) do not. */
 static float decay_of(const struct optim *o, int i)
 {
 	return tape_params(o->t)->v[i].ndim > 1 ? o->o.decay : 0;
 }
 
-/* Neighbours that decay alike are one range: all slabs have the same places, with zeros between. */
+/* One AdamW update. Neighbouring parameters with the same decay are one range: all slabs have the
+ * same offsets, with zeros in the gaps, so one call covers several parameters. */
 static void update(struct optim *o, double lr, double scale)
 {
 	struct slab *p = tape_params(o->t), *g = tape_grads(o->t);
@@ -105,6 +113,8 @@ static void update(struct optim *o, double lr, double scale)
 	tape_updated(o->t);
 }
 
+/* Clips the gradient by its global norm and updates. A gradient that is not finite changes nothing:
+ * the step is counted and reported as skipped. */
 void optim_step(struct optim *o, struct optim_report *r)
 {
 	double norm = tape_grad_norm(o->t), lr = schedule_lr(&o->o, o->counter[0]);

@@ -1,4 +1,5 @@
-/* A policy: see policy.h. */
+/* A policy: model, adapter, tokenizer and trainer as one thing that opens, saves and resumes.
+ * policy.h is the manual. */
 #include "train/policy.h"
 
 #include "base/file.h"
@@ -8,6 +9,7 @@
 
 static const char state_file[] = "trainer.state", style_file[] = "tritonrl.json", tokenizer_file[] = "tokenizer.json";
 
+/* A new model with random weights, from a config.json alone. */
 static struct model *new_model(struct policy *p, const struct policy_opts *o, struct err *e)
 {
 	struct model_config c;
@@ -23,6 +25,8 @@ static struct model *new_model(struct policy *p, const struct policy_opts *o, st
 	return m;
 }
 
+/* Opens the model and its adapter. Resuming reads the trained part from the checkpoint: the whole
+ * model with --full, else the adapter. */
 static int open_model(struct policy *p, const struct policy_opts *o, const char *resume, struct err *e)
 {
 	struct model_opts mo = { .store = o->store, .trainable = o->full, .seed = o->seed };
@@ -42,6 +46,7 @@ static int open_model(struct policy *p, const struct policy_opts *o, const char 
 	return p->adapter ? 0 : -1;
 }
 
+/* Rejects combinations of options that cannot work, before anything is loaded. */
 int policy_check(const struct policy_opts *o, struct err *e)
 {
 	if (o->init && !o->full)
@@ -55,6 +60,7 @@ int policy_check(const struct policy_opts *o, struct err *e)
 	return 0;
 }
 
+/* Reads tokenizer.json of a folder; *out stays empty if the folder has no tokenizer. */
 static int read_tokenizer(const char *dir, struct buf *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -65,7 +71,8 @@ static int read_tokenizer(const char *dir, struct buf *out, struct err *e)
 	return rc;
 }
 
-/* Weights that began with one tokenizer are worth nothing with another. */
+/* Weights that were trained with one tokenizer are useless with another: refuses to resume if the
+ * file has changed. */
 static int check_tokenizer(const char *tok_dir, const char *resume, struct err *e)
 {
 	struct buf now = BUF_INIT, then = BUF_INIT;
@@ -126,6 +133,8 @@ void policy_close(struct policy *p)
 	*p = (struct policy){ .dev = p->dev };
 }
 
+/* Checks that all ranks have the same weights and optimizer state, by hash. A rank that read
+ * another file would train something else without any error. */
 int policy_same(const struct policy *p, struct par *par, struct err *e)
 {
 	const struct slab *state = optim_slab(trainer_optim(p->trainer));
@@ -136,10 +145,12 @@ int policy_same(const struct policy *p, struct par *par, struct err *e)
 		return -1;
 	if (first != (int64_t)mine)
 		return err_set(e, ERR_STATE,
-			       "rank %d has read other weights than rank 0: does every machine see the same '%s'?", par_rank(par), p->base);
+			       "rank %d has read other weights than rank 0: does every machine see the same "
+				       "'%s'?", par_rank(par), p->base);
 	return 0;
 }
 
+/* Copies a file if the source has it and the target does not. */
 static int copy_file(const char *from_dir, const char *to_dir, const char *name, struct err *e)
 {
 	struct buf from = BUF_INIT, to = BUF_INIT;
@@ -154,6 +165,7 @@ static int copy_file(const char *from_dir, const char *to_dir, const char *name,
 	return rc;
 }
 
+/* Copies the tokenizer's files, so that the checkpoint is a folder that others can load. */
 static int save_tokenizer(const struct policy *p, const char *dir, struct err *e)
 {
 	static const char *const names[] = { tokenizer_file, "tokenizer_config.json", "chat_template.jinja",
@@ -166,6 +178,7 @@ static int save_tokenizer(const struct policy *p, const char *dir, struct err *e
 	return 0;
 }
 
+/* Notes which prompt style the model was trained with; `eval` and `generate` use it. */
 static int save_style(const struct policy *p, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -208,12 +221,13 @@ void policy_copy_release(struct policy_copy *c)
 	*c = (struct policy_copy)POLICY_COPY_INIT;
 }
 
+/* Writes the weights as they are now: the adapter, or the whole model. */
 static int write_weights(const struct policy *p, const char *dir, struct err *e)
 {
 	return p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);
 }
 
-/* Weights and optimizer of a moment. */
+/* Writes the weights and optimizer state of an earlier moment, from a copy. */
 static int write_copy(const struct policy *p, const struct policy_copy *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -226,7 +240,8 @@ static int write_copy(const struct policy *p, const struct policy_copy *c, const
 	return rc;
 }
 
-/* `c` NULL: the weights as they are. */
+/* Writes a checkpoint: weights, prompt style, tokenizer, manifest. With `c` NULL the present
+ * weights are written, without optimizer state. */
 static int save(const struct policy *p, const struct policy_copy *c, const char *parent, const char *name,
 		struct str state, struct err *e)
 {

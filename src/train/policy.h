@@ -1,5 +1,5 @@
 /* A policy: the model being trained, its adapter (or none: full fine-tuning), its tokenizer and
- * its trainer, with saving and exact resuming. Both stages of training stand on it. */
+ * its trainer, with saving and exact resuming. Both stages of training use it. */
 #ifndef TRAIN_POLICY_H
 #define TRAIN_POLICY_H
 
@@ -23,7 +23,7 @@ struct policy_opts {
 	uint64_t seed;
 	/* For who opens the device that policy_open is given. */
 	const char *device;
-	int64_t threads;               /* 0: one a core */
+	int64_t threads;               /* 0: one per core */
 	int exact;
 };
 extern const struct opt policy_opt_table[];
@@ -39,8 +39,8 @@ struct policy {
 	char *base, *tok_dir, *prompt_style;
 };
 
-/* A look at the policy every so many steps: shares of correct answers and mean reward on tasks that are not
- * trained on. Same policy, same answer. */
+/* An evaluation of the policy every `every` steps: shares of correct answers and mean reward on
+ * tasks that are not trained on. Same policy, same answer. */
 struct train_look {
 	int64_t every;                 /* 0: never */
 	int (*eval)(void *ctx, const struct policy *p, double *correct, double *reward, struct err *e);
@@ -55,8 +55,8 @@ int policy_open(struct policy *p, struct dev *dev, const struct policy_opts *o, 
 void policy_close(struct policy *p);
 /* Fails where processes that train together did not open the same bits. */
 int policy_same(const struct policy *p, struct par *par, struct err *e);
-/* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and in tritonrl.json the
- * style of prompts. `state` is a JSON object. */
+/* Saves "parent/name" as a checkpoint: weights in Hugging Face or PEFT form, the tokenizer, and in
+ * tritonrl.json the style of prompts. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e);
 
 /* The policy at one moment, in host memory: it can be written while training goes on. A moment

@@ -1,5 +1,7 @@
-/* Saving beside training: see saver.h. The thread has the copy and the job from its start to its end;
- * everything else belongs to the caller. What both look at is `copied`, under the lock. */
+/* Saves checkpoints in a thread while training goes on. saver.h is the manual.
+ *
+ * Ownership: from its start to its end the thread owns the copy and the job; everything else
+ * belongs to the caller. Both look at `copied` only, under the lock. */
 #include "train/saver.h"
 
 #include <pthread.h>
@@ -24,11 +26,13 @@ struct saver {
 	struct saver_stats stats;
 };
 
+/* Adds the time since `since` to what saving has cost the training. */
 static void count_wait(struct saver *s, int64_t since)
 {
 	s->stats.seconds += (double)(clock_ns() - since) / 1e9;
 }
 
+/* Sets `copied` and wakes the trainer if it waits. */
 static void set_copied(struct saver *s, int copied)
 {
 	pthread_mutex_lock(&s->lock);
@@ -37,7 +41,8 @@ static void set_copied(struct saver *s, int copied)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The trainer's reader: a step has its gradient before the copy is done only where steps are very short. */
+/* The trainer calls this before it changes parameters. It waits only if a step is shorter than
+ * copying the parameters. */
 static void wait_copied(void *ctx)
 {
 	struct saver *s = ctx;
@@ -67,7 +72,8 @@ struct saver *saver_new(const struct saver_opts *o, struct err *e)
 	return s;
 }
 
-/* What the checkpoint stands on is on disk before it gets its name. */
+/* Writes the checkpoint. The store is synced first: samples and metrics of the step are on disk
+ * before the checkpoint that relies on them gets its name. */
 static int write_down(struct saver *s)
 {
 	return (s->o.store && store_sync(s->o.store, &s->err)) ||
@@ -75,6 +81,8 @@ static int write_down(struct saver *s)
 	       checkpoint_prune(s->o.parent, s->o.prefix, s->o.keep, &s->err) ? -1 : 0;
 }
 
+/* The thread: copies the parameters (on a CPU; a GPU's were copied before), lets training go on,
+ * and writes. */
 static void *work(void *ctx)
 {
 	struct saver *s = ctx;
@@ -98,6 +106,8 @@ int saver_wait(struct saver *s, struct err *e)
 	return 0;
 }
 
+/* Starts the thread for one checkpoint. The name is "PREFIX-STEP" with six digits, so that names
+ * sort. */
 static int begin(struct saver *s, int64_t step, struct str state, struct err *e)
 {
 	buf_clear(&s->state);

@@ -1,10 +1,10 @@
-/* Checkpoints written while training goes on.
+/* Writes checkpoints while training continues.
  *
- * A thread copies the policy in memory, which is over before the next update needs to change it (a
- * GPU's is copied at once), syncs the store, writes the copy, syncs it, gives it its name, reads it
- * back, and only then removes older ones. Training waits for a copy that is not done when an update
- * comes, and for nothing else. One is written at a time: a save that comes before the last is down
- * waits for it. What went wrong is told by the next call. */
+ * A thread copies the policy in memory (a GPU's is copied at once), syncs the store, writes the
+ * copy, syncs it, gives it its name, reads it back, and only then removes older checkpoints.
+ * Training waits only for a copy that is not finished when the next update comes. One checkpoint is
+ * written at a time: a save that comes too early waits for the one before it. The next call reports
+ * a failure of the last save. */
 #ifndef TRAIN_SAVER_H
 #define TRAIN_SAVER_H
 
@@ -13,8 +13,8 @@
 
 struct saver;
 
-/* Checkpoints "PREFIX-STEP" in folder `parent`, of which the newest `keep` stay; they stand on what
- * `store` (or NULL) holds. All are borrowed. */
+/* Checkpoints are named "PREFIX-STEP" in folder `parent`; the newest `keep` are kept. `store` (or
+ * NULL) is synced before a checkpoint gets its name. All pointers are borrowed. */
 struct saver_opts {
 	const struct policy *policy;
 	struct store *store;
@@ -23,13 +23,13 @@ struct saver_opts {
 };
 
 struct saver *saver_new(const struct saver_opts *o, struct err *e);
-/* Waits for what is being written, says what went wrong with it. NULL is fine. */
+/* Waits for the checkpoint that is being written and logs its failure. NULL is allowed. */
 void saver_free(struct saver *s);
 
 int saver_save(struct saver *s, int64_t step, struct str state, struct err *e);
-/* The last one is down. */
+/* Waits until the last checkpoint is on disk. */
 int saver_wait(struct saver *s, struct err *e);
-/* Step of the newest one that is known to be down; -1: none. */
+/* The step of the newest checkpoint that is on disk, or -1. */
 int64_t saver_down(const struct saver *s);
 /* Seconds that training has waited for saves, and how many there were. */
 struct saver_stats { double seconds; int64_t saves; };

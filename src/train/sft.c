@@ -1,5 +1,5 @@
-/* Supervised fine-tuning: see sft.h. The position in the data is a function of the step, so
- * that a checkpoint holds nothing but parameters, optimizer state and the step. */
+/* Supervised fine-tuning: sft.h is the manual. The position in the data is a function of the step,
+ * so a checkpoint holds nothing but parameters, optimizer state and the step's number. */
 #include "train/sft.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "train/metrics.h"
 #include "train/saver.h"
 
+/* The state of one run of the SFT stage. */
 struct sft {
 	const struct sft_opts *o;
 	struct policy p;
@@ -32,12 +33,15 @@ struct sft {
 	int64_t tokens, started_ns;    /* of this process, for the rate shown */
 };
 
+/* The state that goes into a checkpoint's manifest. */
 static struct str state_of(const struct sft *s, char *text, size_t n)
 {
 	snprintf(text, n, "{\"stage\": \"sft\", \"step\": %lld}", (long long)s->step);
 	return str_of(text);
 }
 
+/* Saves a checkpoint of the current step, unless it is saved already or the parameters are ahead of
+ * the last written step. */
 static int save_step(struct sft *s, struct err *e)
 {
 	char state[80];
@@ -50,17 +54,18 @@ static int save_step(struct sft *s, struct err *e)
 	return 0;
 }
 
-/* Before the stage ends early. */
+/* Saves before the stage ends early, and waits until the checkpoint is on disk. */
 static int save_last(struct sft *s, struct err *e)
 {
 	return save_step(s, e) || (s->store && saver_wait(s->saver, e)) ? -1 : 0;
 }
 
-/* --- looks ------------------------------------------------------------------------------------------- */
+/* --- looks -------------------------------------------------------------------------------- */
 
+/* Metrics that an evaluation adds at most; validation rows that are used at most. */
 enum { LOOKS = 3, VALIDATION_MOST = 256 };
 
-/* The process that writes looks for all. */
+/* Is an evaluation due after this step? Only the rank that writes evaluates. */
 static int is_look(const struct sft *s)
 {
 	int64_t every = s->o->look.every;
@@ -68,7 +73,7 @@ static int is_look(const struct sft *s)
 	return s->store && every && (s->step % every == 0 || s->step == s->total);
 }
 
-/* Mean loss of a token of the validation rows, as they are weighted in training. */
+/* The mean loss of a token over the validation rows, weighted as in training, without dropout. */
 static int validation_loss(struct sft *s, double *loss, struct err *e)
 {
 	const struct dataset *d = &s->validation;
@@ -92,6 +97,7 @@ static int validation_loss(struct sft *s, double *loss, struct err *e)
 	return rc;
 }
 
+/* Evaluates: loss on validation rows, and the caller's evaluation by sampling if there is one. */
 static int look(struct sft *s, struct metric *out, size_t *n, struct err *e)
 {
 	double loss, correct, reward;
@@ -110,8 +116,9 @@ static int look(struct sft *s, struct metric *out, size_t *n, struct err *e)
 	return 0;
 }
 
-/* --- steps --------------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------- */
 
+/* One optimizer step: sequences, forward and backward, update, metrics. */
 static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 {
 	struct train_report rep;
@@ -141,6 +148,7 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	return 0;
 }
 
+/* Reads the step's number from a checkpoint's manifest. */
 static int resume_step(const char *path, int64_t *step, struct err *e)
 {
 	struct buf state = BUF_INIT;
@@ -155,6 +163,7 @@ static int resume_step(const char *path, int64_t *step, struct err *e)
 	return rc;
 }
 
+/* Opens the data and computes the number of steps: as given, or epochs * sequences / batch. */
 static int open_feed(struct sft *s, struct err *e)
 {
 	const struct sft_opts *o = s->o;
@@ -197,7 +206,7 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 	if (!rc)
 		rc = policy_same(&s->p, s->par, e);
 	if (!rc && !(s->saver = saver_new(&(struct saver_opts){ .policy = &s->p, .store = s->store,
-								.parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
+					.parent = s->checkpoints, .prefix = "sft", .keep = (int)o->save_keep }, e)))
 		rc = -1;
 	if (!rc && s->store)
 		rc = metrics_open(&s->m, o->out, s->store, "sft", s->step, e);
@@ -205,6 +214,7 @@ static int open_all(struct sft *s, struct dev *dev, struct err *e)
 	return rc;
 }
 
+/* Logs the data and the memory table before the first step. */
 static void print_tables(struct sft *s)
 {
 	struct buf data = BUF_INIT, b = BUF_INIT;
@@ -216,6 +226,8 @@ static void print_tables(struct sft *s)
 	buf_release(&b);
 }
 
+/* Ends the stage: mean loss of the last tenth of the steps, the final adapter, one checkpoint
+ * kept. */
 static int finish(struct sft *s, struct sft_result *r, struct err *e)
 {
 	char state[80];
@@ -227,6 +239,8 @@ static int finish(struct sft *s, struct sft_result *r, struct err *e)
 	       checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
 }
 
+/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is
+ * not an error. */
 static int train(struct sft *s, struct sft_result *r, struct err *e)
 {
 	s->seq = mem_array((size_t)s->per_step, sizeof *s->seq);

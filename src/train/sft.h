@@ -15,9 +15,9 @@ struct sft_opts {
 	const char *out;               /* run folder */
 	struct policy_opts policy;
 	int64_t epochs, steps;         /* steps 0: as the epochs give */
-	int batch, accumulate;         /* sequences a step: batch * accumulate */
+	int batch, accumulate;         /* sequences per step: batch * accumulate */
 	int max_length;
-	int pack;                      /* several sequences behind each other in one pack */
+	int pack;                      /* several sequences in one pack */
 	int shuffle;
 	int64_t save_every;            /* steps; 0: only at the end */
 	int64_t save_keep;             /* checkpoints that stay */
@@ -33,8 +33,8 @@ struct sft_result {
 	int done;                      /* 0: stopped on request, resumable */
 };
 
-/* The finished policy is out/checkpoints/sft_final. Of several processes (policy.trainer.par) the first has a
- * store and writes; the others have NULL. */
+/* The finished policy is out/checkpoints/sft_final. Of several processes (policy.trainer.par) the
+ * first has a store and writes; the others have NULL. */
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e);
 
 #endif

@@ -1,4 +1,9 @@
-/* Training steps: see step.h. */
+/* Training steps: sequences are divided into micro-batches, packed, run forward and backward, and
+ * their gradients summed. step.h is the manual.
+ *
+ * A pack is one row of tokens that holds several sequences; attention does not cross their
+ * borders. Sequences with the same prompt can share its rows: the prompt is computed once and each
+ * answer continues it. */
 #include "train/step.h"
 
 #include <string.h>
@@ -9,6 +14,7 @@
 
 enum { COUNT_MICRO };          /* of the optimizer's spare counters: micro-batches so far */
 
+/* A trainer: the tape, the optimizer, the sum of gradients, and the pack being built. */
 struct trainer {
 	struct model *m;
 	struct tape *tape;
@@ -80,14 +86,16 @@ void trainer_free(struct trainer *t)
 	mem_free(t);
 }
 
-/* --- packing --------------------------------------------------------------------------------- */
+/* --- packing ------------------------------------------------------------------------------ */
 
+/* The weight of token i. The first token is not predicted, so it has none. */
 static float weight_of(const struct train_seq *s, int i)
 {
 	return i == 0 ? 0 : s->weight ? s->weight[i] : 1;
 }
 
-/* Tokens behind the last one with a weight need not be computed; 0: nothing to train. */
+/* The length up to the last token that has a weight; 0 if nothing is trained. Tokens behind it need
+ * not be computed. */
 static int useful(const struct train_seq *s)
 {
 	int n = s->n;
@@ -97,13 +105,14 @@ static int useful(const struct train_seq *s)
 	return n;
 }
 
-/* What token i counts for: a shared prompt is not predicted. */
+/* The weight of token i in this trainer: a shared prompt is not predicted. */
 static float counted(const struct trainer *t, const struct train_seq *s, int i)
 {
 	return t->share && i < s->prompt ? 0 : weight_of(s, i);
 }
 
-/* Rows [from, to) of s become a part of the pack. Row i predicts token i + 1, if that counts. */
+/* Appends rows [from, to) of a sequence to the pack. Row i predicts token i + 1 if that token has a
+ * weight; else its target is -1. */
 static void add_part(struct trainer *t, const struct train_seq *s, struct step_part p, int to, int prefix)
 {
 	t->part[t->parts] = p;
@@ -115,16 +124,16 @@ static void add_part(struct trainer *t, const struct train_seq *s, struct step_p
 	}
 }
 
-/* Whether two sequences begin with the same prompt, with a row to share: the last token's row is each one's own,
- * because it predicts the first token behind the prompt. */
+/* Do two sequences begin with the same prompt, with at least one row to share? The row of the
+ * prompt's last token predicts the first token of the answer, so each sequence has its own. */
 static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 {
 	return a->prompt > 1 && a->prompt == b->prompt && a->n > a->prompt && b->n > b->prompt &&
 	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
 }
 
-/* A sequence, with those behind it that share its prompt and fit into one micro-batch. The last
- * token of a sequence is not fed. */
+/* The unit that begins at sequence `first`: the sequence alone, or with those behind it that share
+ * its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
 static struct micro_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
 	const struct train_seq *s = &seq[first];
@@ -140,8 +149,8 @@ static struct micro_unit unit_at(const struct trainer *t, const struct train_seq
 	return u;
 }
 
-/* Multiplications of a row and layer, divided by C: a layer has about 12 C C parameters, and attention takes
- * 2 C for each of the rows before it, half of them on average. */
+/* The cost of a unit in multiplications of a layer, divided by C. A layer has about 12 C^2
+ * parameters, and attention costs 2 C for each earlier row, half of them on average. */
 static double cost_of(const struct trainer *t, const struct micro_unit *u)
 {
 	double length = (double)u->rows / (double)u->n;
@@ -169,6 +178,7 @@ static int plan(struct trainer *t, const struct train_seq *seq, size_t n, struct
 	return micro_divide(t->units.v, t->units.n, &o, e);
 }
 
+/* Appends a unit to the pack: the shared prompt first, then each sequence from there on. */
 static void add_unit(struct trainer *t, const struct train_seq *seq, const struct micro_unit *u)
 {
 	int shared = u->n > 1 ? seq[u->first].prompt - 1 : 0;      /* rows */
@@ -182,7 +192,7 @@ static void add_unit(struct trainer *t, const struct train_seq *seq, const struc
 			 shared ? t->prompt : -1);
 }
 
-/* The next micro-batch of the plan; 0 when there are none left. */
+/* Packs the next micro-batch of the step. Returns 0 when none is left. */
 static int pack(struct trainer *t, const struct train_seq *seq)
 {
 	t->T = t->parts = 0;
@@ -193,6 +203,7 @@ static int pack(struct trainer *t, const struct train_seq *seq)
 	return t->parts > 0;
 }
 
+/* The pack as the model takes it. */
 static struct model_batch batch(const struct trainer *t)
 {
 	return (struct model_batch){ .T = t->T, .tokens = t->tokens, .target = t->target,
@@ -200,7 +211,8 @@ static struct model_batch batch(const struct trainer *t)
 				     .prefix = t->share ? t->prefix : NULL };
 }
 
-/* The dropout of a micro-batch depends on its number, whoever computes it. */
+/* Begins a micro-batch and returns 1 if this rank computes it. Dropout depends on the micro-batch's
+ * number, not on the rank. */
 static int next_micro(struct trainer *t, struct err *e)
 {
 	tape_set_training(t->tape, 1);
@@ -208,12 +220,14 @@ static int next_micro(struct trainer *t, struct err *e)
 	return gradsum_turn(&t->sum, e);
 }
 
+/* Notes where the counters stand, for settle(). */
 static void begin(struct trainer *t)
 {
 	t->before = optim_counters(t->optim)[COUNT_MICRO];
 }
 
-/* Ends what `begin` began: the gradient is whole, or the trainer is as it was. */
+/* Ends what begin() began: the gradient is complete, or the trainer is as it was before the
+ * step. */
 static int settle(struct trainer *t, int rc, double *loss, struct err *e)
 {
 	if (!rc)
@@ -225,8 +239,9 @@ static int settle(struct trainer *t, int rc, double *loss, struct err *e)
 	return rc;
 }
 
-/* --- supervised ------------------------------------------------------------------------------- */
+/* --- supervised --------------------------------------------------------------------------- */
 
+/* The sum of all weights of a step, by which the loss is divided. */
 static double total_weight(const struct trainer *t, const struct train_seq *seq, size_t n)
 {
 	double w = 0;
@@ -237,6 +252,8 @@ static double total_weight(const struct trainer *t, const struct train_seq *seq,
 	return w;
 }
 
+/* Forward and backward of one micro-batch. loss = -sum_i w_i log p_i / total, so the coefficient of
+ * row i is -w_i / total. */
 static int compute_micro(struct trainer *t, const struct train_seq *seq, double total, double *loss, struct err *e)
 {
 	struct model_batch b = batch(t);
@@ -253,6 +270,7 @@ static int compute_micro(struct trainer *t, const struct train_seq *seq, double 
 	return 0;
 }
 
+/* One micro-batch of a supervised step, computed by the rank whose turn it is. */
 static int step_micro(struct trainer *t, const struct train_seq *seq, double total, struct err *e)
 {
 	double loss = 0.0;
@@ -282,9 +300,10 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 	return 0;
 }
 
-/* --- other objectives ----------------------------------------------------------------------------- */
+/* --- other objectives --------------------------------------------------------------------- */
 
-/* Row values of part p, moved to the tokens they belong to: out[k] is of tokens[k]. Returns the tokens. */
+/* Moves row values of part p to the tokens they predict: out[k] belongs to tokens[k]. Returns the
+ * number of tokens. */
 static int to_tokens(const struct trainer *t, int p, const float *rows, float *out)
 {
 	int from = t->part[p].from, len = t->start[p + 1] - t->start[p];
@@ -294,6 +313,7 @@ static int to_tokens(const struct trainer *t, int p, const float *rows, float *o
 	return from + 1 + len;
 }
 
+/* Asks the caller for loss and coefficients of one sequence, given its log-probabilities. */
 static double ask_part(struct trainer *t, const struct train_seq *seq, int p, trainer_coef_fn *fn, void *ctx)
 {
 	float *logp = t->shift, *entropy = logp + t->max + 1, *coef = entropy + t->max + 1;
@@ -309,6 +329,7 @@ static double ask_part(struct trainer *t, const struct train_seq *seq, int p, tr
 	return loss;
 }
 
+/* Asks for the coefficients of all sequences of the pack; rows of a shared prompt get 0. */
 static double ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx)
 {
 	double loss = 0.0;
@@ -321,6 +342,7 @@ static double ask_coefs(struct trainer *t, const struct train_seq *seq, trainer_
 	return loss;
 }
 
+/* One micro-batch with the caller's objective: forward, coefficients, backward. */
 static int accumulate_micro(struct trainer *t, const struct train_seq *seq, trainer_coef_fn *fn, void *ctx,
 			    struct err *e)
 {
@@ -385,7 +407,7 @@ int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, f
 	return 0;
 }
 
-/* --- small things --------------------------------------------------------------------------------- */
+/* --- small things ------------------------------------------------------------------------- */
 
 void trainer_set_reader(struct trainer *t, void (*done)(void *ctx), void *ctx)
 {

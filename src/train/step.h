@@ -1,10 +1,10 @@
 /* Training steps over sequences: packing, loss, accumulation, update.
  *
- * A trainer owns a tape and an optimizer. Sequences are packed into micro-batches of
- * at most max_tokens (micro.h); the result does not depend on where the cuts fall beyond floating-point
- * order, and the cuts depend only on the lengths and on which prompts are shared. Several processes share
- * the micro-batches of a step (gradsum.h): all are given all sequences, and all end with the same parameters.
- * A step that fails leaves the trainer as it was before it.
+ * A trainer owns a tape and an optimizer. Sequences are packed into micro-batches of at most
+ * max_tokens (micro.h); the result does not depend on where the cuts fall beyond floating-point
+ * order, and the cuts depend only on the lengths and on which prompts are shared. Several processes
+ * share the micro-batches of a step (gradsum.h): all are given all sequences, and all end with the
+ * same parameters. A step that fails leaves the trainer as it was before it.
  *
  * Neighbouring sequences that begin with the same prompt can share it: all but its last token are
  * then computed once, forward and backward, and each sequence goes on from there. */
@@ -15,8 +15,8 @@
 #include "train/optim.h"
 
 /* weight[i] is the loss weight of predicting tokens[i] from those before it; 0: masked, and
- * weight[0] is never used. NULL: 1 everywhere. `prompt` tokens in front of others have coefficient 0
- * whatever their weight says: where prompts are shared they are not predicted at all. */
+ * weight[0] is never used. NULL: 1 everywhere. `prompt` tokens in front of others have coefficient
+ * 0 whatever their weight says: where prompts are shared they are not predicted at all. */
 struct train_seq {
 	const int32_t *tokens;
 	const float *weight;

@@ -1,5 +1,6 @@
-/* A run as JSON: see data.h. Samples are read without their texts but for those that are shown, so that a
- * page that looks every few seconds costs little. */
+/* A run as JSON, for the report and the live page. data.h is the manual. Samples are read without
+ * their texts except those that are shown, so that a page that polls every few seconds costs
+ * little. */
 #include "web/data.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "verify/candidate/judge.h"
 
+/* Points of a curve, texts, and speed-ups that are shown at most. */
 enum { STEPS_MOST = 2000, TEXTS_MOST = 40, SPEEDS_MOST = 4000 };
 
 __asm__(".pushsection .rodata\n"
@@ -18,6 +20,7 @@ __asm__(".pushsection .rodata\n"
 	".byte 0\n"
 	".popsection\n");
 
+/* How many candidates stopped at a stage for a reason. */
 struct death { int stage; char reason[40]; int64_t n; };
 
 /* Samples of one stage of the run: "rl", "eval_sft". */
@@ -29,9 +32,10 @@ struct batch {
 	struct { float *v; size_t n, cap; } speeds;      /* of correct ones */
 };
 
-/* What a batch has of a task. */
+/* The samples that a batch has of a task. */
 struct share { int64_t n, correct; double speedup; };
 
+/* The state while a run is read. */
 struct gather {
 	struct { struct batch *v; size_t n, cap; } batches;
 	struct map tasks;               /* id -> first of its shares + 1, a list through `next` */
@@ -40,8 +44,9 @@ struct gather {
 	struct err *e;
 };
 
-/* --- metrics ----------------------------------------------------------------------------------------- */
+/* --- metrics ------------------------------------------------------------------------------ */
 
+/* Counts the lines of a file; -1 if it cannot be read. */
 static int count_lines(const char *path, int64_t *n)
 {
 	struct line_reader r;
@@ -57,7 +62,7 @@ static int count_lines(const char *path, int64_t *n)
 	return rc;
 }
 
-/* The lines of metrics.jsonl, every k-th of very many. One that is being written is left out. */
+/* The lines of metrics.jsonl, every k-th of very many. A line that is being written is left out. */
 static void put_metrics(struct jw *w, const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -82,8 +87,9 @@ static void put_metrics(struct jw *w, const char *dir)
 	buf_release(&path);
 }
 
-/* --- samples ------------------------------------------------------------------------------------------- */
+/* --- samples ------------------------------------------------------------------------------ */
 
+/* The batch of a stage, made at its first sample. */
 static int batch_of(struct gather *g, const char *name, size_t *out)
 {
 	struct batch fresh = { .samples = 0 };
@@ -95,6 +101,7 @@ static int batch_of(struct gather *g, const char *name, size_t *out)
 	return vec_push(&g->batches, fresh) ? err_nomem(g->e) : 0;
 }
 
+/* Counts one candidate that stopped at a stage for a reason. */
 static int count_reason(struct gather *g, struct batch *b, int stage, const char *reason)
 {
 	struct death fresh = { .stage = stage, .n = 1 };
@@ -108,6 +115,7 @@ static int count_reason(struct gather *g, struct batch *b, int stage, const char
 	return vec_push(&b->deaths, fresh) ? err_nomem(g->e) : 0;
 }
 
+/* The number of a stage's name. */
 static int stage_number(const char *name)
 {
 	int s = 0;
@@ -117,6 +125,7 @@ static int stage_number(const char *name)
 	return s;
 }
 
+/* A batch's figures of a task, made at first use; NULL if memory ended. */
 static struct share *share_of(struct gather *g, struct str task, size_t batch)
 {
 	struct map_entry *m = map_put(&g->tasks, task);
@@ -136,6 +145,7 @@ static struct share *share_of(struct gather *g, struct str task, size_t batch)
 	return &g->shares.v[g->shares.n - 1].s;
 }
 
+/* Adds one judged sample to its batch and its task. */
 static int gather_sample(void *ctx, const struct store_sample *t)
 {
 	struct gather *g = ctx;
@@ -163,6 +173,7 @@ static int gather_sample(void *ctx, const struct store_sample *t)
 	return b->speeds.n < SPEEDS_MOST && vec_push(&b->speeds, (float)t->speedup) ? err_nomem(g->e) : 0;
 }
 
+/* A batch as JSON. */
 static void put_batch(struct jw *w, const struct batch *b)
 {
 	jw_begin(w, '{');
@@ -190,6 +201,7 @@ static void put_batch(struct jw *w, const struct batch *b)
 	jw_end(w, '}');
 }
 
+/* A task with its figures in every batch. */
 static int put_task(void *ctx, const struct store_task *t)
 {
 	struct gather *g = ctx;
@@ -216,6 +228,7 @@ static int put_task(void *ctx, const struct store_task *t)
 	return 0;
 }
 
+/* A sample with its texts. */
 static int put_sample(void *ctx, const struct store_sample *t)
 {
 	struct jw *w = ctx;
@@ -237,9 +250,9 @@ static int put_sample(void *ctx, const struct store_sample *t)
 	return 0;
 }
 
-/* --- evaluations ------------------------------------------------------------------------------------------ */
+/* --- evaluations -------------------------------------------------------------------------- */
 
-/* Without every answer: those are in the tasks' rows. */
+/* An evaluation without its single answers, which are in the tasks' rows. */
 static int put_eval(void *ctx, const char *name, struct str text)
 {
 	struct gather *g = ctx;
@@ -261,6 +274,7 @@ static int put_eval(void *ctx, const char *name, struct str text)
 	return 0;
 }
 
+/* A value of the store's meta table, as JSON or as text. */
 static int put_meta(struct gather *g, struct store *s, const char *key, int is_json)
 {
 	struct buf text = BUF_INIT;
@@ -279,7 +293,7 @@ static int put_meta(struct gather *g, struct store *s, const char *key, int is_j
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------- */
 
 static void release(struct gather *g)
 {
@@ -292,6 +306,7 @@ static void release(struct gather *g)
 	map_release(&g->tasks);
 }
 
+/* The batches, the tasks, and the texts of a few samples of the RL stage. */
 static int put_samples(struct gather *g, struct store *s)
 {
 	int64_t last = 0;
@@ -334,6 +349,7 @@ int web_run(struct store *s, const char *dir, struct buf *out, struct err *e)
 	return rc ? rc : buf_check(out, e);
 }
 
+/* The samples of one task, up to a number of bytes. */
 struct one_task { struct jw *w; size_t from, most; };
 
 static int put_bounded(void *ctx, const struct store_sample *t)

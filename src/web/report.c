@@ -1,4 +1,5 @@
-/* The report of runs: see report.h. */
+/* The report of runs: one HTML page with all data inside. report.h is the manual. The page is the
+ * same application that the live view uses. */
 #include "web/report.h"
 
 #include "base/json.h"
@@ -12,6 +13,7 @@ const struct opt report_opt_table[] = {
 	OPT_END
 };
 
+/* The state while a report is written. */
 struct writing {
 	struct store *s;
 	struct jw *w;
@@ -21,6 +23,7 @@ struct writing {
 	struct err *e;
 };
 
+/* Adds the candidates of one task, until the page is full. */
 static int put_task(void *ctx, struct str id)
 {
 	enum { TASK_MOST = 256 << 10 };
@@ -36,6 +39,7 @@ static int put_task(void *ctx, struct str id)
 	return rc;
 }
 
+/* Adds the data of each run. */
 static int put_runs(struct writing *x, const struct report_run *runs, size_t n)
 {
 	int rc = 0;
@@ -53,7 +57,7 @@ static int put_runs(struct writing *x, const struct report_run *runs, size_t n)
 	return rc;
 }
 
-/* Text of a script element must not end it. */
+/* Writes JSON into a script element: '<' is escaped, so that no text can end the element. */
 static void add_script(struct buf *out, struct str json)
 {
 	for (size_t i = 0; i < json.n; i++)
@@ -80,7 +84,7 @@ int report_write(const struct report_run *runs, size_t n, const struct report_op
 {
 	struct buf data = BUF_INIT;
 	struct jw w = { .out = &data };
-	/* What stands in a script is a little longer than its JSON. */
+	/* JSON becomes a little longer when it is escaped for a script element. */
 	struct writing x = { .s = runs[0].store, .w = &w, .most = (size_t)o->megabytes * 950000 -
 			     strlen(web_app), .e = e };
 	int rc;

@@ -114,7 +114,7 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.ones(3)[[1] * 1000 + [[]]]\n", "index_error", 2, "only integers, slices");
 	/* More dimensions than a tensor has. */
 	fails("import torch\ntorch.einsum('...,abcdef->...abcdef', torch.ones([1] * 12), torch.ones([1] * 6))\n", "unsupported", 2, "more than 12 dimensions");
-	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 picks");
+	fails("import torch\nm = torch.tensor(True)\ntorch.ones([1] * 12)[..., m, m, m]\n", "unsupported", 3, "more than 12 items");
 	/* What an embedding is asked for beyond its rows. */
 	fails("import torch\ntorch.nn.Embedding(4, 2, max_norm=1.0)(torch.tensor([1]))\n", "unsupported", 2, "max_norm");
 	fails("import torch\ntorch.nn.EmbeddingBag(4, 2, padding_idx=0)\n", "unsupported", 2, "padding of its own");
@@ -272,13 +272,13 @@ static void test_wrong_kinds(void **state)
 	(void)state;
 	fails("class A:\n    __match_args__ = (1, 2)\nmatch A():\n    case A(a, b): pass\n", "type_error", 4, "elements must be strings");
 	fails("class A:\n    __match_args__ = ['x']\nmatch A():\n    case A(a): pass\n", "type_error", 4, "must be a tuple");
-	fails("class A:\n    __annotations__ = 5\n    x: int = 1\n", "unsupported", 3, "no dictionary");
+	fails("class A:\n    __annotations__ = 5\n    x: int = 1\n", "unsupported", 3, "not a dictionary");
 	fails("class A:\n    def __format__(self, s): return 5\nf'{A()}'\n", "type_error", 3, "must return a str");
 	fails("class D:\n    __get__ = None\nclass A:\n    x = D()\nA().x\n", "type_error", 5, "not callable");
 	fails("class A:\n    def __len__(self): return -5\nlen(A())\n", "value_error", 3, ">= 0");
 	fails("class A:\n    def __len__(self): return 'a'\nbool(A())\n", "type_error", 3, "integer");
 	fails("s = {1}\ns += {2}\n", "type_error", 2, "unsupported operand");
-	fails("b'\\xff'.decode()\n", "unsupported", 1, "no text");
+	fails("b'\\xff'.decode()\n", "unsupported", 1, "not valid UTF-8");
 	fails("'%d' % float('nan')\n", "value_error", 1, "NaN");
 	runs("class S(set):\n    def __and__(self, o): return 5\nok = S([1]).isdisjoint({2}) + 0\n");
 	runs("ok = int('{:{}}'.format(1, 5) == '    1')\n");

@@ -266,10 +266,10 @@ static void test_nfc(void **state)
 static void test_refused_files(void **state)
 {
 	static const struct { const char *json, *why; } cases[] = {
-		{ "{}", "not a BPE" },
+		{ "{}", "only BPE" },
 		{ "{\"model\": {\"type\": \"Unigram\", \"vocab\": {}}}", "Unigram" },
-		{ "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": -1}}}", "no usable id" },
-		{ "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 99999999999}}}", "no usable id" },
+		{ "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": -1}}}", "no valid id" },
+		{ "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 99999999999}}}", "no valid id" },
 		{ "{\"model\": {\"vocab\": {\"a\": 0}, \"merges\": [\"a b\"]}}", "not in the vocabulary" },
 		{ "{\"model\": {\"vocab\": {\"a\": 0}, \"merges\": [\"a\"]}}", "not a pair" },
 		{ "{\"model\": {\"vocab\": {\"a\": 0}, \"merges\": [], \"dropout\": 0.5}}", "dropout" },

@@ -6,14 +6,17 @@
 #include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
 
+/* Elements of a thread's share at least; elements of a partial sum; columns of a share. */
 enum { GRAIN = 16384, PART = 65536, COLUMNS = 64 };
 
+/* The operands of SwiGLU and of its gradient. */
 struct glu {
 	float *h, *dgu;
 	const float *gu, *dh;
 	size_t F;
 };
 
+/* Rows [begin, end) of SwiGLU. */
 static void swiglu_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct glu *s = ctx;
@@ -55,6 +58,8 @@ void cpu_swiglu_grad(struct dev *d, const struct swiglu *s)
 
 /* --- dropout --------------------------------------------------------------------------- */
 
+/* Elements [begin, end) of dropout. The kernel counts in 32 bits, so the upper half of the index
+ * goes into its key. */
 static void drop_range(void *ctx, size_t begin, size_t end)
 {
 	struct row_drop o = *(const struct row_drop *)ctx;
@@ -69,6 +74,7 @@ static void drop_range(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* Dropout over n elements. The mask is a function of (seed, place, index), not of the threads. */
 static void drop_run(struct dev *d, float *y, const float *x, size_t n, const struct dropout *o, int add)
 {
 	uint64_t in[2] = { o->seed, o->place }, key = hash_xxh64(in, sizeof in, 0x64726f70);
@@ -92,6 +98,7 @@ void cpu_dropout_grad(struct dev *d, act *dx, const act *dy, size_t n, const str
 
 /* --- sums ------------------------------------------------------------------- */
 
+/* Rows to be added up or copied. */
 struct rows {
 	float *y;
 	const float *x;
@@ -99,6 +106,7 @@ struct rows {
 	int M;
 };
 
+/* Columns [begin, end) of a bias gradient: rows are added in order, by one thread. */
 static void bias_columns(void *ctx, size_t begin, size_t end)
 {
 	const struct rows *r = ctx;
@@ -131,6 +139,7 @@ void cpu_add(struct dev *d, float *y, const float *x, size_t n)
 
 /* --- moving rows ------------------------------------------------------------------------- */
 
+/* Rows to be moved. */
 struct move {
 	char *to;
 	const char *from;
@@ -170,6 +179,7 @@ void cpu_scatter(struct dev *d, act *to, const act *from, const int32_t *row, in
 	pool_for(d->pool, (size_t)rows, (size_t)MAX(1, GRAIN / C), scatter_rows, &m);
 }
 
+/* A sum of squares in parts. */
 struct sumsq {
 	const float *x;
 	size_t n;
@@ -199,6 +209,7 @@ void cpu_sumsq(struct dev *d, double *out, const float *x, size_t n)
 
 /* --- AdamW ------------------------------------------------------------------------------- */
 
+/* The operands of AdamW. */
 struct adamw_ctx {
 	float *w, *m, *v;
 	const float *g;

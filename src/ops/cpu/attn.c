@@ -27,11 +27,13 @@ struct tile {
 	int32_t seen[ATTN_ROWS];   /* keys row i sees, from the start of its sequence */
 };
 
+/* Floats of scratch that a tile needs. */
 static size_t tile_floats(size_t dp)
 {
 	return ATTN_ROWS * (3 * dp + 2 * KV_BLOCK);
 }
 
+/* Divides scratch memory into the buffers of a tile. */
 static void tile_carve(struct tile *t, const struct attn_format *f, float *scratch)
 {
 	t->f = *f;
@@ -42,6 +44,7 @@ static void tile_carve(struct tile *t, const struct attn_format *f, float *scrat
 	t->p = t->s + ATTN_ROWS * KV_BLOCK;
 }
 
+/* Row i of the tile: the query, scaled, with an empty running softmax. */
 static void tile_row(struct tile *t, int i, const float *q, int32_t seen)
 {
 	int D = t->f.D;
@@ -61,8 +64,8 @@ static void tile_left(struct tile *t, int i0, int n)
 	attn_left(&t->f, t->left, t->q + i0 * t->f.D, (size_t)t->f.D, (size_t)n, (size_t)t->f.D);
 }
 
-/* Rows [i0, i0 + n), whose left operand is ready, meet one block of keys, the b-th of their
- * sequence. Keys behind the last one that any row sees are left out. */
+/* Rows [i0, i0 + n), whose left operand is ready, meet key block b of their sequence. Keys behind
+ * the last one that any row sees are left out. */
 static void attend(struct tile *t, const float *block, int b, int i0, int n)
 {
 	const struct attn_format *f = &t->f;
@@ -85,6 +88,7 @@ static void attend(struct tile *t, const float *block, int b, int i0, int n)
 					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = acc, .ldc = f->dp, .load = 1 });
 }
 
+/* The result of row i: its accumulated values, divided by the sum of weights. */
 static void tile_out(const struct tile *t, int i, float *out)
 {
 	float inv = 1.0f / t->l[i];
@@ -95,12 +99,14 @@ static void tile_out(const struct tile *t, int i, float *out)
 
 /* --- over a pack ------------------------------------------------------------------------ */
 
+/* Attention over a pack: the threads take tasks by number. */
 struct pack_job {
 	struct dev *d;
 	const struct attention *a;
 	_Atomic int next;
 };
 
+/* Floats of the key and value blocks of the longest sequence. */
 static size_t pack_floats(const struct attn_format *f, int longest)
 {
 	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(f);
@@ -114,7 +120,7 @@ size_t attention_scratch(const struct ops_sizes *s)
 	return MAX(forward, attention_grad_scratch(s->longest, s->D));
 }
 
-/* Rows that do not all lie behind one another, one at a time: the same blocks. */
+/* Loads rows that are not contiguous (a shared prefix), one at a time, into the same blocks. */
 static void load_rows(const struct attention *a, const struct attn_format *f, const struct attn_seq *s,
 		      const float *heads, float *blocks)
 {
@@ -131,7 +137,7 @@ static void load_rows(const struct attention *a, const struct attn_format *f, co
 	}
 }
 
-/* Keys and values of one key head of a sequence into blocks. */
+/* Loads keys and values of one key head of a sequence into blocks. */
 static void load_blocks(const struct attention *a, const struct attn_format *f, const struct attn_seq *s,
 			int hk, float *blocks)
 {
@@ -148,6 +154,7 @@ static void load_blocks(const struct attention *a, const struct attn_format *f, 
 	}
 }
 
+/* One tile of query rows against all blocks that it may see. */
 static void pack_tile(const struct attention *a, struct tile *t, const struct attn_seq *s, int q0, int h,
 		      const float *blocks)
 {
@@ -169,7 +176,7 @@ static void pack_tile(const struct attention *a, struct tile *t, const struct at
 	}
 }
 
-/* A task is one query head of one sequence. */
+/* A thread: takes tasks until none is left. A task is one query head of one sequence. */
 static void pack_worker(void *ctx, int me, int count)
 {
 	struct pack_job *j = ctx;
@@ -201,21 +208,23 @@ void cpu_attention(struct dev *d, const struct attention *a)
 	pool_run(d->pool, pack_worker, &j);
 }
 
-/* --- over cached blocks -------------------------------------------------------------------- */
+/* --- over cached blocks ------------------------------------------------------------------- */
 
-/* A run of new rows of one cached sequence. */
+/* New rows of one cached sequence. */
 struct kv_run {
 	int row, rows;         /* in qkv and out */
 	int length;            /* positions before the first of these rows */
 	const int32_t *block;
 };
 
+/* Run i of the call. */
 static struct kv_run run_of(const struct attention_cached *a, int i)
 {
 	return (struct kv_run){ .row = a->row[i], .rows = a->row[i + 1] - a->row[i], .length = a->length[i],
 				.block = a->block + (size_t)i * (size_t)a->block_ld };
 }
 
+/* Attention over cached keys and values. Runs that share their first blocks form a bundle. */
 struct cached_job {
 	struct dev *d;
 	const struct attention_cached *a;
@@ -225,12 +234,14 @@ struct cached_job {
 	_Atomic int next;
 };
 
+/* Block b of key head hk of a run. */
 static float *cached_block(const struct attention_cached *a, const struct attn_format *f,
 			   const struct kv_run *r, int b, int hk)
 {
 	return (float *)(void *)(a->kv + (size_t)r->block[b] * a->stride) + (size_t)hk * attn_block(f);
 }
 
+/* Writes the new rows' keys and values into the cache. */
 static void append(const struct attention_cached *a, const struct attn_format *f, const struct kv_run *r, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
@@ -245,7 +256,7 @@ static void append(const struct attention_cached *a, const struct attn_format *f
 	}
 }
 
-/* Where rows of a tile come from and go: position i of run r, head g of the group. */
+/* Loads query rows of a run into the tile: position i, then head g of the group. */
 static void rows_in(const struct attention_cached *a, struct tile *t, int at, const struct kv_run *r,
 		    int hk, int i0, int n)
 {
@@ -258,6 +269,7 @@ static void rows_in(const struct attention_cached *a, struct tile *t, int at, co
 			 r->length + i0 + i / G + 1);
 }
 
+/* Writes the results of these rows. */
 static void rows_out(const struct attention_cached *a, const struct tile *t, int at, const struct kv_run *r,
 		     int hk, int i0, int n)
 {
@@ -280,7 +292,7 @@ static void run_tile(const struct attention_cached *a, struct tile *t, const str
 	rows_out(a, t, 0, r, hk, i0, n);
 }
 
-/* Full blocks from the start that all runs hold. */
+/* The number of full blocks that all runs have in common from the start. */
 static int shared_blocks(const struct attention_cached *a, int first, int n)
 {
 	const int32_t *of_first = run_of(a, first).block;
@@ -295,8 +307,9 @@ static int shared_blocks(const struct attention_cached *a, int first, int n)
 		}
 }
 
-/* Runs of one row each that begin with the same blocks: all rows meet those together; from
- * there on each run goes by itself. */
+/* Runs of one row each that begin with the same blocks: their rows meet the common blocks
+ * together, and from there on each run goes by itself. 16 samples of one prompt read its keys
+ * once, not 16 times. */
 static void bundle_tile(const struct attention_cached *a, struct tile *t, int first, int n, int hk)
 {
 	int G = a->H / a->HKV, shared = shared_blocks(a, first, n);
@@ -320,11 +333,13 @@ static void bundle_tile(const struct attention_cached *a, struct tile *t, int fi
 	}
 }
 
+/* Positions of a tile: each takes a row for every query head of the group. */
 static int tile_positions(const struct attention_cached *a)
 {
 	return MAX(1, ATTN_ROWS / (a->H / a->HKV));
 }
 
+/* One task: a tile of a run, or a bundle. */
 static void cached_task(const struct cached_job *j, struct tile *t, int bundle, int hk, int tile)
 {
 	const struct attention_cached *a = j->a;
@@ -337,6 +352,7 @@ static void cached_task(const struct cached_job *j, struct tile *t, int bundle, 
 		run_tile(a, t, &r, hk, i0, MIN(step, r.rows - i0));
 }
 
+/* A thread: appends its share of keys and values, waits for the others, then takes tasks. */
 static void cached_worker(void *ctx, int me, int count)
 {
 	struct cached_job *j = ctx;
@@ -358,7 +374,7 @@ static void cached_worker(void *ctx, int me, int count)
 		cached_task(j, &t, task / j->tiles / a->HKV, task / j->tiles % a->HKV, task % j->tiles);
 }
 
-/* Whether run i can be bundled with others whose first block is `block` (-1: any). */
+/* Can run i be bundled with runs whose first block is `block`? -1 means any block. */
 static int bundles(const struct attention_cached *a, int i, int32_t block)
 {
 	struct kv_run r = run_of(a, i);
@@ -366,8 +382,7 @@ static int bundles(const struct attention_cached *a, int i, int32_t block)
 	return r.rows == 1 && r.length >= KV_BLOCK && (block < 0 || r.block[0] == block);
 }
 
-/* Neighbouring runs are bundled while they share their first block, but so that every thread
- * has work. */
+/* Bundles neighbouring runs that share their first block, but leaves work for every thread. */
 static void make_bundles(struct cached_job *j)
 {
 	const struct attention_cached *a = j->a;

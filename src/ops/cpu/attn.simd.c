@@ -8,12 +8,15 @@
 
 enum { N = KV_BLOCK / VW };
 
+/* Scores of keys that the row does not see become -inf. */
 static void mask(float *s, int32_t valid)
 {
 	for (int j = valid < 0 ? 0 : valid; j < KV_BLOCK; j++)
 		s[j] = -INFINITY;
 }
 
+/* One row of a block in the flash scheme: the running maximum m, the running sum l and the
+ * accumulated values are corrected when the maximum rises. */
 static void softmax_row(float *s, float *m, float *l, float *acc, int dp)
 {
 	vf top = vf_load(s), sum = vf_zero(), now, v;
@@ -42,6 +45,7 @@ static void softmax_row(float *s, float *m, float *l, float *acc, int dp)
 	*m = max;
 }
 
+/* The same for all rows of a tile; a row that sees nothing of the block gets zeros. */
 static void softmax(float *s, int R, const int32_t *valid, float *m, float *l, float *acc, int dp)
 {
 	for (int i = 0; i < R; i++, s += KV_BLOCK) {
@@ -54,6 +58,7 @@ static void softmax(float *s, int R, const int32_t *valid, float *m, float *l, f
 	}
 }
 
+/* p = exp(s - lse), for the backward pass. */
 static void prob(float *s, int R, const int32_t *valid, const float *lse)
 {
 	for (int i = 0; i < R; i++, s += KV_BLOCK) {
@@ -65,6 +70,7 @@ static void prob(float *s, int R, const int32_t *valid, const float *lse)
 	}
 }
 
+/* ds = p (dp - delta), in place of dp. */
 static void dscore(float *dp, const float *p, int R, const float *delta)
 {
 	for (int i = 0; i < R; i++, dp += KV_BLOCK, p += KV_BLOCK) {

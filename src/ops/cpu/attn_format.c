@@ -1,10 +1,12 @@
-/* Operand formats of attention and the products over them: see attn.h. */
+/* Operand formats of attention, and the products over them. attn.h is the manual: "across" means
+ * that a key's elements lie nr apart, "along" that they lie side by side. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "ops/cpu/attn.h"
 #include "ops/cpu/cpu_ops.h"
 
+/* The format for heads of width D; `fast` uses bf16 pairs where the CPU has the instruction. */
 struct attn_format attn_format(int D, int fast)
 {
 	struct attn_format f = { .g = gemm_cpu(), .D = D, .fast = fast && gemm_has_fast() };
@@ -23,6 +25,7 @@ size_t cpu_kv_bytes(int HKV, int D, int fast)
 
 /* --- blocks ------------------------------------------------------------------------------- */
 
+/* Loads n rows into a block, transposed, so that a product runs over the row's elements. */
 void attn_load_across(const struct attn_format *f, float *block, const float *x, size_t ld, int n)
 {
 	size_t depth = attn_depth(f, (size_t)f->D);
@@ -40,6 +43,7 @@ void attn_load_across(const struct attn_format *f, float *block, const float *x,
 	}
 }
 
+/* Loads n rows into a block as they are, so that a product runs over the rows. */
 void attn_load_along(const struct attn_format *f, float *block, const float *x, size_t ld, int n)
 {
 	size_t D = (size_t)f->D, depth = attn_depth(f, KV_BLOCK);
@@ -58,6 +62,7 @@ void attn_load_along(const struct attn_format *f, float *block, const float *x, 
 	}
 }
 
+/* Writes one row into a block, element by element: the form of attn_load_across. */
 void attn_put_across(const struct attn_format *f, float *block, int i, const float *x)
 {
 	size_t D = (size_t)f->D, at = (size_t)i / f->nr * f->nr * attn_depth(f, D) + (size_t)i % f->nr;
@@ -70,6 +75,7 @@ void attn_put_across(const struct attn_format *f, float *block, int i, const flo
 			block[at + d * f->nr] = x[d];
 }
 
+/* Writes one row into a block: the form of attn_load_along. */
 void attn_put_along(const struct attn_format *f, float *block, int i, const float *x)
 {
 	size_t row = (size_t)i, depth = attn_depth(f, KV_BLOCK);
@@ -85,8 +91,9 @@ void attn_put_along(const struct attn_format *f, float *block, int i, const floa
 	}
 }
 
-/* --- operands ------------------------------------------------------------------------------ */
+/* --- operands ----------------------------------------------------------------------------- */
 
+/* Makes the left operand of a product from rows of x. */
 void attn_left(const struct attn_format *f, float *out, const float *x, size_t ld, size_t rows, size_t n)
 {
 	if (!f->fast) {
@@ -115,6 +122,7 @@ void attn_right_lines(const struct attn_format *f, float *out, const float *x, s
 		f->g->pair_lines((uint32_t *)(void *)(out + d * attn_depth(f, n)), f->nr, x + d, f->dp, (int)f->nr, n);
 }
 
+/* c (+)= a b over tiles of the matrix kernels. */
 void attn_mul(const struct attn_format *f, const struct attn_mul *x)
 {
 	size_t mr = (size_t)f->g->mr, depth = attn_depth(f, x->k);
@@ -127,7 +135,7 @@ void attn_mul(const struct attn_format *f, const struct attn_mul *x)
 
 			if (f->fast)
 				f->g->tiledp[h](depth, (const uint32_t *)(const void *)(x->a + m * depth),
-						(const uint32_t *)(const void *)b, c, x->ldc, x->load ? GEMM_GO_ON : GEMM_SET);
+					(const uint32_t *)(const void *)b, c, x->ldc, x->load ? GEMM_GO_ON : GEMM_SET);
 			else
 				f->g->tile[h](x->k, x->a + m, x->as, b, x->bs, c, x->ldc, x->load ?
 					      GEMM_GO_ON : GEMM_SET);

@@ -4,7 +4,8 @@
  *   dq = ds k / sqrt(D),  dk += ds^T q / sqrt(D)
  *
  * A task is one key head of one sequence and of those that go on from it: it walks them, their
- * query heads and tiles in order and adds dk and dv up alone, so there is one order of summation. */
+ * query heads and tiles in order and adds dk and dv up alone, so there is one order of
+ * summation. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "ops/cpu/attn.h"
 #include "ops/cpu/cpu_ops.h"
 
+/* The buffers of one task. */
 struct work {
 	struct attn_format f;
 	struct attn_seq seq;
@@ -43,6 +45,7 @@ size_t attention_grad_scratch(int longest, int D)
 		sizeof(float);
 }
 
+/* The next n floats of the scratch memory. */
 static float *take(float **at, size_t n)
 {
 	float *p = *at;
@@ -51,6 +54,7 @@ static float *take(float **at, size_t n)
 	return p;
 }
 
+/* Divides scratch memory into the buffers of a task and clears those that are summed into. */
 static void carve(struct work *w, const struct attn_format *f, const struct attn_seq *s, float *at)
 {
 	int n = s->before + s->n;
@@ -76,7 +80,7 @@ static void carve(struct work *w, const struct attn_format *f, const struct attn
 	w->left = take(&at, ATTN_ROWS * KV_BLOCK);
 }
 
-/* Rows that do not all lie behind one another, one at a time: the same blocks. */
+/* Loads rows that are not contiguous (a shared prefix), one at a time. */
 static void load_rows(struct work *w, const struct attention *a, const float *heads)
 {
 	const struct attn_format *f = &w->f;
@@ -93,6 +97,7 @@ static void load_rows(struct work *w, const struct attention *a, const float *he
 	}
 }
 
+/* Loads the keys and values of one key head in the three forms that the products need. */
 static void load_keys(struct work *w, const struct attention *a, int hk)
 {
 	const struct attn_format *f = &w->f;
@@ -112,7 +117,7 @@ static void load_keys(struct work *w, const struct attention *a, int hk)
 	}
 }
 
-/* Rows [row, row + R) of query head h. */
+/* Loads rows [row, row + R) of query head h with their output gradients, and computes delta. */
 static void load_queries(struct work *w, const struct attention *a, size_t row, int h)
 {
 	const struct attn_format *f = &w->f;
@@ -142,7 +147,7 @@ static void load_queries(struct work *w, const struct attention *a, size_t row, 
 	}
 }
 
-/* to[keys][dp] += x^T[keys][R] right[R][dp] */
+/* to[keys][dp] += x^T[keys][R] right[R][dp]. */
 static void add_transposed(struct work *w, float *to, const float *x, const float *right, size_t keys)
 {
 	const struct attn_format *f = &w->f;
@@ -180,9 +185,11 @@ static void step(struct work *w, int q0, size_t b)
 	attn_left(f, w->left, w->ds, KV_BLOCK, R, keys);
 	attn_mul(f, &(struct attn_mul){ .k = keys, .rows = R, .cols = f->dp, .a = w->left, .as = R,
 					.b = w->ka + b * attn_along(f), .bs = f->nr,
-					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp, .load = 1 });
+					.panel = attn_depth(f, KV_BLOCK) * f->nr, .c = w->dq, .ldc = f->dp,
+						.load = 1 });
 }
 
+/* Writes the gradient of the queries. */
 static void store_dq(const struct work *w, const struct attention *a, size_t row, int h)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
@@ -193,7 +200,8 @@ static void store_dq(const struct work *w, const struct attention *a, size_t row
 			dqkv[(row + i) * ld + (size_t)h * D + d] = w->dq[i * w->f.dp + d] * scale;
 }
 
-/* Rows of a prefix have gradients already, which these are added to. */
+/* Writes the gradients of keys and values. Rows of a prefix have gradients already, to which these
+ * are added. */
 static void store_dkv(const struct work *w, const struct attention *a, int hk)
 {
 	size_t D = (size_t)a->D, ld = (size_t)(a->H + 2 * a->HKV) * D;
@@ -232,12 +240,15 @@ static void grad_seq(struct work *w, const struct attention *a, int hk)
 	store_dkv(w, a, hk);
 }
 
+/* The threads take tasks by number. */
 struct grad_job {
 	struct dev *d;
 	const struct attention *a;
 	_Atomic int next;
 };
 
+/* A thread: a task is one key head of a sequence and of all sequences that continue it, in
+ * order. */
 static void grad_worker(void *ctx, int me, int count)
 {
 	struct grad_job *j = ctx;

@@ -42,6 +42,7 @@ size_t gemm_shared(int columns)
 
 /* --- tiles --------------------------------------------------------------------------- */
 
+/* What follows the product: the scale of int8 weights, the bias, the residual. */
 static void tail_row(const struct gemm_job *j, float *c, size_t m, size_t n0, size_t cols)
 {
 	const struct linear *t = j->tail;
@@ -66,7 +67,8 @@ struct panel {
 	int p;
 };
 
-/* `a` is [kc][h] floats, or [kc/2][h] pairs. */
+/* One tile of C. `a` is [kc][h] floats, or [kc/2][h] pairs of bf16. Sums of more than GEMM_KC
+ * terms are formed in blocks, in the same order whatever the batch is. */
 static void run_tile(const struct gemm_job *j, const struct panel *q, int h, const float *a, float *c,
 		     size_t ldc, enum gemm_sum sum)
 {
@@ -90,7 +92,8 @@ static void run_tile(const struct gemm_job *j, const struct panel *q, int h, con
 	}
 }
 
-/* All tiles of a block of A rows against one panel; `edge` is room for one tile. */
+/* All tiles of a block of A rows against one panel. A panel at the right edge, narrower than nr,
+ * is computed in `edge` and copied. */
 static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0, size_t rows,
 		      const float *a, float *edge)
 {
@@ -130,6 +133,7 @@ static size_t panel_words(const struct gemm_job *j, size_t kc)
 	return (j->fast ? (kc + 1) / 2 : kc) * (size_t)j->k->nr;
 }
 
+/* Finds panel q: packed in shared scratch, narrow as the weight is stored, or widened to floats. */
 static void find_panel(const struct gemm_job *j, struct panel *q, size_t rows, float *wide)
 {
 	const float *packed;
@@ -147,6 +151,8 @@ static void find_panel(const struct gemm_job *j, struct panel *q, size_t rows, f
 		q->b = gemm_panel_f32(j, q->p, q->k0, q->kc, wide);
 }
 
+/* One block of k: packs GEMM_MC rows of A at a time and runs them against all panels of the
+ * range. */
 static void run_block(const struct gemm_job *j, size_t k0, size_t kc, struct range m, struct range p, float *scratch)
 {
 	float *a = scratch, *wide = a + GEMM_MC * GEMM_KC, *edge = wide + (GEMM_KC + GEMM_NR_MAX) * GEMM_NR_MAX;
@@ -165,6 +171,7 @@ static void run_block(const struct gemm_job *j, size_t k0, size_t kc, struct ran
 	}
 }
 
+/* Packs this thread's panels of B for one block of k. */
 static void pack_block(const struct gemm_job *j, size_t k0, size_t kc, struct range p, float *scratch)
 {
 	float *to = dev_shared(j->d, gemm_shared(j->N));
@@ -173,20 +180,21 @@ static void pack_block(const struct gemm_job *j, size_t k0, size_t kc, struct ra
 		gemm_pack_b(j, (int)i, k0, kc, to + i * panel_words(j, kc), scratch + GEMM_MC * GEMM_KC);
 }
 
+/* The number of panels of B. */
 static size_t panels_of(const struct gemm_job *j)
 {
 	return ((size_t)j->N + (size_t)j->k->nr - 1) / (size_t)j->k->nr;
 }
 
-/* Chooses the kernels. */
+/* Chooses the kernels of this CPU. */
 static void ready(struct gemm_job *j)
 {
 	j->k = gemm_cpu();
 	j->fast = j->fast && gemm_has_fast();
 }
 
-/* Rows of k taken at a time: all of them where rows of C are few, so that a panel is read from one
- * end to the other and C is written once. */
+/* Rows of k that are taken at a time: all of them if C has few rows, so that a panel is read from
+ * end to end and C is written once. */
 static size_t depth_of(const struct gemm_job *j, int packs)
 {
 	int whole = !packs && j->M <= NARROW && (size_t)j->M * (size_t)j->K <= GEMM_MC * GEMM_KC;
@@ -194,6 +202,7 @@ static size_t depth_of(const struct gemm_job *j, int packs)
 	return whole ? (size_t)j->K : GEMM_KC;
 }
 
+/* A thread's share of a product: rows of C, or panels if rows are few. */
 static void run_job(void *ctx, int me, int count)
 {
 	const struct gemm_job *j = ctx;
@@ -241,8 +250,9 @@ void cpu_linear(struct dev *d, const struct weight *w, const struct linear *l)
 	start_job(&j);
 }
 
-/* --- adapters: each thread takes its rows through both products ---------------------------- */
+/* --- adapters: each thread takes its rows through both products --------------------------- */
 
+/* Adapters: each thread takes its rows through both products. */
 struct lora_job {
 	struct dev *d;
 	const struct lora_pass *l;
@@ -255,6 +265,7 @@ static void scale_rows(float *u, size_t ld, size_t r, struct range m, float scal
 		row_cpu()->scale(u + i * ld, r, scale);
 }
 
+/* Rows m of one adapter: u = scale x A^T, then y += u B^T. */
 static void lora_rows(const struct lora_job *j, const struct lora_part *p, struct range m, float *scratch)
 {
 	const struct lora_pass *l = j->l;
@@ -277,6 +288,7 @@ static void lora_rows(const struct lora_job *j, const struct lora_part *p, struc
 			  (struct range){ 0, panels_of(&up) }, scratch);
 }
 
+/* A thread's rows of all adapters. */
 static void run_lora(void *ctx, int me, int count)
 {
 	const struct lora_job *j = ctx;
@@ -313,7 +325,8 @@ void cpu_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t
 	start_job(&j);
 }
 
-/* A part at a time; du is the part's alone until the next one. */
+/* The gradients of adapters, one part at a time:
+ *   dB += dy^T u,  du = scale dy B,  dA += du^T x,  dx (+)= du A */
 void cpu_lora_grad(struct dev *d, const struct lora_pass *l)
 {
 	for (int i = 0; i < l->parts; i++) {

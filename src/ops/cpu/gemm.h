@@ -27,7 +27,8 @@
 
 enum { GEMM_MR_MAX = 12, GEMM_NR_MAX = 32, GEMM_KC = 256, GEMM_MC = 96 };
 
-/* What becomes of the C that is there: nothing, the chain goes on from it, or the new sum is added. */
+/* What becomes of the C that is there: nothing, the chain goes on from it, or the new sum is
+ * added. */
 enum gemm_sum { GEMM_SET, GEMM_GO_ON, GEMM_ADD };
 
 /* C[mr, NR] (+)= A B: a[k*as + i], b[k*bs + j], c[i*ldc + j]. */

@@ -11,6 +11,7 @@ enum { NR = 2 * VW, MR = SIMD_LEVEL == 2 ? 12 : 6 };
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
+/* The sums of a tile: what C holds, or zero. */
 INLINE void start(const int mr, vf acc[MR][2], const float *c, size_t ldc, enum gemm_sum sum)
 {
 	UNROLL
@@ -20,6 +21,7 @@ INLINE void start(const int mr, vf acc[MR][2], const float *c, size_t ldc, enum 
 	}
 }
 
+/* Writes a tile, added to C if asked. */
 INLINE void finish(const int mr, vf acc[MR][2], float *c, size_t ldc, enum gemm_sum sum)
 {
 	UNROLL
@@ -33,6 +35,7 @@ INLINE void finish(const int mr, vf acc[MR][2], float *c, size_t ldc, enum gemm_
 		}
 }
 
+/* acc[i] += a[i] b: one step of k. */
 INLINE void outer(const int mr, vf acc[MR][2], const float *a, vf b0, vf b1)
 {
 	UNROLL
@@ -44,6 +47,7 @@ INLINE void outer(const int mr, vf acc[MR][2], const float *a, vf b0, vf b1)
 	}
 }
 
+/* A tile over fp32 operands. */
 INLINE void tile(const int mr, size_t k, const float *a, size_t as, const float *b, size_t bs,
 		 float *c, size_t ldc, enum gemm_sum sum)
 {
@@ -55,6 +59,7 @@ INLINE void tile(const int mr, size_t k, const float *a, size_t as, const float 
 	finish(mr, acc, c, ldc, sum);
 }
 
+/* A tile over bf16 weights, widened in registers, two steps of k at a time. */
 INLINE void tile16(const int mr, size_t k, const float *a, size_t as, const uint16_t *b,
 		   float *c, size_t ldc, enum gemm_sum sum)
 {
@@ -72,6 +77,7 @@ INLINE void tile16(const int mr, size_t k, const float *a, size_t as, const uint
 	finish(mr, acc, c, ldc, sum);
 }
 
+/* A tile over int8 weights, widened in registers. */
 INLINE void tile8(const int mr, size_t k, const float *a, size_t as, const int8_t *b,
 		  float *c, size_t ldc, enum gemm_sum sum)
 {
@@ -140,6 +146,7 @@ static inline vi round16(vf x)
 	return b + 0x7fff + (b >> 16 & 1);
 }
 
+/* Two vectors of floats as one of bf16 pairs. */
 static inline vi pair_vec(vf lo, vf hi)
 {
 	return (vi)((vu)round16(lo) >> 16) | (round16(hi) & (int32_t)0xffff0000);
@@ -150,6 +157,7 @@ static inline void pair_store(uint32_t *out, vi w, int n)
 	memcpy(out, &w, (size_t)n * sizeof *out);
 }
 
+/* Two lines of n floats as one line of pairs; a rest shorter than a vector is masked. */
 INLINE void pair_line(uint32_t *out, const float *lo, const float *hi, int n)
 {
 	int i = 0;
@@ -161,6 +169,7 @@ INLINE void pair_line(uint32_t *out, const float *lo, const float *hi, int n)
 								    vf_load_n(hi + i, n - i)), n - i);
 }
 
+/* kc lines become kc / 2 lines of pairs; an odd last one is paired with zeros. */
 static void pair_lines(uint32_t *out, size_t ldo, const float *in, size_t ldi, int n, size_t kc)
 {
 	static const float zero[2 * NR];
@@ -176,6 +185,7 @@ static void pair_lines(uint32_t *out, size_t ldo, const float *in, size_t ldi, i
 		pair_line(out, in, zero, n);
 }
 
+/* Two floats as one pair. */
 static inline uint32_t pair_one(float lo, float hi)
 {
 	uint32_t a, b;
@@ -187,6 +197,7 @@ static inline uint32_t pair_one(float lo, float hi)
 	return a >> 16 | (b & 0xffff0000u);
 }
 
+/* bf16 pairs back to floats. */
 static void widen16(float *out, const uint16_t *b, size_t k)
 {
 	for (; k >= 2; k -= 2, b += 2 * NR, out += 2 * NR)
@@ -212,6 +223,7 @@ typedef float v4 __attribute__((vector_size(16)));
 static inline v4 v4_load(const float *p) { v4 v; memcpy(&v, p, sizeof v); return v; }
 static inline void v4_store(float *p, v4 v) { memcpy(p, &v, sizeof v); }
 
+/* A 4 x 4 block in registers. */
 static inline void transpose4(float *out, size_t ldo, const float *in, size_t ldi)
 {
 	v4 a = v4_load(in), b = v4_load(in + ldi), c = v4_load(in + 2 * ldi), d = v4_load(in + 3 * ldi);
@@ -224,6 +236,7 @@ static inline void transpose4(float *out, size_t ldo, const float *in, size_t ld
 	v4_store(out + 3 * ldo, __builtin_shufflevector(AB, CD, 2, 3, 6, 7));
 }
 
+/* out[j][i] = in[i][j]. */
 static void transpose(float *out, size_t ldo, const float *in, size_t ldi, int rows, size_t cols)
 {
 	int i = 0;

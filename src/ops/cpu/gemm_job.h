@@ -23,7 +23,8 @@ struct gemm_job {
 };
 
 size_t gemm_panel_bytes(const struct weight *w, int nr);
-/* Rows [k0, k0 + kc) of panel p of the weight, widened to floats: borrowed or in `tmp`. k0 is even. */
+/* Rows [k0, k0 + kc) of panel p of the weight, widened to floats: borrowed or in `tmp`. k0 is
+ * even. */
 const float *gemm_panel_f32(const struct gemm_job *j, int p, size_t k0, size_t kc, float *tmp);
 /* Panel p of a B that is packed on the way, rows [k0, k0 + kc), to `out` (floats or pairs).
  * `tmp` has room for kc + nr rows of nr floats. */

@@ -1,4 +1,5 @@
-/* Packing of the operands of matrix products: see gemm_job.h. */
+/* Packs the operands of matrix products into the order in which the tile kernels read them.
+ * gemm_job.h is the manual. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,6 +7,7 @@
 
 static size_t floats(size_t n) { return n * sizeof(float); }
 
+/* Bytes of one packed panel; bf16 comes in pairs, so an odd k is rounded up. */
 size_t gemm_panel_bytes(const struct weight *w, int nr)
 {
 	size_t k = (size_t)w->k;
@@ -15,7 +17,7 @@ size_t gemm_panel_bytes(const struct weight *w, int nr)
 	return k * (size_t)nr * (w->dt == DT_I8 ? 1 : 4);
 }
 
-/* Rows [k0, k0 + kc) of panel p, widened to floats: borrowed or in `tmp`. k0 is even. */
+/* Rows [k0, k0 + kc) of panel p as floats: borrowed, or widened into `tmp`. k0 is even. */
 const float *gemm_panel_f32(const struct gemm_job *j, int p, size_t k0, size_t kc, float *tmp)
 {
 	const char *base = (const char *)j->w->packed + (size_t)p * gemm_panel_bytes(j->w, j->k->nr);
@@ -30,7 +32,8 @@ const float *gemm_panel_f32(const struct gemm_job *j, int p, size_t k0, size_t k
 	return tmp;
 }
 
-/* B panel p, rows [k0, k0 + kc), of the transposed weight: [kc][nr] with B[n][j] = W[n][p nr + j]. */
+/* B panel p, rows [k0, k0 + kc), of the transposed weight: [kc][nr] with B[n][j] = W[n][p nr +
+ * j]. */
 static void pack_transposed(const struct gemm_job *j, int p, size_t k0, size_t kc, float *out, float *tmp)
 {
 	size_t nr = (size_t)j->k->nr, col = (size_t)p * nr;
@@ -53,6 +56,7 @@ static void pack_transposed(const struct gemm_job *j, int p, size_t k0, size_t k
 	}
 }
 
+/* B panel p of a plain matrix; columns past the end are zero. */
 static void pack_rows(const struct gemm_job *j, int p, size_t k0, size_t kc, float *out)
 {
 	size_t nr = (size_t)j->k->nr, col = (size_t)p * nr, cols = MIN(nr, (size_t)j->N - col);
@@ -65,6 +69,7 @@ static void pack_rows(const struct gemm_job *j, int p, size_t k0, size_t kc, flo
 	}
 }
 
+/* B panel p in whichever form the product has. */
 void gemm_pack_b(const struct gemm_job *j, int p, size_t k0, size_t kc, void *out, float *tmp)
 {
 	size_t nr = (size_t)j->k->nr;
@@ -95,6 +100,7 @@ static void tile_floats(const struct gemm_job *j, const float *src, size_t h, si
 		memcpy(out + k * h, src + k * j->a_k, floats(h));
 }
 
+/* The same as pairs of bf16. */
 static void tile_pairs(const struct gemm_job *j, const float *src, size_t h, size_t kc, uint32_t *out)
 {
 	if (j->a_k == 1)
@@ -103,6 +109,7 @@ static void tile_pairs(const struct gemm_job *j, const float *src, size_t h, siz
 		j->k->pair_lines(out, h, src, j->a_k, (int)h, kc);
 }
 
+/* Packs rows of A, tile by tile. */
 void gemm_pack_a(const struct gemm_job *j, size_t m0, size_t rows, size_t k0, size_t kc, void *out)
 {
 	uint32_t *to = out;

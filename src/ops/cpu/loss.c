@@ -5,6 +5,8 @@
 #include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"
 
+/* One row: logp = l[target] - lse, entropy = lse - sum(p l), and with a coefficient the gradient
+ * coef (onehot - p), in place of the logits. */
 static void xent_row(const struct xent *x, const struct row_kernels *k, size_t i)
 {
 	float *l = x->logits + i * (size_t)x->V;

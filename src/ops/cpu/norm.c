@@ -16,8 +16,10 @@ const struct row_kernels *row_cpu(void)
 
 enum { GRAIN = 16384, COLUMNS = 64 };   /* floats a thread takes at least; columns of a cut */
 
+/* Rows of a thread's share. */
 static size_t grain(int width) { return (size_t)MAX(1, GRAIN / MAX(width, 1)); }
 
+/* The operands of RMSNorm and of its gradient. */
 struct norm {
 	float *y, *rstd_out, *dx, *dw;
 	const float *x, *w, *dy, *rstd;
@@ -58,6 +60,7 @@ static void norm_grad_rows(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* Columns [begin, end) of dw: rows are added in order, by one thread. */
 static void norm_grad_columns(void *ctx, size_t begin, size_t end)
 {
 	const struct norm *n = ctx;
@@ -84,6 +87,8 @@ void cpu_rmsnorm_grad(struct dev *d, float *dx, act *dxa, float *dw, const act *
 
 /* --- q and k: norm of each head (where there is one), then RoPE ----------------------- */
 
+/* One row: each head of q and k is normed, if the model does that, and rotated. The unnormed
+ * values are kept for the backward pass. */
 static void qk_row(const struct qk *a, const struct row_kernels *k, size_t t)
 {
 	int heads = a->H + a->HKV, D = a->D;
@@ -118,11 +123,13 @@ void cpu_qk_rope(struct dev *d, const struct qk *a)
 	pool_for(d->pool, (size_t)a->T, grain((a->H + a->HKV) * a->D), qk_rows, &c);
 }
 
+/* The gradient of q and k, in place. */
 struct qk_grad {
 	struct qk a;
 	float *d;
 };
 
+/* RoPE's gradient is the rotation by the opposite angle. */
 static void qk_unrotate(void *ctx, size_t begin, size_t end)
 {
 	const struct qk_grad *g = ctx;
@@ -138,6 +145,7 @@ static void qk_unrotate(void *ctx, size_t begin, size_t end)
 	}
 }
 
+/* The gradient of the norm's weights. */
 static void qk_norm_columns(void *ctx, size_t begin, size_t end)
 {
 	const struct qk_grad *g = ctx;
@@ -155,6 +163,7 @@ static void qk_norm_columns(void *ctx, size_t begin, size_t end)
 		}
 }
 
+/* The gradient through the norm. */
 static void qk_norm_rows(void *ctx, size_t begin, size_t end)
 {
 	const struct qk_grad *g = ctx;
@@ -187,6 +196,7 @@ void cpu_qk_rope_grad(struct dev *d, const struct qk *a, act *dqkv)
 
 /* --- embedding ------------------------------------------------------------------------- */
 
+/* The operands of the embedding. */
 struct embed {
 	float *y;
 	const void *table;
@@ -213,6 +223,7 @@ void cpu_embed(struct dev *d, float *y, const void *table, enum dtype dt, int C,
 	pool_for(d->pool, (size_t)T, grain(C), embed_rows, &m);
 }
 
+/* The operands of its gradient. */
 struct embed_grad {
 	float *dtable;
 	const float *dy;
@@ -220,6 +231,7 @@ struct embed_grad {
 	const int32_t *tokens;
 };
 
+/* Columns [begin, end) of the gradient: a token that occurs twice is added twice, in order. */
 static void embed_columns(void *ctx, size_t begin, size_t end)
 {
 	const struct embed_grad *m = ctx;

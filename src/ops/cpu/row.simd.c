@@ -6,9 +6,11 @@
 
 #include "ops/cpu/vec.h"
 
+/* Whole vectors of a row, and the rest behind them with `left` elements. */
 #define LOOP(i, n) for (int i = 0; i + VW <= (n); i += VW)
 #define TAIL(i, n) for (int i = (n) / VW * VW, left = (n) - i; left > 0; left = 0)
 
+/* y = x rstd w; returns rstd = 1 / sqrt(mean(x^2) + eps). */
 static float rms(float *y, const float *x, const float *w, int n, float eps)
 {
 	vf s = vf_zero();
@@ -34,6 +36,7 @@ static float rms(float *y, const float *x, const float *w, int n, float eps)
 	return rstd;
 }
 
+/* dx (+)= rstd (dy w - x rstd^2 mean(dy w x)). */
 static void rms_grad(float *dx, const float *dy, const float *x, const float *w, float rstd, int n, int add)
 {
 	vf s = vf_zero(), r = vf_set1(rstd), k, old = vf_zero();
@@ -59,6 +62,7 @@ static void rms_grad(float *dx, const float *dy, const float *x, const float *w,
 	}
 }
 
+/* out += a b s. */
 static void mul3_add(float *out, const float *a, const float *b, float s, int n)
 {
 	vf k = vf_set1(s);
@@ -87,6 +91,7 @@ static vf sigmoid(vf x)
 	return vf_set1(1.0f) / (vf_set1(1.0f) + vf_exp(-x));
 }
 
+/* h = g sigmoid(g) u. */
 static void swiglu(float *h, const float *g, const float *u, int n)
 {
 	LOOP(i, n) {
@@ -119,6 +124,7 @@ static void swiglu_grad(float *dg, float *du, const float *dh, const float *g, c
 	}
 }
 
+/* Rotates the pairs (x[i], x[i + half]); sign -1 rotates back. */
 static void rotate(float *x, const float *cos, const float *sin, int half, float sign)
 {
 	vf k = vf_set1(sign);
@@ -138,6 +144,7 @@ static void rotate(float *x, const float *cos, const float *sin, int half, float
 	}
 }
 
+/* The largest element. */
 static float row_max(const float *x, int n)
 {
 	vf m = vf_set1(-INFINITY);
@@ -151,6 +158,7 @@ static float row_max(const float *x, int n)
 	return top;
 }
 
+/* Maximum, sum of exp(x - max), and that sum weighted by x, in one pass after the maximum. */
 static struct row_stats exp_stats(const float *x, int n)
 {
 	struct row_stats r = { .max = row_max(x, n) };
@@ -177,6 +185,7 @@ static struct row_stats exp_stats(const float *x, int n)
 	return r;
 }
 
+/* x = -coef exp(x - lse). */
 static void xent_grad(float *x, int n, float lse, float coef)
 {
 	vf l = vf_set1(lse), k = vf_set1(-coef);
@@ -198,6 +207,7 @@ static inline uint32_t mix(uint32_t x)
 	return x ^ x >> 16;
 }
 
+/* Elements [begin, end): y (+)= x keep, or 0 where the hash of the index is below the threshold. */
 static void dropout(const struct row_drop *o, size_t begin, size_t end)
 {
 	const float *x = o->x + begin;
@@ -228,6 +238,7 @@ static double sumsq(const float *x, size_t n)
 	return s;
 }
 
+/* AdamW's constants as vectors. */
 struct adamw_vec { vf b1, b2, c1, c2, g, shrink, step, root, eps; };
 
 static void adamw_one(const struct adamw_vec *k, vf *w, vf *m, vf *v, vf g)

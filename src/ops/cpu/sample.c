@@ -37,6 +37,7 @@ void sample_work_release(struct sample_work *w)
 	*w = (struct sample_work){ .V = 0 };
 }
 
+/* The index of the largest value; of equal ones the lowest. */
 static int32_t argmax(const float *x, int n)
 {
 	int32_t best = 0;
@@ -89,14 +90,15 @@ static int32_t draw_row(const float *p, int n, double u)
 		}
 		last = b;
 	}
-	/* Rounding left u behind the end: the most probable token of the last block that has any. */
+	/* Rounding left u behind the end: the most probable token of the last block that has
+	 * any. */
 	for (int32_t i = last, end = MIN(last + BLOCK, n); i < end; i++)
 		if (p[i] > p[last])
 			last = i;
 	return last;
 }
 
-/* --- with something cut off ---------------------------------------------------------------- */
+/* --- with something cut off --------------------------------------------------------------- */
 
 /* Whether a comes before b: the more probable first, the lower id of equals. */
 static int comes_before(const struct sample_candidate *a, const struct sample_candidate *b)
@@ -190,7 +192,8 @@ static int fewest_with(struct sample_candidate *c, int n, double mass)
 	return lo;
 }
 
-/* Tokens that may survive, with probabilities among all, or among those that top-k left. */
+/* Collects the tokens that may survive top-k, top-p or min-p, with their probabilities: among all
+ * tokens, or among those that top-k left. */
 static int gather(const struct sample_opts *o, float *x, int n, struct sample_work *w)
 {
 	struct row_stats st = row_cpu()->exp_stats(x, n);
@@ -235,6 +238,7 @@ static int drop_rare(struct sample_candidate *c, int n, float min_p)
 	return k;
 }
 
+/* Draws from what the cuts leave. u is in [0, 1). */
 static int32_t draw_cut(const struct sample_opts *o, float *x, int n, double u, struct sample_work *w)
 {
 	int k = gather(o, x, n, w);
@@ -281,7 +285,7 @@ int32_t sample_token(const struct sample_opts *o, const float *logits, const uin
 	return id;
 }
 
-/* --- the ops --------------------------------------------------------------------------------- */
+/* --- the ops ------------------------------------------------------------------------------ */
 
 size_t sample_scratch(int V)
 {
@@ -297,11 +301,13 @@ static double nth_uniform(uint64_t key, int32_t n)
 	return n % 2 ? rng_f64(&r) : u;
 }
 
+/* A batch of draws. */
 struct draw {
 	struct dev *d;
 	const struct sample *s;
 };
 
+/* Draws one token: a function of the row's key and of how many it has drawn before. */
 static void draw_one(const struct sample *s, int i, struct sample_work *w)
 {
 	const struct sample_row *r = &s->row[i];
@@ -330,6 +336,7 @@ void cpu_sample(struct dev *d, const struct sample *s)
 	pool_run(d->pool, draw_rows, &(struct draw){ .d = d, .s = s });
 }
 
+/* After a step of decoding: the drawn tokens become the next inputs, and positions move on. */
 void cpu_advance(struct dev *d, const struct advance *a)
 {
 	size_t at = (size_t)*a->step * (size_t)a->rows;

@@ -8,6 +8,7 @@
 #include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/gemm.h"
 
+/* Elements of the packed weight, with the rows and columns that pad it. */
 static size_t elements(const struct weight *w)
 {
 	size_t nr = (size_t)gemm_cpu()->nr, panels = ((size_t)w->n + nr - 1) / nr, k = (size_t)w->k;
@@ -15,6 +16,7 @@ static size_t elements(const struct weight *w)
 	return panels * nr * (w->dt == DT_BF16 ? (k + 1) & ~(size_t)1 : k);
 }
 
+/* Bytes of the packed elements, rounded to cache lines; int8 scales follow. */
 static size_t body_bytes(const struct weight *w)
 {
 	return (elements(w) * (size_t)dtype_size(w->dt) + 63) & ~(size_t)63;
@@ -45,6 +47,7 @@ static size_t place(const struct weight *w, size_t n, size_t k)
 
 enum { STEP = 256 };   /* columns packed at a time; even */
 
+/* A weight and the stored parts that it is made of. */
 struct pack_ctx {
 	struct weight *w;
 	const struct weight_part *parts;
@@ -77,6 +80,7 @@ static void stored_panel(const struct pack_ctx *c, size_t p, size_t k0, size_t k
 	c->g->transpose(out, nr, rows[0], STEP, (int)nr, kc);
 }
 
+/* The scales of the rows of panel p: max |W| / 127. */
 static void find_scales(const struct pack_ctx *c, size_t p)
 {
 	size_t nr = (size_t)c->g->nr, k = (size_t)c->w->k;
@@ -93,6 +97,7 @@ static void find_scales(const struct pack_ctx *c, size_t p)
 		c->w->scale[p * nr + i] = top[i] / 127;
 }
 
+/* Rounds a panel to int8 by its rows' scales. */
 static void quantise(const struct pack_ctx *c, size_t p, size_t kc, const float *t, int8_t *out)
 {
 	size_t nr = (size_t)c->g->nr;
@@ -105,6 +110,7 @@ static void quantise(const struct pack_ctx *c, size_t p, size_t kc, const float 
 	}
 }
 
+/* Packs panel p, STEP columns at a time. */
 static void pack_panel(const struct pack_ctx *c, size_t p)
 {
 	struct weight *w = c->w;

@@ -196,7 +196,7 @@ int cuda_dropout(struct cuda *c, void *y, const void *x, size_t n, uint64_t key,
 {
 	dropout<<<blocks_for(n, THREADS), THREADS, 0, c->stream>>>((bf16 *)y, (const bf16 *)x, n,
 								   (uint32_t)key, (uint32_t)(key >> 32),
-								    (uint32_t)((double)p * 4294967296.0), 1.0f / (1.0f - p), add);
+					(uint32_t)((double)p * 4294967296.0), 1.0f / (1.0f - p), add);
 	return cuda_launched();
 }
 

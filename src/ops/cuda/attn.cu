@@ -20,7 +20,8 @@ struct forward {
 /* Bytes of one tile, keys or values. */
 template <int D> static __host__ __device__ constexpr int tile_bytes() { return TILE_KEYS * D * 2; }
 
-/* Where the keys of a tile are: row i of it at `from` + i * `ld`, or in the pack; values are `values` elements later. */
+/* The keys of a tile: row i is at `from` + i * `ld`, or in the pack; values are `values` elements
+ * later. */
 struct tile_source {
 	const __nv_bfloat16 *from;     /* NULL: e4m3 at `codes` */
 	const unsigned char *codes;
@@ -263,7 +264,8 @@ int cuda_attention(struct cuda *c, const struct cuda_attention *a)
 {
 	struct attn_forward f = { .H = a->H, .HKV = a->HKV, .D = a->D, .sequences = a->sequences,
 				  .longest = a->longest, .keys = a->longest,
-				  .start = a->start, .prefix = a->prefix, .qkv = (const __nv_bfloat16 *)a->qkv, .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
+				  .start = a->start, .prefix = a->prefix, .qkv = (const __nv_bfloat16 *)a->qkv,
+					  .out = (__nv_bfloat16 *)a->out, .lse = a->lse };
 
 	int rc = by_cudnn(c, a, a->exact) ? attn_cudnn_forward(c, a) : CUDA_OWN_SHAPE;
 

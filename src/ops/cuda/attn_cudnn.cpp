@@ -141,7 +141,7 @@ static void as_output(tensor t, fe::graph::Tensor_attributes like)
 static fe::graph::Tensor_attributes statistics(const shape &s, tensor rows)
 {
 	return fe::graph::Tensor_attributes().set_uid(STATS).set_dim({ s.B, s.H, s.S,
-								       1 }).set_stride({ (int64_t)s.S * s.H, 1, s.H, 1 })
+					1 }).set_stride({ (int64_t)s.S * s.H, 1, s.H, 1 })
 		.set_data_type(fe::DataType_t::FLOAT).set_ragged_offset(rows);
 }
 
@@ -160,7 +160,8 @@ static void describe(fe::graph::Graph *g, const shape &s)
 		auto made = g->sdpa(q, k, v,
 				    fe::graph::SDPA_attributes().set_generate_stats(s.stats != 0).set_attn_scale(scale)
 				    .set_padding_mask(true).set_seq_len_q(lengths).set_seq_len_kv(lengths)
-				    .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT).set_diagonal_band_right_bound(0));
+				    .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
+					    .set_diagonal_band_right_bound(0));
 
 		as_output(made[0], heads(s, O, s.H, out, rows_out));
 		if (s.stats)
@@ -171,7 +172,8 @@ static void describe(fe::graph::Graph *g, const shape &s)
 				     g->tensor(heads(s, DO, s.H, out, rows_out)),
 				     g->tensor(statistics(s, rows_stats)),
 				     fe::graph::SDPA_backward_attributes().set_attn_scale(scale).set_padding_mask(true)
-				     .set_seq_len_q(lengths).set_seq_len_kv(lengths).set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
+				     .set_seq_len_q(lengths).set_seq_len_kv(lengths)
+					     .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
 				     .set_diagonal_band_right_bound(0).set_deterministic_algorithm(true));
 
 	as_output(made[0], heads(s, DQ, s.H, ld, rows));
@@ -185,11 +187,13 @@ static plan make_plan(struct cuda_cudnn *n, const shape &s)
 	cudnnHandle_t handle = (cudnnHandle_t)n->handle;
 	int64_t bytes = 0;
 
-	g->set_io_data_type(fe::DataType_t::BFLOAT16).set_intermediate_data_type(fe::DataType_t::FLOAT).set_compute_data_type(fe::DataType_t::FLOAT);
+	g->set_io_data_type(fe::DataType_t::BFLOAT16).set_intermediate_data_type(fe::DataType_t::FLOAT)
+		.set_compute_data_type(fe::DataType_t::FLOAT);
 	describe(g.get(), s);
 	if (g->validate().is_bad() || g->build_operation_graph(handle).is_bad() ||
 	    g->create_execution_plans({ fe::HeurMode_t::A }).is_bad() ||
-	    g->check_support(handle).is_bad() || g->build_plans(handle).is_bad() || g->get_workspace_size(bytes).is_bad())
+	    g->check_support(handle).is_bad() || g->build_plans(handle).is_bad() || g->get_workspace_size(bytes)
+		    .is_bad())
 		return { nullptr, 0 };
 	return { g, (size_t)bytes };
 }

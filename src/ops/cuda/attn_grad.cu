@@ -337,7 +337,8 @@ template <int D> static int launch(cudaStream_t stream, const struct cuda_attent
 {
 	struct grad g = { a->H, a->HKV, a->sequences, a->start, a->prefix, (const __nv_bfloat16 *)a->qkv,
 			  (const __nv_bfloat16 *)a->out, (const __nv_bfloat16 *)a->dout,
-			  a->lse, (float *)a->work, (__nv_bfloat16 *)a->dqkv, (float)(M_LOG2E / sqrt((double)D)), (float)(1 / sqrt((double)D)) };
+			  a->lse, (float *)a->work, (__nv_bfloat16 *)a->dqkv, (float)(M_LOG2E / sqrt((double)D)),
+				  (float)(1 / sqrt((double)D)) };
 	size_t heads = (size_t)a->T * a->H;
 	int dq = 4 * tile_bytes<D>(), dkv = 2 * ROWS * D * 2 + 4 * tile_bytes<D>() + 2 * TILE_KEYS *
 		(int)sizeof(float2);

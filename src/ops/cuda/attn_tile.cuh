@@ -183,7 +183,7 @@ template <int D> static __device__ __forceinline__ void join_rows(rows16<D> *o, 
  * are the keys that the two rows see of it; `whole` says that all rows of the warp see all. */
 template <int D> static __device__ __forceinline__ void attend_tile(rows16<D> *ot, row_pair *t,
 								    const uint32_t q[D / 16][4], uint32_t keys,
-								    uint32_t values, const int seen[2], bool whole, float c)
+					uint32_t values, const int seen[2], bool whole, float c)
 {
 	float s[8][4] = {};
 

@@ -14,7 +14,7 @@
 #include "dev/cuda.h"
 #include "ops/sample.h"
 
-/* --- products ------------------------------------------------------------------------------ */
+/* --- products ----------------------------------------------------------------------------- */
 
 enum cuda_gemm_kind {
 	CUDA_GEMM_Y,               /* y[M, n] = x[M, k] W[n, k]^T */
@@ -23,7 +23,8 @@ enum cuda_gemm_kind {
 	CUDA_GEMM_KINDS
 };
 
-/* Row-major operands with row strides ld*, in elements. y = alpha product + beta (add or y) (+ bias). */
+/* Row-major operands with row strides ld*, in elements. y = alpha product + beta (add or y) (+
+ * bias). */
 struct cuda_gemm {
 	int kind, M, n, k;
 	const void *x, *w;
@@ -41,10 +42,10 @@ struct cuda_gemm {
 };
 enum { CUDA_GEMM_TUNED, CUDA_GEMM_FIRST };
 
-/* --- attention over a pack ------------------------------------------------------------------ */
+/* --- attention over a pack ---------------------------------------------------------------- */
 
-/* Row t of sequence s sees rows start[s]..t, and before them those of its prefix, as struct attention says.
- * Softmax of q k^T / sqrt(D). */
+/* Row t of sequence s sees rows start[s]..t, and before them those of its prefix, as struct
+ * attention says. Softmax of q k^T / sqrt(D). */
 struct cuda_attention {
 	int H, HKV, D;
 	int T, sequences;
@@ -64,7 +65,7 @@ struct cuda_attention {
 /* BEST is cuDNN where it is there and faster, else the own kernel, which alone knows prefixes. */
 enum { CUDA_ATTN_BEST, CUDA_ATTN_OWN, CUDA_ATTN_CUDNN };
 
-/* --- attention over pages -------------------------------------------------------------------- */
+/* --- attention over pages ----------------------------------------------------------------- */
 
 /* New rows of cached sequences: first their keys and values go to the pages, then they attend.
  * A page holds 64 positions of all layers; this layer's part of page p is at kv + p * stride:
@@ -96,10 +97,11 @@ struct cuda_paged {
 	int exact;                 /* keys in fixed pieces from position 0, the order of exact packs */
 };
 
-/* --- sampling ------------------------------------------------------------------------------------ */
+/* --- sampling ----------------------------------------------------------------------------- */
 
-/* struct sample of ops.h, with stop tests. Where something is cut off, the CPU's draw takes the tokens
- * that are left in another order than by id, so the two devices then give different tokens. */
+/* struct sample of ops.h, with stop tests. Where something is cut off, the CPU's draw takes the
+ * tokens that are left in another order than by id, so the two devices then give different
+ * tokens. */
 struct cuda_sample {
 	int rows, V;
 	const void *logits;        /* [rows][V] */
@@ -115,8 +117,8 @@ struct cuda_sample {
 	int32_t *done;             /* [rows]: 1 where the token is a stop id, else left alone */
 };
 
-/* The next step of rows that were drawn: the token becomes the input, one position further. What was
- * drawn is kept at place *step of the lists, and *step moves on. */
+/* The next step of rows that were drawn: the token becomes the input, one position further. What
+ * was drawn is kept at place *step of the lists, and *step moves on. */
 struct cuda_advance {
 	int rows;                  /* at most 1024 */
 	const int32_t *token;      /* [rows] */
@@ -128,7 +130,7 @@ struct cuda_advance {
 	float *logprobs;
 };
 
-/* --- rows ---------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------- */
 
 /* q and k of rows: norm of each head where qw is given, then rotation. In place in qkv. */
 struct cuda_qk {
@@ -144,8 +146,8 @@ struct cuda_qk {
 	float *work;               /* grad with dqw: of cuda_qk_work bytes */
 };
 
-/* SwiGLU of rows whose adapters are not added yet: gate += u_gate B_gate^T and so for up; in backward also
- * dh += du A_down. All of rank r. */
+/* SwiGLU of rows whose adapters are not added yet: gate += u_gate B_gate^T and so for up; in
+ * backward also dh += du A_down. All of rank r. */
 struct cuda_swiglu {
 	int T, F, r;
 	const void *gu;            /* act [T][2F] */

@@ -2,8 +2,8 @@
  *
  * A bf16 weight is stored as it is in a checkpoint: rows of W, dense. An e4m3 weight is codes and a
  * scale for each row, of W and, for gradients, of W^T, because the matrix units take 8-bit operands
- * only along k. Rows of activations are quantised just before such a product. An int8 weight, for GPUs
- * without such units, is widened to bf16 in the working memory before each product. */
+ * only along k. Rows of activations are quantised just before such a product. An int8 weight, for
+ * GPUs without such units, is widened to bf16 in the working memory before each product. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,9 +52,10 @@ void cuda_ops_weight_place(struct weight *w)
 	w->across_scale = (float *)(void *)(at + p.across_scale);
 }
 
-/* --- packing ---------------------------------------------------------------------------------------- */
+/* --- packing ------------------------------------------------------------------------------ */
 
-/* Part of a weight as bf16 at `to`; a mapped file of another format goes through the working memory. */
+/* Part of a weight as bf16 at `to`; a mapped file of another format goes through the working
+ * memory. */
 static void put_part(struct dev *d, void *to, const struct weight_part *p, size_t k)
 {
 	const struct cuda_launch *l = cuda_of(d);
@@ -134,7 +135,7 @@ void cuda_op_weight_row(struct dev *d, const struct weight *w, int row, float *o
 	mem_free(codes);
 }
 
-/* --- products ----------------------------------------------------------------------------------------- */
+/* --- products ----------------------------------------------------------------------------- */
 
 static const char *const labels[CUDA_GEMM_KINDS] = { [CUDA_GEMM_Y] = "linear", [CUDA_GEMM_DX] = "linear_dx",
 						     [CUDA_GEMM_DW] = "linear_dw" };
@@ -218,7 +219,8 @@ static struct cuda_gemm dw_of(float *dw, int n, int k, const act *dy, size_t ldd
 {
 	return (struct cuda_gemm){ .kind = CUDA_GEMM_DW, .M = M, .n = n, .k = k, .x = x, .ldx = ldx,
 				   .w = dy, .ldw = lddy, .y = dw,
-				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32, .alpha = 1, .beta = 1 };
+				   .ldy = (size_t)k, .x_dt = DT_BF16, .w_dt = DT_BF16, .y_dt = DT_F32,
+					   .alpha = 1, .beta = 1 };
 }
 
 void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, size_t lddy, const act *x,
@@ -230,9 +232,10 @@ void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, si
 	product(d, "linear_dw", &g);
 }
 
-/* --- adapters ------------------------------------------------------------------------------------------ */
+/* --- adapters ----------------------------------------------------------------------------- */
 
-/* Whether the A of all parts lie behind one another and their u side by side: then they are one matrix. */
+/* Whether the A of all parts lie behind one another and their u side by side: then they are one
+ * matrix. */
 static int stacked(const struct lora_pass *l)
 {
 	for (int i = 0; i + 1 < l->parts; i++) {
@@ -260,8 +263,8 @@ static int downs(const struct lora_pass *l, struct down *out)
 	return n;
 }
 
-/* Ranks that swiglu's kernels have, all parts alike; rows of 32 columns at a time (a pass over gate and up
- * writes two of them, one over down reads one). */
+/* Ranks that swiglu's kernels have, all parts alike; rows of 32 columns at a time (a pass over gate
+ * and up writes two of them, one over down reads one). */
 int cuda_ops_leaves(const struct lora_pass *l)
 {
 	int r = l->parts ? l->part[0].a->n : 0;
@@ -321,8 +324,8 @@ void cuda_op_lora(struct dev *d, const struct lora_pass *l)
 	}
 }
 
-/* dA of all parts as one product into working memory, then each added to its place: the parts' gradients
- * are not neighbours. */
+/* dA of all parts as one product into working memory, then each added to its place: the parts'
+ * gradients are not neighbours. */
 static void add_da(struct dev *d, const struct lora_pass *l, const struct down *a)
 {
 	float *all = dev_shared(d, (size_t)a->r * (size_t)a->k * sizeof(float));

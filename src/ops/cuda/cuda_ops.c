@@ -26,7 +26,7 @@ void cuda_ops_bind(struct dev *d)
 		l->cuda_gemm_load(d->gpu, d->choices);   /* none yet is as good as an empty one */
 }
 
-/* --- scratch -------------------------------------------------------------------------------------- */
+/* --- scratch ------------------------------------------------------------------------------ */
 
 static struct cuda_paged sizes_of_pages(const struct ops_sizes *s)
 {
@@ -57,7 +57,7 @@ size_t cuda_ops_kv_bytes(int HKV, int D, int e4m3)
 	return (size_t)2 * (size_t)HKV * KV_BLOCK * (size_t)D * (e4m3 ? 1 : 2);
 }
 
-/* --- rows ------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------- */
 
 void cuda_op_rmsnorm(struct dev *d, act *y, float *rstd, const float *x, const float *w, int T, int C, float eps)
 {
@@ -152,7 +152,7 @@ void cuda_op_dropout(struct dev *d, act *y, const act *x, size_t n, const struct
 void cuda_op_dropout_grad(struct dev *d, act *dx, const act *dy, size_t n,
 			  const struct dropout *o) { drop(d, dx, dy, n, o, 1); }
 
-/* --- embedding ---------------------------------------------------------------------------------------- */
+/* --- embedding ---------------------------------------------------------------------------- */
 
 void cuda_op_embed(struct dev *d, float *y, const void *table, enum dtype dt, int C, const int32_t *tokens, int T)
 {
@@ -206,10 +206,10 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 		"embed_grad", "embed_grad [%d, %d]", T, C);
 }
 
-/* --- attention ---------------------------------------------------------------------------------------- */
+/* --- attention ---------------------------------------------------------------------------- */
 
-/* What a pack needs grows with the square of its longest sequence, which is known only here: the working
- * memory grows with it, a few times at the start of a run. */
+/* What a pack needs grows with the square of its longest sequence, which is known only here: the
+ * working memory grows with it, a few times at the start of a run. */
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences,
@@ -259,7 +259,7 @@ void cuda_op_attention_cached(struct dev *d, const struct attention_cached *a)
 		a->H, a->HKV, a->D);
 }
 
-/* --- loss and optimiser -------------------------------------------------------------------------------- */
+/* --- loss and optimiser ------------------------------------------------------------------- */
 
 void cuda_op_xent(struct dev *d, const struct xent *x)
 {

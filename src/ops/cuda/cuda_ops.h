@@ -24,7 +24,8 @@ int cuda_ops_leaves(const struct lora_pass *l);
 /* A swiglu with the passes that were left to it; r 0: none was. */
 struct cuda_swiglu cuda_swiglu_of(const struct swiglu *s);
 
-/* A launch: its mark for the table of times, then the call; what fails is noted with op and shape. */
+/* A launch: its mark for the table of times, then the call; what fails is noted with op and
+ * shape. */
 #define CUDA_GO(d, call, label, ...) do { \
 		dev_mark((d), (label)); \
 		dev_note((d), (call), __VA_ARGS__); \

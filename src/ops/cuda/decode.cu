@@ -315,7 +315,7 @@ template <int D, class PAGE> static __device__ void group_item(const struct deco
 }
 
 template <int D, class PAGE> static __global__ void __launch_bounds__(DECODE_THREADS,
-								      2) decode_kernel(const __grid_constant__ struct decode a)
+					2) decode_kernel(const __grid_constant__ struct decode a)
 {
 	extern __shared__ __align__(128) char smem[];
 	shared_memory<D, PAGE> *sm = (shared_memory<D, PAGE> *)smem;
@@ -452,7 +452,8 @@ static int prefill(struct cuda *c, const struct cuda_paged *p)
 {
 	struct attn_forward f = { .H = p->H, .HKV = p->HKV, .D = p->D, .sequences = p->runs,
 				  .longest = p->longest_rows, .keys = p->longest,
-				  .start = p->row, .qkv = (const __nv_bfloat16 *)p->qkv, .out = (__nv_bfloat16 *)p->out, .length = p->length };
+				  .start = p->row, .qkv = (const __nv_bfloat16 *)p->qkv,
+					  .out = (__nv_bfloat16 *)p->out, .length = p->length };
 
 	CUDA_TRY(write_rows(c->stream, p));
 	if (p->longest > p->longest_rows) {

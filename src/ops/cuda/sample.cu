@@ -411,7 +411,7 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 }
 
 template <class T> static __global__ void __launch_bounds__(ROW_THREADS,
-							    2) sample_kernel(const __grid_constant__ struct cuda_sample a)
+					2) sample_kernel(const __grid_constant__ struct cuda_sample a)
 {
 	extern __shared__ u64 above[];                 /* of the segments, and behind it how many are equal */
 	__shared__ struct shared_row sm;
@@ -419,7 +419,8 @@ template <class T> static __global__ void __launch_bounds__(ROW_THREADS,
 	struct sample_opts o = a.row[i].o;
 	row<T> r = { (const T *)a.logits + (size_t)(a.from ? a.from[i] : i) * a.V, a.V, 0,
 		     o.temperature > 0 ? (float)M_LOG2E / o.temperature : 0,
-		     a.seen && o.repetition > 0 && o.repetition != 1 ? a.seen + (size_t)i * ((a.V + 31) / 32) : NULL, o.repetition };
+		     a.seen && o.repetition > 0 && o.repetition != 1 ? a.seen + (size_t)i * ((a.V + 31) / 32) :
+			     NULL, o.repetition };
 	struct row_stats stats = row_stats_of(r.x, r.V);
 
 	r.max = r.seen ? largest(&r, &sm) : stats.max;

@@ -1,4 +1,4 @@
-# abc: a class that leaves an abstract method out cannot be called.
+# abc: a class with an abstract method left cannot be instantiated.
 
 
 class ABCMeta:

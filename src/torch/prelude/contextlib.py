@@ -1,4 +1,4 @@
-# contextlib: what needs no generator.
+# contextlib: the parts that need no generator functions.
 
 
 class nullcontext:

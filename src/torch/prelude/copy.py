@@ -1,4 +1,4 @@
-# copy: deepcopy is in C, because it must keep what tensors share.
+# copy: deepcopy is in C, because copies must keep the storages that tensors share.
 
 
 def copy(x):

@@ -1,4 +1,4 @@
-# enum: members are made when the class is. What is looser than CPython's is refused, so that no program sees the difference.
+# enum: members are made when the class is. Uses that would differ from CPython's are refused.
 
 
 class Enum:

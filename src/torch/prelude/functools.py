@@ -70,8 +70,8 @@ def _plain(value):
 
 
 def _remember(func, maxsize, typed):
-    # What is not plain is known until the call of the program ends: with plain values of plain arguments, where programs
-    # cannot look them up, a cache says nothing about earlier calls. The one that was not asked for longest stands first.
+    # An entry whose key or value is not plain (`fleeting`) is dropped when the judged call ends: no call sees objects of an
+    # earlier one. Plain entries tell nothing about earlier calls. The least recently used entry is first.
     known, fleeting, last = {}, {}, {}
 
     def forget(entry):
@@ -90,7 +90,7 @@ def _remember(func, maxsize, typed):
         if typed:
             key += (tuple([type(v) for v in args]), tuple([type(v) for v in keywords.values()]))
         elif not keywords and len(args) == 1 and type(args[0]) in (int, str):
-            key = args[0]                       # so that 1 is not 1.0 here, which it is among several arguments
+            key = args[0]                       # as CPython: f(1) and f(1.0) differ here, unlike f(1, 2) and f(1.0, 2)
         if key in known:
             value = known.pop(key)
             known[key] = value

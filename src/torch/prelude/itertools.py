@@ -1,4 +1,4 @@
-# itertools: each takes from what it walks only what it is asked for.
+# itertools: iterators take elements from their sources only when asked.
 
 
 class _Iterator:

@@ -1,4 +1,4 @@
-# logging: shown as print shows things, whatever its level. Handlers are nowhere.
+# logging: shown as print shows things, whatever the level. There are no handlers.
 
 
 CRITICAL = 50

@@ -1,4 +1,4 @@
-# numbers.
+# numbers: the abstract classes of numbers.
 
 Number = typing._Name("Number", lambda cls: issubclass(cls, (int, float)))
 Complex = typing._Name("Complex", lambda cls: issubclass(cls, (int, float)))

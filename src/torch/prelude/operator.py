@@ -1,4 +1,4 @@
-# operator.
+# operator: the operators of Python as functions.
 
 
 def add(a, b):

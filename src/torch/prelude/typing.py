@@ -1,4 +1,4 @@
-# typing: what annotations are made of. Programs may make them and ask isinstance() of them; what they show and whether two are equal is refused.
+# typing: annotations. Programs may build them and use isinstance(); their text and equality are refused.
 
 
 class _Name:

@@ -1,4 +1,4 @@
-# warnings: shown as print shows things. What would be an error is refused.
+# warnings: shown as print shows things. Filters that turn warnings into errors are refused.
 
 
 def _check(action, lineno):

@@ -1,0 +1,2 @@
+# Modules whose members are known but not supported.
+_absent = None

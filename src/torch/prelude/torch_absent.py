@@ -1,2 +1,0 @@
-# Modules whose members are known and not supported.
-_absent = None
