@@ -7,7 +7,8 @@ rows over many lines; this code uses both everywhere.)"""
 import re
 import sys
 
-GOAL, MOST, MOST_TEST = 100, 120, 160     # columns: the aim, the limit in src, the limit of code in test and bench
+GOAL, MOST, MOST_OLD = 100, 120, 160     # columns: the aim, the limit in src, the limit of code in OLD
+OLD = ("test/", "bench/", "src/gen/")    # src/gen is about to be redesigned; english.txt counts its long lines
 KEYWORD = re.compile(r"\b(if|for|while|switch)\(")
 BRACE = re.compile(r"\)\{$")
 FUNCTION_BRACE = re.compile(r"^(?!#|struct|enum|union|typedef|static const|const|extern)[a-z_][\w \*]*\(.*\) \{$")
@@ -53,10 +54,11 @@ def formatted(text):
 
 def complaints(path, text):
     comment = False
-    most = MOST if path.startswith("src/") else MOST_TEST
+    old = path.startswith(OLD)
+    most = MOST_OLD if old else MOST
     for number, line in enumerate(text.splitlines(), 1):
         bare = STRING.sub('""', line.partition("/*")[0]) if not comment else ""
-        if len(line.expandtabs(8)) > most and (path.startswith("src/") or '"' not in line):
+        if len(line.expandtabs(8)) > most and not (old and '"' in line):
             yield f"{path}:{number}: {len(line.expandtabs(8))} columns, more than {most}"
         if "//" in bare:
             yield f"{path}:{number}: a // comment"
