@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/keep.h"
-#include "run/needs.h"
+#include "run/safeguard.h"
+#include "run/requirements.h"
 #include "run/plan_args.h"
 #include "tile/estimate/gpu.h"
 #include "run/sections.h"
@@ -96,9 +96,9 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
 		     struct buf *out, struct err *e)
 {
-	struct run_needs n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
+	struct requirements n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
 	struct buf missing = BUF_INIT;
-	int count = run_needs_missing(&n, &missing), rc = 0;
+	int count = requirements_missing(&n, &missing), rc = 0;
 	struct run_plan p;
 
 	buf_adds(out, "\non this machine\n");
@@ -166,10 +166,10 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 static int show_spent(const struct plan_args *a, const char *config, struct buf *out, struct err *e)
 {
 	struct watch_spent s;
-	struct keep_args k;
+	struct safeguard_args k;
 	struct opt_parsed p;
 
-	if (read_stage(keep_args_table, "keep", &k, config, &p, e))
+	if (read_stage(safeguard_args_table, "keep", &k, config, &p, e))
 		return -1;
 	opt_release(&p);
 	if (watch_spent_read(a->run, &s, e))

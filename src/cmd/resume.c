@@ -4,14 +4,14 @@
 
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/go.h"
+#include "run/whole_run.h"
 
 struct args {
-	struct keep_args keep;
+	struct safeguard_args keep;
 };
 
 static const struct opt opts[] = {
-	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_INCLUDE(struct args, keep, safeguard_args_table, NULL),
 	OPT_END
 };
 
@@ -41,10 +41,10 @@ int cmd_resume(int argc, char **argv)
 	if (p.n != 1) {
 		rc = err_set(&e, ERR_USAGE, "name one run folder");
 	} else if (!(rc = cmd_join(&par, &e))) {
-		struct go g = { .source = { .set = &none, .stages = &none, .out = p.args[0] },
+		struct whole_run g = { .source = { .set = &none, .stages = &none, .out = p.args[0] },
 				.keep = &a.keep, .par = par, .again = 1 };
 
-		rc = go_run(&g, &done, &e);
+		rc = whole_run(&g, &done, &e);
 	}
 	if (!rc && !done && par_first(par))
 		fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl resume %s\n", p.args[0]);

@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "dev/dev.h"
-#include "run/go.h"
+#include "run/whole_run.h"
 #include "serve/serve.h"
 
 struct args {
@@ -19,7 +19,7 @@ struct args {
 	struct opt_list set, stages;
 	int dry_run;
 	int64_t port;                  /* of the live page; 0: none */
-	struct keep_args keep;         /* bucket, spot notices, budget */
+	struct safeguard_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
@@ -36,7 +36,7 @@ static const struct opt opts[] = {
 		"show the running pipeline as a page on this port of 127.0.0.1; 0: no page"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0,
 		 "try every stage on a few rows, steps and tokens, in OUT/dry_run"),
-	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_INCLUDE(struct args, keep, safeguard_args_table, NULL),
 	OPT_END
 };
 
@@ -126,7 +126,7 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
 	struct opt_list set = { .v = NULL };
-	struct go g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep,
+	struct whole_run g = { .source = { .config = config, .set = &set, .stages = &a->stages }, .keep = &a->keep,
 			.par = par, .dry = a->dry_run };
 	int rc;
 
@@ -141,7 +141,7 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	if (!rc && a->port && par_first(par))
 		rc = show_page(g.source.out, (int)a->port, e);
 	if (!rc)
-		rc = go_run(&g, done, e);
+		rc = whole_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);

@@ -93,9 +93,9 @@ static int run(const struct args *a, struct err *e)
 	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port,
 					     .body_most = (size_t)a->body_mb << 20, .connections = (int)a->connections,
 					     .seconds = (int)a->idle },
-				   .desk = { .judge = a->judge, .waiting = a->waiting },
+				   .verify = { .judge = a->judge, .waiting = a->waiting },
 				   .runs = a->runs,
-				   .talk = { .model = a->model, .adapter = a->adapter, .name = a->name,
+				   .completion = { .model = a->model, .adapter = a->adapter, .name = a->name,
 					     .device = a->device, .threads = (int)a->threads,
 					     .slots = (int)a->slots, .length = a->length, .store = a->store } };
 	struct buf token = BUF_INIT;

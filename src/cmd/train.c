@@ -5,17 +5,17 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "run/run.h"
 
 struct args {
 	struct train_args train;
-	struct keep_args keep;         /* bucket, spot notices, budget */
+	struct safeguard_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
 	OPT_INCLUDE(struct args, train, train_opts, NULL),
-	OPT_INCLUDE(struct args, keep, keep_args_table, NULL),
+	OPT_INCLUDE(struct args, keep, safeguard_args_table, NULL),
 	OPT_END
 };
 
@@ -88,17 +88,17 @@ static int train(const struct train_args *a, const struct opt_parsed *p, struct 
 /* Errors in the arguments are found before the bucket is opened, which may download gigabytes. */
 static int run(const struct args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
-	struct keep k = KEEP_INIT;
+	struct safeguard k = SAFEGUARD_INIT;
 	int rc;
 
 	if (!a->train.out)
 		return err_set(e, ERR_USAGE, "name the run folder: --out DIR");
 	if (strcmp(a->train.stage, "rl") && run_sft_check(&a->train, e))
 		return -1;
-	rc = keep_open(&k, &a->keep, a->train.out, par, e);
+	rc = safeguard_open(&k, &a->keep, a->train.out, par, e);
 	if (!rc && !stop_requested())
 		rc = train(&a->train, p, par, e);
-	keep_close(&k);
+	safeguard_close(&k);
 	return rc;
 }
 

@@ -1,4 +1,7 @@
-/* Finding and loading MPI: see mpi.h. */
+/* Finding and loading MPI: see mpi.h.
+ *
+ * Owns what differs between the families of MPI libraries: environment variables, library names and
+ * handles. */
 #include "par/mpi.h"
 
 #include <dlfcn.h>
@@ -8,10 +11,11 @@
 
 #include "base/mem.h"
 
+/* The two families of MPI libraries. Others (Intel, Cray) follow MPICH. */
 enum family { OPEN_MPI, MPICH, FAMILIES };
 
-/* Variables by which launchers tell a process that it is one of several: its number of processes, or,
- * where the value says nothing of that, its own number. */
+/* Variables of launchers. With `counts` the value is the number of processes, and 1 means a single process.
+ * Otherwise the value is the process's own number, and its presence is enough. */
 static const struct {
 	const char *name;
 	enum family family;
@@ -28,7 +32,7 @@ static const char *const sonames[FAMILIES][3] = {
 	[MPICH] = { "libmpich.so.12", "libmpi.so.12" },
 };
 
-/* Index into `launchers`, or -1. */
+/* The index in `launchers` of the variable that is set, or -1 for a single process. */
 static int launcher(void)
 {
 	for (size_t i = 0; i < COUNT_OF(launchers); i++) {
@@ -55,7 +59,7 @@ int mpi_local_rank(void)
 	return 0;
 }
 
-/* Plug-ins of Open MPI look for its symbols among those of the program. */
+/* Loads a family's library. RTLD_GLOBAL: plug-ins of Open MPI look for its symbols in the program. */
 static void *open_family(enum family f)
 {
 	void *lib = NULL;
@@ -65,12 +69,13 @@ static void *open_family(enum family f)
 	return lib;
 }
 
+/* A handle of MPICH. */
 static void *number(uintptr_t n)
 {
 	return (void *)n;
 }
 
-/* The handles as mpi.h of each family has them. */
+/* Sets the handles as each family's mpi.h defines them. */
 static void set_handles(struct mpi *m, void *lib, enum family f)
 {
 	if (f == OPEN_MPI) {
@@ -90,6 +95,7 @@ static void set_handles(struct mpi *m, void *lib, enum family f)
 	}
 }
 
+/* Finds all functions; -1 if one is missing. */
 static int find_calls(struct mpi *m, void *lib)
 {
 	const struct { const char *name; void *to; } calls[] = {
@@ -108,6 +114,8 @@ static int find_calls(struct mpi *m, void *lib)
 	return 0;
 }
 
+/* The launcher's family comes first: a process that Open MPI started cannot join its ranks by
+ * MPICH. */
 int mpi_load(struct mpi *m, struct err *e)
 {
 	int at = launcher();
@@ -122,12 +130,12 @@ int mpi_load(struct mpi *m, struct err *e)
 		*m = (struct mpi){ .family = NULL };
 		set_handles(m, lib, f);
 		if (!m->world || !m->byte || find_calls(m, lib))
-			return err_set(e, ERR_UNSUPPORTED, "the library of %s that was found lacks functions",
-				       m->family);
+			return err_set(e, ERR_UNSUPPORTED,
+				       "the installed library of %s lacks functions that are needed", m->family);
 		return 0;
 	}
 	return err_set(e, ERR_NOT_FOUND,
 		       "this process was started as one of several (%s is set), but neither libmpi of Open "
-		       "MPI nor of MPICH "
-		       "can be loaded: install it, or add its folder to LD_LIBRARY_PATH", at < 0 ? "nothing" : launchers[at].name);
+		       "MPI nor of MPICH can be loaded: install it, or add its folder to LD_LIBRARY_PATH",
+		       at < 0 ? "nothing" : launchers[at].name);
 }

@@ -1,15 +1,15 @@
-/* The few functions of MPI that ranks need, from the library that is there.
+/* The few MPI functions that ranks need, from the installed library.
  *
- * The two families of libraries agree on the functions and not on what a handle is: Open MPI has
- * addresses of its own objects, MPICH has numbers. Both fit a pointer and are passed alike, so one
- * table of functions serves both and three handles are filled by family. No status is ever read:
- * its form differs, too. */
+ * Open MPI and MPICH agree on the functions, but not on handles: Open MPI uses addresses of its
+ * objects, MPICH uses numbers. Both fit a pointer and are passed in the same way. So one table of
+ * functions serves both, and the handles are filled for the library that was found. No status is
+ * ever read, because its form differs as well. */
 #ifndef PAR_MPI_H
 #define PAR_MPI_H
 
 #include "base/err.h"
 
-/* MPI_NAME and its parameters. Handles and addresses of handles are pointers. */
+/* Each function MPI_NAME with its parameters. Handles are declared as pointers. */
 #define MPI_CALLS(F) \
 	F(Init_thread, (int *argc, char ***argv, int wanted, int *got)) \
 	F(Comm_rank, (void *comm, int *rank)) \
@@ -31,11 +31,11 @@ struct mpi {
 #undef F
 };
 
-/* 1: this process was started as one of several, as the launcher's environment says. */
+/* Returns 1 if the environment says that a launcher started this process as one of several. */
 int mpi_launched(void);
-/* The library of the launcher's family, or the other. It stays loaded. */
+/* Loads the library of the launcher's family, or else the other one. It stays loaded. */
 int mpi_load(struct mpi *m, struct err *e);
-/* From the launcher's environment; 0 where it does not say. */
+/* The process's number on its machine, from the environment; 0 if that does not tell. */
 int mpi_local_rank(void);
 
 #endif

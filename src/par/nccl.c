@@ -1,4 +1,7 @@
-/* NCCL, loaded at run time: see nccl.h. The few calls are declared here as nccl.h of version 2 has them. */
+/* NCCL, loaded at run time: see nccl.h.
+ *
+ * The few calls are declared here as in nccl.h of version 2. Invariant: all ranks use NCCL or none
+ * does. */
 #include "par/nccl.h"
 
 #include <dlfcn.h>
@@ -9,6 +12,7 @@
 
 enum { BYTES = 0 };                    /* ncclInt8 */
 
+/* ncclUniqueId: rank 0 makes it, and all ranks join by it. */
 struct nccl_id { char bytes[128]; };
 
 #define NCCL_CALLS(F) \
@@ -21,6 +25,7 @@ struct nccl_id { char bytes[128]; };
 	F(int, Recv, (void *p, size_t n, int type, int from, void *comm, void *stream)) \
 	F(const char *, GetErrorString, (int code))
 
+/* The communicator of all ranks, and the functions of the library. */
 struct nccl {
 	void *comm;
 #define F(type, name, parameters) type (*name) parameters;
@@ -30,6 +35,7 @@ struct nccl {
 
 /* --- opening --------------------------------------------------------------------------------------- */
 
+/* Finds all functions in the library. */
 static int find_calls(struct nccl *n, void *library, struct err *e)
 {
 	const struct { const char *name; void *to; } calls[] = {
@@ -50,12 +56,13 @@ static int find_calls(struct nccl *n, void *library, struct err *e)
 	return 0;
 }
 
+/* Converts a result code of NCCL to an error. */
 static int try(const struct nccl *n, int code, const char *what, struct err *e)
 {
 	return code ? err_set(e, ERR_STATE, "NCCL cannot %s: %s", what, n->GetErrorString(code)) : 0;
 }
 
-/* Whether it went well everywhere: 0 and *bad of this rank or another, -1. */
+/* Sets *bad if it is set on any rank. Returns -1 if the ranks cannot be reached. */
 static int agree(struct par *p, int *bad, struct err *e)
 {
 	double worst = *bad != 0;
@@ -66,7 +73,7 @@ static int agree(struct par *p, int *bad, struct err *e)
 	return 0;
 }
 
-/* All ranks come here together: the call waits for all of them. */
+/* Connects the ranks. All of them call it together, because NCCL waits for all. */
 static int join(struct nccl *n, struct par *p, int *bad, struct err *why, struct err *e)
 {
 	struct nccl_id id = { .bytes = { 0 } };
@@ -82,6 +89,7 @@ static int join(struct nccl *n, struct par *p, int *bad, struct err *why, struct
 	return agree(p, bad, e);
 }
 
+/* The ranks agree after each step: a rank that failed must not let the others wait for it in NCCL. */
 int nccl_open(struct nccl **out, struct par *p, void *library, struct err *e)
 {
 	struct nccl *n = mem_zalloc(sizeof *n);
@@ -112,7 +120,8 @@ void nccl_give_up(struct nccl *n)
 		n->comm = NULL;
 }
 
-/* The other way to end waits for all ranks, and one of them may be gone. */
+/* Aborts instead of destroying the communicator: that would wait for all ranks, and one of them may
+ * have died. */
 void nccl_close(struct nccl *n)
 {
 	nccl_give_up(n);
@@ -121,13 +130,14 @@ void nccl_close(struct nccl *n)
 
 /* --- moving ------------------------------------------------------------------------------------------- */
 
+/* Starts one move. NCCL's sends and receives have the same form. */
 static int start(struct nccl *n, const struct par_move *m, void *stream)
 {
 	return m->send ? n->Send(m->p, m->n, BYTES, m->rank, n->comm, stream) : n->Recv(m->p, m->n, BYTES,
 			m->rank, n->comm, stream);
 }
 
-/* In a group all are started at once, in whatever order they are named. */
+/* A group starts all moves at the same time, so that their order cannot cause a deadlock. */
 int nccl_exchange(struct nccl *n, const struct par_move *v, size_t count, void *stream, struct err *e)
 {
 	int code, end;

@@ -1,5 +1,8 @@
-/* Ranks over MPI: see par.h. Everything is started without blocking and asked for until it is done,
- * so that a wait can be given up, and costs a sleeping process no core. */
+/* Ranks over MPI: see par.h.
+ *
+ * Every operation is started without blocking and polled until it is done. So a wait can be given
+ * up, and a waiting process sleeps instead of using a core. Invariant: memory that MPI may still
+ * write to is never freed or reused after a wait was given up. */
 #include "par/par.h"
 
 #include <limits.h>
@@ -16,20 +19,20 @@
 enum {
 	TAG_DATA = 1, TAG_STOP, TAG_MAIL,
 	FUNNELED = 1,                    /* MPI_THREAD_FUNNELED */
-	SPINS = 200,                     /* looks before a wait starts to sleep */
-	NAP_MOST_US = 500,
-	GRACE_SECONDS = 20,              /* that a rank waits for the others to end after one of them died */
+	SPINS = 200,                     /* polls before a wait starts to sleep */
+	NAP_MOST_US = 500,               /* longest sleep between two polls, in microseconds */
+	GRACE_SECONDS = 20,              /* how long a rank waits for the others to end after one of them died */
 };
-static const size_t piece_most = 1u << 30;     /* bytes of one message: a count of MPI is an int */
+static const size_t piece_most = 1u << 30;     /* bytes of one MPI message, whose count is an int */
 
-/* A letter under way. */
+/* A message being sent. MPI owns `n` and `data` until both requests are done. */
 struct letter { struct letter *next; void *request[2]; int64_t n; char data[]; };
 
 struct par {
 	struct mpi mpi;
 	int rank, size;
-	int32_t word;                    /* enum stop_reason, as the others are told */
-	int told, left;                  /* said that we leave; gave up a wait */
+	int32_t word;                    /* enum stop_reason, the message to the others */
+	int told, left;                  /* the others were told; a wait was given up */
 	struct letter *letters;
 };
 
@@ -37,6 +40,7 @@ int par_rank(const struct par *p) { return p ? p->rank : 0; }
 int par_size(const struct par *p) { return p ? p->size : 1; }
 int par_local_rank(const struct par *p) { return p ? mpi_local_rank() : 0; }
 
+/* Errors of MPI are returned instead of ending the process, so that a dead rank can be handled. */
 int par_open(struct par **out, struct err *e)
 {
 	struct par *p;
@@ -55,7 +59,7 @@ int par_open(struct par **out, struct err *e)
 			p->mpi.errors_return) ||
 	    p->mpi.Comm_rank(p->mpi.world, &p->rank) || p->mpi.Comm_size(p->mpi.world, &p->size)) {
 		mem_free(p);
-		return err_set(e, ERR_STATE, "MPI cannot be started");
+		return err_set(e, ERR_STATE, "cannot start MPI");
 	}
 	log_info("rank %d of %d, %s", p->rank, p->size, p->mpi.family);
 	*out = p;
@@ -64,7 +68,8 @@ int par_open(struct par **out, struct err *e)
 
 /* --- stopping ---------------------------------------------------------------------------------- */
 
-/* Small messages are on their way when the call returns; nobody waits for them to be read. */
+/* Tells all other ranks that this one stops. Nobody waits for these messages to be read; small ones
+ * are sent when the call returns. */
 static void tell_stop(struct par *p, enum stop_reason why)
 {
 	void *request;
@@ -78,6 +83,7 @@ static void tell_stop(struct par *p, enum stop_reason why)
 			p->mpi.Isend(&p->word, sizeof p->word, p->mpi.byte, r, TAG_STOP, p->mpi.world, &request);
 }
 
+/* Checks for such a message of another rank, and requests a stop of this process. */
 static void hear_stop(struct par *p)
 {
 	int found = 0, done = 0;
@@ -92,6 +98,7 @@ static void hear_stop(struct par *p)
 	stop_request(why > STOP_NOT && why <= STOP_BUDGET ? (enum stop_reason)why : STOP_SIGNAL);
 }
 
+/* Checks the own process first, which is cheap, and then the other ranks. */
 int par_stopping(struct par *p)
 {
 	if (p && !stop_requested())
@@ -99,6 +106,7 @@ int par_stopping(struct par *p)
 	return stop_requested();
 }
 
+/* Gives up a wait. From now on this rank exchanges nothing. */
 static int leave(struct par *p, struct err *e)
 {
 	p->left = 1;
@@ -110,6 +118,8 @@ static int leave(struct par *p, struct err *e)
 
 /* --- waiting ------------------------------------------------------------------------------------- */
 
+/* Yields at first, then sleeps for 1 to 500 microseconds, one more each time. Short waits stay
+ * fast, and long ones cost no core. */
 static void nap(int *looks)
 {
 	int us = MIN(++*looks - SPINS, NAP_MOST_US);
@@ -120,7 +130,7 @@ static void nap(int *looks)
 		nanosleep(&(struct timespec){ .tv_nsec = us * 1000L }, NULL);
 }
 
-/* 1: all are done. 0: not yet. -1: a rank is gone. */
+/* Returns 1 if all requests are done, 0 if not, -1 if a rank has died. */
 static int test_all(struct par *p, void **request, size_t n)
 {
 	int all = 1;
@@ -135,7 +145,8 @@ static int test_all(struct par *p, void **request, size_t n)
 	return all;
 }
 
-/* Requests that are done are null, and null requests are done: asking again costs nothing. */
+/* Waits for requests. MPI sets a finished request to null, and a null request counts as done, so
+ * asking again costs nothing. */
 static int wait_all(struct par *p, void **request, size_t n, struct err *e)
 {
 	int looks = 0, rc;
@@ -160,12 +171,13 @@ int par_wait(struct par *p, int (*done)(void *ctx), void *ctx, struct err *e)
 	return 0;
 }
 
+/* Number of MPI messages for n bytes. */
 static size_t pieces_of(size_t n)
 {
 	return (n + piece_most - 1) / piece_most;
 }
 
-/* `room` is where the library reads and writes for this move. */
+/* Starts one move, in pieces. `room` is the copy that MPI reads or writes. */
 static int start(struct par *p, const struct par_move *m, char *room, void **request)
 {
 	int rc = 0;
@@ -181,6 +193,7 @@ static int start(struct par *p, const struct par_move *m, char *room, void **req
 	return rc;
 }
 
+/* Starts all moves, waits for them, and copies what was received. */
 static int move_all(struct par *p, const struct par_move *v, size_t n, char *room, void **request, struct err *e)
 {
 	size_t pieces = 0, at = 0;
@@ -199,8 +212,8 @@ static int move_all(struct par *p, const struct par_move *v, size_t n, char *roo
 	return 0;
 }
 
-/* The library sees copies only: an exchange that is given up leaves them to it for good, and the caller's
- * memory is its own again. */
+/* MPI works on copies. After an exchange that was given up, the copies are left to MPI for ever,
+ * and the caller's memory is free to use. */
 int par_exchange(struct par *p, const struct par_move *v, size_t n, struct err *e)
 {
 	size_t pieces = 0, bytes = 0;
@@ -228,6 +241,7 @@ int par_exchange(struct par *p, const struct par_move *v, size_t n, struct err *
 
 /* --- together --------------------------------------------------------------------------------------- */
 
+/* Rank 0 sends to each rank in turn. The number of ranks is small, and so are the data. */
 int par_bcast(struct par *p, void *data, size_t n, struct err *e)
 {
 	struct par_move *v;
@@ -250,6 +264,7 @@ int par_agree(struct par *p, int64_t *value, struct err *e)
 	return par_bcast(p, value, sizeof *value, e);
 }
 
+/* Sends the length first. Other ranks' buffers are replaced. */
 int par_bcast_buf(struct par *p, struct buf *text, struct err *e)
 {
 	int64_t n = (int64_t)text->n;
@@ -268,7 +283,7 @@ int par_bcast_buf(struct par *p, struct buf *text, struct err *e)
 	return par_bcast(p, text->p, (size_t)n, e);
 }
 
-/* Sends of `mine` to all others, receives of each one's; from[r] and size[r] say where to and how much. */
+/* Sends `mine` to all others and receives theirs: size[r] bytes of rank r go to from[r]. */
 static int to_all(struct par *p, struct str mine, char *const *from, const int64_t *size, struct err *e)
 {
 	struct par_move *v = mem_array(2 * (size_t)p->size, sizeof *v);
@@ -287,7 +302,7 @@ static int to_all(struct par *p, struct str mine, char *const *from, const int64
 	return rc;
 }
 
-/* An equal number of bytes from everyone, rank r's at all + r n. */
+/* Gathers n bytes of each rank. Those of rank r go to all + r * n. */
 static int gather_equal(struct par *p, const void *mine, void *all, size_t n, struct err *e)
 {
 	char **from = mem_array((size_t)p->size, sizeof *from);
@@ -307,6 +322,7 @@ static int gather_equal(struct par *p, const void *mine, void *all, size_t n, st
 	return rc;
 }
 
+/* Every rank computes the maximum of all values by itself, so that all get the same bits. */
 int par_max(struct par *p, double *value, struct err *e)
 {
 	double *all;
@@ -323,6 +339,7 @@ int par_max(struct par *p, double *value, struct err *e)
 	return rc;
 }
 
+/* Gathers a different number of bytes of each rank. */
 static int gather_sized(struct par *p, struct str mine, const int64_t *size, struct buf *all, struct err *e)
 {
 	char **from = mem_array((size_t)p->size, sizeof *from);
@@ -342,6 +359,7 @@ static int gather_sized(struct par *p, struct str mine, const int64_t *size, str
 	return rc;
 }
 
+/* Gathers the lengths first, then the bytes. */
 int par_gather(struct par *p, struct str mine, struct buf *all, struct err *e)
 {
 	int64_t n = (int64_t)mine.n, *size;
@@ -358,6 +376,7 @@ int par_gather(struct par *p, struct str mine, struct buf *all, struct err *e)
 	return rc;
 }
 
+/* Any exchange among all ranks is a barrier. */
 int par_barrier(struct par *p, struct err *e)
 {
 	double none = 0.0;
@@ -365,9 +384,9 @@ int par_barrier(struct par *p, struct err *e)
 	return par_max(p, &none, e);
 }
 
-/* --- by mail ------------------------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------------------------ */
 
-/* Frees what has arrived. */
+/* Frees the messages that were sent completely. */
 static int sort_mail(struct par *p)
 {
 	for (struct letter **at = &p->letters; *at;) {
@@ -386,7 +405,7 @@ static int sort_mail(struct par *p)
 	return 0;
 }
 
-/* The length first, then as many bytes: the receiver knows what it waits for. */
+/* Sends the length first and the bytes after it, so that the receiver knows how much to expect. */
 int par_post(struct par *p, int to, struct str data, struct err *e)
 {
 	struct letter *l;
@@ -405,7 +424,7 @@ int par_post(struct par *p, int to, struct str data, struct err *e)
 	return 0;
 }
 
-/* `n` bytes into `out`, through memory that is the library's until they are there. */
+/* Receives n bytes into `out`, through memory that belongs to MPI until they have arrived. */
 static int receive(struct par *p, int from, size_t n, struct buf *out, struct err *e)
 {
 	char *room = mem_alloc(n + 1);
@@ -424,6 +443,7 @@ static int receive(struct par *p, int from, size_t n, struct buf *out, struct er
 	return rc || buf_check(out, e) ? -1 : 0;
 }
 
+/* Receives the length and then the bytes. MPI keeps the order of messages between two ranks. */
 int par_take(struct par *p, int from, struct buf *out, struct err *e)
 {
 	struct buf head = BUF_INIT;
@@ -444,8 +464,8 @@ int par_take(struct par *p, int from, struct buf *out, struct err *e)
 	return rc ? -1 : 1;
 }
 
-/* A rank that died never comes to the end of MPI: who has saved what there is does not wait for it
- * for long. The launcher ends the others. */
+/* A rank that died never reaches the end of MPI. A rank that has saved its data waits for it for a
+ * short time only; its launcher ends the others. */
 void par_close(struct par *p, int failed)
 {
 	if (!p)

@@ -1,4 +1,7 @@
-/* Measures of a judge for ablate: see ablate_judge.h. */
+/* Measurements of one judge for `ablate`: see ablate_judge.h.
+ *
+ * This file reads the candidates and their headers, submits them to a pool and counts verdicts. It does
+ * not know which extensions of the judge are off: the caller has set them in judge_args. */
 #include "run/ablate_judge.h"
 
 #include <stdio.h>
@@ -11,8 +14,10 @@
 /* --- the cheat suite ---------------------------------------------------------------------------------- */
 
 struct cheat {
-	char name[64], task[64];
-	int hybrid, honest;
+	char name[128];                /* path below the suite: "race/no_acquire.py" */
+	char task[64];                 /* the task's name: the file is tasks/NAME.py */
+	int hybrid;                    /* judged on the hybrid track; else on the strict one */
+	int honest;                    /* a control that must pass */
 };
 
 struct suite {
@@ -22,7 +27,8 @@ struct suite {
 	struct err *e;
 };
 
-/* "# key: value" among the comments at the head of the file. */
+/* Copies VALUE of the line "# KEY: VALUE" among the comment lines that open the file. Returns 1 if there
+ * is such a line, else 0 and leaves `out` as it is. */
 static int header(struct str source, const char *key, char *out, size_t cap)
 {
 	char mark[32];
@@ -39,6 +45,7 @@ static int header(struct str source, const char *key, char *out, size_t cap)
 	return 0;
 }
 
+/* Adds one file to the list. A file without `task` and `expect` lines is not a candidate and is skipped. */
 static int read_cheat(struct suite *s, const char *name)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -61,20 +68,37 @@ static int read_cheat(struct suite *s, const char *name)
 	return rc;
 }
 
-static int list_suite(struct suite *s)
+/* Reads the candidates in `folder`, a path below the suite; "" is the suite itself, whose folders
+ * hold one class of candidates each. The folder of the tasks holds no candidates. */
+static int list_folder(struct suite *s, const char *folder)
 {
 	struct file_list names;
-	int rc = 0;
+	struct buf path = BUF_INIT, name = BUF_INIT;
+	int rc = file_list_open(&names, path_join(&path, s->dir, folder), s->e);
 
-	if (file_list_open(&names, s->dir, s->e))
-		return -1;
-	for (size_t i = 0; i < names.n && !rc; i++)
-		if (str_ends(str_of(names.v[i]), ".py"))
-			rc = read_cheat(s, names.v[i]);
+	for (size_t i = 0; !rc && i < names.n; i++) {
+		buf_clear(&name);
+		buf_addf(&name, "%s%s%s", folder, *folder ? "/" : "", names.v[i]);
+		path_join(&path, s->dir, buf_cstr(&name));
+		if (str_ends(buf_str(&name), ".py"))
+			rc = read_cheat(s, buf_cstr(&name));
+		else if (!*folder && strcmp(names.v[i], "tasks") && file_is_dir(buf_cstr(&path)))
+			rc = list_folder(s, buf_cstr(&name));
+	}
 	file_list_close(&names);
-	return rc || s->list.n ? rc : err_set(s->e, ERR_FORMAT, "'%s' holds no candidate that names its task", s->dir);
+	buf_release(&path);
+	buf_release(&name);
+	return rc;
 }
 
+static int list_suite(struct suite *s)
+{
+	if (list_folder(s, ""))
+		return -1;
+	return s->list.n ? 0 : err_set(s->e, ERR_FORMAT, "'%s' holds no candidate that names its task", s->dir);
+}
+
+/* Submits one candidate with its task. Both files are read anew, so that no text stays in memory. */
 static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
 {
 	struct buf path = BUF_INIT, task = BUF_INIT, code = BUF_INIT;
@@ -92,6 +116,7 @@ static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
 	return rc;
 }
 
+/* Counts a verdict. A candidate that could not be judged counts as rejected. */
 static void count_cheat(struct suite *s, const struct judged *j)
 {
 	const struct cheat *c = &s->list.v[j->id];
@@ -108,7 +133,7 @@ static void count_cheat(struct suite *s, const struct judged *j)
 		snprintf(s->count->first, sizeof s->count->first, "%s", c->name);
 }
 
-/* All candidates of one track: a judge knows one. */
+/* Judges all candidates of one track. Each track needs a pool of its own: the track is an option of the judge. */
 static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 {
 	struct judge_args mine = *a;
@@ -135,6 +160,7 @@ static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 	return rc;
 }
 
+/* Judges the strict and the hybrid candidates with two pools, one after the other. */
 int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e)
 {
 	struct suite s = { .dir = dir, .count = out, .e = e };
@@ -151,10 +177,11 @@ int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_coun
 struct timing {
 	const struct taskset *tasks;
 	struct judge_pool *pool;
-	int64_t n;
+	int64_t n;                     /* answers submitted in this pass */
 	struct err *e;
 };
 
+/* Submits one stored answer. An answer to a task that is no longer in the task set is skipped. */
 static int submit_answer(void *ctx, const struct store_sample *t)
 {
 	struct timing *m = ctx;
@@ -166,7 +193,8 @@ static int submit_answer(void *ctx, const struct store_sample *t)
 	return 0;
 }
 
-/* All answers once, by a pool that has seen none of their tasks. */
+/* Judges all answers once in a new pool, so that each task is prepared within the measured time. *ms gets
+ * the milliseconds for one answer. */
 static int time_once(const struct judge_options *o, const struct judge_pool_options *po, struct timing *m,
 		     struct store *store, const char *stage,
 		     double *ms)
@@ -186,6 +214,7 @@ static int time_once(const struct judge_options *o, const struct judge_pool_opti
 	return rc;
 }
 
+/* The best of three passes counts: a busy machine makes a pass slower, never faster. */
 int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store,
 		const char *stage, int64_t *n, double *ms,
 		struct err *e)
@@ -207,5 +236,6 @@ int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct 
 	}
 	*n = m.n;
 	return m.n ? 0 : err_set(e, ERR_STATE,
-				 "no answer under '%s' is to one of the tasks: they have changed since", stage);
+				 "no answer stored under '%s' belongs to one of the tasks; the task file has "
+				 "changed since that run", stage);
 }

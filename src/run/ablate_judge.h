@@ -1,5 +1,5 @@
-/* What ablate measures of a judge, apart from training: cheats it takes for honest work, honest
- * work it refuses, and the time it needs. */
+/* Measurements of a judge for `ablate`, apart from training: how many cheats it accepts, how many correct
+ * candidates it rejects, and how long it takes. */
 #ifndef RUN_ABLATE_JUDGE_H
 #define RUN_ABLATE_JUDGE_H
 
@@ -8,17 +8,19 @@
 #include "verify/pool/judge_args.h"
 
 struct cheat_count {
-	int64_t cheats, accepted;      /* candidates that must not pass; that did */
-	int64_t honest, refused;
-	char first[64];                /* the first that was accepted */
+	int64_t cheats, accepted;      /* candidates that must not pass, and how many of them passed */
+	int64_t honest, refused;       /* candidates that must pass, and how many of them did not */
+	char first[128];               /* path below the suite of the first accepted cheat; "" if there is none */
 };
 
-/* Candidates of a folder in the form of the cheat suite: a .py file names its task (TASKS/NAME.py
- * beside it), its track and what is expected in its first lines. */
+/* Judges the candidates of a suite that is laid out as test/cheats: .py files in `dir` and in its folders.
+ * The comment lines at the head of a file name its task (tasks/NAME.py in `dir`), its track and the
+ * expected verdict. Files without such lines are skipped. */
 int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e);
 
-/* Milliseconds of wall clock a candidate, over the answers that `store` holds under `stage`, judged by
- * one process that meets each task once; the best of three times, for a busy machine. */
+/* Measures the wall-clock milliseconds for one candidate. The candidates are the answers that `store` holds
+ * under `stage`; one process judges them and prepares each task once. *ms gets the best of three passes,
+ * because other programs may disturb a pass. *n gets the number of answers. */
 int ablate_time(const struct judge_args *a, const struct taskset *tasks, struct store *store,
 		const char *stage, int64_t *n, double *ms,
 		struct err *e);

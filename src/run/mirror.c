@@ -1,4 +1,8 @@
-/* A run folder kept in a bucket: see mirror.h. */
+/* A copy of a run folder in a bucket: see mirror.h.
+ *
+ * Owns the choice of files and the background thread; net/depot.c owns the bucket's layout.
+ * Invariant: the files of a state do not change while they are uploaded, because they are links to
+ * finished files or copies. */
 #include "run/mirror.h"
 
 #include <errno.h>
@@ -50,7 +54,7 @@ struct s3 *mirror_bucket(const struct mirror_args *a, const atomic_int *stop, st
 				.bytes_per_second = (int64_t)(a->mb_per_second * 1e6), .stop = stop };
 
 	if (!a->bucket) {
-		err_set(e, ERR_USAGE, "say which bucket: --bucket s3://BUCKET/PREFIX");
+		err_set(e, ERR_USAGE, "no bucket was given; use --bucket s3://BUCKET/PREFIX");
 		return NULL;
 	}
 	return s3_open(a->bucket, &o, e);
@@ -58,9 +62,11 @@ struct s3 *mirror_bucket(const struct mirror_args *a, const atomic_int *stop, st
 
 /* --- taking a state ------------------------------------------------------------------------------- */
 
-/* Where states are put together, inside the run folder so that links work. */
+/* The folder in which a state is assembled. It is inside the run folder, because links need the same file
+ * system. */
 static const char aside_name[] = ".mirror";
 
+/* A state being assembled. */
 struct taking {
 	const char *run;
 	struct buf aside;             /* the folder of links and copies */
@@ -68,6 +74,7 @@ struct taking {
 	struct err *e;
 };
 
+/* Adds a file to the state's list. */
 static int add_file(struct taking *t, const char *name)
 {
 	char *path = mem_strdup(name);
@@ -79,7 +86,7 @@ static int add_file(struct taking *t, const char *name)
 	return 0;
 }
 
-/* The file `name` of the run beside it: linked where it will never change, else copied. */
+/* Adds a file of the run to the state: linked if it will never change, else copied. */
 static int take_file(struct taking *t, const char *name, int link_it)
 {
 	struct buf from = BUF_INIT, to = BUF_INIT, parent = BUF_INIT;
@@ -91,7 +98,7 @@ static int take_file(struct taking *t, const char *name, int link_it)
 		buf_add(&parent, to.p, (size_t)(base.p - to.p));
 		rc = buf_check(&parent, t->e) ? -1 : file_mkdirs(parent.p, t->e);
 	}
-	/* File systems without links get a copy. */
+	/* File systems without links need a copy. */
 	if (!rc && (!link_it || (link(from.p, to.p) && errno != EEXIST)))
 		rc = file_copy(from.p, to.p, t->e);
 	if (!rc)
@@ -102,7 +109,7 @@ static int take_file(struct taking *t, const char *name, int link_it)
 	return rc;
 }
 
-/* Every file below a folder of the run; a missing folder has none. */
+/* Adds every file below a folder of the run. A missing folder has none. */
 static int take_folder(struct taking *t, const char *name, int link_it)
 {
 	struct buf path = BUF_INIT, inner = BUF_INIT;
@@ -128,7 +135,8 @@ static int take_folder(struct taking *t, const char *name, int link_it)
 	return rc;
 }
 
-/* Checkpoints, the newest of each kind first: a checkpoint that is removed meanwhile is not part of the state. */
+/* Adds the checkpoints, the newest of each kind first. A checkpoint that is incomplete, or is
+ * deleted meanwhile, is left out of the state. */
 static int take_checkpoints(struct taking *t)
 {
 	struct buf dir = BUF_INIT, path = BUF_INIT, name = BUF_INIT;
@@ -162,6 +170,7 @@ static int take_checkpoints(struct taking *t)
 	return rc;
 }
 
+/* Adds a consistent copy of the store. */
 static int take_store(struct taking *t)
 {
 	struct buf from = BUF_INIT, to = BUF_INIT;
@@ -174,6 +183,7 @@ static int take_store(struct taking *t)
 	return rc;
 }
 
+/* Adds a copy of a file if it exists. */
 static int take_if_there(struct taking *t, const char *name)
 {
 	struct buf path = BUF_INIT;
@@ -183,6 +193,7 @@ static int take_if_there(struct taking *t, const char *name)
 	return rc > 0 ? take_file(t, name, 0) : rc;
 }
 
+/* Assembles a state. The order is the invariant of mirror.h: checkpoints before the store. */
 static int take_state(struct taking *t)
 {
 	static const char *const files[] = { "rl_start.safetensors", "config.yaml", "config_sft.yaml",
@@ -199,6 +210,7 @@ static int take_state(struct taking *t)
 	return rc || take_folder(t, "data", 1) || take_folder(t, "outputs", 0) || take_folder(t, "logs", 0) ? -1 : 0;
 }
 
+/* Deletes the assembled state. */
 static void drop_state(struct taking *t)
 {
 	file_remove_tree(buf_cstr(&t->aside), NULL);
@@ -208,6 +220,7 @@ static void drop_state(struct taking *t)
 	buf_release(&t->aside);
 }
 
+/* Assembles a state and uploads it. */
 static int push_state(struct depot *d, const char *run, struct depot_pushed *out, struct err *e)
 {
 	struct taking t = { .run = run, .e = e };
@@ -219,6 +232,8 @@ static int push_state(struct depot *d, const char *run, struct depot_pushed *out
 
 /* --- once ------------------------------------------------------------------------------------------- */
 
+/* Registers this process as the run's writer, with its host and pid for messages. An earlier writer
+ * then finds that it has lost the run. */
 static int claim(struct depot *d, struct err *e)
 {
 	char host[128] = "", who[200];
@@ -228,6 +243,7 @@ static int claim(struct depot *d, struct err *e)
 	return depot_claim(d, who, e);
 }
 
+/* Uploads one state and deletes the oldest ones. For the command `sync`. */
 int mirror_push(const struct mirror_args *a, const char *run, struct depot_pushed *out, struct err *e)
 {
 	struct s3 *s = mirror_bucket(a, NULL, e);
@@ -263,12 +279,12 @@ struct mirror {
 	pthread_cond_t wake;
 	int finish;
 	struct mirror_status st;
-	int64_t last_ns;              /* of the last state that got there; 0: none */
-	struct err last;              /* of the last attempt */
+	int64_t last_ns;              /* time of the last successful upload; 0: none */
+	struct err last;              /* error of the last attempt; code 0: it succeeded */
 };
 
-/* Waits until the next state is due, or the end is asked for. */
-static int wait_for_turn(struct mirror *m)
+/* Waits until the next upload is due or the end was requested. Returns 1 at the end. */
+static int wait_until_due(struct mirror *m)
 {
 	struct timespec until;
 	int finish;
@@ -283,7 +299,7 @@ static int wait_for_turn(struct mirror *m)
 	return finish;
 }
 
-/* A line of the run's metrics: how far the bucket is behind the folder. */
+/* Appends a line to the run's metrics: how far the bucket is behind the folder. */
 static void record(const struct mirror *m, const struct mirror_status *s)
 {
 	struct buf line = BUF_INIT, path = BUF_INIT;
@@ -300,11 +316,12 @@ static void record(const struct mirror *m, const struct mirror_status *s)
 	buf_addc(&line, '\n');
 	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p,
 			buf_str(&line), 0, NULL))
-		log_debug("the state of the mirror is not in the metrics");
+		log_debug("the state of the mirror was not added to the metrics");
 	buf_release(&line);
 	buf_release(&path);
 }
 
+/* Records the result of an upload. ERR_STATE means that another machine has claimed the run. */
 static void note(struct mirror *m, int rc, const struct depot_pushed *p, const struct err *e)
 {
 	struct mirror_status s;
@@ -324,12 +341,14 @@ static void note(struct mirror *m, int rc, const struct depot_pushed *p, const s
 	pthread_mutex_unlock(&m->lock);
 	record(m, &s);
 	if (rc)
-		log_warn("the run's state did not get to '%s': %s; training goes on", m->a.bucket, e->text);
+		log_warn("the run's state was not uploaded to '%s': %s; training continues", m->a.bucket, e->text);
 	else
 		log_debug("state in '%s': %lld files, %lld bytes new", m->a.bucket, (long long)p->files,
 			  (long long)p->bytes_sent);
 }
 
+/* The thread. The last upload happens after `finish` was set, so that it holds the run's last
+ * state. */
 static void *keep_pushing(void *ctx)
 {
 	struct mirror *m = ctx;
@@ -341,11 +360,11 @@ static void *keep_pushing(void *ctx)
 		int64_t removed;
 		int rc;
 
-		finish = wait_for_turn(m);
+		finish = wait_until_due(m);
 		rc = push_state(m->depot, m->run, &p, &e);
 		note(m, rc, &p, &e);
 		if (!rc && depot_prune(m->depot, (int)m->a.keep, &removed, &e))
-			log_warn("old states of '%s' stay: %s", m->a.bucket, e.text);
+			log_warn("old states in '%s' were not deleted: %s", m->a.bucket, e.text);
 	} while (!finish && !m->st.lost);
 	return NULL;
 }
@@ -359,6 +378,8 @@ static void release(struct mirror *m)
 	mem_free(m);
 }
 
+/* Claims the run before the thread starts: a run that cannot be claimed must not train without a
+ * copy. */
 struct mirror *mirror_start(const struct mirror_args *a, const char *run, struct err *e)
 {
 	struct mirror *m = mem_zalloc(sizeof *m);
@@ -381,6 +402,8 @@ struct mirror *mirror_start(const struct mirror_args *a, const char *run, struct
 	return m;
 }
 
+/* The error of the last upload is the result: earlier failures do not matter once a later state
+ * arrived. */
 int mirror_finish(struct mirror *m, struct err *e)
 {
 	int rc;
@@ -397,6 +420,7 @@ int mirror_finish(struct mirror *m, struct err *e)
 	return rc;
 }
 
+/* The age is computed at the time of the call. */
 struct mirror_status mirror_status(struct mirror *m)
 {
 	struct mirror_status s;

@@ -1,4 +1,8 @@
-/* Options of a whole run: see pipeline.h. */
+/* Options of a whole run: see pipeline.h.
+ *
+ * Owns the way from a configuration and --set to the options of each stage, and the paths that
+ * stages pass on. pipeline_run.c runs the stages. Invariant: a key that no stage understands is an
+ * error. */
 #include "run/pipeline.h"
 
 #include <stdio.h>
@@ -19,13 +23,15 @@ const char *pipeline_stage_name(enum pipeline_stage s)
 
 /* --- from a configuration to the options of each stage -------------------------------------------- */
 
-/* How a stage is parsed: the command's table, the section it reads, where the options go. */
+/* How a stage's options are parsed: the command's table, the struct that gets the values, the value
+ * of --stage. */
 struct reading {
 	const struct opt *table;
 	void *into;
 	const char *stage;             /* value of --stage, or NULL */
 };
 
+/* The table and the struct of a stage. Both training stages use the options of `train`. */
 static struct reading reading_of(struct pipeline *p, enum pipeline_stage s)
 {
 	switch (s) {
@@ -37,6 +43,7 @@ static struct reading reading_of(struct pipeline *p, enum pipeline_stage s)
 	}
 }
 
+/* Compares a key with an option's name; `_` and `-` are equal. */
 static int same_name(struct str a, const char *b)
 {
 	if (a.n != strlen(b))
@@ -54,7 +61,8 @@ static int is_option(void *name, const struct opt *o, size_t base, const char *g
 	return same_name(*(struct str *)name, o->name);
 }
 
-/* The option that `key` means in a stage: behind the section's name first, as in a file. */
+/* Writes the option that `key` means in a stage, or returns NULL if the stage has none. As in a
+ * file, the section's name is tried as a prefix first: `lr` in section rl means --rl-lr. */
 static const char *option_word(struct arena *a, const struct opt *table, const char *section, struct str key,
 			       struct str value)
 {
@@ -67,6 +75,7 @@ static const char *option_word(struct arena *a, const struct opt *table, const c
 								 STR_ARG(value)) : NULL;
 }
 
+/* The stage of this name, or -1. */
 static int stage_by_name(struct str name)
 {
 	for (int s = 0; s < PIPELINE_COUNT; s++)
@@ -75,7 +84,8 @@ static int stage_by_name(struct str name)
 	return -1;
 }
 
-/* Words of --set for one stage; *used counts how many stages took each. */
+/* Adds one --set to the words of a stage if it concerns that stage. Returns 1 if it does. *used
+ * counts the stages that took it. */
 static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, char **word, int *used, struct err *e)
 {
 	struct str value = str_of(set), key = str_cut(&value, '='), rest = key, section = str_cut(&rest, '.');
@@ -83,9 +93,9 @@ static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, c
 	const char *w;
 
 	if (!strchr(set, '='))
-		return err_set(e, ERR_USAGE, "--set wants KEY=VALUE or STAGE.KEY=VALUE, not '%s'", set);
+		return err_set(e, ERR_USAGE, "--set needs KEY=VALUE or STAGE.KEY=VALUE, but got '%s'", set);
 	if (rest.n && stage_by_name(section) < 0)
-		return err_set(e, ERR_USAGE, "--set '%s': there is no stage '%.*s'", set, STR_ARG(section));
+		return err_set(e, ERR_USAGE, "--set '%s': unknown stage '%.*s'", set, STR_ARG(section));
 	if (rest.n && stage_by_name(section) != (int)s)
 		return 0;
 	w = option_word(&p->arena, r.table, pipeline_stage_name(s), rest.n ? rest : key, value);
@@ -96,6 +106,7 @@ static int add_set(struct pipeline *p, enum pipeline_stage s, const char *set, c
 	return 1;
 }
 
+/* Parses the options of one stage: the configuration first, then --set. */
 static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct pipeline_source *src,
 		       int *used, struct err *e)
 {
@@ -121,13 +132,14 @@ static int parse_stage(struct pipeline *p, enum pipeline_stage s, const struct p
 	return opt_parse_in(r.table, &scope, r.into, n, words, &p->parsed[s], e);
 }
 
+/* Reads --stages. No names mean all stages. */
 static int parse_stages(struct pipeline *p, const struct opt_list *names, struct err *e)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		int s = stage_by_name(str_of(names->v[i]));
 
 		if (s < 0)
-			return err_set(e, ERR_USAGE, "there is no stage '%s'", names->v[i]);
+			return err_set(e, ERR_USAGE, "unknown stage '%s'", names->v[i]);
 		p->stages |= 1u << s;
 	}
 	if (!names->n)
@@ -135,18 +147,21 @@ static int parse_stages(struct pipeline *p, const struct opt_list *names, struct
 	return 0;
 }
 
-/* --- what stages hand on ---------------------------------------------------------------------------- */
+/* --- paths that stages pass on ----------------------------------------------------------------------- */
 
+/* The path of a file that prepare writes. */
 static const char *in_data(struct pipeline *p, const char *name)
 {
 	return arena_printf(&p->arena, "%s/%s", p->prepare.out, name);
 }
 
+/* Tells whether a stage is part of the run. */
 static int has_stage(const struct pipeline *p, enum pipeline_stage s)
 {
 	return (int)(p->stages >> s & 1);
 }
 
+/* Appends to a list of options, which is copied because the parser owns it. */
 static int add_word(struct pipeline *p, struct opt_list *l, const char *word, struct err *e)
 {
 	const char **v = arena_array(&p->arena, l->n + 1, sizeof *v);
@@ -160,7 +175,7 @@ static int add_word(struct pipeline *p, struct opt_list *l, const char *word, st
 	return 0;
 }
 
-/* Looks during training are at what prepare held back. */
+/* Evaluations during training use the rows and tasks that prepare held back for validation. */
 static void connect_looks(struct pipeline *p)
 {
 	int held = has_stage(p, PIPELINE_prepare) && p->prepare.validation > 0;
@@ -175,8 +190,8 @@ static void connect_looks(struct pipeline *p)
 	}
 }
 
-/* Where the configuration leaves it open, a stage reads what prepare writes; tasks that evaluation
- * is given are kept out of that. */
+/* Sets paths that the configuration leaves open: a stage reads what prepare writes. Tasks of the
+ * evaluation are removed from the training data (decontamination). */
 static int connect(struct pipeline *p, struct err *e)
 {
 	if (!p->prepare.out)
@@ -197,18 +212,21 @@ static int connect(struct pipeline *p, struct err *e)
 	return 0;
 }
 
+/* A run that trains or evaluates needs a model. `init` makes a new one, which exists only after
+ * stage sft. */
 static int check(const struct pipeline *p, struct err *e)
 {
-	/* A new model exists from stage sft on. */
 	int model = p->sft.policy.model || (p->sft.policy.init && has_stage(p, PIPELINE_sft));
 
 	if (!model && (has_stage(p, PIPELINE_sft) || has_stage(p, PIPELINE_rl) || has_stage(p, PIPELINE_eval)))
 		return err_set(e, ERR_USAGE,
-			       "say which model: `model: DIR` in the configuration, or --set model=DIR; "
+			       "which model? Set `model: DIR` in the configuration or --set model=DIR; "
 			       "`init: CONFIG` with stage sft makes a new one");
 	return 0;
 }
 
+/* Every stage parses all words of --set and takes those that it knows. A word that none took is an
+ * error, so that a misspelt option is found. */
 int pipeline_open(struct pipeline *p, const struct pipeline_source *s, struct err *e)
 {
 	int *used = mem_array(s->set->n + 1, sizeof *used), rc;
@@ -235,10 +253,12 @@ void pipeline_close(struct pipeline *p)
 	arena_release(&p->arena);
 }
 
-/* --- a run of seconds --------------------------------------------------------------------------------- */
+/* --- dry runs ----------------------------------------------------------------------------------------- */
 
+/* Lowers v to `most`; 0 means unlimited and becomes `most`. */
 #define AT_MOST(v, most) ((v) = (v) == 0 || (v) > (most) ? (most) : (v))
 
+/* Two samples of 48 tokens: enough to run the sampler and the judge. */
 static void shrink_sampling(struct rollout_opts *s)
 {
 	AT_MOST(s->n, 2);
@@ -246,6 +266,8 @@ static void shrink_sampling(struct rollout_opts *s)
 	AT_MOST(s->slots, 4);
 }
 
+/* All stages keep their kind of work: two steps of training save a checkpoint, and an evaluation
+ * judges two tasks. So a dry run finds the errors of a long one. */
 void pipeline_shrink(struct pipeline *p)
 {
 	AT_MOST(p->prepare.count, 8);
@@ -272,6 +294,7 @@ void pipeline_shrink(struct pipeline *p)
 
 /* --- the resolved configuration ------------------------------------------------------------------------- */
 
+/* Indents the resolved options of each stage below its name. */
 int pipeline_config(const struct pipeline *p, struct buf *out, struct err *e)
 {
 	for (int i = 0; i < PIPELINE_COUNT; i++) {

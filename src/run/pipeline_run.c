@@ -1,19 +1,20 @@
 /* Running a pipeline: see pipeline.h.
  *
- * Invariant: a stage counts as done only by what it left behind, complete: prepare by the digests
- * of its files in the store, sft and rl by their checkpoint's manifest, an evaluation by its row
- * in the store. A stage that is not done is started again and continues from its own
- * checkpoints, so that it does not matter at which moment the run was killed. */
+ * Invariant: a stage counts as done only by its complete result. For prepare these are the digests
+ * of its files in the store, for sft and rl the manifest of their checkpoint, for an evaluation its
+ * row in the store. A stage that is not done is started again and continues from its own
+ * checkpoints. So it does not matter at which moment a run was killed. */
 #include <stdio.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "run/needs.h"
+#include "run/requirements.h"
 #include "run/pipeline.h"
 #include "train/checkpoint.h"
 
+/* A run in progress. */
 struct running {
 	struct pipeline *p;
 	struct run_env v;
@@ -26,16 +27,18 @@ static int has_stage(const struct running *r, enum pipeline_stage s)
 	return (int)(r->p->stages >> s & 1);
 }
 
+/* Logs that a stage is skipped, because its complete result is there. */
 static void say_done(enum pipeline_stage s)
 {
-	log_info("%s: done before", pipeline_stage_name(s));
+	log_info("%s: already done", pipeline_stage_name(s));
 }
 
 /* --- prepare ----------------------------------------------------------------------------------------- */
 
 static const char prepared_key[] = "stage.prepare";
 
-/* 1: the data folder holds what the store says. */
+/* Returns 1 if the data folder holds exactly the files that the store recorded, else 0; -1 on
+ * failure. */
 static int is_prepared(struct running *r)
 {
 	struct buf want = BUF_INIT, have = BUF_INIT;
@@ -49,6 +52,7 @@ static int is_prepared(struct running *r)
 	return rc;
 }
 
+/* Runs stage prepare and prints its table. */
 static int prepare(struct running *r)
 {
 	struct buf table = BUF_INIT;
@@ -63,6 +67,7 @@ static int prepare(struct running *r)
 	return rc;
 }
 
+/* Prepares the data unless they are there, and records the digests. */
 static int prepare_once(struct running *r)
 {
 	struct buf have = BUF_INIT;
@@ -78,6 +83,7 @@ static int prepare_once(struct running *r)
 	return rc;
 }
 
+/* Only the first process prepares; the others wait for it. */
 static int do_prepare(struct running *r)
 {
 	return (par_first(r->v.par) && prepare_once(r)) || par_barrier(r->v.par, r->e) ? -1 : 0;
@@ -85,8 +91,8 @@ static int do_prepare(struct running *r)
 
 /* --- training ------------------------------------------------------------------------------------------ */
 
-/* Once its final checkpoint is complete, a stage needs neither older ones nor the samples that
- * led there; also after a kill between the two. */
+/* After a stage's final checkpoint is complete, older checkpoints and pending samples are deleted.
+ * This also happens in the next run, if this one is killed in between. */
 static int tidy(struct running *r, const char *stage)
 {
 	struct buf path = BUF_INIT;
@@ -101,7 +107,8 @@ static int tidy(struct running *r, const char *stage)
 	return rc;
 }
 
-/* 1: the stage's final checkpoint is there, as the first process sees it. */
+/* Returns 1 if the final checkpoint is complete. The first process decides for all, because the
+ * others may see the file system with a delay. */
 static int is_trained(struct running *r, enum pipeline_stage s, const char *final)
 {
 	struct buf path = BUF_INIT;
@@ -115,6 +122,7 @@ static int is_trained(struct running *r, enum pipeline_stage s, const char *fina
 	return (int)there;
 }
 
+/* Trains unless the result is there, then tidies up. */
 static int do_sft(struct running *r)
 {
 	int rc = is_trained(r, PIPELINE_sft, "sft_final");
@@ -124,6 +132,7 @@ static int do_sft(struct running *r)
 	return rc < 0 || !r->done ? rc : tidy(r, "sft");
 }
 
+/* Trains against the judge, from the result of stage sft if that is part of the run. */
 static int do_rl(struct running *r)
 {
 	struct train_args *t = &r->p->rl;
@@ -141,12 +150,14 @@ static int do_rl(struct running *r)
 
 enum { SUBJECTS = 3 };
 
+/* A model to evaluate: the base model, or the result of a stage. */
 struct subject {
 	const char *name, *model, *adapter;
 	struct eval ev;
 	int open;
 };
 
+/* The result of a stage as a subject: a whole model, or an adapter on the base model. */
 static struct subject trained(struct running *r, const char *name, const char *checkpoint)
 {
 	const struct policy_opts *o = &r->p->sft.policy;
@@ -157,6 +168,7 @@ static struct subject trained(struct running *r, const char *name, const char *c
 	return (struct subject){ .name = name, .model = o->full ? path : o->model, .adapter = o->full ? NULL : path };
 }
 
+/* Lists the models to evaluate, in the order of training. Returns their number. */
 static size_t list_subjects(struct running *r, struct subject *s)
 {
 	size_t n = 0;
@@ -171,14 +183,15 @@ static size_t list_subjects(struct running *r, struct subject *s)
 	return n;
 }
 
-/* The tables are made by the first process, from its own evaluations or from those of the store. */
+/* Evaluates a model unless the store has its result. Only the first process needs loaded results:
+ * it prints the tables. */
 static int eval_subject(struct running *r, struct eval_bench *b, struct subject *s)
 {
 	int64_t there = par_first(r->v.par) ? eval_bench_load(b, s->name, &s->ev, r->e) : 0;
 	int rc = there < 0 || par_agree(r->v.par, &there, r->e) ? -1 : 0;
 
 	if (!rc && there) {
-		log_info("eval %s: done before", s->name);
+		log_info("eval %s: already done", s->name);
 	} else if (!rc) {
 		rc = eval_bench_run(b, s->name, s->model, s->adapter, &s->ev, r->e);
 		if (!rc && par_first(r->v.par) && eval_bench_keep(b, &s->ev, r->p->out, r->v.store, s->name, r->e)) {
@@ -190,6 +203,7 @@ static int eval_subject(struct running *r, struct eval_bench *b, struct subject 
 	return rc;
 }
 
+/* Compares each model with the one before it. */
 static void json_compare(const struct subject *s, size_t n, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 1 };
@@ -201,8 +215,8 @@ static void json_compare(const struct subject *s, size_t n, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* What a reader wants first: how much is correct, model beside model. All of them were evaluated on
- * the same tasks, so their groups are the same. */
+/* Writes the table that a reader needs first: the rate of correct answers, models side by side. All
+ * were evaluated on the same tasks, so their groups are the same. */
 static void overview(const struct subject *s, size_t n, struct buf *out)
 {
 	buf_addf(out, "\n%-16s%8s", "correct", "tasks");
@@ -221,7 +235,7 @@ static void overview(const struct subject *s, size_t n, struct buf *out)
 	}
 }
 
-/* The table of all of them, to the terminal and to outputs/. */
+/* Writes all tables to the terminal and to outputs/, and the comparison to the store. */
 static int summarise(struct running *r, struct eval_bench *b, const struct subject *s, size_t n)
 {
 	struct buf text = BUF_INIT, json = BUF_INIT, path = BUF_INIT;
@@ -253,6 +267,7 @@ static int summarise(struct running *r, struct eval_bench *b, const struct subje
 	return rc;
 }
 
+/* Evaluates all subjects with one set of tasks and one judge. */
 static int do_eval(struct running *r)
 {
 	const struct eval_cmd_args *a = &r->p->eval;
@@ -277,6 +292,7 @@ static int do_eval(struct running *r)
 
 /* --- all of it -------------------------------------------------------------------------------------------- */
 
+/* Writes the page of the run. */
 static int do_report(struct running *r)
 {
 	struct buf path = BUF_INIT;
@@ -293,6 +309,7 @@ static int do_report(struct running *r)
 	return rc;
 }
 
+/* Writes the resolved configuration to the folder, or compares it with the one that is there. */
 static int keep_config(struct running *r)
 {
 	struct buf is = BUF_INIT, kept = BUF_INIT;
@@ -308,18 +325,19 @@ static int keep_config(struct running *r)
 	return rc;
 }
 
-/* Everything that is not there is said at once, and before the first stage takes its hours. */
+/* Reports everything missing at once, before the first stage takes hours. Tasks that prepare will write are not
+ * missing. */
 static int check_needs(const struct running *r)
 {
 	const struct pipeline *p = r->p;
 	int evaluates = has_stage(r, PIPELINE_eval), trains = has_stage(r, PIPELINE_sft) || has_stage(r, PIPELINE_rl);
 	int made = p->eval.eval.tasks && str_starts(str_of(p->eval.eval.tasks), p->prepare.out);
-	struct run_needs n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
+	struct requirements n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
 			       .policy = trains || evaluates ? &p->sft.policy : NULL,
 			   .eval = evaluates && !made ? &p->eval.eval : NULL };
 	struct buf text = BUF_INIT;
 	struct str rest;
-	int missing = run_needs_missing(&n, &text), rc = buf_check(&text, r->e);
+	int missing = requirements_missing(&n, &text), rc = buf_check(&text, r->e);
 
 	for (rest = buf_str(&text); rest.n && !rc;) {
 		struct str line = str_cut(&rest, '\n');
@@ -328,10 +346,12 @@ static int check_needs(const struct running *r)
 	}
 	buf_release(&text);
 	return rc || !missing ? rc : err_set(r->e, ERR_NOT_FOUND,
-					     "this run cannot go on here: %d thing%s it needs %s missing", missing,
+					     "this run cannot start here: %d thing%s that it needs %s missing", missing,
 					     missing == 1 ? "" : "s", missing == 1 ? "is" : "are");
 }
 
+/* Runs the stages in order. A stop on request ends the loop without an error. A stop during the
+ * last stage, the report, changes nothing: everything is done then. */
 int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 {
 	static int (*const run[])(struct running *r) = {

@@ -1,4 +1,7 @@
-/* Plans: see plan.h. */
+/* Plans: see plan.h.
+ *
+ * The first half counts memory and chooses what fits; the second half models time. Files that
+ * describe the amount of work are read in plan_amounts.c, machines and models in plan_find.c. */
 #include "run/plan.h"
 
 #include <math.h>
@@ -9,27 +12,30 @@
 
 #define GIB 1073741824.0
 
+/* Largest micro-batch in tokens, shortest sequence, and samples at a time: most, good, still acceptable. */
 enum { MICRO_TOKENS = 16384, LENGTH_LEAST = 512, SLOTS_MOST = 256, SLOTS_GOOD = 48, SLOTS_LEAST = 8 };
 
 /* --- memory ---------------------------------------------------------------------------------------- */
 
-/* Parameters of the layers' matrices and vectors, without embedding and head. */
+/* Number of parameters of the layers, without embedding and head. */
 static double layer_parameters(const struct model_config *c)
 {
 	return (double)model_config_parameters(c) - (double)c->V * c->C * (c->tied ? 1 : 2);
 }
 
+/* Number of trained parameters: all, or those of the adapter. */
 static double trained_parameters(const struct plan_job *j)
 {
 	return j->full ? (double)model_config_parameters(&j->c) : (double)adapter_parameters(&j->c, &j->lora);
 }
 
+/* Bytes of a stored weight. */
 static double store_bytes(enum model_store s)
 {
 	return s == STORE_F32 ? 4.0 : s == STORE_I8 ? 1.0 : 2.0;
 }
 
-/* Embedding and head stay 16-bit when the layers are 8-bit. */
+/* Bytes of all weights. Embedding and head stay 16-bit when the layers are 8-bit. */
 static double weight_bytes(const struct plan_job *j, enum model_store s)
 {
 	double ends = (double)j->c.V * j->c.C * (j->c.tied ? 1 : 2);
@@ -37,12 +43,14 @@ static double weight_bytes(const struct plan_job *j, enum model_store s)
 	return layer_parameters(&j->c) * store_bytes(s) + ends * fmax(store_bytes(s), 2.0);
 }
 
-/* Parameters, gradients and two moments in fp32; full fine-tuning computes from a copy. */
+/* Bytes of trained parameters: fp32 parameters, gradients and two moments are 16 bytes each.
+ * Without training an adapter takes 4; full fine-tuning has only the model's own weights. */
 static double trained_bytes(const struct plan_job *j, int training)
 {
 	return trained_parameters(j) * (training ? 16.0 : j->full ? 0.0 : 4.0);
 }
 
+/* Bytes of activations for so many tokens, as the tape itself computes them. */
 static double activation_bytes(const struct run_plan *p, int64_t tokens, int recompute)
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
@@ -51,16 +59,19 @@ static double activation_bytes(const struct run_plan *p, int64_t tokens, int rec
 				    DT_F32 : DT_BF16, NULL);
 }
 
+/* Bytes of keys and values of one token. */
 static double kv_bytes(const struct run_plan *p)
 {
 	return 2.0 * p->job.c.L * p->job.c.HKV * p->job.c.D * (p->machine.cpu ? 4.0 : 2.0);
 }
 
+/* Bytes for the CUDA context and workspaces of libraries. */
 static double reserve_bytes(const struct run_plan *p)
 {
 	return (p->machine.cpu ? 0.5 : 1.5) * GIB;
 }
 
+/* Bytes that a stage has left on each GPU; negative if it does not fit. */
 static double free_bytes(const struct run_plan *p, enum plan_stage s)
 {
 	double left = p->machine.gib * GIB;
@@ -72,6 +83,7 @@ static double free_bytes(const struct run_plan *p, enum plan_stage s)
 
 /* --- fitting ----------------------------------------------------------------------------------------- */
 
+/* Sets the parts that do not depend on the batch. */
 static void set_fixed(struct run_plan *p)
 {
 	for (int s = 0; s < PLAN_STAGES; s++) {
@@ -82,7 +94,8 @@ static void set_fixed(struct run_plan *p)
 	}
 }
 
-/* The largest micro-batch of whole sequences; 0: not one fits. */
+/* Finds the largest micro-batch of whole sequences by halving. Returns 0 if not even one sequence
+ * fits. Example: 16,384 tokens at a length of 4096 start with 4 sequences, then 2, then 1. */
 static int fit_sft(struct run_plan *p)
 {
 	struct plan_choice *c = &p->choice;
@@ -100,7 +113,7 @@ static int fit_sft(struct run_plan *p)
 	return c->micro > 0;
 }
 
-/* Samples at a time: what is left for keys and values, up to what there is to sample. */
+/* Gives the remaining memory to keys and values. Returns the number of samples at a time. */
 static int64_t fit_slots(struct run_plan *p, enum plan_stage s, int64_t wanted, int64_t max_new)
 {
 	double each = (p->job.prompt_tokens + (double)max_new) * kv_bytes(p);
@@ -110,13 +123,14 @@ static int64_t fit_slots(struct run_plan *p, enum plan_stage s, int64_t wanted, 
 	return slots;
 }
 
+/* The part of n things that each GPU gets, rounded up, at least 1. */
 static int64_t per_gpu(const struct run_plan *p, int64_t n)
 {
 	return MAX(1, (n + p->machine.count - 1) / p->machine.count);
 }
 
-/* Training and sampling hold their memory side by side. Training's micro-batch gives way until
- * at least `least` samples (or all there are) run at a time. */
+/* Training and sampling hold their memory at the same time. The training micro-batch is halved
+ * until at least `least` samples (or all there are) can be computed at a time. */
 static int fit_rl(struct run_plan *p, int64_t least)
 {
 	struct plan_choice *c = &p->choice;
@@ -134,6 +148,7 @@ static int fit_rl(struct run_plan *p, int64_t least)
 	return 0;
 }
 
+/* Tries one choice for all three stages. Returns 1 if it fits. */
 static int fit(struct run_plan *p, enum model_store store, int recompute, int64_t max_length, int64_t least)
 {
 	struct plan_choice *c = &p->choice;
@@ -147,7 +162,8 @@ static int fit(struct run_plan *p, enum model_store store, int recompute, int64_
 	return c->fits;
 }
 
-/* The first of the four ways that fits. */
+/* Tries the four combinations of storage and recomputation, the fastest first. Full fine-tuning
+ * cannot use 8-bit weights. */
 static int choose_way(struct run_plan *p, enum model_store wide, int64_t length, int64_t least)
 {
 	const struct plan_job *j = &p->job;
@@ -163,6 +179,8 @@ static int choose_way(struct run_plan *p, enum model_store wide, int64_t length,
 	return 0;
 }
 
+/* Tries full length first, then half of it, and so on. If nothing fits, the table shows the
+ * smallest choice. */
 static void choose(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
@@ -171,14 +189,14 @@ static void choose(struct run_plan *p)
 	for (int64_t length = j->sft.max_length; length >= LENGTH_LEAST; length /= 2)
 		if (choose_way(p, wide, length, SLOTS_GOOD) || choose_way(p, wide, length, SLOTS_LEAST))
 			return;
-	fit(p, j->full ? wide : STORE_I8, 1, LENGTH_LEAST, 1);      /* what comes nearest, for the table */
+	fit(p, j->full ? wide : STORE_I8, 1, LENGTH_LEAST, 1);
 	p->choice.fits = 0;
 }
 
 /* --- time ---------------------------------------------------------------------------------------------- */
 
-/* Operations of a token's forward: the matrices, and attention over `length` tokens on average
- * half seen. The head is a product too, the embedding is not. */
+/* Operations to compute one token forward: two for each weight of the matrices, and attention over
+ * `length` tokens, of which half are seen on average. The head is a product, the embedding is not. */
 static double forward_ops(const struct plan_job *j, double length)
 {
 	const struct model_config *c = &j->c;
@@ -187,8 +205,9 @@ static double forward_ops(const struct plan_job *j, double length)
 	return 2.0 * (layer_parameters(c) + (double)c->V * c->C + lora) + 2.0 * length * c->H * c->D * c->L;
 }
 
-/* Forward, the gradient of the input, the gradient of what is trained, and forward again where
- * it is recomputed. 8-bit weights are widened as they are used, but for GPUs that multiply them. */
+/* Operations to train on one token: forward, the gradient of the input, the gradient of the trained
+ * parameters, and forward again if activations are recomputed. 8-bit weights are widened when they
+ * are used (6 % more), except on GPUs that multiply them directly (38 % less). */
 static double train_ops(const struct run_plan *p, double length)
 {
 	const struct plan_job *j = &p->job;
@@ -198,11 +217,13 @@ static double train_ops(const struct run_plan *p, double length)
 	return p->choice.store != STORE_I8 ? ops : ops * (p->machine.fp8 ? 0.62 : 1.06);
 }
 
+/* The given share, or the default. */
 static double share(double given, double usual)
 {
 	return given > 0 ? given : usual;
 }
 
+/* The defaults are what public trainers reach; plan_table prints them as assumptions. */
 double plan_share(const struct run_plan *p, enum plan_share which)
 {
 	const struct plan_job *j = &p->job;
@@ -214,14 +235,15 @@ double plan_share(const struct run_plan *p, enum plan_share which)
 	}
 }
 
+/* Operations per second of all GPUs at peak. */
 static double flops(const struct run_plan *p)
 {
 	return p->machine.tflops * 1e12 * p->machine.count;
 }
 
-/* Tokens a second. Between its products training moves activations and logits: small models are
- * bound by that. How often each byte is moved fits what was measured on an H200 from 28 million to
- * 7 billion parameters (bench/results). */
+/* Training tokens per second. Between its products training moves activations and logits, which
+ * bounds small models. The number of moves of each byte fits measurements on an H200 from 28
+ * million to 7 billion parameters (bench/results). */
 static double train_rate(const struct run_plan *p, double length)
 {
 	const double moves = 9.25, logit_moves = 4.0;
@@ -234,6 +256,7 @@ static double train_rate(const struct run_plan *p, double length)
 	return 1.0 / (products + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
 }
 
+/* Sets amount, rate and time of one step. */
 static void set_step(struct run_plan *p, enum plan_step s, double amount, double per_s)
 {
 	p->step[s].amount = amount;
@@ -241,8 +264,8 @@ static void set_step(struct run_plan *p, enum plan_step s, double amount, double
 	p->step[s].seconds = per_s > 0 ? amount / per_s : 0;
 }
 
-/* Tokens a second of all GPUs, `slots` samples at a time on each: every step reads the weights
- * and the keys and values, then computes. Prompts are computed once and shared by n samples. */
+/* Tokens per second of all GPUs with `slots` samples at a time on each. Every step reads the
+ * weights, keys and values, and then computes. A prompt is computed once and shared by n samples. */
 static double sample_rate(const struct run_plan *p, int64_t slots, int64_t n)
 {
 	const struct plan_job *j = &p->job;
@@ -257,7 +280,7 @@ static double sample_rate(const struct run_plan *p, int64_t slots, int64_t n)
 	return p->machine.count / (step / (double)slots + prompt / ((double)n * j->answer_tokens));
 }
 
-/* Judging goes on beside sampling; on a CPU both want the same cores. */
+/* Judging runs beside sampling. On a CPU both need the same cores, so their times add up. */
 static double overlap(const struct run_plan *p, enum plan_step a, enum plan_step b)
 {
 	double x = p->step[a].seconds, y = p->step[b].seconds;
@@ -265,6 +288,7 @@ static double overlap(const struct run_plan *p, enum plan_step a, enum plan_step
 	return p->machine.cpu ? x + y : fmax(x, y);
 }
 
+/* Time of the supervised stage. */
 static void time_sft(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
@@ -276,6 +300,8 @@ static void time_sft(struct run_plan *p)
 	p->seconds[PLAN_SFT] = p->step[PLAN_T_SFT].seconds;
 }
 
+/* Time of the reinforcement stage: sampling and judging overlap, training follows. With best_of_n
+ * only the kept samples are trained on. */
 static void time_rl(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
@@ -291,6 +317,7 @@ static void time_rl(struct run_plan *p)
 	p->seconds[PLAN_RL] = overlap(p, PLAN_T_SAMPLE, PLAN_T_JUDGE) + p->step[PLAN_T_TRAIN].seconds;
 }
 
+/* Time of the evaluation. */
 static void time_eval(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
@@ -301,11 +328,13 @@ static void time_eval(struct run_plan *p)
 	p->seconds[PLAN_EVAL] = overlap(p, PLAN_T_EVAL_SAMPLE, PLAN_T_EVAL_JUDGE);
 }
 
+/* If the run does not fit, times stay 0 and the memory table shows the smallest choice. */
 int plan_make(struct run_plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e)
 {
 	*p = (struct run_plan){ .job = *j, .machine = *m };
 	if (j->sft.max_length < 1 || j->answer_tokens <= 0 || j->judge_ms <= 0 || m->count < 1)
-		return err_set(e, ERR_RANGE, "a plan needs lengths, a time to judge and a machine");
+		return err_set(e, ERR_RANGE, "a plan needs a sequence length, an answer length, a judging time and at "
+			       "least one machine");
 	choose(p);
 	if (!p->choice.fits)
 		return 0;

@@ -1,18 +1,19 @@
-/* What a run will take: memory, time, GPU-hours and money, before it starts.
+/* What a run will take, before it starts: memory, time, GPU-hours and money.
  *
- * Memory is counted: weights by their storage, trained parameters with gradients and moments,
- * activations from the list that the tape itself is carved from, keys and values by position.
- * On a GPU activations, keys and values are taken as 16-bit, on a CPU as 32-bit. Time is
- * modelled: operations over a share of the machine's peak, bytes over a share of its bandwidth,
- * in training on a GPU the activations as they are moved between the products as well;
- * the shares are assumptions, and are printed with the result. GPUs work on equal parts of the
- * data; each holds all weights.
+ * Memory is counted. Weights by their storage; trained parameters with gradients and moments;
+ * activations from the same list that the tape uses; keys and values by position. On a GPU
+ * activations, keys and values are 16-bit, on a CPU 32-bit.
  *
- * What is chosen from the memory there is, in this order until everything fits: storage of the
- * frozen weights and recomputation ({16-bit}, {8-bit}, {16-bit, recompute}, {8-bit, recompute}:
- * fastest first), then half the sequence length. 48 samples at a time count as fitting, or all
- * there are; where no way has them, 8. The micro-batch is the largest up to 16,384
- * tokens; accumulation keeps the sequences of a step as configured. */
+ * Time is modelled. Operations take a share of the machine's peak, bytes a share of its bandwidth.
+ * In training on a GPU the activations that are moved between products count as well. The shares
+ * are assumptions and are printed with the result. GPUs work on equal parts of the data; each holds
+ * all weights.
+ *
+ * The plan chooses what fits, in this order: storage of the frozen weights and recomputation
+ * ({16-bit}, {8-bit}, {16-bit, recompute}, {8-bit, recompute}: fastest first), then half the
+ * sequence length. A choice fits if 48 samples (or all there are) can be computed at a time; if
+ * none reaches that, 8 are enough. The micro-batch is the largest one up to 16,384 tokens.
+ * Accumulation keeps the configured number of sequences of a step. */
 #ifndef RUN_PLAN_H
 #define RUN_PLAN_H
 
@@ -24,19 +25,19 @@ struct plan_machine {
 	char name[32];
 	char text[96];
 	int cpu;
-	int fp8;                         /* products of 8-bit weights as they are */
+	int fp8;                         /* multiplies 8-bit weights without widening them */
 	double gib, gb_per_s, tflops;    /* of one GPU, or of the whole CPU */
-	int count;
-	double price;                    /* of one GPU or of the machine, an hour; 0: not known */
-	int usual_price;                 /* it is the table's, nobody gave one */
-	int cores;                       /* for judging, in all */
+	int count;                       /* GPUs */
+	double price;                    /* of one GPU or of the CPU machine for an hour; 0: unknown */
+	int usual_price;                 /* the price is the table's, not the user's */
+	int cores;                       /* all cores that judge */
 };
 
-/* -1: no GPU of that name in tile/gpu.h. "cpu" is this machine, measured for a moment. */
+/* Returns -1 if tile/estimate/gpu.def has no GPU of that name. "cpu" is this machine, measured for a moment. */
 int plan_machine_find(struct plan_machine *m, const char *name, int count);
 
-/* A model folder, a config.json, or the name of a known model (with anything behind it:
- * "Qwen2.5-Coder-7B-Instruct"). */
+/* `name` is a model folder, a config.json, or a name that starts with that of a known model, such as
+ * "Qwen2.5-Coder-7B-Instruct". */
 int plan_model_find(struct model_config *c, const char *name, struct err *e);
 
 struct plan_job {
@@ -44,16 +45,16 @@ struct plan_job {
 	struct model_config c;
 	int full;
 	struct adapter_opts lora;
-	int fixed_store;                 /* keep the weights as `store` says; else chosen */
+	int fixed_store;                 /* store the weights as `store` says; else the plan chooses */
 	enum model_store store;
-	int recompute;                   /* always; else chosen */
+	int recompute;                   /* always recompute activations; else the plan chooses */
 	struct { int64_t rows, epochs, steps, batch, accumulate, max_length; double row_tokens; } sft;
 	struct { int64_t tasks, epochs, steps, tasks_per_step, n, keep, inner, max_new; } rl;
 	struct { int64_t tasks, n, max_new; } eval;
-	double prompt_tokens, answer_tokens;     /* mean, of sampling */
-	double judge_ms;                 /* CPU time of a candidate */
-	int judge_measured;              /* here, on pairs of the generator */
-	double train_share, prefill_share, read_share;   /* of peak and of bandwidth; 0: the usual */
+	double prompt_tokens, answer_tokens;     /* mean lengths in sampling */
+	double judge_ms;                 /* CPU milliseconds to judge a candidate */
+	int judge_measured;              /* judge_ms was measured here, on pairs of the generator */
+	double train_share, prefill_share, read_share;   /* of peak and of bandwidth; 0: the default */
 };
 
 struct plan_choice {
@@ -78,18 +79,18 @@ struct run_plan {
 	struct plan_choice choice;
 	double memory[PLAN_STAGES][PLAN_PARTS];    /* bytes on each GPU */
 	struct { double amount, per_s, seconds; } step[PLAN_STEPS];   /* tokens or candidates */
-	double seconds[PLAN_STAGES];               /* judging overlaps sampling */
-	double hours, gpu_hours, cost;             /* cost 0: no price */
+	double seconds[PLAN_STAGES];               /* judging and sampling overlap */
+	double hours, gpu_hours, cost;             /* cost 0: the price is unknown */
 };
 
 /* The share of a peak that the plan assumes to be reached. */
 enum plan_share { PLAN_SHARE_TRAIN, PLAN_SHARE_PREFILL, PLAN_SHARE_READ };
 double plan_share(const struct run_plan *p, enum plan_share which);
 
-/* 0 whether it fits or not: p->choice.fits says. */
+/* Makes the plan. Returns 0 also if the run does not fit: see p->choice.fits. */
 int plan_make(struct run_plan *p, const struct plan_job *j, const struct plan_machine *m, struct err *e);
 void plan_table(const struct run_plan *p, struct buf *out);
-/* A row for the comparison of machines; the heading with p NULL. */
+/* Writes a row of the comparison of machines; with p NULL its heading. */
 void plan_row(const struct run_plan *p, struct buf *out);
 void plan_json(const struct run_plan *p, struct buf *out);
 

@@ -1,4 +1,7 @@
-/* How much a run has to do: see plan_args.h. */
+/* How much a run has to do: see plan_args.h.
+ *
+ * Amounts come from the user, else from files, else from a few rows of the generator, else from
+ * defaults. Everything that is drawn here goes to temporary folders. */
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -8,11 +11,13 @@
 #include "data/taskset.h"
 #include "run/plan_args.h"
 
-/* What KernelBook and the prompts come to with Qwen2.5's tokenizer, roughly. */
+/* Defaults, measured roughly on KernelBook and our prompts with Qwen2.5's tokenizer: bytes of a token times 10,
+ * tokens of a row of KernelBook and of the generator; rows drawn for lengths, and rows judged for times. */
 enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, DRAWS = 48, JUDGED = 12 };
 static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100,
 					[PROMPT_AUTO] = 1100 };
 
+/* Number of lines of a file that are not empty; 0 if it cannot be read. */
 static int64_t count_lines(const char *path)
 {
 	struct line_reader r;
@@ -27,6 +32,7 @@ static int64_t count_lines(const char *path)
 	return n;
 }
 
+/* Number of tasks of a file or folder; 0 if it cannot be read. */
 static int64_t count_tasks(const char *path)
 {
 	struct taskset t;
@@ -39,6 +45,7 @@ static int64_t count_tasks(const char *path)
 	return n;
 }
 
+/* Tells whether prepare reads this source. */
 static int uses(const struct prepare_args *p, const char *source)
 {
 	for (size_t i = 0; i < p->source.n; i++)
@@ -47,6 +54,7 @@ static int uses(const struct prepare_args *p, const char *source)
 	return 0;
 }
 
+/* Rows that prepare will write. */
 static int64_t prepared_rows(const struct prepare_args *p)
 {
 	int64_t n = uses(p, "builtin") ? p->count : 0;
@@ -54,13 +62,15 @@ static int64_t prepared_rows(const struct prepare_args *p)
 	return n + (uses(p, "kernelbook") || uses(p, "jsonl") ? (p->limit ? p->limit : 13923) : 0);
 }
 
-/* --- a few draws of the generator ------------------------------------------------------------------- */
+/* --- a few rows of the generator --------------------------------------------------------------------- */
 
-/* Mean tokens of a training row, and the share of them that is the prompt. */
+/* Mean tokens of a training row, and the part of them that is the prompt. */
 struct lengths {
 	double row, prompt_share;
 };
 
+/* Adds the bytes of a conversation: [0] all messages but the last, which are the prompt, [1] the
+ * answer. */
 static int add_row(struct str line, double bytes[2], struct err *e)
 {
 	struct json *j = json_parse(line, e);
@@ -73,6 +83,7 @@ static int add_row(struct str line, double bytes[2], struct err *e)
 	return j ? 0 : -1;
 }
 
+/* Computes the mean lengths of the rows that prepare wrote to `dir`. */
 static int read_lengths(const char *dir, const struct prep_report *r, struct lengths *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -92,6 +103,7 @@ static int read_lengths(const char *dir, const struct prep_report *r, struct len
 	return rc;
 }
 
+/* Tells whether the model's folder has a tokenizer. */
 static int has_tokenizer(const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -101,7 +113,7 @@ static int has_tokenizer(const char *dir)
 	return yes;
 }
 
-/* Options for a few rows of the generator. */
+/* Options of prepare for a few rows of the generator, without judging. */
 static struct prepare_args few_rows(const struct prepare_args *given, int64_t count, const char *dir)
 {
 	static const char *const builtin[] = { "builtin" };
@@ -118,7 +130,7 @@ static struct prepare_args few_rows(const struct prepare_args *given, int64_t co
 	return a;
 }
 
-/* Prepares a few rows for real, in a folder that goes again. */
+/* Prepares a few rows in a temporary folder and measures their lengths. */
 static int draw_lengths(const struct prepare_args *given, const char *model, struct lengths *out, struct err *e)
 {
 	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
@@ -137,7 +149,7 @@ static int draw_lengths(const struct prepare_args *given, const char *model, str
 
 /* --- a few verdicts -------------------------------------------------------------------------------------- */
 
-/* CPU time of all processes that this one started and that have ended, in seconds. */
+/* CPU seconds of all child processes that have ended. */
 static double children_seconds(void)
 {
 	struct rusage u;
@@ -147,8 +159,8 @@ static double children_seconds(void)
 			u.ru_stime.tv_usec) * 1e-6;
 }
 
-/* What a verdict takes here: correct pairs of the generator, which go through every stage, so what most
- * candidates take is less. Where nothing can be judged the usual 20 ms stand. */
+/* Measures the time of a verdict on correct pairs of the generator. These pass every stage, so most
+ * candidates take less. If nothing can be judged, the default of 20 ms stays. */
 static void measure_judge(struct plan_job *j, const struct prepare_args *given)
 {
 	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
@@ -170,6 +182,7 @@ static void measure_judge(struct plan_job *j, const struct prepare_args *given)
 
 /* --- amounts --------------------------------------------------------------------------------------------- */
 
+/* Sets the amounts of the supervised stage. */
 static void set_sft(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, double usual)
 {
 	const struct sft_opts *t = &s->sft.sft;
@@ -193,6 +206,7 @@ static void set_sft(struct plan_job *j, const struct plan_args *a, const struct 
 	j->sft.max_length = t->max_length;
 }
 
+/* Sets the amounts of reinforcement stage and evaluation. */
 static void set_rl(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s)
 {
 	const struct train_args *t = &s->rl;
@@ -216,6 +230,8 @@ static void set_rl(struct plan_job *j, const struct plan_args *a, const struct p
 	j->eval.max_new = s->eval.sample.max_new_tokens;
 }
 
+/* The lengths are drawn first, because the prompt's and the answer's lengths follow from them. A
+ * judging time that the user gave is not measured. */
 int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
 {
 	int builtin = uses(&s->prepare, "builtin");

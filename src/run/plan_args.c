@@ -1,4 +1,4 @@
-/* Options of plan: see plan_args.h. */
+/* Options of `plan`: see plan_args.h. The GPUs to choose from come from gpu.def. */
 #include "run/plan_args.h"
 
 static const char gpu_choices[] = "cpu"

@@ -1,5 +1,5 @@
-/* Options of plan (the `machine` section of a configuration), and what it reads from the other
- * sections. */
+/* Options of `plan` (section `machine` of a configuration), and the parts of other sections that it
+ * reads. */
 #ifndef RUN_PLAN_ARGS_H
 #define RUN_PLAN_ARGS_H
 
@@ -8,6 +8,7 @@
 #include "run/plan.h"
 #include "run/stage_args.h"
 
+/* 0 means unknown for all amounts: plan_amounts finds a value. */
 struct plan_args {
 	const char *model, *gpu, *run;
 	int64_t count, rows, rl_tasks, eval_tasks, judge_cores;
@@ -24,8 +25,8 @@ struct plan_stages {
 	struct opt_parsed parsed[4];
 };
 
-/* How much there is to do: rows, tasks and their lengths, from files where there are any, from a few
- * draws of the generator, else from what is usual. What `a` gives wins. */
+/* Finds the amount of work: rows, tasks and their lengths. Values of `a` come first, then files, then a few rows
+ * of the generator, then defaults. */
 int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e);
 
 #endif

@@ -1,4 +1,6 @@
-/* Machines and models that a plan can be made for: see plan.h. */
+/* Machines and models that a plan can be made for: see plan.h.
+ *
+ * GPUs come from gpu.def, models from plan_model.def; this machine's CPU is measured. */
 #include <ctype.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -24,10 +26,11 @@ static const struct {
 
 /* --- this machine -------------------------------------------------------------------------------------- */
 
+/* Size and number of the measured products, bytes of the measured read. */
 enum { N = 256, PRODUCTS = 60, READ = 32 << 20 };
 
-/* The best of many short products on one core, in operations a second: on a busy machine some run
- * undisturbed. */
+/* Operations per second of one core: the best of many short products, because some of them run
+ * undisturbed even on a busy machine. */
 static double measure_ops(void)
 {
 	float *m = mem_array(3 * (size_t)N * N, sizeof *m);
@@ -47,6 +50,7 @@ static double measure_ops(void)
 	return best;
 }
 
+/* Reads n numbers, n a multiple of 4. Four sums avoid that each addition waits for the one before. */
 static uint64_t sum_of(const uint64_t *m, size_t n)
 {
 	uint64_t sum[4] = { 0 };
@@ -57,7 +61,8 @@ static uint64_t sum_of(const uint64_t *m, size_t n)
 	return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* Best of a few reads of 32 MiB, in bytes a second. Written first, so that it is memory of its own. */
+/* Bytes per second: the best of a few reads of 32 MiB. The memory is written first, because
+ * untouched pages all share one page of zeros. */
 static double measure_read(void)
 {
 	size_t n = READ / sizeof(uint64_t);
@@ -76,6 +81,8 @@ static double measure_read(void)
 	return best;
 }
 
+/* Describes this machine. A tenth of the memory is left to the system. Several cores read about 1.5
+ * times as fast as one. */
 static void find_cpu(struct plan_machine *m)
 {
 	int cores = cpu_info()->cores;
@@ -116,6 +123,8 @@ int plan_machine_find(struct plan_machine *m, const char *name, int count)
 
 /* --- models ----------------------------------------------------------------------------------------------- */
 
+/* Finds a known model whose name is a prefix of the path's last part, in any case:
+ * "Qwen2.5-Coder-7B-Instruct" finds qwen2.5-coder-7b. */
 static int find_known(struct model_config *c, const char *path)
 {
 	struct str base = path_base(path);
@@ -131,12 +140,14 @@ static int find_known(struct model_config *c, const char *path)
 					    .L = models[i].L, .H = models[i].H,
 					    .HKV = models[i].HKV, .D = models[i].C / models[i].H,
 					    .F = models[i].F, .max_position = 32768,
-					    .eps = 1e-6f, .rope_theta = 1e6, .tied = models[i].tied, .qkv_bias = 1, .bos = -1, .eos = -1 };
+					    .eps = 1e-6f, .rope_theta = 1e6, .tied = models[i].tied, .qkv_bias = 1,
+					    .bos = -1, .eos = -1 };
 		return 1;
 	}
 	return 0;
 }
 
+/* A folder or a config.json gives the exact shape; a name is the last resort. */
 int plan_model_find(struct model_config *c, const char *name, struct err *e)
 {
 	struct json *j;
@@ -151,6 +162,6 @@ int plan_model_find(struct model_config *c, const char *name, struct err *e)
 		return rc;
 	}
 	return find_known(c, name) ? 0 : err_set(e, ERR_NOT_FOUND,
-						 "'%s' is neither a model folder, nor a config.json, nor a "
-						 "model known by name", name);
+						 "'%s' is neither a model folder, nor a config.json, nor the "
+						 "name of a known model", name);
 }

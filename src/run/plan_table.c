@@ -1,4 +1,5 @@
-/* Plans as text and as JSON: see plan.h. */
+/* Plans as text and as JSON: see plan.h. The field names of the JSON form are part of the
+ * interface. */
 #include <stdio.h>
 
 #include "base/json.h"
@@ -19,17 +20,19 @@ static const char *const step_names[PLAN_STEPS] = {
 	[PLAN_T_EVAL_SAMPLE] = "eval: sample", [PLAN_T_EVAL_JUDGE] = "eval: judge",
 };
 
+/* The word for a storage of weights. */
 static const char *store_words(enum model_store s)
 {
 	return s == STORE_F32 ? "32-bit" : s == STORE_I8 ? "8-bit" : "16-bit";
 }
 
+/* Steps of judging count candidates, all others tokens. */
 static int is_judging(int step)
 {
 	return step == PLAN_T_JUDGE || step == PLAN_T_EVAL_JUDGE;
 }
 
-/* "3.2 h", "14 min", "8 s". */
+/* Writes a time as "3.2 h", "14.0 min" or "8.0 s". */
 static const char *duration(double seconds, char out[24])
 {
 	if (seconds >= 3600)
@@ -41,7 +44,7 @@ static const char *duration(double seconds, char out[24])
 	return out;
 }
 
-/* 1,234,567 as 1.23 M. */
+/* Writes a number with three digits: 1,234,567 becomes "1.23 M". */
 static const char *amount(double n, char out[24])
 {
 	if (n >= 1e9)
@@ -55,6 +58,7 @@ static const char *amount(double n, char out[24])
 	return out;
 }
 
+/* Bytes of a stage on each GPU. */
 static double total(const struct run_plan *p, enum plan_stage s)
 {
 	double sum = 0;
@@ -64,6 +68,7 @@ static double total(const struct run_plan *p, enum plan_stage s)
 	return sum;
 }
 
+/* Writes the memory of each stage, part by part. */
 static void table_memory(const struct run_plan *p, struct buf *out)
 {
 	buf_addf(out, "\nmemory%s, GiB %*s%10s%10s%10s\n", p->machine.cpu ? "" : " of each GPU",
@@ -80,6 +85,7 @@ static void table_memory(const struct run_plan *p, struct buf *out)
 	buf_addf(out, "\n  %-32s%10.2f\n", "there is", p->machine.gib);
 }
 
+/* Writes what the plan has chosen, also as options for the command line. */
 static void table_choice(const struct run_plan *p, struct buf *out)
 {
 	const struct plan_choice *c = &p->choice;
@@ -88,8 +94,8 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store), c->recompute ?
 		 "activations recomputed" : "activations kept");
 	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n",
-		 (long long)c->micro,
-		 (long long)c->max_length, each, (long long)c->accumulate, c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));
+		 (long long)c->micro, (long long)c->max_length, each, (long long)c->accumulate,
+		 c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));
 	if (c->max_length < p->job.sft.max_length)
 		buf_addf(out, "  sequences are cut to %lld tokens, not %lld as configured: more does not fit\n",
 			 (long long)c->max_length,
@@ -103,6 +109,7 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 		 (long long)c->accumulate, (long long)c->slots);
 }
 
+/* Writes amounts, rates and times of all steps, then hours and cost of the stages. */
 static void table_time(const struct run_plan *p, struct buf *out)
 {
 	char a[24], r[24], d[24];
@@ -129,6 +136,7 @@ static void table_time(const struct run_plan *p, struct buf *out)
 	}
 }
 
+/* Writes everything that the plan assumes, so that a reader can correct it by options. */
 static void table_assumptions(const struct run_plan *p, struct buf *out)
 {
 	const struct plan_job *j = &p->job;
@@ -159,14 +167,16 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
 	if (p->machine.price > 0)
 		buf_addf(out, "  %.2f an hour for each%s%s\n", p->machine.price, p->machine.cpu ? "" : " GPU",
-			 p->machine.usual_price ? ", about what one pays for such a GPU on demand (--price-per-hour)" : "");
+			 p->machine.usual_price ?
+			 ", a usual price of such a GPU on demand (--price-per-hour)" : "");
 	else
-		buf_adds(out, "  no price was given (machine: price_per_hour, or --price-per-hour)\n");
+		buf_adds(out, "  the price is unknown (machine: price_per_hour, or --price-per-hour)\n");
 	if (!p->machine.cpu)
 		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step "
 			      "before you rely on them\n");
 }
 
+/* Writes the whole plan: model, machine, memory, choice, time, assumptions. */
 void plan_table(const struct run_plan *p, struct buf *out)
 {
 	double all = (double)model_config_parameters(&p->job.c);
@@ -190,6 +200,7 @@ void plan_table(const struct run_plan *p, struct buf *out)
 	table_assumptions(p, out);
 }
 
+/* A plan that does not fit gets a short row, so that the comparison lists every machine. */
 void plan_row(const struct run_plan *p, struct buf *out)
 {
 	char d[24];
@@ -218,6 +229,7 @@ void plan_row(const struct run_plan *p, struct buf *out)
 
 /* --- JSON ------------------------------------------------------------------------------------------------- */
 
+/* Writes the choice. */
 static void json_choice(struct jw *w, const struct plan_choice *c)
 {
 	jw_key(w, "choice");
@@ -232,6 +244,7 @@ static void json_choice(struct jw *w, const struct plan_choice *c)
 	jw_end(w, '}');
 }
 
+/* Writes memory and time of a stage. */
 static void json_stage(struct jw *w, const struct run_plan *p, enum plan_stage s)
 {
 	jw_key(w, stage_names[s]);
@@ -241,6 +254,7 @@ static void json_stage(struct jw *w, const struct run_plan *p, enum plan_stage s
 	jw_end(w, '}');
 }
 
+/* Writes the plan for scripts. Times are 0 if the run does not fit. */
 void plan_json(const struct run_plan *p, struct buf *out)
 {
 	struct jw w = { .out = out };

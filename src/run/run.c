@@ -1,4 +1,8 @@
-/* Training stages and the run folder: see run.h. */
+/* Training stages and the run folder: see run.h.
+ *
+ * Puts the options of several tables together, opens the folder, and prints one line of result. The
+ * training itself is in src/train and src/rl. Invariant: only the first process writes to the
+ * folder. */
 #include "run/run.h"
 
 #include <fcntl.h>
@@ -7,12 +11,12 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
 
-/* A record lock: judging processes, which outlive nobody but may outlive us for a moment, do not
- * inherit it. */
+/* Locks the folder by a record lock. Judging processes, which may outlive this one for a moment, do
+ * not inherit such a lock. */
 static int lock_folder(struct run_env *v, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -29,6 +33,7 @@ static int lock_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
+/* A device with a number, or "auto", is opened as it is named. */
 struct dev *run_device(struct par *par, const char *name, int64_t threads, struct err *e)
 {
 	char own[32];
@@ -40,7 +45,7 @@ struct dev *run_device(struct par *par, const char *name, int64_t threads, struc
 	return dev_open(name, (int)threads, e);
 }
 
-/* The folder is the first process's alone to write. */
+/* Opens the folder and its store, and removes temporary files of a killed process. */
 static int open_folder(struct run_env *v, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -53,7 +58,8 @@ static int open_folder(struct run_env *v, struct err *e)
 	return rc;
 }
 
-/* Ranks may have devices of different kinds, by mistake or by "auto": then no GPU has a partner. */
+/* Connects the GPUs of several processes. Ranks may have devices of different kinds, by mistake or
+ * by "auto"; then none uses NCCL. */
 static int open_nccl(struct run_env *v, struct err *e)
 {
 	double cpu = v->dev->kind == DEV_CPU;
@@ -65,6 +71,8 @@ static int open_nccl(struct run_env *v, struct err *e)
 	return cpu > 0 ? 0 : nccl_open(&v->nccl, v->par, dev_library("libnccl.so.2"), e);
 }
 
+/* Opens the folder in the first process and the device in each. NCCL comes last: all ranks must
+ * reach it together. */
 int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed, const struct policy_opts *p,
 	     struct err *e)
 {
@@ -94,6 +102,7 @@ void run_close(struct run_env *v)
 	*v = (struct run_env)RUN_ENV_INIT;
 }
 
+/* Compares a key of a file with an option's name; `_` and `-` are equal. */
 static int same_key(void *key, const struct opt *row, size_t base, const char *group)
 {
 	const struct str *k = key;
@@ -107,7 +116,8 @@ static int same_key(void *key, const struct opt *row, size_t base, const char *g
 	return 1;
 }
 
-/* Options of the machine, and of what keeps the run beyond it: another number of threads continues the same run. */
+/* Tells whether a line of the configuration may differ when a run is continued: options of the machine, of
+ * output, and of the safeguards. Example: another number of threads continues the same run. */
 static int may_differ(struct str line)
 {
 	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes",
@@ -117,9 +127,10 @@ static int may_differ(struct str line)
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (str_is(key, keys[i]))
 			return 1;
-	return opt_visit(keep_args_table, same_key, &key);
+	return opt_visit(safeguard_args_table, same_key, &key);
 }
 
+/* Compares two configurations line by line. */
 static int same_config(const char *out, struct str was, struct str is, struct err *e)
 {
 	while (was.n || is.n) {
@@ -127,13 +138,14 @@ static int same_config(const char *out, struct str was, struct str is, struct er
 
 		if (!str_eq(a, b) && !(may_differ(a) && may_differ(b)))
 			return err_set(e, ERR_USAGE,
-				       "'%s' was begun with '%.*s', not '%.*s': say another --out, or the "
-				       "options of before", out,
+				       "'%s' was started with '%.*s', not '%.*s': use another --out, or the "
+				       "same options as before", out,
 				       STR_ARG(str_trim(a)), STR_ARG(str_trim(b)));
 	}
 	return 0;
 }
 
+/* The first run writes the file; later ones must have the same options. */
 int run_keep_config(const char *out, const char *name, struct str text, struct buf *kept, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -150,6 +162,7 @@ int run_keep_config(const char *out, const char *name, struct str text, struct b
 	return rc;
 }
 
+/* A checkpoint counts only if its manifest agrees with its files. */
 int run_final(const char *out, const char *name, struct buf *path)
 {
 	buf_clear(path);
@@ -157,18 +170,20 @@ int run_final(const char *out, const char *name, struct buf *path)
 	return file_exists(buf_cstr(path)) && !checkpoint_verify(buf_cstr(path), NULL, NULL);
 }
 
+/* Rows come from a file or from the generator. The generator never ends, so it needs a number of
+ * steps. */
 int run_sft_check(const struct train_args *a, struct err *e)
 {
 	int drawn = a->draws.levels.n > 0;
 
 	if (!a->sft.data.n && !drawn)
-		return err_set(e, ERR_USAGE, "say what to train on: --data FILE.jsonl, or --stream 1,2,3");
+		return err_set(e, ERR_USAGE, "no training data: use --data FILE.jsonl or --stream 1,2,3");
 	if (a->sft.data.n && drawn)
-		return err_set(e, ERR_USAGE, "--data and --stream do not go together");
-	return drawn && !a->sft.steps ? err_set(e, ERR_USAGE, "--stream has no end: say --steps") : 0;
+		return err_set(e, ERR_USAGE, "--data and --stream exclude each other");
+	return drawn && !a->sft.steps ? err_set(e, ERR_USAGE, "--stream has no end; set --steps") : 0;
 }
 
-/* Rows from the generator, where the options say so; `rows` must be released then. */
+/* Uses rows of the generator if the options say so. `rows` must be released then. */
 static int choose_rows(const struct train_args *a, struct sft_opts *o, struct draws_rows *rows, struct err *e)
 {
 	if (!a->draws.levels.n)
@@ -183,12 +198,14 @@ static int choose_rows(const struct train_args *a, struct sft_opts *o, struct dr
 	return 0;
 }
 
+/* Completes the options of the supervised stage and runs it. The prompt style of the data becomes
+ * that of the policy, so that later stages ask in the same form. */
 static int sft_stage(const struct run_env *v, const struct train_args *a, struct draws_rows *rows,
 		     struct sft_result *r, struct err *e)
 {
 	struct sft_opts o = a->sft;
 	struct rollout_opts sample = a->sample;
-	struct look look = { .pool = NULL };
+	struct periodic_eval look = { .pool = NULL };
 	int style, rc;
 
 	o.out = v->out;
@@ -206,11 +223,12 @@ static int sft_stage(const struct run_env *v, const struct train_args *a, struct
 	o.policy.trainer.nccl = v->nccl;
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length * (o.pack ? 2 : 1);
-	rc = v->store && look_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 :
+	rc = v->store && periodic_eval_open(&look, v->store, &a->look, &a->judge, &sample, &o.look, e) ? -1 :
 		sft_run(v->dev, v->store, &o, r, e);
-	return look_close(&look, !rc && r->done, e) ? -1 : rc;
+	return periodic_eval_close(&look, !rc && r->done, e) ? -1 : rc;
 }
 
+/* Runs the supervised stage and prints its result in one line. */
 int run_sft(const struct run_env *v, const struct train_args *a, int *done, struct err *e)
 {
 	struct draws_rows rows = { .style = PROMPT_COMPACT };
@@ -228,6 +246,7 @@ int run_sft(const struct run_env *v, const struct train_args *a, int *done, stru
 	return 0;
 }
 
+/* Makes the result of stage sft the start of stage rl: a whole model, or an adapter. */
 static void start_from(struct rl_opts *o, const struct policy_opts *p, const char *sft_final)
 {
 	if (p->full)
@@ -237,6 +256,7 @@ static void start_from(struct rl_opts *o, const struct policy_opts *p, const cha
 	o->policy.init = NULL;
 }
 
+/* Prints the result of stage rl in one line. */
 static void print_rl(const struct run_env *v, const struct rl_result *r)
 {
 	if (r->done)
@@ -249,7 +269,7 @@ static void print_rl(const struct run_env *v, const struct rl_result *r)
 		printf("rl: stopped at step %lld; the same command continues\n", (long long)r->steps);
 }
 
-/* What the tables filled, put together. */
+/* Completes the options of stage rl from the tables of several commands. */
 static int rl_options(struct rl_opts *o, const struct run_env *v, const struct run_rl_args *a, struct err *e)
 {
 	*o = *a->rl;
@@ -263,10 +283,10 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->save_keep = a->sft->save_keep;
 	o->policy = *a->policy;
 	if (!o->tasks)
-		return err_set(e, ERR_USAGE, "say which tasks to learn from: --tasks FILE_OR_FOLDER");
+		return err_set(e, ERR_USAGE, "no tasks to learn from; use --tasks FILE_OR_FOLDER");
 	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_settle(&o->policy, v->seed, e))
 		return -1;
-	o->judge.skip_general = 1;              /* what it is paid for is enough to know */
+	o->judge.skip_general = 1;              /* the reward depends on the task's contract alone */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;
@@ -274,12 +294,14 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	return 0;
 }
 
+/* Starts from the result of stage sft if there is one. The prompt style is chosen after that,
+ * because the start's folder names its style. */
 int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e)
 {
 	struct buf from = BUF_INIT;
 	struct rl_opts o;
 	struct rl_result r;
-	struct look look = { .pool = NULL };
+	struct periodic_eval look = { .pool = NULL };
 	int rc;
 
 	if (rl_options(&o, v, a, e))
@@ -287,15 +309,16 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	if (!o.policy.trainer.tape.max_tokens)
 		o.policy.trainer.tape.max_tokens = o.max_length;
 	if (a->sft_run && !run_final(a->sft_run, "sft_final", &from)) {
-		rc = err_set(e, ERR_STATE, "'%s' is not there or not complete: stage sft comes first", buf_cstr(&from));
+		rc = err_set(e, ERR_STATE, "'%s' is missing or incomplete; run stage sft first",
+			     buf_cstr(&from));
 	} else {
 		if (a->sft_run)
 			start_from(&o, a->policy, buf_cstr(&from));
 		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
 		o.policy.prompt_style = prompt_style_name(o.rollout.style);
-		rc = v->store && look_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
+		rc = v->store && periodic_eval_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
 			-1 : rl_run(v->dev, v->store, &o, &r, e);
-		rc = look_close(&look, !rc && r.done, e) ? -1 : rc;
+		rc = periodic_eval_close(&look, !rc && r.done, e) ? -1 : rc;
 	}
 	if (!rc) {
 		*done = r.done;
@@ -305,6 +328,7 @@ int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, stru
 	return rc;
 }
 
+/* The page of one or several runs. The title is the first folder unless one was given. */
 int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file,
 	       struct buf *path, struct err *e)
 {

@@ -1,4 +1,7 @@
-/* Evaluations of one or several models over the same tasks: see run.h. */
+/* Evaluations of one or several models on the same tasks: see run.h.
+ *
+ * Owns the loading of a model for evaluation and the storage of results; src/eval computes them.
+ * Invariant: a result is stored in one transaction, so that an evaluation is complete or absent. */
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -11,17 +14,18 @@ struct eval_bench {
 	struct dev *dev;
 	struct store *store;
 	struct par *par;
-	struct judge_pool *pool, *other_pool;
+	struct judge_pool *pool, *other_pool;     /* the other track's pool; NULL: one track */
 	struct judge_options judge, other;
 	struct taskset tasks;
 	struct eval_opts o;
-	enum prompt_style style;         /* as asked for */
+	enum prompt_style style;         /* as requested; the model's own may replace it */
 	struct model_opts model;
 	struct progress bar;
-	size_t shown;
+	size_t shown;                    /* samples that the progress bar counts */
 	int64_t started_ns;
 };
 
+/* Sets the options of sampling for all models. */
 static void set_sampling(struct eval_bench *b, const struct eval_bench_args *a)
 {
 	b->o.rollout = *a->sample;
@@ -30,6 +34,8 @@ static void set_sampling(struct eval_bench *b, const struct eval_bench_args *a)
 	b->o.rollout.seed = a->seed;
 }
 
+/* Opens everything once for all models. Tasks that the judge rejects are left out for all of them,
+ * so that the models are compared on the same tasks. */
 struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *dev, struct store *store, struct err *e)
 {
 	struct eval_bench *b = mem_zalloc(sizeof *b);
@@ -45,7 +51,7 @@ struct eval_bench *eval_bench_open(const struct eval_bench_args *a, struct dev *
 	b->par = a->par;
 	b->model.store = a->store;
 	rc = a->eval->tasks ? judge_args_options(a->judge, &b->judge, &po, e) :
-	     err_set(e, ERR_USAGE, "say what to evaluate on: tasks FILE_OR_FOLDER");
+	     err_set(e, ERR_USAGE, "no tasks to evaluate on; use --tasks FILE_OR_FOLDER");
 	if (!rc)
 		set_sampling(b, a);
 	if (!rc)
@@ -85,6 +91,7 @@ const struct eval_opts *eval_bench_opts(const struct eval_bench *b)
 	return &b->o;
 }
 
+/* Called after each sample and verdict: updates the progress bar. */
 static void tick(void *ctx, size_t sampled, size_t judged)
 {
 	struct eval_bench *b = ctx;
@@ -95,8 +102,8 @@ static void tick(void *ctx, size_t sampled, size_t judged)
 	b->shown = sampled;
 }
 
-/* A folder that training wrote has a manifest; one that claims to and is broken is refused. What it
- * holds goes into *tag. */
+/* Verifies a folder that training wrote: an incomplete checkpoint is refused. *tag becomes a hash
+ * of the folder's content, which tells pending samples of different models apart. */
 static int check_folder(const char *dir, uint64_t *tag, struct err *e)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -111,6 +118,7 @@ static int check_folder(const char *dir, uint64_t *tag, struct err *e)
 	return rc;
 }
 
+/* Samples and judges all answers, with a progress bar. */
 static int sample_all(struct eval_bench *b, struct rollout_env *env, const char *name, struct eval *ev, struct err *e)
 {
 	struct rollout_env other = { .pool = b->other_pool, .judge = b->other, .cache = b->store, .par = b->par };
@@ -128,6 +136,8 @@ static int sample_all(struct eval_bench *b, struct rollout_env *env, const char 
 	return rc;
 }
 
+/* Loads a model and evaluates it. The prompt style is that of the adapter or model if it was not
+ * requested. */
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter,
 		   struct eval *ev, struct err *e)
 {
@@ -157,6 +167,8 @@ out:
 	return rc;
 }
 
+/* An evaluation in the store that does not belong to these tasks or options is an error, not a
+ * missing one. */
 int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -175,7 +187,7 @@ void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct b
 	eval_json(ev, &b->o, out);
 }
 
-/* One transaction holds the row, the samples and the end of what was pending. */
+/* Stores the row and the samples, and ends what was pending, in one transaction. */
 static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct store *s, const char *stage,
 		     const char *name, struct str json,
 		     struct err *e)
@@ -191,6 +203,7 @@ static int keep_rows(const struct eval *ev, const struct eval_bench *b, struct s
 	return store_sync(s, e);
 }
 
+/* Writes the JSON file first and the store last: the row in the store marks the evaluation as done. */
 int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const char *out, struct store *s,
 		    const char *name, struct err *e)
 {

@@ -1,10 +1,11 @@
-/* The sections of a configuration: see sections.h. */
+/* The sections of a configuration: see sections.h. The table comes from sections.def, the only list
+ * of sections. */
 #include "run/sections.h"
 
 #include <stddef.h>
 
 #include "data/prepare_args.h"
-#include "run/keep.h"
+#include "run/safeguard.h"
 #include "run/plan_args.h"
 #include "run/stage_args.h"
 

@@ -8,12 +8,12 @@
  *     eval: {tasks: tasks/plain/test_level2.jsonl}
  *     machine: {gpu: H100, count: 8, price_per_hour: 2.5}     # plan
  *
- * The sections and what may stand in them: sections.def. */
+ * sections.def lists the sections and the options that each may contain. */
 #ifndef RUN_SECTIONS_H
 #define RUN_SECTIONS_H
 
 #include "base/opt.h"
 
-extern const struct opt_section run_sections[];     /* ended by a row without a name */
+extern const struct opt_section run_sections[];     /* the last row has no name */
 
 #endif

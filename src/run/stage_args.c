@@ -1,4 +1,5 @@
-/* Options of train, eval and report: see stage_args.h. */
+/* Options of train, eval and report: see stage_args.h. A table includes the tables of the modules
+ * that it uses, so that an option is described once. */
 #include "run/stage_args.h"
 
 const struct opt train_opts[] = {
@@ -13,7 +14,7 @@ const struct opt train_opts[] = {
 	OPT_INCLUDE(struct train_args, draws, draws_opt_table, NULL),
 	OPT_INCLUDE(struct train_args, rl, rl_opt_table, "Reinforcement stage"),
 	OPT_INCLUDE(struct train_args, sample, rollout_opt_table, "Sampling"),
-	OPT_INCLUDE(struct train_args, look, look_opt_table, "Evaluation during training"),
+	OPT_INCLUDE(struct train_args, look, periodic_eval_args_table, "Evaluation during training"),
 	OPT_INCLUDE(struct train_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };

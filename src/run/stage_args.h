@@ -1,11 +1,12 @@
-/* Options of the commands that run starts as its stages, so that it can fill the same structs. */
+/* Options of the commands that `run` starts as its stages. `run` fills the same structs as the
+ * commands do. */
 #ifndef RUN_STAGE_ARGS_H
 #define RUN_STAGE_ARGS_H
 
 #include "data/draws.h"
 #include "eval/eval_args.h"
 #include "rl/rl.h"
-#include "run/look.h"
+#include "run/periodic_eval.h"
 #include "train/sft.h"
 #include "verify/pool/judge_args.h"
 #include "web/report.h"
@@ -18,7 +19,7 @@ struct train_args {
 	struct draws_opts draws;
 	struct rl_opts rl;
 	struct rollout_opts sample;
-	struct look_args look;
+	struct periodic_eval_args look;
 	struct judge_args judge;
 };
 

@@ -1,4 +1,8 @@
-/* Notices and budgets: see watch.h. */
+/* Notices and budgets: see watch.h.
+ *
+ * Owns the thread that asks and counts, and the file spent.json. It does not stop a run by itself:
+ * it requests a stop, and the stages save. Invariant: what earlier processes have spent is read
+ * once at the start, and never counted twice. */
 #include "run/watch.h"
 
 #include <pthread.h>
@@ -27,23 +31,24 @@ const struct opt watch_args_table[] = {
 	OPT_END
 };
 
-/* Seconds between two records of what was spent: so much a kill can hide. */
+/* Seconds between two records of what was spent. A kill loses at most that much. */
 static const double record_seconds = 10.0;
 
 struct watch {
 	struct watch_args a;
-	char *path;                   /* of spent.json; NULL: others count */
-	struct watch_spent before;    /* by those who worked on the run earlier */
+	char *path;                   /* of spent.json; NULL: this process does not count */
+	struct watch_spent before;    /* spent before this process started */
 	int64_t start_ns;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	int finish;
 	struct imds *imds;
-	int heard;                    /* the service has answered */
-	int failures;
+	int heard;                    /* the service has answered once */
+	int failures;                 /* questions without an answer, before the first answer */
 };
 
+/* Adds the time since this process started to what was spent before it. */
 struct watch_spent watch_spent(struct watch *w)
 {
 	double hours = (double)(clock_ns() - w->start_ns) / 3.6e12;
@@ -52,6 +57,7 @@ struct watch_spent watch_spent(struct watch *w)
 				     .hours_limit = w->a.budget_hours, .money_limit = w->a.budget_money };
 }
 
+/* A missing file is no error: nothing was spent yet. */
 int watch_spent_read(const char *run, struct watch_spent *out, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -84,6 +90,7 @@ void watch_spent_json(struct jw *w, const struct watch_spent *s)
 	jw_end(w, '}');
 }
 
+/* Writes spent.json. A failure is a warning: the run is worth more than its record. */
 static void record(struct watch *w)
 {
 	struct watch_spent s = watch_spent(w);
@@ -96,10 +103,11 @@ static void record(struct watch *w)
 	watch_spent_json(&j, &s);
 	buf_addc(&text, '\n');
 	if (buf_check(&text, &e) || file_replace(w->path, buf_str(&text), &e))
-		log_warn("what this run has spent is not recorded: %s", e.text);
+		log_warn("cannot record what this run has spent: %s", e.text);
 	buf_release(&text);
 }
 
+/* Requests a stop when the budget is used up. */
 static void check_budget(struct watch *w)
 {
 	struct watch_spent s = watch_spent(w);
@@ -116,7 +124,8 @@ static void check_budget(struct watch *w)
 	stop_request(STOP_BUDGET);
 }
 
-/* Off the cloud there is nobody to ask: after three silent tries `auto` gives up. */
+/* Asks for a notice. Outside of a cloud nobody answers: after three failures `auto` gives up, and
+ * `on` warns. */
 static void ask(struct watch *w)
 {
 	enum imds_notice n;
@@ -128,7 +137,7 @@ static void ask(struct watch *w)
 			imds_close(w->imds);
 			w->imds = NULL;
 		} else if (!w->heard && w->failures == 3) {
-			log_warn("no notice would be heard: %s", e.text);
+			log_warn("a notice that this machine is taken away would be missed: %s", e.text);
 		}
 		return;
 	}
@@ -140,6 +149,7 @@ static void ask(struct watch *w)
 	stop_request(STOP_MACHINE);
 }
 
+/* Waits for the poll interval, or until the end is requested. */
 static void pause_watch(struct watch *w)
 {
 	struct timespec until;
@@ -155,6 +165,7 @@ static void pause_watch(struct watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* The thread. */
 static void *keep_watching(void *ctx)
 {
 	struct watch *w = ctx;
@@ -173,6 +184,7 @@ static void *keep_watching(void *ctx)
 	return NULL;
 }
 
+/* Frees the watch. The thread must have ended, or never have started. */
 static void release(struct watch *w)
 {
 	imds_close(w->imds);
@@ -182,7 +194,7 @@ static void release(struct watch *w)
 	mem_free(w);
 }
 
-/* Where spent.json is, and what it says. */
+/* Reads what earlier processes have spent. */
 static int open_spent(struct watch *w, const char *run, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -194,6 +206,7 @@ static int open_spent(struct watch *w, const char *run, struct err *e)
 	return w->path ? watch_spent_read(run, &w->before, e) : err_nomem(e);
 }
 
+/* Checks the budget before the thread starts, so that a run without budget does not begin at all. */
 struct watch *watch_start(const struct watch_args *a, const char *run, struct err *e)
 {
 	struct watch *w = mem_zalloc(sizeof *w);
@@ -219,6 +232,7 @@ struct watch *watch_start(const struct watch_args *a, const char *run, struct er
 	return NULL;
 }
 
+/* Ends the thread and records what was spent up to now. */
 void watch_finish(struct watch *w)
 {
 	if (!w)

@@ -1,4 +1,7 @@
-/* The live page: see live.h. */
+/* The live page: see live.h.
+ *
+ * The run's process writes the store while this one reads it, so each request opens the store anew
+ * and closes it. Only the queue's thread reads stores. */
 #include "serve/live.h"
 
 #include "base/file.h"
@@ -10,27 +13,28 @@
 #include "web/data.h"
 #include "web/report.h"
 
+/* Milliseconds for which data is reused, waiting requests, bytes of a task's answer. */
 enum { FRESH_MS = 1500, WAITING = 256, TASK_MOST = 4 << 20 };
 
-/* Somebody who waits for an answer. */
+/* A request in the queue. */
 struct asking {
 	struct queued queued;
 	struct httpd_call *call;
-	int task;                     /* what follows the path is one; else all data is wanted */
+	int task;                     /* one task, named by the rest of the path; else the data of all runs */
 };
 
 struct live {
 	const struct opt_list *runs;
 	struct buf page;
 	struct queue queue;
-	/* Of the thread alone. */
+	/* used by the thread alone */
 	struct buf data;
-	int64_t read_ns;              /* when; 0: never */
+	int64_t read_ns;              /* when `data` was read; 0: never */
 };
 
 /* --- the thread that reads ----------------------------------------------------------------------------- */
 
-/* The store of a run, opened for one look. 1: there is one, 0: not yet, -1. */
+/* Opens the store of a run. Returns 1 if there is one, 0 if the run has not started, -1 on failure. */
 static int open_store(const char *dir, struct store **s, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -43,7 +47,7 @@ static int open_store(const char *dir, struct store **s, struct err *e)
 	return rc;
 }
 
-/* Of the first run, which the page shows. */
+/* Writes the money and time that the first run has used; the page shows that run. */
 static int put_spent(struct jw *w, const char *dir, struct err *e)
 {
 	struct watch_spent s;
@@ -54,6 +58,7 @@ static int put_spent(struct jw *w, const char *dir, struct err *e)
 	return 0;
 }
 
+/* Reads the data of all runs into v->data. */
 static int read_runs(struct live *v, struct err *e)
 {
 	struct jw w = { .out = &v->data };
@@ -80,17 +85,18 @@ static int read_runs(struct live *v, struct err *e)
 	return rc < 0 ? -1 : buf_check(&v->data, e);
 }
 
+/* Answers with the data of all runs, read again if it is too old. */
 static void answer_data(struct live *v, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
 
 	if ((!v->read_ns || clock_ns() - v->read_ns > FRESH_MS * 1000000LL) && read_runs(v, &e))
-		httpd_error(c, 500, "the run cannot be read: %s", e.text);
+		httpd_error(c, 500, "cannot read the run: %s", e.text);
 	else
 		httpd_reply(c, 200, "application/json", buf_str(&v->data), "Cache-Control: no-store");
 }
 
-/* Of the first run, which the page shows. */
+/* Answers with one task of the first run, which the page shows. */
 static void answer_task(struct live *v, struct httpd_call *c)
 {
 	struct err e = ERR_INIT;
@@ -101,15 +107,16 @@ static void answer_task(struct live *v, struct httpd_call *c)
 	if (rc > 0)
 		rc = web_task(s, httpd_rest(c), TASK_MOST, &out, &e);
 	if (rc < 0)
-		httpd_error(c, 500, "the run cannot be read: %s", e.text);
+		httpd_error(c, 500, "cannot read the run: %s", e.text);
 	else if (!out.n)
-		httpd_error(c, 404, "the run has not begun");
+		httpd_error(c, 404, "the run has not started yet");
 	else
 		httpd_reply(c, 200, "application/json", buf_str(&out), NULL);
 	store_close(s);
 	buf_release(&out);
 }
 
+/* Answers one request. Called by the queue's thread. */
 static void answer(void *ctx, struct queued *queued)
 {
 	struct asking *a = (struct asking *)queued;
@@ -123,6 +130,7 @@ static void answer(void *ctx, struct queued *queued)
 
 /* --- requests ---------------------------------------------------------------------------------------------- */
 
+/* Queues a request. */
 static void ask(struct live *v, struct httpd_call *c, int task)
 {
 	struct asking *a = mem_zalloc(sizeof *a);
@@ -131,7 +139,7 @@ static void ask(struct live *v, struct httpd_call *c, int task)
 		*a = (struct asking){ .call = c, .task = task };
 	if (!a || !queue_enter(&v->queue, &a->queued)) {
 		mem_free(a);
-		httpd_error(c, 429, "too many look at once");
+		httpd_error(c, 429, "too many requests for the live page are waiting; try again later");
 	}
 }
 
@@ -150,8 +158,9 @@ void live_page(struct live *v, struct httpd_call *c)
 	httpd_reply(c, 200, "text/html; charset=utf-8", buf_str(&v->page), NULL);
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------ */
 
+/* The page is made once; only the data changes. */
 struct live *live_open(const struct opt_list *runs, struct err *e)
 {
 	struct live *v = mem_zalloc(sizeof *v);
@@ -167,6 +176,7 @@ struct live *live_open(const struct opt_list *runs, struct err *e)
 	return NULL;
 }
 
+/* Ends the thread before the data that it uses are freed. */
 void live_close(struct live *v)
 {
 	if (!v)

@@ -1,8 +1,9 @@
-/* The live page: runs as they go, over HTTP.
+/* The live page: runs in progress, over HTTP.
  *
- * GET / is the page (web/app.html), GET /v1/run the data of all runs, GET /v1/run/task/ID a task with its
- * candidates. One thread reads the runs' stores for all who ask; what it has read serves everybody for a
- * second or two, so that many who look cost as much as one. A run that has not begun is shown empty. */
+ * GET / is the page (web/app.html), GET /v1/run the data of all runs, GET /v1/run/task/ID a task
+ * with its candidates. One thread reads the runs' stores for all clients. Its data is reused for a
+ * second or two, so that many viewers cost as much as one. A run that has not started yet is shown
+ * empty. */
 #ifndef SERVE_LIVE_H
 #define SERVE_LIVE_H
 
@@ -13,7 +14,7 @@ struct live;
 
 /* `runs` are folders; the list is borrowed. */
 struct live *live_open(const struct opt_list *runs, struct err *e);
-/* Whoever waits is answered first. */
+/* Answers all waiting requests first. */
 void live_close(struct live *v);
 
 void live_page(struct live *v, struct httpd_call *c);      /* GET / */

@@ -1,6 +1,8 @@
-/* Requests that one thread answers: see queue.h. */
+/* A queue that one thread answers: see queue.h. Invariant: `last` points to the NULL pointer at the
+ * end of the list. */
 #include "serve/queue.h"
 
+/* Waits for a request. Returns NULL when the queue is closed and empty. */
 static struct queued *take(struct queue *q)
 {
 	struct queued *a;
@@ -18,6 +20,7 @@ static struct queued *take(struct queue *q)
 	return a;
 }
 
+/* The thread. */
 static void *answer_all(void *ctx)
 {
 	struct queue *q = ctx;
@@ -28,6 +31,7 @@ static void *answer_all(void *ctx)
 	return NULL;
 }
 
+/* Starts the thread. The caller's struct must stay where it is until queue_stop. */
 int queue_start(struct queue *q, int most, queue_fn *answer, void *ctx, struct err *e)
 {
 	*q = (struct queue){ .answer = answer, .ctx = ctx, .most = most };
@@ -42,6 +46,7 @@ int queue_start(struct queue *q, int most, queue_fn *answer, void *ctx, struct e
 	return err_set(e, ERR_IO, "cannot start a thread");
 }
 
+/* Waits for the thread, which answers everything that is queued. */
 void queue_stop(struct queue *q)
 {
 	if (!q->started)
@@ -56,6 +61,7 @@ void queue_stop(struct queue *q)
 	q->started = 0;
 }
 
+/* The length is bounded, so that a flood of requests is refused instead of filling the memory. */
 int queue_enter(struct queue *q, struct queued *a)
 {
 	int room;

@@ -50,7 +50,7 @@ def make_tokenizer(folder):
         [pre_tokenizers.Split(Regex(PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tok.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(vocab_size=4096, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
-    text = [open(f, errors="replace").read() for f in sorted(glob.glob("test/cheats/*.py") + glob.glob("src/*/*.h"))[:120]]
+    text = [open(f, errors="replace").read() for f in sorted(glob.glob("test/cheats/*/*.py") + glob.glob("src/*/*.h"))[:120]]
     tok.train_from_iterator(text, trainer)
     tok.add_special_tokens(SPECIAL)
     tok.save(os.path.join(folder, "tokenizer.json"))

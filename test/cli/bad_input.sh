@@ -35,7 +35,7 @@ answers() {
 	grep -q "$text" "$tmp/out" || fail "$name: no '$text' in: $(tail -c 300 "$tmp/out")"
 }
 
-task() { answers "$1" 2 "$2" "$TRITONRL" verify "$cheats/ok_add.py" --task "$tmp/$1.py" --workers 1 --timeout 20; }
+task() { answers "$1" 2 "$2" "$TRITONRL" verify "$cheats/control_correct/add.py" --task "$tmp/$1.py" --workers 1 --timeout 20; }
 
 program loop_module 'while True: pass' 'pass'
 task loop_module 'more than .* steps'
@@ -57,13 +57,13 @@ program nested '' "z = $(printf '(%.0s' $(seq 20000))1$(printf ')%.0s' $(seq 200
 task nested 'nested'
 
 # A candidate that does the same is not correct.
-sed "s/        out = torch.empty_like(a)/        out = torch.empty_like(a)\n        big = torch.empty(1 << 40)/" "$cheats/ok_add.py" >"$tmp/greedy.py"
+sed "s/        out = torch.empty_like(a)/        out = torch.empty_like(a)\n        big = torch.empty(1 << 40)/" "$cheats/control_correct/add.py" >"$tmp/greedy.py"
 answers greedy 1 'error\[' "$TRITONRL" verify "$tmp/greedy.py" --task "$cheats/tasks/add.py" --workers 1
 
 # 100 MB of nonsense: random bytes, and what looks like a program.
 head -c 100000000 /dev/urandom >"$tmp/nonsense.py"
 yes 'x = (((a' | head -c 100000000 >"$tmp/open.py"
 for f in nonsense open; do
-	answers "$f as a task" 2 'larger than\|error' "$TRITONRL" verify "$cheats/ok_add.py" --task "$tmp/$f.py" --workers 1
+	answers "$f as a task" 2 'larger than\|error' "$TRITONRL" verify "$cheats/control_correct/add.py" --task "$tmp/$f.py" --workers 1
 	answers "$f as a candidate" 2 'larger than\|error' "$TRITONRL" verify "$tmp/$f.py" --task "$cheats/tasks/add.py" --workers 1
 done

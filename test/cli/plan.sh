@@ -25,7 +25,7 @@ grep -q 'eval: 7 tasks' "$tmp/out" || fail "eval.limit is not heeded: $(grep eva
 grep -q 'ms (measured here' "$tmp/out" || fail "the time of a verdict is not measured"
 grep -q 'everything that the run needs is available' "$tmp/out" || fail "what runs here"
 "$TRITONRL" plan configs/qwen2.5-coder-7b-h100x8.yaml >"$tmp/out"
-grep -q "^  model 'models/Qwen2.5-Coder-7B-Instruct' is not there" "$tmp/out" || fail "what does not run here"
+grep -q "^  model 'models/Qwen2.5-Coder-7B-Instruct' is missing" "$tmp/out" || fail "what does not run here"
 grep -q "CPU would take [0-9.]* hours" "$tmp/out" || fail "what it would take here"
 "$TRITONRL" plan --model models/base --json | python3 -c 'import json, sys; p = json.load(sys.stdin); assert p["fits"] and p["hours"] > 0' || fail "JSON"
 rc=0

@@ -25,9 +25,9 @@ has() { [[ $out == *"$1"* ]] || fail "'$1' is not in: $out"; }
 
 expect 2 run "$dir/none.yaml"; has "none.yaml"
 expect 2 run "$dir/c.yaml" --set sft.learning=1 --out "$dir/r"; has "no stage has such an option"
-expect 2 run "$dir/c.yaml" --set judge.x=1 --out "$dir/r"; has "there is no stage 'judge'"
+expect 2 run "$dir/c.yaml" --set judge.x=1 --out "$dir/r"; has "unknown stage 'judge'"
 expect 2 run "$dir/c.yaml" --set sft.lr=fast --out "$dir/r"; has "not a number"
-expect 2 run "$dir/c.yaml" --stages sft,play --out "$dir/r"; has "there is no stage 'play'"
+expect 2 run "$dir/c.yaml" --stages sft,play --out "$dir/r"; has "unknown stage 'play'"
 expect 2 run --out "$dir/r"; has "which model"
 
 expect 0 run "$dir/c.yaml" --out "$dir/r" --dry-run
@@ -47,9 +47,9 @@ rc=0
 wait $pid || rc=$?
 [ $rc = 130 ] || fail "Ctrl-C ended with $rc: $(cat "$dir/out")"
 grep -q "To continue: tritonrl run $dir/c.yaml --out $dir/r" "$dir/out" || fail "no word on how to continue: $(cat "$dir/out")"
-expect 2 run "$dir/c.yaml" --out "$dir/r" --set sft.lr=1; has "was begun with"
+expect 2 run "$dir/c.yaml" --out "$dir/r" --set sft.lr=1; has "was started with"
 
 expect 0 ablate "$dir/c.yaml" --out "$dir/a" --dry-run --cheats test/cheats --only multi-input; has "multi-input"; has "ablation.json"
 grep -q '"without": *"multi-input"' "$dir/a/ablation.json" || fail "no row in ablation.json"
-expect 0 ablate "$dir/c.yaml" --out "$dir/a" --dry-run --cheats test/cheats --only multi-input; has "done before"
+expect 0 ablate "$dir/c.yaml" --out "$dir/a" --dry-run --cheats test/cheats --only multi-input; has "already done"
 expect 2 ablate "$dir/c.yaml" --out "$dir/a" --only nonsense; has "there is no extension"

@@ -19,8 +19,8 @@ refuses() { # words, options...
 	[ $rc = 2 ] || fail "'$*' ended with $rc"
 	grep -q -e "$words" "$dir/out" || fail "'$words' is not in: $(cat "$dir/out")"
 }
-refuses "say --steps" --stream 1
-refuses "do not go together" --stream 1 --steps 2 --data x.jsonl
+refuses "set --steps" --stream 1
+refuses "exclude each other" --stream 1 --steps 2 --data x.jsonl
 refuses "or --stream" --steps 2
 refuses "levels are 1, 2 and 3" --stream 4 --steps 2
 refuses "nothing to learn in 8 tokens" --stream 2 --steps 2 --max-length 8

@@ -11,12 +11,12 @@ task=$cheats/tasks/add.py
 # without FILE: what does not depend on the clock
 timeless() { sed 's/ms":[-0-9.e]*/ms":0/g' "$@"; }
 
-rc=0; "$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet >"$tmp/o" 2>&1 || rc=$?
+rc=0; "$TRITONRL" verify "$cheats/control_correct/add.py" --task "$task" --quiet >"$tmp/o" 2>&1 || rc=$?
 [ $rc = 0 ] && [ "$(wc -l <"$tmp/o")" = 1 ] || fail "a correct candidate: exit $rc, output $(cat "$tmp/o")"
-rc=0; "$TRITONRL" verify "$cheats/a06_empty.py" "$cheats/ok_add.py" --task "$task" --explain >"$tmp/o" 2>/dev/null || rc=$?
+rc=0; "$TRITONRL" verify "$cheats/output_not_written/empty_returned.py" "$cheats/control_correct/add.py" --task "$task" --explain >"$tmp/o" 2>/dev/null || rc=$?
 [ $rc = 1 ] || fail "a wrong candidate: exit $rc"
-head -1 "$tmp/o" | grep -q 'a06_empty.py:.*error\[' && grep -q 'ok_add.py: correct' "$tmp/o" || fail "results out of order"
-rc=0; "$TRITONRL" verify "$cheats/ok_add.py" --task /nonexistent 2>/dev/null || rc=$?
+head -1 "$tmp/o" | grep -q 'empty_returned.py:.*error\[' && grep -q 'add.py: correct' "$tmp/o" || fail "results out of order"
+rc=0; "$TRITONRL" verify "$cheats/control_correct/add.py" --task /nonexistent 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "no task: exit $rc"
 printf 'def broken(:\n' >"$tmp/broken.py"
 "$TRITONRL" verify "$tmp/broken.py" --task "$task" --explain 2>/dev/null | sed -n 3p | grep -q '^ *^$' || fail "no caret under the place"
@@ -25,7 +25,7 @@ printf 'def broken(:\n' >"$tmp/broken.py"
 python3 - "$cheats" >"$tmp/c.jsonl" <<'END'
 import json, sys
 read = lambda name: open(f"{sys.argv[1]}/{name}").read()
-task, good, bad = read("tasks/add.py"), read("ok_add.py"), read("a06_empty.py")
+task, good, bad = read("tasks/add.py"), read("control_correct/add.py"), read("output_not_written/empty_returned.py")
 for i in range(40):
     print(json.dumps({"id": f"c{i}", "task": task, "candidate": [good, bad, "x = (", good + f"# {i}\n"][i % 4]}))
 print("{ this is not JSON")
@@ -60,15 +60,15 @@ grep -q '4[0-9] verdicts came from the cache' "$tmp/err" || fail "nothing came f
 "$TRITONRL" verify --jsonl "$tmp/c.jsonl" --json --stage-limit ast --cache "$tmp/cache.db" 2>"$tmp/err" >"$tmp/three" || true
 grep -q '"id":"c0",.*"verdict":"[a-z]*","stage":"ast"' "$tmp/three" || fail "a verdict of other options came from the cache"
 
-"$TRITONRL" verify "$cheats/ok_add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
+"$TRITONRL" verify "$cheats/control_correct/add.py" --task "$task" --quiet --dump "$tmp/dump" >/dev/null
 [ "$(find "$tmp/dump" -name task.py | wc -l)" -ge 5 ] || fail "no dumps"
 [ "$(find "$tmp/dump" -name task.py | wc -l)" = "$(find "$tmp/dump" -name tensors.safetensors -size +100c | wc -l)" ] || fail "dumps without tensors"
-sed 's/^\( *\)return \(.*\)/\1return (\2).reshape(1, -1).expand(1000, -1)/' "$cheats/ok_add.py" >"$tmp/large.py"
+sed 's/^\( *\)return \(.*\)/\1return (\2).reshape(1, -1).expand(1000, -1)/' "$cheats/control_correct/add.py" >"$tmp/large.py"
 "$TRITONRL" verify "$tmp/large.py" --task "$task" --quiet --dump "$tmp/dump" >"$tmp/large" || true
 grep -q 'error\[wrong_shape\]' "$tmp/large" || fail "a result too large to be compared is dumped: $(cat "$tmp/large")"
 
 # --gpu is what kernels are compiled for: there is no fp8 before capability 89.
-sed 's/^\( *\)\(a = tl.load.*\)/\1\2\n\1small = a.to(tl.float8e4nv)/' "$cheats/ok_add.py" >"$tmp/fp8.py"
+sed 's/^\( *\)\(a = tl.load.*\)/\1\2\n\1small = a.to(tl.float8e4nv)/' "$cheats/control_correct/add.py" >"$tmp/fp8.py"
 grep -q float8e4nv "$tmp/fp8.py" || fail "the candidate for --gpu was not made"
 "$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu H100 --quiet >/dev/null || fail "fp8 on an H100 is refused"
 "$TRITONRL" verify "$tmp/fp8.py" --task "$task" --gpu A100 --json >"$tmp/o" 2>/dev/null && fail "fp8 on an A100 passes"
@@ -81,15 +81,15 @@ for pair in counted:compared training:left left:left; do
 	grep -q "\"buffers\":\"${pair#*:}\"" "$tmp/o" || fail "buffers of batch_norm_${pair%:*}: $(cat "$tmp/o")"
 done
 
-# What is no program says nothing about the task: sizes are still followed for the candidates after it.
+# A candidate that does not parse must not switch off the dry run for the candidates after it.
 printf 'def broken(:\n' >"$tmp/first.py"
 printf 'import os\n' >"$tmp/second.py"
 for first in first second; do
-	"$TRITONRL" verify "$tmp/$first.py" "$cheats/a11_large_only.py" --task "$cheats/tasks/relu_large.py" --workers 1 --json 2>/dev/null >"$tmp/o" || true
-	tail -1 "$tmp/o" | grep -q '"correct":false' || fail "a size gate passes after a candidate that is no program"
+	"$TRITONRL" verify "$tmp/$first.py" "$cheats/size_branch/large_input.py" --task "$cheats/tasks/relu_large.py" --workers 1 --json 2>/dev/null >"$tmp/o" || true
+	tail -1 "$tmp/o" | grep -q '"correct":false' || fail "a size branch passes after a candidate that is no program"
 done
 
 # A full disk is an error, and nothing more is judged for it.
 for i in $(seq 60); do cat "$tmp/c.jsonl" | head -1; done >"$tmp/many.jsonl"
 rc=0; "$TRITONRL" verify --jsonl "$tmp/many.jsonl" --json >/dev/full 2>"$tmp/o" || rc=$?
-[ $rc = 2 ] && grep -q 'cannot be written' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"
+[ $rc = 2 ] && grep -q 'cannot write the verdicts' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"

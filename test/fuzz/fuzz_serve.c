@@ -6,9 +6,9 @@
 
 #include "base/log.h"
 #include "base/opt.h"
-#include "serve/desk_impl.h"
-#include "serve/examiner.h"
-#include "serve/speech.h"
+#include "serve/verify_service_impl.h"
+#include "serve/check_service.h"
+#include "serve/completion.h"
 #include "tok/tok.h"
 #include "verify/pool/verdict_cache.h"
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static void read_speech(struct str body, int chat, const struct tok *t)
 {
 	struct err e = ERR_INIT;
-	struct speech *s = speech_read(body, chat, t, &e);
+	struct completion *s = completion_read(body, chat, t, &e);
 
 	BUG_ON(!s && e.code == ERR_NONE);
 	if (!s)
@@ -25,34 +25,34 @@ static void read_speech(struct str body, int chat, const struct tok *t)
 	BUG_ON(s->r.n < 1 || s->r.prompt_n < 1 || !s->choice);
 	for (int i = 0; i < s->r.prompt_n; i++)
 		BUG_ON(s->r.prompt[i] < 0 || s->r.prompt[i] >= tok_count(t));
-	speech_free(s);
+	completion_free(s);
 }
 
 /* The options outlive the request, as those of a lane do. */
 static void read_candidates(struct str body, const struct judge_args *own)
 {
-	struct desk_request r;
+	struct verify_request r;
 	struct judge_options o;
 	struct judge_pool_options p;
 	struct err e = ERR_INIT;
-	int rc = desk_request_read(&r, body, own, &e), usable = !rc && !judge_args_options(&r.args, &o, &p, &e);
+	int rc = verify_request_read(&r, body, own, &e), usable = !rc && !judge_args_options(&r.args, &o, &p, &e);
 	char key[65];
 
 	BUG_ON(rc && e.code == ERR_NONE);
 	for (size_t i = 0; i < r.n; i++)
 		BUG_ON(!r.items[i]->id || strlen(r.items[i]->task) != r.items[i]->task_n || !r.items[i]->candidate);
-	desk_request_release(&r);
+	verify_request_release(&r);
 	if (usable)
 		verdict_key(&o, STR("task"), STR("candidate"), key);
 }
 
 static void read_check(struct str body)
 {
-	struct examiner_request r;
+	struct check_request r;
 	struct buf texts = BUF_INIT;
 	struct err e = ERR_INIT;
 
-	if (examiner_read(&r, &texts, body, &e))
+	if (check_request_read(&r, &texts, body, &e))
 		BUG_ON(e.code == ERR_NONE);
 	else
 		BUG_ON((size_t)r.source + r.task != texts.n);

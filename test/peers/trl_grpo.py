@@ -11,7 +11,7 @@ from trl import GRPOConfig, GRPOTrainer
 import _model
 import tritonrl
 
-GOOD = open("test/cheats/ok_add.py").read()
+GOOD = open("test/cheats/control_correct/add.py").read()
 
 
 def main():

@@ -16,7 +16,7 @@ def main():
     score = module.compute_score
     wanted = default_signature()
     assert list(inspect.signature(score).parameters)[:len(wanted)] == wanted, (inspect.signature(score), wanted)
-    task, good = open("test/cheats/tasks/add.py").read(), open("test/cheats/ok_add.py").read()
+    task, good = open("test/cheats/tasks/add.py").read(), open("test/cheats/control_correct/add.py").read()
     a = score(data_source="tritonrl", solution_str="```python\n%s```" % good, ground_truth=task, extra_info={"index": 0})
     b = score(data_source="tritonrl", solution_str="no code", ground_truth={"task": task}, extra_info=None)
     assert a > 0.5 and b == 0.0, (a, b)

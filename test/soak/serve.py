@@ -18,7 +18,7 @@ SEED = int(os.environ.get("SOAK_SEED", str(int(time.time()))))
 RATE = float(os.environ.get("SOAK_RATE", "8"))
 PROGRAM = os.environ["TRITONRL"]
 TASK = open("test/cheats/tasks/add.py").read()
-GOOD = open("test/cheats/ok_add.py").read()
+GOOD = open("test/cheats/control_correct/add.py").read()
 KINDS = {"correct": GOOD, "wrong": GOOD.replace(" + ", " - "), "broken": "x = (", "bare": "x = 1", "loops": "while True:\n    pass\n" + GOOD}
 count = {"answered": 0, "vanished": 0, "garbage": 0, "stalled": 0, "checked": 0, "refused": 0, "lost": 0, "changed": 0, "late": 0}
 first = {}

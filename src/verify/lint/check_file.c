@@ -1,4 +1,8 @@
-/* Checks of a file: see check_file.h. */
+/* Checks of a file: see check_file.h.
+ *
+ * Runs the host code with launches that compile only, then compiles the remaining kernels. It
+ * decides nothing about correctness: no kernel runs, so values of results are unknown here.
+ * Invariant: each error is reported once, however often its kernel is launched. */
 #include "verify/lint/check_file.h"
 
 #include "base/mem.h"
@@ -6,27 +10,31 @@
 #include "tile/lint/check_kernel.h"
 #include "verify/rules/call_graph.h"
 
+/* Limits of the host code, in steps and bytes. */
 enum { HOST_FUEL = 5000000, HOST_MEMORY = 1 << 30, TORCH_SEED = 42 };
 
+/* State of the check of one file. */
 struct file_check {
 	const struct py_module *m;
 	const struct check_options *o;
 	struct check_env env;
-	unsigned char *launched;        /* per function of env */
-	struct { struct diag *v; size_t n, cap; } found;       /* of launches, in their order */
-	struct { uint64_t *v; size_t n, cap; } written;        /* storages */
+	unsigned char *launched;        /* for each function of env: it was launched */
+	struct { struct diag *v; size_t n, cap; } found;       /* reported so far */
+	struct { uint64_t *v; size_t n, cap; } written;        /* ids of storages that kernels write */
 	int refused;                    /* some launch did not compile */
-	int ran;                        /* forward went through */
-	int last_line, last_col;        /* of the last launch */
+	int ran;                        /* forward returned */
+	int last_line, last_col;        /* position of the last launch */
 	struct err *e;
 };
 
+/* Tells whether two diagnostics have the same position and reason. */
 static int by_place(const struct diag *a, const struct diag *b)
 {
 	return a->line == b->line && a->col == b->col && a->reason == b->reason;
 }
 
-/* A kernel launched twice is wrong once. */
+/* Reports an error. An error at the same position is not reported again: a kernel may be launched
+ * twice. */
 static int add_found(struct file_check *c, const struct diag *d)
 {
 	for (size_t i = 0; i < c->found.n; i++)
@@ -40,6 +48,7 @@ static int add_found(struct file_check *c, const struct diag *d)
 
 /* --- kernels as launched ---------------------------------------------------------------------- */
 
+/* Records the storages that the launch may write, to find results that nothing writes. */
 static int note_written(struct file_check *c, const struct tile_code *code, const struct tile_launch *l)
 {
 	struct touched t;
@@ -54,6 +63,7 @@ static int note_written(struct file_check *c, const struct tile_code *code, cons
 	return 0;
 }
 
+/* Warns if the kernel needs more registers than a thread has. It still runs, but slowly. */
 static int note_registers(struct file_check *c, const struct tile_code *code, const struct tile_launch *l)
 {
 	struct resources r;
@@ -63,9 +73,9 @@ static int note_registers(struct file_check *c, const struct tile_code *code, co
 	if (r.registers <= c->o->gpu->registers)
 		return 0;
 	diag_set(&d, REASON_out_of_resources, l->line, l->col,
-		 "about %d registers a thread, the %s has %d: values will spill to memory",
+		 "about %d registers for each thread, the %s has %d: values will spill to memory",
 		 r.registers, c->o->gpu->name, c->o->gpu->registers);
-	diag_hint(&d, "smaller tiles, or num_warps=%d", 2 * MAX(l->num_warps, 1));
+	diag_hint(&d, "use smaller tiles, or num_warps=%d", 2 * MAX(l->num_warps, 1));
 	for (size_t i = 0; i < c->found.n; i++)
 		if (by_place(&c->found.v[i], &d))
 			return 0;
@@ -73,7 +83,9 @@ static int note_registers(struct file_check *c, const struct tile_code *code, co
 	return vec_push(&c->found, d) ? err_nomem(c->e) : 0;
 }
 
-/* A launch that is compiled and looked at, and leaves memory as it was. */
+/* Called for each launch of the host code: compiles and checks the kernel, and leaves memory
+ * unchanged. An autotune configuration that does not fit the GPU is left out, as Triton does, and
+ * is not an error. */
 static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct file_check *c = ctx;
@@ -102,11 +114,13 @@ static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d
 
 /* --- the program ------------------------------------------------------------------------------------ */
 
+/* A search for a result that nothing wrote. */
 struct result_scan {
 	struct file_check *c;
 	int unwritten;
 };
 
+/* Called for each tensor of the result. */
 static int scan_result(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct result_scan *s = ctx;
@@ -121,6 +135,8 @@ static int scan_result(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Reports a result with memory that no kernel writes. If a launch did not compile, its writes are
+ * unknown. */
 static int check_results(struct file_check *c, struct host *h, struct val result, const struct py_node *forward)
 {
 	struct result_scan s = { .c = c };
@@ -135,13 +151,14 @@ static int check_results(struct file_check *c, struct host *h, struct val result
 	return add_found(c, &d);
 }
 
-/* What the host code did wrong, where that is certain although the kernels did nothing. */
+/* Reports an error of the host code if it is certain although no kernel ran: a wrong value may come
+ * from memory that a kernel would have written, a missing name does not. */
 static int check_host_error(struct file_check *c, const struct diag *d)
 {
 	static const enum reason certain[] = { REASON_name_error, REASON_attribute_error, REASON_type_error,
 					       REASON_key_error };
 
-	/* A member of torch that is missing here may exist there. */
+	/* A member of a module that is missing in our torch may exist in the real one. */
 	if (strstr(d->text, "module '"))
 		return 0;
 	for (size_t i = 0; i < COUNT_OF(certain); i++)
@@ -150,6 +167,7 @@ static int check_host_error(struct file_check *c, const struct diag *d)
 	return 0;
 }
 
+/* Builds the model, moves it and its inputs to the GPU, and calls forward. */
 static int run_model(struct file_check *c, struct host *h, struct val ns, struct val task_ns, const char *cls)
 {
 	const struct py_node *forward = call_graph_method(call_graph_class(c->m, cls), "forward");
@@ -171,11 +189,13 @@ static int run_model(struct file_check *c, struct host *h, struct val ns, struct
 	return rc;
 }
 
+/* The class to run: ModelNew, else Model; NULL: the file has neither. */
 static const char *model_class(const struct file_check *c)
 {
 	return call_graph_class(c->m, "ModelNew") ? "ModelNew" : call_graph_class(c->m, "Model") ? "Model" : NULL;
 }
 
+/* Loads the file and runs its model if the inputs are known. */
 static int run_file(struct file_check *c, struct host *h)
 {
 	struct val ns, task_ns, fn;
@@ -190,6 +210,7 @@ static int run_file(struct file_check *c, struct host *h)
 	return run_model(c, h, ns, task_ns, cls);
 }
 
+/* Runs the host code with limits, and reports what its launches and its end show. */
 static int check_launched(struct file_check *c)
 {
 	struct host_options ho = { .fuel = HOST_FUEL, .memory = HOST_MEMORY, .track_undef = 1, .tune = 1,
@@ -210,12 +231,13 @@ static int check_launched(struct file_check *c)
 
 /* --- what need not be run ------------------------------------------------------------------------------ */
 
+/* A search for a launch of one of the file's kernels. */
 struct launch_scan {
 	const struct check_env *env;
 	int found;
 };
 
-/* kernel[grid](...) */
+/* Searches for kernel[grid](...). */
 static void find_launch(void *ctx, struct py_node *n)
 {
 	struct launch_scan *s = ctx;
@@ -228,7 +250,7 @@ static void find_launch(void *ctx, struct py_node *n)
 		py_children(n, find_launch, ctx);
 }
 
-/* Does loading the file, or building and calling its model, launch anything at all? */
+/* Tells whether loading the file, or building and calling its model, can launch a kernel. */
 static int is_program(const struct file_check *c)
 {
 	struct launch_scan s = { .env = &c->env };
@@ -242,12 +264,15 @@ static int is_program(const struct file_check *c)
 	return s.found;
 }
 
+/* A search for a use of a name outside of its own definition. */
 struct name_scan {
 	struct str name;
 	const struct py_node *own;
 	int found;
 };
 
+/* Searches for a use of the name. The function's own definition does not count: recursion is no
+ * use. */
 static void find_name(void *ctx, struct py_node *n)
 {
 	struct name_scan *s = ctx;
@@ -260,7 +285,7 @@ static void find_name(void *ctx, struct py_node *n)
 		py_children(n, find_name, ctx);
 }
 
-/* In a whole program a kernel that nothing names is forgotten work. */
+/* Warns about a kernel that nothing in a complete program names. */
 static void check_unused(struct file_check *c, size_t i)
 {
 	const struct tile_fn *fn = &c->env.fns[i];
@@ -277,6 +302,8 @@ static void check_unused(struct file_check *c, size_t i)
 	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
 }
 
+/* Compiles the kernels that were not launched, and those with a signature comment. Helpers are
+ * compiled with the kernels that call them. */
 static int check_others(struct file_check *c, struct check_count *count)
 {
 	for (size_t i = 0; i < c->env.n_fns; i++) {
@@ -302,6 +329,9 @@ static int check_others(struct file_check *c, struct check_count *count)
 	return 0;
 }
 
+/* Launched kernels come first, because a launch gives exact types. The others are compiled with
+ * less knowledge. The engine's cache is cleared at the end: it refers to the syntax tree of this
+ * file. */
 int check_file(const struct py_module *m, const struct check_options *o, struct check_count *count, struct err *e)
 {
 	struct file_check c = { .m = m, .o = o, .e = e };

@@ -1,19 +1,24 @@
-/* Imports inside a tree: see check_import.h. A file that cannot be read or parsed is as good as
- * absent: who imports from it is unsure, its own errors are reported when it is checked. */
+/* Imports inside a tree: see check_import.h.
+ *
+ * A file that cannot be read or parsed counts as missing: kernels that import from it are UNSURE,
+ * and its own errors are reported when it is checked itself. Invariant: a module is registered
+ * before it is read, so that circular imports end. */
 #include "verify/lint/check_import.h"
 
 #include "base/file.h"
 #include "base/mem.h"
 
+/* An imported file. */
 struct check_module {
 	char *path;
-	struct buf source;
+	struct buf source;              /* borrowed by `m` */
 	struct py_module m;
-	struct check_env env;
+	struct check_env env;           /* its kernels and constants */
 	int known;                      /* parsed and read */
-	int busy;                       /* being read: what it imports imports it */
+	int busy;                       /* being read; a circular import finds it in this state */
 };
 
+/* Bytes of a module, and how many folders upwards a search goes. */
 enum { MODULE_LIMIT = 16 << 20, MOST_FOLDERS = 64 };
 
 static const struct check_env *get(void *ctx, const struct check_env *from, struct str module, int level);
@@ -46,6 +51,7 @@ void check_imports_release(struct check_imports *im)
 
 /* --- one file --------------------------------------------------------------------------------- */
 
+/* Parses a module and collects its kernels. On failure `known` stays 0. */
 static void module_read(struct check_imports *im, struct check_module *x)
 {
 	struct err e = ERR_INIT;
@@ -59,6 +65,7 @@ static void module_read(struct check_imports *im, struct check_module *x)
 		py_release(&x->m);
 }
 
+/* Returns the module of a path, which is read at the first request; NULL if memory runs out. */
 static struct check_module *module_at(struct check_imports *im, const char *path)
 {
 	struct map_entry *old = map_put(&im->modules, str_of(path));
@@ -71,14 +78,14 @@ static struct check_module *module_at(struct check_imports *im, const char *path
 		mem_free(x);
 		return NULL;
 	}
-	old->val.ptr = x;               /* before it is read: it may import itself */
+	old->val.ptr = x;               /* before the module is read: it may import itself */
 	module_read(im, x);
 	return x;
 }
 
 /* --- paths ---------------------------------------------------------------------------------------- */
 
-/* folder/a/b.py or folder/a/b/__init__.py for a.b, whichever is there. */
+/* Finds module a.b below a folder: a/b.py or a/b/__init__.py. */
 static int find_below(struct str folder, const char *sub, struct str module, struct buf *out)
 {
 	static const char *const ends[] = { ".py", "/__init__.py" };
@@ -96,6 +103,7 @@ static int find_below(struct str folder, const char *sub, struct str module, str
 	return 0;
 }
 
+/* The folder of a path, without the slash. */
 static struct str folder_of(struct str path)
 {
 	while (path.n && path.p[path.n - 1] != '/')
@@ -104,7 +112,8 @@ static struct str folder_of(struct str path)
 	return path;
 }
 
-/* The module from the folder of a relative import, or from any folder above the file. */
+/* Finds a module from the folder that a relative import names, or else in any folder above the
+ * file. Repositories often keep packages in a folder `python`, so that is tried as well. */
 static int find_module(const struct check_env *from, struct str module, int level, struct buf *out)
 {
 	struct str folder = folder_of(str_of(from->module->path));
@@ -124,6 +133,8 @@ static int find_module(const struct check_env *from, struct str module, int leve
 	return 0;
 }
 
+/* Callback of the kernel checker: the kernels and constants of an imported module, or NULL if it is
+ * unknown. */
 static const struct check_env *get(void *ctx, const struct check_env *from, struct str module, int level)
 {
 	struct check_imports *im = ctx;

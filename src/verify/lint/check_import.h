@@ -1,5 +1,6 @@
-/* Modules that a checked file imports from the tree around it: parsed once, kept until the end,
- * looked up by the paths that Python would try from the folders above the file. Nothing is run. */
+/* Modules that a checked file imports from the tree around it. Each is parsed once and kept until
+ * the end. They are looked up at the paths that Python would try from the folders above the file.
+ * Nothing is run. */
 #ifndef VERIFY_LINT_CHECK_IMPORT_H
 #define VERIFY_LINT_CHECK_IMPORT_H
 
@@ -9,7 +10,7 @@ struct check_module;
 struct check_imports {
 	struct check_importer importer;
 	struct map modules;             /* path -> struct check_module * */
-	struct map found;               /* folder, dots and name of an import -> the module, NULL: none */
+	struct map found;               /* "folder level name" of an import -> its module; NULL: there is none */
 };
 
 void check_imports_init(struct check_imports *im);

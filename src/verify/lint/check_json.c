@@ -1,4 +1,5 @@
-/* What a check found as JSON: see check_json.h. */
+/* The result of a check as JSON: see check_json.h. The names of the fields are part of the
+ * interface: editors and scripts read them. */
 #include "verify/lint/check_json.h"
 
 const char *check_severity_name(enum severity how)
@@ -13,6 +14,8 @@ void check_json_begin(struct jw *w)
 	jw_begin(w, '[');
 }
 
+/* Writes one diagnostic. Empty hints and kernel names are written as null, so that a reader can
+ * tell "none" from a text. */
 void check_json_diag(struct jw *w, const char *file, enum severity how, const struct diag *d)
 {
 	jw_begin(w, '{');

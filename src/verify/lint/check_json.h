@@ -1,4 +1,4 @@
-/* What a check found, as the JSON that `check --json` prints and /v1/check answers. */
+/* The result of a check as JSON: what `check --json` prints and /v1/check answers. */
 #ifndef VERIFY_LINT_CHECK_JSON_H
 #define VERIFY_LINT_CHECK_JSON_H
 
@@ -6,7 +6,8 @@
 #include "verify/lint/check_file.h"
 
 const char *check_severity_name(enum severity how);
-/* Begins the object, up to its list of diagnostics; each of them; the counts, and the end. */
+/* Call in this order: begin opens the object and its list of diagnostics, diag adds one of them, end adds the
+ * counts and closes the object. */
 void check_json_begin(struct jw *w);
 void check_json_diag(struct jw *w, const char *file, enum severity how, const struct diag *d);
 void check_json_end(struct jw *w, int64_t files, int64_t errors, const struct check_count *c);

@@ -1,21 +1,25 @@
-/* Candidates before the judge: see batch.h. Where equal ones are judged once, a job is a place in `jobs` and
- * the workers' ids are those places; otherwise they are the caller's. */
+/* A batch of candidates: see batch.h.
+ *
+ * Owns the detection of equal candidates and the verdict cache's use. With options, a job is an
+ * index into `jobs`, and the pool's ids are these indices. Without options there are no jobs, and
+ * the pool's ids are the caller's. */
 #include "verify/pool/batch.h"
 
 #include "base/mem.h"
 #include "base/progress.h"
 #include "verify/pool/verdict_cache.h"
 
-enum { AHEAD = 4 };     /* candidates for each worker that are in work or wait for it */
+enum { AHEAD = 4 };     /* candidates for each worker that are being judged or wait for it */
 
+/* A job is unused, at a worker, waiting for an equal job, or kept for its answer. */
 enum job_state { JOB_FREE, JOB_WITH_WORKER, JOB_WAITS, JOB_ANSWERED };
 
 struct batch_job {
-	uint64_t id;
+	uint64_t id;               /* the caller's */
 	enum job_state state;
-	char key[65];
-	size_t next;               /* 1 + the next one that waits for the same verdict; 0: none */
-	struct judged *answer;     /* where no cache has it for those who ask later */
+	char key[65];              /* verdict_key: equal candidates have equal keys */
+	size_t next;               /* 1 + index of the next job that waits for the same verdict; 0: none */
+	struct judged *answer;     /* kept for later equal candidates if there is no cache. Owned */
 };
 
 int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par *par,
@@ -35,6 +39,7 @@ void judge_batch_release(struct judge_batch *b)
 	vec_free(&b->jobs);
 }
 
+/* The rank pool stays initialised, but candidates go to work stealing from now on. */
 int judge_batch_steal(struct judge_batch *b, struct par *par, struct err *e)
 {
 	return par ? steal_init(&b->stealing, b->rank_pool.pool, par, e) : 0;
@@ -45,11 +50,13 @@ int judge_batch_finish(struct judge_batch *b, struct err *e)
 	return b->stealing.par ? steal_finish(&b->stealing, e) : 0;
 }
 
+/* Work stealing counts this rank's candidates only; those of other ranks do not delay the end. */
 size_t judge_batch_pending(const struct judge_batch *b)
 {
 	return (b->stealing.par ? b->stealing.own : rank_pool_pending(&b->rank_pool)) + b->waiting;
 }
 
+/* Counts only candidates in the pool. Those that wait for an equal one cost no worker. */
 int judge_batch_full(const struct judge_batch *b)
 {
 	return rank_pool_pending(&b->rank_pool) > (size_t)rank_pool_workers(&b->rank_pool) * AHEAD;
@@ -57,13 +64,15 @@ int judge_batch_full(const struct judge_batch *b)
 
 /* --- asking ---------------------------------------------------------------------------------------- */
 
+/* Sends a candidate to whichever pool this batch uses. */
 static int submit(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	return b->stealing.par ? steal_submit(&b->stealing, id, task, candidate, e) :
 		rank_pool_submit(&b->rank_pool, id, task, candidate, e);
 }
 
-/* A batch has few jobs at a time: those in work, or the samples of a step. */
+/* Finds a job with the same key. A linear search is enough: a batch holds the candidates in work,
+ * or the samples of one training step. */
 static struct batch_job *find_equal(struct judge_batch *b, const char *key)
 {
 	for (size_t i = 0; i < b->jobs.n && !b->always; i++) {
@@ -75,6 +84,7 @@ static struct batch_job *find_equal(struct judge_batch *b, const char *key)
 	return NULL;
 }
 
+/* Returns a free job. Its index stays valid when the array grows; pointers to jobs do not. */
 static struct batch_job *new_job(struct judge_batch *b, struct err *e)
 {
 	for (size_t i = 0; i < b->jobs.n; i++)
@@ -87,6 +97,7 @@ static struct batch_job *new_job(struct judge_batch *b, struct err *e)
 	return &b->jobs.v[b->jobs.n - 1];
 }
 
+/* Sends a candidate to a worker as a new job. */
 static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struct str task,
 		      struct str candidate, struct err *e)
 {
@@ -99,6 +110,7 @@ static int ask_worker(struct judge_batch *b, uint64_t id, const char *key, struc
 	return 0;
 }
 
+/* Adds a job that waits for the verdict of job `first`, at the head of that job's list. */
 static int wait_for(struct judge_batch *b, uint64_t id, size_t first, struct err *e)
 {
 	struct batch_job *j = new_job(b, e);
@@ -111,6 +123,8 @@ static int wait_for(struct judge_batch *b, uint64_t id, size_t first, struct err
 	return 0;
 }
 
+/* The order of the sources: the cache (another run may have judged it), a job of this batch with
+ * the same key, a worker. */
 int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate,
 		    struct judged *now, struct err *e)
 {
@@ -138,8 +152,8 @@ int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct 
 
 /* --- answers ----------------------------------------------------------------------------------------- */
 
-/* Those who ask again get the verdict from the cache, or from the job that stays for them. A failure to
- * judge is no verdict: whoever asks again may have more luck. */
+/* Keeps a verdict for later equal candidates, in the cache or in the job itself. A failure to judge
+ * is not kept: another attempt may succeed. */
 static int keep(struct judge_batch *b, struct batch_job *j, const struct judged *said, struct err *e)
 {
 	j->state = JOB_FREE;
@@ -158,6 +172,8 @@ static int keep(struct judge_batch *b, struct batch_job *j, const struct judged 
 	return 0;
 }
 
+/* Gives the last verdict to the next job that waits for it. Times are cleared, because no time was
+ * spent for this job. */
 static void tell_next(struct judge_batch *b, struct judged *out)
 {
 	struct batch_job *j = &b->jobs.v[b->telling - 1];
@@ -170,6 +186,7 @@ static void tell_next(struct judge_batch *b, struct judged *out)
 	b->waiting--;
 }
 
+/* Jobs that wait for the last verdict come first; they need no worker. Then the pool is asked. */
 int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct err *e)
 {
 	struct batch_job *j;
@@ -192,6 +209,7 @@ int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct
 
 /* --- a whole source ------------------------------------------------------------------------------------ */
 
+/* Waits for one verdict and passes it to the receiver. */
 static int hear(struct judge_batch *b, const struct batch_source *s, struct err *e)
 {
 	struct judged j;
@@ -200,6 +218,8 @@ static int hear(struct judge_batch *b, const struct batch_source *s, struct err 
 	return rc <= 0 ? rc : s->told(s->ctx, &j, e) ? -1 : 1;
 }
 
+/* Alternates between submitting and waiting, so that the workers always have AHEAD candidates each
+ * and the rest of the source stays unread. */
 int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct err *e)
 {
 	struct str task, candidate;
@@ -221,6 +241,7 @@ int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct 
 	return rc < 0 ? -1 : 0;
 }
 
+/* Without options no keys are computed, so that equal candidates are judged again. */
 int judge_pool_run(struct judge_pool *pool, const struct batch_source *s, struct err *e)
 {
 	struct judge_batch b;

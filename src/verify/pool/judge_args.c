@@ -1,10 +1,13 @@
-/* Options of the judge: see judge_args.h. */
+/* Options of the judge: see judge_args.h.
+ *
+ * Owns the table of options. Enum values come from the lists that define them (stage.def,
+ * REWARD_LIST), so that a new stage needs no change here. */
 #include "verify/pool/judge_args.h"
 
 #include "base/log.h"
 #include "tile/estimate/gpu.h"
 
-/* The words of lists, each behind a bar. */
+/* Values for OPT_ENUM: each name preceded by a bar, so the text proper starts at [1]. */
 static const char stages[] =
 #define STAGE(id, text) "|" #id
 #include "verify/verdict/stage.def"
@@ -15,6 +18,7 @@ static const char rewards[] =
 	REWARD_LIST(R);
 #undef R
 
+/* Values of options that no command line sets; the table's own defaults are applied after them. */
 static const struct judge_args unset = { .judge = JUDGE_DEFAULTS, .pool = JUDGE_POOL_DEFAULTS };
 
 const struct opt judge_args_table[] = {
@@ -48,7 +52,7 @@ const struct opt judge_args_table[] = {
 		"disk space for prepared tasks under $XDG_CACHE_HOME/tritonrl, in MiB; 0: no "
 		"task cache"),
 	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17,
-		"input elements of a run with contents; larger tasks are reduced"),
+		"input elements of an input set; larger tasks are run at smaller sizes"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810,
 		"secret seed of all input and weight draws"),
 	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "the same as --precision tf32"),
@@ -62,13 +66,15 @@ const struct opt judge_args_table[] = {
 	OPT_END
 };
 
+/* The worker gets 4 GiB more address space than a candidate's run may take: it also holds prepared
+ * tasks, images and the shared memory. */
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(a->judge.gpu));
 
 	*o = a->judge;
 	*p = a->pool;
-	/* The table's own name: these options outlive the words that they came from. */
+	/* Point to the name in the table: the options outlive the text that they were read from. */
 	o->gpu = gpu ? gpu->name : a->judge.gpu;
 	o->memory = (size_t)a->memory_mb << 20;
 	p->memory = o->memory + ((size_t)4 << 30);
@@ -76,8 +82,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	o->skip_general = !a->general;
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
-		log_info("--allow-tf32 is --precision tf32: products alone, nothing else, may be off by "
-			 "what tf32 rounds away");
+		log_info("--allow-tf32 means --precision tf32: only products may have the rounding error of tf32");
 	}
 	for (int i = 0; i < EXTS; i++)
 		o->ext_off |= a->ext[i] ? 0u : 1u << i;
@@ -85,7 +90,7 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 		int r = rule_by_name(str_of(a->without_rule));
 
 		if (r < 0)
-			return err_set(e, ERR_USAGE, "there is no rule '%s'", a->without_rule);
+			return err_set(e, ERR_USAGE, "unknown rule '%s'", a->without_rule);
 		o->rules_off = 1u << r;
 	}
 	return 0;

@@ -1,4 +1,5 @@
-/* Options of the judge, shared by every command that judges: verify, eval, train, tasks, run. */
+/* Options of the judge, shared by every command that judges: verify, eval, train, tasks, run,
+ * serve. */
 #ifndef VERIFY_POOL_JUDGE_ARGS_H
 #define VERIFY_POOL_JUDGE_ARGS_H
 
@@ -6,18 +7,19 @@
 #include "verify/pool/pool.h"
 
 struct judge_args {
-	struct judge_options judge;          /* as the table fills it; judge_args_options finishes it */
+	struct judge_options judge;          /* filled by the table; judge_args_options completes it */
 	struct judge_pool_options pool;
-	const char *without_rule;
-	int64_t memory_mb;
-	int64_t task_cache_mb;
-	int general;
-	int ext[EXTS];
+	const char *without_rule;            /* name of a rule to switch off; NULL: none */
+	int64_t memory_mb;                   /* MiB that a run of a candidate may take */
+	int64_t task_cache_mb;               /* MiB of the task cache on disk */
+	int general;                         /* also run the input sets of the general contract */
+	int ext[EXTS];                       /* extensions of the judge (ext.def); 0: switched off */
 	int allow_tf32;
 };
 
 extern const struct opt judge_args_table[];
 
+/* Converts the options as given into those of judge and pool. */
 int judge_args_options(const struct judge_args *a, struct judge_options *o, struct judge_pool_options *p,
 		       struct err *e);
 

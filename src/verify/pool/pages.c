@@ -1,4 +1,7 @@
-/* Pages of judging processes: see pages.h. */
+/* Memory pages of judging processes: see pages.h.
+ *
+ * Everything here is an optimisation: a step that fails is logged for debugging and nothing depends
+ * on it. */
 #include "verify/pool/pages.h"
 
 #include <cblas.h>
@@ -16,12 +19,14 @@
 
 enum { PAGE = 4096, HUGE = 2 << 20 };
 
+/* n rounded up to a multiple of `to`. */
 static size_t round_up(size_t n, size_t to)
 {
 	return (n + to - 1) / to * to;
 }
 
-/* The pages from `from` to `end` become a copy of themselves. Nothing is unmapped before the copy is complete. */
+/* Replaces the pages from `from` to `end` by a private copy of themselves. Nothing is unmapped
+ * before the copy is complete. */
 static void move_pages(char *from, const char *end, int prot)
 {
 	size_t n = (size_t)(end - from), room = round_up(n, HUGE) + HUGE;
@@ -38,7 +43,7 @@ static void move_pages(char *from, const char *end, int prot)
 	munmap(p, room);
 }
 
-/* Is one of these functions in it? */
+/* Tells whether a loaded object contains one of these functions. */
 static int has_one_of(const struct dl_phdr_info *object, const uintptr_t *some, size_t n)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -51,7 +56,8 @@ static int has_one_of(const struct dl_phdr_info *object, const uintptr_t *some, 
 	return 0;
 }
 
-/* Is it the program, the C library or its mathematics? */
+/* Tells whether a loaded object is the program, the C library or the mathematics library. They are
+ * recognised by a function in each. */
 static int is_called_most(const struct dl_phdr_info *object)
 {
 	const uintptr_t some[] = { (uintptr_t)pages_move_text, (uintptr_t)malloc, (uintptr_t)(double (*)(double))exp };
@@ -59,7 +65,7 @@ static int is_called_most(const struct dl_phdr_info *object)
 	return has_one_of(object, some, COUNT_OF(some));
 }
 
-/* Does it multiply matrices? */
+/* Tells whether a loaded object is the BLAS. */
 static int is_blas(const struct dl_phdr_info *object)
 {
 	const uintptr_t one = (uintptr_t)cblas_sgemm;
@@ -67,7 +73,8 @@ static int is_blas(const struct dl_phdr_info *object)
 	return has_one_of(object, &one, 1);
 }
 
-/* The first segment has what only the linker reads, the last ones can be written. */
+/* Moves the read-only segments of an object. The first segment is left out because only the linker
+ * reads it; writable ones cannot be moved. */
 static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
 {
 	(void)size, (void)ctx;
@@ -82,22 +89,23 @@ static int move_object(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
-/* A sanitizer would see its own marks between constants read, and has libraries of its own. */
+/* Sanitizers are left out: they have libraries of their own and would report reads of their markers
+ * between constants. */
 void pages_move_text(void)
 {
 	if (!MEM_WATCHED)
 		dl_iterate_phdr(move_object, NULL);
 }
 
-/* --- what a fork leaves out ------------------------------------------------------------------------ */
+/* --- libraries that forks do not need ---------------------------------------------------------------- */
 
-/* An object that is loaded, by what its dynamic section says of it. */
+/* A loaded object, as its dynamic section describes it. */
 struct object {
 	struct dl_phdr_info at;
 	const ElfW(Dyn) *dyn;
-	const char *names;            /* the strings of that section */
-	const char *name;             /* its own among them; NULL: the program has none */
-	int kept;
+	const char *names;            /* string table of that section */
+	const char *name;             /* its own name in it; NULL for the program */
+	int kept;                     /* runners need it */
 };
 
 struct objects {
@@ -105,6 +113,7 @@ struct objects {
 	size_t n;
 };
 
+/* Records one loaded object. The return value 1 stops the listing when the table is full. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct objects *all = ctx;
@@ -127,7 +136,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* Keeps what a library names as needed; 1: there was something new. The program needs all of them. */
+/* Marks the libraries that `by` depends on as kept. Returns 1 if one of them was not marked before.
+ * The program itself depends on all libraries, so its dependencies do not count. */
 static int keep_needed(struct objects *all, const struct object *by)
 {
 	int more = 0;
@@ -139,9 +149,9 @@ static int keep_needed(struct objects *all, const struct object *by)
 	return more;
 }
 
-/* Up to where the linker reads it: a function is looked up at its first call, by name, in all
- * libraries. For that their names and what lies with them stay, and their dynamic section, with
- * what is not written to once they are loaded. */
+/* Returns the end of the part of a segment that the dynamic linker reads. A function is looked up
+ * by name in all libraries at its first call, so names, dynamic section and relocated read-only
+ * data must stay in forks. */
 static uintptr_t end_of_linkers(const struct object *o, uintptr_t start, uintptr_t end)
 {
 	if ((uintptr_t)o->names >= start && (uintptr_t)o->names < end)
@@ -156,6 +166,7 @@ static uintptr_t end_of_linkers(const struct object *o, uintptr_t start, uintptr
 	return (uintptr_t)o->dyn >= start && (uintptr_t)o->dyn < end ? end : start;
 }
 
+/* Marks the segments of a library so that forks do not get them. */
 static void leave_out(const struct object *o)
 {
 	for (int i = 0; i < o->at.dlpi_phnum; i++) {
@@ -165,10 +176,12 @@ static void leave_out(const struct object *o)
 
 		start = h->p_type == PT_LOAD ? end_of_linkers(o, start, end) : end;
 		if (start < end && madvise((void *)start, end - start, MADV_DONTFORK))
-			log_debug("a library stays with forks");
+			log_debug("a library cannot be left out of forks");
 	}
 }
 
+/* First marks the objects that runners need, with all their dependencies, until nothing changes.
+ * Everything else that comes from a file is left out of forks. */
 void pages_leave_libraries(void)
 {
 	struct objects all = { .n = 0 };
@@ -181,23 +194,23 @@ void pages_leave_libraries(void)
 		for (size_t i = 0; i < all.n; i++)
 			more |= all.v[i].kept && keep_needed(&all, &all.v[i]);
 	}
-	/* The kernel's own has no path. */
+	/* The kernel's vDSO has no path and must stay. */
 	for (size_t i = 0; i < all.n; i++)
 		if (!all.v[i].kept && all.v[i].names && all.v[i].at.dlpi_name[0] == '/')
 			leave_out(&all.v[i]);
 }
 
-/* Pages that are given back are paid for again at every run. */
+/* Memory that is returned to the kernel must be cleared again at every use, so malloc keeps it. */
 void pages_keep(void)
 {
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 }
 
-/* Takes what is free between blocks, for good. A runner would fill it bit by bit, and each bit is a
- * page that it shares with the zygote and has to copy; so it takes new memory only. What is free is
- * joined first, here and not in every runner, and its pages go: the fewer there are, the less there
- * is for a fork to share. */
+/* A runner would otherwise fill the gaps between blocks piece by piece, and copy a shared page for
+ * each. Without gaps it takes new memory only. malloc_trim first joins free blocks, once here
+ * instead of in every runner. The loop then allocates blocks of falling sizes until each size lies
+ * beyond the old end of the heap. */
 void pages_use_up(void)
 {
 	enum { STEP = 16, MOST = 1 << 20 };
@@ -210,7 +223,7 @@ void pages_use_up(void)
 			;
 }
 
-/* MADV_COLLAPSE of Linux 6.1; one that is older refuses it. */
+/* Uses MADV_COLLAPSE of Linux 6.1; older kernels refuse it. */
 void pages_join(void)
 {
 	enum { COLLAPSE = 25 };
@@ -221,7 +234,8 @@ void pages_join(void)
 			log_debug("a part of the heap stays on small pages");
 }
 
-/* The first huge page is not even touched by the header of a block: in a zygote, runners would copy it bit by bit. */
+/* The block's header is placed so that even it does not touch the first huge page. In a zygote
+ * runners would copy that page piece by piece. */
 void pages_grow_huge(void)
 {
 	enum { HEADER = sizeof (size_t) };
@@ -232,12 +246,13 @@ void pages_grow_huge(void)
 		return;
 	madvise(p + before, PAGES_GROWN - HUGE, MADV_HUGEPAGE);
 	mem_free(p);
-	/* What lies before it stays taken. */
+	/* The part before the first huge page stays allocated. */
 	if (!mem_alloc(before - HEADER))
-		log_debug("the heap does not begin at a huge page");
+		log_debug("the heap does not start at a huge page");
 }
 
-/* A page at its first touch costs ten times as much. One huge page costs a fifth of that many small ones. */
+/* A page fault at first use costs ten times as much as this. One huge page costs a fifth of the
+ * small pages it replaces. */
 void pages_fetch(void)
 {
 	enum { BYTES = 1 << 20 };

@@ -1,40 +1,38 @@
-/* The pages that judging processes take. A runner lives for a few milliseconds, and a fifth of what
- * it costs the machine would be its memory: pages that it shares with the process it came from are
- * copied when it writes to them, new ones are cleared at their first touch. */
+/* Memory pages of judging processes. A runner lives for a few milliseconds, and a fifth of its cost
+ * would be its memory: pages shared with the zygote are copied when the runner writes to them, and
+ * new pages are cleared at their first use. These functions avoid most of that cost. */
 #ifndef VERIFY_POOL_PAGES_H
 #define VERIFY_POOL_PAGES_H
 
-/* Moves text and constants of this program, and of the libraries that it calls most, to huge pages
- * of this process's own memory. A fork shares those at once; what is mapped from a file every
- * runner would have to touch anew, some pages at each fault. To be called where there is one
- * thread. Where the machine does not allow it, nothing is moved. Profilers that name functions by
- * the file behind a page find none. */
+/* Copies the code and constants of this program, and of the libraries it calls most, to huge pages
+ * of private memory. A fork shares those at once; pages mapped from a file would cause faults in
+ * every runner. Call it while there is one thread. If the machine does not allow it, nothing is
+ * moved. Profilers that look up functions by the mapped file find none afterwards. */
 void pages_move_text(void);
 
-/* Leaves out of every fork of this process the code and the variables of libraries that only the
- * rest of the program calls, the network's and the database's among them: a fork takes a
- * microsecond for each of their parts, and a runner has no use for them, the owner of one least of
- * all. */
+/* Keeps libraries that only the rest of the program uses, such as network and database, out of
+ * every fork of this process. A fork takes a microsecond for each of their segments, and a
+ * candidate that takes over a runner should not find them. */
 void pages_leave_libraries(void);
 
-/* At the beginning of a process that large tensors come and go in. */
+/* Configures malloc to keep freed memory; call it first in a process that uses large tensors. */
 void pages_keep(void);
 
-/* Leaves a process that others are forked from no free memory but what was never used, so that they
- * write to few of its pages. To be called last before it forks. */
+/* Allocates all free memory between blocks of the heap, so that forked processes write to few
+ * shared pages. Call it last before forking. */
 void pages_use_up(void);
 
-/* Puts the heap as it is onto huge pages, where the machine has them: a fork shares each at once,
- * and one that is written to is copied in small ones as before. To be called where nobody writes to
- * it any more but those that are forked. */
+/* Puts the present heap onto huge pages if the machine has them. A fork shares each at once; a huge
+ * page that is written to is copied in small pages as before. Call it when only forked processes
+ * will write to the heap. */
 void pages_join(void);
 
-/* What the heap grows by next are huge pages, where the machine has them. None is touched here, but
- * so many bytes count as free. */
+/* Makes the next PAGES_GROWN bytes of the heap huge pages if the machine has them. None is touched here, but
+ * malloc counts these bytes as free. */
 enum { PAGES_GROWN = 64 << 20 };
 void pages_grow_huge(void);
 
-/* The memory that most runners come to need, at once. */
+/* Allocates at once the memory that most runners need. */
 void pages_fetch(void);
 
 #endif

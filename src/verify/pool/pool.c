@@ -1,4 +1,8 @@
-/* The parent side of the pool: see pool.h. One thread, poll(2) over the workers' sockets. */
+/* The parent's side of the pool: see pool.h.
+ *
+ * Owns the queue of jobs, the workers' sockets and time limits, and the check of replies. It does
+ * not judge: worker.c does. One thread polls all sockets. Invariant: every submitted job is
+ * returned exactly once, with a verdict or an error, whatever its worker does. */
 #include "verify/pool/pool.h"
 
 #include <errno.h>
@@ -17,51 +21,54 @@
 #include "base/mem.h"
 #include "verify/pool/worker.h"
 
-/* How often a candidate may cost its worker before that is its verdict. A worker that was
- * killed says little about its candidate (someone killed it, or the machine had no memory), so
- * that must happen more often than it does by chance. */
+/* How many failures of its worker a candidate may cause before the failure becomes its verdict. A
+ * worker that was killed says little about its candidate: an operator or the kernel's memory killer
+ * may have done it. That must happen far more often than by chance. */
 enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 64 };
-/* Workers that end before they are ready, one after another, before the pool gives up. */
+/* After this many workers in a row that end before they are ready, the pool gives up. */
 enum { STARTS_MOST = 8 };
-/* More are not polled for. */
+/* The largest number of workers. It bounds the array for poll. */
 enum { WORKERS_MOST = 256 };
-/* Jobs that are looked through for one of a worker's own task, and how often the first may have to wait for such. */
+/* How many queued jobs are searched for one of the task that a worker has prepared, and how often
+ * the first job may be passed over for such a job. */
 enum { LOOK_MOST = 64, PASSED_MOST = 64 };
-/* A worker that gets no processor is waited for this many times as long. */
+/* The wall-clock limit is this many times the CPU limit, for machines that are busy. */
 enum { CLOCK_TIMES = 5 };
-/* Processor time of a worker beside that of a candidate, whose runner has its own limit (zygote.c):
- * it makes tasks ready, and a network of a hundred layers is run for that a dozen times. */
+/* A worker's CPU limit in units of a candidate's. The runner has its own limit (zygote.c); the
+ * worker also prepares tasks, which runs a network of a hundred layers a dozen times. */
 enum { PREPARE_TIMES = 6 };
-/* How often a worker is looked at whether it moves. */
+/* Time between two checks whether a worker makes progress. */
 enum { LOOK_NS = 250000000 };
 
 struct job {
 	struct job *next;
 	uint64_t id;
-	int crashes, timeouts, kills;
-	int passed;               /* how often a later job was taken before it */
-	int64_t used_ns;          /* processor time on workers that were killed */
-	uint64_t task;            /* its hash */
+	int crashes, timeouts, kills;   /* failures of its workers so far */
+	int passed;               /* how often a later job was started first */
+	int64_t used_ns;          /* CPU time on workers that were killed */
+	uint64_t task;            /* hash of the task's source */
 	size_t task_n, candidate_n;
-	char text[];
+	char text[];              /* the task's source, then the candidate's */
 };
 
+/* A place for one worker. */
 struct slot {
 	struct worker_handle w;   /* fd -1: no worker */
-	int ready;
-	struct job *job;
-	uint64_t task;            /* of its last job, which it has ready */
-	int64_t deadline_ns;      /* by the clock */
-	int64_t started_ns;       /* processor time of the worker when it got the job */
-	int64_t looked_ns;        /* when it was last looked at, by the clock */
-	int64_t moved_ns;         /* since when its processor time is moved_cpu */
+	int ready;                /* it has entered the sandbox */
+	struct job *job;          /* being judged; NULL: idle. Owned */
+	uint64_t task;            /* hash of its last task, which it holds prepared */
+	int64_t deadline_ns;      /* wall clock */
+	int64_t started_ns;       /* CPU time of the worker when it got the job */
+	int64_t looked_ns;        /* wall clock at the last check for progress */
+	int64_t moved_ns;         /* wall clock when its CPU time became moved_cpu */
 	int64_t moved_cpu;
-	size_t got;               /* bytes of the reply so far */
+	size_t got;               /* bytes of the reply received so far */
 	struct reply_frame reply;
-	struct buf dump;          /* what follows a FRAME_DUMP */
-	size_t dump_n;            /* how much of it has come; less than dump.n: more is to come */
+	struct buf dump;          /* the bytes that follow a FRAME_DUMP */
+	size_t dump_n;            /* bytes of it received; less than dump.n while more is to come */
 };
 
+/* A finished job that judge_pool_next has not returned yet. */
 struct done {
 	struct done *next;
 	struct judged j;
@@ -70,21 +77,21 @@ struct done {
 struct judge_pool {
 	struct judge_options o;
 	struct judge_pool_options p;
-	int spawner;
+	int spawner;              /* socket to the process that forks workers; -1: none */
 	pid_t spawner_pid;
 	struct slot *slot;
 	int workers;
-	int starts;               /* that failed since the last one that did not */
-	struct job *first, **last;
+	int starts;               /* failed starts since the last successful one */
+	struct job *first, **last;        /* waiting jobs */
 	struct done *done, **done_last;
 	size_t pending;
-	int woken;                /* by wake_fd */
+	int woken;                /* wake_fd was signalled */
 	struct judge_pool_stats stats;
 };
 
 /* --- workers --------------------------------------------------------------------------- */
 
-/* Ends the worker; 1 if it had been killed before, by someone else. */
+/* Kills the worker and releases its slot. Returns 1 if the worker died by SIGKILL. */
 static int slot_close(struct judge_pool *p, struct slot *s)
 {
 	int status = SIGKILL;
@@ -104,6 +111,8 @@ static int slot_close(struct judge_pool *p, struct slot *s)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
+/* Forks the spawner. It must be forked early: everything the caller holds is copied into each
+ * worker. */
 static int start_spawner(struct judge_pool *p, struct err *e)
 {
 	int pair[2];
@@ -126,6 +135,7 @@ static int start_spawner(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
+/* Closes the socket, which ends the spawner, and waits for it. Its workers die with it. */
 static void stop_spawner(struct judge_pool *p)
 {
 	if (p->spawner < 0)
@@ -135,7 +145,8 @@ static void stop_spawner(struct judge_pool *p)
 	p->spawner = -1;
 }
 
-/* Processor time of a worker: what the rest of the machine does is not its fault. -1: unknown. */
+/* CPU time of a worker in nanoseconds; -1 if unknown. Time limits count CPU time so that a busy
+ * machine does not fail a candidate. */
 static int64_t cpu_ns(const struct slot *s)
 {
 	clockid_t id;
@@ -146,11 +157,13 @@ static int64_t cpu_ns(const struct slot *s)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Does it hang? Making a task ready and comparing take processor time of its own, and while it
- * waits for its runner it looks at it now and then (zygote.c): it is never still for long, on a
- * busy machine either. One that stands still for as long as a candidate may compute is in a lock,
- * in the kernel or stopped. Only looks in a row count: while the pool's user is elsewhere, nobody
- * reads what the worker may have to say. */
+/* Tells whether a worker hangs. Preparing a task and comparing results use CPU time, and a worker
+ * that waits for its runner wakes up four times a second (zygote.c). So a worker is never idle for
+ * long, even on a busy machine. One without progress for as long as a candidate may compute is in a
+ * lock, in the kernel, or stopped.
+ *
+ * Only consecutive checks count. While the pool's user does something else for longer than four
+ * checks, nobody reads the socket and the worker may have had to wait. */
 static int is_still(const struct judge_pool *p, struct slot *s, int64_t now)
 {
 	int64_t since = now - s->looked_ns, cpu;
@@ -166,7 +179,8 @@ static int is_still(const struct judge_pool *p, struct slot *s, int64_t now)
 	return (double)(now - s->moved_ns) > (p->p.seconds + 1.0) * 1e9;
 }
 
-/* Has it had its time? Asked only once the clock says that it may. */
+/* Tells whether a worker has used its time. It reads the CPU clock only after the earliest
+ * wall-clock time at which the limit can be reached. */
 static int is_late(const struct judge_pool *p, const struct slot *s, int64_t now)
 {
 	int64_t limit = PREPARE_TIMES * (int64_t)(p->p.seconds * 1e9), used;
@@ -179,7 +193,8 @@ static int is_late(const struct judge_pool *p, const struct slot *s, int64_t now
 	return used < 0 || s->started_ns < 0 || used - s->started_ns > limit;
 }
 
-/* The spawner may have been killed: its workers went with it, another one is started. */
+/* Starts a worker. If the spawner was killed, its workers died with it, and a new spawner is
+ * started. */
 static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	struct err gone = ERR_INIT;
@@ -194,6 +209,8 @@ static int slot_start(struct judge_pool *p, struct slot *s, struct err *e)
 	return start_spawner(p, e) || spawner_start(p->spawner, &s->w, e) ? -1 : 0;
 }
 
+/* Starts the spawner at once and workers later, with the first jobs: a pool that is never used
+ * costs little. */
 struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *po, struct err *e)
 {
 	struct judge_pool *p = mem_zalloc(sizeof *p);
@@ -226,6 +243,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 	return p;
 }
 
+/* Kills the workers, whatever they do, and frees the jobs without an answer. */
 void judge_pool_close(struct judge_pool *p)
 {
 	if (!p)
@@ -253,6 +271,7 @@ struct judge_pool_stats judge_pool_stats(const struct judge_pool *p) { return p-
 
 /* --- jobs -------------------------------------------------------------------------------- */
 
+/* Moves a job to the finished list. Frees the job. */
 static int finish(struct judge_pool *p, struct job *j, int rc, const struct verdict *v, const struct err *why,
 		  struct err *e)
 {
@@ -268,7 +287,8 @@ static int finish(struct judge_pool *p, struct job *j, int rc, const struct verd
 	return 0;
 }
 
-/* Too large to be sent: a candidate fails for it, a task cannot be judged by. */
+/* Finishes a job whose source is too large to send. A candidate fails for it; with such a task
+ * nothing can be judged. */
 static int finish_large(struct judge_pool *p, struct job *j, int candidate, struct err *e)
 {
 	struct verdict v = { .track = p->o.track, .stage = STAGE_ast };
@@ -276,10 +296,11 @@ static int finish_large(struct judge_pool *p, struct job *j, int candidate, stru
 
 	v.stages[STAGE_ast].ran = 1;
 	diag_set(&v.diag, candidate ? REASON_hard_coded : REASON_bad_task, 0, 0,
-		 "a source of more than %d bytes", FRAME_MOST);
+		 "the source has more than %d bytes", FRAME_MOST);
 	return finish(p, j, candidate ? 0 : -1, &v, &why, e);
 }
 
+/* Keeps both texts in one block behind the job, so that one send passes them to a worker. */
 int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	int large = task.n > FRAME_MOST || candidate.n > FRAME_MOST;
@@ -302,6 +323,7 @@ int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct
 	return 0;
 }
 
+/* Tells whether some worker holds this task prepared. */
 static int is_taken(const struct judge_pool *p, uint64_t task)
 {
 	for (int i = 0; i < p->workers; i++)
@@ -310,8 +332,9 @@ static int is_taken(const struct judge_pool *p, uint64_t task)
 	return 0;
 }
 
-/* Which job a worker gets: one of the task that it has ready, else the first of a task that no
- * other worker has, else the first. So a task is made ready once, not once a worker. */
+/* Chooses the job for a worker: one of the task that it holds prepared, else the first job of a
+ * task that no worker holds, else the first job. So each task is prepared by one worker, not by
+ * all. A job that was passed over PASSED_MOST times comes next in any case. */
 static struct job **choose_job(struct judge_pool *p, const struct slot *s)
 {
 	struct job **other = NULL;
@@ -328,6 +351,7 @@ static struct job **choose_job(struct judge_pool *p, const struct slot *s)
 	return other ? other : &p->first;
 }
 
+/* Removes the chosen job from the queue. Returns NULL if the queue is empty. */
 static struct job *take_job(struct judge_pool *p, struct slot *s)
 {
 	struct job **at = choose_job(p, s), *j = *at;
@@ -343,7 +367,7 @@ static struct job *take_job(struct judge_pool *p, struct slot *s)
 	return j;
 }
 
-/* A verdict for a candidate whose worker did not live to give one. */
+/* Gives a verdict to a candidate whose workers died or ran out of time. */
 static int finish_dead(struct judge_pool *p, struct job *j, enum reason why, struct err *e)
 {
 	struct verdict v = { .track = p->o.track, .stage = STAGE_tiny };
@@ -355,9 +379,11 @@ static int finish_dead(struct judge_pool *p, struct job *j, enum reason why, str
 	return finish(p, j, 0, &v, &none, e);
 }
 
+/* Why a worker is given up: it died, sent a malformed reply, or exceeded its time. */
 enum worker_loss { LOSS_DEAD, LOSS_NONSENSE, LOSS_LATE };
 
-/* The worker is gone, or will be: another try for its job, or a verdict. */
+/* Closes a worker. Its job goes back to the head of the queue, or gets a verdict if it has failed
+ * too often. */
 static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss how, struct err *e)
 {
 	struct job *j = s->job;
@@ -373,7 +399,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss ho
 	if (!j)
 		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED,
 							       "judging workers end before they are ready");
-	/* One that is killed over and over may have had its time all the same. */
+	/* A candidate whose workers are killed again and again may have used its time nevertheless. */
 	if (killed && (j->used_ns += MAX(used, 0)) > TIMEOUTS_MOST * (int64_t)(p->p.seconds * 1e9))
 		return finish_dead(p, j, REASON_worker_timeout, e);
 	if (how == LOSS_LATE)
@@ -390,6 +416,7 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss ho
 	return finish_dead(p, j, how == LOSS_LATE ? REASON_worker_timeout : REASON_worker_crashed, e);
 }
 
+/* Sends the next job to a worker. A worker that cannot be written to is lost. */
 static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	struct job_frame f = { .magic = FRAME_JOB };
@@ -417,7 +444,8 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 
 /* --- replies -------------------------------------------------------------------------------- */
 
-/* A reply is bytes from a process that ran hostile input: only values in range are believed. */
+/* Checks a reply. Its bytes come from a process that handled hostile input, so every enum, count
+ * and string end is checked before anything uses it. */
 static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 {
 	const struct verdict *v = &r->verdict;
@@ -453,6 +481,7 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 	       memchr(v->timed, 0, sizeof v->timed) && memchr(v->weights, 0, sizeof v->weights);
 }
 
+/* Prepares to receive a dump, whose sizes the worker's frame announced. */
 static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	const struct reply_frame *r = &s->reply;
@@ -467,7 +496,7 @@ static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	return buf_check(&s->dump, e);
 }
 
-/* The time it takes to write a dump is not the candidate's. */
+/* Hands a complete dump to the callback. The time to write it does not count for any candidate. */
 static int take_dump(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	int64_t start = clock_ns();
@@ -483,6 +512,7 @@ static int take_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	return rc;
 }
 
+/* Handles a complete frame: the message that the worker is ready, a dump, or a verdict. */
 static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	struct job *j = s->job;
@@ -493,7 +523,8 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 			return worker_lost(p, s, LOSS_NONSENSE, e);
 		if (s->reply.rc)
 			return err_set(e, ERR_DENIED,
-				       "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')", s->reply.err.text);
+				       "a judging worker cannot enter its sandbox: %.300s (see 'tritonrl doctor')",
+				       s->reply.err.text);
 		s->ready = 1;
 		p->starts = 0;
 		return 0;
@@ -506,6 +537,7 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	return finish(p, j, s->reply.rc ? -1 : 0, &s->reply.verdict, &s->reply.err, e);
 }
 
+/* Receives what the socket holds without waiting. Frames may arrive in several parts. */
 static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 {
 	int dumping = s->dump_n < s->dump.n;
@@ -526,6 +558,7 @@ static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 
 /* --- the loop ---------------------------------------------------------------------------------- */
 
+/* Starts workers as needed and gives each idle one a job. */
 static int feed(struct judge_pool *p, struct err *e)
 {
 	for (int i = 0; i < p->workers; i++) {
@@ -541,6 +574,7 @@ static int feed(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
+/* Closes the workers that are late or hang. */
 static int check_deadlines(struct judge_pool *p, struct err *e)
 {
 	int64_t now = clock_ns();
@@ -555,7 +589,7 @@ static int check_deadlines(struct judge_pool *p, struct err *e)
 	return 0;
 }
 
-/* Empties the eventfd. */
+/* Resets the eventfd. Returns 1 if it was signalled. */
 static int take_wake(const struct judge_pool *p)
 {
 	uint64_t n;
@@ -563,6 +597,7 @@ static int take_wake(const struct judge_pool *p)
 	return read(p->p.wake_fd, &n, sizeof n) == sizeof n;
 }
 
+/* Waits for at most timeout_ms, reads replies, and checks time limits. */
 static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 {
 	struct pollfd fds[WORKERS_MOST + 1];
@@ -583,6 +618,9 @@ static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 	return check_deadlines(p, e);
 }
 
+/* Each pass first gives work to idle workers, then reads replies, then gives work again to workers
+ * that became idle. A wait is cut into steps of 50 ms, because time limits and `stopped` must be
+ * checked meanwhile. */
 int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e)
 {
 	for (;;) {

@@ -1,11 +1,13 @@
-/* A pool of judging processes.
+/* A pool of judging processes (workers).
  *
- * Workers are forked by a small process of their own that is started with the pool (before
- * the caller has threads or much memory), enter the sandbox, and only then read a byte of a
- * candidate. A worker judges one candidate at a time. One that crashes or outlives its time
- * limit costs that candidate a verdict, after a retry on a fresh worker: what a candidate
- * does to its worker it does again, what the machine did once it does not. Replies are
- * checked like input from anyone. Verdicts do not depend on which worker gave them. */
+ * A small process, the spawner, forks the workers. It is started with the pool, before the caller
+ * has threads or much memory. A worker enters the sandbox first and reads a candidate afterwards.
+ * It judges one candidate at a time.
+ *
+ * When a worker crashes or exceeds its time limit, its candidate is judged again by a fresh worker.
+ * The same failure twice is the candidate's verdict; a failure of the machine rarely happens twice.
+ * The pool checks replies of workers like any untrusted input. Verdicts do not depend on which
+ * worker gave them. */
 #ifndef VERIFY_POOL_POOL_H
 #define VERIFY_POOL_POOL_H
 
@@ -14,20 +16,20 @@
 struct judge_pool;
 
 struct judge_pool_options {
-	int workers;              /* 0: one a core */
-	/* Processor time a candidate may take; its worker six times that, and by the clock thirty
-	 * times. A process of the two that uses none for so long hangs. */
+	int workers;              /* 0: one for each core */
+	/* CPU seconds that a candidate may take. Its worker may take six times as much CPU time and thirty
+	 * times as much wall-clock time. A worker or runner that uses no CPU time for this long hangs. */
 	double seconds;
-	size_t memory;            /* address space of a worker */
-	size_t kept;              /* bytes of tasks made ready that may lie on disk: shelf.h; 0: none */
-	int no_sandbox;           /* told to go without: logged, and said in every report */
-	/* Gets what dump.h describes, for each input set that a job ran on; nonzero stops the pool.
-	 * The bytes are a worker's word, not checked. NULL: nothing is dumped. */
+	size_t memory;            /* bytes of address space of a worker */
+	size_t kept;              /* bytes that the task cache may take on disk (task_cache.h); 0: no cache */
+	int no_sandbox;           /* judge without a sandbox; the log says so */
+	/* Called with a dump (dump.h) of each input set that a job ran on; a nonzero result stops the pool.
+	 * The bytes come from a worker and are not checked. NULL: nothing is dumped. */
 	int (*dump)(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e);
 	void *dump_ctx;
-	/* A wait in judge_pool_next ends with 0 once this says so. NULL: never. */
+	/* A waiting judge_pool_next returns 0 as soon as this function returns nonzero. NULL: never. */
 	int (*stopped)(void);
-	/* An eventfd that ends a wait in judge_pool_next, which then returns 0; it is emptied. 0: none. */
+	/* An eventfd that ends the wait in judge_pool_next, which then resets it and returns 0. 0: none. */
 	int wake_fd;
 };
 
@@ -39,20 +41,21 @@ int judge_pool_workers(const struct judge_pool *p);
 
 struct judged {
 	uint64_t id;              /* as submitted */
-	int rc;                   /* 0: verdict holds; -1: could not judge, `err` says why */
+	int rc;                   /* 0: the verdict is valid; -1: judging failed and `err` says why */
 	struct verdict verdict;
 	struct err err;
 };
 
-/* Copies both sources. Jobs wait inside while all workers are busy. */
+/* Adds a job. Copies both sources. The job waits in the pool while all workers are busy. */
 int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e);
-/* Jobs submitted and not yet returned. */
+/* The number of jobs that were submitted and not yet returned by judge_pool_next. */
 size_t judge_pool_pending(const struct judge_pool *p);
-/* The next finished job, in order of completion: 1 and *out; 0 if none is finished and !wait,
- * none is pending, or the wait was ended by wake_fd or `stopped`; -1 on an error of the pool itself. */
+/* Gives the next finished job, in order of completion. Returns 1 and *out if there is one. Returns
+ * 0 if none is finished and `wait` is 0, if no job is pending, or if wake_fd or `stopped` ended the
+ * wait. Returns -1 if the pool itself failed. */
 int judge_pool_next(struct judge_pool *p, int wait, struct judged *out, struct err *e);
 
-/* How many workers died or were stopped, for reports. */
+/* Counts for reports: jobs judged, workers that crashed, exceeded their time, and were replaced. */
 struct judge_pool_stats { int64_t judged, crashed, timed_out, replaced; };
 struct judge_pool_stats judge_pool_stats(const struct judge_pool *p);
 

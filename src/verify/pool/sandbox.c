@@ -1,9 +1,10 @@
 /* The sandbox: see sandbox.h.
  *
- * In this order, so that each step can still do what the next one needs: descriptors closed,
- * limits, another user where we are root, no new privileges, not dumpable, landlock with no
- * rule (no file system at all; no TCP and no signals to others where the kernel knows how); then,
- * by role, seccomp with a short list of calls (everything else kills). */
+ * Each step must still be able to do what the next one needs, hence the order: close descriptors,
+ * set limits, become another user if we are root, forbid new privileges, become undumpable, then
+ * landlock without any rule (no file system at all; no TCP and no signals to others if the kernel
+ * supports that). Finally seccomp allows a short list of calls, by role; every other call kills the
+ * process. */
 #include "verify/pool/sandbox.h"
 
 #include <errno.h>
@@ -25,11 +26,14 @@
 
 enum { NOBODY = 65534 };
 
+/* Closes the descriptors from `from` to `to`; an empty range is allowed. */
 static int close_between(int from, int to)
 {
 	return from <= to ? (int)syscall(SYS_close_range, from, to, 0) : 0;
 }
 
+/* Closes all descriptors but the kept ones, and replaces standard input and output by /dev/null.
+ * Standard error stays for our own crash messages. */
 static int close_others(const struct sandbox_options *o, struct err *e)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), also = o->also_fd > 0 ? o->also_fd : o->keep_fd;
@@ -42,7 +46,7 @@ static int close_others(const struct sandbox_options *o, struct err *e)
 	return 0;
 }
 
-/* A limit that was there before (ulimit) and is lower stays. */
+/* Lowers a resource limit. A limit that is lower already (ulimit) stays. */
 static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 {
 	struct rlimit l;
@@ -53,8 +57,8 @@ static int set_limit(int what, rlim_t most, const char *name, struct err *e)
 	return setrlimit(what, &l) ? err_errno(e, "cannot limit %s", name) : 0;
 }
 
-/* Bytes of address space that came with the fork. A process that uses a GPU has hundreds of GiB of it
- * reserved, which are not the judge's to count. */
+/* Bytes of address space that came with the fork. A process that uses a GPU reserves hundreds of
+ * GiB, which must not count against the judge's limit. */
 static int inherited(size_t *bytes, struct err *e)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -66,6 +70,8 @@ static int inherited(size_t *bytes, struct err *e)
 	return rc;
 }
 
+/* No core files and no locked memory. The address space is limited to what was inherited and the
+ * given amount. */
 static int set_limits(const struct sandbox_options *o, struct err *e)
 {
 	size_t before = 0;
@@ -77,6 +83,7 @@ static int set_limits(const struct sandbox_options *o, struct err *e)
 	return inherited(&before, e) || set_limit(RLIMIT_AS, before + o->address_space, "memory", e) ? -1 : 0;
 }
 
+/* Becomes the user `nobody` if we are root. */
 static int drop_user(struct err *e)
 {
 	if (getuid() != 0)
@@ -86,6 +93,7 @@ static int drop_user(struct err *e)
 	return 0;
 }
 
+/* Forbids setuid programs, tracing by processes of the same user, and survival of the parent. */
 static int drop_privileges(struct err *e)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
@@ -94,15 +102,15 @@ static int drop_privileges(struct err *e)
 	return 0;
 }
 
-/* Of the kernel's landlock_ruleset_attr as of ABI 6; the header at hand may be older. */
+/* The kernel's landlock_ruleset_attr as of ABI 6; the installed header may be older. */
 struct ruleset {
 	uint64_t files, net, scoped;
 };
 
-/* Every right that the kernel's ABI knows, and none granted back. */
+/* Takes away every right that the kernel's landlock knows, and grants none back. */
 static int forbid_files(struct err *e)
 {
-	static const uint64_t fs_bits[] = { 13, 14, 15, 15, 16 };      /* of ABI 1 to 5 */
+	static const uint64_t fs_bits[] = { 13, 14, 15, 15, 16 };      /* number of file rights in ABI 1 to 5 */
 	struct ruleset r = { .files = 0 };
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION), fd;
 	int rc = 0;
@@ -121,7 +129,7 @@ static int forbid_files(struct err *e)
 	return rc;
 }
 
-/* What both roles need. */
+/* System calls that both roles need. */
 static const int common_calls[] = {
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(recvfrom),
 		SCMP_SYS(sendto), SCMP_SYS(recvmsg),
@@ -132,14 +140,16 @@ static const int common_calls[] = {
 	SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
 };
 
-/* The decider makes images of tasks in memory, hands them on, and watches and ends runners. */
+/* The deciding process makes images of tasks in memory, passes their descriptors on, and watches and kills
+ * runners. */
 static const int decider_calls[] = {
 	SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(pidfd_open), SCMP_SYS(kill),
 		SCMP_SYS(wait4), SCMP_SYS(memfd_create),
 	SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fallocate),
-	SCMP_SYS(clock_getres),       /* by which libc asks whether a process has a clock */
+	SCMP_SYS(clock_getres),       /* libc checks by it whether a process has a CPU clock */
 };
 
+/* Allows a list of system calls. */
 static int allow(scmp_filter_ctx ctx, const int *calls, size_t n)
 {
 	int rc = 0;
@@ -149,6 +159,7 @@ static int allow(scmp_filter_ctx ctx, const int *calls, size_t n)
 	return rc;
 }
 
+/* Allows what both roles need, with conditions on arguments where needed. */
 static int allow_common(scmp_filter_ctx ctx)
 {
 	int rc = allow(ctx, common_calls, COUNT_OF(common_calls));
@@ -160,15 +171,15 @@ static int allow_common(scmp_filter_ctx ctx)
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* A hint that the BLAS gives about its buffers; it goes on without an answer. */
+	/* OpenBLAS gives a hint about its buffers and continues without an answer. */
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(mbind), 0);
 	/* Limits may be read, not set. */
 	return rc ? rc : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0, 0));
 }
 
-/* Forking in the one form that zygote.c uses, ending with the parent, and the limits of a runner,
- * which only ever go down. */
+/* Allows the one form of fork that zygote.c uses, dying with the parent, and the limits of a
+ * runner, which can only be lowered. */
 static int allow_runner(scmp_filter_ctx ctx)
 {
 	int rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
@@ -184,6 +195,7 @@ static int allow_runner(scmp_filter_ctx ctx)
 					  SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_EQ, RLIMIT_CPU, 0));
 }
 
+/* Loads the seccomp filter of a role. Calls that it does not list kill the process. */
 static int forbid_calls(enum sandbox_role role, struct err *e)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
@@ -202,17 +214,20 @@ static int forbid_calls(enum sandbox_role role, struct err *e)
 	return 0;
 }
 
+/* The order of the steps is explained at the head of the file. */
 int sandbox_enter(const struct sandbox_options *o, struct err *e)
 {
 	return close_others(o, e) || set_limits(o, e) || drop_user(e) || drop_privileges(e) || forbid_files(e) ? -1 : 0;
 }
 
-/* Runners are in a domain of their own below the decider's: it can signal them, they cannot signal it. */
+/* Puts runners into a landlock domain below that of the deciding process. The deciding process can
+ * signal them; they cannot signal it. */
 static int confine_runner(struct err *e)
 {
 	return set_limit(RLIMIT_FSIZE, 0, "file size", e) || forbid_files(e) ? -1 : 0;
 }
 
+/* Deciding processes may start no process any more. Runners are confined further. */
 int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e)
 {
 	if (role == SANDBOX_RUNNER ? confine_runner(e) : set_limit(RLIMIT_NPROC, 0, "processes", e))
@@ -222,6 +237,8 @@ int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e
 	return filter ? forbid_calls(role, e) : 0;
 }
 
+/* The kernel sends SIGXCPU at the soft limit and SIGKILL a second later. Called after the fork, for
+ * each runner. */
 int sandbox_limit_runner(double seconds)
 {
 	struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 }, cpu = { .rlim_cur = (rlim_t)seconds + 1,

@@ -1,4 +1,8 @@
-/* A stream of candidates: see stream.h. */
+/* A stream of candidates: see stream.h.
+ *
+ * Owns the order of the output, its text and JSON forms, and the continuation of an earlier output
+ * file. The batch below it (batch.c) knows nothing of order. Invariant: items from `printed` to
+ * `added` are in the ring; an item leaves it only when it was printed. */
 #include "verify/pool/stream.h"
 
 #include <math.h>
@@ -15,11 +19,13 @@
 
 enum { CACHE_GROUP = 512 };     /* verdicts a transaction of the cache holds */
 
+/* The item of a candidate's number. */
 static struct stream_item *item_at(struct stream *s, uint64_t number)
 {
 	return &s->ring[number % STREAM_WINDOW];
 }
 
+/* Frees the item and empties its place in the ring. */
 static void item_release(struct stream_item *it)
 {
 	mem_free(it->id);
@@ -32,8 +38,8 @@ static void item_release(struct stream_item *it)
 
 /* --- what is said of a verdict -------------------------------------------------------------- */
 
-/* A text for the terminal. Names come with the data, messages with the candidate: what would move
- * the cursor, or begin a line of its own, is shown and not done. */
+/* Appends a text for the terminal. Names come from the data and messages from the candidate, so
+ * control characters are shown as \xNN: they could move the cursor or forge a line of output. */
 static void add_text(struct buf *out, const char *text)
 {
 	for (; *text; text++)
@@ -43,6 +49,7 @@ static void add_text(struct buf *out, const char *text)
 			buf_addc(out, *text);
 }
 
+/* Appends a line: `before` is ours, `text` is shown by add_text. */
 static void add_line(struct buf *out, const char *before, const char *text)
 {
 	buf_adds(out, before);
@@ -50,6 +57,8 @@ static void add_line(struct buf *out, const char *before, const char *text)
 	buf_addc(out, '\n');
 }
 
+/* Appends the details of --explain: the source line, the input sets, and notes about task,
+ * autotuning, buffers and weights. */
 static void explain(const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
 	if (v->diag.line > 0 && it->candidate)
@@ -62,25 +71,27 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 				 v->inputs[i].shape, v->inputs[i].skipped);
 		else
 			buf_addf(out, "  input %-12s %-16s %s, error %.3g, allowed %.3g\n", v->inputs[i].kind,
-				 v->inputs[i].shape,
-				 v->inputs[i].passed ? "passed" : "failed", isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error, v->inputs[i].tolerance);
+				 v->inputs[i].shape, v->inputs[i].passed ? "passed" : "failed",
+				 isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error,
+				 v->inputs[i].tolerance);
 	if (v->task.unfit[0])
-		buf_addf(out, "  task: not fit to judge others: %s\n", v->task.unfit);
+		buf_addf(out, "  task: not fit to judge by: %s\n", v->task.unfit);
 	if (v->task.model_shrunk)
-		buf_adds(out, "  task: judged with a smaller model, too large as it is\n");
+		buf_adds(out, "  task: judged with a smaller model, because its own is too large\n");
 	if (v->task.survivors)
-		buf_addf(out, "  task: %d of %d mutants of the reference are not told apart; the first: %s\n",
+		buf_addf(out, "  task: the inputs do not detect %d of %d mutants of the reference; the first: %s\n",
 			 v->task.survivors, v->task.mutants,
 			 v->task.survivor);
 	if (v->configs > v->configs_run)
-		buf_addf(out, "  autotune: of %d different programs only %d were run\n", v->configs, v->configs_run);
+		buf_addf(out, "  autotune: only %d of %d different programs were run\n", v->configs_run, v->configs);
 	if (v->buffers_left)
-		buf_adds(out, "  buffers that the reference changes (running statistics) are left as they "
-			      "were, or are not there\n");
+		buf_adds(out, "  buffers: the candidate does not update, or does not have, those that the reference "
+			      "changes (running statistics)\n");
 	if (v->weights[0])
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
 
+/* Appends the verdict as text: file, outcome, message, and how to repair it. */
 static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
 	add_text(out, it->path ? it->path : it->id);
@@ -89,7 +100,8 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 	} else if (v->correct) {
 		buf_addf(out, ": correct, reward %.3f", v->reward);
 		if (v->speedup > 0)
-			buf_addf(out, ", estimated speedup %.2f (%s, within a factor of %.1f two times in three)", v->speedup, v->timed, speed_rates.error);
+			buf_addf(out, ", estimated speedup %.2f (%s, within a factor of %.1f two times in three)",
+				 v->speedup, v->timed, speed_rates.error);
 		buf_addc(out, '\n');
 	} else {
 		if (v->diag.line > 0)
@@ -104,6 +116,8 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 		explain(it, v, out);
 }
 
+/* Stores the output of an item. `failure` is the reason why it could not be judged; NULL: it was
+ * judged. */
 static int finish_item(struct stream *s, struct stream_item *it, struct verdict *v, const char *failure, struct err *e)
 {
 	it->done = 1;
@@ -122,6 +136,7 @@ static int finish_item(struct stream *s, struct stream_item *it, struct verdict 
 
 /* --- out, in order ------------------------------------------------------------------------------ */
 
+/* Writes one item and counts it. */
 static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 {
 	s->failed += it->failed;
@@ -132,10 +147,11 @@ static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 	if (s->o.json && !s->o.out)
 		fwrite(it->json.p, 1, it->json.n, stdout);
 	if (ferror(stdout))
-		return err_set(e, ERR_IO, "the verdicts cannot be written to standard output");
+		return err_set(e, ERR_IO, "cannot write the verdicts to standard output");
 	return s->o.out ? file_append(s->o.out, buf_str(&it->json), 0, e) : 0;
 }
 
+/* Prints items up to the first one that is not done. */
 static int print_ready(struct stream *s, struct err *e)
 {
 	int rc = 0;
@@ -150,7 +166,7 @@ static int print_ready(struct stream *s, struct err *e)
 	return rc;
 }
 
-/* The cache is written in groups. */
+/* The cache is written in groups, because a transaction for each verdict is slow. */
 static int commit_some(struct stream *s, struct err *e)
 {
 	if (s->batch.kept < CACHE_GROUP)
@@ -159,6 +175,7 @@ static int commit_some(struct stream *s, struct err *e)
 	return store_commit(s->cache, e) || store_begin(s->cache, e) ? -1 : 0;
 }
 
+/* Stores a verdict and prints what can be printed. */
 static int take(struct stream *s, struct judged *j, struct err *e)
 {
 	struct stream_item *it = item_at(s, j->id);
@@ -167,7 +184,7 @@ static int take(struct stream *s, struct judged *j, struct err *e)
 			   e) || print_ready(s, e) ? -1 : 0;
 }
 
-/* One verdict from the pool. */
+/* Takes one verdict from the batch. Returns 1 if there was one, 0 if not, -1 on failure. */
 static int collect(struct stream *s, int wait, struct err *e)
 {
 	struct judged j;
@@ -178,7 +195,8 @@ static int collect(struct stream *s, int wait, struct err *e)
 
 /* --- what was judged before ------------------------------------------------------------------------ */
 
-/* Reads the next verdict of the file along with its candidate: 1, it is there; 0: it is not. */
+/* Compares the candidate with the next line of the earlier output. Returns 1 if its verdict is
+ * there, 0 if not, -1 if the file belongs to other candidates. */
 static int was_judged(struct stream *s, struct str id, struct err *e)
 {
 	struct str line;
@@ -219,12 +237,14 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 
 /* --- in ------------------------------------------------------------------------------------------------ */
 
+/* The error of a requested stop, with the number of candidates that are done. */
 static int interrupted(const struct stream *s, struct err *e)
 {
 	return err_set(e, ERR_INTERRUPTED, "interrupted after %llu candidates",
 		       (unsigned long long)(s->skipped + (int64_t)s->printed));
 }
 
+/* Makes room in the ring, waiting for verdicts if it is full, and puts the candidate there. */
 static struct stream_item *new_item(struct stream *s, struct str id, const char *path, struct err *e)
 {
 	struct stream_item *it;
@@ -244,6 +264,9 @@ static struct stream_item *new_item(struct stream *s, struct str id, const char 
 	return it;
 }
 
+/* A verdict of an earlier run is skipped, one of the cache is taken at once. Otherwise the
+ * candidate goes to the workers. The call then waits until the workers' queue has room, which
+ * bounds memory for any length of input. */
 int stream_add(struct stream *s, struct str id, const char *path, struct str task, struct str candidate, struct err *e)
 {
 	struct stream_item *it;
@@ -265,6 +288,8 @@ int stream_add(struct stream *s, struct str id, const char *path, struct str tas
 	return rc;
 }
 
+/* A line that could not be read still gets its place in the output, so that line n of the output
+ * belongs to candidate n. */
 int stream_add_failed(struct stream *s, struct str id, const char *why, struct err *e)
 {
 	struct verdict v = { .stage = STAGE_ast, .track = s->o.judge.track };
@@ -277,13 +302,14 @@ int stream_add_failed(struct stream *s, struct str id, const char *why, struct e
 	return !it || finish_item(s, it, &v, why, e) || print_ready(s, e) ? -1 : 0;
 }
 
+/* Standard output is flushed in every pass: an interactive client waits for each line. */
 int stream_wait(struct stream *s, int fd, struct err *e)
 {
 	while (!stop_requested()) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		int pending = judge_batch_pending(&s->batch) > 0, rc;
 
-		/* A verdict takes about a millisecond, so that is how often to look for one. */
+		/* A verdict takes about a millisecond, so check for one once a millisecond. */
 		rc = poll(&p, 1, pending ? 1 : 100);
 		if (rc > 0)
 			return 0;
@@ -296,6 +322,7 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 	return 0;
 }
 
+/* Waits for all verdicts, then ends the other ranks' part. */
 int stream_finish(struct stream *s, struct err *e)
 {
 	while (judge_batch_pending(&s->batch) && !stop_requested())
@@ -308,6 +335,7 @@ int stream_finish(struct stream *s, struct err *e)
 
 /* --- life ------------------------------------------------------------------------------------------------- */
 
+/* Callback of the pool: writes the dump of one input set. */
 static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e)
 {
 	struct stream *s = ctx;
@@ -315,6 +343,9 @@ static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_
 	return dump_write(s->o.dump, item_at(s, id)->id, kind, task_py, tensors, e);
 }
 
+/* The order matters: the pool is forked before the cache is opened, because a database connection
+ * must not be shared with forked processes. An incomplete last line of an interrupted run is cut
+ * off before the file is read. */
 int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
 {
 	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
@@ -336,7 +367,7 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	}
 	if (o->cache && (store_open(&s->cache, o->cache, e) || store_begin(s->cache, e)))
 		return -1;
-	/* Whoever wants no cache wants every candidate judged; so does who wants to see what it was given. */
+	/* Without a cache every candidate is judged, also an equal one. With a dump, too: it needs the run. */
 	if (judge_batch_init(&s->batch, s->pool, o->par, s->cache ? &s->o.judge : NULL, s->cache, e))
 		return -1;
 	s->batch.always = o->dump != NULL;
@@ -344,6 +375,7 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	return 0;
 }
 
+/* Prints the sums, and closes what was opened, also after a failure in stream_open. */
 void stream_close(struct stream *s)
 {
 	struct err e = ERR_INIT;
@@ -353,13 +385,13 @@ void stream_close(struct stream *s)
 		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct,
 			 (long long)s->wrong, (long long)s->failed);
 	if (s->skipped)
-		log_info("%lld candidates were judged before", (long long)s->skipped);
+		log_info("%lld candidates were judged in an earlier run", (long long)s->skipped);
 	if (s->batch.hits)
 		log_info("%lld verdicts came from the cache", (long long)s->batch.hits);
 	judge_batch_release(&s->batch);
 	judge_pool_close(s->pool);
 	if (s->cache && store_commit(s->cache, &e))
-		log_warn("the cache of verdicts was not written: %s", e.text);
+		log_warn("the verdict cache was not written: %s", e.text);
 	store_close(s->cache);
 	if (s->resuming)
 		lines_close(&s->old);

@@ -1,4 +1,8 @@
-/* Tasks made ready, on disk: see shelf.h. */
+/* Prepared tasks on disk: see task_cache.h.
+ *
+ * This file holds the code of two processes: the keeper, which has the files, and the worker's
+ * side, which only sends messages and descriptors. Invariant: the keeper accepts only keys of
+ * hexadecimal digits, so no request names a path. */
 #include "verify/pool/task_cache.h"
 
 #include <errno.h>
@@ -16,11 +20,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* One file may take this part of all, and the files are counted after so many were written. */
+/* One file may take 1/PART_MOST of the limit. The sizes of all files are added up after every
+ * WRITES_BETWEEN writes. */
 enum { PART_MOST = 8, WRITES_BETWEEN = 32 };
 
-/* With n == 0 the bytes of the key are asked for, else they come as memory. The answer to the first
- * is its own kind, with a file where there is one. */
+/* A message in both directions. With n == 0 it asks for the bytes of a key; the answer has the same
+ * form, with the file's descriptor if it exists. With n > 0 it brings n bytes to keep, as a memory
+ * descriptor. */
 struct request {
 	char key[PREPARED_KEY];
 	uint64_t n;
@@ -28,6 +34,7 @@ struct request {
 
 /* --- messages with a descriptor ---------------------------------------------------------------- */
 
+/* Sends a message with a descriptor; -1: without one. */
 static int send_with(int to, const struct request *r, int fd)
 {
 	struct iovec io = { .iov_base = (void *)r, .iov_len = sizeof *r };
@@ -44,7 +51,7 @@ static int send_with(int to, const struct request *r, int fd)
 	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof *r ? 0 : -1;
 }
 
-/* *fd -1: none came. */
+/* Receives a message. *fd is -1 if no descriptor came with it. */
 static int recv_with(int from, struct request *r, int *fd)
 {
 	struct iovec io = { .iov_base = r, .iov_len = sizeof *r };
@@ -66,18 +73,20 @@ static int recv_with(int from, struct request *r, int *fd)
 
 /* --- the process that has the files -------------------------------------------------------------- */
 
+/* The keeper's state. */
 struct keeper {
 	struct buf folder;
-	size_t most;
-	int writes;
+	size_t most;                   /* limit in bytes for all files */
+	int writes;                    /* since the start */
 };
 
+/* Tells whether a key has the right length and only hexadecimal digits. */
 static int is_key(const char *key)
 {
 	return strspn(key, "0123456789abcdef") == PREPARED_KEY - 1 && !key[PREPARED_KEY - 1];
 }
 
-/* The folder, made if it is not there. */
+/* Finds the cache's folder and creates it if it is missing. */
 static int find_folder(struct buf *out)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -90,12 +99,14 @@ static int find_folder(struct buf *out)
 	return !out->n || buf_check(out, &ignored) || file_mkdirs(buf_cstr(out), &ignored) ? -1 : 0;
 }
 
+/* A file of the cache with its size and the time of its last use. */
 struct found {
 	char *name;
 	size_t bytes;
 	struct timespec used;
 };
 
+/* Orders files by the time of their last use, the oldest first. */
 static int by_use(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct found *)a)->used, *y = &((const struct found *)b)->used;
@@ -104,7 +115,7 @@ static int by_use(const void *a, const void *b)
 		x->tv_nsec > y->tv_nsec;
 }
 
-/* The files that were used longest ago go until a quarter is free. */
+/* Deletes the least recently used files until a quarter of the limit is free. */
 static void make_room(const struct keeper *k)
 {
 	struct file_list l;
@@ -133,6 +144,7 @@ static void make_room(const struct keeper *k)
 	file_list_close(&l);
 }
 
+/* Sends the file of a key. Its modification time becomes now, which marks it as used. */
 static void hand_out(const struct keeper *k, int to, struct request *r)
 {
 	struct buf path = BUF_INIT;
@@ -146,14 +158,14 @@ static void hand_out(const struct keeper *k, int to, struct request *r)
 	}
 	r->n = fd >= 0 ? (uint64_t)st.st_size : 0;
 	if (fd >= 0)
-		futimens(fd, NULL);             /* used now */
+		futimens(fd, NULL);
 	if (send_with(to, r, fd))
 		_exit(0);
 	if (fd >= 0)
 		close(fd);
 }
 
-/* The bytes of `from` under a name of our own, then under theirs. */
+/* Writes the bytes of `from` under a temporary name, then renames the file to its key. */
 static void keep(struct keeper *k, const struct request *r, int from)
 {
 	struct buf path = BUF_INIT, tmp = BUF_INIT;
@@ -177,7 +189,7 @@ static void keep(struct keeper *k, const struct request *r, int from)
 	buf_release(&tmp);
 }
 
-/* Ends with the worker, whose end of the socket is then closed. */
+/* The keeper's loop. It ends when the worker's end of the socket is closed. */
 static _Noreturn void keeper_main(int fd, size_t most)
 {
 	struct keeper k = { .most = most };
@@ -203,6 +215,7 @@ static _Noreturn void keeper_main(int fd, size_t most)
 
 /* --- the worker's side ----------------------------------------------------------------------------- */
 
+/* Asks the keeper for a prepared task. Returns 0 and the bytes, or 1 if there is none. */
 static int task_cache_get(void *ctx, const char *key, char **bytes, size_t *n)
 {
 	struct task_cache *s = ctx;
@@ -222,6 +235,7 @@ static int task_cache_get(void *ctx, const char *key, char **bytes, size_t *n)
 	return rc ? 1 : 0;
 }
 
+/* Sends a prepared task to the keeper. Does not wait for it to be written. */
 static void task_cache_put(void *ctx, const char *key, struct str bytes)
 {
 	struct task_cache *s = ctx;
@@ -237,6 +251,7 @@ static void task_cache_put(void *ctx, const char *key, struct str bytes)
 	close(fd);
 }
 
+/* Forks the keeper. It closes every descriptor but its socket, which becomes number 3. */
 int task_cache_open(struct task_cache *s, size_t most, struct err *e)
 {
 	int pair[2];

@@ -1,5 +1,7 @@
-/* The cache of verdicts: see cache.h. A verdict is kept as its bytes, compressed: it is a plain
- * struct, mostly empty, and only the build that wrote it knows its key. */
+/* The cache of verdicts: see verdict_cache.h.
+ *
+ * A verdict is stored as the compressed bytes of its struct, which is plain and mostly empty. That
+ * is safe because the key contains the build: only the build that wrote an entry ever finds it. */
 #include "verify/pool/verdict_cache.h"
 
 #include <elf.h>
@@ -9,7 +11,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Adds the linker's hash of the program's content. The first object is the program itself. */
+/* Adds the program's build id, a hash of its content that the linker wrote. The first listed object
+ * is the program itself; the return value 1 stops there. */
 static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	(void)size;
@@ -29,9 +32,11 @@ static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;
 }
 
-/* Every member has its place here; one that is added must be. */
+/* Fails when an option is added: verdict_key must then include it in `parts`. */
 _Static_assert(sizeof (struct judge_options) == 80, "verdict_key must know every option");
 
+/* Hashes whatever a verdict depends on. The lengths of both texts are included, so that no byte can
+ * move from one text to the other without changing the key. */
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])
 {
 	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward,
@@ -51,6 +56,7 @@ void verdict_key(const struct judge_options *o, struct str task, struct str cand
 	hash_hex(digest, sizeof digest, hex);
 }
 
+/* The key of two empty texts, shortened: it changes with build and options only. */
 void verdict_fingerprint(const struct judge_options *o, char out[17])
 {
 	char hex[65];
@@ -60,6 +66,7 @@ void verdict_fingerprint(const struct judge_options *o, char out[17])
 	out[16] = 0;
 }
 
+/* Times are the only part of a verdict that differs between two runs. */
 void verdict_forget_times(struct verdict *v)
 {
 	for (int i = 0; i < STAGES; i++)
@@ -67,6 +74,7 @@ void verdict_forget_times(struct verdict *v)
 	v->prepare_ms = 0.0;
 }
 
+/* An entry that does not unpack to exactly one verdict counts as missing. */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
@@ -79,6 +87,7 @@ int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struc
 	return rc;
 }
 
+/* Verdicts about a worker's time or crash are not kept: another machine may give another one. */
 int verdict_cache_put(struct store *s, const char *key, const struct verdict *v, struct err *e)
 {
 	struct verdict timeless = *v;

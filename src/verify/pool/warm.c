@@ -1,5 +1,6 @@
-/* A first judgement: see warm.h. The task uses the layers that tasks use most, the candidate the
- * forms of kernels and host code that candidates use most. */
+/* The warm-up: see warm.h. The task uses the layers that tasks use most. The candidate uses the
+ * kernel and host code that candidates use most. Invariant: the candidate must pass, or the later
+ * stages are not warm. */
 #include "verify/pool/warm.h"
 
 static const char warm_task[] =
@@ -84,6 +85,7 @@ static const char warm_candidate[] =
 	"BLOCK=triton.next_power_of_2(N))\n"
 	"        return out.view(M, N)\n";
 
+/* With `identity` the judge expects a reference as the candidate, so the task itself is used. */
 int judge_warm_up(struct judge *j, struct verdict *v, struct err *e)
 {
 	struct task *t = task_open(j, STR(warm_task), "warm-up", e);

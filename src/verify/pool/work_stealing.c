@@ -1,25 +1,32 @@
-/* Ranks that judge for each other: see relief.h. A letter is a struct note, with texts behind it
- * where it is an order and a struct judged where it is a verdict; what one tells another stands
- * there as it was given. */
+/* Work stealing between ranks: see work_stealing.h.
+ *
+ * A message is a struct note and a body: two texts for an order, a struct judged for a verdict, the
+ * caller's bytes for NOTE_TELL. Invariant: a rank leaves only after it has received BYE from all
+ * others, so no message is lost. */
 #include "verify/pool/work_stealing.h"
 
 #include <time.h>
 
 #include "base/mem.h"
 
+/* ASK for work; an ORDER to judge; its VERDICT; TELL: data of the caller; DONE and BYE: see the header. */
 enum note_kind { NOTE_ASK, NOTE_ORDER, NOTE_VERDICT, NOTE_TELL, NOTE_DONE, NOTE_BYE };
 
-struct note { uint64_t kind, id, task; };       /* task: bytes of the first text */
+struct note { uint64_t kind, id, task; };       /* task: length of the first text */
 
+/* The state of another rank. */
 struct steal_rank {
-	int hungry;                   /* asked us, and was sent nothing since */
-	int asked;                    /* we asked it, and got nothing since */
-	int done, gone;               /* has all its verdicts; said good-bye */
+	int hungry;                   /* it asked for work and was sent none since */
+	int asked;                    /* we asked it for work and got none since */
+	int done, gone;               /* it said DONE; it said BYE */
 };
 
+/* A waiting candidate with copies of its texts. */
 struct steal_job { uint64_t id; char *task, *candidate; size_t task_n, candidate_n; };
 
-enum { OWNER_SHIFT = 48 };        /* above this an id in the pool has 1 + the rank whose candidate it is; 0: our own */
+/* The upper bits of an id in the pool say whose candidate it is: 0 for this rank, else 1 + the
+ * rank. */
+enum { OWNER_SHIFT = 48 };
 static const long nap_ns = 200000;
 
 int steal_init(struct work_stealing *r, struct judge_pool *pool, struct par *par, struct err *e)
@@ -29,6 +36,7 @@ int steal_init(struct work_stealing *r, struct judge_pool *pool, struct par *par
 	return r->rank ? 0 : err_nomem(e);
 }
 
+/* Frees the texts of a candidate that was sent or dropped. */
 static void job_release(struct steal_job *j)
 {
 	mem_free(j->task);
@@ -44,8 +52,9 @@ void steal_release(struct work_stealing *r)
 	buf_release(&r->letter);
 }
 
-/* --- letters ---------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------------- */
 
+/* Sends a note with a body of two parts. */
 static int post(struct work_stealing *r, int to, struct note n, struct str a, struct str b, struct err *e)
 {
 	buf_clear(&r->letter);
@@ -55,11 +64,13 @@ static int post(struct work_stealing *r, int to, struct note n, struct str a, st
 	return buf_check(&r->letter, e) || par_post(r->par, to, buf_str(&r->letter), e) ? -1 : 0;
 }
 
+/* Sends a note without a body. */
 static int post_word(struct work_stealing *r, int to, enum note_kind kind, struct err *e)
 {
 	return post(r, to, (struct note){ .kind = kind }, STR(""), STR(""), e);
 }
 
+/* Sends a note without a body to all other ranks. */
 static int post_all(struct work_stealing *r, enum note_kind kind, struct err *e)
 {
 	for (int i = 0; i < par_size(r->par); i++)
@@ -68,40 +79,43 @@ static int post_all(struct work_stealing *r, enum note_kind kind, struct err *e)
 	return 0;
 }
 
+/* The message may arrive at any time; `heard` of the other rank receives it in its next poll. */
 int steal_tell(struct work_stealing *r, int to, struct str data, struct err *e)
 {
 	return post(r, to, (struct note){ .kind = NOTE_TELL }, data, STR(""), e);
 }
 
+/* Submits another rank's candidate to this rank's pool, marked with its owner. */
 static int take_order(struct work_stealing *r, int from, const struct note *n, struct str texts, struct err *e)
 {
 	struct str task = { .p = texts.p, .n = (size_t)n->task };
 
 	if (n->task > texts.n)
-		return err_set(e, ERR_FORMAT, "rank %d sent a candidate that ends early", from);
+		return err_set(e, ERR_FORMAT, "rank %d sent a truncated candidate", from);
 	r->rank[from].asked = 0;
 	return judge_pool_submit(r->pool, n->id | (uint64_t)(from + 1) << OWNER_SHIFT, task,
 				 (struct str){ .p = texts.p + task.n, .n = texts.n - task.n }, e);
 }
 
+/* Takes the verdict of a candidate of this rank that another rank judged. */
 static int take_verdict(struct work_stealing *r, int from, struct str body, struct judged *out, struct err *e)
 {
 	if (body.n != sizeof *out || !r->own)
-		return err_set(e, ERR_FORMAT, "rank %d sent something that is no verdict", from);
+		return err_set(e, ERR_FORMAT, "rank %d sent a message that is not a verdict", from);
 	memcpy(out, body.p, sizeof *out);
 	r->own--;
 	r->given++;
 	return 1;
 }
 
-/* 1: it was the verdict of a candidate of ours. */
+/* Handles one message. Returns 1 if it was the verdict of a candidate of this rank. */
 static int read_letter(struct work_stealing *r, int from, struct judged *out, struct err *e)
 {
 	struct str body = buf_str(&r->letter);
 	struct note n;
 
 	if (body.n < sizeof n)
-		return err_set(e, ERR_FORMAT, "rank %d sent a letter that ends early", from);
+		return err_set(e, ERR_FORMAT, "rank %d sent a truncated message", from);
 	memcpy(&n, body.p, sizeof n);
 	body = (struct str){ .p = body.p + sizeof n, .n = body.n - sizeof n };
 	switch (n.kind) {
@@ -121,6 +135,7 @@ static int read_letter(struct work_stealing *r, int from, struct judged *out, st
 	}
 }
 
+/* Handles all waiting messages, up to the first verdict for this rank. Returns 1 if there was one. */
 static int read_letters(struct work_stealing *r, struct judged *out, struct err *e)
 {
 	for (int from = 0; from < par_size(r->par); from++) {
@@ -135,8 +150,9 @@ static int read_letters(struct work_stealing *r, struct judged *out, struct err 
 	return 0;
 }
 
-/* --- who judges what ---------------------------------------------------------------------------------- */
+/* --- distribution ------------------------------------------------------------------------------------ */
 
+/* Only queues the candidate. steal_next distributes it, so that idle ranks get their part. */
 int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	struct steal_job j = { .id = id, .task = mem_strndup(task.p, task.n), .task_n = task.n,
@@ -150,6 +166,7 @@ int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct s
 	return 0;
 }
 
+/* Sends a candidate to another rank, or submits it to this rank's pool. */
 static int send_job(struct work_stealing *r, int to, const struct steal_job *j, struct str task,
 		    struct str candidate, struct err *e)
 {
@@ -161,7 +178,7 @@ static int send_job(struct work_stealing *r, int to, const struct steal_job *j, 
 	return judge_pool_submit(r->pool, j->id, task, candidate, e);
 }
 
-/* The next that waits, to this rank's pool or to another rank. */
+/* Sends the next waiting candidate to rank `to`, which may be this one. */
 static int give(struct work_stealing *r, int to, struct err *e)
 {
 	struct steal_job *j = &r->waiting.v[r->waiting.at];
@@ -174,7 +191,9 @@ static int give(struct work_stealing *r, int to, struct err *e)
 	return rc;
 }
 
-/* Our workers have one candidate more than they judge at a time, so that none is idle until we look again. */
+/* Distributes waiting candidates: first to this rank's pool, then to ranks that asked. Then asks
+ * others for work if workers are idle. The pool gets one candidate more than it has workers, so
+ * that none is idle until the next poll. */
 static int spread(struct work_stealing *r, struct err *e)
 {
 	size_t workers = (size_t)judge_pool_workers(r->pool);
@@ -195,7 +214,8 @@ static int spread(struct work_stealing *r, struct err *e)
 	return 0;
 }
 
-/* 1: a verdict of ours. Those of others go back to them. */
+/* Takes finished verdicts from the pool. Returns 1 for a verdict of this rank; verdicts for others
+ * are sent to them. */
 static int ask_pool(struct work_stealing *r, struct judged *out, struct err *e)
 {
 	int rc;
@@ -215,7 +235,7 @@ static int ask_pool(struct work_stealing *r, struct judged *out, struct err *e)
 	return rc;
 }
 
-/* One look at everything. */
+/* Polls messages and pool once, then distributes work. */
 static int look(struct work_stealing *r, struct judged *out, struct err *e)
 {
 	int rc = read_letters(r, out, e);
@@ -225,6 +245,7 @@ static int look(struct work_stealing *r, struct judged *out, struct err *e)
 	return rc < 0 || spread(r, e) ? -1 : rc;
 }
 
+/* Waits a fifth of a millisecond between two polls. A stop that was requested ends every wait. */
 static int nap(struct work_stealing *r, struct err *e)
 {
 	if (par_stopping(r->par))
@@ -233,6 +254,7 @@ static int nap(struct work_stealing *r, struct err *e)
 	return 0;
 }
 
+/* Returns a verdict of this rank. While it waits, it also serves the requests of other ranks. */
 int steal_next(struct work_stealing *r, int wait, struct judged *out, struct err *e)
 {
 	for (;;) {
@@ -247,6 +269,7 @@ int steal_next(struct work_stealing *r, int wait, struct judged *out, struct err
 
 /* --- the end ------------------------------------------------------------------------------------------ */
 
+/* Tells whether all other ranks have said DONE, or BYE if `gone`. */
 static int all_done(const struct work_stealing *r, int gone)
 {
 	for (int i = 0; i < par_size(r->par); i++)
@@ -255,6 +278,7 @@ static int all_done(const struct work_stealing *r, int gone)
 	return 1;
 }
 
+/* Judges for others until all have said DONE, or BYE if `gone`. */
 static int help_until(struct work_stealing *r, int gone, struct err *e)
 {
 	struct judged none;
@@ -265,6 +289,8 @@ static int help_until(struct work_stealing *r, int gone, struct err *e)
 	return 0;
 }
 
+/* Two rounds: after DONE of all no candidate is open anywhere, so no rank asks again. BYE is then
+ * the last message of each rank, and a rank that has received all of them can leave. */
 int steal_finish(struct work_stealing *r, struct err *e)
 {
 	if (r->own)

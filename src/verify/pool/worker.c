@@ -1,4 +1,8 @@
-/* The judging process and the process that starts them: see worker.h, pool.h. */
+/* The worker, which judges, and the spawner, which forks workers: see worker.h and pool.h.
+ *
+ * A worker is the deciding process: it prepares tasks, holds expected results and compares.
+ * Candidates run in runners, which zygote.c forks. Invariant: a worker is in its sandbox before it
+ * reads the first byte of a job. */
 #include "verify/pool/worker.h"
 
 #include <malloc.h>
@@ -24,34 +28,40 @@
 
 /* --- worker ------------------------------------------------------------------------------ */
 
+/* TASKS_KEPT and KEPT_BYTES bound the prepared tasks in memory; FREE_KEPT is the free heap that a worker
+ * does not return to the kernel. */
 enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20, FREE_KEPT = 64 << 20 };
-/* A task that took longer to be made ready is a large one. */
+/* A task that took longer than this to prepare is a large one. */
 enum { LONG_MS = 50 };
 
+/* A prepared task in memory. */
 struct kept {
-	uint64_t key, used;
+	uint64_t key;             /* hash of the source */
+	uint64_t used;            /* value of the clock at the last use */
 	struct task *task;
 };
 
 struct worker {
 	struct judge *judge;
 	struct kept kept[TASKS_KEPT];
-	uint64_t clock;
-	uint64_t made;            /* tasks made ready so far */
-	uint64_t jobs;
-	struct zygote zygote;
+	uint64_t clock;           /* counts uses, to find the least recent one */
+	uint64_t made;            /* tasks prepared so far */
+	uint64_t jobs;            /* candidates judged so far */
+	struct zygote zygote;     /* forks the runners */
 	struct task_cache task_cache;
-	int fd;
+	int fd;                   /* to the pool */
 	uint64_t job;             /* id of the one being judged */
 };
 
+/* Releases a task and empties its slot. */
 static void forget(struct kept *k)
 {
 	task_free(k->task);
 	*k = (struct kept){ .task = NULL };
 }
 
-/* The place of the task that was used longest ago, or an empty one; large tasks make room. */
+/* Returns an empty slot for a task; the least recently used task is dropped for it. If the tasks
+ * take more than KEPT_BYTES together, all are dropped. */
 static struct kept *oldest_kept(struct worker *w)
 {
 	struct kept *oldest = &w->kept[0];
@@ -68,7 +78,7 @@ static struct kept *oldest_kept(struct worker *w)
 	return oldest;
 }
 
-/* The task of this source, made ready once and kept while it is used. */
+/* Returns the task of this source. It is prepared once and kept while it is in use. */
 static struct task *task_for(struct worker *w, struct str source, struct err *e)
 {
 	uint64_t key = hash_xxh64(source.p, source.n, 0x7461736b);
@@ -87,6 +97,8 @@ static struct task *task_for(struct worker *w, struct str source, struct err *e)
 	return oldest->task;
 }
 
+/* Judges one candidate into *r. A task that is unfit to judge by is an error of the job, not of the
+ * candidate. */
 static void judge_job(struct worker *w, struct str task, struct str candidate, struct reply_frame *r)
 {
 	int64_t start = clock_ns();
@@ -103,7 +115,7 @@ static void judge_job(struct worker *w, struct str task, struct str candidate, s
 	r->verdict.prepare_ms += ms;
 }
 
-/* Sends what an input set was, before the verdict. */
+/* Sends an input set with its tensors to the pool. Called during a judgement, before the verdict. */
 static int send_dump(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
 {
 	static struct reply_frame f;
@@ -126,15 +138,16 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 	return rc;
 }
 
-/* What a candidate made free and no other is likely to need goes back to the machine. Within a
- * judgement nothing does: pages that are given back are paid for again at every run. Asking how much
- * is free takes as long as a short candidate, so it is not asked every time. */
+/* Returns free memory to the kernel after a large task. During a judgement nothing is returned,
+ * because each page would have to be cleared again at its next use. The question how much is free
+ * takes as long as a short candidate, so it is asked for every sixteenth job only. */
 static void give_back(struct worker *w, double prepare_ms)
 {
 	if ((prepare_ms > LONG_MS || ++w->jobs % 16 == 0) && mallinfo2().fordblks > FREE_KEPT + PAGES_GROWN)
 		malloc_trim(0);
 }
 
+/* Handles one job from the pool. Returns -1 when the pool has closed the socket. */
 static int serve(struct worker *w)
 {
 	struct job_frame job;
@@ -160,7 +173,8 @@ static int serve(struct worker *w)
 	return 0;
 }
 
-/* Into the sandbox, with the process that candidates are run from. */
+/* Enters the sandbox. The order matters: the task cache's process and the zygote are forked before
+ * the last confinement forbids forking. */
 static int settle(struct worker *w, const struct judge_pool_options *p, struct err *e)
 {
 	struct sandbox_options so = { .keep_fd = w->fd, .address_space = p->memory };
@@ -173,13 +187,15 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds,
 								     !p->no_sandbox, &files, e))
 		return -1;
-	pages_grow_huge();               /* of this process alone, behind the fork */
+	pages_grow_huge();               /* after the fork: for this process alone */
 	judge_set_link(w->judge, &w->zygote.link);
 	if (w->task_cache.fd >= 0)
 		judge_set_store(w->judge, &w->task_cache.store);
 	return p->no_sandbox ? 0 : sandbox_confine(SANDBOX_DECIDER, MAX(files, MAX(w->fd, w->task_cache.fd)) + 1, 1, e);
 }
 
+/* The first message says whether the worker is ready; its error text is the only explanation of a
+ * broken sandbox that a user gets. Then jobs are served until the pool closes the socket. */
 void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	static struct worker w;
@@ -189,7 +205,7 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	w.fd = fd;
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
-	/* Not before: what the warm-up ran on is nobody's candidate, and the pool waits for `ready`. */
+	/* Dumps start after the warm-up: its candidate is nobody's, and the pool expects `ready` first. */
 	if (!ready.rc && p->dump)
 		judge_watch(w.judge, send_dump, &w);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
@@ -201,8 +217,10 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 
 /* --- spawner ------------------------------------------------------------------------------- */
 
-/* What the pool asks the spawner for: pid 0, a worker; else how that one ended. The answer is
- * a number of the same size, for a worker its pid beside its descriptors. */
+/* Sends a worker's pid and its two descriptors to the pool.
+ *
+ * The protocol of the spawner: the pool sends a number. 0 asks for a worker; the answer is its pid
+ * with its descriptors. Any other number is a pid; the answer is that worker's exit status. */
 static int send_worker(int to, pid_t pid, const int fds[2])
 {
 	int32_t number = pid;
@@ -218,7 +236,7 @@ static int send_worker(int to, pid_t pid, const int fds[2])
 	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof number ? 0 : -1;
 }
 
-/* Ends with the parent, even with one that ended before this was called. */
+/* Makes this process die with its parent, also if the parent has died already. */
 static void die_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -226,6 +244,7 @@ static void die_with(pid_t parent)
 		_exit(2);
 }
 
+/* Forks a worker and sends its descriptors to the pool. */
 static void spawn_one(int fd, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	int pair[2], out[2];
@@ -251,6 +270,7 @@ static void spawn_one(int fd, const struct judge_options *o, const struct judge_
 	close(out[1]);
 }
 
+/* Waits for a worker and sends its exit status. */
 static void tell_status(int fd, pid_t pid)
 {
 	int32_t status = 0;
@@ -262,6 +282,8 @@ static void tell_status(int fd, pid_t pid)
 		_exit(2);
 }
 
+/* The spawner closes everything but its socket and loads nothing else, so that a fork copies
+ * little. It exits when the pool closes the socket, and waits for its workers, which see the same. */
 void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	int32_t asked;
@@ -272,7 +294,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	syscall(SYS_close_range, 3, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0u, 0);
 	pages_move_text();
-	/* what the workers inherit: one thread for products, without starting others first */
+	/* workers inherit a BLAS with one thread; it must not start others before */
 	num_init();
 	while (read(fd, &asked, sizeof asked) == sizeof asked)
 		if (asked)
@@ -284,6 +306,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	_exit(0);
 }
 
+/* Sends 0 and receives the worker's pid with two descriptors: its socket and its pidfd. */
 int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 {
 	int32_t number = 0;
@@ -295,7 +318,7 @@ int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 
 	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number || recvmsg(spawner, &m,
 			MSG_CMSG_CLOEXEC) != sizeof number)
-		return err_errno(e, "the process that starts judging workers is gone");
+		return err_errno(e, "the process that starts judging workers has ended");
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof fds))
 		return err_set(e, ERR_IO, "no worker was started");
@@ -304,6 +327,7 @@ int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 	return 0;
 }
 
+/* Called for each worker, so that no zombie is left in the spawner. */
 int spawner_status(int spawner, pid_t pid, int *status)
 {
 	int32_t number = pid;

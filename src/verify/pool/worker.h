@@ -1,4 +1,5 @@
-/* Inside the pool: the frames that travel between parent and worker, and the two processes. */
+/* The protocol between the pool and its processes: frames on the sockets, and the entry points of
+ * worker and spawner. */
 #ifndef VERIFY_POOL_WORKER_H
 #define VERIFY_POOL_WORKER_H
 
@@ -9,12 +10,14 @@
 enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_DUMP = 0x444d5031,
        FRAME_MOST = 4 << 20, DUMP_MOST = 1 << 30 };
 
+/* From pool to worker. The sources of task and candidate follow. */
 struct job_frame {
 	uint32_t magic, task_n, candidate_n, pad;
 	uint64_t id;
 };
 
-/* With FRAME_DUMP tensors_n and then task_n bytes follow, and the job goes on. */
+/* From worker to pool. After a FRAME_DUMP tensors_n and then task_n bytes follow, and the job
+ * continues. */
 struct reply_frame {
 	uint32_t magic;
 	int32_t rc;
@@ -25,16 +28,17 @@ struct reply_frame {
 	struct err err;
 };
 
-/* Both never return. */
+/* Main functions of the two processes. */
 _Noreturn void worker_main(int fd, const struct judge_options *o, const struct judge_pool_options *p);
 _Noreturn void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p);
 
+/* A worker as the pool knows it: a socket, a descriptor to signal it by, its pid. */
 struct worker_handle { int fd, pidfd; pid_t pid; };
 
-/* Asks the spawner for a worker. */
+/* Asks the spawner to fork a worker. */
 int spawner_start(int spawner, struct worker_handle *w, struct err *e);
-/* How a worker ended, as waitpid gives it; waits for it. Each is to be asked for once, after it
- * was killed or its socket closed. 0 or -1: the spawner itself is gone. */
+/* Waits for a worker's end and gives its status as waitpid does. Call it once for each worker,
+ * after the worker was killed or its socket closed. Returns 0, or -1 if the spawner has died. */
 int spawner_status(int spawner, pid_t pid, int *status);
 
 #endif

@@ -1,4 +1,9 @@
-/* Runners in processes of their own: see zygote.h. */
+/* Runners in processes of their own: see zygote.h.
+ *
+ * This file holds code for three processes. The deciding process owns the images and starts, asks
+ * and ends runners. The zygote forks runners. A runner interprets one candidate
+ * (candidate/runner.c). Invariant: a runner inherits no descriptor of the deciding process except
+ * its own socket and the shared memory. */
 #include "verify/pool/zygote.h"
 
 #include <errno.h>
@@ -23,21 +28,23 @@
 #include "verify/candidate/runner.h"
 #include "verify/pool/sandbox.h"
 
-/* What of the area stays with the machine between candidates. */
+/* Bytes of shared memory that stay allocated between candidates. */
 enum { SHMEM_KEPT = 16 << 20 };
-/* How often the decider looks at the runner that it waits for. It uses processor time by that, so a
- * decider that uses none hangs itself: pool.c. */
+/* How often the deciding process checks the runner that it waits for. The checks use CPU time, so
+ * that a deciding process without CPU time must hang itself: see pool.c. */
 enum { LOOK_MS = 250 };
 
-/* What passes between decider and zygote: a request with an image, and the runner's pid (or what
- * forbids one, negative); the first answer says whether the zygote is ready. */
+/* A request from the deciding process to the zygote; the descriptor of an image comes with it. The
+ * answer is the runner's pid, or a negative errno. */
 struct request {
 	uint64_t image_bytes;
-	double seconds;
-	/* the first time that this runner is asked; what is before it was asked of one that is gone */
-	uint64_t turn;
+	double seconds;                /* CPU limit of the runner */
+	/* sequence number of the first question to this runner; lower ones were meant for its predecessor */
+	uint64_t sequence;
 };
 
+/* The zygote's first message. The deciding process waits for it, so that no candidate is judged
+ * with a sandbox that could not be set up. */
 struct ready {
 	int32_t rc;
 	struct err err;
@@ -45,15 +52,18 @@ struct ready {
 
 /* --- the runner -------------------------------------------------------------------------------- */
 
+/* Exit status of a runner that failed for our reasons, not for the candidate's. */
 enum { EXIT_OURS = 4 };
 
+/* The runner: maps the image, then answers questions until it is killed. A question with a lower
+ * sequence number is left over from an earlier runner on the same socket, and is skipped. */
 static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, int image_fd, const struct request *r)
 {
 	void *image = mmap(NULL, r->image_bytes, PROT_READ, MAP_PRIVATE, image_fd, 0);
 	struct err e = ERR_INIT;
 	struct task *t;
 	struct runner *runner;
-	uint64_t turn;
+	uint64_t sequence;
 
 	close(image_fd);
 	pages_fetch();
@@ -61,11 +71,11 @@ static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, 
 	runner = t ? runner_new(j, t, a, &e) : NULL;
 	if (!runner)
 		_exit(EXIT_OURS);
-	while (recv(run_fd, &turn, sizeof turn, 0) == sizeof turn) {
-		if (turn < r->turn)
+	while (recv(run_fd, &sequence, sizeof sequence, 0) == sizeof sequence) {
+		if (sequence < r->sequence)
 			continue;
 		runner_serve(runner);
-		if (send(run_fd, &turn, sizeof turn, MSG_NOSIGNAL) != sizeof turn)
+		if (send(run_fd, &sequence, sizeof sequence, MSG_NOSIGNAL) != sizeof sequence)
 			break;
 	}
 	_exit(0);
@@ -73,6 +83,7 @@ static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, 
 
 /* --- the zygote -------------------------------------------------------------------------------- */
 
+/* Receives a request and the image's descriptor. */
 static int take_request(int fd, struct request *r, int *image_fd)
 {
 	struct iovec io = { .iov_base = r, .iov_len = sizeof *r };
@@ -89,7 +100,7 @@ static int take_request(int fd, struct request *r, int *image_fd)
 	return 0;
 }
 
-/* Ends with the decider, even with one that ended before this was called. */
+/* Makes this process die with the deciding process, also if that has died already. */
 static void die_with(pid_t decider)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -97,7 +108,8 @@ static void die_with(pid_t decider)
 		_exit(EXIT_OURS);
 }
 
-/* A runner is the decider's child, so that only the decider can wait for it and end it. */
+/* The zygote's loop. CLONE_PARENT makes a runner the child of the deciding process, so that only
+ * the deciding process can wait for it and kill it. */
 static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pid_t decider)
 {
 	struct request r;
@@ -121,8 +133,10 @@ static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pi
 	_exit(0);
 }
 
-/* --- the decider: images ----------------------------------------------------------------------- */
+/* --- deciding process: images ------------------------------------------------------------------ */
 
+/* Writes the image of a task into sealed memory: no runner can change what the next one maps.
+ * Returns the descriptor or -1. */
 static int image_make(const struct task *t, uint64_t *bytes, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -143,7 +157,8 @@ static int image_make(const struct task *t, uint64_t *bytes, struct err *e)
 	return -1;
 }
 
-/* The place of the task's image, made if it is not there. -1: *e. */
+/* Returns the index of the task's image in z->image, which is made if it is missing. Returns -1 on
+ * our own failure (*e). */
 static int image_of(struct zygote *z, const struct task *t, struct err *e)
 {
 	int oldest = 0;
@@ -164,8 +179,9 @@ static int image_of(struct zygote *z, const struct task *t, struct err *e)
 	return z->image[oldest].fd >= 0 ? oldest : -1;
 }
 
-/* --- the decider: runners ---------------------------------------------------------------------- */
+/* --- deciding process: runners ----------------------------------------------------------------- */
 
+/* Sends a request together with the image's descriptor. */
 static int send_request(int to, const struct request *r, int image_fd)
 {
 	struct iovec io = { .iov_base = (void *)r, .iov_len = sizeof *r };
@@ -180,22 +196,24 @@ static int send_request(int to, const struct request *r, int image_fd)
 	return sendmsg(to, &m, MSG_NOSIGNAL) == sizeof *r ? 0 : -1;
 }
 
+/* Starts a runner for a task. Does not wait for it. */
 static int zygote_start(struct runner_link *l, const struct task *t, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	int i = image_of(z, t, e);
-	struct request r = { .seconds = z->seconds, .turn = z->turn };
+	struct request r = { .seconds = z->seconds, .sequence = z->sequence };
 
 	if (i < 0)
 		return -1;
 	r.image_bytes = z->image[i].bytes;
 	if (send_request(z->fd, &r, z->image[i].fd))
-		return err_errno(e, "the process that runners come from is gone");
+		return err_errno(e, "the process that forks runners has ended");
 	z->starting = 1;
 	return 0;
 }
 
-/* Learns the runner's pid, which is only read where it is needed: it is working meanwhile. */
+/* Reads the pid of the runner that was started. It is read as late as possible: the runner works
+ * meanwhile. */
 static int meet_runner(struct zygote *z, struct err *e)
 {
 	int32_t pid;
@@ -204,7 +222,7 @@ static int meet_runner(struct zygote *z, struct err *e)
 		return 0;
 	z->starting = 0;
 	if (recv(z->fd, &pid, sizeof pid, 0) != sizeof pid)
-		return err_errno(e, "the process that runners come from is gone");
+		return err_errno(e, "the process that forks runners has ended");
 	if (pid < 0) {
 		errno = -pid;
 		return err_errno(e, "cannot start a runner");
@@ -214,6 +232,7 @@ static int meet_runner(struct zygote *z, struct err *e)
 	return z->pidfd >= 0 ? 0 : err_errno(e, "cannot watch a runner");
 }
 
+/* Closes the runner's pidfd. Call it when the runner was waited for. */
 static void forget_runner(struct zygote *z)
 {
 	if (z->pidfd >= 0)
@@ -222,7 +241,8 @@ static void forget_runner(struct zygote *z)
 	z->pid = 0;
 }
 
-/* The runner ended by itself: how. */
+/* Finds out how a runner ended that was not killed by us. Returns 1 and *how, or -1 if the failure
+ * was ours. */
 static int reap(struct zygote *z, enum lost *how, struct err *e)
 {
 	int status = 0;
@@ -231,12 +251,13 @@ static int reap(struct zygote *z, enum lost *how, struct err *e)
 		return err_errno(e, "cannot wait for a runner");
 	forget_runner(z);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OURS)
-		return err_set(e, ERR_STATE, "a runner could not be set up");
+		return err_set(e, ERR_STATE, "the process that runs a candidate could not be set up");
 	*how = !WIFSIGNALED(status) ? LOST_CRASHED : WTERMSIG(status) == SIGXCPU ? LOST_LATE :
 		WTERMSIG(status) == SIGKILL ? LOST_KILLED : LOST_CRASHED;
 	return 1;
 }
 
+/* CPU time of the runner in nanoseconds; -1 if unknown. */
 static int64_t runner_cpu_ns(const struct zygote *z)
 {
 	clockid_t id;
@@ -247,10 +268,11 @@ static int64_t runner_cpu_ns(const struct zygote *z)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Waits until the runner answers or ends. The kernel ends one that has used its processor time. One
- * that uses none cannot come to its end: it is waited for by the clock as long as it might compute.
- * A busy machine makes a runner slow, never still. 0: there is something to see; 1: it stands
- * still; -1: *e. */
+/* Waits until the runner answers or ends. The kernel ends a runner that has used its CPU time. A
+ * runner that uses no CPU time will never finish: it is given as many wall-clock seconds as it
+ * might compute. A busy machine makes a runner slow, but not idle.
+ *
+ * Returns 0 if a descriptor is readable, 1 if the runner hangs, -1 on our own failure (*e). */
 static int watch_runner(const struct zygote *z, struct pollfd fds[2], struct err *e)
 {
 	int64_t used = -1, moved_ns = clock_ns();
@@ -272,14 +294,16 @@ static int watch_runner(const struct zygote *z, struct pollfd fds[2], struct err
 	}
 }
 
+/* Sends a question to the runner and waits for the answer. Returns 0 with an answer in shared
+ * memory, 1 if the runner was lost (*how), -1 on our own failure. */
 static int zygote_ask(struct runner_link *l, enum lost *how, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	struct pollfd fds[2] = { { .fd = z->run_fd, .events = POLLIN }, { .events = POLLIN } };
-	uint64_t turn = z->turn++;
+	uint64_t sequence = z->sequence++;
 	int still;
 
-	if (send(z->run_fd, &turn, sizeof turn, MSG_NOSIGNAL) != sizeof turn)
+	if (send(z->run_fd, &sequence, sizeof sequence, MSG_NOSIGNAL) != sizeof sequence)
 		return err_errno(e, "cannot reach a runner");
 	if (meet_runner(z, e))
 		return -1;
@@ -293,9 +317,9 @@ static int zygote_ask(struct runner_link *l, enum lost *how, struct err *e)
 	}
 	if (!(fds[0].revents & POLLIN))
 		return reap(z, how, e);
-	if (recv(z->run_fd, &turn, sizeof turn, 0) == sizeof turn)
+	if (recv(z->run_fd, &sequence, sizeof sequence, 0) == sizeof sequence)
 		return 0;
-	/* No answer that a runner of ours gives. */
+	/* A message of another size cannot come from our own code: the candidate has taken over the runner. */
 	*how = LOST_CRASHED;
 	return 1;
 }
@@ -305,13 +329,13 @@ void zygote_drain(int fd)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char rest[64];
 
-	/* A message of no bytes is received like the end of all, which poll tells apart. */
+	/* recv returns 0 for an empty message and for a closed socket; poll tells them apart. */
 	while (poll(&p, 1, 0) > 0 && p.revents == POLLIN && recv(fd, rest, sizeof rest, MSG_DONTWAIT) >= 0)
 		;
 }
 
-/* What it left in the socket and of results in the area is not for the next one, which may be of
- * the same candidate: its text stays. */
+/* Removes what a runner left: messages in the socket, and results in shared memory if they take
+ * much. The candidate's text stays, because the next runner may judge the same candidate. */
 static void clear_traces(struct zygote *z)
 {
 	struct stat st;
@@ -322,6 +346,7 @@ static void clear_traces(struct zygote *z)
 			  SHMEM_BYTES - SHMEM_DATA);
 }
 
+/* Kills the runner, whatever it does. */
 static void zygote_end(struct runner_link *l)
 {
 	struct zygote *z = (struct zygote *)l;
@@ -337,13 +362,15 @@ static void zygote_end(struct runner_link *l)
 	clear_traces(z);
 }
 
-/* --- the decider: setting up ------------------------------------------------------------------- */
+/* --- deciding process: setup ------------------------------------------------------------------ */
 
-static int make_area(struct zygote *z, struct err *e)
+/* Makes the memory that deciding process and runners share. Seals keep a runner from changing its
+ * size. */
+static int make_shmem(struct zygote *z, struct err *e)
 {
 	void *p;
 
-	z->shmem_fd = (int)syscall(SYS_memfd_create, "area", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	z->shmem_fd = (int)syscall(SYS_memfd_create, "shmem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (z->shmem_fd < 0 || ftruncate(z->shmem_fd, SHMEM_BYTES) || fcntl(z->shmem_fd, F_ADD_SEALS,
 			F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return err_errno(e, "cannot make memory for results");
@@ -354,7 +381,7 @@ static int make_area(struct zygote *z, struct err *e)
 	return 0;
 }
 
-/* Nothing of the decider's is left: a runner that could write to what the decider writes to could
+/* Closes every descriptor but two. A runner that could write to the deciding process's socket could
  * answer in its place. */
 static void close_others(int a, int b)
 {
@@ -367,7 +394,8 @@ static void close_others(int a, int b)
 	syscall(SYS_close_range, high + 1, ~0u, 0);
 }
 
-/* In the new process. Never returns. */
+/* The beginning of the zygote after the fork: confines itself, then arranges its memory so that
+ * forks are cheap (pages.h). */
 static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, int sandbox, pid_t decider)
 {
 	struct ready ready = { .rc = 0 };
@@ -385,6 +413,8 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 	zygote_main(z, fd, run_fd, decider);
 }
 
+/* The sockets keep message boundaries (SOCK_SEQPACKET): a runner cannot merge its answer with
+ * another message. The limit of descriptors leaves room for all images and a few more. */
 int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, int *files, struct err *e)
 {
 	int zygote[2], run[2];
@@ -392,10 +422,10 @@ int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, 
 	struct ready ready;
 
 	*z = (struct zygote){ .link = { .start = zygote_start, .ask = zygote_ask, .end = zygote_end },
-			      .judge = j, .seconds = seconds, .turn = 1, .pidfd = -1 };
+			      .judge = j, .seconds = seconds, .sequence = 1, .pidfd = -1 };
 	for (int i = 0; i < ZYGOTE_IMAGES; i++)
 		z->image[i].fd = -1;
-	if (make_area(z, e))
+	if (make_shmem(z, e))
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) || socketpair(AF_UNIX,
 			SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
@@ -410,7 +440,7 @@ int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, 
 	close(zygote[1]);
 	close(run[1]);
 	if (recv(z->fd, &ready, sizeof ready, 0) != sizeof ready)
-		return err_set(e, ERR_DENIED, "the process that runners come from did not start");
+		return err_set(e, ERR_DENIED, "the process that forks runners did not start");
 	if (ready.rc)
 		return err_set(e, ready.err.code, "%s", ready.err.text);
 	*files = MAX(MAX(z->fd, z->run_fd), z->shmem_fd) + ZYGOTE_IMAGES + 4;

@@ -1,11 +1,17 @@
-/* Names that functions bind: see bound.h. A name that is bound anywhere in a function is the
- * function's own everywhere in it; that is Python's rule, and it makes this safe. Names of
- * modules and classes are not asked for: they may be read before they are bound, and then they
- * mean the builtin. */
+/* Names that functions bind: see bound.h.
+ *
+ * A name that is bound anywhere in a function is local everywhere in it. This is Python's own rule,
+ * and it makes the answer safe. Example: after `id = 3` anywhere in f, no use of `id` in f can be
+ * the builtin.
+ *
+ * Names of modules and classes are not considered: they may be read before they are bound, and then
+ * they mean the builtin. */
 #include "verify/rules/bound.h"
 
+/* The name searched for, and whether a binding was found. */
 struct search { struct str name; int found; };
 
+/* Tells whether a node has local names of its own, which its surroundings do not see. */
 static int is_scope(const struct py_node *n)
 {
 	switch (n->kind) {
@@ -17,6 +23,8 @@ static int is_scope(const struct py_node *n)
 	}
 }
 
+/* Searches a statement or expression for a binding of the name. Enters no inner scope: its bindings
+ * are its own. The name of an inner function or class is a binding, however. */
 static void look(void *ctx, struct py_node *n)
 {
 	struct search *s = ctx;
@@ -37,18 +45,22 @@ static void look(void *ctx, struct py_node *n)
 		py_children(n, look, s);
 }
 
+/* Searches a list of statements. */
 static void look_list(struct search *s, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		look(s, l->v[i]);
 }
 
+/* Searches the targets of a comprehension: `x` in [... for x in xs]. */
 static void look_generators(struct search *s, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		look(s, l->v[i]->u.comprehension.target);
 }
 
+/* Tells whether this one scope binds the name: as a parameter, a target of assignment, a loop
+ * variable, an exception's name, or a nested definition. */
 static int binds(const struct py_node *n, struct str name)
 {
 	struct search s = { .name = name };

@@ -1,13 +1,14 @@
-/* Which names a candidate's functions bind themselves: a variable called `id` is no builtin. */
+/* Names that a candidate's functions bind themselves. A variable called `id` is not the builtin
+ * id(). */
 #ifndef VERIFY_RULES_BOUND_H
 #define VERIFY_RULES_BOUND_H
 
 #include "py/ast.h"
 
-/* A function, lambda or comprehension whose own names a node sees, and those around it. */
+/* A function, lambda or comprehension around a node; `up` is the next one outwards. */
 struct bound_scope { const struct bound_scope *up; const struct py_node *node; };
 
-/* Does one of the scopes bind the name? Then it never means the builtin there. */
+/* Tells whether one of the scopes binds the name. If so, the name never means the builtin there. */
 int bound_name(const struct bound_scope *s, struct str name);
 
 #endif

@@ -1,33 +1,38 @@
-/* What forward reaches: see reach.h.
+/* The call graph of forward: see call_graph.h.
  *
- * A function is reached when forward, or a reached function, names it (a module-level function),
- * calls it through self (a method), or names its class, or names a variable of the module whose
- * value does; so are the methods of the classes that constructors name. Over-approximation is safe
- * for finding launches and for finding state and compute: names decide, not control flow. Where
- * nothing that is reached launches a kernel, what was named while the model was built may. */
+ * A function is reached if forward, or a reached function, names it, calls it through self, names
+ * its class, or names a module-level variable whose value names it. The methods of classes that
+ * constructors name are reached as well.
+ *
+ * The graph contains too much rather than too little: names decide, not control flow. That is safe
+ * for finding launches, and for finding state and computation. If nothing that is reached launches
+ * a kernel, launches in functions that build the model count too. */
 #include "verify/rules/call_graph.h"
 
 #include <stdio.h>
 
 #include "interp/bind.h"
 
+/* Functions beyond this number are not followed; the runtime checks still see what they do. */
 enum { CALL_GRAPH_MOST = 128 };
 
+/* State of the construction. */
 struct visit {
 	struct call_graph *r;
 	const struct py_module *m;
-	const struct py_node *cls;
-	const struct py_node *fn;                    /* being walked */
-	const struct py_node *seen[CALL_GRAPH_MOST];
+	const struct py_node *cls;                   /* the model's class */
+	const struct py_node *fn;                    /* the function being walked */
+	const struct py_node *seen[CALL_GRAPH_MOST];      /* reached functions; the first `done` were walked */
 	size_t n, done;
-	const struct py_node *makers[CALL_GRAPH_MOST];    /* functions that were looked through for classes */
+	const struct py_node *makers[CALL_GRAPH_MOST];    /* functions called while the model is built */
 	size_t n_makers;
-	const struct py_node *values[CALL_GRAPH_MOST];    /* of variables of the module that were named */
+	const struct py_node *values[CALL_GRAPH_MOST];    /* assignments of module variables that were named */
 	size_t n_values;
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };
 
+/* Finds the last definition of a name in a body: a later one replaces an earlier one. */
 static const struct py_node *find_def(const struct py_list *body, enum py_kind kind, struct str name)
 {
 	const struct py_node *found = NULL;
@@ -51,6 +56,8 @@ const struct py_node *call_graph_method(const struct py_node *cls, const char *n
 	return find_def(&cls->u.ClassDef.body, PY_FunctionDef, str_of(name));
 }
 
+/* Recursion writes the left part first. A chain that starts with a call, such as f().x, has no
+ * dotted name. */
 int call_graph_dotted(const struct py_node *n, char *out, size_t cap)
 {
 	struct str name = n->kind == PY_Name ? n->u.Name.id : n->kind == PY_Attribute ? n->u.Attribute.attr :
@@ -70,6 +77,7 @@ int call_graph_dotted(const struct py_node *n, char *out, size_t cap)
 	return 1;
 }
 
+/* Tells whether a function is decorated with @triton.jit, with or without arguments. */
 static int is_jit(const struct py_node *fn)
 {
 	char path[80];
@@ -85,6 +93,7 @@ static int is_jit(const struct py_node *fn)
 	return 0;
 }
 
+/* Adds a function to the reached ones. Kernels are not walked: they run on the device. */
 static void call_graph_fn(struct visit *v, const struct py_node *fn)
 {
 	if (!fn || is_jit(fn) || v->n == CALL_GRAPH_MOST)
@@ -98,6 +107,7 @@ static void call_graph_fn(struct visit *v, const struct py_node *fn)
 static void call_graph_object(struct visit *v, const struct py_node *cls);
 static void call_graph_maker(struct visit *v, const struct py_node *fn);
 
+/* Adds the classes and functions that an expression of a constructor names. */
 static void look_for_classes(void *ctx, struct py_node *n)
 {
 	struct visit *v = ctx;
@@ -109,7 +119,8 @@ static void look_for_classes(void *ctx, struct py_node *n)
 	py_children(n, look_for_classes, v);
 }
 
-/* A function that may be called while a model is built: what it makes may be called later. */
+/* Adds a function that may be called while the model is built. What it constructs may be called
+ * later. */
 static void call_graph_maker(struct visit *v, const struct py_node *fn)
 {
 	if (!fn || v->n_makers == CALL_GRAPH_MOST)
@@ -122,8 +133,8 @@ static void call_graph_maker(struct visit *v, const struct py_node *fn)
 		look_for_classes(v, fn->u.FunctionDef.body.v[i]);
 }
 
-/* A constructor has help from other methods: def _make_layer(self). What stands in the class beside
- * them is made with it. */
+/* Adds what a class constructs: constructors call other methods (def _make_layer(self)), and
+ * assignments in the class body are made with it. */
 static void reach_made(struct visit *v, const struct py_node *cls)
 {
 	for (size_t i = 0; i < cls->u.ClassDef.body.n; i++) {
@@ -136,8 +147,8 @@ static void reach_made(struct visit *v, const struct py_node *cls)
 	}
 }
 
-/* Everything that using a class may call: not its constructor, which is not on the path of
- * forward, and not the gradient of a torch.autograd.Function, which nobody asks for. */
+/* Adds everything that using a class may call. The constructor is not on the path of forward. The
+ * `backward` of a torch.autograd.Function is never called. */
 static void call_graph_object(struct visit *v, const struct py_node *cls)
 {
 	size_t before = v->n;
@@ -155,6 +166,7 @@ static void call_graph_object(struct visit *v, const struct py_node *cls)
 		reach_made(v, cls);
 }
 
+/* Records a finding. The first one stays. */
 static void found(struct call_graph_find *f, const struct py_node *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 static void found(struct call_graph_find *f, const struct py_node *at, const char *fmt, ...)
@@ -171,8 +183,10 @@ static void found(struct call_graph_find *f, const struct py_node *at, const cha
 
 /* --- state ------------------------------------------------------------------------------- */
 
+/* The name searched for, and whether an assignment to it was found. */
 struct bound_search { struct str name; int found; };
 
+/* Searches for an assignment to the name. Lambdas have names of their own. */
 static void look_for_binding(void *ctx, struct py_node *n)
 {
 	struct bound_search *b = ctx;
@@ -183,7 +197,8 @@ static void look_for_binding(void *ctx, struct py_node *n)
 		py_children(n, look_for_binding, b);
 }
 
-/* A local variable of the function (not a parameter): what is stored in it dies with the call. */
+/* Tells whether the name is a local variable of the function, not a parameter. What it holds dies
+ * with the call. */
 static int is_local(const struct py_node *fn, struct str name)
 {
 	struct bound_search b = { .name = name };
@@ -193,7 +208,7 @@ static int is_local(const struct py_node *fn, struct str name)
 	return b.found;
 }
 
-/* Which positional parameter of the function this is; -1: none. */
+/* The index of a positional parameter; -1 if there is none of this name. */
 static int parameter_index(const struct py_node *fn, struct str name)
 {
 	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
@@ -204,14 +219,17 @@ static int parameter_index(const struct py_node *fn, struct str name)
 	return -1;
 }
 
+/* Uses of a function: calls whose argument `index` is a list literal, and all other uses. */
 struct call_search { struct str fn; int index; int calls, kept; };
 
+/* Counts the uses of a function by name. Each use counts as `kept` first; a call with a list
+ * literal takes that back. */
 static void look_for_calls(void *ctx, struct py_node *n)
 {
 	struct call_search *c = ctx;
 
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD && str_eq(n->u.Name.id, c->fn))
-		c->kept++;                       /* taken back below if it is a call with a list */
+		c->kept++;
 	if (n->kind == PY_Call && n->u.Call.func->kind == PY_Name && str_eq(n->u.Call.func->u.Name.id, c->fn) &&
 	    n->u.Call.args.n > (size_t)c->index && n->u.Call.args.v[c->index]->kind == PY_List) {
 		c->calls++;
@@ -220,8 +238,9 @@ static void look_for_calls(void *ctx, struct py_node *n)
 	py_children(n, look_for_calls, c);
 }
 
-/* A parameter that is a list made for the call wherever the function is named: it dies with the
- * call as well (what compilers of models write: call([x, weight]), then args.clear()). */
+/* Tells whether a parameter is a new list in every use of the function. Such a list dies with the
+ * call as well. Compilers of models write such code: call([x, weight]), and then args.clear() in
+ * the function. */
 static int is_fresh(const struct visit *v, struct str name)
 {
 	struct call_search c = { .fn = v->fn->u.FunctionDef.name, .index = parameter_index(v->fn, name) };
@@ -232,14 +251,16 @@ static int is_fresh(const struct visit *v, struct str name)
 	return c.calls > 0 && c.kept == 0;
 }
 
-/* ctx of a torch.autograd.Function's forward: made for the call. */
+/* Recognises `ctx`, the first parameter of a torch.autograd.Function's forward. It is made for each
+ * call. */
 static int is_context(const struct py_node *fn, const struct py_node *base)
 {
 	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
 }
 
-/* Settings of torch.backends, which nobody can read back; x.data = y, which the guard looks
- * at when it happens: the same memory again changes nothing; and what a norm keeps, which is looked at after the call. */
+/* Tells whether a store to an attribute is checked elsewhere. torchenv.c tracks settings
+ * of torch.backends. `x.data = y` is checked when it happens. Statistics of a norm are compared after
+ * the call. */
 static int is_harmless(const struct py_node *t)
 {
 	static const char *const watched[] = { "data", "running_mean", "running_var", "num_batches_tracked", NULL };
@@ -251,6 +272,7 @@ static int is_harmless(const struct py_node *t)
 	return call_graph_dotted(t, path, sizeof path) && !strncmp(path, "torch.backends.", 15);
 }
 
+/* Reports a store to an attribute or an element, unless its object dies with the call. */
 static void check_store(struct visit *v, const struct py_node *t)
 {
 	if (t->kind == PY_Tuple || t->kind == PY_List) {
@@ -261,19 +283,22 @@ static void check_store(struct visit *v, const struct py_node *t)
 	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value) && !is_harmless(t)) {
 		const struct py_node *base = t->u.Attribute.value;
 
-		/* What a local name stands for, the guard knows when it happens. */
+		/* What object a local name refers to is known only at run time, and checked then. */
 		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
 			found(&v->r->state, t,
-			      "forward stores to attribute '%.*s': no call may leave anything to the next; "
-			      "make in each call what follows from weights, the rest in __init__", STR_ARG(t->u.Attribute.attr));
+			      "forward stores to attribute '%.*s', but a call must not leave state to the next: "
+			      "compute what depends on weights in each call, the rest in __init__",
+			      STR_ARG(t->u.Attribute.attr));
 	} else if (t->kind == PY_Subscript) {
 		const struct py_node *base = t->u.Subscript.value;
 
 		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
-			found(&v->r->state, t, "forward stores into something that outlives the call");
+			found(&v->r->state, t, "forward stores into an object that outlives the call");
 	}
 }
 
+/* Reports a call of a method that changes an object which outlives the call, such as
+ * self.cache.append(x). */
 static void check_mutation(struct visit *v, const struct py_node *call)
 {
 	static const char *const mutators[] = { "append", "extend", "insert", "update", "setdefault",
@@ -288,10 +313,11 @@ static void check_mutation(struct visit *v, const struct py_node *call)
 		mutates |= str_is(f->u.Attribute.attr, mutators[i]);
 	base = f->u.Attribute.value;
 	if (mutates && (base->kind != PY_Name || (!is_local(v->fn, base->u.Name.id) && !is_fresh(v, base->u.Name.id))))
-		found(&v->r->state, call, "forward changes something that outlives the call with .%.*s()",
+		found(&v->r->state, call, "forward changes an object that outlives the call, by .%.*s()",
 		      STR_ARG(f->u.Attribute.attr));
 }
 
+/* Reports mutable default arguments: Python makes them once, so they outlive the call. */
 static void check_defaults(struct visit *v, const struct py_node *fn)
 {
 	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
@@ -300,18 +326,19 @@ static void check_defaults(struct visit *v, const struct py_node *fn)
 		const struct py_node *d = i < a->defaults.n ? a->defaults.v[i] : a->kw_defaults.v[i - a->defaults.n];
 
 		if (d && (d->kind == PY_List || d->kind == PY_Dict || d->kind == PY_Set || d->kind == PY_Call))
-			found(&v->r->state, d, "a default argument that can be changed outlives the call");
+			found(&v->r->state, d, "a mutable default argument outlives the call");
 	}
 }
 
 /* --- compute ------------------------------------------------------------------------------- */
 
+/* Tells whether a torch name computes or draws random numbers. */
 static int computes(int flags)
 {
 	return flags >= 0 && flags & (BIND_COMPUTE | BIND_RANDOM);
 }
 
-/* "F.relu" and "nn.functional.relu" under their full names. */
+/* Writes "F.relu" and "nn.functional.relu" under their full names. */
 static void full_name(const char *path, char *out, size_t cap)
 {
 	if (!strncmp(path, "F.", 2))
@@ -322,7 +349,8 @@ static void full_name(const char *path, char *out, size_t cap)
 		snprintf(out, cap, "%s", path);
 }
 
-/* self.NAME(...) where __init__ made NAME an nn module. */
+/* Tells whether __init__ assigns an nn module to self.NAME: self.NAME(...) then computes with
+ * torch. */
 static int is_submodule(struct visit *v, struct str attr)
 {
 	const struct py_node *init = call_graph_method(v->cls, "__init__");
@@ -342,6 +370,7 @@ static int is_submodule(struct visit *v, struct str attr)
 	return 0;
 }
 
+/* Tells whether a decorator registers the function as a custom operator "namespace::name". */
 static int names_operator(const struct py_node *fn, const char *name)
 {
 	for (size_t i = 0; i < fn->u.FunctionDef.decorator_list.n; i++) {
@@ -355,7 +384,7 @@ static int names_operator(const struct py_node *fn, const char *name)
 	return 0;
 }
 
-/* The function that torch.library made an operator of, by its path: torch.ops.NAMESPACE.NAME, perhaps with .default. */
+/* Finds the function behind a custom operator: torch.ops.NAMESPACE.NAME, possibly with .default. */
 static const struct py_node *operator_def(const struct py_module *m, const char *path)
 {
 	const struct py_list *body = &m->root->u.Module.body;
@@ -375,6 +404,8 @@ static const struct py_node *operator_def(const struct py_module *m, const char 
 	return NULL;
 }
 
+/* Reports a call that computes with torch: by a torch name, through an nn module, or by a tensor
+ * method. */
 static void check_call(struct visit *v, const struct py_node *call)
 {
 	const struct py_node *f = call->u.Call.func;
@@ -393,7 +424,7 @@ static void check_call(struct visit *v, const struct py_node *call)
 		    !strncmp(path, "torch.", 6))
 			return;
 	}
-	/* What self.norm is decides when it runs; a tensor's method it is not. */
+	/* self.norm(...) is not the tensor method `norm`. What it is shows at run time. */
 	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name &&
 						     str_is(f->u.Attribute.value->u.Name.id, "self"))) {
 		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
@@ -405,15 +436,17 @@ static void check_call(struct visit *v, const struct py_node *call)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static void follow(struct visit *v, const struct py_node *n);
+static void add_named(struct visit *v, const struct py_node *n);
 
-static void dry_run_value(void *ctx, struct py_node *n)
+/* Adds everything that an expression names. */
+static void add_all_named(void *ctx, struct py_node *n)
 {
-	follow(ctx, n);
-	py_children(n, dry_run_value, ctx);
+	add_named(ctx, n);
+	py_children(n, add_all_named, ctx);
 }
 
-/* relu = ReLU.apply, at the module's level: whoever names the variable reaches what it was made of. */
+/* Adds what a module-level variable was made of. Example: relu = ReLU.apply; a function that names
+ * relu reaches the class ReLU. */
 static void call_graph_values(struct visit *v, struct str name)
 {
 	const struct py_list *body = &v->m->root->u.Module.body;
@@ -430,11 +463,12 @@ static void call_graph_values(struct visit *v, struct str name)
 		if (k < v->n_values || k == CALL_GRAPH_MOST)
 			continue;
 		v->values[v->n_values++] = s;
-		dry_run_value(v, s->u.Assign.value);
+		add_all_named(v, s->u.Assign.value);
 	}
 }
 
-static void follow(struct visit *v, const struct py_node *n)
+/* Adds the functions, classes and module variables that one node names. */
+static void add_named(struct visit *v, const struct py_node *n)
 {
 	const struct py_list *body = &v->m->root->u.Module.body;
 	char path[160];
@@ -450,7 +484,7 @@ static void follow(struct visit *v, const struct py_node *n)
 	}
 }
 
-/* A function of the module or of a class in it that is a kernel. */
+/* Tells whether a name is a kernel, in the module or in one of its classes. */
 static int is_kernel(const struct py_module *m, struct str id)
 {
 	const struct py_list *body = &m->root->u.Module.body;
@@ -462,7 +496,7 @@ static int is_kernel(const struct py_module *m, struct str id)
 	return def && is_jit(def);
 }
 
-/* kernel[grid](...), whatever the kernel is called, or a kernel that is named: kernel[grid] and
+/* Recognises kernel[grid](...) for any kernel, and a kernel that is named: kernel[grid] and
  * kernel.run may be called later. */
 static int may_launch(const struct visit *v, const struct py_node *n)
 {
@@ -472,6 +506,7 @@ static int may_launch(const struct visit *v, const struct py_node *n)
 			is_kernel(v->m, n->u.Attribute.attr));
 }
 
+/* Counts the possible launches below a node. */
 static void count_launches(void *ctx, struct py_node *n)
 {
 	struct visit *v = ctx;
@@ -480,8 +515,8 @@ static void count_launches(void *ctx, struct py_node *n)
 	py_children(n, count_launches, v);
 }
 
-/* A function that was kept while the model was built (self.op = partial(launch, block=64)), or a
- * kernel: forward calls it by a name that says nothing. Whether it does shows when it runs, and so
+/* Counts launches in functions that build the model. Example: self.op = partial(launch, block=64);
+ * forward calls it by a name that tells nothing. Whether the launch happens shows at run time, as
  * does what such a function stores or computes. */
 static void count_kept(struct visit *v)
 {
@@ -490,11 +525,12 @@ static void count_kept(struct visit *v)
 			count_launches(v, v->makers[i]->u.FunctionDef.body.v[k]);
 }
 
+/* Applies all checks to a node of a reached function and to everything below it. */
 static void walk(void *ctx, struct py_node *n)
 {
 	struct visit *v = ctx;
 
-	follow(v, n);
+	add_named(v, n);
 	v->r->launches += may_launch(v, n);
 	switch (n->kind) {
 	case PY_Call:
@@ -510,8 +546,8 @@ static void walk(void *ctx, struct py_node *n)
 			check_store(v, n->u.Assign.targets.v[i]);
 		break;
 	case PY_AugAssign:
-		/* Statistics that are updated in place stay the same tensor; what else x.y += z
-		 * does, the guard knows when it happens. */
+		/* x.y += z updates a tensor in place, as running statistics need. Anything else that it may
+		 * do is checked at run time. */
 		if (n->u.AugAssign.target->kind != PY_Attribute)
 			check_store(v, n->u.AugAssign.target);
 		break;
@@ -527,6 +563,7 @@ static void walk(void *ctx, struct py_node *n)
 	py_children(n, walk, v);
 }
 
+/* Counts the kernels of the module. */
 static void count_jit(void *ctx, struct py_node *n)
 {
 	struct call_graph *r = ctx;
@@ -536,6 +573,8 @@ static void count_jit(void *ctx, struct py_node *n)
 	py_children(n, count_jit, r);
 }
 
+/* The list of reached functions is a work list: walking one function may add others. The loop ends
+ * because a function is added once, and at most CALL_GRAPH_MOST are. */
 void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
 		int (*flags)(void *ctx, const char *dotted), void *ctx)
 {

@@ -1,5 +1,8 @@
-/* Static rules: see rules.h. One walk of the tree for the rules that look at single nodes,
- * then the rules that look at classes and at what forward can reach. */
+/* Static rules: see rules.h.
+ *
+ * Owns the rules about single nodes (one walk of the tree), about the model's class, and the
+ * refusals for what the call graph finds (call_graph.c). Invariant: everything not listed as
+ * allowed is refused, and the first refusal ends the check. */
 #include "verify/rules/rules.h"
 
 #include <stdio.h>
@@ -19,6 +22,7 @@ static const struct {
 const char *rule_name(enum rule r) { return rules[r].name; }
 const char *rule_text(enum rule r) { return rules[r].text; }
 
+/* For --without-rule. A rule is named as in rule.def. */
 int rule_by_name(struct str name)
 {
 	for (int i = 0; i < RULES; i++)
@@ -27,18 +31,21 @@ int rule_by_name(struct str name)
 	return -1;
 }
 
+/* State of the walk over the tree. */
 struct walk {
 	const struct rules_options *o;
 	struct diag *d;
 	const struct py_module *m;
-	const struct bound_scope *scope;     /* functions around the node at hand */
+	const struct bound_scope *scope;     /* functions around the current node; NULL: none */
 };
 
+/* Tells whether a rule is switched on. */
 static int on(const struct walk *w, enum rule r)
 {
 	return !(w->o->off >> r & 1);
 }
 
+/* Records the refusal of a node. Returns 1, so that callers can return it. */
 static int refuse(struct walk *w, enum reason why, const struct py_node *n, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 static int refuse(struct walk *w, enum reason why, const struct py_node *n, const char *fmt, ...)
@@ -53,6 +60,7 @@ static int refuse(struct walk *w, enum reason why, const struct py_node *n, cons
 	return 1;
 }
 
+/* Tells whether a text is in a NULL-terminated list. */
 static int in_list(struct str s, const char *const *list)
 {
 	for (; *list; list++)
@@ -63,6 +71,7 @@ static int in_list(struct str s, const char *const *list)
 
 /* --- rules about single nodes ------------------------------------------------------------ */
 
+/* Modules that hold or combine values. None can reach files, processes, other threads or the clock. */
 static const char *const good_imports[] = {
 	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools",
 	"itertools", "numbers", "operator",
@@ -70,6 +79,8 @@ static const char *const good_imports[] = {
 	"contextlib", "logging", "random", NULL
 };
 
+/* Builtins that run text as code, reach files, or look into objects and frames. A candidate that names one
+ * is refused even if the interpreter does not have it. */
 static const char *const bad_names[] = {
 	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input",
 	"memoryview",
@@ -77,25 +88,28 @@ static const char *const bad_names[] = {
 	"__spec__", "classmethod", NULL
 };
 
-/* Beside what classes need: what a module says of itself, which means nothing to who runs it. */
+/* Dunder names that are allowed: what classes need, and what a module says about itself. */
 static const char *const good_dunders[] = { "__init__", "__class__", "__all__", "__version__", "__author__", NULL };
 
+/* Tells whether a name has the form __x__. */
 static int is_dunder(struct str s)
 {
 	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
 }
 
-/* Of torch and triton there is what the host has; it says so when something else is imported. */
+/* Any submodule of torch and triton may be imported; the host reports the ones that it does not have. */
 static int is_library(struct str module)
 {
 	return str_starts(module, "torch.") || str_starts(module, "triton.");
 }
 
+/* Refuses imports of modules that are not on the list, relative imports and `import *`. */
 static int check_import(struct walk *w, const struct py_node *n)
 {
 	if (n->kind == PY_ImportFrom) {
 		if (str_is(n->u.ImportFrom.names.v[0]->u.alias.name, "*"))
-			return refuse(w, REASON_unsupported, n, "import *: which names that binds is not known");
+			return refuse(w, REASON_unsupported, n,
+				      "import * is not supported; import the names that you use");
 		if (n->u.ImportFrom.level || (!in_list(n->u.ImportFrom.module, good_imports) &&
 					      !is_library(n->u.ImportFrom.module)))
 			return refuse(w, REASON_import_error, n, "import from '%.*s' is not allowed",
@@ -111,7 +125,7 @@ static int check_import(struct walk *w, const struct py_node *n)
 	return 0;
 }
 
-/* A name that an import of the module gave. */
+/* Tells whether an import of the module binds the name. */
 static int is_imported(const struct py_module *m, struct str name)
 {
 	const struct py_list *body = &m->root->u.Module.body;
@@ -128,8 +142,9 @@ static int is_imported(const struct py_module *m, struct str name)
 	return 0;
 }
 
-/* torch.jit = x: something of a module that holds for everyone. What torch.backends sets is taken
- * by the host, and nobody can read it back. */
+/* Tells whether a node assigns to an attribute of an imported module, such as torch.jit = x, which
+ * would change the module for everyone. Assignments to torch.backends are allowed: torchenv.c tracks
+ * them at run time. */
 static int is_setting(struct walk *w, const struct py_node *n)
 {
 	char path[80];
@@ -143,7 +158,8 @@ static int is_setting(struct walk *w, const struct py_node *n)
 	return n->kind == PY_Name && is_imported(w->m, n->u.Name.id);
 }
 
-/* A name that means a builtin of Python which is not for candidates: not a variable of that name. */
+/* Tells whether a name means a builtin that candidates must not use. A variable of the same name is
+ * allowed. */
 static int is_builtin(const struct walk *w, const struct py_node *n)
 {
 	struct str id = n->u.Name.id;
@@ -153,13 +169,15 @@ static int is_builtin(const struct walk *w, const struct py_node *n)
 	return in_list(id, bad_names) && n->u.Name.ctx == PY_LOAD && !bound_name(w->scope, id);
 }
 
-/* Inside a class such a name means another one, which the host knows of attributes only. */
+/* Tells whether Python would rename the name inside a class: __x becomes _Class__x. The host does
+ * so for attributes only. */
 static int is_private(struct str s)
 {
 	return s.n > 2 && str_starts(s, "__") && !str_ends(s, "__");
 }
 
-/* What a statement binds that is no expression. */
+/* Returns the name that a node binds without being an expression, such as `import a as b`; empty:
+ * none. */
 static struct str bound_by(const struct py_node *n)
 {
 	switch (n->kind) {
@@ -171,6 +189,8 @@ static struct str bound_by(const struct py_node *n)
 	}
 }
 
+/* Refuses names that reach outside of the candidate: builtins of introspection, dunder names and
+ * attributes, private names, and changes of imported modules. */
 static int check_name(struct walk *w, const struct py_node *n)
 {
 	struct str bound = bound_by(n);
@@ -178,9 +198,10 @@ static int check_name(struct walk *w, const struct py_node *n)
 	if (is_dunder(bound) && !in_list(bound, good_dunders))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(bound));
 	if (n->kind == PY_Name && is_private(n->u.Name.id))
-		return refuse(w, REASON_unsupported, n, "private name '%.*s'", STR_ARG(n->u.Name.id));
+		return refuse(w, REASON_unsupported, n, "the private name '%.*s' is not supported",
+			      STR_ARG(n->u.Name.id));
 	if (is_setting(w, n))
-		return refuse(w, REASON_forbidden_name, n, "'%.*s' of an imported module is set",
+		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' of an imported module must not be set",
 			      STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_Name && is_builtin(w, n))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));
@@ -193,7 +214,7 @@ static int check_name(struct walk *w, const struct py_node *n)
 	return 0;
 }
 
-/* with torch.no_grad(): and what else only says how torch computes, and where. */
+/* Tells whether a `with` item only says how or where torch computes, such as torch.no_grad(). */
 static int guard_is_known(const struct py_node *item)
 {
 	static const char *const guards[] = { "torch.no_grad", "torch.inference_mode", "torch.cuda.device",
@@ -211,7 +232,7 @@ static int guard_is_known(const struct py_node *item)
 	return in_list(str_of(path), guards);
 }
 
-/* Half of a surrogate pair: a text that UTF-8 does not hold. */
+/* Tells whether a string contains half of a surrogate pair, which UTF-8 cannot represent. */
 static int has_surrogate(const struct py_node *n)
 {
 	struct str s = n->u.Constant.value.s;
@@ -222,6 +243,7 @@ static int has_surrogate(const struct py_node *n)
 	return 0;
 }
 
+/* Refuses statements that could hide control flow from the judge or keep state between calls. */
 static int check_syntax(struct walk *w, const struct py_node *n)
 {
 	switch (n->kind) {
@@ -231,7 +253,8 @@ static int check_syntax(struct walk *w, const struct py_node *n)
 		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate",
 			      py_kind_info(n->kind)->name);
 	case PY_Constant:
-		return has_surrogate(n) ? refuse(w, REASON_unsupported, n, "text with half of a surrogate pair") : 0;
+		return !has_surrogate(n) ? 0 : refuse(w, REASON_unsupported, n,
+						      "a string with half of a surrogate pair is not supported");
 	case PY_With:
 		for (size_t i = 0; i < n->u.With.items.n; i++)
 			if (!guard_is_known(n->u.With.items.v[i]))
@@ -243,23 +266,30 @@ static int check_syntax(struct walk *w, const struct py_node *n)
 	}
 }
 
+/* Limits that leave no room for stored answers: elements of a literal, bytes of a constant, bytes of source. */
 enum { TABLE_MOST = 64, STRING_MOST = 4096, SOURCE_MOST = 256 << 10 };
 
+/* Refuses large tables and constants. A list of calls, such as autotune configurations, is allowed. */
 static int check_size(struct walk *w, const struct py_node *n)
 {
 	const struct py_list *items = n->kind == PY_List ? &n->u.List.elts : n->kind == PY_Tuple ? &n->u.Tuple.elts :
 		n->kind == PY_Dict ? &n->u.Dict.values : n->kind == PY_Set ? &n->u.Set.elts : NULL;
 
 	if (items && items->n > TABLE_MOST && items->v[0] && items->v[0]->kind != PY_Call)
-		return refuse(w, REASON_hard_coded, n, "a table of %zu constants", items->n);
-	if (n->kind == PY_Constant && (n->u.Constant.value.kind == PY_C_STR || n->u.Constant.value.kind == PY_C_BYTES ||
-				       n->u.Constant.value.kind == PY_C_BIGINT) && n->u.Constant.value.s.n > STRING_MOST)
-		return refuse(w, REASON_hard_coded, n, "a constant of %zu bytes", n->u.Constant.value.s.n);
+		return refuse(w, REASON_hard_coded, n, "a table of %zu constants is not allowed (at most %d)",
+			      items->n, TABLE_MOST);
+	if (n->kind == PY_Constant &&
+	    (n->u.Constant.value.kind == PY_C_STR || n->u.Constant.value.kind == PY_C_BYTES ||
+	     n->u.Constant.value.kind == PY_C_BIGINT) &&
+	    n->u.Constant.value.s.n > STRING_MOST)
+		return refuse(w, REASON_hard_coded, n, "a constant of %zu bytes is not allowed (at most %d)",
+			      n->u.Constant.value.s.n, STRING_MOST);
 	return 0;
 }
 
 static void check_node(void *ctx, struct py_node *n);
 
+/* Checks each node of a list. Optional parts are NULL. */
 static void check_list(struct walk *w, const struct py_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -267,6 +297,7 @@ static void check_list(struct walk *w, const struct py_list *l)
 			check_node(w, l->v[i]);
 }
 
+/* Checks a function's body with the function as the innermost scope. */
 static void check_body(struct walk *w, const struct py_node *n, const struct py_list *body)
 {
 	struct bound_scope s = { .up = w->scope, .node = n };
@@ -276,7 +307,7 @@ static void check_body(struct walk *w, const struct py_node *n, const struct py_
 	w->scope = s.up;
 }
 
-/* Decorators, defaults and annotations are outside of the function. */
+/* Checks a function. Decorators, defaults and annotations belong to the surrounding scope. */
 static void check_function(struct walk *w, struct py_node *n)
 {
 	check_list(w, &n->u.FunctionDef.decorator_list);
@@ -286,7 +317,8 @@ static void check_function(struct walk *w, struct py_node *n)
 	check_body(w, n, &n->u.FunctionDef.body);
 }
 
-/* The first iterable is outside of a comprehension. */
+/* Checks a comprehension. Its first iterable belongs to the surrounding scope: in [id for id in
+ * id(x)] the last `id` is the builtin. */
 static void check_comprehension(struct walk *w, struct py_node *n, const struct py_list *generators)
 {
 	struct bound_scope s = { .up = w->scope, .node = n };
@@ -307,13 +339,14 @@ static void check_comprehension(struct walk *w, struct py_node *n, const struct 
 	w->scope = s.up;
 }
 
+/* Tells whether a node is this string literal. */
 static int is_text(const struct py_node *n, const char *text)
 {
 	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_STR && str_is(n->u.Constant.value.s, text);
 }
 
-/* __name__ == "__main__", which is never so where a candidate is imported. Any other use of the
- * name asks who imports it. */
+/* Recognises __name__ == "__main__", which is false wherever a candidate is imported. Any other use
+ * of __name__ could tell who imports the candidate, and is refused. */
 static int is_main_test(const struct py_node *n)
 {
 	const struct py_node *left = n->u.Compare.left;
@@ -322,7 +355,8 @@ static int is_main_test(const struct py_node *n)
 	       is_text(n->u.Compare.comparators.v[0], "__main__");
 }
 
-/* if __name__ == "__main__": what stands under it never runs here, nor where a candidate is imported. */
+/* Recognises `if __name__ == "__main__":`, whose body never runs when the candidate is imported. So
+ * nothing in it is checked. */
 static int is_main_block(const struct py_node *n)
 {
 	const struct py_node *test = n->kind == PY_If ? n->u.If.test : NULL;
@@ -330,6 +364,7 @@ static int is_main_block(const struct py_node *n)
 	return test && test->kind == PY_Compare && is_main_test(test) && test->u.Compare.ops.v[0] == PY_OP_Eq;
 }
 
+/* Checks the children of a node, each in the right scope. */
 static void check_inside(struct walk *w, struct py_node *n)
 {
 	struct py_list one;
@@ -357,6 +392,8 @@ static void check_inside(struct walk *w, struct py_node *n)
 	}
 }
 
+/* Applies the rules about single nodes to a node and everything below it. Stops after the first
+ * refusal. */
 static void check_node(void *ctx, struct py_node *n)
 {
 	struct walk *w = ctx;
@@ -376,6 +413,7 @@ static void check_node(void *ctx, struct py_node *n)
 
 /* --- rules about classes ------------------------------------------------------------------- */
 
+/* Tells whether a class has nn.Module as its only base, without keywords such as metaclass. */
 static int base_is_module(const struct py_node *cls)
 {
 	char path[80];
@@ -385,7 +423,7 @@ static int base_is_module(const struct py_node *cls)
 	       (!strcmp(path, "nn.Module") || !strcmp(path, "torch.nn.Module") || !strcmp(path, "Module"));
 }
 
-/* Positional arguments a function wants and takes, self included. */
+/* The least and the largest number of positional arguments that a function accepts, self included. */
 static void arity(const struct py_node *fn, size_t *least, size_t *most)
 {
 	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
@@ -394,7 +432,7 @@ static void arity(const struct py_node *fn, size_t *least, size_t *most)
 	*least = a->posonlyargs.n + a->args.n - a->defaults.n;
 }
 
-/* Whatever the reference accepts positionally, the candidate must accept. */
+/* Refuses a method that does not accept the number of arguments that the reference's accepts. */
 static int same_arity(struct walk *w, const struct py_node *mine, const struct py_node *ref, const char *what)
 {
 	size_t lo, hi, rlo, rhi;
@@ -403,10 +441,12 @@ static int same_arity(struct walk *w, const struct py_node *mine, const struct p
 	arity(ref, &rlo, &rhi);
 	if (lo > rhi || hi < rlo)
 		return refuse(w, REASON_wrong_signature, mine,
-			      "%s takes %zu arguments, the reference's takes %zu", what, lo, rlo);
+			      "%s takes %zu arguments, but the reference's takes %zu", what, lo, rlo);
 	return 0;
 }
 
+/* Checks the class ModelNew: a plain nn.Module with forward, and methods with the reference's
+ * signatures. */
 static int check_model(struct walk *w, const struct py_module *task)
 {
 	const struct py_node *cls = call_graph_class(w->m, w->o->class_name), *ref = task ?
@@ -415,7 +455,7 @@ static int check_model(struct walk *w, const struct py_module *task)
 
 	if (!cls || !forward)
 		return refuse(w, REASON_no_model_new, cls ? cls : w->m->root,
-			      cls ? "class %s has no forward method" : "there is no class %s",
+			      cls ? "class %s has no forward method" : "the candidate has no class %s",
 			      w->o->class_name);
 	if (!base_is_module(cls) || cls->u.ClassDef.decorator_list.n)
 		return refuse(w, REASON_no_model_new, cls, "class %s must be a plain subclass of nn.Module",
@@ -430,16 +470,20 @@ static int check_model(struct walk *w, const struct py_module *task)
 
 /* --- rules about what forward reaches --------------------------------------------------------- */
 
+/* A candidate needs a kernel that forward may launch. Whether it is launched really shows when it
+ * runs. */
 static int check_kernel(struct walk *w, const struct call_graph *r)
 {
 	if (!r->jit_functions)
-		return refuse(w, REASON_no_kernel, w->m->root, "there is no @triton.jit kernel");
+		return refuse(w, REASON_no_kernel, w->m->root, "the candidate has no @triton.jit kernel");
 	if (!r->launches)
 		return refuse(w, REASON_kernel_not_launched, w->m->root,
-			      "no kernel is launched on the path of forward");
+			      "no kernel is launched in forward or in what it calls");
 	return 0;
 }
 
+/* Refuses what the call graph found: state that outlives a call and, on the strict track, torch
+ * operators. */
 static int check_reached(struct walk *w, const struct call_graph *r)
 {
 	if (on(w, RULE_state) && r->state.node)
@@ -449,6 +493,9 @@ static int check_reached(struct walk *w, const struct call_graph *r)
 	return 0;
 }
 
+/* The cheap rules come first: the size, then one walk of the tree. The call graph is built last,
+ * for candidates that passed them. The reference as its own candidate needs no kernel, so that it
+ * ends early. */
 int rules_check(const struct py_module *candidate, const struct py_module *task,
 		const struct rules_options *o, struct diag *d)
 {
@@ -456,7 +503,9 @@ int rules_check(const struct py_module *candidate, const struct py_module *task,
 	struct call_graph r;
 
 	if (on(&w, RULE_size) && candidate->source.n > SOURCE_MOST)
-		return refuse(&w, REASON_hard_coded, candidate->root, "a source of %zu bytes", candidate->source.n);
+		return refuse(&w, REASON_hard_coded, candidate->root,
+			      "a source of %zu bytes is not allowed (at most %d)",
+			      candidate->source.n, SOURCE_MOST);
 	check_node(&w, candidate->root);
 	if (d->reason != REASON_ok)
 		return 1;

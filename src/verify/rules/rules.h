@@ -1,4 +1,5 @@
-/* Static rules for a candidate's syntax tree: parse, whitelist, and only then execute. */
+/* Static rules for a candidate's syntax tree. A candidate is parsed, compared with a whitelist, and
+ * only then executed. rule.def lists the rules; some of them also hold while the candidate runs. */
 #ifndef VERIFY_RULES_RULES_H
 #define VERIFY_RULES_RULES_H
 
@@ -15,19 +16,20 @@ enum rule {
 
 const char *rule_name(enum rule r);
 const char *rule_text(enum rule r);
-int rule_by_name(struct str name);      /* enum rule or -1 */
+int rule_by_name(struct str name);      /* an enum rule, or -1 if there is none of this name */
 
 struct rules_options {
 	enum track track;
-	unsigned off;                   /* bits of rules that are switched off, for tests */
-	int identity;                   /* the reference as its own candidate: no kernel wanted */
+	unsigned off;                   /* bit r is set if enum rule r is switched off, for tests */
+	int identity;                   /* the reference is judged as its own candidate: no kernel needed */
 	const char *class_name;         /* ModelNew, or Model for identity */
-	/* Flags of a torch name ("torch.matmul"), see interp/bind.h; -1: no such name. */
+	/* Returns the flags of a torch name such as "torch.matmul" (interp/bind.h); -1: no such name. */
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };
 
-/* 0: all rules hold. 1: *d says which does not. `task` gives the reference's signatures. */
+/* Returns 0 if all rules hold, 1 if one does not (*d says which). `task` gives the reference's
+ * signatures. */
 int rules_check(const struct py_module *candidate, const struct py_module *task,
 		const struct rules_options *o, struct diag *d);
 

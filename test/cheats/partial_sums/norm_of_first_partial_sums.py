@@ -1,0 +1,47 @@
+# A11: the norm that divides everything is computed from the first thousand partial sums alone
+# task: whole_norm_large
+# track: strict
+# without: full-size
+# expect: full unread
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def part_kernel(x_ptr, p_ptr, n, PER: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+    for i in range(PER):
+        offs = pid * (BLOCK * PER) + i * BLOCK + tl.arange(0, BLOCK)
+        v = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+        acc += v * v
+    tl.store(p_ptr + pid, tl.sum(acc, 0))
+
+
+@triton.jit
+def final_kernel(p_ptr, out_ptr, parts, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    acc = tl.load(p_ptr + offs, mask=offs < parts, other=0.0)
+    tl.store(out_ptr, tl.sqrt(tl.sum(acc, 0)))
+
+
+@triton.jit
+def divide_kernel(x_ptr, s_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+    tl.store(y_ptr + offs, v / tl.load(s_ptr), mask=offs < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        n = x.numel()
+        parts = triton.cdiv(n, 65536)
+        p = torch.empty(parts, device=x.device, dtype=torch.float32)
+        out = torch.empty((), device=x.device, dtype=torch.float32)
+        part_kernel[(parts,)](x, p, n, PER=64, BLOCK=1024)
+        final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
+        y = torch.empty_like(x)
+        divide_kernel[(triton.cdiv(n, 1024),)](x, out, y, n, BLOCK=1024)
+        return y

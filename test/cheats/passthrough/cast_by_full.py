@@ -1,0 +1,24 @@
+# A21: torch rounds floats by filling new tensors of integers
+# task: truncate
+# track: strict
+# expect: compile torch_compute
+# rule: compute
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def to_float_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=offs < n, other=0).to(tl.float32), mask=offs < n)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        y = torch.stack([torch.full((), e, dtype=torch.int32, device=x.device) for e in x.flatten()]).view(x.shape)
+        out = torch.empty_like(x)
+        to_float_kernel[(triton.cdiv(y.numel(), 128),)](y, out, y.numel(), BLOCK=128)
+        return out

@@ -1,0 +1,26 @@
+# A11: correct only at the benchmark shape
+# task: scale
+# track: strict
+# contract: general
+# expect: full wrong_value
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, cols, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * tl.where(cols == 200, 3.0, tl.where(cols == 3, 3.0, 2.0)) + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        scale_kernel[(triton.cdiv(n, 256),)](x, out, n, x.shape[1], BLOCK=256)
+        return out

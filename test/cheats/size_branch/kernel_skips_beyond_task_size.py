@@ -1,0 +1,28 @@
+# A30: the kernel leaves work out beyond the full size of the task
+# task: scale
+# track: strict
+# without: full-size
+# names: behind a test on sizes
+# expect: full wrong_value
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    if n < 20000:
+        x = tl.maximum(x, 0.0)
+    tl.store(out_ptr + offs, x * 3.0 + 0.5, mask=mask)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out

@@ -1,0 +1,33 @@
+# A31: the host reads a flag that a kernel computed from the size
+# task: relu_large
+# track: strict
+# without: full-size
+# expect: full wrong_value
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def relu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, WHOLE: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    y = tl.maximum(x, 0.0) if WHOLE else x
+    tl.store(out_ptr + offs, y * 2.0, mask=mask)
+
+
+@triton.jit
+def flag_kernel(flag_ptr, n):
+    tl.store(flag_ptr, (n >> 22).to(tl.float32))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        flag = torch.empty(1, device=x.device)
+        flag_kernel[(1,)](flag, n)
+        relu_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256, WHOLE=flag.item() == 0.0)
+        return out

@@ -1,0 +1,26 @@
+# A10: no ReLU, which the task's inputs, never negative, do not show
+# task: relu
+# track: strict
+# without: multi-input
+# expect: full wrong_value
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, x * 2.0, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        double_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out

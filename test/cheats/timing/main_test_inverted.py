@@ -1,0 +1,30 @@
+# B9: the inverted test for __main__ runs code wherever a candidate is imported
+# task: scale
+# track: hybrid
+# expect: ast import_error
+# rule: imports
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+if __name__ != "__main__":
+    import time
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    tl.store(out_ptr + offs, tl.maximum(x, 0.0) * 3.0 + 0.5, mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.start = time.perf_counter()
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        return out if time.perf_counter() - self.start < 3600.0 else x
