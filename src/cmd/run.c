@@ -1,4 +1,4 @@
-/* tritonrl run: the whole pipeline in one command that can be killed and repeated. run/go.h owns
+/* tritonrl run: the whole pipeline in one command that can be killed and repeated. run/whole_run.h owns
  * the pipeline, the bucket and the budget; this file finds the configuration and the run folder. */
 #include <signal.h>
 #include <stdio.h>
