@@ -1,5 +1,8 @@
-/* Devices: see dev.h. The CPU's memory comes from anonymous maps when large, so that it is
- * zeroed by the kernel and sits on huge pages; small blocks come from the heap. */
+/* Devices: see dev.h. This file owns the CPU's memory and the choice between CPU and GPU;
+ * dev_cuda.c owns what is special to GPUs.
+ *
+ * Large blocks of CPU memory are anonymous maps, zeroed by the kernel and on huge pages. Small
+ * blocks come from the heap. */
 #include "dev/dev.h"
 
 #include <ctype.h>
@@ -13,9 +16,10 @@
 #include "base/sys.h"
 #include "dev/dev_impl.h"
 
+/* Bytes from which on memory is mapped: one huge page. */
 enum { MAP_FROM = 1 << 21 };
 
-/* The number of "cuda" or "cuda:N"; -1 for any other name. */
+/* The number in "cuda" or "cuda:N"; -1 for any other name. */
 static int gpu_index(const char *name)
 {
 	if (!strcmp(name, "cuda"))
@@ -25,6 +29,7 @@ static int gpu_index(const char *name)
 	return atoi(name + 5);
 }
 
+/* "auto" falls back to the CPU and logs why, unless there is no driver. */
 static int open_kind(struct dev *d, const char *name, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -35,12 +40,13 @@ static int open_kind(struct dev *d, const char *name, struct err *e)
 	if (gpu >= 0)
 		return dev_cuda_open(d, gpu, e);
 	if (strcmp(name, "auto"))
-		return err_set(e, ERR_USAGE, "there is no device '%s': say " DEV_CHOICES, name);
+		return err_set(e, ERR_USAGE, "there is no device '%s'; use " DEV_CHOICES, name);
 	if (dev_cuda_driver() && dev_cuda_open(d, 0, &why))
 		log_warn("%s; the CPU is used", why.text);
 	return 0;
 }
 
+/* A GPU has a thread pool too, for reading files. */
 struct dev *dev_open(const char *name, int threads, struct err *e)
 {
 	struct dev *d = mem_zalloc(sizeof *d);
@@ -59,11 +65,13 @@ struct dev *dev_open(const char *name, int threads, struct err *e)
 	return d;
 }
 
+/* One block per thread and one that they share. */
 static size_t scratch_bytes(const struct dev *d)
 {
 	return (size_t)d->threads * d->scratch_each + d->scratch_shared;
 }
 
+/* Scratch goes back before the GPU is closed. */
 void dev_close(struct dev *d)
 {
 	if (!d)
@@ -75,12 +83,14 @@ void dev_close(struct dev *d)
 	mem_free(d);
 }
 
+/* The CPU has no measured choices. */
 void dev_keep_choices(const struct dev *d)
 {
 	if (d->kind == DEV_CUDA)
 		dev_cuda_keep_choices(d);
 }
 
+/* The driver reports 13000 for version 13.0. */
 void dev_describe(const struct dev *d, struct buf *out)
 {
 	if (d->kind == DEV_CPU)
@@ -91,6 +101,7 @@ void dev_describe(const struct dev *d, struct buf *out)
 			 d->info.minor, d->info.driver / 1000, d->info.driver % 1000 / 10);
 }
 
+/* The caller gives the size back to cpu_free, which decides by it how to free. */
 static void *cpu_alloc(size_t n, struct err *e)
 {
 	void *p;
@@ -108,6 +119,7 @@ static void *cpu_alloc(size_t n, struct err *e)
 	return p;
 }
 
+/* n must be the size that was asked for. */
 static void cpu_free(void *p, size_t n)
 {
 	if (n >= MAP_FROM)
@@ -116,6 +128,7 @@ static void cpu_free(void *p, size_t n)
 		mem_free_aligned(p);
 }
 
+/* Counts what is held, for the memory table and for plan. */
 void *dev_alloc(struct dev *d, size_t n, struct err *e)
 {
 	void *p = d->kind == DEV_CUDA ? dev_cuda_alloc(d, n, e) : cpu_alloc(n, e);
@@ -138,6 +151,7 @@ void dev_free(struct dev *d, void *p, size_t n)
 		cpu_free(p, n);
 }
 
+/* The driver's answer includes what other processes use. */
 size_t dev_available(struct dev *d)
 {
 	size_t left = SIZE_MAX, all;
@@ -147,6 +161,7 @@ size_t dev_available(struct dev *d)
 	return left;
 }
 
+/* Pinned on a machine with a GPU, plain memory otherwise. */
 void *dev_host_alloc(struct dev *d, size_t n, struct err *e)
 {
 	void *p = NULL;
@@ -171,6 +186,7 @@ void dev_host_free(struct dev *d, void *p, size_t n)
 		cpu_free(p, n);
 }
 
+/* On the GPU a copy is only queued; errors show up at the next wait. */
 void dev_copy(struct dev *d, void *to, const void *from, size_t n)
 {
 	if (d->kind == DEV_CUDA)
@@ -184,6 +200,7 @@ void dev_put(struct dev *d, void *to, const void *from, size_t n)
 	dev_copy(d, to, from, n);
 }
 
+/* The data is there on return, because dev_check waits. */
 int dev_get(struct dev *d, void *to, const void *from, size_t n, struct err *e)
 {
 	dev_copy(d, to, from, n);
@@ -198,6 +215,7 @@ void dev_zero(struct dev *d, void *p, size_t n)
 		memset(p, 0, n);
 }
 
+/* On the CPU every op has ended when it returns. */
 int dev_check(struct dev *d, struct err *e)
 {
 	if (d->kind != DEV_CUDA)
@@ -208,7 +226,7 @@ int dev_check(struct dev *d, struct err *e)
 	return err_set(e, d->fault.code, "%s", d->fault.text);
 }
 
-/* Marks of times would be recorded too. */
+/* A device that failed is idle: nothing runs any more. */
 int dev_idle(struct dev *d)
 {
 	int idle = 1;
@@ -227,13 +245,16 @@ void *dev_stream(struct dev *d)
 	return stream;
 }
 
+/* While times are measured nothing is recorded, because the marks would be recorded too. */
 int dev_records(const struct dev *d) { return d->kind == DEV_CUDA && !d->times; }
 
+/* Everything that is called from here on is recorded, copies included. */
 void dev_graph_begin(struct dev *d)
 {
 	dev_note(d, d->call.cuda_graph_begin(d->gpu), "beginning to record");
 }
 
+/* NULL if recording failed; running NULL does nothing, and dev_check reports the failure. */
 void *dev_graph_end(struct dev *d)
 {
 	void *graph = NULL;
@@ -254,6 +275,7 @@ void dev_graph_free(struct dev *d, void *graph)
 		dev_note(d, d->call.cuda_graph_free(d->gpu, graph), "forgetting what was recorded");
 }
 
+/* Scratch only grows. Graphs with the old address are forgotten by their sessions. */
 int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)
 {
 	struct dev want = { .threads = d->threads };
@@ -272,6 +294,7 @@ int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e)
 	return 0;
 }
 
+/* Scratch of one thread. */
 void *dev_scratch(const struct dev *d, int thread, size_t need)
 {
 	if (need > d->scratch_each)
@@ -279,6 +302,7 @@ void *dev_scratch(const struct dev *d, int thread, size_t need)
 	return d->scratch + (size_t)thread * d->scratch_each;
 }
 
+/* Scratch that all threads of an op share. */
 void *dev_shared(const struct dev *d, size_t need)
 {
 	if (need > d->scratch_shared)

@@ -1,7 +1,7 @@
-/* GPUs: finding the driver and the shared object, errors, and fast reading of files. See dev.h.
+/* GPUs: finds the driver and the shared object, collects errors, and reads files fast. See dev.h.
  *
- * Nothing of CUDA is linked: the program runs where there is none. cuBLASLt, which the shared object
- * needs, is looked for in the places where toolkits and Python packages put it. */
+ * Nothing of CUDA is linked, so the program runs on machines without it. cuBLASLt, which the
+ * shared object needs, is searched in the folders where toolkits and Python packages put it. */
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
@@ -15,19 +15,21 @@
 #include "base/mem.h"
 #include "dev/dev_impl.h"
 
-enum { PINNED_PIECES = 4, PINNED_BYTES = 16 << 20 };   /* pieces of pinned memory, and bytes of one */
+/* Pieces of pinned memory that files are read through, and the bytes of one. */
+enum { PINNED_PIECES = 4, PINNED_BYTES = 16 << 20 };
 
 int dev_cuda_driver(void)
 {
 	void *p = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
 
-	return p != NULL;          /* stays loaded: a second dlopen finds it */
+	/* The driver stays loaded; a second dlopen finds it. */
+	return p != NULL;
 }
 
 /* --- loading ------------------------------------------------------------------------------------- */
 
 /* Where CUDA's libraries may be beside the loader's own path; %s is the library. */
-static const char *const library_places[] = {
+static const char *const library_paths[] = {
 	"/usr/local/cuda/lib64/%s",
 	"/usr/local/cuda/targets/x86_64-linux/lib/%s",
 	"/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib/%s",
@@ -35,6 +37,7 @@ static const char *const library_places[] = {
 	"/usr/local/lib/python3*/*-packages/nvidia/*/lib/%s",
 };
 
+/* The first file that matches and loads. */
 static void *load_glob(const char *pattern)
 {
 	glob_t g;
@@ -47,6 +50,7 @@ static void *load_glob(const char *pattern)
 	return p;
 }
 
+/* The loader's path first, then CUDA_HOME, then the usual folders. */
 void *dev_library(const char *name)
 {
 	const char *home = getenv("CUDA_HOME");
@@ -55,8 +59,8 @@ void *dev_library(const char *name)
 
 	if (!p && home && snprintf(path, sizeof path, "%s/lib64/%s", home, name) < (int)sizeof path)
 		p = load_glob(path);
-	for (size_t i = 0; i < COUNT_OF(library_places) && !p; i++) {
-		snprintf(path, sizeof path, library_places[i], name);
+	for (size_t i = 0; i < COUNT_OF(library_paths) && !p; i++) {
+		snprintf(path, sizeof path, library_paths[i], name);
 		p = load_glob(path);
 	}
 	return p;
@@ -68,18 +72,18 @@ static int load_library(const char *name, struct err *e)
 					       "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
 }
 
-/* Beside the program, in its build folder, or where `make install` puts it. */
+/* Looks beside the program, in its build folder, and where `make install` puts it. */
 static int load_own(struct dev *d, struct err *e)
 {
-	static const char *const places[] = { "", "/build/release", "/..", "/../lib/tritonrl" };
+	static const char *const folders[] = { "", "/build/release", "/..", "/../lib/tritonrl" };
 	char self[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	self[n > 0 ? n : 0] = '\0';
 	if (strrchr(self, '/'))
 		*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < COUNT_OF(places) && !d->library; i++) {
-		snprintf(path, sizeof path, "%s%s/libtritonrl_cuda.so", self, places[i]);
+	for (size_t i = 0; i < COUNT_OF(folders) && !d->library; i++) {
+		snprintf(path, sizeof path, "%s%s/libtritonrl_cuda.so", self, folders[i]);
 		if (!access(path, R_OK) && !(d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
 			return err_set(e, ERR_UNSUPPORTED, "cuda: %s", dlerror());
 	}
@@ -94,6 +98,8 @@ void *dev_symbol(const struct dev *d, const char *name)
 	return d->library ? dlsym(d->library, name) : NULL;
 }
 
+/* Looks up every function of cuda.def. A missing one means that the shared object is of another
+ * version. */
 static int bind(struct dev *d, struct err *e)
 {
 	void *p;
@@ -154,7 +160,7 @@ int dev_cuda_open(struct dev *d, int index, struct err *e)
 	return 0;
 }
 
-/* The file is replaced whole: another run may read it at any moment. */
+/* The file is replaced as a whole, because another run may read it at any moment. */
 void dev_cuda_keep_choices(const struct dev *d)
 {
 	int (*save)(struct cuda *, const char *);
@@ -177,11 +183,12 @@ void dev_cuda_close(struct dev *d)
 	d->call.cuda_close(d->gpu);
 	mem_free(d->launch);
 	mem_free(d->choices);
-	/* The library stays loaded: CUDA does not survive being unloaded. */
+	/* The library stays loaded, because CUDA does not survive being unloaded. */
 }
 
 /* --- memory ----------------------------------------------------------------------------------------- */
 
+/* The error says how much memory is left, which is what a user can act on. */
 void *dev_cuda_alloc(struct dev *d, size_t n, struct err *e)
 {
 	size_t left = 0, all = 0;
@@ -196,6 +203,7 @@ void *dev_cuda_alloc(struct dev *d, size_t n, struct err *e)
 	return NULL;
 }
 
+/* Only the first error counts; later ones follow from it. */
 void dev_note(struct dev *d, int code, const char *fmt, ...)
 {
 	char what[200], why[200];
@@ -211,12 +219,14 @@ void dev_note(struct dev *d, int code, const char *fmt, ...)
 	log_error("%s", d->fault.text);
 }
 
+/* A part of a file that threads copy into pinned memory. */
 struct piece {
 	char *to;
 	const char *from;
 	size_t n;
 };
 
+/* One thread's part of a piece. */
 static void copy_part(void *ctx, size_t begin, size_t end)
 {
 	const struct piece *p = ctx;
@@ -224,7 +234,8 @@ static void copy_part(void *ctx, size_t begin, size_t end)
 	memcpy(p->to + begin, p->from + begin, end - begin);
 }
 
-/* Threads fill one piece of pinned memory while the GPU takes the others. */
+/* Threads fill one piece of pinned memory while the GPU copies the others. A piece is filled
+ * again once the event behind its copy has passed. */
 void dev_put_file(struct dev *d, void *to, const void *from, size_t n)
 {
 	void *event[PINNED_PIECES] = { NULL };

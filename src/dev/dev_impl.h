@@ -1,10 +1,10 @@
-/* What dev.c asks of dev_cuda.c. */
+/* What dev.c needs from dev_cuda.c. */
 #ifndef DEV_DEV_IMPL_H
 #define DEV_DEV_IMPL_H
 
 #include "dev/dev.h"
 
-/* Whether there is a driver at all: without one, "auto" is the CPU without a word. */
+/* Whether there is a driver at all: without one, "auto" is the CPU without a message. */
 int dev_cuda_driver(void);
 /* Loads the shared object and opens GPU `index` into `d`. */
 int dev_cuda_open(struct dev *d, int index, struct err *e);

@@ -1,5 +1,6 @@
-/* The table of where a GPU's time goes: see dev_times_start in dev.h. Ops run one after the other on
- * one stream, so the time between two marks is that of the first one's op, gaps included. */
+/* The table of where a GPU's time goes: see dev_times_start in dev.h. Ops run one after another
+ * on one stream, so the time between two marks belongs to the op of the first mark, gaps
+ * included. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,10 @@
 #include "base/mem.h"
 #include "dev/dev.h"
 
+/* Different ops, and bytes of a name. Ops beyond the limit count as the first one. */
 enum { OP_NAMES = 256, OP_NAME = 48 };
 
+/* Marks in the order they were made, and one row per op and shape. */
 struct dev_times {
 	int n, cap;
 	struct mark {
@@ -19,6 +22,7 @@ struct dev_times {
 	int names;
 };
 
+/* The row of an op, added if it is new: "linear 4096x1024". */
 static int name_of(struct dev_times *t, const char *op, int n, int k)
 {
 	char text[OP_NAME];
@@ -37,6 +41,7 @@ static int name_of(struct dev_times *t, const char *op, int n, int k)
 	return i;
 }
 
+/* One event more than marks, for the end of the last op. */
 int dev_times_start(struct dev *d, int marks, struct err *e)
 {
 	struct dev_times *t;
@@ -55,6 +60,7 @@ int dev_times_start(struct dev *d, int marks, struct err *e)
 	return 0;
 }
 
+/* Marks beyond the capacity are dropped. */
 void dev_mark_shape(struct dev *d, const char *op, int n, int k)
 {
 	struct dev_times *t = d->times;
@@ -65,6 +71,7 @@ void dev_mark_shape(struct dev *d, const char *op, int n, int k)
 	dev_note(d, d->call.cuda_event_put(d->gpu, t->v[t->n++].event), "marking %s", op);
 }
 
+/* Sums the times of each row. Returns the total in ms. */
 static double add_up(struct dev *d, struct dev_times *t)
 {
 	double all = 0;
@@ -81,6 +88,7 @@ static double add_up(struct dev *d, struct dev_times *t)
 	return all;
 }
 
+/* Selection sort by time; a printed row is marked by -1. */
 static void print_names(struct dev_times *t, double all, struct buf *out)
 {
 	for (int k = 0; k < t->names; k++) {
@@ -96,6 +104,7 @@ static void print_names(struct dev_times *t, double all, struct buf *out)
 	buf_addf(out, "%-32s %6s %10.3f ms\n", "all", "", all);
 }
 
+/* Reading an event waits for the work before it. */
 int dev_times_print(struct dev *d, struct buf *out, struct err *e)
 {
 	struct dev_times *t = d->times;

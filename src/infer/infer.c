@@ -1,9 +1,10 @@
 /* The engine's loop: admit, decode, draw, finish. See infer.h.
  *
- * Slots 0..slots-1 hold samples, the INFER_PROMPTS behind them prompts whose samples are being started;
- * as many prompts as there are free slots for are computed together.
- * Memory is promised before a sample starts: `promised` counts the blocks that all live samples
- * and prompts can come to need, so decoding never runs out. */
+ * Slots 0..slots-1 hold samples. The INFER_PROMPTS slots behind them hold prompts whose samples
+ * are being started; prompts for all free slots are computed together.
+ *
+ * Invariant: memory is reserved before a sample starts. `promised` counts the blocks that all
+ * live samples and prompts can come to need, so decoding never runs out. */
 #include "infer/infer.h"
 
 #include <string.h>
@@ -23,12 +24,12 @@ const char *infer_finish_name(enum infer_finish f)
 	return names[f];
 }
 
-/* A request under way. */
+/* A request under way; owned by its samples together. */
 struct live {
 	struct infer_request r;
-	int started, done;
-	int holder;                    /* where its prompt is while samples are to be started */
-	int limit;                     /* most new tokens that fit */
+	int started, done;             /* samples */
+	int holder;                    /* prompt slot that holds its prompt while samples are started */
+	int limit;                     /* most new tokens per sample */
 	int64_t blocks;                /* promised for the prompt */
 };
 
@@ -36,27 +37,29 @@ struct live {
 struct slot {
 	struct live *live;             /* NULL: free */
 	int sample;
-	uint64_t key;                  /* of its stream of random numbers */
+	uint64_t key;                  /* of its random stream */
 	struct { int32_t *v; size_t n, cap; } tokens;
 	struct { float *v; size_t n, cap; } logprobs;
 	struct infer_text text;
-	uint32_t *seen;                /* bit per token of prompt and answer; for the penalty */
+	/* bit per token of prompt and answer, for the repetition penalty; NULL: none */
+	uint32_t *seen;
 	int64_t blocks;                /* promised */
 };
 
+/* Owned, except m and tok. */
 struct infer {
 	const struct model *m;
 	const struct tok *tok;
 	struct model_session *s;
 	int slots, V;
-	int64_t blocks, promised;
+	int64_t blocks, promised;      /* blocks of the cache; blocks that are promised */
 	struct slot *slot;
-	float *prompt_logits;          /* [INFER_PROMPTS, V], after the prompts in them; the device's */
-	struct live *held[INFER_PROMPTS];    /* whose samples are to be started, in this order */
+	float *prompt_logits;          /* [INFER_PROMPTS, V] after each held prompt, in device memory */
+	struct live *held[INFER_PROMPTS];    /* requests whose samples are being started, in order */
 	int nheld;
-	struct model_draw *draw;       /* [slots] rows of the step */
-	int *row;                      /* [slots] of each slot in them */
-	int32_t *tokens;               /* [MODEL_BURST, slots] that the step drew */
+	struct model_draw *draw;       /* [slots] rows of the current step */
+	int *row;                      /* [slots] row of each slot in the step */
+	int32_t *tokens;               /* [MODEL_BURST, slots] drawn by the step */
 	float *logprobs;
 	/* of the run */
 	const struct infer_calls *calls;
@@ -162,7 +165,7 @@ static void report(struct infer *x, struct live *l, int sample, const struct slo
 	x->calls->done(x->calls->ctx, &r);
 }
 
-/* After the last sample of a request its prompt's blocks are free again. */
+/* One sample of a request is done. After the last one the blocks of its prompt are free again. */
 static void live_done(struct infer *x, struct live *l)
 {
 	if (++l->done < l->r.n)
@@ -171,6 +174,7 @@ static void live_done(struct infer *x, struct live *l)
 	mem_free(l);
 }
 
+/* Passes on the text that can no longer become part of a stop string. */
 static void emit(struct infer *x, struct slot *t, int at_end)
 {
 	struct str piece = infer_text_emit(&t->text, at_end);
@@ -179,6 +183,7 @@ static void emit(struct infer *x, struct slot *t, int at_end)
 		x->calls->text(x->calls->ctx, &t->live->r, t->live->r.first + t->sample, piece);
 }
 
+/* Reports the sample in slot i and frees the slot. */
 static void finish(struct infer *x, int i, enum infer_finish how)
 {
 	struct slot *t = &x->slot[i];
@@ -244,7 +249,7 @@ static struct model_draw draw_of(const struct infer *x, int i)
 
 /* --- starting ------------------------------------------------------------------------------------ */
 
-/* The key of a stream that depends on seed, prompt and sample alone. */
+/* The key of a random stream that depends on seed, prompt and sample only. */
 static uint64_t sample_key(const struct infer_request *q, int sample)
 {
 	struct rng run, prompt, own;
@@ -255,6 +260,7 @@ static uint64_t sample_key(const struct infer_request *q, int sample)
 	return own.key;
 }
 
+/* Only a sample with a repetition penalty needs the bits. */
 static int mark_seen(struct infer *x, struct slot *t, const struct infer_request *q, struct err *e)
 {
 	if (q->sample.repetition <= 0 || q->sample.repetition == 1)
@@ -267,13 +273,14 @@ static int mark_seen(struct infer *x, struct slot *t, const struct infer_request
 	return 0;
 }
 
-/* Blocks that a sample can need beside the prompt's full ones, which it shares. */
+/* Blocks that a sample can need beside the full blocks of the prompt, which it shares. */
 static int64_t sample_blocks(const struct live *l)
 {
 	return blocks_for((int64_t)l->r.prompt_n + l->limit) - l->r.prompt_n / MODEL_KV_BLOCK;
 }
 
-/* Starts the next sample of the first held request in slot i. */
+/* Starts the next sample of the first held request in slot i. After its last sample the prompt's
+ * slot is free. */
 static int start_sample(struct infer *x, int i, struct err *e)
 {
 	struct live *l = x->held[0];
@@ -293,6 +300,7 @@ static int start_sample(struct infer *x, int i, struct err *e)
 	return 0;
 }
 
+/* A prompt that does not fit: all its samples end at once, without tokens. */
 static void refuse(struct infer *x, struct live *l)
 {
 	int n = l->r.n;
@@ -324,7 +332,7 @@ static int take_request(struct infer *x, struct live **out, struct err *e)
 	l->limit = MIN(l->r.max_new_tokens, model_config(x->m)->max_position - l->r.prompt_n);
 	l->blocks = blocks_for(l->r.prompt_n);
 	if (l->limit > 0) {
-		/* As long as the cache allows where even one sample would not fit. */
+		/* If even one full sample would not fit the cache, answers are as long as it allows. */
 		int64_t room = (x->blocks - l->blocks + l->r.prompt_n / MODEL_KV_BLOCK) * MODEL_KV_BLOCK -
 			l->r.prompt_n;
 
@@ -337,7 +345,7 @@ static int take_request(struct infer *x, struct live **out, struct err *e)
 	return 0;
 }
 
-/* The prompts of all held requests. */
+/* Computes the prompts of all held requests in one pass. */
 static int prefill(struct infer *x, struct err *e)
 {
 	struct model_prompt p[INFER_PROMPTS];
@@ -365,8 +373,8 @@ static int free_slot(const struct infer *x)
 	return -1;
 }
 
-/* Holds requests for which there are free slots and memory: for the prompt and, whatever the others
- * take, for a sample at a time. */
+/* Takes requests while there are free slots for their samples and memory: for the prompt and for
+ * at least one sample of each at a time. */
 static int hold(struct infer *x, struct live **waiting, struct err *e)
 {
 	int64_t samples = 0;
@@ -396,8 +404,8 @@ static int hold(struct infer *x, struct live **waiting, struct err *e)
 	return x->nheld ? prefill(x, e) : 0;
 }
 
-/* Starts samples of the held requests, or else of the next ones, while there are free slots and memory.
- * Gives their number, -1 for an error. */
+/* Starts samples of the held requests, or of the next ones, while there are free slots and
+ * memory. Returns their number, or -1 and *e. */
 static int start_samples(struct infer *x, struct live **waiting, struct err *e)
 {
 	int n = 0;
@@ -412,8 +420,8 @@ static int start_samples(struct infer *x, struct live **waiting, struct err *e)
 	return n;
 }
 
-/* Starts samples, and draws their first tokens out of their prompts' logits, while that is possible. `waiting`
- * is a request whose prompt has no room yet. */
+/* Starts samples and draws their first tokens from the logits of their prompts, while that is
+ * possible. `waiting` is a request whose prompt has no room yet. */
 static int refill(struct infer *x, struct live **waiting, struct err *e)
 {
 	for (int n; (n = start_samples(x, waiting, e)) != 0;) {
@@ -428,8 +436,8 @@ static int refill(struct infer *x, struct live **waiting, struct err *e)
 
 /* --- the loop -------------------------------------------------------------------------------------- */
 
-/* The rows of the next step: samples of one prompt stand together, since they share its keys and values.
- * Gives their number, and the most tokens that any of them wants. */
+/* The rows of the next step. Samples of one prompt are neighbours, since they share its keys and
+ * values. Returns their number; *most is the most tokens that any of them still wants. */
 static int gather_rows(struct infer *x, int *most)
 {
 	int n = 0;
@@ -447,7 +455,7 @@ static int gather_rows(struct infer *x, int *most)
 	return n;
 }
 
-/* What the step drew for slot i, until its sample ends. */
+/* Takes what the step drew for slot i, until its sample ends. */
 static int accept_drawn(struct infer *x, int i, int n, int steps, struct err *e)
 {
 	for (int k = 0; k < steps && x->slot[i].live; k++) {
@@ -459,6 +467,7 @@ static int accept_drawn(struct infer *x, int i, int n, int steps, struct err *e)
 	return 0;
 }
 
+/* Decodes one burst for all samples and takes the drawn tokens. */
 static int step(struct infer *x, int *active, struct err *e)
 {
 	int64_t start = clock_ns(), decoded;
@@ -479,7 +488,7 @@ static int step(struct infer *x, int *active, struct err *e)
 	return 0;
 }
 
-/* Those of its samples that are in no slot. */
+/* The samples of a request that are in no slot. */
 static void abandon_rest(struct infer *x, struct live *l, int tell)
 {
 	for (int i = l->started, n = l->r.n; i < n; i++) {
@@ -489,10 +498,10 @@ static void abandon_rest(struct infer *x, struct live *l, int tell)
 	}
 }
 
-/* Gives every unfinished sample back as interrupted, or (silently) drops it after an error. */
+/* Reports every unfinished sample as interrupted, or drops it silently after an error. */
 static void abandon(struct infer *x, struct live *waiting, int tell)
 {
-	/* Held requests first: one whose last sample failed to start is in a slot as well, and goes with that. */
+	/* Held requests first: one whose last sample failed to start is in a slot too and ends with it. */
 	for (int i = 0; i < x->nheld; i++) {
 		model_drop(x->s, x->slots + x->held[i]->holder);
 		abandon_rest(x, x->held[i], tell);
@@ -534,6 +543,7 @@ int infer_run(struct infer *x, const struct infer_calls *calls, struct infer_sta
 
 /* --- lists ------------------------------------------------------------------------------------------- */
 
+/* A list of requests as the source of a run. */
 struct list {
 	const struct infer_request *v;
 	size_t n, at;

@@ -1,4 +1,5 @@
-/* See text.h. Invariant: `shown` never passes a place where a stop string may begin. */
+/* The text of one sample: see text.h. Invariant: `shown` never passes a position where a stop
+ * string may begin. */
 #include "infer/text.h"
 
 #include "base/mem.h"
@@ -15,7 +16,8 @@ void infer_text_release(struct infer_text *t)
 	buf_release(&t->b);
 }
 
-/* Looks for stop strings that end in what was added from `from` on; the earliest counts. */
+/* Looks for stop strings that end in the text added from `from` on. The earliest one cuts the
+ * text. */
 static void find_stop(struct infer_text *t, size_t from)
 {
 	size_t start = from > t->longest ? from - t->longest : 0, best = SIZE_MAX;
@@ -59,7 +61,8 @@ struct str infer_text_get(const struct infer_text *t)
 	return buf_str(&t->b);
 }
 
-/* Bytes at the end of the text that are the beginning of a stop string. */
+/* Bytes at the end of the text that are the beginning of a stop string: of "abc<|e" with the stop
+ * string "<|end|>", three. */
 static size_t held_back(const struct infer_text *t)
 {
 	size_t most = 0;

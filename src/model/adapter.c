@@ -1,4 +1,8 @@
-/* LoRA adapters: parameters and packed form. Files are in peft.c. See model.h. */
+/* LoRA adapters: parameters and packed form. Files are in peft.c. See model.h.
+ *
+ * Formula: y = W x + (alpha / r) B A drop(x) with A [r, in] and B [out, r].
+ *
+ * Invariant: the fp32 parameters are the truth; adapter_updated makes the packed form from them. */
 #include <math.h>
 #include <string.h>
 
@@ -6,13 +10,15 @@
 #include "base/rng.h"
 #include "model/model_impl.h"
 
+/* By bit, from target.def. */
 const struct target_info lora_target_info[LORA_TARGETS] = {
 #define TARGET(id, bit, name, module, site) [bit] = { name, module, LT_##id, SITE_##site },
 #include "model/target.def"
 #undef TARGET
 };
 
-/* The parameters are fp32; beside fast weights they are computed with in bf16, like those. */
+/* Lists A and B of every target. The parameters are fp32; beside bf16 weights they are computed
+ * in bf16 as well. */
 static int add_params(struct adapter *a, struct err *e)
 {
 	int fast = a->m->fast;
@@ -28,7 +34,8 @@ static int add_params(struct adapter *a, struct err *e)
 				continue;
 			if ((o->pa = slab_add(&a->params, DT_F32, 2, sa, e, "model.layers.%d.%s.lora_A.weight",
 					      l, lora_target_info[t].module)) < 0 ||
-			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight", l, lora_target_info[t].module)) < 0)
+			    (o->pb = slab_add(&a->params, DT_F32, 2, sb, e, "model.layers.%d.%s.lora_B.weight",
+					      l, lora_target_info[t].module)) < 0)
 				return -1;
 			weight_plan(a->m->dev, &o->a, dt, a->o.r, w->cols);
 			weight_plan(a->m->dev, &o->b, dt, w->rows, a->o.r);
@@ -37,16 +44,17 @@ static int add_params(struct adapter *a, struct err *e)
 	return slab_alloc(&a->params, e);
 }
 
-/* Gives a matrix the next place in the packed memory; before there is any, only counts. */
-static void place(struct adapter *a, struct weight *w, size_t *at)
+/* Gives a matrix the next room in the packed memory, at a multiple of 256 bytes. Before there is
+ * memory it only counts. */
+static void put_matrix(struct adapter *a, struct weight *w, size_t *at)
 {
 	if (a->packed)
 		weight_place(a->m->dev, w, a->packed + *at);
 	*at += (w->bytes + 255) & ~(size_t)255;
 }
 
-/* The A of a site are neighbours, so that a device may take them as one matrix; so are its B. */
-static size_t place_all(struct adapter *a)
+/* The A of a site are neighbours, so that a device may treat them as one matrix; so are its B. */
+static size_t lay_out(struct adapter *a)
 {
 	size_t at = 0;
 
@@ -55,19 +63,21 @@ static size_t place_all(struct adapter *a)
 			for (int b = 0; b < 2; b++)
 				for (int t = 0; t < LORA_TARGETS; t++)
 					if ((int)lora_target_info[t].site == s && a->layer[l][t].a.n)
-						place(a, b ? &a->layer[l][t].b : &a->layer[l][t].a, &at);
+						put_matrix(a, b ? &a->layer[l][t].b : &a->layer[l][t].a, &at);
 	return at;
 }
 
-static int place_params(struct adapter *a, struct err *e)
+/* Counts first, then allocates, then assigns. */
+static int alloc_packed(struct adapter *a, struct err *e)
 {
-	a->packed_bytes = place_all(a);
+	a->packed_bytes = lay_out(a);
 	if (!(a->packed = dev_alloc(a->m->dev, a->packed_bytes, e)))
 		return -1;
-	place_all(a);
+	lay_out(a);
 	return 0;
 }
 
+/* Width of the rank-r rows of a site: q, k and v of rank 16 take 48 columns. */
 int lora_site_rank(const struct adapter *a, int l, enum site s)
 {
 	int n = 0;
@@ -78,7 +88,8 @@ int lora_site_rank(const struct adapter *a, int l, enum site s)
 	return n;
 }
 
-/* A uniform in +-1/sqrt(in), which is kaiming_uniform with a = sqrt(5); B zero. */
+/* A is uniform in +-1/sqrt(in), which is kaiming_uniform with a = sqrt(5); B is zero. Each A has
+ * a random stream of its own name, so that it does not depend on the other targets. */
 static int init_params(struct adapter *a, struct err *e)
 {
 	size_t most = 0;
@@ -104,12 +115,13 @@ static int init_params(struct adapter *a, struct err *e)
 	return 0;
 }
 
+/* A new adapter changes nothing, because B is zero. */
 struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o, struct err *e)
 {
 	struct adapter *a;
 
 	if (o->r < 1 || o->r > 4096 || !(o->targets & LORA_ALL) || !(o->dropout >= 0 && o->dropout < 1)) {
-		err_set(e, ERR_RANGE, "an adapter of rank %d, dropout %g, targets %#x", o->r,
+		err_set(e, ERR_RANGE, "an adapter cannot have rank %d, dropout %g and targets %#x", o->r,
 			(double)o->dropout, o->targets);
 		return NULL;
 	}
@@ -121,7 +133,7 @@ struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o,
 	a->m = m;
 	a->o = *o;
 	slab_init(&a->params, m->dev, "adapter");
-	if (add_params(a, e) || place_params(a, e) || init_params(a, e)) {
+	if (add_params(a, e) || alloc_packed(a, e) || init_params(a, e)) {
 		adapter_free(a);
 		return NULL;
 	}
@@ -139,6 +151,7 @@ void adapter_free(struct adapter *a)
 	mem_free(a);
 }
 
+/* Packs every matrix again from the fp32 parameters. */
 void adapter_updated(struct adapter *a)
 {
 	for (int l = 0; l < a->m->c.L; l++)
@@ -158,6 +171,7 @@ void adapter_updated(struct adapter *a)
 const struct adapter_opts *adapter_opts(const struct adapter *a) { return &a->o; }
 struct slab *adapter_params(struct adapter *a) { return &a->params; }
 
+/* Accepts short names (q) and module names (q_proj). */
 int lora_targets_parse(struct str s, unsigned *bits, struct err *e)
 {
 	*bits = 0;
@@ -183,6 +197,7 @@ int lora_targets_parse(struct str s, unsigned *bits, struct err *e)
 	return *bits ? 0 : err_set(e, ERR_USAGE, "no LoRA target");
 }
 
+/* r * (in + out) for each target and layer, without making an adapter. */
 int64_t adapter_parameters(const struct model_config *c, const struct adapter_opts *o)
 {
 	const int64_t shape[LAYER_TENSORS][2] = {

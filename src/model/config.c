@@ -1,4 +1,7 @@
-/* config.json: reading, checking, writing. See config.h. */
+/* config.json: reading, checking, writing. See config.h.
+ *
+ * Invariant: a configuration that parses has sizes whose products fit the types that later code
+ * computes them in. */
 #include "model/config.h"
 
 #include <math.h>
@@ -8,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+/* By enum model_arch, from arch.def. */
 static const struct {
 	const char *type, *class;
 	int qkv_bias, qk_norm;
@@ -17,6 +21,7 @@ static const struct {
 #undef ARCH
 };
 
+/* The family by model_type; it decides the defaults of biases and norms. */
 static int find_arch(struct model_config *c, const struct json *j, struct err *e)
 {
 	struct str type;
@@ -31,6 +36,7 @@ static int find_arch(struct model_config *c, const struct json *j, struct err *e
 	return err_set(e, ERR_UNSUPPORTED, "model_type '%.*s' is not one of qwen2, qwen3, llama", STR_ARG(type));
 }
 
+/* A size that must be there, from 1 to 2^24. */
 static int need_count(const struct json *j, const char *key, int *out, struct err *e)
 {
 	int64_t v;
@@ -38,11 +44,12 @@ static int need_count(const struct json *j, const char *key, int *out, struct er
 	if (json_need_int(j, key, &v, e))
 		return -1;
 	if (v < 1 || v > 1 << 24)
-		return err_set(e, ERR_RANGE, "'%s' is %lld", key, (long long)v);
+		return err_set(e, ERR_RANGE, "'%s' is %lld, which is outside 1 to %d", key, (long long)v, 1 << 24);
 	*out = (int)v;
 	return 0;
 }
 
+/* A size that may be missing or null. */
 static int get_count(const struct json *j, const char *key, int otherwise, int *out, struct err *e)
 {
 	const struct json *v = json_get(j, key);
@@ -54,8 +61,8 @@ static int get_count(const struct json *j, const char *key, int otherwise, int *
 	return need_count(j, key, out, e);
 }
 
-/* Newer files keep everything in rope_parameters; older ones have rope_theta and rope_scaling
- * (whose kind is called rope_type or type). */
+/* Newer files keep everything in rope_parameters. Older ones have rope_theta and rope_scaling,
+ * whose kind is called rope_type or type. */
 static int parse_rope(struct model_config *c, const struct json *j, struct err *e)
 {
 	const struct json *p = json_get(j, "rope_parameters"), *s = p ? p : json_get(j, "rope_scaling");
@@ -84,6 +91,7 @@ static int parse_rope(struct model_config *c, const struct json *j, struct err *
 	return 0;
 }
 
+/* Some files list several ids; the first one counts. */
 static int token_id(const struct json *v)
 {
 	if (v && json_kind(v) == JSON_ARRAY)
@@ -91,23 +99,27 @@ static int token_id(const struct json *v)
 	return (int)json_int(v, -1);
 }
 
+/* Sizes against each other, and against what the kernels can address. */
 static int check(const struct model_config *c, struct err *e)
 {
 	if (c->H % c->HKV)
 		return err_set(e, ERR_RANGE, "%d heads are not a multiple of %d key heads", c->H, c->HKV);
 	if (c->D % 2 || c->D > 1024)
-		return err_set(e, ERR_RANGE, "head width %d", c->D);
+		return err_set(e, ERR_RANGE, "the head width %d is odd or above 1024", c->D);
 	if (!(c->eps > 0 && c->eps < 1) || !(c->rope_theta > 0) || (c->rope && !(c->rope_factor >= 1)))
-		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g, RoPE factor %g", (double)c->eps,
+		return err_set(e, ERR_RANGE, "eps %g, rope_theta %g or RoPE factor %g is out of range", (double)c->eps,
 			       c->rope_theta, c->rope_factor);
 	if ((int64_t)c->V * c->C > (int64_t)1 << 34 || (int64_t)c->F * c->C > (int64_t)1 << 34 ||
 	    (int64_t)c->H * c->D > 1 << 20 || c->L > 4096)
 		return err_set(e, ERR_RANGE, "the model is larger than this program handles");
 	if (c->rope == ROPE_LLAMA3 && (!(c->rope_high > c->rope_low) || c->rope_original < 1))
-		return err_set(e, ERR_RANGE, "RoPE scaling llama3 with factors %g and %g", c->rope_low, c->rope_high);
+		return err_set(e, ERR_RANGE, "RoPE scaling llama3 has unusable factors %g and %g", c->rope_low,
+			       c->rope_high);
 	return 0;
 }
 
+/* Qwen2 has biases of q, k and v and none of o; other families have both if attention_bias is
+ * set. */
 int model_config_parse(struct model_config *c, const struct json *j, struct err *e)
 {
 	const struct json *act;
@@ -136,6 +148,7 @@ int model_config_parse(struct model_config *c, const struct json *j, struct err 
 	return check(c, e);
 }
 
+/* An error names the file. */
 int model_config_open(struct model_config *c, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -151,6 +164,7 @@ out:
 	return rc;
 }
 
+/* rope_theta is written twice: inside rope_parameters for new readers, outside for old ones. */
 static void write_rope(const struct model_config *c, struct jw *w)
 {
 	jw_key(w, "rope_parameters");
@@ -182,6 +196,7 @@ static double short_real(float x)
 	return v;
 }
 
+/* A missing token id is null. */
 static void write_id(struct jw *w, const char *key, int id)
 {
 	jw_key(w, key);
@@ -191,6 +206,7 @@ static void write_id(struct jw *w, const char *key, int id)
 		jw_int(w, id);
 }
 
+/* Both dtype (new) and torch_dtype (old) are written. Qwen2 has no attention_bias field. */
 void model_config_write(const struct model_config *c, const char *dtype, struct buf *out)
 {
 	const struct { const char *key; int64_t v; } ints[] = {
@@ -222,6 +238,7 @@ void model_config_write(const struct model_config *c, const char *dtype, struct 
 	buf_addc(out, '\n');
 }
 
+/* Counted by formula, without listing the tensors. */
 int64_t model_config_parameters(const struct model_config *c)
 {
 	int64_t C = c->C, q = (int64_t)c->H * c->D, kv = (int64_t)c->HKV * c->D, F = c->F;
@@ -232,8 +249,8 @@ int64_t model_config_parameters(const struct model_config *c)
 	return c->L * layer + (int64_t)c->V * C * (c->tied ? 1 : 2) + C;
 }
 
-/* inv_freq[i] = theta^(-2i/D); linear: divided by the factor; llama3: wavelengths above
- * original / low are divided, below original / high kept, between them blended. */
+/* inv_freq[i] = theta^(-2i/D). Linear scaling divides it by the factor. llama3 divides
+ * wavelengths above original / low, keeps those below original / high, and blends between them. */
 void model_config_rope(const struct model_config *c, float *inv_freq)
 {
 	for (int i = 0; i < c->D / 2; i++) {

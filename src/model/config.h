@@ -17,27 +17,31 @@ enum model_arch {
 	ARCHES
 };
 
+/* How RoPE frequencies are scaled for long contexts. */
 enum rope_kind { ROPE_DEFAULT, ROPE_LINEAR, ROPE_LLAMA3 };
 
+/* Sizes and flags of a model; plain data. */
 struct model_config {
 	enum model_arch arch;
-	int V, C, L, H, HKV, D, F;        /* vocabulary, width, layers, heads, KV heads, head width, feed-forward */
-	int max_position;
-	float eps;                        /* of RMSNorm */
+	/* vocabulary, width, layers, heads, key heads, head width, feed-forward */
+	int V, C, L, H, HKV, D, F;
+	int max_position;                 /* positions the model was made for */
+	float eps;                        /* epsilon of RMSNorm */
 	double rope_theta;
 	enum rope_kind rope;
 	double rope_factor;               /* linear and llama3 */
 	double rope_low, rope_high;       /* llama3: low_freq_factor, high_freq_factor */
 	int rope_original;                /* llama3: original_max_position_embeddings */
-	int tied;                         /* the head is the embedding */
-	int qkv_bias, o_bias, mlp_bias, qk_norm;
+	int tied;                         /* the output projection is the embedding */
+	int qkv_bias, o_bias, mlp_bias, qk_norm; /* which biases exist; norms of query and key heads */
 	int bos, eos;                     /* token ids or -1 */
 };
 
-/* Sizes from a file are checked: every count positive, H a multiple of HKV, D even. */
+/* Reads a parsed config.json. Sizes are checked: every count is positive, H is a multiple of HKV,
+ * D is even. */
 int model_config_parse(struct model_config *c, const struct json *j, struct err *e);
 int model_config_open(struct model_config *c, const char *dir, struct err *e);
-/* config.json as transformers reads it; `dtype` is "float32" or "bfloat16". */
+/* Writes config.json as transformers reads it; `dtype` is "float32" or "bfloat16". */
 void model_config_write(const struct model_config *c, const char *dtype, struct buf *out);
 int64_t model_config_parameters(const struct model_config *c);
 /* D/2 inverse frequencies with the scaling applied. */

@@ -1,4 +1,7 @@
-/* The head: see head.h. */
+/* The head: see head.h.
+ *
+ * Formula: logits = norm(x) W^T, logp = logits[target] - logsumexp(logits); with coefficients c =
+ * dLoss/dlogp, dlogits = c (onehot(target) - softmax(logits)). */
 #include "model/head.h"
 
 #include <string.h>
@@ -28,6 +31,8 @@ void head_norm(const struct model_pass *p, struct head *h, const float *last)
 	m->ops->rmsnorm(m->dev, h->normed, h->rstd, last, m->norm, p->T, m->c.C, m->c.eps);
 }
 
+/* The gradient of the output projection, which is the embedding's if they are tied. NULL: an
+ * adapter is trained. */
 static float *head_grad(const struct model_pass *p)
 {
 	const struct model *m = p->m;
@@ -35,7 +40,7 @@ static float *head_grad(const struct model_pass *p)
 	return p->a ? NULL : slab_f32(p->grads, m->raw[m->c.tied ? MT_EMBED : MT_HEAD].param);
 }
 
-/* Rows [at, at + n) of those with a target; where every row has one they are in place already. */
+/* Rows [at, at + n) of those with a target. If every row has one, they already lie in order. */
 static act *chunk_rows(const struct model_pass *p, const struct head *h, int at, int n)
 {
 	const struct model *m = p->m;
@@ -46,7 +51,7 @@ static act *chunk_rows(const struct model_pass *p, const struct head *h, int at,
 	return h->x;
 }
 
-/* dW += dlogits^T x;  dx = dlogits W into the rows of p->dxn. */
+/* dW += dlogits^T x and dx = dlogits W, scattered into the rows of p->dxn. */
 static void chunk_grad(const struct model_pass *p, struct head *h, const act *x, int at, int n)
 {
 	const struct model *m = p->m;
@@ -61,7 +66,7 @@ static void chunk_grad(const struct model_pass *p, struct head *h, const act *x,
 		m->ops->scatter(m->dev, p->dxn, h->x, h->dev.row + at, n, m->c.C);
 }
 
-/* to[T] from the rows that have a value. */
+/* to[T] from the n rows that have a value; the others are 0. */
 static int scatter(const struct model_pass *p, const struct head *h, float *to, const float *from,
 		   float *host, struct err *e)
 {
@@ -73,6 +78,8 @@ static int scatter(const struct model_pass *p, const struct head *h, float *to, 
 	return 0;
 }
 
+/* Sends the coefficients of the selected rows to the device. Rows without a target have no
+ * gradient. */
 static void put_coef(const struct model_pass *p, struct head *h, const float *coef)
 {
 	for (int i = 0; i < h->n; i++)
@@ -97,15 +104,17 @@ int head_run(const struct model_pass *p, struct head *h, const float *coef, floa
 		m->ops->linear(m->dev, &m->head, &(struct linear){ .M = n, .x = x, .ldx = C, .y = h->logits,
 								   .ldy = V, .f32 = 1 });
 		m->ops->xent(m->dev, &(struct xent){ .rows = n, .V = m->c.V, .logits = h->logits,
-						     .target = r->target + at,
-				.coef = coef ? r->coef + at : NULL, .logp = r->logp + at, .entropy = entropy ? r->entropy + at : NULL });
+						     .target = r->target + at, .coef = coef ? r->coef + at : NULL,
+						     .logp = r->logp + at,
+						     .entropy = entropy ? r->entropy + at : NULL });
 		if (coef)
 			chunk_grad(p, h, x, at, n);
 	}
 	if ((logp && scatter(p, h, logp, r->logp, h->host.logp, e)) ||
 	    (entropy && scatter(p, h, entropy, r->entropy, h->host.entropy, e)))
 		return -1;
-	return logp ? 0 : dev_check(m->dev, e);   /* the host's arrays may be filled again after this */
+	/* Waiting lets the caller fill the host's arrays again. */
+	return logp ? 0 : dev_check(m->dev, e);
 }
 
 void head_norm_grad(const struct model_pass *p, struct head *h, const float *last)

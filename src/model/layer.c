@@ -3,24 +3,25 @@
  *   n1 = rmsnorm(x);  q, k, v = W n1 + b;  rope(norm(q)), rope(norm(k));  a = attention
  *   mid = x + W_o a;  n2 = rmsnorm(mid);  out = mid + W_down (silu(W_gate n2) (W_up n2))
  *
- * with LoRA on any projection: W x + s B A drop(x). Projections that read the same rows share
- * one dropout mask. Normed rows and silu(g) u are not kept: backward computes them again. */
+ * with LoRA on any projection: W x + s B A drop(x). Projections that read the same rows share one
+ * dropout mask. Normed rows and silu(g) u are not kept: backward computes them again. */
 #include "base/mem.h"
 #include "model/model_impl.h"
 
-/* A packed weight and the projections stacked in it. */
+/* A packed weight and the projections that are stacked in it. */
 struct proj {
 	const struct weight *w;
 	const float *bias;
 	enum site site;
 	int parts;
 	struct {
-		int lora;              /* index of its target */
+		int lora;              /* index of its LoRA target */
 		enum layer_tensor weight, bias;
-		int n;                 /* rows */
+		int n;                 /* rows of the weight */
 	} part[3];
 };
 
+/* The projection that reads the rows of a site. */
 static struct proj proj_of(const struct model *m, int l, enum site s)
 {
 	const struct layer *y = &m->layer[l];
@@ -43,6 +44,7 @@ static struct proj proj_of(const struct model *m, int l, enum site s)
 	}
 }
 
+/* The adapter of a target, NULL: it has none. */
 static const struct lora *lora_of(const struct model_pass *p, int l, int target)
 {
 	const struct lora *a = p->a ? &p->a->layer[l][target] : NULL;
@@ -58,6 +60,7 @@ static int has_lora(const struct model_pass *p, int l, const struct proj *j)
 	return 0;
 }
 
+/* Every layer and site has a mask of its own; forward and backward draw the same one. */
 static struct dropout drop_of(const struct model_pass *p, int l, enum site s)
 {
 	return (struct dropout){ .seed = p->seed, .place = (uint64_t)l * SITES + s, .p = p->dropout };
@@ -68,7 +71,7 @@ static float lora_scale(const struct adapter *a)
 	return a->o.alpha / (float)a->o.r;
 }
 
-/* The rows LoRA reads: x, or x with dropout (in p->drop). */
+/* The rows that LoRA reads: x, or x with dropout (in p->drop). */
 static const act *dropped(const struct model_pass *p, int l, enum site s, const act *x, int k)
 {
 	struct dropout o = drop_of(p, l, s);
@@ -79,7 +82,7 @@ static const act *dropped(const struct model_pass *p, int l, enum site s, const 
 	return p->drop;
 }
 
-/* The adapters of a projection whose output (or its gradient) is y[T, n], residual rows where `f32`. */
+/* The adapters of a projection whose output (or its gradient) is y[T, n]; residual rows if f32. */
 static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const struct proj *j, const act *x,
 				     const void *y, int f32, act *u)
 {
@@ -100,8 +103,8 @@ static struct lora_pass lora_pass_of(const struct model_pass *p, int l, const st
 	return lp;
 }
 
-/* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) where there is an adapter. With `add`, y is
- * residual rows, else activations. */
+/* y[T, n] = x W^T + bias (+ add), then y += s B A drop(x) if there is an adapter. With `add`, y
+ * is residual rows, else activations. */
 static void proj_forward(const struct model_pass *p, int l, enum site s, const act *x, void *y,
 			 const float *add, struct layer_buf *b)
 {
@@ -120,7 +123,8 @@ static void proj_forward(const struct model_pass *p, int l, enum site s, const a
 	m->ops->lora(m->dev, &lp);
 }
 
-/* Whether the gradients of a projection's parts lie behind one another: then they are one matrix's. */
+/* Whether the gradients of the stacked parts are neighbours in memory; one product then computes
+ * them all. */
 static int adjacent(const struct model_pass *p, const struct raw *raw, const struct proj *j)
 {
 	for (int i = 0; i + 1 < j->parts; i++) {
@@ -132,7 +136,7 @@ static int adjacent(const struct model_pass *p, const struct raw *raw, const str
 	return 1;
 }
 
-/* Gradients of one part of a projection trained whole. */
+/* Weight and bias gradients of one part, for full training. */
 static void part_grad(const struct model_pass *p, const struct raw *w, const struct raw *bias, const act *dy,
 		      size_t lddy, const act *x)
 {
@@ -144,7 +148,7 @@ static void part_grad(const struct model_pass *p, const struct raw *w, const str
 		m->ops->bias_grad(m->dev, slab_f32(p->grads, bias->param), dy, lddy, p->T, bias->rows);
 }
 
-/* The adapters of a projection; dx (NULL: not wanted) is added to. */
+/* Gradients of the adapters of a projection. dx (NULL: not wanted) is added to. */
 static void lora_backward(const struct model_pass *p, int l, const struct proj *j, const act *x,
 			  const act *dy, act *dx, struct layer_buf *b)
 {
@@ -169,7 +173,7 @@ static void lora_backward(const struct model_pass *p, int l, const struct proj *
 		m->ops->dropout_grad(m->dev, dx, lp.dx, n, &o);
 }
 
-/* From dy[T, n]: parameter gradients, and dx[T, k] set (NULL: not wanted). */
+/* From dy[T, n]: parameter gradients, and dx[T, k] (NULL: not wanted). */
 static void proj_backward(const struct model_pass *p, int l, enum site s, const act *x, const act *dy,
 			  act *dx, struct layer_buf *b)
 {
@@ -192,6 +196,7 @@ static void proj_backward(const struct model_pass *p, int l, enum site s, const 
 
 /* --- attention ---------------------------------------------------------------------------- */
 
+/* Query and key rows for RoPE and, in Qwen3, their norms and the norms' gradients. */
 static struct qk qk_of(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;
@@ -206,6 +211,7 @@ static struct qk qk_of(const struct model_pass *p, int l, struct layer_buf *b)
 	return a;
 }
 
+/* Over the cache when sampling, over the pack when training. */
 static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;
@@ -228,7 +234,7 @@ static void attend(const struct model_pass *p, int l, struct layer_buf *b)
 
 /* --- feed-forward ----------------------------------------------------------------------- */
 
-/* The adapters of a site as its own op got them, for swiglu; NULL: none. */
+/* The adapters of a site as its own op got them: swiglu adds their product itself. NULL: none. */
 static const struct lora_pass *later(const struct model_pass *p, int l, enum site s, const act *y,
 				     struct layer_buf *b, struct lora_pass *room)
 {
@@ -249,6 +255,7 @@ static void swiglu(const struct model_pass *p, int l, struct layer_buf *b)
 						       .lora = later(p, l, SITE_MLP, b->gu, b, &room) });
 }
 
+/* The gradient takes the memory of gate and up. */
 static void swiglu_grad(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	struct lora_pass mlp, down;
@@ -279,11 +286,14 @@ void layer_forward(const struct model_pass *p, int l, struct layer_buf *b, float
 	proj_forward(p, l, SITE_DOWN, p->h, out, b->mid, b);
 }
 
+/* The gradient of a norm's weight, NULL if an adapter is trained. */
 static float *norm_grad_of(const struct model_pass *p, int l, enum layer_tensor t)
 {
 	return p->a ? NULL : slab_f32(p->grads, p->m->layer[l].raw[t].param);
 }
 
+/* Computes silu(g) u and the normed rows again, then goes back through down, swiglu, gate and up,
+ * and the norm. */
 static void mlp_backward(const struct model_pass *p, int l, struct layer_buf *b)
 {
 	const struct model *m = p->m;

@@ -1,8 +1,11 @@
-/* Models: finding the tensors of a checkpoint, packing them for the device. See model.h.
+/* Models: finds the tensors of a checkpoint and packs them for the device. See model.h.
  *
  * Every tensor has one `struct raw` that says where its values are (mapped file or parameter
- * slab); the packed weights and the fp32 vectors are made from those, once for a frozen model,
- * after every update for one that is trained. */
+ * slab). The packed weights and the fp32 vectors are made from those: once for a frozen model,
+ * after every update for one that is trained.
+ *
+ * A Qwen3 layer has 11 tensors in the checkpoint and 4 packed matrices: q, k and v stacked, o,
+ * gate and up stacked, down. */
 #include "model/model.h"
 
 #include <math.h>
@@ -13,13 +16,15 @@
 #include "base/rng.h"
 #include "model/model_impl.h"
 
+/* Names inside model.layers.N, from tensor.def. */
 static const char *const layer_names[LAYER_TENSORS] = {
 #define TENSOR(id, name, rows, cols, present) name,
 #include "model/tensor.def"
 #undef TENSOR
 };
 
-/* Shapes and names of all tensors, in checkpoint order. */
+/* Shapes and names of all tensors, in the order of the checkpoint. A tensor that the model does
+ * not have gets 0 rows. */
 static void describe(struct model *m)
 {
 	const struct model_config *c = &m->c;
@@ -42,7 +47,7 @@ static void describe(struct model *m)
 		}
 }
 
-/* Calls fn on every tensor the model has: embedding, layers, norm, head. */
+/* Calls fn on every tensor that the model has: embedding, layers, norm, head. */
 static int each_raw(struct model *m, int (*fn)(struct model *, struct raw *, struct err *), struct err *e)
 {
 	if (fn(m, &m->raw[MT_EMBED], e))
@@ -56,6 +61,7 @@ static int each_raw(struct model *m, int (*fn)(struct model *, struct raw *, str
 	return m->raw[MT_HEAD].rows ? fn(m, &m->raw[MT_HEAD], e) : 0;
 }
 
+/* Lists a trained tensor in the parameter slab. */
 static int add_param(struct model *m, struct raw *r, struct err *e)
 {
 	int64_t shape[2] = { r->rows, r->cols };
@@ -64,6 +70,7 @@ static int add_param(struct model *m, struct raw *r, struct err *e)
 	return r->param < 0 ? -1 : 0;
 }
 
+/* The values are in the parameter slab. */
 static int point_param(struct model *m, struct raw *r, struct err *e)
 {
 	(void)e;
@@ -72,6 +79,7 @@ static int point_param(struct model *m, struct raw *r, struct err *e)
 	return 0;
 }
 
+/* The values are in the mapped file. */
 static int point_file(struct model *m, struct raw *r, struct err *e)
 {
 	int64_t shape[2] = { r->rows, r->cols };
@@ -87,6 +95,7 @@ static int point_file(struct model *m, struct raw *r, struct err *e)
 	return 0;
 }
 
+/* Converts the file's values to fp32 master weights. */
 static int copy_param(struct model *m, struct raw *r, struct err *e)
 {
 	size_t n = m->params.v[r->param].numel;
@@ -114,6 +123,7 @@ static const struct {
 #undef STORE
 };
 
+/* The name of a store as an option gives it. */
 int model_store_parse(struct str name, enum model_store *out, struct err *e)
 {
 	for (int i = 0; i < STORES; i++)
@@ -124,11 +134,14 @@ int model_store_parse(struct str name, enum model_store *out, struct err *e)
 	return err_set(e, ERR_USAGE, "'%.*s' is not one of " MODEL_STORE_CHOICES, STR_ARG(name));
 }
 
+/* A checkpoint tensor as a part of a packed matrix. A frozen one is mapped, so that the device
+ * may read the file with all threads. */
 static struct weight_part part(const struct raw *r)
 {
 	return (struct weight_part){ .data = r->data, .dt = r->dt, .n = r->rows, .mapped = r->param < 0 };
 }
 
+/* Packs every matrix; q, k, v and gate, up are stacked into one each. */
 static void pack(struct model *m)
 {
 	struct weight_part head;
@@ -149,7 +162,7 @@ static void pack(struct model *m)
 	m->ops->weight_pack(m->dev, &m->head, &head, 1);
 }
 
-/* The head keeps at least 16 bits: its errors go straight to the probabilities. */
+/* The head keeps at least 16 bits: its errors go straight into the probabilities. */
 static int alloc_packed(struct model *m, struct err *e)
 {
 	const struct model_config *c = &m->c;
@@ -171,7 +184,7 @@ static int alloc_packed(struct model *m, struct err *e)
 	return 0;
 }
 
-/* An fp32 vector made of up to three raw ones, one behind the other. */
+/* An fp32 vector made of up to three checkpoint vectors, one behind the other. */
 struct stack {
 	const float **to;
 	const struct raw *from[3];
@@ -179,7 +192,7 @@ struct stack {
 
 enum { STACKS = 9 };
 
-/* The vectors of layer l; those of the model with layer 0. Returns how many. */
+/* The vectors of layer l, and those of the model with layer 0. Returns how many. */
 static int stacks(struct model *m, int l, struct stack s[STACKS])
 {
 	struct layer *y = &m->layer[l];
@@ -199,6 +212,7 @@ static int stacks(struct model *m, int l, struct stack s[STACKS])
 	return n;
 }
 
+/* Lists the vectors that exist; fill_vectors goes through them in the same order. */
 static int add_vectors(struct model *m, struct err *e)
 {
 	struct stack s[STACKS];
@@ -215,7 +229,7 @@ static int add_vectors(struct model *m, struct err *e)
 	return slab_alloc(&m->vectors, e);
 }
 
-/* A vector as fp32 to the device; one that is trained is there already. */
+/* Copies a vector as fp32 to the device. A trained one is already there. */
 static void fill_vector(struct model *m, float *to, const struct raw *r)
 {
 	size_t n = (size_t)r->rows;
@@ -232,6 +246,7 @@ static void fill_vector(struct model *m, float *to, const struct raw *r)
 	mem_free(w);
 }
 
+/* The same order as add_vectors, so that entry `at` is the vector listed there. */
 static void fill_vectors(struct model *m)
 {
 	struct stack s[STACKS];
@@ -258,6 +273,7 @@ void model_updated(struct model *m)
 
 /* --- life ---------------------------------------------------------------------------------- */
 
+/* A model without values. */
 static struct model *start(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
 {
 	struct model *m = mem_zalloc(sizeof *m);
@@ -278,7 +294,7 @@ static struct model *start(struct dev *d, const struct model_config *c, const st
 	return m;
 }
 
-/* The table of a frozen model is a file's: the CPU reads it there, a GPU gets a copy. */
+/* The table of a frozen model is in its file: the CPU reads it there, a GPU gets a copy. */
 static int place_embedding(struct model *m, struct err *e)
 {
 	const struct raw *r = &m->raw[MT_EMBED];
@@ -295,6 +311,7 @@ static int place_embedding(struct model *m, struct err *e)
 	return 0;
 }
 
+/* Allocates and fills the packed form. dev_check waits for copies and reports what failed. */
 static int finish(struct model *m, struct err *e)
 {
 	if (alloc_packed(m, e) || add_vectors(m, e) || place_embedding(m, e))
@@ -303,6 +320,7 @@ static int finish(struct model *m, struct err *e)
 	return dev_check(m->dev, e);
 }
 
+/* 8-bit stores have no master copies, and fp8 needs Hopper's tensor cores. */
 static int check_opts(const struct dev *d, const struct model_opts *o, struct err *e)
 {
 	enum dtype dt = stores[o->store].dt;
@@ -316,7 +334,7 @@ static int check_opts(const struct dev *d, const struct model_opts *o, struct er
 	return 0;
 }
 
-/* The GPU's kernels take sixteen bytes at a time. */
+/* Kernels of the GPU load sixteen bytes at a time. */
 static int check_shape(const struct dev *d, const struct model_config *c, struct err *e)
 {
 	int heads = (c->D == 32 || c->D == 64 || c->D == 128) && c->H / c->HKV <= 8;
@@ -329,6 +347,7 @@ static int check_shape(const struct dev *d, const struct model_config *c, struct
 	return 0;
 }
 
+/* A trainable model copies its weights and closes the file; a frozen one keeps it mapped. */
 struct model *model_open(struct dev *d, const char *dir, const struct model_opts *o, struct err *e)
 {
 	struct model_config c;
@@ -354,7 +373,8 @@ fail:
 	return NULL;
 }
 
-/* Matrices normal with init_std, biases 0, norms 1; each tensor from a stream of its name. */
+/* Matrices are normal with init_std, biases 0, norms 1. Each tensor has a random stream of its
+ * own name. */
 static int init_param(struct model *m, struct raw *r, struct err *e)
 {
 	float *w, std = m->o.init_std > 0 ? m->o.init_std : 0.02f;
@@ -371,6 +391,7 @@ static int init_param(struct model *m, struct raw *r, struct err *e)
 	return point_param(m, r, e);
 }
 
+/* A new model has all its weights in params, like a trainable one. */
 struct model *model_new(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e)
 {
 	struct model *m;
@@ -384,6 +405,7 @@ struct model *model_new(struct dev *d, const struct model_config *c, const struc
 	return m;
 }
 
+/* NULL is allowed; a model that failed half way is released as far as it came. */
 void model_free(struct model *m)
 {
 	if (!m)
@@ -404,6 +426,7 @@ void model_free(struct model *m)
 	mem_free(m);
 }
 
+/* Borrowed: they live as long as the model. */
 struct dev *model_dev(const struct model *m) { return m->dev; }
 const struct model_config *model_config(const struct model *m) { return &m->c; }
 
@@ -426,7 +449,7 @@ void model_table(const struct model *m, struct buf *out)
 
 /* --- shared pieces --------------------------------------------------------------------------- */
 
-/* The angle is a float product, as transformers computes it. */
+/* The angle is a product of floats, as transformers computes it. */
 static void rope_table(const struct model_config *c, float *cos_to, float *sin_to, int positions)
 {
 	float inv[512];
@@ -441,6 +464,7 @@ static void rope_table(const struct model_config *c, float *cos_to, float *sin_t
 		}
 }
 
+/* Computed on the host in double, so that CPU and GPU have the same table. */
 int model_put_rope(const struct model *m, float *cos_to, float *sin_to, int positions, struct err *e)
 {
 	size_t n = (size_t)positions * (size_t)(m->c.D / 2);
@@ -455,7 +479,7 @@ int model_put_rope(const struct model *m, float *cos_to, float *sin_to, int posi
 	return 0;
 }
 
-/* On a GPU a chunk is as large as products want it and memory bears: 1.25 GiB of logits. */
+/* On a GPU a chunk is as large as products want it and memory allows: 1.25 GiB of logits. */
 int model_head_rows(const struct model *m)
 {
 	if (m->dev->kind == DEV_CUDA)
@@ -463,6 +487,7 @@ int model_head_rows(const struct model *m)
 	return MIN(1024, MAX(192, (1 << 20) / m->c.V));
 }
 
+/* The widest activation decides: gate and up, qkv, or the model's width. */
 int model_reserve(const struct model *m, int rows, int longest, int positions, int ranks, struct err *e)
 {
 	const struct model_config *c = &m->c;

@@ -1,5 +1,8 @@
-/* Adapters in PEFT's layout: adapter_config.json and adapter_model.safetensors, tensors named
- * base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on. */
+/* Adapters in PEFT's format: adapter_config.json and adapter_model.safetensors, with tensors
+ * named base_model.model.model.layers.N.self_attn.q_proj.lora_A.weight and so on.
+ *
+ * This file owns the format; adapter.c owns the parameters. A folder written here loads in PEFT,
+ * and PEFT's folders load here unless they use a feature that refuse() lists. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +11,10 @@
 #include "base/mem.h"
 #include "model/model_impl.h"
 
+/* PEFT wraps the model twice, which shows in the names. */
 #define PREFIX "base_model.model."
 
+/* The fields that PEFT needs to load the adapter, with its own defaults for the rest. */
 static void write_config(const struct adapter *a, const char *base_model, struct buf *out)
 {
 	static const char *const nulls[] = { "auto_mapping", "layers_pattern", "layers_to_transform",
@@ -43,11 +48,13 @@ static void write_config(const struct adapter *a, const char *base_model, struct
 	buf_addc(out, '\n');
 }
 
+/* The current parameters. */
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e)
 {
 	return adapter_save_copy(a, &a->params, dir, base_model, e);
 }
 
+/* The configuration comes last: a folder that has it is complete. */
 int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir,
 		      const char *base_model, struct err *e)
 {
@@ -66,6 +73,7 @@ int adapter_save_copy(const struct adapter *a, const struct slab *params, const 
 	return rc;
 }
 
+/* target_modules is a string or a list; entries may be full paths, of which the last part counts. */
 static int read_targets(const struct json *j, unsigned *bits, struct err *e)
 {
 	const struct json *t = json_get(j, "target_modules");
@@ -87,7 +95,7 @@ static int read_targets(const struct json *j, unsigned *bits, struct err *e)
 	return *bits ? 0 : err_set(e, ERR_FORMAT, "no target_modules");
 }
 
-/* Features that change the numbers and that this program has not. */
+/* Refuses features that change the numbers and that this program does not have. */
 static int refuse(const struct json *j, struct err *e)
 {
 	static const char *const flags[] = { "use_dora", "fan_in_fan_out", "lora_bias" };
@@ -104,6 +112,7 @@ static int refuse(const struct json *j, struct err *e)
 	return 0;
 }
 
+/* rslora scales by alpha / sqrt(r), which equals a larger alpha here. */
 static int read_config(struct adapter_opts *o, const char *path, struct err *e)
 {
 	struct json *j = json_parse_file(path, e);
@@ -113,6 +122,7 @@ static int read_config(struct adapter_opts *o, const char *path, struct err *e)
 	*o = (struct adapter_opts){ .r = 0 };
 	if (!j || refuse(j, e) || json_need_int(j, "r", &r, e) || read_targets(j, &o->targets, e))
 		goto out;
+	/* adapter_new refuses a rank that is out of range. */
 	o->r = (int)MIN(r, 1 << 20);
 	o->alpha = (float)json_real(json_get(j, "lora_alpha"), (double)r);
 	if (json_bool(json_get(j, "use_rslora"), 0))
@@ -124,6 +134,7 @@ out:
 	return rc;
 }
 
+/* The adapter is made with random values first; loading replaces all of them. */
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;

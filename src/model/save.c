@@ -1,15 +1,16 @@
-/* Writing a model as a Hugging Face folder, with an adapter merged into it. Values come from
- * the checkpoint or the master weights, not from the packed form, so nothing is lost that the
- * chosen dtype can hold. */
+/* Writes a model as a Hugging Face folder, with an adapter merged into it. Values come from the
+ * checkpoint or the master weights, not from the packed form, so nothing is lost that the chosen
+ * dtype can hold. */
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/model_impl.h"
 
+/* One save under way. Buffers are owned. */
 struct save {
 	const struct model *m;
-	const struct slab *params; /* what is trained */
+	const struct slab *params; /* values of trained tensors */
 	const struct adapter *a;
 	enum dtype dt;
 	struct st_entry *entry;
@@ -19,11 +20,12 @@ struct save {
 	} *source;
 	size_t n;
 	float *row;                /* one row in fp32 */
-	void *out;                 /* and in dt */
-	char *copy;                /* a trained tensor, from the device */
-	float *A, *B;              /* and an adapter's matrices */
+	void *out;                 /* the same row in dt */
+	char *copy;                /* a trained tensor in host memory */
+	float *A, *B;              /* an adapter's matrices in host memory */
 };
 
+/* Adds a tensor to the list; one that the model does not have is skipped. */
 static void add(struct save *s, const struct raw *r, const struct lora *l)
 {
 	if (!r->rows)
@@ -41,6 +43,7 @@ static const struct lora *lora_of(const struct save *s, int l, int tensor)
 	return NULL;
 }
 
+/* All tensors in the order of the checkpoint, each with the adapter that is merged into it. */
 static void list(struct save *s)
 {
 	add(s, &s->m->raw[MT_EMBED], NULL);
@@ -51,7 +54,7 @@ static void list(struct save *s)
 	add(s, &s->m->raw[MT_HEAD], NULL);
 }
 
-/* row += (alpha / r) B[i, :] A */
+/* row += (alpha / r) B[i, :] A, in fp32. */
 static void merge_row(const struct save *s, int i, int cols)
 {
 	int r = s->a->o.r;
@@ -66,6 +69,7 @@ static void merge_row(const struct save *s, int i, int cols)
 	}
 }
 
+/* Copies an entry of a slab to host memory; *to is freed and allocated again. */
 static int fetch(float **to, const struct slab *s, int i, struct err *e)
 {
 	mem_free(*to);
@@ -73,7 +77,7 @@ static int fetch(float **to, const struct slab *s, int i, struct err *e)
 	return !*to ? err_nomem(e) : slab_get(s, i, *to, e);
 }
 
-/* Values of a tensor in host memory: the file's own, or a copy of what is trained. */
+/* The values of a tensor in host memory: the file's own, or a copy of what is trained. */
 static const char *values(struct save *s, const struct source *from, struct err *e)
 {
 	const struct raw *r = from->raw;
@@ -91,6 +95,7 @@ static const char *values(struct save *s, const struct source *from, struct err 
 	return NULL;
 }
 
+/* Writes one tensor row by row, so that only one row is held in fp32. */
 static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
 {
 	struct save *s = ctx;
@@ -125,6 +130,7 @@ static int write_config(const struct save *s, const char *dir, struct err *e)
 	return rc;
 }
 
+/* The buffers fit the widest row of any tensor. */
 static int write_model(struct save *s, const char *dir, struct err *e)
 {
 	const struct model_config *c = &s->m->c;

@@ -1,8 +1,8 @@
 /* Sampling state: slots of cached keys and values, prefill and decode. See model.h.
  *
- * Keys and values of 64 positions of all layers make one block. A block is held by one or
- * more slots; only a block held once is ever written (fork copies the last, partly filled
- * one). A fresh block is zeroed, so that what a row does not see is finite. */
+ * Keys and values of 64 positions of all layers make one block. A block is held by one or more
+ * slots. Invariant: only a block held once is ever written; fork copies the last, partly filled
+ * one. A fresh block is zeroed, so that what a row does not see is finite. */
 #include <math.h>
 #include <string.h>
 
@@ -10,64 +10,68 @@
 #include "model/model_impl.h"
 #include "ops/cpu/row.h"
 
+/* Blocks of `length` positions: 65 positions take 2. */
 static int blocks_for(int length) { return (length + KV_BLOCK - 1) / KV_BLOCK; }
 
+/* One sequence: its length and the blocks that hold its keys and values. */
 struct slot {
 	int length;
 	int32_t *v;                /* blocks */
 	size_t n, cap;
 };
 
-/* What a pass needs to know of its rows: see struct attention_cached. One block of memory each on host and
- * device, so that one copy brings all of it; `block` is last because its used part differs most. */
+/* What a pass needs to know of its rows: see struct attention_cached. Host and device have one
+ * block of memory each, so that one copy transfers everything. `block` is last because its used
+ * part varies most. */
 struct session_rows {
-	int32_t *tokens, *pos, *next;         /* [rows]; next: the tokens whose log-probabilities are wanted */
+	int32_t *tokens, *pos, *next;         /* [rows]; next: tokens whose log-probabilities are wanted */
 	int32_t *row, *length, *group, *group_blocks;   /* [runs + 1] */
 	int32_t *block;                       /* [runs][block_ld] */
 };
 
-/* Rows that are drawn from: see struct sample and struct advance. */
+/* Device memory of rows that tokens are drawn for: see struct sample and struct advance. */
 struct session_draws {
 	struct sample_row *row;    /* [runs] */
 	int32_t *drawn, *from;     /* [runs] */
 	int32_t *step;             /* [1] */
 	int32_t *token;            /* [runs] */
 	float *logprob;
-	int32_t *tokens;           /* [MODEL_BURST, runs] */
+	int32_t *tokens;           /* [MODEL_BURST, runs] tokens of a burst */
 	float *logprobs;
-	uint32_t *seen;            /* [runs, words of V bits] */
+	uint32_t *seen;            /* [runs, V / 32] bits of tokens that were seen */
 	float *logits;             /* [runs, V] */
 };
 
-/* What a decoding pass leaves: logits, and drawn tokens where `draw` is set. */
+/* What a decoding pass produces: logits, and drawn tokens if `draw` is set. */
 struct decoded {
 	float *logits;
-	int draw, seen;
+	int draw, seen;             /* draw tokens; some row has a penalty */
 };
 
-/* A decoding pass that a GPU has recorded, and what makes it this one. */
+/* A decoding pass that a GPU has recorded as a graph, and what identifies it. */
 struct recorded {
 	int rows, longest, groups;
 	struct decoded what;
-	void *graph;               /* NULL: it ran once, as it is, and is recorded the next time */
+	void *graph;               /* NULL: it ran once without recording and is recorded the next time */
 };
 
+/* Owned, except m, a and the memory of the adapter's rows. */
 struct model_session {
 	const struct model *m;
 	const struct adapter *a;
 	struct model_session_opts o;
-	int rows, runs;            /* most rows and runs of one pass */
+	int rows, runs;            /* most rows and most sequences of one pass */
 	int positions;             /* most tokens of a slot */
-	int block_ld;              /* blocks of that many */
+	int block_ld;              /* blocks of that many tokens */
 	struct slot *slot;
-	size_t layer, stride;      /* bytes of a block: of one layer, of all */
+	size_t layer, stride;      /* bytes of a block: of one layer, of all layers */
 	int32_t blocks, nfree;
-	int32_t *free, *held;      /* stack of free blocks; holders of each */
+	int32_t *free, *held;      /* stack of free blocks; number of slots that hold each block */
 	struct slab slab;
 	char *kv;
 	struct layer_buf buf;
-	float *other;              /* [rows, C]: the next layer's input */
-	act *last;                 /* [runs, C]: rows whose logits are wanted */
+	float *other;              /* [rows, C] input of the next layer */
+	act *last;                 /* [runs, C] rows whose logits are wanted */
 	float *cos, *sin;
 	struct session_rows host, dev;
 	struct session_draws draws;
@@ -78,11 +82,12 @@ struct model_session {
 	float *logp;
 	struct model_pass pass;
 	struct { struct recorded *v; size_t n, cap; } graphs;
-	const char *scratch;       /* of the device when they were recorded */
+	const char *scratch;       /* the device's scratch when the graphs were recorded */
 };
 
 /* --- memory ------------------------------------------------------------------------------- */
 
+/* First walk (no memory yet): lists an entry. Second walk: gives its address. */
 static int entry(struct model_session *s, int *next, void *to, enum dtype dt, int64_t rows, int64_t cols,
 		 const char *what, struct err *e)
 {
@@ -96,9 +101,11 @@ static int entry(struct model_session *s, int *next, void *to, enum dtype dt, in
 	return 0;
 }
 
+/* Rows and sequences that are in the next pass so far. */
 struct session_batch { int rows, runs; };
 
-/* A GPU decodes in steps of these numbers of rows; rows too many work on a block that nobody owns. */
+/* A GPU decodes these numbers of rows, so that few graphs are recorded: 50 rows run as 64. The
+ * extra rows work on a block that nobody owns. */
 int model_decode_rows(const struct model *m, int n)
 {
 	static const int steps[] = { 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256 };
@@ -111,9 +118,10 @@ int model_decode_rows(const struct model *m, int n)
 	return (n + 127) & ~127;
 }
 
+/* The block of the extra rows, behind all others. */
 static int spare_blocks(const struct model_session *s) { return s->m->dev->kind == DEV_CPU ? 0 : 1; }
 
-/* 4-byte words of struct session_rows: each array begins at a multiple of 16 bytes. */
+/* 4-byte words of the arrays of struct session_rows; each begins at a multiple of 16 bytes. */
 static size_t row_words(const struct model_session *s) { return ((size_t)s->rows + 3) & ~(size_t)3; }
 static size_t run_words(const struct model_session *s) { return ((size_t)s->runs + 4) & ~(size_t)3; }
 
@@ -122,6 +130,7 @@ static size_t rows_words(const struct model_session *s)
 	return 3 * row_words(s) + 4 * run_words(s) + (size_t)s->runs * (size_t)s->block_ld;
 }
 
+/* Divides the memory at `at` into the arrays. */
 static void cut_rows(const struct model_session *s, struct session_rows *r, int32_t *at)
 {
 	size_t rows = row_words(s), runs = run_words(s);
@@ -134,7 +143,7 @@ static void cut_rows(const struct model_session *s, struct session_rows *r, int3
 
 static size_t seen_words(const struct model_session *s) { return ((size_t)s->m->c.V + 31) / 32; }
 
-/* Walked twice: first to list, then to point. */
+/* Lists all device memory, then assigns it: see entry. */
 static int carve(struct model_session *s, struct err *e)
 {
 	const struct model_config *c = &s->m->c;
@@ -145,6 +154,7 @@ static int carve(struct model_session *s, struct err *e)
 
 	enum dtype a = s->m->dev->act;
 
+	/* RoPE tables reach past the last position by a burst. */
 	if (entry(s, &i, &s->kv, DT_U8, s->blocks + spare_blocks(s), (int64_t)s->stride, "keys and values", e) ||
 	    entry(s, &i, &b->x, DT_F32, R, c->C, "x", e) || entry(s, &i, &b->mid, DT_F32, R, c->C, "mid", e) ||
 	    entry(s, &i, &s->other, DT_F32, R, c->C, "out", e) || entry(s, &i, &b->qkv, a, R, qkv, "qkv", e) ||
@@ -185,6 +195,7 @@ static int carve_all(struct model_session *s, struct err *e)
 			s->rows, 1, s->positions, 0, e) ? -1 : 0;
 }
 
+/* Block 0 is taken first. */
 static void make_free_list(struct model_session *s)
 {
 	s->nfree = s->blocks;
@@ -199,7 +210,8 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	int64_t blocks = (o->kv_tokens + KV_BLOCK - 1) / KV_BLOCK;
 
 	if (o->slots < 1 || o->slots > 1 << 20 || blocks < 1 || blocks > 1 << 30 || o->chunk < 0) {
-		err_set(e, ERR_RANGE, "a session of %d slots and %lld positions", o->slots, (long long)o->kv_tokens);
+		err_set(e, ERR_RANGE, "a session cannot have %d slots and %lld positions", o->slots,
+			(long long)o->kv_tokens);
 		return NULL;
 	}
 	if (o->kv8 && (m->dev->kind == DEV_CPU || m->c.D < 64)) {
@@ -215,7 +227,7 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	s->runs = model_decode_rows(m, o->slots);
 	s->rows = MAX(o->chunk ? o->chunk : m->dev->kind == DEV_CPU ? 256 : 4096, s->runs);
 	s->positions = (int)MIN((int64_t)m->c.max_position, blocks * KV_BLOCK);
-	/* A burst of steps runs on the device before the host looks: it may pass the end by that many positions. */
+	/* A burst runs on the device before the host looks, so it may pass the end by its steps. */
 	s->block_ld = blocks_for(s->positions + MODEL_BURST);
 	s->layer = kv_bytes(m->dev, m->c.HKV, m->c.D, m->fast, o->kv8);
 	s->stride = (size_t)m->c.L * s->layer;
@@ -233,12 +245,13 @@ struct model_session *model_session_new(const struct model *m, const struct adap
 	return NULL;
 }
 
+/* Rank-r rows of the adapters of one site, for all rows of a pass. */
 static size_t u_bytes(const struct model_session *s, const struct adapter *a)
 {
 	return (size_t)s->rows * LORA_PARTS * (size_t)a->o.r * (size_t)dtype_size(s->m->dev->act);
 }
 
-/* What was recorded has the addresses of its time in it. */
+/* Graphs contain addresses that may not be valid any more. */
 static void forget_recorded(struct model_session *s)
 {
 	for (size_t i = 0; i < s->graphs.n; i++)
@@ -246,7 +259,7 @@ static void forget_recorded(struct model_session *s)
 	vec_free(&s->graphs);
 }
 
-/* Room for the adapter's rank-r rows comes with the adapter, since ranks differ. */
+/* The memory of the rank-r rows comes with the adapter, since ranks differ. */
 static void free_u(struct model_session *s)
 {
 	if (s->buf.u[0])
@@ -291,6 +304,7 @@ void model_session_free(struct model_session *s)
 
 /* --- blocks --------------------------------------------------------------------------------- */
 
+/* A wrong slot number is a bug of the caller. */
 static struct slot *get_slot(const struct model_session *s, int slot)
 {
 	if (slot < 0 || slot >= s->o.slots)
@@ -298,6 +312,7 @@ static struct slot *get_slot(const struct model_session *s, int slot)
 	return &s->slot[slot];
 }
 
+/* Takes n free blocks for the slot, zeroed, or none of them. */
 static int more_blocks(struct model_session *s, struct slot *t, int n, struct err *e)
 {
 	if (n > s->nfree)
@@ -314,6 +329,7 @@ static int more_blocks(struct model_session *s, struct slot *t, int n, struct er
 	return 0;
 }
 
+/* Gives blocks back until `keep` are left; a block is free once no slot holds it. */
 static void less_blocks(struct model_session *s, struct slot *t, size_t keep)
 {
 	while (t->n > keep) {
@@ -324,7 +340,7 @@ static void less_blocks(struct model_session *s, struct slot *t, size_t keep)
 	}
 }
 
-/* Blocks for `n` more positions. */
+/* Makes room for `n` more positions. */
 static int extend(struct model_session *s, struct slot *t, int n, struct err *e)
 {
 	if (n > s->positions - t->length)
@@ -333,6 +349,8 @@ static int extend(struct model_session *s, struct slot *t, int n, struct err *e)
 	return more_blocks(s, t, blocks_for(t->length + n) - (int)t->n, e);
 }
 
+/* Full blocks are shared. A partly filled last block is copied, because both slots will write to
+ * it. */
 int model_fork(struct model_session *s, int from, int to, struct err *e)
 {
 	struct slot *a = get_slot(s, from), *b = get_slot(s, to);
@@ -363,7 +381,7 @@ void model_drop(struct model_session *s, int slot)
 	model_trim(s, slot, 0);
 }
 
-/* A shared block is never written, so a slot cannot be cut inside one. */
+/* A shared block is never written, so a slot must not be cut inside one. */
 void model_trim(struct model_session *s, int slot, int length)
 {
 	struct slot *t = get_slot(s, slot);
@@ -381,8 +399,10 @@ int64_t model_kv_free(const struct model_session *s) { return (int64_t)s->nfree 
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-/* Neighbouring runs of one row that begin with the same block: struct attention_cached's groups. Those that
- * are left over are empty, so that their number is always that of the runs. Returns whether any shares. */
+/* Finds neighbouring sequences of one row each that begin with the same blocks (the groups of
+ * struct attention_cached), so that attention reads a shared prompt once. 16 samples of a prompt
+ * of 640 tokens share 10 blocks. Unused groups are empty, so that there are always as many as
+ * sequences. Returns whether any blocks are shared. */
 static int find_groups(struct model_session *s, const struct session_batch *b)
 {
 	struct session_rows *h = &s->host;
@@ -410,7 +430,7 @@ static int find_groups(struct model_session *s, const struct session_batch *b)
 	return any;
 }
 
-/* Brings what the host knows of the rows to the device, and says what the attention has to do. */
+/* Sends what the host knows of the rows to the device and describes the attention. */
 static struct attention_cached put_rows(struct model_session *s, const struct session_batch *b)
 {
 	const struct model *m = s->m;
@@ -419,7 +439,8 @@ static struct attention_cached put_rows(struct model_session *s, const struct se
 				      .e4m3 = s->o.kv8, .runs = b->runs, .rows = b->rows,
 				      .row = d->row, .length = d->length, .block = d->block,
 				      .block_ld = s->block_ld, .group = d->group,
-				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride, .layer = s->layer };
+				      .group_blocks = d->group_blocks, .kv = s->kv, .stride = s->stride,
+				      .layer = s->layer };
 	size_t words = (size_t)(h->block - s->host_memory) + (size_t)b->runs * (size_t)s->block_ld;
 
 	h->row[b->runs] = b->rows;
@@ -433,7 +454,8 @@ static struct attention_cached put_rows(struct model_session *s, const struct se
 	return c;
 }
 
-/* The rows of `c` through all layers; the normed rows are left in pass.xn. */
+/* Runs the rows of `c` through all layers and leaves the normed rows in pass.xn. Input and output
+ * of a layer swap their buffers. */
 static void run_rows(struct model_session *s, const struct attention_cached *c)
 {
 	const struct model *m = s->m;
@@ -459,6 +481,7 @@ static void run_batch(struct model_session *s, const struct session_batch *b)
 	run_rows(s, &c);
 }
 
+/* Logits of `rows` normed rows. */
 static void head(const struct model_session *s, const act *x, int rows, float *logits)
 {
 	const struct model *m = s->m;
@@ -488,11 +511,11 @@ static int check_tokens(const struct model_session *s, const int32_t *tokens, in
 {
 	for (int i = 0; i < n; i++)
 		if (tokens[i] < 0 || tokens[i] >= s->m->c.V)
-			return err_set(e, ERR_RANGE, "token %d of a vocabulary of %d", tokens[i], s->m->c.V);
+			return err_set(e, ERR_RANGE, "token %d is outside the vocabulary of %d", tokens[i], s->m->c.V);
 	return 0;
 }
 
-/* `n` more tokens of a slot, which has the blocks for them, as rows of the next pass. */
+/* Adds `n` more tokens of a slot, which has the blocks for them, as rows of the next pass. */
 static void add_run(struct model_session *s, struct session_batch *b, struct slot *t, const int32_t *tokens, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -507,6 +530,8 @@ static void add_run(struct model_session *s, struct session_batch *b, struct slo
 	t->length += n;
 }
 
+/* Long prompts go through in chunks of s->rows. The log-probability of a chunk's last token comes
+ * with the next chunk. */
 int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int n,
 		  float *logits, float *logprobs, struct err *e)
 {
@@ -532,7 +557,7 @@ int model_prefill(struct model_session *s, int slot, const int32_t *tokens, int 
 	return 0;
 }
 
-/* Blocks for all of them, or for none. */
+/* Makes room for all prompts or for none. */
 static int extend_all(struct model_session *s, const struct model_prompt *p, int n, struct err *e)
 {
 	for (int i = 0; i < n; i++) {
@@ -550,7 +575,7 @@ static int extend_all(struct model_session *s, const struct model_prompt *p, int
 	return 0;
 }
 
-/* The logits after the last row of each run of the last pass. */
+/* The logits after the last row of each sequence of the last pass. */
 static void run_heads(struct model_session *s, int runs, float *logits)
 {
 	const struct model *m = s->m;
@@ -562,6 +587,7 @@ static void run_heads(struct model_session *s, int runs, float *logits)
 	head(s, s->last, runs, logits);
 }
 
+/* Packs as many prompts into a pass as fit; a prompt longer than a pass goes alone. */
 int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e)
 {
 	if (n > s->o.slots)
@@ -589,7 +615,8 @@ int model_prefill_all(struct model_session *s, const struct model_prompt *p, int
 
 /* --- decoding ---------------------------------------------------------------------------------- */
 
-/* Rows up to the next step of model_decode_rows, each a sequence of one token in the spare block. */
+/* Adds rows up to the next number of model_decode_rows, each a sequence of one token in the spare
+ * block. */
 static void pad(struct model_session *s, struct session_batch *b)
 {
 	for (int n = model_decode_rows(s->m, b->rows); b->rows < n; b->rows++, b->runs++) {
@@ -600,6 +627,7 @@ static void pad(struct model_session *s, struct session_batch *b)
 	}
 }
 
+/* Draws a token for each row; `from` maps rows to logits, NULL: row i has logits i. */
 static void draw(struct model_session *s, const float *logits, const int32_t *from, int rows, int seen)
 {
 	const struct model *m = s->m;
@@ -607,9 +635,12 @@ static void draw(struct model_session *s, const float *logits, const int32_t *fr
 
 	m->ops->sample(m->dev, &(struct sample){ .rows = rows, .V = m->c.V, .logits = logits, .from = from,
 						 .row = w->row, .drawn = w->drawn,
-						 .seen = seen ? w->seen : NULL, .token = w->token, .logprob = w->logprob });
+						 .seen = seen ? w->seen : NULL, .token = w->token,
+						 .logprob = w->logprob });
 }
 
+/* One token per row. With `draw` the next tokens are drawn and everything moves one position on,
+ * all on the device. */
 static void decode_pass(struct model_session *s, const struct attention_cached *c, const struct decoded *what)
 {
 	const struct model *m = s->m;
@@ -627,7 +658,7 @@ static void decode_pass(struct model_session *s, const struct attention_cached *
 						   .tokens = w->tokens, .logprobs = w->logprobs });
 }
 
-/* The entry of such a pass, made if there is none; NULL: passes are not recorded. */
+/* The entry of such a pass, added if it is new (*fresh). NULL: the device does not record. */
 static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c,
 				      const struct decoded *what, int *fresh)
 {
@@ -651,7 +682,9 @@ static struct recorded *find_recorded(struct model_session *s, const struct atte
 	return vec_push(&s->graphs, want) ? NULL : &s->graphs.v[s->graphs.n - 1];
 }
 
-/* The first pass of its kind runs as it is, so that everything has chosen its way; the second is recorded. */
+/* The first pass of its kind runs normally, so that every op has chosen its algorithm. The second
+ * is recorded, later ones replay the graph. `longest` is rounded up to a power of two, so that a
+ * graph serves many lengths. */
 static void decode(struct model_session *s, struct attention_cached *c, const struct decoded *what)
 {
 	struct dev *d = s->m->dev;
@@ -699,7 +732,8 @@ int model_decode(struct model_session *s, const int32_t *tokens, const int *slot
 
 int model_burst_steps(const struct model *m) { return m->dev->kind == DEV_CPU ? 1 : MODEL_BURST; }
 
-/* What the rows are drawn with. Returns whether any has a penalty. */
+/* Sends the sampling options and random-stream positions of the rows. Returns whether any row has
+ * a penalty. */
 static int put_draws(struct model_session *s, const struct model_draw *d, int n, int rows)
 {
 	struct dev *dev = s->m->dev;
@@ -739,7 +773,8 @@ int model_draw_from(struct model_session *s, const float *logits, const struct m
 	       dev_get(s->m->dev, logprobs, w->logprob, (size_t)n * sizeof *logprobs, e) ? -1 : 0;
 }
 
-/* The row's token, and room for `steps` positions: what is behind those it still wants goes to the spare block. */
+/* Adds the row's token and blocks for `steps` positions. Positions beyond those that the row
+ * still wants go to the spare block. */
 static void add_draw(struct model_session *s, struct session_batch *b, const struct model_draw *d, int steps)
 {
 	struct slot *t = get_slot(s, d->slot);
@@ -752,6 +787,7 @@ static void add_draw(struct model_session *s, struct session_batch *b, const str
 	t->length += MIN(steps, d->most) - 1;
 }
 
+/* Room for what each row still wants, at most `steps`. */
 static int extend_draws(struct model_session *s, const struct model_draw *d, int n, int steps, struct err *e)
 {
 	for (int i = 0; i < n; i++)
@@ -760,7 +796,7 @@ static int extend_draws(struct model_session *s, const struct model_draw *d, int
 	return 0;
 }
 
-/* Of `rows` columns a step has on the device, the first n. */
+/* Copies the first n of `rows` columns of each step to the caller. */
 static int take_drawn(struct model_session *s, int rows, int n, int steps, int32_t *tokens, float *logprobs,
 		      struct err *e)
 {

@@ -1,4 +1,5 @@
-/* Slabs: see slab.h. */
+/* Slabs: see slab.h. Every entry begins at a multiple of 64 bytes; the padding between entries is
+ * zero, so that sums over the whole slab need no list. */
 #include "model/slab.h"
 
 #include <stdarg.h>
@@ -14,6 +15,7 @@ void slab_init(struct slab *s, struct dev *d, const char *what)
 	*s = (struct slab){ .dev = d, .what = what };
 }
 
+/* Adds an entry behind the last one. Returns its index, or -1 and *e. */
 static int append(struct slab *s, struct slab_item *it, struct err *e)
 {
 	size_t end;
@@ -28,6 +30,7 @@ static int append(struct slab *s, struct slab_item *it, struct err *e)
 	return (int)s->n - 1;
 }
 
+/* Adding after slab_alloc would move entries: our bug. */
 int slab_add(struct slab *s, enum dtype dt, int ndim, const int64_t *shape, struct err *e, const char *fmt, ...)
 {
 	struct slab_item it = { .dt = dt, .ndim = ndim, .numel = 1 };
@@ -46,6 +49,7 @@ int slab_add(struct slab *s, enum dtype dt, int ndim, const int64_t *shape, stru
 	return append(s, &it, e);
 }
 
+/* Zeroed; the error names the slab. */
 int slab_alloc(struct slab *s, struct err *e)
 {
 	if (!(s->data = dev_alloc(s->dev, s->bytes, e)))
@@ -53,6 +57,7 @@ int slab_alloc(struct slab *s, struct err *e)
 	return 0;
 }
 
+/* Same names and shapes, so entry i is the same tensor; offsets differ with the dtype. */
 int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *what, struct err *e)
 {
 	slab_init(s, of->dev, what);
@@ -66,6 +71,7 @@ int slab_like(struct slab *s, const struct slab *of, enum dtype dt, const char *
 	return slab_alloc(s, e);
 }
 
+/* Entries keep their dtypes and offsets, so one copy moves everything. */
 int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct err *e)
 {
 	if (!to->data) {
@@ -79,6 +85,7 @@ int slab_copy(struct slab *to, const struct slab *from, struct dev *host, struct
 	return dev_get(from->dev, to->data, from->data, from->bytes, e);
 }
 
+/* The list is freed too; the slab may be filled again. */
 void slab_release(struct slab *s)
 {
 	if (s->data)
@@ -87,6 +94,7 @@ void slab_release(struct slab *s)
 	*s = (struct slab){ .what = s->what };
 }
 
+/* Values come through host memory, so that CPU and GPU give the same hash for the same bits. */
 uint64_t slab_hash(const struct slab *s)
 {
 	char *copy = mem_alloc(s->bytes);
@@ -107,6 +115,7 @@ void slab_zero(struct slab *s)
 	dev_zero(s->dev, s->data, s->bytes);
 }
 
+/* On a GPU the copy is queued; `from` may be reused at once. */
 void slab_put(struct slab *s, int i, const void *from)
 {
 	dev_put(s->dev, slab_at(s, i), from, s->v[i].bytes);
@@ -119,11 +128,13 @@ int slab_get(const struct slab *s, int i, void *to, struct err *e)
 
 /* --- files ---------------------------------------------------------------------------- */
 
+/* Entries for the safetensors writer, with their prefixed names. */
 struct names {
 	struct st_entry *entry;
 	char (*name)[2 * SLAB_NAME];
 };
 
+/* Entry i of the writer is entry i of the slab. */
 static int name_entries(struct names *n, const struct slab *s, const char *prefix, struct err *e)
 {
 	n->entry = mem_array(s->n + 1, sizeof *n->entry);
@@ -146,7 +157,7 @@ static void names_release(struct names *n)
 	mem_free(n->name);
 }
 
-/* Room for any entry of a slab in host memory. */
+/* Host memory that any entry of the slab fits into. */
 static void *entry_alloc(const struct slab *s, struct err *e)
 {
 	size_t most = 0;
@@ -159,11 +170,13 @@ static void *entry_alloc(const struct slab *s, struct err *e)
 	return p;
 }
 
+/* A save under way: one entry at a time goes through `copy`. */
 struct save {
 	const struct slab *s;
 	void *copy;
 };
 
+/* One entry from the device to the file. */
 static int fill_entry(void *ctx, size_t index, struct st_writer *w, struct err *e)
 {
 	const struct save *o = ctx;
@@ -171,6 +184,7 @@ static int fill_entry(void *ctx, size_t index, struct st_writer *w, struct err *
 	return slab_get(o->s, (int)index, o->copy, e) || st_put(w, o->copy, o->s->v[index].bytes, e) ? -1 : 0;
 }
 
+/* Only the largest entry is held in host memory at a time. */
 int slab_save(const struct slab *s, const char *path, const char *prefix, struct err *e)
 {
 	struct names n = { .entry = NULL };
@@ -185,6 +199,7 @@ int slab_save(const struct slab *s, const char *path, const char *prefix, struct
 	return rc;
 }
 
+/* Every entry must be in the file with its shape; other tensors of the file are ignored. */
 static int load_entries(struct slab *s, const struct st_file *f, const struct names *n, void *copy, struct err *e)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -198,6 +213,7 @@ static int load_entries(struct slab *s, const struct st_file *f, const struct na
 	return 0;
 }
 
+/* st_need reports a missing tensor or a wrong shape by name. */
 int slab_load(struct slab *s, const char *path, const char *prefix, struct err *e)
 {
 	struct names n = { .entry = NULL };
@@ -213,6 +229,7 @@ int slab_load(struct slab *s, const char *path, const char *prefix, struct err *
 	return rc;
 }
 
+/* MiB with one decimal, and a last row with the sum. */
 void slab_table(struct buf *out, const struct slab *const *slabs, size_t n)
 {
 	size_t all = 0;

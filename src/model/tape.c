@@ -1,4 +1,6 @@
-/* Tapes: activations, gradients, and the walk through the layers. See tape.h. */
+/* Tapes: activations, gradients, and the walk through the layers. See tape.h.
+ *
+ * All memory is listed and allocated once in tape_new; forward and backward allocate nothing. */
 #include "model/tape.h"
 
 #include <math.h>
@@ -9,29 +11,30 @@
 #include "model/head.h"
 #include "model/model_impl.h"
 
+/* Owned, except m and a. */
 struct tape {
 	struct model *m;
 	struct adapter *a;
 	struct tape_opts o;
-	int training;
+	int training;                  /* dropout is on */
 	uint64_t step;
 	struct slab slab, grads;       /* activations; gradients of what is trained */
-	struct layer_buf *layer;       /* [L]; with recompute all but x are shared */
+	struct layer_buf *layer;       /* [L]; with recompute all buffers but x are shared */
 	float *last;                   /* [T, C] output of the last layer */
-	float *again;                  /* [T, C] recompute: an output nobody reads */
+	float *again;                  /* [T, C] recompute: an output that nobody reads */
 	float *cos, *sin;
 	struct tape_rows {
 		int32_t *pos, *tokens, *start, *prefix;
 	} dev, host;                   /* the pack, on the device and on the host */
-	char *host_memory;             /* of all that the host has */
+	char *host_memory;             /* memory of all host arrays */
 	size_t host_bytes;
 	struct head head;
 	struct model_pass pass;
-	enum dtype act;                /* of activations */
+	enum dtype act;                /* dtype of activations */
 	int T, sequences, longest;
-	int shares;                    /* some sequence has a prefix */
-	int ran, head_done;            /* forward ran; and with coefficients */
-	int next;                      /* carving: entry of `slab` */
+	int shares;                    /* some sequence continues another one */
+	int ran, head_done;            /* forward ran; it had coefficients */
+	int next;                      /* second walk: next entry of `slab` */
 };
 
 /* --- memory ----------------------------------------------------------------------------- */
@@ -52,11 +55,13 @@ static int take(struct tape *t, void *to, enum dtype dt, int64_t rows, int64_t c
 		     : slab_add(&t->slab, dt, 2, shape, e, "layer.%d.%s", l, what) < 0;
 }
 
+/* A buffer of max_tokens rows; none if cols is 0. */
 static int rows_f32(struct tape *t, float **to, int64_t cols, int l, const char *what, struct err *e)
 {
 	return cols ? take(t, to, DT_F32, t->o.max_tokens, cols, l, what, e) : 0;
 }
 
+/* The same in the dtype of activations. */
 static int rows_act(struct tape *t, act **to, int64_t cols, int l, const char *what, struct err *e)
 {
 	return cols ? take(t, to, t->act, t->o.max_tokens, cols, l, what, e) : 0;
@@ -80,6 +85,7 @@ static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
 	return 0;
 }
 
+/* Buffers that all layers share, gradients of rows included. */
 static int take_work(struct tape *t, struct err *e)
 {
 	const struct model_config *c = &t->m->c;
@@ -103,6 +109,7 @@ static int take_work(struct tape *t, struct err *e)
 	       rows_act(t, &p->du, t->a ? LORA_PARTS * t->a->o.r : 0, -1, "du", e);
 }
 
+/* Buffers of the head; logits for one chunk of rows only. */
 static int take_head(struct tape *t, struct err *e)
 {
 	const struct model_config *c = &t->m->c;
@@ -121,6 +128,7 @@ static int take_head(struct tape *t, struct err *e)
 	       take(t, &h->normed, t->act, T, c->C, -1, "head.normed", e);
 }
 
+/* With recompute only the inputs of the layers are kept; one set of buffers serves all layers. */
 static int take_all(struct tape *t, struct err *e)
 {
 	for (int l = 0; l < t->m->c.L; l++) {
@@ -133,7 +141,7 @@ static int take_all(struct tape *t, struct err *e)
 	return take_work(t, e) || take_head(t, e) ? -1 : 0;
 }
 
-/* Arrays of 4-byte values that the host fills or reads, cut from one block. */
+/* Arrays of 4-byte values that the host fills or reads, from one block. */
 static int take_host(struct tape *t, struct err *e)
 {
 	struct head_rows *h = &t->head.host;
@@ -152,6 +160,7 @@ static int take_host(struct tape *t, struct err *e)
 	return 0;
 }
 
+/* All layers take the buffers of layer 0 but keep their own input. */
 static void share_layer(struct tape *t)
 {
 	for (int l = 1; l < t->m->c.L; l++) {
@@ -162,7 +171,7 @@ static void share_layer(struct tape *t)
 	}
 }
 
-/* The list of everything; without the layers' own where the device has no room for them. */
+/* Lists everything. If the device has no room for it, switches to recompute and lists again. */
 static int list_all(struct tape *t, struct err *e)
 {
 	size_t room = dev_available(t->m->dev), want;
@@ -172,8 +181,8 @@ static int list_all(struct tape *t, struct err *e)
 	want = t->slab.bytes;
 	if (t->o.recompute || want <= room)
 		return 0;
-	log_info("activations of %d tokens take %.1f GiB and %.1f are free: layers are computed again in backward", t->o.max_tokens,
-		 (double)want / (1 << 30), (double)room / (1 << 30));
+	log_info("activations of %d tokens take %.1f GiB and %.1f are free: layers are computed again in backward",
+		 t->o.max_tokens, (double)want / (1 << 30), (double)room / (1 << 30));
 	slab_release(&t->slab);
 	slab_init(&t->slab, t->m->dev, "activations");
 	t->o.recompute = 1;
@@ -189,7 +198,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 		return NULL;
 	}
 	if (o->max_tokens < 1 || o->max_tokens > 1 << 26) {
-		err_set(e, ERR_RANGE, "a pack of %d tokens", o->max_tokens);
+		err_set(e, ERR_RANGE, "a pack cannot have %d tokens", o->max_tokens);
 		return NULL;
 	}
 	if (!(t = mem_zalloc(sizeof *t)) || !(t->layer = mem_array((size_t)m->c.L, sizeof *t->layer))) {
@@ -214,6 +223,7 @@ struct tape *tape_new(struct model *m, struct adapter *a, const struct tape_opts
 	return t;
 }
 
+/* Walks the list with a model and an adapter that have only sizes. */
 size_t tape_measure(const struct model_config *c, const struct adapter_opts *lora, const struct tape_opts *o,
 		    enum dtype rows, struct err *e)
 {
@@ -256,7 +266,7 @@ void tape_free(struct tape *t)
 
 /* --- the walk ------------------------------------------------------------------------------ */
 
-/* Rows in front of sequence s that are another's. */
+/* Rows in front of sequence s that belong to the sequence it continues. */
 static int rows_before(const struct model_batch *b, int s)
 {
 	int p = b->prefix ? b->prefix[s] : -1;
@@ -264,16 +274,17 @@ static int rows_before(const struct model_batch *b, int s)
 	return p < 0 ? 0 : b->start[p + 1] - b->start[p];
 }
 
-/* Sequences that go on from one follow it, and it has none in front itself. */
+/* Sequences that continue another one follow it directly, and that one continues none. */
 static int check_prefix(const struct model_batch *b, int s, struct err *e)
 {
 	int p = b->prefix ? b->prefix[s] : -1;
 
 	if (p >= s || p < -1 || (p >= 0 && (b->prefix[p] >= 0 || (s - 1 != p && b->prefix[s - 1] != p))))
-		return err_set(e, ERR_RANGE, "sequence %d of a pack cannot go on from %d", s, p);
+		return err_set(e, ERR_RANGE, "sequence %d of a pack cannot continue sequence %d", s, p);
 	return 0;
 }
 
+/* Everything a caller could get wrong about a pack, before any kernel sees it. */
 static int check_batch(const struct tape *t, const struct model_batch *b, struct err *e)
 {
 	if (b->T < 1 || b->T > t->o.max_tokens)
@@ -291,11 +302,13 @@ static int check_batch(const struct tape *t, const struct model_batch *b, struct
 	}
 	for (int i = 0; i < b->T; i++)
 		if (b->tokens[i] < 0 || b->tokens[i] >= t->m->c.V || b->target[i] >= t->m->c.V)
-			return err_set(e, ERR_RANGE, "token %d or target %d of a vocabulary of %d",
+			return err_set(e, ERR_RANGE, "token %d or target %d is outside the vocabulary of %d",
 				       b->tokens[i], b->target[i], t->m->c.V);
 	return 0;
 }
 
+/* Sends tokens, positions and sequence starts to the device. A sequence that continues another
+ * one starts at that one's length: 100 rows after a prompt of 40 have the positions 40 to 139. */
 static void copy_batch(struct tape *t, const struct model_batch *b)
 {
 	struct dev *d = t->m->dev;
@@ -322,6 +335,7 @@ static void copy_batch(struct tape *t, const struct model_batch *b)
 	t->sequences = b->sequences;
 }
 
+/* The seed of the dropout masks mixes the tape's seed and the step. */
 static void set_pass(struct tape *t)
 {
 	struct model_pass *p = &t->pass;
@@ -335,11 +349,13 @@ static void set_pass(struct tape *t)
 	p->grads = &t->grads;
 }
 
+/* Layer l writes the input of the next one. */
 static float *output_of(struct tape *t, int l)
 {
 	return l + 1 < t->m->c.L ? t->layer[l + 1].x : t->last;
 }
 
+/* Any error leaves the tape without a forward, so that tape_backward refuses. */
 int tape_forward(struct tape *t, const struct model_batch *b, const float *coef, float *logp, float *entropy,
 		 struct err *e)
 {
@@ -362,6 +378,8 @@ int tape_forward(struct tape *t, const struct model_batch *b, const float *coef,
 	return 0;
 }
 
+/* From the head back to the embedding. The first layer's input needs no gradient if only an
+ * adapter is trained. */
 int tape_backward(struct tape *t, const float *coef, struct err *e)
 {
 	struct model *m = t->m;
@@ -394,11 +412,12 @@ struct slab *tape_grads(struct tape *t) { return &t->grads; }
 void tape_zero_grads(struct tape *t) { slab_zero(&t->grads); }
 struct model *tape_model(const struct tape *t) { return t->m; }
 
+/* The Euclidean norm over all parameters, summed on the device. */
 double tape_grad_norm(const struct tape *t)
 {
 	double s;
 
-	/* padding between entries is zero and stays so */
+	/* The padding between entries is zero, so the whole slab can be summed. */
 	t->m->ops->sumsq(t->m->dev, &s, (const float *)(const void *)t->grads.data, t->grads.bytes / sizeof(float));
 	return sqrt(s);
 }

@@ -1,5 +1,7 @@
-/* Bulk conversions that are worth vector instructions; the scalar definitions in dtype.c are
- * what they must equal, bit for bit. */
+/* Bulk conversions that are worth vector instructions, compiled once per instruction set.
+ *
+ * Invariant: each equals the scalar definition in dtype.c, bit for bit, NaN payloads included.
+ * The scalar loop at the end of each function does the elements that do not fill a vector. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,6 +20,7 @@ void SIMD_FN(vec_f32_to_bf16)(uint16_t *dst, const float *src, size_t n);
 void SIMD_FN(vec_f32_to_f64)(double *dst, const float *src, size_t n);
 void SIMD_FN(vec_f64_to_f32)(float *dst, const double *src, size_t n);
 
+/* fp16 has conversion instructions: 16 elements at a time with AVX-512, 8 with F16C. */
 void SIMD_FN(vec_f16_to_f32)(float *dst, const uint16_t *src, size_t n)
 {
 	size_t i = 0;
@@ -52,6 +55,7 @@ void SIMD_FN(vec_f32_to_f16)(uint16_t *dst, const float *src, size_t n)
 		dst[i] = f32_to_f16(src[i]);
 }
 
+/* A bf16 is the upper half of an fp32. */
 void SIMD_FN(vec_bf16_to_f32)(float *dst, const uint16_t *src, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -61,6 +65,7 @@ void SIMD_FN(vec_bf16_to_f32)(float *dst, const uint16_t *src, size_t n)
 	}
 }
 
+/* Rounds to nearest even by adding just below half of the last kept bit; every NaN becomes 0x7fc0. */
 void SIMD_FN(vec_f32_to_bf16)(uint16_t *dst, const float *src, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

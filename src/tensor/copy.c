@@ -1,4 +1,8 @@
-/* Copies between strided tensors, with conversion and broadcasting. */
+/* Copies between strided tensors, with conversion and broadcasting, and the marks of memory that
+ * was never written, which follow their elements.
+ *
+ * Invariant: a copy moves the marks with the elements, so that a clone of torch.empty is still
+ * unwritten. */
 #include <string.h>
 
 #include "base/cpu.h"
@@ -9,10 +13,12 @@
 SIMD_DECLARE(void, vec_move, (int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n))
 SIMD_DECLARE(void, vec_transpose, (int size, void *d, int64_t dr, const void *s, int64_t sc, int64_t r, int64_t c))
 
+/* Elements that pass through a dense block when both strides and dtypes differ. */
 enum { BLOCK = 512 };
 
 /* --- strided runs with conversion --------------------------------------------------------- */
 
+/* Contiguous runs convert directly, equal dtypes only move, and the rest goes through a block. */
 void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, int64_t stride, int64_t n)
 {
 	char block[BLOCK * 8];
@@ -34,6 +40,7 @@ void tensor_gather(enum dtype to, void *dst, enum dtype from, const void *src, i
 	}
 }
 
+/* Converts a dense block, then moves it to strided memory. */
 void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, const void *src, int64_t n)
 {
 	char block[BLOCK * 8];
@@ -53,15 +60,17 @@ void tensor_scatter(enum dtype to, void *dst, int64_t stride, enum dtype from, c
 
 /* --- whole tensors --------------------------------------------------------------------- */
 
+/* One copy, as the loop over the outer dimensions sees it. */
 struct copy_job {
 	char *dst;
 	const char *src;
 	enum dtype to, from;
-	int64_t ds, ss;             /* inner strides */
-	int size;                   /* of an element, where nothing is converted */
+	int64_t ds, ss;             /* inner strides in elements */
+	int size;                   /* bytes of an element, if nothing is converted */
 	void (*move)(int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n);
 };
 
+/* A run without conversion. */
 static void copy_same(void *ctx, const int64_t *off, int64_t n)
 {
 	struct copy_job *j = ctx;
@@ -69,6 +78,7 @@ static void copy_same(void *ctx, const int64_t *off, int64_t n)
 	j->move(j->size, j->dst + off[0] * j->size, j->ds, j->src + off[1] * j->size, j->ss, n);
 }
 
+/* A run with conversion: gathered into a dense block, converted, scattered. */
 static void copy_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct copy_job *j = ctx;
@@ -88,7 +98,7 @@ static void copy_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
-/* The dimension of the loop, other than the inner one, where the source is dense. */
+/* An outer dimension of the loop along which the source is contiguous, -1: none. */
 static int source_dim(const struct tensor_loop *l)
 {
 	for (int d = l->ndim - 2; d >= 0; d--)
@@ -97,6 +107,7 @@ static int source_dim(const struct tensor_loop *l)
 	return -1;
 }
 
+/* r x c elements: the target is contiguous along c, the source along r. */
 struct transpose_job {
 	char *dst;
 	const char *src;
@@ -104,6 +115,7 @@ struct transpose_job {
 	int64_t dr, sc, r, c;
 };
 
+/* One matrix of the outer dimensions. */
 static void transpose_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct transpose_job *j = ctx;
@@ -114,7 +126,9 @@ static void transpose_run(void *ctx, const int64_t *off, int64_t n)
 	SIMD_PICK(vec_transpose)(j->size, d, j->dr, s, j->sc, j->r, j->c);
 }
 
-/* Copy without conversion where the target's inner dimension is not the source's. */
+/* Copies without conversion if target and source are contiguous along different dimensions.
+ * Blocks of 8 x 8 elements then use whole cache lines of both. Returns 0 if the copy is another
+ * one. */
 static int copy_transposed(struct tensor_loop *l, const struct tensor *dst, const struct tensor *src)
 {
 	int in = l->ndim - 1, d = source_dim(l);
@@ -126,7 +140,7 @@ static int copy_transposed(struct tensor_loop *l, const struct tensor *dst, cons
 	j.sc = l->stride[1][in];
 	j.r = l->shape[d];
 	j.c = l->shape[in];
-	/* The pair is done in one call: take both out of the loop. */
+	/* One call does both dimensions, so the loop keeps the others only. */
 	l->outer /= l->shape[d];
 	for (int i = d; i + 1 < in; i++) {
 		l->shape[i] = l->shape[i + 1];
@@ -139,6 +153,7 @@ static int copy_transposed(struct tensor_loop *l, const struct tensor *dst, cons
 	return 1;
 }
 
+/* Copies the elements. The caller has checked shapes and overlap. */
 static void copy_values(const struct tensor *dst, const struct tensor *src)
 {
 	struct tensor_loop l;
@@ -154,6 +169,8 @@ static void copy_values(const struct tensor *dst, const struct tensor *src)
 	tensor_loop_run(&l, 0, l.outer, dst->dt == src->dt ? copy_same : copy_run, &j);
 }
 
+/* Whether both name the same elements in the same order; strides of dimensions of 1 do not
+ * matter. */
 static int same_view(const struct tensor *a, const struct tensor *b)
 {
 	if (a->st != b->st || a->dt != b->dt || a->offset != b->offset || !tensor_same_shape(a, b))
@@ -164,6 +181,7 @@ static int same_view(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
+/* Whether the memory between the first and the last element of both meets. */
 static int overlap(const struct tensor *a, const struct tensor *b)
 {
 	int64_t alo, ahi, blo, bhi;
@@ -204,7 +222,7 @@ int tensor_check_overlap(const struct tensor *dst, const struct tensor *src, str
 		       "Please clone() the tensor before performing the operation.");
 }
 
-/* Whether `src` can be written to `dst`'s shape as it is. */
+/* Whether `src` can be written to dst's shape as it is. */
 static int check_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
@@ -221,8 +239,8 @@ static int check_copy(const struct tensor *dst, const struct tensor *src, struct
 
 static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e);
 
-/* Of a number into all of a hollow storage it is remembered, and of what another one begins with;
- * of anything else that there is something to be known no more. */
+/* A copy into a hollow storage. A single number written to all of it is remembered, and so are
+ * the contents of another hollow storage. After any other copy the contents are unknown. */
 static int copy_hollow(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	unsigned char value[8];
@@ -239,6 +257,7 @@ static int copy_hollow(const struct tensor *dst, const struct tensor *src, struc
 	return sparse_value(dst->st, value, dtype_size(dst->dt)) ? err_nomem(e) : 0;
 }
 
+/* If source and target overlap, the source is copied aside first. */
 int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	struct tensor whole;
@@ -263,6 +282,7 @@ int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *
 	return rc;
 }
 
+/* A hollow tensor gives a hollow copy. */
 int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct err *e)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -278,6 +298,7 @@ int tensor_to(struct tensor *out, const struct tensor *t, enum dtype dt, struct 
 	return 0;
 }
 
+/* A contiguous tensor is shared, with another reference. */
 int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e)
 {
 	if (!tensor_is_contiguous(t))
@@ -289,8 +310,8 @@ int tensor_contiguous(struct tensor *out, const struct tensor *t, struct err *e)
 
 /* --- never written ---------------------------------------------------------------------- */
 
-/* The map of a storage as a tensor of bytes: one per element suffices, since whole elements
- * are written. The first byte of each element speaks for it. */
+/* The marks of a storage as a tensor of bytes, one per element: elements are written whole, so
+ * the mark of an element's first byte speaks for all of them. */
 static struct tensor undef_map(const struct tensor *t, struct storage *as)
 {
 	struct tensor m = *t;
@@ -305,12 +326,14 @@ static struct tensor undef_map(const struct tensor *t, struct storage *as)
 	return m;
 }
 
+/* A walk over marks: `mark` is set in every element, or `any` collects whether one is set. */
 struct mark_job {
 	unsigned char *map;
 	int64_t stride;
 	int size, mark, any;
 };
 
+/* Stops at the first mark that is set. */
 static void any_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct mark_job *j = ctx;
@@ -319,6 +342,7 @@ static void any_run(void *ctx, const int64_t *off, int64_t n)
 		j->any = j->map[off[0] + i * j->stride];
 }
 
+/* Sets the marks of all bytes of each element. */
 static void mark_run(void *ctx, const int64_t *off, int64_t n)
 {
 	struct mark_job *j = ctx;
@@ -327,6 +351,7 @@ static void mark_run(void *ctx, const int64_t *off, int64_t n)
 		memset(j->map + off[0] + i * j->stride, j->mark, (size_t)j->size);
 }
 
+/* Calls fn for each run of marks of t. Returns what any_run found. */
 static int walk_map(const struct tensor *t, tensor_loop_fn *fn, int mark)
 {
 	struct storage as;
@@ -342,11 +367,13 @@ static int walk_map(const struct tensor *t, tensor_loop_fn *fn, int mark)
 	return j.any;
 }
 
+/* A storage without marks has nothing unwritten. */
 int tensor_any_undef(const struct tensor *t)
 {
 	return t->st->undef && walk_map(t, any_run, 0);
 }
 
+/* After a write through the view. */
 void tensor_mark_defined(const struct tensor *t)
 {
 	if (t->st->undef)
@@ -368,6 +395,7 @@ int tensor_want_marks(const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* Only the storage differs: the marks lie byte by byte as the data does. */
 struct tensor tensor_marks(const struct tensor *t, struct storage *as)
 {
 	struct tensor m = *t;
@@ -377,7 +405,7 @@ struct tensor tensor_marks(const struct tensor *t, struct storage *as)
 	return m;
 }
 
-/* The marks of t, or with `values` what it holds, broadcast to *to. */
+/* Broadcasts the marks of t to *to; with `values`, what t itself holds. */
 static int spread_bytes(const struct tensor *to, const struct tensor *t, int values, struct err *e)
 {
 	struct storage as;
@@ -391,7 +419,8 @@ static int spread_bytes(const struct tensor *to, const struct tensor *t, int val
 	return tensor_copy(to, &m, e);
 }
 
-/* row[0] |= what the others say. */
+/* row[0] collects the marks of the other operands. With `picks` row[3] holds the condition and
+ * says whether row[1] or row[2] counts. */
 static void join_marks(unsigned char *const *row, int n, int picks, int64_t length)
 {
 	for (int64_t i = 0; i < length; i++) {
@@ -403,6 +432,7 @@ static void join_marks(unsigned char *const *row, int n, int picks, int64_t leng
 	}
 }
 
+/* Sets the marks of all bytes of each element of `out`. */
 static void put_marks(const struct tensor *out, const struct tensor *marks)
 {
 	struct storage as;
@@ -412,6 +442,7 @@ static void put_marks(const struct tensor *out, const struct tensor *marks)
 		copy_values(&d, marks);
 }
 
+/* part[k] are the marks of operand k in the shape of the result, part[n] the condition's values. */
 int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n, int picks, struct err *e)
 {
 	struct tensor part[4];
@@ -420,6 +451,7 @@ int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n,
 
 	for (int k = 0; k < n; k++)
 		any |= tensor_any_undef(&in[k]);
+	/* Nothing unwritten among the operands is by far the most common case. */
 	if (!any || tensor_numel(out) == 0 || out->st->hollow)
 		return 0;
 	for (; made < n + picks && !rc; made += !rc) {
@@ -441,7 +473,7 @@ int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n,
 	return rc ? -1 : 1;
 }
 
-/* A copy carries "never written" along, so that a clone of empty memory is still empty. */
+/* Moves the marks of a copy, so that a clone of unwritten memory is unwritten too. */
 static int copy_undef(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	struct storage da, sa;

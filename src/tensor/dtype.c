@@ -1,7 +1,7 @@
 /* Dtypes: the table, scalar conversions, single elements. Bulk conversion is in convert.c.
  *
- * Rounding is to nearest, ties to even, everywhere but in f32_to_tf32. 16- and 8-bit floats
- * are always reached through float, as PyTorch does: double to half rounds twice. */
+ * Rounding is to nearest, ties to even, everywhere but in f32_to_tf32. 16- and 8-bit floats are
+ * always reached through float, as in PyTorch: double to half rounds twice. */
 #include "tensor/tensor.h"
 
 #include <math.h>
@@ -14,6 +14,7 @@ const struct dtype_info dtype_table[DTYPES] = {
 #undef DTYPE
 };
 
+/* dtype_by_torch, dtype_by_triton and dtype_by_safetensors: the dtype of a name, -1: unknown. */
 #define BY_NAME(field)                                                \
 	int dtype_by_##field(struct str name)                         \
 	{                                                             \
@@ -26,6 +27,7 @@ BY_NAME(torch)
 BY_NAME(triton)
 BY_NAME(safetensors)
 
+/* The bits of a float and back. */
 static uint32_t bits_of(float x)
 {
 	uint32_t u;
@@ -42,8 +44,9 @@ static float float_of(uint32_t u)
 	return x;
 }
 
-/* A small float has E exponent bits and M mantissa bits. Below its smallest normal, adding a
- * power of two whose last mantissa bit weighs one denormal step lets the adder round. */
+/* Rounds the bits u of a positive float to a float with `mant` mantissa bits and exponent bias
+ * `bias`. Below the smallest normal number, adding a power of two whose last mantissa bit weighs
+ * one denormal step lets the adder round. */
 static uint32_t shrink(uint32_t u, int mant, int bias)
 {
 	int drop = 23 - mant;
@@ -57,7 +60,7 @@ static uint32_t shrink(uint32_t u, int mant, int bias)
 	return (u - ((uint32_t)(127 - bias) << 23)) >> drop;
 }
 
-/* The inverse, for finite values: `h` without its sign. */
+/* The inverse for finite values; `h` has no sign. fp16 0x3c00 (mant 10, bias 15) is 1.0. */
 static float widen(uint32_t h, int mant, int bias)
 {
 	uint32_t u = h << (23 - mant);
@@ -67,6 +70,7 @@ static float widen(uint32_t h, int mant, int bias)
 	return float_of(u + ((uint32_t)(127 - bias) << 23));
 }
 
+/* 65504 is the largest fp16; 65520 and above rounds to infinity. */
 uint16_t f32_to_f16(float x)
 {
 	uint32_t u = bits_of(x), sign = u >> 31 << 15;
@@ -91,6 +95,7 @@ float f16_to_f32(uint16_t h)
 	return float_of(bits_of(x) | sign);
 }
 
+/* Every NaN becomes 0x7fc0, as in PyTorch; its sign and payload are lost. */
 uint16_t f32_to_bf16(float x)
 {
 	uint32_t u = bits_of(x);
@@ -110,7 +115,7 @@ uint8_t f32_to_f8e4m3(float x)
 	uint32_t u = bits_of(x), sign = u >> 31 << 7;
 
 	u &= 0x7fffffff;
-	/* No infinity in this format: 480 and above is NaN; rounding up to 480 gives 0x7f too. */
+	/* This format has no infinity: 480 and above is NaN (0x7f), and so is what rounds up to 480. */
 	return (uint8_t)(sign | (u >= 0x43f00000 ? 0x7f : shrink(u, 3, 7)));
 }
 
@@ -122,6 +127,7 @@ float f8e4m3_to_f32(uint8_t h)
 	return float_of(bits_of(x) | sign);
 }
 
+/* As fp16 with two mantissa bits: infinity from 61440 on. */
 uint8_t f32_to_f8e5m2(float x)
 {
 	uint32_t u = bits_of(x), sign = u >> 31 << 7;
@@ -132,11 +138,13 @@ uint8_t f32_to_f8e5m2(float x)
 	return (uint8_t)(sign | (u >= 0x47800000 ? 0x7c : shrink(u, 2, 15)));
 }
 
+/* An e5m2 number is the upper half of an fp16 number. */
 float f8e5m2_to_f32(uint8_t h)
 {
 	return f16_to_f32((uint16_t)(h << 8));
 }
 
+/* Adds half of the last kept bit and cuts 13 bits off; inf and NaN pass. */
 float f32_to_tf32(float x)
 {
 	uint32_t u = bits_of(x);
@@ -146,7 +154,7 @@ float f32_to_tf32(float x)
 	return float_of((u + 0x1000) & ~0x1fffu);
 }
 
-/* Nearly all floats are of this one. */
+/* fp32 has a short cut because nearly all floats have this type. */
 double dtype_load(enum dtype dt, const void *p)
 {
 	float single;
@@ -170,7 +178,7 @@ void dtype_store(enum dtype dt, void *p, double v)
 		dtype_convert(dt, p, DT_F64, &v, 1);
 }
 
-/* Nearly all integers are of these two. */
+/* int32 and int64 have short cuts because nearly all integers have these types. */
 int64_t dtype_load_int(enum dtype dt, const void *p)
 {
 	int32_t small;

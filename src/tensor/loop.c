@@ -1,9 +1,12 @@
-/* Loops over the elements of several tensors: see tensor.h. */
+/* Loops over the elements of several tensors: see tensor.h.
+ *
+ * A contiguous [8, 4, 100] operand beside another contiguous one becomes a single loop of 3200.
+ * Beside a broadcast [100] it becomes 32 outer iterations of 100. */
 #include "tensor/tensor.h"
 
 #include <stdlib.h>
 
-/* The stride of operand `t` at dimension `d` of a shape of `ndim` dimensions it broadcasts to. */
+/* The stride of operand t at dimension d of the shape of `ndim` dimensions that it broadcasts to. */
 static int64_t stride_at(const struct tensor *t, int ndim, const int64_t *shape, int d)
 {
 	int own = d - (ndim - t->ndim);
@@ -13,7 +16,7 @@ static int64_t stride_at(const struct tensor *t, int ndim, const int64_t *shape,
 	return t->stride[own];
 }
 
-/* Whether dimension a of the loop should be outside of b: by the first operand whose strides
+/* Whether dimension a of the loop should be outside of b. The first operand decides whose strides
  * there differ and are not zero. */
 static int goes_outside(const struct tensor_loop *l, int a, int b)
 {
@@ -26,6 +29,7 @@ static int goes_outside(const struct tensor_loop *l, int a, int b)
 	return 0;
 }
 
+/* Shape and strides of all operands. */
 static void swap_dims(struct tensor_loop *l, int a, int b)
 {
 	int64_t t = l->shape[a];
@@ -39,6 +43,7 @@ static void swap_dims(struct tensor_loop *l, int a, int b)
 	}
 }
 
+/* Whether two neighbouring dimensions are one for every operand. */
 static int mergeable(const struct tensor_loop *l, int outer, int inner)
 {
 	for (int k = 0; k < l->nops; k++)
@@ -47,6 +52,7 @@ static int mergeable(const struct tensor_loop *l, int outer, int inner)
 	return 1;
 }
 
+/* Merges neighbouring dimensions where possible. */
 static void merge_dims(struct tensor_loop *l)
 {
 	int to = 0;
@@ -64,6 +70,8 @@ static void merge_dims(struct tensor_loop *l)
 	l->ndim = to + 1;
 }
 
+/* Drops dimensions of 1, sorts the others by stride (insertion sort, at most 12), and merges
+ * them. */
 void tensor_loop_init(struct tensor_loop *l, int ndim, const int64_t *shape, int nops, const struct tensor *const *ops)
 {
 	l->nops = nops;
@@ -108,6 +116,7 @@ void tensor_loop_run(const struct tensor_loop *l, int64_t begin, int64_t end, te
 		fn(ctx, off, l->shape[last]);
 		if (++i >= end)
 			return;
+		/* The next outer index, like an odometer: `back` rewinds a dimension, or is one step forward. */
 		for (int d = last - 1; d >= 0; d--) {
 			int64_t back = ++index[d] == l->shape[d] ? l->shape[d] - 1 : -1;
 

@@ -1,4 +1,4 @@
-/* Moving elements of any size without conversion: strided runs and transposed matrices. */
+/* Moves elements of any size without conversion: strided runs and transposed matrices. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 void SIMD_FN(vec_move)(int size, void *d, int64_t ds, const void *s, int64_t ss, int64_t n);
 void SIMD_FN(vec_transpose)(int size, void *d, int64_t dr, const void *s, int64_t sc, int64_t r, int64_t c);
 
-/* d[i * ds] = s[i * ss] for i < n. */
+/* d[i * ds] = s[i * ss] for i < n. Repeating one value and gathering into dense memory have loops
+ * of their own, which vectorise. */
 #define MOVE(T)                                                                                             \
 	static void T##_move(T *d, int64_t ds, const T *s, int64_t ss, int64_t n)                           \
 	{                                                                                                   \
@@ -29,9 +30,9 @@ MOVE(uint16_t)
 MOVE(uint32_t)
 MOVE(uint64_t)
 
-/* d[i * dr + j] = s[i + j * sc] for i < r, j < c. Blocks of eight by eight pass through
- * registers; of the source a whole cache line is used before the next block of its rows.
- * Three rounds of interleaving rows j and j + 4 carry row j to column j. */
+/* d[i * dr + j] = s[i + j * sc] for i < r, j < c. Blocks of eight by eight elements pass through
+ * registers. A whole cache line of the source is used before the next block of its rows. Three passes
+ * that interleave rows j and j + 4 carry row j to column j. */
 #define T uint8_t
 #include "tensor/move_transpose.inc"
 #define T uint16_t

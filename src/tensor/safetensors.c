@@ -1,8 +1,8 @@
-/* safetensors, reading: see safetensors.h.
+/* Reads safetensors: see safetensors.h.
  *
- * Owns the checks on a header. Invariant: a `struct st_tensor` is stored only after its
- * offsets were proved to lie inside the data, to fit dtype and shape exactly, and the tensors
- * of a file were proved to tile its data without hole or overlap. */
+ * This file owns the checks on a header. Invariant: a `struct st_tensor` is handed out only after
+ * its offsets were proved to lie inside the data and to fit dtype and shape exactly, and after
+ * the tensors of a file were proved to tile its data without hole or overlap. */
 #include "tensor/safetensors.h"
 
 #include <stdlib.h>
@@ -13,21 +13,25 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { ST_HEADER_MAX = 100 * 1000 * 1000 };   /* the limit of Hugging Face's reader */
+/* The limit of Hugging Face's reader. */
+enum { ST_HEADER_MAX = 100 * 1000 * 1000 };
 
+/* One string of "__metadata__"; in the arena. */
 struct st_meta {
 	const char *key, *value;
 };
 
+/* An open file, or all shards of a folder. Owns everything. */
 struct st_file {
 	struct arena arena;                     /* names, metadata */
 	struct { struct st_tensor *v; size_t n, cap; } tensors;
 	struct { struct st_meta *v; size_t n, cap; } meta;
 	struct { struct file_map *v; size_t n, cap; } maps;
-	struct { void **v; size_t n, cap; } copies;   /* of misaligned tensors */
-	size_t bytes;
+	struct { void **v; size_t n, cap; } copies;   /* data of misaligned tensors */
+	size_t bytes;                           /* of all tensors */
 };
 
+/* Little-endian, at any alignment. */
 static uint64_t read_u64(const char *p)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -40,6 +44,7 @@ static uint64_t read_u64(const char *p)
 
 /* --- one entry ----------------------------------------------------------------------- */
 
+/* Dimensions are whole numbers whose product fits 64 bits. */
 static int parse_shape(const struct json *j, struct st_tensor *t, struct err *e)
 {
 	size_t n = json_count(j);
@@ -63,6 +68,7 @@ static int parse_shape(const struct json *j, struct st_tensor *t, struct err *e)
 	return 0;
 }
 
+/* Reads one tensor of the header. span gets its data_offsets, which must match dtype and shape. */
 static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2], struct err *e)
 {
 	const struct json *offsets = json_get(j, "data_offsets");
@@ -91,6 +97,7 @@ static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2
 		return err_set(e, ERR_FORMAT, "tensor '%s': bad data_offsets", t->name);
 	if (ck_mul64(t->numel, dtype_size(t->dt), &want))
 		return err_set(e, ERR_RANGE, "tensor '%s': the size overflows", t->name);
+	/* The offsets must hold exactly the elements: no padding inside a tensor. */
 	if (want != span[1] - span[0])
 		return err_set(e, ERR_FORMAT, "tensor '%s': %lld bytes in the file, its dtype and shape need %lld",
 			       t->name, (long long)(span[1] - span[0]), (long long)want);
@@ -98,6 +105,7 @@ static int parse_entry(const struct json *j, struct st_tensor *t, int64_t span[2
 	return 0;
 }
 
+/* "__metadata__" maps strings to strings. */
 static int parse_metadata(struct st_file *f, const struct json *j, struct err *e)
 {
 	if (json_kind(j) != JSON_OBJECT)
@@ -118,11 +126,13 @@ static int parse_metadata(struct st_file *f, const struct json *j, struct err *e
 
 /* --- one file ------------------------------------------------------------------------ */
 
+/* The bytes [begin, end) of a tensor in the data. */
 struct st_span {
 	int64_t begin, end;
 	size_t tensor;
 };
 
+/* Empty tensors share their offset with the next one and come first. */
 static int by_begin(const void *pa, const void *pb)
 {
 	const struct st_span *a = pa, *b = pb;
@@ -155,8 +165,8 @@ static int check_tiling(const struct st_file *f, struct st_span *s, size_t n, si
 	return 0;
 }
 
-/* Points the tensors at their data; copies those that are not aligned for their dtype. */
-static int place(struct st_file *f, const struct st_span *s, size_t n, const char *data, struct err *e)
+/* Points the tensors at their data and copies those that are not aligned for their dtype. */
+static int point_at_data(struct st_file *f, const struct st_span *s, size_t n, const char *data, struct err *e)
 {
 	size_t copied = 0;
 
@@ -182,6 +192,7 @@ static int place(struct st_file *f, const struct st_span *s, size_t n, const cha
 	return 0;
 }
 
+/* All entries are read before any data pointer is set. */
 static int parse_tensors(struct st_file *f, const struct json *head, struct str data, struct err *e)
 {
 	struct { struct st_span *v; size_t n, cap; } spans = { .v = NULL };
@@ -208,11 +219,12 @@ static int parse_tensors(struct st_file *f, const struct json *head, struct str 
 	if (!rc)
 		rc = check_tiling(f, spans.v, spans.n, data.n, e);
 	if (!rc)
-		rc = place(f, spans.v, spans.n, data.p, e);
+		rc = point_at_data(f, spans.v, spans.n, data.p, e);
 	vec_free(&spans);
 	return rc;
 }
 
+/* Adds the tensors of one file image: header length, header, data. */
 static int add_image(struct st_file *f, struct str bytes, struct err *e)
 {
 	struct json *head;
@@ -224,7 +236,8 @@ static int add_image(struct st_file *f, struct str bytes, struct err *e)
 		return err_set(e, ERR_FORMAT, "%zu bytes are too few for a safetensors file", bytes.n);
 	n = read_u64(bytes.p);
 	if (n > ST_HEADER_MAX)
-		return err_set(e, ERR_FORMAT, "a header of %llu bytes is not believable", (unsigned long long)n);
+		return err_set(e, ERR_FORMAT, "the header claims %llu bytes; at most %d are allowed",
+			       (unsigned long long)n, ST_HEADER_MAX);
 	if (n > bytes.n - 8)
 		return err_set(e, ERR_FORMAT, "truncated: the header needs %llu bytes, %zu are there",
 			       (unsigned long long)n, bytes.n - 8);
@@ -238,6 +251,7 @@ static int add_image(struct st_file *f, struct str bytes, struct err *e)
 	return rc;
 }
 
+/* The map belongs to f as soon as it is in the list, so that st_close unmaps it on failure too. */
 static int add_file(struct st_file *f, const char *path, struct err *e)
 {
 	struct file_map m;
@@ -253,12 +267,14 @@ static int add_file(struct st_file *f, const char *path, struct err *e)
 
 /* --- folders ------------------------------------------------------------------------- */
 
+/* An index must not lead out of its folder: no slash, no leading dot, no NUL. */
 static int shard_name_ok(struct str s)
 {
 	return s.n && s.n < 256 && !memchr(s.p, '/', s.n) && s.p[0] != '.' && !memchr(s.p, 0, s.n);
 }
 
-/* Opens every shard once and checks that each tensor of the map is where it is said to be. */
+/* Opens every shard once and checks that each tensor of the index is in its shard and in no
+ * other. */
 static int add_shards(struct st_file *f, const char *dir, const struct json *map, struct err *e)
 {
 	struct map shard = MAP_INIT, found = MAP_INIT;
@@ -279,6 +295,7 @@ static int add_shards(struct st_file *f, const char *dir, const struct json *map
 				rc = err_nomem(e);
 			else
 				rc = add_file(f, path.p, e);
+			/* A name in two shards would make the result depend on their order. */
 			for (size_t k = before; k < f->tensors.n && !rc; k++)
 				if (!(m = map_put(&found, str_of(f->tensors.v[k].name))))
 					rc = err_nomem(e);
@@ -295,6 +312,7 @@ static int add_shards(struct st_file *f, const char *dir, const struct json *map
 	return rc;
 }
 
+/* A folder has an index and shards, or one model.safetensors. */
 static int add_folder(struct st_file *f, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -326,11 +344,13 @@ out:
 
 /* --- the public face ----------------------------------------------------------------- */
 
+/* Byte order, as st_find expects it. */
 static int by_tensor_name(const void *a, const void *b)
 {
 	return strcmp(((const struct st_tensor *)a)->name, ((const struct st_tensor *)b)->name);
 }
 
+/* Sorts the tensors by name and refuses duplicates. Closes f if anything failed. */
 static struct st_file *finish(struct st_file *f, int rc, struct err *e)
 {
 	if (!rc && f->tensors.n) {
@@ -346,6 +366,7 @@ static struct st_file *finish(struct st_file *f, int rc, struct err *e)
 	return f;
 }
 
+/* A folder is opened by its index or its only file. */
 struct st_file *st_open(const char *path, struct err *e)
 {
 	struct st_file *f = mem_zalloc(sizeof *f);
@@ -357,6 +378,7 @@ struct st_file *st_open(const char *path, struct err *e)
 	return finish(f, file_is_dir(path) ? add_folder(f, path, e) : add_file(f, path, e), e);
 }
 
+/* `what` names the bytes in errors, in place of a path. */
 struct st_file *st_open_bytes(struct str bytes, const char *what, struct err *e)
 {
 	struct st_file *f = mem_zalloc(sizeof *f);
@@ -368,6 +390,7 @@ struct st_file *st_open_bytes(struct str bytes, const char *what, struct err *e)
 	return finish(f, add_image(f, bytes, e) ? err_wrap(e, "'%s'", what) : 0, e);
 }
 
+/* Closes maps and frees copies; all borrowed pointers end here. */
 void st_close(struct st_file *f)
 {
 	if (!f)
@@ -384,10 +407,12 @@ void st_close(struct st_file *f)
 	mem_free(f);
 }
 
+/* Tensors are counted over all shards. */
 size_t st_count(const struct st_file *f) { return f->tensors.n; }
 size_t st_bytes(const struct st_file *f) { return f->bytes; }
 const struct st_tensor *st_at(const struct st_file *f, size_t i) { return &f->tensors.v[i]; }
 
+/* Binary search; finish has sorted the tensors. */
 const struct st_tensor *st_find(const struct st_file *f, const char *name)
 {
 	struct st_tensor key = { .name = name };
@@ -395,6 +420,7 @@ const struct st_tensor *st_find(const struct st_file *f, const char *name)
 	return f->tensors.n ? bsearch(&key, f->tensors.v, f->tensors.n, sizeof key, by_tensor_name) : NULL;
 }
 
+/* A shape for a message: "[4096, 1024]". */
 static void add_shape(struct buf *b, int ndim, const int64_t *shape)
 {
 	buf_addc(b, '[');
@@ -403,6 +429,7 @@ static void add_shape(struct buf *b, int ndim, const int64_t *shape)
 	buf_addc(b, ']');
 }
 
+/* The error quotes both shapes. */
 const struct st_tensor *st_need(const struct st_file *f, const char *name, int ndim,
 				const int64_t *shape, struct err *e)
 {
@@ -423,6 +450,7 @@ const struct st_tensor *st_need(const struct st_file *f, const char *name, int n
 	return NULL;
 }
 
+/* Few entries: linear search. */
 const char *st_metadata(const struct st_file *f, const char *key)
 {
 	for (size_t i = 0; i < f->meta.n; i++)

@@ -1,7 +1,7 @@
-/* safetensors, writing: see safetensors.h.
+/* Writes safetensors: see safetensors.h.
  *
- * Owns layout and shards. Invariant: a file appears under its name only whole and synced, and
- * an index only after every shard it names. */
+ * This file owns layout and shards. Invariant: a file appears under its name only when it is
+ * complete and synced, and an index only after every shard it names. */
 #include "tensor/safetensors.h"
 
 #include <stdio.h>
@@ -13,10 +13,11 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+/* The file under way and the tensor that is being written. */
 struct st_writer {
 	struct file_out out;
-	const char *name;    /* of the tensor being written */
-	size_t left;         /* its bytes still to come */
+	const char *name;    /* of the current tensor */
+	size_t left;         /* bytes of it that are still to come */
 };
 
 /* Hugging Face's order of dtypes in a file: the widest first, so that data stays aligned. */
@@ -26,14 +27,15 @@ static const unsigned char file_rank[DTYPES] = {
 	[DT_U8] = 13, [DT_BOOL] = 14,
 };
 
-/* An entry in file order. */
+/* An entry in the order of the file. */
 struct st_slot {
 	const struct st_entry *entry;
-	size_t index;          /* in the caller's list */
+	size_t index;          /* position in the caller's list */
 	size_t bytes;
 	size_t shard;
 };
 
+/* By rank of the dtype, then by name. */
 static int by_file_order(const void *pa, const void *pb)
 {
 	const struct st_entry *a = ((const struct st_slot *)pa)->entry, *b = ((const struct st_slot *)pb)->entry;
@@ -42,6 +44,7 @@ static int by_file_order(const void *pa, const void *pb)
 	return ra != rb ? ra - rb : strcmp(a->name, b->name);
 }
 
+/* Bytes of a tensor; a wrong rank is our bug, a wrong size an error. */
 static int entry_bytes(const struct st_entry *t, size_t *out, struct err *e)
 {
 	size_t n = (size_t)dtype_size(t->dt);
@@ -55,6 +58,7 @@ static int entry_bytes(const struct st_entry *t, size_t *out, struct err *e)
 	return 0;
 }
 
+/* All entries in file order. Writing a name twice is our bug. */
 static struct st_slot *make_slots(const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = mem_array(w->n ? w->n : 1, sizeof *s);
@@ -79,6 +83,7 @@ static struct st_slot *make_slots(const struct st_write *w, struct err *e)
 
 /* --- one file ------------------------------------------------------------------------ */
 
+/* transformers refuses files without {"format": "pt"}. */
 static void add_metadata(struct jw *w, const char *const *kv)
 {
 	static const char *const standard[] = { "format", "pt", NULL };
@@ -92,6 +97,7 @@ static void add_metadata(struct jw *w, const char *const *kv)
 	jw_end(w, '}');
 }
 
+/* One member of the header; `at` is where its data begins. */
 static void add_entry(struct jw *w, const struct st_slot *s, size_t at)
 {
 	const struct st_entry *t = s->entry;
@@ -138,6 +144,7 @@ static int make_header(struct buf *b, const struct st_slot *s, size_t n, const c
 	return 0;
 }
 
+/* Too many bytes, or too few at the end (put_slot), are a bug of the caller's fill function. */
 int st_put(struct st_writer *w, const void *p, size_t n, struct err *e)
 {
 	if (n > w->left)
@@ -146,6 +153,7 @@ int st_put(struct st_writer *w, const void *p, size_t n, struct err *e)
 	return file_out_write(&w->out, p, n, e);
 }
 
+/* The data of one tensor: given, or from the caller's fill function, which must give all of it. */
 static int put_slot(struct st_writer *w, const struct st_slot *s, const struct st_write *job, struct err *e)
 {
 	w->name = s->entry->name;
@@ -161,6 +169,7 @@ static int put_slot(struct st_writer *w, const struct st_slot *s, const struct s
 	return 0;
 }
 
+/* Writes header and data to a temporary file and renames it, or removes it on failure. */
 static int write_slots(const char *path, const struct st_slot *s, size_t n, const struct st_write *job,
 		       struct err *e)
 {
@@ -182,6 +191,7 @@ out:
 	return rc;
 }
 
+/* One file without a limit of size. */
 int st_write_file(const char *path, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -194,6 +204,7 @@ int st_write_file(const char *path, const struct st_write *w, struct err *e)
 	return rc;
 }
 
+/* The same header and data as a file, without shards. */
 int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -213,6 +224,7 @@ int st_write_bytes(struct buf *out, const struct st_write *w, struct err *e)
 
 /* --- a folder of shards -------------------------------------------------------------- */
 
+/* Back to the order of the caller. */
 static int by_index(const void *a, const void *b)
 {
 	size_t x = ((const struct st_slot *)a)->index, y = ((const struct st_slot *)b)->index;
@@ -220,6 +232,7 @@ static int by_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* By shard, and inside a shard in file order. */
 static int by_shard(const void *pa, const void *pb)
 {
 	const struct st_slot *a = pa, *b = pb;
@@ -227,7 +240,8 @@ static int by_shard(const void *pa, const void *pb)
 	return a->shard != b->shard ? (a->shard > b->shard) - (a->shard < b->shard) : by_file_order(pa, pb);
 }
 
-/* Cuts in the caller's order, so that a layer's tensors stay together. Returns the count. */
+/* Cuts in the caller's order, so that the tensors of a layer stay together. Returns the number of
+ * shards. A tensor larger than the limit has a shard of its own. */
 static size_t cut_shards(struct st_slot *s, size_t n, size_t limit)
 {
 	size_t shard = 0, held = 0;
@@ -245,6 +259,7 @@ static size_t cut_shards(struct st_slot *s, size_t n, size_t limit)
 	return shard + 1;
 }
 
+/* Names as transformers writes and expects them, counted from 1. */
 static void shard_name(char out[64], size_t i, size_t count)
 {
 	if (count == 1)
@@ -253,6 +268,7 @@ static void shard_name(char out[64], size_t i, size_t count)
 		snprintf(out, 64, "model-%05zu-of-%05zu.safetensors", i + 1, count);
 }
 
+/* model.safetensors.index.json: the total size, and the shard of each tensor. */
 static int write_index(const char *path, const struct st_slot *s, size_t n, size_t count, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -284,6 +300,8 @@ static int write_index(const char *path, const struct st_slot *s, size_t n, size
 	return rc;
 }
 
+/* Writes the shards in order and the index last. A model that fits one file removes the index of
+ * an earlier, larger model, since a reader would prefer it. */
 int st_write_folder(const char *dir, const struct st_write *w, struct err *e)
 {
 	struct st_slot *s = make_slots(w, e);
@@ -308,7 +326,7 @@ int st_write_folder(const char *dir, const struct st_write *w, struct err *e)
 		rc = err_nomem(e);
 	else if (!rc && count > 1)
 		rc = write_index(path.p, s, w->n, count, e);
-	else if (!rc && file_exists(path.p) && sys.unlink(path.p))   /* of an earlier, larger model */
+	else if (!rc && file_exists(path.p) && sys.unlink(path.p))
 		rc = err_errno(e, "cannot remove '%s'", path.p);
 out:
 	buf_release(&path);

@@ -1,4 +1,8 @@
-/* Contents of hollow storages where they are touched: see sparse.h. */
+/* Contents of hollow storages where they are touched: see sparse.h.
+ *
+ * A storage is cut into chunks of 8 KiB. A chunk gets memory, its initial contents and an entry
+ * in `v` when it is first touched. Marks (one byte per byte) and load marks (one per word) are
+ * allocated when they are first needed. */
 #include "tensor/sparse.h"
 
 #include <limits.h>
@@ -6,50 +10,54 @@
 
 #include "base/mem.h"
 
-/* What was loaded is remembered by words of so many bytes. */
+/* Loads are remembered by words of so many bytes. */
 enum { WORD = 4 };
-/* A chunk is what gets contents at once; a storage may have so many. Memory is mapped for several,
- * which costs nothing until they are touched. */
+/* A chunk gets contents at once; a storage may have 16384 of them, 128 MiB. Memory is mapped for
+ * eight chunks at a time, which costs nothing until they are touched. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
-enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_FEW, CONTENTS_OWN };
-/* BEFORE: by those before the writers that go now, each of which has a mark of its own from MARK_KNOWN on. */
+/* What the storage holds where nobody wrote. From CONTENTS_VALUE on it is known. */
+enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_REPEATED, CONTENTS_OWN };
+/* The mark of a byte. KNOWN_BEFORE: known, written before the current writers began. Each current
+ * writer has a mark of its own: MARK_KNOWN plus its number. */
 enum mark { MARK_NONE, MARK_UNKNOWN, MARK_KNOWN_BEFORE, MARK_KNOWN };
 _Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
 
+/* A chunk that was touched. Arrays are owned. */
 struct chunk {
 	size_t index;
-	unsigned char *mark;        /* of each byte; NULL: nobody wrote here */
-	/* of each word: who of those that go now loaded it last, 0: nobody; NULL: nobody any */
+	unsigned char *mark;        /* enum mark of each byte; NULL: nobody wrote here */
+	/* For each word: the current writer that loaded it last, 0: none; NULL: nobody loaded here. */
 	unsigned char *load;
 };
 
+/* Contents and marks of one hollow storage. */
 struct sparse {
 	enum contents contents;
-	unsigned char value[8];
+	unsigned char value[8];     /* CONTENTS_VALUE: the element */
 	int value_bytes;
-	const char *from;           /* elements of the smaller tensor, */
-	int64_t step[TENSOR_DIMS];  /* bytes apart */
-	unsigned repeated;          /* dimensions that it has fewer of */
+	const char *from;           /* CONTENTS_REPEATED: elements of the smaller tensor */
+	int64_t step[TENSOR_DIMS];  /* its strides in bytes */
+	unsigned repeated;          /* bit d: dimension d has fewer elements there */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
-	int64_t count[TENSOR_DIMS]; /* of each in the smaller tensor */
+	int64_t count[TENSOR_DIMS]; /* shape of the smaller tensor */
 	uint64_t seed;
-	size_t size;                /* of an element */
-	size_t stored, covered;     /* bytes: sparse.h */
-	size_t reached;             /* the end of the last bytes that were marked */
-	int zero;                   /* what nobody wrote is */
-	size_t stored_before;       /* when the writers that go now began */
-	size_t again;               /* bytes that one of them wrote behind another */
+	size_t size;                /* bytes of an element */
+	size_t stored, covered;     /* bytes, see sparse.h */
+	size_t reached;             /* end of the last byte that was marked */
+	int zero;                   /* unwritten bytes are zero */
+	size_t stored_before;       /* `stored` when the current writers began */
+	size_t again;               /* bytes that one current writer wrote after another */
 	size_t loaded, loaded_again;/* bytes: sparse.h */
-	int counts;                 /* what is loaded, */
-	int64_t ranges;             /* which may be so many more */
-	int left_out;               /* those that could have written to it wrote nothing anywhere */
-	int writer;                 /* which of them goes */
-	struct chunk *v;            /* that were touched */
+	int counts;                 /* loads are counted */
+	int64_t ranges;             /* how many more ranges may be counted */
+	int left_out;               /* see sparse_leave_out */
+	int writer;                 /* number of the current writer */
+	struct chunk *v;            /* chunks that were touched */
 	size_t n, cap;
-	uint32_t *place;            /* of each chunk in v, counted from one; 0: not touched */
-	unsigned char *mapped;      /* of each MAPPED bytes: are they? */
+	uint32_t *slot;             /* by chunk: its index in v plus 1; 0: not touched */
+	unsigned char *mapped;      /* by MAPPED bytes: whether they have memory */
 };
 
 static size_t chunk_bytes(const struct storage *s, size_t index)
@@ -57,7 +65,7 @@ static size_t chunk_bytes(const struct storage *s, size_t index)
 	return MIN((size_t)CHUNK, s->bytes - index * CHUNK);
 }
 
-/* Small hollow storages have memory of their own (tensor.c). */
+/* Small hollow storages have memory of their own (tensor.c) and need no mapping. */
 static int is_mapped(const struct storage *s)
 {
 	return !s->release;
@@ -68,7 +76,7 @@ static size_t maps_of(const struct storage *s)
 	return s->bytes / MAPPED + 1;
 }
 
-/* What is not ours may lie between: addresses of hollow storages are many. */
+/* Unmaps only what was mapped here: something else may lie between, since addresses are many. */
 static void drop_chunks(struct storage *s)
 {
 	struct sparse *p = s->sparse;
@@ -76,7 +84,7 @@ static void drop_chunks(struct storage *s)
 	for (size_t i = 0; i < p->n; i++) {
 		size_t which = p->v[i].index * CHUNK / MAPPED;
 
-		p->place[p->v[i].index] = 0;
+		p->slot[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
 		mem_free(p->v[i].load);
 		if (p->mapped[which])
@@ -94,13 +102,13 @@ void sparse_free(struct storage *s)
 		return;
 	drop_chunks(s);
 	vec_free(p);
-	mem_free(p->place);
+	mem_free(p->slot);
 	mem_free(p->mapped);
 	mem_free(p);
 	s->sparse = NULL;
 }
 
-/* Its contents begin anew. */
+/* Starts new contents: nothing touched, nothing written. */
 static struct sparse *begin(struct storage *s)
 {
 	struct sparse *p = s->sparse;
@@ -114,10 +122,10 @@ static struct sparse *begin(struct storage *s)
 	p = mem_zalloc(sizeof *p);
 	if (!p)
 		return NULL;
-	p->place = mem_array(s->bytes / CHUNK + 1, sizeof *p->place);
+	p->slot = mem_array(s->bytes / CHUNK + 1, sizeof *p->slot);
 	p->mapped = mem_array(maps_of(s), sizeof *p->mapped);
-	if (!p->place || !p->mapped) {
-		mem_free(p->place);
+	if (!p->slot || !p->mapped) {
+		mem_free(p->slot);
 		mem_free(p->mapped);
 		mem_free(p);
 		return NULL;
@@ -175,6 +183,8 @@ int sparse_own(struct storage *s)
 	return 0;
 }
 
+/* A hash of i and the seed, reduced to [0, few). It must not follow a pattern that a kernel could
+ * use. */
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 {
 	uint64_t x = ((uint64_t)i + seed) * 0x9e3779b97f4a7c15u;
@@ -186,7 +196,8 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 	return (int64_t)(few & (few - 1) ? x % (uint64_t)few : x & (uint64_t)(few - 1));
 }
 
-/* Is it all of its storage, and the other one of its kind with fewer along some dimensions? */
+/* t must be all of its storage; the other tensor has the same dtype and rank, and fewer elements
+ * along some dimensions. */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
 {
 	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes &&
@@ -204,7 +215,7 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 
 	if (!p)
 		return sparse_unknown(t->st);
-	p->contents = CONTENTS_FEW;
+	p->contents = CONTENTS_REPEATED;
 	p->from = tensor_data(from);
 	p->size = (size_t)dtype_size(t->dt);
 	p->ndim = t->ndim;
@@ -219,7 +230,8 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 	return 0;
 }
 
-/* Where in the smaller tensor the row of this number begins, a row being all along the last dimension. */
+/* Where in the smaller tensor row number `row` begins; a row is all elements along the last
+ * dimension. */
 static int64_t row_from(const struct tensor *t, const struct tensor *from, int64_t row, uint64_t seed)
 {
 	int64_t at = 0, step = from->ndim ? from->shape[from->ndim - 1] : 1;
@@ -234,6 +246,7 @@ static int64_t row_from(const struct tensor *t, const struct tensor *from, int64
 	return at;
 }
 
+/* The column indices are computed once, because all rows use the same. */
 int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed)
 {
 	int64_t width = t->ndim ? t->shape[t->ndim - 1] : 1, few = from->ndim ? from->shape[from->ndim - 1] : 1;
@@ -259,8 +272,8 @@ int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t se
 
 /* --- copies --------------------------------------------------------------------------------------- */
 
-/* Of the view's dimensions that are left, the one that is walked in the largest steps; ones count
- * for nothing. -1: none is left. */
+/* The dimension of the view with the largest stride among those not done; dimensions of 1 do not
+ * count. -1: none is left. */
 static int largest_step(const struct tensor *view, unsigned done)
 {
 	int best = -1;
@@ -271,8 +284,9 @@ static int largest_step(const struct tensor *view, unsigned done)
 	return best;
 }
 
-/* Which dimensions of the contents each dimension of a view consists of: from first[d] to before
- * end[d]. 0: it is none of whole dimensions, in another order. */
+/* Finds which dimensions of the contents form each dimension of a view: first[d] to end[d],
+ * exclusive. Contents of shape [4, 6, 10] seen as [10, 24] transposed have first = { 2, 0 }, end
+ * = { 3, 2 }. Returns 0 if the view does not consist of whole dimensions. */
 static int match_view(const struct sparse *p, const struct tensor *view, int *first, int *end)
 {
 	int64_t left = tensor_numel(view);
@@ -296,10 +310,10 @@ static int match_view(const struct sparse *p, const struct tensor *view, int *fi
 	return left == 1;
 }
 
-/* The contents of p with its dimensions in the order of the view. */
+/* The contents of p with their dimensions in the order of the view. */
 static void take_order(struct sparse *to, const struct sparse *p, int ndim, const int *first, const int *end)
 {
-	to->contents = CONTENTS_FEW;
+	to->contents = CONTENTS_REPEATED;
 	to->from = p->from;
 	to->size = p->size;
 	to->seed = p->seed;
@@ -324,7 +338,7 @@ int sparse_copy(const struct tensor *t, const struct tensor *view)
 	if (p && p->contents == CONTENTS_VALUE && !p->stored && t->st != view->st && t->dt == view->dt &&
 	    tensor_is_whole(t))
 		return sparse_value(t->st, p->value, p->value_bytes) ? -1 : 1;
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->st == view->st || t->dt != view->dt ||
+	if (!p || p->contents != CONTENTS_REPEATED || p->stored || t->st == view->st || t->dt != view->dt ||
 	    !tensor_is_whole(t) || !tensor_is_contiguous(t) ||
 	    !tensor_is_whole(view) || !tensor_same_shape(t, view) || !match_view(p, view, first, end))
 		return 0;
@@ -340,7 +354,7 @@ const void *sparse_source(const struct tensor *t)
 	const struct sparse *p = t->st->sparse;
 	int64_t step = p ? (int64_t)p->size : 0;
 
-	if (!p || p->contents != CONTENTS_FEW || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) ||
+	if (!p || p->contents != CONTENTS_REPEATED || p->stored || t->ndim != p->ndim || !tensor_is_whole(t) ||
 	    !tensor_is_contiguous(t))
 		return NULL;
 	for (int d = p->ndim - 1; d >= 0; d--) {
@@ -359,7 +373,7 @@ static void fill_value(const struct sparse *p, char *to, size_t bytes)
 		to[i] = (char)p->value[i % (size_t)p->value_bytes];
 }
 
-/* Where the smaller tensor has the element of this index. */
+/* The element of the smaller tensor that stands for this index. */
 static const char *element_of(const struct sparse *p, const int64_t *index)
 {
 	const char *at = p->from;
@@ -369,7 +383,8 @@ static const char *element_of(const struct sparse *p, const int64_t *index)
 	return at;
 }
 
-/* Elements at the end of the shape that lie there as they lie here. */
+/* Elements at the end of the shape that are contiguous in both tensors, so that one memcpy does
+ * them. */
 static int64_t run_of(const struct sparse *p)
 {
 	int64_t run = 1;
@@ -379,8 +394,8 @@ static int64_t run_of(const struct sparse *p)
 	return run;
 }
 
-/* Elements along the last dimension from this index on, at most so many, which do not lie there as
- * they lie here. How many. */
+/* Fills elements along the last dimension from this index on, at most `most`, one by one. Returns
+ * how many. */
 static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int64_t most)
 {
 	int last = p->ndim - 1, repeated = p->repeated >> last & 1;
@@ -401,7 +416,8 @@ static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int6
 	return n;
 }
 
-static void fill_few(const struct sparse *p, char *to, size_t at, size_t bytes)
+/* Fills bytes [at, at + bytes) of the storage from the smaller tensor. */
+static void fill_repeated(const struct sparse *p, char *to, size_t at, size_t bytes)
 {
 	int64_t run = run_of(p), element = (int64_t)(at / p->size), end = element + (int64_t)(bytes / p->size);
 
@@ -421,6 +437,7 @@ static void fill_few(const struct sparse *p, char *to, size_t at, size_t bytes)
 	}
 }
 
+/* Maps memory at the fixed address of the chunk; another mapping there is an error. */
 static int map_chunk(struct storage *s, size_t index)
 {
 	size_t which = index * CHUNK / MAPPED;
@@ -434,6 +451,7 @@ static int map_chunk(struct storage *s, size_t index)
 	return 0;
 }
 
+/* Gives a chunk memory, a slot and its initial contents. Unknown contents stay as mapped: zero. */
 static int touch_chunk(struct storage *s, size_t index)
 {
 	struct sparse *p = s->sparse;
@@ -445,31 +463,32 @@ static int touch_chunk(struct storage *s, size_t index)
 		p->n--;
 		return -1;
 	}
-	p->place[index] = (uint32_t)p->n;
+	p->slot[index] = (uint32_t)p->n;
 	if (p->contents == CONTENTS_VALUE)
 		fill_value(p, at, chunk_bytes(s, index));
-	else if (p->contents == CONTENTS_FEW)
-		fill_few(p, at, index * CHUNK, chunk_bytes(s, index));
+	else if (p->contents == CONTENTS_REPEATED)
+		fill_repeated(p, at, index * CHUNK, chunk_bytes(s, index));
 	return 0;
 }
 
 int sparse_touch(struct storage *s, size_t lo, size_t hi)
 {
 	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++)
-		if (!s->sparse->place[i] && touch_chunk(s, i))
+		if (!s->sparse->slot[i] && touch_chunk(s, i))
 			return -1;
 	return 0;
 }
 
 /* --- what is known ---------------------------------------------------------------------------------- */
 
+/* An unmarked byte is known if the initial contents are. */
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 {
 	const struct sparse *p = s->sparse;
 	int begins_known = p->contents >= CONTENTS_VALUE;
 
 	for (size_t at = lo; at < hi;) {
-		const struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		const struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
 
 		for (; c->mark && at < end; at++)
@@ -482,7 +501,7 @@ int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 	return 1;
 }
 
-/* Of so many marks, those of the writers that go now but the one whose turn it is. */
+/* How many of n marks are of current writers other than `writer`. */
 static size_t marks_of_others(const unsigned char *mark, size_t n, int writer)
 {
 	size_t others = 0;
@@ -499,7 +518,7 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	p->stored += hi - lo;
 	p->reached = MAX(p->reached, hi);
 	for (size_t at = lo; at < hi;) {
-		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
 
 		if (!c->mark && !(c->mark = mem_zalloc(CHUNK)))
@@ -511,8 +530,8 @@ int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 	return 0;
 }
 
-/* Words that the one whose turn it is loads: those that it has not loaded before, and of these the
- * ones that others have. */
+/* Counts words that the current writer has not loaded before, and those of them that others have
+ * loaded. */
 static void note_words(struct sparse *p, unsigned char *load, size_t n)
 {
 	unsigned char mine = (unsigned char)p->writer;
@@ -542,7 +561,7 @@ int sparse_note_load(struct storage *s, size_t lo, size_t hi)
 	if (p->ranges-- <= 0)
 		return -1;
 	for (size_t at = lo; at < hi;) {
-		struct chunk *c = &p->v[p->place[at / CHUNK] - 1];
+		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK), first = at % CHUNK / WORD;
 
 		if (!c->load && !(c->load = mem_zalloc(CHUNK / WORD)))
@@ -558,6 +577,7 @@ int sparse_lost_count(const struct storage *s)
 	return s->sparse && s->sparse->counts && s->sparse->ranges < 0;
 }
 
+/* Runs of equal marks of a chunk; the known ones go to fn. */
 static int written_in(const struct chunk *c, sparse_fn *fn, void *ctx)
 {
 	for (size_t at = 0, end; at < CHUNK; at = end) {
@@ -579,6 +599,7 @@ int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx)
 	return 0;
 }
 
+/* Replaces all marks from `first` to `last`. */
 static void change_marks(const struct sparse *p, unsigned char first, unsigned char last, enum mark to)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -605,6 +626,7 @@ void sparse_begin_some(struct storage *s)
 	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
 
+/* What earlier writers left may have been overwritten by instances that did not run. */
 void sparse_end_some(struct storage *s)
 {
 	struct sparse *p = s->sparse;
@@ -629,9 +651,9 @@ void sparse_drop_writer(struct storage *s)
 	change_marks(s->sparse, mark, mark, MARK_UNKNOWN);
 }
 
-/* Elements of a chunk that were written by those that go now, but for one of them: are they *value,
- * or, if that is not set yet, all the same? */
-static int is_flat(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
+/* Whether all elements of a chunk that the current writers wrote, except writer `apart`, equal
+ * *value. The first one sets *value. */
+static int is_constant(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
 {
 	const char *at = (const char *)s->data + c->index * CHUNK;
 
@@ -645,6 +667,7 @@ static int is_flat(const struct storage *s, const struct chunk *c, size_t size, 
 	return 1;
 }
 
+/* Elements that nobody wrote take the value, in chunks that are touched now and later. */
 int sparse_flatten(struct storage *s, size_t size, int apart)
 {
 	struct sparse *p = s->sparse;
@@ -653,7 +676,7 @@ int sparse_flatten(struct storage *s, size_t size, int apart)
 	if (p->contents != CONTENTS_EMPTY || p->stored_before || !size || size > sizeof p->value || CHUNK % size)
 		return 0;
 	for (size_t i = 0; i < p->n; i++)
-		if (!is_flat(s, &p->v[i], size, apart, &value))
+		if (!is_constant(s, &p->v[i], size, apart, &value))
 			return 0;
 	if (!value)
 		return 0;

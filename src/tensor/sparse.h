@@ -1,88 +1,99 @@
 /* Contents of hollow storages, made where they are touched.
  *
- * A hollow storage is a range of addresses. Here parts of it get memory, a chunk at a time, and what
- * the storage holds from the beginning: one value throughout, or the elements of a smaller tensor, over
- * and over. So some programs of a kernel can run over tensors of any size. What was written is remembered
- * by the byte, with whether the writer knew what it wrote; everything else of a storage whose contents
- * nobody said is unknown. */
+ * A hollow storage is a range of addresses without memory. Here parts of it get memory, one chunk
+ * at a time, and the initial contents of the storage: one value throughout, or the elements of a
+ * smaller tensor, repeated. So some instances of a kernel can run over tensors of any size: a
+ * tensor of 40 GB of which 16 instances touch 4 MB takes 4 MB.
+ *
+ * Writes are remembered by the byte, together with whether the writer knew what it wrote. All
+ * other bytes of a storage whose contents nobody gave are unknown. */
 #ifndef TENSOR_SPARSE_H
 #define TENSOR_SPARSE_H
 
 #include "tensor/tensor.h"
 
-/* Whatever it held, its contents are these from here on. -1: no memory. */
+/* The following set the contents of a storage, whatever it held before. They return 0, or -1 when
+ * out of memory. */
 int sparse_unknown(struct storage *s);
-int sparse_empty(struct storage *s);                                    /* unknown, for nobody has written any yet */
-int sparse_zero(struct storage *s);                                     /* the same, but what nobody writes is zero */
-int sparse_value(struct storage *s, const void *value, int bytes);      /* over and over */
-int sparse_own(struct storage *s);                                      /* what its memory holds, which it has */
-/* Those of a smaller tensor, which must outlive the storage: along dimensions that have `few` there
- * (any number: SPARSE_ANY) and more here, index i holds what index sparse_index(i, n, seed) of the
- * n holds there. Unknown where the shapes do not go together, or the tensor is not all of its
- * storage, in order. */
+int sparse_empty(struct storage *s);                                    /* unknown, because never written */
+int sparse_zero(struct storage *s);                                     /* as empty, but unwritten bytes are zero */
+int sparse_value(struct storage *s, const void *value, int bytes);      /* one value, repeated */
+int sparse_own(struct storage *s);                                      /* what its own memory holds */
+/* The contents of a smaller tensor, which must outlive the storage. Along independent axes, which have
+ * `few` elements there (SPARSE_ANY: any number) and more here, index i holds what index
+ * sparse_index(i, n, seed) of the n holds there: of 16 rows drawn at random, row 1000000 may repeat
+ * row 11. The contents are unknown if the shapes do not fit, or if the tensor is not all of its
+ * storage in order. */
 enum { SPARSE_ANY = -1 };
 int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed);
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
-/* The same for a dense tensor that has its memory, from a dense one. -1: no memory. */
+/* The same for a dense tensor that has memory, from a dense one. Returns -1 when out of memory. */
 int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed);
-/* Do the shapes go together so? */
+/* Whether the shapes of both fit as sparse_few needs it. */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few);
-/* Those of another hollow storage that nobody wrote to, as a view of all of it, or any of one
- * value, has them in order: `t` is a dense copy. 1: so they are; 0: they are not as here can be
- * said, and nothing was done; -1: no memory. */
+/* Makes t a dense copy of a view of another hollow storage that nobody wrote to. The view must cover
+ * all of that storage, or the storage must hold one value. Returns 1 if t has the contents now, 0 if
+ * they cannot be described here (nothing was done), -1 when out of memory. */
 int sparse_copy(const struct tensor *t, const struct tensor *view);
-/* The elements of the smaller dense tensor that it consists of, dimension by dimension, if nobody
- * wrote to it; NULL: of none. */
+/* The elements of the smaller dense tensor that t repeats dimension by dimension, if nobody wrote
+ * to t; else NULL. */
 const void *sparse_source(const struct tensor *t);
 
-/* Gives memory and contents to bytes [lo, hi). -1: it would be more than one storage may have. */
+/* Gives memory and contents to bytes [lo, hi). Returns -1 if the storage would have too many
+ * chunks. */
 int sparse_touch(struct storage *s, size_t lo, size_t hi);
-/* Of bytes that were touched: does anybody know all of them? */
+/* Whether all of these bytes, which were touched, are known. */
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi);
-/* They were written, by somebody who knew what. */
+/* Marks bytes as written. `known`: the writer knew what it wrote. */
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
-/* What is loaded is counted from here on, in so many ranges at the most. */
+/* Counts loads from now on, in at most so many ranges. */
 void sparse_count_loads(struct storage *s, int64_t ranges);
-/* They are loaded; words are, where a part of one is. -1: that is more than may be counted. */
+/* Counts a load, in whole words of 4 bytes. Returns -1 if there are more ranges than may be
+ * counted. */
 int sparse_note_load(struct storage *s, size_t lo, size_t hi);
-/* Were there more than may be counted? */
+/* Whether there were more loads than may be counted. */
 int sparse_lost_count(const struct storage *s);
-/* Each range that was written and is known, in no order. Nonzero from fn ends it. */
+/* Calls fn for each range that was written and is known, in no particular order. Nonzero from fn
+ * ends the walk. */
 typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
 int sparse_written(const struct storage *s, sparse_fn *fn, void *ctx);
 
-/* Some of many writers go next; the others are never seen. If any of the seen ones wrote here, nobody knows what the
- * others left where these did not write. */
+/* Between these two some of many writers run: the sampled instances of a grid. If any of them wrote to
+ * the storage, the instances that do not run may have written anywhere else in it, so the rest becomes
+ * unknown. */
 void sparse_begin_some(struct storage *s);
 void sparse_end_some(struct storage *s);
-/* Each of them in turn; and nobody knows what the one that goes now has written, for it was stopped. */
-enum { SPARSE_WRITERS = 128 };       /* that go, at the most */
+/* The next writer begins; the current writer was stopped, so what it wrote is unknown. */
+enum { SPARSE_WRITERS = 128 };       /* most writers between begin and end */
 void sparse_next_writer(struct storage *s);
 void sparse_drop_writer(struct storage *s);
-/* All of them write what these wrote, who were the first here: if that is one value, but for the
- * one whose turn was `apart`, every other element of so many bytes has it. 1: so it is; 0: they
- * wrote several, or something that is not known, and nothing was done. */
+/* If all sampled writers but writer number `apart` wrote one value, takes it as the value that every
+ * other element (of `size` bytes) has, because the instances that did not run write the same. The
+ * storage must have been empty. Returns 1 if so; 0 if they wrote several values or unknown ones, and
+ * nothing was done. */
 int sparse_flatten(struct storage *s, size_t size, int apart);
 
-/* Bytes that were marked so far, each as often as it was. */
+/* Bytes that were marked so far, counted each time. */
 size_t sparse_stored(const struct storage *s);
-/* Of those that go now: bytes that one wrote where another had. */
+/* Bytes that one of the current writers wrote where another had written. */
 size_t sparse_again(const struct storage *s);
-/* Where the last of them ends. */
+/* The end of the last byte that was written. */
 size_t sparse_reached(const struct storage *s);
-/* Bytes that were loaded so far, once by each of those that loaded them. Of those that go now:
- * bytes that one loaded where another had. */
+/* Bytes that were loaded so far, once for each writer that loaded them. And bytes that one of the
+ * current writers loaded where another had. */
 size_t sparse_loaded(const struct storage *s);
 size_t sparse_loaded_again(const struct storage *s);
-/* No more than so many more bytes were written altogether. */
+/* At most so many more bytes were written, the instances that did not run included. */
 void sparse_cover(struct storage *s, size_t bytes);
-/* Those that could have written to it wrote nothing anywhere. */
+/* The instances that could have written to the storage wrote nothing anywhere. */
 void sparse_leave_out(struct storage *s);
-/* Of one that was empty, and written in part or left out: how many bytes can have been at the most; else all of them. */
+/* Most bytes that can have been written, of a storage that was empty and was written in part or
+ * left out; else all of its bytes. */
 size_t sparse_covered(const struct storage *s);
-/* Did nobody write to it, and is it what the program said: one value, zeros, its own, or no matter what? */
+/* Whether nobody wrote to the storage and the program gave its contents: one value, zeros, its
+ * own memory, or torch.empty. */
 int sparse_is_made(const struct storage *s);
-/* Is what nobody wrote zero, by what the program said? */
+/* Whether unwritten bytes are zero because the program said so. */
 int sparse_is_zero(const struct storage *s);
 
 void sparse_free(struct storage *s);

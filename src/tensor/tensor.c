@@ -1,4 +1,8 @@
-/* Storage and dense tensors: see tensor.h. */
+/* Storage and dense tensors: see tensor.h.
+ *
+ * Every size that comes from a program is checked here (needed_bytes) before memory is allocated.
+ * A storage is freed with its last reference; counts are not atomic, because a tensor belongs to
+ * one thread. */
 #include "tensor/tensor.h"
 
 #include <stdatomic.h>
@@ -7,15 +11,19 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 
+/* A cache line and the widest vector. */
 enum { ALIGN = 64 };
 
+/* Ids of storages are unique in the process; this is the only counter. */
 static _Atomic uint64_t last_id;
 
+/* Of storages that own aligned memory. */
 static void release_heap(struct storage *s)
 {
 	mem_free_aligned(s->data);
 }
 
+/* Counts bytes against a budget, or fails as a GPU that is out of memory does. */
 static int budget_take(struct tensor_budget *b, size_t bytes, struct err *e)
 {
 	if (!b)
@@ -28,6 +36,7 @@ static int budget_take(struct tensor_budget *b, size_t bytes, struct err *e)
 	return 0;
 }
 
+/* An empty storage still gets an address of its own. */
 static struct storage *storage_new(struct tensor_budget *b, size_t bytes, struct err *e)
 {
 	struct storage *s;
@@ -50,6 +59,7 @@ static struct storage *storage_new(struct tensor_budget *b, size_t bytes, struct
 	return s;
 }
 
+/* Sparse contents go first: they unmap memory at the storage's addresses. */
 static void storage_free(struct storage *s)
 {
 	if (s->budget)
@@ -61,17 +71,20 @@ static void storage_free(struct storage *s)
 	mem_free(s);
 }
 
+/* A hollow storage has no memory to fill. */
 void storage_fill(struct storage *s, int byte)
 {
 	if (!s->hollow)
 		memset(s->data, byte, s->bytes);
 }
 
+/* Storages made after a point in time have larger ids. */
 uint64_t storage_newest(void)
 {
 	return atomic_load(&last_id);
 }
 
+/* One mark per byte; they start as "never written". */
 int storage_track_undef(struct storage *s, struct err *e)
 {
 	if (!s->undef && !(s->undef = mem_alloc(s->bytes)))
@@ -80,11 +93,13 @@ int storage_track_undef(struct storage *s, struct err *e)
 	return 0;
 }
 
+/* Each copy of the view that is kept needs a reference of its own. */
 void tensor_retain(const struct tensor *t)
 {
 	t->st->refs++;
 }
 
+/* The view is cleared, so that releasing it twice does nothing. */
 void tensor_release(struct tensor *t)
 {
 	if (t->st && --t->st->refs == 0)
@@ -92,6 +107,8 @@ void tensor_release(struct tensor *t)
 	t->st = NULL;
 }
 
+/* Zeros are left out: [0, 2^40, 2^40] has no elements, but its other sizes may still be
+ * multiplied. */
 int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t n = 1;
@@ -102,6 +119,8 @@ int tensor_check_sizes(int ndim, const int64_t *shape, struct err *e)
 	return 0;
 }
 
+/* PyTorch has no negative strides. Strides of 2^56 elements and more would overflow sums of
+ * offsets. */
 int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
 {
 	const int64_t far = (int64_t)1 << 56;
@@ -117,7 +136,7 @@ int tensor_check_strides(int ndim, const int64_t *stride, struct err *e)
 	return 0;
 }
 
-/* Bytes that a tensor of these strides needs, with every size checked. */
+/* Bytes that a tensor with these strides needs, with every product and sum checked. */
 static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride, size_t *bytes,
 			struct err *e)
 {
@@ -136,10 +155,12 @@ static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int
 		return tensor_check_strides(ndim, stride, e);
 	if (tensor_check_sizes(ndim, shape, NULL))
 		goto too_big;
+	/* A tensor without elements needs no memory, whatever its strides. */
 	if (empty) {
 		*bytes = 0;
 		return 0;
 	}
+	/* The last element lies sum((shape - 1) * stride) behind the first. */
 	for (int i = 0; i < ndim; i++)
 		if (ck_mul64(shape[i] - 1, stride[i], &span) || ck_add64(last, span, &last))
 			goto too_big;
@@ -152,6 +173,7 @@ too_big:
 		       SHAPE_TEXT(ndim, shape));
 }
 
+/* Row-major. Dimensions of 0 or 1 do not move the stride, as in PyTorch. */
 void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride)
 {
 	int64_t step = 1;
@@ -163,6 +185,7 @@ void tensor_dense_strides(int ndim, const int64_t *shape, int64_t *stride)
 	}
 }
 
+/* Memory for the elements from the first to the last; gaps between them included. */
 int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 			  const int64_t *stride, struct err *e)
 {
@@ -181,11 +204,13 @@ int tensor_new_strided_in(struct tensor_budget *b, struct tensor *t, enum dtype 
 	return t->st ? 0 : -1;
 }
 
-/* Addresses of hollow storages, none of them mapped; each is followed by a gap. */
+/* Hollow storages of up to 64 KiB have zeroed memory. Larger ones get addresses that are not
+ * mapped, from 2^45 on, each followed by a gap so that no two are neighbours. */
 enum { HOLLOW_REAL = 1 << 16, HOLLOW_GAP = 1 << 16 };
 static const uint64_t hollow_base = (uint64_t)1 << 45, hollow_most = (uint64_t)1 << 43;
 static _Atomic uint64_t hollow_used;
 
+/* The storage is made empty first and then takes its real size without memory. */
 int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
 		      struct err *e)
 {
@@ -222,6 +247,7 @@ int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *
 	return 0;
 }
 
+/* A dense tensor under a budget. */
 int tensor_new_in(struct tensor_budget *b, struct tensor *t, enum dtype dt, int ndim, const int64_t *shape,
 		  struct err *e)
 {
@@ -237,6 +263,7 @@ int tensor_new(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, 
 	return tensor_new_in(NULL, t, dt, ndim, shape, e);
 }
 
+/* The storage does not own `data` (release is NULL) and counts against no budget. */
 int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes,
 		  struct err *e)
 {
@@ -266,6 +293,7 @@ int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *sh
 	return 0;
 }
 
+/* tensor_check_sizes has shown that the product fits. */
 int64_t tensor_numel(const struct tensor *t)
 {
 	int64_t n = 1;
@@ -275,6 +303,7 @@ int64_t tensor_numel(const struct tensor *t)
 	return n;
 }
 
+/* A tensor without elements is contiguous; dimensions of 1 may have any stride. */
 int tensor_is_contiguous(const struct tensor *t)
 {
 	int64_t step = 1;
@@ -289,6 +318,8 @@ int tensor_is_contiguous(const struct tensor *t)
 	return 1;
 }
 
+/* Looks for a dimension with each stride that a dense layout needs: 1, then 1 * its size, ... A
+ * transposed contiguous matrix is dense. */
 int tensor_is_dense(const struct tensor *t)
 {
 	int64_t step = 1;
@@ -310,11 +341,13 @@ int tensor_is_dense(const struct tensor *t)
 	return 1;
 }
 
+/* Dense and as many bytes as the storage: then it covers each byte once. */
 int tensor_is_whole(const struct tensor *t)
 {
 	return (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt) == t->st->bytes && tensor_is_dense(t);
 }
 
+/* Negative strides reach below the offset, others above. */
 void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
 {
 	int64_t size = dtype_size(t->dt), first = t->offset, last = t->offset;
@@ -333,6 +366,7 @@ void tensor_span(const struct tensor *t, int64_t *lo, int64_t *hi)
 	*hi = (last + 1) * size;
 }
 
+/* Strides may differ. */
 int tensor_same_shape(const struct tensor *a, const struct tensor *b)
 {
 	if (a->ndim != b->ndim)
@@ -343,6 +377,7 @@ int tensor_same_shape(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
+/* A text that does not fit is cut off. */
 const char *tensor_shape_text(char *out, size_t cap, int ndim, const int64_t *shape)
 {
 	size_t n = (size_t)snprintf(out, cap, "[");

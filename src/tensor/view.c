@@ -1,8 +1,14 @@
-/* Views: same storage, other shape. Rules and messages are PyTorch's. */
+/* Views: the same storage in another shape. Rules and messages are PyTorch's, byte for byte,
+ * because a candidate may catch and compare them (test/agree).
+ *
+ * A view only changes offset, shape and strides. Invariant: each element of a view lies in the
+ * storage, since the tensor it is made from does and no view reaches further, except
+ * tensor_as_strided, which checks it. */
 #include "tensor/tensor.h"
 
 #include "base/mem.h"
 
+/* Dimension -1 of 3 is 2. PyTorch treats a scalar as a tensor of one dimension here. */
 int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e)
 {
 	int n = ndim ? ndim : 1;
@@ -15,6 +21,8 @@ int tensor_wrap_dim(int *dim, int64_t arg, int ndim, struct err *e)
 	return 0;
 }
 
+/* 24 elements as [2, -1, 3] become [2, 4, 3]. If another size is 0, the -1 could be anything, and
+ * PyTorch refuses it. */
 int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t numel, struct err *e)
 {
 	int64_t known = 1;
@@ -33,6 +41,7 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 			overflow |= ck_mul64(known, shape[i], &known);
 		}
 	}
+	/* A product that overflows can match no tensor. */
 	if (!overflow && unknown < 0 && known == numel)
 		return tensor_check_sizes(ndim, shape, e);
 	if (!overflow && unknown >= 0 && known > 0 && numel % known == 0) {
@@ -49,8 +58,10 @@ int tensor_infer_shape(int64_t *out, int ndim, const int64_t *shape, int64_t num
 		       (long long)numel);
 }
 
-/* Strides of `shape` over the memory of `t`; -1 if t's layout cannot be seen that way. Each
- * group of dimensions of t that is contiguous in itself must be cut by whole dimensions. */
+/* Strides of `shape` over the memory of t, or -1 if t's layout cannot be seen that way.
+ * Dimensions of t that are contiguous with each other form a group, and the new dimensions must
+ * cut each group exactly. [2, 6] with strides { 6, 1 } can be viewed as [3, 4]; with strides {
+ * 12, 1 } it cannot, because a new row would cross a gap. */
 static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, int64_t *stride)
 {
 	int64_t old_n = 1, new_n = 1, base;
@@ -61,11 +72,13 @@ static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, 
 			stride[i] = 1;
 		return 0;
 	}
+	/* From the last dimension on: old_n elements of the current group of t, new_n of the new shape. */
 	base = t->stride[t->ndim - 1];
 	for (int i = t->ndim - 1; i >= 0; i--) {
 		old_n *= t->shape[i];
 		if (i > 0 && (t->shape[i - 1] == 1 || t->stride[i - 1] == old_n * base))
 			continue;
+		/* The group ends here: new dimensions must fill it exactly. */
 		while (d >= 0 && (new_n < old_n || shape[d] == 1)) {
 			stride[d] = new_n * base;
 			new_n *= shape[d--];
@@ -80,6 +93,7 @@ static int view_strides(const struct tensor *t, int ndim, const int64_t *shape, 
 	return d == -1 ? 0 : -1;
 }
 
+/* Makes *out a view of t's storage with its own reference; out may be t. */
 static void take_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
 		      const int64_t *stride, int64_t offset)
 {
@@ -93,6 +107,7 @@ static void take_view(struct tensor *out, const struct tensor *t, int ndim, cons
 	*out = v;
 }
 
+/* More dimensions than a struct tensor can hold are unsupported. */
 static int check_ndim(int ndim, struct err *e)
 {
 	if (ndim < 0 || ndim > TENSOR_DIMS)
@@ -100,6 +115,7 @@ static int check_ndim(int ndim, struct err *e)
 	return 0;
 }
 
+/* A tensor without elements can take any shape without elements. */
 static int try_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape)
 {
 	int64_t stride[TENSOR_DIMS];
@@ -112,6 +128,7 @@ static int try_view(struct tensor *out, const struct tensor *t, int ndim, const 
 	return 0;
 }
 
+/* view never copies: a layout that does not fit is an error, for which reshape would make a copy. */
 int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t full[TENSOR_DIMS];
@@ -126,7 +143,8 @@ int tensor_view(struct tensor *out, const struct tensor *t, int ndim, const int6
 	return 0;
 }
 
-/* A step that is too long to be multiplied leaves one element or none, which no stride is used for. */
+/* The product of a stride and a step. If it overflows, the view has one element or none, and its
+ * stride is never used. */
 static int64_t stride_times(int64_t stride, int64_t step)
 {
 	int64_t v;
@@ -134,6 +152,7 @@ static int64_t stride_times(int64_t stride, int64_t step)
 	return ck_mul64(stride, step, &v) ? stride : v;
 }
 
+/* A grown dimension has the stride 0. -1 keeps a size. */
 int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape, struct err *e)
 {
 	int64_t size[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -147,6 +166,7 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 			       "be greater or "
 			       "equal to the number of dimensions in the tensor (%d)",
 			       SHAPE_TEXT(t->ndim, t->shape), SHAPE_TEXT(ndim, shape), ndim, t->ndim);
+	/* Sizes are aligned at the last dimension; `lead` new dimensions come before those of t. */
 	for (int i = ndim - 1; i >= 0; i--) {
 		int64_t own = i >= lead ? t->shape[i - lead] : 1;
 
@@ -176,6 +196,7 @@ int tensor_expand(struct tensor *out, const struct tensor *t, int ndim, const in
 	return 0;
 }
 
+/* Dimension i of the result is dimension dims[i] of t; each must appear once. */
 int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -196,6 +217,7 @@ int tensor_permute(struct tensor *out, const struct tensor *t, const int *dims, 
 	return 0;
 }
 
+/* A permutation that swaps two dimensions. */
 int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, int64_t dim1, struct err *e)
 {
 	int dims[TENSOR_DIMS], a = 0, b = 0;
@@ -207,6 +229,7 @@ int tensor_transpose(struct tensor *out, const struct tensor *t, int64_t dim0, i
 	return tensor_permute(out, t, dims, e);
 }
 
+/* Python's slice rules: negative bounds count from the end, and bounds are clamped. */
 int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t start, int64_t stop, int64_t step,
 		 struct err *e)
 {
@@ -229,6 +252,7 @@ int tensor_slice(struct tensor *out, const struct tensor *t, int dim, int64_t st
 	return 0;
 }
 
+/* Removes dimension `dim` by taking one index of it: t[:, 3] is select(1, 3). */
 int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t index, struct err *e)
 {
 	if (t->ndim == 0)
@@ -249,6 +273,7 @@ int tensor_select(struct tensor *out, const struct tensor *t, int dim, int64_t i
 	return 0;
 }
 
+/* The stride of the new dimension is PyTorch's, although nothing depends on it. */
 int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS];
@@ -268,6 +293,7 @@ int tensor_unsqueeze(struct tensor *out, const struct tensor *t, int dim, struct
 	return 0;
 }
 
+/* A dimension that is not 1 stays, as in PyTorch. */
 int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct err *e)
 {
 	if (tensor_wrap_dim(&dim, dim, t->ndim, e))
@@ -279,6 +305,8 @@ int tensor_squeeze(struct tensor *out, const struct tensor *t, int dim, struct e
 	return tensor_select(out, t, dim, 0, e);
 }
 
+/* Windows of `size` elements every `step` along a dimension, as a new last dimension: 10 elements
+ * with size 4 and step 3 give 3 windows. */
 int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64_t size, int64_t step, struct err *e)
 {
 	int64_t n;
@@ -306,6 +334,7 @@ int tensor_unfold(struct tensor *out, const struct tensor *t, int64_t dim, int64
 	return -1;
 }
 
+/* Checks that the last element lies in the storage; all arithmetic is checked for overflow. */
 int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, const int64_t *shape,
 		      const int64_t *stride, int64_t offset, struct err *e)
 {
@@ -319,6 +348,7 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 		bad = shape[i] < 0 || stride[i] < 0 || ck_mul64(shape[i] - 1, stride[i], &step) ||
 		      ck_add64(last, step, &last);
 	}
+	/* `last` is the index of the last element; one behind it, in bytes, must be inside. */
 	bad = bad || ck_add64(last, 1, &last) || ck_mul64(last, dtype_size(t->dt), &bytes);
 	if (bad || (!empty && bytes > (int64_t)t->st->bytes))
 		return err_set(e, ERR_STATE,
@@ -332,6 +362,7 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 	return 0;
 }
 
+/* Shapes are aligned at their last dimension: [8, 1, 4] and [5, 4] give [8, 5, 4]. */
 int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *bshape, struct err *e)
 {
 	int n = MAX(*ndim, bdim);
@@ -353,6 +384,7 @@ int tensor_broadcast_shape(int *ndim, int64_t *shape, int bdim, const int64_t *b
 	return tensor_check_sizes(n, shape, e);
 }
 
+/* Starts with the shape of a and adds b. */
 int tensor_broadcast(const struct tensor *a, const struct tensor *b, int *ndim, int64_t *shape, struct err *e)
 {
 	*ndim = a->ndim;

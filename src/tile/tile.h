@@ -46,7 +46,8 @@ struct tile_val {
 /* A function under @triton.jit. */
 struct tile_fn {
 	struct str name;
-	/* tile_fn_id: another function may come to lie here, with other variables around it */
+	/* from tile_fn_id: caches use it as the key, because another function may be allocated at the
+	 * same address later, with other globals */
 	uint64_t id;
 	const struct py_node *def;          /* FunctionDef */
 	const struct py_module *module;
@@ -66,35 +67,37 @@ struct tile_launch {
 	size_t n_args;
 	int64_t grid[3];
 	int num_warps, num_stages, num_ctas;
-	int no_registers;                   /* maxnreg is not positive */
+	int no_registers;                   /* maxnreg was given and is not positive */
 	int line, col;                      /* of the launch in the host source */
-	int allocator;                      /* the host has called triton.set_allocator with one that gives memory */
-	int compile_only;                   /* an autotuner asks whether it may choose it; not to be run */
+	/* the host has called triton.set_allocator with a function that returns memory */
+	int allocator;
+	/* an autotuner only asks whether this configuration compiles; it is not run */
+	int compile_only;
 };
 
 struct tile_engine;
 struct tile_code;
 
-/* Launches that repeat with other contents are done from a record (replay.h). What small ones would
- * gain goes into recording them. */
+/* Which launches are recorded, so that a repeat with other tensor contents skips the address arithmetic
+ * (machine/replay.h). For small launches recording costs as much as it saves: the default is LARGE. */
 enum tile_replay { TILE_REPLAY_LARGE, TILE_REPLAY_ALL, TILE_REPLAY_NONE };
 
 struct tile_options {
 	int triton_version;                 /* 306 for 3.6 */
 	int capability;                     /* 90 for sm_90: dot sizes, fp8, shared memory */
 	struct pool *pool;                  /* NULL: one thread */
-	/* For tests of the judge: kernels may ask how they were launched; what only the back end
-	 * refuses is let through. */
+	/* For tests of the judge. may_vary: kernels may query how they were launched. may_exceed: code that
+	 * only Triton's back end refuses is accepted. */
 	int may_vary, may_exceed;
-	enum tile_replay replay;            /* which launches are recorded and done again */
+	enum tile_replay replay;            /* which launches are recorded and replayed */
 };
 
-/* A number that no other function of this process has. */
+/* A new number for tile_fn.id, unique in this process. */
 uint64_t tile_fn_id(void);
 
 struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e);
 void tile_engine_free(struct tile_engine *g);
-/* Forgets all code it compiled: what it was compiled from may go. */
+/* Frees all compiled code. Afterwards the caller may free the syntax trees it was compiled from. */
 void tile_engine_clear(struct tile_engine *g);
 
 /* Front end and lowering, cached by (function, specialisation): the code lives as long as the
@@ -110,22 +113,24 @@ struct tile_run_options {
 	enum tile_mode mode;
 	int64_t fuel;               /* tile operations over all programs; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
-	/* lanes masked off without `other` load zero, as GPUs have it; else they are undefined */
+	/* lanes that are masked off in a load without `other` get zero, as on GPUs; else they are undefined */
 	int zero_off;
-	/* a fast run is checked if the launch never was, or goes where contents say (vetted.h) */
+	/* a fast run becomes a checked run if this launch was never checked, or if its path, addresses or
+	 * masks depend on tensor contents (machine/checked_launches.h) */
 	int check_new;
-	uint64_t order_seed;        /* 0: programs in order, else permuted */
-	int trust_hints;            /* tl.multiple_of and its like are not checked */
-	/* Only these programs of the grid, by their number; hollow tensors have contents where they touch
-	 * them, and a fault of one that has read what is not known is none. NULL: all. */
+	uint64_t order_seed;        /* 0: program instances run in order, else in a permuted order */
+	int trust_hints;  /* do not check tl.multiple_of, tl.max_contiguous and tl.max_constancy */
+	/* Sampled instances: run only these instances, by their linear number in the grid. Hollow tensors get
+	 * contents where the instances touch them. A fault is ignored in an instance that has read unknown
+	 * memory. NULL: run all. */
 	const int64_t *only;
 	int n_only;
-	/* Of those: each comparison of two integers, neither of them of memory that nobody knows. */
+	/* With `only`: called for each comparison of two integers, unless one comes from unknown memory. */
 	void (*test)(void *ctx, int line, int col, int outcome);
 	void *test_ctx;
 };
 
-/* Work done. */
+/* The work that launches did, counted while they ran. All fields are int64_t: tile_cost_add relies on it. */
 struct tile_cost {
 	int64_t launches, programs;
 	int64_t bytes_loaded, bytes_stored;        /* lanes that were active */
@@ -135,13 +140,15 @@ struct tile_cost {
 	int64_t undefined;                         /* lanes masked off in loads without `other` */
 };
 
-/* 0: ran. 1: the kernel faulted, *d names kernel, line, program id, argument and index. -1: *e. */
+/* Runs compiled code over the grid of the launch. Returns 0 after a complete run, 1 if the kernel faulted
+ * (*d names kernel, line, program id, argument and index), -1 on our own failure (*e). `cost` may be
+ * NULL, else the work is added to it. */
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e);
 
 void tile_cost_add(struct tile_cost *into, const struct tile_cost *more);
 
-/* Tile code as text, and back: for tests and --dump. */
+/* Appends tile code as text, for tests and --dump. code/parse_text.h reads it back. */
 void tile_print(const struct tile_code *code, struct buf *out);
 
 #endif

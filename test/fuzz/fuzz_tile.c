@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 #include "tile/code/parse_text.h"
 #include "tile/machine/replay.h"
@@ -99,6 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf printed = BUF_INIT;
 	if (tile_parse_text((struct str){ .p = (const char *)data, .n = size }, &code, &e))
 		return 0;
+	if (tile_decode(code, &e)) {
+		tile_code_free(code);
+		return 0;
+	}
 	tile_print(code, &printed);
 	buf_release(&printed);
 	args = mem_array(ARGS, sizeof *args);

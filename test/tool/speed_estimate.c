@@ -60,9 +60,9 @@ static void put_probe(struct jw *w, const struct tile_launch *l, const struct pr
 		{ "registers", p->registers }, { "f32", p->ops.f32 }, { "f16", p->ops.f16 }, { "f64", p->ops.f64 }, { "integer", p->ops.integer },
 		{ "divided", p->ops.divided }, { "int_divided", p->ops.int_divided }, { "special", p->ops.special }, { "heavy", p->ops.heavy },
 		{ "reduced", p->ops.reduced }, { "dot_tf32", p->dots.tf32 }, { "dot_f16", p->dots.f16 }, { "dot_f32", p->dots.f32 }, { "m", p->dots.m },
-		{ "n", p->dots.n }, { "k", p->dots.k }, { "turned", p->dots.turned }, { "requests", p->memory.requests }, { "lines", p->memory.lines },
+		{ "n", p->dots.n }, { "k", p->dots.k }, { "transposed", p->dots.transposed }, { "requests", p->memory.requests }, { "lines", p->memory.lines },
 		{ "sectors", p->memory.sectors }, { "missed", p->memory.missed }, { "atomics", p->memory.atomics },
-		{ "atomic_sectors", p->memory.atomic_sectors }, { "rounds", p->rounds }, { "piped_rounds", p->piped_rounds }, { "syncs", p->syncs },
+		{ "atomic_sectors", p->memory.atomic_sectors }, { "load_waits", p->load_waits }, { "piped_waits", p->piped_waits }, { "syncs", p->syncs },
 		{ "converts", p->converts },
 	};
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 #include "tile/code/parse_text.h"
 
@@ -235,7 +236,8 @@ static int run_file(const char *path, int print)
 	struct tile_code *code = NULL;
 	struct diag d = { .reason = REASON_ok };
 	int rc = -1;
-	if (file_read(path, 1 << 20, &text, &t.e) || tile_parse_text(buf_str(&text), &code, &t.e)) {
+	if (file_read(path, 1 << 20, &text, &t.e) || tile_parse_text(buf_str(&text), &code, &t.e) ||
+	    tile_decode(code, &t.e)) {
 		complain(&t, t.e.text);
 	} else if (print) {
 		tile_print(code, &out);

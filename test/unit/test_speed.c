@@ -156,7 +156,7 @@ static void test_loops(void **state)
 		p = probe_of(text);
 
 		near(p.memory.load_bytes, 4.0 * (1 << 22));
-		near(p.rounds, 4096);
+		near(p.load_waits, 4096);
 		near(p.param[0].unique, (1 << 22) / 8);
 		near(p.syncs, 1);
 	}
@@ -207,7 +207,7 @@ static void test_reuse(void **state)
 
 static void test_dots(void **state)
 {
-	struct probe turned = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(4096, 128), cuda(128, 128), 4096, 128, 1, BM=128, BN=128, BK=32)\n");
+	struct probe transposed = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(4096, 128), cuda(128, 128), 4096, 128, 1, BM=128, BN=128, BK=32)\n");
 	struct probe along = probe_of(DOT "k[(64,)](cuda(128, 4096), cuda(128, 4096), cuda(128, 128), 4096, 1, 4096, BM=128, BN=128, BK=32)\n");
 	double flops = 2.0 * 128 * 128 * 4096;
 	const struct tile_gpu *g = tile_gpu_find(STR("H200"));
@@ -216,11 +216,11 @@ static void test_dots(void **state)
 	(void)state;
 	near(along.dots.tf32, flops);
 	near(along.dots.count, 128);
-	near(along.piped_rounds, 128);
-	near(along.dots.turned, 0);
-	near(turned.dots.turned, flops);
+	near(along.piped_waits, 128);
+	near(along.dots.transposed, 0);
+	near(transposed.dots.transposed, flops);
 	speed_kernel(&along, g, &fast);
-	speed_kernel(&turned, g, &slow);
+	speed_kernel(&transposed, g, &slow);
 	assert_true(slow.tensor > 2 * fast.tensor);
 }
 
@@ -233,7 +233,7 @@ static void test_converts(void **state)
 
 	(void)state;
 	near(p.converts, 2000);
-	near(p.piped_rounds, 0);
+	near(p.piped_waits, 0);
 }
 
 /* --- the GPU ------------------------------------------------------------------------------------------------------- */

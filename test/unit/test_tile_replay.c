@@ -200,10 +200,10 @@ static void test_contents_decide(void **state)
 }
 
 /* A fast run that is to be checked where it never was, or goes where contents say. */
-static int run_new(struct stage *s, struct vetted *vetted)
+static int run_new(struct stage *s, struct checked_launches *checked)
 {
 	struct tile_launch l = { .args = s->r.args, .n_args = s->r.n, .grid = { PROGRAMS, 1, 1 } };
-	struct tile_runner runner = { .vetted = vetted };
+	struct tile_runner runner = { .checked = checked };
 	struct tile_run_options o = { .mode = TILE_FAST, .check_new = 1 };
 	return tile_execute(&runner, s->r.code, &l, &o, NULL, &s->r.d, &s->r.e);
 }
@@ -212,18 +212,18 @@ static int run_new(struct stage *s, struct vetted *vetted)
 static void test_contents_are_checked(void **state)
 {
 	struct stage s = { .replays = { .least = 0 } };
-	struct vetted vetted = { .n = 0 };
+	struct checked_launches checked = { .n = 0 };
 	void *at, *out;
 	(void)state;
 	open_scatter(&s, &at, &out);
 	for (int i = 0; i < COUNT; i++)
 		((int32_t *)at)[i] = COUNT - 1 - i;
-	assert_int_equal(run_new(&s, &vetted), 0);
+	assert_int_equal(run_new(&s, &checked), 0);
 	memset(at, 0, COUNT * sizeof(int32_t));
 	assert_int_equal(run(&s, TILE_FAST, 0, 0), 0);
-	assert_int_equal(run_new(&s, &vetted), 1);
+	assert_int_equal(run_new(&s, &checked), 1);
 	assert_int_equal(s.r.d.reason, REASON_race);
-	vetted_release(&vetted);
+	checked_launches_release(&checked);
 	close_stage(&s);
 }
 
@@ -231,39 +231,39 @@ static void test_contents_are_checked(void **state)
 static void test_new_is_checked(void **state)
 {
 	struct stage s;
-	struct vetted vetted = { .n = 0 };
+	struct checked_launches checked = { .n = 0 };
 	struct tensor was, other;
 	int64_t more = COUNT + 1;
 	(void)state;
 	open_square(&s);
 	for (int k = 0; k < 3; k++) {
-		assert_int_equal(run_new(&s, &vetted), 0);
-		assert_int_equal(vetted.n, 1);
+		assert_int_equal(run_new(&s, &checked), 0);
+		assert_int_equal(checked.n, 1);
 	}
 	was = s.r.args[1].t;
 	assert_int_equal(tensor_new_zero(&other, DT_F32, 1, &more, &s.r.e), 0);
 	s.r.args[1].t = other;
-	assert_int_equal(run_new(&s, &vetted), 0);
-	assert_int_equal(vetted.n, 2);
+	assert_int_equal(run_new(&s, &checked), 0);
+	assert_int_equal(checked.n, 2);
 	s.r.args[1].t = was;
 	tensor_release(&other);
-	vetted_release(&vetted);
+	checked_launches_release(&checked);
 	close_stage(&s);
 }
 
-static void test_vetted(void **state)
+static void test_checked_launches(void **state)
 {
 	enum { MARKS = 1000 };
-	struct vetted v = { .n = 0 };
+	struct checked_launches v = { .n = 0 };
 	(void)state;
 	for (uint64_t i = 1; i <= MARKS; i++) {
-		assert_false(vetted_has(&v, i << 32));
-		vetted_add(&v, i << 32);
+		assert_false(checked_launches_has(&v, i << 32));
+		checked_launches_add(&v, i << 32);
 	}
 	for (uint64_t i = 1; i <= MARKS; i++)
-		assert_true(vetted_has(&v, i << 32));
+		assert_true(checked_launches_has(&v, i << 32));
 	assert_int_equal(v.n, MARKS);
-	vetted_release(&v);
+	checked_launches_release(&v);
 }
 
 /* Launches without end, each with another number: only so many are remembered. */
@@ -321,7 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_result), cmocka_unit_test(test_when), cmocka_unit_test(test_fuel), cmocka_unit_test(test_key),
 		cmocka_unit_test(test_contents_decide), cmocka_unit_test(test_contents_are_checked),
-		cmocka_unit_test(test_new_is_checked), cmocka_unit_test(test_vetted), cmocka_unit_test(test_many), cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_new_is_checked), cmocka_unit_test(test_checked_launches), cmocka_unit_test(test_many), cmocka_unit_test(test_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

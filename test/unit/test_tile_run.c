@@ -171,8 +171,8 @@ static void test_fast_bounds(void **state)
 				if (first) {
 					assert_int_equal(r.d.reason, REASON_out_of_bounds);
 					assert_int_equal(r.d.line, 7);
-					assert_non_null(strstr(r.d.text, "'a0'"));
-					assert_non_null(strstr(r.d.text, first < 0 ? "element -2 " : dense ? "element 64 " : "element 65 "));
+					assert_non_null(strstr(r.d.text, "a0["));
+					assert_non_null(strstr(r.d.text, first < 0 ? "[-2]" : dense ? "[64]" : "[65]"));
 				}
 				rig_close(&r);
 			}
@@ -234,7 +234,7 @@ static void test_first_fault(void **state)
 		r.pool = pool_new(4, &r.e);
 		assert_int_equal(rig_finish(&r), 0);
 		assert_int_equal(rig_execute(&r), 1);
-		assert_non_null(strstr(r.d.text, "program (100, 0, 0)"));
+		assert_non_null(strstr(r.d.text, "program instance (100,0,0)"));
 		pool_free(r.pool);
 		rig_close(&r);
 	}

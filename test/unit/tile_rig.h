@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tile/code/build.h"
+#include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 #include "tile/code/parse_text.h"
 
@@ -100,7 +101,9 @@ static inline void rig_output(struct rig *r, tile_reg v, void **data)
 
 static inline int rig_finish(struct rig *r)
 {
-	return tile_build_finish(&r->b, &r->code, &r->e);
+	if (tile_build_finish(&r->b, &r->code, &r->e))
+		return -1;
+	return tile_decode(r->code, &r->e);
 }
 
 static inline int rig_execute(struct rig *r)

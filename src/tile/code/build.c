@@ -1,21 +1,24 @@
-/* The builder. Owns growing arrays until tile_build_finish copies them into the code's arena.
- * Invariant: after the first failed allocation everything goes to the scratch instruction
- * and tile_build_finish reports it. */
+/* The builder. Owns growing arrays of registers, instructions and locations until tile_build_finish
+ * copies them into the arena of the code. Does not own the checks: the verifier does. Invariant:
+ * after the first failed allocation every write goes to the scratch instruction, and
+ * tile_build_finish reports the failure. */
 #include "tile/code/build.h"
 
 #include <stdarg.h>
 
 #include "tile/code/build_opt.h"
-#include "tile/machine/decode.h"
 
+/* A function that is being built. Functions nest while they are built: a combine function begins
+ * inside the kernel that calls it. */
 struct tile_func_build {
 	struct str name;
 	tile_reg *params, *results;
 	int n_params, n_results;
-	int outer;                  /* function to go back to */
+	int outer;                  /* index of the function that continues when this one ends */
 	struct { struct tile_insn *v; size_t n, cap; } insns;
 };
 
+/* Copies a string into the arena of the code, so that the code outlives the syntax tree. */
 static struct str keep(struct tile_builder *b, struct str s)
 {
 	char *p = s.n && b->code ? arena_strndup(&b->code->mem, s.p, s.n) : NULL;
@@ -53,6 +56,7 @@ struct arena *tile_build_arena(struct tile_builder *b)
 	return b->code ? &b->code->mem : NULL;
 }
 
+/* Copies an array of n elements into the arena of the code. An empty array still gets an address. */
 static void *copy_out(struct tile_builder *b, const void *v, size_t n, size_t size)
 {
 	void *p = arena_array(&b->code->mem, n ? n : 1, size);
@@ -63,6 +67,7 @@ static void *copy_out(struct tile_builder *b, const void *v, size_t n, size_t si
 	return p;
 }
 
+/* Moves the functions from their growing arrays into the code. */
 static void copy_funcs(struct tile_builder *b)
 {
 	struct tile_code *c = b->code;
@@ -96,10 +101,9 @@ int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct er
 		c->n_params = (int)b->params.n;
 		copy_funcs(b);
 	}
-	/* First as written; then again, so that the machine need not trust the optimiser. */
+	/* Verified as written, and again after the optimiser, so that the machine need not trust it. */
+	*code = NULL;
 	rc = b->failed ? err_nomem(e) : tile_verify(c, e) || tile_build_optimise(c, e) || tile_verify(c, e) ? -1 : 0;
-	if (!rc)
-		rc = tile_plan_make(c, e);
 	if (!rc) {
 		*code = c;
 		b->code = NULL;
@@ -132,6 +136,7 @@ tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const stru
 	return copy.reg;
 }
 
+/* A linear search: kernels have few parameters, and only hints ask. */
 int tile_build_is_param(const struct tile_builder *b, tile_reg r)
 {
 	for (size_t i = 0; i < b->params.n; i++)
@@ -140,6 +145,8 @@ int tile_build_is_param(const struct tile_builder *b, tile_reg r)
 	return 0;
 }
 
+/* Only the last 64 locations are searched: consecutive instructions mostly share their line, and a
+ * duplicate costs only memory. The name of the function is shared with the location before. */
 int32_t tile_build_loc(struct tile_builder *b, int line, int col, int32_t parent, struct str fn)
 {
 	struct str name;
@@ -194,8 +201,10 @@ struct tile_insn *tile_build_last(struct tile_builder *b)
 	return f && f->insns.n ? &f->insns.v[f->insns.n - 1] : &b->scratch;
 }
 
+/* Most sources that tile_build and its kin accept; an instruction with more uses tile_build_insn. */
 enum { MAX_VARARGS = 16 };
 
+/* The common part of tile_build, tile_build_do and tile_build_imm. `t` is NULL for no result. */
 static struct tile_insn *build_va(struct tile_builder *b, enum tile_op op, const struct tile_type *t,
 				  int n_src, va_list ap)
 {
@@ -292,6 +301,8 @@ void tile_build_br_if(struct tile_builder *b, tile_reg cond, int depth)
 	tile_build_insn(b, TOP_BR_IF, 0, NULL, 1, &cond)->imm = depth;
 }
 
+/* Parameters of a combine function are two values per reduced tile: the running one and the next
+ * one. */
 int tile_build_func_begin(struct tile_builder *b, struct str name, int n_params, const struct tile_type *types,
 			  tile_reg *params)
 {

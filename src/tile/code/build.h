@@ -8,8 +8,9 @@
  *     ...
  *     if (tile_build_finish(&b, &code, e)) ...
  *
- * Nothing here checks types: tile_build_finish verifies and prepares the whole. Memory that
- * ends is remembered and reported by tile_build_finish, so no call needs a check. */
+ * Nothing here checks types: tile_build_finish verifies the whole. A failed allocation is remembered
+ * and reported by tile_build_finish, so no call needs a check. The machine runs the result after
+ * tile_decode (machine/decode.h). */
 #ifndef TILE_CODE_BUILD_H
 #define TILE_CODE_BUILD_H
 
@@ -23,46 +24,56 @@ struct tile_builder {
 	struct { struct tile_loc *v; size_t n, cap; } locs;
 	struct { struct tile_param *v; size_t n, cap; } params;
 	struct { struct tile_func_build *v; size_t n, cap; } funcs;
-	int current;                /* function being written */
-	int32_t at;                 /* loc of the next instruction */
-	int failed;
-	struct tile_insn scratch;   /* where writes go once memory ended */
+	int current;                /* index of the function that is being built; 0 is the kernel */
+	int32_t at;                 /* source location of the next instruction, an index into locs */
+	int failed;                 /* an allocation failed; tile_build_finish reports it */
+	struct tile_insn scratch;   /* receives writes after a failed allocation */
 	tile_reg scratch_r[16];
 };
 
+/* Starts the code of one kernel. tile_build_finish or tile_build_release ends it. */
 void tile_build_init(struct tile_builder *b, struct str kernel);
-void tile_build_release(struct tile_builder *b);        /* gives up; harmless after finish */
-/* Hands over verified, runnable code. ERR_STATE: the code was not well-formed. */
+void tile_build_release(struct tile_builder *b);        /* abandons the code; harmless after finish */
+/* Hands over verified code; *code is NULL after a failure. ERR_STATE: the code was not well-formed. */
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e);
 /* The arena of the code under construction: strings of attributes are copied there. */
 struct arena *tile_build_arena(struct tile_builder *b);
 
+/* A new register of type t. It needs an instruction that assigns it before it is read. */
 tile_reg tile_build_reg(struct tile_builder *b, struct tile_type t);
 struct tile_type tile_build_type(const struct tile_builder *b, tile_reg r);
+/* A new register that holds an argument of the launch: `p` says which one (reg and name are set
+ * here). */
 tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const struct tile_param *p);
+/* Whether r is the register of a kernel parameter. */
 int tile_build_is_param(const struct tile_builder *b, tile_reg r);
-/* The same line, col, parent gives the same loc. */
+/* The source location (line, col) in function `fn`, inlined through the call at `parent` (-1: not
+ * inlined). The same line, column, parent and function give the same location. */
 int32_t tile_build_loc(struct tile_builder *b, int line, int col, int32_t parent, struct str fn);
+/* Sets the source location of the instructions that follow. */
 void tile_build_at(struct tile_builder *b, int32_t loc);
 
-/* One result of type t in a new register; sources as the remaining arguments. */
+/* Appends an instruction with one result of type t in a new register, which is returned. The
+ * sources follow as arguments. */
 tile_reg tile_build(struct tile_builder *b, enum tile_op op, struct tile_type t, int n_src, ...);
-/* No result. */
+/* Appends an instruction without a result. */
 void tile_build_do(struct tile_builder *b, enum tile_op op, int n_src, ...);
-/* Anything else: results and sources given; returns the instruction to set attributes of
- * (valid until the next one is built; never NULL). */
+/* Appends any instruction: results and sources are given. Returns the instruction so that the
+ * caller can set its attributes. The pointer is never NULL and is valid until the next instruction
+ * is built. */
 struct tile_insn *tile_build_insn(struct tile_builder *b, enum tile_op op, int n_dst, const tile_reg *dst,
 				  int n_src, const tile_reg *src);
-/* The instruction made last, to set imm, attr, text, rounding. */
+/* The last instruction, so that the caller can set imm, attr, text or rounding. */
 struct tile_insn *tile_build_last(struct tile_builder *b);
 
+/* A constant in a new register. */
 tile_reg tile_build_int(struct tile_builder *b, struct tile_type t, int64_t v);    /* const */
 tile_reg tile_build_float(struct tile_builder *b, struct tile_type t, double v);
 void tile_build_mov(struct tile_builder *b, tile_reg dst, tile_reg src);
 /* With an integer immediate: arange, program_id, expand_dims, flip, ... */
 tile_reg tile_build_imm(struct tile_builder *b, enum tile_op op, struct tile_type t, int64_t imm, int n_src, ...);
 
-/* Control: br to an enclosing construct, 0 the innermost. */
+/* Control flow. `depth` of a branch counts enclosing constructs outwards; 0 is the innermost. */
 void tile_build_if(struct tile_builder *b, tile_reg cond);
 void tile_build_else(struct tile_builder *b);
 void tile_build_block(struct tile_builder *b);

@@ -1,17 +1,20 @@
 /* Three passes over each function:
  *
- *   1. `t = op ..; ...; mov acc, t` becomes `acc = op ..` where nothing between looks at acc:
- *      accumulators are then updated in place instead of being copied each time round.
- *   2. Operations without effect whose results are never read go away.
- *   3. Operations in a loop that do not depend on it go before it.
+ *   1. `t = op ..; ...; mov acc, t` becomes `acc = op ..` where nothing between reads or writes acc:
+ *      accumulators are then updated in place instead of being copied in each iteration.
+ *   2. Operations without an effect whose results are never read are removed.
+ *   3. Operations in a loop whose operands do not change in it move in front of the loop.
  *
  * The code was verified before and is verified again after. */
 #include "tile/code/build_opt.h"
 
+/* How often each register is read and written. A parameter counts as one write, a result as one
+ * read. */
 struct uses {
 	int32_t *reads, *writes;    /* per register, over all functions */
 };
 
+/* Whether the operation and all registers exist. The passes index arrays by both. */
 static int in_range(const struct tile_code *c, const struct tile_insn *in)
 {
 	if (in->op >= TILE_OPS)
@@ -22,7 +25,7 @@ static int in_range(const struct tile_code *c, const struct tile_insn *in)
 	return 1;
 }
 
-/* -1: some register does not exist. */
+/* Returns -1 if some register does not exist; the caller then leaves the code to the verifier. */
 static int count_uses(const struct tile_code *c, struct uses *u)
 {
 	for (int f = 0; f < c->n_funcs; f++) {
@@ -59,7 +62,8 @@ static int mentions(const struct tile_insn *in, tile_reg r)
 	return 0;
 }
 
-/* May `in` write its result over its source `r`? */
+/* Whether `in` may write its result over its source `r`. Elementwise operations may: lane i of the
+ * result needs lane i of the sources only. A dot may write over its accumulator, its third source. */
 static int in_place(const struct tile_insn *in, tile_reg r)
 {
 	if ((tile_op_info(in->op)->flags & TOF_L) || in->op == TOP_ADDPTR)
@@ -70,7 +74,8 @@ static int in_place(const struct tile_insn *in, tile_reg r)
 	return 1;
 }
 
-/* The instruction that makes t, if `mov acc, t` at `at` can be folded into it; -1: no. */
+/* The index of the instruction that computes t, if `mov acc, t` at index `at` can be folded into
+ * it, else -1. Control flow between the two prevents it, and so does any use of acc or t. */
 static int maker_of(const struct tile_func *f, int at, tile_reg t, tile_reg acc)
 {
 	for (int i = at - 1; i >= 0; i--) {
@@ -85,6 +90,8 @@ static int maker_of(const struct tile_func *f, int at, tile_reg t, tile_reg acc)
 	return -1;
 }
 
+/* Pass 1. The front end emits `t = add acc, x; mov acc, t` for `acc += x`; this leaves `acc = add
+ * acc, x`. */
 static void fold_movs(struct tile_code *c, struct tile_func *f, struct uses *u, unsigned char *dead)
 {
 	for (int i = 0; i < f->n_insns; i++) {
@@ -106,12 +113,13 @@ static void fold_movs(struct tile_code *c, struct tile_func *f, struct uses *u, 
 	}
 }
 
+/* Whether the operation may be dropped if nothing reads its result. A load may not: it can fault. */
 static int is_pure(const struct tile_insn *in)
 {
 	return in->n_dst && !(tile_op_info(in->op)->flags & (TOF_C | TOF_S)) && in->op != TOP_LOAD;
 }
 
-/* Backwards, so that a chain of unused operations goes in one pass. */
+/* Pass 2, backwards, so that a chain of unused operations is removed in one pass. */
 static void drop_unused(struct tile_func *f, struct uses *u, unsigned char *dead)
 {
 	for (int i = f->n_insns - 1; i >= 0; i--) {
@@ -129,6 +137,7 @@ static void drop_unused(struct tile_func *f, struct uses *u, unsigned char *dead
 	}
 }
 
+/* Removes the instructions that are marked dead. */
 static void compact(struct tile_func *f, const unsigned char *dead)
 {
 	int n = 0;
@@ -140,6 +149,7 @@ static void compact(struct tile_func *f, const unsigned char *dead)
 
 /* --- loops ------------------------------------------------------------------------- */
 
+/* The index after the `end` of the construct that opens at `open`. */
 static int loop_end(const struct tile_func *f, int open)
 {
 	int depth = 0, i = open;
@@ -151,7 +161,9 @@ static int loop_end(const struct tile_func *f, int open)
 	return i;
 }
 
-/* `inside` has the registers written in the loop; those of moved instructions leave it. */
+/* Whether an instruction may move in front of its loop: pure, assigned once, and no source is
+ * written in the loop. `inside` marks the registers that the loop writes; a moved instruction
+ * unmarks its result. */
 static int may_leave(const struct tile_insn *in, const struct uses *u, const unsigned char *inside)
 {
 	if (!tile_op_is_pure(in->op) || in->n_dst != 1 || u->writes[tile_dst(in, 0)] != 1 || in->op == TOP_MOV)
@@ -162,6 +174,10 @@ static int may_leave(const struct tile_insn *in, const struct uses *u, const uns
 	return 1;
 }
 
+/* Moves the invariant instructions of the loop at `open` in front of it and keeps the order of both
+ * parts. `room` holds the instructions that stay. `left` is the nesting depth at which a `br` or
+ * `ret` made the rest unreachable: unreachable code may read registers that nothing assigns, so it
+ * must not move. */
 static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsigned char *inside,
 		       int n_regs, struct tile_insn *room)
 {
@@ -172,7 +188,6 @@ static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsi
 			inside[tile_dst(&f->insns[i], k)] = 1;
 	for (int i = open; i < end; i++) {
 		struct tile_insn *in = &f->insns[i];
-		/* Nothing is known to be assigned in code that is never reached. */
 		depth += in->op == TOP_LOOP || in->op == TOP_IF || in->op == TOP_BLOCK;
 		if ((in->op == TOP_END || in->op == TOP_ELSE) && depth == left)
 			left = -1;
@@ -189,7 +204,7 @@ static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsi
 	memcpy(f->insns + open + moved, room, (size_t)kept * sizeof *room);
 }
 
-/* Inner loops first, so that what leaves one may leave the next. */
+/* Pass 3. Inner loops first, so that an instruction that leaves one may leave the next one too. */
 static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char *inside, int n_regs,
 			struct tile_insn *room)
 {
@@ -249,8 +264,7 @@ int tile_build_optimise(struct tile_code *c, struct err *e)
 		memset(dead, 0, (size_t)c->funcs[f].n_insns);
 		if (count_uses(c, &u))
 			break;
-		/* Counted anew, since folding made more instructions useless; a loop whose body is
-		 * then empty goes last. */
+		/* Counted again, because folding has removed reads. */
 		drop_unused(&c->funcs[f], &u, dead);
 		compact(&c->funcs[f], dead);
 		room = arena_array(&tmp, (size_t)c->funcs[f].n_insns + 1, sizeof *room);

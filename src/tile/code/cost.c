@@ -1,4 +1,4 @@
-/* Adding up what kernels do. How long it takes: speed.h. */
+/* Adds up the work that kernels did. Does not own the time it takes: estimate/speed.h does. */
 #include "tile/tile.h"
 
 void tile_cost_add(struct tile_cost *into, const struct tile_cost *more)

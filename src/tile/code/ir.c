@@ -1,4 +1,5 @@
-/* Types and tables of tile code. Owns the facts that follow from tileop.def and nothing else. */
+/* Types and tables of tile code. Owns the facts that follow from tileop.def and the text form of
+ * types. Does not own instructions: the builder makes them, the verifier checks them. */
 #include "tile/code/ir.h"
 
 static const struct tile_op_info op_table[TILE_OPS] = {
@@ -14,6 +15,8 @@ const struct tile_op_info *tile_op_info(enum tile_op op)
 	return &op_table[op];
 }
 
+/* Elementwise operations are pure, and so are the cheap moves listed here. Operations on whole
+ * tiles (dot, sort, reduce) are not listed: they stay where the kernel has them. */
 int tile_op_is_pure(enum tile_op op)
 {
 	switch (op) {
@@ -31,6 +34,8 @@ static int is_comparison(int op)
 	return op == TOP_EQ || op == TOP_NE || op == TOP_LT || op == TOP_LE || op == TOP_GT || op == TOP_GE;
 }
 
+/* A kernel that does this may behave differently when its tensors lie elsewhere, so it is not
+ * replayed. */
 int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in)
 {
 	if (in->op == TOP_CAST || in->op == TOP_BITCAST)
@@ -92,6 +97,7 @@ int tile_elem_size(struct tile_type t)
 	return t.ptr ? 8 : dtype_size(t.dt);
 }
 
+/* Writes "fp32", "*fp16[16x32]". */
 void tile_type_print(struct tile_type t, struct buf *out)
 {
 	buf_addf(out, "%s%s", t.ptr ? "*" : "", dtype_info(t.dt)->triton);
@@ -101,7 +107,7 @@ void tile_type_print(struct tile_type t, struct buf *out)
 		buf_addc(out, ']');
 }
 
-/* "16x32]" */
+/* Reads the dimensions "16x32]" of "fp32[16x32]": powers of two whose product is a legal tile. */
 static int parse_dims(struct str s, struct tile_type *t)
 {
 	int64_t numel = 1;

@@ -37,7 +37,8 @@ struct tile_op_info {
 };
 
 const struct tile_op_info *tile_op_info(enum tile_op op);
-/* No effect, no fault, no look at memory or control: may be done earlier, or not at all. */
+/* Whether the operation has no effect, cannot fault and reads no memory: it may run earlier, or not at
+ * all. */
 int tile_op_is_pure(enum tile_op op);
 int tile_op_by_name(struct str name);   /* enum tile_op or -1 */
 
@@ -99,7 +100,7 @@ struct tile_insn {
 static inline tile_reg tile_dst(const struct tile_insn *in, int k) { return in->r[k]; }
 static inline tile_reg tile_src(const struct tile_insn *in, int k) { return in->r[in->n_dst + k]; }
 
-/* A place in the source, with the call it was inlined through. */
+/* A location in the source, and the call through which it was inlined. */
 struct tile_loc {
 	int line, col;
 	int32_t parent;             /* loc of the call, -1: none */
@@ -138,29 +139,16 @@ struct tile_code {
 	int n_locs;
 	struct tile_func *funcs;    /* [0] is the kernel */
 	int n_funcs;
-	struct tile_decoded *decoded;
-	void *front;                /* the front end's own facts about this code (in `mem`) */
+	struct tile_decoded *decoded;  /* what the machine runs; NULL before tile_decode */
+	void *front;                /* facts that the front end keeps about this code, in `mem` */
 };
 
 void tile_code_free(struct tile_code *code);
-/* Does it make a number of an address, or compare two? */
+/* Whether the instruction converts an address to a number, or compares two addresses. */
 int tile_looks_at_address(const struct tile_code *code, const struct tile_insn *in);
 
-/* Well-typed, well-nested, assigned before use: 0, or -1 with what is wrong and where. */
+/* Checks that code is well typed, well nested and assigns each register before it is used. Returns 0, or
+ * -1 with the first error and its location. */
 int tile_verify(const struct tile_code *code, struct err *e);
-
-/* libdevice by name and argument dtypes: 0 and what to emit, or -1; then *known says whether
- * the name exists for other types. Emit `before` (if not -1) on the argument, `op` with
- * `rounding` giving dtype `gives`, and a bitcast to `result` where that differs. */
-struct tile_libdevice {
-	int before;                 /* enum tile_op or -1 */
-	enum tile_op op;
-	enum tile_round rounding;
-	enum dtype gives, result;
-};
-int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct tile_libdevice *out, int *known);
-/* The i-th overload of `name` for messages and for conversions: its number of arguments and
- * their dtypes; -1 past the last. */
-int tile_libdevice_overload(struct str name, int i, enum dtype args[4]);
 
 #endif

@@ -1,20 +1,25 @@
-/* Reads tile code from text. Owns only the syntax: tile_build_finish verifies. */
+/* Reads tile code from text, line by line. Owns only the syntax: tile_build_finish verifies the
+ * code. Each read_* function consumes its part of the current line and returns 0, or -1 with *e
+ * set. */
 #include "tile/code/parse_text.h"
 
 #include <stdio.h>
 
 #include "tile/code/build.h"
 
+/* MAX_OPERANDS: registers on one side of an instruction. MAX_LABEL: the largest number of a
+ * register. */
 enum { MAX_OPERANDS = 64, MAX_LABEL = 1 << 18 };
 
+/* The state of one parse. */
 struct reader {
 	struct tile_builder b;
-	struct str line;            /* what is left of the line */
+	struct str line;            /* the rest of the current line */
 	struct str kernel;
-	int number;
+	int number;                 /* of the current line, from 1, for messages */
 	struct err *e;
 	struct map labels;          /* "%12" -> register, "#3" -> loc */
-	int in_func;
+	int in_func;                /* between `func` and `results` */
 };
 
 static int bad(struct reader *r, const char *what)
@@ -29,6 +34,7 @@ static void skip_space(struct reader *r)
 		r->line.p++, r->line.n--;
 }
 
+/* Consumes s if the rest of the line starts with it, after spaces. Returns whether it did. */
 static int accept(struct reader *r, const char *s)
 {
 	skip_space(r);
@@ -39,12 +45,14 @@ static int accept(struct reader *r, const char *s)
 	return 1;
 }
 
+/* Characters of names, numbers and types: "fp32[64]", "-1", "0x1p-3", "program_id". */
 static int is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		c == '_' || c == '.' || c == '-' || c == '+' || c == '*' || c == '[' || c == ']';
 }
 
+/* Consumes the longest word, which may be empty. */
 static struct str word(struct reader *r)
 {
 	struct str w;
@@ -56,6 +64,7 @@ static struct str word(struct reader *r)
 	return w;
 }
 
+/* Consumes an integer in [lo, hi]. */
 static int number(struct reader *r, int64_t lo, int64_t hi, int64_t *out)
 {
 	if (str_to_i64(word(r), out) || *out < lo || *out > hi)
@@ -68,6 +77,8 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* Consumes a quoted text; `\xNN` is the only escape, as print_quoted writes it. The text lives in
+ * the arena of the code. */
 static int quoted(struct reader *r, struct str *out)
 {
 	struct arena *mem = tile_build_arena(&r->b);
@@ -94,7 +105,7 @@ static int quoted(struct reader *r, struct str *out)
 	return accept(r, "\"") ? 0 : bad(r, "the text does not end");
 }
 
-/* "%12" or "%12:fp32[64]"; the type makes the register, once. */
+/* Consumes "%12" or "%12:fp32[64]". The form with a type creates the register and may occur once. */
 static int read_reg(struct reader *r, tile_reg *out)
 {
 	struct tile_type t;
@@ -126,6 +137,7 @@ static int read_reg(struct reader *r, tile_reg *out)
 	return 0;
 }
 
+/* Consumes registers separated by commas; an empty list is allowed. */
 static int reg_list(struct reader *r, tile_reg *v, int *n)
 {
 	*n = 0;
@@ -142,6 +154,7 @@ static int reg_list(struct reader *r, tile_reg *v, int *n)
 	return 0;
 }
 
+/* Consumes the source location after '@': "#3" refers to a `loc` line, "12:4" is line and column. */
 static int read_loc(struct reader *r, int32_t *out)
 {
 	int64_t a, b;
@@ -154,7 +167,7 @@ static int read_loc(struct reader *r, int32_t *out)
 		key.n = (size_t)(r->line.p - key.p);
 		m = map_get(&r->labels, key);
 		if (!m)
-			return bad(r, "an unknown place");
+			return bad(r, "an unknown source location");
 		*out = (int32_t)m->val.i64;
 		return 0;
 	}
@@ -175,6 +188,7 @@ static int read_rounding(struct reader *r, struct tile_insn *in)
 	return bad(r, "no such rounding");
 }
 
+/* Consumes one attribute of an instruction. */
 static int read_attr(struct reader *r, struct tile_insn *in)
 {
 	int64_t v;
@@ -200,6 +214,7 @@ static int read_attr(struct reader *r, struct tile_insn *in)
 	return bad(r, "too many attributes");
 }
 
+/* Consumes "results = operation sources attributes". */
 static int read_insn(struct reader *r)
 {
 	tile_reg regs[2 * MAX_OPERANDS];
@@ -226,6 +241,8 @@ static int read_insn(struct reader *r)
 	}
 }
 
+/* Consumes the rest of `param %0:*fp32 "x" 0`: register, name and argument index. "2.0.1" is a path
+ * into nested tuples; "shape 0" and "stride 0" select a field of a tensor descriptor. */
 static int read_param(struct reader *r)
 {
 	struct tile_param p = { .n_path = 0 };
@@ -264,6 +281,8 @@ static int read_param(struct reader *r)
 	return 0;
 }
 
+/* Consumes the rest of `loc 3 12:4 1 "name"`: number, line, column, number of the parent,
+ * function. */
 static int read_loc_row(struct reader *r)
 {
 	int64_t line, col, parent;
@@ -275,13 +294,14 @@ static int read_loc_row(struct reader *r)
 	int32_t loc;
 
 	if (!key.n || key.p[-1] != ' ')
-		return bad(r, "a place number expected");
+		return bad(r, "a location number expected");
 	if (number(r, 0, INT32_MAX, &line) || !accept(r, ":") || number(r, 0, INT32_MAX, &col) ||
 	    number(r, -1, INT32_MAX, &parent) || quoted(r, &fn))
 		return -1;
 	memcpy(text + 1, key.p, MIN(key.n, sizeof text - 1));
 	name = (struct str){ .p = text, .n = 1 + MIN(key.n, sizeof text - 1) };
-	/* A parent that is written later, or not at all, is none: reports lose a line, no more. */
+	/* A parent must be declared before its child. Otherwise the child has no parent, and reports lose
+	 * one line of the call stack. */
 	n = snprintf(up, sizeof up, "#%lld", (long long)parent);
 	m = map_get(&r->labels, (struct str){ .p = up, .n = (size_t)n });
 	loc = tile_build_loc(&r->b, (int)line, (int)col, m ? (int32_t)m->val.i64 : -1, fn);
@@ -292,6 +312,7 @@ static int read_loc_row(struct reader *r)
 	return 0;
 }
 
+/* Consumes the rest of `func 1 "name" (%4:fp32, %5:fp32)` and makes this function the current one. */
 static int read_func(struct reader *r)
 {
 	int64_t index;
@@ -326,6 +347,7 @@ static int read_func(struct reader *r)
 	return 0;
 }
 
+/* Consumes the rest of `results %6`, which ends a function. */
 static int read_results(struct reader *r)
 {
 	tile_reg regs[MAX_OPERANDS];

@@ -1,4 +1,4 @@
-/* Tile code from text, as tile_print writes it:
+/* Reads tile code from the text that tile_print writes:
  *
  *     kernel "add"
  *     param %0:*fp32 "x" 0
@@ -9,14 +9,15 @@
  *     %4:i1[64] = lt %2, %3 @3:8
  *     ...
  *
- * '#' at the start of a line is a comment. Attributes: imm=, f=, attr=a,b,.., round=, text="..",
+ * A line that starts with '#' is a comment. Attributes: imm=, f=, attr=a,b,.., round=, text="..",
  * @line:col or @#loc. The result is verified. */
 #ifndef TILE_CODE_PARSE_TEXT_H
 #define TILE_CODE_PARSE_TEXT_H
 
 #include "tile/code/ir.h"
 
-/* -1: *e has the line of the text. Release with tile_code_free. */
+/* Returns 0 and code that the caller frees with tile_code_free, or -1: *e has the line of the
+ * text. */
 int tile_parse_text(struct str text, struct tile_code **code, struct err *e);
 
 extern const char *const tile_round_names[];   /* by enum tile_round, NULL-ended */

@@ -1,5 +1,5 @@
-/* Tile code as text; parse_text.c reads what this writes. A register's type stands where it is
- * first mentioned. */
+/* Writes tile code as text, which parse_text.c reads back to the same code. A register's type is
+ * written where the register is first mentioned. */
 #include "tile/tile.h"
 
 #include <math.h>
@@ -15,6 +15,7 @@ struct code_printer {
 	unsigned char *seen;        /* registers whose type was written; NULL: write always */
 };
 
+/* Escapes every byte that is not printable ASCII, so that any source text survives the round trip. */
 static void print_quoted(struct buf *out, struct str s)
 {
 	buf_addc(out, '"');
@@ -47,11 +48,14 @@ static void print_regs(struct code_printer *p, const tile_reg *r, int n)
 	}
 }
 
+/* A location in the kernel itself, not inlined: it is written as "@line:col" and needs no `loc`
+ * line. */
 static int plain_loc(const struct tile_code *c, const struct tile_loc *l)
 {
 	return l->parent < 0 && str_eq(l->fn, c->name);
 }
 
+/* Writes the `loc` lines: all locations that are not plain, and those plain ones that are parents. */
 static void print_locs(struct code_printer *p)
 {
 	for (int i = 0; i < p->code->n_locs; i++) {
@@ -62,7 +66,7 @@ static void print_locs(struct code_printer *p)
 		print_quoted(p->out, l->fn);
 		buf_addc(p->out, '\n');
 	}
-	/* Parents may be plain ones. */
+	/* A parent may be a plain location; its children need it. */
 	for (int i = 0; i < p->code->n_locs; i++) {
 		int parent = p->code->locs[i].parent;
 		if (parent > 0 && plain_loc(p->code, &p->code->locs[parent]))
@@ -72,6 +76,8 @@ static void print_locs(struct code_printer *p)
 	}
 }
 
+/* Writes the attributes that differ from their defaults. Floats are written in hexadecimal, which
+ * is exact. */
 static void print_attrs(struct code_printer *p, const struct tile_insn *in)
 {
 	int last = TILE_ATTRS;
@@ -100,6 +106,7 @@ static void print_attrs(struct code_printer *p, const struct tile_insn *in)
 	}
 }
 
+/* The indentation of an instruction; updates the nesting depth. */
 static int indent_of(const struct tile_insn *in, int *depth)
 {
 	if (in->op == TOP_END)
@@ -111,6 +118,7 @@ static int indent_of(const struct tile_insn *in, int *depth)
 	return *depth;
 }
 
+/* Function 0 is the kernel: it has neither a `func` line nor results. */
 static void print_func(struct code_printer *p, int index)
 {
 	const struct tile_func *f = &p->code->funcs[index];

@@ -1,31 +1,33 @@
-/* Loops that go round once and more: see turns.h.
+/* Loops that run once and more: see trip_count.h.
  *
- * A pass over the kernel's own code for each of the two programs. A register is known as long as it
- * holds an integer that follows from the launch and the program's number alone; what a loop or a
- * branch assigns is not known in it or behind it, but for what is assigned there anew before it is
- * used. */
+ * One pass over the kernel for each of the two program instances. A register is known while it
+ * holds an integer that follows from the launch and the program id alone. Registers that a loop or
+ * a branch assigns are unknown inside it and after it, until they are assigned again. */
 #include "tile/code/trip_count.h"
 
 #include "base/mem.h"
 #include "tile/code/ir.h"
 
+/* The value of a register, if it is known. */
 struct number {
 	int known;
 	int64_t v;
 };
 
+/* One pass over the kernel. */
 struct reading {
 	const struct tile_code *code;
 	const struct tile_func *f;
 	const struct tile_launch *l;
-	int last;                      /* it is the last program's pass */
+	int last;                      /* whether this pass is for the last program instance */
 	struct number *at;             /* by register */
-	int loops;                     /* met so far */
-	unsigned char *turns;          /* of each loop, two at the most, in the program that has more */
+	int loops;                     /* number of loops met so far */
+	unsigned char *trips;  /* by loop: 0, 1 or 2 iterations, the larger of the two instances */
 };
 
 /* --- values ------------------------------------------------------------------------------------ */
 
+/* Integer arguments are known; tensors, tuples and descriptors are not. */
 static void enter_params(struct reading *r)
 {
 	const struct tile_launch *l = r->l;
@@ -40,7 +42,7 @@ static void enter_params(struct reading *r)
 	}
 }
 
-/* Of two known integers; what overflows or divides by zero is not known. */
+/* The result of an operation on two known integers. An overflow or a division by zero is unknown. */
 static struct number computed(enum tile_op op, int64_t a, int64_t b)
 {
 	struct number n = { .known = 1 };
@@ -61,6 +63,7 @@ static struct number computed(enum tile_op op, int64_t a, int64_t b)
 	return n;
 }
 
+/* The result of an instruction, if it is a scalar integer that follows from known values. */
 static struct number value_of(const struct reading *r, const struct tile_insn *in)
 {
 	struct tile_type t = r->code->regs[tile_dst(in, 0)];
@@ -88,6 +91,7 @@ static int opens(const struct tile_insn *in)
 	return in->op == TOP_IF || in->op == TOP_LOOP || in->op == TOP_BLOCK;
 }
 
+/* The index of the `end` of the construct that opens at `open`. */
 static int end_of(const struct tile_func *f, int open)
 {
 	int depth = 0;
@@ -100,6 +104,7 @@ static int end_of(const struct tile_func *f, int open)
 	return f->n_insns;
 }
 
+/* Marks everything that the instructions [from, to) assign as unknown. */
 static void forget(struct reading *r, int from, int to)
 {
 	for (int i = from; i < to; i++)
@@ -107,7 +112,7 @@ static void forget(struct reading *r, int from, int to)
 			r->at[tile_dst(&r->f->insns[i], k)].known = 0;
 }
 
-/* What the counter moves on by: what is assigned to it last is counter + step. */
+/* The step of a loop counter: the last assignment to the counter must be counter + step. */
 static struct number step_of(const struct reading *r, int from, int to, tile_reg counter)
 {
 	tile_reg made = counter;
@@ -125,10 +130,11 @@ static struct number step_of(const struct reading *r, int from, int to, tile_reg
 	return (struct number){ .known = 0 };
 }
 
-/* The comparison at the head of a loop: counter >= end leaves a `for`, the opposite of counter <
- * end a `while`. Does it hold for a first turn, and for a second? Registers are as they are in
- * front of the loop, but for its head and the constants inside. */
-static int turns_of(struct reading *r, int loop, int end)
+/* The trip count, at most 2, from the comparison at the head of the loop. `counter >= end` leaves a
+ * `for`; `while` has the negation of `counter < end`. For range(0, 4096, 256) the first iteration
+ * is 0 < 4096, the second is 256 < 4096: 2. Registers have their values in front of the loop,
+ * except its constants. */
+static int trip_count_of(struct reading *r, int loop, int end)
 {
 	const struct tile_insn *test = NULL;
 	struct number start, stop, step;
@@ -148,7 +154,7 @@ static int turns_of(struct reading *r, int loop, int end)
 	return (start.v < stop.v) + (start.v + step.v < stop.v);
 }
 
-/* Constants that a body makes are what they are in every turn. */
+/* Constants in a loop body have the same value in every iteration. */
 static void take_constants(struct reading *r, int from, int to)
 {
 	for (int i = from; i < to; i++)
@@ -156,6 +162,8 @@ static void take_constants(struct reading *r, int from, int to)
 			r->at[tile_dst(&r->f->insns[i], 0)] = value_of(r, &r->f->insns[i]);
 }
 
+/* Walks the instructions [from, to). The body of a loop is walked with everything that it assigns
+ * unknown, because only the first iteration is in the state before the loop. */
 static void read_to(struct reading *r, int from, int to)
 {
 	for (int i = from; i < to; i++) {
@@ -163,10 +171,10 @@ static void read_to(struct reading *r, int from, int to)
 		int end = opens(in) ? MIN(end_of(r->f, i), to) : i;
 
 		if (in->op == TOP_LOOP) {
-			unsigned char *turns = &r->turns[r->loops++];
+			unsigned char *trips = &r->trips[r->loops++];
 
 			take_constants(r, i, end);
-			*turns = (unsigned char)MAX(*turns, turns_of(r, i, end));
+			*trips = (unsigned char)MAX(*trips, trip_count_of(r, i, end));
 			forget(r, i, end);
 		}
 		if (opens(in)) {
@@ -196,15 +204,15 @@ int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l,
 	struct reading r = { .code = code, .f = &code->funcs[0], .l = l };
 
 	r.at = mem_zalloc(((size_t)code->n_regs + 1) * sizeof *r.at);
-	r.turns = mem_zalloc((size_t)r.f->n_insns + 1);
-	if (r.at && r.turns) {
+	r.trips = mem_zalloc((size_t)r.f->n_insns + 1);
+	if (r.at && r.trips) {
 		read_program(&r, 0);
 		read_program(&r, 1);
 		for (int i = 0; i < r.loops; i++)
-			for (int k = 0; k < r.turns[i]; k++)
+			for (int k = 0; k < r.trips[i]; k++)
 				more(ctx, 2 * i + k);
 	}
 	mem_free(r.at);
-	mem_free(r.turns);
-	return r.at && r.turns ? 0 : err_nomem(e);
+	mem_free(r.trips);
+	return r.at && r.trips ? 0 : err_nomem(e);
 }

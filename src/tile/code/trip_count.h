@@ -1,14 +1,16 @@
-/* Which loops of a kernel go round at all, and which more than once, as far as the integers of a
- * launch tell it. Nothing is run: it costs about what it costs to read the code. What hangs on
- * memory is not known. Of what hangs on the number of a program the first and the last are looked
- * at: a loop over the tiles of a program goes round most often in the first, one over what is left
- * of a diagonal in the last. */
+/* Which loops of a kernel run at all, and which run more than one iteration, as far as the integers
+ * of a launch decide it. Nothing is run: the cost is about that of reading the code.
+ *
+ * The trip count is unknown where it depends on memory. Where it depends on the program id, the
+ * first and the last program instance are examined: a loop over the tiles of an instance has the
+ * most iterations in the first, a loop over the rest of a diagonal has the most in the last. */
 #ifndef TILE_CODE_TRIP_COUNT_H
 #define TILE_CODE_TRIP_COUNT_H
 
 #include "tile/tile.h"
 
-/* Tells `more` a number for each such loop and turn, in the order of the code. 0, -1. */
+/* Calls `more` for each loop with at least one iteration (2 * loop) and again for each with at
+ * least two (2 * loop + 1), in the order of the code. Returns 0, or -1 when memory runs out. */
 int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l,
 		     void (*more)(void *ctx, int loop), void *ctx, struct err *e);
 

@@ -1,6 +1,8 @@
-/* Owns the scalar table and the making, comparing and printing of front-end types. */
+/* Owns the table of scalar types and the creation, comparison and printing of front-end types. Does
+ * not own the rules of conversion between them: front/sem_cast.c does. */
 #include "tile/code/types.h"
 
+/* One row for each scalar type, from types.def. */
 const struct sc_info sc_table[SCALARS] = {
 #define SCALAR(id, nm, sg, mod, b, cls, mant) \
 	[SC_##id] = { .name = nm, .sig = sg, .module = mod, .bits = b, .class = SCC_##cls, .mantissa = mant },
@@ -8,6 +10,7 @@ const struct sc_info sc_table[SCALARS] = {
 #undef SCALAR
 };
 
+/* Scalar types are static, so that no arena is needed for them. */
 static const struct ty scalars[SCALARS] = {
 #define SCALAR(id, nm, sg, mod, b, cls, mant) [SC_##id] = { .kind = TY_SCALAR, .sc = SC_##id, .numel = 1 },
 #include "tile/code/types.def"
@@ -81,6 +84,7 @@ int sc_by_module(struct str name)
 	return -1;
 }
 
+/* A signature writes booleans as "u1"; the table has Triton's own "i1". */
 int sc_by_sig(struct str name)
 {
 	if (str_is(name, "u1"))
@@ -91,6 +95,7 @@ int sc_by_sig(struct str name)
 	return -1;
 }
 
+/* The other names are those of Triton's type aliases and of PyTorch's fp8 types. */
 int sc_by_alias(struct str name)
 {
 	int sc;
@@ -110,6 +115,7 @@ int sc_by_alias(struct str name)
 	return sc < 0 ? sc_by_module(name) : sc;
 }
 
+/* Triton keeps the dimensions in type names as strings: ['128', '64']. */
 static void shape_str(const struct ty *t, struct buf *out)
 {
 	buf_addc(out, '[');
@@ -143,6 +149,7 @@ void ty_repr(const struct ty *t, struct buf *out)
 		ty_str(t, out);
 }
 
+/* MLIR has no signs on integers and no fp8e4b15, which Triton passes as i8. */
 void ty_mlir(const struct ty *t, struct buf *out)
 {
 	static const char *const floats[SCALARS] = {

@@ -20,6 +20,7 @@ enum sc {
 
 enum sc_class { SCC_VOID, SCC_BOOL, SCC_SINT, SCC_UINT, SCC_FLOAT };
 
+/* A scalar type: its three spellings (types.def), width in bits, class and mantissa bits. */
 struct sc_info {
 	const char *name, *sig, *module;
 	int bits;
@@ -43,6 +44,8 @@ struct ty {
 };
 
 const struct ty *ty_sc(enum sc sc);
+/* A pointer to elements of type `elem` (a block: a block pointer). `is_const`: the data is read
+ * only. */
 const struct ty *ty_ptr(struct arena *a, const struct ty *elem, int is_const);
 /* `rank` at least 1; dimensions are taken as they are (callers validate). */
 const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, const int64_t *shape);

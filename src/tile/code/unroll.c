@@ -1,38 +1,41 @@
-/* A loop over the taps of a filter computes the same offsets and masks in every round of the loop
- * over channels around it. Written out, each round has its own registers and a constant for its
- * index, so build_opt.h can move them before the outer loop.
+/* Unrolls short loops. A loop over the taps of a filter computes the same offsets and masks in
+ * every iteration of the loop over channels around it. Unrolled, each iteration has its own
+ * registers and a constant index, so build_opt.h can move them in front of the outer loop.
  *
  * A `for` of the front end is
  *
  *     i = const lo .. block .. loop; c = ge i, hi; br_if c 1; BODY; i = add i, step; br 0; end; end
  *
- * Invariant: each round does what it did, in the same order; only registers that are written once
- * are renamed, and those that only carry a value from round to round. */
+ * Invariant: each iteration does the same work in the same order. Only registers that are written
+ * once are renamed, and registers that only carry a value from one iteration to the next. */
 #include "tile/code/unroll.h"
 
 #include "tile/code/build_opt.h"
 
-/* Rounds of a loop, instructions that it may become, bytes of registers that it may add. */
-enum { ROUNDS_MOST = 16, INSNS_MOST = 512, BYTES_MOST = 1 << 17 };
+/* Limits: trip count of a loop, instructions after unrolling, bytes of additional registers. */
+enum { TRIPS_MOST = 16, INSNS_MOST = 512, BYTES_MOST = 1 << 17 };
 
 struct insns { struct tile_insn *v; size_t n, cap; };
 
 struct unrolling {
 	struct tile_code *c;
-	struct insns code, next;
+	struct insns code, next;    /* the kernel so far, and the copy that is being written */
 	struct { struct tile_type *v; size_t n, cap; } regs;
-	int32_t *writes, *maker;      /* per register: how often, and the last instruction that does */
-	tile_reg *name;               /* per register: what it is called in this round */
-	size_t known;                 /* registers that the three have room for */
+	/* by register: number of writes, index of the last instruction that writes it */
+	int32_t *writes, *maker;
+	tile_reg *name;               /* by register: its name in the current iteration */
+	size_t known;                 /* capacity of these three arrays, in registers */
 };
 
-/* A loop that may be written out: the instructions [open, end), its body, its index and the values it takes. */
+/* A loop that may be unrolled: instructions [open, end), its body [body, stop), its index register and the
+ * values lo, lo + step, ... that the index takes. */
 struct loop {
 	int open, end, body, stop;
 	tile_reg index;
-	int64_t lo, step, rounds;
+	int64_t lo, step, trips;
 };
 
+/* Grows the arrays by register. Their contents are lost: count_writes fills them again. */
 static int make_room(struct unrolling *u)
 {
 	if (u->known >= u->regs.n)
@@ -47,6 +50,7 @@ static int make_room(struct unrolling *u)
 	return u->writes && u->maker && u->name ? 0 : -1;
 }
 
+/* Fills `writes` and `maker` for the current code. A parameter counts as one write. */
 static int count_writes(struct unrolling *u)
 {
 	if (make_room(u))
@@ -65,6 +69,7 @@ static int count_writes(struct unrolling *u)
 
 /* --- which loops ------------------------------------------------------------------------------------------- */
 
+/* Whether r holds one integer constant throughout. */
 static int is_constant(const struct unrolling *u, tile_reg r, int64_t *value)
 {
 	const struct tile_insn *in = u->maker[r] < 0 ? NULL : &u->code.v[u->maker[r]];
@@ -75,7 +80,8 @@ static int is_constant(const struct unrolling *u, tile_reg r, int64_t *value)
 	return 1;
 }
 
-/* The first value of an index, which is written before the loop and at its end. */
+/* Finds the first value of the index. The index must be written exactly twice: in front of the loop
+ * and at its end. */
 static int find_start(const struct unrolling *u, struct loop *l)
 {
 	int at = l->open;
@@ -93,7 +99,8 @@ static int find_start(const struct unrolling *u, struct loop *l)
 	return 0;
 }
 
-/* Nothing in it leaves it, or loops, and it is not too much, as often as it is to stand there. */
+/* Whether the body can be repeated: no branch leaves it, it contains no loop, and `trips` copies
+ * stay within the limits. */
 static int body_is_plain(const struct unrolling *u, const struct loop *l)
 {
 	int64_t depth = 0, bytes = 0;
@@ -108,9 +115,10 @@ static int body_is_plain(const struct unrolling *u, const struct loop *l)
 		for (int k = 0; k < in->n_dst; k++)
 			bytes += tile_numel(u->regs.v[tile_dst(in, k)]) * tile_elem_size(u->regs.v[tile_dst(in, k)]);
 	}
-	return l->rounds * (l->stop - l->body + 1) <= INSNS_MOST && l->rounds * bytes <= BYTES_MOST;
+	return l->trips * (l->stop - l->body + 1) <= INSNS_MOST && l->trips * bytes <= BYTES_MOST;
 }
 
+/* The index after the `end` of the construct that opens at `open`. */
 static int find_end(const struct unrolling *u, int open)
 {
 	int depth = 0, i = open;
@@ -124,7 +132,8 @@ static int find_end(const struct unrolling *u, int open)
 	return i;
 }
 
-/* Is the loop at `open` one of a few rounds? */
+/* Whether the loop at `open` has the form of a `for` with a small constant trip count. Example:
+ * range(0, 9, 2) has (9 - 0 - 1) / 2 + 1 = 5 iterations. */
 static int read_loop(const struct unrolling *u, int open, struct loop *l)
 {
 	const struct tile_insn *v = u->code.v, *test = &v[open + 1], *leave = &v[open + 2], *add, *again;
@@ -147,14 +156,15 @@ static int read_loop(const struct unrolling *u, int open, struct loop *l)
 	if (!is_constant(u, tile_src(test, 1), &hi) || !is_constant(u, tile_src(add, 1), &l->step) || !find_start(u, l))
 		return 0;
 	if (l->step < 1 || l->lo < INT32_MIN || hi > INT32_MAX || hi <= l->lo ||
-	    (hi - l->lo - 1) / l->step >= ROUNDS_MOST)
+	    (hi - l->lo - 1) / l->step >= TRIPS_MOST)
 		return 0;
-	l->rounds = (hi - l->lo - 1) / l->step + 1;
+	l->trips = (hi - l->lo - 1) / l->step + 1;
 	return body_is_plain(u, l);
 }
 
 /* --- writing out ---------------------------------------------------------------------------------------------- */
 
+/* A new register of the same type as `like`. */
 static int new_reg(struct unrolling *u, tile_reg like, tile_reg *out)
 {
 	struct tile_type t = u->regs.v[like];
@@ -163,7 +173,7 @@ static int new_reg(struct unrolling *u, tile_reg like, tile_reg *out)
 	return vec_push(&u->regs, t) ? -1 : 0;
 }
 
-/* The instruction with the names of this round. */
+/* Appends the instruction with the register names of this iteration. */
 static int copy_insn(struct unrolling *u, const struct tile_insn *in)
 {
 	struct tile_insn copy = *in;
@@ -175,6 +185,7 @@ static int copy_insn(struct unrolling *u, const struct tile_insn *in)
 	return !copy.r || vec_push(&u->next, copy) ? -1 : 0;
 }
 
+/* Appends `to = const value`, at the source location of `like`. */
 static int set_index(struct unrolling *u, const struct tile_insn *like, tile_reg to, int64_t value)
 {
 	struct tile_insn set = { .op = TOP_CONST, .n_dst = 1, .loc = like->loc, .imm = value };
@@ -185,8 +196,8 @@ static int set_index(struct unrolling *u, const struct tile_insn *like, tile_reg
 	return !set.r || vec_push(&u->next, set) ? -1 : 0;
 }
 
-/* New names for what the body writes once, and for its index. */
-static int name_round(struct unrolling *u, const struct loop *l, size_t n_regs)
+/* Gives new names to the registers that the body writes once, and to its index. */
+static int name_iteration(struct unrolling *u, const struct loop *l, size_t n_regs)
 {
 	for (size_t r = 0; r < n_regs; r++)
 		u->name[r] = (tile_reg)r;
@@ -200,6 +211,8 @@ static int name_round(struct unrolling *u, const struct loop *l, size_t n_regs)
 	return new_reg(u, l->index, &u->name[l->index]);
 }
 
+/* Replaces the loop by `trips` copies of its body. The index keeps the value that the loop left it
+ * with. */
 static int write_out(struct unrolling *u, const struct loop *l)
 {
 	size_t n_regs = u->regs.n;
@@ -209,14 +222,14 @@ static int write_out(struct unrolling *u, const struct loop *l)
 	u->next.n = 0;
 	for (int i = 0; i < l->open && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
-	for (int64_t k = 0; k < l->rounds && !rc; k++) {
-		rc = name_round(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index],
+	for (int64_t k = 0; k < l->trips && !rc; k++) {
+		rc = name_iteration(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index],
 							   l->lo + k * l->step) ? -1 : 0;
 		for (int i = l->body; i < l->stop && !rc; i++)
 			rc = copy_insn(u, &u->code.v[i]);
 	}
 	if (!rc)
-		rc = set_index(u, &u->code.v[l->open], l->index, l->lo + l->rounds * l->step);
+		rc = set_index(u, &u->code.v[l->open], l->index, l->lo + l->trips * l->step);
 	for (size_t i = (size_t)l->end; i < u->code.n && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
 	was = u->code;
@@ -225,7 +238,8 @@ static int write_out(struct unrolling *u, const struct loop *l)
 	return rc;
 }
 
-/* Inner loops first: the one around them may then be plain. 0 and *any, -1. */
+/* Unrolls inner loops first: the loop around them may then have a plain body. Returns 0 and sets
+ * *any, or -1 when memory runs out. */
 static int write_out_all(struct unrolling *u, int *any)
 {
 	*any = 0;
@@ -247,7 +261,9 @@ static int write_out_all(struct unrolling *u, int *any)
 
 /* --- what is left over ------------------------------------------------------------------------------------------ */
 
-/* A block that nothing in it leaves is no block. */
+/* Removes each block that no branch leaves: its `block` and `end` only hinder later passes. The
+ * matching `end` is marked with the illegal operation TILE_OPS and dropped when the loop reaches
+ * it. */
 static void open_blocks(struct unrolling *u)
 {
 	size_t n = 0;
@@ -290,7 +306,8 @@ static int is_mov(const struct tile_insn *in, tile_reg to, tile_reg from)
 	return in->op == TOP_MOV && tile_dst(in, 0) == to && tile_src(in, 0) == from;
 }
 
-/* `b` goes to `a` at `at`; where it comes back before anybody looks at b: there. 0: it does not. */
+/* For `mov a, b` at index `at`: the index of the next `mov b, a`, if b is not used and control does
+ * not branch in between; else 0. */
 static size_t find_return(const struct unrolling *u, size_t at, tile_reg a, tile_reg b)
 {
 	for (size_t i = at + 1; i < u->code.n; i++) {
@@ -304,7 +321,7 @@ static size_t find_return(const struct unrolling *u, size_t at, tile_reg a, tile
 	return 0;
 }
 
-/* The instruction with b in place of a, in its own memory. */
+/* Replaces register a by b in an instruction, in a new operand array: copies share the old one. */
 static int rename_in(struct unrolling *u, struct tile_insn *in, tile_reg a, tile_reg b)
 {
 	int n = in->n_dst + in->n_src;
@@ -316,8 +333,8 @@ static int rename_in(struct unrolling *u, struct tile_insn *in, tile_reg a, tile
 	return r ? 0 : -1;
 }
 
-/* mov a, b; work on a; mov b, a becomes work on b; mov a, b. Rounds hand on their sums like that,
- * and nobody reads the last a. */
+/* `mov a, b; work on a; mov b, a` becomes `work on b; mov a, b`. Unrolled iterations pass their
+ * sums on like that, and nothing reads the last a, so the remaining mov is removed later. */
 static int stay_in_place(struct unrolling *u)
 {
 	struct insns was = u->code;
@@ -350,7 +367,7 @@ static int has_loops(const struct tile_func *f)
 	return 0;
 }
 
-/* The copy in place of the code's own functions. */
+/* Makes the unrolled copy the functions of the code. tile_decode restores the original afterwards. */
 static int install(struct unrolling *u)
 {
 	struct tile_code *c = u->c;

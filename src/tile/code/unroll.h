@@ -1,12 +1,13 @@
-/* Short loops written out, for the machine alone: the code that is printed, measured and modelled stays as it is. */
+/* Unrolls short loops, for the machine alone: the code that is printed, measured and estimated
+ * keeps its loops. */
 #ifndef TILE_CODE_UNROLL_H
 #define TILE_CODE_UNROLL_H
 
 #include "tile/code/ir.h"
 
-/* c->funcs becomes a copy in which the kernel's `for` loops of a few rounds, known in number, are
- * written out, and what no longer depends on an outer loop stands before it. There are more
- * registers then, which only the copy uses. */
+/* Replaces c->funcs by a copy in which `for` loops of the kernel with a small constant trip count
+ * are unrolled, and operations that no longer depend on an outer loop are in front of it. The copy
+ * uses additional registers. Returns 0, or -1 when memory runs out. */
 int tile_unroll(struct tile_code *c, struct err *e);
 
 #endif

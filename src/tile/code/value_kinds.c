@@ -1,7 +1,7 @@
-/* Kinds of numbers that follow from a launch: see kinds.h.
+/* Kinds of numbers that follow from a launch: see value_kinds.h.
  *
- * One pass over the kernel's own code. A register that is assigned once is known where all it is
- * made of is: integers and floats as the least and the most they can be. Doubles hold both:
+ * One pass over the kernel. A register that is assigned once is known if all its operands are: as a
+ * range from the smallest to the largest value it can have. Doubles hold integers and floats:
  * integers beyond 2^53 are no sizes. */
 #include "tile/code/value_kinds.h"
 
@@ -11,34 +11,42 @@
 #include "tile/code/ir.h"
 
 enum kind {
-	KIND_NEGATIVE = 1, KIND_ZERO, KIND_ONE, KIND_SMALL, KIND_OTHER,     /* of a number that is known */
-	KIND_HOLDS, KIND_FAILS,                                             /* a comparison can */
-	/* is the one that a minimum or maximum can be */
+	/* of a number that is known exactly; SMALL is below 2^-8 */
+	KIND_NEGATIVE = 1, KIND_ZERO, KIND_ONE, KIND_SMALL, KIND_OTHER,
+	/* a comparison can hold, can fail */
+	KIND_HOLDS, KIND_FAILS,
+	/* a minimum or maximum can be its first operand, its second */
 	KIND_FIRST, KIND_SECOND,
-	/* a quotient can be something, a remainder less than it was made of */
+	/* a quotient can be above 0, a remainder can differ from the dividend */
 	KIND_COUNTS,
-	KIND_ABSORBED, KIND_ADDED,                                          /* what is added to a float */
-	KIND_TOO_LARGE                                                      /* for its type */
+	/* the smaller summand of a float sum has no effect, has one */
+	KIND_ABSORBED, KIND_ADDED,
+	/* the value does not fit its type */
+	KIND_TOO_LARGE
 };
 
+/* The range of values of a register. */
 struct span {
-	int known, sized;             /* sized: it follows from the launch, and not from constants alone */
+	int known, sized;             /* sized: it depends on the launch, not on constants alone */
 	double lo, hi;
 };
 
+/* One pass over a kernel. */
 struct kinds {
 	const struct tile_code *code;
 	const struct tile_launch *l;
 	struct span *at;              /* by register */
-	int *writes;                  /* to a register */
-	char *counted;                /* a float is made of it, or it decides: it is more than where something lies */
-	int place, asked;             /* asked: what is made here is counted */
-	void (*tell)(void *ctx, int place, int kind);
+	int *writes;                  /* by register: number of instructions that assign it */
+	/* by register: it is converted to a float or decides a branch, so it is more than an address */
+	char *counted;
+	int index, asked;             /* the current instruction; asked: its result is counted */
+	void (*tell)(void *ctx, int index, int kind);
 	void *ctx;
 };
 
 static const struct span unknown = { .known = 0 };
 
+/* The range of one value; infinities and NaN are unknown. */
 static struct span exactly(double v, int sized)
 {
 	return (struct span){ .known = isfinite(v), .sized = sized, .lo = v, .hi = v };
@@ -51,17 +59,18 @@ static int is_exact(struct span s)
 
 static void tell(const struct kinds *k, enum kind kind)
 {
-	k->tell(k->ctx, k->place, (int)kind);
+	k->tell(k->ctx, k->index, (int)kind);
 }
 
 /* --- what two numbers make --------------------------------------------------------------------- */
 
+/* The range of a product: the extremes of the four products of the bounds. */
 static struct span around(double a, double b, double c, double d)
 {
 	return (struct span){ .known = 1, .lo = fmin(fmin(a, b), fmin(c, d)), .hi = fmax(fmax(a, b), fmax(c, d)) };
 }
 
-/* Integers towards zero, of a positive divisor. */
+/* An integer quotient, rounded towards zero, of a divisor that is always positive. */
 static struct span quotient(const struct kinds *k, struct span a, struct span b)
 {
 	struct span s = { .known = b.lo > 0.0, .lo = trunc(a.lo / (a.lo < 0.0 ? b.lo : b.hi)),
@@ -72,6 +81,8 @@ static struct span quotient(const struct kinds *k, struct span a, struct span b)
 	return s;
 }
 
+/* An integer remainder of a dividend that is never negative. `a % b` with a always below b is a
+ * itself. */
 static struct span remainder_of(const struct kinds *k, struct span a, struct span b)
 {
 	if (b.lo <= 0.0 || a.lo < 0.0)
@@ -85,6 +96,7 @@ static struct span remainder_of(const struct kinds *k, struct span a, struct spa
 	return (struct span){ .known = 1, .lo = 0.0, .hi = fmin(a.hi, b.hi - 1.0) };
 }
 
+/* Bitwise operations and shifts of two known integers. */
 static struct span bits_of(enum tile_op op, int64_t a, int64_t b)
 {
 	int shifts = b >= 0 && b < 63;
@@ -99,6 +111,7 @@ static struct span bits_of(enum tile_op op, int64_t a, int64_t b)
 	}
 }
 
+/* The minimum or maximum. min(n, 1024) tells FIRST for n = 100 and SECOND for n = 4096. */
 static struct span smaller(const struct kinds *k, struct span a, struct span b, int max)
 {
 	int asked = k->asked || (is_exact(a) && is_exact(b));
@@ -111,7 +124,8 @@ static struct span smaller(const struct kinds *k, struct span a, struct span b, 
 			      fmax(a.hi, b.hi) : fmin(a.hi, b.hi) };
 }
 
-/* Beside a much larger float, what is added does nothing. */
+/* Adding a number below 2^-12 of the other hardly changes a float: sum + eps is another kind at
+ * large sums. */
 static void tell_sum(const struct kinds *k, struct span a, struct span b)
 {
 	double more = fmax(fabs(a.lo), fabs(b.lo)), less = fmin(fabs(a.lo), fabs(b.lo));
@@ -120,6 +134,7 @@ static void tell_sum(const struct kinds *k, struct span a, struct span b)
 		tell(k, less < 0x1p-12 * more ? KIND_ABSORBED : KIND_ADDED);
 }
 
+/* The result of an operation with two known operands. */
 static struct span two(const struct kinds *k, enum tile_op op, struct span a, struct span b, int is_float)
 {
 	switch (op) {
@@ -143,6 +158,8 @@ static struct span two(const struct kinds *k, enum tile_op op, struct span a, st
 
 /* --- what one number makes ----------------------------------------------------------------------- */
 
+/* A function of one float; NaN for the functions that are not listed, which makes the result
+ * unknown. */
 static double function_of(enum tile_op op, double x)
 {
 	switch (op) {
@@ -167,6 +184,7 @@ static double function_of(enum tile_op op, double x)
 	}
 }
 
+/* The result of an operation with one known operand. */
 static struct span one(enum tile_op op, struct span a, int is_float)
 {
 	switch (op) {
@@ -183,6 +201,7 @@ static struct span one(enum tile_op op, struct span a, int is_float)
 
 /* --- instructions ---------------------------------------------------------------------------------- */
 
+/* Tells whether a comparison of the ranges a and b can hold and whether it can fail. */
 static void compare(const struct kinds *k, enum tile_op op, struct span a, struct span b)
 {
 	int below = a.lo < b.hi, above = a.hi > b.lo, apart = a.hi < b.lo || b.hi < a.lo,
@@ -209,6 +228,7 @@ static int is_compare(const struct tile_insn *in)
 	return in->op >= TOP_EQ && in->op <= TOP_GE && in->n_src == 2;
 }
 
+/* The value from which on a number does not fit the type. Unsigned types count as signed. */
 static double most_of(enum dtype dt)
 {
 	int bits = 8 * (int)dtype_size(dt);
@@ -216,7 +236,8 @@ static double most_of(enum dtype dt)
 	return dtype_is_float(dt) ? INFINITY : dt == DT_BOOL ? 1.0 : ldexp(1.0, bits - 1);
 }
 
-/* One of something is as good as several, unless it is multiplied by. */
+/* Tells the kind of a value that is known exactly. The value 1 differs from larger ones only where
+ * it is a factor: a counted integer or a float. */
 static void tell_number(const struct kinds *k, struct span s, int is_float)
 {
 	if (is_exact(s))
@@ -225,7 +246,8 @@ static void tell_number(const struct kinds *k, struct span s, int is_float)
 		     s.lo < 0x1p-8 ? KIND_SMALL : KIND_OTHER);
 }
 
-/* Sums and products of what is not below zero, and what only moves it, have no kinds of their own. */
+/* Whether the result of an instruction has a kind of its own. Sums and products of values that are
+ * not negative have none, and neither have operations that only move a value. */
 static int has_kind(const struct tile_insn *in, struct span a, struct span b, int is_float)
 {
 	switch (in->op) {
@@ -237,6 +259,7 @@ static int has_kind(const struct tile_insn *in, struct span a, struct span b, in
 	}
 }
 
+/* The range of a result that is computed from operands, and its kind if it depends on the launch. */
 static struct span made_of(const struct kinds *k, const struct tile_insn *in, enum dtype dt)
 {
 	int is_float = dtype_is_float(dt);
@@ -263,6 +286,7 @@ static struct span made_of(const struct kinds *k, const struct tile_insn *in, en
 	return s;
 }
 
+/* The range of the result of any instruction with one result. */
 static struct span value_of(const struct kinds *k, const struct tile_insn *in)
 {
 	struct tile_type t = k->code->regs[tile_dst(in, 0)];
@@ -280,6 +304,7 @@ static struct span value_of(const struct kinds *k, const struct tile_insn *in)
 	}
 }
 
+/* Integer arguments are known exactly; they are the sizes of the launch. */
 static void enter_params(struct kinds *k)
 {
 	for (int i = 0; i < k->code->n_params; i++) {
@@ -292,14 +317,15 @@ static void enter_params(struct kinds *k)
 	}
 }
 
-/* What decides: the condition of a branch, or of a choice between two values. */
+/* Whether the first source is the condition of a branch or of a choice between two values. */
 static int decides(const struct kinds *k, const struct tile_insn *in)
 {
 	return in->op == TOP_IF || in->op == TOP_BR_IF || (in->op == TOP_SELECT && !k->code->regs[tile_dst(in, 0)].ptr);
 }
 
-/* Backwards from where an integer becomes a float, or decides. Which program does which tile, and
- * which lanes are left out, is no such number. */
+/* Marks the registers that are converted to a float or decide a branch, and everything they are
+ * computed from. Which instance computes which tile, and which lanes are masked off, are not such
+ * numbers. */
 static void find_counted(struct kinds *k, const struct tile_func *f)
 {
 	for (int i = f->n_insns - 1; i >= 0; i--) {
@@ -313,6 +339,7 @@ static void find_counted(struct kinds *k, const struct tile_func *f)
 	}
 }
 
+/* A register that several instructions assign stays unknown: its value depends on the path. */
 static void read_code(struct kinds *k)
 {
 	const struct tile_func *f = &k->code->funcs[0];
@@ -324,7 +351,7 @@ static void read_code(struct kinds *k)
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
 
-		k->place = i;
+		k->index = i;
 		k->asked = in->n_dst == 1 && k->counted[tile_dst(in, 0)];
 		if (in->n_dst == 1 && k->writes[tile_dst(in, 0)] == 1)
 			k->at[tile_dst(in, 0)] = value_of(k, in);
@@ -332,7 +359,7 @@ static void read_code(struct kinds *k)
 }
 
 int tile_value_kinds(const struct tile_code *code, const struct tile_launch *l,
-		     void (*fn)(void *ctx, int place, int kind), void *ctx, struct err *e)
+		     void (*fn)(void *ctx, int index, int kind), void *ctx, struct err *e)
 {
 	struct kinds k = { .code = code, .l = l, .tell = fn, .ctx = ctx };
 	int rc = 0;

@@ -1,14 +1,18 @@
-/* What kind of numbers a kernel makes of the sizes of a launch: is a quotient nought, which of two
- * is the smaller, does a comparison hold? A kernel that does the same at two sizes makes the same
- * kinds at both. Nothing is run: it costs about what it costs to read the code. What hangs on
- * memory is not known; of what hangs on the number of a program or a lane, only what it can be is. */
+/* The kinds of numbers that a kernel computes from the sizes of a launch: is a quotient zero, which
+ * operand of a minimum is the smaller, can a comparison hold? A kernel that behaves alike at two
+ * sizes computes the same kinds at both, so a difference tells the judge that smaller sizes would
+ * not test everything.
+ *
+ * Nothing is run: the cost is about that of reading the code. A value that depends on memory is
+ * unknown. A value that depends on the program id or the lane is known as a range. */
 #ifndef TILE_CODE_VALUE_KINDS_H
 #define TILE_CODE_VALUE_KINDS_H
 
 #include "tile/tile.h"
 
-/* Tells each kind: where it was made, and which it is. 0, -1. */
+/* Calls `tell` for each kind: the index of the instruction that computes the value, and the kind.
+ * Returns 0, or -1 when memory runs out. */
 int tile_value_kinds(const struct tile_code *code, const struct tile_launch *l,
-		     void (*tell)(void *ctx, int place, int kind), void *ctx, struct err *e);
+		     void (*tell)(void *ctx, int index, int kind), void *ctx, struct err *e);
 
 #endif

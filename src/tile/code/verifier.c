@@ -1,34 +1,39 @@
-/* The verifier: nesting, register ownership, assignment before use. The typing rules of the
- * operations are in verifier_rule.c.
+/* The verifier: nesting, ownership of registers by functions, assignment before use. Does not own
+ * the typing rules of the operations: verifier_rule.c has them.
  *
- * Invariant: code that passes cannot make the machine read an unset register, jump outside
- * its function, or run an operation on types it has no code for. */
+ * Invariant: code that passes cannot make the machine read an unset register, jump outside its
+ * function, or run an operation on types that it does not implement. */
 #include "tile/code/verifier.h"
 
+/* Limits that keep the memory of the verifier small. Real kernels stay far below both. */
 enum { MAX_NEST = 200, MAX_REGS = 1 << 18 };
 
-/* The set of registers assigned on every path to here; a path that was left has all. */
+/* The set of registers that are assigned on every path to a point, one bit each. Code after a `br`
+ * or `ret` is unreachable: its set contains every register. */
 typedef uint64_t *regset;
 
+/* A construct that is open at the current instruction. */
 struct nest {
-	uint16_t op;                /* BLOCK, LOOP, IF, ELSE */
-	regset entry;               /* IF: state at the condition */
-	regset exit;                /* what all jumps to the end agree on */
+	uint16_t op;                /* BLOCK, LOOP, IF, or ELSE for the second branch of an IF */
+	regset entry;               /* the set where the construct begins */
+	regset exit;                /* intersection of the sets of all jumps to its end */
 };
 
+/* The state of the walk over one function after another. */
 struct verifier {
 	const struct tile_code *code;
 	const struct tile_func *fn;
 	int fn_index;
 	struct err *e;
-	size_t words;
-	regset now;
-	int *owner;                 /* function of each register, -1: none yet */
+	size_t words;               /* 64-bit words in a regset */
+	regset now;                 /* the set at the current instruction */
+	int *owner;                 /* by register: the function that uses it, -1: none yet */
 	struct nest *stack;
 	int depth;
 	struct arena mem;
 };
 
+/* Reports an error at an instruction; `in` is NULL for errors of the whole function. */
 static int fail(struct verifier *v, const struct tile_insn *in, const char *what)
 {
 	const struct tile_loc *l = in && in->loc >= 0 && in->loc < v->code->n_locs ? &v->code->locs[in->loc] : NULL;
@@ -40,12 +45,15 @@ static int fail(struct verifier *v, const struct tile_insn *in, const char *what
 
 static void set_fill(struct verifier *v, regset s) { memset(s, 0xff, v->words * 8); }
 static void set_copy(struct verifier *v, regset d, regset s) { memcpy(d, s, v->words * 8); }
+/* The intersection: where two paths join, a register counts as assigned only if both paths assign
+ * it. */
 static void set_meet(struct verifier *v, regset d, regset s)
 {
 	for (size_t i = 0; i < v->words; i++)
 		d[i] &= s[i];
 }
 
+/* Checks that a register exists and that no other function uses it. */
 static int own(struct verifier *v, const struct tile_insn *in, tile_reg r)
 {
 	if (r >= (tile_reg)v->code->n_regs)
@@ -56,6 +64,8 @@ static int own(struct verifier *v, const struct tile_insn *in, tile_reg r)
 	return 0;
 }
 
+/* Sources must be assigned. A result may be one of the sources only where the machine can work in
+ * place: elementwise operations, addptr, and the accumulator of a dot. */
 static int check_uses(struct verifier *v, const struct tile_insn *in)
 {
 	for (int k = 0; k < in->n_src; k++) {
@@ -80,12 +90,15 @@ static int check_uses(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* Adds the results of an instruction to the set. */
 static void assign(struct verifier *v, const struct tile_insn *in)
 {
 	for (int k = 0; k < in->n_dst; k++)
 		v->now[tile_dst(in, k) / 64] |= (uint64_t)1 << (tile_dst(in, k) % 64);
 }
 
+/* Checks what holds for every operation: operand counts, location, rounding mode, and that combine
+ * and map functions contain only elementwise operations and control flow. */
 static int check_counts(struct verifier *v, const struct tile_insn *in)
 {
 	const struct tile_op_info *info;
@@ -97,7 +110,7 @@ static int check_counts(struct verifier *v, const struct tile_insn *in)
 	    (info->src_max >= 0 && in->n_src > info->src_max))
 		return fail(v, in, "wrong number of operands");
 	if (in->loc < 0 || in->loc >= v->code->n_locs)
-		return fail(v, in, "no such place");
+		return fail(v, in, "no such source location");
 	if (in->rounding > TILE_RU || (in->rounding && !(info->flags & TOF_R)))
 		return fail(v, in, "a rounding mode that the operation does not know");
 	if (v->fn_index && !(info->flags & (TOF_L | TOF_C)))
@@ -105,6 +118,7 @@ static int check_counts(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* Enters a block, loop or if. */
 static int push(struct verifier *v, const struct tile_insn *in)
 {
 	struct nest *f;
@@ -122,6 +136,7 @@ static int push(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* The first branch of an if jumps to the end; the second starts with the set at the condition. */
 static int do_else(struct verifier *v, const struct tile_insn *in)
 {
 	struct nest *f = v->depth ? &v->stack[v->depth - 1] : NULL;
@@ -133,6 +148,7 @@ static int do_else(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* Leaves a construct: after it, a register is assigned if every path to its end assigns it. */
 static int do_end(struct verifier *v, const struct tile_insn *in)
 {
 	struct nest *f;
@@ -140,13 +156,15 @@ static int do_end(struct verifier *v, const struct tile_insn *in)
 	if (!v->depth)
 		return fail(v, in, "end of nothing");
 	f = &v->stack[--v->depth];
-	if (f->op == TOP_IF)                    /* no else: the condition may skip it all */
+	if (f->op == TOP_IF)                    /* no else: the condition may skip the whole body */
 		set_meet(v, f->exit, f->entry);
 	if (f->op != TOP_LOOP)                  /* branches to a loop go to its start */
 		set_meet(v, v->now, f->exit);
 	return 0;
 }
 
+/* A branch joins the end of the construct it leaves. After an unconditional branch nothing is
+ * reachable. */
 static int do_branch(struct verifier *v, const struct tile_insn *in)
 {
 	if (in->imm < 0 || in->imm >= v->depth)
@@ -157,6 +175,7 @@ static int do_branch(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* The results of a function must be assigned wherever it returns. */
 static int check_results(struct verifier *v, const struct tile_insn *in)
 {
 	for (int i = 0; i < v->fn->n_results; i++) {
@@ -188,6 +207,7 @@ static int control(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* Parameters are scalars, and those of combine and map functions are no pointers. */
 static int check_params(struct verifier *v)
 {
 	int n = v->fn_index ? v->fn->n_params : v->code->n_params;
@@ -205,6 +225,7 @@ static int check_params(struct verifier *v)
 	return 0;
 }
 
+/* Checks one function. */
 static int verify_func(struct verifier *v, int index)
 {
 	v->fn_index = index;
@@ -234,6 +255,8 @@ static int verify_func(struct verifier *v, int index)
 	return check_results(v, NULL);
 }
 
+/* Dimensions are powers of two and the tile is not too large: the machine allocates by these
+ * numbers. */
 static int check_type(struct tile_type t)
 {
 	int64_t numel = 1;
@@ -246,6 +269,8 @@ static int check_type(struct tile_type t)
 	return 0;
 }
 
+/* The kernel is checked last, so that a register it shares with a function is reported in the
+ * kernel. */
 int tile_verify(const struct tile_code *code, struct err *e)
 {
 	struct verifier v = { .code = code, .e = e, .mem = ARENA_INIT };

@@ -1,11 +1,12 @@
-/* Between the parts of the verifier. */
+/* Between the two files of the verifier: verifier.c walks the code, verifier_rule.c types
+ * instructions. */
 #ifndef TILE_CODE_VERIFIER_H
 #define TILE_CODE_VERIFIER_H
 
 #include "tile/code/ir.h"
 
-/* What is wrong with the types and attributes of an instruction whose operand counts are
- * right and whose registers exist; NULL: nothing. */
+/* Checks the types and attributes of an instruction whose operand counts are right and whose
+ * registers exist. Returns what is wrong, or NULL. */
 const char *tile_verify_rule(const struct tile_code *code, const struct tile_insn *in);
 
 #endif

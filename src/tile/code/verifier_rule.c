@@ -1,9 +1,11 @@
-/* One typing rule per column `rule` of tileop.def. Each returns what is wrong, or NULL. The
- * machine relies on every condition here. */
+/* One typing rule for each value of the column `rule` in tileop.def. Each returns what is wrong, or
+ * NULL. Does not own operand counts and assignment: verifier.c does. Invariant: the machine relies
+ * on every condition here and does not check it again. */
 #include "tile/code/verifier.h"
 
-#include "tile/machine/dot.h"
+#include "tile/code/dot_scaled.h"
 
+/* The instruction that a rule checks. */
 struct ctx {
 	const struct tile_code *code;
 	const struct tile_insn *in;
@@ -16,6 +18,7 @@ static int is_int(struct tile_type t) { return !t.ptr && !dtype_is_float(t.dt); 
 static int is_bool(struct tile_type t) { return !t.ptr && t.dt == DT_BOOL; }
 static int same_elem(struct tile_type a, struct tile_type b) { return a.dt == b.dt && a.ptr == b.ptr; }
 
+/* All sources have the type of the result. */
 static int all_same(const struct ctx *c)
 {
 	for (int k = 0; k < c->in->n_src; k++)
@@ -63,6 +66,7 @@ static const char *rule_BROADCAST(const struct ctx *c)
 	return NULL;
 }
 
+/* The result has one dimension more, a 1 at index imm. */
 static const char *rule_EXPAND(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -81,6 +85,7 @@ static const char *rule_RESHAPE(const struct ctx *c)
 		"element or count differs";
 }
 
+/* attr[i] names the source dimension of result dimension i; each is used once. */
 static const char *rule_PERMUTE(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -96,6 +101,7 @@ static const char *rule_PERMUTE(const struct ctx *c)
 	return seen == (1u << s.ndim) - 1 ? NULL : "not a permutation";
 }
 
+/* Whether `whole` is `part` with a new last dimension of 2. */
 static int joined(struct tile_type part, struct tile_type whole)
 {
 	if (!same_elem(part, whole) || whole.ndim != part.ndim + 1 || whole.shape[part.ndim] != 2)
@@ -114,6 +120,7 @@ static const char *rule_SPLIT(const struct ctx *c)
 	return tile_type_eq(dst(c, 0), dst(c, 1)) && joined(dst(c, 0), src(c, 0)) ? NULL : "shape does not follow";
 }
 
+/* imm is an axis of t. */
 static int axis_ok(const struct ctx *c, struct tile_type t) { return c->in->imm >= 0 && c->in->imm < t.ndim; }
 
 static const char *rule_CAT(const struct ctx *c)
@@ -133,6 +140,7 @@ static const char *rule_SAME_SHAPE(const struct ctx *c)
 	return axis_ok(c, dst(c, 0)) && all_same(c) ? NULL : "types differ";
 }
 
+/* Source and result agree in every dimension except the gathered one. */
 static const char *rule_GATHER(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), ix = src(c, 1), d = dst(c, 0);
@@ -179,6 +187,7 @@ static const char *rule_CAST(const struct ctx *c)
 	return NULL;
 }
 
+/* A bool is stored as a byte but has one bit, so it only casts to itself. */
 static const char *rule_BITCAST(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -235,6 +244,7 @@ static const char *rule_FLOAT_TO_INT(const struct ctx *c)
 
 static int is_wide_float(struct tile_type t) { return !t.ptr && (t.dt == DT_F32 || t.dt == DT_F64); }
 
+/* ldexp and powi: a wide float and an i32 exponent. */
 static const char *rule_FLOAT_INT(const struct ctx *c)
 {
 	if (!tile_type_eq(src(c, 0), dst(c, 0)) || !is_wide_float(dst(c, 0)))
@@ -243,6 +253,7 @@ static const char *rule_FLOAT_INT(const struct ctx *c)
 		"needs an i32";
 }
 
+/* jn and yn: an i32 order and a wide float. */
 static const char *rule_INT_FLOAT(const struct ctx *c)
 {
 	if (!tile_type_eq(src(c, 1), dst(c, 0)) || !is_wide_float(dst(c, 0)))
@@ -288,11 +299,13 @@ static const char *rule_ADDPTR(const struct ctx *c)
 		"needs an integer offset of that shape";
 }
 
+/* Source k is absent or is a mask of the shape of the pointers. */
 static int mask_ok(const struct ctx *c, int k)
 {
 	return k >= c->in->n_src || (is_bool(src(c, k)) && tile_same_shape(src(c, k), src(c, 0)));
 }
 
+/* The pointers point to elements of the value's type, and shapes agree. */
 static int pointee_ok(struct tile_type ptr, struct tile_type val)
 {
 	return ptr.ptr && !val.ptr && ptr.dt == val.dt && tile_same_shape(ptr, val);
@@ -314,6 +327,7 @@ static const char *rule_STORE(const struct ctx *c)
 	return pointee_ok(src(c, 0), src(c, 1)) && mask_ok(c, 2) ? NULL : "pointer, value or mask do not fit";
 }
 
+/* Atomics take the operands of a store and return the old values. */
 static const char *rule_ATOMIC(const struct ctx *c)
 {
 	int kind = c->in->attr[0];
@@ -340,6 +354,7 @@ static const char *rule_ALIGNED(const struct ctx *c)
 
 static const char *rule_BARRIER(const struct ctx *c) { (void)c; return NULL; }
 
+/* tl.multiple_of and its kin: attr[1 + d] is the promised value for dimension d. */
 static const char *rule_HINT(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
@@ -357,6 +372,8 @@ static const char *rule_ASSUME(const struct ctx *c)
 	return is_bool(src(c, 0)) && !src(c, 0).ndim ? NULL : "needs an i1 scalar";
 }
 
+/* Shapes: a[.., M, K], b[.., K, N], result [.., M, N]. The rest are the type combinations that
+ * tensor cores, and therefore the machine, implement. */
 static const char *rule_DOT(const struct ctx *c)
 {
 	struct tile_type a = src(c, 0), b = src(c, 1), d = dst(c, 0);
@@ -383,6 +400,7 @@ static const char *rule_DOT(const struct ctx *c)
 	return NULL;
 }
 
+/* attr[2] says which operands have scales; the scales follow the accumulator. */
 static const char *rule_DOT_SCALED(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
@@ -395,6 +413,7 @@ static const char *rule_DOT_SCALED(const struct ctx *c)
 	return tile_dot_scaled_shape(c->code, in, NULL) ? "shapes do not fit" : NULL;
 }
 
+/* Whether d is s without the dimension `axis`. */
 static int reduced(struct tile_type s, struct tile_type d, int axis)
 {
 	if (!same_elem(s, d) || d.ndim != s.ndim - 1)
@@ -405,6 +424,8 @@ static int reduced(struct tile_type s, struct tile_type d, int axis)
 	return 1;
 }
 
+/* The operands of reduce and scan: n tiles of one shape. A built-in combiner has one source, or a
+ * value and an index; a custom one has a function with 2n parameters and n results. */
 static const char *combine_ok(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
@@ -446,6 +467,7 @@ static const char *rule_REDUCE(const struct ctx *c)
 	return NULL;
 }
 
+/* argmax and argmin reduce only; Triton has no scan with them. */
 static const char *rule_SCAN(const struct ctx *c)
 {
 	const char *wrong = combine_ok(c);
@@ -458,6 +480,7 @@ static const char *rule_SCAN(const struct ctx *c)
 	return NULL;
 }
 
+/* The function takes `pack` lanes of each source and returns `pack` lanes of each result. */
 static const char *rule_MAP(const struct ctx *c)
 {
 	const struct tile_insn *in = c->in;
@@ -493,6 +516,7 @@ static const char *rule_ASSERT(const struct ctx *c)
 static const char *rule_PRINT(const struct ctx *c) { (void)c; return NULL; }
 
 typedef const char *rule_fn(const struct ctx *c);
+/* The rule of each operation, from tileop.def. */
 static rule_fn *const rules[TILE_OPS] = {
 #define TILEOP(id, name, rule, d, smin, smax, cost, flags) [TOP_##id] = rule_##rule,
 #include "tile/code/tileop.def"

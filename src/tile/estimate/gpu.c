@@ -7,7 +7,8 @@ const struct tile_gpu tile_gpus[] = {
 #define GPU(n, words, cap, size, shared, mem, l2b, d, s, t, h16, f8, i8, dd, us, sm, cost) \
 	{ .name = n, .text = words, .capability = cap, .gib = size, .shared_bytes = shared, .registers = 255, \
 	  .memory = mem, .l2 = l2b, .f64 = d, .f32 = s, .tf32 = t, \
-	  .dot_f16 = h16, .dot_f8 = f8, .dot_int8 = i8, .dot_f64 = dd, .launch_us = us, .processors = sm, .price = cost },
+	  .dot_f16 = h16, .dot_f8 = f8, .dot_int8 = i8, .dot_f64 = dd, .launch_us = us, .processors = sm, \
+	  .price = cost },
 #include "tile/estimate/gpu.def"
 #undef GPU
 	{ .name = NULL }
@@ -27,6 +28,8 @@ const struct tile_gpu *tile_gpu_find(struct str name)
 	return NULL;
 }
 
+/* Looks for the family, the name up to a dash, in the driver's name. "NVIDIA A100-SXM4-40GB"
+ * contains "A100", which A100-40 and A100 share; the closer memory size decides. */
 const struct tile_gpu *tile_gpu_of_device(struct str device, double gib)
 {
 	const struct tile_gpu *best = NULL;

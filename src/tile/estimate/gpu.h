@@ -1,5 +1,5 @@
-/* The GPUs there are numbers for: the one table (gpu.def) behind the estimate of time, the check of
- * resources, the capability that kernels are compiled for, plan, doctor and every --gpu. */
+/* The GPUs that we have numbers for. This one table (gpu.def) serves the estimate of time, the
+ * check of resources, the capability that kernels are compiled for, plan, doctor and every --gpu. */
 #ifndef TILE_ESTIMATE_GPU_H
 #define TILE_ESTIMATE_GPU_H
 
@@ -8,17 +8,17 @@
 #include "base/str.h"
 
 struct tile_gpu {
-	const char *name, *text;
+	const char *name, *text;                    /* as an option takes it; in words */
 	int capability;                             /* 90 for sm_90 */
-	double gib;
+	double gib;                                 /* memory */
 	int64_t shared_bytes;                       /* of one block */
 	int registers;                              /* of one thread */
 	double memory, l2;                          /* GB/s */
 	double f64, f32;                            /* tera-operations a second */
-	double tf32, dot_f16, dot_f8, dot_int8, dot_f64;
-	double launch_us;
-	int processors;
-	double price;                               /* of an hour, roughly, in US dollars */
+	double tf32, dot_f16, dot_f8, dot_int8, dot_f64; /* tensor cores, the same unit */
+	double launch_us;                           /* overhead of a launch */
+	int processors;                             /* multiprocessors */
+	double price;                               /* of an hour, approximately, in US dollars */
 };
 
 extern const struct tile_gpu tile_gpus[];           /* ended by a row without a name */
@@ -28,7 +28,8 @@ extern const char tile_gpu_names[];                 /* with a bar before the fir
 #define TILE_GPU_DEFAULT "H100"
 
 const struct tile_gpu *tile_gpu_find(struct str name);                      /* NULL: unknown */
-/* The row of a GPU as its driver names it ("NVIDIA A100-SXM4-40GB"), by its memory where several fit. */
+/* The row for a GPU as its driver names it ("NVIDIA A100-SXM4-40GB"), by its memory if several
+ * fit. */
 const struct tile_gpu *tile_gpu_of_device(struct str device, double gib);   /* NULL: none */
 
 #endif

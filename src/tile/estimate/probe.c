@@ -1,4 +1,7 @@
-/* Walking through programs without their memory: see probe.h. */
+/* Walks through instances of a launch without memory: see probe.h.
+ *
+ * The machine's own instructions compute integers and addresses. This file decides what is left
+ * out, which iterations of a loop are walked and with which weight, and what is counted. */
 #include "tile/estimate/probe.h"
 
 #include "base/mem.h"
@@ -7,35 +10,39 @@
 #include "tile/estimate/probe_memory.h"
 #include "tile/estimate/resource.h"
 
-/* Lanes that may be computed for one launch, turns of a `while` that are walked, programs. */
-enum { LANES_MOST = 1 << 18, TURNS_MOST = 32, PROGRAMS_WALKED = 3, LOOP_WHOLE = 4 };
+/* Limits of a walk: lanes computed for one launch, iterations of a `while`, instances, and
+ * iterations up to which a loop is walked whole. */
+enum { LANES_MOST = 1 << 18, ITERATIONS_MOST = 32, PROGRAMS_WALKED = 3, LOOP_WHOLE = 4 };
 
+/* One walk under way. Arrays are owned. */
 struct walk {
 	struct machine *m;
 	const struct tile_code *code;
-	const struct plan_code *plan;
+	const struct decoded_code *kernel;
 	struct probe *p;
 	struct probe_cache cache;
-	double weight;              /* turns of the loops around that this one stands for */
-	int64_t lanes;              /* that were computed so far */
-	int turns;                  /* jumps backwards that a loop without bounds has made */
-	int piped;                  /* the loop around makes its loads ahead */
+	double weight;              /* how many executions the current one stands for */
+	int64_t lanes;              /* lanes computed so far */
+	int iterations;             /* backward jumps made by loops without bounds */
+	int piped;                  /* the loop around is pipelined: its loads are issued ahead */
 	struct axis_info *axis;     /* by register */
 	uint8_t *repeat;            /* by register: how often each lane of a vector is computed */
-	int8_t *fast;               /* by register: the dimension along which a load took neighbours, -1: no load */
+	/* by register: the dimension along which its load took neighbours, -1: no load */
+	int8_t *fast;
 };
 
 /* --- vectors along one side of a tile ------------------------------------------------------------------ */
 
-/* Threads lie along the last dimension first, then warps along the one before. A vector that becomes a
- * row or a column of a tile is computed where the tile's lanes are: by each thread that holds some of
- * its rows, or by each warp. */
+/* How often each lane of a vector is computed once it has become a side of a tile. Threads lie
+ * along the last dimension first, then warps along the one before. The vector is computed by each
+ * thread that holds some of its rows (32 times), or by each warp. */
 static uint8_t repeats(struct tile_type tile, int64_t axis, int warps)
 {
 	return (uint8_t)(tile.ndim != 2 ? 1 : axis == 1 ? 32 : MIN(warps, 32));
 }
 
-/* Backwards, so that what a vector is computed from is computed as often; loads are made once. */
+/* Goes backwards, so that what a vector is computed from is repeated as often. Loads are made
+ * once. */
 static void find_repeats(struct walk *w)
 {
 	const struct tile_func *f = &w->code->funcs[0];
@@ -56,6 +63,7 @@ static void find_repeats(struct walk *w)
 
 /* --- counting ------------------------------------------------------------------------------------------- */
 
+/* Lanes of a register, at least one for each thread: all threads compute a scalar. */
 static double lanes_of(const struct walk *w, tile_reg r)
 {
 	return (double)MAX(tile_numel(w->code->regs[r]) * MAX(w->repeat[r], 1), 32 * (int64_t)w->p->warps);
@@ -78,6 +86,7 @@ static int is_heavy(enum tile_op op)
 	}
 }
 
+/* Adds an elementwise operation to its counter, by the type of its operand. */
 static void count_arith(struct walk *w, const struct tile_insn *in)
 {
 	struct probe_ops *o = &w->p->ops;
@@ -96,6 +105,7 @@ static void count_arith(struct walk *w, const struct tile_insn *in)
 		*(dt == DT_F64 ? &o->f64 : dt == DT_F32 ? &o->f32 : &o->f16) += n;
 }
 
+/* Reductions, scans and sorts: every lane takes part, and warps wait for each other. */
 static void count_whole(struct walk *w, const struct tile_insn *in)
 {
 	w->p->ops.reduced += w->weight * in->n_src * lanes_of(w, tile_src(in, 0));
@@ -113,6 +123,8 @@ static double *dot_kind(struct probe_dots *d, enum dtype dt, int precision)
 	return dtype_size(dt) == 1 ? &d->f8 : &d->f16;
 }
 
+/* Adds a product to its counter. The largest product's shape decides how well tensor cores are
+ * used. */
 static void count_dot(struct walk *w, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct probe_dots *d = &w->p->dots;
@@ -121,7 +133,7 @@ static void count_dot(struct walk *w, const struct tile_insn *in, const struct d
 
 	*(in->op == TOP_DOT_SCALED ? &d->f8 : dot_kind(d, (enum dtype)a.dt, in->attr[0])) += w->weight * p->lanes;
 	d->count += w->weight;
-	d->turned += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) +
+	d->transposed += w->weight * p->lanes * ((w->fast[tile_src(in, 0)] == a.ndim - 2) +
 					     (w->fast[tile_src(in, 1)] == c.ndim - 1));
 	if ((double)m * n * k > (double)d->m * d->n * d->k) {
 		d->m = m;
@@ -132,7 +144,8 @@ static void count_dot(struct walk *w, const struct tile_insn *in, const struct d
 
 /* --- one instruction ------------------------------------------------------------------------------------- */
 
-/* A result that hangs on contents: comparisons hold, everything else is zero. */
+/* Sets the results of an instruction that depends on contents: comparisons are true, the rest is
+ * zero. */
 static void leave_out(struct walk *w, const struct tile_insn *in)
 {
 	int holds = in->op >= TOP_EQ && in->op <= TOP_GE;
@@ -148,6 +161,7 @@ static void leave_out(struct walk *w, const struct tile_insn *in)
 	}
 }
 
+/* Whether a result depends on contents: floats do, and whatever is made of them. */
 static int hangs_on_contents(const struct walk *w, const struct tile_insn *in)
 {
 	for (int k = 0; k < in->n_dst; k++)
@@ -161,6 +175,7 @@ static int hangs_on_contents(const struct walk *w, const struct tile_insn *in)
 		!w->code->regs[tile_dst(in, 0)].ptr;
 }
 
+/* Counts a load, store or atomic by its addresses and mask; the loaded value is left out. */
 static void walk_memory(struct walk *w, const struct tile_insn *in)
 {
 	enum probe_access kind = in->op == TOP_LOAD ? PROBE_LOAD : in->op == TOP_STORE ? PROBE_STORE : PROBE_ATOMIC;
@@ -175,7 +190,8 @@ static void walk_memory(struct walk *w, const struct tile_insn *in)
 		w->fast[tile_dst(in, 0)] = (int8_t)fast;
 }
 
-/* Which dimension of a loaded tile lies together in memory, through what only renames its lanes. */
+/* Carries the contiguous dimension of a loaded tile through operations that only rename its
+ * lanes. After a transposition dimension 1 is dimension 0. */
 static void pass_fast(struct walk *w, const struct tile_insn *in)
 {
 	int8_t from = in->n_dst == 1 && in->n_src ? w->fast[tile_src(in, 0)] : -1;
@@ -191,7 +207,7 @@ static void pass_fast(struct walk *w, const struct tile_insn *in)
 	w->fast[tile_dst(in, 0)] = in->op == TOP_MOV || in->op == TOP_CAST || in->op == TOP_BITCAST ? from : -1;
 }
 
-/* A vector that was loaded goes to the threads of a tile through shared memory. */
+/* A loaded vector reaches the threads of a tile through shared memory. */
 static void count_expand(struct walk *w, const struct tile_insn *in)
 {
 	w->fast[tile_dst(in, 0)] = -1;
@@ -199,6 +215,7 @@ static void count_expand(struct walk *w, const struct tile_insn *in)
 		w->p->converts += w->weight;
 }
 
+/* Counts and executes one instruction. Returns -1 if the machine faults. */
 static int walk_one(struct walk *w, const struct decoded_insn *p)
 {
 	const struct tile_insn *in = p->in;
@@ -242,15 +259,16 @@ static int walk_one(struct walk *w, const struct decoded_insn *p)
 
 static int walk_to(struct walk *w, int pc, int stop);
 
-/* A loop with a counter: a comparison with its end, the jump out of the loop, the body, the jump back. */
+/* A loop with a counter: a comparison with its end, the jump out, the body, the jump back. */
 struct bounds {
 	struct mval *counter;
-	int64_t start, step, turns;
-	int body, back;             /* its first instruction, and the jump back */
-	int after;
+	int64_t start, step, iterations; /* first value, increment, trip count */
+	int body, back;             /* index of the first instruction, and of the jump back */
+	int after;                  /* index of the instruction after the loop */
 };
 
-static int end_of(const struct plan_code *c, int open)
+/* Index of the end that closes the construct at `open`. */
+static int end_of(const struct decoded_code *c, int open)
 {
 	int depth = 0;
 
@@ -264,13 +282,14 @@ static int end_of(const struct plan_code *c, int open)
 	return c->n;
 }
 
-/* The value that the counter moves on by: what writes it in a turn is counter + step. */
+/* The increment of the counter: the instruction that writes the counter in an iteration must be
+ * counter + step. Returns -1 if it is another one. */
 static int step_of(const struct walk *w, const struct bounds *b, tile_reg counter, int64_t *step)
 {
 	tile_reg made = counter;
 
 	for (int i = b->back - 1; i >= b->body; i--) {
-		const struct tile_insn *in = w->plan->v[i].in;
+		const struct tile_insn *in = w->kernel->v[i].in;
 
 		if (in->n_dst != 1 || tile_dst(in, 0) != made)
 			continue;
@@ -286,13 +305,14 @@ static int step_of(const struct walk *w, const struct bounds *b, tile_reg counte
 	return -1;
 }
 
-/* The comparison that a loop begins with: a `for` has counter >= end, a `while` the opposite of its condition. */
+/* The comparison that a loop begins with: a `for` has counter >= end, a `while` the negation of
+ * its condition. *leave is the index of the jump out. */
 static const struct tile_insn *find_test(const struct walk *w, int pc, int *leave)
 {
-	const struct decoded_insn *v = w->plan->v;
+	const struct decoded_insn *v = w->kernel->v;
 	int i = pc + 1;
 
-	if (i + 2 >= w->plan->n || !v[i].exec || v[i].in->n_src != 2)
+	if (i + 2 >= w->kernel->n || !v[i].exec || v[i].in->n_src != 2)
 		return NULL;
 	*leave = i + 1 + (v[i + 1].in->op == TOP_NOT);
 	if (v[*leave].in->op != TOP_BR_IF)
@@ -302,6 +322,8 @@ static const struct tile_insn *find_test(const struct walk *w, int pc, int *leav
 	return v[i].in->op == TOP_LT || v[i].in->op == TOP_LE ? v[i].in : NULL;
 }
 
+/* Finds start, step and trip count. range(0, 4096, 64) has a trip count of 64. Returns -1 if the
+ * loop has no such counter; it is then walked iteration by iteration. */
 static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 {
 	int leave;
@@ -316,18 +338,18 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 	end = mval_int(mval_src(w->m, test, 1));
 	end += test->op == TOP_LE && end < INT64_MAX;
 	b->body = leave + 1;
-	b->back = end_of(w->plan, pc) - 1;
-	b->after = w->plan->v[leave].jump;
+	b->back = end_of(w->kernel, pc) - 1;
+	b->after = w->kernel->v[leave].jump;
 	if (b->back < b->body || step_of(w, b, tile_src(test, 0), &b->step) || b->step <= 0)
 		return -1;
-	/* The numbers are a candidate's: their difference may be more than an int64_t holds. */
+	/* The candidate chose the numbers: their difference may not fit an int64_t. */
 	apart = end > b->start ? (uint64_t)end - (uint64_t)b->start : 0;
-	b->turns = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
+	b->iterations = apart ? (int64_t)MIN((apart - 1) / (uint64_t)b->step + 1, (uint64_t)INT64_MAX) : 0;
 	return 0;
 }
 
-/* Is there such an instruction, loops inside left out? */
-static int has_op(const struct plan_code *c, int from, int to, enum tile_op op)
+/* Whether the range has such an instruction outside of inner loops. */
+static int has_op(const struct decoded_code *c, int from, int to, enum tile_op op)
 {
 	for (int i = from; i < to; i++) {
 		if (c->v[i].in->op == op)
@@ -338,29 +360,32 @@ static int has_op(const struct plan_code *c, int from, int to, enum tile_op op)
 	return 0;
 }
 
-/* Which turns are walked, and how many each stands for: all of a short loop; else two in the middle, of
- * which the second finds in the caches what the first left there, and the last. */
-static int plan_turns(const struct walk *w, int64_t turns, int64_t *at, double *weight)
+/* Picks the iterations to walk and how many each stands for. A loop of up to 4 is walked whole.
+ * Of a longer one two in the middle are walked, of which the second finds in the caches what the
+ * first left there, and the last one: 64 iterations become 31, 32 (weight 62) and 63. If enough
+ * lanes were computed, the middle one stands for all. */
+static int pick_iterations(const struct walk *w, int64_t iterations, int64_t *at, double *weight)
 {
-	int64_t mid = turns / 2 - 1;
+	int64_t mid = iterations / 2 - 1;
 
 	if (w->lanes > LANES_MOST) {
-		at[0] = turns / 2;
-		weight[0] = (double)turns;
+		at[0] = iterations / 2;
+		weight[0] = (double)iterations;
 		return 1;
 	}
-	if (turns <= LOOP_WHOLE) {
-		for (int i = 0; i < turns; i++) {
+	if (iterations <= LOOP_WHOLE) {
+		for (int i = 0; i < iterations; i++) {
 			at[i] = i;
 			weight[i] = 1;
 		}
-		return (int)turns;
+		return (int)iterations;
 	}
-	at[0] = mid, at[1] = mid + 1, at[2] = turns - 1;
-	weight[0] = 1, weight[1] = (double)(turns - 2), weight[2] = 1;
+	at[0] = mid, at[1] = mid + 1, at[2] = iterations - 1;
+	weight[0] = 1, weight[1] = (double)(iterations - 2), weight[2] = 1;
 	return 3;
 }
 
+/* Walks a loop with a counter at the picked iterations. Returns the next instruction. */
 static int walk_loop(struct walk *w, int pc)
 {
 	struct bounds b;
@@ -370,15 +395,15 @@ static int walk_loop(struct walk *w, int pc)
 
 	if (find_bounds(w, pc, &b))
 		return pc + 1;
-	n = plan_turns(w, b.turns, at, weight);
-	/* Triton makes loads ahead in a `for` with a dot, or where it is told to; never in a `while`. */
-	w->piped = (w->plan->v[pc].in->attr[0] && has_op(w->plan, b.body, b.back, TOP_DOT) &&
-		    w->p->stages > 1) || w->plan->v[pc].in->attr[0] > 2;
+	n = pick_iterations(w, b.iterations, at, weight);
+	/* Triton pipelines a `for` with a dot, or one that asks for it; never a `while`. */
+	w->piped = (w->kernel->v[pc].in->attr[0] && has_op(w->kernel, b.body, b.back, TOP_DOT) &&
+		    w->p->stages > 1) || w->kernel->v[pc].in->attr[0] > 2;
 	for (int i = 0; i < n; i++) {
 		mval_set_int(b.counter, (int64_t)((uint64_t)b.start + (uint64_t)at[i] * (uint64_t)b.step));
 		w->weight = around * weight[i];
-		if (has_op(w->plan, b.body, b.back, TOP_LOAD))
-			*(w->piped ? &w->p->piped_rounds : &w->p->rounds) += w->weight;
+		if (has_op(w->kernel, b.body, b.back, TOP_LOAD))
+			*(w->piped ? &w->p->piped_waits : &w->p->load_waits) += w->weight;
 		next = walk_to(w, b.body, b.back);
 		if (next != b.back)
 			break;
@@ -388,10 +413,10 @@ static int walk_loop(struct walk *w, int pc)
 	return n && next != b.back ? next : b.after;
 }
 
-/* The next instruction after one of control; -1: it goes nowhere. */
+/* Returns the instruction after one of control flow, -1 after too many iterations of a `while`. */
 static int walk_control(struct walk *w, int pc)
 {
-	const struct decoded_insn *p = &w->plan->v[pc];
+	const struct decoded_insn *p = &w->kernel->v[pc];
 	int yes = !p->in->n_src || mval_src(w->m, p->in, 0)->u.raw[0];
 	int next;
 
@@ -402,14 +427,14 @@ static int walk_control(struct walk *w, int pc)
 	case TOP_ELSE: case TOP_BR: case TOP_RET: next = p->jump; break;
 	default: return pc + 1;
 	}
-	return next <= pc && ++w->turns > TURNS_MOST ? -1 : next;
+	return next <= pc && ++w->iterations > ITERATIONS_MOST ? -1 : next;
 }
 
-/* Walks on until an instruction at or behind `stop` is next; -1: astray. */
+/* Walks until an instruction at or behind `stop` is next. Returns its index, or -1 if it went astray. */
 static int walk_to(struct walk *w, int pc, int stop)
 {
 	while (pc >= 0 && pc < stop) {
-		const struct decoded_insn *p = &w->plan->v[pc];
+		const struct decoded_insn *p = &w->kernel->v[pc];
 
 		if (!p->exec)
 			pc = walk_control(w, pc);
@@ -419,8 +444,9 @@ static int walk_to(struct walk *w, int pc, int stop)
 	return pc;
 }
 
-/* --- programs --------------------------------------------------------------------------------------------- */
+/* --- instances --------------------------------------------------------------------------------------------- */
 
+/* What the compiler knows of the arguments. */
 static void enter_params(struct walk *w)
 {
 	for (int i = 0; i < w->code->n_params; i++) {
@@ -432,23 +458,24 @@ static void enter_params(struct walk *w)
 	}
 }
 
-static void walk_program(struct walk *w, struct bench *b, int64_t id)
+/* Walks one instance from its prologue to its end. */
+static void walk_program(struct walk *w, struct bare_machine *b, int64_t id)
 {
-	bench_enter(b, id);
+	bare_machine_enter(b, id);
 	enter_params(w);
 	memset(w->fast, -1, (size_t)w->code->n_regs);
 	probe_cache_next(&w->cache);
-	w->turns = 0;
+	w->iterations = 0;
 	w->piped = 0;
 	for (int i = 0; i < w->m->decoded->prologue.n; i++)
 		if (walk_one(w, &w->m->decoded->prologue.v[i]))
 			return;
-	if (has_op(w->plan, 0, w->plan->n, TOP_LOAD))
-		w->p->rounds += w->weight;
-	walk_to(w, 0, w->plan->n);
+	if (has_op(w->kernel, 0, w->kernel->n, TOP_LOAD))
+		w->p->load_waits += w->weight;
+	walk_to(w, 0, w->kernel->n);
 }
 
-static void describe_params(struct probe *p, const struct tile_code *code, const struct bench *b)
+static void describe_params(struct probe *p, const struct tile_code *code, const struct bare_machine *b)
 {
 	p->n_params = MIN(code->n_params, PROBE_PARAMS);
 	for (int i = 0; i < p->n_params; i++)
@@ -456,11 +483,11 @@ static void describe_params(struct probe *p, const struct tile_code *code, const
 			p->param[i] = (struct probe_param){ .bytes = (double)b->allocs[i].bytes };
 }
 
-static int walk_open(struct walk *w, struct bench *b, const struct tile_launch *l, struct err *e)
+static int walk_open(struct walk *w, struct bare_machine *b, const struct tile_launch *l, struct err *e)
 {
 	size_t n = (size_t)w->code->n_regs + 1;
 
-	if (bench_open(b, w->code, l, e) || probe_cache_init(&w->cache, e))
+	if (bare_machine_open(b, w->code, l, e) || probe_cache_init(&w->cache, e))
 		return -1;
 	w->m = b->m;
 	w->axis = mem_array(n, sizeof *w->axis);
@@ -469,21 +496,21 @@ static int walk_open(struct walk *w, struct bench *b, const struct tile_launch *
 	return w->axis && w->fast && w->repeat ? 0 : err_nomem(e);
 }
 
-static void walk_close(struct walk *w, struct bench *b)
+static void walk_close(struct walk *w, struct bare_machine *b)
 {
 	probe_cache_release(&w->cache);
 	mem_free(w->axis);
 	mem_free(w->fast);
 	mem_free(w->repeat);
-	bench_close(b);
+	bare_machine_close(b);
 }
 
 int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out,
 		 struct err *e)
 {
-	struct walk w = { .code = code, .plan = &code->decoded->funcs[0], .p = out };
+	struct walk w = { .code = code, .kernel = &code->decoded->funcs[0], .p = out };
 	struct resources need;
-	struct bench b;
+	struct bare_machine b;
 	int64_t programs = l->grid[0] * l->grid[1] * l->grid[2], n = MIN(programs, PROGRAMS_WALKED);
 	int rc;
 
@@ -496,7 +523,8 @@ int probe_launch(const struct tile_code *code, const struct tile_launch *l, int 
 		w.weight = n ? 1.0 / (double)n : 0.0;
 		describe_params(out, code, &b);
 		find_repeats(&w);
-		/* Spread over the grid: a program may do more the further back it is. */
+		/* Three instances spread over the grid, since the work may grow with the instance's number:
+		 * 2, 6 and 10 of 12. */
 		for (int64_t i = 0; i < n; i++)
 			walk_program(&w, &b, (int64_t)((double)programs * (double)(2 * i + 1) / (double)(2 * n)));
 	}

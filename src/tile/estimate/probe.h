@@ -1,10 +1,11 @@
-/* What a launch would do on a GPU, counted without its memory: a few of its programs are walked through,
- * with integers and addresses computed and everything that hangs on contents left out. Loads give zeros,
- * comparisons of floats hold, long loops are walked at three of their turns which stand for the others.
+/* Counts what a launch would do on a GPU, without its memory. A few of its program instances are
+ * walked through: integers and addresses are computed, everything that depends on contents is
+ * left out. Loads give zeros, comparisons of floats are true, and a long loop is walked at three
+ * of its iterations, which stand for the others.
  *
- * So it works at any size, on tensors without contents, in about the time that a handful of programs
- * take. What it finds is for estimates of time only (speed.h); nothing is checked, and a program that
- * goes astray in it is counted as far as it came. */
+ * So it works at any size, on tensors without contents, in about the time that a handful of
+ * instances take. The counts are for estimates of time only (speed.h). Nothing is checked, and an
+ * instance that goes astray is counted as far as it came. */
 #ifndef TILE_ESTIMATE_PROBE_H
 #define TILE_ESTIMATE_PROBE_H
 
@@ -12,56 +13,60 @@
 
 enum { PROBE_PARAMS = 128 };                /* no launch has more arguments (torch/triton_launch.c) */
 
-/* The instructions of one program, counted in lanes; a tile of fewer elements than the program has
- * threads is computed by all of them. */
+/* Instructions of one instance, counted in lanes. A tile with fewer elements than the instance
+ * has threads is computed by all of them. */
 struct probe_ops {
 	double f32, f16, f64, integer;
-	double divided, int_divided;        /* quotients and remainders: of floats, of integers */
-	/* exp2, rsqrt and the like; functions of many instructions (erf, tanh, pow) */
+	double divided, int_divided;        /* quotients and remainders of floats; of integers */
+	/* Instructions of the special unit (exp2, rsqrt); functions of many instructions (erf, pow). */
 	double special, heavy;
 	double reduced;                     /* lanes that reductions, scans and sorts take */
 };
 
-/* Products of one program, in operations (multiply-adds times two). */
+/* Matrix products of one instance, in operations (multiply-adds times two). */
 struct probe_dots {
 	double tf32, f16, f8, int8, f64, f32;
 	double count;
-	double turned;                      /* operations times operands whose sums do not run along memory */
-	int m, n, k;                        /* of the largest */
+	/* operations, counted once for each operand whose K dimension is not contiguous in memory */
+	double transposed;
+	int m, n, k;                        /* shape of the largest product */
 };
 
-/* Loads and stores of one program. Warps ask for lanes; a request takes as many lines of 128 bytes
- * and sectors of 32 as its lanes lie in. */
+/* Loads and stores of one instance. A request is what the 32 threads of a warp ask for at once.
+ * It takes as many lines of 128 bytes and sectors of 32 bytes as its lanes touch. */
 struct probe_memory {
 	double load_bytes, store_bytes;
 	double requests, lines, sectors;    /* of loads, stores and atomics */
-	double missed;                      /* sectors of loads that the program has not touched shortly before */
+	/* sectors of loads that the instance has not touched shortly before */
+	double missed;
 	double atomics, atomic_sectors;
 };
 
-/* Through one pointer. */
+/* Accesses through one pointer parameter. */
 struct probe_param {
 	double bytes;                       /* of the allocation */
-	double loaded, stored, atomics;     /* sectors and, last, lanes of one program */
-	double unique;                      /* different sectors of one program */
+	double loaded, stored, atomics;     /* sectors, sectors and lanes of one instance */
+	double unique;                      /* different sectors that one instance touches */
 };
 
+/* The counts of one launch. Counts are averages over the instances that were walked. */
 struct probe {
-	double programs;
+	double programs;                    /* instances of the grid */
 	int warps, stages;
-	double shared_bytes, registers;     /* of a program, of a thread: estimates of resource.h */
+	double shared_bytes, registers;     /* of an instance; of a thread: estimates of resource.h */
 	struct probe_ops ops;
 	struct probe_dots dots;
 	struct probe_memory memory;
-	/* times that a program waits for loads; in loops whose loads are made ahead */
-	double rounds, piped_rounds;
-	double syncs;                       /* and for its other warps */
-	double converts;                    /* and for a loaded vector to become a side of a tile */
+	/* How often an instance waits for loads; the same in loops that load ahead (pipelined). */
+	double load_waits, piped_waits;
+	double syncs;                       /* how often it waits for its other warps */
+	/* how often a loaded vector goes through shared memory to become a side of a tile */
+	double converts;
 	int n_params;
 	struct probe_param param[PROBE_PARAMS];
 };
 
-/* 0 and *out; -1: *e. */
+/* Returns 0 and fills *out, or -1 and *e. */
 int probe_launch(const struct tile_code *code, const struct tile_launch *l, int capability, struct probe *out,
 		 struct err *e);
 

@@ -1,6 +1,8 @@
-/* Contiguity, constancy and divisibility of values, by the rules of Triton's axis analysis: they decide
- * how a tile is laid out over threads, and so which lanes a request takes. What the compiler cannot see
- * (a run that is contiguous only because a quotient happens to stay the same) must not be seen here. */
+/* Contiguity, constancy and divisibility of values, by the rules of Triton's axis analysis. These
+ * decide how a tile is laid out over threads, and so which lanes form a request.
+ *
+ * Invariant: what the compiler cannot see must not be seen here. A run that is contiguous only
+ * because a quotient happens to stay the same is not contiguous. */
 #include "tile/estimate/probe_axis.h"
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -14,13 +16,16 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
+/* Triton stops counting powers of two somewhere; a larger divisor has no effect. */
 enum { DIVISIBLE_MOST = 1 << 20 };
 
+/* The largest power of two that divides x. */
 static int64_t power_of(int64_t x)
 {
 	return x ? MIN(x & -x, DIVISIBLE_MOST) : DIVISIBLE_MOST;
 }
 
+/* The same information for every dimension of the tile. */
 static void set_all(struct axis_info *d, struct tile_type t, int contiguous, int constant, int64_t divisible)
 {
 	d->divisible = divisible;
@@ -30,7 +35,7 @@ static void set_all(struct axis_info *d, struct tile_type t, int contiguous, int
 	}
 }
 
-/* Every lane has the same value: a splat. */
+/* Every lane has the same value. */
 static void set_splat(struct axis_info *d, struct tile_type t, int64_t divisible)
 {
 	set_all(d, t, 1, 1, divisible);
@@ -42,10 +47,12 @@ void axis_param(struct axis_info *info, int pointer, int64_t value, int size)
 {
 	struct tile_type scalar = { .ndim = 0 };
 
-	/* Triton specialises by 16; what else a value is divisible by it does not see. A pointer counts elements. */
+	/* Triton specialises arguments by divisibility by 16 and sees no other divisor. A pointer counts
+	 * elements: an address that is a multiple of 16 bytes is divisible by 4 for fp32. */
 	set_all(info, scalar, 1, 1, value % 16 ? 1 : pointer ? MAX(16 / size, 1) : 16);
 }
 
+/* A sum is contiguous where one side is and the other is constant: arange(0, 128) + splat(64). */
 static void add(struct axis_info *d, const struct axis_info *a, const struct axis_info *b, int subtract)
 {
 	struct axis_info r = { .divisible = MAX(gcd(a->divisible, b->divisible), 1) };
@@ -60,6 +67,7 @@ static void add(struct axis_info *d, const struct axis_info *a, const struct axi
 	*d = r;
 }
 
+/* Whether a register holds the integer 1; Triton folds that product away. */
 static int is_one(const struct machine *m, tile_reg r)
 {
 	const struct mval *v = &m->vals[r];
@@ -67,6 +75,7 @@ static int is_one(const struct machine *m, tile_reg r)
 	return v->kind == MVAL_UNIFORM && !v->ptr && !dtype_is_float((enum dtype)v->dt) && mval_int(v) == 1;
 }
 
+/* A product is never contiguous, except by 1. Divisibilities multiply. */
 static void mul(const struct machine *m, const struct tile_insn *in, struct axis_info *info)
 {
 	const struct axis_info *a = &info[tile_src(in, 0)], *b = &info[tile_src(in, 1)];
@@ -83,7 +92,8 @@ static void mul(const struct machine *m, const struct tile_insn *in, struct axis
 	info[tile_dst(in, 0)] = r;
 }
 
-/* A quotient is constant where the dividend runs within a multiple of the divisor; a remainder runs there. */
+/* A quotient is constant while the dividend stays within one multiple of the divisor; a remainder
+ * is contiguous there. arange(0, 128) // 16 is constant in runs of 16. */
 static void divide(const struct tile_insn *in, struct axis_info *info, int remainder)
 {
 	const struct axis_info *a = &info[tile_src(in, 0)], *b = &info[tile_src(in, 1)];
@@ -99,6 +109,7 @@ static void divide(const struct tile_insn *in, struct axis_info *info, int remai
 	info[tile_dst(in, 0)] = r;
 }
 
+/* The new dimension has one lane. */
 static void expand(const struct tile_insn *in, const struct axis_info *a, struct axis_info *d)
 {
 	struct axis_info r = { .divisible = a->divisible };
@@ -112,6 +123,7 @@ static void expand(const struct tile_insn *in, const struct axis_info *a, struct
 	*d = r;
 }
 
+/* A grown dimension is constant. */
 static void broadcast(struct tile_type from, struct tile_type to, const struct axis_info *a, struct axis_info *d)
 {
 	struct axis_info r = *a;
@@ -135,7 +147,7 @@ static void permute(const struct tile_insn *in, struct tile_type t, const struct
 	*d = r;
 }
 
-/* tl.multiple_of and its like: the compiler believes them. */
+/* tl.multiple_of and the like: the compiler believes them. */
 static void hint(const struct tile_insn *in, struct tile_type t, struct axis_info *d)
 {
 	for (int k = 0; k < MAX(t.ndim, 1) && k + 1 < TILE_ATTRS; k++) {
@@ -150,7 +162,7 @@ static void hint(const struct tile_insn *in, struct tile_type t, struct axis_inf
 	}
 }
 
-/* Anything else, lane by lane: constant where all sources are. */
+/* Any other elementwise operation: constant where all sources are. */
 static void lanewise(const struct tile_insn *in, struct tile_type t, struct axis_info *info)
 {
 	struct axis_info r;

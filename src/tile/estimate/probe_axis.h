@@ -4,15 +4,17 @@
 
 #include "tile/machine/machine.h"
 
+/* arange(0, 128) * 4 + 64 has divisible 64, contiguous 1, constant 1. */
 struct axis_info {
-	int64_t divisible;              /* the first value is a multiple of it */
-	int32_t contiguous[TILE_DIMS];  /* neighbours go up by one in runs of so many */
-	int32_t constant[TILE_DIMS];    /* or are equal */
+	int64_t divisible;              /* the first value of each run is a multiple of it */
+	int32_t contiguous[TILE_DIMS];  /* length of runs whose neighbours differ by one */
+	int32_t constant[TILE_DIMS];    /* length of runs of equal values */
 };
 
-/* Of the result of an instruction that was just walked, from what is known of its sources; `info` is by register. */
+/* Sets the information of an instruction's result from that of its sources; `info` is by
+ * register. */
 void axis_step(const struct machine *m, const struct tile_insn *in, struct axis_info *info);
-/* Of an argument of the kernel. */
+/* Sets the information of a kernel argument; `size` is the bytes of a pointer's element. */
 void axis_param(struct axis_info *info, int pointer, int64_t value, int size);
 
 #endif

@@ -1,12 +1,16 @@
-/* Accesses of a program, request by request: see probe_memory.h.
+/* Memory accesses of an instance, request by request: see probe_memory.h.
  *
- * Triton lays a tile out over threads so that neighbours in memory go to neighbouring threads, and gives
- * each of them up to 16 bytes that lie together. A request is what the 32 threads of a warp ask for with
- * one instruction. Of a large tile only some requests are looked at; they stand for all. */
+ * Triton lays a tile out over threads so that neighbours in memory go to neighbouring threads,
+ * and gives each thread up to 16 bytes that lie together. A request is what the 32 threads of a
+ * warp ask for with one instruction: 32 fp32 lanes side by side are one line of 128 bytes, 32
+ * lanes that are 4096 bytes apart are 32 lines. Of a large tile only some requests are examined;
+ * they stand for all. */
 #include "tile/estimate/probe_memory.h"
 
 #include "base/mem.h"
 
+/* Bytes of a sector and of a line, entries of the two tables, requests examined per access, and
+ * most lanes of a request. */
 enum { SECTOR = 32, LINE = 128, SEEN = 1 << 13, RECENT = 1 << 12, REQUESTS_SEEN = 8, REQUEST_MOST = 32 * 16 };
 
 int probe_cache_init(struct probe_cache *c, struct err *e)
@@ -23,26 +27,29 @@ void probe_cache_release(struct probe_cache *c)
 	mem_free(c->recent);
 }
 
+/* Entries carry the instance's number, so nothing needs to be cleared. */
 void probe_cache_next(struct probe_cache *c)
 {
 	c->program++;
 }
 
-/* A sector's entry: addresses have 48 bits, so a sector's number has 43. */
+/* The table entry of a sector: addresses have 48 bits, so the number of a sector has 43. */
 static uint64_t entry_of(const struct probe_cache *c, uint64_t sector)
 {
 	return sector << 16 | (c->program & 0xffff);
 }
 
-static uint64_t place_of(uint64_t sector)
+/* Hash of a sector's number. */
+static uint64_t bucket_of(uint64_t sector)
 {
 	return (sector * 0x9e3779b97f4a7c15u) >> 40;
 }
 
-/* 1: the program has not touched it before. A table that is full of this program says it has. */
+/* Returns 1 if the instance has not touched the sector before. When the table is full around it,
+ * the sector counts as new. */
 static int is_new(struct probe_cache *c, uint64_t sector)
 {
-	uint64_t at = place_of(sector), want = entry_of(c, sector);
+	uint64_t at = bucket_of(sector), want = entry_of(c, sector);
 
 	for (int tries = 0; tries < 16; tries++, at++) {
 		uint64_t *e = &c->seen[at & (SEEN - 1)];
@@ -57,7 +64,7 @@ static int is_new(struct probe_cache *c, uint64_t sector)
 	return 1;
 }
 
-/* 1: it was not touched lately. */
+/* Returns 1 if the sector was not touched shortly before: a direct-mapped cache of 4096 sectors. */
 static int is_missed(struct probe_cache *c, uint64_t sector)
 {
 	uint64_t *e = &c->recent[sector & (RECENT - 1)], want = entry_of(c, sector);
@@ -69,13 +76,15 @@ static int is_missed(struct probe_cache *c, uint64_t sector)
 
 /* --- the order of lanes ------------------------------------------------------------------------------ */
 
-/* Dimensions from the fastest on, and the lanes next to each other that a thread takes at once. */
+/* Order in which threads take the lanes of a tile. */
 struct order {
-	int dim[TILE_DIMS];
+	int dim[TILE_DIMS];         /* dimensions, the fastest first */
 	int64_t step[TILE_DIMS];    /* lanes from one index to the next, by dimension */
-	int vector;
+	int vector;                 /* neighbouring lanes that a thread takes at once */
 };
 
+/* The dimension with the longest contiguous runs comes first. A thread takes as many lanes at
+ * once as lie together, are aligned, and fit 16 bytes. */
 static void find_order(const struct mval *ptr, const struct axis_info *axis, int esize, int threads, struct order *o)
 {
 	int last = ptr->ndim - 1, fast = last;
@@ -110,11 +119,13 @@ static int64_t lane_at(const struct mval *ptr, const struct order *o, int64_t i)
 
 /* --- a request ------------------------------------------------------------------------------------------ */
 
+/* What one request touches. */
 struct request {
 	int lanes, sectors, lines, missed, unique;
-	uint64_t first;             /* address of its first lane that is on */
+	uint64_t first;             /* address of its first active lane */
 };
 
+/* Whether x is one of the n values; the latest are the likeliest. */
 static int among(const uint64_t *v, int n, uint64_t x)
 {
 	for (int i = n - 1; i >= 0; i--)
@@ -123,6 +134,7 @@ static int among(const uint64_t *v, int n, uint64_t x)
 	return 0;
 }
 
+/* The parameter whose memory an address lies in, -1: none. */
 static int param_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
 {
 	if (ptr->prov >= 0)
@@ -136,8 +148,8 @@ static int param_of(const struct machine *m, const struct mval *ptr, uint64_t ad
 	return -1;
 }
 
-/* What to add to an address so that the same kernel has the same sectors in every process: where memory happens
- * to lie must not decide which of them share an entry of the tables. */
+/* What to add to an address so that a kernel has the same sectors in every process. The position
+ * of memory in the process must not decide which sectors share a table entry. */
 static uint64_t shift_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
 {
 	int i = param_of(m, ptr, addr), first = 0;
@@ -149,6 +161,7 @@ static uint64_t shift_of(const struct machine *m, const struct mval *ptr, uint64
 	return ((uint64_t)(first + 1) << 40) - (uint64_t)(uintptr_t)m->allocs[i].base;
 }
 
+/* Collects the sectors and lines of the request that begins with the from-th lane of the order. */
 static void look_at(struct probe_cache *c, const struct machine *m, const int64_t *addr,
 		    const unsigned char *on, const struct mval *ptr, const struct order *o,
 		    int64_t from, int64_t count, struct request *r)
@@ -180,6 +193,7 @@ static void look_at(struct probe_cache *c, const struct machine *m, const int64_
 
 /* --- an access ------------------------------------------------------------------------------------------- */
 
+/* Adds a request that stands for `stands_for` of them. */
 static void add_request(struct probe *p, const struct machine *m, const struct probe_target *t,
 			const struct request *r, double stands_for)
 {

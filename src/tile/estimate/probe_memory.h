@@ -1,4 +1,4 @@
-/* How accesses of a program fall on memory: see probe.h. Private to the probe. */
+/* How the accesses of an instance fall on memory: see probe.h. Private to the probe. */
 #ifndef TILE_ESTIMATE_PROBE_MEMORY_H
 #define TILE_ESTIMATE_PROBE_MEMORY_H
 
@@ -6,26 +6,27 @@
 #include "tile/estimate/probe.h"
 #include "tile/estimate/probe_axis.h"
 
-/* Sectors that were touched: in this program, and lately. */
+/* Sectors that were touched: by this instance, and shortly before. Tables are owned. */
 struct probe_cache {
-	uint64_t *seen;             /* open addressing; each entry a sector and the program it was seen in */
-	uint64_t *recent;           /* direct-mapped, what a first-level cache holds */
-	uint32_t program;
+	/* open addressing; an entry is a sector and the instance that touched it */
+	uint64_t *seen;
+	uint64_t *recent;           /* direct-mapped, like a first-level cache */
+	uint32_t program;           /* number of the instance */
 };
 
 int probe_cache_init(struct probe_cache *c, struct err *e);
 void probe_cache_release(struct probe_cache *c);
-/* Another program begins: nothing was touched. */
+/* Another instance begins: it has touched nothing. */
 void probe_cache_next(struct probe_cache *c);
 
 enum probe_access { PROBE_LOAD, PROBE_STORE, PROBE_ATOMIC };
 
-/* One load, store or atomic that stands for `weight` of them. `ptr` and `mask` are written out. Gives the
- * dimension along which threads take neighbours. */
+/* One load, store or atomic that stands for `weight` of them. probe_access writes `ptr` and
+ * `mask` out and returns the dimension along which threads take neighbours. */
 struct probe_target {
 	enum probe_access kind;
 	struct mval *ptr, *mask;            /* `mask` may be NULL */
-	const struct axis_info *axis;       /* of the pointers */
+	const struct axis_info *axis;       /* what the compiler knows of the pointer */
 	double weight;
 };
 int probe_access(struct probe *p, struct probe_cache *c, const struct machine *m, const struct probe_target *t);

@@ -1,18 +1,21 @@
-/* Owns the estimates of resource.h: one walk over verified tile code, nothing is run. */
+/* The estimates of resource.h: one walk over verified tile code; nothing runs.
+ *
+ * Invariant: an estimate is never above what Triton's compiler uses, so that a refusal is
+ * certain. */
 #include "tile/estimate/resource.h"
 
 /* --- where values come from ------------------------------------------------------------------------ */
 
-/* For each instruction the innermost loop it is in (0: none), and for each register the
- * instruction that makes it first. */
+/* For each instruction the innermost loop around it (0: none), for each register the instruction
+ * that writes it first. */
 struct walk {
 	const struct tile_code *code;
 	const struct tile_func *f;
 	int *loop;
-	int *maker;                 /* -1: an argument */
-	/* by loop: 1 + its own, as TOP_LOOP has it; 0: not pipelined, a `while` or one around others */
+	int *maker;                 /* by register; -1: an argument */
+	/* By loop: 1 + its num_stages, as TOP_LOOP has it; 0: not pipelined (a `while`, or an outer loop). */
 	int *stages;
-	unsigned char *branch;      /* the instruction is in an if of its loop */
+	unsigned char *branch;      /* by instruction: it is inside an if of its loop */
 };
 
 static int walk_init(struct walk *w, const struct tile_code *code)
@@ -34,8 +37,8 @@ static int walk_init(struct walk *w, const struct tile_code *code)
 		return -1;
 	}
 	memset(w->maker, -1, (size_t)code->n_regs * sizeof *w->maker);
-	/* Each instruction learns its innermost loop and whether a branch inside that loop stands around it:
-	 * Triton pipelines only innermost loops (an outer one loses its stages here), and no load in a branch. */
+	/* Finds the innermost loop of each instruction, and whether an if inside that loop contains it.
+	 * Triton pipelines only innermost loops (an outer one loses its stages here) and no load in an if. */
 	for (int i = 0, now = 0, branch = 0; i < n; i++) {
 		const struct tile_insn *in = &w->f->insns[i];
 		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
@@ -70,7 +73,8 @@ static void walk_release(struct walk *w)
 	mem_free(w->branch);
 }
 
-/* The load behind an operand, through conversions and transpositions; -1: something else. */
+/* The load that an operand comes from, through conversions and transpositions; -1: it comes from
+ * something else. */
 static int load_behind(const struct walk *w, tile_reg r)
 {
 	for (int steps = 0; steps < 16; steps++) {
@@ -95,8 +99,8 @@ static int64_t bytes_of(const struct tile_code *code, tile_reg r)
 	return tile_numel(code->regs[r]) * tile_elem_size(code->regs[r]);
 }
 
-/* Does the dot go to Hopper's asynchronous matrix units? They take tiles of 64 rows by groups of
- * four warps, and no fp32 that must stay fp32. */
+/* Whether the dot goes to Hopper's asynchronous matrix units. They take tiles of 64 rows by
+ * groups of four warps, and no fp32 that must stay fp32. */
 static int is_async(const struct walk *w, const struct tile_insn *dot, const struct tile_launch *l, int capability)
 {
 	struct tile_type a = w->code->regs[tile_src(dot, 0)], d = w->code->regs[tile_dst(dot, 0)];
@@ -105,8 +109,9 @@ static int is_async(const struct walk *w, const struct tile_insn *dot, const str
 	return a.dt != DT_F32 || dot->attr[0] != TILE_PREC_IEEE;
 }
 
-/* Buffers of what the loop of instruction `at` loads for it: one for each stage that is under way
- * beside the one in use; the asynchronous units read that one from its buffer, too. */
+/* Buffers for what the loop loads for the dot at `at`: one for each stage that is in flight
+ * beside the one in use. The asynchronous units read the one in use from its buffer too.
+ * num_stages=3 takes 2 buffers, on the asynchronous units 3. */
 static int buffers_of(const struct walk *w, int at, const struct tile_launch *l, int capability)
 {
 	int own = w->stages[w->loop[at]], stages = own > 1 ? own - 1 : l->num_stages;
@@ -116,12 +121,13 @@ static int buffers_of(const struct walk *w, int at, const struct tile_launch *l,
 	return MAX(is_async(w, dot, l, capability) ? stages : stages - 1, 1);
 }
 
-/* What an operand of a dot takes: as long as its loop runs, where that has buffers for it; for
- * good, where it was loaded before the loop; else only until the dot, and then others may have the
- * place. What was counted before, and what is computed and stays in registers where it can, takes
- * nothing: a refusal is certain. */
+/* Shared memory of operands. Looping: buffers of a pipelined loop. Lasting: loaded before the
+ * loop and kept. Passing: needed until the dot only, so that others may reuse the memory.
+ * Operands that are computed stay in registers where possible and count nothing, so that a
+ * refusal is certain. */
 struct needs { int64_t looping, lasting, passing; };
 
+/* Each load counts once, even if several dots use it. */
 static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, unsigned char *counted, struct needs *n)
 {
 	int load = load_behind(w, r);
@@ -142,8 +148,7 @@ static void add_operand(const struct walk *w, int at, tile_reg r, int buffers, u
 		n->lasting += bytes;
 }
 
-/* Loops that are pipelined have no others inside: they run one after another, and the next has the
- * place of the one before. */
+/* Pipelined loops contain no other loops. They run one after another and reuse the same memory. */
 static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, int capability)
 {
 	unsigned char *counted = mem_zalloc((size_t)w->f->n_insns + 1);
@@ -170,8 +175,8 @@ static int64_t shared_bytes(const struct walk *w, const struct tile_launch *l, i
 	return all.looping + all.lasting + all.passing;
 }
 
-/* Warps along the last dimension of a tile as Triton lays it out: threads first, then warps, along
- * the last dimension as far as it goes. The rest of the warps are along the one before. */
+/* Warps along a dimension of a tile as Triton lays it out: threads first, then warps, along the
+ * last dimension as far as it goes. The other warps lie along the dimension before it. */
 static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
 {
 	int last = t.ndim - 1;
@@ -179,8 +184,8 @@ static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
 	return axis == last ? along_last : axis == last - 1 ? MAX(1, MIN(warps / along_last, t.shape[axis])) : 1;
 }
 
-/* Room in which warps exchange partial results of a reduction, lanes of a sort, or a transposed tile on
- * its way to memory. */
+/* Shared memory in which warps exchange partial results of a reduction, lanes of a sort, or a
+ * transposed tile on its way to memory. */
 static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, int64_t warps)
 {
 	tile_reg r;
@@ -211,7 +216,8 @@ static int64_t most_exchanged(const struct walk *w, const struct tile_launch *l)
 	return most;
 }
 
-/* Tiles that a loop moves into again are alive in all of it. */
+/* Tiles that a loop carries from iteration to iteration are live in all of it: an accumulator of
+ * 128 x 128 fp32 takes 65536 bytes, 128 registers for each of 128 threads. */
 static int64_t register_bytes(const struct walk *w)
 {
 	int64_t carried = 0, largest = 0;
@@ -243,13 +249,14 @@ void resource_estimate(const struct tile_code *code, const struct tile_launch *l
 
 /* --- launches ---------------------------------------------------------------------------------------- */
 
+/* CUDA's limits of a grid. */
 static int check_grid(const struct tile_launch *l, struct diag *d)
 {
 	static const int64_t most[3] = { 2147483647, 65535, 65535 };
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] < 0 || l->grid[i] > most[i])
 			return diag_set(d, REASON_bad_grid, l->line, l->col,
-					"the grid has %lld programs along axis %d; CUDA allows 0 to %lld",
+					"the grid has %lld program instances along axis %d; CUDA allows 0 to %lld",
 					(long long)l->grid[i], i, (long long)most[i]);
 	return 0;
 }
@@ -265,7 +272,8 @@ static int check_warps(const struct tile_launch *l, struct diag *d)
 	return 0;
 }
 
-/* Does the back end give up on the operation when a program is spread over several blocks? */
+/* Whether Triton's back end fails on the operation when an instance is spread over several
+ * blocks. */
 static int needs_one_block(const struct tile_code *code, const struct tile_insn *in)
 {
 	return in->op == TOP_SCAN || in->op == TOP_SORT || in->op == TOP_TOPK ||
@@ -291,14 +299,14 @@ static int check_ctas(const struct tile_code *code, const struct tile_launch *l,
 	return 0;
 }
 
-/* Too few are made more, and too many are not heard; none cannot be written in PTX. */
+/* A maxnreg that is too small or too large is adjusted by the assembler; 0 is an error in PTX. */
 static int check_registers(const struct tile_launch *l, struct diag *d)
 {
 	return l->no_registers && diag_set(d, REASON_out_of_resources, l->line, l->col,
 					   "PTXAS error: Positive non-zero value expected for maxnreg");
 }
 
-/* A descriptor that the kernel makes lives in memory that the host must be able to give. */
+/* A tensor descriptor that the kernel itself makes needs memory from the host's allocator. */
 static int check_allocator(const struct tile_code *code, const struct tile_launch *l,
 			   const struct tile_gpu *gpu, struct diag *d)
 {
@@ -326,11 +334,13 @@ int resource_check(const struct tile_code *code, const struct tile_launch *l, co
 		return 0;
 	diag_set(d, REASON_out_of_resources, l->line, l->col,
 		 "out of resource: shared memory, Required: %lld, Hardware limit: %lld. "
-		 "Reducing block sizes or `num_stages` may help.", (long long)r.shared_bytes, (long long)gpu->shared_bytes);
+		 "Reducing block sizes or `num_stages` may help.", (long long)r.shared_bytes,
+		 (long long)gpu->shared_bytes);
 	diag_hint(d, "smaller tiles, or num_stages=%d", MAX(l->num_stages - 1, 1));
 	return 1;
 }
 
+/* Whether a bool only decides when a loop ends. */
 static int ends_loop(const struct tile_func *f, tile_reg r)
 {
 	for (int i = 0; i < f->n_insns; i++)
@@ -357,104 +367,4 @@ int resource_tests(const struct tile_code *code)
 int resource_left_out(const struct diag *d)
 {
 	return d->reason == REASON_out_of_resources || d->reason == REASON_static_assert;
-}
-
-/* --- arguments that are touched ------------------------------------------------------------------------ */
-
-/* Every bit: it may point anywhere. */
-struct origin { uint64_t bit[2]; };
-
-static const struct origin anywhere = { { UINT64_MAX, UINT64_MAX } };
-
-static int merge(struct origin *into, const struct origin *from)
-{
-	uint64_t a = into->bit[0] | from->bit[0], b = into->bit[1] | from->bit[1];
-	int changed = a != into->bit[0] || b != into->bit[1];
-	into->bit[0] = a, into->bit[1] = b;
-	return changed;
-}
-
-/* Is a pointer made of what is no pointer, or of memory? */
-static int is_made(const struct tile_code *code, const struct tile_insn *in)
-{
-	for (int s = 0; in->op != TOP_LOAD && s < in->n_src; s++)
-		if (tile_src(in, s) != TILE_NO_REG && code->regs[tile_src(in, s)].ptr)
-			return 0;
-	return 1;
-}
-
-/* Pointers flow from sources to results of any instruction that has pointer results. */
-static int spread(const struct tile_code *code, struct origin *o)
-{
-	int changed = 0;
-	const struct tile_func *f = &code->funcs[0];
-	for (int i = 0; i < f->n_insns; i++) {
-		const struct tile_insn *in = &f->insns[i];
-		for (int k = 0; k < in->n_dst; k++) {
-			if (!code->regs[tile_dst(in, k)].ptr)
-				continue;
-			if (is_made(code, in))
-				changed |= merge(&o[tile_dst(in, k)], &anywhere);
-			for (int s = 0; s < in->n_src; s++)
-				if (tile_src(in, s) != TILE_NO_REG)
-					changed |= merge(&o[tile_dst(in, k)], &o[tile_src(in, s)]);
-		}
-	}
-	return changed;
-}
-
-int resource_touched(const struct tile_code *code, struct touched *out, struct err *e)
-{
-	int loops, depth;
-	struct origin *o;
-	unsigned char is_loop[256];
-	const struct tile_func *f;
-
-	*out = (struct touched){ .read = { 0 } };
-	o = mem_array((size_t)code->n_regs + 1, sizeof *o);
-	if (!o)
-		return err_nomem(e);
-	for (int i = 0; i < code->n_params; i++)
-		if (code->params[i].arg < TOUCHED_MOST)
-			o[code->params[i].reg].bit[code->params[i].arg / 64] |= 1ull << (code->params[i].arg % 64);
-	while (spread(code, o))
-		;
-	/* What other functions do with pointers they are given is not followed: they may do it with any. */
-	for (int n = 1; n < code->n_funcs; n++)
-		for (int i = 0; i < code->funcs[n].n_insns; i++) {
-			enum tile_op op = code->funcs[n].insns[i].op;
-			if (op == TOP_LOAD || op == TOP_ATOMIC || op == TOP_CAS)
-				memset(out->read, 0xff, sizeof out->read);
-			if (op == TOP_STORE || op == TOP_ATOMIC || op == TOP_CAS) {
-				memset(out->written, 0xff, sizeof out->written);
-				memset(out->again, 0xff, sizeof out->again);
-			}
-		}
-	loops = 0;
-	depth = 0;
-	 /* by construct around the instruction */
-	f = &code->funcs[0];
-	for (int i = 0; i < f->n_insns; i++) {
-		const struct tile_insn *in = &f->insns[i];
-		int reads, writes;
-
-		if (in->op == TOP_BLOCK || in->op == TOP_LOOP || in->op == TOP_IF) {
-			is_loop[depth % 256] = in->op == TOP_LOOP;
-			loops += in->op == TOP_LOOP;
-			depth++;
-		} else if (in->op == TOP_END) {
-			depth--;
-			loops -= is_loop[depth % 256];
-		}
-		reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
-		writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
-		for (int k = 0; k < 2; k++) {
-			uint64_t through = reads || writes ? o[tile_src(in, 0)].bit[k] : 0;
-			out->read[k] |= reads ? through : 0;
-			out->again[k] |= !writes ? 0 : loops ? through : through & out->written[k];
-			out->written[k] |= writes ? through : 0;
-		}
-	}
-	mem_free(o);
-	return 0;
 }

@@ -1,6 +1,7 @@
 /* triton.language: elementwise arithmetic, triton.language.math and libdevice. */
 #include "tile/front/builtin.h"
 #include "tile/front/builtin_lib.h"
+#include "tile/machine/math_lib.h"
 
 struct lang_val bi_where(struct front *f, const struct builtin *b, const struct lang_val *a)
 {

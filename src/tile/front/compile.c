@@ -1,6 +1,7 @@
 /* The engine and tile_compile: one compilation under one specialisation, remembered. */
 #include "tile/front/compile.h"
 
+#include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 
 struct compiled {
@@ -31,7 +32,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 void tile_engine_clear(struct tile_engine *g)
 {
 	replay_store_release(&g->replays);
-	vetted_release(&g->vetted);
+	checked_launches_release(&g->checked);
 	for (size_t i = 0; i < g->cache.n; i++) {
 		struct compiled *c = g->cache.e[i].val.ptr;
 		if (c)
@@ -80,9 +81,11 @@ static int finish(struct front *f, struct tile_code **code, struct err *e)
 
 	if (f->unsupported)
 		return 0;
-	if (tile_build_finish(f->b, code, &why))
-		return err_set(e, why.code, "tile code of a kernel is not well-formed: %s", why.text);
-	return 0;
+	if (!tile_build_finish(f->b, code, &why) && !tile_decode(*code, &why))
+		return 0;
+	tile_code_free(*code);
+	*code = NULL;
+	return err_set(e, why.code, "tile code of a kernel is not well-formed: %s", why.text);
 }
 
 int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const struct compile_watch *w,
@@ -161,6 +164,6 @@ int tile_run(struct tile_engine *g, const struct tile_code *code, const struct t
 {
 	struct tile_runner runner = { .pool = g->o.pool, .shadows = &g->shadows,
 				      .replays = g->o.replay == TILE_REPLAY_NONE ? NULL : &g->replays,
-				       .vetted = &g->vetted };
+				       .checked = &g->checked };
 	return tile_execute(&runner, code, l, o, cost, d, e);
 }

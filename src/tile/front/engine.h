@@ -22,7 +22,7 @@ struct tile_engine {
 	struct arena scratch;           /* of the compilation under way */
 	struct shadow_pool shadows;     /* of runs in checked mode, one after another */
 	struct replay_store replays;    /* of the launches of the code in `cache` */
-	struct vetted vetted;             /* which of these were checked */
+	struct checked_launches checked;   /* which of these were checked */
 };
 
 int lang_library_open(struct tile_engine *g, struct err *e);

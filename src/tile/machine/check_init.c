@@ -1,8 +1,15 @@
-/* Shadow memory: what a run needs of it, taken from the pool and handed out by storage. */
+/* Sets up the shadow memory of a checked run: takes it from the pool and hands it out by storage.
+ *
+ * Only storages that the kernel writes get a shadow. A kernel that adds two vectors of 1 M fp32
+ * elements into a third has shadow for the third alone: 1 M writer and 1 M reader numbers.
+ *
+ * Invariant: a number in `ids` that is not above the run's base belongs to an earlier run and
+ * counts as "nobody", so that the pool need not be cleared between runs. */
 #include "tile/machine/check.h"
 
-#include "tile/estimate/resource.h"
+#include "tile/code/touched.h"
 
+/* Parameters that view the same storage share one shadow. */
 static int shadow_of(struct checker *c, const struct storage *st)
 {
 	for (int i = 0; i < c->n_shadows; i++)
@@ -20,13 +27,16 @@ void shadow_pool_release(struct shadow_pool *p)
 	*p = (struct shadow_pool){ .base = 0 };
 }
 
-/* What nobody writes needs none. */
+/* A storage that nobody writes needs no cells. Others get one cell more than whole granules, for
+ * a size that is no multiple of them. */
 static size_t cells_of(const struct shadow *s)
 {
 	return s->writes ? s->st->bytes / (size_t)s->granule + 1 : 0;
 }
 
-/* Room for n cells, `marked` of them with lanes, and program numbers that no earlier run has used. */
+/* Makes room for n cells, `marked` of them with lane marks, and for instance numbers that no
+ * earlier run has used. Fresh `ids` are zero, so the numbers restart at 0. When 31 bits of
+ * numbers are used up (2 billion instances), the ids are cleared once and the numbers restart. */
 static int pool_reserve(struct shadow_pool *p, size_t n, size_t marked, int epochs, int64_t programs, struct err *e)
 {
 	if (p->n_ids < 2 * n) {
@@ -59,13 +69,14 @@ static int pool_reserve(struct shadow_pool *p, size_t n, size_t marked, int epoc
 	return 0;
 }
 
-/* Of arguments that have no bit nothing is known. */
+/* Arguments beyond TOUCHED_MOST have no bit; they count as touched. */
 static int has_bit(const uint64_t *bits, int arg)
 {
 	return arg >= TOUCHED_MOST || (arg >= 0 && (bits[arg / 64] >> (arg % 64) & 1));
 }
 
-/* One shadow per storage, as fine as the smallest element that looks at it. */
+/* Finds one shadow per storage, with the smallest element that looks at it as its granule. A
+ * storage seen as fp32 by one parameter and as fp16 by another gets granules of 2 bytes. */
 static void find_shadows(struct checker *c, const struct tile_code *code, const struct touched *t,
 			 struct allocation *allocs)
 {
@@ -89,12 +100,14 @@ static void find_shadows(struct checker *c, const struct tile_code *code, const 
 	}
 }
 
-/* Only where an element is written and touched a second time can one lane meet another's. */
+/* One lane can meet an element of another lane only if the element is written and touched a
+ * second time. A storage that one store writes and nothing reads needs no lane marks. */
 static int lanes_meet(const struct shadow *s)
 {
 	return s->writes > 1 || (s->writes && s->reads);
 }
 
+/* Divides the arrays of the pool: each shadow gets n writers followed by n readers. */
 static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 {
 	size_t at = 0, marked = 0;
@@ -119,6 +132,7 @@ static void hand_out(struct checker *c, const struct shadow_pool *p, int epochs)
 	}
 }
 
+/* sync is needed only for kernels with atomics. `pending` has room for the largest tile. */
 int checker_init(struct checker *c, struct shadow_pool *pool, const struct tile_code *code,
 		 struct allocation *allocs, int num_warps,
 		 int64_t programs, struct err *e)

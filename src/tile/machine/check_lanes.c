@@ -1,11 +1,15 @@
-/* Two lanes of one store on one element: the GPU keeps either value, so they must be the same.
+/* Two lanes of one store that hit the same element: the GPU keeps either value, so the values
+ * must be equal.
  *
- * An affine pointer mostly proves by its strides that its lanes are apart; only where it does
- * not, or where addresses were computed lane by lane, are they looked up in a table. */
+ * The strides of an affine pointer mostly prove that its lanes are apart. Only where they do not,
+ * or where addresses were computed lane by lane, the addresses go into a hash table. */
 #include "tile/machine/check.h"
 #include "tile/machine/exec_access.h"
 
-/* Nonzero if no two lanes that are on share a byte, by strides alone. */
+/* Nonzero if the strides alone show that no two active lanes share a byte. Takes the dimensions
+ * from the smallest stride up and requires each stride to step over everything before it. Shape
+ * [4, 8] with byte strides { 32, 4 }: 8 lanes reach 32 bytes, and 32 >= 32, so they are apart.
+ * Strides { 16, 4 } overlap: row 1 begins inside row 0. */
 static int apart_by_strides(const struct access *a)
 {
 	const struct mval *ptr = a->ptr;
@@ -33,8 +37,11 @@ static int apart_by_strides(const struct access *a)
 	return 1;
 }
 
+/* An address that a lane has stored to, and that lane's value. Address NULL: free entry. */
 struct seen { const char *addr; const char *value; };
 
+/* Enters one lane into the table (open addressing, `mask` is its size less one). Faults if the
+ * address is there with another value. */
 static int note_lane(struct access *a, struct seen *table, size_t mask, const char *addr, const char *value,
 		     const struct allocation *al)
 {
@@ -50,7 +57,8 @@ static int note_lane(struct access *a, struct seen *table, size_t mask, const ch
 	if (!memcmp(table[at].value, value, (size_t)a->esize))
 		return 0;
 	access_where(al, addr - al->base, where, sizeof where);
-	return fault_at(a->m, a->in->loc, REASON_race, "two lanes of one store write different values to %s", where);
+	return fault_hint(a->m, a->in->loc, REASON_race, "a GPU keeps either of them",
+			  "two lanes of one store write different values to %s", where);
 }
 
 int check_lanes(const struct access *opened, const char *value, int64_t vstep)

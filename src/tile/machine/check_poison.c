@@ -1,8 +1,12 @@
-/* Poison: lanes whose value must not matter, carried from operation to operation until they
- * do matter (a store, a branch, an address, a mask) or are discarded (a select, an `and` with
- * false, a masked store). */
+/* Poison: lanes whose value must not matter. It is carried from operation to operation until it
+ * does matter (a store, a branch, an address, a mask) or is discarded (a select, an `and` with
+ * false, a masked store).
+ *
+ * x = tl.load(p, mask=offs < 5) of 8 lanes poisons lanes 5 to 7. tl.where(offs < 5, x, 0) is
+ * clean again; tl.sum(x) is poisoned, and storing the sum is a fault. */
 #include "tile/machine/check.h"
 
+/* A register of a combine function is called with varying lane counts; func_lanes is the largest. */
 unsigned char *poison_room(struct machine *m, struct mval *v)
 {
 	if (!v->pmap) {
@@ -43,31 +47,39 @@ int poison_all(struct machine *m, const struct tile_insn *in)
 	return 0;
 }
 
+/* Turns the poison of a lane into a report: the reason code follows from the strongest bit.
+ * Wrapped offsets and divisions are reported at the line where they arose, the others where they
+ * matter. */
 int poison_fault(struct machine *m, int32_t loc, const struct mval *v, int64_t lane, const char *what)
 {
 	unsigned char bits = v->pmap_on ? v->pmap[lane] : v->poison;
 	const struct tile_loc *from = &m->code->locs[v->poison_at];
 	if (bits & POISON_STALE)
-		return fault_at(m, loc, REASON_race,
-				"race within a program: what one thread stored and line %d loads without a "
-				"tl.debug_barrier() "
-			"between decides %s", from->line, what);
+		return fault_hint(m, loc, REASON_race, "put tl.debug_barrier() between the store and the load",
+				  "race: one thread stores a scalar, all threads load it (line %d), and it decides %s",
+				  from->line, what);
 	if (bits & POISON_DIV)
-		return fault_at(m, v->poison_at, REASON_division_by_zero,
-				"integer division by zero decides %s (line %d)", what, m->code->locs[loc].line);
+		return fault_hint(m, v->poison_at, REASON_division_by_zero, "keep 0 out of the divisor",
+				  "the result of an integer division by zero decides %s (line %d)", what,
+				  m->code->locs[loc].line);
 	if (bits & POISON_WRAP)
-		return fault_at(m, v->poison_at, REASON_address_overflow,
-				"a 32-bit offset wraps around and decides %s (line %d); use int64",
-			what, m->code->locs[loc].line);
-	return fault_at(m, loc, REASON_uninitialised, "%s from line %d decides %s",
-		bits & POISON_MASKED ? "a lane masked off without `other`" : "memory that was never written", from->line, what);
+		return fault_hint(m, v->poison_at, REASON_address_overflow, "cast an operand to tl.int64",
+				  "a 32-bit offset wraps around and decides %s (line %d)", what,
+				  m->code->locs[loc].line);
+	if (bits & POISON_MASKED)
+		return fault_hint(m, loc, REASON_uninitialised, "pass other= to that load",
+				  "a lane that line %d masks off without `other` decides %s", from->line, what);
+	return fault_hint(m, loc, REASON_uninitialised, "does every element get a value?",
+			  "memory that was never written, loaded at line %d, decides %s", from->line, what);
 }
 
 /* --- what an elementwise operation does to poison --------------------------------------- */
 
+/* Poison of the result of the current operation. It is kept apart because the result may
+ * overwrite a source. */
 struct pending {
-	unsigned char bits;         /* of all lanes, or their union when `map` */
-	int map;                    /* checker.pending holds the lanes */
+	unsigned char bits;         /* of all lanes, or the union of the lanes if `map` */
+	int map;                    /* checker.pending holds the poison of each lane */
 	int32_t at;
 };
 
@@ -76,11 +88,13 @@ static unsigned char lane_poison(const struct mval *v, int64_t i)
 	return v->pmap_on ? v->pmap[i] : v->poison;
 }
 
+/* The value of a bool lane; the caller has made v DENSE or left it UNIFORM. */
 static int truth_at(struct mval *v, int64_t i)
 {
 	return v->kind == MVAL_UNIFORM ? v->u.raw[0] != 0 : ((unsigned char *)v->data)[i] != 0;
 }
 
+/* Sums the lanes of the map up. A map without any poison is dropped. */
 static void settle(struct pending *pd, unsigned char *map, int64_t n)
 {
 	unsigned char any = 0;
@@ -90,6 +104,8 @@ static void settle(struct pending *pd, unsigned char *map, int64_t n)
 	pd->map = any != 0;
 }
 
+/* The general rule: a result lane has the poison of the same lane of every source. Maps are only
+ * built where a source has one. */
 static void join_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
 	int maps = 0;
@@ -115,7 +131,7 @@ static void join_lanes(struct machine *m, const struct tile_insn *in, struct pen
 	settle(pd, map, n);
 }
 
-/* Only the side that is chosen counts. */
+/* Only the chosen side counts: where(c, a, b) has the poison of c and, lane by lane, of a or b. */
 static void select_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
 	struct mval *c = mval_src(m, in, 0), *a = mval_src(m, in, 1), *b = mval_src(m, in, 2);
@@ -129,7 +145,8 @@ static void select_lanes(struct machine *m, const struct tile_insn *in, struct p
 	settle(pd, map, n);
 }
 
-/* false & x and true | x do not depend on x. */
+/* false & x and true | x do not depend on x. `decisive` is 0 for `and`, 1 for `or`. A clean lane
+ * with the decisive value clears the poison of the other side. */
 static void logic_lanes(struct machine *m, const struct tile_insn *in, struct pending *pd, int decisive)
 {
 	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -154,7 +171,7 @@ static int64_t int_at(const struct mval *v, int64_t i)
 	return dtype_load_int((enum dtype)v->dt, (const char *)v->data + i * v->esize);
 }
 
-/* Lanes of new poison join what came from the sources. */
+/* Adds `bit` to the lanes where `bad` is set, on top of what came from the sources. */
 static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned char bit, int32_t at,
 		      const unsigned char *bad)
 {
@@ -168,6 +185,8 @@ static void add_lanes(struct machine *m, struct pending *pd, int64_t n, unsigned
 	pd->at = at;
 }
 
+/* Poisons the lanes that divide by zero. The range of the divisor answers first, since most
+ * divisors are positive constants. */
 static void check_divisor(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
 	struct mval *b = mval_src(m, in, 1);
@@ -184,7 +203,9 @@ static void check_divisor(struct machine *m, const struct tile_insn *in, struct 
 		add_lanes(m, pd, n, POISON_DIV, in->loc, bad);
 }
 
-/* add, sub, mul, shl of 32 bits that reaches an address: did a lane wrap? */
+/* Poisons the lanes of an add, sub, mul or shl whose exact result does not fit 32 bits. 70000 *
+ * 70000 as int32 is 605032704; the exact product is 4900000000, so the lane is poisoned. Two
+ * UNIFORM operands are computed once for all lanes. */
 static void check_wrap(struct machine *m, const struct tile_insn *in, struct pending *pd)
 {
 	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1), *d = mval_dst(m, in, 0);
@@ -213,7 +234,9 @@ static int is_one_int(const struct mval *v)
 	return v->kind == MVAL_UNIFORM && v->dt == DT_I32 && !v->ptr;
 }
 
-/* Could any lane wrap at all? By range: cheaper than each lane, and hardly ever wrong. */
+/* Nonzero if some lane may wrap, by the ranges of the operands. This is cheaper than looking at
+ * each lane and hardly ever wrong. Offsets from 0 to 4095 times 1024 end at 4193280: no lane can
+ * wrap. */
 static int may_wrap(struct machine *m, const struct tile_insn *in)
 {
 	struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -242,6 +265,8 @@ static int may_wrap(struct machine *m, const struct tile_insn *in)
 	return out;
 }
 
+/* Works out the result's poison before the operation runs, because the result may take the slot
+ * of a source. */
 static void before(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p, struct pending *pd)
 {
 	if (any_poison(m, in)) {
@@ -258,6 +283,7 @@ static void before(struct machine *m, const struct tile_insn *in, const struct d
 		check_wrap(m, in, pd);
 }
 
+/* Operations with rule POISON_OWN set the poison of their results themselves. */
 static int exec_with_poison(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct pending pd = { .bits = 0 };
@@ -283,6 +309,9 @@ static int exec_with_poison(struct machine *m, const struct tile_insn *in, const
 	return 0;
 }
 
+/* A barrier before the operation makes earlier stores visible to it, one after it makes them
+ * visible to what follows. A stale scalar must not be spread over a tile: only one thread knows
+ * it. */
 int check_exec(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	m->check->barrier += p->sync == SYNC_AROUND;

@@ -1,9 +1,14 @@
-/* Shadow memory of a row of elements at once, where there is nothing to report. */
+/* Shadow memory of a whole row at once, where there is nothing to report. The loops have no
+ * branches, so that they vectorise.
+ *
+ * Conflicts are found before anything changes. The caller can then go through the row again,
+ * element by element, and report the conflict (check_shadow.c). */
 #include "base/cpu.h"
 #include "tile/machine/check_row.h"
 
-/* Conflicts are found before anything is changed, so that the caller can go through the row
- * again element by element. */
+/* A read is fine where nobody wrote in this run, or where this instance did and lanes do not
+ * count. With `own` an earlier read by this instance needs a look as well: its lane mark may
+ * change to LANE_MANY. */
 int SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
 {
 	const uint32_t me = c->me, base = c->base;
@@ -24,6 +29,8 @@ int SIMD_FN(check_row_read)(const struct check_row *c, int64_t n)
 	return 0;
 }
 
+/* A write is fine where nobody touched the element in this run. An atomic of this instance has
+ * the flag set and so differs from `fine`: it gets the closer look. */
 int SIMD_FN(check_row_write)(const struct check_row *c, int64_t n)
 {
 	const uint32_t me = c->me, base = c->base;

@@ -1,17 +1,21 @@
-/* Which launches were checked: see vetted.h. */
+/* The set of launches that went through a checked run: see checked_launches.h.
+ *
+ * Marks are 64-bit hashes. Two different launches with the same hash would let the second one run
+ * unchecked; among 65536 marks the chance is about 2^-33. */
 #include "tile/machine/checked_launches.h"
 
 #include "base/hash.h"
 
-/* A host that launches without end is not to fill the memory. */
-enum { VETTED_MOST = 1 << 16 };
+/* A host that launches without end must not fill the memory: 65536 marks are 1 MiB at most. */
+enum { CHECKED_MOST = 1 << 16 };
 
-void vetted_release(struct vetted *s)
+void checked_launches_release(struct checked_launches *s)
 {
 	mem_free(s->v);
-	*s = (struct vetted){ .n = 0 };
+	*s = (struct checked_launches){ .n = 0 };
 }
 
+/* Hashes what an instruction does. Its source line does not count. */
 static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 {
 	struct { int64_t op, n, text, imm; double fimm; int64_t attr[TILE_ATTRS]; } head = {
@@ -25,7 +29,8 @@ static uint64_t mark_insn(const struct tile_insn *in, uint64_t mark)
 	return in->text.n ? hash_xxh64(in->text.p, in->text.n, mark) : mark;
 }
 
-uint64_t vetted_code(const struct tile_code *c)
+/* Types of all registers and all instructions, in order. Names and lines do not count. */
+uint64_t checked_code_hash(const struct tile_code *c)
 {
 	uint64_t mark = 0;
 	for (int i = 0; i < c->n_params; i++)
@@ -42,7 +47,8 @@ uint64_t vetted_code(const struct tile_code *c)
 	return mark;
 }
 
-uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
+/* 0 marks a free entry of the table, so a hash of 0 becomes 1. */
+uint64_t checked_launch_hash(const struct replay_launch *l, int num_warps)
 {
 	uint64_t mark = hash_xxh64(&num_warps, sizeof num_warps, l->code->decoded->mark);
 	mark = hash_xxh64(l->grid, 3 * sizeof *l->grid, mark);
@@ -54,8 +60,8 @@ uint64_t vetted_launch(const struct replay_launch *l, int num_warps)
 	return mark ? mark : 1;
 }
 
-/* Where a mark is, or belongs. */
-static size_t find(const struct vetted *s, uint64_t mark)
+/* Index of the entry that holds the mark, or of the free entry where it belongs. */
+static size_t find(const struct checked_launches *s, uint64_t mark)
 {
 	size_t at = mark & (s->cap - 1);
 	while (s->v[at] && s->v[at] != mark)
@@ -63,14 +69,14 @@ static size_t find(const struct vetted *s, uint64_t mark)
 	return at;
 }
 
-int vetted_has(const struct vetted *s, uint64_t mark)
+int checked_launches_has(const struct checked_launches *s, uint64_t mark)
 {
 	return s->cap && s->v[find(s, mark)] == mark;
 }
 
-static int grow(struct vetted *s)
+static int grow(struct checked_launches *s)
 {
-	struct vetted bigger = { .n = s->n, .cap = s->cap ? 2 * s->cap : 64 };
+	struct checked_launches bigger = { .n = s->n, .cap = s->cap ? 2 * s->cap : 64 };
 	bigger.v = mem_zalloc(bigger.cap * sizeof *bigger.v);
 	if (!bigger.v)
 		return -1;
@@ -82,10 +88,10 @@ static int grow(struct vetted *s)
 	return 0;
 }
 
-void vetted_add(struct vetted *s, uint64_t mark)
+void checked_launches_add(struct checked_launches *s, uint64_t mark)
 {
 	size_t at;
-	if (s->n >= VETTED_MOST || (2 * (s->n + 1) > s->cap && grow(s)))
+	if (s->n >= CHECKED_MOST || (2 * (s->n + 1) > s->cap && grow(s)))
 		return;
 	at = find(s, mark);
 	s->n += !s->v[at];

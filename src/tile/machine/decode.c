@@ -1,14 +1,17 @@
-/* Prepares verified code for the machine: how each instruction is executed, where jumps go,
- * what it costs. Slots of registers are in decode_slot.c. */
+/* Prepares verified code for the machine: how each instruction is executed, where jumps go and
+ * what an instruction costs. decode_slot.c assigns slots, decode_role.c moves work out of the
+ * kernel, replay_dependence.c finds what depends on memory.
+ *
+ * Invariant: decoding never changes what a kernel computes; it only moves work. */
 #include "tile/machine/decode.h"
 
 #include "tile/machine/decode_role.h"
 #include "tile/machine/decode_slot.h"
-#include "tile/machine/dot.h"
 #include "tile/machine/machine.h"
 #include "tile/machine/math_table.h"
 #include "tile/machine/replay.h"
 #include "tile/machine/checked_launches.h"
+#include "tile/code/dot_scaled.h"
 #include "tile/code/unroll.h"
 
 /* --- how each rule is executed ----------------------------------------------------------- */
@@ -75,6 +78,7 @@ static exec_fn *const exec_table[TILE_OPS] = {
 #undef TILEOP
 };
 
+/* Floats that kernels compute in fp32 and round after each operation. */
 static int is_narrow(struct tile_type t)
 {
 	return !t.ptr && dtype_is_float(t.dt) && t.dt != DT_F32 && t.dt != DT_F64;
@@ -82,6 +86,7 @@ static int is_narrow(struct tile_type t)
 
 /* --- kernels ------------------------------------------------------------------------- */
 
+/* The elementwise operation that a builtin reduction or scan applies to two lanes. */
 static const enum tile_op combine_op[TILE_COMBINES] = {
 	[TILE_SUM] = TOP_ADD, [TILE_PROD] = TOP_MUL, [TILE_MAX] = TOP_MAX, [TILE_MIN] = TOP_MIN,
 	[TILE_MAX_NAN] = TOP_MAX_NAN,
@@ -93,7 +98,8 @@ static int needs_kernel(exec_fn *f)
 	return f == exec_elem1 || f == exec_elem2 || f == exec_elem3 || f == exec_float_to_int;
 }
 
-/* The operand whose type picks the kernel. */
+/* The type that picks the kernel: of the first operand, or of the second for jn(n, x) and yn(n,
+ * x), whose first is the order. Pointers count as int64. */
 static struct tile_type kernel_type(const struct tile_code *c, const struct tile_insn *in)
 {
 	struct tile_type t = c->regs[tile_src(in, in->op == TOP_JN || in->op == TOP_YN ? 1 : 0)];
@@ -102,6 +108,8 @@ static struct tile_type kernel_type(const struct tile_code *c, const struct tile
 	return t;
 }
 
+/* Finds the elementwise kernel, also for reductions and scans with a builtin combiner. Argmax,
+ * argmin and custom functions have none. Returns -1 if the operation is not defined for the type. */
 static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, struct decoded_insn *p)
 {
 	enum dtype dt;
@@ -126,8 +134,8 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 	p->narrow = (uint8_t)is_narrow(t);
 	p->spread = p->exec == exec_elem3 || (p->exec == exec_elem2 && (in->op == TOP_JN || in->op == TOP_YN));
 	dt = p->narrow ? DT_F32 : (enum dtype)t.dt;
-	p->kernel = in->rounding && dtype_is_float(dt) ? tile_kernel_rounded(op, dt,
-			(enum tile_round)in->rounding) : tile_kernel_for(op, dt);
+	p->kernel = in->rounding && dtype_is_float(dt) ?
+		tile_kernel_rounded(op, dt, (enum tile_round)in->rounding) : tile_kernel_for(op, dt);
 	return p->kernel ? 0 : -1;
 }
 
@@ -135,6 +143,7 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 
 #define COUNTER(field) (uint8_t)(offsetof(struct tile_cost, field) / sizeof(int64_t))
 
+/* Which counter of tile_cost an arithmetic operation belongs to. */
 static uint8_t arith_counter(struct tile_type t, enum tile_op_cost k)
 {
 	if (k == TOC_SPECIAL)
@@ -144,6 +153,8 @@ static uint8_t arith_counter(struct tile_type t, enum tile_op_cost k)
 	return t.dt == DT_F64 ? COUNTER(ops_f64) : t.dt == DT_F32 ? COUNTER(ops_f32) : COUNTER(ops_f16);
 }
 
+/* Operations of a matrix product: 2 * M * N * K, times the number of products of the emulated
+ * precisions. tf32x3 takes 3 products, bf16x6 takes 6. [64, 32] x [32, 64] in fp16 is 262144. */
 static void dot_cost(const struct tile_code *c, const struct tile_insn *in, struct decoded_insn *p)
 {
 	struct tile_type a = c->regs[tile_src(in, 0)], d = c->regs[tile_dst(in, 0)];
@@ -166,6 +177,8 @@ static void dot_cost(const struct tile_code *c, const struct tile_insn *in, stru
 	p->lanes = (int32_t)MIN(2 * k * tile_numel(d), INT32_MAX);
 }
 
+/* Fuel and cost counters. A tile of 4096 lanes takes 5 units of fuel; a product takes one more
+ * for each 16384 operations. */
 static void set_cost(const struct tile_code *c, const struct tile_insn *in, struct decoded_insn *p)
 {
 	enum tile_op_cost k = tile_op_info(in->op)->cost;
@@ -185,6 +198,7 @@ static void set_cost(const struct tile_code *c, const struct tile_insn *in, stru
 
 /* --- poison ------------------------------------------------------------------------- */
 
+/* Elementwise operations carry poison lane by lane. All others set it in their exec function. */
 static uint8_t poison_rule_of(const struct tile_code *c, const struct tile_insn *in)
 {
 	int flags = tile_op_info(in->op)->flags;
@@ -208,6 +222,7 @@ static uint8_t poison_rule_of(const struct tile_code *c, const struct tile_insn 
 
 /* --- barriers ------------------------------------------------------------------------- */
 
+/* Whether any instruction of the function reads register r. */
 static int is_read(const struct tile_func *f, tile_reg r)
 {
 	for (int i = 0; i < f->n_insns; i++)
@@ -217,8 +232,9 @@ static int is_read(const struct tile_func *f, tile_reg r)
 	return 0;
 }
 
-/* Where Triton's compiler emits a barrier of the block: values that cross warps, products through
- * shared memory, the result of a scalar atomic on its way from one thread to all. */
+/* Where Triton's compiler emits a barrier of the block: for values that cross warps, products
+ * through shared memory, and the result of a scalar atomic on its way from one thread to all. A
+ * reduction of at most 32 lanes stays within one warp. */
 static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, const struct tile_insn *in)
 {
 	switch (in->op) {
@@ -241,9 +257,10 @@ static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, 
 
 /* --- jumps ------------------------------------------------------------------------- */
 
+/* Nested constructs; the verifier allows 200. */
 enum { MAX_NEST = 256 };
 
-/* Index just past the construct that begins at `open`, and of its else. */
+/* Index just past the construct that begins at `open`; *other gets the index of its else, or -1. */
 static int match_end(const struct tile_func *f, int open, int *other)
 {
 	int depth = 0;
@@ -263,6 +280,9 @@ static int match_end(const struct tile_func *f, int open, int *other)
 	return f->n_insns;
 }
 
+/* Resolves structured control flow to instruction indices. A branch to a loop goes to its first
+ * instruction (continue), a branch to a block goes past its end (break). `imm` counts enclosing
+ * constructs from the innermost, as in WebAssembly. */
 static void set_jumps(const struct tile_func *f, struct decoded_insn *p)
 {
 	struct { int open, end; } stack[MAX_NEST];
@@ -280,6 +300,7 @@ static void set_jumps(const struct tile_func *f, struct decoded_insn *p)
 		case TOP_END: depth--; break;
 		case TOP_BR: case TOP_BR_IF: {
 			int k = depth - 1 - (int)in->imm;
+			/* Continue a loop, or leave a block. */
 			p[i].jump = f->insns[stack[k].open].op == TOP_LOOP ? stack[k].open + 1 : stack[k].end;
 			break;
 		}
@@ -290,6 +311,7 @@ static void set_jumps(const struct tile_func *f, struct decoded_insn *p)
 
 /* --- integers that reach an address -------------------------------------------------------- */
 
+/* Operations whose integer sources can end up in an address. */
 static int passes_address(enum tile_op op)
 {
 	switch (op) {
@@ -304,6 +326,7 @@ static int passes_address(enum tile_op op)
 	}
 }
 
+/* Marks the sources from `first` on. Returns 1 if one of them was new. */
 static int mark_sources(const struct tile_insn *in, uint8_t *addr, int first)
 {
 	int more = 0;
@@ -314,6 +337,9 @@ static int mark_sources(const struct tile_insn *in, uint8_t *addr, int first)
 	return more;
 }
 
+/* Marks int32 sums and products that reach an address, walking backwards from every addptr until
+ * nothing changes (loops carry offsets back). offs = pid * BLOCK + arange is watched; an int32
+ * counter that is only printed is not. */
 static void set_watch(const struct tile_code *c, struct decoded_insn *p, uint8_t *addr)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -337,7 +363,8 @@ static void set_watch(const struct tile_code *c, struct decoded_insn *p, uint8_t
 
 /* --- functions ------------------------------------------------------------------------ */
 
-/* Lanes a combine or map function sees at most, and room for its arrays. */
+/* Finds the most lanes that each combine or map function is called with, and the room for its
+ * arrays. */
 static void size_calls(const struct tile_code *c, struct tile_decoded *decoded)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -359,6 +386,7 @@ static void size_calls(const struct tile_code *c, struct tile_decoded *decoded)
 	}
 }
 
+/* Functions with control flow: lanes may take different paths, so each lane runs alone. */
 static void find_divergent(const struct tile_code *c, struct tile_decoded *decoded)
 {
 	for (int f = 1; f < c->n_funcs; f++)
@@ -366,14 +394,14 @@ static void find_divergent(const struct tile_code *c, struct tile_decoded *decod
 			decoded->divergent[f] |= (tile_op_info(c->funcs[f].insns[i].op)->flags & TOF_C) != 0;
 }
 
-/* Every instruction decoded, in its place. */
+/* Decodes every instruction of a function, in the order of the code. */
 static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int index, struct err *e)
 {
 	const struct tile_func *f = &c->funcs[index];
 	struct decoded_insn *p = arena_array(&c->mem, (size_t)f->n_insns + 1, sizeof *p);
 	if (!p)
 		return err_nomem(e);
-	decoded->funcs[index] = (struct plan_code){ .v = p, .n = f->n_insns };
+	decoded->funcs[index] = (struct decoded_code){ .v = p, .n = f->n_insns };
 	for (int i = 0; i < f->n_insns; i++) {
 		const struct tile_insn *in = &f->insns[i];
 		p[i].in = in;
@@ -392,39 +420,43 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 	return 0;
 }
 
-/* Takes out what is done elsewhere; jumps go to the same instructions as before. */
+/* Takes the instructions that decode_roles moved elsewhere out of the kernel. Jumps still go to
+ * the same instructions: new_index maps an old index to the next kept one. Of instructions 0 1 2
+ * 3 with 1 in the prologue, new_index is 0 1 1 2. */
 static int gather_kernel(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct err *e)
 {
-	struct plan_code *code = &decoded->funcs[0];
+	struct decoded_code *code = &decoded->funcs[0];
 	struct decoded_insn *old = code->v;
 	int n = code->n, kept = 0;
 	struct decoded_insn *now = arena_array(&c->mem, (size_t)n + 1, sizeof *now),
 		*pro = arena_array(&c->mem, (size_t)n + 1, sizeof *pro);
-	int *place = arena_array(&c->mem, (size_t)n + 2, sizeof *place);
-	if (!now || !pro || !place)
+	int *new_index = arena_array(&c->mem, (size_t)n + 2, sizeof *new_index);
+	if (!now || !pro || !new_index)
 		return err_nomem(e);
 	for (int i = 0; i < n; i++) {
-		place[i] = kept;
+		new_index[i] = kept;
 		kept += role[i] == ROLE_KEEP;
 	}
-	place[n] = kept;
-	decoded->prologue = (struct plan_code){ .v = pro };
+	new_index[n] = kept;
+	decoded->prologue = (struct decoded_code){ .v = pro };
 	for (int i = 0; i < n; i++) {
 		if (role[i] == ROLE_PROLOGUE) {
 			pro[decoded->prologue.n++] = old[i];
 		} else if (role[i] == ROLE_KEEP) {
-			now[place[i]] = old[i];
-			now[place[i]].jump = place[MIN(old[i].jump, n)];
+			now[new_index[i]] = old[i];
+			now[new_index[i]].jump = new_index[MIN(old[i].jump, n)];
 		} else {
 			old[role[i]].maker = &old[i];
 			old[role[i]].exec = exec_store_fused;
 		}
 	}
-	*code = (struct plan_code){ .v = now, .n = kept };
+	*code = (struct decoded_code){ .v = now, .n = kept };
 	return 0;
 }
 
-static int plan(struct tile_code *c, struct err *e)
+/* The order matters: roles need decoded instructions, slots need roles, and gather_kernel comes
+ * last because the others count in indices of the original code. */
+static int decode_code(struct tile_code *c, struct err *e)
 {
 	struct tile_decoded *decoded = arena_zalloc(&c->mem, sizeof *decoded);
 	size_t nf = (size_t)c->n_funcs, nr = (size_t)c->n_regs + 1;
@@ -442,21 +474,22 @@ static int plan(struct tile_code *c, struct err *e)
 	for (int f = 0; f < c->n_funcs; f++)
 		if (decode_func(c, decoded, f, e))
 			return -1;
-	decoded->mark = vetted_code(c);
+	decoded->mark = checked_code_hash(c);
 	set_watch(c, decoded->funcs[0].v, addr);
 	size_calls(c, decoded);
 	find_divergent(c, decoded);
 	if (decode_roles(c, decoded->funcs[0].v, role, e) || decode_slots(c, decoded, role, e) ||
-	    replay_plan(c, decoded, decoded->funcs[0].v, role, e) || gather_kernel(c, decoded, role, e))
+	    replay_dependence(c, decoded, decoded->funcs[0].v, role, e) || gather_kernel(c, decoded, role, e))
 		return -1;
 	c->decoded = decoded;
 	return 0;
 }
 
-int tile_plan_make(struct tile_code *c, struct err *e)
+/* Decoding works on unrolled loops; the code keeps its own functions for printing and analysis. */
+int tile_decode(struct tile_code *c, struct err *e)
 {
 	struct tile_func *own = c->funcs;
-	int rc = tile_unroll(c, e) || plan(c, e) ? -1 : 0;
+	int rc = tile_unroll(c, e) || decode_code(c, e) ? -1 : 0;
 
 	c->funcs = own;
 	return rc;

@@ -1,9 +1,13 @@
-/* Moves work of the kernel: what does not depend on the program is done once per machine, and
- * the operation whose only reader is a store is done by that store, straight into memory. */
+/* Moves work out of the kernel. What does not depend on the program instance is done once per
+ * machine. An operation whose only reader is a store is done by that store, straight into memory.
+ *
+ * y = x * 2; tl.store(p, y) becomes one fused store: the product's result goes to the tensor's
+ * memory without a stop in a slot. */
 #include "tile/machine/decode_role.h"
 
 #include "tile/machine/machine.h"
 
+/* By register: how many instructions read and write it. Parameters count as one write. */
 struct counts {
 	int32_t *reads, *writes;
 };
@@ -21,7 +25,9 @@ static void count(const struct tile_code *c, struct counts *n)
 		n->writes[c->params[i].reg]++;
 }
 
-/* In order, so that an instruction sees the fixed registers before it. */
+/* Finds instructions whose result is the same in every instance: pure, one write, and all sources
+ * fixed. tl.arange(0, 128) is fixed; pid * 128 is not. Goes in code order, so that an instruction
+ * sees the fixed registers before it. */
 static void find_fixed(const struct tile_code *c, const struct counts *n, unsigned char *fixed, int *role)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -40,6 +46,7 @@ static void find_fixed(const struct tile_code *c, const struct counts *n, unsign
 	}
 }
 
+/* Whether `by` overwrites a source of `of`. */
 static int writes_any_source(const struct tile_insn *by, const struct tile_insn *of)
 {
 	for (int k = 0; k < by->n_dst; k++)
@@ -49,7 +56,9 @@ static int writes_any_source(const struct tile_insn *by, const struct tile_insn 
 	return 0;
 }
 
-/* The elementwise instruction that makes the value of the store at `at`, if it can wait. */
+/* The elementwise instruction that computes the value of the store at `at`, if it can wait until
+ * the store. It can if the store is the only reader, and between the two nothing branches, has an
+ * effect, or overwrites a source. Returns its index, or -1. */
 static int find_maker(const struct tile_code *c, const struct decoded_insn *p, const struct counts *n, int at)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -105,12 +114,12 @@ int decode_may_borrow(const struct tile_code *c, int at, int first, int last)
 	struct tile_type t = c->regs[tile_dst(&f->insns[at], 0)];
 	if (first != at || !t.ndim || t.dt == DT_BOOL)
 		return 0;
-	/* What is assigned again would be written over in memory. */
+	/* A second assignment to the register would overwrite the tensor. */
 	for (int i = 0; i < f->n_insns; i++)
 		for (int k = 0; k < f->insns[i].n_dst; k++)
 			if (i != at && tile_dst(&f->insns[i], k) == tile_dst(&f->insns[at], 0))
 				return 0;
-	/* A fused store may write exactly over what it reads; any other effect ends the loan. */
+	/* A fused store may overwrite exactly what it reads; any other effect in the lifetime forbids it. */
 	for (int i = at + 1; i <= last && i < f->n_insns; i++)
 		if ((tile_op_info(f->insns[i].op)->flags & TOF_S) && !(i == last && f->insns[i].op == TOP_STORE))
 			return 0;

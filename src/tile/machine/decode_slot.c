@@ -1,10 +1,10 @@
-/* Registers of the kernel share slots when their lives do not meet (linear scan), so that a
- * kernel's working set is its few live tiles and stays in cache. Registers of functions are
- * few and have their own.
+/* Assigns slots of the slab to registers. Registers of the kernel share a slot when their
+ * lifetimes do not overlap (linear scan), so that the working set of a kernel is its few live
+ * tiles and stays in cache. Registers of combine functions are few and have slots of their own.
  *
- * The life of a register runs from its first to its last mention, and over the whole of every
- * loop that mentions it and that it outlives: within one pass of a loop, code runs in order,
- * and the verifier has shown that nothing is read before it is written. */
+ * The lifetime of a register runs from its first to its last mention. It covers the whole of
+ * every loop that mentions the register and that the register outlives. Within one iteration code
+ * runs in order, and the verifier has shown that nothing is read before it is written. */
 #include "tile/machine/decode_slot.h"
 
 #include <stdlib.h>
@@ -12,24 +12,28 @@
 #include "tile/machine/decode_role.h"
 #include "tile/machine/machine.h"
 
+/* Lifetime of a register as instruction indices, both inclusive; first -1: never mentioned. */
 struct life {
 	tile_reg reg;
 	int first, last;
 	int64_t bytes;
 };
 
+/* A slot that registers take one after another. */
 struct space {
 	int64_t at, bytes;
 	int free_from;              /* instruction from which on it may be taken */
-	int esize;
+	int esize;                  /* element size of the register that has it */
 };
 
-/* Slots of a page each must not begin at the same offset in theirs: a load would wait for
- * the store to another slot that looks like the same address. */
+/* Bytes between slots. Slots of whole pages must not begin at the same offset in their page: a
+ * load would wait for the store to another slot whose address has the same low 12 bits. */
 enum { STAGGER = 320 };
 
+/* Up to a multiple of 64, the cache line. */
 static int64_t rounded(int64_t n) { return (n + 63) & ~(int64_t)63; }
 
+/* The function that each register belongs to. The kernel (0) comes last and wins. */
 static void find_owners(const struct tile_code *c, int *owner)
 {
 	for (int f = c->n_funcs - 1; f >= 0; f--) {
@@ -44,7 +48,8 @@ static void find_owners(const struct tile_code *c, int *owner)
 	}
 }
 
-/* An instruction counts where it is done: with its store, or before everything. */
+/* An instruction counts where it is done: a fused one with its store, one of the prologue before
+ * everything. Results of the prologue live to the end (last == n_insns). */
 static void find_lives(const struct tile_func *f, struct life *lives, const int *role)
 {
 	for (int i = 0; i < f->n_insns; i++)
@@ -61,7 +66,8 @@ static void find_lives(const struct tile_func *f, struct life *lives, const int 
 		}
 }
 
-/* Stretches lives over loops until nothing changes; one pass per nesting level. */
+/* Stretches lifetimes over loops until nothing changes. An accumulator that is set before a loop
+ * and added to inside must keep its slot for the whole loop. One pass per nesting level. */
 static void stretch(const struct tile_func *f, struct life *lives, unsigned char *seen, int n_regs)
 {
 	for (int more = 1; more;) {
@@ -100,7 +106,8 @@ static int by_first(const void *a, const void *b)
 	return x->first != y->first ? (x->first < y->first ? -1 : 1) : (x->reg < y->reg ? -1 : x->reg > y->reg);
 }
 
-/* The result of an elementwise operation may stand where a source of the same width ends. */
+/* The result of an elementwise operation may take the slot of a source that ends there, if their
+ * elements have the same width: each lane is read before it is written. */
 static int shares(const struct tile_func *f, const struct life *l, const struct space *s, int esize)
 {
 	const struct tile_insn *in = &f->insns[l->first];
@@ -116,9 +123,10 @@ static int64_t new_space(struct tile_decoded *decoded, int64_t bytes)
 	return at;
 }
 
-/* What is never given up (values of the prologue, of which unrolled loops have thousands) is not
- * listed, so that nobody looks through it. */
-static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
+/* Takes the smallest free slot that is large enough, or a new one. Results of the prologue, of
+ * which unrolled loops have thousands, are never freed and so are not listed: nobody has to
+ * search through them. */
+static int64_t assign_slot(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
 		     const struct life *l, int esize)
 {
 	int best = -1;
@@ -140,6 +148,7 @@ static int64_t place(struct tile_decoded *decoded, const struct tile_func *f, st
 	return spaces[best].at;
 }
 
+/* Marks the loads that may leave their lanes in the tensor's memory. */
 static void find_loans(const struct tile_code *c, struct decoded_insn *p, const struct life *lives, const int *role)
 {
 	for (int i = 0; i < c->funcs[0].n_insns; i++) {
@@ -152,7 +161,8 @@ static void find_loans(const struct tile_code *c, struct decoded_insn *p, const 
 	}
 }
 
-static int place_kernel(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct arena *tmp)
+/* Registers of the kernel, in the order of their first mention. Scalars need no slot. */
+static int assign_kernel_slots(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct arena *tmp)
 {
 	const struct tile_func *f = &c->funcs[0];
 	struct life *lives = arena_array(tmp, (size_t)c->n_regs + 1, sizeof *lives);
@@ -173,12 +183,13 @@ static int place_kernel(struct tile_code *c, struct tile_decoded *decoded, const
 		if (l->first < 0 || !t.ndim || decoded->owner[l->reg])
 			continue;
 		l->bytes = rounded(tile_numel(t) * tile_elem_size(t));
-		decoded->slot[l->reg] = place(decoded, f, spaces, &n, l, tile_elem_size(t));
+		decoded->slot[l->reg] = assign_slot(decoded, f, spaces, &n, l, tile_elem_size(t));
 	}
 	return 0;
 }
 
-static void place_functions(struct tile_code *c, struct tile_decoded *decoded)
+/* Registers of combine functions: 8 bytes for each lane of the largest call, none shared. */
+static void assign_function_slots(struct tile_code *c, struct tile_decoded *decoded)
 {
 	int n = 0;
 	for (int f = 0; f < c->n_funcs; f++) {
@@ -214,9 +225,9 @@ int decode_slots(struct tile_code *c, struct tile_decoded *decoded, const int *r
 	decoded->max_lanes = lanes;
 	decoded->scratch_bytes = rounded(lanes * 8) + 64;
 	find_owners(c, decoded->owner);
-	rc = place_kernel(c, decoded, role, &tmp);
+	rc = assign_kernel_slots(c, decoded, role, &tmp);
 	if (!rc)
-		place_functions(c, decoded);
+		assign_function_slots(c, decoded);
 	arena_release(&tmp);
 	return rc ? err_nomem(e) : 0;
 }

@@ -1,4 +1,5 @@
-/* Chooses the micro-kernels for this CPU; shapes of dot_scaled. */
+/* Picks the micro-kernels of matrix products for the CPU that this runs on. The shapes of
+ * dot_scaled are in code/, because the verifier needs them too. */
 #include "tile/machine/dot.h"
 
 #include "base/cpu.h"
@@ -32,45 +33,4 @@ void dot_split_tf32(float *hi, float *lo, const float *x, size_t n)
 void dot_split_bf16(float *hi, float *mid, float *lo, const float *x, size_t n)
 {
 	SIMD_PICK(tile_split_bf16)(hi, mid, lo, x, n);
-}
-
-int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *in, struct dot_scaled *out)
-{
-	struct tile_type a = code->regs[tile_src(in, 0)], b = code->regs[tile_src(in, 1)],
-		d = code->regs[tile_dst(in, 0)];
-	struct dot_scaled s = { .a_scale = -1, .b_scale = -1 };
-	int next, a4, b4;
-
-	if (a.ndim != 2 || b.ndim != 2 || d.ndim != 2 || a.ptr || b.ptr)
-		return -1;
-	for (int k = 0; k < 2; k++) {
-		struct tile_type t = k ? b : a;
-		int fmt = in->attr[k];
-		if (fmt < TILE_FMT_E2M1 || fmt > TILE_FMT_FP16 || dtype_size(t.dt) != (fmt >= TILE_FMT_BF16 ?
-				2 : 1) || t.dt == DT_BOOL)
-			return -1;
-	}
-	a4 = in->attr[0] == TILE_FMT_E2M1;
-	b4 = in->attr[1] == TILE_FMT_E2M1;
-	s.M = a.shape[0] * (a4 && !in->attr[3] ? 2 : 1);
-	s.K = a.shape[1] * (a4 && in->attr[3] ? 2 : 1);
-	s.N = b.shape[1] * (b4 && !in->attr[4] ? 2 : 1);
-	if (s.M != d.shape[0] || s.N != d.shape[1] || s.K != b.shape[0] * (b4 && in->attr[4] ? 2 : 1))
-		return -1;
-	next = 3;
-	for (int k = 0; k < 2; k++) {
-		struct tile_type t;
-
-		if (!(in->attr[2] >> k & 1))
-			continue;
-		t = code->regs[tile_src(in, next)];
-		if (t.ndim != 2 || t.ptr || dtype_size(t.dt) != 1 || t.dt == DT_BOOL ||
-		    t.shape[0] != (k ? s.N : s.M) || t.shape[1] > s.K)
-			return -1;
-		*(k ? &s.b_scale : &s.a_scale) = next++;
-		*(k ? &s.b_group : &s.a_group) = s.K / t.shape[1];
-	}
-	if (out)
-		*out = s;
-	return 0;
 }

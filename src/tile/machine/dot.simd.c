@@ -1,6 +1,11 @@
-/* The fp32 micro-kernel: MR rows by NR columns of C in registers, one pass over K. Tiles are
- * small and already contiguous, so nothing is packed: B's rows are read as vectors, A's
- * elements as broadcasts. */
+/* Micro-kernels of matrix products, compiled once per instruction set.
+ *
+ * fp32: MR rows by two vectors of C stay in registers during one pass over K. Tiles are small and
+ * already contiguous, so nothing is packed: rows of B are read as vectors, elements of A as
+ * broadcasts. With AVX-512, MR = 8 rows x 32 columns take 16 accumulators.
+ *
+ * Invariant: each element of C adds its K products in order with one rounding each, on every
+ * instruction set. */
 #include <stdint.h>
 #include <string.h>
 
@@ -34,7 +39,7 @@ enum { W = 8 };
 #define FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #endif
 
-/* Any shape, a row of C at a time. */
+/* Any shape, one row of C at a time. ldb and ldc are the row lengths of B and C. */
 static void dot_rows(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, int64_t ldb,
 		     int64_t ldc)
 {
@@ -49,7 +54,7 @@ static void dot_rows(float *c, const float *a, const float *b, int64_t M, int64_
 }
 
 #ifdef LOAD
-/* rows x (cols * W) of C */
+/* One block of C: `rows` x (cols * W) elements, with cols vectors of W lanes. */
 #define MICRO(name, rows, cols) \
 	static inline void name(float *c, const float *a, const float *b, int64_t K, int64_t ldb, int64_t ldc) \
 	{ \
@@ -81,7 +86,7 @@ MICRO(micro_narrow, MR, 1)
 MICRO(micro_row2, 1, 2)
 MICRO(micro_row1, 1, 1)
 
-/* Columns [j, j + cols * W) for all rows. */
+/* All rows of C for the columns [j, j + cols * W): blocks of MR rows, then single rows. */
 #define PANEL(name, wide, one) \
 	static void name(float *c, const float *a, const float *b, int64_t M, int64_t K, int64_t ld) \
 	{ \
@@ -111,6 +116,7 @@ void SIMD_FN(tile_dot_f32)(float *c, const float *a, const float *b, int64_t M, 
 }
 #endif
 
+/* fp64 and int32 products are rare: plain loops, one row of C at a time. Integer sums wrap around. */
 void SIMD_FN(tile_dot_f64)(double *c, const double *a, const double *b, int64_t M, int64_t N, int64_t K)
 {
 	for (int64_t i = 0; i < M; i++)
@@ -133,7 +139,8 @@ void SIMD_FN(tile_dot_i32)(int32_t *c, const int32_t *a, const int32_t *b, int64
 
 /* --- operands of the emulated precisions ---------------------------------------------------- */
 
-/* As f32_to_tf32, written so that it vectorises. */
+/* Rounds to 10 mantissa bits, ties away, as f32_to_tf32 does. It is written so that it
+ * vectorises; inf and NaN pass. */
 static inline float tf32(float x)
 {
 	uint32_t u, r;
@@ -145,6 +152,7 @@ static inline float tf32(float x)
 	return x;
 }
 
+/* Rounds to 7 mantissa bits, ties to even; inf and NaN pass. */
 static inline float bf16(float x)
 {
 	uint32_t u, r;
@@ -156,7 +164,7 @@ static inline float bf16(float x)
 	return x;
 }
 
-/* What the tensor cores do with operands nobody rounded for them: the low bits are ignored. */
+/* Tensor cores ignore the low 13 bits of operands that nobody rounded for them. */
 static inline float cut_tf32(float x)
 {
 	uint32_t u;
@@ -166,6 +174,7 @@ static inline float cut_tf32(float x)
 	return x;
 }
 
+/* lo is computed before hi, so that hi may be x itself. */
 void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
 {
 	if (!lo) {
@@ -179,6 +188,7 @@ void SIMD_FN(tile_split_tf32)(float *hi, float *lo, const float *x, size_t n)
 		hi[i] = tf32(x[i]);
 }
 
+/* Each part takes the next 8 bits: 1/3 is 0.333984375 - 0.00065231 + 0.00000128. */
 void SIMD_FN(tile_split_bf16)(float *hi, float *mid, float *lo, const float *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,8 @@
-/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against
- * the allocation before any is touched.
+/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against the
+ * tensor's memory before any byte is touched.
+ *
+ * There are four ways to open an access, by the form of the pointer: a line (one dimension, all
+ * lanes on), a box (AFFINE or UNIFORM pointer, short mask), NEAR counts, and dense addresses.
  *
  * Invariant: after access_open every row that access_next gives lies inside its allocation. */
 #include "tile/machine/exec_access.h"
@@ -8,31 +11,34 @@
 
 #include <stdio.h>
 
+/* Elements are counted from the parameter's element 0; an index may be negative or past the end. */
 void access_where(const struct allocation *al, int64_t off, char *out, size_t n)
 {
 	int size = dtype_size(al->dt);
 	int64_t elem = (off - al->view) / size - ((off - al->view) % size < 0);
-	snprintf(out, n, "element %lld of '%.*s'", (long long)elem, STR_ARG(al->name));
+	snprintf(out, n, "%.*s[%lld]", STR_ARG(al->name), (long long)elem);
 }
 
 static int out_of_bounds(struct access *a, const struct allocation *al, int64_t addr)
 {
-	char where[160];
+	char where[160], hint[200];
 	int64_t off = (int64_t)((uint64_t)addr - (uint64_t)(uintptr_t)al->base);
-	int size;
+	int size = dtype_size(al->dt);
 
 	access_where(al, off, where, sizeof where);
-	size = dtype_size(al->dt);
-	return fault_at(a->m, a->in->loc, REASON_out_of_bounds, "%s out of bounds: %s, which has elements %lld to %lld",
-		a->verb, where, (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
+	snprintf(hint, sizeof hint, "%.*s has indices %lld to %lld; is a mask missing?", STR_ARG(al->name),
+		 (long long)(-al->view / size), (long long)(((int64_t)al->bytes - al->view) / size - 1));
+	return fault_hint(a->m, a->in->loc, REASON_out_of_bounds, hint, "%s out of bounds: %s", a->verb, where);
 }
 
+/* Whether addresses lo to hi, each with esize bytes, lie in the tensor's storage. */
 static int inside(const struct allocation *al, int64_t lo, int64_t hi, int esize)
 {
 	int64_t base = (int64_t)(uintptr_t)al->base;
 	return lo >= base && hi - base <= (int64_t)al->bytes - esize;
 }
 
+/* The tensor that holds an address, for pointers whose parameter is not known. */
 static const struct allocation *find(const struct machine *m, int64_t addr, int esize)
 {
 	for (int i = 0; i < m->code->n_params; i++)
@@ -41,6 +47,7 @@ static const struct allocation *find(const struct machine *m, int64_t addr, int 
 	return NULL;
 }
 
+/* A mask must be clean in every lane, an address only in the lanes that are on. */
 static int poison_checks(struct access *a)
 {
 	struct mval *ptr = a->ptr, *mask = a->mask;
@@ -63,10 +70,17 @@ static int poison_checks(struct access *a)
 static int misaligned(struct access *a)
 {
 	return fault_at(a->m, a->in->loc, REASON_misaligned,
-			"%s at an address that is not a multiple of %d bytes", a->verb, a->esize);
+			"%s at an address that is not a multiple of its element's %d bytes", a->verb, a->esize);
 }
 
-/* The box of lanes that are on, its extent in memory, and whether that is all right. */
+static int bad_pointer(struct access *a)
+{
+	return fault_at(a->m, a->in->loc, REASON_bad_pointer,
+			"%s through a pointer that points into no tensor of the launch", a->verb);
+}
+
+/* Finds the box of active lanes and checks its extent in memory at once. A pointer with byte
+ * strides { 400, 4 } and a box of rows 0 to 3 and columns 0 to 4 spans base to base + 1216. */
 static int open_box(struct access *a)
 {
 	const struct mval *ptr = a->ptr, *mask = a->mask;
@@ -88,30 +102,32 @@ static int open_box(struct access *a)
 	a->done = a->active == 0;
 	if (a->done)
 		return 0;
+	/* All addresses are aligned if the base and every stride are. */
 	if (bits & (uint64_t)(a->esize - 1))
 		return misaligned(a);
+	/* A pointer of unknown provenance: all lanes must lie in the tensor of the lowest one. */
 	if (!a->al)
 		a->al = find(a->m, min, a->esize);
 	if (!a->al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
-				"%s through a pointer into no tensor of the launch", a->verb);
+		return bad_pointer(a);
 	if (inside(a->al, min, max, a->esize))
 		return 0;
 	return out_of_bounds(a, a->al, inside(a->al, min, min, a->esize) ? max : min);
 }
 
+/* The checks of open_box for a single lane, with its own message. */
 static int check_lane(struct access *a, int64_t addr)
 {
 	const struct allocation *al = a->al ? a->al : find(a->m, addr, a->esize);
 	if (!al)
-		return fault_at(a->m, a->in->loc, REASON_bad_pointer,
-				"%s through a pointer into no tensor of the launch", a->verb);
+		return bad_pointer(a);
 	if (addr & (a->esize - 1))
 		return misaligned(a);
 	return inside(al, addr, addr, a->esize) ? 0 : out_of_bounds(a, al, addr);
 }
 
-/* Where lanes are on, to the next multiple of eight: masks mostly end long before their tile. */
+/* Narrows [0, n) to the lanes that can be on, in steps of eight: masks mostly end long before
+ * their tile. 4096 lanes with 5 on at the start become [0, 8). */
 static void find_span(const unsigned char *on, int64_t n, int64_t *first, int64_t *stop)
 {
 	uint64_t eight;
@@ -128,6 +144,8 @@ static void find_span(const unsigned char *on, int64_t n, int64_t *first, int64_
 	}
 }
 
+/* Checks dense addresses all at once. Only if one may be outside, it looks lane by lane for the
+ * one to report. */
 static int open_lanes(struct access *a)
 {
 	const int64_t *addr = mval_dense(a->ptr);
@@ -138,6 +156,7 @@ static int open_lanes(struct access *a)
 	a->stop = a->ptr->n;
 	if (on)
 		find_span(on, a->ptr->n, &a->next, &a->stop);
+	/* Without a known tensor most is 0 and base is 0, so every lane counts as outside. */
 	a->active = SIMD_PICK(lanes_within)(addr + a->next, on ? on + a->next : NULL, a->stop - a->next,
 					    base, MAX(most, 0), a->esize, &outside);
 	if (!a->active || (a->al && most >= 0 && !outside))
@@ -148,12 +167,14 @@ static int open_lanes(struct access *a)
 	return 0;
 }
 
+/* Quotient rounded down, for positive b. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* A pointer whose lanes are numbers of 32 bits, all good. 0: it may be otherwise. */
+/* Checks a NEAR pointer by its 32-bit counts: they must lie between the counts of the tensor's
+ * first and last element. Returns 1 if all active lanes do, 0 if the general way has to look. */
 static int open_near(struct access *a)
 {
 	const struct mval *ptr = a->ptr;
@@ -165,10 +186,11 @@ static int open_near(struct access *a)
 	if (ptr->kind != MVAL_NEAR || !a->al || a->esize != dtype_size((enum dtype)ptr->dt) ||
 	    (ptr->u.u64 & (uint64_t)(a->esize - 1)))
 		return 0;
+	/* Bytes from the pointer's base to the tensor's first byte; bounded so that sums cannot overflow. */
 	first = (int64_t)((uint64_t)(uintptr_t)a->al->base - ptr->u.u64);
 	if (first > far || first < -far || a->al->bytes > (size_t)far)
 		return 0;
-	/* The numbers of the tensor's first and last element. */
+	/* Counts of the tensor's first and last element, relative to the pointer's base. */
 	lo = MAX(floor_div(first + a->esize - 1, a->esize), INT32_MIN);
 	hi = MIN(floor_div(first + (int64_t)a->al->bytes - a->esize, a->esize), INT32_MAX);
 	if (lo > hi)
@@ -184,8 +206,8 @@ static int open_near(struct access *a)
 	return !outside;
 }
 
-/* One dimension, every lane on, inside: what open_box would find, without its loops. 0: it may
- * be otherwise. */
+/* The common case of open_box without its loops: one dimension, every lane on, all inside.
+ * Returns 0 if the general way has to look. */
 static int open_line(struct access *a)
 {
 	const struct mval *ptr = a->ptr, *mask = a->mask;
@@ -207,12 +229,13 @@ static int open_line(struct access *a)
 	return 1;
 }
 
+/* Tries the cheap ways first. Checked mode always takes a way that reports poison. */
 static int open_access(struct access *a)
 {
 	int prov = a->ptr->prov;
 	int short_mask;
 
-	a->place = NULL;
+	a->footprint = NULL;
 	a->al = prov >= 0 && a->m->allocs[prov].base ? &a->m->allocs[prov] : NULL;
 	a->done = 0;
 	a->next = 0;
@@ -230,6 +253,7 @@ static int open_access(struct access *a)
 	return a->boxed ? open_box(a) : open_lanes(a);
 }
 
+/* A replay has checked the lanes when they were recorded and only looks them up. */
 int access_open(struct access *a)
 {
 	if (a->m->replay) {
@@ -243,11 +267,13 @@ int access_open(struct access *a)
 	return 0;
 }
 
+/* Whether every lane of the tile is on. */
 int access_full(const struct access *a)
 {
 	return a->active == a->ptr->n;
 }
 
+/* Compares each stride with that of a row-major tile; dimensions of 1 may have any stride. */
 int access_contiguous(const struct access *a)
 {
 	const struct mval *ptr = a->ptr;
@@ -262,6 +288,7 @@ int access_contiguous(const struct access *a)
 	return 1;
 }
 
+/* The next row of a box along the last dimension; `at` counts the other dimensions. */
 static int next_in_box(struct access *a, struct access_row *r)
 {
 	const struct mval *ptr = a->ptr;
@@ -270,6 +297,7 @@ static int next_in_box(struct access *a, struct access_row *r)
 
 	if (a->done)
 		return 0;
+	/* `at` of the last dimension stays at its lower bound: a row has all its lanes. */
 	lane = 0;
 	addr = ptr->u.i;
 	for (int d = 0; d < ptr->ndim; d++) {
@@ -290,7 +318,7 @@ static int next_in_box(struct access *a, struct access_row *r)
 	return 1;
 }
 
-/* Lanes side by side in memory are one row. */
+/* How many lanes from a->next on are on and side by side in memory; they form one row. */
 static int64_t row_from(const struct access *a, const unsigned char *on, const int64_t *addr)
 {
 	int64_t i = a->next + 1;
@@ -299,7 +327,7 @@ static int64_t row_from(const struct access *a, const unsigned char *on, const i
 	return i - a->next;
 }
 
-/* The same of a pointer that is NEAR, which open_near found to be in one tensor. */
+/* The next row of a NEAR pointer, which open_near found to lie in one tensor. */
 static int next_near(struct access *a, struct access_row *r)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
@@ -331,7 +359,7 @@ int access_next(struct access *a, struct access_row *r)
 
 	if (a->boxed)
 		return next_in_box(a, r);
-	if (a->place)
+	if (a->footprint)
 		return replay_next(a, r);
 	if (a->ptr->kind == MVAL_NEAR)
 		return next_near(a, r);

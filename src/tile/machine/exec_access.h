@@ -4,32 +4,34 @@
 
 #include "tile/machine/machine.h"
 
-/* `count` lanes from lane `lane` on, the first at `addr`, `step` bytes apart. */
+/* `count` lanes from lane `lane` on. The first is at `addr`, the next ones `step` bytes apart. */
 struct access_row {
 	int64_t lane, count;
 	char *addr;
 	int64_t step;
-	const struct allocation *al;
+	const struct allocation *al;        /* the tensor that the row lies in */
 };
 
+/* One access under way: first what access_init sets, then what access_open finds. */
 struct access {
 	struct machine *m;
 	const struct tile_insn *in;
-	struct mval *ptr, *mask;     /* mask NULL: all lanes */
-	int esize;
-	const char *verb;           /* "load", for reports */
-	/* by access_open */
-	int boxed;                  /* lanes are box lo..hi of an affine pointer */
-	int32_t lo[TILE_DIMS], hi[TILE_DIMS], at[TILE_DIMS];
-	int done;
-	int64_t next, stop;         /* lanes, when not boxed: the next one; none is on from there */
-	int64_t active;             /* lanes that are on, when boxed */
-	const struct allocation *al;/* of all lanes, NULL: look up each */
-	const struct replay_place *place;   /* in a replay: the lanes */
-	int64_t min, max;           /* byte addresses that were checked */
+	struct mval *ptr, *mask;    /* mask NULL: all lanes are on */
+	int esize;                  /* bytes of an element */
+	const char *verb;           /* "load", "store" or "atomic", for messages */
+	/* set by access_open */
+	int boxed;                  /* the lanes are a box lo..hi of a pointer that is UNIFORM or AFFINE */
+	int32_t lo[TILE_DIMS], hi[TILE_DIMS], at[TILE_DIMS]; /* boxed: the active lanes, and the next row */
+	int done;                   /* boxed: all rows were taken */
+	/* not boxed: the next lane, and the end of the last active group of eight */
+	int64_t next, stop;
+	int64_t active;             /* lanes that are on */
+	const struct allocation *al;        /* the tensor of all lanes, NULL: look each lane up */
+	const struct replay_footprint *footprint; /* in a replay: the recorded lanes; else NULL */
 };
 
-/* What access_open needs; the rest of *a is not cleared, which would cost as much as the checks. */
+/* Sets what access_open needs; `mask` is the index of the mask among the sources. The rest of *a
+ * is not cleared, because that would cost as much as the checks. */
 static inline void access_init(struct access *a, struct machine *m, const struct tile_insn *in, int mask,
 			       int esize, const char *verb)
 {
@@ -41,17 +43,17 @@ static inline void access_init(struct access *a, struct machine *m, const struct
 	a->verb = verb;
 }
 
-/* Checks poison of mask and address, alignment and bounds. 0, or -1 after a fault. */
+/* Checks poison of mask and address, alignment and bounds. Returns 0, or -1 after a fault. */
 int access_open(struct access *a);
-/* The next row; 0: no more. */
+/* Gives the next row of active lanes. Returns 0 if there is none. */
 int access_next(struct access *a, struct access_row *r);
 /* Nonzero if every lane is on. */
 int access_full(const struct access *a);
 
-/* Nonzero if every lane is on and they lie in memory as in a register. */
+/* Nonzero if every lane is on and the lanes lie in memory as they would in a register. */
 int access_contiguous(const struct access *a);
 
-/* "element 7 of 'x'": where an address is, for reports. */
+/* Writes the element at byte `off` of an allocation as "x_ptr[7]", for messages. */
 void access_where(const struct allocation *al, int64_t off, char *out, size_t n);
 
 #endif

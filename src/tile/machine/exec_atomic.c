@@ -1,9 +1,10 @@
-/* Atomics: lane after lane, in lane order. The machine runs programs with atomics one at a
- * time in program order, so that sums come out the same every time. */
+/* Atomics: one lane after another, in lane order. The machine runs instances with atomics one at
+ * a time in the order of the grid, so that sums have the same bits in every run. */
 #include "tile/machine/check.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/known_memory.h"
 
+/* Max and min take the operand if the old value is NaN. */
 static double rmw_float(enum tile_rmw k, double old, double x)
 {
 	switch (k) {
@@ -14,6 +15,7 @@ static double rmw_float(enum tile_rmw k, double old, double x)
 	}
 }
 
+/* Sums wrap around. Max and min compare by the sign of the type. */
 static int64_t rmw_int(enum tile_rmw k, int64_t old, int64_t x, int is_unsigned)
 {
 	int greater = is_unsigned ? (uint64_t)x > (uint64_t)old : x > old;
@@ -28,7 +30,8 @@ static int64_t rmw_int(enum tile_rmw k, int64_t old, int64_t x, int is_unsigned)
 	}
 }
 
-/* fp32 sums must round once, in fp32; narrower ones are exact in double before rounding. */
+/* fp32 sums must round once, in fp32. Sums of narrower floats are exact in double before
+ * rounding. */
 static void rmw(enum dtype dt, enum tile_rmw k, char *at, const char *x)
 {
 	if (dt == DT_F32 && k == TILE_RMW_ADD) {
@@ -48,13 +51,16 @@ static void rmw(enum dtype dt, enum tile_rmw k, char *at, const char *x)
 	}
 }
 
+/* One atomic under way. */
 struct swap {
 	struct access a;
-	struct mval *d;
-	struct mval *value, *compare;        /* compare NULL: read-modify-write */
+	struct mval *d;             /* result: the old values */
+	struct mval *value, *compare;        /* compare NULL: read-modify-write; else compare-and-swap */
 	int undef;
 };
 
+/* Checked mode: the operand must not be poison and the memory must have been written. A stale
+ * scalar may be the operand of a scalar atomic, since the same thread does both. */
 static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, int64_t off)
 {
 	struct machine *m = s->a.m;
@@ -68,12 +74,14 @@ static int check_swap(struct swap *s, int64_t lane, const struct access_row *r, 
 	if (undef && undef[off]) {
 		char where[160];
 		access_where(r->al, off, where, sizeof where);
-		return fault_at(m, s->a.in->loc, REASON_uninitialised,
-				"atomic on memory that was never written: %s", where);
+		return fault_hint(m, s->a.in->loc, REASON_uninitialised, "start from torch.zeros",
+				  "atomic on %s, which was never written", where);
 	}
 	return check_atomic(&s->a, lane, r->al, off);
 }
 
+/* One lane: the old value goes to `out`. The operand is copied first, because `out` may be its
+ * slot. */
 static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, char *at, char *out)
 {
 	struct machine *m = s->a.m;
@@ -86,6 +94,7 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	if (m->check && check_swap(s, lane, r, at - r->al->base))
 		return -1;
 	memcpy(operand, x, size);
+	/* Compare-and-swap compares bits, so that -0.0 and 0.0 differ and a NaN equals itself. */
 	if (s->compare) {
 		const char *c = s->compare->kind == MVAL_UNIFORM ? (char *)&s->compare->u :
 			(char *)s->compare->data + (size_t)lane * size;
@@ -102,13 +111,13 @@ static int swap_lane(struct swap *s, int64_t lane, const struct access_row *r, c
 	return 0;
 }
 
-/* Sums of fp32 are what most atomics are for. */
+/* Sums of fp32 are what most atomics are for; they have a loop of their own. */
 static int adds_floats(const struct swap *s)
 {
 	return !s->compare && s->d->dt == DT_F32 && s->a.in->attr[0] == TILE_RMW_ADD;
 }
 
-/* As swap_lane, for all lanes of a row and without its checks. */
+/* As swap_lane for all lanes of a row, without its checks. */
 static void add_row(struct swap *s, const struct access_row *r, char *out)
 {
 	int uniform = s->value->kind == MVAL_UNIFORM;
@@ -131,6 +140,7 @@ static void add_row(struct swap *s, const struct access_row *r, char *out)
 	}
 }
 
+/* Checked mode and all operations but fp32 sums go lane by lane. */
 static int swap_row(struct swap *s, const struct access_row *r, char *out)
 {
 	if (!s->a.m->check && adds_floats(s)) {
@@ -143,7 +153,7 @@ static int swap_row(struct swap *s, const struct access_row *r, char *out)
 	return 0;
 }
 
-/* What an atomic returns in lanes that are off is nobody's value. */
+/* The result of an atomic is undefined in lanes that are off. */
 static int mark_off(struct swap *s)
 {
 	struct access again = s->a;
@@ -160,6 +170,7 @@ static int mark_off(struct swap *s)
 	return 0;
 }
 
+/* Counts each active lane as a load, a store and an atomic. */
 static int run_swap(struct swap *s)
 {
 	struct access_row r;
@@ -186,6 +197,7 @@ static int run_swap(struct swap *s)
 	return 0;
 }
 
+/* Sources: pointer, value, and an optional mask. */
 int exec_atomic(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {
@@ -197,6 +209,7 @@ int exec_atomic(struct machine *m, const struct tile_insn *in, const struct deco
 	return run_swap(&s);
 }
 
+/* Sources: pointer, expected value, new value. A compare-and-swap has no mask. */
 int exec_cas(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct swap s = {

@@ -1,4 +1,4 @@
-/* cast and bitcast. Conversions to nearest go through kernels; the rare directed roundings are
+/* cast and bitcast. Conversions to nearest go through kernels. The rare directed roundings are
  * done lane by lane from the exact value. */
 #include "tile/machine/machine.h"
 
@@ -8,12 +8,14 @@
 
 enum { BLOCK = 512 };
 
+/* fp16, bf16 and the fp8 types. */
 static int is_narrow(enum dtype dt)
 {
 	return dtype_is_float(dt) && dt != DT_F32 && dt != DT_F64;
 }
 
-/* Narrow floats on one side or both: through fp32 (fp64 to narrow rounds once). */
+/* A narrow float on one side or both: converts through fp32. Between floats dtype_convert does it
+ * in one step, so that fp64 to narrow rounds once. */
 static void through_f32(enum dtype to, char *out, enum dtype from, const char *src, size_t n)
 {
 	float mid[BLOCK];
@@ -37,8 +39,9 @@ static void through_f32(enum dtype to, char *out, enum dtype from, const char *s
 	}
 }
 
-/* The neighbour of `near` (in dtype `to`) towards the side the mode asks for, if rounding to
- * nearest went to the other side of x. */
+/* Returns `near` (x rounded to nearest in dtype `to`), or its neighbour if the mode asks for the
+ * other side of x. Neighbours differ by 1 as integers: 1.1 in fp16 is 0x3c66 (1.0996), rounded up
+ * it is 0x3c67 (1.1006). */
 static double directed(enum dtype to, double near, long double x, enum tile_round r)
 {
 	int down = r == TILE_RD || (r == TILE_RZ && x > 0);
@@ -61,6 +64,7 @@ static double directed(enum dtype to, double near, long double x, enum tile_roun
 	return dtype_load(to, b);
 }
 
+/* The value of a lane without loss: long double holds all 64-bit integers. */
 static long double exact(enum dtype dt, const void *p)
 {
 	if (dt == DT_U64)
@@ -68,6 +72,7 @@ static long double exact(enum dtype dt, const void *p)
 	return dtype_is_float(dt) ? (long double)dtype_load(dt, p) : (long double)dtype_load_int(dt, p);
 }
 
+/* Rounds to nearest first and then moves to the neighbour if that was the wrong direction. */
 static void cast_directed(enum dtype to, char *out, enum dtype from, const char *src, size_t n, enum tile_round r)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -78,7 +83,7 @@ static void cast_directed(enum dtype to, char *out, enum dtype from, const char 
 	}
 }
 
-/* Conversions to 8-bit floats stop at the largest finite value (cvt.satfinite); NaN stays. */
+/* Conversions to fp8 stop at the largest finite value (cvt.satfinite); NaN stays NaN. */
 static void saturate_f8(enum dtype to, unsigned char *out, enum dtype from, const char *src, size_t n)
 {
 	unsigned char over = to == DT_F8E4M3 ? 0x7f : 0x7c;
@@ -99,6 +104,8 @@ static void cast_lanes(const struct tile_insn *in, enum dtype to, void *out, enu
 		saturate_f8(to, out, from, src, n);
 }
 
+/* An AFFINE integer stays AFFINE if its lanes fit the new type. A cast pointer keeps its
+ * provenance; an integer that becomes a pointer has none. */
 int exec_cast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);
@@ -123,7 +130,8 @@ int exec_cast(struct machine *m, const struct tile_insn *in, const struct decode
 	return 0;
 }
 
-/* What a GPU gives for a NaN that arithmetic made. Processors here give another, and keep that of an operand. */
+/* Arithmetic on a GPU gives the NaN 0x7fffffff. CPUs give 0x7fc00000 instead, which a bitcast
+ * makes visible. */
 static void gpu_nans(uint32_t *bits, int64_t n)
 {
 	enum { QUIET = 0x7fc00000, GPU_NAN = 0x7fffffff };
@@ -132,6 +140,8 @@ static void gpu_nans(uint32_t *bits, int64_t n)
 		bits[i] = (bits[i] & GPU_NAN) == QUIET ? GPU_NAN : bits[i];
 }
 
+/* The bits are copied as they are. AFFINE integers are written out, because the new type may not
+ * be one that AFFINE can hold. */
 int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);

@@ -1,14 +1,18 @@
-/* dot and dot_scaled: brings operands to the precision asked for and calls the product. */
+/* dot and dot_scaled: brings the operands to the requested precision and calls the product.
+ *
+ * Formula: D[b,M,N] = A[b,M,K] B[b,K,N] + C[b,M,N], batch b = 1 for tiles of two dimensions. */
 #include "tile/machine/machine.h"
 
 #include <math.h>
 
+#include "tile/code/dot_scaled.h"
 #include "tile/machine/dot.h"
 
 struct product {
 	int64_t batch, M, N, K;
 };
 
+/* K comes from A, the other sizes from the result. */
 static struct product shape_of(const struct mval *a, const struct mval *d)
 {
 	int n = d->ndim;
@@ -18,7 +22,7 @@ static struct product shape_of(const struct mval *a, const struct mval *d)
 
 /* --- fp32 and narrower ------------------------------------------------------------------ */
 
-/* Operands widened to fp32; borrowed where they are already. */
+/* The operand in fp32: borrowed if it already is, else widened into `room`. */
 static const float *as_f32(struct mval *v, float *room)
 {
 	const void *x = mval_dense(v);
@@ -28,20 +32,24 @@ static const float *as_f32(struct mval *v, float *room)
 	return room;
 }
 
+/* One product per batch element. */
 static void batched(float *c, const float *a, const float *b, struct product p)
 {
 	for (int64_t i = 0; i < p.batch; i++)
 		dot_f32(c + i * p.M * p.N, a + i * p.M * p.K, b + i * p.K * p.N, p.M, p.N, p.K);
 }
 
+/* NaN becomes 0. */
 static void zero_nans(float *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		c[i] = c[i] != c[i] ? 0 : c[i];
 }
 
-/* Small times big first, so that the large terms are added last; NaN of inf - inf in the
- * corrections must not spoil the main product. The sum is added to C at the end. */
+/* Emulated precisions (tf32x3, bf16x3, bf16x6): each operand is split into a large and one or two
+ * small parts. Small products come first, so that the large terms are added last. A NaN of inf -
+ * inf in the corrections must not spoil the main product, so it becomes 0. The sum is added to C
+ * at the end. */
 static void split_product(struct machine *m, float *c, const float *a, const float *b, struct product p,
 			  enum tile_prec prec)
 {
@@ -71,6 +79,8 @@ static void split_product(struct machine *m, float *c, const float *a, const flo
 		c[i] += sum[i];
 }
 
+/* Operands narrower than fp32 are exact in fp32. fp32 operands are truncated to tf32 or split,
+ * unless input_precision is "ieee". */
 static void float_product(struct machine *m, const struct tile_insn *in, struct mval *d, struct mval *a,
 			  struct mval *b, struct product p)
 {
@@ -94,6 +104,7 @@ static void float_product(struct machine *m, const struct tile_insn *in, struct 
 		dtype_convert((enum dtype)d->dt, d->data, DT_F32, c, (size_t)d->n);
 }
 
+/* int8 operands with int32 sums that wrap around. */
 static void int_product(struct machine *m, struct mval *d, struct mval *a, struct mval *b, struct product p)
 {
 	int32_t *x = (int32_t *)m->scratch[0], *y = (int32_t *)m->scratch[1], *c = d->data;
@@ -105,7 +116,7 @@ static void int_product(struct machine *m, struct mval *d, struct mval *a, struc
 
 /* --- poison -------------------------------------------------------------------------- */
 
-/* A lane of the result depends on a row of a, a column of b and its lane of the accumulator. */
+/* A lane of the result depends on a row of A, a column of B and its lane of the accumulator. */
 static int dot_poison(struct machine *m, const struct tile_insn *in, struct product p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -138,7 +149,7 @@ static int dot_poison(struct machine *m, const struct tile_insn *in, struct prod
 	return 0;
 }
 
-/* The accumulator's lanes, or zero, in d's slot. */
+/* The lanes of the accumulator, or zero, in d's slot. */
 static void start_from(struct mval *d, struct mval *acc)
 {
 	if (!acc) {
@@ -151,6 +162,8 @@ static void start_from(struct mval *d, struct mval *acc)
 	}
 }
 
+/* The accumulator is copied into the result first, unless both are one register. Poison comes
+ * before that, because the result may overwrite the accumulator's map. */
 int exec_dot(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -178,6 +191,7 @@ int exec_dot(struct machine *m, const struct tile_insn *in, const struct decoded
 
 /* --- dot_scaled ------------------------------------------------------------------------ */
 
+/* Element i of an operand in fp32. e2m1 has two elements in a byte; `nibble` says which. */
 static float decode(enum tile_fmt f, const unsigned char *x, int64_t i, int64_t nibble)
 {
 	static const float e2m1[8] = { 0, 0.5f, 1, 1.5f, 2, 3, 4, 6 };
@@ -195,7 +209,7 @@ static float decode(enum tile_fmt f, const unsigned char *x, int64_t i, int64_t 
 	}
 }
 
-/* Powers of two (e8m0, 255 is NaN), or fp8 where the tensor is of that type. */
+/* Scales are powers of two (e8m0: 2^(x - 127), 255 is NaN), or fp8 if the tensor has that type. */
 static float scale_at(struct mval *s, int64_t i)
 {
 	const unsigned char *x = s->data;
@@ -204,14 +218,16 @@ static float scale_at(struct mval *s, int64_t i)
 	return x[i] == 255 ? NAN : ldexpf(1, x[i] - 127);
 }
 
+/* One operand of dot_scaled. */
 struct scaled_operand {
-	struct mval *v, *scale;      /* scale NULL: none; rows x K/group */
+	struct mval *v, *scale;     /* scale NULL: none; else rows x K/group */
 	enum tile_fmt fmt;
-	int packed_k;
+	int packed_k;               /* e2m1: the two elements of a byte are neighbours along K */
 	int64_t rows, K, group;
 	int k_first;                /* the operand is [K, rows] instead of [rows, K] */
 };
 
+/* Decodes and scales the operand into fp32, row-major in its own orientation. */
 static void decode_operand(const struct scaled_operand *o, float *out)
 {
 	const unsigned char *x = mval_dense(o->v);

@@ -1,19 +1,24 @@
 /* Elementwise operations: finds the form of each operand and calls the kernel once over all
- * lanes. Narrow floats are worked on in fp32 and rounded after every operation, block by
- * block. */
+ * lanes. Narrow floats are widened to fp32 block by block and rounded after every operation.
+ *
+ * The ways from cheap to general: scalars, dense lanes, short forms (exec_lazy.c), rows and
+ * columns, everything written out. */
 #include "tile/machine/exec_reduce.h"
 #include "tile/machine/machine.h"
 #include "tile/machine/math_special.h"
 #include "tile/machine/math_table.h"
 
+/* Lanes that are widened at once; the buffers of a block stay in the first-level cache. */
 enum { BLOCK = 512 };
 
+/* Operands as a kernel takes them. */
 struct operands {
 	const void *p[3];
 	unsigned uniform;           /* bit k: p[k] is one element */
 };
 
-/* Narrow floats: widen a block, compute, round. Comparisons write bool as it comes. */
+/* Narrow floats: widen a block, compute, round. If `back` is 0 the results are bools and stay as
+ * they are. */
 static void run_narrow(const struct decoded_insn *pi, int back, const struct operands *s, int n_src,
 		       enum dtype dt, void *out, size_t n)
 {
@@ -36,6 +41,7 @@ static void run_narrow(const struct decoded_insn *pi, int back, const struct ope
 	}
 }
 
+/* The general way. If all sources are UNIFORM, the result is computed once and is UNIFORM. */
 static int run(struct machine *m, const struct tile_insn *in, const struct decoded_insn *pi, int n_src)
 {
 	struct mval *d = mval_dst(m, in, 0), *s[3] = { NULL };
@@ -72,6 +78,7 @@ static int run(struct machine *m, const struct tile_insn *in, const struct decod
 	return 0;
 }
 
+/* Used by reductions and scans: both operands are dense. */
 void elem_apply(const struct decoded_insn *p, enum dtype dt, void *out, const void *a, const void *b, size_t n)
 {
 	struct operands ops = { .p = { a, b, NULL } };
@@ -90,7 +97,7 @@ int exec_elem1(struct machine *m, const struct tile_insn *in, const struct decod
 struct by_row {
 	const char *p;
 	size_t step;                /* bytes from row to row */
-	unsigned one;               /* a row has one element of it */
+	unsigned one;               /* one element for the whole row */
 };
 
 static struct by_row rows_of(const struct mval *v)
@@ -103,9 +110,10 @@ static struct by_row rows_of(const struct mval *v)
 	}
 }
 
-/* Row by row, so that a row or a column is not written out for all. The result may stand where an
- * operand ends (decode_slot.c): in the place of a ROW, the first of all rows is written last; a
- * COLUMN's elements lie behind the rows before theirs. */
+/* Row by row, so that a ROW or COLUMN need not be written out. The result may share its slot with
+ * an operand that ends here (decode_slot.c). If that is a ROW, rows go from last to first, so
+ * that the operand's only row is overwritten last. A COLUMN's elements lie behind the rows before
+ * theirs. */
 static void run_rows(const struct decoded_insn *p, struct mval *d, const struct mval *a, const struct mval *b)
 {
 	struct by_row x = rows_of(a), y = rows_of(b);
@@ -120,12 +128,14 @@ static void run_rows(const struct decoded_insn *p, struct mval *d, const struct 
 	d->kind = MVAL_DENSE;
 }
 
+/* One element for each row. */
 static int is_one(const struct mval *v)
 {
 	return v->kind == MVAL_UNIFORM || v->kind == MVAL_COLUMN;
 }
 
-/* Is one of them a row or a column, none a few words, and not both one element a row? */
+/* Whether an operand is a ROW or COLUMN, the other one is in lanes or uniform, and not both have
+ * one element for each row (that would make every call a single lane's work). */
 static int has_rows(const struct mval *a, const struct mval *b)
 {
 	int lanes = (is_one(a) || a->kind >= MVAL_DENSE) && (is_one(b) || b->kind >= MVAL_DENSE);
@@ -134,6 +144,7 @@ static int has_rows(const struct mval *a, const struct mval *b)
 		!(is_one(a) && is_one(b));
 }
 
+/* Tries the ways in order of cost. */
 int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -142,7 +153,7 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 		d->kind = MVAL_UNIFORM;
 		return 0;
 	}
-	/* Lanes that are written out, or one element for all: nothing to prepare. */
+	/* Dense lanes, or one element for all: nothing to prepare. */
 	if (!p->narrow && !p->spread && (a->kind == MVAL_DENSE || a->kind == MVAL_UNIFORM) &&
 	    (b->kind == MVAL_DENSE || b->kind == MVAL_UNIFORM)) {
 		p->kernel(d->data, mval_lanes(a), mval_lanes(b), NULL, (size_t)d->n,
@@ -160,11 +171,13 @@ int exec_elem2(struct machine *m, const struct tile_insn *in, const struct decod
 	return run(m, in, p, 2);
 }
 
+/* fma, clamp and the like take dense operands only. */
 int exec_elem3(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	return run(m, in, p, 3);
 }
 
+/* sqrt(a^2 + b^2 + c^2 + d^2) or its reciprocal, lane by lane in long double. */
 int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
@@ -188,6 +201,8 @@ int exec_norm4d(struct machine *m, const struct tile_insn *in, const struct deco
 	return 0;
 }
 
+/* A UNIFORM condition copies one side, whose provenance the result keeps. Else the provenance is
+ * known only if both sides have the same. */
 int exec_select(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *c = mval_src(m, in, 0), *a = mval_src(m, in, 1), *b = mval_src(m, in, 2);
@@ -208,7 +223,7 @@ int exec_select(struct machine *m, const struct tile_insn *in, const struct deco
 	return 0;
 }
 
-/* The kernel gives i64; the result has its own integer type. */
+/* The kernel gives int64, which is narrowed to the type of the result. */
 int exec_float_to_int(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);

@@ -1,7 +1,9 @@
-/* What a kernel promises to the compiler: the compiler builds on it without a check, so here a
- * broken promise is a fault. Barriers order lanes in checked mode alone. */
+/* What a kernel promises to the compiler: tl.multiple_of, tl.max_contiguous, tl.max_constancy,
+ * tl.assume. The compiler relies on it without a check, so here a broken promise is a fault.
+ * Barriers do nothing but order lanes in checked mode (check_poison.c). */
 #include "tile/machine/machine.h"
 
+/* An argument that the kernel was specialised for as a multiple of imm (16). */
 int exec_aligned(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	const struct mval *v = mval_src(m, in, 0);
@@ -13,6 +15,7 @@ int exec_aligned(struct machine *m, const struct tile_insn *in, const struct dec
 			(long long)in->imm);
 }
 
+/* Only counts in checked mode, by its sync rule. */
 int exec_barrier(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)m, (void)in, (void)p;
@@ -24,9 +27,10 @@ int exec_assume(struct machine *m, const struct tile_insn *in, const struct deco
 	(void)p;
 	if (m->trust_hints || mval_src(m, in, 0)->u.raw[0])
 		return 0;
-	return fault_at(m, in->loc, REASON_false_hint, "tl.assume of a condition that is false");
+	return fault_at(m, in->loc, REASON_false_hint, "tl.assume is given a condition that is false");
 }
 
+/* Lane i of dense integers or addresses. */
 static int64_t lane_int(const struct mval *v, int64_t i)
 {
 	const char *at = (const char *)v->data + i * v->esize;
@@ -37,11 +41,11 @@ static int64_t lane_int(const struct mval *v, int64_t i)
 	return x;
 }
 
-/* Lanes along one dimension, from lane `at` on, `step` lanes apart. */
+/* Lanes along one dimension: from lane `at` on, `step` lanes apart. */
 struct line {
 	const struct mval *v;
 	int64_t at, step, count;
-	int64_t unit;               /* between neighbours: 1, for pointers the bytes of an element */
+	int64_t unit;               /* difference of neighbours: 1, for pointers the bytes of an element */
 };
 
 static int64_t line_int(const struct line *l, int64_t i)
@@ -49,7 +53,8 @@ static int64_t line_int(const struct line *l, int64_t i)
 	return lane_int(l->v, l->at + i * l->step);
 }
 
-/* The first of each run of neighbours is a multiple of n. */
+/* tl.multiple_of(x, n): the first element of each run of neighbours is a multiple of n. Returns
+ * the lane that breaks it, -1: none. For n = 4, 8 9 10 12 13 is fine: the runs begin at 8 and 12. */
 static int64_t not_multiple(const struct line *l, int64_t n)
 {
 	for (int64_t i = 0; i < l->count; i++)
@@ -58,9 +63,9 @@ static int64_t not_multiple(const struct line *l, int64_t n)
 	return -1;
 }
 
-/* Each group of n lanes is a run of neighbours. It may begin again at 0: `offs % n` is promised
- * to be contiguous by everybody, and where n ends within a group its rows are not aligned, so
- * that nothing is built on it. */
+/* tl.max_contiguous(x, n): each group of n lanes is a run of neighbours. A run may restart at 0,
+ * because `offs % n` is commonly promised to be contiguous. If n ends within a group, its rows
+ * are not aligned, so the compiler builds nothing on it. */
 static int64_t not_contiguous(const struct line *l, int64_t n)
 {
 	for (int64_t i = 1; i < l->count; i++)
@@ -69,6 +74,7 @@ static int64_t not_contiguous(const struct line *l, int64_t n)
 	return -1;
 }
 
+/* tl.max_constancy(x, n): each group of n lanes has one value. */
 static int64_t not_constant(const struct line *l, int64_t n)
 {
 	for (int64_t i = 1; i < l->count; i++)
@@ -77,6 +83,7 @@ static int64_t not_constant(const struct line *l, int64_t n)
 	return -1;
 }
 
+/* Reports the first lane of the line that breaks the hint. */
 static int check_line(struct machine *m, const struct tile_insn *in, const struct line *l, int64_t n)
 {
 	int64_t bad = in->attr[0] == TILE_HINT_MULTIPLE ? not_multiple(l, n) :
@@ -84,24 +91,25 @@ static int check_line(struct machine *m, const struct tile_insn *in, const struc
 		: not_constant(l, n);
 	if (bad < 0)
 		return 0;
-	/* An address is another one in every run. */
+	/* Addresses differ in every run, so the message must not print them. */
 	if (l->v->ptr)
 		return fault_at(m, in->loc, REASON_false_hint,
-				"%.*s(..., %lld) is not true of the address in lane %lld", STR_ARG(in->text),
-				(long long)n,
-			(long long)(l->at + bad * l->step));
-	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is not true: lane %lld holds %lld",
-			STR_ARG(in->text), (long long)n,
-		(long long)(l->at + bad * l->step), (long long)line_int(l, bad));
+				"%.*s(..., %lld) is false for the address in lane %lld", STR_ARG(in->text),
+				(long long)n, (long long)(l->at + bad * l->step));
+	return fault_at(m, in->loc, REASON_false_hint, "%.*s(..., %lld) is false: lane %lld holds %lld",
+			STR_ARG(in->text), (long long)n, (long long)(l->at + bad * l->step),
+			(long long)line_int(l, bad));
 }
 
-/* What neighbours along a dimension are apart, where one number says it. */
+/* The distance of neighbours along a dimension, if one number says it; else 0. */
 static int64_t stride_of(const struct mval *v, int d)
 {
 	return v->kind == MVAL_AFFINE && v->shape[d] > 1 ? v->stride[d] : 0;
 }
 
-/* Does the form of the value, a base and strides, show what is promised along dimension d? */
+/* Whether the form of the value, a base and strides, proves the promise along dimension d. This
+ * saves writing out the lanes: base 256 with strides { 1024, 1 } is a multiple of 16 along
+ * dimension 1. */
 static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
 {
 	int run = stride_of(v, d) == unit;
@@ -114,6 +122,7 @@ static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
 	return v->u.i % n == 0;
 }
 
+/* Whether the form alone proves the hint for every dimension; a hint of 1 says nothing. */
 static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t unit)
 {
 	int all = v->kind == MVAL_AFFINE && v->ndim;
@@ -123,7 +132,7 @@ static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t u
 	return all;
 }
 
-/* Every line along dimension d, whose neighbours are l->step lanes apart. */
+/* Every line along a dimension whose neighbours are l->step lanes apart. */
 static int check_lines(struct machine *m, const struct tile_insn *in, struct line *l, int64_t n)
 {
 	for (int64_t first = 0; first < l->v->n; first += l->step * l->count)
@@ -135,6 +144,7 @@ static int check_lines(struct machine *m, const struct tile_insn *in, struct lin
 	return 0;
 }
 
+/* Goes from the last dimension to the first; `step` grows to the lanes of one index of each. */
 int exec_hint(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *v = mval_src(m, in, 0);

@@ -1,4 +1,7 @@
-/* Lanes of a pointer: see exec_lanes.h. */
+/* Loops over the lanes of a pointer, compiled once per instruction set: see exec_lanes.h.
+ *
+ * Masks become all-ones or all-zeros words instead of branches, so that the plain loops
+ * vectorise. */
 #include "tile/machine/exec_lanes.h"
 #include "tile/machine/replay.h"
 
@@ -10,7 +13,7 @@
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 
-/* A lane that is off is nowhere wrong. */
+/* A lane that is off cannot be wrong. Misalignment collects in `bits`, distance in `far`. */
 int64_t SIMD_FN(lanes_within)(const int64_t *addr, const unsigned char *on, int64_t n, int64_t base,
 			      int64_t most, int size, int *outside)
 {
@@ -28,6 +31,7 @@ int64_t SIMD_FN(lanes_within)(const int64_t *addr, const unsigned char *on, int6
 	return active;
 }
 
+/* Lanes that are off keep what `out` holds. */
 void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned char *on, int64_t n)
 {
 	int64_t i = 0;
@@ -48,6 +52,7 @@ void SIMD_FN(lanes_gather32)(uint32_t *out, const int64_t *addr, const unsigned 
 			memcpy(&out[i], (const void *)(uintptr_t)addr[i], sizeof out[i]);
 }
 
+/* Sixteen lanes at a time with AVX-512, eight with AVX2. Lanes that are off take `other`. */
 void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offset, const unsigned char *on,
 			   int64_t n, uint32_t other)
 {
@@ -60,12 +65,12 @@ void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offse
 		__m512i apart = _mm512_sub_epi32(at, _mm512_set1_epi32(offset[i]));
 		__mmask16 k = _mm_test_epi8_mask(bytes, bytes);
 
-		/* Side by side they are read at once, and where none is on, nothing is: a gather
-		 * takes its time even then. */
+		/* Neighbouring lanes take one masked load, and so does a block without any lane on:
+		 * a gather takes its full time even then. */
 		if (!_mm512_mask_cmpneq_epi32_mask(k, apart, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8,
-				9, 10, 11, 12, 13, 14, 15)))
-			x = _mm512_mask_loadu_epi32(x, k,
-						    (const void *)((uintptr_t)base + 4 * (uintptr_t)(int64_t)offset[i]));
+									       9, 10, 11, 12, 13, 14, 15)))
+			x = _mm512_mask_loadu_epi32(x, k, (const void *)((uintptr_t)base +
+									 4 * (uintptr_t)(int64_t)offset[i]));
 		else
 			x = _mm512_mask_i32gather_epi32(x, k, at, base, 4);
 		_mm512_storeu_si512(out + i, x);
@@ -89,6 +94,7 @@ void SIMD_FN(lanes_near32)(uint32_t *out, const char *base, const int32_t *offse
 	}
 }
 
+/* `set` is -1 or 0, so subtracting it counts the active lanes. */
 int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, int64_t n, int32_t lo,
 			       int32_t hi, int *outside)
 {
@@ -104,6 +110,7 @@ int64_t SIMD_FN(lanes_between)(const int32_t *offset, const unsigned char *on, i
 	return active;
 }
 
+/* Differences of NEAR counts in bytes. The caller knows that they fit 32 bits. */
 void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned char *on, int64_t n,
 			  int32_t first, int32_t scale)
 {
@@ -115,6 +122,8 @@ void SIMD_FN(lanes_apart)(int32_t *out, const int32_t *offset, const unsigned ch
 	}
 }
 
+/* `off ^ low` is nonzero where the difference does not fit 32 bits. REPLAY_OFF itself is no
+ * distance. */
 int SIMD_FN(lanes_distance)(int32_t *out, const int64_t *addr, const unsigned char *on, int64_t n, int64_t first)
 {
 	int64_t far = 0;
@@ -130,6 +139,7 @@ int SIMD_FN(lanes_distance)(int32_t *out, const int64_t *addr, const unsigned ch
 	return far ? -1 : 0;
 }
 
+/* No row crosses a block of REPLAY_BLOCK = 16 lanes, so AVX-512 takes one masked load and store. */
 void SIMD_FN(lanes_rows32)(uint32_t *out, const char *from, const struct replay_row *rows, int64_t n)
 {
 	for (int64_t k = 0; k < n; k++) {
@@ -149,9 +159,9 @@ void SIMD_FN(lanes_rows32)(uint32_t *out, const char *from, const struct replay_
 }
 
 #ifdef __AVX512F__
-/* A block at a time: what is off, then each row of the block over it. Lanes of a row that are not
- * in its mask are not read. Whole blocks are stored without a mask: the next tap waits long for
- * what was stored with one. */
+/* One block at a time: first `off` in every lane, then each row of the block over it. A masked load
+ * does not read the lanes outside its row. Whole blocks are stored without a mask, because the load
+ * of the next tap would wait long for a masked store. */
 void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows,
 			int64_t n_rows, float by, float off)
 {
@@ -164,8 +174,9 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 			int skip = (int)(rows->lane - i);
 			__mmask16 on = (__mmask16)(((1u << rows->count) - 1) << skip);
 
-			x = _mm512_mask_loadu_ps(x, on,
-						 (const void *)((uintptr_t)from + (uintptr_t)(int64_t)rows->offset - 4 * (uintptr_t)skip));
+			x = _mm512_mask_loadu_ps(x, on, (const void *)((uintptr_t)from +
+								       (uintptr_t)(int64_t)rows->offset -
+								       4 * (uintptr_t)skip));
 		}
 		x = _mm512_mul_ps(x, _mm512_set1_ps(by));
 		if (n - i >= REPLAY_BLOCK) {
@@ -178,6 +189,7 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 	}
 }
 #else
+/* The same without masked loads: the lanes between two rows are off. */
 void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct replay_row *rows,
 			int64_t n_rows, float by, float off)
 {
@@ -198,6 +210,8 @@ void SIMD_FN(lanes_tap)(float *sum, int64_t n, const char *from, const struct re
 }
 #endif
 
+/* Lanes that are off keep what `out` holds. With AVX-512 a block without any active lane is
+ * skipped. */
 void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *offset, int64_t n)
 {
 	int64_t i = 0;
@@ -227,6 +241,7 @@ void SIMD_FN(lanes_offsets32)(uint32_t *out, const char *from, const int32_t *of
 			memcpy(&out[i], from + offset[i], sizeof out[i]);
 }
 
+/* Least and greatest lane, for the range checks of offsets. */
 void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *hi)
 {
 	int32_t least = INT32_MAX, most = INT32_MIN;
@@ -239,18 +254,22 @@ void SIMD_FN(lanes_range32)(const int32_t *v, int64_t n, int32_t *lo, int32_t *h
 	*hi = most;
 }
 
+/* near_addptr has shown by ranges that no sum overflows. */
 void SIMD_FN(lanes_add32)(int32_t *out, const int32_t *a, const int32_t *b, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		out[i] = a[i] + b[i];
 }
 
+/* Addresses from offsets of 32 or 64 bits. Unsigned arithmetic: a wrong offset wraps and is
+ * caught by the bounds check, not by undefined behaviour here. */
 #define OFFSET_FN(name, T) \
 	void SIMD_FN(name)(int64_t *out, const int64_t *addr, int64_t base, const T *offset, int64_t scale, int64_t n) \
 	{ \
 		if (addr) \
 			for (int64_t i = 0; i < n; i++) \
-				out[i] = (int64_t)((uint64_t)addr[i] + (uint64_t)(int64_t)offset[i] * (uint64_t)scale); \
+				out[i] = (int64_t)((uint64_t)addr[i] + \
+						   (uint64_t)(int64_t)offset[i] * (uint64_t)scale); \
 		else \
 			for (int64_t i = 0; i < n; i++) \
 				out[i] = (int64_t)((uint64_t)base + (uint64_t)(int64_t)offset[i] * (uint64_t)scale); \

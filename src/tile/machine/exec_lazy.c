@@ -1,16 +1,20 @@
 /* Integer and pointer arithmetic on values that are not written out (UNIFORM, AFFINE, BOX, NEAR).
  *
- * Invariant: an AFFINE value is exact in its type: no lane wraps around, and every lane is
- * within 2^61, strides within 2^39, so that sums of two of them never overflow 64 bits. Where that would not hold
- * the short cut declines and the lanes are computed one by one. */
+ * offs = pid * 1024 + arange(0, 1024) stays { base = pid * 1024, stride = 1 }; offs < n becomes a
+ * box; ptr + offs is again a base and a stride. No lane is computed before a load needs it.
+ *
+ * Invariant: an AFFINE value is exact in its type. No lane wraps around, every lane is within
+ * 2^61 and strides are within 2^39, so that sums of two of them never overflow 64 bits. Where
+ * that would not hold the short cut declines, and the lanes are computed one by one. */
 #include "tile/machine/exec_lanes.h"
 #include "tile/machine/machine.h"
 
-/* Strides of dimensions that the shape has not are 0. What follows is compiled twice, for one
- * dimension and for all of TILE_DIMS (`dims`), so that no loop here has a length to look up: a
- * pointwise kernel spends as much time on offsets as on numbers. */
+/* Strides of dimensions beyond the shape are 0. The functions below are compiled twice, for one
+ * dimension and for TILE_DIMS (`dims`), so that no loop has a variable length: a pointwise kernel
+ * spends as much time on offsets as on values. */
 #define FOR_DIMS static inline __attribute__((always_inline))
 
+/* An AFFINE value taken out of its register; a UNIFORM one has strides of 0. */
 struct affine {
 	int64_t base, stride[TILE_DIMS];
 };
@@ -20,6 +24,7 @@ struct affine {
 #define MOST_BASE ((int64_t)1 << 61)
 #define MOST_STRIDE ((int64_t)1 << 39)
 
+/* Reads a UNIFORM or AFFINE value. Returns 0, or -1 for other forms and bases out of bounds. */
 FOR_DIMS int load_affine(const struct mval *v, struct affine *out, int dims)
 {
 	if (v->kind == MVAL_UNIFORM) {
@@ -36,7 +41,7 @@ FOR_DIMS int load_affine(const struct mval *v, struct affine *out, int dims)
 	return 0;
 }
 
-/* Least and greatest lane; -1 if they might not fit 64 bits. */
+/* Least and greatest lane. Returns -1 if they might not fit 64 bits. */
 FOR_DIMS int range_of(const struct affine *a, const struct mval *shape, int64_t *lo, int64_t *hi, int dims)
 {
 	int64_t down = 0, up = 0;
@@ -55,6 +60,7 @@ FOR_DIMS int range_of(const struct affine *a, const struct mval *shape, int64_t 
 	return 0;
 }
 
+/* Whether lanes from lo to hi are exact in v's type. */
 static int fits(const struct mval *v, int64_t lo, int64_t hi)
 {
 	if (v->ptr)
@@ -73,7 +79,8 @@ static int fits(const struct mval *v, int64_t lo, int64_t hi)
 	}
 }
 
-/* d becomes `a` if that is exact in d's type. */
+/* Makes d the value `a` and returns 1 if that is exact in d's type; else returns 0. Strides of 0
+ * throughout become UNIFORM. */
 FOR_DIMS int put_affine(struct mval *d, const struct affine *a, int dims)
 {
 	int64_t lo, hi, any = 0;
@@ -92,6 +99,7 @@ FOR_DIMS int put_affine(struct mval *d, const struct affine *a, int dims)
 	return 1;
 }
 
+/* a *= by. Returns nonzero on overflow. */
 FOR_DIMS int scaled(struct affine *a, int64_t by, int dims)
 {
 	int bad = __builtin_mul_overflow(a->base, by, &a->base);
@@ -100,6 +108,7 @@ FOR_DIMS int scaled(struct affine *a, int64_t by, int dims)
 	return bad;
 }
 
+/* a += b, or a -= b if sign is negative. Returns nonzero on overflow. */
 FOR_DIMS int add_affine(struct affine *a, const struct affine *b, int sign, int dims)
 {
 	int bad = 0;
@@ -115,7 +124,9 @@ FOR_DIMS int add_affine(struct affine *a, const struct affine *b, int sign, int 
 	return bad;
 }
 
-/* a / c and a % c where the whole tile has one quotient. */
+/* a / c and a % c, if the whole tile has one quotient. Lanes 256 to 383 over 128 have the
+ * quotient 2; their remainders are 0 to 127, again AFFINE. Lanes 0 to 255 over 128 have two
+ * quotients: no short cut. */
 FOR_DIMS int one_quotient(struct mval *d, struct affine *a, const struct mval *b, int rem, int dims)
 {
 	int64_t lo, hi, q, c;
@@ -133,12 +144,14 @@ FOR_DIMS int one_quotient(struct mval *d, struct affine *a, const struct mval *b
 	return put_affine(d, a, dims);
 }
 
+/* Quotient rounded down. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	int64_t q = a / b;
 	return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
 
+/* One answer for the whole tile. */
 static int put_bool(struct mval *d, int yes)
 {
 	d->kind = MVAL_UNIFORM;
@@ -146,7 +159,8 @@ static int put_bool(struct mval *d, int yes)
 	return 1;
 }
 
-/* diff < 0 lane by lane, as a box if only one dimension matters. */
+/* d = (diff < 0), as a box if only one dimension has a stride. offs - 1000 with offs from 0 to
+ * 1023 is negative in lanes 0 to 999: the box is [0, 1000). */
 FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 {
 	int64_t lo, hi, n, s, first, last;
@@ -167,6 +181,7 @@ FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 	}
 	if (!s)
 		return 0;
+	/* base + s * i < 0: for s > 0 up to i < -base / s, for s < 0 from i > base / -s on. */
 	n = d->shape[along];
 	first = 0;
 	last = n;
@@ -184,6 +199,8 @@ FOR_DIMS int put_negative(struct mval *d, const struct affine *diff, int dims)
 	return 1;
 }
 
+/* a < b is a - b < 0, a <= b is a - b - 1 < 0, and > and >= swap the sides. == and != have a
+ * short cut only if the whole tile has one answer. */
 FOR_DIMS int compare(enum tile_op op, struct mval *d, struct affine *a, const struct affine *b, int dims)
 {
 	int64_t lo, hi;
@@ -203,6 +220,7 @@ FOR_DIMS int compare(enum tile_op op, struct mval *d, struct affine *a, const st
 	return lo == 0 && hi == 0 ? put_bool(d, op == TOP_EQ) : 0;
 }
 
+/* max and min, if one operand is the greater one in every lane. */
 FOR_DIMS int pick_by_range(enum tile_op op, struct mval *d, const struct affine *a, const struct affine *b, int dims)
 {
 	struct affine diff = *a;
@@ -217,6 +235,7 @@ FOR_DIMS int pick_by_range(enum tile_op op, struct mval *d, const struct affine 
 	return hi <= 0 ? put_affine(d, max ? b : a, dims) : 0;
 }
 
+/* The intersection of two boxes is a box; an empty one becomes UNIFORM false. */
 static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 {
 	int empty;
@@ -244,6 +263,7 @@ static int and_boxes(struct mval *d, const struct mval *a, const struct mval *b)
 	return empty ? put_bool(d, 0) : 1;
 }
 
+/* Two UNIFORM operands have no short cut here: a kernel over one lane does them. */
 FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mval *a, const struct mval *b, int dims)
 {
 	struct affine x, y;
@@ -269,6 +289,7 @@ FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mva
 	return 0;
 }
 
+/* Bools have a short cut for `and` alone: masks are mostly conjunctions. */
 int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b)
 {
 	if (a->dt == DT_BOOL && !a->ptr)
@@ -276,6 +297,7 @@ int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, stru
 	return d->ndim <= 1 ? binary(in, d, a, b, 1) : binary(in, d, a, b, TILE_DIMS);
 }
 
+/* An AFFINE integer in another integer type, if its lanes fit that type. */
 int lazy_cast(struct mval *d, const struct mval *a)
 {
 	struct affine x;
@@ -283,7 +305,7 @@ int lazy_cast(struct mval *d, const struct mval *a)
 	return a->kind == MVAL_AFFINE && !load_affine(a, &x, dims) && put_affine(d, &x, dims);
 }
 
-/* Offsets into 64 bits, by the sign of their type. */
+/* Offsets to 64 bits, by the sign of their type. */
 static void widen(const struct mval *v, int64_t *out)
 {
 #define WIDEN(T) do { const T *s = v->data; for (int32_t i = 0; i < v->n; i++) out[i] = (int64_t)s[i]; } while (0)
@@ -298,6 +320,7 @@ static void widen(const struct mval *v, int64_t *out)
 #undef WIDEN
 }
 
+/* pointer + offset * scale, all of it AFFINE. */
 FOR_DIMS int short_addptr(struct mval *d, const struct mval *a, const struct mval *b, int64_t scale, int dims)
 {
 	struct affine x, y;
@@ -306,8 +329,8 @@ FOR_DIMS int short_addptr(struct mval *d, const struct mval *a, const struct mva
 		put_affine(d, &x, dims);
 }
 
-/* An address and numbers of 32 bits, or such a sum and more of them, where their sum is of 32 bits
- * as well. 0: it may not be. */
+/* Pointer plus dense int32 offsets, kept as 32-bit counts while the sum of the ranges fits. A
+ * second offset of the same kind is added to the counts. Returns 0 if the sum may not fit. */
 static int near_addptr(struct mval *d, struct mval *a, struct mval *b, int64_t scale)
 {
 	int64_t alo = a->kind == MVAL_NEAR ? a->span.lo : 0, ahi = a->kind == MVAL_NEAR ? a->span.hi : 0, lo, hi;
@@ -336,6 +359,7 @@ static int near_addptr(struct mval *d, struct mval *a, struct mval *b, int64_t s
 	return 1;
 }
 
+/* From cheap to general: a scalar address, AFFINE, NEAR, and dense 64-bit addresses. */
 int exec_addptr(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);

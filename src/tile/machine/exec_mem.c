@@ -1,5 +1,5 @@
-/* Loads and stores. Rows of contiguous lanes are copied whole; a lane that is off takes
- * `other`, the padding, or is poison. */
+/* Loads and stores. Rows of contiguous lanes are copied whole. A lane that is off takes `other`,
+ * the padding, or is poison. */
 #include "tile/machine/check.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/exec_lanes.h"
@@ -11,9 +11,9 @@
 
 /* --- load --------------------------------------------------------------------------- */
 
-/* The next program mostly wants what lies behind this tile; a program is too short for the
- * hardware to see the stream by itself. Prefetching past the end is harmless. What a cache holds
- * whole is there already. */
+/* Prefetches what lies behind this tile: the next instance mostly wants it, and an instance is
+ * too short for the hardware to detect the stream. Prefetching past the end of memory is
+ * harmless. Tensors of up to 256 KiB are in the cache anyway. */
 static void fetch_ahead(const struct allocation *al, const char *p, int64_t bytes)
 {
 	enum { LINE = 64, MOST = 8192, CACHED = 1 << 18 };
@@ -23,6 +23,7 @@ static void fetch_ahead(const struct allocation *al, const char *p, int64_t byte
 		__builtin_prefetch(p + i, 0, 2);
 }
 
+/* Copies one row of memory into lanes. */
 static void gather_row(char *out, const struct access_row *r, int esize)
 {
 	if (r->step == esize) {
@@ -44,7 +45,8 @@ static void gather_row(char *out, const struct access_row *r, int esize)
 #undef GATHER
 }
 
-/* Rows of two-dimensional boxes, by far the most common: no row by row bookkeeping. */
+/* A two-dimensional box of four-byte elements with contiguous rows, the most common load: no
+ * bookkeeping for each row. Returns 0 if the access is another one. */
 static int gather_matrix(const struct access *a, char *out)
 {
 	const struct mval *ptr = a->ptr;
@@ -66,7 +68,7 @@ static int gather_matrix(const struct access *a, char *out)
 	return 1;
 }
 
-/* Lanes by a dense pointer, all of them checked. */
+/* Lanes by dense addresses, which access_open has checked. */
 static void gather_lanes(struct access *a, char *out)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
@@ -81,19 +83,22 @@ static void gather_lanes(struct access *a, char *out)
 	switch (a->esize) {
 	case 1: LANES_OF(uint8_t); break;
 	case 2: LANES_OF(uint16_t); break;
-	case 4: SIMD_PICK(lanes_gather32)((uint32_t *)out + a->next, addr + a->next, on ? on + a->next : NULL, a->stop - a->next); break;
+	case 4:
+		SIMD_PICK(lanes_gather32)((uint32_t *)out + a->next, addr + a->next, on ? on + a->next : NULL,
+					  a->stop - a->next);
+		break;
 	default: LANES_OF(uint64_t);
 	}
 #undef LANES_OF
 }
 
-/* Lanes of four bytes by a pointer that is NEAR, all of them checked, and one element where they
- * are off. 0: it is otherwise. */
+/* Lanes of four bytes by a NEAR pointer, all of them checked; lanes that are off take one
+ * element. Returns 0 if the access is another one. */
 static int gather_near(const struct access *a, struct mval *d)
 {
 	const struct mval *ptr = a->ptr;
 	uint32_t other = (uint32_t)d->u.u64;
-	if (a->boxed || a->place || ptr->kind != MVAL_NEAR || a->esize != 4 ||
+	if (a->boxed || a->footprint || ptr->kind != MVAL_NEAR || a->esize != 4 ||
 	    !(access_full(a) || d->kind == MVAL_UNIFORM))
 		return 0;
 	SIMD_PICK(lanes_near32)(mval_result(d), (const char *)(uintptr_t)ptr->u.i, ptr->data, a->mask ?
@@ -101,7 +106,8 @@ static int gather_near(const struct access *a, struct mval *d)
 	return 1;
 }
 
-/* What the `off` lanes that are off hold; 1: undefined. */
+/* Sets d to what lanes that are off hold: `other`, zero or NaN padding. Returns 1 if they are
+ * undefined; `off` counts them for the cost. */
 static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *d, int64_t off)
 {
 	if (in->n_src > 2) {
@@ -122,13 +128,14 @@ static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *
 	return 1;
 }
 
+/* A loaded bool is 0 or 1 whatever the byte in memory. */
 static void to_bool(unsigned char *p, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		p[i] = p[i] != 0;
 }
 
-/* Poison of the lanes of one row from what memory was never written. */
+/* Poisons the lanes of one row whose memory was never written. Returns the union of the bits. */
 static unsigned char row_undef(const struct access_row *r, int esize, unsigned char *map)
 {
 	const unsigned char *undef = r->al->st->undef;
@@ -136,7 +143,7 @@ static unsigned char row_undef(const struct access_row *r, int esize, unsigned c
 	if (!undef)
 		return 0;
 	undef += r->addr - r->al->base;
-	/* Most memory that is read was written, side by side. */
+	/* Most rows are contiguous and fully written: `undef` is then zero throughout. */
 	if ((r->step == esize || r->count == 1) && !undef[0] && !memcmp(undef, undef + 1,
 									(size_t)(r->count * esize) - 1))
 		return 0;
@@ -151,6 +158,7 @@ static unsigned char row_undef(const struct access_row *r, int esize, unsigned c
 	return any;
 }
 
+/* Whether the access may touch a storage with bytes that were never written. */
 static int may_be_undefined(const struct access *a)
 {
 	const struct machine *m = a->m;
@@ -162,16 +170,17 @@ static int may_be_undefined(const struct access *a)
 	return undef;
 }
 
-/* Races and poison of a load; `off_poison` where lanes that are off are undefined. */
+/* Races and poison of a load. `off_undefined`: lanes that are off have no defined value. */
 static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 {
 	struct machine *m = a->m;
 	struct access_row r;
 	struct mval *other = a->in->n_src > 2 ? mval_src(m, a->in, 2) : NULL;
+	/* Lanes that are off are poison if nothing gives them a value, or if `other` is poison. */
 	int off_poison = !access_full(a) && (off_undefined || (other && other->poison));
 	unsigned char bits = 0, *map = NULL;
 
-	/* Lane by lane only where some byte may be undefined: inputs have none. */
+	/* A poison map is needed only where some byte may be undefined: inputs have none. */
 	if (off_poison || may_be_undefined(a)) {
 		map = poison_room(m, d);
 		if (!map)
@@ -182,12 +191,13 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 		bits = off_poison ? off_undefined ? POISON_MASKED : other->poison : 0;
 	}
 	m->check->stale = 0;
-	/* What the kernel only reads has nothing to be looked at, lane by lane. */
+	/* A tensor that the kernel only reads has no shadow: nothing to check lane by lane. */
 	while ((map || !a->al || m->check->shadows[a->al->shadow].writer) && access_next(a, &r)) {
 		if (check_load(a, &r))
 			return -1;
 		if (!map)
 			continue;
+		/* Lanes that are on lose the poison of `off`; their memory may bring its own. */
 		memset(map + r.lane, 0, (size_t)r.count);
 		bits |= row_undef(&r, a->esize, map);
 	}
@@ -201,6 +211,8 @@ static int check_loaded(struct access *a, struct mval *d, int off_undefined)
 	return 0;
 }
 
+/* From cheap to general: one element for all lanes, memory that is borrowed in place, NEAR, and
+ * lanes copied into the slot. */
 int exec_load(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
@@ -223,7 +235,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (d->dt == DT_BOOL)
 			to_bool(d->u.raw, 1);
 	} else if (p->borrow && access_contiguous(&a)) {
-		/* Nothing writes this memory before the value's last use: it is read where it lies. */
+		/* Nothing writes this memory before the value's last use, so the lanes stay there. */
 		d->kind = MVAL_DENSE;
 		d->data = (void *)(uintptr_t)a.ptr->u.i;
 		fetch_ahead(a.al, (char *)d->data + (size_t)d->n * d->esize, (int64_t)d->n * d->esize);
@@ -233,7 +245,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 		if (!access_full(&a))
 			mval_dense(d);
 		out = mval_result(d);
-		if (!a.boxed && a.place)
+		if (!a.boxed && a.footprint)
 			replay_gather(&a, out);
 		else if (!a.boxed)
 			gather_lanes(&a, out);
@@ -249,6 +261,7 @@ int exec_load(struct machine *m, const struct tile_insn *in, const struct decode
 
 /* --- store -------------------------------------------------------------------------- */
 
+/* Copies lanes into one row of memory; vstep 0 repeats one value. */
 static void scatter_row(const struct access_row *r, const char *value, int64_t vstep, int esize)
 {
 	if (r->step == esize && vstep == esize) {
@@ -274,6 +287,8 @@ static void mark_defined(const struct access_row *r, int esize)
 		memset(undef + i * r->step, 0, (size_t)esize);
 }
 
+/* Checked mode: the value must not be poison, and shadow memory must allow the store. A stale
+ * scalar may go into a scalar store, since the same thread does both. */
 static int check_stored(struct access *a, const struct access_row *r, struct mval *v, const char *value, int64_t vstep)
 {
 	int one_thread = v->poison == POISON_STALE && a->ptr->n == 1;
@@ -287,6 +302,8 @@ static int check_stored(struct access *a, const struct access_row *r, struct mva
 	return check_store(a, r, value, vstep);
 }
 
+/* Sources: pointer, value, and an optional mask. In checked mode all lanes of the store are
+ * compared with each other before any is stored. */
 int exec_store(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *v = mval_src(m, in, 1);
@@ -301,7 +318,7 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct decod
 	if (access_open(&a) || (m->sampled && known_store(&a)))
 		return -1;
 	m->cost.bytes_stored += a.active * a.esize;
-	if (v->data != v->home) {               /* on loan: the store may go half over it */
+	if (v->data != v->home) {               /* borrowed lanes: the store may overwrite part of them */
 		memcpy(v->home, v->data, (size_t)v->n * v->esize);
 		v->data = v->home;
 	}
@@ -322,8 +339,8 @@ int exec_store(struct machine *m, const struct tile_insn *in, const struct decod
 
 /* --- an operation and the store of its result ------------------------------------------------ */
 
-/* May the kernel write [to, to + bytes) while it reads its dense sources? Exactly on one of
- * them it may; half over one it may not. */
+/* Whether the kernel may write [to, to + bytes) while it reads its dense sources. It may
+ * overwrite a source exactly, lane by lane; it must not overlap one partly. */
 static int clear_of_sources(struct machine *m, const struct tile_insn *in, const char *to, int64_t bytes)
 {
 	for (int k = 0; k < in->n_src; k++) {
@@ -337,6 +354,7 @@ static int clear_of_sources(struct machine *m, const struct tile_insn *in, const
 	return 1;
 }
 
+/* A store whose value is computed right here (decode_role.c). */
 int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	const struct decoded_insn *maker = p->maker;
@@ -352,8 +370,8 @@ int exec_store_fused(struct machine *m, const struct tile_insn *in, const struct
 		((int64_t *)&m->cost)[maker->counter] += maker->lanes;
 	mval_renew(v);
 	v->data = v->home;
-	/* The instruction before made the value only to store it. Where the store is one dense run that none of
-	 * its sources overlaps, it computes straight into memory; checked and sampled runs take both steps. */
+	/* If the store is one dense run that no source overlaps, the maker computes straight into the
+	 * tensor's memory. Checked and sampled runs take both steps. */
 	if (m->check)
 		return check_exec(m, maker->in, maker) || exec_store(m, in, p) ? -1 : 0;
 	if (m->sampled)

@@ -1,8 +1,12 @@
-/* Operations that move lanes: permute, broadcast, join, split, cat, flip, written over bytes. */
+/* Operations that move lanes: permute, broadcast, join, split, cat, flip.
+ *
+ * Each is a mover over bytes. run_move calls it once for the elements and, if there is poison,
+ * again for the poison maps with elements of one byte, so that poison moves exactly as its lanes. */
 #include "tile/machine/exec_move.h"
 
 enum { MOVE_SOURCES = 2 };
 
+/* The provenance of a result is known if all sources agree on it. */
 int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 {
 	const void *src[MOVE_SOURCES] = { NULL };
@@ -23,6 +27,7 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	}
 	if (!poison)
 		return 0;
+	/* The same again over the poison maps, with elements of one byte. */
 	for (int k = 0; k < in->n_src && k < MOVE_SOURCES; k++) {
 		if (poison_map(m, mval_src(m, in, k)))
 			return -1;
@@ -41,19 +46,20 @@ int run_move(struct machine *m, const struct tile_insn *in, move_fn *move)
 	return 0;
 }
 
+/* reshape and expand_dims keep the order of the lanes. */
 void move_same(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	memcpy(out, src[0], (size_t)mval_dst(m, in, k)->n * (size_t)esize);
 }
 
-/* n elements, `step` elements apart in the source (0: all the same one). */
+/* Copies n elements that are `step` elements apart in the source; 0 repeats one element. */
 static void copy_strided(char *out, const char *src, int64_t step, int64_t n, int esize)
 {
 	if (step == 1) {
 		memcpy(out, src, (size_t)(n * esize));
 		return;
 	}
-	/* A value for a whole row is what most broadcasts ask for, and its loop is vectors. */
+	/* Most broadcasts repeat one value along a row: that loop stands alone, so that it vectorises. */
 #define STRIDED(T) \
 	do { \
 		T *o = (T *)out; \
@@ -72,7 +78,8 @@ static void copy_strided(char *out, const char *src, int64_t step, int64_t n, in
 #undef STRIDED
 }
 
-/* Every lane of d from a source with its own stride per dimension of d. */
+/* Fills the lanes of d from a source that has a stride for each dimension of d. A transposed [4,
+ * 8] source has the strides { 1, 8 }. */
 static void copy_by_stride(const struct mval *d, const int64_t *stride, char *out, const char *src, int esize)
 {
 	int32_t index[TILE_DIMS] = { 0 };
@@ -81,6 +88,7 @@ static void copy_by_stride(const struct mval *d, const int64_t *stride, char *ou
 	for (;;) {
 		int k;
 
+		/* One row of d, then `at` moves to the source of the next row like an odometer. */
 		copy_strided(out, src + at * esize, stride[last], row, esize);
 		out += row * esize;
 		k = last - 1;
@@ -96,6 +104,7 @@ static void copy_by_stride(const struct mval *d, const int64_t *stride, char *ou
 	}
 }
 
+/* Strides of a contiguous tile, in elements. */
 static void row_major(const struct mval *v, int64_t *stride)
 {
 	int64_t n = 1;
@@ -105,6 +114,7 @@ static void row_major(const struct mval *v, int64_t *stride)
 	}
 }
 
+/* Dimension i of the result is dimension attr[i] of the source. */
 void move_permute(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
@@ -115,6 +125,7 @@ void move_permute(struct machine *m, const struct tile_insn *in, int k, void *ou
 	copy_by_stride(d, stride, out, src[0], esize);
 }
 
+/* A dimension of 1 that grows has the stride 0. */
 void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *d = mval_dst(m, in, k), *s = mval_src(m, in, 0);
@@ -130,6 +141,7 @@ void move_broadcast(struct machine *m, const struct tile_insn *in, int k, void *
 	copy_by_stride(d, stride, out, src[0], esize);
 }
 
+/* join: lanes of both sources alternate along a new last dimension of 2. */
 static void move_join(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		      int esize)
 {
@@ -143,13 +155,14 @@ static void move_join(struct machine *m, const struct tile_insn *in, int k, void
 	(void)k;
 }
 
+/* split: result k takes every second lane, from lane k on. */
 static void move_split(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		       int esize)
 {
 	copy_strided(out, (const char *)src[0] + k * esize, 2, mval_dst(m, in, k)->n, esize);
 }
 
-/* Products of the dimensions before, at and after an axis. */
+/* Products of the dimensions before and after an axis. */
 static void around_axis(const struct mval *v, int64_t axis, int64_t *outer, int64_t *inner)
 {
 	*outer = *inner = 1;
@@ -157,6 +170,7 @@ static void around_axis(const struct mval *v, int64_t axis, int64_t *outer, int6
 		*(i < axis ? outer : inner) *= i == axis ? 1 : v->shape[i];
 }
 
+/* cat along axis imm. */
 static void move_cat(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src, int esize)
 {
 	const struct mval *a = mval_src(m, in, 0), *b = mval_src(m, in, 1);
@@ -175,6 +189,7 @@ static void move_cat(struct machine *m, const struct tile_insn *in, int k, void 
 	}
 }
 
+/* flip: the blocks along axis imm in reverse order. */
 static void move_flip(struct machine *m, const struct tile_insn *in, int k, void *out, const void *const *src,
 		      int esize)
 {

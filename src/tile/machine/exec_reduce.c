@@ -1,5 +1,7 @@
-/* reduce: builtin combiners by halving the axis, arg-reductions by one pass, any other
- * function by combining neighbours (which keeps their order) until one is left. */
+/* reduce: builtin combiners by halving the axis, argmax and argmin by one pass, any other
+ * function by combining neighbours until one is left, which keeps their order.
+ *
+ * Invariant: the order of additions is fixed, so that a sum has the same bits on every CPU. */
 #include "tile/machine/exec_reduce.h"
 
 #include "base/cpu.h"
@@ -25,6 +27,7 @@ struct tile_along along_axis(const struct mval *v, int64_t axis)
 	return a;
 }
 
+/* size_calls (decode.c) has sized the room, so running out of it is our bug. */
 unsigned char *combine_room(struct machine *m, size_t bytes)
 {
 	unsigned char *p = m->combine + m->combine_used;
@@ -35,6 +38,7 @@ unsigned char *combine_room(struct machine *m, size_t bytes)
 	return p;
 }
 
+/* A function with branches runs one lane at a time, because lanes may take different paths. */
 int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t n, unsigned char *const *args,
 	       unsigned char *const *results)
 {
@@ -55,6 +59,8 @@ int apply_func(struct machine *m, const struct tile_insn *in, int func, int64_t 
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
+/* Adds the second half of the axis to the first until one element is left: of 8 lanes, 0+4 1+5
+ * 2+6 3+7, then two sums, then one. */
 static void halve(const struct decoded_insn *p, struct mval *d, const struct mval *s, struct tile_along v,
 		  unsigned char *buf)
 {
@@ -73,13 +79,16 @@ static void halve(const struct decoded_insn *p, struct mval *d, const struct mva
 
 /* --- argmax, argmin ------------------------------------------------------------------- */
 
+/* One argmax or argmin under way. */
 struct arg_scan {
-	int min, fast;
+	int min, fast;              /* argmin; ties may go to any lane */
 	struct tile_along v;
 	const int64_t *index;       /* of every lane */
 	int64_t *best;              /* lane chosen for each result */
 };
 
+/* One pass along the axis for each result. Ties keep the lower index unless `fast`. Comparisons
+ * with NaN are false, so a NaN lane is taken and left again at the next lane. */
 #define ARG_PASS(name, T) \
 	static void name(const struct arg_scan *s, const T *x) \
 	{ \
@@ -101,6 +110,7 @@ ARG_PASS(arg_f64, double)
 ARG_PASS(arg_i64, int64_t)
 ARG_PASS(arg_u64, uint64_t)
 
+/* result[i] = source[best[i]]. */
 static void pick_lanes(struct mval *d, const struct mval *s, const int64_t *best)
 {
 	const char *from = s->data;
@@ -109,6 +119,8 @@ static void pick_lanes(struct mval *d, const struct mval *s, const int64_t *best
 		memcpy(out + (size_t)i * d->esize, from + (size_t)best[i] * d->esize, d->esize);
 }
 
+/* Results are the best values and their indices. Narrow floats are compared in fp32, integers in
+ * 64 bits. */
 static void reduce_arg(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	struct mval *x = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
@@ -141,15 +153,18 @@ static void reduce_arg(struct machine *m, const struct tile_insn *in, struct til
 
 /* --- any function --------------------------------------------------------------------- */
 
+/* Most operands of a custom combine function. */
 enum { MAX_COMBINED = 16 };
 
-/* Every other block of `inner` lanes, from the first (odd 0) or second (odd 1) on. */
+/* Every second block, from the first (odd 0) or the second (odd 1) on. */
 static void take_half(unsigned char *out, const unsigned char *src, int64_t pairs, size_t block, int odd)
 {
 	for (int64_t i = 0; i < pairs; i++)
 		memcpy(out + (size_t)i * block, src + ((size_t)i * 2 + (size_t)odd) * block, block);
 }
 
+/* Combines neighbours: (0,1) (2,3) ... in one call over all pairs, then pairs of the results.
+ * This keeps the order, which a function that is not commutative needs. */
 static int reduce_custom(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	int n = in->n_src;
@@ -183,6 +198,7 @@ static int reduce_custom(struct machine *m, const struct tile_insn *in, struct t
 
 /* --- poison -------------------------------------------------------------------------- */
 
+/* A result depends on every lane along the axis. */
 static int reduce_poison(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	unsigned char bits = 0;
@@ -233,6 +249,8 @@ int exec_reduce(struct machine *m, const struct tile_insn *in, const struct deco
 	return m->check && any_poison(m, in) ? reduce_poison(m, in, v) : 0;
 }
 
+/* tl.map_elementwise: `pack` neighbouring lanes of each source are separate parameters of the
+ * function. */
 int exec_map(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	unsigned char *args[TILE_FUNC_PARAMS], *results[TILE_FUNC_PARAMS];

@@ -1,5 +1,6 @@
-/* Reductions along rows of fp32. The number of partial results is fixed in the source, so the
- * order of additions does not depend on the width of the vectors. */
+/* Reductions along rows of fp32. The number of partial results is fixed in the source (64), so
+ * the order of additions does not depend on the width of the vectors: lane i goes into partial i
+ * % 64, and the partials are halved to one. */
 #include "base/cpu.h"
 #include "tile/machine/exec_reduce.h"
 
@@ -9,6 +10,7 @@ enum { PARTS = 64 };
 #define MAX_NUM(x, y) ((x) >= (y) || (y) != (y) ? (x) : (y))
 #define MIN_NUM(x, y) ((x) <= (y) || (y) != (y) ? (x) : (y))
 
+/* One loop adds rows of 64 lanes, the next halves the partials. L is a power of two. */
 #define ROW_FN(name, OP) \
 	static void name(float *o, const float *a, int64_t rows, int64_t L) \
 	{ \

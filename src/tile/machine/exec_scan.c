@@ -4,6 +4,7 @@
 
 /* --- builtin combiners ---------------------------------------------------------------- */
 
+/* out[j] = out[j - 1] op x[j], a block of `inner` lanes at a time; from the end if `reverse`. */
 static void scan_builtin(const struct decoded_insn *p, struct mval *d, const struct mval *s,
 			 struct tile_along v, int reverse)
 {
@@ -21,7 +22,7 @@ static void scan_builtin(const struct decoded_insn *p, struct mval *d, const str
 	}
 }
 
-/* Running sums along rows, the common case, without a call per lane. */
+/* Running sums along rows, the common case, without a call per lane. Integer sums wrap in U. */
 #define RUNNING(name, T, U) \
 	static void name(T *out, const T *x, struct tile_along v, int reverse) \
 	{ \
@@ -39,6 +40,7 @@ RUNNING(running_f64, double, double)
 RUNNING(running_i32, int32_t, uint32_t)
 RUNNING(running_i64, int64_t, uint64_t)
 
+/* Returns 0 if the scan is not a sum along the last dimension of one of these types. */
 static int running_sum(struct mval *d, const struct mval *s, struct tile_along v, int reverse)
 {
 	void *out = d->data;
@@ -57,20 +59,23 @@ static int running_sum(struct mval *d, const struct mval *s, struct tile_along v
 
 /* --- any function --------------------------------------------------------------------- */
 
+/* Most operands of a custom combine function. */
 enum { MAX_COMBINED = 16 };
 
+/* A scan with a custom function under way. */
 struct scanner {
 	struct machine *m;
 	const struct tile_insn *in;
-	int n, func;
+	int n, func;                /* operands; index of the function */
 	int64_t outer, inner;
 	int esize[MAX_COMBINED];
 };
 
-/* Copies block `j` of every outer row of a length to block `i` of another. */
+/* Copies `count` blocks of every outer row: block to_first + j * to_step of rows with to_len
+ * blocks takes block from_first + j * from_step of rows with from_len blocks. */
 static void copy_blocks(const struct scanner *s, int k, unsigned char *to, int64_t to_len, int64_t to_first,
-			int64_t to_step,
-			const unsigned char *from, int64_t from_len, int64_t from_first, int64_t from_step, int64_t count)
+			int64_t to_step, const unsigned char *from, int64_t from_len, int64_t from_first,
+			int64_t from_step, int64_t count)
 {
 	size_t block = (size_t)(s->inner * s->esize[k]);
 	for (int64_t o = 0; o < s->outer; o++)
@@ -79,7 +84,9 @@ static void copy_blocks(const struct scanner *s, int k, unsigned char *to, int64
 			       from + (size_t)(o * from_len + from_first + j * from_step) * block, block);
 }
 
-/* x[k] (outer x len x inner) becomes its inclusive scan. */
+/* x[k] (outer x len x inner) becomes its inclusive scan. Neighbours are combined into half as
+ * many elements, which are scanned by recursion. They are the odd results; the even ones take one
+ * more combination: of a b c d, the pairs ab cd scan to ab abcd, and the third result is ab op c. */
 static int scan_in_place(const struct scanner *s, unsigned char **x, int64_t len)
 {
 	struct machine *m = s->m;
@@ -111,6 +118,7 @@ static int scan_in_place(const struct scanner *s, unsigned char **x, int64_t len
 	return 0;
 }
 
+/* A reverse scan copies the axis in reverse order before and after. */
 static int scan_custom(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	struct scanner s = { .m = m, .in = in, .n = in->n_src, .func = in->attr[1], .outer = v.outer,
@@ -134,7 +142,7 @@ static int scan_custom(struct machine *m, const struct tile_insn *in, struct til
 	return 0;
 }
 
-/* A lane depends on all lanes before it. */
+/* A lane depends on itself and all lanes before it. */
 static int scan_poison(struct machine *m, const struct tile_insn *in, struct tile_along v)
 {
 	for (int k = 0; k < in->n_src; k++)
@@ -162,6 +170,7 @@ static int scan_poison(struct machine *m, const struct tile_insn *in, struct til
 	return 0;
 }
 
+/* The custom function sets the results of all operands; a builtin scan has one operand. */
 int exec_scan(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *s = mval_src(m, in, 0), *d = mval_dst(m, in, 0);

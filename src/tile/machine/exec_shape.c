@@ -1,8 +1,11 @@
-/* Values from nowhere, and operations that only change a shape. Short forms stay short. */
+/* Constants, ranges, program ids, and operations that only change a shape. Short forms stay
+ * short: a reshaped AFFINE value gets new strides, and no lane is written out. */
 #include "tile/machine/machine.h"
 
 #include "tile/machine/exec_move.h"
 
+/* Constants and undefined values. An undefined value is filled with the poison byte, so that a
+ * fast run that uses it gives another result than a run with another byte. */
 int exec_nullary(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
@@ -27,6 +30,7 @@ int exec_nullary(struct machine *m, const struct tile_insn *in, const struct dec
 	return 0;
 }
 
+/* Ranges are AFFINE with stride 1. */
 int exec_arange(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
@@ -39,7 +43,7 @@ int exec_arange(struct machine *m, const struct tile_insn *in, const struct deco
 	d->kind = MVAL_AFFINE;
 	d->u.i = lo;
 	d->stride[0] = 1;
-	/* A range that the type cannot hold wraps, lane by lane. */
+	/* A range that the type cannot hold wraps, which only dense lanes can show. */
 	if (bits < 32 && (info->class == DTC_UINT ? lo < 0 || hi >> bits : lo < -(1 << (bits - 1)) || hi >> (bits - 1)))
 		mval_dense(d), d->kind = MVAL_DENSE;
 	else if (info->class == DTC_UINT && lo < 0)
@@ -49,6 +53,7 @@ int exec_arange(struct machine *m, const struct tile_insn *in, const struct deco
 	return 0;
 }
 
+/* tl.program_id and tl.num_programs. */
 int exec_program(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0);
@@ -58,7 +63,7 @@ int exec_program(struct machine *m, const struct tile_insn *in, const struct dec
 	return 0;
 }
 
-/* Poison of a value whose lanes keep their order, or are all one. */
+/* Copies the poison of a value whose lanes keep their order, or that has one element. */
 static int same_poison(struct machine *m, struct mval *d, struct mval *s)
 {
 	unsigned char *map;
@@ -86,6 +91,7 @@ int exec_mov(struct machine *m, const struct tile_insn *in, const struct decoded
 	return m->check ? same_poison(m, d, s) : 0;
 }
 
+/* A scalar becomes a UNIFORM tile. */
 int exec_splat(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -101,7 +107,8 @@ int exec_splat(struct machine *m, const struct tile_insn *in, const struct decod
 
 /* --- shapes by dimension ---------------------------------------------------------------- */
 
-/* from[k]: which dimension of s the k-th of d is, or -1 where d has an extra 1. */
+/* Moves the short form of s to the dimensions of d. from[k] is the dimension of s that becomes
+ * dimension k of d, or -1 where d has an extra 1. The copy t allows d == s. */
 static void remap(struct mval *d, const struct mval *s, const int *from)
 {
 	struct mval t = *s;
@@ -118,11 +125,13 @@ static void remap(struct mval *d, const struct mval *s, const int *from)
 	}
 }
 
+/* A few words describe the value, and its poison if it has any. */
 static int is_short(const struct mval *s)
 {
 	return s->kind < MVAL_DENSE && !s->pmap_on;
 }
 
+/* Takes the short form over with its poison, which has no map (is_short). */
 static int keep_short(struct mval *d, struct mval *s, const int *from)
 {
 	remap(d, s, from);
@@ -132,6 +141,7 @@ static int keep_short(struct mval *d, struct mval *s, const int *from)
 	return 0;
 }
 
+/* expand_dims: a new dimension of 1 at imm. */
 int exec_expand(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -142,7 +152,8 @@ int exec_expand(struct machine *m, const struct tile_insn *in, const struct deco
 	return is_short(s) ? keep_short(d, s, from) : run_move(m, in, move_same);
 }
 
-/* If the shapes differ only by 1s: where each dimension of d comes from. */
+/* If the shapes differ only by dimensions of 1, fills from[] and returns 0; else returns -1. [1,
+ * 64] to [64, 1] gives from = { 1, -1 }. */
 static int match_dims(const struct mval *d, const struct mval *s, int *from)
 {
 	int j = 0;
@@ -161,7 +172,8 @@ static int match_dims(const struct mval *d, const struct mval *s, int *from)
 	return j == s->ndim ? 0 : -1;
 }
 
-/* A box keeps its 1-dimensions only if they are inside it. */
+/* Whether a box contains its dimensions of 1. An empty one makes the whole box empty, which
+ * dropping the dimension would lose. */
 static int ones_inside(const struct mval *s)
 {
 	for (int k = 0; k < s->ndim; k++)
@@ -170,6 +182,8 @@ static int ones_inside(const struct mval *s)
 	return 1;
 }
 
+/* An AFFINE vector stays AFFINE in any shape: 64 lanes of stride 4 as [8, 8] have the strides {
+ * 32, 4 }. */
 int exec_reshape(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -190,6 +204,7 @@ int exec_reshape(struct machine *m, const struct tile_insn *in, const struct dec
 	return run_move(m, in, move_same);
 }
 
+/* Permuting a short form permutes its strides or its box. */
 int exec_permute(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -200,10 +215,11 @@ int exec_permute(struct machine *m, const struct tile_insn *in, const struct dec
 	return is_short(s) ? keep_short(d, s, from) : run_move(m, in, move_permute);
 }
 
-/* Shorter rows are not worth a call each. */
+/* Rows shorter than this are not worth a kernel call each. */
 enum { ROW_LEAST = 16 };
 
-/* One row for all, or one element for each row: what reads it may do with that (exec_elem.c). */
+/* Keeps a broadcast of floats as ROW (one row for all) or COLUMN (one element per row) instead of
+ * writing it out; exec_elem.c can use that. Returns 0 if the value is neither. */
 static int keep_rows(struct mval *d, struct mval *s)
 {
 	int row = s->shape[0] == 1 && s->shape[1] == d->shape[1], column = s->shape[1] == 1 &&
@@ -217,6 +233,8 @@ static int keep_rows(struct mval *d, struct mval *s)
 	return 1;
 }
 
+/* A grown dimension of AFFINE gets the stride 0; of BOX the whole length, unless the box was
+ * empty. */
 int exec_broadcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);

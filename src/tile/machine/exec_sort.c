@@ -1,8 +1,9 @@
-/* sort, topk, gather, histogram: lanes that go where their values say. */
+/* sort, topk, gather, histogram: operations in which values decide where lanes go. Any poison in
+ * a source poisons the whole result. */
 #include "tile/machine/machine.h"
 #include "tile/machine/math_table.h"
 
-/* Merge sort of a row, ping-pong between x and tmp; NaN counts as greatest. */
+/* Merge sort of a row between x and tmp, stable. NaN counts as the greatest value. */
 #define SORT_ROW(name, T, LESS) \
 	static void name(void *row, void *room, int64_t n) \
 	{ \
@@ -23,6 +24,7 @@
 		if (x != row) \
 			memcpy(row, x, (size_t)n * sizeof(T)); \
 	}
+/* For floats NaN is greater than every number and equal to itself. */
 #define LESS_INT(a, b) ((a) < (b))
 #define LESS_FLOAT(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 SORT_ROW(sort_f32, float, LESS_FLOAT)
@@ -30,7 +32,8 @@ SORT_ROW(sort_f64, double, LESS_FLOAT)
 SORT_ROW(sort_i64, int64_t, LESS_INT)
 SORT_ROW(sort_u64, uint64_t, LESS_INT)
 
-/* Sorts rows of `len` in place; narrow types went to a wider one that orders them alike. */
+/* Sorts rows of `len` elements in place. Narrow types were widened to a type that orders them
+ * alike. */
 static void sort_rows(char *x, char *room, int64_t rows, int64_t len, enum dtype wide, int descending)
 {
 	size_t size = (size_t)dtype_size(wide);
@@ -51,6 +54,7 @@ static void sort_rows(char *x, char *room, int64_t rows, int64_t len, enum dtype
 	}
 }
 
+/* Sorts along the last dimension; topk keeps the first `keep` elements of each row. */
 static int sort_to(struct machine *m, const struct tile_insn *in)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);
@@ -70,18 +74,22 @@ static int sort_to(struct machine *m, const struct tile_insn *in)
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
+/* imm: descending. */
 int exec_sort(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return sort_to(m, in);
 }
 
+/* A topk is a descending sort whose result has fewer elements in the last dimension. */
 int exec_topk(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;
 	return sort_to(m, in);
 }
 
+/* result[..., i, ...] = source[..., index[..., i, ...], ...] along axis imm. The indices become
+ * positions in the whole tile first. */
 int exec_gather(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0), *ix = mval_src(m, in, 1);
@@ -97,7 +105,7 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	x = mval_dense(s);
 	for (int64_t i = 0; i < d->n; i++) {
 		if (index[i] < 0 || index[i] >= len)
-			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld outside 0 to %lld",
+			return fault_at(m, in->loc, REASON_out_of_bounds, "gather index %lld is outside 0 to %lld",
 					(long long)index[i], (long long)len - 1);
 		index[i] = (i / (inner * dlen) * len + index[i]) * inner + i % inner;
 	}
@@ -107,6 +115,7 @@ int exec_gather(struct machine *m, const struct tile_insn *in, const struct deco
 	return m->check && any_poison(m, in) ? poison_all(m, in) : 0;
 }
 
+/* Counts the values 0 to bins - 1; others are ignored. */
 int exec_histogram(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *s = mval_src(m, in, 0);

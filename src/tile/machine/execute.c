@@ -1,9 +1,9 @@
-/* Runs tile code over a grid: binds arguments, makes a machine per thread, hands out
- * programs.
+/* Runs tile code over a grid: binds arguments, makes one machine per thread, hands out program
+ * instances.
  *
- * Fast mode without atomics runs programs on all threads of the pool; everything else runs
- * them in order on one, so that results and reports never depend on timing. When programs
- * fault on several threads, the one with the lowest number is reported. */
+ * Fast mode without atomics runs instances on all threads of the pool. Everything else runs them
+ * in order on one thread, so that results and reports never depend on timing. If instances fault
+ * on several threads, the one with the lowest number is reported. */
 #include "tile/machine/execute.h"
 
 #include "base/rng.h"
@@ -14,40 +14,45 @@
 
 enum { SLAB_ALIGN = 64 };
 
+/* One launch under way. */
 struct grid_run {
 	const struct tile_code *code;
 	const struct tile_launch *l;
 	const struct tile_run_options *o;
 	struct allocation *allocs;          /* by parameter */
-	struct mval *bound;                  /* scalar of each parameter */
-	int64_t programs, chunk;
-	int64_t *order;                     /* NULL: as they come */
-	struct checker *check;
-	struct replay_record *record;       /* being made; NULL: none */
-	const struct replay *replay;        /* to be done again; NULL: the code is run */
+	struct mval *bound;                 /* by parameter: its scalar or address */
+	int64_t programs, chunk;            /* instances to run; how many a thread takes at once */
+	/* ids of the instances in the order to run them; NULL: 0, 1, 2, ... */
+	int64_t *order;
+	struct checker *check;              /* NULL: fast mode */
+	struct replay_record *record;       /* record being made; NULL: none */
+	const struct replay *replay;        /* record to repeat; NULL: the code runs */
 	struct buf *prints;
 	int64_t fuel;
 	/* shared by the threads */
-	int64_t next;                       /* program to take, atomically */
-	int64_t faulted;                    /* lowest program that faulted; programs if none */
+	int64_t next;                       /* index of the next instance to take; changed atomically */
+	int64_t faulted;                    /* lowest index that faulted; `programs` if none */
 	struct machine **machines;
 	struct diag *faults;                /* by thread */
-	int64_t *fault_at;
+	int64_t *fault_at;                  /* by thread: index of the instance that faulted, -1: none */
 };
 
 /* --- arguments ---------------------------------------------------------------------- */
 
+/* The caller compiled the kernel for other arguments: our error, not the candidate's. */
 static int bad_argument(const struct tile_param *p, struct err *e)
 {
 	return err_set(e, ERR_STATE, "argument '%.*s' does not fit the specialisation it was compiled for",
 		       STR_ARG(p->name));
 }
 
+/* The size or the stride that a descriptor's parameter stands for. */
 static int64_t tensor_extent(const struct tensor *t, const struct tile_param *p)
 {
 	return p->part == TILE_PART_SHAPE ? t->shape[p->dim] : t->stride[p->dim];
 }
 
+/* Binds a tensor: the allocation covers its whole storage, the address is that of its element 0. */
 static void bind_pointer(struct grid_run *w, int i, const struct tensor *t)
 {
 	struct allocation *al = &w->allocs[i];
@@ -57,11 +62,13 @@ static void bind_pointer(struct grid_run *w, int i, const struct tensor *t)
 	al->view = t->offset * dtype_size(t->dt);
 	al->dt = t->dt;
 	al->name = w->code->params[i].name;
-	/* An empty tensor has no address to stand for it; one past the end of nothing is never read. */
+	/* An empty tensor has no elements, so whatever address this gives is never read. */
 	w->bound[i].u.i = (int64_t)(uintptr_t)t->st->data + al->view;
 	w->bound[i].prov = (int16_t)i;
 }
 
+/* Stores a Python number in the dtype that the kernel was compiled for. A float does not fit an
+ * integer parameter. */
 static int bind_scalar(struct mval *v, const struct tile_val *a)
 {
 	enum dtype dt = (enum dtype)v->dt;
@@ -78,6 +85,8 @@ static int bind_scalar(struct mval *v, const struct tile_val *a)
 	return 0;
 }
 
+/* Finds the value of a parameter in the launch's arguments. `path` leads into nested tuples:
+ * argument 1, path { 0, 2 } is args[1][0][2]. */
 static int bind_param(struct grid_run *w, int i, struct err *e)
 {
 	const struct tile_param *p = &w->code->params[i];
@@ -124,6 +133,8 @@ static void machine_free(struct machine *m)
 	mem_free(m);
 }
 
+/* What never changes about a register. Registers of combine functions take their lane count per
+ * call. */
 static void init_val(struct machine *m, int r)
 {
 	struct tile_type t = m->code->regs[r];
@@ -143,6 +154,7 @@ static void init_val(struct machine *m, int r)
 	}
 }
 
+/* The slab holds the slots, four scratch areas and the room for combine functions, in this order. */
 static struct machine *machine_new(struct grid_run *w)
 {
 	const struct tile_decoded *decoded = w->code->decoded;
@@ -179,9 +191,10 @@ static struct machine *machine_new(struct grid_run *w)
 	return m;
 }
 
-/* --- programs ----------------------------------------------------------------------- */
+/* --- instances ----------------------------------------------------------------------- */
 
-/* The id-th program, its arguments in their registers. */
+/* Sets up the id-th instance: its three indices, and its arguments in their registers. The kernel
+ * may have overwritten the registers in the instance before. */
 static void enter_program(struct machine *m, const struct mval *bound, int64_t id)
 {
 	m->linear = id;
@@ -199,6 +212,7 @@ static void enter_program(struct machine *m, const struct mval *bound, int64_t i
 	}
 }
 
+/* The prologue runs with the first instance of each machine and counts for all of them. */
 static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
 {
 	enter_program(m, w->bound, id);
@@ -211,6 +225,7 @@ static int run_program(struct machine *m, const struct grid_run *w, int64_t id)
 	return m->replay ? replay_program(m, id) : machine_exec(m, 0);
 }
 
+/* Lowers `faulted` to k, against other threads that do the same. */
 static void note_fault(struct grid_run *w, int me, int64_t k)
 {
 	int64_t seen;
@@ -221,7 +236,8 @@ static void note_fault(struct grid_run *w, int me, int64_t k)
 		;
 }
 
-/* Takes chunks in order until there are none, or a lower program has faulted. */
+/* Takes chunks in order until there are none, or until a lower instance has faulted. A fault of a
+ * sampled instance counts only if no unknown memory can have caused it. */
 static void worker(void *ctx, int me, int count)
 {
 	struct grid_run *w = ctx;
@@ -246,6 +262,7 @@ static void worker(void *ctx, int me, int count)
 	}
 }
 
+/* The sampled instances that the options name, as the order to run. */
 static int64_t *chosen(const struct tile_run_options *o)
 {
 	int64_t *v = mem_array((size_t)o->n_only, sizeof *v);
@@ -254,6 +271,7 @@ static int64_t *chosen(const struct tile_run_options *o)
 	return v;
 }
 
+/* A random order of all instances. A kernel whose result depends on the order is wrong. */
 static int64_t *permuted(int64_t n, uint64_t seed)
 {
 	int64_t *v = mem_array((size_t)n, sizeof *v);
@@ -269,15 +287,16 @@ static int64_t *permuted(int64_t n, uint64_t seed)
 
 /* --- the launch ---------------------------------------------------------------------- */
 
-/* 0 and how many; 1: more than there is fuel for, which is known without running them, as a
- * program takes an operation at least; -1: no grid at all. */
+/* Counts the instances of the grid. Returns 0, or 1 if there are more than the fuel allows: each
+ * takes one operation at least, so a grid of 2^31 is refused without running it. Returns -1 if a
+ * size is negative. */
 static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n, struct diag *d, struct err *e)
 {
 	int64_t most = fuel ? MIN(fuel, INT32_MAX) : INT32_MAX;
 	*n = 1;
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] < 0)
-			return err_set(e, ERR_RANGE, "a grid of %lld programs", (long long)l->grid[i]);
+			return err_set(e, ERR_RANGE, "the grid has %lld program instances", (long long)l->grid[i]);
 	for (int i = 0; i < 3; i++)
 		if (!l->grid[i]) {
 			*n = 0;
@@ -286,20 +305,23 @@ static int count_programs(const struct tile_launch *l, int64_t fuel, int64_t *n,
 	for (int i = 0; i < 3; i++)
 		if (ck_mul64(*n, l->grid[i], n) || *n > most) {
 			diag_set(d, REASON_kernel_timeout, l->line, l->col,
-				 "a grid of %lld x %lld x %lld programs is more than the kernel's limit of "
-				 "%lld operations",
-				(long long)l->grid[0], (long long)l->grid[1], (long long)l->grid[2], (long long)most);
+				 "a grid of %lld x %lld x %lld program instances exceeds the kernel's limit of "
+				 "%lld operations", (long long)l->grid[0], (long long)l->grid[1],
+				 (long long)l->grid[2], (long long)most);
 			return 1;
 		}
 	return 0;
 }
 
+/* One thread wherever the order of instances can be seen: checked mode, prints, samples, atomics. */
 static int threads_of(const struct grid_run *w, struct pool *pool)
 {
 	return w->check || w->prints || w->o->only || w->code->decoded->has_atomics || w->programs == 1 ||
 		!pool ? 1 : pool_size(pool);
 }
 
+/* Chunks are small enough for 8 per thread, so that no thread is left with most of the work. A
+ * machine that cannot be allocated is left out unless it is the first. */
 static int run_all(struct grid_run *w, struct pool *pool, struct err *e)
 {
 	int threads = threads_of(w, pool);
@@ -323,6 +345,7 @@ static int run_all(struct grid_run *w, struct pool *pool, struct err *e)
 	return 0;
 }
 
+/* Adds the costs up, picks the fault to report and closes a record. */
 static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost, struct diag *d)
 {
 	int threads = threads_of(w, pool), rc = 0;
@@ -335,7 +358,7 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 			rc = 1;
 		}
 	}
-	/* What was done once per machine, a GPU does in every program. */
+	/* The prologue ran once per machine, but a GPU runs it in every instance. */
 	for (int i = 0; i < w->code->decoded->prologue.n; i++) {
 		const struct decoded_insn *p = &w->code->decoded->prologue.v[i];
 		if (p->counter != 0xff)
@@ -354,23 +377,27 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 	return rc;
 }
 
+/* What identifies this launch to records and to the set of checked launches. */
 static struct replay_launch launch_of(const struct grid_run *w)
 {
 	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound,
 				       .grid = w->l->grid, .trust_hints = w->o->trust_hints };
 }
 
-/* Is it to run in checked mode? *mark: what it is known by, once it went through; 0: nobody asks. */
+/* Whether the launch runs in checked mode. *mark is its hash, to be remembered once the launch
+ * went through; 0 if nobody asks. */
 static int is_checked(const struct grid_run *w, const struct tile_runner *r, uint64_t *mark)
 {
 	struct replay_launch l = launch_of(w);
-	*mark = r->vetted && (w->o->mode == TILE_CHECKED || w->o->check_new) ? vetted_launch(&l, w->l->num_warps) : 0;
+	*mark = r->checked && (w->o->mode == TILE_CHECKED || w->o->check_new) ?
+		checked_launch_hash(&l, w->l->num_warps) : 0;
 	return w->o->mode == TILE_CHECKED ||
-		(*mark && (w->code->decoded->by_contents || !vetted_has(r->vetted, *mark)));
+		(*mark && (w->code->decoded->by_contents || !checked_launches_has(r->checked, *mark)));
 }
 
-/* Finds the record of the launch, or begins one. Fuel is taken by the machine in portions, so that
- * a launch with just as much as it took may still run out of it: that one is run. */
+/* Finds a ready record of the launch, or begins one. The machine takes fuel in portions, so a
+ * launch with just as much fuel as the record used might still run out of it. Such a launch runs
+ * normally. */
 static void open_replay(struct grid_run *w, const struct tile_runner *r)
 {
 	enum { FUEL_SPARE = 1 << 16 };
@@ -389,14 +416,15 @@ static void open_replay(struct grid_run *w, const struct tile_runner *r)
 		w->replay = known;
 }
 
-int bench_open(struct bench *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
+/* Hints are trusted: a probe looks at what the kernel would do, not at whether it is right. */
+int bare_machine_open(struct bare_machine *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	static const struct tile_run_options plain = { .mode = TILE_FAST, .trust_hints = 1 };
 	struct grid_run w = { .code = code, .l = l, .o = &plain };
-	*b = (struct bench){ .m = NULL };
+	*b = (struct bare_machine){ .m = NULL };
 	w.allocs = mem_array((size_t)code->n_params + 1, sizeof *w.allocs);
 	w.bound = mem_array((size_t)code->n_params + 1, sizeof *w.bound);
-	*b = (struct bench){ .allocs = w.allocs, .bound = w.bound };
+	*b = (struct bare_machine){ .allocs = w.allocs, .bound = w.bound };
 	if (!w.allocs || !w.bound)
 		return err_nomem(e);
 	for (int i = 0; i < code->n_params; i++)
@@ -409,14 +437,14 @@ int bench_open(struct bench *b, const struct tile_code *code, const struct tile_
 	return 0;
 }
 
-void bench_close(struct bench *b)
+void bare_machine_close(struct bare_machine *b)
 {
 	machine_free(b->m);
 	mem_free(b->allocs);
 	mem_free(b->bound);
 }
 
-void bench_enter(struct bench *b, int64_t id)
+void bare_machine_enter(struct bare_machine *b, int64_t id)
 {
 	enter_program(b->m, b->bound, id);
 }
@@ -433,7 +461,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	struct checker check = { .n_shadows = 0 };
 	uint64_t mark;
 	int rc, checked;
-	/* A grid that the fuel cannot pay even one step a program is refused before anything is allotted for it. */
+	/* A grid with more instances than fuel is refused before anything is allocated for it. */
 	rc = count_programs(l, o->only ? 0 : o->fuel, &w.programs, d, e);
 	if (rc || !w.programs)
 		return rc;
@@ -453,7 +481,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 				    w.programs, e))
 		goto out;
 	w.check = checked ? &check : NULL;
-	/* Programs have no order on a GPU: a seed runs them in another one, a list runs only these. */
+	/* Instances have no order on a GPU: a seed gives them another one, a list runs only some. */
 	if ((o->only || o->order_seed) && !(w.order = o->only ? chosen(o) : permuted(w.programs, o->order_seed))) {
 		err_nomem(e);
 		goto out;
@@ -462,7 +490,7 @@ int tile_execute(const struct tile_runner *runner, const struct tile_code *code,
 	if (!run_all(&w, pool, e))
 		rc = finish(&w, pool, cost, d);
 	if (!rc && mark && checked)
-		vetted_add(r->vetted, mark);
+		checked_launches_add(r->checked, mark);
 out:
 	if (w.record)
 		replay_record_free(w.record, NULL, 0);

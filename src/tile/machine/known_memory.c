@@ -1,11 +1,15 @@
-/* What programs know of memory: see known.h. */
+/* What instances know of memory in a run of sampled instances: see known_memory.h.
+ *
+ * Knowledge is kept per range of bytes by the sparse storage; this file only says which ranges an
+ * access reads or writes, and whether the instance had read anything unknown by then. */
 #include "tile/machine/known_memory.h"
 
 #include "tensor/sparse.h"
 
-/* Called for a range of bytes of a hollow storage. Nonzero: no memory. */
+/* Called for a range of bytes of a sparse storage. Returns nonzero when out of memory. */
 typedef int range_fn(struct machine *m, struct storage *s, size_t lo, size_t hi);
 
+/* Calls fn for the bytes of a row: once if they are contiguous, else for each element. */
 static int row_ranges(const struct access *a, const struct access_row *r, range_fn *fn)
 {
 	struct storage *s = r->al->st;
@@ -24,6 +28,7 @@ static int row_ranges(const struct access *a, const struct access_row *r, range_
 	return 0;
 }
 
+/* Goes over all rows of an access with a copy of it, so that the caller can go over them again. */
 static int each_range(const struct access *a, range_fn *fn)
 {
 	struct access again = *a;
@@ -34,17 +39,18 @@ static int each_range(const struct access *a, range_fn *fn)
 	while (access_next(&again, &r))
 		if (row_ranges(a, &r, fn))
 			return fault_at(a->m, a->in->loc, REASON_kernel_timeout,
-					"one program touches more memory than is looked at here");
+					"a run of sampled instances touches more memory than it may hold");
 	return 0;
 }
 
+/* Gives the range contents, so that it can be read or written. */
 static int touch(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	(void)m;
 	return sparse_touch(s, lo, hi);
 }
 
-/* As `touch`; m->guess is set where somebody does not know what he finds. */
+/* As `touch`; sets m->guess if the contents of the range are unknown. */
 static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	if (sparse_touch(s, lo, hi) || sparse_note_load(s, lo, hi))
@@ -53,6 +59,7 @@ static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 	return 0;
 }
 
+/* A store makes memory known unless the instance itself has read unknown memory. */
 static int mark(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
 	return sparse_mark(s, lo, hi, !m->unsure);
@@ -64,9 +71,10 @@ static int mark_unknown(struct machine *m, struct storage *s, size_t lo, size_t 
 	return sparse_mark(s, lo, hi, 0);
 }
 
-static unsigned char not_of(enum dtype dt)
+/* Unknown floats change results; unknown integers may also change addresses and branches. */
+static unsigned char unknown_kind(enum dtype dt)
 {
-	return dtype_is_float(dt) ? KNOWN_NOT_NUMBERS : KNOWN_NOT_PLACES;
+	return dtype_is_float(dt) ? UNKNOWN_FLOATS : UNKNOWN_INTEGERS;
 }
 
 int known_load(const struct access *a, enum dtype dt)
@@ -75,7 +83,7 @@ int known_load(const struct access *a, enum dtype dt)
 	if (each_range(a, look))
 		return -1;
 	if (a->m->guess)
-		a->m->unsure |= not_of(dt);
+		a->m->unsure |= unknown_kind(dt);
 	return 0;
 }
 
@@ -84,12 +92,13 @@ int known_store(const struct access *a)
 	return each_range(a, touch) || each_range(a, mark) ? -1 : 0;
 }
 
-/* Other programs would have added to it as well. */
+/* Atomics leave unknown memory behind: the instances that do not run would have added to it as
+ * well. */
 int known_swap(const struct access *a, enum dtype dt)
 {
 	if (each_range(a, touch) || each_range(a, mark_unknown))
 		return -1;
-	a->m->unsure |= not_of(dt);
+	a->m->unsure |= unknown_kind(dt);
 	return 0;
 }
 
@@ -97,7 +106,7 @@ void known_test(const struct machine *m, const struct tile_insn *in)
 {
 	const struct tile_loc *at = &m->code->locs[in->loc];
 
-	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & KNOWN_NOT_PLACES)
+	if (in->op < TOP_EQ || in->op > TOP_GE || !m->o->test || m->unsure & UNKNOWN_INTEGERS)
 		return;
 	if (m->vals[tile_dst(in, 0)].n == 1 && !dtype_is_float((enum dtype)m->vals[tile_src(in, 0)].dt) &&
 	    !m->vals[tile_src(in, 0)].ptr)
@@ -109,7 +118,7 @@ int known_fault(const struct machine *m)
 	switch (m->fault->reason) {
 	case REASON_kernel_timeout: return 1;
 	case REASON_out_of_bounds: case REASON_bad_pointer: case REASON_misaligned: case REASON_false_hint:
-		return !(m->unsure & KNOWN_NOT_PLACES);
+		return !(m->unsure & UNKNOWN_INTEGERS);
 	default: return !m->unsure;
 	}
 }

@@ -1,23 +1,24 @@
-/* What programs know of the memory they touch, where only some programs of a grid are run.
+/* What program instances know of the memory they touch, in a run of sampled instances.
  *
- * A tensor is hollow then: it has contents where they are touched (tensor/sparse.h), and what programs
- * that are not run would have written is not there. A program that reads such memory goes on with
- * whatever it finds, and what it stores is unknown as well. */
+ * The tensors are sparse then: they have contents only where they are touched (tensor/sparse.h).
+ * What the other instances would have written is missing. An instance that reads such memory goes
+ * on with whatever it finds, and what it stores is marked unknown as well. Faults that unknown
+ * memory may have caused do not count. */
 #ifndef TILE_MACHINE_KNOWN_MEMORY_H
 #define TILE_MACHINE_KNOWN_MEMORY_H
 
 #include "tile/machine/exec_access.h"
 
-/* What a program has read that nobody knows: numbers, or integers, which may be addresses. */
-enum known_not { KNOWN_NOT_NUMBERS = 1, KNOWN_NOT_PLACES = 2 };
+/* What an instance has read of unknown memory: floats, or integers, which may become addresses. */
+enum unknown_read { UNKNOWN_FLOATS = 1, UNKNOWN_INTEGERS = 2 };
 
-/* After access_open, before memory is touched. 0, or -1 after a fault. */
+/* Called after access_open and before memory is touched. Return 0, or -1 after a fault. */
 int known_load(const struct access *a, enum dtype dt);
 int known_store(const struct access *a);
 int known_swap(const struct access *a, enum dtype dt);
-/* Tells of a comparison that was made, where somebody wants to know. */
+/* Reports an integer comparison of scalars to the options' `test` callback, if there is one. */
 void known_test(const struct machine *m, const struct tile_insn *in);
-/* Is the fault that ended a program one whatever it has read? */
+/* Whether the fault that ended an instance stands whatever unknown memory the instance has read. */
 int known_fault(const struct machine *m);
 
 #endif

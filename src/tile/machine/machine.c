@@ -1,4 +1,9 @@
-/* Values and the main loop of the tile machine. */
+/* Values and the main loop of the tile machine.
+ *
+ * This file owns the seven forms of a value (machine.h), the text of faults, fuel, and control
+ * flow. The operations themselves are in the exec_ files.
+ *
+ * Invariant: mval_dense leaves the value of every lane unchanged; only the layout differs. */
 #include "tile/machine/machine.h"
 
 #include <stdarg.h>
@@ -11,6 +16,7 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
+/* Pointers are 64-bit integers here. */
 int64_t mval_int(const struct mval *v)
 {
 	return v->ptr ? v->u.i : dtype_load_int((enum dtype)v->dt, &v->u);
@@ -26,6 +32,8 @@ void mval_set_int(struct mval *v, int64_t x)
 		dtype_store_int((enum dtype)v->dt, &v->u, x);
 }
 
+/* The range of DENSE lanes is computed once and kept in `span` until the register is written
+ * again. */
 int mval_range(struct mval *v, int64_t *lo, int64_t *hi)
 {
 	if (v->kind == MVAL_DENSE && v->dt == DT_I32 && !v->ptr) {
@@ -50,6 +58,7 @@ int mval_range(struct mval *v, int64_t *lo, int64_t *hi)
 	return 0;
 }
 
+/* n copies of one element. */
 static void fill(void *data, const void *elem, int esize, size_t n)
 {
 #define FILL(T) do { T x, *o = data; memcpy(&x, elem, sizeof x); for (size_t i = 0; i < n; i++) o[i] = x; } while (0)
@@ -62,6 +71,7 @@ static void fill(void *data, const void *elem, int esize, size_t n)
 #undef FILL
 }
 
+/* n elements base, base + step, ... Sums wrap in the width of the element, as the type does. */
 static void ramp(void *data, int64_t base, int64_t step, int esize, size_t n)
 {
 #define RAMP(T, U) do { T *o = data; U b = (U)base, s = (U)step; for (size_t i = 0; i < n; i++) o[i] = \
@@ -75,7 +85,7 @@ static void ramp(void *data, int64_t base, int64_t step, int esize, size_t n)
 #undef RAMP
 }
 
-/* Rows of the last dimension; `index` counts the others. */
+/* Advances `index` to the next row of the last dimension. Returns 0 after the last row. */
 static int next_row(const struct mval *v, int32_t *index)
 {
 	for (int d = v->ndim - 2; d >= 0; d--) {
@@ -86,6 +96,8 @@ static int next_row(const struct mval *v, int32_t *index)
 	return 0;
 }
 
+/* Writes AFFINE lanes out. { base = 7, stride = { 100, 1 } } of shape [2, 3] becomes 7 8 9 107
+ * 108 109. */
 static void write_affine(struct mval *v)
 {
 	int32_t index[TILE_DIMS] = { 0 };
@@ -101,6 +113,7 @@ static void write_affine(struct mval *v)
 	} while (next_row(v, index));
 }
 
+/* Writes BOX lanes out: ones inside the box, zeros outside. */
 static void write_box(struct mval *v)
 {
 	int32_t index[TILE_DIMS] = { 0 };
@@ -119,8 +132,9 @@ static void write_box(struct mval *v)
 	} while (next_row(v, index));
 }
 
-/* In its own place: a row is written before any later one is read from, for the elements of a
- * COLUMN lie behind all rows before their own. */
+/* Spreads ROW or COLUMN over the whole slot, where its elements already lie. Rows go from first
+ * to last. The element of a COLUMN's row i lies behind rows 0 to i - 1, so it is still there when
+ * row i needs it: shape [4, 8] keeps row 0's element at index 28, which only row 3 overwrites. */
 static void write_rows(struct mval *v)
 {
 	size_t row = (size_t)v->shape[1] * v->esize;
@@ -139,7 +153,8 @@ static void write_rows(struct mval *v)
 	v->kind = MVAL_DENSE;
 }
 
-/* In its own place: from the end, so that no number is written over before it was read. */
+/* Replaces 32-bit counts by 64-bit addresses in the same slot. Blocks go from the end, so that no
+ * count is overwritten before it is read: address 7 takes the bytes of counts 14 and 15. */
 static void write_near(struct mval *v)
 {
 	enum { BLOCK = 64 };
@@ -177,6 +192,7 @@ void *mval_dense(struct mval *v)
 	return v->data;
 }
 
+/* ROW, COLUMN and NEAR are written out first, because their layout depends on the slot. */
 void mval_copy(struct mval *dst, struct mval *src)
 {
 	if (src->kind > MVAL_DENSE)
@@ -194,26 +210,67 @@ void mval_copy(struct mval *dst, struct mval *src)
 
 /* --- faults ------------------------------------------------------------------------- */
 
-int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
+/* The first fault of a machine stays; diag_set ignores later ones. */
+static int set_fault(struct machine *m, int32_t loc, enum reason r, const char *text)
 {
-	char text[512];
-	va_list ap;
-	const struct tile_loc *l;
+	const struct tile_loc *l = &m->code->locs[loc];
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	l = &m->code->locs[loc];
-	diag_set(m->fault, r, l->line, l->col, "%s, in program (%lld, %lld, %lld)", text,
-		(long long)m->pid[0], (long long)m->pid[1], (long long)m->pid[2]);
+	diag_set(m->fault, r, l->line, l->col, "%s", text);
 	snprintf(m->fault->kernel, sizeof m->fault->kernel, "%.*s", STR_ARG(m->code->name));
 	return -1;
 }
 
+/* Room for "in program instance (...)" and a hint behind a text of TEXT_MOST bytes. */
+enum { TEXT_MOST = 400, MESSAGE_MOST = 600 };
+
+static int fault_in_instance(struct machine *m, int32_t loc, enum reason r, const char *text, const char *hint)
+{
+	char message[MESSAGE_MOST];
+
+	snprintf(message, sizeof message, "%s in program instance (%lld,%lld,%lld)%s%s", text, (long long)m->pid[0],
+		 (long long)m->pid[1], (long long)m->pid[2], hint ? "; " : "", hint ? hint : "");
+	return set_fault(m, loc, r, message);
+}
+
+int fault_at(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
+{
+	char text[TEXT_MOST];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fault_in_instance(m, loc, r, text, NULL);
+}
+
+int fault_hint(struct machine *m, int32_t loc, enum reason r, const char *hint, const char *fmt, ...)
+{
+	char text[TEXT_MOST];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fault_in_instance(m, loc, r, text, hint);
+}
+
+int fault_text(struct machine *m, int32_t loc, enum reason r, const char *fmt, ...)
+{
+	char text[MESSAGE_MOST];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return set_fault(m, loc, r, text);
+}
+
 /* --- the loop ----------------------------------------------------------------------- */
 
+/* Operations that a thread takes from the shared pool at once, so that threads rarely meet there. */
 enum { FUEL_CHUNK = 1 << 14 };
 
+/* Takes the next portion of fuel. A kernel without a limit gets fuel that never ends. */
 static int refuel(struct machine *m, const struct tile_insn *in)
 {
 	int64_t want, left;
@@ -222,14 +279,17 @@ static int refuel(struct machine *m, const struct tile_insn *in)
 		m->fuel = INT64_MAX;
 		return 0;
 	}
+	/* m->fuel is negative here: the debt is paid first. The pool may go below zero by one portion. */
 	want = FUEL_CHUNK - m->fuel;
 	left = __atomic_sub_fetch(m->fuel_pool, want, __ATOMIC_RELAXED);
 	if (left < -want)
-		return fault_at(m, in->loc, REASON_kernel_timeout, "the kernel used up its fuel; does a loop end?");
+		return fault_hint(m, in->loc, REASON_kernel_timeout, "does a loop never end?",
+				  "the kernel exceeded its limit of operations");
 	m->fuel += want;
 	return 0;
 }
 
+/* The condition of a branch, which must not be poison. */
 static int truth(struct machine *m, const struct tile_insn *in, int *yes)
 {
 	const struct mval *c = mval_src(m, in, 0);
@@ -253,6 +313,9 @@ static int control(struct machine *m, const struct tile_insn *in, const struct d
 	return pc + 1;
 }
 
+/* Control flow has no exec function: decode.c resolved its jumps. An instruction's result is
+ * renewed before it runs; sources that are the same register must not rely on `written` or
+ * `ranged`. */
 int machine_exec(struct machine *m, int func)
 {
 	const struct decoded_insn *first = m->decoded->funcs[func].v, *end = first + m->decoded->funcs[func].n;
@@ -286,6 +349,7 @@ int machine_exec(struct machine *m, int func)
 	return 0;
 }
 
+/* Results of the prologue stay in their slots for all instances of the machine. */
 int machine_prologue(struct machine *m)
 {
 	for (int i = 0; i < m->decoded->prologue.n; i++) {
@@ -300,6 +364,7 @@ int machine_prologue(struct machine *m)
 
 /* --- functions ------------------------------------------------------------------------ */
 
+/* Copies one argument of a combine function into its register. */
 static void bind_param(struct mval *v, unsigned char *arg, int n)
 {
 	mval_clear_poison(v);
@@ -311,6 +376,8 @@ static void bind_param(struct mval *v, unsigned char *arg, int n)
 		memcpy(v->data, arg, (size_t)n * v->esize);
 }
 
+/* The registers of the function take the number of lanes of the call; all of them are
+ * one-dimensional. */
 int call_func(struct machine *m, const struct tile_insn *in, int func, int n, unsigned char *const *args,
 	      unsigned char *const *results)
 {

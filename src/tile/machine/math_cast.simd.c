@@ -1,8 +1,10 @@
-/* Conversions between bool, integers, fp32 and fp64. Float to integer truncates, saturates,
- * and sends NaN to 0, as the GPU's conversions do; 8-bit integers go through 16 bits and wrap.
- * Narrow floats go through fp32 in exec_cast.c. */
+/* Conversions between bool, integers, fp32 and fp64. Float to integer truncates, saturates, and
+ * sends NaN to 0, as the conversions of a GPU do. 8-bit integers go through 16 bits and wrap:
+ * 300.0 as int8 is 44. exec_cast.c takes narrow floats through fp32. */
 #include "tile/machine/math_kernel.h"
 
+/* Truncates x to TI. HI_FIRST_OUT is the first float above the range: 2^31 for int32, because
+ * INT32_MAX itself is no fp32 value. */
 #define SAT(name, TF, TI, LO, HI, HI_FIRST_OUT) \
 	static inline TI name(TF x) \
 	{ \
@@ -21,6 +23,7 @@ SAT_BOTH(u64, uint64_t, 0, UINT64_MAX, 0x1p64)
 #define f_u8(x) ((uint8_t)f_u16(x))
 #define d_u8(x) ((uint8_t)d_u16(x))
 
+/* One kernel serves signed and unsigned targets of a width: their bits are the same. */
 #define FROM_INT(s, T) \
 	KERNEL1(s##_to_b, uint8_t, T, x != 0) \
 	KERNEL1(s##_to_8, uint8_t, T, x) \

@@ -1,15 +1,17 @@
-/* Plain floating kernels: IEEE operations, comparisons, rounding to whole numbers. Exact by
- * definition, so every instruction set gives the same bits. */
+/* Plain floating-point kernels: IEEE operations, comparisons, rounding to whole numbers. These
+ * are exact by definition, so every instruction set gives the same bits. */
 #include <math.h>
 
 #include "tile/machine/math_fma.h"
 #include "tile/machine/math_kernel.h"
 
+/* max and min: NUM returns the number if one operand is NaN, PROP returns the NaN. */
 #define MAX_NUM(x, y) ((x) >= (y) || (y) != (y) ? (x) : (y))
 #define MIN_NUM(x, y) ((x) <= (y) || (y) != (y) ? (x) : (y))
 #define MAX_PROP(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 #define MIN_PROP(x, y) ((x) <= (y) || (x) != (x) ? (x) : (y))
 
+/* Rounds to the nearest whole number, ties away from zero. */
 static inline float half_away_f(float x)
 {
 	float t = truncf(x);
@@ -22,6 +24,8 @@ static inline double half_away_d(double x)
 }
 #define SAT_01(x) ((x) > 0 ? (x) < 1 ? (x) : 1 : 0)
 
+/* s: suffix of the names, T: type; the rest are the C functions for that type. fdim gives NaN if
+ * an operand is NaN. CLAMP returns a bound for NaN, CLAMP_NAN returns the NaN. */
 #define FLOAT_KERNELS(s, T, SQRT, FLOOR, CEIL, TRUNC, RINT, AWAY, ABS, SIGN, FMA) \
 	KERNEL2(add_##s, T, T, T, x + y) \
 	KERNEL2(sub_##s, T, T, T, x - y) \
@@ -56,6 +60,7 @@ static inline double half_away_d(double x)
 FLOAT_KERNELS(f, float, sqrtf, floorf, ceilf, truncf, rintf, half_away_f, fabsf, copysignf, fma_exact)
 FLOAT_KERNELS(d, double, sqrt, floor, ceil, trunc, rint, half_away_d, fabs, copysign, fma)
 
+/* Kernels by operation for fp32 and fp64. */
 extern kernel_table SIMD_FN(tile_float_kernels);
 kernel_table SIMD_FN(tile_float_kernels) = {
 #define ROW(ID, k) [TOP_##ID] = { [DT_F32] = k##_f, [DT_F64] = k##_d }
@@ -67,7 +72,8 @@ kernel_table SIMD_FN(tile_float_kernels) = {
 	ROW(SATURATE, sat), ROW(FMA, fma), ROW(CLAMP, clamp), ROW(CLAMP_NAN, clampp),
 };
 
-/* Row-wise copies by condition, the width of an element; o may be any operand but c. */
+/* o[i] = p[i] ? b[i] : c[i] by the width of an element. o may be any operand but p. u: bit 1 says
+ * b is one element, bit 2 says c is. */
 #define SELECT_KERNEL(name, T) \
 	static void name(KERNEL_ARGS) \
 	{ \
@@ -90,5 +96,6 @@ SELECT_KERNEL(select16, uint16_t)
 SELECT_KERNEL(select32, uint32_t)
 SELECT_KERNEL(select64, uint64_t)
 
+/* By the logarithm of the element's width. */
 extern tile_kernel *const SIMD_FN(tile_select_kernels)[4];
 tile_kernel *const SIMD_FN(tile_select_kernels)[4] = { select8, select16, select32, select64 };

@@ -1,6 +1,6 @@
-/* fmaf with one rounding at every instruction set. Where there is no fused instruction, the
- * exact product and the sum are formed in double and the sum is rounded to odd first, after
- * which rounding to fp32 cannot go wrong. */
+/* fmaf with one rounding at every instruction set. Without a fused instruction, the exact product
+ * and the sum are formed in double, and the sum is rounded to odd first. After that the rounding
+ * to fp32 cannot go wrong. */
 #ifndef TILE_MACHINE_MATH_FMA_H
 #define TILE_MACHINE_MATH_FMA_H
 

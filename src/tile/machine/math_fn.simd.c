@@ -1,10 +1,11 @@
-/* fp32 functions. Each is worked out in double by additions, multiplications, divisions and
- * square roots alone (no fused operations), so that every instruction set gives the same bits,
- * and rounded once: the error is about half a unit in the last place. fp64 is in math_slow.c. */
+/* fp32 functions. Each is computed in double with additions, multiplications, divisions and
+ * square roots alone (no fused operations), so that every instruction set gives the same bits. It
+ * is rounded once: the error is about half a unit in the last place. fp64 is in math_slow.c. */
 #include <math.h>
 
 #include "tile/machine/math_kernel.h"
 
+/* The bits of a double and back. */
 static inline uint64_t bits_of(double x) { uint64_t b; memcpy(&b, &x, 8); return b; }
 static inline double of_bits(uint64_t b) { double x; memcpy(&x, &b, 8); return x; }
 
@@ -26,7 +27,7 @@ static inline double d_exp2(double x)
 	return p * of_bits((bits_of(t) + 1023) << 52);
 }
 
-/* Far outside fp32's range, and NaN stays NaN. */
+/* Limits x to a range far outside that of fp32 results. NaN stays NaN. */
 static inline double d_clamp(double x, double lim)
 {
 	x = x < -lim ? -lim : x;
@@ -35,7 +36,7 @@ static inline double d_clamp(double x, double lim)
 
 static inline double d_exp(double x) { return d_exp2(d_clamp(x, 200) * 0x1.71547652b82fep0); }
 
-/* Taylor near 0, where the subtraction would cancel. */
+/* exp(x) - 1. Near 0, where the subtraction would cancel, it is a Taylor polynomial of degree 10. */
 static inline double d_expm1(double x)
 {
 	double q = x * (1.0 / 10);
@@ -54,8 +55,8 @@ static inline double d_expm1(double x)
 	return fabs(x) < 0.35 ? x * y : e;
 }
 
-/* log(x) / scale for a positive normal double: x = 2^k m, m in [sqrt 1/2, sqrt 2), and
- * log m = 2 atanh((m-1)/(m+1)). `unit` is log(2)/scale, `two` is 2/scale. */
+/* log(x) / scale for a positive normal double: x = 2^k m with m in [sqrt 1/2, sqrt 2), and log m
+ * = 2 atanh((m-1)/(m+1)). `unit` is log(2)/scale, `two` is 2/scale. */
 static inline double d_log_core(double x, double unit, double two)
 {
 	uint64_t b = bits_of(x) - 0x3fe6a09e667f3bcdu;  /* sqrt 1/2 */
@@ -76,7 +77,7 @@ static inline double d_log_core(double x, double unit, double two)
 	return k * unit + (s * two + s * two * (z * p));
 }
 
-/* The ends: log 0 = -inf, of negatives NaN, of inf inf. */
+/* log 0 = -inf, log of a negative number is NaN, log inf = inf; y is the result for all others. */
 static inline double d_log_ends(double x, double y)
 {
 	y = x > 0 ? y : x == 0 ? -INFINITY : NAN;
@@ -87,12 +88,14 @@ static inline double d_log(double x) { return d_log_ends(x, d_log_core(x, 0x1.62
 static inline double d_log2(double x) { return d_log_ends(x, d_log_core(x, 1, 0x1.71547652b82fep1)); }
 static inline double d_log10(double x) { return d_log_ends(x, d_log_core(x, 0x1.34413509f79ffp-2,
 		0x1.bcb7b1526e50ep-1)); }
+/* log(1 + x). Below 1e-8 the first term x is exact to fp32. */
 static inline double d_log1p(double x)
 {
 	double y = d_log(1 + x);
 	return fabs(x) < 1e-8 ? x : y;
 }
 
+/* tanh x = (e^2x - 1) / (e^2x + 1), through expm1 so that small x keep their digits. */
 static inline double d_tanh(double x)
 {
 	double e = d_expm1(2 * d_clamp(x, 30));
@@ -109,7 +112,7 @@ static inline double d_cosh(double x)
 	return 0.5 * (e + 1 / e);
 }
 
-/* sin and cos of r + q pi/2, |r| <= pi/4. */
+/* Taylor polynomials of sin and cos for |r| <= pi/4. */
 static inline double d_sin_poly(double r)
 {
 	double z = r * r;
@@ -131,6 +134,7 @@ static inline double d_cos_poly(double r)
 	p = p * z - 0.5;
 	return 1 + z * p;
 }
+/* sin (or cos) of r + q pi/2: q picks the polynomial and, by its second bit, the sign. */
 static inline double d_quadrant(double r, uint64_t q, int cosine)
 {
 	double s = d_sin_poly(r), c = d_cos_poly(r);
@@ -141,7 +145,7 @@ static inline double d_quadrant(double r, uint64_t q, int cosine)
 	return of_bits(bits_of(v) ^ (q & 2) << 62);
 }
 
-/* |x| < 1e6: pi/2 in three parts, the first with enough zero bits that k times it is exact. */
+/* For |x| < 1e6: pi/2 in three parts, the first with enough zero bits that k times it is exact. */
 static inline double d_sincos(double x, int cosine)
 {
 	double t = x * 0x1.45f306dc9c883p-1 + ROUNDER;
@@ -154,7 +158,7 @@ static inline double d_tan(double x)
 	return d_sincos(x, 0) / d_sincos(x, 1);
 }
 
-/* sin(pi x): whole turns drop out exactly. */
+/* sin(pi x): multiples of the period drop out exactly. */
 static inline double d_sinpi(double x, int cosine)
 {
 	double t = 2 * x + ROUNDER;
@@ -162,7 +166,7 @@ static inline double d_sinpi(double x, int cosine)
 	return d_quadrant(r, bits_of(t), cosine);
 }
 
-/* erf(x) / x as a polynomial in (x^2 - 8) / 8 for x^2 <= 16; beyond, it rounds to 1. */
+/* erf(x) / x as a polynomial in (x^2 - 8) / 8 for x^2 <= 16. Beyond that it rounds to 1. */
 static inline double d_erf(double x)
 {
 	double c = d_clamp(x, 4);
@@ -189,7 +193,7 @@ static inline double d_erf(double x)
 	return c * p;
 }
 
-/* x^y for finite x > 0 and finite y */
+/* x^y for finite x > 0 and finite y. */
 static inline double d_pow(double x, double y)
 {
 	return d_exp2(d_clamp(y * d_log_core(x, 1, 0x1.71547652b82fep1), 900));
@@ -210,10 +214,11 @@ FN(cosh_f, d_cosh(d_clamp(x, 200)))
 FN(erf_f, d_erf(x))
 FN(rsqrt_f, 1 / sqrt((double)x))
 
-/* Lanes the formula is not for are done again by the C library's double function. Blocks, so
- * that the operands are still there when the result overwrites them. */
+/* Lanes that the formula is not for are done again by the double function of the C library.
+ * Blocks of lanes keep a copy of the operands, because the result may overwrite them. */
 enum { BLOCK = 128 };
 
+/* EXPR for all lanes of a block, then SLOW for those where GOOD is false. */
 #define FN_FIXED(name, GOOD, EXPR, SLOW) \
 	static void name(KERNEL_ARGS) \
 	{ \
@@ -232,10 +237,11 @@ enum { BLOCK = 128 };
 FN_FIXED(sin_f, x > -1e6f && x < 1e6f, d_sincos(x, 0), sin((double)x))
 FN_FIXED(cos_f, x > -1e6f && x < 1e6f, d_sincos(x, 1), cos((double)x))
 FN_FIXED(tan_f, x > -1e6f && x < 1e6f, d_tan(x), tan((double)x))
-/* From 2^24 on every fp32 is an even whole number. */
+/* From 2^24 on every fp32 number is an even whole number. */
 FN_FIXED(sinpi_f, x > -0x1p30f && x < 0x1p30f, d_sinpi(x, 0), x - x)
 FN_FIXED(cospi_f, x > -0x1p30f && x < 0x1p30f, d_sinpi(x, 1), x - x == 0 ? 1.0 : NAN)
 
+/* The same with two operands: the formula is for finite x > 0 and finite y. */
 static void pow_f(KERNEL_ARGS)
 {
 	float *o = o_, xs[BLOCK], ys[BLOCK];

@@ -1,21 +1,23 @@
-/* Integer and bool kernels. Wrap-around is defined: sums and products are done unsigned.
- * Division by zero gives all ones and the remainder the dividend, as the hardware does;
- * the sanitizer reports it from the operands. */
+/* Integer and bool kernels. Wrap-around is defined: sums and products are computed unsigned.
+ * Division by zero gives all ones and the remainder gives the dividend, as the hardware does.
+ * Checked mode reports it from the operands (check_poison.c). */
 #include "tile/machine/math_kernel.h"
 
 /* 32-bit quotients through double are exact: a quotient that is not whole is at least 2^-31
- * (relative) away from the next whole number, and a double carries 53 bits. */
+ * (relative) away from the next whole number, and a double carries 53 bits. INT_MIN / -1 wraps. */
 static inline int32_t div_i32(int32_t x, int32_t y)
 {
 	double q = (double)x / (double)(y ? y : 1);
-	q = q > 2147483647.0 ? -2147483648.0 : q;       /* INT_MIN / -1 wraps */
+	q = q > 2147483647.0 ? -2147483648.0 : q;
 	return y ? (int32_t)q : -1;
 }
+/* As div_i32; the largest quotient does not fit int32, so it goes through int64. */
 static inline uint32_t div_u32(uint32_t x, uint32_t y)
 {
 	double q = (double)x / (double)(y ? y : 1);
 	return y ? (uint32_t)(int64_t)q : UINT32_MAX;
 }
+/* 64-bit quotients need the integer instruction. INT64_MIN / -1 wraps. */
 static inline int64_t div_i64(int64_t x, int64_t y)
 {
 	return y == 0 ? -1 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
@@ -26,6 +28,7 @@ static inline uint64_t div_u64(uint64_t x, uint64_t y) { return y ? x / y : UINT
 #define div_u8(x, y) ((uint8_t)div_u32(x, y))
 #define div_u16(x, y) ((uint16_t)div_u32(x, y))
 
+/* Written out so that it vectorises on every instruction set. */
 static inline int popcount64(uint64_t x)
 {
 	x -= x >> 1 & 0x5555555555555555u;
@@ -34,6 +37,7 @@ static inline int popcount64(uint64_t x)
 	return (int)(x * 0x0101010101010101u >> 56);
 }
 
+/* Reverses the bits of a word: swaps single bits, pairs and nibbles, then bytes. */
 static inline uint64_t reverse64(uint64_t x)
 {
 	x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
@@ -42,18 +46,20 @@ static inline uint64_t reverse64(uint64_t x)
 	return __builtin_bswap64(x);
 }
 
+/* Product of the low 24 bits, sign-extended if signed. */
 static inline int64_t mul24(int64_t x, int64_t y, int is_signed)
 {
 	uint32_t a = (uint32_t)x << 8, b = (uint32_t)y << 8;
 	return is_signed ? (int64_t)((int32_t)a >> 8) * ((int32_t)b >> 8) : (int64_t)((uint64_t)(a >> 8) * (b >> 8));
 }
 
+/* Result byte i is byte s[i] of the eight bytes of x and y. */
 static inline uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t s)
 {
 	uint64_t both = (uint64_t)y << 32 | x;
 	uint32_t r = 0;
 	for (int i = 0; i < 4; i++) {
-		/* libdevice takes three bits; the sign mode of PRMT is not reached */
+		/* libdevice uses three bits of each selector; PRMT's sign mode is out of reach. */
 		uint32_t sel = s >> (4 * i) & 7;
 		uint32_t byte = (uint32_t)(both >> (8 * sel)) & 0xff;
 		r |= byte << (8 * i);
@@ -61,8 +67,8 @@ static inline uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t s)
 	return r;
 }
 
-/* T: type, U: its unsigned twin, W: twice as wide by sign, UW: and unsigned,
- * P: the type products wrap in, B: bits */
+/* T: type, U: its unsigned twin, W: twice as wide with the same sign, UW: twice as wide unsigned,
+ * P: the type that products wrap in, B: bits of T. */
 #define INT_KERNELS(s, T, U, W, UW, P, B, IS_SIGNED) \
 	KERNEL2(add_##s, T, T, T, (U)x + (U)y) \
 	KERNEL2(sub_##s, T, T, T, (U)x - (U)y) \
@@ -109,7 +115,7 @@ INT_KERNELS(u16, uint16_t, uint16_t, uint32_t, uint32_t, uint32_t, 16, 0)
 INT_KERNELS(u32, uint32_t, uint32_t, uint64_t, uint64_t, uint32_t, 32, 0)
 INT_KERNELS(u64, uint64_t, uint64_t, u128, u128, uint64_t, 64, 0)
 
-/* bool is arithmetic modulo 2. */
+/* bool is arithmetic modulo 2: add is xor, mul is and, max is or. */
 KERNEL2(bxor, uint8_t, uint8_t, uint8_t, x ^ y)
 KERNEL2(band, uint8_t, uint8_t, uint8_t, x & y)
 KERNEL2(bor, uint8_t, uint8_t, uint8_t, x | y)
@@ -125,6 +131,7 @@ KERNEL1(bcount, int32_t, uint8_t, x)
 KERNEL1(bclz, int32_t, uint8_t, x ^ 1)
 KERNEL3(bclamp, uint8_t, uint8_t, uint8_t, uint8_t, (x | y) & z)
 
+/* One row of the table: a kernel for each integer type, with or without one for bool. */
 #define INT_ROW(ID, k) \
 	[TOP_##ID] = { [DT_I8] = k##_i8, [DT_I16] = k##_i16, [DT_I32] = k##_i32, [DT_I64] = k##_i64, \
 		       [DT_U8] = k##_u8, [DT_U16] = k##_u16, [DT_U32] = k##_u32, [DT_U64] = k##_u64 }

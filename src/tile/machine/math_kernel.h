@@ -1,5 +1,6 @@
-/* Shapes of elementwise kernels, for the math_*.simd.c files. A kernel may be called with its
- * result exactly on one of its operands: loops say so, which also lets them vectorise. */
+/* Loops of elementwise kernels, for the math_*.simd.c files. A kernel may be called with its
+ * result exactly on one of its operands. LANES tells the compiler that lanes do not depend on
+ * each other, which also lets the loops vectorise. */
 #ifndef TILE_MACHINE_MATH_KERNEL_H
 #define TILE_MACHINE_MATH_KERNEL_H
 
@@ -27,7 +28,7 @@
 		LANES for (size_t i = 0; i < n; i++) { TI x = a[i]; o[i] = (TO)(EXPR); } \
 	}
 
-/* o[i] = EXPR of x = a[i], y = b[i], either of them possibly uniform */
+/* o[i] = EXPR of x = a[i], y = b[i]; either may be one element (u = 1: a, u = 2: b). */
 #define KERNEL2(name, TO, TA, TB, EXPR) \
 	static void name(KERNEL_ARGS) \
 	{ \
@@ -43,7 +44,7 @@
 		} \
 	}
 
-/* Three operands, none uniform. */
+/* Three operands, none of them uniform. */
 #define KERNEL3(name, TO, TA, TB, TC, EXPR) \
 	static void name(KERNEL_ARGS) \
 	{ \

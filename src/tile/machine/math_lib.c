@@ -1,9 +1,11 @@
-/* libdevice names to operations, from math.def. */
-#include "tile/code/ir.h"
+/* Finds the operation of a libdevice name, from math.def. The table is small and looked up while
+ * a kernel is compiled, so a linear search is enough. */
+#include "tile/machine/math_lib.h"
 
 enum { NONE_BEFORE = -1 };
 #define TOP_NONE NONE_BEFORE
 
+/* One row of math.def. A name with several rows is tried in their order. */
 static const struct row {
 	const char *name, *overloads;
 	int op, rounding, before;
@@ -14,6 +16,7 @@ static const struct row {
 #undef LIBDEV
 };
 
+/* The letters of an overload: "fi:f" takes fp32 and int32 and gives fp32. */
 static enum dtype by_letter(char c)
 {
 	switch (c) {
@@ -28,7 +31,8 @@ static enum dtype by_letter(char c)
 	BUG("math.def: letter '%c'", c);
 }
 
-/* The k-th overload of a row: arguments, what the operation gives, what the caller sees. */
+/* The k-th overload of a row: its argument types, what the operation gives and what the caller
+ * sees. Returns the number of arguments, or -1 past the last overload. */
 static int overload(const struct row *w, int k, enum dtype args[4], enum dtype *gives, enum dtype *result)
 {
 	struct str rest = str_of(w->overloads);
@@ -47,6 +51,7 @@ static int overload(const struct row *w, int k, enum dtype args[4], enum dtype *
 	return (int)in.n;
 }
 
+/* Counts through the overloads of all rows with this name. */
 int tile_libdevice_overload(struct str name, int i, enum dtype args[4])
 {
 	enum dtype gives, result;
@@ -64,6 +69,7 @@ int tile_libdevice_overload(struct str name, int i, enum dtype args[4])
 	return -1;
 }
 
+/* Whether n types agree. */
 static int same(int n, const enum dtype *a, const enum dtype *b)
 {
 	for (int i = 0; i < n; i++)
@@ -72,6 +78,7 @@ static int same(int n, const enum dtype *a, const enum dtype *b)
 	return 1;
 }
 
+/* The first overload whose argument types match exactly; conversions are the caller's business. */
 int tile_libdevice(struct str name, int n_args, const enum dtype *args, struct tile_libdevice *out, int *known)
 {
 	*known = 0;

@@ -1,6 +1,6 @@
-/* Functions that are rare enough for one lane at a time: everything of fp64 that is not a
- * machine instruction, and the special functions. fp32 is done in double and rounded once;
- * fp64 in long double where the double function of the C library is not good to 2 ulp. */
+/* Functions that are rare enough for one lane at a time: everything of fp64 that is not a machine
+ * instruction, and the special functions. fp32 is computed in double and rounded once. fp64 uses
+ * long double where the double function of the C library is not accurate to 2 ulp. */
 #include <fenv.h>
 #include <math.h>
 
@@ -8,13 +8,14 @@
 #include "tile/machine/math_special.h"
 #include "tile/machine/math_table.h"
 
-/* EXPR of x in T; the same text serves fp32 (x widened to double) and fp64. */
+/* EXPR of x for fp32 (x widened to double) and for fp64. */
 #define SLOW1(name, EXPR_F, EXPR_D) \
 	KERNEL1(name##_f, float, float, (float)(EXPR_F)) \
 	KERNEL1(name##_d, double, double, (double)(EXPR_D))
 #define SLOW2(name, EXPR_F, EXPR_D) \
 	KERNEL2(name##_f, float, float, float, (float)(EXPR_F)) \
 	KERNEL2(name##_d, double, double, double, (double)(EXPR_D))
+/* fp64 only: math_fn.simd.c has the fp32 function. */
 #define ONLY_D(name, EXPR) KERNEL1(name##_d, double, double, (double)(EXPR))
 
 ONLY_D(exp, exp(x))
@@ -69,6 +70,8 @@ SLOW2(remainder, remainderf(x, y), remainder(x, y))
 SLOW2(nextafter, nextafterf(x, y), nextafter(x, y))
 KERNEL2(pow_d, double, double, double, pow(x, y))
 
+/* Functions whose two operands have different types: the second (ldexp, pow) or the first (jn,
+ * yn) is an int32. */
 KERNEL2(ldexp_f, float, float, int32_t, ldexpf(x, y))
 KERNEL2(ldexp_d, double, double, int32_t, ldexp(x, y))
 KERNEL2(powi_f, float, float, int32_t, (float)pow((double)x, y))
@@ -78,16 +81,18 @@ KERNEL2(jn_d, double, int32_t, double, (double)jnl(x, y))
 KERNEL2(yn_f, float, int32_t, float, (float)yn(x, (double)y))
 KERNEL2(yn_d, double, int32_t, double, (double)ynl(x, y))
 
+/* sqrt(x^2 + y^2 + z^2) and its reciprocal. */
 KERNEL3(norm3d_f, float, float, float, float, (float)special_norm(x, y, z, 0))
 KERNEL3(norm3d_d, double, double, double, double, (double)special_norm(x, y, z, 0))
 KERNEL3(rnorm3d_f, float, float, float, float, (float)(1 / special_norm(x, y, z, 0)))
 KERNEL3(rnorm3d_d, double, double, double, double, (double)(1 / special_norm(x, y, z, 0)))
 
+/* The halves of a 64-bit pattern, and a double from two halves. */
 KERNEL1(hi32_k, int32_t, uint64_t, (int32_t)(uint32_t)(x >> 32))
 KERNEL1(lo32_k, int32_t, uint64_t, (int32_t)(uint32_t)x)
 KERNEL2(hilo_k, uint64_t, uint32_t, uint32_t, (uint64_t)x << 32 | y)
 
-/* Float in, an integer class or exponent out as i64; exec narrows it to the result's type. */
+/* Float in; an integer, a class or an exponent out as int64. exec_float_to_int narrows it. */
 #define TO_INT(name, EXPR) \
 	KERNEL1(name##_f, int64_t, float, EXPR) \
 	KERNEL1(name##_d, int64_t, double, EXPR)
@@ -122,7 +127,8 @@ kernel_table tile_slow_kernels = {
 
 /* --- directed rounding ---------------------------------------------------------------- */
 
-/* The volatile operands keep the operation between the two fesetround calls. */
+/* Directed rounding by the CPU's rounding mode. The volatile operands keep the operation between
+ * the two fesetround calls. */
 #define ROUNDED(name, T, MODE, EXPR) \
 	static void name(KERNEL_ARGS) \
 	{ \
@@ -137,6 +143,8 @@ kernel_table tile_slow_kernels = {
 		} \
 		fesetround(before); \
 	}
+/* The operations of PTX that have directed forms, for one rounding mode. Names end in z, m or p:
+ * towards zero, minus or plus infinity. */
 #define ROUNDED_MODE(s, T, m, MODE, SQRT, FMA) \
 	ROUNDED(add_##s##m, T, MODE, x + y) \
 	ROUNDED(sub_##s##m, T, MODE, x - y) \
@@ -152,6 +160,7 @@ ROUNDED_ALL(z, FE_TOWARDZERO)
 ROUNDED_ALL(m, FE_DOWNWARD)
 ROUNDED_ALL(p, FE_UPWARD)
 
+/* NULL for rounding to nearest and for operations without directed forms. */
 tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round r)
 {
 	static tile_kernel *const table[TILE_OPS][2][4] = {

@@ -1,4 +1,5 @@
-/* Special functions in long double: see math_special.h. */
+/* Special functions in long double: see math_special.h. Each is accurate to well below an ulp of
+ * fp64, so that one rounding is left. */
 #include "tile/machine/math_special.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #define PI_L 3.14159265358979323846264338327950288L
 #define TWO_OVER_SQRT_PI 1.12837916709551257389615890312154517L
 
+/* x = q / 2 + r with |r| <= 1/4, so that sin(pi x) needs sin or cos of at most pi/4. */
 long double special_sinpi(long double x)
 {
 	long double q, r;
@@ -23,6 +25,7 @@ long double special_sinpi(long double x)
 	return -cosl(r);
 }
 
+/* As special_sinpi, a quarter period further on. */
 long double special_cospi(long double x)
 {
 	long double q, r;
@@ -39,8 +42,8 @@ long double special_cospi(long double x)
 	return sinl(r);
 }
 
-/* Below 10 the product is fine; above, the continued fraction
- * sqrt(pi) erfcx(x) = 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))) converges fast. */
+/* Below 10 the product exp(x^2) erfc(x) is accurate. Above, the continued fraction sqrt(pi)
+ * erfcx(x) = 1/(x + (1/2)/(x + 1/(x + (3/2)/(x + ...)))) converges fast. */
 long double special_erfcx(long double x)
 {
 	long double f;
@@ -53,7 +56,7 @@ long double special_erfcx(long double x)
 	return TWO_OVER_SQRT_PI / 2 / f;
 }
 
-/* Newton with the second-order term (Halley) on erfc(y) = x, 0 < x <= 1. */
+/* Newton with the second-order term (Halley) on erfc(y) = x, 0 < x <= 1; five steps suffice. */
 static long double solve_erfc(long double x)
 {
 	long double t = sqrtl(-2 * logl(x / 2));
@@ -65,6 +68,7 @@ static long double solve_erfc(long double x)
 	return y;
 }
 
+/* erfc is symmetric around 1: erfcinv(x) = -erfcinv(2 - x), so that solve_erfc sees x <= 1. */
 long double special_erfcinv(long double x)
 {
 	if (!(x >= 0 && x <= 2))
@@ -76,6 +80,7 @@ long double special_erfcinv(long double x)
 	return x <= 1 ? solve_erfc(x) : -solve_erfc(2 - x);
 }
 
+/* Above 0.5 through erfc, which is accurate where erf is close to 1. */
 long double special_erfinv(long double x)
 {
 	long double y;
@@ -86,7 +91,7 @@ long double special_erfinv(long double x)
 		return x * INFINITY;
 	if (fabsl(x) > 0.5L)
 		return copysignl(solve_erfc(1 - fabsl(x)), x);
-	/* Near 0 the residual must be taken from erf itself. */
+	/* Near 0 the residual must come from erf itself: 1 - erfc would cancel. */
 	y = x / TWO_OVER_SQRT_PI;
 	for (int i = 0; i < 6; i++) {
 		long double err = erfl(y) - x;
@@ -95,11 +100,13 @@ long double special_erfinv(long double x)
 	return y;
 }
 
+/* The cumulative distribution of the standard normal: erfc(-x / sqrt 2) / 2. */
 long double special_normcdf(long double x)
 {
 	return 0.5L * erfcl(-x * 0.70710678118654752440084436210484904L);
 }
 
+/* normcdf(y) = x solved for y: -sqrt 2 erfcinv(2 x). */
 long double special_normcdfinv(long double x)
 {
 	return -1.41421356237309504880168872420969808L * special_erfcinv(2 * x);
@@ -111,7 +118,7 @@ long double special_lgamma(long double x)
 	return lgammal_r(x, &sign);
 }
 
-/* All terms of the power series have one sign: it never cancels. */
+/* Power series of I0 and I1. All terms have one sign, so nothing cancels. */
 long double special_bessel_i(int order, long double x)
 {
 	long double q = x * x / 4;
@@ -132,6 +139,7 @@ long double special_norm(long double x, long double y, long double z, long doubl
 	return sqrtl(x * x + y * y + z * z + w * w);
 }
 
+/* rcp.approx.ftz.f64: only the upper 32 bits of the operand and the result count. */
 double special_rcp64h(double x)
 {
 	uint64_t b;
@@ -145,6 +153,7 @@ double special_rcp64h(double x)
 	return x;
 }
 
+/* CUDA's values for 0, NaN and inf, which C leaves to the library. */
 int64_t special_ilogb(double x)
 {
 	if (x == 0 || isnan(x))
@@ -152,6 +161,7 @@ int64_t special_ilogb(double x)
 	return isinf(x) ? INT32_MAX : ilogb(x);
 }
 
+/* Ties away from zero; saturates as the conversion instruction does. */
 int64_t special_llround(double x)
 {
 	if (isnan(x))

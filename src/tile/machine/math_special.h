@@ -1,4 +1,4 @@
-/* Special functions the C library lacks, in long double. */
+/* Special functions that the C library lacks, in long double. */
 #ifndef TILE_MACHINE_MATH_SPECIAL_H
 #define TILE_MACHINE_MATH_SPECIAL_H
 

@@ -1,4 +1,4 @@
-/* Finds the kernel of an operation for this CPU. */
+/* Finds the kernel of an operation for the CPU that this runs on. */
 #include "tile/machine/math_table.h"
 
 #include "tile/machine/math_kernel.h"
@@ -18,6 +18,7 @@ EVERY_LEVEL(tile_kernel *const, tile_fn_kernels, [TILE_OPS][DTYPES])
 EVERY_LEVEL(tile_kernel *const, tile_select_kernels, [4])
 EVERY_LEVEL(tile_kernel *const, tile_cast_kernels, [DTYPES][DTYPES])
 
+/* Integer, float and function tables do not overlap; the slow table has what they lack. */
 tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt)
 {
 	tile_kernel *k = SIMD_PICK(tile_int_kernels)[op][dt];
@@ -28,6 +29,7 @@ tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt)
 	return k ? k : tile_slow_kernels[op][dt];
 }
 
+/* A select only copies bits, so it depends on the width of an element and not on its type. */
 tile_kernel *tile_kernel_select(int esize)
 {
 	return SIMD_PICK(tile_select_kernels)[esize == 1 ? 0 : esize == 2 ? 1 : esize == 4 ? 2 : 3];

@@ -1,10 +1,10 @@
-/* Kernels by operation and type, for the CPU this runs on. */
+/* Kernels by operation and type, for the CPU that this runs on. */
 #ifndef TILE_MACHINE_MATH_TABLE_H
 #define TILE_MACHINE_MATH_TABLE_H
 
 #include "tile/machine/decode.h"
 
-/* NULL: none. Narrow floats have none of their own: ask for fp32. */
+/* NULL: there is none. Narrow floats have no kernels of their own: ask for fp32. */
 tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt);
 tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round r);
 tile_kernel *tile_kernel_select(int esize);

@@ -1,4 +1,7 @@
-/* The store of records, and doing one again. */
+/* The store of records, and repeating a record: see replay.h.
+ *
+ * A store is a list of launches that were met. Each has a key (grid, hints, parameters) and, once
+ * recorded, its events. A launch is the same if the keys and the code are equal. */
 #include "tile/machine/replay.h"
 
 #include "tile/machine/exec_access.h"
@@ -9,7 +12,7 @@
 void replay_empty(struct replay *r)
 {
 	vec_free(&r->events);
-	vec_free(&r->places);
+	vec_free(&r->footprints);
 	vec_free(&r->values);
 	mem_free(r->programs);
 	r->programs = NULL;
@@ -35,9 +38,10 @@ void replay_store_release(struct replay_store *s)
 
 /* --- what a launch is known by ---------------------------------------------------------------- */
 
+/* Grid (3 numbers) and trust_hints; the parameters follow. */
 enum { KEY_HEAD = 4 };
 
-/* The first parameter with the same memory stands for it. */
+/* The first parameter with the same storage, so that aliasing is part of the key. */
 static int storage_of(const struct replay_launch *l, int i)
 {
 	int k = 0;
@@ -51,6 +55,8 @@ static size_t key_size(const struct replay_launch *l)
 	return KEY_HEAD + REPLAY_KEY_PARAM * (size_t)l->code->n_params;
 }
 
+/* A tensor adds its offset, size, dtype, storage and alignment to 64 bytes, not its address: a
+ * model that is built again has its tensors elsewhere. */
 void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_KEY_PARAM])
 {
 	const struct allocation *al = &l->allocs[i];
@@ -66,6 +72,7 @@ void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_K
 	key[4] = (int64_t)((uintptr_t)al->base & 63);
 }
 
+/* { grid x, y, z, trust_hints } and REPLAY_KEY_PARAM numbers for each parameter. */
 static void make_key(const struct replay_launch *l, int64_t *key)
 {
 	memcpy(key, l->grid, 3 * sizeof *key);
@@ -74,6 +81,7 @@ static void make_key(const struct replay_launch *l, int64_t *key)
 		replay_key_param(l, i, key + KEY_HEAD + REPLAY_KEY_PARAM * i);
 }
 
+/* Compares what two instructions do; their source lines may differ. */
 static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 {
 	return a->op == b->op && a->rounding == b->rounding && a->n_dst == b->n_dst && a->n_src == b->n_src &&
@@ -82,7 +90,8 @@ static int same_insn(const struct tile_insn *a, const struct tile_insn *b)
 	       !memcmp(a->r, b->r, (size_t)(a->n_dst + a->n_src) * sizeof *a->r) && str_eq(a->text, b->text);
 }
 
-static int same_plan(const struct plan_code *a, const struct plan_code *b)
+/* Compares two decoded functions instruction by instruction, fused ones included. */
+static int same_decoded(const struct decoded_code *a, const struct decoded_code *b)
 {
 	int same = a->n == b->n;
 	for (int i = 0; same && i < a->n; i++)
@@ -92,7 +101,7 @@ static int same_plan(const struct plan_code *a, const struct plan_code *b)
 	return same;
 }
 
-/* One kernel is compiled again where the model is built anew. */
+/* A kernel is compiled again when the model is built again, so equal code counts as the same. */
 static int same_code(const struct tile_code *a, const struct tile_code *b)
 {
 	int same = a == b || (a->n_params == b->n_params && a->n_regs == b->n_regs && a->n_funcs == b->n_funcs);
@@ -103,10 +112,11 @@ static int same_code(const struct tile_code *a, const struct tile_code *b)
 	for (int i = 0; same && i < a->n_regs; i++)
 		same = tile_type_eq(a->regs[i], b->regs[i]);
 	for (int i = 0; same && i < a->n_funcs; i++)
-		same = same_plan(&a->decoded->funcs[i], &b->decoded->funcs[i]);
-	return same && same_plan(&a->decoded->prologue, &b->decoded->prologue);
+		same = same_decoded(&a->decoded->funcs[i], &b->decoded->funcs[i]);
+	return same && same_decoded(&a->decoded->prologue, &b->decoded->prologue);
 }
 
+/* A launch that was met and not recorded yet. */
 static struct replay *replay_new(const struct replay_launch *l)
 {
 	struct replay *r = mem_zalloc(sizeof *r);
@@ -123,9 +133,12 @@ static struct replay *replay_new(const struct replay_launch *l)
 	return r;
 }
 
-/* A host that launches without end is not to be slowed down by what it did before. */
+/* Launches that a store remembers. A host that launches without end must not be slowed down by
+ * the search through its earlier launches. */
 enum { MOST_KNOWN = 256 };
 
+/* The new record is only kept if no equal launch is known. An equal launch takes over the code
+ * pointer, because the older code may be freed first. */
 struct replay *replay_find(struct replay_store *s, const struct replay_launch *l, int *met)
 {
 	struct replay *now = replay_new(l);
@@ -150,6 +163,8 @@ struct replay *replay_find(struct replay_store *s, const struct replay_launch *l
 
 /* --- doing it again --------------------------------------------------------------------------- */
 
+/* Gives a register a recorded value. Its lanes stay in the record: nobody writes to the lanes of
+ * a source. */
 static void give_value(struct mval *v, const struct replay_value *x)
 {
 	mval_renew(v);
@@ -163,21 +178,21 @@ static void give_value(struct mval *v, const struct replay_value *x)
 	}
 	if (!x->bytes)
 		return;
-	/* Nobody writes to the lanes of a source, whatever its type says. */
+	/* The cast drops const: operations only read the lanes of their sources. */
 	v->data = (void *)(uintptr_t)x->data;
 	v->written = 1;
 }
 
-/* Where a place begins, in this launch. */
+/* The address of a footprint's origin in this launch. */
 static char *beginning(const struct machine *m, const struct replay_event *ev)
 {
-	return m->allocs[m->replay->places.v[ev->what].param].base + ev->base;
+	return m->allocs[m->replay->footprints.v[ev->what].param].base + ev->base;
 }
 
-/* sum += tile * scalar, rounded after each as the operations by themselves are. */
+/* sum += tile * scalar. The product and the sum round separately, as the two operations do. */
 static void do_tap(struct machine *m, const struct replay_event *ev)
 {
-	const struct replay_place *p = &m->replay->places.v[ev[0].what];
+	const struct replay_footprint *p = &m->replay->footprints.v[ev[0].what];
 	struct mval *sum = &m->vals[ev[0].pc & ~REPLAY_TAP];
 	int32_t other = ev[1].pc & ~REPLAY_TAP;
 	float by, off = other != REPLAY_NOTHING ? m->vals[other].u.f32 : 0;
@@ -190,6 +205,7 @@ static void do_tap(struct machine *m, const struct replay_event *ev)
 	SIMD_PICK(lanes_tap)(sum->data, sum->n, beginning(m, &ev[0]), p->rows, p->n_rows, by, off);
 }
 
+/* An event is a value for a register (pc < 0), a tap (two events), or an instruction to execute. */
 int replay_program(struct machine *m, int64_t id)
 {
 	const struct replay *r = m->replay;
@@ -217,13 +233,14 @@ int replay_program(struct machine *m, int64_t id)
 	return 0;
 }
 
+/* Sets what access_open would have found, without any check. */
 void replay_open(struct access *a)
 {
 	const struct replay_event *ev = a->m->event;
-	const struct replay_place *p = &a->m->replay->places.v[ev->what];
+	const struct replay_footprint *p = &a->m->replay->footprints.v[ev->what];
 	struct mval *ptr = a->ptr;
 
-	a->place = p;
+	a->footprint = p;
 	a->al = p->param < 0 ? NULL : &a->m->allocs[p->param];
 	a->boxed = p->boxed;
 	a->active = p->active;
@@ -238,9 +255,10 @@ void replay_open(struct access *a)
 	}
 }
 
+/* Elements of four bytes have vector loops; other sizes go lane by lane. */
 void replay_gather(const struct access *a, char *out)
 {
-	const struct replay_place *p = a->place;
+	const struct replay_footprint *p = a->footprint;
 	const char *from = (const char *)(uintptr_t)a->ptr->u.i;
 	if (a->esize == 4 && p->rows) {
 		SIMD_PICK(lanes_rows32)((uint32_t *)out, from, p->rows, p->n_rows);
@@ -255,9 +273,10 @@ void replay_gather(const struct access *a, char *out)
 			memcpy(out + (size_t)i * (size_t)a->esize, from + p->offset[i], (size_t)a->esize);
 }
 
+/* Rows if the footprint has them, else one lane at a time. */
 int replay_next(struct access *a, struct access_row *r)
 {
-	const struct replay_place *p = a->place;
+	const struct replay_footprint *p = a->footprint;
 	char *from = (char *)(uintptr_t)a->ptr->u.i;
 	if (p->rows) {
 		const struct replay_row *row = &p->rows[a->next];

@@ -1,16 +1,17 @@
-/* Keeps a record of a launch while the machine runs it, in either mode. Places and values are kept
- * once each: most programs differ in where a place begins, not in its lanes. Where memory ends or
- * the record grows too large it is given up, and the launch runs on. */
+/* Records a launch while the machine runs it, in either mode. Footprints and values are kept once
+ * each: instances mostly differ in where a footprint begins, not in its lanes. If memory runs out
+ * or the record grows too large, it is given up, and the launch runs on. */
 #include "base/hash.h"
 #include "tile/machine/exec_access.h"
 #include "tile/machine/exec_lanes.h"
 #include "tile/machine/replay_record.h"
 
-/* Of a launch, and of all launches of a store. */
+/* Limits of one launch and of all launches of a store. */
 enum { MOST_BYTES = 16 << 20, MOST_OF_ALL = 48 << 20 };
 
 /* --- items that are kept once ---------------------------------------------------------------- */
 
+/* Doubles the table. Entries with index -1 are free. */
 static int lookup_grow(struct lookup *t)
 {
 	struct lookup bigger = { .cap = t->cap ? 2 * t->cap : 256, .n = t->n };
@@ -33,7 +34,8 @@ static int lookup_grow(struct lookup *t)
 	return 0;
 }
 
-/* The next index at or after *at with this hash, -1: none; *at is then where it belongs. */
+/* The next index at or after *at with this hash. Returns -1 if there is none; *at is then the
+ * free entry where it belongs. */
 static int32_t lookup_next(const struct lookup *t, uint64_t hash, size_t *at)
 {
 	while (t->v[*at].index >= 0 && t->v[*at].hash != hash)
@@ -41,6 +43,7 @@ static int32_t lookup_next(const struct lookup *t, uint64_t hash, size_t *at)
 	return t->v[*at].index;
 }
 
+/* Enters an item at the free entry that lookup_next found. */
 static void lookup_put(struct lookup *t, uint64_t hash, size_t at, int32_t index)
 {
 	t->v[at].hash = hash;
@@ -48,11 +51,13 @@ static void lookup_put(struct lookup *t, uint64_t hash, size_t at, int32_t index
 	t->n++;
 }
 
+/* Keeps the table at most half full. Returns -1 when out of memory. */
 static int lookup_ready(struct lookup *t)
 {
 	return 2 * (t->n + 1) > t->cap && lookup_grow(t) ? -1 : 0;
 }
 
+/* Appends a step to the record. */
 static int add_event(struct replay_record *r, struct replay_event ev)
 {
 	if (r->out->events.n == r->out->events.cap && vec_grow(&r->out->events, 1))
@@ -61,6 +66,7 @@ static int add_event(struct replay_record *r, struct replay_event ev)
 	return 0;
 }
 
+/* A copy of the bytes in the record's arena. */
 static void *keep(struct replay_record *r, const void *from, size_t bytes)
 {
 	void *to = arena_alloc(&r->out->mem, bytes);
@@ -70,27 +76,28 @@ static void *keep(struct replay_record *r, const void *from, size_t bytes)
 	return to;
 }
 
-/* --- places ---------------------------------------------------------------------------------- */
+/* --- footprints ------------------------------------------------------------------------------- */
 
-/* Bytes of a place that are numbers; its lanes follow them. */
-#define PLACE_HEAD offsetof(struct replay_place, offset)
+/* The bytes of a footprint that can be compared as they are; pointers to its lanes follow them. */
+#define FOOTPRINT_HEAD offsetof(struct replay_footprint, offset)
 
-static int same_place(const struct replay_place *a, const struct replay_place *b)
+/* Boxes have no lanes to compare; other footprints are equal if every lane's offset is. */
+static int same_footprint(const struct replay_footprint *a, const struct replay_footprint *b)
 {
-	if (memcmp(a, b, PLACE_HEAD) != 0)
+	if (memcmp(a, b, FOOTPRINT_HEAD) != 0)
 		return 0;
 	return a->boxed || !memcmp(a->offset, b->offset, (size_t)a->lanes * sizeof *a->offset);
 }
 
-/* Does lane i belong to the row of the one before it? */
+/* Whether lane i belongs to the row of the lane before it. */
 static int follows(const int32_t *offset, int32_t i, int esize)
 {
 	return i % REPLAY_BLOCK && offset[i] != REPLAY_OFF && offset[i - 1] != REPLAY_OFF &&
 		offset[i] == offset[i - 1] + esize;
 }
 
-/* Rows are worth it where they are some lanes long. */
-static int add_rows(struct replay_record *r, struct replay_place *p, int esize)
+/* Adds rows if they are four lanes long on average; shorter rows are slower than a gather. */
+static int add_rows(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	enum { LANES_A_ROW = 4 };
 	struct replay_row *rows;
@@ -115,8 +122,9 @@ static int add_rows(struct replay_record *r, struct replay_place *p, int esize)
 	return 0;
 }
 
-/* A box that is one line, as rows: a tap (replay_tap.c) has them so. */
-static int add_line(struct replay_record *r, struct replay_place *p, int esize)
+/* A box that is one line, as rows: a tap (replay_tap.c) needs rows. Lanes 5 to 40 become the rows
+ * 5..15, 16..31 and 32..40. */
+static int add_line(struct replay_record *r, struct replay_footprint *p, int esize)
 {
 	int32_t lo = p->lo[0], n = (p->hi[0] - 1) / REPLAY_BLOCK - lo / REPLAY_BLOCK + 1;
 	struct replay_row *rows = arena_array(&r->out->mem, (size_t)n, sizeof *rows);
@@ -132,7 +140,8 @@ static int add_line(struct replay_record *r, struct replay_place *p, int esize)
 	return 0;
 }
 
-static int is_line(const struct replay_place *p, int esize)
+/* Whether a box has one dimension and contiguous elements. */
+static int is_line(const struct replay_footprint *p, int esize)
 {
 	int flat = 1;
 	for (int d = 1; d < TILE_DIMS; d++)
@@ -140,9 +149,10 @@ static int is_line(const struct replay_place *p, int esize)
 	return p->boxed && p->active && flat && p->kind == MVAL_AFFINE && p->stride[0] == esize;
 }
 
-static int add_place(struct replay_record *r, const struct replay_place *p, int esize)
+/* Copies the lanes of a new footprint into the record and adds its rows. */
+static int add_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
-	struct replay_place now = *p;
+	struct replay_footprint now = *p;
 	r->bytes += sizeof now;
 	if (!p->boxed) {
 		now.offset = keep(r, p->offset, (size_t)p->lanes * sizeof *p->offset);
@@ -151,31 +161,33 @@ static int add_place(struct replay_record *r, const struct replay_place *p, int 
 	} else if (is_line(p, esize) && add_line(r, &now, esize)) {
 		return -1;
 	}
-	return vec_push(&r->out->places, now);
+	return vec_push(&r->out->footprints, now);
 }
 
-static int32_t find_place(struct replay_record *r, const struct replay_place *p, int esize)
+/* The index of an equal footprint, added if it is new. -1: out of memory. */
+static int32_t find_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
-	uint64_t hash = hash_xxh64(p, PLACE_HEAD, 0);
+	uint64_t hash = hash_xxh64(p, FOOTPRINT_HEAD, 0);
 	int32_t i;
 	size_t at;
 	if (!p->boxed)
 		hash = hash_xxh64(p->offset, (size_t)p->lanes * sizeof *p->offset, hash);
-	if (lookup_ready(&r->places))
+	if (lookup_ready(&r->footprints))
 		return -1;
-	at = hash & (r->places.cap - 1);
-	while ((i = lookup_next(&r->places, hash, &at)) >= 0) {
-		if (same_place(&r->out->places.v[i], p))
+	at = hash & (r->footprints.cap - 1);
+	while ((i = lookup_next(&r->footprints, hash, &at)) >= 0) {
+		if (same_footprint(&r->out->footprints.v[i], p))
 			return i;
-		at = (at + 1) & (r->places.cap - 1);
+		at = (at + 1) & (r->footprints.cap - 1);
 	}
-	if (add_place(r, p, esize))
+	if (add_footprint(r, p, esize))
 		return -1;
-	lookup_put(&r->places, hash, at, (int32_t)r->out->places.n - 1);
-	return (int32_t)r->out->places.n - 1;
+	lookup_put(&r->footprints, hash, at, (int32_t)r->out->footprints.n - 1);
+	return (int32_t)r->out->footprints.n - 1;
 }
 
-static void box_of(const struct access *a, struct replay_place *p)
+/* A boxed access as bounds and strides. A UNIFORM pointer has strides of 0. */
+static void box_of(const struct access *a, struct replay_footprint *p)
 {
 	p->boxed = 1;
 	p->kind = a->ptr->kind;
@@ -186,8 +198,8 @@ static void box_of(const struct access *a, struct replay_place *p)
 	}
 }
 
-/* Offsets from the first lane that is on; -1: they are too far apart. */
-static int lanes_of(struct replay_record *r, const struct access *a, struct replay_place *p, int64_t *first)
+/* Offsets from the first lane that is on. Returns -1 if they do not fit 32 bits. */
+static int lanes_of(struct replay_record *r, const struct access *a, struct replay_footprint *p, int64_t *first)
 {
 	const unsigned char *on = a->mask ? a->mask->data : NULL;
 	const struct mval *ptr = a->ptr;
@@ -209,31 +221,35 @@ static int lanes_of(struct replay_record *r, const struct access *a, struct repl
 	return SIMD_PICK(lanes_distance)(r->offsets, addr, on, a->ptr->n, *first);
 }
 
+/* Stops recording; the launch runs on. */
 static void give_up(struct machine *m)
 {
 	m->record->failed = 1;
 	m->record = NULL;
 }
 
-/* One address for all lanes, and all of them on, as the last time. */
-static int is_as_before(const struct replay_place *p, const struct access *a)
+/* The cheap common case: one address for all lanes, all of them on, as in the last access of this
+ * instruction. */
+static int is_as_before(const struct replay_footprint *p, const struct access *a)
 {
 	return a->boxed && a->ptr->kind == MVAL_UNIFORM && a->active == a->ptr->n && p->boxed &&
 		p->kind == MVAL_UNIFORM && p->active == a->active &&
 	       p->param == a->ptr->prov;
 }
 
+/* Completes the last event with its footprint. A fused store opens its access twice; the second
+ * time changes nothing. */
 void replay_record_access(const struct access *a)
 {
 	struct replay_record *r = a->m->record;
 	struct replay_event *ev = &r->out->events.v[r->out->events.n - 1];
-	struct replay_place p;
+	struct replay_footprint p;
 	int64_t first = a->ptr->u.i;
-	int32_t *last = &r->last_place[ev->pc];
+	int32_t *last = &r->last_footprint[ev->pc];
 
 	if (ev->what >= 0)
 		return;
-	if (*last >= 0 && is_as_before(&r->out->places.v[*last], a)) {
+	if (*last >= 0 && is_as_before(&r->out->footprints.v[*last], a)) {
 		ev->what = *last;
 		ev->base = first - (int64_t)(uintptr_t)a->al->base;
 		return;
@@ -249,8 +265,8 @@ void replay_record_access(const struct access *a)
 		give_up(a->m);
 		return;
 	}
-	if (*last < 0 || !same_place(&r->out->places.v[*last], &p))
-		*last = find_place(r, &p, a->esize);
+	if (*last < 0 || !same_footprint(&r->out->footprints.v[*last], &p))
+		*last = find_footprint(r, &p, a->esize);
 	ev->what = *last;
 	ev->base = a->active ? first - (int64_t)(uintptr_t)a->al->base : 0;
 	if (*last < 0)
@@ -259,9 +275,10 @@ void replay_record_access(const struct access *a)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
+/* The bytes of a value that can be compared as they are. */
 #define VALUE_HEAD offsetof(struct replay_value, data)
 
-/* The value of a register, its lanes where it has any; they are borrowed. */
+/* The value of a register; its lanes are borrowed. */
 static struct replay_value value_of(struct mval *v)
 {
 	struct replay_value x;
@@ -283,13 +300,14 @@ static struct replay_value value_of(struct mval *v)
 	return x;
 }
 
-/* Lanes need a look only where they are not given by a few words. */
+/* Lanes need to be compared only if a few words do not describe them. */
 static int same_value(const struct replay_value *a, const struct replay_value *b)
 {
 	return !memcmp(a, b, VALUE_HEAD) && a->bytes == b->bytes && (a->kind != MVAL_DENSE || !a->bytes ||
 								     !memcmp(a->data, b->data, a->bytes));
 }
 
+/* The index of an equal value, added if it is new. -1: out of memory. */
 static int32_t find_value(struct replay_record *r, struct replay_value *x, struct mval *v)
 {
 	uint64_t hash = hash_xxh64(x, VALUE_HEAD, x->bytes);
@@ -314,6 +332,8 @@ static int32_t find_value(struct replay_record *r, struct replay_value *x, struc
 	return (int32_t)r->out->values.n - 1;
 }
 
+/* Records a source that a replay would not have. Registers that the replay already holds (`held`)
+ * need no event. */
 static int record_value(struct machine *m, tile_reg reg)
 {
 	struct replay_record *r = m->record;
@@ -338,6 +358,7 @@ static int record_value(struct machine *m, tile_reg reg)
 
 /* --- the launch ------------------------------------------------------------------------------ */
 
+/* Pointer and mask of an access are in its footprint. */
 static int record_sources(struct machine *m, const struct tile_insn *in)
 {
 	int memory = in->op == TOP_LOAD || in->op == TOP_STORE, mask = in->op == TOP_LOAD ? 1 : 2, rc = 0;
@@ -347,6 +368,8 @@ static int record_sources(struct machine *m, const struct tile_insn *in)
 	return rc;
 }
 
+/* Values for the sources come before the instruction's own event. Its footprint is not known yet
+ * (what = -1). */
 void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 {
 	struct replay_record *r = m->record;
@@ -358,7 +381,7 @@ void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 	rc = record_sources(m, p->maker ? p->maker->in : p->in);
 	bytes = r->bytes + r->out->events.n * sizeof *r->out->events.v;
 
-	/* A store may move what it stores to its register's own place, where it does not stay. */
+	/* A store may move borrowed lanes to the register's slot, where a replay does not find them. */
 	if (p->in->op == TOP_STORE)
 		r->held[tile_src(p->in, 1)] = -1;
 	if (rc || add_event(r, (struct replay_event){ .pc = pc, .what = -1 }) || bytes > MOST_BYTES ||
@@ -366,12 +389,14 @@ void replay_record_insn(struct machine *m, const struct decoded_insn *p, int pc)
 		give_up(m);
 }
 
+/* The events of an instance end where those of the next begin. */
 static void end_program(struct replay_record *r)
 {
 	if (r->id >= 0)
 		r->out->programs[r->id].last = (int64_t)r->out->events.n;
 }
 
+/* Nothing is held at the beginning of an instance: a replay may start with any instance's events. */
 void replay_record_program(struct replay_record *r, int64_t id)
 {
 	end_program(r);
@@ -380,6 +405,7 @@ void replay_record_program(struct replay_record *r, int64_t id)
 	memset(r->held, 0xff, (size_t)r->n_regs * sizeof *r->held);
 }
 
+/* n + 1 entries of -1. */
 static int32_t *none(size_t n)
 {
 	int32_t *v = mem_array(n + 1, sizeof *v);
@@ -388,18 +414,20 @@ static int32_t *none(size_t n)
 	return v;
 }
 
+/* Frees the working arrays; the record itself belongs to the store. */
 static void release(struct replay_record *r)
 {
 	mem_free(r->ends);
-	mem_free(r->last_place);
+	mem_free(r->last_footprint);
 	mem_free(r->last_value);
 	mem_free(r->held);
 	mem_free(r->offsets);
-	mem_free(r->places.v);
+	mem_free(r->footprints.v);
 	mem_free(r->values.v);
 	mem_free(r);
 }
 
+/* The number of instances is the product of the grid, which the key begins with. */
 struct replay_record *replay_record_new(struct replay_store *s, struct replay *of)
 {
 	struct replay_record *r = mem_zalloc(sizeof *r);
@@ -415,19 +443,20 @@ struct replay_record *replay_record_new(struct replay_store *s, struct replay *o
 	r->n_regs = of->code->n_regs;
 	r->id = -1;
 	r->ends = mem_array((size_t)decoded->funcs[0].n + 1, sizeof *r->ends);
-	r->last_place = none((size_t)decoded->funcs[0].n);
+	r->last_footprint = none((size_t)decoded->funcs[0].n);
 	r->last_value = none((size_t)r->n_regs);
 	r->held = none((size_t)r->n_regs);
 	r->offsets = none((size_t)decoded->max_lanes);
 	r->out = of;
 	of->programs = mem_array((size_t)programs, sizeof *of->programs);
-	if (r->ends && r->last_place && r->last_value && r->held && r->offsets && of->programs)
+	if (r->ends && r->last_footprint && r->last_value && r->held && r->offsets && of->programs)
 		return r;
 	replay_empty(of);
 	release(r);
 	return NULL;
 }
 
+/* A record that failed stays FAILED, so that the launch is not recorded again in vain. */
 void replay_record_free(struct replay_record *r, const struct tile_cost *cost, int64_t fuel)
 {
 	struct replay *out = r->out;

@@ -4,35 +4,38 @@
 
 #include "tile/machine/replay.h"
 
-/* Open addressing, from the hash of an item to its index. */
+/* Open addressing, from the hash of an item to its index; index -1: free. */
 struct lookup {
 	struct { uint64_t hash; int32_t index; } *v;
 	size_t n, cap;
 };
 
-/* The four instructions before an addition with which it was a tap the last time, as far as these
- * say; 0 first: it never was. */
+/* The four instructions before an addition that formed a tap with it last time; 0 first: never.
+ * Checked again only if they differ. */
 struct replay_ends {
 	int32_t pc[4];
 };
 
+/* All arrays are owned. */
 struct replay_record {
 	struct replay_store *store;
-	struct replay *out;
-	const uint8_t *roles;
-	int32_t *last_place;            /* by instruction */
-	int32_t *last_value;            /* by register */
-	struct replay_ends *ends;       /* by instruction */
-	int32_t *held;                  /* value that a replay of this program has in a register by now, -1: none */
-	int32_t *offsets;               /* of the largest tile */
+	struct replay *out;         /* the record; borrowed from the store */
+	const uint8_t *roles;       /* decoded->replay_roles */
+	int32_t *last_footprint;    /* by instruction: index of its last footprint, -1: none */
+	int32_t *last_value;        /* by register: index of its last recorded value, -1: none */
+	struct replay_ends *ends;   /* by instruction */
+	/* by register: value that a replay of this instance has in it by now, -1: none */
+	int32_t *held;
+	int32_t *offsets;           /* room for the lanes of the largest tile */
 	int n_regs;
-	struct lookup places, values;
-	size_t bytes;
-	int64_t id;
+	struct lookup footprints, values;
+	size_t bytes;               /* so far */
+	int64_t id;                 /* current instance, -1: none yet */
 	int failed;
 };
 
-/* Is the instruction that comes next no step of its own? Then it was put into the steps before it, or does nothing. */
+/* Nonzero if the next instruction needs no step of its own: it was merged into the steps before
+ * it, or it does nothing. */
 int replay_spares(struct machine *m, const struct tile_insn *in, int pc);
 
 #endif

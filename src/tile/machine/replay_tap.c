@@ -1,12 +1,17 @@
-/* Steps of a record that become fewer: a tap of a convolution, a value that goes back to where it came from. */
+/* Merges steps of a record: a tap of a convolution, and a value that is copied back to where it
+ * came from.
+ *
+ * A tap is the five operations w = load(scalar); x = load(tile); s = splat(w); y = x * s; acc =
+ * acc + y. A 3x3 convolution has nine of them per channel; each becomes one step. */
 #include "tile/machine/replay_record.h"
 
-/* The four events before an addition, if it may be the end of a tap. */
+/* The loads of a tap among the four events before an addition. */
 struct tap {
 	const struct tile_insn *load, *weight;
-	const struct replay_event *at, *weight_at;
+	const struct replay_event *at, *weight_at; /* their events */
 };
 
+/* The instruction of an event; NULL for values and taps. */
 static const struct tile_insn *insn_of(const struct replay_record *r, const struct replay_event *ev)
 {
 	return ev->pc < 0 || (ev->pc & REPLAY_TAP) ? NULL : r->out->code->decoded->funcs[0].v[ev->pc].in;
@@ -17,7 +22,7 @@ static int is_op(const struct tile_insn *in, int op)
 	return in && in->op == op && !in->rounding;
 }
 
-/* Is `b`, which nobody else reads, made by `by` and read by `in`? */
+/* Whether `in` reads the result of `by` once and nobody else reads it. */
 static int passes(const struct replay_record *r, const struct tile_insn *by, const struct tile_insn *in)
 {
 	tile_reg b = tile_dst(by, 0);
@@ -27,6 +32,7 @@ static int passes(const struct replay_record *r, const struct tile_insn *by, con
 	return reads == 1 && r->out->code->decoded->passed_on[b];
 }
 
+/* The tile and the scalar may be loaded in either order. */
 static int find_loads(const struct replay_record *r, const struct replay_event *ev, struct tap *t)
 {
 	const struct tile_insn *a = insn_of(r, &ev[0]), *b = insn_of(r, &ev[1]);
@@ -41,10 +47,10 @@ static int find_loads(const struct replay_record *r, const struct replay_event *
 	return 1;
 }
 
-/* Lanes that are off must have one element, which is there in every program. */
+/* The tile needs rows. Its lanes that are off must have one element, the same in every instance. */
 static int tile_is_good(struct machine *m, const struct tap *t)
 {
-	const struct replay_place *p = &m->record->out->places.v[t->at->what];
+	const struct replay_footprint *p = &m->record->out->footprints.v[t->at->what];
 	const struct mval *other = t->load->n_src > 2 ? mval_src(m, t->load, 2) : NULL;
 	struct mval *d = mval_dst(m, t->load, 0);
 	if (!p->rows || d->dt != DT_F32 || d->ptr)
@@ -53,14 +59,16 @@ static int tile_is_good(struct machine *m, const struct tap *t)
 				     m->record->roles[tile_src(t->load, 2)] == REPLAY_KEPT);
 }
 
+/* The weight must be an unmasked scalar load. */
 static int scalar_is_good(struct machine *m, const struct tap *t)
 {
-	const struct replay_place *p = &m->record->out->places.v[t->weight_at->what];
+	const struct replay_footprint *p = &m->record->out->footprints.v[t->weight_at->what];
 	return !m->code->regs[tile_dst(t->weight, 0)].ndim && t->weight->n_src == 1 && p->active == 1 &&
 		p->boxed && p->param >= 0;
 }
 
-/* No path leads in or out between the first and the addition: what one of them makes, only the next reads, every time. */
+/* Whether no control flow lies between the first event and the addition: each result is then read
+ * by the next operation in every iteration. */
 static int is_straight(const struct replay_record *r, const struct replay_event *first, int pc)
 {
 	const struct decoded_insn *code = r->out->code->decoded->funcs[0].v;
@@ -71,7 +79,8 @@ static int is_straight(const struct replay_record *r, const struct replay_event 
 	return straight;
 }
 
-/* Are these four instructions and the addition what a tap is made of? */
+/* Whether these four instructions and the addition form a tap. The answer is remembered by
+ * instruction. */
 static int is_shaped(const struct replay_record *r, const struct replay_event *ev, const struct tile_insn *add,
 		     int pc, const struct tap *t)
 {
@@ -82,7 +91,8 @@ static int is_shaped(const struct replay_record *r, const struct replay_event *e
 		return 1;
 	if (!is_op(add, TOP_ADD) || !is_op(mul, TOP_MUL) || !is_op(splat, TOP_SPLAT) ||
 	    (tile_src(add, 0) == sum) == (tile_src(add, 1) == sum) ||
-	    !passes(r, mul, add) || !passes(r, t->load, mul) || !passes(r, splat, mul) || !passes(r, t->weight, splat) || !is_straight(r, ev, pc))
+	    !passes(r, mul, add) || !passes(r, t->load, mul) || !passes(r, splat, mul) ||
+	    !passes(r, t->weight, splat) || !is_straight(r, ev, pc))
 		return 0;
 	r->ends[pc] = now;
 	return 1;
@@ -98,7 +108,7 @@ static int find_tap(struct machine *m, const struct tile_insn *add, int pc, stru
 	return scalar_is_good(m, t) && tile_is_good(m, t);
 }
 
-/* Puts a tap in the place of the four events before an addition. */
+/* Replaces the four events before an addition by the two events of a tap. */
 static void add_tap(struct replay_record *r, const struct tap *t, const struct tile_insn *add)
 {
 	struct replay_event *ev = r->out->events.v + r->out->events.n - 4;
@@ -110,7 +120,7 @@ static void add_tap(struct replay_record *r, const struct tap *t, const struct t
 	r->out->events.n -= 2;
 }
 
-/* a = b right after b = a. */
+/* a = b right after b = a changes nothing. */
 static int is_mirror(const struct replay_record *r, const struct tile_insn *in)
 {
 	const struct tile_insn *before;

@@ -1,6 +1,7 @@
 /* device_assert and device_print. */
 #include "tile/machine/machine.h"
 
+/* Faults at the first active lane whose condition is false. Without a mask every lane is active. */
 int exec_assert(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *c = mval_src(m, in, 0), *mask = in->n_src > 1 ? mval_src(m, in, 1) : NULL;
@@ -18,6 +19,7 @@ int exec_assert(struct machine *m, const struct tile_insn *in, const struct deco
 	return 0;
 }
 
+/* One lane as Triton prints it: pointers and hex=True as 0x..., floats with six decimals. */
 static void print_lane(struct buf *out, const struct mval *v, const char *x, int hex)
 {
 	enum dtype dt = (enum dtype)v->dt;
@@ -35,9 +37,10 @@ static void print_lane(struct buf *out, const struct mval *v, const char *x, int
 	}
 }
 
+/* Bytes of output that a launch may print; the rest is dropped. */
 enum { PRINT_LIMIT = 1 << 20 };
 
-/* "pid (x, y, z) idx (i) prefix: value", a line per lane, as the GPU prints it. */
+/* Prints a line per lane: "pid (x, y, z) idx (i) prefix: value", as the GPU does. */
 int exec_print(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)p;

@@ -1,5 +1,7 @@
-/* What of a kernel depends on the contents of memory. A register does if any instruction that
- * writes it does, wherever that stands: with branches that do not depend on contents, that is all. */
+/* Finds what of a kernel depends on the contents of memory.
+ *
+ * A register does if any instruction that writes it does, wherever that instruction stands. This
+ * is enough because branches that depend on contents rule a replay out (forbids). */
 #include "tile/machine/replay.h"
 
 #include "tile/machine/decode_role.h"
@@ -14,13 +16,15 @@ static int is_atomic(int op)
 	return op == TOP_ATOMIC || op == TOP_CAS;
 }
 
-/* Operands that say where an access to memory goes. */
+/* Operands that say where an access goes: the pointer and the mask. */
 static int is_where(const struct tile_insn *in, int k)
 {
 	int mask = in->op == TOP_LOAD ? 1 : in->op == TOP_CAS ? -1 : 2;
 	return (is_memory(in->op) || is_atomic(in->op)) && (k == 0 || k == mask);
 }
 
+/* Whether the result of an instruction depends on contents: it reads memory, or a source that
+ * does. */
 static int of_contents(const struct tile_insn *in, const uint8_t *roles)
 {
 	int any = in->op == TOP_LOAD || in->op == TOP_UNDEF || is_atomic(in->op);
@@ -29,7 +33,7 @@ static int of_contents(const struct tile_insn *in, const uint8_t *roles)
 	return any;
 }
 
-/* Until nothing changes: loops carry contents back. */
+/* Marks registers until nothing changes: loops carry contents back. */
 static void spread(const struct tile_func *f, uint8_t *roles)
 {
 	for (int more = 1; more;) {
@@ -46,7 +50,8 @@ static void spread(const struct tile_func *f, uint8_t *roles)
 	}
 }
 
-/* Does it make an address of a number, or test one? Addresses are others in every run. */
+/* Whether the instruction makes a pointer from an integer, or tests an address. Addresses differ
+ * from run to run. */
 static int depends_on_address(const struct tile_code *c, const struct tile_insn *in)
 {
 	int casts = in->op == TOP_CAST || in->op == TOP_BITCAST, hints = in->op == TOP_HINT || in->op == TOP_ALIGNED;
@@ -54,8 +59,8 @@ static int depends_on_address(const struct tile_code *c, const struct tile_insn 
 	return tile_looks_at_address(c, in) || (casts && !ptr && c->regs[tile_dst(in, 0)].ptr) || (hints && ptr);
 }
 
-/* What a replay must not meet: a path, an address or a mask of contents; effects that are not only
- * stores; faults that depend on contents and on nothing else. */
+/* What a replay cannot do: a branch, an address or a mask that depends on contents; effects other
+ * than stores; faults that only contents decide. */
 static int forbids(const struct tile_code *c, const struct tile_insn *in, const uint8_t *roles)
 {
 	int flags = tile_op_info(in->op)->flags, bad = 0;
@@ -69,7 +74,7 @@ static int forbids(const struct tile_code *c, const struct tile_insn *in, const 
 		int contents = roles[tile_src(in, k)] == REPLAY_CONTENTS;
 		if (is_where(in, k) || (flags & TOF_C) || (in->op != TOP_STORE && in->op != TOP_MAP && (flags & TOF_S)))
 			bad |= contents;
-		/* Values that stay are kept without a tensor to belong to. */
+		/* A recorded value is kept without its tensor, so it must not be a pointer. */
 		else if (c->regs[tile_src(in, k)].ptr)
 			bad |= of_contents(in, roles) || is_memory(in->op);
 	}
@@ -88,7 +93,8 @@ static int may_replay(const struct tile_code *c, const struct tile_decoded *deco
 	return 1;
 }
 
-/* Does a path, an address or a mask depend on contents? */
+/* Whether a branch, an address or a mask depends on contents. Such a kernel is checked in every
+ * run (checked_launches.h). */
 static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
 {
 	int any = 0;
@@ -101,7 +107,8 @@ static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
 	return any;
 }
 
-/* Of what does not depend on contents: what is there from the beginning of every program to its end. */
+/* Of the registers that do not depend on contents, finds those that hold their value from the
+ * beginning of every instance to its end. */
 static void find_kept(const struct tile_code *c, const int *role, uint8_t *roles)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -116,6 +123,7 @@ static void find_kept(const struct tile_code *c, const int *role, uint8_t *roles
 		}
 }
 
+/* Counts reads (out) and writes of each register up to 2. */
 static void find_passed_on(const struct tile_func *f, uint8_t *out, uint8_t *writes)
 {
 	enum { MANY = 2 };
@@ -127,7 +135,7 @@ static void find_passed_on(const struct tile_func *f, uint8_t *out, uint8_t *wri
 	}
 }
 
-int replay_plan(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
+int replay_dependence(struct tile_code *c, struct tile_decoded *decoded, struct decoded_insn *p, const int *role,
 		struct err *e)
 {
 	const struct tile_func *f = &c->funcs[0];
