@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "tile/code/build.h"
+#include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 
 extern void openblas_set_num_threads(int n);
@@ -64,7 +65,7 @@ static tile_reg int_arg(struct kernel *k, int64_t v)
 static void end(struct kernel *k)
 {
 	struct err e = ERR_INIT;
-	if (tile_build_finish(&k->b, &k->code, &e)) {
+	if (tile_build_finish(&k->b, &k->code, &e) || tile_decode(k->code, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(2);
 	}

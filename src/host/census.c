@@ -1,4 +1,6 @@
-/* What outlives a call, compared: see census.h. */
+/* The census of objects that outlive a call: see census.h. Each object contributes one hash of its
+ * own contents; references to other objects count by identity, because those have entries of their
+ * own. */
 #include "host/census.h"
 
 #include "base/hash.h"
@@ -9,43 +11,49 @@
 #include "interp/state.h"
 #include "torch/torch.h"
 
-/* Contents of one storage beyond so many bytes are looked at in places: kernels and operators that
- * write to what is sealed are watched one by one as well (host_guard, launcher.c). */
+/* Storages above 4 MiB are hashed in samples of 64 bytes every 4 KiB. Kernels and operators that
+ * write to sealed tensors are also caught one by one (host_guard, launcher.c). */
 enum { CONTENTS_WHOLE = 4 << 20, CONTENTS_STEP = 4096 + 64 };
 
+/* Adds x to a hash. */
 static uint64_t mix(uint64_t h, uint64_t x)
 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15u;
 	return h ^ h >> 29;
 }
 
-/* --- what may change --------------------------------------------------------------------------- */
+/* --- exempt objects ----------------------------------------------------------------------------- */
 
-/* Objects that our own library changes, where no program can look: what an autotuner or a
- * functools.cache remembers, interned strings, modules and members of modules made at first use.
- * Such an object is marked in `counted`, beside what the last census left there, until the next one comes to it. */
+/* Objects that our own library changes where no program can see it: caches of autotuners and
+ * functools.cache, interned strings, modules and members of modules that are made at first use.
+ * `counted` of an object holds these marks until the next census reaches it, beside the mark of the
+ * last one. */
 enum mark {
-	COUNTED = 1,
-	EXEMPT = 2,        /* not looked at */
-	GROWS = 4,         /* may gain entries, but keeps those it has */
+	COUNTED = 1,                /* the last census has an entry for it */
+	EXEMPT = 2,        /* not examined */
+	GROWS = 4,         /* may gain entries, but must keep those it has */
 };
 
+/* Sets a mark. */
 static void add(enum mark m, struct obj *o)
 {
 	o->counted |= (int)m;
 }
 
+/* Modules of the prelude whose functions cache on purpose. */
 static int is_ours(const struct module_obj *m)
 {
 	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "functools"));
 }
 
+/* A cache is a dictionary or a cell; anything else is not exempt. */
 static void add_val(struct val v)
 {
 	if (v.kind == V_DICT || v.kind == V_CELL)
 		add(EXEMPT, v.u.o);
 }
 
+/* The variables that a function of ours closes over. */
 static void exempt_function(const struct func_obj *f)
 {
 	for (size_t i = 0; i < f->n_cells; i++) {
@@ -54,7 +62,7 @@ static void exempt_function(const struct func_obj *f)
 	}
 }
 
-/* An instance of one of our classes: what it keeps in dictionaries of its own. */
+/* The attributes of an instance of one of our classes, and the dictionaries among them. */
 static void exempt_instance(const struct obj *o)
 {
 	if (!o->attrs)
@@ -65,6 +73,7 @@ static void exempt_instance(const struct obj *o)
 			add_val(o->attrs->e[i].val);
 }
 
+/* Marks what one object exempts. */
 static void exempt_one(const struct obj *o)
 {
 	const struct class_obj *c = (const struct class_obj *)o;
@@ -79,6 +88,7 @@ static void exempt_one(const struct obj *o)
 		add(GROWS, &o->attrs->h);
 }
 
+/* Only objects from before the seal matter: younger ones have no entry. */
 static void mark_exempt(struct host *h)
 {
 	add(EXEMPT, &h->heap.interned->h);
@@ -89,10 +99,9 @@ static void mark_exempt(struct host *h)
 			exempt_one(o);
 }
 
-/* --- what is looked at ------------------------------------------------------------------------- */
+/* --- hashes of objects ------------------------------------------------------------------------- */
 
-/* Numbers by value, text by content, the rest by identity: an object's own contents are its own
- * entry of the census. */
+/* Numbers count by value, text by content, all other values by identity. */
 static uint64_t hash_val(uint64_t h, struct val v)
 {
 	h = mix(h, (uint64_t)v.kind << 32 | (unsigned)v.aux);
@@ -118,6 +127,7 @@ static uint64_t hash_dict(uint64_t h, const struct dict_obj *d, size_t most)
 	return h;
 }
 
+/* The view, not the values: storage, dtype, offset, shape, strides, device, gradient. */
 static uint64_t hash_tensor(uint64_t h, const struct tensor_obj *t)
 {
 	h = mix(mix(mix(h, (uintptr_t)t->t.st), (uint64_t)t->t.dt), (uint64_t)t->t.offset);
@@ -127,6 +137,7 @@ static uint64_t hash_tensor(uint64_t h, const struct tensor_obj *t)
 	return hash_val(mix(h, t->t.st ? t->t.st->bytes : 0), t->grad);
 }
 
+/* The values of a storage, sampled if it is large. */
 static uint64_t hash_contents(const struct storage *st)
 {
 	uint64_t h = 0;
@@ -138,23 +149,27 @@ static uint64_t hash_contents(const struct storage *st)
 	return h;
 }
 
+/* An iterator that a program advances remembers its position. */
 static uint64_t hash_iter(uint64_t h, const struct iter_obj *it)
 {
 	h = hash_val(hash_val(hash_val(h, it->src), it->a), it->b);
 	return mix(mix(h, (uint64_t)it->i), (uint64_t)it->n);
 }
 
+/* Defaults and closed-over variables: both outlive the call. */
 static uint64_t hash_function(uint64_t h, const struct func_obj *f)
 {
 	return hash_vals(hash_vals(hash_vals(h, f->defaults, f->n_defaults), f->kw_defaults, f->n_kw),
 			 f->cells, f->n_cells);
 }
 
+/* The contents of one object, by kind. */
 static uint64_t hash_object(const struct obj *o, size_t most)
 {
 	uint64_t h = mix((uint64_t)o->kind, (uintptr_t)o->cls);
 
-	/* An empty dictionary is made where somebody looks at it; that of a class or module is always the same. */
+	/* An empty attribute dictionary is created when code looks at it, so only one with entries counts. The
+	 * dictionary of a class or module never changes its identity. */
 	if (o->kind != V_CLASS && o->kind != V_MODULE)
 		h = mix(h, o->attrs && o->attrs->live ? (uintptr_t)o->attrs : 0);
 	switch (o->kind) {
@@ -169,11 +184,13 @@ static uint64_t hash_object(const struct obj *o, size_t most)
 	}
 }
 
+/* The global settings of torch that a program can change. */
 static uint64_t hash_settings(const struct host *h)
 {
 	return mix(mix(1, (uint64_t)h->torch.grad_enabled), (uint64_t)h->torch.default_dtype);
 }
 
+/* Immutable objects need no entry. */
 static int is_watched(const struct obj *o)
 {
 	return !o->young && o->kind != V_STR && o->kind != V_BYTES && o->kind != V_BIG && !(o->counted & EXEMPT);
@@ -186,12 +203,13 @@ void census_release(struct census *c)
 	vec_free(c);
 }
 
-/* What counts of a dictionary that may grow is how many entries it had. */
+/* The number of entries of a dictionary that may grow; these must stay. */
 static size_t entries_of(const struct obj *o)
 {
 	return o->kind == V_DICT && o->counted & GROWS ? ((const struct dict_obj *)o)->n : SIZE_MAX;
 }
 
+/* Marks are replaced as the walk passes, so that the next census starts clean. */
 int census_take(struct census *c, struct host *h, struct err *e)
 {
 	int rc = 0;
@@ -215,6 +233,7 @@ int census_take(struct census *c, struct host *h, struct err *e)
 	return rc ? err_nomem(e) : 0;
 }
 
+/* Reports a change of an object. */
 static int changed(struct host *h, const struct obj *o, const char *what, struct diag *d)
 {
 	diag_set(d, REASON_state_kept, 0, 0, "%s of a %s that outlives the call", what,
@@ -222,7 +241,8 @@ static int changed(struct host *h, const struct obj *o, const char *what, struct
 	return 1;
 }
 
-/* Its contents may be others, and an update in place may want gradients afterwards; its form and what hangs on it stay. */
+/* Whether the program may write this tensor. Its values may differ then, and an in-place update may
+ * set requires_grad; its shape and attributes must stay. */
 static int may_write(const struct census_may *may, const struct tensor_obj *t)
 {
 	for (size_t i = 0; i < may->n; i++)
@@ -231,7 +251,7 @@ static int may_write(const struct census_may *may, const struct tensor_obj *t)
 	return 0;
 }
 
-/* Does the object still hold what it did? 0, 1 and *d. */
+/* Compares an object with its entry. Returns 0, or 1 and *d. */
 static int compare_one(const struct census *c, size_t i, struct host *h, const struct census_may *may, struct diag *d)
 {
 	const struct obj *o = c->v[i].o;
@@ -247,6 +267,8 @@ static int compare_one(const struct census *c, size_t i, struct host *h, const s
 	return 0;
 }
 
+/* Walks the objects in the order of the census. A missing object was freed, so the program dropped
+ * it. */
 int census_compare(const struct census *c, struct host *h, const struct census_may *may, struct diag *d)
 {
 	size_t at = 0;
@@ -255,6 +277,7 @@ int census_compare(const struct census *c, struct host *h, const struct census_m
 	for (const struct obj *o = h->heap.objects; o && !rc; o = o->next) {
 		if (!o->counted)
 			continue;
+		/* Objects of the census are marked, and the list keeps their order. */
 		if (at == c->n || c->v[at].o != o)
 			break;
 		rc = compare_one(c, at++, h, may, d);
@@ -270,6 +293,7 @@ int census_compare(const struct census *c, struct host *h, const struct census_m
 	return rc;
 }
 
+/* torch's generator gets the seed; those of Python and NumPy count as never seeded. */
 void host_reset_random(struct host *h, uint64_t seed)
 {
 	torch_seed(h, seed);

@@ -1,4 +1,6 @@
-/* The form of a returned value, and its numbers, in one walk: see host_result. */
+/* The structure of a returned value and its numbers, in one walk: see host_result. Example: (x,
+ * {"a": 1}) has the structure "tuple(Tensor, dict{a: int})" and the numbers x at path "0" and 1 at
+ * path "1.a". */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,8 +12,10 @@
 #include "interp/state.h"
 #include "interp/val_text.h"
 
+/* A structure below this depth is written as "...": a list may contain itself. */
 enum { DEEPEST = 32 };
 
+/* The walk: structure and path so far. */
 struct former {
 	struct host *h;
 	host_tensor_fn *fn;
@@ -22,6 +26,7 @@ struct former {
 
 static int form_val(struct former *f, struct val v);
 
+/* Walks an element under its name. The name is on the path during the walk. */
 static int form_at(struct former *f, struct str name, struct val v)
 {
 	size_t n = f->path.n;
@@ -37,7 +42,8 @@ static int form_at(struct former *f, struct str name, struct val v)
 	return rc;
 }
 
-/* A Python number is a result without dimensions. */
+/* A Python number is a tensor without dimensions, in memory of the stack. NumPy's scalars are
+ * named: they are not Python numbers. */
 static int form_number(struct former *f, struct val v)
 {
 	struct storage cell = { .data = &v.u, .bytes = sizeof v.u, .refs = 1 };
@@ -48,20 +54,22 @@ static int form_number(struct former *f, struct val v)
 	return f->fn(f->ctx, buf_str(&f->path), &t);
 }
 
+/* A Parameter or a tensor on another device is another structure. */
 static int form_tensor(struct former *f, struct tensor_obj *t)
 {
 	buf_adds(f->form, t->is_param ? "Parameter, a " : "");
-	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor" : t->device == HOST_CPU ? "Tensor on the CPU" :
-		 "Tensor without a device");
+	buf_adds(f->form, t->device == HOST_CUDA ? "Tensor"
+		 : t->device == HOST_CPU ? "Tensor on the CPU" : "Tensor without a device");
 	return f->fn(f->ctx, buf_str(&f->path), t);
 }
 
-/* What torch's own functions return is a tuple with names: a tuple. */
+/* Named tuples of torch's own functions count as plain tuples. */
 static const char *tuple_name(const struct obj *o)
 {
 	return !o->cls || o->cls->native ? "tuple" : o->cls->name->p;
 }
 
+/* Elements of a list or tuple under their indices. */
 static int form_seq(struct former *f, struct val v)
 {
 	char t[32];
@@ -76,7 +84,7 @@ static int form_seq(struct former *f, struct val v)
 	return rc;
 }
 
-/* Entries in the order of their keys' texts: dictionaries are equal in any order. */
+/* Entries are sorted by the text of their key: dictionaries are equal in any order. */
 struct keyed { char key[64]; struct val v; };
 
 static int by_key(const void *a, const void *b)
@@ -84,6 +92,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
 }
 
+/* Entries of a dictionary, or attributes of an object. */
 static int form_dict(struct former *f, const char *name, struct dict_obj *d)
 {
 	struct keyed *k = mem_array(d->live + 1, sizeof *k);
@@ -110,13 +119,14 @@ static int form_dict(struct former *f, const char *name, struct dict_obj *d)
 	return rc;
 }
 
-/* Values that are no numbers are the same where they are written the same. */
+/* Values that are no numbers are equal if their repr is. */
 static int form_text(struct former *f, struct val v)
 {
 	buf_addf(f->form, "%s ", val_type_name(f->h, v));
 	return val_repr(f->h, v, f->form);
 }
 
+/* One value, by kind. */
 static int form_inner(struct former *f, struct val v)
 {
 	switch (v.kind) {
@@ -135,6 +145,7 @@ static int form_inner(struct former *f, struct val v)
 	return 0;
 }
 
+/* One value within the depth limit. */
 static int form_val(struct former *f, struct val v)
 {
 	int rc;
@@ -149,6 +160,7 @@ static int form_val(struct former *f, struct val v)
 	return rc;
 }
 
+/* The caller releases *form. */
 int host_result(struct host *h, struct val v, struct buf *form, host_tensor_fn *fn, void *ctx)
 {
 	struct former f = { .h = h, .fn = fn, .ctx = ctx, .form = form };

@@ -1,8 +1,10 @@
-/* Life of a host, loading modules, calling from outside. */
+/* The life of a host, loading of modules, calls from outside. Does not own the interpreter:
+ * src/interp does. Invariant: every run of program code from outside is between host_begin and
+ * host_end. */
 #include <sys/resource.h>
 
 #include "host/entry.h"
-#include "host/notes.h"
+#include "host/annotation.h"
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -15,6 +17,7 @@
 #include "num/num.h"
 #include "torch/prelude.h"
 
+/* The library binds the names of torch to the functions of src/torch. */
 struct host_lib *host_lib_new(struct err *e)
 {
 	num_init();
@@ -24,18 +27,21 @@ struct host_lib *host_lib_new(struct err *e)
 void host_lib_free(struct host_lib *lib) { lib_free(lib); }
 int host_lib_flags(const struct host_lib *lib, const char *dotted) { return lib_flags(lib, dotted); }
 
+/* Names that the engine itself looks up, interned once for each host. */
 static const char *const names[NM_COUNT] = {
 #define NAME(id) #id,
 #include "interp/name.def"
 #undef NAME
 };
 
+/* The methods of operators: __add__, __radd__, __iadd__. */
 static const struct { enum py_op op; const char *name[3]; } dunders[] = {
 #define DUNDER(op, a, b, c) { PY_OP_##op, { a, b, c } },
 #include "interp/dunder.def"
 #undef DUNDER
 };
 
+/* Interned names compare by address. */
 static int intern_names(struct host *h)
 {
 	for (int i = 0; i < NM_COUNT; i++)
@@ -43,12 +49,13 @@ static int intern_names(struct host *h)
 			return -1;
 	for (size_t i = 0; i < COUNT_OF(dunders); i++)
 		for (int k = 0; k < 3; k++)
-			if (dunders[i].name[k][0] && !(h->op_name[dunders[i].op][k] = host_intern(h,
-					str_of(dunders[i].name[k]))))
+			if (dunders[i].name[k][0] &&
+			    !(h->op_name[dunders[i].op][k] = host_intern(h, str_of(dunders[i].name[k]))))
 				return -1;
 	return 0;
 }
 
+/* A dictionary that the host itself holds a reference to. */
 static struct dict_obj *kept_dict(struct host *h)
 {
 	struct dict_obj *d = dict_obj_new(h, V_DICT);
@@ -57,6 +64,7 @@ static struct dict_obj *kept_dict(struct host *h)
 	return d;
 }
 
+/* The objects that every program needs: interned strings, modules, native classes, builtins. */
 static int host_init(struct host *h)
 {
 	struct module_obj *b;
@@ -73,6 +81,7 @@ static int host_init(struct host *h)
 	return 0;
 }
 
+/* Limits for callers that give none: 50 million steps, 4 GiB, 900 nested calls. */
 static void set_defaults(struct host_options *o)
 {
 	if (!o->fuel)
@@ -85,7 +94,7 @@ static void set_defaults(struct host_options *o)
 		o->nominal = DT_F32;
 }
 
-/* How much of this thread's stack the interpreter may use. */
+/* The bytes of this thread's stack that the interpreter may use: three quarters of at most 8 MiB. */
 static size_t stack_room(void)
 {
 	struct rlimit r;
@@ -95,6 +104,7 @@ static size_t stack_room(void)
 	return room - room / 4;
 }
 
+/* The address of a local variable tells where the stack is; host_begin updates it. */
 struct host *host_new(const struct host_options *o, struct err *e)
 {
 	struct host *h = mem_zalloc(sizeof *h);
@@ -112,6 +122,7 @@ struct host *host_new(const struct host_options *o, struct err *e)
 	h->torch.grad_enabled = 1;
 	h->torch.default_dtype = DT_F32;
 	h->torch.noise = h->o.noise_seed;
+	/* A host without a library makes its own and frees it. */
 	h->lib = o->lib;
 	h->own_lib = !o->lib;
 	if (h->own_lib)
@@ -131,6 +142,7 @@ void host_dry_run(struct host *h, struct host_path *path)
 	h->o.path = path;
 }
 
+/* Options that a run may change; the library and the limits stay. */
 void host_renew(struct host *h, const struct host_options *o)
 {
 	h->o.launch = o->launch;
@@ -150,6 +162,7 @@ void host_renew(struct host *h, const struct host_options *o)
 
 int host_is_lost(const struct host *h) { return h->fail.fatal; }
 
+/* A unit is one loaded module with the scopes that were computed for it. */
 static void free_unit(struct unit *u)
 {
 	arena_release(&u->arena);
@@ -158,6 +171,7 @@ static void free_unit(struct unit *u)
 	mem_free(u);
 }
 
+/* Objects are freed before the units that their code refers to. */
 void host_free(struct host *h)
 {
 	if (!h)
@@ -188,6 +202,7 @@ void host_free(struct host *h)
 
 const struct diag *host_diag(const struct host *h) { return &h->fail.diag; }
 struct str host_printed(const struct host *h) { return buf_str(&h->did.printed); }
+/* Sums in double: a hostile program must not overflow the count. */
 int64_t host_ops_work(const struct host *h)
 {
 	double sum = 0.0;
@@ -198,9 +213,12 @@ int64_t host_ops_work(const struct host *h)
 }
 
 struct host_ops host_ops(const struct host *h) { return (struct host_ops){ .v = h->did.ops.v, .n = h->did.ops.n }; }
+/* Also starts the count of `largest` again. */
 void host_ops_clear(struct host *h) { h->did.ops.n = 0; h->did.reads = 0; h->lim.largest = 0; }
-struct host_launches host_launches(const struct host *h) { return (struct host_launches){ .v =
-		h->did.launches.v, .n = h->did.launches.n }; }
+struct host_launches host_launches(const struct host *h)
+{
+	return (struct host_launches){ .v = h->did.launches.v, .n = h->did.launches.n };
+}
 
 void host_launches_clear(struct host *h) { h->did.launches.n = 0; }
 
@@ -225,6 +243,8 @@ void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int
 	h->o.compute_ctx = ctx;
 }
 
+/* Storages are numbered in the order of their creation, so the newest number separates old from
+ * new. */
 void host_seal(struct host *h)
 {
 	h->heap.sealed = 1;
@@ -236,6 +256,7 @@ uint64_t host_sealed_storage(const struct host *h)
 	return h->heap.sealed_storage;
 }
 
+/* Without a seal there is nothing to guard. */
 void host_guard(struct host *h, int on)
 {
 	h->heap.guarded = on && h->heap.sealed;
@@ -246,15 +267,16 @@ void host_set_judged(struct host *h, enum host_judged judged)
 	h->torch.judged = judged;
 }
 
-/* Configurations beyond which those of several autotuners are not mixed. */
+/* Above this number of configurations, those of several autotuners are not combined. */
 enum { TUNED_TWICE = 64 };
 
+/* `trying` is set while a configuration compiles, so it names the one that failed. */
 struct host_tuned host_tuned(const struct host *h)
 {
-	/* Several that choose are run in step, and once more not in step. */
-	int rounds = h->did.tuned_several && h->did.tuned_most <= TUNED_TWICE ? 2 : 1;
-	return (struct host_tuned){ .most = rounds * h->did.tuned_most, .chosen = buf_str(h->did.trying.n ?
-			&h->did.trying : &h->did.tuned) };
+	/* Several autotuned kernels are run with equal configuration indices, then once more with shifted ones. */
+	int passes = h->did.tuned_several && h->did.tuned_most <= TUNED_TWICE ? 2 : 1;
+	return (struct host_tuned){ .most = passes * h->did.tuned_most,
+				    .chosen = buf_str(h->did.trying.n ? &h->did.trying : &h->did.tuned) };
 }
 
 void host_tuned_clear(struct host *h)
@@ -266,7 +288,8 @@ void host_tuned_clear(struct host *h)
 
 /* --- entry points: every run of program code from outside goes through these two ------------------- */
 
-/* Remembers where the stack is: the next call may come from another thread. */
+/* Saves the state to return to, and the position of the stack: the next call may come from another
+ * thread. */
 void host_begin(struct host *h, struct host_entry *en)
 {
 	*en = (struct host_entry){ .mark = temps_mark(h), .depth = h->lim.depth, .frame = h->frame };
@@ -276,7 +299,8 @@ void host_begin(struct host *h, struct host_entry *en)
 	h->lim.stack_floor = h->lim.stack_top - h->lim.stack_limit - h->lim.stack_limit / 8;
 }
 
-/* The result of a run: kept for the caller, or reported. */
+/* Ends a run: keeps the result for the caller, or reports the failure. Temporaries of the run are
+ * released. */
 int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, struct err *e)
 {
 	if (!rc && out)
@@ -286,6 +310,7 @@ int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, str
 	h->lim.depth = en->depth;
 	if (!rc)
 		return 0;
+	/* Our own failure: the caller's *e gets it, unless an earlier one is there. */
 	if (h->fail.failed) {
 		h->fail.failed = 0;
 		if (e && e->code == ERR_NONE)
@@ -295,6 +320,7 @@ int host_end(struct host *h, struct host_entry *en, int rc, struct val *out, str
 	return host_report(h);
 }
 
+/* Units live as long as the host: functions refer to their syntax trees. */
 static struct unit *new_unit(struct host *h, const struct py_module *m)
 {
 	struct unit *u = mem_zalloc(sizeof *u);
@@ -306,6 +332,7 @@ static struct unit *new_unit(struct host *h, const struct py_module *m)
 	return u;
 }
 
+/* Runs the statements of the module in a frame of its own. */
 int host_load(struct host *h, const struct py_module *m, const struct host_override *ov, size_t n_ov,
 	      struct val *ns, struct err *e)
 {
@@ -316,11 +343,11 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 
 	host_begin(h, &en);
 	u = new_unit(h, m);
-	/* Judged programs are imported, not run. */
-	rc = u ? host_module(h, STR("program"), &mod) : host_fatal(h, REASON_out_of_memory,
-								   "the machine is out of memory");
+	/* The module is called "program", not "__main__": judged programs are imported, not run as scripts. */
+	rc = u ? host_module(h, STR("program"), &mod)
+		: host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
 	if (!rc)
-		rc = notes_refuse(h, m);
+		rc = annotation_refuse(h, m);
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };
 		mod->ast = m;
@@ -332,6 +359,7 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	return host_end(h, &en, rc, rc ? NULL : ns, e);
 }
 
+/* The value is borrowed from the namespace. */
 int host_get(struct host *h, struct val ns, const char *name, struct val *out)
 {
 	struct str_obj *s = host_intern(h, str_of(name));

@@ -1,5 +1,5 @@
-/* Tasks in KernelBench's form: Model, get_init_inputs, get_inputs, and the tensors in what
- * they give. */
+/* Tasks in KernelBench's form: Model, get_init_inputs, get_inputs, and the tensors in their
+ * results. */
 #include <stdio.h>
 
 #include "host/entry.h"
@@ -14,7 +14,7 @@
 #include "num/random.h"
 #include "torch/torch.h"
 
-/* The named global called with arguments: Python's own errors if it is not there. */
+/* Calls a global by name; Python's NameError if there is none. */
 static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n,
 		       struct val *out)
 {
@@ -25,6 +25,7 @@ static int call_global(struct host *h, struct val ns, const char *name, const st
 	return host_callv(h, fn, &a, out);
 }
 
+/* torch.manual_seed(seed), as a program would call it. */
 static int seed_now(struct host *h, uint64_t seed)
 {
 	struct val fn, r;
@@ -34,24 +35,25 @@ static int seed_now(struct host *h, uint64_t seed)
 	return host_call1(h, fn, val_int((int64_t)seed), &r);
 }
 
-/* Deeper than this, modules are not looked for. */
+/* Modules are not searched below this depth. */
 enum { MODULES_DEEPEST = 64 };
 
+/* The dictionary _modules, _parameters or _buffers of a module; NULL: it is none. */
 static struct dict_obj *member(struct host *h, struct val m, enum name_id name)
 {
 	struct val *v = m.kind == V_OBJECT && m.u.o->attrs ? attrs_get(m.u.o->attrs, h->nm[name]) : NULL;
 	return v && v->kind == V_DICT ? v->u.d : NULL;
 }
 
-/* PyTorch walks a model for .cuda() and ends in a RecursionError where a module is its own part.
- * Each module is looked at once. */
+/* PyTorch walks a model for .cuda() and ends in a RecursionError if a module contains itself. Each
+ * module is visited once. */
 static int check_nest(struct host *h, struct val m, struct ptr_map *done, int depth)
 {
 	struct dict_obj *d = member(h, m, NM__modules);
 	int rc = 0;
 	if (depth > MODULES_DEEPEST)
 		return host_fatal(h, REASON_unsupported,
-				  "modules that are nested more than %d deep, or parts of themselves", MODULES_DEEPEST);
+				  "modules are nested more than %d deep, or contain themselves", MODULES_DEEPEST);
 	for (size_t i = 0; d && i < d->n && !rc; i++)
 		if (d->e[i].val.kind == V_OBJECT && !ptr_map_get(done, d->e[i].val.u.o))
 			rc = check_nest(h, d->e[i].val, done, depth + 1);
@@ -60,6 +62,7 @@ static int check_nest(struct host *h, struct val m, struct ptr_map *done, int de
 	return rc;
 }
 
+/* The seed is set twice, because get_init_inputs may draw: weights must not depend on it. */
 static int build(struct host *h, struct val ns, struct val cls_ns, const char *cls, uint64_t seed, struct val *model)
 {
 	struct val init, list, r, names[64], vals[64];
@@ -75,9 +78,9 @@ static int build(struct host *h, struct val ns, struct val cls_ns, const char *c
 		return -1;
 	args.a = list.u.seq->v;
 	args.n = list.u.seq->n;
-	/* KernelBook's form: get_init_inputs returns [[args], {kwargs}]. */
-	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT && args.a[1].u.d->live <=
-	    COUNT_OF(names)) {
+	/* KernelBook's form: get_init_inputs returns [[args], {kwargs}]. At most 64 keywords. */
+	if (args.n == 2 && args.a[0].kind == V_LIST && args.a[1].kind == V_DICT &&
+	    args.a[1].u.d->live <= COUNT_OF(names)) {
 		struct dict_obj *d = args.a[1].u.d;
 		struct dict_entry *en;
 		for (size_t at = 0; (en = dict_next(d, &at)); args.n_kw++) {
@@ -109,6 +112,7 @@ int host_build(struct host *h, struct val ns, struct val cls_ns, const char *cls
 	return host_end(h, &en, h->fail.fatal ? -1 : build(h, ns, cls_ns, cls, seed, model), model, e);
 }
 
+/* `ends` is a setting of the generator for the duration of the call. */
 static int make_inputs(struct host *h, struct val ns, uint64_t seed, int ends, struct val *inputs)
 {
 	struct val v;
@@ -136,6 +140,7 @@ int host_forward(struct host *h, struct val model, struct val inputs, struct val
 	return host_end(h, &en, h->fail.fatal ? -1 : host_callv(h, model, &a, out), out, e);
 }
 
+/* model.eval(). */
 int host_eval_mode(struct host *h, struct val model, struct err *e)
 {
 	struct host_entry en;
@@ -147,10 +152,12 @@ int host_eval_mode(struct host *h, struct val model, struct err *e)
 
 /* --- tensors in values -------------------------------------------------------------------------------- */
 
+/* A walk over the tensors of a value. */
 struct walker { struct host *h; host_tensor_fn *fn; void *ctx; struct buf path; int depth; };
 
 static int walk(struct walker *w, struct val v);
 
+/* Walks an element under its name. The name is on the path during the walk. */
 static int walk_at(struct walker *w, const char *sep, struct str name, struct val v)
 {
 	size_t n = w->path.n;
@@ -166,6 +173,7 @@ static int walk_at(struct walker *w, const char *sep, struct str name, struct va
 	return rc;
 }
 
+/* Tuples, lists and dictionaries are entered; other objects are not. */
 static int walk(struct walker *w, struct val v)
 {
 	char t[32];
@@ -199,8 +207,8 @@ int host_tensors(struct host *h, struct val v, host_tensor_fn *fn, void *ctx)
 	return rc;
 }
 
-/* A module's own tensors, then its children's, as state_dict orders them (buffers that are
- * not persistent included: they are state all the same). */
+/* A module's own tensors, then those of its children, in the order of state_dict. Buffers that are
+ * not persistent are included: they are state, too. */
 static int walk_state(struct walker *w, struct val m)
 {
 	static const enum name_id own[] = { NM__parameters, NM__buffers };
@@ -245,8 +253,10 @@ int host_state(struct host *h, struct val model, host_tensor_fn *fn, void *ctx)
 
 /* --- device and dtype in place ---------------------------------------------------------------------------- */
 
+/* The arguments of set_device and set_dtype. */
 struct change { struct host *h; enum host_device dev; enum dtype dt; struct err *e; };
 
+/* The device is only a label here: memory stays where it is. */
 static int set_device(void *ctx, struct str name, struct tensor_obj *t)
 {
 	struct change *c = ctx;
@@ -255,6 +265,7 @@ static int set_device(void *ctx, struct str name, struct tensor_obj *t)
 	return 0;
 }
 
+/* Replaces the storage of a float tensor and keeps the count of tensor bytes right. */
 static int set_dtype(void *ctx, struct str name, struct tensor_obj *t)
 {
 	struct change *c = ctx;
@@ -264,6 +275,7 @@ static int set_dtype(void *ctx, struct str name, struct tensor_obj *t)
 		return 0;
 	if (tensor_to(&to, &t->t, host_dtype(c->h, c->dt), c->e))
 		return -1;
+	/* The old storage is freed only if no view shares it. */
 	if (t->t.st->refs == 1)
 		c->h->lim.tensor_bytes -= MIN(t->t.st->bytes, c->h->lim.tensor_bytes);
 	tensor_release(&t->t);
@@ -272,18 +284,20 @@ static int set_dtype(void *ctx, struct str name, struct tensor_obj *t)
 	return 0;
 }
 
-/* Modules reach their state; nests of values their tensors. */
+/* The state of a module, or the tensors in a nest of values. */
 static int each_tensor(struct host *h, struct val v, host_tensor_fn *fn, void *ctx)
 {
 	return v.kind == V_OBJECT ? host_state(h, v, fn, ctx) : host_tensors(h, v, fn, ctx);
 }
 
+/* In place: a model's state, or the tensors of a nest. */
 int host_to_device(struct host *h, struct val v, enum host_device dev, struct err *e)
 {
 	struct change c = { .h = h, .dev = dev, .e = e };
 	return each_tensor(h, v, set_device, &c);
 }
 
+/* Integers keep their type. */
 int host_to_dtype(struct host *h, struct val v, enum dtype dt, struct err *e)
 {
 	struct change c = { .h = h, .dt = dt, .e = e };

@@ -1,5 +1,6 @@
-/* Values as bytes, for a host in another process: what host_import copies, host_pack writes and
- * host_unpack makes again. Aliasing among tensors is kept. */
+/* Values as bytes, for a host in another process: host_pack writes what host_import can copy,
+ * host_unpack rebuilds it. Tensors that share memory share it again. Does not own the channel: the
+ * runner link does. */
 #include "base/bytes.h"
 #include "host/entry.h"
 #include "interp/attr.h"
@@ -10,16 +11,17 @@
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* The state of writing. */
 struct packer {
 	struct buf *out;
-	struct ptr_map storages;       /* struct storage -> its number, from one */
-	int foreign;                   /* something belongs to its host */
+	struct ptr_map storages;       /* struct storage -> its number, from 1 */
+	int foreign;                   /* the value holds an object that belongs to its host */
 	int nomem;
 };
 
 static void pack_val(struct packer *k, struct val v, int depth);
 
-/* The number of the storage, and its bytes where it is new. */
+/* Writes the number of a storage that was written before, or 0 and its bytes. */
 static void pack_storage(struct packer *k, const struct storage *st)
 {
 	uintptr_t id = (uintptr_t)ptr_map_get(&k->storages, st);
@@ -32,6 +34,7 @@ static void pack_storage(struct packer *k, const struct storage *st)
 		k->nomem = 1;
 }
 
+/* The view and its flags, then the storage. */
 static void pack_tensor(struct packer *k, const struct tensor_obj *t)
 {
 	struct tensor view = t->t;
@@ -43,6 +46,7 @@ static void pack_tensor(struct packer *k, const struct tensor_obj *t)
 	pack_storage(k, t->t.st);
 }
 
+/* Deleted entries are left out. */
 static void pack_dict(struct packer *k, const struct dict_obj *d, int depth)
 {
 	bytes_put_int(k->out, (int64_t)d->live);
@@ -61,6 +65,8 @@ static void pack_seq(struct packer *k, const struct seq_obj *s, int depth)
 		pack_val(k, s->v[i], depth);
 }
 
+/* The kind, then the contents. An object of the program's own classes, or with attributes, cannot
+ * leave. */
 static void pack_val(struct packer *k, struct val v, int depth)
 {
 	bytes_put_int(k->out, v.kind);
@@ -68,6 +74,7 @@ static void pack_val(struct packer *k, struct val v, int depth)
 		bytes_put(k->out, v);
 		return;
 	}
+	/* A value nested this deep may contain itself. */
 	if (depth > 32 || !v.u.o->cls || !v.u.o->cls->native || v.u.o->attrs) {
 		k->foreign = 1;
 		return;
@@ -82,6 +89,7 @@ static void pack_val(struct packer *k, struct val v, int depth)
 	}
 }
 
+/* The walk goes on after a foreign object; the bytes are not usable then. */
 int host_pack(struct val v, struct buf *out, struct err *e)
 {
 	struct packer k = { .out = out };
@@ -95,6 +103,7 @@ int host_pack(struct val v, struct buf *out, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* The state of reading. */
 struct unpacker {
 	struct host *h;
 	struct bytes in;
@@ -103,11 +112,13 @@ struct unpacker {
 
 static int unpack_val(struct unpacker *u, struct val *out, int depth);
 
+/* The bytes are not what host_pack writes. */
 static int nonsense(struct unpacker *u)
 {
-	return host_fatal(u->h, REASON_internal, "packed values that do not unpack");
+	return host_fatal(u->h, REASON_internal, "packed values cannot be unpacked");
 }
 
+/* Charges the memory to the host before it allocates. */
 static int unpack_storage(struct unpacker *u, struct storage **out)
 {
 	struct err e = ERR_INIT;
@@ -130,12 +141,13 @@ static int unpack_storage(struct unpacker *u, struct storage **out)
 		return host_raise_err(u->h, &e);
 	memcpy(flat.st->data, bytes.p, bytes.n);
 	*out = flat.st;
-	if (val_tensor(u->h, &flat, HOST_CPU, &held))          /* a temporary holds it meanwhile */
+	if (val_tensor(u->h, &flat, HOST_CPU, &held))          /* a temporary keeps it alive until host_end */
 		return -1;
-	return vec_push(&u->storages, *out) ? host_fatal(u->h, REASON_out_of_memory,
-							 "the machine is out of memory") : 0;
+	return vec_push(&u->storages, *out) ?
+		host_fatal(u->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
+/* A Parameter gets its class back. */
 static int unpack_tensor(struct unpacker *u, struct val *out)
 {
 	struct tensor t;
@@ -154,6 +166,7 @@ static int unpack_tensor(struct unpacker *u, struct val *out)
 	return 0;
 }
 
+/* The elements of a list or tuple, or the keys and values of a dictionary. */
 static int unpack_items(struct unpacker *u, struct val into, int depth)
 {
 	int64_t n;
@@ -170,6 +183,7 @@ static int unpack_items(struct unpacker *u, struct val into, int depth)
 	return 0;
 }
 
+/* A named tuple of torch gets its class back by name. */
 static int unpack_tuple(struct unpacker *u, struct val *out, int depth)
 {
 	struct str native;
@@ -184,6 +198,7 @@ static int unpack_tuple(struct unpacker *u, struct val *out, int depth)
 	return out->u.o->cls ? 0 : -1;
 }
 
+/* Counts a step for each value, so that a huge value costs fuel. */
 static int unpack_val(struct unpacker *u, struct val *out, int depth)
 {
 	int64_t kind;
@@ -204,6 +219,7 @@ static int unpack_val(struct unpacker *u, struct val *out, int depth)
 	}
 }
 
+/* Temporaries hold the new objects until host_end keeps the result. */
 int host_unpack(struct host *h, struct str packed, struct val *out, struct err *e)
 {
 	struct host_entry en;

@@ -5,8 +5,10 @@
 #include "interp/heap.h"
 #include "interp/state.h"
 
+/* Modules nested deeper are not searched. */
 enum { DEEPEST = 64 };
 
+/* The dictionary _buffers or _modules of a module; NULL: it is none. */
 static struct dict_obj *table(struct host *h, struct val m, enum name_id name)
 {
 	struct val *v = m.kind == V_OBJECT && m.u.o->attrs ? attrs_get(m.u.o->attrs, h->nm[name]) : NULL;
@@ -14,6 +16,7 @@ static struct dict_obj *table(struct host *h, struct val m, enum name_id name)
 	return v && v->kind == V_DICT ? v->u.d : NULL;
 }
 
+/* Takes references, so that the old tensor survives the call. */
 static int note_one(struct rebound *r, struct dict_obj *of, const struct dict_entry *en, struct err *e)
 {
 	if (vec_grow(r, 1))
@@ -29,6 +32,7 @@ static int note_one(struct rebound *r, struct dict_obj *of, const struct dict_en
 	return 0;
 }
 
+/* The buffers of a module and of its parts. */
 static int note_module(struct rebound *r, struct host *h, struct val m, int depth, struct err *e)
 {
 	struct dict_obj *buffers = table(h, m, NM__buffers), *parts = table(h, m, NM__modules);
@@ -47,13 +51,15 @@ int rebound_note(struct rebound *r, struct host *h, struct val model, struct err
 	return note_module(r, h, model, 0, e);
 }
 
+/* Whether a tensor could replace the old one without a visible difference. */
 static int same_form(const struct tensor_obj *now, const struct tensor_obj *old, const struct tensor *t)
 {
 	return now->device == old->device && now->t.dt == t->dt && tensor_same_shape(&now->t, t) &&
 		now->is_param == old->is_param;
 }
 
-/* x.data = y: the same tensor with other memory. Nothing else lies in the memory that it had. */
+/* x.data = y: the same tensor with other memory. Restores the old memory if nothing else uses it:
+ * its only reference is ours. */
 static int settle_memory(struct host *h, struct tensor_obj *x, const struct tensor *t, struct err *e)
 {
 	if (x->t.st == t->st || t->st->refs != 1 || !same_form(x, x, t))
@@ -68,7 +74,8 @@ static int settle_memory(struct host *h, struct tensor_obj *x, const struct tens
 	return 0;
 }
 
-/* Another tensor. Only the note refers to the one that was there, and only these two to its memory. */
+/* Another tensor is bound to the name. Restores the old tensor if only our note refers to it, and
+ * only these two to its memory. */
 static int settle_tensor(struct host *h, struct val *now, struct val old, const struct tensor *t, struct err *e)
 {
 	if (old.u.t->h.refs != 1 || old.u.t->t.st != t->st || t->st->refs != 2 || !same_form(now->u.t, old.u.t, t))
@@ -79,6 +86,7 @@ static int settle_tensor(struct host *h, struct val *now, struct val old, const 
 	return 0;
 }
 
+/* A buffer that was deleted, or is no tensor any more, stays as it is. */
 int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -86,13 +94,14 @@ int rebound_settle(struct rebound *r, struct host *h, struct err *e)
 
 		if (!now || now->kind != V_TENSOR)
 			continue;
-		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e) : settle_tensor(h, now,
-				old, &r->v[i].t, e))
+		if (now->u.t == old.u.t ? settle_memory(h, old.u.t, &r->v[i].t, e)
+		    : settle_tensor(h, now, old, &r->v[i].t, e))
 			return -1;
 	}
 	return 0;
 }
 
+/* Drops the references of the notes. */
 void rebound_release(struct rebound *r, struct host *h)
 {
 	for (size_t i = 0; i < r->n; i++) {

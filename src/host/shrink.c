@@ -1,15 +1,17 @@
-/* Sizes of a task that may be changed: see shrink.h. */
+/* Sizes of a task that may be changed: see shrink.h. Example: with `N = 4096`, `rows = N // 2` and
+ * torch.rand(rows) in get_inputs, N may be changed; `rows` is no integer constant and follows. */
 #include "host/shrink.h"
 
 #include "base/mem.h"
 
+/* More names than any task uses; further ones are ignored. */
 enum { NAMES_MOST = 256 };
 
-/* A set of names; identifiers are interned per module, so pointers tell them apart. */
+/* A set of names. Identifiers are interned for each module, so that pointers distinguish them. */
 struct names {
 	const char *p[NAMES_MOST];
 	struct str s[NAMES_MOST];
-	size_t n, followed;
+	size_t n, followed;   /* followed: names whose definitions were added */
 };
 
 static void add_name(struct names *u, struct str s)
@@ -23,6 +25,7 @@ static void add_name(struct names *u, struct str s)
 	}
 }
 
+/* Adds every name that is read below a node. */
 static void collect(void *ctx, struct py_node *n)
 {
 	if (n->kind == PY_Name && n->u.Name.ctx == PY_LOAD)
@@ -30,7 +33,7 @@ static void collect(void *ctx, struct py_node *n)
 	py_children(n, collect, ctx);
 }
 
-/* What a function binds itself: parameters, assigned names. */
+/* Adds the names that a function binds itself: parameters and assigned names. */
 static void collect_bound(void *ctx, struct py_node *n)
 {
 	if (n->kind == PY_Name && n->u.Name.ctx != PY_LOAD)
@@ -48,8 +51,8 @@ static int holds(const struct names *u, const char *p)
 	return 0;
 }
 
-/* Names that a class takes from the module: a size that the model itself reads is not the
- * inputs' alone. */
+/* Adds the names that a class takes from the module. A size that the model itself reads does not
+ * belong to the inputs alone. */
 static void collect_class(void *ctx, struct py_node *n)
 {
 	struct names used = { .n = 0 }, bound = { .n = 0 };
@@ -67,9 +70,8 @@ static void collect_class(void *ctx, struct py_node *n)
 			add_name(ctx, used.s[i]);
 }
 
-/* The i-th `NAME = value` of a module-level statement: of `a, b = 2, 3` there are two, of
- * `a = b = 2` there is a, which stands for both. Its name in *name and its value; NULL: there are
- * no more. */
+/* The i-th `NAME = value` of a module-level statement, its name in *name; NULL: there are no more.
+ * `a, b = 2, 3` has two of them, `a = b = 2` has a, which stands for both. */
 static struct py_node *constant_at(const struct py_node *s, size_t i, struct str *name)
 {
 	const struct py_node *t;
@@ -81,6 +83,7 @@ static struct py_node *constant_at(const struct py_node *s, size_t i, struct str
 	v = s->u.Assign.value;
 	if (t->kind == PY_Tuple && v->kind == PY_Tuple && t->u.Tuple.elts.n == v->u.Tuple.elts.n &&
 	    i < v->u.Tuple.elts.n) {
+		/* `a, b = 2, 3` pairs names and values by index. */
 		t = t->u.Tuple.elts.v[i];
 		v = v->u.Tuple.elts.v[i];
 	} else if (i) {
@@ -107,12 +110,14 @@ static void follow(const struct py_module *m, struct names *u, struct str name)
 	}
 }
 
+/* Adds definitions until no name is left: N // 2 of `rows` adds N. */
 static void follow_all(const struct py_module *m, struct names *u)
 {
 	while (u->followed < u->n)
 		follow(m, u, u->s[u->followed++]);
 }
 
+/* All names that a function uses, directly or through other names. */
 static void used_by(const struct py_module *m, const char *function, struct names *u)
 {
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
@@ -124,6 +129,7 @@ static void used_by(const struct py_module *m, const char *function, struct name
 	follow_all(m, u);
 }
 
+/* All names of the module that its classes use. */
 static void used_by_classes(const struct py_module *m, struct names *u)
 {
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++)
@@ -132,7 +138,7 @@ static void used_by_classes(const struct py_module *m, struct names *u)
 	follow_all(m, u);
 }
 
-/* Is the constant, by any of the names that the statement gives it, in the set? */
+/* Whether the set contains the constant under any name that its statement gives it. */
 static int holds_constant(const struct names *u, const struct py_node *s, struct str name)
 {
 	for (size_t i = 1; i < s->u.Assign.targets.n; i++)
@@ -141,7 +147,8 @@ static int holds_constant(const struct names *u, const struct py_node *s, struct
 	return holds(u, name.p);
 }
 
-/* The value of an integer expression of literals: 2048 * 2, 1 << 12. Nonzero: it is not one. */
+/* The value of an integer expression of literals: 2048 * 2, 1 << 12. Returns nonzero if it is
+ * none. */
 static int fold(const struct py_node *n, int64_t *out)
 {
 	int64_t a, b;
@@ -176,7 +183,8 @@ static int fold(const struct py_node *n, int64_t *out)
 	}
 }
 
-/* The members of a tuple or list as it is written, or of one that is repeated ([1024] * 16); NULL: it is none. */
+/* The elements of a tuple or list as written, or of a repeated one ([1024] * 16); NULL: it is
+ * none. */
 static const struct py_list *members_of(const struct py_node *n)
 {
 	if (n->kind == PY_BinOp && n->u.BinOp.op == PY_OP_Mult)
@@ -184,7 +192,7 @@ static const struct py_list *members_of(const struct py_node *n)
 	return n->kind == PY_Tuple ? &n->u.Tuple.elts : n->kind == PY_List ? &n->u.List.elts : NULL;
 }
 
-/* The value that sizes a constant: an integer, or the largest member of a tuple of them. */
+/* The value by which a constant is scaled: an integer, or the largest element of a tuple of them. */
 static int size_of(const struct py_node *n, int64_t *out)
 {
 	const struct py_list *l = members_of(n);
@@ -201,7 +209,7 @@ static int size_of(const struct py_node *n, int64_t *out)
 	return *out > 0 ? 0 : -1;
 }
 
-/* Constants that are in one set and, where it is given, not in the other. */
+/* Constants that are in the set `in` and not in `out_of`. */
 static size_t find(const struct py_module *m, const struct names *in, const struct names *out_of,
 		   struct shrink_const *out, size_t cap)
 {
@@ -222,6 +230,7 @@ static size_t find(const struct py_module *m, const struct names *in, const stru
 	return n;
 }
 
+/* Constants of get_inputs, without those that the model depends on. */
 size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names inputs = { .n = 0 }, init = { .n = 0 };
@@ -232,6 +241,7 @@ size_t shrink_find(const struct py_module *m, struct shrink_const *out, size_t c
 	return find(m, &inputs, &init, out, cap);
 }
 
+/* Constants of get_init_inputs, without those that a class reads itself. */
 size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, size_t cap)
 {
 	struct names init = { .n = 0 }, classes = { .n = 0 };
@@ -243,8 +253,8 @@ size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, si
 
 /* --- the source at other sizes ---------------------------------------------------------------- */
 
-/* Where a line and column of the tree are in the source. */
-static size_t place(struct str source, int line, int col)
+/* The byte offset in the source of a line and column of the tree. */
+static size_t offset_of(struct str source, int line, int col)
 {
 	size_t at = 0;
 
@@ -253,22 +263,25 @@ static size_t place(struct str source, int line, int col)
 	return MIN(at + (size_t)col, source.n);
 }
 
+/* A copy of the source with replacements. */
 struct rewrite {
 	struct str source;
-	size_t done;          /* of the source, already in out */
+	size_t done;          /* bytes of the source that are in `out` already */
 	struct buf *out;
 };
 
+/* Replaces the text of a node by a number. */
 static void write_value(struct rewrite *w, const struct py_node *n, int64_t value)
 {
-	size_t from = place(w->source, n->line, n->col);
+	size_t from = offset_of(w->source, n->line, n->col);
 
 	buf_add(w->out, w->source.p + w->done, from - w->done);
 	buf_addf(w->out, "%lld", (long long)value);
-	w->done = place(w->source, n->end_line, n->end_col);
+	w->done = offset_of(w->source, n->end_line, n->end_col);
 }
 
-/* An integer, or the largest members of a tuple or list: as apply_override does it. */
+/* Replaces an integer, or the largest elements of a tuple or list, as apply_override of the
+ * interpreter does. */
 static void write_sizes(struct rewrite *w, const struct py_node *n, int64_t value)
 {
 	const struct py_list *l = members_of(n);
@@ -285,6 +298,7 @@ static void write_sizes(struct rewrite *w, const struct py_node *n, int64_t valu
 			write_value(w, l->v[i], value);
 }
 
+/* Constants are visited in the order of the source, so that `done` only grows. */
 void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out)
 {
 	struct rewrite w = { .source = m->source, .out = out };
@@ -303,9 +317,10 @@ void shrink_source(const struct py_module *m, const struct host_override *ov, si
 
 /* --- sizes that have no name -------------------------------------------------------------------- */
 
-/* Smaller numbers are rather choices than sizes. */
+/* Numbers below 64 are rather options (a kernel size, a number of heads) than sizes. */
 enum { LITERAL_LEAST = 64, LITERALS_MOST = 64 };
 
+/* Integer literals, in the order of the source. */
 struct literals {
 	const struct py_node *v[LITERALS_MOST];
 	size_t n;
@@ -316,14 +331,14 @@ static int is_before(const struct py_node *a, const struct py_node *b)
 	return a->line < b->line || (a->line == b->line && a->col < b->col);
 }
 
-/* In the order of the source. */
+/* Inserts each literal at its position in the source: the tree is not visited in that order. */
 static void collect_literals(void *ctx, struct py_node *n)
 {
 	struct literals *l = ctx;
 	size_t i;
 
-	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >=
-	    LITERAL_LEAST && l->n < LITERALS_MOST) {
+	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT &&
+	    n->u.Constant.value.i >= LITERAL_LEAST && l->n < LITERALS_MOST) {
 		for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
 			l->v[i] = l->v[i - 1];
 		l->v[i] = n;
@@ -331,6 +346,7 @@ static void collect_literals(void *ctx, struct py_node *n)
 	py_children(n, collect_literals, l);
 }
 
+/* Whether the i-th literal is the first one with its value. */
 static int is_first(const struct literals *l, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -339,6 +355,7 @@ static int is_first(const struct literals *l, size_t i)
 	return 1;
 }
 
+/* A source that already contains "size_of_" is left alone: a name could clash. */
 size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 {
 	struct rewrite w = { .source = m->source, .out = out };
@@ -354,11 +371,11 @@ size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 			collect_literals(&l, s);
 	}
 	for (size_t i = 0; i < l.n; i++) {
-		size_t from = place(w.source, l.v[i]->line, l.v[i]->col);
+		size_t from = offset_of(w.source, l.v[i]->line, l.v[i]->col);
 
 		buf_add(out, w.source.p + w.done, from - w.done);
 		buf_addf(out, "size_of_%lld", (long long)l.v[i]->u.Constant.value.i);
-		w.done = place(w.source, l.v[i]->end_line, l.v[i]->end_col);
+		w.done = offset_of(w.source, l.v[i]->end_line, l.v[i]->end_col);
 	}
 	buf_add(out, w.source.p + w.done, w.source.n - w.done);
 	buf_adds(out, str_ends(w.source, "\n") ? "" : "\n");

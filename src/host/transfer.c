@@ -1,4 +1,5 @@
-/* Values copied within a host, and from one host into another. */
+/* Values copied within a host, and from one host into another. Does not own the copy within a host:
+ * src/interp does. */
 #include "host/entry.h"
 #include "interp/attr.h"
 #include "interp/fail.h"
@@ -15,14 +16,17 @@ int host_copy(struct host *h, struct val v, struct val *out, struct err *e)
 
 /* --- from another host ---------------------------------------------------------------------- */
 
+/* One copy from another host. */
 struct importer {
 	struct host *h;
 	struct ptr_map storages;       /* struct storage there -> its copy here */
-	int foreign;                   /* something belongs to its host */
+	int foreign;                   /* the value holds an object that belongs to its host */
 };
 
 static int import_val(struct importer *m, struct val v, struct val *out, int depth);
 
+/* Copies a storage once, converted to `dt`. A tensor held by a temporary keeps it alive until
+ * host_end. */
 static int import_storage(struct importer *m, const struct tensor *t, enum dtype dt, struct storage **out)
 {
 	struct err e = ERR_INIT;
@@ -39,10 +43,11 @@ static int import_storage(struct importer *m, const struct tensor *t, enum dtype
 	*out = flat.st;
 	if (val_tensor(m->h, &flat, HOST_CPU, &held))
 		return -1;
-	return ptr_map_put(&m->storages, t->st, *out) ? host_fatal(m->h, REASON_out_of_memory,
-								   "the machine is out of memory") : 0;
+	return ptr_map_put(&m->storages, t->st, *out) ?
+		host_fatal(m->h, REASON_out_of_memory, "the machine is out of memory") : 0;
 }
 
+/* The same view of the copied storage. Strides count elements, so a wider dtype keeps them. */
 static int import_tensor(struct importer *m, const struct tensor_obj *from, struct val *out)
 {
 	struct tensor t = from->t;
@@ -70,6 +75,7 @@ static int import_items(struct importer *m, const struct seq_obj *s, struct val 
 	return 0;
 }
 
+/* Deleted entries are left out. */
 static int import_entries(struct importer *m, const struct dict_obj *d, struct val into, int depth)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -83,12 +89,13 @@ static int import_entries(struct importer *m, const struct dict_obj *d, struct v
 	return 0;
 }
 
-/* Is it of the built-in class itself, without attributes of its own? */
+/* Whether the object is of a built-in class itself, without attributes of its own. */
 static int is_plain(struct val v)
 {
 	return v.u.o->cls && v.u.o->cls->native && !v.u.o->attrs;
 }
 
+/* One value, by kind. Numbers and other values without heap memory are copied as they are. */
 static int import_val(struct importer *m, struct val v, struct val *out, int depth)
 {
 	struct host *h = m->h;
@@ -114,6 +121,8 @@ static int import_val(struct importer *m, struct val v, struct val *out, int dep
 	}
 }
 
+/* A foreign object is no failure of the program: the temporaries are dropped and nothing is
+ * reported. */
 int host_import(struct host *h, struct val v, struct val *out, struct err *e)
 {
 	struct host_entry en;

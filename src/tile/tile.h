@@ -3,8 +3,8 @@
  * The host engine hands over a jit function (its syntax tree and a way to look up the names
  * around it) and a launch (grid and bound arguments). tile_compile specialises by Triton's
  * rules and gives immutable tile code or a diagnostic in Triton's wording; tile_run executes
- * it over tensors in the caller's memory. No Python, no global state: everything hangs off
- * the `struct tile_engine`. */
+ * it over tensors in the caller's memory. There is no global state: everything belongs to a
+ * `struct tile_engine`. */
 #ifndef TILE_TILE_H
 #define TILE_TILE_H
 
@@ -19,7 +19,7 @@
 
 struct tile_fn;
 
-/* A value that crosses from the host: an argument, or a global that a kernel names. */
+/* A value of the host program: an argument, or a global that a kernel names. */
 enum tile_val_kind {
 	TILE_V_NONE, TILE_V_BOOL, TILE_V_INT, TILE_V_FLOAT, TILE_V_STR, TILE_V_DTYPE,
 	TILE_V_TENSOR,      /* becomes a pointer to its elements */
@@ -28,7 +28,7 @@ enum tile_val_kind {
 	TILE_V_MODULE,      /* by dotted name: "triton.language", "triton.language.extra.libdevice" */
 	TILE_V_BUILTIN,     /* a member of one, by dotted name: "triton.language.load" */
 	TILE_V_TUPLE,
-	TILE_V_OTHER        /* anything a kernel cannot use; `s` says what, for the message */
+	TILE_V_OTHER        /* an object that a kernel cannot use; `s` describes it in messages */
 };
 
 struct tile_val {
@@ -51,7 +51,7 @@ struct tile_fn {
 	uint64_t id;
 	const struct py_node *def;          /* FunctionDef */
 	const struct py_module *module;
-	/* A global or builtin named in the body: 1 and *out, or 0 when there is none. */
+	/* Looks up a global or builtin that the body names. Returns 1 and sets *out, or 0 if there is none. */
 	int (*lookup)(void *ctx, struct str name, struct tile_val *out);
 	void *lookup_ctx;
 	const struct str *no_specialize;    /* parameters of do_not_specialize */
@@ -78,7 +78,7 @@ struct tile_launch {
 struct tile_engine;
 struct tile_code;
 
-/* Which launches are recorded, so that a repeat with other tensor contents skips the address arithmetic
+/* The launches that are recorded, so that a repeat with other tensor contents skips the address arithmetic
  * (machine/replay.h). For small launches recording costs as much as it saves: the default is LARGE. */
 enum tile_replay { TILE_REPLAY_LARGE, TILE_REPLAY_ALL, TILE_REPLAY_NONE };
 
@@ -100,18 +100,19 @@ void tile_engine_free(struct tile_engine *g);
 /* Frees all compiled code. Afterwards the caller may free the syntax trees it was compiled from. */
 void tile_engine_clear(struct tile_engine *g);
 
-/* Front end and lowering, cached by (function, specialisation): the code lives as long as the
- * engine. 0: *code set. 1: refused, *d says why. -1: could not judge, *e says why. */
+/* Compiles a launch, with a cache by function and specialisation. The code lives as long as the engine.
+ * Returns 0 and sets *code, 1 if the kernel is refused (*d says why), -1 on our own failure (*e). */
 int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struct tile_code **code,
 		 struct diag *d, struct err *e);
 
 /* --- running ------------------------------------------------------------------------ */
 
-enum tile_mode { TILE_FAST, TILE_CHECKED };   /* fast: bounds and fuel only */
+/* FAST checks bounds and fuel only; CHECKED also finds races and undefined values */
+enum tile_mode { TILE_FAST, TILE_CHECKED };
 
 struct tile_run_options {
 	enum tile_mode mode;
-	int64_t fuel;               /* tile operations over all programs; 0: no limit */
+	int64_t fuel;               /* tile operations of all instances together; 0: no limit */
 	unsigned char poison;       /* byte pattern for undefined lanes and memory */
 	/* lanes that are masked off in a load without `other` get zero, as on GPUs; else they are undefined */
 	int zero_off;
@@ -133,7 +134,7 @@ struct tile_run_options {
 /* The work that launches did, counted while they ran. All fields are int64_t: tile_cost_add relies on it. */
 struct tile_cost {
 	int64_t launches, programs;
-	int64_t bytes_loaded, bytes_stored;        /* lanes that were active */
+	int64_t bytes_loaded, bytes_stored;        /* of lanes that are not masked off */
 	int64_t ops_f64, ops_f32, ops_f16, ops_int, ops_special;   /* special: exp, sin, sqrt, ... */
 	int64_t dot_tf32, dot_f16, dot_f8, dot_int8, dot_f64, dot_f32; /* multiply-adds times two */
 	int64_t atomics;

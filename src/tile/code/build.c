@@ -27,6 +27,7 @@ static struct str keep(struct tile_builder *b, struct str s)
 	return p ? (struct str){ .p = p, .n = s.n } : (struct str){ .p = "", .n = 0 };
 }
 
+/* Function 0 is the kernel. Location 0 is the kernel as a whole. */
 void tile_build_init(struct tile_builder *b, struct str kernel)
 {
 	*b = (struct tile_builder){ .at = 0 };
@@ -87,6 +88,7 @@ static void copy_funcs(struct tile_builder *b)
 	}
 }
 
+/* The builder is released in any case; the code outlives it only on success. */
 int tile_build_finish(struct tile_builder *b, struct tile_code **code, struct err *e)
 {
 	struct tile_code *c = b->code;
@@ -126,6 +128,7 @@ struct tile_type tile_build_type(const struct tile_builder *b, tile_reg r)
 	return r < b->regs.n ? b->regs.v[r] : tile_scalar(DT_I32);
 }
 
+/* The name is copied: the source may be freed before the code. */
 tile_reg tile_build_param(struct tile_builder *b, struct tile_type t, const struct tile_param *p)
 {
 	struct tile_param copy = *p;
@@ -169,6 +172,7 @@ void tile_build_at(struct tile_builder *b, int32_t loc)
 	b->at = loc;
 }
 
+/* One array holds results and sources: results first (tile_dst, tile_src). */
 struct tile_insn *tile_build_insn(struct tile_builder *b, enum tile_op op, int n_dst, const tile_reg *dst,
 				  int n_src, const tile_reg *src)
 {
@@ -186,6 +190,7 @@ struct tile_insn *tile_build_insn(struct tile_builder *b, enum tile_op op, int n
 		.op = (uint16_t)op, .n_dst = (uint8_t)n_dst, .n_src = (uint16_t)n_src, .loc = b->at, .r = r,
 	};
 	f = &b->funcs.v[b->current];
+	/* The returned pointer is into a growing array: the next instruction may move it. */
 	if (vec_push(&f->insns, in))
 		goto failed;
 	return &f->insns.v[f->insns.n - 1];
@@ -318,6 +323,7 @@ int tile_build_func_begin(struct tile_builder *b, struct str name, int n_params,
 	return b->current;
 }
 
+/* The function that was being built before continues. */
 void tile_build_func_end(struct tile_builder *b, int n_results, const tile_reg *results)
 {
 	struct tile_func_build *f;

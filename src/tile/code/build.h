@@ -70,7 +70,7 @@ struct tile_insn *tile_build_last(struct tile_builder *b);
 tile_reg tile_build_int(struct tile_builder *b, struct tile_type t, int64_t v);    /* const */
 tile_reg tile_build_float(struct tile_builder *b, struct tile_type t, double v);
 void tile_build_mov(struct tile_builder *b, tile_reg dst, tile_reg src);
-/* With an integer immediate: arange, program_id, expand_dims, flip, ... */
+/* An instruction with an integer immediate: arange, program_id, expand_dims, flip, ... */
 tile_reg tile_build_imm(struct tile_builder *b, enum tile_op op, struct tile_type t, int64_t imm, int n_src, ...);
 
 /* Control flow. `depth` of a branch counts enclosing constructs outwards; 0 is the innermost. */
@@ -82,8 +82,9 @@ void tile_build_end(struct tile_builder *b);
 void tile_build_br(struct tile_builder *b, int depth);
 void tile_build_br_if(struct tile_builder *b, tile_reg cond, int depth);
 
-/* A combine or map function over scalars: begin gives its index, makes it current and hands
- * out its parameter registers; end names its results and goes back to the function before. */
+/* A combine or map function over scalars. func_begin returns its index, makes it the current function and
+ * fills `params` with its parameter registers. func_end names its results and returns to the function that
+ * was current before. */
 int tile_build_func_begin(struct tile_builder *b, struct str name, int n_params, const struct tile_type *types,
 			  tile_reg *params);
 void tile_build_func_end(struct tile_builder *b, int n_results, const tile_reg *results);

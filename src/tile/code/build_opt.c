@@ -199,7 +199,7 @@ static void empty_loop(struct tile_func *f, int open, const struct uses *u, unsi
 			continue;
 		}
 		inside[tile_dst(in, 0)] = 0;
-		f->insns[open + moved++] = *in;         /* never past i */
+		f->insns[open + moved++] = *in;         /* open + moved <= i: nothing unread is overwritten */
 	}
 	memcpy(f->insns + open + moved, room, (size_t)kept * sizeof *room);
 }
@@ -213,6 +213,7 @@ static void empty_loops(struct tile_func *f, const struct uses *u, unsigned char
 			empty_loop(f, i, u, inside, n_regs, room);
 }
 
+/* After unrolling: operations of an inner loop may have become invariant. */
 int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err *e)
 {
 	struct arena tmp = ARENA_INIT;
@@ -221,8 +222,8 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 		.writes = arena_array(&tmp, (size_t)c->n_regs + 1, sizeof *u.writes),
 	};
 	struct tile_insn *room = arena_array(&tmp, (size_t)f->n_insns + 1, sizeof *room);
-	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1), *dead = arena_array(&tmp,
-			(size_t)f->n_insns + 1, 1);
+	unsigned char *inside = arena_array(&tmp, (size_t)c->n_regs + 1, 1),
+		*dead = arena_array(&tmp, (size_t)f->n_insns + 1, 1);
 	int rc = u.reads && u.writes && room && inside && dead ? 0 : err_nomem(e);
 
 	if (!rc && !count_uses(c, &u)) {
@@ -234,6 +235,7 @@ int tile_build_hoist(const struct tile_code *c, struct tile_func *f, struct err 
 	return rc;
 }
 
+/* Runs the three passes over every function. */
 int tile_build_optimise(struct tile_code *c, struct err *e)
 {
 	struct arena tmp = ARENA_INIT;

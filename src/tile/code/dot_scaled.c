@@ -16,8 +16,8 @@ int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *
 	for (int k = 0; k < 2; k++) {
 		struct tile_type t = k ? b : a;
 		int fmt = in->attr[k];
-		if (fmt < TILE_FMT_E2M1 || fmt > TILE_FMT_FP16 || dtype_size(t.dt) != (fmt >= TILE_FMT_BF16 ?
-				2 : 1) || t.dt == DT_BOOL)
+		if (fmt < TILE_FMT_E2M1 || fmt > TILE_FMT_FP16 ||
+		    dtype_size(t.dt) != (fmt >= TILE_FMT_BF16 ? 2 : 1) || t.dt == DT_BOOL)
 			return -1;
 	}
 	a4 = in->attr[0] == TILE_FMT_E2M1;
@@ -27,6 +27,7 @@ int tile_dot_scaled_shape(const struct tile_code *code, const struct tile_insn *
 	s.N = b.shape[1] * (b4 && !in->attr[4] ? 2 : 1);
 	if (s.M != d.shape[0] || s.N != d.shape[1] || s.K != b.shape[0] * (b4 && in->attr[4] ? 2 : 1))
 		return -1;
+	/* Sources 0 to 2 are the operands and the accumulator; the scales follow, that of A first. */
 	next = 3;
 	for (int k = 0; k < 2; k++) {
 		struct tile_type t;

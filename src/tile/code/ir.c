@@ -21,8 +21,7 @@ int tile_op_is_pure(enum tile_op op)
 {
 	switch (op) {
 	case TOP_ARANGE: case TOP_NUM_PROGRAMS: case TOP_PROGRAM_ID: case TOP_SPLAT: case TOP_BROADCAST:
-		case TOP_EXPAND_DIMS:
-	case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
+	case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE: case TOP_ADDPTR:
 		return 1;
 	default:
 		return (op_table[op].flags & TOF_L) != 0;
@@ -61,6 +60,7 @@ struct tile_type tile_pointer(enum dtype dt)
 	return (struct tile_type){ .dt = (uint8_t)dt, .ptr = 1 };
 }
 
+/* A tile of the given element, which is a scalar or a pointer. */
 struct tile_type tile_shaped(struct tile_type element, int ndim, const int32_t *shape)
 {
 	struct tile_type t = { .dt = element.dt, .ptr = element.ptr, .ndim = (uint8_t)ndim };
@@ -125,6 +125,7 @@ static int parse_dims(struct str s, struct tile_type *t)
 	return 0;
 }
 
+/* Reads what tile_type_print writes; the dtype has Triton's signature name. */
 int tile_type_parse(struct str s, struct tile_type *out)
 {
 	struct tile_type t = { .ptr = 0 };
@@ -147,6 +148,7 @@ int tile_type_parse(struct str s, struct tile_type *out)
 	return 0;
 }
 
+/* Everything of the code lives in its arena, the decoded form included. */
 void tile_code_free(struct tile_code *code)
 {
 	if (!code)

@@ -42,7 +42,7 @@ const struct tile_op_info *tile_op_info(enum tile_op op);
 int tile_op_is_pure(enum tile_op op);
 int tile_op_by_name(struct str name);   /* enum tile_op or -1 */
 
-/* ndim 0 is a scalar. A pointer has `ptr` set and `dt` is what it points to. */
+/* A type: ndim 0 is a scalar. A pointer has `ptr` set, and `dt` is the type of the elements it points to. */
 struct tile_type {
 	uint8_t dt;                 /* enum dtype */
 	uint8_t ptr;
@@ -76,7 +76,7 @@ enum tile_combine {
 	TILE_MAX, TILE_MIN,                      /* skip NaN */
 	TILE_MAX_NAN, TILE_MIN_NAN,
 	TILE_ARGMAX, TILE_ARGMIN,                /* value, index; the lower index wins ties */
-	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* ties as they come */
+	TILE_ARGMAX_FAST, TILE_ARGMIN_FAST,      /* on ties either index may win */
 	TILE_AND, TILE_OR, TILE_XOR,
 	TILE_COMBINES
 };
@@ -104,18 +104,18 @@ static inline tile_reg tile_src(const struct tile_insn *in, int k) { return in->
 struct tile_loc {
 	int line, col;
 	int32_t parent;             /* loc of the call, -1: none */
-	struct str fn;              /* function the line is in */
+	struct str fn;              /* function that contains the line */
 };
 
-/* A register that holds an argument at the start, and where in the launch it comes from. */
+/* A register that holds an argument when the kernel starts, and the part of the launch that it comes from. */
 enum tile_part { TILE_PART_VALUE, TILE_PART_SHAPE, TILE_PART_STRIDE };
 struct tile_param {
 	tile_reg reg;
 	struct str name;            /* for reports */
 	int arg;                    /* index into tile_launch.args */
-	int path[3], n_path;        /* into tuples */
+	int path[3], n_path;        /* indices into nested tuples of the argument */
 	enum tile_part part;        /* VALUE: scalar, or pointer to a tensor's or descriptor's data */
-	int dim;                    /* of SHAPE and STRIDE (descriptors) */
+	int dim;                    /* of SHAPE and STRIDE of a descriptor */
 };
 
 struct tile_func {
@@ -126,7 +126,7 @@ struct tile_func {
 	int n_insns;
 };
 
-struct tile_decoded;                   /* the machine's own preparation, decode.h */
+struct tile_decoded;                   /* the form that the machine runs (machine/decode.h) */
 
 struct tile_code {
 	struct arena mem;           /* everything below lives here */

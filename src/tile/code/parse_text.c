@@ -22,6 +22,7 @@ struct reader {
 	int in_func;                /* between `func` and `results` */
 };
 
+/* Reports a syntax error with the number of the line and its next 40 characters. */
 static int bad(struct reader *r, const char *what)
 {
 	return err_set_at(r->e, ERR_FORMAT, r->number, 0, "tile code, line %d: %s near '%.*s'", r->number, what,
@@ -338,6 +339,7 @@ static int read_func(struct reader *r)
 	if (tile_build_func_begin(&r->b, name, n, types, params) != index && !r->b.failed)
 		return bad(r, "functions are numbered from 1 in order");
 	for (int i = 0; i < n; i++) {
+		/* The parameters' names are known in the body of the function. */
 		struct map_entry *m = map_put(&r->labels, labels[i]);
 		if (!m)
 			return err_nomem(r->e);
@@ -359,14 +361,16 @@ static int read_results(struct reader *r)
 	return 0;
 }
 
+/* Dispatches by the first word; a line without a known word is an instruction. */
 static int read_line(struct reader *r)
 {
 	skip_space(r);
 	if (!r->line.n || *r->line.p == '#')
 		return 0;
 	if (accept(r, "kernel "))
-		return quoted(r, &r->kernel) ? -1 : (r->b.code->name = r->kernel, r->b.locs.n ?
-						     (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
+		return quoted(r, &r->kernel) ? -1
+			: (r->b.code->name = r->kernel,
+			   r->b.locs.n ? (void)(r->b.locs.v[0].fn = r->kernel) : (void)0, 0);
 	if (accept(r, "param "))
 		return read_param(r);
 	if (accept(r, "loc "))
@@ -380,6 +384,7 @@ static int read_line(struct reader *r)
 	return read_insn(r);
 }
 
+/* Reads all lines, then hands the builder's code over. */
 int tile_parse_text(struct str text, struct tile_code **code, struct err *e)
 {
 	struct reader r = { .e = e, .labels = MAP_INIT };

@@ -29,6 +29,7 @@ static void print_quoted(struct buf *out, struct str s)
 	buf_addc(out, '"');
 }
 
+/* "%12:fp32[64]" at the first mention, "%12" afterwards. */
 static void print_reg(struct code_printer *p, tile_reg r)
 {
 	buf_addf(p->out, "%%%u", r);
@@ -163,6 +164,7 @@ static void print_param(struct code_printer *p, const struct tile_param *q)
 	buf_addc(p->out, '\n');
 }
 
+/* Parameters, then functions, then the body that calls them. */
 void tile_print(const struct tile_code *code, struct buf *out)
 {
 	struct code_printer p = { .code = code, .out = out, .seen = mem_zalloc((size_t)code->n_regs + 1) };

@@ -46,6 +46,8 @@ static int spread(const struct tile_code *code, struct origin *o)
 	return changed;
 }
 
+/* First the origins of all pointers, then one pass over the loads, stores and atomics of the
+ * kernel. */
 int resource_touched(const struct tile_code *code, struct touched *out, struct err *e)
 {
 	int loops, depth;
@@ -73,6 +75,7 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 				memset(out->again, 0xff, sizeof out->again);
 			}
 		}
+	/* `loops` counts the loops around the current instruction. */
 	loops = 0;
 	depth = 0;
 	/* is_loop: for each enclosing construct, whether it is a loop; depths above 255 wrap around. */
@@ -89,6 +92,7 @@ int resource_touched(const struct tile_code *code, struct touched *out, struct e
 			depth--;
 			loops -= is_loop[depth % 256];
 		}
+		/* An atomic reads and writes. */
 		reads = in->op == TOP_LOAD || in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		writes = in->op == TOP_STORE || in->op == TOP_ATOMIC || in->op == TOP_CAS;
 		for (int k = 0; k < 2; k++) {

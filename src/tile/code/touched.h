@@ -1,4 +1,4 @@
-/* Which tensors of a launch a kernel may read and write, worked out from its code. */
+/* An analysis of code: the tensors of a launch that a kernel may read and write. */
 #ifndef TILE_CODE_TOUCHED_H
 #define TILE_CODE_TOUCHED_H
 

@@ -147,6 +147,7 @@ static int trip_count_of(struct reading *r, int loop, int end)
 	start = r->at[tile_src(test, 0)];
 	stop = r->at[tile_src(test, 1)];
 	step = step_of(r, loop, end, tile_src(test, 0));
+	/* A negative start or a bound near 2^31 could wrap around: unknown. */
 	if (!start.known || !stop.known || !step.known || step.v <= 0 || stop.v >= INT32_MAX ||
 	    start.v < 0 || step.v >= INT32_MAX)
 		return 0;
@@ -173,6 +174,7 @@ static void read_to(struct reading *r, int from, int to)
 		if (in->op == TOP_LOOP) {
 			unsigned char *trips = &r->trips[r->loops++];
 
+			/* Constants inside the loop may be its step or its bound. */
 			take_constants(r, i, end);
 			*trips = (unsigned char)MAX(*trips, trip_count_of(r, i, end));
 			forget(r, i, end);
@@ -189,6 +191,7 @@ static void read_to(struct reading *r, int from, int to)
 	}
 }
 
+/* One pass for the first instance (last = 0) or the last one. */
 static void read_program(struct reading *r, int last)
 {
 	r->last = last;
@@ -198,6 +201,7 @@ static void read_program(struct reading *r, int last)
 	read_to(r, 0, r->f->n_insns);
 }
 
+/* A loop counts as running if it runs in either of the two instances. */
 int tile_trip_counts(const struct tile_code *code, const struct tile_launch *l,
 		     void (*more)(void *ctx, int loop), void *ctx, struct err *e)
 {

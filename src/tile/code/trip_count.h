@@ -1,5 +1,6 @@
-/* Which loops of a kernel run at all, and which run more than one iteration, as far as the integers
- * of a launch decide it. Nothing is run: the cost is about that of reading the code.
+/* Trip counts: the loops of a kernel that run at all, and those that run more than one iteration,
+ * as far as the integers of a launch decide it. Nothing is run: the cost is about that of reading
+ * the code.
  *
  * The trip count is unknown where it depends on memory. Where it depends on the program id, the
  * first and the last program instance are examined: a loop over the tiles of an instance has the

@@ -29,6 +29,7 @@ const struct ty *ty_ptr(struct arena *a, const struct ty *elem, int is_const)
 	return t;
 }
 
+/* The shape is part of the allocation. */
 const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, const int64_t *shape)
 {
 	struct ty *t;
@@ -46,11 +47,13 @@ const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, cons
 	return t;
 }
 
+/* x.to(tl.float16) of <['128'], fp32> gives <['128'], fp16>. */
 const struct ty *ty_with(struct arena *a, const struct ty *t, const struct ty *elem)
 {
 	return t->kind == TY_BLOCK ? ty_block(a, elem, t->rank, t->shape) : elem;
 }
 
+/* Structural: types are not interned. */
 int ty_eq(const struct ty *a, const struct ty *b)
 {
 	if (a == b)
@@ -141,6 +144,7 @@ void ty_str(const struct ty *t, struct buf *out)
 	}
 }
 
+/* Only scalars have another repr() than str(). */
 void ty_repr(const struct ty *t, struct buf *out)
 {
 	if (t->kind == TY_SCALAR)

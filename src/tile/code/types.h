@@ -58,11 +58,14 @@ static inline int ty_is_block(const struct ty *t) { return t->kind == TY_BLOCK; 
 static inline const struct ty *ty_scalar(const struct ty *t) { return t->kind == TY_BLOCK ? t->elem : t; }
 static inline int ty_is_block_ptr(const struct ty *t) { return t->kind == TY_PTR && t->elem->kind == TY_BLOCK; }
 
-/* Questions about a scalar type; a pointer answers no to all but ty_is_ptr. */
+/* Tests of a scalar type. For a pointer only ty_is_ptr is true. */
 static inline int ty_is_ptr(const struct ty *t) { return t->kind == TY_PTR; }
 static inline int ty_is(const struct ty *t, enum sc sc) { return t->kind == TY_SCALAR && t->sc == sc; }
-static inline enum sc_class ty_class(const struct ty *t) { return t->kind == TY_SCALAR ?
-							   sc_table[t->sc].class : SCC_VOID; }
+static inline enum sc_class ty_class(const struct ty *t)
+{
+	return t->kind == TY_SCALAR ? sc_table[t->sc].class : SCC_VOID;
+}
+
 static inline int ty_is_float(const struct ty *t) { return ty_class(t) == SCC_FLOAT; }
 static inline int ty_is_signed(const struct ty *t) { return ty_class(t) == SCC_SINT; }
 static inline int ty_is_unsigned(const struct ty *t) { return ty_class(t) == SCC_UINT || ty_class(t) == SCC_BOOL; }

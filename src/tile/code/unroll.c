@@ -108,8 +108,8 @@ static int body_is_plain(const struct unrolling *u, const struct loop *l)
 	for (int i = l->body; i < l->stop; i++) {
 		const struct tile_insn *in = &u->code.v[i];
 
-		if (in->op == TOP_LOOP || in->op == TOP_RET || ((in->op == TOP_BR || in->op == TOP_BR_IF) &&
-								in->imm >= depth))
+		if (in->op == TOP_LOOP || in->op == TOP_RET ||
+		    ((in->op == TOP_BR || in->op == TOP_BR_IF) && in->imm >= depth))
 			return 0;
 		depth += (in->op == TOP_IF || in->op == TOP_BLOCK) - (in->op == TOP_END);
 		for (int k = 0; k < in->n_dst; k++)
@@ -223,12 +223,13 @@ static int write_out(struct unrolling *u, const struct loop *l)
 	for (int i = 0; i < l->open && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
 	for (int64_t k = 0; k < l->trips && !rc; k++) {
-		rc = name_iteration(u, l, n_regs) || set_index(u, &u->code.v[l->open], u->name[l->index],
-							   l->lo + k * l->step) ? -1 : 0;
+		rc = name_iteration(u, l, n_regs) ||
+			set_index(u, &u->code.v[l->open], u->name[l->index], l->lo + k * l->step) ? -1 : 0;
 		for (int i = l->body; i < l->stop && !rc; i++)
 			rc = copy_insn(u, &u->code.v[i]);
 	}
 	if (!rc)
+		/* After the loop the index has the first value that it did not run with. */
 		rc = set_index(u, &u->code.v[l->open], l->index, l->lo + l->trips * l->step);
 	for (size_t i = (size_t)l->end; i < u->code.n && !rc; i++)
 		rc = vec_push(&u->next, u->code.v[i]) ? -1 : 0;
@@ -259,7 +260,7 @@ static int write_out_all(struct unrolling *u, int *any)
 	return 0;
 }
 
-/* --- what is left over ------------------------------------------------------------------------------------------ */
+/* --- cleaning up ------------------------------------------------------------------------------------------------- */
 
 /* Removes each block that no branch leaves: its `block` and `end` only hinder later passes. The
  * matching `end` is marked with the illegal operation TILE_OPS and dropped when the loop reaches
@@ -278,7 +279,7 @@ static void open_blocks(struct unrolling *u)
 					end = i;
 		}
 		if (end > i)
-			u->code.v[end].op = TILE_OPS;       /* met later */
+			u->code.v[end].op = TILE_OPS;       /* dropped when it is reached */
 		else if (u->code.v[i].op != TILE_OPS)
 			u->code.v[n++] = u->code.v[i];
 	}
@@ -388,6 +389,8 @@ static int install(struct unrolling *u)
 	return 0;
 }
 
+/* Without loops nothing is copied. After unrolling, single blocks and moves are cleaned up before
+ * hoisting. */
 int tile_unroll(struct tile_code *c, struct err *e)
 {
 	struct unrolling u = { .c = c };

@@ -52,11 +52,13 @@ static struct span exactly(double v, int sized)
 	return (struct span){ .known = isfinite(v), .sized = sized, .lo = v, .hi = v };
 }
 
+/* A range of one value. */
 static int is_exact(struct span s)
 {
 	return s.known && s.lo == s.hi;
 }
 
+/* Reports a kind of the current instruction. */
 static void tell(const struct kinds *k, enum kind kind)
 {
 	k->tell(k->ctx, k->index, (int)kind);
@@ -120,8 +122,9 @@ static struct span smaller(const struct kinds *k, struct span a, struct span b, 
 		tell(k, KIND_FIRST);
 	if (asked && (max ? b.hi > a.lo : b.lo < a.hi))
 		tell(k, KIND_SECOND);
-	return (struct span){ .known = 1, .lo = max ? fmax(a.lo, b.lo) : fmin(a.lo, b.lo), .hi = max ?
-			      fmax(a.hi, b.hi) : fmin(a.hi, b.hi) };
+	return (struct span){ .known = 1,
+			      .lo = max ? fmax(a.lo, b.lo) : fmin(a.lo, b.lo),
+			      .hi = max ? fmax(a.hi, b.hi) : fmin(a.hi, b.hi) };
 }
 
 /* Adding a number below 2^-12 of the other hardly changes a float: sum + eps is another kind at
@@ -241,9 +244,11 @@ static double most_of(enum dtype dt)
 static void tell_number(const struct kinds *k, struct span s, int is_float)
 {
 	if (is_exact(s))
-		tell(k, s.lo < 0.0 ? KIND_NEGATIVE : s.lo == 0.0 ? KIND_ZERO : !k->asked && !is_float ?
-		     KIND_OTHER : s.lo == 1.0 ? KIND_ONE :
-		     s.lo < 0x1p-8 ? KIND_SMALL : KIND_OTHER);
+		tell(k, s.lo < 0.0 ? KIND_NEGATIVE
+		     : s.lo == 0.0 ? KIND_ZERO
+		     : !k->asked && !is_float ? KIND_OTHER
+		     : s.lo == 1.0 ? KIND_ONE
+		     : s.lo < 0x1p-8 ? KIND_SMALL : KIND_OTHER);
 }
 
 /* Whether the result of an instruction has a kind of its own. Sums and products of values that are
@@ -263,12 +268,13 @@ static int has_kind(const struct tile_insn *in, struct span a, struct span b, in
 static struct span made_of(const struct kinds *k, const struct tile_insn *in, enum dtype dt)
 {
 	int is_float = dtype_is_float(dt);
-	struct span a = in->n_src ? k->at[tile_src(in, 0)] : unknown, b = in->n_src > 1 ?
-		k->at[tile_src(in, 1)] : unknown, s;
+	struct span a = in->n_src ? k->at[tile_src(in, 0)] : unknown,
+		b = in->n_src > 1 ? k->at[tile_src(in, 1)] : unknown, s;
 
 	if (in->n_src < 1 || in->n_src > 2 || !a.known || (in->n_src == 2 && !b.known))
 		return unknown;
 	if (is_compare(in)) {
+		/* A comparison of constants is the same at every size: it tells nothing. */
 		if ((a.sized || b.sized) && (k->asked || (is_exact(a) && is_exact(b))))
 			compare(k, (enum tile_op)in->op, a, b);
 		return unknown;
@@ -324,8 +330,8 @@ static int decides(const struct kinds *k, const struct tile_insn *in)
 }
 
 /* Marks the registers that are converted to a float or decide a branch, and everything they are
- * computed from. Which instance computes which tile, and which lanes are masked off, are not such
- * numbers. */
+ * computed from. Numbers that only choose the tile of an instance or mask off lanes are not
+ * marked. */
 static void find_counted(struct kinds *k, const struct tile_func *f)
 {
 	for (int i = f->n_insns - 1; i >= 0; i--) {

@@ -188,6 +188,7 @@ static int check_results(struct verifier *v, const struct tile_insn *in)
 	return 0;
 }
 
+/* Control flow: the condition is a scalar bool; each operation updates the nesting and the set. */
 static int control(struct verifier *v, const struct tile_insn *in)
 {
 	if (in->n_src) {

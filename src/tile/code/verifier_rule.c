@@ -1,6 +1,6 @@
-/* One typing rule for each value of the column `rule` in tileop.def. Each returns what is wrong, or
- * NULL. Does not own operand counts and assignment: verifier.c does. Invariant: the machine relies
- * on every condition here and does not check it again. */
+/* One typing rule for each value of the column `rule` in tileop.def. Each returns a description of
+ * the error, or NULL. Does not own operand counts and assignment: verifier.c does. Invariant: the
+ * machine relies on every condition here and does not check it again. */
 #include "tile/code/verifier.h"
 
 #include "tile/code/dot_scaled.h"
@@ -30,6 +30,7 @@ static int all_same(const struct ctx *c)
 static const char *rule_CTL(const struct ctx *c) { (void)c; return NULL; }
 static const char *rule_NULLARY(const struct ctx *c) { (void)c; return NULL; }
 
+/* [N]: imm, imm + 1, ..., imm + N - 1. */
 static const char *rule_ARANGE(const struct ctx *c)
 {
 	struct tile_type t = dst(c, 0);
@@ -38,6 +39,7 @@ static const char *rule_ARANGE(const struct ctx *c)
 	return c->in->imm < INT32_MIN || c->in->imm + t.shape[0] > INT32_MAX ? "range outside i32" : NULL;
 }
 
+/* program_id and num_programs of axis imm. */
 static const char *rule_PROGRAM(const struct ctx *c)
 {
 	if (!tile_type_eq(dst(c, 0), tile_scalar(DT_I32)))
@@ -50,11 +52,13 @@ static const char *rule_MOV(const struct ctx *c)
 	return all_same(c) ? NULL : "types differ";
 }
 
+/* A scalar to any shape. */
 static const char *rule_SPLAT(const struct ctx *c)
 {
 	return src(c, 0).ndim || !same_elem(src(c, 0), dst(c, 0)) ? "needs a scalar of the same element" : NULL;
 }
 
+/* [16, 1] to [16, 32]: only dimensions of 1 grow. */
 static const char *rule_BROADCAST(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -79,6 +83,7 @@ static const char *rule_EXPAND(const struct ctx *c)
 	return NULL;
 }
 
+/* Any shape with the same number of elements. */
 static const char *rule_RESHAPE(const struct ctx *c)
 {
 	return same_elem(src(c, 0), dst(c, 0)) && tile_numel(src(c, 0)) == tile_numel(dst(c, 0)) ? NULL :
@@ -110,11 +115,13 @@ static int joined(struct tile_type part, struct tile_type whole)
 	return tile_same_shape(part, whole);
 }
 
+/* Two tiles [.., N] to [.., N, 2]. */
 static const char *rule_JOIN(const struct ctx *c)
 {
 	return tile_type_eq(src(c, 0), src(c, 1)) && joined(src(c, 0), dst(c, 0)) ? NULL : "shape does not follow";
 }
 
+/* [.., N, 2] to two tiles [.., N]. */
 static const char *rule_SPLIT(const struct ctx *c)
 {
 	return tile_type_eq(dst(c, 0), dst(c, 1)) && joined(dst(c, 0), src(c, 0)) ? NULL : "shape does not follow";
@@ -123,6 +130,7 @@ static const char *rule_SPLIT(const struct ctx *c)
 /* imm is an axis of t. */
 static int axis_ok(const struct ctx *c, struct tile_type t) { return c->in->imm >= 0 && c->in->imm < t.ndim; }
 
+/* [A, N] and [B, N] along axis 0 to [A + B, N]. */
 static const char *rule_CAT(const struct ctx *c)
 {
 	struct tile_type a = src(c, 0), b = src(c, 1), d = dst(c, 0);
@@ -152,6 +160,7 @@ static const char *rule_GATHER(const struct ctx *c)
 	return NULL;
 }
 
+/* [N] integers to [bins] counts. */
 static const char *rule_HISTOGRAM(const struct ctx *c)
 {
 	if (src(c, 0).ndim != 1 || !is_int(src(c, 0)) || dst(c, 0).ndim != 1 || dst(c, 0).ptr || dst(c, 0).dt != DT_I32)
@@ -161,11 +170,13 @@ static const char *rule_HISTOGRAM(const struct ctx *c)
 	return NULL;
 }
 
+/* Along the last dimension, so a scalar is not allowed. */
 static const char *rule_SORT(const struct ctx *c)
 {
 	return all_same(c) && dst(c, 0).ndim && !dst(c, 0).ptr ? NULL : "types differ";
 }
 
+/* [.., N] to [.., k] with k at most N. */
 static const char *rule_TOPK(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -177,6 +188,7 @@ static const char *rule_TOPK(const struct ctx *c)
 	return NULL;
 }
 
+/* Any element type to any other, except between pointers and floats. */
 static const char *rule_CAST(const struct ctx *c)
 {
 	struct tile_type s = src(c, 0), d = dst(c, 0);
@@ -196,6 +208,7 @@ static const char *rule_BITCAST(const struct ctx *c)
 	return NULL;
 }
 
+/* Arithmetic has one type throughout; pointers have addptr instead. */
 static const char *rule_ARITH1(const struct ctx *c)
 {
 	return all_same(c) && !dst(c, 0).ptr ? NULL : "types differ or are pointers";
@@ -203,17 +216,20 @@ static const char *rule_ARITH1(const struct ctx *c)
 static const char *rule_ARITH2(const struct ctx *c) { return rule_ARITH1(c); }
 static const char *rule_ARITH3(const struct ctx *c) { return rule_ARITH1(c); }
 
+/* Bitwise operations: integers and bools of one type. */
 static const char *rule_INT1(const struct ctx *c)
 {
 	return all_same(c) && is_int(dst(c, 0)) ? NULL : "needs integers of one type";
 }
 static const char *rule_INT2(const struct ctx *c) { return rule_INT1(c); }
 
+/* byte_perm works on 32 bits. */
 static const char *rule_INT3(const struct ctx *c)
 {
 	return rule_INT1(c) || tile_elem_size(dst(c, 0)) != 4 ? "needs 32-bit integers" : NULL;
 }
 
+/* Functions of floats: one float type throughout. */
 static const char *rule_FLOAT1(const struct ctx *c)
 {
 	return all_same(c) && is_float(dst(c, 0)) ? NULL : "needs floats of one type";
@@ -222,6 +238,7 @@ static const char *rule_FLOAT2(const struct ctx *c) { return rule_FLOAT1(c); }
 static const char *rule_FLOAT3(const struct ctx *c) { return rule_FLOAT1(c); }
 static const char *rule_FLOAT4(const struct ctx *c) { return rule_FLOAT1(c); }
 
+/* A bool for each lane chooses between two values of the result's type. */
 static const char *rule_SELECT(const struct ctx *c)
 {
 	if (!is_bool(src(c, 0)) || !tile_same_shape(src(c, 0), dst(c, 0)))
@@ -229,6 +246,7 @@ static const char *rule_SELECT(const struct ctx *c)
 	return tile_type_eq(src(c, 1), dst(c, 0)) && tile_type_eq(src(c, 2), dst(c, 0)) ? NULL : "types differ";
 }
 
+/* Two operands of one type to a bool for each lane; pointers compare, too. */
 static const char *rule_COMPARE(const struct ctx *c)
 {
 	if (!is_bool(dst(c, 0)) || !tile_same_shape(src(c, 0), dst(c, 0)))
@@ -236,6 +254,7 @@ static const char *rule_COMPARE(const struct ctx *c)
 	return tile_type_eq(src(c, 0), src(c, 1)) ? NULL : "types differ";
 }
 
+/* isnan and its kin: the result is any integer type, bool included. */
 static const char *rule_FLOAT_TO_INT(const struct ctx *c)
 {
 	return is_float(src(c, 0)) && is_int(dst(c, 0)) && tile_same_shape(src(c, 0), dst(c, 0)) ? NULL :
@@ -262,6 +281,7 @@ static const char *rule_INT_FLOAT(const struct ctx *c)
 		"needs an i32";
 }
 
+/* The halves of a 64-bit value. */
 static const char *rule_BITS64(const struct ctx *c)
 {
 	if (tile_elem_size(src(c, 0)) != 8 || src(c, 0).ptr || dst(c, 0).ptr || dst(c, 0).dt != DT_I32)
@@ -269,6 +289,7 @@ static const char *rule_BITS64(const struct ctx *c)
 	return tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "shape differs";
 }
 
+/* The inverse: two halves to an fp64. */
 static const char *rule_HILO(const struct ctx *c)
 {
 	if (!tile_type_eq(src(c, 0), src(c, 1)) || src(c, 0).ptr || src(c, 0).dt != DT_I32 ||
@@ -277,12 +298,14 @@ static const char *rule_HILO(const struct ctx *c)
 	return tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "shape differs";
 }
 
+/* Bit counts are i32 for every width. */
 static const char *rule_INT_COUNT(const struct ctx *c)
 {
-	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 && tile_same_shape(src(c, 0),
-			dst(c, 0)) ? NULL : "needs an integer, i32 out";
+	return is_int(src(c, 0)) && !dst(c, 0).ptr && dst(c, 0).dt == DT_I32 &&
+		tile_same_shape(src(c, 0), dst(c, 0)) ? NULL : "needs an integer, i32 out";
 }
 
+/* a - b| + c on 32 bits; c and the result's bits are unsigned. */
 static const char *rule_SAD(const struct ctx *c)
 {
 	struct tile_type d = dst(c, 0);
@@ -291,6 +314,7 @@ static const char *rule_SAD(const struct ctx *c)
 	return src(c, 2).dt == DT_U32 && !src(c, 2).ptr && tile_same_shape(src(c, 2), d) ? NULL : "needs an u32";
 }
 
+/* Pointers and offsets of one shape; a splat comes first where one is a scalar. */
 static const char *rule_ADDPTR(const struct ctx *c)
 {
 	if (!dst(c, 0).ptr || !tile_type_eq(src(c, 0), dst(c, 0)))
@@ -311,6 +335,7 @@ static int pointee_ok(struct tile_type ptr, struct tile_type val)
 	return ptr.ptr && !val.ptr && ptr.dt == val.dt && tile_same_shape(ptr, val);
 }
 
+/* Pointers, mask and `other` have the shape of the result. */
 static const char *rule_LOAD(const struct ctx *c)
 {
 	if (!pointee_ok(src(c, 0), dst(c, 0)))
@@ -322,6 +347,7 @@ static const char *rule_LOAD(const struct ctx *c)
 	return c->in->n_src < 3 || tile_type_eq(src(c, 2), dst(c, 0)) ? NULL : "other does not fit";
 }
 
+/* Pointers, value and mask have one shape. */
 static const char *rule_STORE(const struct ctx *c)
 {
 	return pointee_ok(src(c, 0), src(c, 1)) && mask_ok(c, 2) ? NULL : "pointer, value or mask do not fit";
@@ -340,6 +366,7 @@ static const char *rule_ATOMIC(const struct ctx *c)
 	return NULL;
 }
 
+/* Pointer, expected and new value; the result is the old value. */
 static const char *rule_CAS(const struct ctx *c)
 {
 	return pointee_ok(src(c, 0), src(c, 1)) && tile_type_eq(src(c, 1), src(c, 2)) &&
@@ -347,6 +374,7 @@ static const char *rule_CAS(const struct ctx *c)
 		!is_bool(dst(c, 0)) ? NULL : "types do not fit";
 }
 
+/* The base or a stride of a tensor descriptor. */
 static const char *rule_ALIGNED(const struct ctx *c)
 {
 	return src(c, 0).ndim || is_float(src(c, 0)) || c->in->imm < 1 ? "needs a scalar and an alignment" : NULL;
@@ -389,6 +417,7 @@ static const char *rule_DOT(const struct ctx *c)
 	if (!(d.dt == DT_F32 || d.dt == DT_F16 || d.dt == DT_BF16 || d.dt == DT_F64 || d.dt == DT_I32 ||
 	      d.dt == DT_U32))
 		return "no product of that type";
+	/* The machine multiplies fp64 by itself only, and fp32 into fp32. */
 	if ((a.dt == DT_F64 || b.dt == DT_F64) != (d.dt == DT_F64))
 		return "fp64 mixed with others";
 	if (a.dt == DT_F32 && d.dt != DT_F32)
@@ -456,6 +485,7 @@ static const char *combine_ok(const struct ctx *c)
 	return NULL;
 }
 
+/* [.., N, ..] to [.., ..]: the axis is removed from every source. */
 static const char *rule_REDUCE(const struct ctx *c)
 {
 	const char *wrong = combine_ok(c);
@@ -474,8 +504,8 @@ static const char *rule_SCAN(const struct ctx *c)
 	if (wrong || !axis_ok(c, src(c, 0)))
 		return wrong ? wrong : "no such axis";
 	for (int i = 0; i < c->in->n_src; i++)
-		if (!tile_type_eq(src(c, i), dst(c, i)) || (c->in->attr[0] >= TILE_ARGMAX &&
-							    c->in->attr[0] <= TILE_ARGMIN_FAST))
+		if (!tile_type_eq(src(c, i), dst(c, i)) ||
+		    (c->in->attr[0] >= TILE_ARGMAX && c->in->attr[0] <= TILE_ARGMIN_FAST))
 			return "types differ, or a combiner that scans do not know";
 	return NULL;
 }
@@ -508,6 +538,7 @@ static const char *rule_MAP(const struct ctx *c)
 	return NULL;
 }
 
+/* A bool for each lane, and a mask of lanes to check. */
 static const char *rule_ASSERT(const struct ctx *c)
 {
 	return is_bool(src(c, 0)) && mask_ok(c, 1) ? NULL : "needs i1";

@@ -1,9 +1,11 @@
-/* Owns the table of builtins: parsing of signatures, lookup, binding of arguments with
- * Python's rules and messages, and the small readers of argument values. */
+/* Owns the table of builtins: parsing of signatures, lookup, binding of arguments with Python's
+ * rules and messages, and the conversions of single arguments to C values. Does not own the
+ * functions: builtin_core.c, builtin_math.c, builtin_tile.c and builtin_py.c do. */
 #include "tile/front/builtin.h"
 
 #include <stdio.h>
 
+/* The module names of builtin.def in full. */
 #define MODULE_tl "triton.language"
 #define MODULE_math "triton.language.math"
 #define MODULE_py "builtins"
@@ -15,6 +17,7 @@
 #define MODULE_info "triton.language.target_info"
 #define MODULE_lib "lib"
 
+/* The rows of builtin.def; params are filled in by lang_builtin_init. */
 static const struct builtin rows[] = {
 #define BUILTIN(mod, nm, function, sig, fl) \
 	{ .module = MODULE_##mod, .name = #nm, .signature = sig, .fn = bi_##function, .flags = fl },
@@ -22,6 +25,7 @@ static const struct builtin rows[] = {
 #undef BUILTIN
 };
 
+/* A function or parameter that version.def does not list exists in every version. */
 int lang_in_version(int version, struct str function, struct str parameter)
 {
 	static const struct { const char *function, *parameter; int since, until; } differs[] = {
@@ -35,6 +39,8 @@ int lang_in_version(int version, struct str function, struct str parameter)
 	return 1;
 }
 
+/* A default as Python writes it. `?` leaves the parameter UNBOUND, so that the function can tell an
+ * absent argument from None. */
 static struct lang_val default_value(struct str s)
 {
 	int64_t i;
@@ -56,6 +62,7 @@ static struct lang_val default_value(struct str s)
 	return lang_int(i);
 }
 
+/* Reads "pointer, mask=None, *rest, pack=1". Parameters after a star are keyword-only. */
 static int parse_signature(struct arena *a, struct builtin *b)
 {
 	size_t commas = 0;
@@ -74,6 +81,7 @@ static int parse_signature(struct arena *a, struct builtin *b)
 		struct builtin_param *p = &b->params[b->n_params++];
 		struct str name;
 
+		/* Python: f(*rest, pack=1) takes pack by name only. */
 		p->keyword_only = after_star;
 		if (part.p[0] == '*') {
 			p->star = 1;
@@ -89,6 +97,7 @@ static int parse_signature(struct arena *a, struct builtin *b)
 	return 0;
 }
 
+/* Adds a name under which a row is found. */
 static int index_name(struct builtin_table *t, const char *module, const char *name, size_t i)
 {
 	char key[128];
@@ -100,6 +109,7 @@ static int index_name(struct builtin_table *t, const char *module, const char *n
 	return 0;
 }
 
+/* A row is found under its module and, by its flags, as a method and in triton.language.math. */
 int lang_builtin_init(struct builtin_table *t, struct err *e)
 {
 	*t = (struct builtin_table){ .n = COUNT_OF(rows) };
@@ -123,6 +133,7 @@ void lang_builtin_release(struct builtin_table *t)
 	arena_release(&t->mem);
 }
 
+/* A name that is too long for the key is not in the table. */
 const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name)
 {
 	char key[128];
@@ -142,6 +153,7 @@ const struct builtin *lang_builtin_method(const struct builtin_table *t, struct 
 
 /* --- binding ---------------------------------------------------------------------------------- */
 
+/* The index of a keyword's parameter, -1 if this version of Triton does not have it. */
 static int param_index(const struct front *f, const struct builtin *b, struct str name)
 {
 	for (size_t i = 0; i < b->n_params; i++)
@@ -150,6 +162,7 @@ static int param_index(const struct front *f, const struct builtin *b, struct st
 	return -1;
 }
 
+/* Positional arguments in order; a star parameter takes the rest as a tuple. */
 static void bind_positional(struct front *f, const struct builtin *b, const struct front_args *args,
 			    struct lang_val *out)
 {
@@ -161,11 +174,13 @@ static void bind_positional(struct front *f, const struct builtin *b, const stru
 		}
 		if (p >= b->n_params || b->params[p].keyword_only)
 			front_fail(f, REASON_bad_argument,
-				   "%s() takes %zu positional arguments but %zu were given", b->name, b->n_params, args->n);
+				   "%s() takes %zu positional arguments but %zu were given",
+				   b->name, b->n_params, args->n);
 		out[p] = args->v[i];
 	}
 }
 
+/* `keepdim` is what PyTorch calls keep_dims: models confuse them often enough for a hint. */
 static void bind_keywords(struct front *f, const struct builtin *b, const struct front_args *args, struct lang_val *out)
 {
 	for (size_t i = 0; i < args->n_kw; i++) {
@@ -183,6 +198,7 @@ static void bind_keywords(struct front *f, const struct builtin *b, const struct
 	}
 }
 
+/* Binds the arguments and fills in defaults. */
 struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, const struct front_args *args)
 {
 	struct lang_val out[16] = { 0 };
@@ -194,7 +210,8 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 			continue;
 		if (b->params[i].required)
 			front_fail(f, REASON_bad_argument,
-				   "%s() missing 1 required positional argument: '%.*s'", b->name, STR_ARG(b->params[i].name));
+				   "%s() missing 1 required positional argument: '%.*s'",
+				   b->name, STR_ARG(b->params[i].name));
 		out[i] = b->params[i].star ? lang_tuple(NULL, 0) : b->params[i].value;
 	}
 	return b->fn(f, b, out);
@@ -202,14 +219,16 @@ struct lang_val lang_builtin_call(struct front *f, const struct builtin *b, cons
 
 /* --- readers of arguments ------------------------------------------------------------------ */
 
+/* The message is Python's: Triton accesses x.type without a check. */
 struct tv arg_tensor(struct front *f, const struct lang_val *v)
 {
 	if (v->kind != LANG_TENSOR)
-		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", v->wrapped &&
-			   v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
+		front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'",
+			   v->wrapped && v->kind != LANG_NONE ? "constexpr" : lang_type_name(v));
 	return tv_of(v);
 }
 
+/* A compile-time integer; `what` names the parameter in messages. */
 int64_t arg_int(struct front *f, const struct lang_val *v, const char *what)
 {
 	if (v->kind == LANG_TENSOR)
@@ -220,6 +239,7 @@ int64_t arg_int(struct front *f, const struct lang_val *v, const char *what)
 	return (int64_t)v->u.i;
 }
 
+/* A type; Triton accesses x.scalar without a check. */
 const struct ty *arg_dtype(struct front *f, const struct lang_val *v)
 {
 	if (v->kind == LANG_TYPE)
@@ -227,6 +247,7 @@ const struct ty *arg_dtype(struct front *f, const struct lang_val *v)
 	front_fail(f, REASON_bad_dtype, "'%s' object has no attribute 'scalar'", lang_type_name(v));
 }
 
+/* A string option; None counts as empty. */
 struct str arg_str(struct front *f, const struct lang_val *v, const char *what)
 {
 	if (v->kind == LANG_NONE)
@@ -236,6 +257,7 @@ struct str arg_str(struct front *f, const struct lang_val *v, const char *what)
 	return v->u.s;
 }
 
+/* A jit function: the combine function of a reduction. */
 const struct tile_fn *arg_fn(struct front *f, const struct lang_val *v)
 {
 	if (v->kind == LANG_FN)
@@ -245,10 +267,11 @@ const struct tile_fn *arg_fn(struct front *f, const struct lang_val *v)
 	front_fail(f, REASON_bad_argument, "a @triton.jit function is needed here, not %s", front_str(f, v));
 }
 
+/* Dimensions must be constants. They are clipped to 32 bits: no larger tile exists. */
 static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY_MAX_RANK])
 {
 	if (t.n > TY_MAX_RANK)
-		front_fail(f, REASON_unsupported, "a tile of %zu dimensions", t.n);
+		front_fail(f, REASON_unsupported, "this engine does not support a tile of %zu dimensions", t.n);
 	for (size_t i = 0; i < t.n; i++) {
 		pyint d;
 
@@ -263,6 +286,7 @@ static int shape_elements(struct front *f, struct lang_tuple t, int64_t shape[TY
 	return (int)t.n;
 }
 
+/* shape=(16, 32). */
 int arg_shape(struct front *f, const struct lang_val *v, int64_t shape[TY_MAX_RANK])
 {
 	if (v->kind != LANG_TUPLE)
@@ -271,6 +295,7 @@ int arg_shape(struct front *f, const struct lang_val *v, int64_t shape[TY_MAX_RA
 	return shape_elements(f, v->u.tup, shape);
 }
 
+/* x.reshape(16, 32) and x.reshape((16, 32)) are the same call. */
 int arg_dims(struct front *f, const struct lang_val *star, int64_t dims[TY_MAX_RANK])
 {
 	struct lang_tuple t = star->u.tup;

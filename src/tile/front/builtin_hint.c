@@ -1,4 +1,5 @@
-/* What to write instead of names that language models invent, most frequent first. */
+/* Hints for names that language models invent: the code to write instead. Most frequent names come
+ * first. */
 #include "tile/front/builtin.h"
 
 static const struct { const char *name, *hint; } hints[] = {
@@ -81,6 +82,7 @@ static const struct { const char *name, *hint; } hints[] = {
 	{ "float8", "use tl.float8e4nv or tl.float8e5" },
 };
 
+/* A linear search is enough: the compilation fails afterwards. */
 const char *lang_builtin_hint(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(hints); i++)

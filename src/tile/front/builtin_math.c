@@ -1,26 +1,36 @@
-/* triton.language: elementwise arithmetic, triton.language.math and libdevice. */
+/* triton.language: elementwise arithmetic, triton.language.math and libdevice. Triton wraps each
+ * function of math with a check of the operand's type; the methods of tensors lack that check.
+ * Examples, with x in %5 of fp32[64]:
+ *
+ *     tl.exp(x)               %6:fp32[64] = exp %5
+ *     tl.maximum(x, 0.0)      %6 = const; %7 = splat %6; %8 = max %5, %7
+ *     libdevice.isnan(x)      the overload for fp32, whose row in math.def names the operation */
 #include "tile/front/builtin.h"
 #include "tile/front/builtin_lib.h"
 #include "tile/machine/math_lib.h"
 
+/* tl.where(c, x, y): x where c holds, else y, lane by lane. */
 struct lang_val bi_where(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return lang_of(sem_where(f, sem_to_tensor(f, a[0]), a[1], a[2]));
 }
 
+/* tl.add, tl.sub and tl.mul are the operators. */
 struct lang_val bi_arith(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	enum py_op op = b->name[0] == 'a' ? PY_OP_Add : b->name[0] == 's' ? PY_OP_Sub : PY_OP_Mult;
 	return lang_of(sem_binary(f, op, a[0], a[1]));
 }
 
+/* maximum, minimum and clamp compute bf16 in fp32. */
 static struct lang_val promoted(struct front *f, const struct lang_val *v)
 {
 	return lang_of(sem_bf16_to_fp32(f, sem_to_tensor(f, *v)));
 }
 
-/* A member of tl.PropagateNan, nothing else: 1 for ALL. Integers have no NaN and are not asked. */
+/* propagate_nan must be a member of tl.PropagateNan. Returns 1 for ALL. Integers have no NaN: their
+ * argument is not examined. */
 static int propagates(struct front *f, const struct lang_val *x, const struct lang_val *v)
 {
 	struct lang_val bare;
@@ -36,12 +46,14 @@ static int propagates(struct front *f, const struct lang_val *x, const struct la
 	return str_is(v->u.s, "ALL");
 }
 
+/* tl.maximum and tl.minimum. */
 struct lang_val bi_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val x = promoted(f, &a[0]), y = promoted(f, &a[1]);
 	return lang_of(sem_minmax(f, !strcmp(b->name, "maximum"), propagates(f, &x, &a[2]), x, y));
 }
 
+/* tl.clamp(x, lo, hi) = min(max(x, lo), hi), floats only. */
 struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val x, lo, hi;
@@ -53,11 +65,13 @@ struct lang_val bi_clamp(struct front *f, const struct builtin *b, const struct 
 	return lang_of(sem_clamp(f, tv_of(&x), tv_of(&lo), tv_of(&hi), propagates(f, &x, &a[3])));
 }
 
+/* tl.logical_and and tl.logical_or. */
 struct lang_val bi_logical(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	return lang_of(sem_logical(f, !strcmp(b->name, "logical_and") ? PY_OP_And : PY_OP_Or, a[0], a[1]));
 }
 
+/* The library calls it before maxima, minima and scans. */
 struct lang_val bi_promote_bf16(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -66,12 +80,14 @@ struct lang_val bi_promote_bf16(struct front *f, const struct builtin *b, const 
 
 /* --- functions of one float ---------------------------------------------------------------- */
 
+/* Functions of one float and their operations. */
 static const struct { const char *name; enum tile_op op; int only_fp32; } functions[] = {
 	{ "exp", TOP_EXP, 0 }, { "exp2", TOP_EXP2, 0 }, { "log", TOP_LOG, 0 }, { "log2", TOP_LOG2, 0 },
 	{ "cos", TOP_COS, 0 }, { "sin", TOP_SIN, 0 }, { "sqrt", TOP_SQRT, 0 }, { "sqrt_rn", TOP_SQRT, 1 },
 	{ "rsqrt", TOP_RSQRT, 0 }, { "erf", TOP_ERF, 0 }, { "floor", TOP_FLOOR, 0 }, { "ceil", TOP_CEIL, 0 },
 };
 
+/* The row of a function; builtin.def has no others. */
 static size_t function_index(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(functions); i++)
@@ -80,6 +96,7 @@ static size_t function_index(const char *name)
 	BUG("no function '%s'", name);
 }
 
+/* Triton's check_dtype: a tensor operand must be fp32 or fp64. A number is not checked. */
 static void check_float_gate(struct front *f, const struct lang_val *v, int only_fp32)
 {
 	const struct ty *t;
@@ -93,6 +110,7 @@ static void check_float_gate(struct front *f, const struct lang_val *v, int only
 			only_fp32 ? "['fp32']" : "['fp32', 'fp64']", front_ty(f, t));
 }
 
+/* tl.exp(x): with the check of the type. */
 struct lang_val bi_math1(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	size_t i = function_index(b->name);
@@ -100,16 +118,18 @@ struct lang_val bi_math1(struct front *f, const struct builtin *b, const struct 
 	return bi_math1_method(f, b, a);
 }
 
+/* x.exp(): without the check; an integer fails in Triton's verifier. */
 struct lang_val bi_math1_method(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	size_t i = function_index(b->name);
 	struct tv x = sem_to_tensor(f, a[0]);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s of %s", b->name,
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "%s does not accept %s", b->name,
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, functions[i].op, x.ty, 1, x.id));
 }
 
+/* An unsigned value is its own absolute value. */
 struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x;
@@ -125,6 +145,7 @@ struct lang_val bi_abs(struct front *f, const struct builtin *b, const struct la
 	return lang_of(emit(f, TOP_ABS, x.ty, 1, x.id));
 }
 
+/* fdiv does not promote: both operands must be floats of one type. */
 struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x, y;
@@ -137,13 +158,15 @@ struct lang_val bi_fdiv(struct front *f, const struct builtin *b, const struct l
 	sem_unify(f, lang_of(x), lang_of(y), SEM_NO_ARITH | SEM_DIV, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
 		front_late(f, REASON_bad_types, "convert one operand",
-			   "fdiv of %s and %s: both must have one type", front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
-	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end has no such division: its passes fail */
+			   "fdiv of %s and %s: both must have the same type",
+			   front_ty(f, ty_scalar(x.ty)), front_ty(f, ty_scalar(y.ty)));
+	if (ty_bits(ty_scalar(x.ty)) < 32)       /* Triton's back end fails to compile it */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32), or write x / y",
 			   "fdiv of %s does not compile for a GPU", front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
+/* tl.div_rn(x, y): x / y rounded to nearest, fp32 only. */
 struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x, y;
@@ -153,11 +176,12 @@ struct lang_val bi_div_rn(struct front *f, const struct builtin *b, const struct
 	check_float_gate(f, &a[1], 1);
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn of %s",
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "div_rn does not accept %s",
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_DIV, x.ty, 2, x.id, y.id));
 }
 
+/* Three operands are brought to one type and shape, pair by pair. */
 struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x, y, z;
@@ -170,11 +194,12 @@ struct lang_val bi_fma(struct front *f, const struct builtin *b, const struct la
 	sem_unify(f, lang_of(z), lang_of(x), 0, &z, &x);
 	sem_unify(f, lang_of(z), lang_of(y), 0, &z, &y);
 	if (!ty_is_float(ty_scalar(x.ty)))
-		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma of %s",
+		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.float32)", "fma does not accept %s",
 			   front_ty(f, ty_scalar(x.ty)));
 	return lang_of(emit(f, TOP_FMA, x.ty, 3, x.id, y.id, z.id));
 }
 
+/* The upper half of the product of two unsigned integers, used by the random number generator. */
 struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x, y;
@@ -196,6 +221,7 @@ struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct
 
 /* --- libdevice ------------------------------------------------------------------------------- */
 
+/* The front-end type of a machine dtype. */
 static const struct ty *from_machine(enum dtype dt)
 {
 	for (int i = 0; i < SCALARS; i++)
@@ -204,6 +230,7 @@ static const struct ty *from_machine(enum dtype dt)
 	BUG("no scalar for dtype %d", (int)dt);
 }
 
+/* The argument types of all overloads, for a hint: "(fp32), (fp64)". */
 static const char *overloads(struct front *f, struct str name)
 {
 	struct buf b = BUF_INIT;
@@ -222,12 +249,14 @@ static const char *overloads(struct front *f, struct str name)
 	return s;
 }
 
+/* Any overload will do: the types are checked by the call. */
 int lang_libdevice_exists(struct str name)
 {
 	enum dtype want[4];
 	return tile_libdevice_overload(name, 0, want) >= 0;
 }
 
+/* No overload has these argument types: libdevice converts nothing. */
 _Noreturn static void no_overload(struct front *f, struct str name, size_t n, const struct tv *x)
 {
 	struct buf b = BUF_INIT;
@@ -245,6 +274,9 @@ _Noreturn static void no_overload(struct front *f, struct str name, size_t n, co
 			"input arg type does not match. Got (%s%s)", got, n == 1 ? "," : "");
 }
 
+/* Finds the overload by the argument types, broadcasts the arguments and emits the operation.
+ * math.def may ask for an operation on each argument before it and for a bitcast of the result
+ * after it. */
 struct lang_val lang_libdevice_call(struct front *f, struct str name, const struct front_args *args)
 {
 	struct tv x[4], r, shape;
@@ -254,7 +286,7 @@ struct lang_val lang_libdevice_call(struct front *f, struct str name, const stru
 	int known;
 
 	if (args->n_kw || args->n > 4 || !args->n)
-		front_fail(f, REASON_bad_argument, "%.*s() takes other arguments", STR_ARG(name));
+		front_fail(f, REASON_bad_argument, "%.*s() does not take these arguments", STR_ARG(name));
 	for (size_t i = 0; i < args->n; i++)
 		x[i] = sem_to_tensor(f, args->v[i]);
 	for (size_t i = 0; i < args->n; i++) {
@@ -266,6 +298,7 @@ struct lang_val lang_libdevice_call(struct front *f, struct str name, const stru
 	}
 	if (tile_libdevice(name, (int)args->n, dt, &lib, &known))
 		no_overload(f, name, args->n, x);
+	/* First the common shape of all arguments, then each argument in that shape. */
 	shape = x[0];
 	for (size_t i = 0; i < args->n; i++)
 		sem_unify(f, lang_of(x[i]), lang_of(shape), SEM_NO_ARITH, &(struct tv){ 0 }, &shape);

@@ -1,15 +1,23 @@
-/* Hints, debugging, iterators, Python's builtins, and the methods of types. */
+/* Hints, debugging, iterators, Python's builtins, and the methods of types. Most of them are
+ * evaluated at compile time and emit nothing: len(shape), isinstance(x, tl.tensor),
+ * x.dtype.is_floating(). Those that emit code:
+ *
+ *     tl.multiple_of(x, 8)    hint %5 attr=0,8; the value itself stays x
+ *     tl.device_assert(c)     assert %6
+ *     print("x", x)           print %5 text="x" */
 #include <math.h>
 
 #include "tile/front/builtin.h"
 #include "tile/front/engine.h"
 
+/* A function without an effect on the result of a kernel. */
 struct lang_val bi_nothing(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)b, (void)a;
 	return lang_none();
 }
 
+/* Inside a combine function it does nothing: such functions do not access memory. */
 struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b, (void)a;
@@ -18,8 +26,8 @@ struct lang_val bi_debug_barrier(struct front *f, const struct builtin *b, const
 	return lang_none();
 }
 
-/* The hint as an instruction that checks it. Triton hangs a hint on the operation that made the
- * value: a parameter of the kernel has none, so that what is said of it is lost. */
+/* Emits the hint as an instruction that checks it. Triton attaches a hint to the operation that
+ * computed the value; a parameter of the kernel has none, so a hint about it is lost. */
 static void emit_hint(struct front *f, const char *name, struct tv x, const struct lang_tuple *t)
 {
 	int bits = ty_is_ptr(ty_scalar(x.ty)) || ty_is_int(ty_scalar(x.ty));
@@ -28,8 +36,8 @@ static void emit_hint(struct front *f, const char *name, struct tv x, const stru
 	if (!bits || f->in_func || f->mute || x.ty->rank > TILE_DIMS || tile_build_is_param(f->b, x.id))
 		return;
 	in = emit_insn(f, TOP_HINT, 0, NULL, 1, &x.id);
-	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE : !strcmp(name, "max_contiguous") ?
-		TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
+	in->attr[0] = !strcmp(name, "multiple_of") ? TILE_HINT_MULTIPLE
+		: !strcmp(name, "max_contiguous") ? TILE_HINT_CONTIGUOUS : TILE_HINT_CONSTANT;
 	in->text = str_of(name);
 	for (size_t i = 0; i < t->n; i++) {
 		pyint n = t->v[i].u.i;
@@ -37,6 +45,7 @@ static void emit_hint(struct front *f, const char *name, struct tv x, const stru
 	}
 }
 
+/* tl.multiple_of, tl.max_contiguous, tl.max_constancy: the value itself with a promise about it. */
 struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val one = a[1];
@@ -49,7 +58,8 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 			front_fail(f, REASON_not_constexpr, "values element %zu must have type `constexpr`", i);
 		if (!lang_is_int(&t.v[i]))
 			front_fail(f, REASON_bad_value,
-				   "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]", i, lang_type_name(&t.v[i]));
+				   "values element %zu must have type `constexpr[int]`, got `constexpr[<class '%s'>]",
+				   i, lang_type_name(&t.v[i]));
 	}
 	x = arg_tensor(f, &a[0]);
 	scalar_ok = !strcmp(b->name, "multiple_of");
@@ -59,13 +69,14 @@ struct lang_val bi_hint(struct front *f, const struct builtin *b, const struct l
 	return a[0];
 }
 
+/* The machine faults if the assumption does not hold. */
 struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv cond;
 
 	(void)b;
 	cond = sem_to_tensor(f, a[0]);
-	/* Triton's front end lets others through, and its parser of the text refuses them. */
+	/* Triton's front end accepts other types, and the parser of its IR refuses them. */
 	if (ty_is_block(cond.ty) || !ty_is_bool(cond.ty))
 		front_fail(f, REASON_bad_condition,
 			   "tl.assume needs a scalar bool: 'llvm.intr.assume' op operand #0 must be 1-bit "
@@ -75,11 +86,13 @@ struct lang_val bi_assume(struct front *f, const struct builtin *b, const struct
 	return lang_none();
 }
 
+/* It prints while Triton compiles, which has no effect on a run. */
 struct lang_val bi_static_print(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	return bi_nothing(f, b, a);
 }
 
+/* The message of a failed assertion is the diagnostic. */
 struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val msg;
@@ -89,11 +102,13 @@ struct lang_val bi_static_assert(struct front *f, const struct builtin *b, const
 		front_fail(f, REASON_not_constexpr, "Assertion condition could not be determined at compile-time. "
 			   "Make sure that it depends only on `constexpr` values");
 	msg = lang_raw(a[1]);
+	/* The condition was a constant bool: the kernel does not compile for these arguments. */
 	if (!a[0].u.i)
 		front_fail(f, REASON_static_assert, "%s", front_str(f, &msg));
 	return lang_none();
 }
 
+/* tl.device_print and print. At most 16 values are printed. */
 struct lang_val bi_device_print(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tile_insn *in;
@@ -121,6 +136,7 @@ struct lang_val bi_device_print(struct front *f, const struct builtin *b, const 
 	return lang_none();
 }
 
+/* The assertion becomes an instruction that faults. */
 struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv cond;
@@ -132,7 +148,7 @@ struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const
 	if (a[2].kind != LANG_NONE)
 		sem_to_tensor(f, a[2]);
 	if (!ty_is_int(ty_scalar(cond.ty)) || f->in_func || a[2].kind != LANG_NONE)
-		/* Triton compiles asserts away unless debugging; these say nothing a run could check */
+		/* Triton removes asserts unless it debugs. These have no condition that a run could check. */
 		return lang_none();
 	cond = sem_cast(f, cond, ty_sc(SC_INT1));
 	emit_do(f, TOP_ASSERT, 1, cond.id);
@@ -141,6 +157,7 @@ struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const
 	return lang_none();
 }
 
+/* Only the types are computed, so that errors in the rest of the kernel are still found. */
 struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	size_t n;
@@ -149,7 +166,7 @@ struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const st
 	struct lang_tuple args;
 
 	(void)b;
-	front_unsupported(f, "inline assembly is not run by this engine");
+	front_unsupported(f, "this engine does not support inline assembly");
 	shape = (struct tv){ 0 };
 	args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
 	for (size_t i = 0; i < args.n; i++) {
@@ -168,6 +185,7 @@ struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const st
 	return a[3].kind == LANG_TUPLE ? lang_tuple(out, n) : out[0];
 }
 
+/* tl.extra.cuda.globaltimer and smid. */
 struct lang_val bi_hardware(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)a;
@@ -175,24 +193,28 @@ struct lang_val bi_hardware(struct front *f, const struct builtin *b, const stru
 	return lang_tensor(ty_sc(!strcmp(b->name, "smid") ? SC_INT32 : SC_INT64), 0);
 }
 
+/* num_threads and num_warps of triton.language.extra.cuda. */
 struct lang_val bi_num_threads(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int warps;
 
 	(void)a;
 	warps = f->launch->num_warps > 0 ? f->launch->num_warps : 4;
-	/* Configurations of an autotuner that differ in warps alone count as one program: none may ask. */
+	/* Autotuner configurations that differ only in the number of warps are run once, so a kernel must not
+	 * depend on that number. */
 	if (!f->g->o.may_vary)
-		front_unsupported(f, "%s() asks how it was launched", b->name);
+		front_unsupported(f, "%s() makes the result depend on how the kernel is launched", b->name);
 	return lang_int(!strcmp(b->name, "num_warps") ? warps : 32 * warps);
 }
 
+/* The target is an NVIDIA GPU: is_cuda is true, the tests for AMD are false. */
 struct lang_val bi_target_is(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)a;
 	return lang_bool(!strcmp(b->name, "is_cuda"));
 }
 
+/* Capability 9.0 is the number 90. */
 struct lang_val bi_capability_geq(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -201,6 +223,7 @@ struct lang_val bi_capability_geq(struct front *f, const struct builtin *b, cons
 
 /* --- iterators ------------------------------------------------------------------------------- */
 
+/* A bound of static_range must be a constexpr integer. */
 static void check_static(struct front *f, const struct lang_val *v, const char *what)
 {
 	if (!v->wrapped || v->kind == LANG_TENSOR)
@@ -211,6 +234,7 @@ static void check_static(struct front *f, const struct lang_val *v, const char *
 			   lang_type_name(v));
 }
 
+/* range, tl.range and tl.static_range. With one bound it is the end. */
 struct lang_val bi_range(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_range *r = arena_zalloc(f->a, sizeof *r);
@@ -229,6 +253,7 @@ struct lang_val bi_range(struct front *f, const struct builtin *b, const struct 
 	return (struct lang_val){ .kind = LANG_RANGE, .u.r = r };
 }
 
+/* tl.condition wraps the condition of a while loop; its options only concern Triton's optimiser. */
 struct lang_val bi_condition(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val *c;
@@ -241,6 +266,7 @@ struct lang_val bi_condition(struct front *f, const struct builtin *b, const str
 
 /* --- types and constants --------------------------------------------------------------------- */
 
+/* tl.constexpr(x). */
 struct lang_val bi_constexpr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val v;
@@ -251,12 +277,14 @@ struct lang_val bi_constexpr(struct front *f, const struct builtin *b, const str
 	return v;
 }
 
+/* tl.pointer_type(tl.float32) as a value, for casts of integers to pointers. */
 struct lang_val bi_pointer_type(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return lang_type(ty_ptr(f->a, arg_dtype(f, &a[0]), lang_truth(&a[2])));
 }
 
+/* tl.block_type(tl.float32, [16, 32]) as a value. */
 struct lang_val bi_block_type(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int64_t shape[TY_MAX_RANK];
@@ -267,16 +295,18 @@ struct lang_val bi_block_type(struct front *f, const struct builtin *b, const st
 	return lang_type(sem_block_ty(f, arg_dtype(f, &a[0]), rank, shape));
 }
 
+/* triton.cdiv and triton.next_power_of_2 are host functions: they take constants only. */
 static void need_constants(struct front *f, const struct lang_val *a, int n, const char *fn)
 {
 	for (int i = 0; i < n; i++)
 		if (a[i].kind == LANG_TENSOR)
-			front_fail_hint(f, REASON_not_constexpr, !strcmp(fn, "cdiv") ?
-					"use tl.cdiv on run-time values" : NULL,
+			front_fail_hint(f, REASON_not_constexpr,
+					!strcmp(fn, "cdiv") ? "use tl.cdiv on run-time values" : NULL,
 					"Did you forget to add @triton.jit ? (`_semantic` argument must be "
 					"provided outside of JIT functions.)");
 }
 
+/* (x + y - 1) // y. */
 struct lang_val bi_host_cdiv(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val sum;
@@ -286,6 +316,7 @@ struct lang_val bi_host_cdiv(struct front *f, const struct builtin *b, const str
 	return front_const_binary(f, PY_OP_FloorDiv, sum, a[1]);
 }
 
+/* Fills all bits below the highest one of n - 1, then adds 1: 5 gives 8, 8 gives 8. */
 struct lang_val bi_host_next_power_of_2(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	pyint n;
@@ -299,6 +330,7 @@ struct lang_val bi_host_next_power_of_2(struct front *f, const struct builtin *b
 
 /* --- Python ----------------------------------------------------------------------------------- */
 
+/* The length of a tuple or string; a tensor has none in Triton. */
 struct lang_val bi_len(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -309,6 +341,7 @@ struct lang_val bi_len(struct front *f, const struct builtin *b, const struct la
 	front_fail(f, REASON_bad_types, "object of type '%s' has no len()", lang_type_name(&a[0]));
 }
 
+/* Lists and tuples are the same kind of value here. */
 struct lang_val bi_list(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -317,6 +350,7 @@ struct lang_val bi_list(struct front *f, const struct builtin *b, const struct l
 	return a[0];
 }
 
+/* float("inf") and the like, as Python reads them. */
 static double float_of_str(struct front *f, struct str s)
 {
 	struct str t = str_trim(s);
@@ -334,6 +368,7 @@ static double float_of_str(struct front *f, struct str s)
 	return d;
 }
 
+/* float(x) of a constant, or of a string like "inf". */
 struct lang_val bi_float(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -345,6 +380,7 @@ struct lang_val bi_float(struct front *f, const struct builtin *b, const struct 
 			"float() argument must be a string or a real number, not '%s'", lang_type_name(&a[0]));
 }
 
+/* int(x) of a constant truncates; 1e30 keeps the conversion within 128 bits. */
 struct lang_val bi_int(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int64_t i;
@@ -357,9 +393,11 @@ struct lang_val bi_int(struct front *f, const struct builtin *b, const struct la
 	if (a[0].kind == LANG_STR && !str_to_i64(str_trim(a[0].u.s), &i))
 		return lang_int(i);
 	front_fail_hint(f, REASON_not_constexpr, "convert a tensor with x.to(tl.int32)",
-			"int() argument must be a string, a bytes-like object or a real number, not '%s'", lang_type_name(&a[0]));
+			"int() argument must be a string, a bytes-like object or a real number, not '%s'",
+			lang_type_name(&a[0]));
 }
 
+/* isinstance with a class or a tuple of classes. */
 static int is_instance(const struct lang_val *v, const struct lang_val *class)
 {
 	struct str name;
@@ -370,8 +408,8 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 				return 1;
 		return 0;
 	}
-	name = class->kind == LANG_CLASS ? class->u.s : class->kind == LANG_BUILTIN ? str_of(class->u.b->name) :
-		STR("?");
+	name = class->kind == LANG_CLASS ? class->u.s
+		: class->kind == LANG_BUILTIN ? str_of(class->u.b->name) : STR("?");
 	switch (v->kind) {
 	case LANG_TENSOR: return str_is(name, "tensor") || str_is(name, "base_value");
 	case LANG_TUPLE: return str_is(name, "tuple") || str_is(name, "list");
@@ -380,19 +418,22 @@ static int is_instance(const struct lang_val *v, const struct lang_val *class)
 	case LANG_FLOAT: return str_is(name, "float");
 	case LANG_STR: return str_is(name, "str");
 	case LANG_TYPE:
-		return str_is(name, "dtype") || str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type" :
-						       v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
+		return str_is(name, "dtype") ||
+			str_is(name, v->u.ty->kind == TY_PTR ? "pointer_type"
+			       : v->u.ty->kind == TY_BLOCK ? "block_type" : "dtype");
 	case LANG_DESC: return str_is(name, "tensor_descriptor") || str_is(name, "tensor_descriptor_base");
 	default: return 0;
 	}
 }
 
+/* Decided at compile time, so that it can choose a static branch. */
 struct lang_val bi_isinstance(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)f, (void)b;
 	return lang_bool(is_instance(&a[0], &a[1]));
 }
 
+/* The default is not used: a missing attribute is an error. */
 struct lang_val bi_getattr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -401,6 +442,7 @@ struct lang_val bi_getattr(struct front *f, const struct builtin *b, const struc
 	return front_attr(f, a[0], a[1].u.s);
 }
 
+/* Decided at compile time. */
 struct lang_val bi_hasattr(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
@@ -409,6 +451,8 @@ struct lang_val bi_hasattr(struct front *f, const struct builtin *b, const struc
 	return lang_bool(front_has_attr(f, a[0], a[1].u.s));
 }
 
+/* Python's min and max: constants are compared at compile time, anything else becomes tl.minimum or
+ * tl.maximum. */
 struct lang_val bi_py_minmax(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_tuple t = a[0].u.tup;
@@ -440,6 +484,7 @@ struct lang_val bi_py_minmax(struct front *f, const struct builtin *b, const str
 
 /* --- methods of types -------------------------------------------------------------------------- */
 
+/* The answer to x.dtype.is_floating() and the other tests. */
 static int type_test(const struct ty *t, struct str test)
 {
 	struct str name;
@@ -470,11 +515,13 @@ static int type_test(const struct ty *t, struct str test)
 	return t->kind == TY_SCALAR && str_is(name, sc_table[t->sc].name);
 }
 
+/* x.dtype.is_floating() and its kin give a bare bool. */
 struct lang_val bi_dtype_test(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	return lang_raw(lang_bool(type_test(arg_dtype(f, &a[0]), str_of(b->name))));
 }
 
+/* get_int_max_value and get_int_min_value. */
 struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	const struct ty *t = arg_dtype(f, &a[0]);
@@ -482,7 +529,7 @@ struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const s
 	int bits, top;
 
 	if (!ty_is_int(t))
-		front_fail(f, REASON_bad_dtype, "%s of %s", b->name, front_ty(f, t));
+		front_fail(f, REASON_bad_dtype, "%s is not defined for %s", b->name, front_ty(f, t));
 	one = 1;
 	bits = ty_bits(t);
 	top = b->name[8] == 'm' && b->name[9] == 'a';
@@ -491,12 +538,14 @@ struct lang_val bi_dtype_limit(struct front *f, const struct builtin *b, const s
 	return lang_int(top ? (one << bits) - 1 : 0);
 }
 
+/* The same block shape with another element type. */
 struct lang_val bi_with_element_ty(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return lang_type(ty_with(f->a, arg_dtype(f, &a[0]), arg_dtype(f, &a[1])));
 }
 
+/* The shape of a block type as bare integers; empty for a scalar. */
 struct lang_val bi_get_block_shapes(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	const struct ty *t;

@@ -1,8 +1,14 @@
-/* triton.language: dot, reductions, scans, sorting, and what the library's own source needs. */
+/* triton.language: dot, reductions, scans, sorting, and the functions that only the library's own
+ * source calls. Examples, with x in %5 of fp32[16x64]:
+ *
+ *     tl.sum(x, 1)            the library calls tl.reduce, which becomes %6:fp32[16] = reduce %5 imm=1 attr=1
+ *     tl.sort(x)              the library calls _sorted, which becomes %6:fp32[16x64] = sort %5
+ *     tl.dot(a, b)            %9:fp32[16x32] = dot %7, %8 */
 #include "tile/front/builtin.h"
 
 #include <stdio.h>
 
+/* allow_tf32 is the old spelling of input_precision. */
 struct lang_val bi_dot(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct sem_dot d;
@@ -17,12 +23,15 @@ struct lang_val bi_dot(struct front *f, const struct builtin *b, const struct la
 	return lang_of(sem_dot(f, &d));
 }
 
+/* The formats of dot_scaled: name, type of the elements, and the integer type that may stand for
+ * it. */
 static const struct { const char *name; enum tile_fmt fmt; enum sc type, bits; } formats[] = {
 	{ "e2m1", TILE_FMT_E2M1, SC_UINT8, SC_UINT8 }, { "e4m3", TILE_FMT_E4M3, SC_FP8E4NV, SC_UINT8 },
 	{ "e5m2", TILE_FMT_E5M2, SC_FP8E5, SC_UINT8 }, { "bf16", TILE_FMT_BF16, SC_BF16, SC_UINT16 },
 	{ "fp16", TILE_FMT_FP16, SC_FP16, SC_UINT16 },
 };
 
+/* The row of a format by its name. */
 static size_t scaled_format(struct front *f, const struct lang_val *v)
 {
 	struct str s = arg_str(f, v, "float format");
@@ -32,6 +41,7 @@ static size_t scaled_format(struct front *f, const struct lang_val *v)
 	front_fail(f, REASON_bad_value, "Invalid float format: %.*s.", STR_ARG(s));
 }
 
+/* An operand in the type of its format; an integer tensor is reinterpreted. */
 static struct tv scaled_operand(struct front *f, const struct lang_val *v, size_t fmt)
 {
 	struct tv x = arg_tensor(f, v);
@@ -45,6 +55,7 @@ static struct tv scaled_operand(struct front *f, const struct lang_val *v, size_
 	return sem_bitcast(f, x, ty_sc(formats[fmt].type));
 }
 
+/* One scale for each group of 32 elements along K (16 for fp8 scales). */
 static void check_scale(struct front *f, const struct lang_val *v, const char *side, int64_t rows, int64_t k)
 {
 	struct tv s;
@@ -62,6 +73,8 @@ static void check_scale(struct front *f, const struct lang_val *v, const char *s
 			   (long long)(k / group), front_shape(f, s.ty));
 }
 
+/* m, n and k count elements. e2m1 packs two of them in a byte, along K or along the other
+ * dimension. */
 struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv out, x, y, acc;
@@ -90,6 +103,7 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 	if (r != y.ty->rank)
 		front_fail(f, REASON_dot_rules, "Both inputs must be either 2D or 3D; (lhs: %s vs rhs: %s)",
 			   front_shape(f, x.ty), front_shape(f, y.ty));
+	/* C[m, n] = A[m, k] B[k, n], in elements: a packed dimension counts twice. */
 	m = x.ty->shape[r - 2] * (ka ? 1 : pa);
 	k = x.ty->shape[r - 1] * (ka ? pa : 1);
 	n = y.ty->shape[r - 1] * (kb ? 1 : pb);
@@ -104,10 +118,12 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 	t = sem_block_ty(f, ty_sc(SC_FP32), r, r == 3 ? shape : shape + 1);
 	acc = a[6].kind == LANG_NONE ? emit_float(f, t, 0) : arg_tensor(f, &a[6]);
 	if (!ty_eq(acc.ty, t))
-		front_fail(f, REASON_dot_rules, "accumulator of type %s for a result of type %s",
+		front_fail(f, REASON_dot_rules, "the accumulator is %s, but the result is %s",
 			   front_ty(f, acc.ty), front_ty(f, t));
 	check_scale(f, &a[1], "lhs", m, k);
 	check_scale(f, &a[4], "rhs", n, k);
+	/* The order of the sources is that of tileop.def: operands, accumulator, then the scales
+	 * that exist. */
 	src[0] = x.id;
 	src[1] = y.id;
 	src[2] = acc.id;
@@ -128,6 +144,7 @@ struct lang_val bi_dot_scaled(struct front *f, const struct builtin *b, const st
 
 /* --- reductions ------------------------------------------------------------------------------ */
 
+/* One tensor gives one result, a tuple gives a tuple. */
 struct lang_val bi_reduce(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int single;
@@ -138,6 +155,7 @@ struct lang_val bi_reduce(struct front *f, const struct builtin *b, const struct
 	return single ? r.u.tup.v[0] : r;
 }
 
+/* argmax and argmin: reduces the pair of values and their indices along the axis. */
 struct lang_val bi_reduce_with_indices(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int single, axis, rank;
@@ -153,6 +171,7 @@ struct lang_val bi_reduce_with_indices(struct front *f, const struct builtin *b,
 	if (a[1].u.i < -rank || a[1].u.i >= rank)
 		front_fail(f, REASON_bad_axis, "list index out of range");
 	axis = (int)(a[1].u.i < 0 ? a[1].u.i + rank : a[1].u.i);
+	/* 0, 1, 2, ... along the axis, repeated along the other dimensions. */
 	index = sem_arange(f, 0, x.ty->shape[axis]);
 	for (int d = 0; d < rank; d++)
 		if (d != axis)
@@ -163,6 +182,7 @@ struct lang_val bi_reduce_with_indices(struct front *f, const struct builtin *b,
 	return sem_reduce(f, lang_tuple(pair, 2), a[1], arg_fn(f, &a[2]), lang_truth(&a[3]), &single);
 }
 
+/* tl.associative_scan(x, axis, f): lane i is f applied to lanes 0 .. i in order. */
 struct lang_val bi_associative_scan(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct lang_val r;
@@ -172,19 +192,21 @@ struct lang_val bi_associative_scan(struct front *f, const struct builtin *b, co
 	return a[0].kind == LANG_TUPLE ? r : r.u.tup.v[0];
 }
 
+/* tl.histogram(x, bins): the number of lanes with each value 0 .. bins - 1. */
 struct lang_val bi_histogram(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return lang_of(sem_histogram(f, arg_tensor(f, &a[0]), arg_int(f, &a[1], "num_bins"), a[2]));
 }
 
+/* tl.map_elementwise(f, *tiles): f of the scalars of each lane. */
 struct lang_val bi_map_elementwise(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	(void)b;
 	return sem_map(f, arg_fn(f, &a[0]), a[1].u.tup.n, a[1].u.tup.v, arg_int(f, &a[2], "pack"));
 }
 
-/* The first k of x sorted along its last dimension; k None: all of them. */
+/* The first k lanes of x, sorted along its last dimension; k None: all of them. */
 struct lang_val bi_sorted(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int64_t shape[TY_MAX_RANK], n, k;
@@ -205,6 +227,7 @@ struct lang_val bi_sorted(struct front *f, const struct builtin *b, const struct
 	return lang_of(emit_imm(f, TOP_TOPK, sem_block_ty(f, x.ty->elem, x.ty->rank, shape), descending, 1, x.id));
 }
 
+/* The lanes in reverse order along one dimension. */
 struct lang_val bi_flipped(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	struct tv x;
@@ -214,6 +237,7 @@ struct lang_val bi_flipped(struct front *f, const struct builtin *b, const struc
 	return lang_of(emit_imm(f, TOP_FLIP, x.ty, arg_int(f, &a[1], "dim"), 1, x.id));
 }
 
+/* The logarithm of a constant, rounded down. */
 struct lang_val bi_log2_int(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int64_t n, r;
@@ -226,6 +250,7 @@ struct lang_val bi_log2_int(struct front *f, const struct builtin *b, const stru
 	return lang_int(r);
 }
 
+/* For the library's checks of sizes. */
 struct lang_val bi_is_power_of_two(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int64_t n;
@@ -235,6 +260,7 @@ struct lang_val bi_is_power_of_two(struct front *f, const struct builtin *b, con
 	return lang_bool(n && !(n & (n - 1)));
 }
 
+/* tl.core.get_int_dtype: an integer type by width and sign. */
 struct lang_val bi_int_dtype(struct front *f, const struct builtin *b, const struct lang_val *a)
 {
 	int sc;

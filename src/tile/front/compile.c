@@ -1,14 +1,17 @@
-/* The engine and tile_compile: one compilation under one specialisation, remembered. */
+/* The engine and tile_compile: one compilation for each specialisation, kept in a cache. Also
+ * decodes the code for the machine and runs it with the engine's shared state. */
 #include "tile/front/compile.h"
 
 #include "tile/machine/decode.h"
 #include "tile/machine/execute.h"
 
+/* An entry of the cache. A refusal is kept too, so that a bad launch is diagnosed once. */
 struct compiled {
-	struct tile_code *code;         /* NULL: refused */
-	struct diag d;
+	struct tile_code *code;         /* NULL: Triton refuses it or the machine cannot run it */
+	struct diag d;              /* the reason, if code is NULL */
 };
 
+/* Defaults: Triton 3.6 on a GPU of capability 9.0. */
 struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 {
 	struct tile_engine *g = mem_zalloc(sizeof *g);
@@ -29,6 +32,7 @@ struct tile_engine *tile_engine_new(const struct tile_options *o, struct err *e)
 	return g;
 }
 
+/* Records of launches refer to the code, so they are freed first. */
 void tile_engine_clear(struct tile_engine *g)
 {
 	replay_store_release(&g->replays);
@@ -42,6 +46,7 @@ void tile_engine_clear(struct tile_engine *g)
 	map_release(&g->cache);
 }
 
+/* Frees the engine and all code that it gave out. */
 void tile_engine_free(struct tile_engine *g)
 {
 	if (!g)
@@ -57,7 +62,7 @@ void tile_engine_free(struct tile_engine *g)
 	mem_free(g);
 }
 
-/* Everything between here and the end of the trap may leave by longjmp. */
+/* The walk over the kernel. Everything in it may leave by longjmp to compile_kernel. */
 static void walk(struct front *f, const struct tile_launch *l, const char *const *types)
 {
 	struct front_frame fr;
@@ -75,6 +80,7 @@ static void walk(struct front *f, const struct tile_launch *l, const char *const
 	f->frame = NULL;
 }
 
+/* Verifies and decodes the code. A failure is a bug of the front end, not of the kernel. */
 static int finish(struct front *f, struct tile_code **code, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -88,6 +94,7 @@ static int finish(struct front *f, struct tile_code **code, struct err *e)
 	return err_set(e, why.code, "tile code of a kernel is not well-formed: %s", why.text);
 }
 
+/* The trap catches front_fail (a diagnostic is set) and failed arena allocations (none is set). */
 int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const struct compile_watch *w,
 		   struct tile_code **code, struct diag *d, struct diag *unsupported, struct err *e)
 {
@@ -103,6 +110,7 @@ int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const str
 	*unsupported = (struct diag){ 0 };
 	*d = (struct diag){ 0 };
 	tile_build_init(&builder, l->fn->name);
+	/* Everything of the compilation lives in `scratch`, except the code itself. */
 	f->g = g, f->a = &g->scratch, f->b = &builder, f->d = d, f->du = unsupported, f->launch = l;
 	f->version = g->o.triton_version, f->capability = g->o.capability;
 	if (w)
@@ -122,6 +130,7 @@ int compile_kernel(struct tile_engine *g, const struct tile_launch *l, const str
 	return rc;
 }
 
+/* Looks up the specialisation, or compiles it. */
 int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struct tile_code **code,
 		 struct diag *d, struct err *e)
 {
@@ -130,6 +139,7 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 	struct map_entry *m;
 
 	spec_key(l, &key);
+	/* A new entry has a NULL value until its compilation succeeds or is refused. */
 	m = key.failed ? NULL : map_put(&g->cache, buf_str(&key));
 	buf_release(&key);
 	if (!m)
@@ -147,6 +157,8 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 			mem_free(c);
 			return -1;
 		}
+		/* The machine cannot run it: to the caller that is a refusal with the reason
+		 * "unsupported". */
 		if (!rc && !c->code)
 			c->d = unsupported;
 		m->val.ptr = c;
@@ -159,6 +171,7 @@ int tile_compile(struct tile_engine *g, const struct tile_launch *l, const struc
 	return 0;
 }
 
+/* Runs with the engine's thread pool, shadow memory and records of launches. */
 int tile_run(struct tile_engine *g, const struct tile_code *code, const struct tile_launch *l,
 	     const struct tile_run_options *o, struct tile_cost *cost, struct diag *d, struct err *e)
 {

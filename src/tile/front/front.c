@@ -1,11 +1,14 @@
-/* Owns failing: where an error is, what it says, how the compilation is left. An error inside
- * a library function is reported at the call in the user's source that led there. */
+/* Owns failing: the location of an error, its text, and how the compilation is left. An error
+ * inside a library function is reported at the call in the user's source that led there. Does not
+ * own the messages: the callers pass them. */
 #include "tile/front/front.h"
 
 #include <stdio.h>
 
 #include "tile/front/engine.h"
 
+/* The innermost frame of the user's own code: the frame itself, or the caller of the library
+ * function. */
 static const struct front_frame *user_frame(const struct front *f)
 {
 	const struct front_frame *fr = f->frame;
@@ -14,12 +17,15 @@ static const struct front_frame *user_frame(const struct front *f)
 	return fr;
 }
 
+/* For traces of tests. */
 int front_line(const struct front *f)
 {
 	const struct front_frame *fr = user_frame(f);
 	return fr && fr->cur ? fr->cur->line : 0;
 }
 
+/* Fills a diagnostic with the location in the user's code and the name of the kernel, which is the
+ * outermost frame. */
 static void fail_at(const struct front *f, struct diag *d, enum reason r, const char *fmt, va_list ap)
 {
 	const struct front_frame *fr = user_frame(f);
@@ -38,6 +44,7 @@ static void fail_at(const struct front *f, struct diag *d, enum reason r, const 
 		snprintf(d->kernel, sizeof d->kernel, "%.*s", STR_ARG(kernel->fn->name));
 }
 
+/* The trap is set in compile_kernel. */
 _Noreturn void front_fail(struct front *f, enum reason r, const char *fmt, ...)
 {
 	va_list ap;
@@ -58,6 +65,7 @@ _Noreturn void front_fail_hint(struct front *f, enum reason r, const char *hint,
 	longjmp(f->trap, 1);
 }
 
+/* The first reason is kept: later ones often follow from it. */
 void front_unsupported(struct front *f, const char *fmt, ...)
 {
 	va_list ap;
@@ -71,6 +79,8 @@ void front_unsupported(struct front *f, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Triton's verifier runs after its front end, so an ordinary error in a later statement takes
+ * precedence. */
 void front_late(struct front *f, enum reason r, const char *hint, const char *fmt, ...)
 {
 	va_list ap;
@@ -85,6 +95,7 @@ void front_late(struct front *f, enum reason r, const char *hint, const char *fm
 	front_unsupported(f, "refused by the verifier");
 }
 
+/* Moves the text of a buffer into the arena, so that the caller may leave by longjmp. */
 static const char *taken(struct front *f, struct buf *b)
 {
 	const char *s = arena_strndup(f->a, buf_cstr(b), b->n);
@@ -113,6 +124,7 @@ const char *front_ty_repr(struct front *f, const struct ty *t)
 	return taken(f, &b);
 }
 
+/* The shape as Triton prints it: ['16', '32']. */
 const char *front_shape(struct front *f, const struct ty *t)
 {
 	struct buf b = BUF_INIT;

@@ -1,25 +1,30 @@
-/* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types.
+/* Compile-time arithmetic: Python's operators on numbers, strings, tuples and types, with Python's
+ * messages. Example: BLOCK // 2 with BLOCK: tl.constexpr = 128 is the constant 64 and emits
+ * nothing; an instruction appears only when the constant meets a tensor.
  *
- * Integers are 128 bits wide here, enough for every constant a kernel can turn into a
- * tensor; what overflows them is refused as unsupported, never wrapped. The least of them is
- * refused as well, so that every integer has a negative. */
+ * Integers have 128 bits here, enough for every constant that a kernel can turn into a tensor. An
+ * overflow is refused as unsupported, never wrapped. The smallest 128-bit integer is refused too,
+ * so that every integer has a negative. */
 #include <math.h>
 
 #include "tile/front/front.h"
 
 #define WIDE_MAX ((pyint)(~(unsigned __int128)0 >> 1))
 
+/* Python's TypeError for an operator that the types do not have. */
 _Noreturn static void bad_operands(struct front *f, enum py_op op, const struct lang_val *a, const struct lang_val *b)
 {
 	front_fail(f, REASON_bad_types, "unsupported operand type(s) for %s: '%s' and '%s'",
 		   op == PY_OP_Pow ? "** or pow()" : py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
+/* Python has integers of any width; kernels cannot use them. */
 _Noreturn static void too_wide(struct front *f)
 {
-	front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+	front_fail(f, REASON_unsupported, "this engine does not support integer constants of more than 127 bits");
 }
 
+/* An integer as a value; refuses the one that has no negative. */
 static struct lang_val int_of(struct front *f, pyint i)
 {
 	if (i < -WIDE_MAX)
@@ -27,18 +32,22 @@ static struct lang_val int_of(struct front *f, pyint i)
 	return lang_int(i);
 }
 
+/* Python rounds quotients down: -7 // 2 is -4. */
 static pyint floor_div(pyint a, pyint b)
 {
 	pyint q = a / b;
 	return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+/* Python's remainder has the sign of the divisor: -7 % 2 is 1. */
 static pyint floor_mod(pyint a, pyint b)
 {
 	pyint r = a % b;
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* A negative exponent gives a float. Bases 0, 1 and -1 end the loop at once: their exponent may be
+ * huge. */
 static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 {
 	pyint r;
@@ -60,6 +69,7 @@ static struct lang_val int_pow(struct front *f, pyint base, pyint e)
 	return int_of(f, r);
 }
 
+/* Shifts right are arithmetic; shifts left fail instead of losing bits. */
 static struct lang_val int_shift(struct front *f, enum py_op op, pyint a, pyint n)
 {
 	if (n < 0)
@@ -73,6 +83,7 @@ static struct lang_val int_shift(struct front *f, enum py_op op, pyint a, pyint 
 	return lang_int(a * ((pyint)1 << n));
 }
 
+/* An operator on two integers; a bool counts as an integer, but & | ^ of two bools is a bool. */
 static struct lang_val int_binary(struct front *f, enum py_op op, const struct lang_val *x, const struct lang_val *y)
 {
 	pyint a = x->u.i, b = y->u.i, r;
@@ -98,6 +109,7 @@ static struct lang_val int_binary(struct front *f, enum py_op op, const struct l
 	}
 }
 
+/* An operator on two numbers of which at least one is a float. */
 static struct lang_val float_binary(struct front *f, enum py_op op, const struct lang_val *x, const struct lang_val *y)
 {
 	double a = lang_as_double(x), b = lang_as_double(y);
@@ -119,18 +131,20 @@ static struct lang_val float_binary(struct front *f, enum py_op op, const struct
 	}
 }
 
+/* (a, b) + (c,) is (a, b, c). */
 static struct lang_val tuple_add(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
 	size_t n = a->u.tup.n + b->u.tup.n;
 	struct lang_val *v = arena_array(f->a, n ? n : 1, sizeof *v);
 	for (size_t i = 0; i < n; i++)
 		v[i] = i < a->u.tup.n ? a->u.tup.v[i] : b->u.tup.v[i - a->u.tup.n];
-	for (size_t i = a->u.tup.n; i < n; i++)         /* Triton unwraps the right side's constants */
+	for (size_t i = a->u.tup.n; i < n; i++)         /* Triton unwraps the constants of the right side */
 		if (v[i].kind != LANG_TENSOR)
 			v[i].wrapped = 0;
 	return lang_tuple(v, n);
 }
 
+/* (a, b) * 2 is (a, b, a, b). The limit keeps a constant like 10 ** 9 from filling the memory. */
 static struct lang_val tuple_repeat(struct front *f, const struct lang_val *a, pyint times)
 {
 	size_t n = a->u.tup.n;
@@ -139,7 +153,7 @@ static struct lang_val tuple_repeat(struct front *f, const struct lang_val *a, p
 	if (times < 0)
 		times = 0;
 	if (times > 4096)
-		front_fail(f, REASON_unsupported, "a tuple repeated more than 4096 times");
+		front_fail(f, REASON_unsupported, "this engine does not support a tuple repeated more than 4096 times");
 	v = arena_array(f->a, n * (size_t)times + 1, sizeof *v);
 	for (size_t i = 0; i < n * (size_t)times; i++)
 		v[i] = a->u.tup.v[i % n];
@@ -154,6 +168,7 @@ static struct lang_val str_add(struct front *f, struct str a, struct str b)
 	return lang_str((struct str){ p, a.n + b.n });
 }
 
+/* Dispatches by the kinds of both operands. */
 struct lang_val front_const_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (lang_is_int(&a) && lang_is_int(&b))
@@ -171,6 +186,7 @@ struct lang_val front_const_binary(struct front *f, enum py_op op, struct lang_v
 	bad_operands(f, op, &a, &b);
 }
 
+/* -1, 0 or 1 as a is below, equal to or above b; 2 if a NaN is involved. */
 static int order(struct front *f, enum py_op op, const struct lang_val *a, const struct lang_val *b)
 {
 	if (lang_is_int(a) && lang_is_int(b))
@@ -188,6 +204,7 @@ static int order(struct front *f, enum py_op op, const struct lang_val *a, const
 		   py_op_text(op), lang_type_name(a), lang_type_name(b));
 }
 
+/* A NaN is neither below, equal nor above: every ordered comparison with it is false. */
 struct lang_val front_const_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	int o;
@@ -203,6 +220,7 @@ struct lang_val front_const_compare(struct front *f, enum py_op op, struct lang_
 	}
 }
 
+/* -, +, ~ and not. Triton's message for a bad operand depends on whether it is a constexpr. */
 struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_val a)
 {
 	static const char *const method[PY_OPS] = {
@@ -225,6 +243,7 @@ struct lang_val front_const_unary(struct front *f, enum py_op op, struct lang_va
 
 /* --- Python's math module --------------------------------------------------------------------- */
 
+/* Functions of Python's math module with one argument. */
 static const struct { const char *name; double (*one)(double); } math_one[] = {
 	{ "sqrt", sqrt }, { "exp", exp }, { "log", log }, { "log2", log2 }, { "log10", log10 },
 	{ "sin", sin }, { "cos", cos },
@@ -232,6 +251,7 @@ static const struct { const char *name; double (*one)(double); } math_one[] = {
 	{ "ceil", ceil }, { "floor", floor }, { "trunc", trunc }, { "exp2", exp2 },
 };
 
+/* Whether front_math implements math.<name>. */
 int front_math_known(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(math_one); i++)
@@ -240,6 +260,7 @@ int front_math_known(struct str name)
 	return str_is(name, "pow") || str_is(name, "gcd");
 }
 
+/* ceil, floor and trunc give integers, as in Python. */
 struct lang_val front_math(struct front *f, struct str name, const struct front_args *args)
 {
 	for (size_t i = 0; i < args->n; i++)
@@ -268,5 +289,5 @@ struct lang_val front_math(struct front *f, struct str name, const struct front_
 			whole = str_is(name, "ceil") || str_is(name, "floor") || str_is(name, "trunc");
 			return whole && fabs(r) < 1e30 ? lang_int((pyint)r) : lang_float(r);
 		}
-	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() takes other arguments')", STR_ARG(name));
+	front_fail(f, REASON_bad_argument, "TypeError('math.%.*s() does not take these arguments')", STR_ARG(name));
 }

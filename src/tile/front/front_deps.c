@@ -1,20 +1,24 @@
-/* What Triton checks before it compiles anything (runtime/jit.py, DependenciesFinder): every
- * attribute of a module that a function, or a helper it names, mentions must exist, even in a
- * branch that is never taken. From 3.6 on triton.language itself is left out of that, from
- * 3.8 on everything is. */
+/* The checks that Triton makes before it compiles anything (runtime/jit.py, DependenciesFinder):
+ * every attribute of a module that a function, or a helper it names, mentions must exist, even in a
+ * branch that is never taken. Triton 3.5 and later exempt triton.language, 3.8 and later exempt
+ * everything. */
 #include "tile/front/engine.h"
 
+/* The walk over one function. */
 struct deps {
 	struct front *f;
 	const struct tile_fn *fn;
-	struct front_frame *names;            /* used for its list of identifiers: what is local so far */
-	struct seen *seen;
+	/* only its list of names is used: the variables that are local so far */
+	struct front_frame *names;
+	struct seen *seen;          /* functions that were checked already */
 };
 
+/* A list of functions; recursion ends at a function that is in it. */
 struct seen { const struct tile_fn *fn; struct seen *next; };
 
 static void check_function(struct front *f, const struct tile_fn *fn, struct seen **seen);
 
+/* Adds the names of an assignment target. A local variable hides a global module of the same name. */
 static void add_local(struct deps *d, const struct py_node *target)
 {
 	if (target->kind == PY_Name)
@@ -24,7 +28,8 @@ static void add_local(struct deps *d, const struct py_node *target)
 			add_local(d, target->u.Tuple.elts.v[i]);
 }
 
-/* The module a dotted expression names, or an empty string. */
+/* The dotted name of the module that an expression denotes, or an empty string. A jit function that
+ * is named on the way is checked too. */
 static struct str module_of(struct deps *d, const struct py_node *n)
 {
 	struct tile_val v;
@@ -35,6 +40,7 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 		if (front_slot(d->names, n->u.Name.id.p) >= 0 || !d->fn->lookup ||
 		    !d->fn->lookup(d->fn->lookup_ctx, n->u.Name.id, &v))
 			return STR("");
+		/* A helper that is only named is checked, too: Triton hashes its source. */
 		if (v.kind == TILE_V_FN)
 			check_function(d->f, v.fn, &d->seen);
 		return v.kind == TILE_V_MODULE ? v.s : STR("");
@@ -49,7 +55,7 @@ static struct str module_of(struct deps *d, const struct py_node *n)
 	return a.kind == LANG_MODULE ? a.u.s : STR("");
 }
 
-/* Triton keeps target names in a set and stumbles over a tuple inside a tuple. */
+/* Triton keeps target names in a set and fails on a tuple inside a tuple: `(a, (b, c)) = x`. */
 static void check_flat(struct deps *d, const struct py_list *targets)
 {
 	for (size_t i = 0; i < targets->n; i++)
@@ -58,6 +64,7 @@ static void check_flat(struct deps *d, const struct py_list *targets)
 					"TypeError(\"unhashable type: 'list'\")");
 }
 
+/* Visits one node and its children, in the order of Triton's visitor. */
 static void check_node(void *ctx, struct py_node *n)
 {
 	struct deps *d = ctx;
@@ -69,7 +76,7 @@ static void check_node(void *ctx, struct py_node *n)
 			module_of(d, n);
 		return;
 	case PY_Attribute: {
-		/* a.b.c is one name to Triton when it starts at a name, and an expression otherwise. */
+		/* To Triton a.b.c is one dotted name if it starts with a name, else an expression. */
 		const struct py_node *root = n;
 		while (root->kind == PY_Attribute)
 			root = root->u.Attribute.value;
@@ -98,6 +105,8 @@ static void check_node(void *ctx, struct py_node *n)
 	py_children(n, check_node, ctx);
 }
 
+/* Checks a function once: its parameters are local, then come defaults and annotations, then the
+ * body. */
 static void check_function(struct front *f, const struct tile_fn *fn, struct seen **seen)
 {
 	struct front_frame names;
@@ -124,6 +133,7 @@ static void check_function(struct front *f, const struct tile_fn *fn, struct see
 	*seen = d.seen;
 }
 
+/* Afterwards the location of errors is the kernel again. */
 void front_check_names(struct front *f, const struct tile_fn *fn)
 {
 	struct seen *seen = NULL;

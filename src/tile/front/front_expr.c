@@ -1,16 +1,21 @@
-/* Expressions: one function per kind of node, found through a table. Everything Triton's
- * visitor has no method for is refused as it refuses it. */
+/* Expressions: one function for each kind of node, found through a table. A node for which Triton's
+ * visitor has no method is refused with Triton's message. An expression of constants is computed
+ * here (front_const.c); one with a tensor is emitted (sem_*.c). */
 #include <stdio.h>
 
 #include "tile/front/builtin.h"
 #include "tile/front/front_flow.h"
 
+/* Evaluates one kind of expression. */
 typedef struct lang_val expr_fn(struct front *f, const struct py_node *n);
 
+/* A run-time tensor that is not hidden behind a tl.constexpr annotation. */
 static int is_tensor(const struct lang_val *v) { return v->kind == LANG_TENSOR && !v->wrapped; }
 
 /* --- operators -------------------------------------------------------------------------------- */
 
+/* `x: tl.constexpr = a_tensor` makes a constexpr that holds a tensor; Triton fails when it is
+ * used. */
 _Noreturn static void hidden_tensor(struct front *f)
 {
 	front_fail_hint(f, REASON_not_constexpr,
@@ -19,6 +24,7 @@ _Noreturn static void hidden_tensor(struct front *f)
 			"of JIT functions.)");
 }
 
+/* The tensor behind a constexpr, which is good as the other operand of a tensor. */
 static struct lang_val bare_tensor(struct lang_val v)
 {
 	if (v.kind == LANG_TENSOR)
@@ -26,6 +32,7 @@ static struct lang_val bare_tensor(struct lang_val v)
 	return v;
 }
 
+/* One tensor makes the operation a run-time one; two constants are computed here. */
 struct lang_val front_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (op == PY_OP_MatMult)
@@ -38,6 +45,7 @@ struct lang_val front_binary(struct front *f, enum py_op op, struct lang_val a, 
 	return front_const_binary(f, op, a, b);
 }
 
+/* The same for comparisons; the result of a run-time one is a tile of bools. */
 struct lang_val front_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	if (is_tensor(&a) || is_tensor(&b))
@@ -53,6 +61,7 @@ static struct lang_val expr_BinOp(struct front *f, const struct py_node *n)
 	return front_binary(f, n->u.BinOp.op, a, b);
 }
 
+/* A tensor has -, ~ and not, but no unary +. */
 static struct lang_val expr_UnaryOp(struct front *f, const struct py_node *n)
 {
 	struct lang_val v = front_expr(f, n->u.UnaryOp.operand);
@@ -70,7 +79,8 @@ static struct lang_val expr_UnaryOp(struct front *f, const struct py_node *n)
 	}
 }
 
-/* Constants cut the chain short; what is left is joined from the right, as Triton does. */
+/* `and` and `or`. A constant that decides the result ends the chain; other constants drop out. The
+ * remaining tensors are joined from the right, as Triton does. */
 static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 {
 	enum py_op op = n->u.BoolOp.op;
@@ -88,6 +98,7 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 			v[kept++] = last;
 			continue;
 		}
+		/* False decides `and`, True decides `or`; the rest of the chain is not evaluated. */
 		truth = last.kind == LANG_TENSOR ? 1 : lang_truth(&last);
 		if (truth == (op == PY_OP_Or))
 			return last;
@@ -101,6 +112,8 @@ static struct lang_val expr_BoolOp(struct front *f, const struct py_node *n)
 	return v[0];
 }
 
+/* Python's `is`. Small integers, bools, None and types are identical if equal; floats and tuples
+ * are not. */
 static int identical(const struct lang_val *a, const struct lang_val *b)
 {
 	if (a->kind == LANG_FLOAT || a->kind == LANG_TUPLE)
@@ -108,6 +121,7 @@ static int identical(const struct lang_val *a, const struct lang_val *b)
 	return a->kind == b->kind && lang_equal(a, b);
 }
 
+/* Triton has no chained comparisons. */
 static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 {
 	struct lang_val a, b;
@@ -129,6 +143,8 @@ static struct lang_val expr_Compare(struct front *f, const struct py_node *n)
 
 /* --- literals, names, containers ------------------------------------------------------------- */
 
+/* A literal. PY_C_BIGINT is the text of an integer above 64 bits, decimal or with a prefix 0x, 0o,
+ * 0b. */
 static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 {
 	const struct py_const *c = &n->u.Constant.value;
@@ -140,6 +156,7 @@ static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 	case PY_C_FLOAT: return lang_float(c->f);
 	case PY_C_STR: return lang_str(c->s);
 	case PY_C_BIGINT: {
+		/* Digits are read by hand: no library function reads 128-bit integers. */
 		pyint v = 0;
 		size_t at = 0;
 		int base = 10;
@@ -151,7 +168,8 @@ static struct lang_val expr_Constant(struct front *f, const struct py_node *n)
 			char ch = (char)(c->s.p[at] | 32);
 			int d = ch >= 'a' ? ch - 'a' + 10 : c->s.p[at] - '0';
 			if (__builtin_mul_overflow(v, (pyint)base, &v) || __builtin_add_overflow(v, (pyint)d, &v))
-				front_fail(f, REASON_unsupported, "an integer constant is wider than 127 bits");
+				front_fail(f, REASON_unsupported,
+					   "this engine does not support integer constants of more than 127 bits");
 		}
 		return lang_int(v);
 	}
@@ -168,6 +186,7 @@ static struct lang_val expr_Attribute(struct front *f, const struct py_node *n)
 	return front_attr(f, v, n->u.Attribute.attr);
 }
 
+/* The elements of a tuple or list; all are evaluated before Triton asks for their types. */
 static struct lang_val items(struct front *f, const struct py_list *l)
 {
 	struct lang_val *v = arena_array(f->a, l->n + 1, sizeof *v);
@@ -175,9 +194,8 @@ static struct lang_val items(struct front *f, const struct py_list *l)
 		v[i] = front_expr(f, l->v[i]);
 	for (size_t i = 0; i < l->n; i++) {
 		int typed = v[i].wrapped || lang_is_number(&v[i]) || v[i].kind == LANG_TENSOR ||
-			v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC
-			|| v[i].kind == LANG_TYPE || v[i].kind == LANG_SLICE || v[i].kind == LANG_FN ||
-				v[i].kind == LANG_RANGE;
+			v[i].kind == LANG_TUPLE || v[i].kind == LANG_DESC || v[i].kind == LANG_TYPE ||
+			v[i].kind == LANG_SLICE || v[i].kind == LANG_FN || v[i].kind == LANG_RANGE;
 		if (!typed)
 			front_fail(f, REASON_bad_types,
 				   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(&v[i]));
@@ -188,6 +206,7 @@ static struct lang_val items(struct front *f, const struct py_list *l)
 static struct lang_val expr_Tuple(struct front *f, const struct py_node *n) { return items(f, &n->u.Tuple.elts); }
 static struct lang_val expr_List(struct front *f, const struct py_node *n) { return items(f, &n->u.List.elts); }
 
+/* `[f(x) for x in a_tuple]` is evaluated at compile time, element by element. */
 static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 {
 	struct lang_val *v, it;
@@ -202,15 +221,18 @@ static struct lang_val expr_ListComp(struct front *f, const struct py_node *n)
 			   "NotImplementedError('only tuple comprehensions are supported')");
 	if (c->target->kind != PY_Name)
 		front_fail(f, REASON_unsupported_syntax,
-			   "AttributeError(\"'%s' object has no attribute 'id'\")", py_kind_info(c->target->kind)->name);
+			   "AttributeError(\"'%s' object has no attribute 'id'\")",
+			   py_kind_info(c->target->kind)->name);
 	v = arena_array(f->a, it.u.tup.n + 1, sizeof *v);
 	for (size_t i = 0; i < it.u.tup.n; i++) {
+		/* The variable of the comprehension is a variable of the kernel, as in Triton. */
 		front_set(f, c->target->u.Name.id, it.u.tup.v[i]);
 		v[i] = front_expr(f, n->u.ListComp.elt);
 	}
 	return lang_tuple(v, it.u.tup.n);
 }
 
+/* lower:upper:step, None where a part is absent. */
 static struct lang_val expr_Slice(struct front *f, const struct py_node *n)
 {
 	struct lang_val *v = arena_array(f->a, 3, sizeof *v);
@@ -220,6 +242,7 @@ static struct lang_val expr_Slice(struct front *f, const struct py_node *n)
 	return (struct lang_val){ .kind = LANG_SLICE, .u.slice = v };
 }
 
+/* An f-string of constants. */
 static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 {
 	size_t count = n->u.JoinedStr.values.n;
@@ -237,7 +260,7 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 				   "found conversion of type <class '%s'>",
 				   lang_type_name(&v[i]));
 	}
-	/* Nothing below leaves by longjmp: the buffer may hold memory. */
+	/* Nothing below may leave by longjmp: the buffer owns memory. */
 	for (size_t i = 0; i < count; i++) {
 		struct lang_val bare = lang_raw(v[i]);
 		lang_str_to(&bare, &b);
@@ -249,17 +272,20 @@ static struct lang_val expr_JoinedStr(struct front *f, const struct py_node *n)
 
 /* --- subscripts ------------------------------------------------------------------------------- */
 
+/* A plain `:`. */
 static int is_full_slice(const struct lang_val *v)
 {
 	return v->kind == LANG_SLICE && v->u.slice[0].kind == LANG_NONE && v->u.slice[1].kind == LANG_NONE &&
 		v->u.slice[2].kind == LANG_NONE;
 }
 
+/* An index in Triton's message. */
 static const char *index_text(struct front *f, const struct lang_val *v)
 {
 	return v->kind == LANG_SLICE ? "<triton.language.core.slice object>" : front_str(f, v);
 }
 
+/* x[:, None]: each None inserts a dimension of 1; nothing else may index a tensor. */
 static struct lang_val tensor_index(struct front *f, struct lang_val self, const struct lang_val *index)
 {
 	struct lang_tuple t = index->kind == LANG_TUPLE ? index->u.tup : (struct lang_tuple){ .v = index, .n = 1 };
@@ -280,6 +306,7 @@ static struct lang_val tensor_index(struct front *f, struct lang_val self, const
 	return lang_of(x);
 }
 
+/* A bound of a slice of n elements: negative bounds count from the end. */
 static pyint clip(const struct lang_val *v, pyint otherwise, pyint n)
 {
 	pyint i;
@@ -290,6 +317,7 @@ static pyint clip(const struct lang_val *v, pyint otherwise, pyint n)
 	return i < 0 ? 0 : i > n ? n : i;
 }
 
+/* A constant index or a slice of a tuple. */
 static struct lang_val tuple_index(struct front *f, struct lang_val self, const struct lang_val *index)
 {
 	pyint n = (pyint)self.u.tup.n;
@@ -309,12 +337,13 @@ static struct lang_val tuple_index(struct front *f, struct lang_val self, const 
 		front_fail(f, REASON_not_constexpr, "a tuple can be indexed by constants only");
 	s = index->u.slice;
 	if (s[2].kind != LANG_NONE && !(lang_is_int(&s[2]) && s[2].u.i == 1))
-		front_fail(f, REASON_unsupported, "a tuple sliced with a step");
+		front_fail(f, REASON_unsupported, "this engine does not support slicing a tuple with a step");
 	lo = clip(&s[0], 0, n);
 	hi = clip(&s[1], n, n);
 	return lang_tuple(self.u.tup.v + lo, hi > lo ? (size_t)(hi - lo) : 0);
 }
 
+/* Only tensors and tuples can be indexed. */
 struct lang_val front_subscript(struct front *f, struct lang_val self, struct lang_val index)
 {
 	if (self.kind == LANG_TENSOR)
@@ -332,6 +361,7 @@ static struct lang_val expr_Subscript(struct front *f, const struct py_node *n)
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
+/* Evaluates the arguments of a call: keywords first, as Triton does; *args is unpacked. */
 static void read_args(struct front *f, const struct py_Call *c, struct front_args *out)
 {
 	size_t cap;
@@ -369,7 +399,7 @@ static void read_args(struct front *f, const struct py_Call *c, struct front_arg
 	out->v = v;
 }
 
-/* The message of a static_assert is looked at only when it fails. */
+/* Triton evaluates the message of a static_assert only if the assertion fails. */
 static struct lang_val call_static_assert(struct front *f, const struct py_Call *c, const struct builtin *b)
 {
 	struct lang_val a[2];
@@ -384,6 +414,7 @@ static struct lang_val call_static_assert(struct front *f, const struct py_Call 
 	return bi_static_assert(f, b, a);
 }
 
+/* Triton handles Python's range itself and ignores its keywords and a fourth argument. */
 struct lang_val front_iterator(struct front *f, const struct py_node *call)
 {
 	struct lang_val fn = front_expr(f, call->u.Call.func);
@@ -394,12 +425,13 @@ struct lang_val front_iterator(struct front *f, const struct py_node *call)
 	if (!strcmp(fn.u.b->module, "builtins")) {
 		if (!args.n)
 			front_fail(f, REASON_bad_argument, "IndexError('list index out of range')");
-		args.n_kw = 0;          /* Triton looks at no keyword of Python's range, nor at a fourth argument */
+		args.n_kw = 0;
 		args.n = MIN(args.n, 3);
 	}
 	return lang_builtin_call(f, fn.u.b, &args);
 }
 
+/* A call in an expression or, if `unused`, as a statement. */
 static struct lang_val call(struct front *f, const struct py_node *n, int unused)
 {
 	const struct py_Call *c = &n->u.Call;
@@ -412,13 +444,15 @@ static struct lang_val call(struct front *f, const struct py_node *n, int unused
 		front_fail(f, REASON_unused_result,
 			   "The result of tl.%s is not being used. Note that tl.advance does not have any "
 			   "side effects. "
-			   "To move the block pointer, you need to assign the result of tl.advance to a variable.", fn.u.b->name);
+			   "To move the block pointer, you need to assign the result of tl.advance to a variable.",
+			   fn.u.b->name);
 	read_args(f, c, &args);
 	return front_call(f, fn, &args, unused);
 }
 
 static struct lang_val expr_Call(struct front *f, const struct py_node *n) { return call(f, n, 0); }
 
+/* A statement that is a call; the call is its own location for errors. */
 struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;
@@ -430,21 +464,23 @@ struct lang_val front_call_unused(struct front *f, const struct py_node *n)
 	return v;
 }
 
+/* The expressions that Triton supports. */
 static expr_fn *const table[PY_KINDS] = {
 	[PY_BoolOp] = expr_BoolOp, [PY_BinOp] = expr_BinOp, [PY_UnaryOp] = expr_UnaryOp, [PY_IfExp] = flow_if_exp,
 	[PY_ListComp] = expr_ListComp, [PY_Compare] = expr_Compare, [PY_Call] = expr_Call,
-	[PY_JoinedStr] = expr_JoinedStr,
-	[PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute, [PY_Subscript] = expr_Subscript,
-	[PY_Name] = expr_Name,
-	[PY_List] = expr_List, [PY_Tuple] = expr_Tuple, [PY_Slice] = expr_Slice,
+	[PY_JoinedStr] = expr_JoinedStr, [PY_Constant] = expr_Constant, [PY_Attribute] = expr_Attribute,
+	[PY_Subscript] = expr_Subscript, [PY_Name] = expr_Name, [PY_List] = expr_List, [PY_Tuple] = expr_Tuple,
+	[PY_Slice] = expr_Slice,
 };
 
+/* A static loop over millions of iterations ends here, with a diagnostic instead of a hang. */
 void front_count(struct front *f)
 {
 	if (++f->nodes > FRONT_MAX_NODES)
 		front_fail(f, REASON_out_of_fuel, "the kernel expands to more than %d operations", FRONT_MAX_NODES);
 }
 
+/* Evaluates an expression. `cur` follows the walk, so that errors name the innermost node. */
 struct lang_val front_expr(struct front *f, const struct py_node *n)
 {
 	const struct py_node *last = f->frame->cur;

@@ -1,12 +1,15 @@
-/* Owns the registers behind values: flattening, rebuilding, copying, comparing. */
+/* Owns the registers behind values: flattening, rebuilding, copying, comparing. The order of the
+ * registers of a value is defined by add_parts; flow_rebuild and flow_count must follow it. */
 #include "tile/front/front_flow.h"
 
+/* One base, and for each dimension a shape, a stride and (block pointers only) an offset. */
 static size_t block_ptr_count(const struct front *f, int id)
 {
 	const struct block_ptr *p = &f->block_ptrs.v[id];
 	return 1 + (p->is_desc ? 2 : 3) * (size_t)MIN(p->ty->elem->rank, TILE_DIMS);
 }
 
+/* A descriptor consists of its block pointer and the run-time values of its shape and strides. */
 size_t flow_count(const struct front *f, const struct lang_val *v)
 {
 	size_t n = 0;
@@ -24,6 +27,7 @@ size_t flow_count(const struct front *f, const struct lang_val *v)
 	}
 }
 
+/* Base, then shape, stride and offset of each dimension. */
 static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 {
 	const struct block_ptr *p = &f->block_ptrs.v[id];
@@ -38,6 +42,7 @@ static struct part *block_ptr_parts(struct front *f, int id, struct part *out)
 	return out;
 }
 
+/* Appends the registers of v to `out` and returns the end. */
 static struct part *add_parts(struct front *f, const struct lang_val *v, struct part *out)
 {
 	if (v->kind == LANG_TENSOR) {
@@ -63,6 +68,7 @@ void flow_parts(struct front *f, const struct lang_val *v, struct part *out)
 	add_parts(f, v, out);
 }
 
+/* A new block pointer with the same type over other registers. Returns its index in f->block_ptrs. */
 static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size_t *at)
 {
 	struct block_ptr p = f->block_ptrs.v[id];
@@ -78,6 +84,7 @@ static int block_ptr_rebuild(struct front *f, int id, const tile_reg *regs, size
 	return (int)f->block_ptrs.n - 1;
 }
 
+/* Follows the order of add_parts. */
 struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const tile_reg *regs, size_t *at)
 {
 	struct lang_val r = *v;
@@ -90,8 +97,8 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 		*d = *v->u.desc;
 		d->id = block_ptr_rebuild(f, v->u.desc->id, regs, at);
 		for (int i = 0; i < 2 * rank; i++)
-			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] :
-					       &v->u.desc->strides[i - rank], regs, at);
+			dims[i] = flow_rebuild(f, i < rank ? &v->u.desc->shape[i] : &v->u.desc->strides[i - rank],
+					       regs, at);
 		d->shape = dims;
 		d->strides = dims + rank;
 		r.u.desc = d;
@@ -104,6 +111,7 @@ struct lang_val flow_rebuild(struct front *f, const struct lang_val *v, const ti
 	return r;
 }
 
+/* The registers of v as an array in the arena. */
 static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *n)
 {
 	struct part *p;
@@ -114,6 +122,7 @@ static struct part *parts_of(struct front *f, const struct lang_val *v, size_t *
 	return p;
 }
 
+/* A variable that neither branch changed has the same registers on both sides, and needs no join. */
 int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *b)
 {
 	size_t na, nb;
@@ -128,9 +137,11 @@ int flow_same(struct front *f, const struct lang_val *a, const struct lang_val *
 	for (size_t i = 0; i < na; i++)
 		if (pa[i].reg != pb[i].reg)
 			return 0;
+	/* Two constants of one kind count as unchanged; their values are compared elsewhere. */
 	return na > 0 || a->kind == b->kind;
 }
 
+/* A bare Python object, such as a dtype, is not a triton value. */
 int flow_is_triton(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -140,6 +151,7 @@ int flow_is_triton(const struct lang_val *v)
 	}
 }
 
+/* Whether both are constexprs, or both are values of the same run-time class. */
 static int same_class(const struct lang_val *a, const struct lang_val *b)
 {
 	int ca = a->wrapped || (a->kind != LANG_TENSOR && a->kind != LANG_TUPLE && a->kind != LANG_DESC);
@@ -147,6 +159,8 @@ static int same_class(const struct lang_val *a, const struct lang_val *b)
 	return ca || cb ? ca == cb : a->kind == b->kind;
 }
 
+/* Two constexprs have the same type if they have the same value: constexpr_type[1] differs from
+ * constexpr_type[2]. */
 int flow_same_type(const struct lang_val *a, const struct lang_val *b)
 {
 	if (!same_class(a, b))
@@ -167,6 +181,7 @@ int flow_same_type(const struct lang_val *a, const struct lang_val *b)
 	return 1;
 }
 
+/* A value without registers is returned as it is. */
 struct lang_val flow_alloc(struct front *f, const struct lang_val *v)
 {
 	size_t n, at = 0;
@@ -188,13 +203,15 @@ struct lang_val flow_copy(struct front *f, const struct lang_val *v)
 	return r;
 }
 
+/* Both values must have the same structure. */
 void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_val *src)
 {
 	size_t n, m;
 	struct part *d = parts_of(f, dst, &n), *s = parts_of(f, src, &m);
 	if (n != m)
-		front_fail(f, REASON_loop_type_change, "a value changes its structure");
-	/* a source that another destination overwrites is saved first */
+		front_fail(f, REASON_loop_type_change, "a variable changes its structure in a loop or branch");
+	/* `a, b = b, a` moves two registers into each other: a source that an earlier move overwrites is
+	 * saved in a temporary register first. */
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
 			if (s[i].reg == d[j].reg && d[i].reg != s[i].reg) {
@@ -207,6 +224,7 @@ void flow_assign(struct front *f, const struct lang_val *dst, const struct lang_
 		emit_mov(f, d[i].reg, s[i].reg);
 }
 
+/* As Triton prints the type of a value that changed: "fp32", "tuple", "constexpr_type[1]". */
 const char *flow_type_str(struct front *f, const struct lang_val *v)
 {
 	struct lang_val bare;

@@ -1,12 +1,21 @@
-/* Branches: static ifs choose at compile time, dynamic ones join what both sides assigned.
+/* Branches. A static `if` chooses one side at compile time. A dynamic `if` compiles both sides and
+ * joins the variables that they assigned:
  *
- * A name survives a dynamic `if` when it existed before (and keeps its type) or when both
- * sides assign it with one type; everything else is gone after it. Tile code has no phi:
- * each joined name gets registers that both sides move their value into. */
+ *     if n > 0:           if %c
+ *         y = x + 1         %7 = add %5, %6; mov %9, %7
+ *     else:               else
+ *         y = x             mov %9, %5
+ *                         end                 y is %9
+ *
+ * A variable survives a dynamic `if` if it existed before and keeps its type, or if both sides
+ * assign it with the same type; every other variable is undefined after it. Tile code has no phi:
+ * each joined variable gets registers that both sides move their value into. */
 #include "tile/front/front_flow.h"
 
+/* A copy of the variables and of the marks which of them were assigned. */
 struct saved_scope { struct lang_val *vars; unsigned char *defs; };
 
+/* Copies the variables of the current frame. */
 static struct saved_scope scope_save(struct front *f)
 {
 	struct front_frame *fr = f->frame;
@@ -19,13 +28,15 @@ static struct saved_scope scope_save(struct front *f)
 	return s;
 }
 
+/* Only the variables: the caller sets the marks. */
 static void scope_restore(struct front *f, const struct saved_scope *s)
 {
 	memcpy(f->frame->vars, s->vars, f->frame->n_names * sizeof *s->vars);
 }
 
-/* Copies the candidates' values into registers of their own while still inside the branch.
- * A branch that returned copies nothing, but the other side still needs the registers. */
+/* Copies the values of the candidates into registers of their own, while still inside the branch. A
+ * branch that returned copies nothing, but the other side still needs the registers: they are
+ * allocated unmuted. */
 static void copy_candidates(struct front *f, const unsigned char *candidate, struct lang_val *home, int mute_before)
 {
 	struct front_frame *fr = f->frame;
@@ -39,6 +50,7 @@ static void copy_candidates(struct front *f, const unsigned char *candidate, str
 		}
 }
 
+/* The block ("then" or "else") gives the variable another type than it had before. */
 _Noreturn static void bad_redefinition(struct front *f, size_t slot, const struct lang_val *before,
 				       const char *block, const struct lang_val *now)
 {
@@ -49,7 +61,8 @@ _Noreturn static void bad_redefinition(struct front *f, size_t slot, const struc
 			front_str(f, before), block, front_str(f, now));
 }
 
-/* Triton's checks of names that existed before the if; nonzero: the name is joined. */
+/* Triton's checks of a variable that existed before the `if`. Returns nonzero if the variable is
+ * joined. */
 static int joins_livein(struct front *f, size_t slot, const struct lang_val *before, const struct lang_val *t,
 			const struct lang_val *e)
 {
@@ -71,25 +84,30 @@ static int joins_livein(struct front *f, size_t slot, const struct lang_val *bef
 	return 1;
 }
 
+/* Triton's checks of a variable that only exists because both sides assign it. */
 static void check_both(struct front *f, size_t slot, const struct lang_val *t, const struct lang_val *e)
 {
 	if (!flow_is_triton(t) || !flow_is_triton(e))
 		front_fail(f, REASON_branch_type_mismatch,
-			   "AttributeError(\"'%s' object has no attribute 'type'\")", lang_type_name(flow_is_triton(t) ? e : t));
+			   "AttributeError(\"'%s' object has no attribute 'type'\")",
+			   lang_type_name(flow_is_triton(t) ? e : t));
 	if (flow_same_type(t, e))
 		return;
 	front_fail_hint(f, REASON_branch_type_mismatch, "give the variable one type on both sides",
 			"AssertionError('Mismatched type for %s between then block (%s) and else block (%s)')",
-			arena_strndup(f->a, f->frame->names[slot], front_name_length(f->frame, slot)), flow_type_str(f, t), flow_type_str(f, e));
+			arena_strndup(f->a, f->frame->names[slot], front_name_length(f->frame, slot)),
+			flow_type_str(f, t), flow_type_str(f, e));
 }
 
+/* The state of one dynamic `if`. */
 struct branch {
-	struct saved_scope before, then, otherwise;
-	struct lang_val *home;               /* joined registers by slot */
-	unsigned char *candidate;
+	struct saved_scope before, then, otherwise;  /* variables before it and after each side */
+	struct lang_val *home;  /* by slot: the registers of a joined variable; UNBOUND: none */
+	unsigned char *candidate;   /* by slot: the variable may be joined */
 };
 
-/* The names that may be joined: known before, or assigned by the else side too. */
+/* The variables that may be joined: those that existed before and one side assigns, and those that
+ * both sides assign. */
 static void find_candidates(struct front *f, struct branch *b, const struct py_node *n)
 {
 	struct front_frame *fr = f->frame;
@@ -101,7 +119,8 @@ static void find_candidates(struct front *f, struct branch *b, const struct py_n
 			in_then[i] && in_else[i];
 }
 
-/* Nonzero: the side returned, its end is never reached. */
+/* Compiles one side and moves its values into the joined registers. Returns nonzero if the side
+ * returned, so that its end is never reached. */
 static int visit_side(struct front *f, const struct py_list *body, struct branch *b, struct saved_scope *out,
 		      int is_else)
 {
@@ -113,6 +132,7 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 	fr->regions++;
 	front_block(f, body);
 	if (!is_else) {
+		/* The then side creates the registers, the else side moves its values into them. */
 		copy_candidates(f, b->candidate, b->home, mute);
 	} else {
 		for (size_t i = 0; i < fr->n_names; i++)
@@ -121,6 +141,8 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 				flow_assign(f, &b->home[i], &fr->vars[i]);
 	}
 	fr->regions--;
+	/* A return raised `mute`; the end of the side restores it, unless emission stopped for
+	 * good. */
 	live = mute + (f->unsupported && !unsupported);
 	returned = f->mute > live;
 	f->mute = live;
@@ -128,8 +150,9 @@ static int visit_side(struct front *f, const struct py_list *body, struct branch
 	return returned;
 }
 
-/* The registers of a name that only the else side changed were made in the then side, from
- * the value before; a name that is joined but has none there is a constant on both sides. */
+/* Checks the variables and gives each its value after the `if`. The registers of a variable that
+ * only the else side changed were made in the then side, from the value before. A joined variable
+ * without registers is a constant on both sides. */
 static void join(struct front *f, struct branch *b)
 {
 	struct front_frame *fr = f->frame;
@@ -153,6 +176,7 @@ static void join(struct front *f, struct branch *b)
 		}
 }
 
+/* Saves the variables before the `if` and finds the candidates. */
 static void branch_init(struct front *f, struct branch *b, const struct py_node *n)
 {
 	*b = (struct branch) {
@@ -163,6 +187,7 @@ static void branch_init(struct front *f, struct branch *b, const struct py_node 
 	find_candidates(f, b, n);
 }
 
+/* An `if` on a run-time scalar. */
 static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 {
 	struct branch b;
@@ -177,11 +202,11 @@ static void dynamic_if(struct front *f, const struct py_node *n, struct tv cond)
 	emit_end(f);
 	join(f, &b);
 	if (returned)
-		f->mute++;      /* nobody comes here; the end of the region takes it back */
+		f->mute++;      /* both sides returned; the end of the enclosing region resets it */
 }
 
-/* A combine or map function without control flow runs over many lanes at once: both sides are
- * computed, select joins. */
+/* An `if` in a combine or map function, which the machine runs over many lanes at once: both sides
+ * are computed, and a select joins each variable. */
 static void selected_if(struct front *f, const struct py_node *n, struct tv cond)
 {
 	struct branch b;
@@ -203,6 +228,7 @@ static void selected_if(struct front *f, const struct py_node *n, struct tv cond
 	join(f, &b);
 }
 
+/* An `if` on a constant: the other side is not compiled, so that it may contain errors. */
 static void static_if(struct front *f, const struct py_node *n, const struct lang_val *cond)
 {
 	if (cond->kind != LANG_BOOL && cond->kind != LANG_INT && cond->kind != LANG_NONE)
@@ -213,6 +239,7 @@ static void static_if(struct front *f, const struct py_node *n, const struct lan
 	front_block(f, lang_truth(cond) ? &n->u.If.body : &n->u.If.orelse);
 }
 
+/* Triton accepts a tensor of one element as a condition. */
 void flow_if(struct front *f, const struct py_node *n)
 {
 	struct lang_val cond = front_expr(f, n->u.If.test);
@@ -228,7 +255,9 @@ void flow_if(struct front *f, const struct py_node *n)
 		front_fail_hint(f, REASON_bad_condition,
 				"choose lane by lane with tl.where, or reduce the condition to a scalar",
 				"Boolean value of Tensor with more than one value is ambiguous");
+	/* An integer condition is true if it is not 0. */
 	c = sem_cast(f, sem_unsplat(f, c), ty_sc(SC_INT1));
+	/* Triton cannot leave a loop: its loops are structured regions. */
 	returns = front_has_return(&n->u.If.body) || front_has_return(&n->u.If.orelse);
 	if (returns && f->frame->loops)
 		front_fail_hint(f, REASON_bad_return, "guard the rest of the loop body with the condition instead",
@@ -239,6 +268,7 @@ void flow_if(struct front *f, const struct py_node *n)
 		dynamic_if(f, n, c);
 }
 
+/* `a if c else b`. A dynamic condition makes both sides tensors; they must have the same type. */
 struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 {
 	struct lang_val cond = front_expr(f, n->u.IfExp.test);
@@ -256,12 +286,15 @@ struct lang_val flow_if_exp(struct front *f, const struct py_node *n)
 	c = sem_cast(f, tv_of(&cond), ty_sc(SC_INT1));
 	if (ty_is_block(c.ty))
 		front_fail_hint(f, REASON_bad_condition, "choose lane by lane with tl.where",
-				"a conditional expression on a tensor of shape %s", front_shape(f, c.ty));
+				"the condition of a conditional expression must be a scalar, not a tensor of shape %s",
+				front_shape(f, c.ty));
 	if (!f->in_func)
 		emit_if(f, c.id);
 	t = sem_to_tensor(f, front_expr(f, n->u.IfExp.body));
-	home = f->in_func ? lang_of(t) : flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR,
-			.u.t = { t.ty, (int)t.id } });
+	/* In a combine function both sides are computed and selected from; elsewhere each side
+	 * moves into `home`. */
+	home = f->in_func ? lang_of(t)
+		: flow_copy(f, &(struct lang_val){ .kind = LANG_TENSOR, .u.t = { t.ty, (int)t.id } });
 	if (!f->in_func)
 		emit_else(f);
 	e = sem_to_tensor(f, front_expr(f, n->u.IfExp.orelse));

@@ -1,10 +1,19 @@
-/* Names and attributes: what an identifier or a dotted name means inside a kernel. */
+/* Names and attributes: what an identifier or a dotted name means inside a kernel. An identifier is
+ * looked up among the local variables, then the globals of the host, then Python's builtins.
+ * Examples:
+ *
+ *     x                  the register or constant that the variable x holds
+ *     tl.load            module triton.language, then the row `load` of builtin.def: a LANG_BUILTIN
+ *     x.shape[0]         a constexpr from the type of x; no instruction
+ *
+ * Does not own calls: a name that denotes a function gives a LANG_FN or LANG_BUILTIN. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tile/front/builtin_lib.h"
 #include "tile/front/engine.h"
 
+/* Identifiers are interned by the parser, so they compare by address. */
 int front_slot(struct front_frame *fr, const char *id)
 {
 	for (size_t i = 0; i < fr->n_names; i++)
@@ -13,6 +22,7 @@ int front_slot(struct front_frame *fr, const char *id)
 	return -1;
 }
 
+/* Every assigned name has a slot: front_scan_names saw it. */
 void front_set(struct front *f, struct str id, struct lang_val v)
 {
 	struct front_frame *fr = f->frame;
@@ -24,6 +34,7 @@ void front_set(struct front *f, struct str id, struct lang_val v)
 
 /* --- modules --------------------------------------------------------------------------------- */
 
+/* A function without a row in builtin.def: libdevice and Python's math are called by name. */
 static struct lang_val named_builtin(struct front *f, const char *module, struct str name)
 {
 	struct builtin *b = arena_zalloc(f->a, sizeof *b);
@@ -43,11 +54,13 @@ static struct lang_val of_fn(const struct tile_fn *fn)
 
 static struct lang_val unbound(void) { return (struct lang_val){ .kind = LANG_UNBOUND }; }
 
+/* An attribute of triton.language. `core`: also the functions that only triton.language.core
+ * offers. */
 static struct lang_val language_attr(struct front *f, struct str attr, int core)
 {
 	static const char *const modules[] = { "math", "extra", "core", "standard", "random", "target_info" };
-	static const char *const classes[] = { "tensor", "tuple", "dtype", "slice", "const", "constexpr_type",
-					       "tuple_type",
+	static const char *const classes[] = {
+		"tensor", "tuple", "dtype", "slice", "const", "constexpr_type", "tuple_type",
 		"tensor_descriptor", "tensor_descriptor_type", "base_value", "base_type" };
 	const struct builtin *b = lang_builtin_get(&f->g->builtins, "triton.language", attr);
 	const struct tile_fn *fn;
@@ -78,6 +91,7 @@ static struct lang_val language_attr(struct front *f, struct str attr, int core)
 	return unbound();
 }
 
+/* An attribute of triton.language.extra and its submodules. */
 static struct lang_val extra_attr(struct front *f, struct str module, struct str attr)
 {
 	const struct builtin *b;
@@ -95,6 +109,7 @@ static struct lang_val extra_attr(struct front *f, struct str module, struct str
 	return b ? of_builtin(b) : unbound();
 }
 
+/* An attribute of Python's math module, which works on constants only. */
 static struct lang_val python_math_attr(struct front *f, struct str attr)
 {
 	static const struct { const char *name; double v; } constants[] = {
@@ -106,6 +121,8 @@ static struct lang_val python_math_attr(struct front *f, struct str attr)
 	return front_math_known(attr) ? named_builtin(f, "math", attr) : unbound();
 }
 
+/* An attribute of the package triton. Most of it is host code: LANG_OTHER fails only when it is
+ * called. */
 static struct lang_val triton_attr(struct front *f, struct str attr)
 {
 	const struct builtin *b;
@@ -118,13 +135,14 @@ static struct lang_val triton_attr(struct front *f, struct str attr)
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = str_of(arena_printf(f->a, "triton.%.*s", STR_ARG(attr))) };
 }
 
-/* LANG_UNBOUND: no such attribute. */
+/* An attribute of a module; LANG_UNBOUND: there is none. */
 static struct lang_val module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct str dotted;
 	const struct tile_fn *fn;
 	struct tile_val g;
 
+	/* Functions of later versions do not exist yet. */
 	if (str_starts(module, "triton.language") && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
 	if (str_is(module, "triton.language"))
@@ -147,15 +165,16 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 		return b ? of_builtin(b) : unbound();
 	}
 	if (str_is(module, "triton.language.PropagateNan"))
-		return str_is(attr, "ALL") || str_is(attr, "NONE") ? (struct lang_val){ .kind = LANG_CLASS,
-				.u.s = attr } : unbound();
+		return str_is(attr, "ALL") || str_is(attr, "NONE") ?
+			(struct lang_val){ .kind = LANG_CLASS, .u.s = attr } : unbound();
 	if (str_starts(module, "triton.language.extra"))
 		return extra_attr(f, module, attr);
 	if (str_is(module, "triton"))
 		return triton_attr(f, attr);
 	if (str_is(module, "math"))
 		return python_math_attr(f, attr);
-	/* A module that only the host knows (inductor's helpers): asked for by its dotted name. */
+	/* A module that only the host knows (the helpers of PyTorch's inductor): the host is asked for the
+	 * dotted name. */
 	dotted = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(module), STR_ARG(attr)));
 	fn = f->frame->fn;
 	if (fn->lookup && fn->lookup(fn->lookup_ctx, dotted, &g) && g.kind != TILE_V_OTHER)
@@ -163,6 +182,7 @@ static struct lang_val module_attr(struct front *f, struct str module, struct st
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = dotted };
 }
 
+/* Models often invent functions of tl; the hint names the real one. */
 struct lang_val front_module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct lang_val v = module_attr(f, module, attr);
@@ -174,6 +194,7 @@ struct lang_val front_module_attr(struct front *f, struct str module, struct str
 
 /* --- identifiers ------------------------------------------------------------------------------ */
 
+/* Elements are converted one by one. */
 static struct lang_val tuple_from_host(struct front *f, const struct tile_val *v)
 {
 	struct lang_val *items = arena_array(f->a, v->n ? v->n : 1, sizeof *items);
@@ -182,6 +203,7 @@ static struct lang_val tuple_from_host(struct front *f, const struct tile_val *v
 	return lang_tuple(items, v->n);
 }
 
+/* A type from its name in a signature: "fp32", "*fp16", "*kfp32" (a pointer to constant data). */
 static struct lang_val type_from_host(struct front *f, struct str s)
 {
 	int sc;
@@ -198,6 +220,8 @@ static struct lang_val type_from_host(struct front *f, struct str s)
 	return lang_type(ty_sc((enum sc)sc));
 }
 
+/* A function of triton.language that the host imported by name: `from triton.language import
+ * load`. */
 static struct lang_val builtin_from_host(struct front *f, struct str dotted)
 {
 	size_t dot = dotted.n;
@@ -208,6 +232,7 @@ static struct lang_val builtin_from_host(struct front *f, struct str dotted)
 	return front_module_attr(f, (struct str){ dotted.p, dot - 1 }, (struct str){ dotted.p + dot, dotted.n - dot });
 }
 
+/* Numbers of the host become constants; anything a kernel cannot use becomes LANG_OTHER. */
 struct lang_val front_from_host(struct front *f, const struct tile_val *v)
 {
 	struct lang_val r;
@@ -228,6 +253,7 @@ struct lang_val front_from_host(struct front *f, const struct tile_val *v)
 	return r;
 }
 
+/* Whether a kernel may use a global of this kind. Numbers, strings and tuples must be constexpr. */
 static int global_is_free(const struct tile_val *v)
 {
 	switch (v->kind) {
@@ -236,6 +262,7 @@ static int global_is_free(const struct tile_val *v)
 	}
 }
 
+/* A hint for a name that is not defined. */
 static const char *builtin_name_hint(struct front *f, struct str id)
 {
 	static const char *const python[] = { "abs", "sum", "pow", "round", "bool", "str", "any", "all",
@@ -249,12 +276,14 @@ static const char *builtin_name_hint(struct front *f, struct str id)
 	return NULL;
 }
 
+/* A name inside a library function: another library function, or anything of triton.language. */
 static struct lang_val library_name(struct front *f, struct str id)
 {
 	const struct tile_fn *fn = lang_library_get(f->g, id, 0);
 	return fn ? of_fn(fn) : language_attr(f, id, 1);
 }
 
+/* Messages are Triton's, with its spelling. */
 struct lang_val front_name(struct front *f, struct str id)
 {
 	struct front_frame *fr = f->frame;
@@ -264,18 +293,21 @@ struct lang_val front_name(struct front *f, struct str id)
 
 	if (slot >= 0 && fr->vars[slot].kind != LANG_UNBOUND)
 		return fr->vars[slot];
+	/* Library functions do not see the user's globals. */
 	if (fr->in_prelude) {
 		struct lang_val v = library_name(f, id);
 		if (v.kind != LANG_UNBOUND)
 			return v;
 	} else if (fr->fn->lookup && fr->fn->lookup(fr->fn->lookup_ctx, id, &g)) {
+		/* Python's own builtins are free even if the module defines the name again. */
 		if (global_is_free(&g) || fr->in_default || lang_builtin_get(&f->g->builtins, "builtins", id))
 			return front_from_host(f, &g);
 		front_fail_hint(f, REASON_non_constexpr_global,
 				"pass it as a tl.constexpr parameter, or define it as tl.constexpr(value)",
-				"NameError('Cannot access global variable %.*s from within @jit\\'ed "
-				"function. Triton kernels can only access global "
-				"variables that are instanstiated as constexpr (`x = triton.language.constexpr(42)`).')", STR_ARG(id));
+				"NameError('Cannot access global variable %.*s from within @jit\\'ed function. "
+				"Triton kernels can only access global variables that are "
+				"instanstiated as constexpr (`x = triton.language.constexpr(42)`).')",
+				STR_ARG(id));
 	}
 	b = lang_builtin_get(&f->g->builtins, "builtins", id);
 	if (b)
@@ -286,6 +318,7 @@ struct lang_val front_name(struct front *f, struct str id)
 
 /* --- attributes of values --------------------------------------------------------------------- */
 
+/* The shape of a type as a tuple of integers; `wrapped`: of constexprs. */
 static struct lang_val dims_tuple(struct front *f, const struct ty *t, int wrapped)
 {
 	struct lang_val *v = arena_array(f->a, (size_t)t->rank + 1, sizeof *v);
@@ -296,6 +329,7 @@ static struct lang_val dims_tuple(struct front *f, const struct ty *t, int wrapp
 	return lang_tuple(v, (size_t)t->rank);
 }
 
+/* A method: the function and its first argument. */
 static struct lang_val bound(struct front *f, struct lang_val self, const struct builtin *b, const struct tile_fn *fn)
 {
 	struct lang_method *m = arena_zalloc(f->a, sizeof *m);
@@ -303,6 +337,7 @@ static struct lang_val bound(struct front *f, struct lang_val self, const struct
 	return (struct lang_val){ .kind = LANG_METHOD, .u.m = m };
 }
 
+/* Properties of a tensor, then builtins that are methods, then library functions that are methods. */
 static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct ty *t = self.u.t.ty;
@@ -321,6 +356,7 @@ static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct
 		static const int64_t swap[2] = { 1, 0 };
 		return lang_of(sem_permute(f, tv_of(&self), 2, swap));
 	}
+	/* The library may call methods that this version does not offer to kernels. */
 	if (!f->frame->in_prelude && !lang_in_version(f->version, attr, STR("")))
 		return unbound();
 	b = lang_builtin_method(&f->g->builtins, attr);
@@ -330,6 +366,7 @@ static struct lang_val tensor_attr(struct front *f, struct lang_val self, struct
 	return fn ? bound(f, self, NULL, fn) : unbound();
 }
 
+/* Properties and methods of a dtype, a pointer type or a block type. */
 static struct lang_val type_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct ty *t = self.u.ty;
@@ -364,6 +401,7 @@ static struct lang_val type_attr(struct front *f, struct lang_val self, struct s
 	return unbound();
 }
 
+/* Properties and methods of a tensor descriptor. */
 static struct lang_val desc_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	const struct lang_desc *d = self.u.desc;
@@ -381,6 +419,7 @@ static struct lang_val desc_attr(struct front *f, struct lang_val self, struct s
 	return b ? bound(f, self, b, NULL) : unbound();
 }
 
+/* A field of a named tuple. */
 static struct lang_val tuple_attr(const struct lang_val *self, struct str attr)
 {
 	for (size_t i = 0; self->u.tup.fields && i < self->u.tup.n; i++)
@@ -389,6 +428,7 @@ static struct lang_val tuple_attr(const struct lang_val *self, struct str attr)
 	return unbound();
 }
 
+/* The attribute of any value; LANG_UNBOUND: there is none. `.value` unwraps a constexpr. */
 static struct lang_val any_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	if (self.wrapped && str_is(attr, "value"))
@@ -400,8 +440,10 @@ static struct lang_val any_attr(struct front *f, struct lang_val self, struct st
 	case LANG_TUPLE: return tuple_attr(&self, attr);
 	case LANG_MODULE: return module_attr(f, self.u.s, attr);
 	case LANG_OTHER:
-		return (struct lang_val){ .kind = LANG_OTHER,
-					  .u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))) };
+		return (struct lang_val) {
+			.kind = LANG_OTHER,
+			.u.s = str_of(arena_printf(f->a, "%.*s.%.*s", STR_ARG(self.u.s), STR_ARG(attr))),
+		};
 	default: return unbound();
 	}
 }
@@ -411,6 +453,7 @@ int front_has_attr(struct front *f, struct lang_val self, struct str attr)
 	return any_attr(f, self, attr).kind != LANG_UNBOUND;
 }
 
+/* A missing attribute of a module has another message than one of a value. */
 struct lang_val front_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	struct lang_val v;

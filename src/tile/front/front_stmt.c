@@ -1,11 +1,16 @@
-/* Statements, and the names a function assigns. */
+/* Statements, and the names that a function assigns. One function for each kind of statement, found
+ * through a table; a statement without one is refused with Triton's message. Example: `x = 1`
+ * evaluates the constant, turns it into a scalar register (assigned_value) and puts that into the
+ * slot of x. */
 #include "tile/front/builtin.h"
 #include "tile/front/front_flow.h"
 
 /* --- names ---------------------------------------------------------------------------------- */
 
+/* The arguments of scan_node. */
 struct name_scan { struct front *f; struct front_frame *fr; };
 
+/* Gives a name a slot, if it has none yet. */
 void front_add_name(struct front *f, struct front_frame *fr, struct str id)
 {
 	if (front_slot(fr, id.p) >= 0)
@@ -22,6 +27,7 @@ void front_add_name(struct front *f, struct front_frame *fr, struct str id)
 	fr->names[fr->n_names++] = id.p;
 }
 
+/* Adds every name that is assigned below this node. */
 static void scan_node(void *ctx, struct py_node *n)
 {
 	struct name_scan *s = ctx;
@@ -34,6 +40,7 @@ static void scan_node(void *ctx, struct py_node *n)
 		py_children(n, scan_node, ctx);
 }
 
+/* Names get their slots before the body is compiled, so that frames have a fixed size. */
 void front_scan_names(struct front *f, struct front_frame *fr, const struct py_list *body)
 {
 	struct name_scan s = { f, fr };
@@ -41,8 +48,10 @@ void front_scan_names(struct front *f, struct front_frame *fr, const struct py_l
 		scan_node(&s, body->v[i]);
 }
 
+/* The arguments of mark_node. */
 struct mark_scan { const struct front_frame *fr; unsigned char *mark; };
 
+/* Marks the slot of every name that is assigned below this node. */
 static void mark_node(void *ctx, struct py_node *n)
 {
 	struct mark_scan *s = ctx;
@@ -58,6 +67,7 @@ static void mark_node(void *ctx, struct py_node *n)
 		py_children(n, mark_node, ctx);
 }
 
+/* The text decides, not the path: an assignment in a branch counts. */
 void front_assigned(const struct front_frame *fr, const struct py_list *body, unsigned char *mark)
 {
 	struct mark_scan s = { fr, mark };
@@ -65,6 +75,7 @@ void front_assigned(const struct front_frame *fr, const struct py_list *body, un
 		mark_node(&s, body->v[i]);
 }
 
+/* Looks for a return in statements that contain others. */
 static void return_node(void *ctx, struct py_node *n)
 {
 	if (n->kind == PY_Return)
@@ -83,7 +94,8 @@ int front_has_return(const struct py_list *body)
 
 /* --- assignment -------------------------------------------------------------------------------- */
 
-/* What a name holds after `x = value`: numbers become tensors, None and types stay. */
+/* The value that a variable holds after `x = value`: numbers become tensors; None, types and
+ * tensors stay. */
 static struct lang_val assigned_value(struct front *f, struct lang_val v)
 {
 	if (v.kind == LANG_TUPLE) {
@@ -92,6 +104,7 @@ static struct lang_val assigned_value(struct front *f, struct lang_val v)
 
 		for (size_t i = 0; i < v.u.tup.n; i++) {
 			items[i] = assigned_value(f, v.u.tup.v[i]);
+			/* Triton wraps None inside tuples, unlike a single None. */
 			if (items[i].kind == LANG_NONE)
 				items[i].wrapped = 1;
 		}
@@ -104,6 +117,8 @@ static struct lang_val assigned_value(struct front *f, struct lang_val v)
 	return lang_of(sem_to_tensor(f, v));
 }
 
+/* Assigns to a target: a name, or a tuple of targets. Tensors and attributes cannot be assigned
+ * to. */
 static void assign(struct front *f, const struct py_node *target, struct lang_val v)
 {
 	switch (target->kind) {
@@ -114,13 +129,15 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 		for (size_t i = 0; i < target->u.Tuple.elts.n; i++) {
 			if (v.kind != LANG_TUPLE)
 				front_fail(f, REASON_bad_types,
-					   "AttributeError(\"'%s' object has no attribute 'values'\")", lang_type_name(&v));
+					   "AttributeError(\"'%s' object has no attribute 'values'\")",
+					   lang_type_name(&v));
 			if (i >= v.u.tup.n)
 				front_fail(f, REASON_bad_types, "IndexError('list index out of range')");
 			assign(f, target->u.Tuple.elts.v[i], v.u.tup.v[i]);
 		}
 		return;
 	case PY_Subscript:
+		/* Tiles are values: only memory can be written element by element. */
 		front_fail_hint(f, REASON_tensor_index,
 				"tensors cannot be assigned to by index: use tl.where, or tl.store to memory",
 				"NotImplementedError('__setitem__ is not supported in triton')");
@@ -132,6 +149,7 @@ static void assign(struct front *f, const struct py_node *target, struct lang_va
 	}
 }
 
+/* Triton has no `a = b = value`. */
 static void stmt_Assign(struct front *f, const struct py_node *n)
 {
 	struct lang_val v;
@@ -143,6 +161,7 @@ static void stmt_Assign(struct front *f, const struct py_node *n)
 	assign(f, n->u.Assign.targets.v[0], assigned_value(f, v));
 }
 
+/* The old value of the target of `x += 1`. */
 static struct lang_val load_target(struct front *f, const struct py_node *t)
 {
 	const struct py_node *last = f->frame->cur;
@@ -160,6 +179,7 @@ static struct lang_val load_target(struct front *f, const struct py_node *t)
 	return v;
 }
 
+/* `x += y` is `x = x + y`: tile code has no in-place update, the optimiser removes the copy. */
 static void stmt_AugAssign(struct front *f, const struct py_node *n)
 {
 	struct lang_val a = load_target(f, n->u.AugAssign.target), b = front_expr(f, n->u.AugAssign.value);
@@ -167,6 +187,8 @@ static void stmt_AugAssign(struct front *f, const struct py_node *n)
 	assign(f, n->u.AugAssign.target, assigned_value(f, v));
 }
 
+/* `x: tl.constexpr = value` keeps the constant instead of making a tensor of it. Other annotations
+ * are evaluated and ignored. */
 static void stmt_AnnAssign(struct front *f, const struct py_node *n)
 {
 	struct lang_val annotation = front_expr(f, n->u.AnnAssign.annotation);
@@ -182,13 +204,16 @@ static void stmt_AnnAssign(struct front *f, const struct py_node *n)
 	slot = front_slot(f->frame, target->u.Name.id.p);
 	if (f->frame->vars[slot].kind != LANG_UNBOUND)
 		front_fail(f, REASON_not_constexpr,
-			   "ValueError('%.*s is already defined. constexpr cannot be reassigned.')", STR_ARG(target->u.Name.id));
+			   "ValueError('%.*s is already defined. constexpr cannot be reassigned.')",
+			   STR_ARG(target->u.Name.id));
 	v.wrapped = 1;
-	f->frame->vars[slot] = v;       /* not a definition of the region: Triton does not record it */
+	f->frame->vars[slot] = v;       /* `defs` stays: Triton does not count it as a definition */
 }
 
 /* --- the rest ------------------------------------------------------------------------------------ */
 
+/* A call as a statement may have a result that must be used; any other expression is evaluated
+ * only. */
 static void stmt_Expr(struct front *f, const struct py_node *n)
 {
 	const struct py_node *v = n->u.Expr.value;
@@ -200,10 +225,12 @@ static void stmt_Expr(struct front *f, const struct py_node *n)
 
 static void stmt_Pass(struct front *f, const struct py_node *n) { (void)f, (void)n; }
 
+/* Python's assert is tl.device_assert. */
 static void stmt_Assert(struct front *f, const struct py_node *n)
 {
-	struct lang_val a[3] = { front_expr(f, n->u.Assert.test), n->u.Assert.msg ?
-				 front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
+	struct lang_val a[3] = {
+		front_expr(f, n->u.Assert.test),
+		n->u.Assert.msg ? front_expr(f, n->u.Assert.msg) : lang_str(STR("")), lang_none() };
 	bi_device_assert(f, NULL, a);
 }
 
@@ -216,14 +243,15 @@ static void stmt_FunctionDef(struct front *f, const struct py_node *n)
 
 typedef void stmt_fn(struct front *f, const struct py_node *n);
 
+/* The statements that Triton supports. */
 static stmt_fn *const table[PY_KINDS] = {
 	[PY_FunctionDef] = stmt_FunctionDef, [PY_Return] = front_return, [PY_Assign] = stmt_Assign,
-	[PY_AugAssign] = stmt_AugAssign,
-	[PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for, [PY_While] = flow_while, [PY_If] = flow_if,
-	[PY_Assert] = stmt_Assert,
-	[PY_Expr] = stmt_Expr, [PY_Pass] = stmt_Pass,
+	[PY_AugAssign] = stmt_AugAssign, [PY_AnnAssign] = stmt_AnnAssign, [PY_For] = flow_for,
+	[PY_While] = flow_while, [PY_If] = flow_if, [PY_Assert] = stmt_Assert, [PY_Expr] = stmt_Expr,
+	[PY_Pass] = stmt_Pass,
 };
 
+/* The code to write instead of a statement that Triton does not support. */
 static const char *syntax_hint(enum py_kind k)
 {
 	switch (k) {
@@ -235,6 +263,7 @@ static const char *syntax_hint(enum py_kind k)
 	}
 }
 
+/* Compiles statements up to the first return; the rest is never reached. */
 void front_block(struct front *f, const struct py_list *body)
 {
 	struct front_frame *fr = f->frame;

@@ -1,10 +1,12 @@
-/* Owns the Python face of front-end values: truth, equality, names of types, printing. */
+/* Owns the Python behaviour of front-end values: truth, equality, names of types, str() and repr().
+ * The text must match Python's and Triton's, because error messages quote it. */
 #include "tile/front/lang.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The truth of a tensor is not known at compile time. */
 int lang_truth(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -18,6 +20,7 @@ int lang_truth(const struct lang_val *v)
 	}
 }
 
+/* Element by element, as Python does. */
 static int tuples_equal(const struct lang_val *a, const struct lang_val *b)
 {
 	if (a->u.tup.n != b->u.tup.n)
@@ -28,6 +31,7 @@ static int tuples_equal(const struct lang_val *a, const struct lang_val *b)
 	return 1;
 }
 
+/* 1 == 1.0 and True == 1 hold, as in Python. */
 int lang_equal(const struct lang_val *a, const struct lang_val *b)
 {
 	if (lang_is_number(a) && lang_is_number(b)) {
@@ -50,6 +54,7 @@ int lang_equal(const struct lang_val *a, const struct lang_val *b)
 	}
 }
 
+/* type(v).__name__. */
 const char *lang_type_name(const struct lang_val *v)
 {
 	switch (v->kind) {
@@ -75,6 +80,7 @@ const char *lang_type_name(const struct lang_val *v)
 	}
 }
 
+/* printf has no conversion for 128-bit integers. */
 void lang_int_repr(pyint i, struct buf *out)
 {
 	char digits[48];
@@ -88,6 +94,8 @@ void lang_int_repr(pyint i, struct buf *out)
 	buf_add(out, digits + n, sizeof digits - n);
 }
 
+/* The shortest decimal text that reads back as the same double, as Python's repr: 0.1, not
+ * 0.10000000000000001. A whole number gets ".0". */
 void lang_float_repr(double f, struct buf *out)
 {
 	char text[40];
@@ -96,6 +104,7 @@ void lang_float_repr(double f, struct buf *out)
 		buf_adds(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
 		return;
 	}
+	/* 17 digits always suffice for a double. */
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, f);
 		if (strtod(text, NULL) == f)
@@ -106,6 +115,7 @@ void lang_float_repr(double f, struct buf *out)
 		buf_adds(out, ".0");
 }
 
+/* Elements are written by repr(), as Python does. */
 static void tuple_str(const struct lang_val *v, struct buf *out, char open, char close)
 {
 	buf_addc(out, open);
@@ -117,6 +127,7 @@ static void tuple_str(const struct lang_val *v, struct buf *out, char open, char
 	buf_addc(out, close);
 }
 
+/* str() of a tensor in Triton: "fp32[constexpr[64]]". */
 static void tensor_str(const struct lang_val *v, struct buf *out)
 {
 	const struct ty *t = v->u.t.ty;
@@ -127,6 +138,7 @@ static void tensor_str(const struct lang_val *v, struct buf *out)
 	buf_addc(out, ']');
 }
 
+/* str() of the value without its constexpr wrapper. */
 static void bare_str(const struct lang_val *v, struct buf *out)
 {
 	switch (v->kind) {
@@ -145,6 +157,7 @@ static void bare_str(const struct lang_val *v, struct buf *out)
 	}
 }
 
+/* A constexpr prints as constexpr[64]. */
 void lang_str_to(const struct lang_val *v, struct buf *out)
 {
 	int constexpr = v->wrapped && v->kind != LANG_UNBOUND;
@@ -155,6 +168,7 @@ void lang_str_to(const struct lang_val *v, struct buf *out)
 		buf_addc(out, ']');
 }
 
+/* repr() differs from str() only for strings and types. */
 void lang_repr_to(const struct lang_val *v, struct buf *out)
 {
 	if (v->kind == LANG_STR && !v->wrapped)

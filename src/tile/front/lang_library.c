@@ -1,18 +1,20 @@
 /* The part of triton.language that is itself written in Triton: standard.py and random.py.
  *
- * It is compiled by this front end like any jit function, so types and refusals follow from
- * the same rules. Names resolve to triton.language and to the `lib` rows of builtin.def.
- * Sorting and flipping become single operations of the machine; Triton spells them out as
- * exchange networks, with the same result and the same types. */
+ * This front end compiles it like any jit function, so types and refusals follow from the same
+ * rules. Names in it resolve to triton.language and to the `lib` rows of builtin.def. Sorting and
+ * flipping become single operations of the machine; Triton writes them as exchange networks, with
+ * the same result and the same types. */
 #include "tile/front/engine.h"
 
 static const char source[] =
 "def cdiv(x, div):\n"
 "    return (x + (div - 1)) // div\n"
 "\n"
+/* 1 / (1 + e^-x). */
 "def sigmoid(x):\n"
 "    return 1 / (1 + exp(-x))\n"
 "\n"
+/* e^(x - max) / sum of the same, along one dimension. */
 "def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):\n"
 "    if dim is None:\n"
 "        at: constexpr = 0\n"
@@ -21,9 +23,12 @@ static const char source[] =
 "    top = exp(x - max(x, at, keep_dims=keep_dims))\n"
 "    return fdiv(top, sum(top, at, keep_dims=keep_dims), ieee_rounding)\n"
 "\n"
+/* All elements as one dimension. */
 "def ravel(x, can_reorder=False):\n"
 "    return reshape(x, [x.numel], can_reorder=can_reorder)\n"
 "\n"
+/* Renumbers the tiles (i, j) of a grid so that consecutive instances stay within groups of size_g
+ * rows and share operands in the cache. */
 "def swizzle2d(i, j, size_i, size_j, size_g):\n"
 "    flat = i * size_j + j\n"
 "    per_group = size_g * size_j\n"
@@ -38,6 +43,8 @@ static const char source[] =
 "def zeros_like(input):\n"
 "    return zeros(input.shape, input.dtype)\n"
 "\n"
+/* Combine functions of reductions: two values, or two pairs of value and index. sem_reduce.c knows
+ * them by name. */
 "def _argmax_combine_tie_break_left(v1, i1, v2, i2):\n"
 "    first = (v1 > v2) | ((v1 == v2) & (i1 < i2))\n"
 "    return where(first, v1, v2), where(first, i1, i2)\n"
@@ -72,6 +79,7 @@ static const char source[] =
 "def _or_combine(a, b):\n"
 "    return a | b\n"
 "\n"
+/* Triton reduces narrow types in 32 bits. */
 "def _widened(input):\n"
 "    if input.dtype.primitive_bitwidth < 32:\n"
 "        if input.dtype.is_floating():\n"
@@ -82,6 +90,7 @@ static const char source[] =
 "    else:\n"
 "        return input\n"
 "\n"
+/* tl.max, tl.min and their indices. NaN is skipped, as maximum and minimum do. */
 "def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):\n"
 "    input = _promote_bfloat16_to_float32(input)\n"
 "    if return_indices:\n"
@@ -110,6 +119,7 @@ static const char source[] =
 "    _, at = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)\n"
 "    return at\n"
 "\n"
+/* The type of a sum: the one given, or 32 bits for narrow integers. Floats keep their type. */
 "def _summable(input, dtype):\n"
 "    if dtype is not None:\n"
 "        return input.to(dtype)\n"
@@ -118,6 +128,7 @@ static const char source[] =
 "    else:\n"
 "        return input\n"
 "\n"
+/* Reductions by +, ^ and |. */
 "def sum(input, axis=None, keep_dims=False, dtype: constexpr = None):\n"
 "    return reduce(_summable(input, dtype), axis, _sum_combine, keep_dims=keep_dims)\n"
 "\n"
@@ -129,6 +140,7 @@ static const char source[] =
 "    static_assert(input.type.scalar.is_int(), \"reduce_or only supported for integers\")\n"
 "    return reduce(input, axis, _or_combine, keep_dims=keep_dims)\n"
 "\n"
+/* Running sums and products along a dimension, from the end if reverse. */
 "def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):\n"
 "    input = _promote_bfloat16_to_float32(input)\n"
 "    return associative_scan(_summable(input, dtype), axis, _sum_combine, reverse)\n"
@@ -136,6 +148,7 @@ static const char source[] =
 "def cumprod(input, axis=0, reverse=False):\n"
 "    return associative_scan(_promote_bfloat16_to_float32(input), axis, _prod_combine, reverse)\n"
 "\n"
+/* Sorts the last dimension; with k it keeps the first 2 ** floor(log2 k) lanes. */
 "def sort_impl(x, k: constexpr = None, dim: constexpr = None, descending: constexpr = 0):\n"
 "    last: constexpr = len(x.shape) - 1\n"
 "    at: constexpr = last if dim is None else dim\n"
@@ -157,11 +170,13 @@ static const char source[] =
 "def bitonic_merge(x, dim: constexpr = None, descending: constexpr = 0):\n"
 "    return sort_impl(x, dim=dim, descending=descending)\n"
 "\n"
+/* Reverses one dimension. */
 "def flip(x, dim=None):\n"
 "    static_assert(-len(x.shape) <= dim and dim < len(x.shape))\n"
 "    at: constexpr = dim + len(x.shape) if dim < 0 else dim\n"
 "    return _flipped(x, at)\n"
 "\n"
+/* Removes and inserts a dimension of 1. */
 "def squeeze(x, dim: constexpr):\n"
 "    static_assert(-len(x.shape) <= dim and dim < len(x.shape))\n"
 "    at: constexpr = dim + len(x.shape) if dim < 0 else dim\n"
@@ -174,10 +189,13 @@ static const char source[] =
 "    at: constexpr = dim + rank if dim < 0 else dim\n"
 "    return x.reshape(x.shape[:at] + (1, ) + x.shape[at:])\n"
 "\n"
+/* A hint of Triton 3.8 about masked lanes; it changes no value. */
 "def expect_zero(x, mask):\n"
 "    to_tensor(mask)\n"
 "    return x\n"
 "\n"
+/* Waits until another instance has stored the value. The machine runs instances one after another,
+ * so a value that comes later never arrives and the run ends for lack of fuel. */
 "def atomic_poll(pointer, expected_value, sem=None, scope=None, timeout_ns=None):\n"
 "    seen = atomic_add(pointer, 0)\n"
 "    if timeout_ns is None:\n"
@@ -185,6 +203,7 @@ static const char source[] =
 "            seen = atomic_add(pointer, 0)\n"
 "    return seen == expected_value\n"
 "\n"
+/* a0, b0, a1, b1, ... in the last dimension. */
 "def interleave(a, b):\n"
 "    c = join(a, b)\n"
 "    if len(c.shape) == 1:\n"
@@ -192,6 +211,8 @@ static const char source[] =
 "    else:\n"
 "        return reshape(c, c.shape[:-2] + [2 * c.shape[-2]])\n"
 "\n"
+/* The counter-based generator Philox 4x32-10 (or 4x64): ten rounds mix four counters with a
+ * two-word key. */
 "def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: constexpr = 10):\n"
 "    if c0.dtype == uint32:\n"
 "        step_a: constexpr = 0x9E3779B9\n"
@@ -216,6 +237,7 @@ static const char source[] =
 "        k1 = add(k1, step_b)\n"
 "    return c0, c1, c2, c3\n"
 "\n"
+/* The key is the seed, split in two words. */
 "def philox(seed, c0, c1, c2, c3, n_rounds: constexpr = 10):\n"
 "    seed = to_tensor(seed)\n"
 "    static_assert(seed.dtype.is_int())\n"
@@ -236,6 +258,8 @@ static const char source[] =
 "    return philox_impl(c0.to(word, bitcast=True), c1.to(word, bitcast=True), c2.to(word, bitcast=True),\n"
 "                       c3.to(word, bitcast=True), lo, hi, n_rounds)\n"
 "\n"
+/* Four random integers for each offset. The offset is the counter, so a value depends on seed and
+ * offset only. */
 "def randint4x(seed, offset, n_rounds: constexpr = 10):\n"
 "    lo = offset.to(uint32)\n"
 "    zero = lo * 0\n"
@@ -249,6 +273,7 @@ static const char source[] =
 "    a, _, _, _ = randint4x(seed, offset, n_rounds)\n"
 "    return a\n"
 "\n"
+/* An integer to [0, 1): negative values are mirrored, then all are scaled. */
 "def uint_to_uniform_float(x):\n"
 "    if x.dtype == uint32 or x.dtype == int32:\n"
 "        x = x.to(int32, bitcast=True)\n"
@@ -260,6 +285,7 @@ static const char source[] =
 "    x = where(x < 0, -x - 1, x)\n"
 "    return x * scale\n"
 "\n"
+/* Uniform numbers in [0, 1). */
 "def rand(seed, offset, n_rounds: constexpr = 10):\n"
 "    return uint_to_uniform_float(randint(seed, offset, n_rounds))\n"
 "\n"
@@ -267,12 +293,14 @@ static const char source[] =
 "    a, b, c, d = randint4x(seed, offsets, n_rounds)\n"
 "    return uint_to_uniform_float(a), uint_to_uniform_float(b), uint_to_uniform_float(c), uint_to_uniform_float(d)\n"
 "\n"
+/* Box-Muller: two uniform numbers give two normal ones. The bound keeps the logarithm finite. */
 "def pair_uniform_to_normal(u1, u2):\n"
 "    u1 = maximum(1.0e-7, u1)\n"
 "    angle = 6.283185307179586 * u2\n"
 "    radius = sqrt(-2.0 * log(u1))\n"
 "    return radius * cos(angle), radius * sin(angle)\n"
 "\n"
+/* Normal numbers. */
 "def randn(seed, offset, n_rounds: constexpr = 10):\n"
 "    a, b, _, _ = randint4x(seed, offset, n_rounds)\n"
 "    n, _ = pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))\n"
@@ -284,11 +312,13 @@ static const char source[] =
 "    n3, n4 = pair_uniform_to_normal(u3, u4)\n"
 "    return n1, n2, n3, n4\n";
 
+/* Library functions that are methods of tensors, too. */
 static const char *const methods[] = {
 	"cdiv", "sigmoid", "softmax", "ravel", "max", "argmax", "min", "argmin", "sum", "xor_sum", "reduce_or",
 	"cumsum", "cumprod", "sort", "flip", "squeeze", "unsqueeze", "atomic_poll",
 };
 
+/* Parses the source once for each engine and indexes its functions by name. */
 int lang_library_open(struct tile_engine *g, struct err *e)
 {
 	const struct py_list *body;
@@ -313,6 +343,7 @@ int lang_library_open(struct tile_engine *g, struct err *e)
 	return 0;
 }
 
+/* sort_impl has no underscore in Triton but is not exported either. */
 const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str name, int exported)
 {
 	const struct map_entry *m;
@@ -323,6 +354,7 @@ const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str n
 	return m ? &g->lib_fns[m->val.i64 - 1] : NULL;
 }
 
+/* Errors in library functions are reported at their call. */
 int lang_is_library(const struct tile_engine *g, const struct tile_fn *fn)
 {
 	return fn->module == &g->library;

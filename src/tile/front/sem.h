@@ -1,13 +1,19 @@
-/* Triton's semantics over typed registers: what triton/language/semantic.py decides, which
- * types an operation computes in, what it refuses, and the tile code it becomes.
+/* Triton's semantics over typed registers: what triton/language/semantic.py decides. It chooses the
+ * types an operation computes in, refuses what Triton refuses, and emits the tile code. Example: `x
+ * + 1` with x of type <['64'], fp16> is
  *
- * A `struct tv` is a run-time value: front-end type and register. Functions either return a
- * value or leave through front_fail. */
+ *     sem_binary       asks sem_unify for operands of one type and shape
+ *     sem_unify        promotes: the constant 1 becomes fp16, then a tile of 64 by splat
+ *     emit             %7:fp16[64] = add %5, %6
+ *
+ * A `struct tv` is a run-time value: a front-end type and a register. Every function returns a
+ * value or leaves through front_fail. */
 #ifndef TILE_FRONT_SEM_H
 #define TILE_FRONT_SEM_H
 
 #include "tile/front/front.h"
 
+/* A run-time value. */
 struct tv { const struct ty *ty; tile_reg id; };
 
 static inline struct lang_val lang_of(struct tv t) { return lang_tensor(t.ty, (int)t.id); }
@@ -15,18 +21,22 @@ static inline struct tv tv_of(const struct lang_val *v) { return (struct tv){ v-
 
 /* --- emission (sem_emit.c): nothing is written while f->mute ---------------------------- */
 
-/* The machine's type; what it cannot hold is noted as unsupported. */
+/* The machine's type for a front-end type. A type that the machine cannot hold is recorded as
+ * unsupported. */
 struct tile_type emit_type(struct front *f, const struct ty *t);
+/* Emits an operation with one result of type t; the n sources follow as registers. */
 struct tv emit(struct front *f, enum tile_op op, const struct ty *t, int n, ...);     /* tile_reg sources */
 struct tv emit_imm(struct front *f, enum tile_op op, const struct ty *t, int64_t imm, int n, ...);
 void emit_do(struct front *f, enum tile_op op, int n, ...);
 struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src,
 			    const tile_reg *src);
 struct tile_insn *emit_last(struct front *f);
-/* Order and reach of the atomic that was emitted last. */
+/* Memory order and scope of an atomic: enum tile_sem, enum tile_scope. */
 struct tile_order { int sem, scope; };      /* enum tile_sem, enum tile_scope */
+/* Sets the order of the atomic that was emitted last. */
 void emit_order(struct front *f, struct tile_order order);
-/* The back end has no arithmetic of fp8, nor comparisons: it fails on what the front end lets through. */
+/* Fails for arithmetic and comparisons of fp8: Triton's front end accepts them and its back end
+ * fails. */
 void emit_refuse_fp8(struct front *f, const struct ty *t);
 tile_reg emit_reg(struct front *f, const struct ty *t);
 void emit_mov(struct front *f, tile_reg dst, tile_reg src);
@@ -37,31 +47,35 @@ void emit_block(struct front *f);
 void emit_end(struct front *f);
 void emit_br(struct front *f, int depth);
 void emit_br_if(struct front *f, tile_reg cond, int depth);
-/* Sets the source place of what follows to the node being visited. */
+/* Sets the source location of the following instructions to the node that is being visited. */
 void emit_here(struct front *f);
 struct tv emit_int(struct front *f, const struct ty *t, int64_t v);
 struct tv emit_float(struct front *f, const struct ty *t, double v);
 
 /* --- constants and casts (sem_cast.c) ----------------------------------------------------- */
 
+/* A number or bool as a scalar tensor, by Triton's rules: the smallest of i32, u32, i64, u64;
+ * floats are fp32 unless they need fp64. A tensor stays as it is. */
 struct tv sem_to_tensor(struct front *f, struct lang_val v);
 struct tv sem_constant(struct front *f, const struct lang_val *number, const struct ty *dtype);
 struct tv sem_cast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding);
 struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype);
 struct tv sem_bf16_to_fp32(struct front *f, struct tv x);
-/* The integer v as the low bits of the type. */
+/* The integer v cut to the width of the type, as the machine stores it. */
 int64_t sem_int_bits(const struct lang_val *v, const struct ty *t);
-/* Refuses kinds of fp8 that the target does not have. */
+/* Fails for the fp8 formats that the target GPU does not have. */
 void sem_check_fp8(struct front *f, const struct ty *t);
-/* A constant or a scalar tensor as the given type. */
+/* A constant or a scalar tensor, converted to the given type. */
 struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *dtype);
 
 /* --- binary and unary operators (sem_binary.c) ------------------------------------------- */
 
+/* LHS_PTR, RHS_PTR: this operand may be a pointer. NO_ARITH: keep the types, only broadcast. DIV:
+ * the operator is a division. */
 enum sem_flag { SEM_LHS_PTR = 1, SEM_RHS_PTR = 2, SEM_NO_ARITH = 4, SEM_DIV = 8 };
 const struct ty *sem_int_promote(const struct ty *a, const struct ty *b);
-/* Both operands (tensors or numbers) in one type and shape. */
+/* Converts two operands (tensors or numbers) to one type and one shape. */
 void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y);
 /* + - * / // % & | ^ << >> */
 struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b);
@@ -76,7 +90,8 @@ struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, in
 
 /* --- shapes (sem_shape.c) ------------------------------------------------------------------- */
 
-/* Checks dimensions as validate_block_shape does and gives the block type. */
+/* The type of a block; fails where Triton's validate_block_shape does (not a power of two, too
+ * large). */
 const struct ty *sem_block_ty(struct front *f, const struct ty *elem, int rank, const int64_t *shape);
 void sem_broadcast(struct front *f, struct tv *a, struct tv *b);
 struct tv sem_broadcast_to(struct front *f, struct tv x, int rank, const int64_t *shape);
@@ -94,9 +109,10 @@ int sem_wrap_axis(struct front *f, int64_t axis, int rank);
 
 /* --- memory (sem_memory.c, sem_block.c) --------------------------------------- */
 
+/* The optional operands of a load or store. */
 struct sem_access {
 	struct lang_val mask, other;         /* NONE: absent; else tensors */
-	struct lang_val boundary;            /* tuple of ints, or NONE */
+	struct lang_val boundary;  /* block pointers: dimensions to check, a tuple of ints, or NONE */
 	struct str padding;
 };
 struct tv sem_load(struct front *f, struct tv ptr, const struct sem_access *a);
@@ -118,11 +134,12 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *
 struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col);
 void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows,
 		      struct lang_val col);
-/* Tells the test trace about a stored value or a dot operand. */
+/* Tells the trace of tests about a stored value ("store") or an operand of a dot ("dot"). */
 void sem_trace(struct front *f, const char *what, const struct ty *ty);
 
 /* --- whole-tile operations (sem_dot.c, sem_reduce.c) ------------------------------------------ */
 
+/* The operands of tl.dot. */
 struct sem_dot {
 	struct tv a, b;
 	struct lang_val acc;                 /* NONE: absent */

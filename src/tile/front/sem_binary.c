@@ -1,11 +1,13 @@
-/* Operators: the type two operands compute in, and what each operator does with it
- * (semantic.py: computation_type_impl, binary_op_type_checking_impl and the operators).
+/* Operators: the type in which two operands are computed, and the operation that each operator
+ * becomes (semantic.py: computation_type_impl, binary_op_type_checking_impl and the operators).
  *
- * A bare number takes part in promotion only if its kind (bool < int < float) is higher than
- * the tensor's; operators that turn numbers into tensors first (comparisons, maximum) lose
- * that courtesy, which is why `half < 0.5` computes in fp32. */
+ * A bare number takes part in promotion only if its kind (bool < int < float) is higher than that
+ * of the tensor: with x of fp16, x + 1.5 stays fp16, and with i of int32, i + 1.5 becomes fp32.
+ * Operators that turn numbers into tensors first (comparisons, maximum) do not have this exception,
+ * which is why `half < 0.5` computes in fp32. */
 #include "tile/front/sem.h"
 
+/* The wider type wins. At the same width, unsigned wins: int32 and uint32 give uint32. */
 const struct ty *sem_int_promote(const struct ty *a, const struct ty *b)
 {
 	int ra = ty_bits(a), rb = ty_bits(b);
@@ -16,11 +18,14 @@ const struct ty *sem_int_promote(const struct ty *a, const struct ty *b)
 	return rb >= ra ? b : a;
 }
 
+/* bool < int < float. */
 static int kind_of(const struct ty *t)
 {
 	return ty_is_bool(t) ? 0 : ty_is_int(t) ? 1 : 2;
 }
 
+/* The type of an operation on two floats, or on a float and an integer. A division of fp16 or bf16
+ * is done in fp32. Returns NULL if neither operand is a float. */
 static const struct ty *float_result(const struct ty *a, const struct ty *b, int div)
 {
 	if (ty_is(a, SC_FP64) || ty_is(b, SC_FP64))
@@ -38,6 +43,8 @@ static const struct ty *float_result(const struct ty *a, const struct ty *b, int
 	return NULL;
 }
 
+/* The common type of two operands. `a_number`, `b_number`: the operand is a bare Python number.
+ * `div`: the operator is /, // or %. */
 static const struct ty *computation_type(struct front *f, const struct ty *a, int a_number,
 					 const struct ty *b, int b_number, int div)
 {
@@ -64,6 +71,7 @@ static const struct ty *computation_type(struct front *f, const struct ty *a, in
 	return sem_int_promote(a, b);
 }
 
+/* A pointer may meet an integer, or a pointer of the same type where the operator allows it. */
 static void check_pointer(struct front *f, const struct ty *a, const struct ty *b, int allowed)
 {
 	if (!ty_is_ptr(a))
@@ -73,6 +81,7 @@ static void check_pointer(struct front *f, const struct ty *a, const struct ty *
 			   front_ty_repr(f, b));
 }
 
+/* A Python number must fit the integer type it is converted to. */
 static void check_number(struct front *f, const struct lang_val *v, const struct ty *t)
 {
 	double x = lang_as_double(v);
@@ -96,11 +105,13 @@ static void check_number(struct front *f, const struct lang_val *v, const struct
 	}
 }
 
+/* Triton fails with Python's error for an operand that is neither a number nor a tensor. */
 _Noreturn static void not_a_value(struct front *f, const struct lang_val *v)
 {
 	front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'", lang_type_name(v));
 }
 
+/* The scalar type of an operand; for a number, the type that its literal would have. */
 static const struct ty *operand_type(struct front *f, const struct lang_val *v, int number)
 {
 	if (number)
@@ -110,17 +121,20 @@ static const struct ty *operand_type(struct front *f, const struct lang_val *v, 
 	return ty_scalar(v->u.t.ty);
 }
 
+/* The operand in type t: a number becomes a constant of that type at once, without a conversion. */
 static struct tv operand_as(struct front *f, const struct lang_val *v, int number, const struct ty *t)
 {
 	return number ? sem_constant(f, v, t) : sem_cast(f, tv_of(v), t);
 }
 
+/* Triton's binary_op_type_checking_impl: pointer checks, promotion, then broadcasting. The order
+ * decides which error a kernel with several gets. */
 void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags, struct tv *x, struct tv *y)
 {
 	int a_number = lang_is_number(&a), b_number = lang_is_number(&b);
 	const struct ty *ta, *tb;
 
-	f->mute++;      /* the literal's own type is asked for, its constant is not wanted */
+	f->mute++;      /* only the type of a literal is needed here, not its constant */
 	ta = operand_type(f, &a, a_number);
 	tb = operand_type(f, &b, b_number);
 	f->mute--;
@@ -141,11 +155,13 @@ void sem_unify(struct front *f, struct lang_val a, struct lang_val b, int flags,
 	sem_broadcast(f, x, y);
 }
 
+/* An operator on a type that it does not have. */
 _Noreturn static void unexpected(struct front *f, const struct ty *t)
 {
 	front_fail(f, REASON_bad_types, "unexpected type %s", front_ty(f, t));
 }
 
+/* ptr + offset. The offset counts elements. */
 static struct tv add_pointer(struct front *f, struct tv ptr, struct tv offset)
 {
 	if (ty_is_block_ptr(ty_scalar(ptr.ty)))
@@ -154,6 +170,7 @@ static struct tv add_pointer(struct front *f, struct tv ptr, struct tv offset)
 	return emit(f, TOP_ADDPTR, ptr.ty, 2, ptr.id, offset.id);
 }
 
+/* Addition, of numbers or of a pointer and an integer in either order. */
 static struct tv add(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -173,6 +190,7 @@ static struct tv add(struct front *f, struct lang_val a, struct lang_val b)
 	return emit(f, TOP_ADD, x.ty, 2, x.id, y.id);
 }
 
+/* ptr - offset is ptr + (0 - offset). */
 static struct tv sub(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -194,6 +212,7 @@ static struct tv mul(struct front *f, struct lang_val a, struct lang_val b)
 	return emit(f, TOP_MUL, x.ty, 2, x.id, y.id);
 }
 
+/* `/` of two integers is computed in fp32. */
 static struct tv true_div(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -205,6 +224,7 @@ static struct tv true_div(struct front *f, struct lang_val a, struct lang_val b)
 	return emit(f, TOP_DIV, x.ty, 2, x.id, y.id);
 }
 
+/* `//` truncates towards zero, unlike Python: -7 // 2 is -3 in a kernel. */
 static struct tv floor_div(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -215,6 +235,7 @@ static struct tv floor_div(struct front *f, struct lang_val a, struct lang_val b
 	return emit(f, TOP_DIV, x.ty, 2, x.id, y.id);
 }
 
+/* `%` has the sign of the dividend, unlike Python. */
 static struct tv mod(struct front *f, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -222,6 +243,7 @@ static struct tv mod(struct front *f, struct lang_val a, struct lang_val b)
 	return emit(f, TOP_REM, x.ty, 2, x.id, y.id);
 }
 
+/* Operands of a bitwise operator. */
 static void unify_ints(struct front *f, struct lang_val a, struct lang_val b, struct tv *x, struct tv *y)
 {
 	const struct ty *t;
@@ -233,6 +255,7 @@ static void unify_ints(struct front *f, struct lang_val a, struct lang_val b, st
 			   front_ty_repr(f, ty_scalar(y->ty)));
 }
 
+/* &, |, ^ and << of two integers. */
 static struct tv bitwise(struct front *f, enum tile_op op, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -240,7 +263,8 @@ static struct tv bitwise(struct front *f, enum tile_op op, struct lang_val a, st
 	return emit(f, op, x.ty, 2, x.id, y.id);
 }
 
-/* Triton picks the kind of shift by the tensor that has the operator, before promotion. */
+/* Triton chooses between an arithmetic and a logical shift by the tensor whose operator is called,
+ * before promotion. If promotion changed the sign, the operands are converted back and forth. */
 static struct tv shift_right(struct front *f, struct lang_val a, struct lang_val b)
 {
 	const struct lang_val *owner = a.kind == LANG_TENSOR ? &a : &b;
@@ -262,6 +286,7 @@ static struct tv shift_right(struct front *f, struct lang_val a, struct lang_val
 	return sem_cast(f, emit(f, TOP_SHR, xs.ty, 2, xs.id, ys.id), t);
 }
 
+/* One function for each operator of Python. Tensors have no power operator. */
 struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	switch (op) {
@@ -278,11 +303,13 @@ struct tv sem_binary(struct front *f, enum py_op op, struct lang_val a, struct l
 	case PY_OP_RShift: return shift_right(f, a, b);
 	case PY_OP_Pow:
 		front_fail_hint(f, REASON_unknown_attribute, "write x * x, or libdevice.pow(x, y)",
-				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")", a.kind == LANG_TENSOR ? "" : "r");
+				"AttributeError(\"'tensor' object has no attribute '__%spow__'\")",
+				a.kind == LANG_TENSOR ? "" : "r");
 	default: BUG("not a binary operator");
 	}
 }
 
+/* The result is a bool for each lane. */
 struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	static const enum tile_op ops[PY_OPS] = {
@@ -290,24 +317,27 @@ struct tv sem_compare(struct front *f, enum py_op op, struct lang_val a, struct 
 		[PY_OP_Gt] = TOP_GT, [PY_OP_GtE] = TOP_GE,
 	};
 	struct tv x, y;
-	/* both become tensors first, so that numbers do take part in promotion */
+	/* Both become tensors first, so that numbers take part in promotion. */
 	struct lang_val ta = lang_of(sem_to_tensor(f, a)), tb = lang_of(sem_to_tensor(f, b));
 	sem_unify(f, ta, tb, 0, &x, &y);
 	emit_refuse_fp8(f, x.ty);
 	return emit(f, ops[op], ty_with(f->a, x.ty, ty_sc(SC_INT1)), 2, x.id, y.id);
 }
 
+/* Triton reinterprets the bits: only a type of one bit passes. */
 static struct tv as_bool(struct front *f, struct tv x)
 {
 	return ty_is_bool(x.ty) ? x : sem_bitcast(f, x, ty_sc(SC_INT1));
 }
 
+/* `and` and `or` of bools evaluate both sides, lane by lane. */
 struct tv sem_logical(struct front *f, enum py_op op, struct lang_val a, struct lang_val b)
 {
 	struct tv x = as_bool(f, sem_to_tensor(f, a)), y = as_bool(f, sem_to_tensor(f, b));
 	return bitwise(f, op == PY_OP_And ? TOP_AND : TOP_OR, lang_of(x), lang_of(y));
 }
 
+/* Triton computes 0 - x, not -x: the sign of a zero differs. */
 struct tv sem_neg(struct front *f, struct tv x)
 {
 	const struct ty *t = ty_scalar(x.ty);
@@ -315,11 +345,11 @@ struct tv sem_neg(struct front *f, struct tv x)
 
 	if (ty_is_ptr(t))
 		front_fail(f, REASON_bad_types, "wrong type argument to unary minus (%s)", front_ty_repr(f, t));
-	/* 0 - x, not -x: the sign of a zero differs */
 	zero = ty_is_float(t) ? emit_float(f, x.ty, 0.0) : emit_int(f, x.ty, 0);
 	return emit(f, TOP_SUB, x.ty, 2, zero.id, x.id);
 }
 
+/* ~x flips every bit; of a bool it is the logical negation. */
 struct tv sem_invert(struct front *f, struct tv x)
 {
 	const struct ty *t = ty_scalar(x.ty);
@@ -333,6 +363,7 @@ struct tv sem_not(struct front *f, struct tv x)
 	return sem_invert(f, as_bool(f, x));
 }
 
+/* Without propagate_nan the other operand wins over a NaN. */
 struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -345,6 +376,7 @@ struct tv sem_minmax(struct front *f, int is_max, int propagate_nan, struct lang
 	return emit(f, op, x.ty, 2, x.id, y.id);
 }
 
+/* All three operands are brought to one type and shape, pair by pair. */
 struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, int propagate_nan)
 {
 	const struct ty *t;
@@ -359,6 +391,7 @@ struct tv sem_clamp(struct front *f, struct tv x, struct tv lo, struct tv hi, in
 	return emit(f, propagate_nan ? TOP_CLAMP_NAN : TOP_CLAMP, x.ty, 3, x.id, lo.id, hi.id);
 }
 
+/* The condition takes the shape of the values, then the values that of the condition. */
 struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct lang_val b)
 {
 	struct tv x, y;
@@ -368,7 +401,8 @@ struct tv sem_where(struct front *f, struct tv cond, struct lang_val a, struct l
 	sem_broadcast(f, &cond, &x);
 	sem_broadcast(f, &x, &y);
 	if (!ty_eq(ty_scalar(x.ty), ty_scalar(y.ty)))
-		front_late(f, REASON_bad_types, "both sides must have one type", "where of %s and %s",
+		front_late(f, REASON_bad_types, "both sides must have the same type",
+			   "tl.where cannot choose between %s and %s",
 			   front_ty(f, x.ty), front_ty(f, y.ty));
 	return emit(f, TOP_SELECT, x.ty, 3, cond.id, x.id, y.id);
 }

@@ -1,11 +1,16 @@
-/* Block pointers and tensor descriptors, lowered to ordinary masked accesses.
+/* Block pointers and tensor descriptors, lowered to ordinary masked accesses. Example: a load
+ * through a block pointer of block shape (16, 32) with boundary_check=(0,) becomes
  *
- * A block pointer value is an index into f->block_ptrs, whose registers are all scalars:
- * base, and per dimension shape, stride (i64) and offset (i32). A descriptor is the same with
- * every dimension checked. Addresses are computed in i64. */
+ *     rows = offset0 + arange(16), as [16, 1]        cols = offset1 + arange(32), as [1, 32]
+ *     mask = 0 <= rows < shape0
+ *     load(base + rows * stride0 + cols * stride1, mask)
+ *
+ * The value of a block pointer is an index into f->block_ptrs, whose registers are all scalars: the
+ * base, and for each dimension shape and stride (i64) and offset (i32). A descriptor is the same
+ * with every dimension checked. Addresses are computed in i64. */
 #include "tile/front/sem.h"
 
-/* A tuple, or one value standing for a tuple of one. */
+/* A tuple; a single value counts as a tuple of one. */
 static struct lang_tuple listed(const struct lang_val *v)
 {
 	if (v->kind == LANG_TUPLE)
@@ -13,6 +18,8 @@ static struct lang_tuple listed(const struct lang_val *v)
 	return (struct lang_tuple){ .v = v, .n = 1 };
 }
 
+/* A shape or stride (`wide`: i64) or an offset (i32) as a register, with Triton's checks of its
+ * type and range. */
 static struct tv index_value(struct front *f, const struct lang_val *v, int wide)
 {
 	const struct ty *t = ty_sc(wide ? SC_INT64 : SC_INT32);
@@ -42,6 +49,7 @@ static struct tv index_value(struct front *f, const struct lang_val *v, int wide
 	return sem_cast(f, x, t);
 }
 
+/* The block shape must be constant. */
 static void static_dims(struct front *f, struct lang_tuple t, int64_t *out)
 {
 	for (size_t i = 0; i < t.n; i++) {
@@ -52,6 +60,7 @@ static void static_dims(struct front *f, struct lang_tuple t, int64_t *out)
 	}
 }
 
+/* `order` only tells Triton how to lay out registers; it must still be a permutation. */
 static void check_order(struct front *f, struct lang_tuple order)
 {
 	unsigned seen = 0;
@@ -64,6 +73,7 @@ static void check_order(struct front *f, struct lang_tuple order)
 	}
 }
 
+/* Stores the parts. Block pointers are immutable: tl.advance makes a new one. */
 static struct tv new_block_ptr(struct front *f, const struct block_ptr *p)
 {
 	if (vec_push(&f->block_ptrs, *p))
@@ -71,6 +81,8 @@ static struct tv new_block_ptr(struct front *f, const struct block_ptr *p)
 	return (struct tv){ p->ty, (tile_reg)(f->block_ptrs.n - 1) };
 }
 
+/* The checks are in Triton's order, so that a kernel with several errors gets the same one. A
+ * pointer to bool reads bytes. */
 struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val shape_, struct lang_val strides_,
 			     struct lang_val offsets_, struct lang_val block_shape, struct lang_val order_)
 {
@@ -82,7 +94,8 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	const struct ty *elem;
 
 	if (most > TILE_DIMS || block.n > TILE_DIMS) {
-		front_unsupported(f, "block pointers of more than %d dimensions", TILE_DIMS);
+		front_unsupported(f, "this engine does not support block pointers of more than %d dimensions",
+				  TILE_DIMS);
 		most = 0;
 	}
 	for (size_t i = 0; i < MIN(shape.n, most); i++)
@@ -96,6 +109,7 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 			   "Expected `base` to be a pointer type (but not a block pointer type or others)");
 	elem = base.ty->elem;
 	if (ty_is_bool(elem)) {
+		/* Bool memory is bytes. */
 		elem = ty_sc(SC_INT8);
 		base = sem_cast(f, base, ty_ptr(f->a, elem, 0));
 	}
@@ -109,6 +123,7 @@ struct tv sem_make_block_ptr(struct front *f, struct tv base, struct lang_val sh
 	return new_block_ptr(f, &p);
 }
 
+/* A new block pointer with other offsets; the rest is shared. */
 struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 {
 	struct lang_tuple offsets = listed(&offsets_);
@@ -116,6 +131,7 @@ struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 	struct block_ptr p;
 
 	for (size_t i = 0; i < offsets.n && i < TILE_DIMS; i++)
+		/* Triton converts the offsets before it checks the pointer. */
 		by[i] = index_value(f, &offsets.v[i], 0);
 	if (!ty_is_block_ptr(ptr.ty))
 		front_fail(f, REASON_block_pointer, "tl.advance takes a block pointer made by tl.make_block_ptr");
@@ -130,7 +146,7 @@ struct tv sem_advance(struct front *f, struct tv ptr, struct lang_val offsets_)
 
 /* --- addresses and masks ---------------------------------------------------------------- */
 
-/* A vector of dimension d, as a tile of the block's rank with all other dimensions 1. */
+/* A vector along dimension d as a tile of the block's rank whose other dimensions are 1. */
 static struct tv along(struct front *f, struct tv v, int d, int rank)
 {
 	for (int i = 0; i < rank; i++)
@@ -139,17 +155,20 @@ static struct tv along(struct front *f, struct tv v, int d, int rank)
 	return v;
 }
 
+/* 0, 1, ..., n - 1 in i64. */
 static struct tv arange64(struct front *f, int64_t n)
 {
 	return emit_imm(f, TOP_ARANGE, ty_block(f->a, ty_sc(SC_INT64), 1, &n), 0, 0);
 }
 
+/* An operation on two tiles after broadcasting. */
 static struct tv both(struct front *f, enum tile_op op, struct tv a, struct tv b)
 {
 	sem_broadcast(f, &a, &b);
 	return emit(f, op, a.ty, 2, a.id, b.id);
 }
 
+/* 0 <= index < size, lane by lane. */
 static struct tv within(struct front *f, struct tv index, tile_reg size)
 {
 	const struct ty *i64 = ty_sc(SC_INT64);
@@ -160,7 +179,8 @@ static struct tv within(struct front *f, struct tv index, tile_reg size)
 	return emit(f, TOP_AND, t, 2, a.id, b.id);
 }
 
-/* Pointers of the whole block, and the mask of the dimensions in `checked` (no mask if 0). */
+/* The pointers of the whole block, and the mask of the dimensions in the bit set `checked`. Without
+ * any, *mask stays empty. */
 static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned checked, struct tv *mask)
 {
 	const struct ty *block = p->ty->elem, *i64 = ty_sc(SC_INT64);
@@ -177,6 +197,7 @@ static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned 
 			struct tv m = along(f, within(f, index, p->shape[d]), d, block->rank);
 			on = on.ty ? both(f, TOP_AND, on, m) : m;
 		}
+		/* This dimension contributes index * stride to the offset of each element. */
 		part = both(f, TOP_MUL, index, (struct tv){ i64, p->stride[d] });
 		part = along(f, part, d, block->rank);
 		offset = offset.ty ? both(f, TOP_ADD, offset, part) : part;
@@ -189,6 +210,7 @@ static struct tv addresses(struct front *f, const struct block_ptr *p, unsigned 
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, offset.id);
 }
 
+/* boundary_check as a bit set of dimensions. */
 static unsigned boundary_dims(struct front *f, const struct lang_val *v, int rank)
 {
 	unsigned set = 0;
@@ -208,6 +230,7 @@ static unsigned boundary_dims(struct front *f, const struct lang_val *v, int ran
 	return set;
 }
 
+/* The value of lanes outside the tensor. Integers have no NaN. */
 static enum tile_pad padding_of(struct front *f, struct str s, const struct ty *elem, const char *what)
 {
 	if (!s.n)
@@ -221,6 +244,7 @@ static enum tile_pad padding_of(struct front *f, struct str s, const struct ty *
 	return TILE_PAD_NAN;
 }
 
+/* A masked load of the whole block. */
 static struct tv load_at(struct front *f, const struct block_ptr *p, unsigned checked, enum tile_pad pad)
 {
 	struct tv mask = { 0 }, ptr = addresses(f, p, checked, &mask);
@@ -230,6 +254,7 @@ static struct tv load_at(struct front *f, const struct block_ptr *p, unsigned ch
 	return r;
 }
 
+/* A masked store of the whole block. */
 static void store_at(struct front *f, const struct block_ptr *p, unsigned checked, struct tv value)
 {
 	struct tv mask = { 0 }, ptr = addresses(f, p, checked, &mask);
@@ -239,6 +264,7 @@ static void store_at(struct front *f, const struct block_ptr *p, unsigned checke
 		emit_do(f, TOP_STORE, 2, ptr.id, value.id);
 }
 
+/* Muted code has no entry in block_ptrs: only the type of the result is needed. */
 struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access *a)
 {
 	struct block_ptr p;
@@ -258,6 +284,7 @@ struct tv sem_load_block(struct front *f, struct tv ptr, const struct sem_access
 	return load_at(f, &p, checked, pad);
 }
 
+/* Unlike a store through pointers, this one does not convert the value. */
 void sem_store_block(struct front *f, struct tv ptr, struct tv value, const struct sem_access *a)
 {
 	struct block_ptr p;
@@ -269,6 +296,7 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 			   "`mask` and `other` arguments cannot be specified for loading block pointers");
 	block = ptr.ty->elem;
 	if (!ty_is_block(value.ty))
+		/* A scalar is stored to every element of the block. */
 		value = sem_broadcast_to(f, value, block->rank, block->shape);
 	if (block->rank != value.ty->rank || memcmp(block->shape, value.ty->shape,
 						    (size_t)block->rank * sizeof *block->shape))
@@ -277,7 +305,8 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 	if (!ty_eq(block->elem, value.ty->elem))
 		front_fail_hint(f, REASON_bad_types,
 				"store to a block pointer does not convert: use value.to(ptr.dtype.element_ty)",
-				"Block element type(%s) and value element type(%s) mismatch", front_ty(f, block->elem), front_ty(f, value.ty->elem));
+				"Block element type(%s) and value element type(%s) mismatch",
+				front_ty(f, block->elem), front_ty(f, value.ty->elem));
 	checked = boundary_dims(f, &a->boundary, block->rank);
 	sem_trace(f, "store", value.ty);
 	if (f->mute)
@@ -288,6 +317,8 @@ void sem_store_block(struct front *f, struct tv ptr, struct tv value, const stru
 
 /* --- descriptors -------------------------------------------------------------------------- */
 
+/* The third message prints the number of strides where it means the block: this is Triton's own
+ * slip. */
 static void check_desc_shape(struct front *f, struct lang_tuple shape, struct lang_tuple strides,
 			     struct lang_tuple block)
 {
@@ -300,6 +331,8 @@ static void check_desc_shape(struct front *f, struct lang_tuple shape, struct la
 			   shape.n, strides.n);
 }
 
+/* The copy engine moves at least 16 bytes and needs elements that lie side by side in the last
+ * dimension. */
 static void check_desc_last(struct front *f, const struct lang_val *block, const struct lang_val *stride,
 			    const struct ty *elem)
 {
@@ -320,6 +353,7 @@ static void check_desc_last(struct front *f, const struct lang_val *block, const
 			   front_str(f, stride));
 }
 
+/* A descriptor that the kernel makes: shape as i32, strides as i64. */
 struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val shape_, struct lang_val strides_,
 			 struct lang_val block_shape, struct str padding)
 {
@@ -339,8 +373,8 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 	check_desc_last(f, &block.v[n - 1], &strides.v[n - 1], elem);
 	dims = arena_array(f->a, 2 * n, sizeof *dims);
 	p = (struct block_ptr){ .base = base.id, .is_desc = 1 };
-	/* The copy engine behind descriptors faults on addresses and strides that are no multiple of 16
-	 * bytes, so both are checked where the descriptor is made. */
+	/* The GPU's copy engine faults on addresses and strides that are not a multiple of 16 bytes, so
+	 * instructions check both where the descriptor is made. */
 	if (!f->mute) {
 		struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &base.id);
 		in->imm = 16;
@@ -357,6 +391,7 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 		p.stride[i] = s.id;
 		if (i + 1 < n && !f->mute) {
 			struct tile_insn *in = emit_insn(f, TOP_ALIGNED, 0, NULL, 1, &s.id);
+			/* In elements: 16 bytes are 8 of fp16. */
 			in->imm = MAX(16 / (ty_bits(elem) / 8), 1);
 			in->text = STR("stride of a tensor descriptor");
 		}
@@ -371,6 +406,7 @@ struct lang_val sem_make_desc(struct front *f, struct tv base, struct lang_val s
 	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
 
+/* The descriptor as a block pointer at the given offsets. */
 static struct block_ptr desc_at(struct front *f, const struct lang_val *desc, struct lang_val offsets_)
 {
 	struct lang_tuple offsets = listed(&offsets_);
@@ -385,14 +421,17 @@ static struct block_ptr desc_at(struct front *f, const struct lang_val *desc, st
 	return p;
 }
 
+/* A descriptor checks every dimension. */
 enum { ALL_DIMS = (1 << TILE_DIMS) - 1 };
 
+/* A load of the block at the given offsets; every dimension is checked. */
 struct tv sem_desc_load(struct front *f, const struct lang_val *desc, struct lang_val offsets)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
 	return load_at(f, &p, ALL_DIMS, p.pad);
 }
 
+/* The stored value must have the shape of the block. */
 static void check_desc_value(struct front *f, const struct lang_val *desc, struct tv value)
 {
 	const struct ty *block = desc->u.desc->block;
@@ -402,6 +441,7 @@ static void check_desc_value(struct front *f, const struct lang_val *desc, struc
 			   front_shape(f, value.ty), front_shape(f, block));
 }
 
+/* The value is converted to the element type of the tensor. */
 void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_val offsets, struct tv value)
 {
 	struct block_ptr p = desc_at(f, desc, offsets);
@@ -411,6 +451,7 @@ void sem_desc_store(struct front *f, const struct lang_val *desc, struct lang_va
 	store_at(f, &p, ALL_DIMS, value);
 }
 
+/* The copy engine can reduce into memory, but only these combinations of operation and type. */
 void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *desc, struct lang_val offsets,
 		     struct tv value)
 {
@@ -423,6 +464,7 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *
 	elem = desc->u.desc->block->elem;
 	wide = ty_bits(elem) >= 32 && ty_is_int(elem);
 	half = ty_is(elem, SC_FP16) || ty_is(elem, SC_BF16);
+	/* The combinations that Triton's descriptor reductions support. */
 	ok = rmw == TILE_RMW_ADD ? half || ty_is(elem, SC_FP32) || (wide && !ty_is(elem, SC_INT64))
 		: rmw == TILE_RMW_MAX || rmw == TILE_RMW_MIN ? half || wide : wide;
 	if (!ok)
@@ -436,7 +478,8 @@ void sem_desc_atomic(struct front *f, enum tile_rmw rmw, const struct lang_val *
 	emit_last(f)->attr[0] = rmw;
 }
 
-/* Rows picked by an index vector, one block row wide. */
+/* Addresses and mask of gather and scatter: the rows come from an index vector, the columns are one
+ * block row from `col` on. */
 static struct tv row_addresses(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col,
 			       const char *what, const struct ty **block, struct tv *mask)
 {
@@ -453,6 +496,7 @@ static struct tv row_addresses(struct front *f, const struct lang_val *desc, str
 	if (rows.ty->rank != 1 || rows.ty->shape[0] < 8)
 		front_fail(f, REASON_block_pointer, "descriptor %s must have at least 8 rows, but got %s",
 			   what, front_shape(f, rows.ty));
+	/* 32 bytes in each row. */
 	least = 32 / ty_bits(b->elem) * 8;
 	if (b->shape[1] < least)
 		front_fail(f, REASON_block_pointer,
@@ -466,12 +510,14 @@ static struct tv row_addresses(struct front *f, const struct lang_val *desc, str
 	r = sem_cast(f, rows, i64);
 	c = both(f, TOP_ADD, arange64(f, dims[1]), sem_cast(f, index_value(f, &col, 0), i64));
 	*mask = both(f, TOP_AND, along(f, within(f, r, p.shape[0]), 0, 2), along(f, within(f, c, p.shape[1]), 1, 2));
+	/* The stride of the columns is 1, as for every descriptor. */
 	r = both(f, TOP_MUL, r, (struct tv){ i64, p.stride[0] });
 	off = both(f, TOP_ADD, along(f, r, 0, 2), along(f, c, 1, 2));
 	base = sem_splat(f, (struct tv){ ty_ptr(f->a, b->elem, 0), p.base }, 2, dims);
 	return emit(f, TOP_ADDPTR, base.ty, 2, base.id, off.id);
 }
 
+/* Rows that do not exist give zeros. */
 struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct tv rows, struct lang_val col)
 {
 	const struct ty *block;
@@ -481,6 +527,7 @@ struct tv sem_desc_gather(struct front *f, const struct lang_val *desc, struct t
 	return r;
 }
 
+/* Rows that do not exist are not written. */
 void sem_desc_scatter(struct front *f, const struct lang_val *desc, struct tv value, struct tv rows,
 		      struct lang_val col)
 {

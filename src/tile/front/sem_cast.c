@@ -1,9 +1,11 @@
-/* Constants and conversions: which Python number becomes which type, and what converts to
- * what (semantic.py: to_tensor, scalar_constant, cast, bitcast). */
+/* Constants and conversions: the type that a Python number gets, and which conversions exist
+ * (semantic.py: to_tensor, scalar_constant, cast, bitcast). Example: 3 becomes int32, 2**31 uint32,
+ * 0.1 fp32, 1e-40 fp64. */
 #include <math.h>
 
 #include "tile/front/sem.h"
 
+/* The first of int32, uint32, int64, uint64 that holds the value. */
 static const struct ty *int_literal_type(struct front *f, pyint i)
 {
 	pyint one = 1;
@@ -21,6 +23,7 @@ static const struct ty *int_literal_type(struct front *f, pyint i)
 	front_fail(f, REASON_bad_value, "Nonrepresentable integer %s.", front_str(f, &v));
 }
 
+/* fp32, unless the value is outside its normal range; then fp64. */
 static const struct ty *float_literal_type(double x)
 {
 	double a = fabs(x);
@@ -28,6 +31,7 @@ static const struct ty *float_literal_type(double x)
 	return ty_sc(single ? SC_FP32 : SC_FP64);
 }
 
+/* The type of a Python number in a kernel. */
 static const struct ty *literal_type(struct front *f, const struct lang_val *v)
 {
 	if (v->kind == LANG_BOOL)
@@ -35,13 +39,14 @@ static const struct ty *literal_type(struct front *f, const struct lang_val *v)
 	return v->kind == LANG_INT ? int_literal_type(f, v->u.i) : float_literal_type(v->u.f);
 }
 
-/* Triton's builder takes any 64-bit value of the type's sign and keeps its low bits. */
+/* Triton's builder accepts any 64-bit value of the type's sign and keeps its low bits. */
 static int int_fits(pyint i, const struct ty *t)
 {
 	pyint one = 1;
 	return ty_is_signed(t) ? i >= -(one << 63) && i < one << 63 : i >= 0 && i < one << 64;
 }
 
+/* The value cut to the width of the type, sign- or zero-extended to 64 bits. */
 static int64_t low_bits(pyint i, const struct ty *t)
 {
 	int shift = 64 - ty_bits(t);
@@ -49,6 +54,7 @@ static int64_t low_bits(pyint i, const struct ty *t)
 	return ty_is_signed(t) ? (int64_t)up >> shift : (int64_t)(up >> shift);
 }
 
+/* Triton has no function that builds this constant; the message is Python's or pybind11's. */
 _Noreturn static void bad_constant(struct front *f, const struct lang_val *v, const struct ty *t)
 {
 	struct lang_val bare = lang_raw(*v);
@@ -59,7 +65,8 @@ _Noreturn static void bad_constant(struct front *f, const struct lang_val *v, co
 		   front_str(f, &bare));
 }
 
-/* fp8 kinds that the target lacks are refused wherever a value of them would be made. */
+/* Before capability 8.9 a GPU has no fp8e4nv. Triton refuses the type wherever a value of it would
+ * be made. */
 void sem_check_fp8(struct front *f, const struct ty *t)
 {
 	if (!ty_is_fp8(t) || t->sc == SC_FP8E5 || t->sc == SC_FP8E4B15)
@@ -71,6 +78,7 @@ void sem_check_fp8(struct front *f, const struct ty *t)
 		   front_ty(f, t), f->capability >= 89 ? "'fp8e4nv', " : "");
 }
 
+/* A constant of type t. fp8 types have a constant 0 only. */
 struct tv sem_constant(struct front *f, const struct lang_val *v, const struct ty *t)
 {
 	int zero;
@@ -82,7 +90,7 @@ struct tv sem_constant(struct front *f, const struct lang_val *v, const struct t
 	if (ty_is_float(t)) {
 		if (ty_is_fp8(t) && !zero)
 			bad_constant(f, v, t);
-		/* Triton asks only whether the value equals 0: a negative zero becomes plain zero. */
+		/* Triton tests only whether the value equals 0: a negative zero becomes 0.0. */
 		return emit_float(f, t, zero ? 0.0 : lang_as_double(v));
 	}
 	if (zero)
@@ -94,11 +102,13 @@ struct tv sem_constant(struct front *f, const struct lang_val *v, const struct t
 	return emit_int(f, t, low_bits(v->u.i, t));
 }
 
+/* For constants that are built without sem_constant. */
 int64_t sem_int_bits(const struct lang_val *v, const struct ty *t)
 {
 	return low_bits(v->u.i, t);
 }
 
+/* The value of a variable after `x = 1` is this: a scalar tensor of the literal's type. */
 struct tv sem_to_tensor(struct front *f, struct lang_val v)
 {
 	struct lang_val bare;
@@ -112,6 +122,7 @@ struct tv sem_to_tensor(struct front *f, struct lang_val v)
 		   front_str(f, &bare), lang_type_name(&v));
 }
 
+/* Sizes and strides of descriptors may be constants or scalar tensors. */
 struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *dtype)
 {
 	if (v.kind == LANG_TENSOR) {
@@ -125,6 +136,7 @@ struct tv sem_make_scalar(struct front *f, struct lang_val v, const struct ty *d
 	return sem_constant(f, &v, dtype);
 }
 
+/* Pointers are converted instead: they have no bits of their own in Triton. */
 struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype)
 {
 	const struct ty *from = ty_scalar(x.ty), *to = ty_scalar(dtype);
@@ -138,6 +150,7 @@ struct tv sem_bitcast(struct front *f, struct tv x, const struct ty *dtype)
 	return emit(f, TOP_BITCAST, ty_with(f->a, x.ty, to), 1, x.id);
 }
 
+/* The conversions that Triton has. fp8 converts to and from floats only. */
 static int castable(const struct ty *from, const struct ty *to)
 {
 	if (ty_is_float(from) && ty_is_float(to))
@@ -151,6 +164,7 @@ static int castable(const struct ty *from, const struct ty *to)
 	return ty_is_ptr(to) && (ty_is_int(from) || ty_is_ptr(from));
 }
 
+/* The names of tl.cast's fp_downcast_rounding. */
 static enum tile_round rounding_mode(struct front *f, const char *name)
 {
 	if (!strcmp(name, "rtne"))
@@ -161,6 +175,7 @@ static enum tile_round rounding_mode(struct front *f, const char *name)
 		   "Invalid rounding mode: %s. Supported rounding modes are 'rtne' and 'rtz'.", name);
 }
 
+/* A conversion. A rounding mode may be given only where a float becomes narrower. */
 struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype, const char *rounding)
 {
 	const struct ty *from = ty_scalar(x.ty), *to = ty_scalar(dtype);
@@ -171,6 +186,7 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 
 	if (ty_eq(from, to))
 		return x;
+	/* Only a narrowing conversion of floats rounds. */
 	narrows = ty_is_float(from) && ty_is_float(to) && ty_bits(to) < ty_bits(from);
 	mode = TILE_RN;
 	if (rounding) {
@@ -178,11 +194,12 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 		if (!narrows)
 			front_fail(f, REASON_bad_cast,
 				   "fp_downcast_rounding should be set only for truncating fp conversions. "
-				   "Source scalar type is %s and destination type is %s", front_ty(f, from), front_ty(f, to));
+				   "Source scalar type is %s and destination type is %s",
+				   front_ty(f, from), front_ty(f, to));
 	}
 	sem_check_fp8(f, to);
 	t = ty_with(f->a, x.ty, to);
-	if (ty_is(from, SC_FP8E4B15))       /* a conversion of its own, which knows two types only */
+	if (ty_is(from, SC_FP8E4B15))       /* Triton converts it by a custom function, to fp32 or fp16 only */
 		return emit(f, TOP_CAST, ty_with(f->a, x.ty, ty_sc(ty_is(to, SC_FP32) ? SC_FP32 : SC_FP16)), 1, x.id);
 	if (!castable(from, to) || ty_is_block_ptr(x.ty)) {
 		struct lang_val v = lang_of(x);
@@ -194,11 +211,13 @@ struct tv sem_cast_rounded(struct front *f, struct tv x, const struct ty *dtype,
 	return r;
 }
 
+/* A conversion with the default rounding: to nearest, ties to even. */
 struct tv sem_cast(struct front *f, struct tv x, const struct ty *dtype)
 {
 	return sem_cast_rounded(f, x, dtype, NULL);
 }
 
+/* Triton computes several functions (maximum, clamp, sums) of bf16 in fp32. */
 struct tv sem_bf16_to_fp32(struct front *f, struct tv x)
 {
 	return ty_is(ty_scalar(x.ty), SC_BF16) ? sem_cast(f, x, ty_sc(SC_FP32)) : x;

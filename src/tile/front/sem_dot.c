@@ -1,17 +1,21 @@
-/* tl.dot and tl.dot_scaled: which operands they take, which type they give
- * (semantic.py: dot, dot_scaled; core.py: dot; nvidia/compiler.py: min_dot_size). */
+/* tl.dot: the operands it accepts and the type of its result (semantic.py: dot; core.py: dot;
+ * nvidia/compiler.py: min_dot_size). Example: fp16[64x32] by fp16[32x128] with out_dtype fp32
+ * becomes `%9:fp32[64x128] = dot %7, %8`. tl.dot_scaled is in builtin_tile.c. */
 #include "tile/front/sem.h"
 
+/* Whether n dimensions of a and b are equal, from the given indices on. */
 static int same_dims(const struct ty *a, const struct ty *b, int from_a, int from_b, int n)
 {
 	return !memcmp(a->shape + from_a, b->shape + from_b, (size_t)n * sizeof *a->shape);
 }
 
+/* input_precision, by enum tile_prec. */
 static const char *precision_names[] = {
 	[TILE_PREC_IEEE] = "ieee", [TILE_PREC_TF32] = "tf32", [TILE_PREC_TF32X3] = "tf32x3",
 	[TILE_PREC_BF16X3] = "bf16x3", [TILE_PREC_BF16X6] = "bf16x6",
 };
 
+/* The bf16 precisions exist since Triton 3.6. */
 static int precision(struct front *f, struct str s)
 {
 	for (size_t i = 0; i < COUNT_OF(precision_names); i++)
@@ -19,9 +23,11 @@ static int precision(struct front *f, struct str s)
 		    && (f->version >= 306 || i <= TILE_PREC_TF32X3))
 			return (int)i;
 	front_fail(f, REASON_bad_value,
-		   "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s", STR_ARG(s));
+		   "input_precision must be one of ('tf32', 'tf32x3', 'ieee', 'bf16x3', 'bf16x6'). Got %.*s",
+		   STR_ARG(s));
 }
 
+/* Two fp8 operands may differ in format; all others must have the same type. */
 static void check_types(struct front *f, const struct ty *a, const struct ty *b)
 {
 	static const enum sc allowed[] = { SC_INT8, SC_UINT8, SC_FP16, SC_BF16, SC_FP32, SC_FP64 };
@@ -44,18 +50,22 @@ static void check_types(struct front *f, const struct ty *a, const struct ty *b)
 				"Both operands must be same dtype. Got %s and %s", front_ty(f, a), front_ty(f, b));
 }
 
+/* The smallest tiles that the tensor cores of each version's back end accept. */
 static void check_sizes(struct front *f, const struct ty *a, const struct ty *b)
 {
 	int bits = ty_bits(a->elem);
 	int least_m = f->version >= 305 ? 1 : 16, least_n = f->version == 302 && ty_is(a->elem, SC_INT8) ? 32 : least_m;
-	int least_k = bits == 8 && f->version > 302 ? 32 : f->version >= 308 && bits == 64 ? 4 :
-		f->version >= 308 && bits == 32 ? 8 : 16;
+	int least_k = bits == 8 && f->version > 302 ? 32
+		: f->version >= 308 && bits == 64 ? 4
+		: f->version >= 308 && bits == 32 ? 8 : 16;
 	int64_t m = a->shape[a->rank - 2], k = a->shape[a->rank - 1], n = b->shape[b->rank - 1];
 	if (m < least_m || n < least_n || k < least_k)
 		front_fail(f, REASON_dot_rules, "Input shapes should have M >= %d, N >= %d and K >= %d",
 			   least_m, least_n, least_k);
 }
 
+/* The element type of the result: int8 gives int32, fp32 and bf16 give fp32, fp64 gives fp64, fp16
+ * and fp8 give out_dtype. */
 static const struct ty *result_scalar(struct front *f, const struct ty *a, const struct ty *out)
 {
 	if (ty_is_int(a)) {
@@ -72,6 +82,7 @@ static const struct ty *result_scalar(struct front *f, const struct ty *a, const
 	return ty_is(a, SC_FP64) ? ty_sc(SC_FP64) : out;
 }
 
+/* Batch dimensions must agree, and K of both operands. */
 static void check_ranks(struct front *f, const struct sem_dot *d)
 {
 	const struct ty *a = d->a.ty, *b = d->b.ty;
@@ -83,7 +94,7 @@ static void check_ranks(struct front *f, const struct sem_dot *d)
 		front_fail(f, REASON_dot_rules, "input and other must have equal reduction dimensions");
 }
 
-/* Ranks above 3 are folded into one batch dimension. */
+/* Folds the batch dimensions of a rank above 3 into one: the machine multiplies rank 2 and 3. */
 static struct tv fold(struct front *f, struct tv x)
 {
 	int64_t shape[3];
@@ -98,11 +109,13 @@ static struct tv fold(struct front *f, struct tv x)
 	return sem_reshape(f, x, 3, shape);
 }
 
+/* fp8e4b15 is a storage format only. */
 static struct tv upcast_fp8(struct front *f, struct tv x)
 {
 	return ty_is(x.ty->elem, SC_FP8E4B15) ? sem_cast(f, x, ty_sc(SC_FP16)) : x;
 }
 
+/* The precision matters for fp32 operands only; the others have one way to be multiplied. */
 struct tv sem_dot(struct front *f, const struct sem_dot *d)
 {
 	struct tv r, a, b, acc;
@@ -113,6 +126,8 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 	check_ranks(f, d);
 	rank = d->a.ty->rank;
 	memcpy(shape, d->a.ty->shape, (size_t)rank * sizeof *shape);
+	/* The result has the shape of a with the last dimension of b: [.., M, K] by [.., K, N]
+	 * gives [.., M, N]. */
 	shape[rank - 1] = d->b.ty->shape[rank - 1];
 	acc = (struct tv){ 0 };
 	if (d->acc.kind == LANG_TENSOR) {
@@ -128,19 +143,24 @@ struct tv sem_dot(struct front *f, const struct sem_dot *d)
 	prec = precision(f, d->precision);
 	check_sizes(f, a.ty, b.ty);
 	elem = result_scalar(f, a.ty->elem, d->out);
+	/* The shape after folding: [batch, M, N] or [M, N]. */
 	inner[0] = a.ty->shape[0];
 	inner[1] = a.ty->shape[a.ty->rank - 2];
 	inner[2] = b.ty->shape[b.ty->rank - 1];
 	t = a.ty->rank == 3 ? sem_block_ty(f, elem, 3, inner) : sem_block_ty(f, elem, 2, inner + 1);
 	if (acc.ty) {
 		acc = fold(f, acc);
+		/* Triton asserts this in its front end and leaves the next check to its verifier. */
 		if (!ty_eq(acc.ty->elem, d->out))
 			front_fail_hint(f, REASON_dot_rules,
 					"the accumulator must have the type of out_dtype (fp32 by default)",
-					"AssertionError: accumulator of type %s with out_dtype %s", front_ty(f, acc.ty->elem), front_ty(f, d->out));
+					"AssertionError: accumulator of type %s with out_dtype %s",
+					front_ty(f, acc.ty->elem), front_ty(f, d->out));
 		if (!ty_eq(acc.ty->elem, elem))
 			front_late(f, REASON_dot_rules,
-				   "give the accumulator the type of the result, and out_dtype with it", "accumulator of type %s for a result of type %s", front_ty(f, acc.ty->elem), front_ty(f, elem));
+				   "give the accumulator the type of the result, and out_dtype with it",
+				   "the accumulator is %s, but the result is %s",
+				   front_ty(f, acc.ty->elem), front_ty(f, elem));
 	}
 	if (d->max_imprecise.kind == LANG_INT && ty_is_fp8(a.ty->elem) && d->max_imprecise.u.i >
 	    a.ty->shape[a.ty->rank - 1])

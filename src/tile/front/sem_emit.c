@@ -1,9 +1,14 @@
-/* Owns the way from the front end's types to tile code. Invariant: while f->mute is set the
- * builder is untouched and every register number is 0; types are computed all the same. */
+/* Owns the step from the front end's types to tile code. Example: <['16', '32'], pointer<fp16>>
+ * becomes *fp16[16x32], and each instruction gets the source location of the node that is being
+ * visited.
+ *
+ * Invariant: while f->mute is set the builder is untouched and every register number is 0; types
+ * are computed as usual. */
 #include <stdarg.h>
 
 #include "tile/front/sem.h"
 
+/* The machine's dtype for each scalar type; -1: the machine has none. */
 static const signed char machine_dtype[SCALARS] = {
 	[SC_VOID] = -1, [SC_INT1] = DT_BOOL,
 	[SC_INT8] = DT_I8, [SC_INT16] = DT_I16, [SC_INT32] = DT_I32, [SC_INT64] = DT_I64,
@@ -13,16 +18,18 @@ static const signed char machine_dtype[SCALARS] = {
 	[SC_FP16] = DT_F16, [SC_BF16] = DT_BF16, [SC_FP32] = DT_F32, [SC_FP64] = DT_F64,
 };
 
+/* The machine's dtype, or a placeholder after recording that it has none. */
 static enum dtype element(struct front *f, const struct ty *t)
 {
 	int dt = t->kind == TY_SCALAR ? machine_dtype[t->sc] : -1;
 	if (dt < 0) {
-		front_unsupported(f, "values of type %s are not run by this engine", front_ty(f, t));
+		front_unsupported(f, "this engine does not support values of type %s", front_ty(f, t));
 		return DT_I8;
 	}
 	return (enum dtype)dt;
 }
 
+/* A pointer to a pointer is a pointer to 64-bit integers. Tiles have at most TILE_DIMS dimensions. */
 struct tile_type emit_type(struct front *f, const struct ty *t)
 {
 	const struct ty *s = ty_scalar(t);
@@ -36,7 +43,7 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 	if (t->kind != TY_BLOCK)
 		return m;
 	if (t->rank > TILE_DIMS) {
-		front_unsupported(f, "tiles of more than %d dimensions are not run by this engine", TILE_DIMS);
+		front_unsupported(f, "this engine does not support tiles of more than %d dimensions", TILE_DIMS);
 		return m;
 	}
 	for (int i = 0; i < t->rank; i++)
@@ -44,6 +51,8 @@ struct tile_type emit_type(struct front *f, const struct ty *t)
 	return tile_shaped(m, t->rank, shape);
 }
 
+/* Instructions of a library function get the location of its call; others get their own, with the
+ * call as parent. */
 void emit_here(struct front *f)
 {
 	const struct front_frame *fr;
@@ -59,6 +68,7 @@ void emit_here(struct front *f)
 		tile_build_at(f->b, tile_build_loc(f->b, n->line, n->col + 1, fr->loc, fr->fn->name));
 }
 
+/* A new register. Combine and map functions have scalars only. */
 tile_reg emit_reg(struct front *f, const struct ty *t)
 {
 	struct tile_type m;
@@ -67,17 +77,18 @@ tile_reg emit_reg(struct front *f, const struct ty *t)
 		return 0;
 	m = emit_type(f, t);
 	if (f->in_func && (m.ndim || m.ptr))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine", m.ptr ?
-				  "a pointer" : "a tile");
+		front_unsupported(f, "this engine does not support %s in a combine or map function",
+				  m.ptr ? "a pointer" : "a tile");
 	return f->mute ? 0 : tile_build_reg(f->b, m);
 }
 
+/* The source location is set for each instruction: the walk moves on between them. */
 struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const tile_reg *dst, int n_src,
 			    const tile_reg *src)
 {
-	/* Combine and map functions have lanes and control, and nothing else. */
+	/* Combine and map functions consist of elementwise operations and control flow only. */
 	if (!f->mute && f->in_func && !(tile_op_info(op)->flags & (TOF_L | TOF_C)))
-		front_unsupported(f, "%s in a combine or map function is not run by this engine",
+		front_unsupported(f, "this engine does not support %s in a combine or map function",
 				  tile_op_info(op)->name);
 	if (f->mute)
 		return &f->scratch;
@@ -85,6 +96,7 @@ struct tile_insn *emit_insn(struct front *f, enum tile_op op, int n_dst, const t
 	return tile_build_insn(f->b, op, n_dst, dst, n_src, src);
 }
 
+/* The last instruction, or a scratch one while muted, so that callers need no check. */
 struct tile_insn *emit_last(struct front *f)
 {
 	return f->mute ? &f->scratch : tile_build_last(f->b);
@@ -97,24 +109,26 @@ void emit_order(struct front *f, struct tile_order order)
 	in->attr[2] = order.scope;
 }
 
+/* Most sources of an instruction that `emit` and its kin build. */
 enum { MOST_SOURCES = 8 };
 
+/* The error is late: Triton's front end accepts the operation. */
 void emit_refuse_fp8(struct front *f, const struct ty *t)
 {
 	if (ty_is_fp8(ty_scalar(t)))
 		front_late(f, REASON_bad_dtype, "convert to a wider type first: x.to(tl.float32)",
-			   "arithmetic of %s", front_ty(f, ty_scalar(t)));
+			   "a GPU has no arithmetic in %s", front_ty(f, ty_scalar(t)));
 }
 
+/* The operations that GPUs do not have in fp8. */
 static int is_arithmetic(enum tile_op op)
 {
-	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM ||
-		op == TOP_NEG || op == TOP_FMA ||
-	       op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN || op == TOP_CLAMP ||
-	       op == TOP_CLAMP_NAN ||
-	       op == TOP_SORT || op == TOP_TOPK;
+	return op == TOP_ADD || op == TOP_SUB || op == TOP_MUL || op == TOP_DIV || op == TOP_REM || op == TOP_NEG ||
+		op == TOP_FMA || op == TOP_MAX || op == TOP_MIN || op == TOP_MAX_NAN || op == TOP_MIN_NAN ||
+		op == TOP_CLAMP || op == TOP_CLAMP_NAN || op == TOP_SORT || op == TOP_TOPK;
 }
 
+/* The common part of emit and emit_imm. */
 static struct tv emit_v(struct front *f, enum tile_op op, const struct ty *t, int n, va_list ap)
 {
 	tile_reg r, src[MOST_SOURCES];
@@ -179,14 +193,15 @@ struct tv emit_float(struct front *f, const struct ty *t, double v)
 	return r;
 }
 
+/* A move of a register to itself is left out. */
 void emit_mov(struct front *f, tile_reg dst, tile_reg src)
 {
 	if (!f->mute && dst != src)
 		emit_insn(f, TOP_MOV, 1, &dst, 1, &src);
 }
 
-/* Constructs are counted even while muted, so that depths stay right; what was opened muted
- * is closed muted because mute only changes at region ends. */
+/* Constructs are counted even while muted, so that branch depths stay right. A construct that was opened
+ * while muted is closed while muted, because `mute` only changes at the ends of regions. */
 void emit_if(struct front *f, tile_reg cond) { f->depth++; emit_insn(f, TOP_IF, 0, NULL, 1, &cond); }
 void emit_else(struct front *f) { emit_insn(f, TOP_ELSE, 0, NULL, 0, NULL); }
 void emit_loop(struct front *f) { f->depth++; emit_insn(f, TOP_LOOP, 0, NULL, 0, NULL); }

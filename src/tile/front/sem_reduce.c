@@ -1,7 +1,13 @@
-/* Reductions, scans and maps: combine functions are jit functions compiled over scalars. The
- * library's own become named combines, which the machine has loops for. */
+/* Reductions, scans and maps. A combine function is a jit function that is compiled over scalars,
+ * once for each reduction: tl.reduce(x, 0, f) becomes a function of two scalars and
+ *
+ *     %9:fp32 = reduce %7 attr=0,1      attr: a custom combiner, function 1
+ *
+ * The library's own combine functions (tl.sum, tl.max) become named combiners instead, for which
+ * the machine has fast loops. */
 #include "tile/front/engine.h"
 
+/* Library functions with a named combiner. */
 static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_sum_combine", TILE_SUM }, { "_prod_combine", TILE_PROD },
 	{ "_elementwise_max", TILE_MAX }, { "_elementwise_min", TILE_MIN },
@@ -10,6 +16,7 @@ static const struct { const char *fn; enum tile_combine combine; } named[] = {
 	{ "_xor_combine", TILE_XOR }, { "_or_combine", TILE_OR }, { "_and_combine", TILE_AND },
 };
 
+/* A function of the user with the same name is a custom one. */
 static enum tile_combine combine_of(const struct front *f, const struct tile_fn *fn)
 {
 	if (!lang_is_library(f->g, fn))
@@ -35,11 +42,14 @@ static size_t results_of(struct front *f, const struct lang_val *r, struct tv *o
 	return n;
 }
 
+/* Most tensors that one reduction, scan or map takes. */
 enum { MOST_PARTS = 16 };
 
+/* A compiled combine or map function: its index in the code and its results. */
 struct func_build { int index; size_t n_results; struct tv results[MOST_PARTS]; };
 
-/* Compiles fn over scalar parameters of the given types into a function of its own. */
+/* Compiles fn over scalar parameters of the given types into a function of its own. Its branches
+ * are counted from 0, because they cannot leave it. */
 static struct func_build build_func(struct front *f, const struct tile_fn *fn, size_t n, const struct ty *const *types)
 {
 	struct func_build fb = { 0 };
@@ -51,13 +61,14 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	for (size_t i = 0; i < n; i++) {
 		mt[i] = emit_type(f, types[i]);
 		if (mt[i].ptr)
-			front_unsupported(f, "a pointer in a combine or map function is not run by this engine");
+			front_unsupported(f, "this engine does not support a pointer in a combine or map function");
 	}
 	muted = f->mute;
 	if (!muted)
 		fb.index = tile_build_func_begin(f->b, fn->name, (int)n, mt, regs);
 	for (size_t i = 0; i < n; i++)
 		args[i] = lang_of((struct tv){ types[i], regs[i] });
+	/* The function has its own nesting of blocks and loops. */
 	depth = f->depth;
 	f->depth = 0;
 	f->in_func++;
@@ -74,6 +85,8 @@ static struct func_build build_func(struct front *f, const struct tile_fn *fn, s
 	return fb;
 }
 
+/* The index of the combine function, 0 for a named combiner. The function must return the types of
+ * its parameters. */
 static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, const struct tv *in,
 			enum tile_combine known)
 {
@@ -81,6 +94,7 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 	struct func_build fb;
 
 	for (size_t i = 0; i < 2 * n; i++)
+		/* Parameters: the n running values, then the n next ones. */
 		types[i] = ty_scalar(in[i % n].ty);
 	for (size_t i = 0; i < n && known != TILE_CUSTOM; i++)
 		emit_refuse_fp8(f, types[i]);
@@ -93,16 +107,17 @@ static int combine_func(struct front *f, const struct tile_fn *fn, size_t n, con
 	for (size_t i = 0; i < n; i++)
 		if (!ty_eq(fb.results[i].ty, types[i]))
 			front_fail_hint(f, REASON_bad_types, "the combine function must return the types it is given",
-					"the combine function returns %s where it is given %s", front_ty(f, fb.results[i].ty), front_ty(f, types[i]));
+					"the combine function returns %s where it is given %s",
+					front_ty(f, fb.results[i].ty), front_ty(f, types[i]));
 	return fb.index;
 }
 
-/* One tensor or a tuple of tensors. */
+/* One tensor, or a tuple of tensors that are reduced together. */
 static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv *out)
 {
 	size_t n = input->kind == LANG_TUPLE ? input->u.tup.n : 1;
 	if (!n || n > MOST_PARTS)
-		front_fail(f, REASON_bad_argument, "a reduction over %zu tensors", n);
+		front_fail(f, REASON_bad_argument, "a reduction takes 1 to 16 tensors, not %zu", n);
 	for (size_t i = 0; i < n; i++) {
 		const struct lang_val *v = input->kind == LANG_TUPLE ? &input->u.tup.v[i] : input;
 		if (v->kind != LANG_TENSOR)
@@ -112,6 +127,7 @@ static size_t inputs_of(struct front *f, const struct lang_val *input, struct tv
 	return n;
 }
 
+/* Tensors that are reduced together share their lanes. */
 static void check_same_shape(struct front *f, size_t n, const struct tv *in, const char *what)
 {
 	for (size_t i = 1; i < n; i++)
@@ -128,6 +144,7 @@ static struct lang_val tuple_of(struct front *f, size_t n, const struct tv *v)
 	return lang_tuple(out, n);
 }
 
+/* The type of a reduction's result; the last dimension leaves a scalar. */
 static const struct ty *without_dim(struct front *f, const struct ty *t, int axis)
 {
 	int64_t shape[TY_MAX_RANK];
@@ -138,6 +155,7 @@ static const struct ty *without_dim(struct front *f, const struct ty *t, int axi
 	return rank ? ty_block(f->a, t->elem, rank, shape) : t->elem;
 }
 
+/* axis None flattens the tensor first. *single: the input was one tensor, not a tuple. */
 struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_val axis_,
 			   const struct tile_fn *combine, int keep_dims, int *single)
 {
@@ -153,10 +171,12 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	if (axis_.kind != LANG_NONE) {
 		if (!lang_is_int(&axis_))
 			front_fail(f, REASON_bad_axis,
-				   "the axis of a reduction must be an integer known at compile time, not %s", front_str(f, &axis_));
+				   "the axis of a reduction must be an integer known at compile time, not %s",
+				   front_str(f, &axis_));
 		axis = sem_wrap_axis(f, (int64_t)axis_.u.i, rank);
 	} else {
 		for (size_t i = 0; i < n; i++)
+			/* axis=None reduces all elements. */
 			in[i] = sem_reshape(f, in[i], 1, &in[i].ty->numel);
 	}
 	check_same_shape(f, n, in, "reduction");
@@ -173,10 +193,12 @@ struct lang_val sem_reduce(struct front *f, struct lang_val input, struct lang_v
 	ins->attr[1] = func;
 	for (size_t i = 0; keep_dims && i < n; i++)
 		for (int d = 0; d < (axis_.kind == LANG_NONE ? rank : 1); d++)
+			/* keep_dims puts a dimension of 1 back where one was reduced. */
 			out[i] = sem_expand_dims(f, out[i], axis_.kind == LANG_NONE ? 0 : axis);
 	return tuple_of(f, n, out);
 }
 
+/* Results have the types of the inputs. */
 struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, const struct tile_fn *combine,
 			 int reverse)
 {
@@ -204,6 +226,8 @@ struct lang_val sem_scan(struct front *f, struct lang_val input, int64_t axis_, 
 	return tuple_of(f, n, out);
 }
 
+/* Each call of the function handles `pack` lanes of every tensor. Two passes of broadcasting bring
+ * all tensors to one shape. */
 struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, const struct lang_val *args, int64_t pack)
 {
 	struct tv in[MOST_PARTS], out[MOST_PARTS];
@@ -216,7 +240,8 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	if (!n)
 		front_fail(f, REASON_bad_argument, "map_elementwise must have at least 1 input tensor");
 	if (pack < 1 || n > MOST_PARTS || pack > MOST_PARTS / (int64_t)n)
-		front_fail(f, REASON_bad_argument, "map_elementwise of %zu tensors with pack %lld", n, (long long)pack);
+		front_fail(f, REASON_bad_argument, "map_elementwise does not support %zu tensors with pack %lld",
+			   n, (long long)pack);
 	for (size_t i = 0; i < n; i++) {
 		if (args[i].kind != LANG_TENSOR)
 			front_fail(f, REASON_bad_types, "'%s' object has no attribute 'type'",
@@ -229,10 +254,12 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 1; i < n; i++)
 			sem_broadcast(f, &in[0], &in[i]);
+	/* The function returns `pack` values for each result tile. */
 	n_out = fb.n_results / (size_t)pack;
 	if (!n_out || fb.n_results % (size_t)pack || in[0].ty->numel % pack)
 		front_fail(f, REASON_bad_return,
-			   "map_elementwise verification failed: %zu results for %lld elements in packs of %lld", fb.n_results,
+			   "map_elementwise verification failed: %zu results for %lld elements in packs of %lld",
+			   fb.n_results,
 			   (long long)in[0].ty->numel, (long long)pack);
 	for (size_t i = 0; i < n; i++)
 		src[i] = in[i].id;
@@ -246,6 +273,7 @@ struct lang_val sem_map(struct front *f, const struct tile_fn *fn, size_t n, con
 	return n_out == 1 && fb.n_results == 1 ? lang_of(out[0]) : tuple_of(f, n_out, out);
 }
 
+/* The result has the shape of the index. */
 struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t axis_)
 {
 	int axis, rank;
@@ -265,6 +293,7 @@ struct tv sem_gather(struct front *f, struct tv src, struct tv index, int64_t ax
 	return emit_imm(f, TOP_GATHER, ty_with(f->a, index.ty, src.ty->elem), axis, 2, src.id, index.id);
 }
 
+/* Lanes whose value is not below `bins` are not counted. */
 struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_val mask)
 {
 	struct tv m;
@@ -274,7 +303,7 @@ struct tv sem_histogram(struct front *f, struct tv x, int64_t bins, struct lang_
 		front_fail(f, REASON_bad_shape, "histogram only supports 1D input");
 	if (!ty_is_int(x.ty->elem))
 		front_fail(f, REASON_bad_dtype, "histogram only supports integer input");
-	if (ty_bits(x.ty->elem) != 32)       /* the back end's passes fail */
+	if (ty_bits(x.ty->elem) != 32)       /* Triton's back end fails to compile it */
 		front_late(f, REASON_bad_dtype, "convert first: x.to(tl.int32)",
 			   "histogram of %s does not compile for a GPU", front_ty(f, x.ty->elem));
 	t = sem_block_ty(f, ty_sc(SC_INT32), 1, &bins);

@@ -1,6 +1,8 @@
-/* Specialisation: the type each argument of a launch has inside the kernel, and which become
- * constants (runtime/jit.py, specialize.cc). Integers equal to 1 and None are constants
- * unless the kernel says otherwise; a Python float is fp32; annotations overrule. */
+/* Specialisation: the type that each argument of a launch has inside the kernel, and which
+ * arguments become constants (runtime/jit.py, specialize.cc). An integer equal to 1 and None are
+ * constants unless the kernel says otherwise; a Python float is fp32; annotations overrule the
+ * value. Example: kernel[grid](x, 1, 4096, BLOCK=64) has a register for the pointer x and one for
+ * 4096, and constants for 1 and 64. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -8,6 +10,8 @@
 
 /* --- annotations -------------------------------------------------------------------------------- */
 
+/* The last component of an annotation: "constexpr" of tl.constexpr, "int32" of tl.int32, or its
+ * string. */
 static struct str annotation_text(const struct py_node *a)
 {
 	if (!a)
@@ -21,7 +25,7 @@ static struct str annotation_text(const struct py_node *a)
 	return STR("");
 }
 
-/* "*fp32", "fp32*", "const *fp32", "tl.int32": one spelling, or empty if it is no type. */
+/* Reduces "*fp32", "fp32*", "const *fp32" and "tl.int32" to one spelling; empty if it is no type. */
 static void canonical_type(struct str s, char *out, size_t size)
 {
 	int ptr = 0, is_const = 0;
@@ -46,10 +50,11 @@ static void canonical_type(struct str s, char *out, size_t size)
 		s.p += 3, s.n -= 3;
 	sc = sc_by_alias(s);
 	if (sc > SC_VOID)
-		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "", sc == SC_INT1 ? "u1" :
-			 sc_table[sc].sig);
+		snprintf(out, size, "%s%s%s", ptr ? "*" : "", is_const ? "k" : "",
+			 sc == SC_INT1 ? "u1" : sc_table[sc].sig);
 }
 
+/* Triton looks for the word "constexpr" in the annotation, and so does this. */
 void spec_param(const struct tile_fn *fn, size_t i, struct spec_param *out)
 {
 	const struct py_node *arg = fn->def->u.FunctionDef.args->u.arguments.args.v[i];
@@ -66,21 +71,24 @@ void spec_param(const struct tile_fn *fn, size_t i, struct spec_param *out)
 
 /* --- values to types ------------------------------------------------------------------------------ */
 
-struct place { struct front *f; const struct spec_param *p; struct tile_param at; };
+/* The argument that is being bound. `at` says where in the launch a register gets its value from. */
+struct binding { struct front *f; const struct spec_param *p; struct tile_param at; };
 
-static struct lang_val new_param(struct place *pl, const struct ty *t)
+/* A register for the current argument, of type t. */
+static struct lang_val new_param(struct binding *b, const struct ty *t)
 {
-	struct front *f = pl->f;
+	struct front *f = b->f;
 	struct tile_type m;
 	tile_reg r;
 
 	f->frame->cur = f->frame->fn->def;
 	sem_check_fp8(f, ty_is_ptr(t) ? t->elem : t);
 	m = emit_type(f, t);
-	r = f->mute ? 0 : tile_build_param(f->b, m, &pl->at);
+	r = f->mute ? 0 : tile_build_param(f->b, m, &b->at);
 	return lang_of((struct tv){ t, r });
 }
 
+/* The type that an annotation demands, from its canonical spelling. */
 static const struct ty *forced_type(struct front *f, const char *s)
 {
 	int is_const;
@@ -91,35 +99,38 @@ static const struct ty *forced_type(struct front *f, const char *s)
 	return ty_ptr(f->a, ty_sc((enum sc)sc_by_sig(str_of(s + 1 + is_const))), is_const);
 }
 
-static const struct ty *tensor_type(struct place *pl, const struct tile_val *v)
+/* A tensor is a pointer to its elements. */
+static const struct ty *tensor_type(struct binding *b, const struct tile_val *v)
 {
 	int sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
 	BUG_ON(sc < 0);
-	return ty_ptr(pl->f->a, ty_sc((enum sc)sc), pl->p->is_const);
+	return ty_ptr(b->f->a, ty_sc((enum sc)sc), b->p->is_const);
 }
 
-static struct lang_val value_param(struct place *pl, const struct tile_val *v);
+static struct lang_val value_param(struct binding *b, const struct tile_val *v);
 
-static struct lang_val tuple_param(struct place *pl, const struct tile_val *v)
+/* Each element of a tuple is bound like an argument; `path` says how to find it. */
+static struct lang_val tuple_param(struct binding *b, const struct tile_val *v)
 {
-	struct front *f = pl->f;
+	struct front *f = b->f;
 	struct lang_val *items = arena_array(f->a, v->n + 1, sizeof *items);
-	int depth = pl->at.n_path;
-	if (depth >= (int)COUNT_OF(pl->at.path))
-		front_fail(f, REASON_unsupported, "tuples nested more than %d deep", (int)COUNT_OF(pl->at.path));
+	int depth = b->at.n_path;
+	if (depth >= (int)COUNT_OF(b->at.path))
+		front_fail(f, REASON_unsupported, "this engine does not support tuples nested more than %d deep",
+			   (int)COUNT_OF(b->at.path));
 	for (size_t i = 0; i < v->n; i++) {
-		pl->at.path[depth] = (int)i;
-		pl->at.n_path = depth + 1;
-		items[i] = value_param(pl, &v->items[i]);
+		b->at.path[depth] = (int)i;
+		b->at.n_path = depth + 1;
+		items[i] = value_param(b, &v->items[i]);
 	}
-	pl->at.n_path = depth;
+	b->at.n_path = depth;
 	return lang_tuple(items, v->n);
 }
 
-/* A descriptor made on the host: base, then shape and strides from the launch. */
-static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
+/* A descriptor made on the host: a base pointer, then shape and strides from the launch. */
+static struct lang_val desc_param(struct binding *b, const struct tile_val *v)
 {
-	struct front *f = pl->f;
+	struct front *f = b->f;
 	int64_t shape[TY_MAX_RANK];
 	int rank = (int)v->n;
 	struct lang_desc *d;
@@ -129,30 +140,30 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	struct block_ptr p;
 
 	if (rank < 1 || rank > TILE_DIMS || rank != v->t.ndim)
-		front_fail(f, REASON_block_pointer, "a tensor descriptor of %d dimensions with a block of %d",
+		front_fail(f, REASON_block_pointer, "the tensor of a descriptor has %d dimensions, its block has %d",
 			   v->t.ndim, rank);
 	for (int i = 0; i < rank; i++)
 		shape[i] = v->items[i].i;
 	sc = sc_by_sig(str_of(dtype_info(v->t.dt)->triton));
 	block = sem_block_ty(f, ty_sc((enum sc)sc), rank, shape);
 	p = (struct block_ptr){ .ty = ty_ptr(f->a, block, 0), .pad = TILE_PAD_ZERO, .is_desc = 1 };
-	base = new_param(pl, ty_ptr(f->a, block->elem, 0));
+	base = new_param(b, ty_ptr(f->a, block->elem, 0));
 	p.base = (tile_reg)base.u.t.id;
 	dims = arena_array(f->a, 2 * (size_t)rank, sizeof *dims);
-	/* Shape and strides are parameters of their own, so that one compiled kernel serves every size. */
+	/* Shape and strides are parameters of their own, so that the compiled kernel works for every size. */
 	for (int i = 0; i < 2 * rank; i++) {
 		tile_reg r;
 
-		pl->at.part = i < rank ? TILE_PART_SHAPE : TILE_PART_STRIDE;
-		pl->at.dim = i % rank;
-		dims[i] = new_param(pl, ty_sc(i < rank ? SC_INT32 : SC_INT64));
+		b->at.part = i < rank ? TILE_PART_SHAPE : TILE_PART_STRIDE;
+		b->at.dim = i % rank;
+		dims[i] = new_param(b, ty_sc(i < rank ? SC_INT32 : SC_INT64));
 		r = (tile_reg)dims[i].u.t.id;
 		if (i < rank)
 			p.shape[i] = sem_cast(f, (struct tv){ ty_sc(SC_INT32), r }, ty_sc(SC_INT64)).id;
 		else
 			p.stride[i - rank] = r;
 	}
-	pl->at.part = TILE_PART_VALUE;
+	b->at.part = TILE_PART_VALUE;
 	if (vec_push(&f->block_ptrs, p))
 		front_fail(f, REASON_out_of_memory, "out of memory");
 	d = arena_zalloc(f->a, sizeof *d);
@@ -161,34 +172,37 @@ static struct lang_val desc_param(struct place *pl, const struct tile_val *v)
 	return (struct lang_val){ .kind = LANG_DESC, .u.desc = d };
 }
 
-static struct lang_val int_param(struct place *pl, const struct tile_val *v)
+/* Triton makes the integer 1 a constant: strides of 1 are common and simplify addresses. */
+static struct lang_val int_param(struct binding *b, const struct tile_val *v)
 {
-	if (v->i == 1 && !pl->p->no_specialize && !pl->p->type[0])
+	if (v->i == 1 && !b->p->no_specialize && !b->p->type[0])
 		return lang_int(1);
-	return new_param(pl, ty_sc(v->i >= INT32_MIN && v->i <= INT32_MAX ? SC_INT32 : SC_INT64));
+	return new_param(b, ty_sc(v->i >= INT32_MIN && v->i <= INT32_MAX ? SC_INT32 : SC_INT64));
 }
 
-static struct lang_val value_param(struct place *pl, const struct tile_val *v)
+/* Binds one value: a constant, or a register of the type that the value has. */
+static struct lang_val value_param(struct binding *b, const struct tile_val *v)
 {
-	struct front *f = pl->f;
-	if (v->is_constexpr || pl->p->is_constexpr) {
+	struct front *f = b->f;
+	if (v->is_constexpr || b->p->is_constexpr) {
 		struct lang_val c = front_from_host(f, v);
 		if (c.kind == LANG_OTHER && v->kind == TILE_V_TENSOR)
 			front_fail(f, REASON_bad_parameter, "%.*s is a tl.constexpr, but a tensor was passed",
-				   STR_ARG(pl->p->name));
+				   STR_ARG(b->p->name));
 		c.wrapped = 1;
 		return c;
 	}
-	if (pl->p->type[0] && !pl->at.n_path && v->kind != TILE_V_NONE && v->kind != TILE_V_TUPLE)
-		return new_param(pl, forced_type(f, pl->p->type));
+	/* An annotation decides the type, except of None and of tuples. */
+	if (b->p->type[0] && !b->at.n_path && v->kind != TILE_V_NONE && v->kind != TILE_V_TUPLE)
+		return new_param(b, forced_type(f, b->p->type));
 	switch (v->kind) {
 	case TILE_V_NONE: return lang_none();
-	case TILE_V_BOOL: return new_param(pl, ty_sc(SC_INT1));
-	case TILE_V_INT: return int_param(pl, v);
-	case TILE_V_FLOAT: return new_param(pl, ty_sc(SC_FP32));
-	case TILE_V_TENSOR: return new_param(pl, tensor_type(pl, v));
-	case TILE_V_DESC: return desc_param(pl, v);
-	case TILE_V_TUPLE: return tuple_param(pl, v);
+	case TILE_V_BOOL: return new_param(b, ty_sc(SC_INT1));
+	case TILE_V_INT: return int_param(b, v);
+	case TILE_V_FLOAT: return new_param(b, ty_sc(SC_FP32));
+	case TILE_V_TENSOR: return new_param(b, tensor_type(b, v));
+	case TILE_V_DESC: return desc_param(b, v);
+	case TILE_V_TUPLE: return tuple_param(b, v);
 	case TILE_V_FN: {
 		struct lang_val c = front_from_host(f, v);
 		c.wrapped = 1;
@@ -197,10 +211,12 @@ static struct lang_val value_param(struct place *pl, const struct tile_val *v)
 	default:
 		front_fail_hint(f, REASON_bad_parameter, "annotate the parameter with tl.constexpr",
 				"failed to specialize argument of type: %s (parameter '%.*s')",
-				v->kind == TILE_V_STR ? "str" : v->kind == TILE_V_DTYPE ? "dtype" : "object", STR_ARG(pl->p->name));
+				v->kind == TILE_V_STR ? "str" : v->kind == TILE_V_DTYPE ? "dtype" : "object",
+				STR_ARG(b->p->name));
 	}
 }
 
+/* `types`, where given, overrides the type of an argument (tests). */
 void spec_bind(struct front *f, const struct tile_launch *l, const char *const *types)
 {
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
@@ -210,7 +226,7 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 			   "the kernel takes %zu parameters, the launch has %zu arguments", a->args.n, l->n_args);
 	for (size_t i = 0; i < l->n_args; i++) {
 		struct spec_param p;
-		struct place pl;
+		struct binding b;
 		int slot;
 
 		spec_param(l->fn, i, &p);
@@ -221,12 +237,14 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 				   "do_not_specialize/do_not_specialize_on_alignment. "
 				   "Remove constexpr designation to skip specialization.", STR_ARG(p.name));
 		if (types && types[i]) {
+			/* A test names types that no value expresses, such as u32. */
 			snprintf(p.type, sizeof p.type, "%s", types[i]);
 			p.is_constexpr = 0;
 		}
-		pl = (struct place){ .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
+		b = (struct binding){ .f = f, .p = &p, .at = { .name = p.name, .arg = (int)i } };
+		/* Parameters are the first variables of the kernel. */
 		slot = front_slot(fr, p.name.p);
-		fr->vars[slot] = value_param(&pl, &l->args[i]);
+		fr->vars[slot] = value_param(&b, &l->args[i]);
 		fr->defs[slot] = 1;
 	}
 	fr->cur = l->fn->def;
@@ -234,7 +252,8 @@ void spec_bind(struct front *f, const struct tile_launch *l, const char *const *
 
 /* --- the cache key ---------------------------------------------------------------------------------- */
 
-/* In bytes, which only this process reads: printing numbers would take longer than looking the key up. */
+/* Appends the part of a value that the specialisation depends on, in binary: printing numbers would
+ * cost more than the lookup. Only this process reads the key. */
 static void key_value(const struct tile_val *v, int constant, struct buf *out)
 {
 	int fixed = constant || v->is_constexpr;
@@ -273,6 +292,7 @@ static void key_value(const struct tile_val *v, int constant, struct buf *out)
 	buf_addc(out, ';');
 }
 
+/* Numbers from 1 on. Any thread may call it. */
 uint64_t tile_fn_id(void)
 {
 	static _Atomic uint64_t last;
@@ -280,10 +300,11 @@ uint64_t tile_fn_id(void)
 	return ++last;
 }
 
+/* The function, its source, the launch options that change the code, and the arguments. */
 void spec_key(const struct tile_launch *l, struct buf *out)
 {
 	const struct py_arguments *a = &l->fn->def->u.FunctionDef.args->u.arguments;
-	/* addresses may be given out again after a source was freed: its text is part of the key */
+	/* An address may be used again after a source was freed, so the key contains a hash of the text. */
 	uint64_t text = hash_xxh64(l->fn->module->source.p, l->fn->module->source.n, 0);
 	buf_add(out, &l->fn, sizeof l->fn);
 	buf_add(out, &l->fn->id, sizeof l->fn->id);

@@ -1,16 +1,20 @@
-/* Owns the static view of a module's top level. Later bindings of a name win, as they would
- * by the time a kernel is launched. */
+/* Owns the static view of a module's top level: a small evaluator of imports and constants. Later
+ * bindings of a name win, as they would by the time a kernel is launched. Example: `BLOCK =
+ * tl.constexpr(2 * 64)` binds the constexpr integer 128; `model = load()` binds an object that a
+ * kernel cannot use. */
 #include "tile/lint/check_kernel.h"
 
 #include <math.h>
 
 #include "tile/front/compile.h"
 
+/* An object that a kernel cannot use; the text describes it in messages. */
 static struct tile_val other(const char *what)
 {
 	return (struct tile_val){ .kind = TILE_V_OTHER, .s = str_of(what) };
 }
 
+/* The binding of a name, searched from the newest. */
 static struct check_name *find(const struct check_env *env, struct str name)
 {
 	for (size_t i = env->n; i-- > 0;)
@@ -19,6 +23,7 @@ static struct check_name *find(const struct check_env *env, struct str name)
 	return NULL;
 }
 
+/* Binds a name, or replaces its value. */
 static void bind(struct check_env *env, struct str name, struct tile_val v)
 {
 	struct check_name *old = find(env, name);
@@ -37,12 +42,14 @@ static void bind(struct check_env *env, struct str name, struct tile_val v)
 	env->names[env->n++] = (struct check_name){ .name = name, .v = v };
 }
 
+/* The top level of another module; NULL: it is not in the source tree. */
 static const struct check_env *imported(const struct check_env *env, struct str module, int level)
 {
 	return env->importer ? env->importer->get(env->importer->ctx, env, module, level) : NULL;
 }
 
-/* A dotted name is a member of another module of the tree. */
+/* The lookup function of jit functions. A dotted name is a member of another module of the source
+ * tree. */
 static int lookup(void *ctx, struct str name, struct tile_val *out)
 {
 	const struct check_env *env = ctx;
@@ -54,8 +61,10 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		*out = n->v;
 	while (!n && dot && name.p[dot - 1] != '.')
 		dot--;
+	/* A plain name that is not bound is not found; a dotted one leads to another module. */
 	if (n || !dot)
 		return n != NULL;
+	/* The name of the member is the part after the last dot. */
 	other_env = imported(env, (struct str){ name.p, dot - 1 }, 0);
 	n = other_env ? find(other_env, (struct str){ name.p + dot, name.n - dot }) : NULL;
 	if (n)
@@ -67,6 +76,7 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 
 static struct tile_val eval(struct check_env *env, const struct py_node *n);
 
+/* A literal. Bytes, complex numbers and ellipses are no values of kernels. */
 static struct tile_val eval_constant(const struct py_const *c)
 {
 	switch (c->kind) {
@@ -79,24 +89,28 @@ static struct tile_val eval_constant(const struct py_const *c)
 	}
 }
 
+/* "a.b" in the arena. */
 static struct str dotted(struct check_env *env, struct str a, struct str b)
 {
 	return str_of(arena_printf(&env->mem, "%.*s.%.*s", STR_ARG(a), STR_ARG(b)));
 }
 
+/* Modules that are known without a source tree. */
 static int is_module_path(struct str s)
 {
-	static const char *const known[] = { "triton", "triton.language", "triton.language.math",
-					     "triton.language.extra", "triton.language.extra.libdevice",
-		"triton.language.extra.cuda", "triton.language.extra.cuda.libdevice", "triton.language.core",
-		"triton.language.standard",
-		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn", "torch.nn.functional", "numpy", "os", "sys" };
+	static const char *const known[] = {
+		"triton", "triton.language", "triton.language.math", "triton.language.extra",
+		"triton.language.extra.libdevice", "triton.language.extra.cuda",
+		"triton.language.extra.cuda.libdevice", "triton.language.core", "triton.language.standard",
+		"triton.language.random", "triton.language.target_info", "math", "torch", "torch.nn",
+		"torch.nn.functional", "numpy", "os", "sys" };
 	for (size_t i = 0; i < COUNT_OF(known); i++)
 		if (str_is(s, known[i]))
 			return 1;
 	return 0;
 }
 
+/* An attribute of a known module: a submodule, a function of triton, or a constant of math. */
 static struct tile_val module_member(struct check_env *env, struct str module, struct str attr)
 {
 	struct str path = dotted(env, module, attr);
@@ -105,11 +119,12 @@ static struct tile_val module_member(struct check_env *env, struct str module, s
 	if (str_starts(module, "triton"))
 		return (struct tile_val){ .kind = TILE_V_BUILTIN, .s = path };
 	if (str_is(module, "math") && (str_is(attr, "pi") || str_is(attr, "e") || str_is(attr, "inf")))
-		return (struct tile_val){ .kind = TILE_V_FLOAT, .f = str_is(attr, "pi") ? M_PI :
-					  str_is(attr, "e") ? M_E : INFINITY };
+		return (struct tile_val){ .kind = TILE_V_FLOAT,
+					  .f = str_is(attr, "pi") ? M_PI : str_is(attr, "e") ? M_E : INFINITY };
 	return other(path.p);
 }
 
+/* The last component of a dotted name. */
 static struct str path_last(struct str dotted_name)
 {
 	size_t at = dotted_name.n;
@@ -154,6 +169,8 @@ static struct tile_val eval_number(struct check_env *env, const struct py_Call *
 	return other("object");
 }
 
+/* The calls that give a constant: tl.constexpr(x), tl.pointer_type(t), tl.dtype(name), float("inf")
+ * and functions of numbers. */
 static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 {
 	struct tile_val fn = eval(env, c->func);
@@ -182,10 +199,11 @@ static struct tile_val eval_call(struct check_env *env, const struct py_Call *c)
 		if (v.kind == TILE_V_STR && str_is(v.s, "-inf"))
 			return (struct tile_val){ .kind = TILE_V_FLOAT, .f = -INFINITY };
 	}
-	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id) : fn.kind == TILE_V_OTHER ?
-		eval_number(env, c, fn.s) : other("object");
+	return c->func->kind == PY_Name ? eval_number(env, c, c->func->u.Name.id)
+		: fn.kind == TILE_V_OTHER ? eval_number(env, c, fn.s) : other("object");
 }
 
+/* Arithmetic on numbers; an overflow gives an unknown integer. */
 static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile_val b)
 {
 	int ints = a.kind == TILE_V_INT && b.kind == TILE_V_INT;
@@ -218,6 +236,7 @@ static struct tile_val eval_binary(enum py_op op, struct tile_val a, struct tile
 	return (struct tile_val){ .kind = TILE_V_FLOAT, .f = r };
 }
 
+/* Elements that a kernel cannot use stay in the tuple. */
 static struct tile_val eval_tuple(struct check_env *env, const struct py_list *l)
 {
 	struct tile_val *items = arena_array(&env->mem, l->n + 1, sizeof *items);
@@ -226,6 +245,7 @@ static struct tile_val eval_tuple(struct check_env *env, const struct py_list *l
 	return (struct tile_val){ .kind = TILE_V_TUPLE, .items = items, .n = l->n };
 }
 
+/* The value of an expression, or an unusable object. */
 static struct tile_val eval(struct check_env *env, const struct py_node *n)
 {
 	struct tile_val v;
@@ -236,13 +256,14 @@ static struct tile_val eval(struct check_env *env, const struct py_node *n)
 		v = eval(env, n->u.Attribute.value);
 		return v.kind == TILE_V_MODULE ? module_member(env, v.s, n->u.Attribute.attr) : other("object");
 	case PY_Call: return eval_call(env, &n->u.Call);
-	/* as the body of an if: what is there where all is there */
+	/* `a if cond else b` gives a, as `if` statements use their body: where every package is installed */
 	case PY_IfExp: return eval(env, n->u.IfExp.body);
 	case PY_Tuple: return eval_tuple(env, &n->u.Tuple.elts);
 	case PY_UnaryOp:
 		v = eval(env, n->u.UnaryOp.operand);
 		if (n->u.UnaryOp.op != PY_OP_USub || (v.kind != TILE_V_INT && v.kind != TILE_V_FLOAT))
 			return other("object");
+		/* The smallest integer has no negative; no kernel uses it. */
 		v.i = v.kind == TILE_V_INT && v.i != INT64_MIN ? -v.i : v.i;
 		v.f = -v.f;
 		return v;
@@ -253,6 +274,7 @@ static struct tile_val eval(struct check_env *env, const struct py_node *n)
 
 /* --- statements ----------------------------------------------------------------------------------------- */
 
+/* `import a.b` binds a, `import a.b as c` binds the submodule. */
 static void import_module(struct check_env *env, const struct py_Import *im)
 {
 	for (size_t i = 0; i < im->names.n; i++) {
@@ -267,7 +289,8 @@ static void import_module(struct check_env *env, const struct py_Import *im)
 	}
 }
 
-/* Packages hand Triton on under its usual names, behind conditions that nothing here decides. */
+/* Packages pass Triton on under its usual names, behind conditions that this evaluator cannot
+ * decide. */
 static struct tile_val by_custom(struct str name)
 {
 	static const struct { const char *name, *module; } customs[] = {
@@ -280,8 +303,8 @@ static struct tile_val by_custom(struct str name)
 	return other("imported object");
 }
 
-/* What `from module import name` gives: a name of a module of the tree, a module below it, or a
- * member of what is known without a tree. */
+/* The value of `from module import name`: a name of a module in the source tree, a submodule, or a
+ * member of a known module. */
 static struct tile_val from_module(struct check_env *env, struct str module, int level, struct str name)
 {
 	struct tile_val custom;
@@ -289,12 +312,14 @@ static struct tile_val from_module(struct check_env *env, struct str module, int
 	const struct check_env *there;
 	const struct check_name *n;
 
+	/* triton itself needs no source tree. */
 	if (!level && str_starts(module, "triton"))
 		return module_member(env, module, name);
 	there = imported(env, module, level);
 	n = there ? find(there, name) : NULL;
 	if (n && n->v.kind != TILE_V_OTHER)
 		return n->v;
+	/* `from package import module` names a file of the package. */
 	below = module.n ? dotted(env, module, name) : name;
 	if (!n && there && !level && imported(env, below, 0))
 		return (struct tile_val){ .kind = TILE_V_MODULE, .s = below };
@@ -304,6 +329,7 @@ static struct tile_val from_module(struct check_env *env, struct str module, int
 	return module_member(env, module, name);
 }
 
+/* `from a import b as c` binds c. */
 static void import_from(struct check_env *env, const struct py_ImportFrom *im)
 {
 	for (size_t i = 0; i < im->names.n; i++) {
@@ -313,7 +339,7 @@ static void import_from(struct check_env *env, const struct py_ImportFrom *im)
 	}
 }
 
-/* The call or name of Triton's jit among the decorators; NULL: not a jit function. */
+/* The decorator @triton.jit, as a name or a call; NULL: not a jit function. */
 static const struct py_node *jit_decorator(struct check_env *env, const struct py_list *decorators)
 {
 	for (size_t i = 0; i < decorators->n; i++) {
@@ -325,6 +351,8 @@ static const struct py_node *jit_decorator(struct check_env *env, const struct p
 	return NULL;
 }
 
+/* The options of @triton.jit(noinline=..., do_not_specialize=[...]); parameters are named or
+ * counted. */
 static void jit_options(struct check_env *env, struct tile_fn *fn, const struct py_node *decorator)
 {
 	if (decorator->kind != PY_Call)
@@ -335,10 +363,12 @@ static void jit_options(struct check_env *env, struct tile_fn *fn, const struct 
 		struct str *names;
 		size_t n;
 
+		/* Other options of jit do not change what a kernel may contain. */
 		if (str_is(k->arg, "noinline"))
 			fn->noinline = k->value->kind == PY_Constant && k->value->u.Constant.value.kind == PY_C_TRUE;
 		if (!str_is(k->arg, "do_not_specialize") || (k->value->kind != PY_List && k->value->kind != PY_Tuple))
 			continue;
+		/* Each entry names a parameter or counts it from 0. */
 		l = k->value->kind == PY_List ? &k->value->u.List.elts : &k->value->u.Tuple.elts;
 		names = arena_array(&env->mem, l->n + 1, sizeof *names);
 		n = 0;
@@ -359,6 +389,7 @@ static void jit_options(struct check_env *env, struct tile_fn *fn, const struct 
 	}
 }
 
+/* A jit function becomes a tile_fn; any other function is an object that a kernel cannot use. */
 static void define(struct check_env *env, const struct py_node *n)
 {
 	const struct py_FunctionDef *def = &n->u.FunctionDef;
@@ -376,6 +407,8 @@ static void define(struct check_env *env, const struct py_node *n)
 	bind(env, def->name, (struct tile_val){ .kind = TILE_V_FN, .fn = fn });
 }
 
+/* Executes statements. Both sides of an `if` are executed, the body last, so that its bindings win;
+ * of a `try` only the body. */
 static void run(struct check_env *env, const struct py_list *body)
 {
 	for (size_t i = 0; i < body->n; i++) {
@@ -401,6 +434,7 @@ static void run(struct check_env *env, const struct py_list *body)
 	}
 }
 
+/* An upper bound for the array of jit functions, which must not move. */
 static void count_functions(void *ctx, struct py_node *n)
 {
 	if (n->kind == PY_FunctionDef)
@@ -408,6 +442,7 @@ static void count_functions(void *ctx, struct py_node *n)
 	py_children(n, count_functions, ctx);
 }
 
+/* Failed arena allocations leave by longjmp. */
 int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer,
 		   struct err *e)
 {

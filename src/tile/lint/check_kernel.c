@@ -1,12 +1,15 @@
-/* Checking a kernel that no launch is known for. Where types are only guessed, an error that
- * another guess would not have is the guess's fault: other types are tried, one parameter at a
- * time, as long as the error moves down the kernel. */
+/* Checks a kernel for which no launch is known. Where types are only guessed, an error that another
+ * guess would not have is the guess's fault. So other types are tried, one parameter at a time, as
+ * long as the error moves down the kernel. Example: `*fp32` fails at line 3 where the value is used
+ * as an index; `*i64` fails at line 9, so it is kept and the search goes on. */
 #include "tile/lint/check_kernel.h"
 
 #include "tile/front/compile.h"
 
+/* Compilations in one search. A kernel of 20 parameters has about 150 single changes. */
 enum { MOST_TRIES = 300 };
 
+/* Compiles under the current guess. Code that the machine cannot run counts as compiled. */
 static int compile_one(struct tile_engine *g, const struct check_launch *c, struct diag *d, struct err *e)
 {
 	struct compile_watch w = { .types = c->types };
@@ -17,7 +20,7 @@ static int compile_one(struct tile_engine *g, const struct check_launch *c, stru
 	return rc;
 }
 
-/* Errors that no other type of an argument would cure. */
+/* Whether no other type of an argument would avoid the error. */
 static int is_certain(const struct diag *d)
 {
 	static const enum reason certain[] = {
@@ -25,19 +28,20 @@ static int is_certain(const struct diag *d)
 		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call,
 		REASON_bad_parameter,
 	};
-	/* a function of a library may have a value that is known when the kernel is compiled */
+	/* A function of torch may have a value that is known when the kernel is compiled. */
 	if (d->reason == REASON_non_constexpr_global && strstr(d->text, "Unsupported function referenced: torch."))
 		return 0;
 	for (size_t i = 0; i < COUNT_OF(certain); i++)
 		if (certain[i] == d->reason)
 			return 1;
-	/* a name that is assigned somewhere may be so under other constants */
+	/* A name that is assigned in some branch may be defined under other constants. */
 	return d->reason == REASON_undefined_name && !strstr(d->hint, "assigned");
 }
 
-/* Which lines an if statement covers whose other side might be taken under other constants. */
+/* Whether a line is inside an `if`, whose other side may be taken under other constants. */
 struct if_scan { int line, inside; };
 
+/* The last line below a node. */
 static void last_line(void *ctx, struct py_node *n)
 {
 	int *last = ctx;
@@ -45,6 +49,7 @@ static void last_line(void *ctx, struct py_node *n)
 	py_children(n, last_line, ctx);
 }
 
+/* Looks for an `if` statement or expression that covers the line. */
 static void find_if(void *ctx, struct py_node *n)
 {
 	struct if_scan *s = ctx;
@@ -55,7 +60,7 @@ static void find_if(void *ctx, struct py_node *n)
 	py_children(n, find_if, ctx);
 }
 
-/* The error is in a branch, or in a function that another file defines. */
+/* Whether the error is in a branch, or in a function of another file. */
 static int may_be_avoided(const struct tile_fn *fn, const struct diag *d)
 {
 	struct if_scan s = { .line = d->line };
@@ -67,8 +72,10 @@ static int may_be_avoided(const struct tile_fn *fn, const struct diag *d)
 	return s.inside;
 }
 
+/* Types to try for a run-time argument, the most likely first. */
 static const char *const other_types[] = { "*i64", "*i32", "*fp16", "*i8", "fp32", "i32", "*fp32", NULL };
 
+/* Values to try for a constexpr argument. */
 static const struct tile_val other_constants[] = {
 	{ .kind = TILE_V_BOOL, .i = 0, .is_constexpr = 1 }, { .kind = TILE_V_INT, .i = 2, .is_constexpr = 1 },
 	{ .kind = TILE_V_NONE, .is_constexpr = 1 }, { .kind = TILE_V_INT, .i = 64, .is_constexpr = 1 },
@@ -77,9 +84,11 @@ static const struct tile_val other_constants[] = {
 	{ .kind = TILE_V_FLOAT, .f = 0.5, .is_constexpr = 1 },
 };
 
+/* The search for better guesses. best: the diagnostic that got furthest down the kernel. */
 struct search { struct tile_engine *g; struct check_launch *c; struct diag best; int tries; struct err *e; };
 
-/* 1: this guess is better (or right: reason ok) and stays; 0: it is not; -1: could not say. */
+/* Compiles under the current guess. Returns 1 if the guess is kept because it compiles or fails
+ * further down, 0 if it is not, -1 on our own failure. */
 static int try_guess(struct search *s)
 {
 	struct diag d = { 0 };
@@ -89,13 +98,14 @@ static int try_guess(struct search *s)
 	rc = compile_one(s->g, s->c, &d, s->e);
 	if (rc < 0)
 		return -1;
+	/* An error further down means that the guess satisfied everything above it. */
 	if (rc && d.line <= s->best.line)
 		return 0;
 	s->best = d;
 	return 1;
 }
 
-/* Other types for one parameter: 1 when one of them is better. */
+/* Tries other types for parameter i. An annotation leaves no choice. */
 static int try_types(struct search *s, size_t i)
 {
 	const char *was = s->c->types[i];
@@ -111,10 +121,12 @@ static int try_types(struct search *s, size_t i)
 		if (rc)
 			return rc;
 	}
+	/* No type helped: the old one comes back. */
 	s->c->types[i] = was;
 	return 0;
 }
 
+/* Tries other values for constexpr i. */
 static int try_constants(struct search *s, size_t i)
 {
 	struct tile_val was = s->c->args[i];
@@ -130,6 +142,8 @@ static int try_constants(struct search *s, size_t i)
 	return 0;
 }
 
+/* Changes one parameter at a time until the kernel compiles, its error is certain, or no change
+ * helps. Returns 0 if it compiles, 1 if not, -1 on our own failure. */
 static int climb(struct search *s)
 {
 	int better = 1;
@@ -142,6 +156,8 @@ static int climb(struct search *s)
 	return better < 0 ? -1 : s->best.reason != REASON_ok;
 }
 
+/* Compiles under the inferred types, and searches for better ones if the error may be the guess's
+ * fault. */
 static int check_guessed(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
 			 struct diag *d, struct err *e)
 {
@@ -150,6 +166,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	if (!rc)
 		rc = compile_one(g, &c, d, e);
 	if (rc == 1 && (!is_certain(d) || may_be_avoided(fn, d))) {
+		/* The first diagnostic is the one to improve on. */
 		struct search s = { .g = g, .c = &c, .best = *d, .e = e };
 		rc = climb(&s);
 		*d = s.best;
@@ -158,6 +175,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	return rc;
 }
 
+/* Signature comments are tried in order; the first refusal ends the check. */
 int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
 			  struct diag *d, int *unsure,
 			  struct err *e)
@@ -182,6 +200,7 @@ int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, co
 	return rc;
 }
 
+/* A search for the name of a function in the bodies of others. */
 struct helper_scan { struct str name; int found; };
 
 static void find_call(void *ctx, struct py_node *n)
@@ -193,6 +212,7 @@ static void find_call(void *ctx, struct py_node *n)
 		py_children(n, find_call, ctx);
 }
 
+/* A function that returns a value cannot be launched. */
 static void find_value_return(void *ctx, struct py_node *n)
 {
 	if (n->kind == PY_Return && n->u.Return.value)
@@ -200,6 +220,7 @@ static void find_value_return(void *ctx, struct py_node *n)
 	py_children(n, find_value_return, ctx);
 }
 
+/* A kernel is launched by the host and never named by another jit function. */
 int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
 {
 	int returns = 0;

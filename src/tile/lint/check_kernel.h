@@ -1,8 +1,8 @@
-/* Checking kernels without running the file around them.
+/* Checks kernels without running the file around them.
  *
- * check_env reads a module's top level: imports, jit functions, constants. It evaluates
- * nothing but literals, constexpr wrappers and arithmetic on them; whatever else a name is
- * bound to is an object a kernel cannot use. */
+ * check_env reads the top level of a module: imports, jit functions, constants. It evaluates only
+ * literals, constexpr wrappers and arithmetic on them. Any other value is an object that a kernel
+ * cannot use. */
 #ifndef TILE_LINT_CHECK_KERNEL_H
 #define TILE_LINT_CHECK_KERNEL_H
 
@@ -10,16 +10,18 @@
 #include "base/str.h"
 #include "tile/tile.h"
 
+/* A global of the module. */
 struct check_name { struct str name; struct tile_val v; };
 
-/* Where imports lead: the top level of another module of the tree that `from` is in (level: dots
- * of a relative import), or NULL if there is none. It must outlive who asked. */
+/* How imports are resolved: `get` gives the top level of another module in the source tree of
+ * `from`, or NULL. `level` counts the dots of a relative import. The result must outlive `from`. */
 struct check_env;
 struct check_importer {
 	const struct check_env *(*get)(void *ctx, const struct check_env *from, struct str module, int level);
 	void *ctx;
 };
 
+/* The top level of a module. */
 struct check_env {
 	const struct py_module *module;
 	struct check_name *names;
@@ -30,37 +32,40 @@ struct check_env {
 	struct arena mem;
 };
 
+/* Reads the top level of m, which must outlive env. Returns 0, or -1 when memory runs out. */
 int check_env_init(struct check_env *env, const struct py_module *m, const struct check_importer *importer,
 		   struct err *e);
 void check_env_release(struct check_env *env);
+/* A jit function by name; NULL: the name is none. */
 const struct tile_fn *check_env_fn(const struct check_env *env, struct str name);
 
-/* Arguments of an imagined launch: values, and types where a value cannot express them. */
+/* The arguments of an imagined launch: values, and types where a value cannot express them. */
 struct check_launch {
 	struct tile_launch l;
 	struct tile_val *args;
-	const char **types;             /* per argument, NULL: by value */
+	const char **types;             /* by argument; NULL: the value decides */
 	struct arena mem;
 };
 
-/* "x=*fp32, n=i32, BLOCK=128, dtype=tl.float16, act=relu": every parameter without a default
- * must be named. -1 and *e when the text does not fit the function. */
+/* Reads "x=*fp32, n=i32, BLOCK=128, dtype=tl.float16, act=relu". Every parameter without a default
+ * must be named. Returns 0, or -1 and *e if the text does not fit the function. */
 int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn,
 		       struct str signature, struct err *e);
-/* The signature a comment `# signature: ...` beside the kernel gives, or an empty string. */
+/* The text of the index-th comment `# signature: ...` above the kernel, or an empty string. */
 struct str check_signature_comment(const struct check_env *env, const struct tile_fn *fn, size_t index);
-/* Guesses types from how parameters are used. */
+/* Guesses types from the use of the parameters. */
 int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e);
 void check_launch_release(struct check_launch *c);
 
-/* Compiles fn under the types inferred from use, or those of its signature comments, all of
- * them in turn. 0: nothing wrong. 1: refused, *d; *unsure: under other types, or if more were
- * known of what it imports, it might not be. -1: *e. */
+/* Compiles fn under the types of each of its signature comments or, if it has none, under types
+ * that are inferred from use. Returns 0 if nothing is wrong, 1 if Triton would refuse it (*d), -1
+ * on our own failure (*e). *unsure: it might be accepted under other types, or if more were known
+ * about its imports. */
 int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
 			  struct diag *d, int *unsure,
 			  struct err *e);
-/* A function that other functions call, not one that is launched: it returns a value, or is
- * named in a call of another jit function. */
+/* Whether the function is called by others instead of being launched: it returns a value, or
+ * another jit function names it. */
 int check_is_helper(const struct check_env *env, const struct tile_fn *fn);
 
 #endif

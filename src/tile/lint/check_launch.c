@@ -1,8 +1,8 @@
 /* Imagined launches: arguments from a written signature, or guessed from use.
  *
- * A guess need not be what the author launches; it must be types under which a sound kernel
- * compiles. Pointers are what loads and stores go through; what is compared or added to
- * offsets is i32; names that look like scales or epsilons are fp32. */
+ * A guess need not be the author's launch; it must be types under which a sound kernel compiles. A
+ * parameter through which the kernel loads or stores is a pointer. A parameter that is compared or
+ * added to offsets is i32. A name that looks like a scale or an epsilon is fp32. */
 #include "tile/lint/check_kernel.h"
 
 #include <ctype.h>
@@ -20,6 +20,7 @@ static struct str param_name(const struct tile_fn *fn, size_t i)
 	return fn->def->u.FunctionDef.args->u.arguments.args.v[i]->u.arg.arg;
 }
 
+/* A launch of one instance with Triton's default options. OTHER marks an argument without a value. */
 static int launch_init(struct check_launch *c, const struct tile_fn *fn, struct err *e)
 {
 	size_t n = n_params(fn);
@@ -42,7 +43,7 @@ void check_launch_release(struct check_launch *c)
 
 /* --- written signatures ------------------------------------------------------------------------------ */
 
-/* A run-time argument of the given type. */
+/* Makes argument i a run-time value of the given type. Its value 2 is not the constant 1. */
 static int set_type(struct check_launch *c, size_t i, struct str text)
 {
 	int ptr = str_starts(text, "*");
@@ -56,11 +57,13 @@ static int set_type(struct check_launch *c, size_t i, struct str text)
 	sc = sc_by_sig(elem);
 	if (sc <= SC_VOID)
 		return -1;
+	/* The type overrides the value, which only has to be an integer. */
 	c->types[i] = arena_strndup(&c->mem, text.p, text.n);
 	c->args[i] = (struct tile_val){ .kind = TILE_V_INT, .i = 2 };
 	return 0;
 }
 
+/* Makes argument i a constexpr: a literal, a dtype or a jit function of the module. */
 static int set_constant(struct check_launch *c, const struct check_env *env, size_t i, struct str v)
 {
 	int64_t n;
@@ -86,7 +89,7 @@ static int set_constant(struct check_launch *c, const struct check_env *env, siz
 	return 0;
 }
 
-/* Cuts at a comma that is outside brackets and quotes. */
+/* Cuts at the next comma outside brackets and quotes. */
 static struct str cut_item(struct str *s)
 {
 	int depth = 0;
@@ -114,6 +117,7 @@ static struct str cut_item(struct str *s)
 	return all;
 }
 
+/* "(1, 2)": a tuple of at most 16 constants. */
 static int set_tuple(struct check_launch *c, const struct check_env *env, size_t i, struct str v, struct err *e)
 {
 	struct str body = { v.p + 1, v.n - 2 };
@@ -130,12 +134,13 @@ static int set_tuple(struct check_launch *c, const struct check_env *env, size_t
 		items[n].is_constexpr = 0;
 		n++;
 	}
+	/* The copy may have grown the arena. */
 	c->mem = inner.mem;
 	c->args[i] = (struct tile_val){ .kind = TILE_V_TUPLE, .items = items, .n = n, .is_constexpr = 1 };
 	return 0;
 }
 
-/* A default counts as given when it is a literal or a dtype. */
+/* Uses the default of parameter i, if it is a literal or a dtype. */
 static int set_default(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, size_t i)
 {
 	const struct py_arguments *a = &fn->def->u.FunctionDef.args->u.arguments;
@@ -148,6 +153,7 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 		return -1;
 	py_print(a->defaults.v[i - first], &b);
 	text = str_trim(buf_str(&b));
+	/* The text outlives the buffer: a string constant refers to it. */
 	text.p = arena_strndup(&c->mem, text.p, text.n);
 	buf_release(&b);
 	if (!text.p || set_constant(c, env, i, text))
@@ -157,6 +163,7 @@ static int set_default(struct check_launch *c, const struct check_env *env, cons
 	return 0;
 }
 
+/* A value is a tuple, a type or a constant; parameters that are not named use their defaults. */
 int check_launch_parse(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn,
 		       struct str sig, struct err *e)
 {
@@ -171,6 +178,7 @@ int check_launch_parse(struct check_launch *c, const struct check_env *env, cons
 		struct str value = cut_item(&rest), name = str_trim(str_cut(&value, '='));
 		size_t i = 0;
 		value = str_trim(value);
+		/* The parameter is found by name: the order does not matter. */
 		while (i < n && !str_eq(param_name(fn, i), name))
 			i++;
 		if (i == n)
@@ -189,7 +197,7 @@ int check_launch_parse(struct check_launch *c, const struct check_env *env, cons
 	return 0;
 }
 
-/* Comment lines directly above the function's decorators, or inside its first lines. */
+/* The comments are on the lines directly above the decorators. They count from the lowest. */
 struct str check_signature_comment(const struct check_env *env, const struct tile_fn *fn, size_t index)
 {
 	int line = fn->def->line;
@@ -206,6 +214,7 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 		if (!str_starts(text, "#"))
 			break;
 		body = str_trim((struct str){ text.p + 1, text.n - 1 });
+		/* Several signatures are several launches to check. */
 		if (str_starts(body, "signature:") && seen++ == index)
 			return str_trim((struct str){ body.p + 10, body.n - 10 });
 	}
@@ -214,15 +223,18 @@ struct str check_signature_comment(const struct check_env *env, const struct til
 
 /* --- guesses ------------------------------------------------------------------------------------------- */
 
-/* What the body does with a parameter, directly or through names that it gives to sums with it. */
+/* The use of a parameter in the body, directly or through local names for sums with it. */
 struct use {
 	unsigned char pointer;      /* loads or stores go through it */
-	unsigned char index;        /* what is loaded through it is part of an address or bounds a loop */
+	unsigned char index;  /* values loaded through it are part of an address or bound a loop */
 };
 
-/* A local name: the parameter whose address it is made from, and the one it was loaded through. */
+/* A local name: the parameter whose address it is computed from, and the one that it was loaded
+ * through; -1: none. */
 struct alias { struct str name; int address, loaded; };
 
+/* All parameters and local names of a kernel. Names beyond 256 are ignored: a guess may be worse
+ * then. */
 struct uses {
 	const struct tile_fn *fn;
 	struct use *of;
@@ -237,6 +249,7 @@ static int param_index(const struct tile_fn *fn, struct str name)
 	return -1;
 }
 
+/* The record of a local name; NULL: it is not assigned. */
 static struct alias *alias_of(struct uses *u, struct str name)
 {
 	for (size_t i = 0; i < u->names.n; i++)
@@ -245,7 +258,8 @@ static struct alias *alias_of(struct uses *u, struct str name)
 	return NULL;
 }
 
-/* The parameter behind the leftmost name of a sum, the pointer: x_ptr + row * stride + cols. -1: none. */
+/* The parameter behind the leftmost name of a sum, which is the pointer: x_ptr + row * stride +
+ * cols. -1: none. */
 static int address_param(struct uses *u, const struct py_node *n)
 {
 	const struct alias *a;
@@ -262,6 +276,7 @@ static int address_param(struct uses *u, const struct py_node *n)
 	return a && a->address >= 0 ? a->address : param_index(u->fn, n->u.Name.id);
 }
 
+/* A call whose first argument is an address. */
 static int is_access(const struct py_node *n)
 {
 	struct str f;
@@ -273,7 +288,7 @@ static int is_access(const struct py_node *n)
 		str_is(f, "make_block_ptr") || str_is(f, "make_tensor_descriptor");
 }
 
-/* The load a value comes from: tl.load(...), tl.load(...).to(t). NULL: none. */
+/* The load that a value comes from: tl.load(...) or tl.load(...).to(t). NULL: none. */
 static const struct py_node *load_of(const struct py_node *n)
 {
 	while (n->kind == PY_Call && n->u.Call.func->kind == PY_Attribute) {
@@ -284,7 +299,7 @@ static const struct py_node *load_of(const struct py_node *n)
 	return NULL;
 }
 
-/* Every name in an expression that was loaded holds integers. */
+/* Every name in the expression that was loaded holds integers. */
 static void mark_integers(void *ctx, struct py_node *n)
 {
 	struct uses *u = ctx;
@@ -297,6 +312,7 @@ static void mark_integers(void *ctx, struct py_node *n)
 		py_children(n, mark_integers, ctx);
 }
 
+/* The pointer of an address, and the integers that are added to it. */
 static void mark_address(struct uses *u, struct py_node *n)
 {
 	int i = address_param(u, n);
@@ -306,6 +322,7 @@ static void mark_address(struct uses *u, struct py_node *n)
 		mark_integers(u, n->u.BinOp.right);
 }
 
+/* Records what a local name is computed from. */
 static void note_assignment(struct uses *u, const struct py_node *target, struct py_node *value)
 {
 	int i;
@@ -322,14 +339,16 @@ static void note_assignment(struct uses *u, const struct py_node *target, struct
 		a = &u->names.v[u->names.n++];
 		*a = (struct alias){ .name = target->u.Name.id, .address = -1, .loaded = -1 };
 	}
+	/* A loaded value is no address; a sum with a pointer in it is. */
 	i = load ? -1 : address_param(u, value);
 	a->address = a->address >= 0 ? a->address : i;
 	a->loaded = a->loaded >= 0 || !load ? a->loaded : address_param(u, load->u.Call.args.v[0]);
-	/* A name that a pointer was given to is one: what is added to it is an offset. */
+	/* A name that holds a pointer is a pointer: the values added to it are offsets. */
 	if (i >= 0 && u->of[i].pointer)
 		mark_address(u, value);
 }
 
+/* Visits every statement: accesses, assignments and loops. */
 static void mark_uses(void *ctx, struct py_node *n)
 {
 	struct uses *u = ctx;
@@ -342,11 +361,13 @@ static void mark_uses(void *ctx, struct py_node *n)
 	py_children(n, mark_uses, ctx);
 }
 
+/* Whether the name contains one of the words, in any case. */
 static int contains_word(struct str name, const char *const *words)
 {
 	char low[64];
 	size_t n = MIN(name.n, sizeof low - 1);
 	for (size_t i = 0; i < n; i++)
+		/* Names in kernels are upper or lower case: BLOCK_M, block_m. */
 		low[i] = (char)tolower((unsigned char)name.p[i]);
 	for (; *words; words++)
 		if (str_find((struct str){ low, n }, str_of(*words)) >= 0)
@@ -354,6 +375,7 @@ static int contains_word(struct str name, const char *const *words)
 	return 0;
 }
 
+/* A constexpr by its name: a dtype, a flag, or a tile size that keeps tl.dot legal. */
 static struct tile_val guess_constant(struct str name)
 {
 	static const char *const flags[] = { "has_", "is_", "use_", "with_", "_flag", "enable", "even",
@@ -371,6 +393,7 @@ static struct tile_val guess_constant(struct str name)
 	return (struct tile_val){ .kind = TILE_V_INT, .i = v, .is_constexpr = 1 };
 }
 
+/* Annotations and defaults come first, then the use of a parameter, then its name. */
 int check_launch_infer(struct check_launch *c, const struct check_env *env, const struct tile_fn *fn, struct err *e)
 {
 	static const char *const floats[] = { "eps", "alpha", "beta", "scale", "slope", "lambda", "gamma_",
@@ -385,8 +408,8 @@ int check_launch_infer(struct check_launch *c, const struct check_env *env, cons
 	if (!u || !(u->of = arena_array(&c->mem, n + 1, sizeof *u->of)))
 		return err_nomem(e);
 	u->fn = fn;
-	/* once more: a name may be used as an address after it was given its value */
-	for (int round = 0; round < 3; round++)
+	/* Three passes: a name may be used as an address after the statement that computes it. */
+	for (int pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
 			mark_uses(u, fn->def->u.FunctionDef.body.v[i]);
 	for (size_t i = 0; i < n; i++) {
