@@ -226,7 +226,7 @@ format:
 
 check:
 	@tools/setup check
-	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/english.py "tools/docs.py --check" tools/analyse "tools/format.py --check $(C_FILES)"; do \
+	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/cycles.py tools/english.py "tools/docs.py --check" tools/analyse "tools/format.py --check $(C_FILES)"; do \
 		$$c || rc=1; done; exit $$rc
 
 clean:

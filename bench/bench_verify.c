@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gen/gen.h"
+#include "verify/funnel/judgement.h"
 #include "verify/pool/pool.h"
 
 enum { PER_TASK = 10, CORRECT = 4 };

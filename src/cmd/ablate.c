@@ -56,7 +56,7 @@ struct variant { const char *name, *set, *method, *text; };
 static const struct variant variants[] = {
 	{ "everything on", NULL, NULL, "as configured" },   /* first: the others are compared with it */
 #define EXT(id, option, text) { option, "rl." option "=false", NULL, text },
-#include "verify/verdict/ext.def"
+#include "verify/config/ext.def"
 #undef EXT
 #define ABLATE(id, option, method, text) { option, "rl." option "=false", method, text },
 #include "cmd/ablate.def"

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "verify/candidate/judge.h"
+#include "verify/config/terms.h"
 
 /* Points of a curve, texts, and speed-ups that are shown at most. */
 enum { STEPS_MOST = 2000, TEXTS_MOST = 40, SPEEDS_MOST = 4000 };

@@ -20,7 +20,7 @@ rc=0
 grep -q "none of the tasks can be judged" "$dir/out" || fail "eval of a bad task alone: $(cat "$dir/out")"
 "$TRITONRL" eval $model --tasks "$dir/mixed.jsonl" > "$dir/out" 2>&1 || fail "eval of a mixed set: $(cat "$dir/out")"
 said() {
-	grep -q "task 'bad' is left out: a result of all zeros" "$dir/out" && grep -q "task 'broken' is left out: it is no Python" "$dir/out" &&
+	grep -q "task 'bad' is left out: a result of all zeros" "$dir/out" && grep -q "task 'broken' is left out: it is not valid Python" "$dir/out" &&
 		grep -q "2 of 3 tasks cannot be judged and are left out" "$dir/out"
 }
 said || fail "eval does not say what it left out: $(cat "$dir/out")"

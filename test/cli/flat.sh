@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a verdict says of tensors of one value at a task's own sizes (src/verify/verdict/constant_test.def): that reads and values were compared, or why
+# What a verdict says of tensors of one value at a task's own sizes (src/verify/config/constant_test.def): that reads and values were compared, or why
 # they were not. Every candidate here is right.
 set -eu
 tmp=$(mktemp -d)

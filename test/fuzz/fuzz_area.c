@@ -1,7 +1,7 @@
 /* Bytes as what a hostile runner writes into the memory it shares with the decider: a good report, and
  * pieces of it overwritten. The decider must refuse it or read only what is there, then compare. */
 #include "base/mem.h"
-#include "verify/candidate/shmem.h"
+#include "verify/funnel/reports.h"
 #include "verify/verdict/compare.h"
 #include "verify/task/task.h"
 
@@ -24,9 +24,9 @@ static int open_side(struct side *s)
 	s->t = mem_zalloc(sizeof *s->t);
 	if (!s->a || !s->t)
 		return -1;
-	s->t->n_trials = 1;
-	s->t->trial[0].expected.n = 1;
-	r = &s->t->trial[0].expected.r[0];
+	s->t->image.n_trials = 1;
+	s->t->expect[0].expected.n = 1;
+	r = &s->t->expect[0].expected.r[0];
 	*r = (struct result){ .dt = DT_F32, .ndim = 2, .shape = { 3, 4 }, .n = ELEMENTS, .rel = 1e-6, .rms = 1.0 };
 	r->v = mem_zalloc(ELEMENTS * sizeof *r->v);
 	s->o = (struct orders){ .n = 1 };
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	overwrite(&s, data, size);
 	shmem_start(s.a, &start);
 	if (!shmem_report(s.a, &s.o, 0, &out, &got, &e)) {
-		results_compare(&s.t->trial[0].expected, &got, &c);
+		results_compare(&s.t->expect[0].expected, &got, &c);
 		results_release(&got);
 	}
 	return 0;

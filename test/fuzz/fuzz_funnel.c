@@ -1,11 +1,15 @@
 /* A whole judgement with a hostile runner. The runner of this test knows what is expected, so its honest reports lead through
  * every stage: the choice of sizes, the input sets, the programs at the task's own sizes, what lies behind a test on sizes. The
  * bytes of the input are written over those reports, before each answer. The decider must come to a verdict, or fail in words. */
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "tensor/sparse.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/task/sized_tasks.h"
 #include "verify/funnel/funnel.h"
+#include "verify/funnel/judgement.h"
 #include "verify/task/prepared.h"
+#include "verify/task/sized_tasks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,7 +51,7 @@ static void give_values(struct shmem *a, int i, const struct results *want)
 	struct run_report *r = &a->report[i];
 	uint64_t at = a->order[i].at;
 
-	memcpy(r->made, want->form, sizeof r->made);
+	memcpy(r->nesting, want->form, sizeof r->nesting);
 	for (r->n = 0; r->n < want->n; r->n++) {
 		const struct result *w = &want->r[r->n];
 		float *to = (float *)((char *)a + at);
@@ -64,7 +68,7 @@ static void give_values(struct shmem *a, int i, const struct results *want)
 static void give_part(struct shmem *a, int i, const struct task *t)
 {
 	const struct run_order *o = &a->order[i];
-	const struct result *w = &t->trial[o->trial].expected.r[0];
+	const struct result *w = &t->expect[o->trial].expected.r[0];
 	struct run_report *r = &a->report[i];
 	int64_t *place = (int64_t *)((char *)a + o->at);
 	float *value = (float *)(place + PLACES);
@@ -91,7 +95,7 @@ static void give_honest(struct shmem *a, int i, const struct task *t)
 	if (o->sample)
 		give_part(a, i, t);
 	else if (!o->dry_run)
-		give_values(a, i, &t->trial[o->trial].expected);
+		give_values(a, i, &t->expect[o->trial].expected);
 }
 
 /* --- and what this one says ------------------------------------------------------------------------------- */
@@ -118,12 +122,14 @@ static void overwrite(struct hostile *h)
 	}
 }
 
-static int hostile_start(struct runner_link *l, const struct task *t, struct err *e)
+/* A real runner gets the image alone. This one must begin with honest answers, so it goes from the
+ * image to the task around it, which holds the expected results. */
+static int hostile_start(struct runner_link *l, const struct task_image *image, struct err *e)
 {
 	struct hostile *h = (struct hostile *)l;
 
 	(void)e;
-	h->t = t;
+	h->t = (const struct task *)((const char *)image - offsetof(struct task, image));
 	l->shmem->start = (struct start_report){ .ms = 1.0 };
 	return 0;
 }

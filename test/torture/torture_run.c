@@ -13,7 +13,7 @@
 #include "train/metrics.h"
 #include "train/step.h"
 #include "verify/pool/verdict_cache.h"
-#include "verify/candidate/judge.h"
+#include "verify/funnel/judgement.h"
 
 static const char *in(const char *name)
 {

@@ -64,10 +64,10 @@ static void test_what(void **state)
 	assert_string_equal(pattern(), "every element; all of them are NaN");
 	for (int i = 0; i < N; i++)
 		got[i] = expected[i % COLUMNS * COLUMNS + i / COLUMNS];
-	assert_non_null(strstr(pattern(), "the last two dimensions look exchanged"));
+	assert_non_null(strstr(pattern(), "the last two dimensions look transposed"));
 	for (int i = 0; i < N; i++)
 		got[i] = expected[(i + 1) % N];
-	assert_non_null(strstr(pattern(), "one place further on"));
+	assert_non_null(strstr(pattern(), "the value that is expected at the next index"));
 }
 
 static void test_paragraph(void **state)
@@ -82,9 +82,9 @@ static void test_paragraph(void **state)
 	strcpy(v.inputs[0].shape, "16x64");
 	v.elements[0] = (struct verdict_element){ .at = "[1, 2]", .expected = 1.5, .got = 0.0 };
 	verdict_feedback(&v, &text);
-	assert_string_equal(buf_cstr(&text), "Not correct (out_of_bounds, at stage full): a load outside x. It is about line 12: `x = tl.load(p + offs)`. "
-			    "This is on the input set 'original' (first input 16x64). [1, 2] should be 1.5 and is 0. "
-			    "What helps: give the load or store a mask that compares the offsets with the size.");
+	assert_string_equal(buf_cstr(&text), "Not correct (out_of_bounds, at stage full): a load outside x. See line 12: `x = tl.load(p + offs)`. "
+			    "It fails on the input set 'original' (first input 16x64). [1, 2] should be 1.5 and is 0. "
+			    "To fix it: give the load or store a mask that compares the offsets with the size.");
 	buf_clear(&text);
 	v.correct = 1;
 	verdict_feedback(&v, &text);

@@ -5,8 +5,9 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "verify/candidate/shmem.h"
-#include "verify/task/task.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/funnel/reports.h"
+#include "verify/task/task_build.h"
 
 enum { ELEMENTS = 12 };
 
@@ -24,9 +25,9 @@ static void open_fixture(struct fixture *f)
 	f->t = mem_zalloc(sizeof *f->t);
 	assert_non_null(f->a);
 	assert_non_null(f->t);
-	f->t->n_trials = 1;
-	f->t->trial[0].expected.n = 1;
-	f->t->trial[0].expected.r[0].n = ELEMENTS;
+	f->t->image.n_trials = 1;
+	f->t->expect[0].expected.n = 1;
+	f->t->expect[0].expected.r[0].n = ELEMENTS;
 	f->o = (struct orders){ .n = 1 };
 	assert_int_equal(shmem_set_orders(f->a, &f->o, f->t, &e), 0);
 }
@@ -104,7 +105,7 @@ static void hostile_reports(void **state)
 	REFUSED(r->form[0].at = UINT64_MAX);
 	REFUSED(r->form[0].at += f.o.v[0].room - 4);
 	REFUSED(memset(r->form[0].name, 'x', sizeof r->form[0].name));
-	REFUSED(memset(r->made, 'x', sizeof r->made));
+	REFUSED(memset(r->nesting, 'x', sizeof r->nesting));
 	REFUSED(r->diag.reason = REASONS);
 	REFUSED(memset(r->diag.text, 'x', sizeof r->diag.text));
 	REFUSED(r->out.cost.launches = -1);
@@ -190,7 +191,7 @@ static void room_for_results(void **state)
 	open_fixture(&f);
 	assert_true(shmem_has_room(&f.o, f.t, 0));
 	assert_true(shmem_holds(f.t));
-	f.t->trial[0].expected.r[0].n = 1 << 25;
+	f.t->expect[0].expected.r[0].n = 1 << 25;
 	assert_false(shmem_holds(f.t));
 	f.o.n = 0;
 	assert_true(shmem_has_room(&f.o, f.t, 0));
@@ -202,10 +203,118 @@ static void room_for_results(void **state)
 	close_fixture(&f);
 }
 
+/* One step of the reference: four numbers. Its contents stay in this process. */
+static void add_step(struct fixture *f)
+{
+	static const float values[] = { 1.0f, 2.0f, 3.0f, 4.0f };
+	struct intermediate m = { .how = 77 };
+	struct err e = ERR_INIT;
+
+	assert_int_equal(tensor_new(&m.t, DT_F32, 1, (int64_t[]){ 4 }, &e), 0);
+	memcpy(tensor_data(&m.t), values, sizeof values);
+	assert_int_equal(vec_push(&f->t->expect[0].intermediates, m), 0);
+	assert_int_equal(shmem_set_orders(f->a, &f->o, f->t, &e), 0);
+}
+
+/* Where the first record lies, and its contents. */
+static struct run_record *record_of(struct fixture *f, float **v)
+{
+	const struct run_order *o = &f->o.v[0];
+	uint64_t at = step_align(o->steps_at, sizeof (struct run_step));
+
+	*v = (float *)((char *)f->a + step_align(at, sizeof (struct run_record)));
+	return (struct run_record *)((char *)f->a + at);
+}
+
+static int matches_of(struct fixture *f, struct intermediate_matches *out)
+{
+	struct err e = ERR_INIT;
+	struct run_report r;
+	struct results got;
+	int rc = shmem_report(f->a, &f->o, 0, &r, &got, &e);
+
+	*out = r.matches;
+	if (!rc)
+		results_release(&got);
+	return rc;
+}
+
+/* The runner is told the shape of a step, and reports what launches wrote; this process compares. A match
+ * that the runner claims by itself counts for nothing, and a record that lies outside is refused. */
+static void steps_are_compared_here(void **state)
+{
+	struct fixture f;
+	struct intermediate_matches m;
+	struct run_record *x;
+	struct run_report *r;
+	const struct run_step *step;
+	float *v;
+
+	(void)state;
+	open_fixture(&f);
+	add_step(&f);
+	step = (const struct run_step *)((const char *)f.a + f.a->order[0].steps_at);
+	assert_int_equal(f.a->order[0].n_steps, 1);
+	assert_int_equal(step->shape[0], 4);
+	assert_true(!step->how && !step->at);
+
+	r = honest(&f);
+	r->matches = (struct intermediate_matches){ .launches = 1, .n = 1, .v = { { .how = 77 } } };
+	assert_int_equal(matches_of(&f, &m), 0);
+	assert_int_equal(m.n, 0);
+
+	x = record_of(&f, &v);
+	*x = (struct run_record){ .kernel = 5, .launch = 0, .arg = 2 };
+	for (int i = 0; i < 4; i++)
+		v[i] = (float)(i + 1) * 1.001f;
+	r->n_records = 1;
+	assert_int_equal(matches_of(&f, &m), 0);
+	assert_int_equal(m.n, 1);
+	assert_true(m.v[0].how == 77 && m.v[0].kernel == 5 && m.v[0].arg == 2);
+
+	v[3] = 9.0f;
+	assert_int_equal(matches_of(&f, &m), 0);
+	assert_int_equal(m.n, 0);
+
+	x->step = 1;
+	assert_int_equal(matches_of(&f, &m), 1);
+	x->step = 0;
+	r->n_records = INT32_MAX;                        /* they would lie beyond the room */
+	assert_int_equal(matches_of(&f, &m), 1);
+	r->n_records = -1;
+	assert_int_equal(matches_of(&f, &m), 1);
+	expectation_release(&f.t->expect[0]);
+	close_fixture(&f);
+}
+
+/* At full size the runner gets the contents of a step only if its own launches were seen to take it. */
+static void contents_of_steps(void **state)
+{
+	struct fixture f;
+	struct err e = ERR_INIT;
+	const struct run_step *step;
+
+	(void)state;
+	open_fixture(&f);
+	add_step(&f);
+	f.o.v[0].dry_run = DRY_RUN_CANDIDATE;
+	f.o.v[0].sample = 1;
+	assert_int_equal(shmem_set_orders(f.a, &f.o, f.t, &e), 0);
+	assert_int_equal(f.a->order[0].n_steps, 0);
+	f.o.v[0].matches = (struct intermediate_matches){ .n = 2, .v = { { .how = 77 }, { .how = 78 } } };
+	assert_int_equal(shmem_set_orders(f.a, &f.o, f.t, &e), 0);
+	assert_int_equal(f.a->order[0].n_steps, 1);
+	step = (const struct run_step *)((const char *)f.a + f.a->order[0].steps_at);
+	assert_true(step->how == 77 && step->at && ((const float *)((const char *)f.a + step->at))[3] == 4.0f);
+	expectation_release(&f.t->expect[0]);
+	close_fixture(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(honest_report), cmocka_unit_test(hostile_reports), cmocka_unit_test(hostile_start),
-					    cmocka_unit_test(random_reports), cmocka_unit_test(room_for_results) };
+					    cmocka_unit_test(random_reports), cmocka_unit_test(room_for_results),
+					    cmocka_unit_test(steps_are_compared_here), cmocka_unit_test(contents_of_steps) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "verify/funnel/full_size.h"
+#include "verify/funnel/full_size_batch.h"
 
 static void test_draw(void **state)
 {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "num/num.h"
+#include "verify/funnel/judgement.h"
 #include "verify/task/mutant.h"
 #include "verify/task/task.h"
 #include "verify/pool/warm.h"
@@ -70,8 +71,8 @@ static const struct verdict_input *input(const struct verdict *v, const char *ki
 
 static int has_trial(const struct task *t, const char *kind)
 {
-	for (int i = 0; i < t->n_trials; i++)
-		if (!strcmp(trial_name(t->trial[i].kind), kind))
+	for (int i = 0; i < t->image.n_trials; i++)
+		if (!strcmp(trial_name(t->image.trial[i].kind), kind))
 			return 1;
 	return 0;
 }
@@ -140,7 +141,7 @@ static void test_relations(void **state)
 	assert_false(has_trial(cube, "meta.add") || has_trial(cube, "meta.shift"));
 	assert_true(has_trial(sum, "meta.add") && has_trial(sum, "meta.permute"));
 	assert_false(has_trial(none, "meta.shift"));
-	assert_int_equal(soft->trial[soft->n_trials - 1].dt, DT_F16);        /* it stays the last */
+	assert_int_equal(soft->image.trial[soft->image.n_trials - 1].dt, DT_F16);        /* it stays the last */
 	task_free(soft);
 	task_free(cube);
 	task_free(sum);
@@ -174,12 +175,12 @@ static void test_lean_task(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct task *whole = open_task(j, body[i], "randn"), *own = open_task(lean, body[i], "randn");
 
-		for (int k = 0; k < own->n_trials; k++) {
-			assert_int_equal(trial_contract(own->trial[k].kind), CONTRACT_TASK);
-			assert_int_equal(own->trial[k].kind, whole->trial[k].kind);
-			assert_true(own->trial[k].expected.r[0].rel == whole->trial[k].expected.r[0].rel);
+		for (int k = 0; k < own->image.n_trials; k++) {
+			assert_int_equal(trial_contract(own->image.trial[k].kind), CONTRACT_TASK);
+			assert_int_equal(own->image.trial[k].kind, whole->image.trial[k].kind);
+			assert_true(own->expect[k].expected.r[0].rel == whole->expect[k].expected.r[0].rel);
 		}
-		assert_true(own->n_trials < whole->n_trials);
+		assert_true(own->image.n_trials < whole->image.n_trials);
 		assert_memory_equal(&own->check, &whole->check, sizeof own->check);
 		assert_true(judge_value(lean, own, i ? "tl.minimum(tl.maximum(x, -8.0), 8.0) * tl.maximum(x, 0.0)" : "tl.maximum(x, 0.0) * 2.0", "").correct);
 		task_free(whole);
@@ -213,7 +214,7 @@ static void test_outline(void **state)
 	(void)state;
 	assert_false(t->is_outline);
 	assert_true(outline->is_outline);
-	assert_int_equal(outline->n_trials, 1);
+	assert_int_equal(outline->image.n_trials, 1);
 	assert_true(outline->check.mutants > 0);
 	assert_memory_equal(&outline->check, &t->check, sizeof t->check);
 	v = judge_value(lean, outline, "tl.maximum(x, 0.0) * 2.0", "");
@@ -221,9 +222,9 @@ static void test_outline(void **state)
 	assert_false(judge_value(lean, outline, "tl.maximum(x, 0.0) * 2.01", "").correct);
 	whole = task_open_whole(outline, &e);
 	assert_non_null(whole);
-	assert_true(whole->n_trials > 3 && whole->n_trials < t->n_trials);
-	for (int k = 0; k < whole->n_trials; k++)
-		assert_int_equal(whole->trial[k].kind, t->trial[k].kind);
+	assert_true(whole->image.n_trials > 3 && whole->image.n_trials < t->image.n_trials);
+	for (int k = 0; k < whole->image.n_trials; k++)
+		assert_int_equal(whole->image.trial[k].kind, t->image.trial[k].kind);
 	task_free(whole);
 	task_free(outline);
 	task_free(t);
@@ -383,7 +384,7 @@ static void test_batch_of_the_model(void **state)
 	(void)state;
 	assert_non_null(t);
 	assert_int_equal(task_problem(t)->reason, REASON_ok);
-	assert_true(t->check.model_shrunk && t->trial[1].shape[0] < 1024 && t->trial[1].shape[1] == 128);
+	assert_true(t->check.model_shrunk && t->image.trial[1].shape[0] < 1024 && t->image.trial[1].shape[1] == 128);
 	task_free(t);
 	judge_free(j);
 }
@@ -405,7 +406,7 @@ static void test_unfit_task(void **state)
 	own = judge_new(&o, &e);
 	s = open_task(own, body, "randn");
 	assert_int_equal(task_problem(s)->reason, REASON_ok);
-	assert_int_equal(judge_candidate(own, s, str_of(s->source), &v, &e), 0);
+	assert_int_equal(judge_candidate(own, s, str_of(s->image.source), &v, &e), 0);
 	assert_true(v.correct);
 	assert_contains(v.task.unfit, "cannot be told");
 	task_free(t);
@@ -421,9 +422,9 @@ static void test_unfit_task(void **state)
 /* Is the first result that is not zero less than what rounding does to it? */
 static int is_rounded_away(const struct task *t)
 {
-	for (int i = 0; i < t->n_trials; i++)
-		if (t->trial[i].expected.r[0].rms > 0.0)
-			return t->trial[i].rounding >= 1.0;
+	for (int i = 0; i < t->image.n_trials; i++)
+		if (t->expect[i].expected.r[0].rms > 0.0)
+			return t->expect[i].rounding >= 1.0;
 	return 0;
 }
 
@@ -596,8 +597,8 @@ static void test_large_results(void **state)
 
 	(void)state;
 	assert_int_equal(task_problem(t)->reason, REASON_ok);
-	for (int i = 0; i < t->n_trials; i++)
-		assert_true(t->trial[i].expected.r[0].n <= (int64_t)1 << 23);
+	for (int i = 0; i < t->image.n_trials; i++)
+		assert_true(t->expect[i].expected.r[0].n <= (int64_t)1 << 23);
 	task_free(t);
 	judge_free(j);
 }
@@ -656,7 +657,7 @@ static void test_sizes_of_the_model_that_count(void **state)
 			 "def get_init_inputs():\n    return [inner, outer]\n", tasks[i].made, tasks[i].body);
 		t = task_open(j, str_of(source), "task", &e);
 		assert_non_null(t);
-		assert_int_equal(t->n_all, 3);
+		assert_int_equal(t->image.n_all, 3);
 		assert_int_equal(task_find_axes(t, small, 7, &axes, &e), 0);
 		assert_int_equal(axes, tasks[i].axes);
 		task_free(t);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "verify/funnel/judgement.h"
 #include "verify/pool/task_cache.h"
 
 static const char task_text[] =

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "verify/candidate/judge.h"
+#include "verify/funnel/judgement.h"
 #include "verify/pool/zygote.h"
 
 #define TASK "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
@@ -56,7 +56,7 @@ static void asked_of_another(void **state)
 	assert_non_null(t);
 	assert_int_equal(send(z.run_fd, &stale, sizeof stale, 0), sizeof stale);
 	shmem_set_text(z.link.shmem, STR(CANDIDATE));
-	assert_int_equal(z.link.start(&z.link, t, &e), 0);
+	assert_int_equal(z.link.start(&z.link, &t->image, &e), 0);
 	answer = (struct pollfd){ .fd = z.run_fd, .events = POLLIN };
 	assert_int_equal(poll(&answer, 1, 500), 0);
 	z.link.end(&z.link);

@@ -1,4 +1,8 @@
-/* Following a program without contents: see follow.h. */
+/* Dry runs: see dry_run.h.
+ *
+ * This file owns the world of a dry run, which has tensors without contents, and the marks that
+ * launches add to its path. Two dry runs with the same marks took the same branches and launched
+ * the same code; so a candidate may be judged at the smaller sizes of the two. */
 #include "verify/candidate/dry_run.h"
 
 #include "base/hash.h"
@@ -7,8 +11,11 @@
 #include "tile/code/trip_count.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
+#include "verify/candidate/launcher.h"
 #include "verify/candidate/sample.h"
 
+/* The mark of compiled code is a hash of its text. The lowest eight bits are zero: dry_run_launch
+ * puts the grid axis there. */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -22,12 +29,14 @@ int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e)
 	return rc;
 }
 
-/* A launch whose loops are noted. */
+/* A launch whose loops and values are being noted. */
 struct noted {
 	struct host_path *path;
 	uint64_t mark;
 };
 
+/* A loop with more than one iteration. Its mark depends on the code and the number of the loop, so
+ * that the same loop of another kernel has another mark. */
 static void note_loop(void *ctx, int loop)
 {
 	const struct noted *n = ctx;
@@ -35,14 +44,17 @@ static void note_loop(void *ctx, int loop)
 	host_path_mark(n->path, hash_xxh64(&loop, sizeof loop, n->mark) & ~(uint64_t)0xff);
 }
 
-static void note_kind(void *ctx, int place, int kind)
+/* A kind of value that an instruction meets (see tile/code/value_kinds.h), as a mark. */
+static void note_kind(void *ctx, int insn, int kind)
 {
 	const struct noted *n = ctx;
-	int both[2] = { place, kind };
+	int both[2] = { insn, kind };
 
 	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
 }
 
+/* Marks are a hash with eight zero bits at the end. Bits 2, 3, 4 of the low byte say that the grid has
+ * more than one instance along axis 0, 1, 2. */
 int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
 		   uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
@@ -57,30 +69,33 @@ int dry_run_launch(struct host_path *path, enum path_marks marks, const struct t
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	if (tile_trip_counts(code, l, note_loop, &noted, e))
 		return -1;
-	/* Places in the code are the same for the same code only. */
+	/* The numbers of instructions mean nothing where only the kernel's name is compared. */
 	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
 }
 
-/* The products that the reference is taken to form in tf32 when it is timed. */
+/* The reference's products that count as tf32 in its estimate: on PyTorch's side the option
+ * `precision` decides, not the candidate. */
 static unsigned timed_in_tf32(const struct judge *j, const struct run_order *o)
 {
 	return o->dry_run == DRY_RUN_REFERENCE && judge_options(j)->precision == PRECISION_TF32 ? NUM_TF32_MATMUL : 0;
 }
 
-/* What one call is followed with. */
-struct following {
+/* All that one call of a dry run needs. */
+struct dry_call {
 	struct world *w;
 	struct launcher *launch;
-	const struct task *t;
+	const struct task_image *t;
 	const struct run_order *o;
 	struct shmem *a;
 	int i;                        /* of the order and its report */
 	struct run_report *out;
-	struct intermediate_giver *giver;     /* of what operators make; NULL: of nothing */
+	struct intermediate_giver *giver;     /* gives operators' results their contents; NULL: they have none */
 };
 
-/* Calls the model; with an estimate of its time, if that is asked for: then autotuned kernels try all they have. */
-static int forward(struct following *f, struct val inputs, struct val *result, struct err *e)
+/* Calls the model over tensors without contents and notes the path. With an estimate autotuned
+ * kernels try all of their configurations; without one, operators get reference intermediates as
+ * contents. */
+static int forward(struct dry_call *f, struct val inputs, struct val *result, struct err *e)
 {
 	struct host *h = f->w->h;
 	struct launcher *launch = f->launch;
@@ -106,8 +121,10 @@ static int forward(struct following *f, struct val inputs, struct val *result, s
 	return rc;
 }
 
-/* The same with some programs of its kernels. */
-static int forward_sampled(struct following *f, struct val inputs, struct err *e)
+/* The same with contents where kernels touch memory: inputs and weights of a reduced task,
+ * repeated along its independent axes. Some instances of each launch are run, and what they wrote
+ * is reported with its positions. */
+static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
 	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample,
@@ -142,8 +159,9 @@ static int forward_sampled(struct following *f, struct val inputs, struct err *e
 	return rc;
 }
 
-/* The same over tensors of one value each. */
-static int forward_constant(struct following *f, struct val inputs, struct err *e)
+/* The same as a constant-tensor test: every input and every weight has one value throughout.
+ * Reports what instances read, and the first and last element of each result. */
+static int forward_constant(struct dry_call *f, struct val inputs, struct err *e)
 {
 	struct sampler s;
 	struct val result;
@@ -159,7 +177,8 @@ static int forward_constant(struct following *f, struct val inputs, struct err *
 	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
 }
 
-static int call(struct following *f, struct err *e)
+/* Draws inputs without contents and calls the model as the order says. */
+static int call(struct dry_call *f, struct err *e)
 {
 	const struct trial drawn = { .dt = DT_F32 };
 	struct val inputs, result;
@@ -177,7 +196,9 @@ static int call(struct following *f, struct err *e)
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+/* The program's constants are replaced by the sizes of the order. A failure is the candidate's own at
+ * full size if a kernel faulted; else it counts as a failure to compile. */
+int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e)
 {
 	const struct run_order *o = &a->order[i];
@@ -185,7 +206,7 @@ int dry_run_program(struct judge *j, const struct task *t, const struct program 
 	struct host_override ov[TASK_SIZES];
 	struct program p = *candidate;
 	struct world w;
-	struct following f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
+	struct dry_call f = { .w = &w, .launch = launch, .t = t, .o = o, .a = a, .i = i, .out = out };
 	int rc;
 
 	for (size_t k = 0; k < t->n_all; k++)
@@ -211,7 +232,7 @@ int dry_run_program(struct judge *j, const struct task *t, const struct program 
 	return rc;
 }
 
-/* Calls the reference in a hollow world. */
+/* Calls the reference in a hollow world and notes what the call would cost. */
 static int call_reference(struct world *w, struct dry_run_cost *out, struct err *e)
 {
 	const struct judge_options *o = judge_options(w->judge);
@@ -239,6 +260,8 @@ static int call_reference(struct world *w, struct dry_run_cost *out, struct err 
 	return rc;
 }
 
+/* Used while tasks are prepared and sizes are chosen, in the deciding process: the reference is no
+ * hostile code. */
 int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
 		      size_t n_ov, struct dry_run_cost *out, struct err *e)
 {

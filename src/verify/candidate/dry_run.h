@@ -1,34 +1,37 @@
-/* Following a program at a choice of the task's sizes without contents: which way its tests go, which
- * kernels it launches with what, whether they compile and fit. It costs what the host code costs,
- * however large the sizes are. Candidates are followed on the side that runs them. */
+/* Dry runs: host code on tensors without contents, at any sizes.
+ *
+ * A dry run shows which way comparisons of sizes go, which kernels are launched with what, whether
+ * they compile and fit the GPU. It costs what the host code costs, however large the sizes are:
+ * 4096 x 4096 takes no longer than 16 x 16. The runner makes dry runs of candidates, the deciding
+ * process those of references. */
 #ifndef VERIFY_CANDIDATE_DRY_RUN_H
 #define VERIFY_CANDIDATE_DRY_RUN_H
 
 #include "verify/candidate/shmem.h"
-#include "verify/task/task.h"
+#include "verify/candidate/task_image.h"
 
-/* The i-th order of the area. 0, 1: the program fails there, the report says why; -1. */
-int dry_run_program(struct judge *j, const struct task *t, const struct program *candidate,
+/* Makes the dry run of order i. Returns 0, 1 if the program fails there (the report says why), -1 (*e). */
+int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e);
 
-/* What a call of a reference would take. */
+/* The cost of one call of a reference. */
 struct dry_run_cost {
-	int64_t work;                 /* here, in about nanoseconds of a core */
-	int64_t largest;              /* bytes of the largest tensor that it makes, */
-	int64_t given, kept;          /* and of the largest that it is given, and that it has itself */
+	int64_t work;                 /* in this process, in about nanoseconds of a core */
+	int64_t largest;              /* bytes of the largest tensor that it computes, */
+	int64_t given, kept;          /* of the largest input, and of the largest weight */
 	double seconds;               /* on the GPU of the options, estimated; 0: not known */
-	double least_read;            /* of each input: reads_least */
-	int guessed;                  /* it asked for values, which there are none of */
+	double least_read;            /* the part of each input that it reads at the least: reads_least */
+	int guessed;                  /* it asked for a value of a tensor, which has none */
 };
 
-/* A task's reference with its constants replaced so, followed where the task is made ready. 0, 1: it fails there, -1. */
+/* Makes a dry run of a task's reference with these constants. Returns 0, 1 if it fails there, -1 (*e). */
 int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
 		      size_t n_ov, struct dry_run_cost *out, struct err *e);
 
-/* What a kernel was compiled to, as a mark. */
+/* The mark of a kernel's compiled code. Returns 0, or -1 (*e). */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e);
-/* A launch of that as marks of the path: it was launched, along which axes there is more than one
- * program of it, which of its loops go round more than once. */
+/* Adds the marks of a launch to the path: that it was launched, which grid axes have more than one
+ * instance, which of its loops have more than one iteration. */
 int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
 		   uint64_t of_code, const struct tile_launch *l, struct err *e);
 

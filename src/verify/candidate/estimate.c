@@ -1,11 +1,12 @@
-/* Adding up a call: see estimate.h. */
+/* Adding up the estimated time of a call: see estimate.h. The GPU's time and the host's time are
+ * summed apart, since they overlap: a call takes the longer of the two. */
 #include "verify/candidate/estimate.h"
 
 #include "base/mem.h"
 #include "tile/estimate/speed.h"
 #include "verify/candidate/op_speed.h"
 
-/* Seconds that no kernel takes. */
+/* Seconds that no kernel takes: a bound for estimates of absurd launches. */
 static const double longest = 1e6;
 
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes)
@@ -13,6 +14,7 @@ void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32,
 	*s = (struct estimate){ .gpu = g, .tf32 = tf32, .tunes = tunes };
 }
 
+/* An operator costs its kernels' time, a start for each launch, and the host's time around it. */
 void estimate_call(void *estimate, const struct host_op_call *c)
 {
 	struct estimate *s = estimate;
@@ -22,7 +24,7 @@ void estimate_call(void *estimate, const struct host_op_call *c)
 	s->host += o.launches * speed_rates.host_op_us * 1e-6;
 }
 
-/* The entry of a kernel that is tried; NULL: it has none. */
+/* The entry of an autotuned kernel; NULL: it has none. */
 static struct estimate_tuned *tuned_of(struct estimate *s, const struct tile_fn *fn)
 {
 	for (int i = 0; i < s->n_tuned; i++)
@@ -31,6 +33,8 @@ static struct estimate_tuned *tuned_of(struct estimate *s, const struct tile_fn 
 	return NULL;
 }
 
+/* Notes a configuration that an autotuner tries: the best of them is the one that runs. Kernels
+ * beyond ESTIMATE_TUNED count with the configuration that they are launched with. */
 static void note_try(struct estimate *s, const struct tile_fn *fn, double seconds)
 {
 	struct estimate_tuned *t = tuned_of(s, fn);
@@ -45,6 +49,8 @@ static void note_try(struct estimate *s, const struct tile_fn *fn, double second
 	}
 }
 
+/* A launch that only compiles is an autotuner's try. After the tries the autotuner launches its choice
+ * once more by itself (`timing`); that launch does not belong to the call. */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct estimate_tuned *t;
@@ -56,7 +62,7 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 	if (probe_launch(code, l, s->gpu->capability, &p, e))
 		return -1;
 	seconds = speed_kernel(&p, s->gpu, NULL);
-	/* Loops in loops may have more turns than a number holds. */
+	/* Nested loops may have more iterations than a double holds. */
 	seconds = seconds < longest ? seconds : longest;
 	if (l->compile_only) {
 		note_try(s, l->fn, seconds);
@@ -72,6 +78,8 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 	return 0;
 }
 
+/* A call that overlaps well takes the GPU's time and one start; one of many short kernels takes the
+ * host's time. */
 double estimate_seconds(const struct estimate *s)
 {
 	return s->busy > 0 ? MAX(s->busy + speed_rates.start_us * 1e-6, s->host) : 0;

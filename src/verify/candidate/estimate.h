@@ -1,6 +1,6 @@
-/* An estimate of how long one call of a program would take on a GPU: its kernels by tile/estimate/speed.h, its torch
- * operators by op_speed.h, and Python around them. Never mixed with measured times: a verdict that has one
- * says "model". */
+/* An estimate of the time that one call of a program takes on a GPU: its kernels by
+ * tile/estimate/speed.h, its torch operators by op_speed.h, and Python around them. It is never mixed
+ * with measured times: a verdict that has an estimate says "model". */
 #ifndef VERIFY_CANDIDATE_ESTIMATE_H
 #define VERIFY_CANDIDATE_ESTIMATE_H
 
@@ -10,26 +10,26 @@
 
 enum { ESTIMATE_TUNED = 16 };
 
-/* A kernel that an autotuner chooses for: the best of what it tries is what it will run. */
+/* A kernel with an autotuner: the best configuration that it tries is the one that it will run. */
 struct estimate_tuned {
 	const struct tile_fn *fn;
-	double best;
-	int timing;                 /* the next launch is the autotuner's own */
+	double best;                /* seconds */
+	int timing;                 /* the next launch is the autotuner's own, and does not count */
 };
 
 struct estimate {
 	const struct tile_gpu *gpu;
 	unsigned tf32;              /* enum num_products that count as tf32, whatever the program says */
-	int tunes;                  /* an autotuner runs what it chose once more (host_options.tune) */
+	int tunes;                  /* an autotuner launches its choice once more (host_options.tune) */
 	double busy, host;          /* seconds of the GPU, of Python */
 	struct estimate_tuned tuned[ESTIMATE_TUNED];
 	int n_tuned;
 };
 
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
-/* A call of an operator: for host_set_called, with the estimate as its context. */
+/* Adds a call of an operator: for host_set_called, with the estimate as its context. */
 void estimate_call(void *estimate, const struct host_op_call *c);
-/* A launch, or one that is only compiled because an autotuner tries it. 0 or -1: *e. */
+/* Adds a launch, or notes one that is only compiled because an autotuner tries it. Returns 0, or -1 (*e). */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e);
 /* Seconds of the whole call; 0: nothing of it was on the GPU. */
 double estimate_seconds(const struct estimate *s);

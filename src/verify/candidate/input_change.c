@@ -1,8 +1,17 @@
-/* Changes of inputs: see change.h. */
+/* Changes of inputs: see input_change.h.
+ *
+ * A change keeps shapes and dtypes and moves values to where careless programs go wrong: outliers
+ * for a softmax without its maximum, thousands for a variance by differences, ties for an argmax,
+ * masks that keep nothing. This file owns the values; which trial gets which change is
+ * task/sizes.c's.
+ *
+ * Invariant: a changed input is one that the reference could be given. A matrix that is its own
+ * transpose stays symmetric; offsets that rise stay in order. */
 #include "verify/candidate/input_change.h"
 
 #include <math.h>
 
+/* A change on its way through the inputs of a trial. */
 struct change {
 	enum trial_change what;
 	int first;             /* of all inputs only the first */
@@ -32,19 +41,20 @@ enum trial_change change_milder(enum trial_change what)
 
 /* --- values ------------------------------------------------------------------------------------ */
 
-/* Every other one, in no order that a size has. */
+/* Every other index, in no order that a size could have: bit 63 of a multiplicative hash. */
 static int is_drawn(int64_t i)
 {
 	return (int)((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 63);
 }
 
+/* The nearest multiple of a half. */
 static double half(double x)
 {
 	return 0.5 * rint(2.0 * x);
 }
 
-/* The i-th of n. Of other signs, every other one is in the first half and all are in the second, so
- * that a largest value can be below zero. */
+/* The i-th of n elements, for changes that look at no shape. CHANGE_SIGNED negates every other
+ * element of the first half and all of the second, so that a largest value can be below zero. */
 static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 {
 	switch (what) {
@@ -56,40 +66,41 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 	case CHANGE_SMALL: return 0x1p-10 * x;
 	case CHANGE_HALVES: return half(x);
 	case CHANGE_OFFSET: return x - 1000.0;
-	/* Below what stands for nothing in most programs that leave something out. */
+	/* Below the value that most programs put where they leave something out. */
 	case CHANGE_ENDS: return x - 64.0;
-	/* Among those that are equal some are smaller by a few ulps. */
+	/* Of equal elements some are smaller by a few ulps: these are no ties. */
 	case CHANGE_EQUAL: return rint(4.0 * x) / 4.0 * (is_drawn(i) ? 1.0 - 0x1p-21 : 1.0);
 	default: return x;
 	}
 }
 
-/* The line that an element lies on, along which outliers have their place: how far on it is, and
- * which lines have their outliers where this one does. */
-struct place {
+/* The line that an element lies on, along which outliers are placed: its index on the line, the
+ * length of the line, and a number that lines with outliers at the same places share. */
+struct on_line {
 	int64_t at, of, line;
 };
 
-/* In matrices lines are rows. Of more dimensions every other sample has its lines along the last
- * one, the others along all but the last, so that whatever is reduced goes along some of them. */
-static struct place place_of(const struct tensor *t, int64_t n, int64_t i)
+/* In a matrix lines are rows. In tensors of more dimensions every other sample has its lines along
+ * the last dimension, the others along all dimensions but the last; so whichever axis a program
+ * reduces, it goes along some of the lines. */
+static struct on_line line_of(const struct tensor *t, int64_t n, int64_t i)
 {
 	int64_t width = t->shape[t->ndim - 1], sample = n;
 
 	for (int d = 0; d < t->ndim - 1 && sample == n; d++)
 		sample /= t->shape[d];
 	if (sample == width || i / sample % 2)
-		return (struct place){ .at = i % width, .of = width, .line = i / width };
-	return (struct place){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
+		return (struct on_line){ .at = i % width, .of = width, .line = i / width };
+	return (struct on_line){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
 }
 
-/* Outliers: of four lines one has them at its end, one before its middle, one at its beginning, and
- * one everywhere, the further on the higher. So whatever goes along a line in blocks finds the
- * largest value in the last, in one that is neither the first nor the last, and in the first of
- * them. */
+/* Outliers. Of four lines one has them at its end, one before its middle, one at its beginning,
+ * and one everywhere, rising. A program that goes along a line in blocks finds the largest value
+ * in the last block, in one that is neither first nor last, in the first, and in each block
+ * anew. */
 static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 {
-	struct place p = place_of(t, n, i);
+	struct on_line p = line_of(t, n, i);
 	int64_t eighth = 8 * p.at / p.of;
 	int some = p.at % 7 == 3;
 
@@ -102,7 +113,8 @@ static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 	}
 }
 
-/* Is it in the last quarter along the first dimension, or along the second of three and more? */
+/* Is the element in the last quarter along the first dimension, or along the second of three and
+ * more? */
 static int in_last_quarter(const struct tensor *t, int64_t all, int64_t i)
 {
 	int64_t inner = all;
@@ -117,7 +129,8 @@ static int in_last_quarter(const struct tensor *t, int64_t all, int64_t i)
 	return 0;
 }
 
-/* What is small as a whole, or nothing at all, shows what is added to a variance or a length. */
+/* Makes the last quarter a thousandth of its size, and with `zeros` one row of the batch zero. An
+ * epsilon that is added to a variance or a length shows only beside such values. */
 static double faint(const struct tensor *t, int64_t n, int zeros, double x, int64_t i)
 {
 	if (zeros && t->ndim > 1 && t->shape[0] > 2 && i / (n / t->shape[0]) == t->shape[0] / 2)
@@ -125,8 +138,8 @@ static double faint(const struct tensor *t, int64_t n, int zeros, double x, int6
 	return in_last_quarter(t, n, i) ? 0x1p-10 * x : x;
 }
 
-/* Thousands. Every other row and column has none below a thousand, so that a smallest value can be
- * far above zero; where all are far below is for CHANGE_OFFSET. */
+/* Thousands. Every other row and column has no value below a thousand, so that a smallest value
+ * can be far above zero. (CHANGE_OFFSET moves all values far below zero.) */
 static double large(const struct tensor *t, int64_t n, double x, int64_t i)
 {
 	int64_t row = t->ndim > 1 ? n / t->shape[0] : t->shape[0];
@@ -134,7 +147,7 @@ static double large(const struct tensor *t, int64_t n, double x, int64_t i)
 	return 1000.0 * (i / row % 2 || (t->ndim > 1 && i % row % 2) ? 1.0 + fabs(rint(2.0 * x)) : rint(2.0 * x));
 }
 
-/* The i-th of the tensor's n. */
+/* The i-th of the tensor's n elements, for all changes. */
 static double changed_at(const struct tensor *t, int64_t n, enum trial_change what, double x, int64_t i)
 {
 	switch (what) {
@@ -148,7 +161,7 @@ static double changed_at(const struct tensor *t, int64_t n, enum trial_change wh
 	}
 }
 
-/* A matrix that a task draws as its own transpose stays so: kernels may read it either way. */
+/* Is it its own transpose? It must stay so: a kernel may read such a matrix either way. */
 static int is_symmetric(const struct tensor *t)
 {
 	const char *p = tensor_data(t);
@@ -162,6 +175,8 @@ static int is_symmetric(const struct tensor *t)
 	return n > 1;
 }
 
+/* Changes the elements in chunks, since conversion of single elements is slow. In a symmetric
+ * matrix the two elements of a pair are changed alike. */
 static void change_values(const struct tensor *t, enum trial_change what)
 {
 	enum { SOME = 256 };
@@ -183,7 +198,7 @@ static void change_values(const struct tensor *t, enum trial_change what)
 	}
 }
 
-/* Is it, of the rows along the last dimension, the last along any other? */
+/* Is the row, along the last dimension, the last one along any other dimension? */
 static int is_last_row(const struct tensor *t, int64_t row)
 {
 	for (int d = t->ndim - 2; d >= 0; row /= t->shape[d--])
@@ -192,7 +207,7 @@ static int is_last_row(const struct tensor *t, int64_t row)
 	return 0;
 }
 
-/* The last along each dimension count double: who leaves them out is seen. */
+/* Doubles the last elements along each dimension: a program that leaves them out is found. */
 static void double_last(const struct tensor *t)
 {
 	int64_t width = t->ndim ? t->shape[t->ndim - 1] : 0, rows = width ? tensor_numel(t) / width : 0;
@@ -206,6 +221,7 @@ static void double_last(const struct tensor *t)
 		}
 }
 
+/* Reverses the first dimension in place. */
 static int reverse_batch(const struct tensor *t, struct err *e)
 {
 	struct tensor copy, from, to;
@@ -234,7 +250,8 @@ static int reverse_batch(const struct tensor *t, struct err *e)
 	return rc;
 }
 
-/* A copy, so that what lies behind the row is out of bounds. */
+/* Replaces the tensor by a copy of its first row. It is a copy, so that reading behind the row is
+ * out of bounds. */
 static int take_row(struct tensor *t, struct err *e)
 {
 	struct tensor row, dense;
@@ -253,12 +270,13 @@ static int take_row(struct tensor *t, struct err *e)
 
 /* --- integers and masks ------------------------------------------------------------------------- */
 
-/* A mask holds one value where it keeps something and another where it does not. */
+/* A mask holds one value where it keeps something, and another one in its gaps. */
 struct mask {
 	double keep, gap;
 };
 
-/* Is it one? Ones and zeros of any type; of floats also zeros beside one value that is far below. */
+/* Is the tensor a mask? Ones and zeros of any dtype are; of floats also zeros beside one value far
+ * below zero, which is added to scores. */
 static int find_mask(const struct tensor *t, struct mask *m)
 {
 	const char *p = tensor_data(t);
@@ -289,7 +307,8 @@ int change_can_choose(const struct tensor *t)
 	return tensor_numel(t) && (!dtype_is_float(t->dt) || (t->ndim && tensor_is_contiguous(t) && find_mask(t, &m)));
 }
 
-/* Is there a gap in the mask? One in five along each dimension, and not at the same places in the next row. */
+/* Is there a gap of the mask at this index? One in five along each dimension, shifted from row to
+ * row. */
 static int is_gap(const struct tensor *t, int64_t i)
 {
 	int64_t sum = 0;
@@ -299,8 +318,8 @@ static int is_gap(const struct tensor *t, int64_t i)
 	return sum % 5 == 1;
 }
 
-/* Of four rows of a mask one keeps all, one the first half or nothing, one the first alone and one
- * the last; a single row the last. */
+/* Of four rows of a mask one keeps all, one the first half (or nothing), one the first element
+ * alone, and one the last. A single row keeps the last. */
 static int is_kept(const struct tensor *t, int64_t i, int nothing)
 {
 	int64_t width = t->shape[t->ndim - 1], row = i / width, at = i % width, rows = tensor_numel(t) / width;
@@ -313,24 +332,26 @@ static int is_kept(const struct tensor *t, int64_t i, int nothing)
 	}
 }
 
+/* The element of a changed mask. An integer mask may keep with another number than one: every
+ * other element that keeps becomes one more, where the change allows that. */
 static double mask_at(const struct tensor *t, const struct mask *m, enum trial_change what, double x, int64_t i)
 {
 	if (what == CHANGE_INTEGERS || what == CHANGE_GAPS)
 		return is_gap(t, i) ? m->gap : x;
 	if (!is_kept(t, i, what == CHANGE_EMPTY))
 		return m->gap;
-	/* What keeps is not one in every program that makes masks. */
+	/* A mask may keep with any number but zero. */
 	return dtype_is_float(t->dt) || t->dt == DT_BOOL || what == CHANGE_ENDS_PLAIN ||
 		what == CHANGE_EMPTY || i % 2 ? m->keep : m->keep + 1.0;
 }
 
-/* What integers that are no mask are. */
+/* The integers of a tensor that is no mask. */
 struct range {
 	double least, most;
-	/* each is no less than the one before it, or all from the least to the most are there once */
-	int in_order;
+	int in_order;                 /* they never fall (offsets), or each of the range occurs once (a permutation) */
 };
 
+/* Finds their range and whether they are in order. */
 static struct range find_range(const struct tensor *t)
 {
 	const char *p = tensor_data(t);
@@ -350,8 +371,8 @@ static struct range find_range(const struct tensor *t)
 	return r;
 }
 
-/* Some are the one that losses leave out, or nothing, or the least, one and the most. Offsets and
- * permutations stay what they are. */
+/* Some integers become the index that losses ignore (-100), or zero, or the least, one and the
+ * largest. Offsets and permutations stay as they are, since others would be out of range. */
 static double integer_at(const struct range *r, enum trial_change what, double x, int64_t i)
 {
 	if (what == CHANGE_INTEGERS)
@@ -366,6 +387,7 @@ static double integer_at(const struct range *r, enum trial_change what, double x
 	}
 }
 
+/* Changes masks and integers. Of plain floats only CHANGE_ENDS lowers the values. */
 static void change_choices(const struct tensor *t, enum trial_change what)
 {
 	int64_t n = tensor_numel(t);
@@ -389,11 +411,14 @@ static void change_choices(const struct tensor *t, enum trial_change what)
 
 /* --- inputs --------------------------------------------------------------------------------------- */
 
+/* Does the change concern masks and integers? */
 static int of_choices(enum trial_change what)
 {
 	return what >= CHANGE_INTEGERS && what <= CHANGE_EMPTY;
 }
 
+/* Changes one input. Relations over the batch leave inputs alone that have another first
+ * dimension. */
 static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct change *c = ctx;

@@ -1,8 +1,9 @@
-/* What operators make of a few inputs and weights: see made.h.
+/* Reference intermediates on the runner's side: see intermediate.h.
  *
- * A call is known by a number: the operator's name, its arguments that are no tensors, and of its
- * tensors which input, weight or earlier result each is, whole and as it lies. Both sides compute
- * it, each with its own way to say which tensor it has. */
+ * A call is recognised by its name: a hash of the operator, of its arguments that are no tensors,
+ * and of the number of each tensor (which input, weight or earlier result it is, whole and as it
+ * lies). The reference's side (task/keep_intermediates.c) and this one compute names alike, each
+ * with its own way to find a tensor's number. */
 #include "verify/candidate/intermediate.h"
 
 #include <math.h>
@@ -13,22 +14,16 @@
 #include "tensor/sparse.h"
 #include "tile/estimate/resource.h"
 
-/* Results that are kept, and their bytes together. */
-enum { INTERMEDIATE_MOST = 8, INTERMEDIATE_BYTES = 1 << 25 };
-/* Numbers of tensors: inputs and weights count from these; a result has the number of the call that made it. */
-enum { OF_INPUTS = 1 << 10, OF_WEIGHTS = 1 << 20 };
-
-/* Which tensor it is; 0: none that is known. */
-typedef uint64_t which_fn(void *ctx, const struct tensor *t);
-
+/* A name that is being computed. */
 struct naming {
-	which_fn *which;
+	intermediate_which_fn *which;
 	void *ctx;
 	int is_conv;
 	int tensors;
 	uint64_t name;
 };
 
+/* Adds bytes to the hash. */
 static void add_bytes(struct naming *n, const void *p, size_t bytes)
 {
 	n->name = hash_xxh64(p, bytes, n->name);
@@ -36,7 +31,7 @@ static void add_bytes(struct naming *n, const void *p, size_t bytes)
 
 static int add_value(struct naming *n, struct val v);
 
-/* A stride of 2 is one of (2, 2) to a convolution. */
+/* Are all members the same integer? A stride of 2 means (2, 2) to a convolution. */
 static int is_one_number(const struct seq_obj *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -45,6 +40,7 @@ static int is_one_number(const struct seq_obj *s)
 	return s->n > 0;
 }
 
+/* Adds a list or tuple. For convolutions (2, 2) counts as 2. */
 static int add_sequence(struct naming *n, const struct seq_obj *s)
 {
 	int rc = 0;
@@ -57,6 +53,7 @@ static int add_sequence(struct naming *n, const struct seq_obj *s)
 	return rc;
 }
 
+/* Adds the number of a tensor. Returns 1 if it has none. */
 static int add_tensor(struct naming *n, const struct tensor *t)
 {
 	uint64_t which = n->which(n->ctx, t);
@@ -66,7 +63,7 @@ static int add_tensor(struct naming *n, const struct tensor *t)
 	return !which;
 }
 
-/* 0, 1: the call is none that can be known again. */
+/* Adds an argument. Returns 0, or 1 if a call with it cannot be recognised. */
 static int add_value(struct naming *n, struct val v)
 {
 	int kind = v.kind;
@@ -84,8 +81,9 @@ static int add_value(struct naming *n, struct val v)
 	}
 }
 
-/* The number of a call; 0: it has none. */
-static uint64_t name_of(const struct host_op_call *c, which_fn *which, void *ctx)
+/* Only operators that compute have names; those that work in place or draw random numbers have
+ * none. */
+uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx)
 {
 	struct naming n = { .which = which, .ctx = ctx, .is_conv = strstr(c->name, "conv") != NULL };
 
@@ -100,9 +98,11 @@ static uint64_t name_of(const struct host_op_call *c, which_fn *which, void *ctx
 
 /* --- comparing ---------------------------------------------------------------------------------- */
 
-/* How far two tensors may be apart that are the same, of the value and the root of the mean square. */
+/* How far two tensors may be apart that count as the same: relative to the element plus the root
+ * mean square. Kernels may round intermediates as they like, in tf32, say. */
 static const double slack = 1e-2;
 
+/* The root of the mean square of a dense fp32 tensor. */
 static double rms_of(const struct tensor *t)
 {
 	const float *v = tensor_data(t);
@@ -114,8 +114,9 @@ static double rms_of(const struct tensor *t)
 	return n ? sqrt(sum / (double)n) : 0.0;
 }
 
-/* Both dense, of fp32. */
-static int are_same(const struct tensor *a, const struct tensor *b)
+/* The slack is wide on purpose: a wrong match is caught at full size, where elements are compared,
+ * while a missed match only leaves later launches without values. */
+int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 {
 	const float *x = tensor_data(a), *y = tensor_data(b);
 	double rms;
@@ -129,175 +130,30 @@ static int are_same(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
-/* --- keeping ------------------------------------------------------------------------------------ */
+/* --- recording what launches write ------------------------------------------------------------------------- */
 
-/* A tensor of the reference's call and its number. */
-struct source {
-	struct tensor t;
-	uint64_t which;
-};
-
-struct keeper {
-	struct trial *tr;
-	struct { struct source *v; size_t n, cap; } known;
-	uint64_t next;
-	size_t bytes;
-	int failed;
-	struct err *e;
-};
-
-static uint64_t which_kept(void *ctx, const struct tensor *t)
+const struct intermediate *intermediate_find(const struct intermediates *m, uint64_t how)
 {
-	const struct keeper *k = ctx;
-
-	for (size_t i = 0; i < k->known.n; i++) {
-		const struct source *s = &k->known.v[i];
-
-		if (s->t.st == t->st)
-			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) &&
-				t->offset == s->t.offset ? s->which : 0;
-	}
-	return 0;
-}
-
-static int add_source(struct keeper *k, const struct tensor *t, uint64_t which)
-{
-	struct source s = { .t = *t, .which = which };
-
-	if (vec_push(&k->known, s))
-		return k->failed = err_nomem(k->e);
-	tensor_retain(t);
-	return 0;
-}
-
-static int add_next(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct keeper *k = ctx;
-
-	(void)name;
-	return add_source(k, &obj->t, k->next++);
-}
-
-/* What is changed in place is no more what it was. */
-static void forget(struct keeper *k, const struct tensor *t)
-{
-	for (size_t i = 0; i < k->known.n; i++)
-		if (k->known.v[i].t.st == t->st)
-			k->known.v[i].which = 0;
-}
-
-static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
-{
-	struct intermediate made = { .how = how };
-
-	if (tensor_to(&made.t, t, t->dt, k->e) || vec_push(&k->tr->made, made)) {
-		k->failed = -1;
-		return;
-	}
-	k->bytes += made.t.st->bytes;
-	add_source(k, t, how);
-}
-
-static void note_call(void *ctx, const struct host_op_call *c)
-{
-	struct keeper *k = ctx;
-	const struct tensor *out = c->out.kind == V_TENSOR ? &c->out.u.t->t : NULL;
-	uint64_t how;
-
-	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
-		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->tr->made.n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
-	    !tensor_is_contiguous(out) || which_kept(k, out))
-		return;
-	how = name_of(c, which_kept, k);
-	if (how && k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
-		keep_result(k, how, out);
-}
-
-/* What the reference returns is for the side that compares alone. */
-static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct keeper *k = ctx;
-	uint64_t how = 0;
-
-	(void)name;
-	for (size_t i = 0; i < k->tr->made.n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
-		k->tr->made.v[i].unclear |= are_same(&k->tr->made.v[i].t, &obj->t);
-	for (size_t i = 0; i < k->known.n; i++)
-		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
-	for (size_t i = 0; i < k->tr->made.n; i++)
-		if (k->tr->made.v[i].how == how) {
-			tensor_release(&k->tr->made.v[i].t);
-			k->tr->made.v[i] = k->tr->made.v[--k->tr->made.n];
-			return 0;
-		}
-	return 0;
-}
-
-static void note_unclear(const struct trial *tr)
-{
-	for (size_t i = 0; i < tr->made.n; i++)
-		for (size_t k = 0; k < tr->made.n; k++)
-			tr->made.v[i].unclear |= i != k && are_same(&tr->made.v[i].t, &tr->made.v[k].t);
-}
-
-int intermediate_keep(struct task *t, struct trial *tr, struct err *e)
-{
-	struct keeper k = { .tr = tr, .next = OF_INPUTS, .e = e };
-	struct val inputs, result;
-	int rc = task_prepare_reference(t, tr, RUN_OWN, e);
-
-	if (!rc)
-		rc = world_inputs(&t->own, tr, 0, &inputs, e);
-	if (rc)
-		return rc;
-	rc = host_tensors(t->own.h, inputs, add_next, &k);
-	k.next = OF_WEIGHTS;
-	if (!rc)
-		rc = host_state(t->own.h, t->own.model, add_next, &k);
-	host_set_called(t->own.h, note_call, &k);
-	if (!rc)
-		rc = host_forward(t->own.h, t->own.model, inputs, &result, e);
-	host_set_called(t->own.h, NULL, NULL);
-	if (!rc) {
-		host_tensors(t->own.h, result, drop_returned, &k);
-		world_drop(&t->own, result);
-	}
-	world_drop(&t->own, inputs);
-	for (size_t i = 0; i < k.known.n; i++)
-		tensor_release(&k.known.v[i].t);
-	vec_free(&k.known);
-	note_unclear(tr);
-	return k.failed ? -1 : rc;
-}
-
-/* --- which launches make it ------------------------------------------------------------------------- */
-
-const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how)
-{
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (tr->made.v[i].how == how)
-			return &tr->made.v[i];
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].how == how)
+			return &m->v[i];
 	return NULL;
 }
 
+void intermediates_release(struct intermediates *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		tensor_release(&m->v[i].t);
+	vec_free(m);
+}
+
+/* Names are the same at all sizes, while compiled code is not. */
 uint64_t intermediate_kernel(const struct tile_launch *l)
 {
 	return hash_xxh64(l->fn->name.p, l->fn->name.n, 0);
 }
 
-/* The one step whose result the tensor holds; NULL: none, or it is not clear which. */
-static const struct intermediate *held_by(const struct trial *tr, const struct tensor *t)
-{
-	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
-		return NULL;
-	for (size_t i = 0; i < tr->made.n; i++)
-		if (!tr->made.v[i].unclear && are_same(t, &tr->made.v[i].t))
-			return &tr->made.v[i];
-	return NULL;
-}
-
-/* Tells a launch from others: by its kernel and the memory that it is given. */
+/* Identifies a launch by its kernel and the memory that it is given. */
 static uint64_t launch_name(const struct tile_launch *l)
 {
 	uint64_t name = intermediate_kernel(l);
@@ -308,43 +164,83 @@ static uint64_t launch_name(const struct tile_launch *l)
 	return name;
 }
 
-/* Counts it, unless it is the last one once more: then what was noted of that is noted anew. */
-static int begin_launch(const struct tile_launch *l, struct intermediate_matches *out)
+/* Records begin behind the descriptions of the steps. */
+void step_recorder_init(struct step_recorder *s, struct shmem *a, int i)
 {
-	uint64_t name = launch_name(l);
-	int again = out->launches && name == out->last;
+	const struct run_order *o = &a->order[i];
+	uint64_t first = step_align(o->steps_at, (uint64_t)o->n_steps * sizeof (struct run_step));
 
-	out->last = name;
-	out->launches += !again;
-	while (out->n && out->v[out->n - 1].launch == out->launches - 1)
-		out->n--;
-	return out->launches - 1;
+	*s = (struct step_recorder){ .o = o, .a = a, .r = &a->report[i], .at = first, .launch_at = first };
 }
 
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
-		      struct intermediate_matches *out, struct err *e)
+/* Counts a launch, and returns its number. A tuner may repeat the last launch: then it is not counted
+ * again, and its records are written anew. */
+static int begin_launch(struct step_recorder *s, const struct tile_launch *l)
+{
+	struct intermediate_matches *m = &s->r->matches;
+	uint64_t name = launch_name(l);
+
+	if (m->launches && name == m->last) {
+		s->at = s->launch_at;
+		s->r->n_records = s->launch_records;
+	} else {
+		s->launch_at = s->at;
+		s->launch_records = s->r->n_records;
+		m->launches++;
+	}
+	m->last = name;
+	return m->launches - 1;
+}
+
+/* The first step that has the tensor's shape; -1: none. */
+static int step_of(const struct step_recorder *s, const struct tensor *t)
+{
+	const struct run_step *step = (const struct run_step *)((const char *)s->a + s->o->steps_at);
+
+	if (t->dt != DT_F32 || !tensor_is_contiguous(t))
+		return -1;
+	for (int i = 0; i < s->o->n_steps; i++)
+		if (step[i].ndim == t->ndim && !memcmp(step[i].shape, t->shape, (size_t)t->ndim * sizeof *t->shape))
+			return i;
+	return -1;
+}
+
+/* Appends a record with the tensor's contents, if there is room. */
+static void record(struct step_recorder *s, const struct run_record *x, const struct tensor *t)
+{
+	uint64_t bytes = (uint64_t)tensor_numel(t) * sizeof (float), data = step_align(s->at, sizeof *x);
+
+	if (data + bytes > s->o->steps_at + s->o->steps_room)
+		return;
+	memcpy((char *)s->a + s->at, x, sizeof *x);
+	memcpy((char *)s->a + data, tensor_data(t), bytes);
+	s->at = step_align(data, bytes);
+	s->r->n_records++;
+}
+
+/* Only arguments that the kernel writes can hold an intermediate afterwards. */
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e)
 {
 	struct touched t;
-	int launch = begin_launch(l, out);
+	int launch = begin_launch(s, l);
 
 	if (resource_touched(code, &t, e))
 		return -1;
-	for (size_t i = 0; i < MIN(l->n_args, (size_t)128) && out->n < INTERMEDIATE_MATCHES; i++) {
-		const struct intermediate *m = t.written[i / 64] >> (i % 64) & 1 &&
-			l->args[i].kind == TILE_V_TENSOR ? held_by(tr, &l->args[i].t) : NULL;
+	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++) {
+		int step = t.written[i / 64] >> (i % 64) & 1 && l->args[i].kind == TILE_V_TENSOR ?
+			step_of(s, &l->args[i].t) : -1;
 
-		if (!m)
-			continue;
-		out->v[out->n].launch = launch;
-		out->v[out->n].arg = (int)i;
-		out->v[out->n].kernel = intermediate_kernel(l);
-		out->v[out->n++].how = m->how;
+		if (step >= 0)
+			record(s, &(struct run_record){ .kernel = intermediate_kernel(l), .launch = launch,
+							.arg = (int)i, .step = step }, &l->args[i].t);
 	}
 	return 0;
 }
 
 /* --- giving --------------------------------------------------------------------------------------- */
 
+/* The number of a hollow tensor: the input, weight or intermediate that its contents come from. */
 static uint64_t which_given(void *ctx, const struct tensor *t)
 {
 	const struct intermediate_giver *g = ctx;
@@ -352,24 +248,26 @@ static uint64_t which_given(void *ctx, const struct tensor *t)
 
 	for (int i = 0; i < g->n_inputs && from; i++)
 		if (tensor_data(&g->input[i]) == from)
-			return OF_INPUTS + (uint64_t)i;
+			return INTERMEDIATE_OF_INPUTS + (uint64_t)i;
 	for (size_t i = 0; i < g->tr->weights->n && from; i++)
 		if (tensor_data(&g->tr->weights->v[i].t) == from)
-			return OF_WEIGHTS + (uint64_t)i;
-	for (size_t i = 0; i < g->tr->made.n && from; i++)
-		if (tensor_data(&g->tr->made.v[i].t) == from)
-			return g->tr->made.v[i].how;
+			return INTERMEDIATE_OF_WEIGHTS + (uint64_t)i;
+	for (size_t i = 0; i < g->tr->intermediates.n && from; i++)
+		if (tensor_data(&g->tr->intermediates.v[i].t) == from)
+			return g->tr->intermediates.v[i].how;
 	return 0;
 }
 
+/* The name of a call is the same here and in the reference if its tensors come from the same inputs,
+ * weights and earlier intermediates. A result that is not hollow has been computed already. */
 void intermediate_give(void *giver, const struct host_op_call *c)
 {
 	struct intermediate_giver *g = giver;
-	uint64_t how = g->tr->made.n ? name_of(c, which_given, g) : 0;
+	uint64_t how = g->tr->intermediates.n ? intermediate_name(c, which_given, g) : 0;
 
-	for (size_t i = 0; i < g->tr->made.n && how; i++)
-		if (g->tr->made.v[i].how == how && c->out.u.t->t.st->hollow) {
-			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->made.v[i].t, g->reduced, g->seed) != 0;
+	for (size_t i = 0; i < g->tr->intermediates.n && how; i++)
+		if (g->tr->intermediates.v[i].how == how && c->out.u.t->t.st->hollow) {
+			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->intermediates.v[i].t, g->reduced, g->seed) != 0;
 			return;
 		}
 }

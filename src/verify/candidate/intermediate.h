@@ -1,42 +1,86 @@
-/* What torch's operators make of a task's inputs and weights, where there are but a few of what the
- * task counts (rows.c).
+/* Reference intermediates: the tensors that operators inside the reference produce.
  *
- * A candidate may leave the first steps of a task to torch and go on with kernels. At the task's
- * own sizes nothing is computed, so that its kernels would find unknown values. But the reference
- * takes the same steps on the few: what its operators make is kept, and where a candidate calls the
- * same operator on the same tensors, its result is made of the kept one, as inputs are.
+ * At full size nothing is computed as a whole; only sampled instances of kernels are run, over the
+ * inputs and weights of a reduced task (task_open_reduced). A candidate may leave the first steps of
+ * the reference to torch, or take them in a kernel of its own. Then its later kernels read tensors
+ * that nobody computed. The reduced task's reference has taken the same steps: so its intermediates
+ * stand in for them, in two ways.
+ * - The candidate calls the same operator on the same tensors: the result gets the contents of the
+ *   intermediate (intermediate_give).
+ * - One of its launches takes the step. A run at smaller sizes shows which argument of which launch
+ *   holds which intermediate. At full size the elements that sampled instances of that launch wrote
+ *   are reported and compared, and the whole tensor then gets the contents of the intermediate, for
+ *   the launches that follow.
  *
- * Or its kernels take these steps, one after another, or the first ones. At smaller sizes, where
- * all of it is run, it shows which argument of which launch is the result of which step. At the
- * task's own sizes what some programs of that launch write is then compared with it, and all the
- * others are taken to have written it, for whatever comes next. */
+ * The deciding process holds the intermediates and makes all comparisons (struct expectation,
+ * funnel/reports.c). A runner gets only what it needs to go on:
+ * - at smaller sizes, the shapes of intermediates: it reports what launches wrote to tensors of these
+ *   shapes (intermediate_note);
+ * - at full size, the contents of intermediates that the candidate's own kernels were seen to compute;
+ * - on the hybrid track at full size, all intermediates of the reduced task, since the candidate's
+ *   operators may ask for any of them. */
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
 #define VERIFY_CANDIDATE_INTERMEDIATE_H
 
-#include "verify/task/task.h"
+#include "tile/tile.h"
+#include "verify/candidate/shmem.h"
 
-/* Keeps what the reference's operators make of the trial's inputs, as far as that is not much. 0,
- * 1: it does not run, -1. */
-int intermediate_keep(struct task *t, struct trial *tr, struct err *e);
+/* Numbers of tensors: the inputs count from the first, the weights from the second. The result of a
+ * call has the name of the call as its number. */
+enum { INTERMEDIATE_OF_INPUTS = 1 << 10, INTERMEDIATE_OF_WEIGHTS = 1 << 20 };
 
-/* On the side that runs candidates. After a launch that was run on the trial: which of its
- * arguments are what operators of the reference make? 0, -1. */
-int intermediate_note(const struct trial *tr, const struct tile_code *code, const struct tile_launch *l,
-		      struct intermediate_matches *out, struct err *e);
-/* The one of this call, or NULL. */
-const struct intermediate *intermediate_find(const struct trial *tr, uint64_t how);
-uint64_t intermediate_kernel(const struct tile_launch *l);
+/* The number of a tensor; 0: it has none. */
+typedef uint64_t intermediate_which_fn(void *ctx, const struct tensor *t);
 
-struct intermediate_giver {
-	const struct trial *tr;
-	int64_t reduced;
-	uint64_t seed;
-	const struct tensor *input;   /* the trial's, in order */
-	int n_inputs;
-	int failed;                   /* no memory */
+/* The name of a call: a hash of the operator, of its arguments that are no tensors, and of the
+ * numbers of its tensors. 0: the call has no name, so that it cannot be recognised. */
+uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx);
+
+/* Do two dense fp32 tensors hold the same, up to rounding? */
+int intermediates_are_same(const struct tensor *a, const struct tensor *b);
+
+/* The intermediate of the call of this name, or NULL. */
+const struct intermediate *intermediate_find(const struct intermediates *m, uint64_t how);
+void intermediates_release(struct intermediates *m);
+
+/* Records what launches of a call wrote, in the memory of the order. */
+struct step_recorder {
+	const struct run_order *o;
+	struct shmem *a;
+	struct run_report *r;         /* gets the number of launches and of records */
+	uint64_t at;                  /* offset of the next record */
+	uint64_t launch_at;           /* what `at` and r->n_records were before the last launch */
+	int launch_records;
 };
 
-/* For host_set_called: the result of a call of the candidate gets its contents, if it is known. */
+/* For order i of the shared memory. */
+void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
+/* After a launch that was run on a trial: records each argument that the kernel writes and that has the
+ * shape of a step, as long as there is room. Returns 0, or -1 (*e). */
+int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
+		      struct err *e);
+
+/* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with it. */
+static inline uint64_t step_align(uint64_t at, uint64_t bytes)
+{
+	return (at + bytes + SHMEM_ALIGN - 1) / SHMEM_ALIGN * SHMEM_ALIGN;
+}
+
+/* Identifies the kernel of a launch by its name, which is the same at all sizes. */
+uint64_t intermediate_kernel(const struct tile_launch *l);
+
+/* What intermediate_give needs to recognise tensors and to fill in contents. */
+struct intermediate_giver {
+	const struct trial *tr;
+	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	uint64_t seed;                /* says which kept index stands for which */
+	const struct tensor *input;   /* the trial's inputs, in order */
+	int n_inputs;
+	int failed;                   /* memory ended */
+};
+
+/* For host_set_called: gives the result of an operator that the candidate calls its contents, if the
+ * reference makes the same call. */
 void intermediate_give(void *giver, const struct host_op_call *c);
 
 #endif

@@ -1,30 +1,36 @@
-/* The judge's shared state: see judge.h. */
+/* The judge's shared state: see judge.h.
+ *
+ * Owns the host library and the tile engine, which are costly to make, and a runner in this
+ * process for judges without a pool. All other pointers are borrowed. */
 #include "verify/candidate/judge.h"
 
 #include "base/mem.h"
+#include "host/host.h"
 #include "num/num.h"
-#include "verify/pool/verdict_cache.h"
+#include "tile/tile.h"
 #include "verify/candidate/runner_link.h"
-#include "verify/task/prepared.h"
+#include "verify/config/key.h"
 
+/* Everything that is made once for each judge. */
 struct judge {
 	struct judge_options o;
 	struct host_lib *lib;
 	struct tile_engine *engine;
-	judge_seen_fn *seen;
-	void *seen_ctx;
-	struct link_here here;        /* where candidates run unless told otherwise */
-	struct runner_link *link;
+	struct link_here here;        /* the runner in this process; unused where a link was set */
+	struct runner_link *link;     /* borrowed, or &here.link; NULL until it is asked for */
 	char fingerprint[17];
-	uint64_t tasks;               /* made ready so far */
-	const struct prepared_store *store;
+	uint64_t tasks;               /* prepared so far */
+	const struct prepared_store *store;       /* borrowed; NULL: none */
+	const struct judge_watcher *watcher;      /* borrowed; NULL: none */
 };
 
+/* Fails if the options name a GPU that the table does not have: kernels are compiled for one. */
 struct judge *judge_new(const struct judge_options *o, struct err *e)
 {
 	const struct tile_gpu *gpu = tile_gpu_find(str_of(o->gpu));
 	struct tile_options to = { .triton_version = 306, .capability = gpu ? gpu->capability : 0,
-				   .may_vary = o->rules_off >> RULE_stable & 1, .may_exceed = o->rules_off >> RULE_back_end & 1 };
+				   .may_vary = !rule_on(o, RULE_stable),
+				   .may_exceed = !rule_on(o, RULE_back_end) };
 	struct judge *j;
 
 	if (!gpu) {
@@ -78,6 +84,7 @@ struct tile_engine *judge_engine(struct judge *j)
 	return j->engine;
 }
 
+/* Runner links keep images by this number (pool/zygote.c), since addresses of tasks are reused. */
 uint64_t judge_next_task(struct judge *j)
 {
 	return ++j->tasks;
@@ -98,6 +105,7 @@ void judge_set_link(struct judge *j, struct runner_link *l)
 	j->link = l;
 }
 
+/* The runner in this process is made late: its shared memory is large, and workers never need it. */
 struct runner_link *judge_link(struct judge *j, struct err *e)
 {
 	if (!j->link && !link_here_init(&j->here, j, e))
@@ -105,13 +113,12 @@ struct runner_link *judge_link(struct judge *j, struct err *e)
 	return j->link;
 }
 
-void judge_watch(struct judge *j, judge_seen_fn *fn, void *ctx)
+void judge_set_watcher(struct judge *j, const struct judge_watcher *w)
 {
-	j->seen = fn;
-	j->seen_ctx = ctx;
+	j->watcher = w;
 }
 
-int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+const struct judge_watcher *judge_watcher(const struct judge *j)
 {
-	return j->seen ? j->seen(j->seen_ctx, t, tr, got, e) : 0;
+	return j->watcher;
 }

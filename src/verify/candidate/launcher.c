@@ -1,17 +1,25 @@
-/* Kernel launches during a run: compile, then execute on the tile machine. Remembers whether
- * a run ended because a kernel was refused or because it faulted. */
+/* Kernel launches of a candidate: see launcher.h.
+ *
+ * This file owns the order of the steps of a launch: compile, check that it fits the GPU, add it
+ * to the estimate, note it, and only then run it. It also guards memory that outlives the call,
+ * which no kernel may change. The modes of running (sampled, copied, idle) are chosen here; what
+ * sampled instances do is sample.c's. */
+#include "verify/candidate/launcher.h"
+
 #include "base/mem.h"
 #include "tile/estimate/resource.h"
-#include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
+#include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/sample.h"
-#include "verify/candidate/trial.h"
 
+/* Fast mode over poisoned memory is the default; an order may ask for checked mode. */
 void launcher_open(struct launcher *c, struct judge *j)
 {
-	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(judge_options(j)->gpu)),
-				  .may_vary = judge_options(j)->rules_off >> RULE_stable & 1, .may_exceed = judge_options(j)->rules_off >> RULE_back_end & 1 };
+	const struct judge_options *o = judge_options(j);
+
+	*c = (struct launcher){ .engine = judge_engine(j), .gpu = tile_gpu_find(str_of(o->gpu)),
+				.may_vary = !rule_on(o, RULE_stable), .may_exceed = !rule_on(o, RULE_back_end) };
 	c->run = (struct tile_run_options){ .mode = TILE_FAST, .poison = 0xff };
 }
 
@@ -23,12 +31,13 @@ void launcher_close(struct launcher *c)
 
 /* --- what a launch may touch ---------------------------------------------------------------- */
 
+/* Tensors of a launch, borrowed from its arguments. */
 struct tensors {
 	const struct tensor **v;
 	size_t n, cap;
 };
 
-/* The tensors of an argument: itself, or the members of a tuple. */
+/* Adds the tensors of an argument: the argument itself, or the members of a tuple. */
 static int add_tensors(struct tensors *out, const struct tile_val *a)
 {
 	int rc = 0;
@@ -40,7 +49,7 @@ static int add_tensors(struct tensors *out, const struct tile_val *a)
 	return rc;
 }
 
-/* Those of the arguments whose bit is set. */
+/* Adds the tensors of those arguments whose bit is set. Arguments from the 128th on have no bit. */
 static int find_tensors(struct tensors *out, const struct tile_launch *l, const uint64_t bit[2], struct err *e)
 {
 	for (size_t i = 0; i < MIN(l->n_args, (size_t)128); i++)
@@ -49,17 +58,20 @@ static int find_tensors(struct tensors *out, const struct tile_launch *l, const 
 	return 0;
 }
 
-/* Memory that outlives the call and may be written, as it is, to be compared after the run. */
+/* A tensor that outlives the call and that a kernel may write, with a copy of its bytes from
+ * before the launch. */
 struct old {
 	const struct tensor *t;
 	void *bytes;
 };
 
+/* Copies of a launch. */
 struct kept {
 	struct old *v;
 	size_t n, cap;
 };
 
+/* Keeps a copy of the tensor's whole storage: a kernel may write beside the view it was given. */
 static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
 {
 	void *bytes = mem_alloc(t->st->bytes);
@@ -72,6 +84,7 @@ static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
 	return 0;
 }
 
+/* Is there a tensor among the argument's that outlives the call? */
 static int any_old(const struct launcher *c, const struct tile_val *a)
 {
 	int old = (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC) && a->t.st->id <= c->sealed;
@@ -81,6 +94,8 @@ static int any_old(const struct launcher *c, const struct tile_val *a)
 	return old;
 }
 
+/* Keeps copies of all tensors that outlive the call and that this kernel writes. Most launches
+ * have none, and cost nothing here. */
 static int keep_old(const struct launcher *c, const struct tile_code *code, const struct tile_launch *l,
 		    struct kept *k, struct err *e)
 {
@@ -99,7 +114,8 @@ static int keep_old(const struct launcher *c, const struct tile_code *code, cons
 	return rc;
 }
 
-/* 1 and *d if any of them changed. Gives the copies back. */
+/* Compares the copies with the memory after the launch, and frees them. Returns 1 and *d if any of
+ * it changed. */
 static int compare_old(struct kept *k, const struct tile_launch *l, struct diag *d)
 {
 	int changed = 0;
@@ -115,14 +131,15 @@ static int compare_old(struct kept *k, const struct tile_launch *l, struct diag 
 	return changed;
 }
 
-/* Does it read, through any argument, memory that it writes? Only then can programs disturb each
- * other without giving another result in another order. */
-static int reads_own(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
+/* Does the kernel read memory that it writes, through any of its arguments? Only then can
+ * instances disturb each other without giving another result in another order; so only then is it
+ * worth to run the kernel in checked mode. */
+static int reads_its_writes(const struct tile_code *code, const struct tile_launch *l, int *out, struct err *e)
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
-			t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ||
+		find_tensors(&r, l, t.read, e) ? -1 : 0;
 
 	*out = 0;
 	for (size_t i = 0; i < w.n; i++)
@@ -133,7 +150,8 @@ static int reads_own(const struct tile_code *code, const struct tile_launch *l, 
 	return rc;
 }
 
-/* Is a the likelier of two sources of n elements: of just as many, then the newer one? */
+/* Is `a` the likelier source of n elements? A tensor of exactly n elements is; then the newer
+ * one. */
 static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n)
 {
 	int whole = tensor_numel(a) == n;
@@ -141,8 +159,9 @@ static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n
 	return whole != (tensor_numel(b) == n) ? whole : a->st->id > b->st->id;
 }
 
-/* Of those that are read, the rank-th likely one that may be copied to `to`, or the last; *most: so
- * many may, counted up to one more. */
+/* The rank-th likely tensor, among those that a kernel reads, that can be copied to `to`; the last
+ * one if there are fewer. *most: how many there are, counted up to rank + 1. A tensor is a source
+ * if it has at least as many elements and lies in order. */
 static const struct tensor *source_of(const struct tensors *read, const struct tensor *to, int rank, int *most)
 {
 	const struct tensor *best = NULL, *at = NULL;
@@ -169,13 +188,14 @@ static const struct tensor *source_of(const struct tensors *read, const struct t
 	return best;
 }
 
-/* In place of the kernel: the elements of what it reads, in their order, go to what it writes. */
+/* Replaces a kernel by a copy: the elements of a tensor that it reads, in their order, go to each
+ * tensor that it writes. A candidate that is still right then had kernels that only copy. */
 static int copy_instead(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };
 	struct touched t;
-	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) || find_tensors(&r, l,
-			t.read, e) ? -1 : 0;
+	int rc = resource_touched(code, &t, e) || find_tensors(&w, l, t.written, e) ||
+		find_tensors(&r, l, t.read, e) ? -1 : 0;
 
 	for (size_t i = 0; i < w.n && !rc; i++) {
 		const struct tensor *to = w.v[i], *from = tensor_is_contiguous(to) ?
@@ -196,7 +216,8 @@ static int copy_instead(struct launcher *c, const struct tile_code *code, const 
 
 /* --- launching --------------------------------------------------------------------------------- */
 
-/* What this machine cannot hold or count is a limit that the candidate reached. */
+/* Turns the lack of memory, or a size that this machine cannot count, into the candidate's
+ * failure. Returns 1 and *d, or -1 for our own failure. */
 static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	if (e->code != ERR_RANGE && e->code != ERR_NOMEM)
@@ -207,7 +228,8 @@ static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
 	return 1;
 }
 
-/* Addresses are others on a GPU: a kernel that computes with them may do one thing here and another there. */
+/* Refuses a kernel that computes with the address of a tensor. Addresses differ between runs and
+ * on a GPU, so that such a kernel could do one thing here and another there. */
 static int check_addresses(const struct tile_code *code, const struct tile_launch *l, struct diag *d)
 {
 	for (int f = 0; f < code->n_funcs; f++)
@@ -220,16 +242,17 @@ static int check_addresses(const struct tile_code *code, const struct tile_launc
 	return 0;
 }
 
+/* Runs all instances of a launch, in checked mode if that is asked for and can show anything. */
 static int run_kernel(struct launcher *c, const struct tile_code *code, const struct tile_launch *l,
 		      struct diag *d, struct err *e)
 {
 	struct tile_run_options run = c->run;
 	struct kept k = { .n = 0 };
-	int own = 0, rc = keep_old(c, code, l, &k, e);
+	int both = 0, rc = keep_old(c, code, l, &k, e);
 
 	if (!rc && c->watch)
-		rc = reads_own(code, l, &own, e);
-	if (own)
+		rc = reads_its_writes(code, l, &both, e);
+	if (both)
 		run.mode = TILE_CHECKED;
 	if (!rc) {
 		rc = tile_run(c->engine, code, l, &run, &c->cost, d, e);
@@ -238,7 +261,8 @@ static int run_kernel(struct launcher *c, const struct tile_code *code, const st
 	return compare_old(&k, l, d) && !rc ? 1 : rc;
 }
 
-/* The mark of a kernel's code, which stays what it is until the launcher is closed. */
+/* Adds a launch to the path of a dry run. The mark of a kernel's code is computed once for each
+ * compiled kernel, which stays at its address until the launcher is closed. */
 static int note_launch(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	unsigned i = 0;
@@ -255,6 +279,9 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 	return dry_run_launch(c->path, c->marks, code, c->marked[i].mark, l, e);
 }
 
+/* The steps of one launch, in the order that the head of this file gives. A configuration that an
+ * autotuner only compiles (compile_only) ends after the estimate; an autotuner leaves out those that
+ * do not fit, so that these are no failure. */
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct launcher *c = ctx;
@@ -281,8 +308,8 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 	if (c->tests && resource_tests(code))
 		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
 	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
-	if (!rc && c->matches)
-		rc = intermediate_note(c->trial, code, l, c->matches, e);
+	if (!rc && c->steps)
+		rc = intermediate_note(c->steps, code, l, e);
 	if (rc) {
 		c->faulted = rc > 0;
 		c->diag = *d;

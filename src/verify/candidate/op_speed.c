@@ -1,5 +1,9 @@
-/* The time of PyTorch's operators: see op_speed.h. Each is as long as its tensors take through memory, or
- * its arithmetic takes, by the kind of operator (op_speed.def). */
+/* The time of PyTorch's operators on a GPU, called eagerly: see op_speed.h.
+ *
+ * An operator takes as long as its tensors take through memory, or as its arithmetic takes,
+ * whichever is longer for its kind. op_speed.def says which kind an operator is of; operators that
+ * are not there stream through their tensors once. The constants are tile/estimate/speed.def's,
+ * fitted to measured times. */
 #include "verify/candidate/op_speed.h"
 
 #include <math.h>
@@ -8,7 +12,7 @@
 #include "num/num.h"
 #include "tile/estimate/speed.h"
 
-/* What a function of the table looks at. */
+/* A call as the functions of the table see it. */
 struct op_look {
 	const struct host_op_call *c;
 	const struct tile_gpu *g;
@@ -20,7 +24,7 @@ struct op_look {
 	double read, written;       /* bytes */
 };
 
-/* Bytes of memory behind a tensor: what is repeated is there once. */
+/* Bytes of memory behind a tensor: elements of an expanded dimension are there once. */
 static double bytes_behind(const struct tensor *t)
 {
 	double n = dtype_size(t->dt);
@@ -30,11 +34,13 @@ static double bytes_behind(const struct tensor *t)
 	return n;
 }
 
+/* Elements, as a double: products of them overflow an integer. */
 static double elements(const struct tensor *t)
 {
 	return (double)tensor_numel(t);
 }
 
+/* Collects the tensors among the arguments, and those in lists. */
 static void add_argument(struct op_look *k, struct val v, int depth)
 {
 	if (v.kind == V_TENSOR && k->n < (int)COUNT_OF(k->arg))
@@ -43,6 +49,7 @@ static void add_argument(struct op_look *k, struct val v, int depth)
 		add_argument(k, v.u.seq->v[i], depth - 1);
 }
 
+/* Bytes of all results; *first gets the first of them. */
 static double result_bytes(struct val v, const struct tensor **first)
 {
 	double sum = 0;
@@ -57,12 +64,13 @@ static double result_bytes(struct val v, const struct tensor **first)
 	return sum;
 }
 
+/* Seconds for so many bytes at the rate that streaming kernels reach. */
 static double stream_seconds(const struct op_look *k, double bytes)
 {
 	return bytes / speed_stream(k->g);
 }
 
-/* Elements that are not in order in memory cost as much again. */
+/* Bytes that are read. Elements that do not lie in order cost as much again. */
 static double read_bytes(const struct op_look *k)
 {
 	double sum = 0;
@@ -79,11 +87,14 @@ static double read_bytes(const struct op_look *k)
 
 /* --- kinds of operators ------------------------------------------------------------------------------------ */
 
+/* An operator that reads its arguments and writes its result: all that op_speed.def does not
+ * list. */
 static double how_stream(const struct op_look *k)
 {
 	return stream_seconds(k, k->passes * read_bytes(k) + k->written);
 }
 
+/* Operations a second of products, by dtype and by whether they are in tf32. */
 static double product_rate(const struct op_look *k, enum dtype dt, unsigned products)
 {
 	if (dt == DT_F16 || dt == DT_BF16)
@@ -93,12 +104,13 @@ static double product_rate(const struct op_look *k, enum dtype dt, unsigned prod
 	return (dt == DT_F64 ? k->g->f64 : k->g->f32) * 1e12 * speed_rates.product_f32;
 }
 
-/* Arithmetic and memory overlap, but not quite. */
+/* Arithmetic and memory traffic overlap, but for a quarter of the shorter one. */
 static double overlapped(double work, double memory)
 {
 	return fmax(work, memory) + 0.25 * fmin(work, memory);
 }
 
+/* A product of matrices: 2 * elements of the result * length of the sum operations. */
 static double how_product(const struct op_look *k)
 {
 	/* addmm and its like have what is added first. */
@@ -111,8 +123,8 @@ static double how_product(const struct op_look *k)
 			  stream_seconds(k, k->read + k->written));
 }
 
-/* The fused kernels take heads of 256 at the most; for wider ones the scores go through memory: written, scaled,
- * through softmax and read. */
+/* Attention. The fused kernels take heads of at most 256; for wider ones the scores go through
+ * memory: written, scaled, through a softmax, and read. */
 static double how_attention(const struct op_look *k)
 {
 	enum { FUSED_WIDTH = 256, SCORE_PASSES = 6 };
@@ -128,16 +140,17 @@ static double how_attention(const struct op_look *k)
 			  stream_seconds(k, k->read + k->written + scores));
 }
 
-/* The form of a convolution, per group. */
+/* The form of a convolution: taps of its window, channels in and out of a group, groups. */
 struct conv_form {
 	double taps, in, out, groups, flops;
 	int transposed, dims, strided;
 };
 
+/* Finds the form from the shapes. Returns -1 if it is no convolution that is known. */
 static int find_form(const struct op_look *k, struct conv_form *f)
 {
 	const struct tensor *x = k->arg[0], *w = k->n > 1 ? k->arg[1] : NULL;
-	double channels, made;
+	double channels, out_channels;
 
 	if (!w || x->ndim < 3 || w->ndim != x->ndim || k->out->ndim != x->ndim)
 		return -1;
@@ -146,16 +159,16 @@ static int find_form(const struct op_look *k, struct conv_form *f)
 	for (int d = 2; d < w->ndim; d++)
 		f->taps *= (double)w->shape[d];
 	channels = (double)x->shape[1];
-	made = (double)k->out->shape[1];
-	f->groups = f->transposed ? made / fmax((double)w->shape[1], 1) : channels / fmax((double)w->shape[1], 1);
+	out_channels = (double)k->out->shape[1];
+	f->groups = (f->transposed ? out_channels : channels) / fmax((double)w->shape[1], 1);
 	f->in = channels / fmax(f->groups, 1);
-	f->out = made / fmax(f->groups, 1);
+	f->out = out_channels / fmax(f->groups, 1);
 	f->flops = 2 * f->taps * (f->transposed ? elements(x) * f->out : elements(k->out) * f->in);
-	f->strided = f->transposed && elements(k->out) / fmax(made, 1) >= 1.5 * elements(x) / fmax(channels, 1);
+	f->strided = f->transposed && elements(k->out) / fmax(out_channels, 1) >= 1.5 * elements(x) / fmax(channels, 1);
 	return 0;
 }
 
-/* The share of the tensor cores' rate: few channels leave tiles empty. */
+/* The part of the tensor cores' rate that is reached: few channels leave tiles half empty. */
 static double conv_share(const struct conv_form *f)
 {
 	double share = fmin(1, f->out / 128) * fmin(1, f->in / 16);
@@ -167,6 +180,9 @@ static double conv_share(const struct conv_form *f)
 	return share * speed_rates.conv / (f->strided ? 3 : 1);
 }
 
+/* A convolution. Depthwise ones (one channel a group) go by the rate of window reads instead of
+ * products. In one and two dimensions cuDNN brings both sides into another order of channels and
+ * back. A separate kernel adds the bias. */
 static double how_conv(const struct op_look *k)
 {
 	struct conv_form f;
@@ -185,6 +201,7 @@ static double how_conv(const struct op_look *k)
 	return fmax(work + (f.dims < 3 ? 2 * io : 0), io) + bias;
 }
 
+/* Elements of a pooling window: 3 is 3 * 3 in two dimensions. */
 static double window_size(const struct op_look *k)
 {
 	const struct val *v = &k->c->a[1];
@@ -199,6 +216,7 @@ static double window_size(const struct op_look *k)
 	return n * (n < 1 ? 0 : 1);
 }
 
+/* Pooling: by the reads of overlapping windows, or by memory. */
 static double pool_seconds(const struct op_look *k, double written)
 {
 	double read = elements(k->out) * window_size(k) / (speed_rates.window * speed_rates.clock_ghz *
@@ -212,12 +230,13 @@ static double how_pool(const struct op_look *k)
 	return k->n && k->c->n > 1 ? pool_seconds(k, k->written) : how_stream(k);
 }
 
+/* The largest of a window is written with its index, of 8 bytes. */
 static double how_pool_max(const struct op_look *k)
 {
 	return k->n && k->c->n > 1 ? pool_seconds(k, k->written + 8 * elements(k->out)) : how_stream(k);
 }
 
-/* How many values are normalised together. */
+/* How many values are normalised together: the normalised shape, a group, or a channel. */
 static double row_length(const struct op_look *k)
 {
 	const struct tensor *x = k->arg[0];
@@ -236,7 +255,8 @@ static double row_length(const struct op_look *k)
 	return strstr(k->c->name, "instance_norm") && x->ndim > 1 ? row / fmax((double)x->shape[1], 1) : row;
 }
 
-/* One block normalises a row, and a few blocks share a multiprocessor. */
+/* A normalisation. One block normalises a row, and a few blocks share a multiprocessor; long rows
+ * of a small batch leave the GPU idle. */
 static double how_norm(const struct op_look *k)
 {
 	double row, rows;
@@ -250,7 +270,7 @@ static double how_norm(const struct op_look *k)
 	       rows * speed_rates.row_us * 1e-6 / k->g->processors;
 }
 
-/* A row that fits the registers of a block is read once. */
+/* A softmax. A row that fits the registers of a block is read once. */
 static double how_softmax(const struct op_look *k)
 {
 	enum { ROW_KEPT = 1024 };
@@ -266,6 +286,7 @@ static double how_softmax(const struct op_look *k)
 
 /* --- the table ------------------------------------------------------------------------------------------------ */
 
+/* A row of op_speed.def. */
 struct op_row {
 	const char *name;
 	double (*how)(const struct op_look *k);
@@ -279,6 +300,7 @@ static const struct op_row op_rows[] = {
 #undef OP_SPEED
 };
 
+/* The row of an operator, by the last part of its name. */
 static struct op_row row_of(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -290,7 +312,8 @@ static struct op_row row_of(const char *name)
 	return (struct op_row){ .name = name, .how = how_stream, .passes = 1, .launches = 1 };
 }
 
-/* A view, a copy of what already is as it should be, memory that nobody fills. */
+/* Does the call need no kernel? A view, a copy of what is in order already, memory that nobody
+ * fills. */
 static int does_nothing(const struct op_look *k)
 {
 	const char *name = row_of(k->c->name).name;

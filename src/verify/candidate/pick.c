@@ -1,11 +1,11 @@
-/* Choosing programs of a launch: see pick.h. */
+/* Choosing instances of a launch: see pick.h. */
 #include "verify/candidate/pick.h"
 
 #include "base/rng.h"
 #include "tile/machine/decode.h"
 #include "tile/code/ir.h"
 
-/* What writes the register, before an instruction; NULL: nothing does. */
+/* The instruction before `before` that writes the register; NULL: none does. */
 static const struct tile_insn *writer_of(const struct tile_func *f, int before, tile_reg r)
 {
 	for (int i = before - 1; i >= 0; i--)
@@ -15,7 +15,8 @@ static const struct tile_insn *writer_of(const struct tile_func *f, int before, 
 	return NULL;
 }
 
-/* Is the register an integer constant, in all lanes? */
+/* Is the register an integer constant in all lanes? Splats, broadcasts and casts are looked
+ * through. */
 static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_t *value)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -30,7 +31,7 @@ static int is_constant(const struct tile_code *c, int before, tile_reg r, int64_
 	return 1;
 }
 
-int pick_place(const int64_t *v, int n, int64_t program)
+int pick_index(const int64_t *v, int n, int64_t program)
 {
 	for (int i = 0; i < n; i++)
 		if (v[i] == program)
@@ -38,14 +39,16 @@ int pick_place(const int64_t *v, int n, int64_t program)
 	return -1;
 }
 
+/* Is the instance among n? */
 static int is_among(const int64_t *v, int n, int64_t program)
 {
-	return pick_place(v, n, program) >= 0;
+	return pick_index(v, n, program) >= 0;
 }
 
-/* Programs that are named so far. */
+/* Instances that constants of the kernel point to. */
 struct named { const int64_t *grid; int64_t *v; int n; };
 
+/* Adds an instance of the grid once. Instance 0 is picked anyway. */
 static void add_program(struct named *p, int64_t program)
 {
 	if (!is_among(p->v, p->n, program) && p->n < PICK_NAMED && program > 0 && program < p->grid[0] *
@@ -53,7 +56,8 @@ static void add_program(struct named *p, int64_t program)
 		p->v[p->n++] = program;
 }
 
-/* The one of that number, and the first ones that have it along the other axes. */
+/* Adds the instance of that number, and the first ones that have it along the second and third
+ * axis. */
 static void add_along_axes(struct named *p, int64_t number)
 {
 	add_program(p, number);
@@ -63,16 +67,18 @@ static void add_along_axes(struct named *p, int64_t number)
 		add_program(p, number * p->grid[0] * p->grid[1]);
 }
 
-/* How far is it from a constant to the first number that goes where an earlier one does? -1: it is no such operation. */
+/* Operations that send different numbers to one place (remainder, division, and, min): how far
+ * behind the constant the first such number is. -1: the operation is none of these. */
 static int folds_after(enum tile_op op)
 {
 	return op == TOP_DIV || op == TOP_REM ? 0 : op == TOP_AND || op == TOP_MIN ? 1 : -1;
 }
 
-/* Constants that integers are compared with may be numbers of programs, or offsets that one program
- * has in its tile. Where one is divided by, the quotient is another from it on, and the remainder
- * is largest just before. Of those that get the same remainder, bits or least as an earlier one,
- * the first is named, and the one before it. */
+/* Finds instances at which the kernel may change its behaviour. A constant that integers are
+ * compared with may be the number of an instance, or an offset in an instance's tile: 4096 with
+ * tiles of 64 lanes points to instance 64. After a division the quotient changes at the constant,
+ * and the remainder is largest just before it. So the first number that folds onto an earlier one
+ * is picked, and the one before it. */
 static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t *v)
 {
 	const struct tile_func *f = &c->funcs[0];
@@ -100,12 +106,14 @@ static int name_programs(const struct tile_code *c, const int64_t *grid, int64_t
 	return p.n;
 }
 
+/* Picks the fixed instances, then the drawn ones, then those that constants point to, each once. */
 int pick_programs(uint64_t seed, const struct tile_code *code, const struct tile_launch *l, int64_t v[PICK_MOST])
 {
 	int64_t all = l->grid[0] * l->grid[1] * l->grid[2], wanted[PICK_MOST] = { 0, all - 1, l->grid[0] - 1 };
 	int n = 0, n_wanted = 3 + PICK_DRAWN;
 	struct rng r;
 
+	/* The label is part of the seed: another text would pick other instances. */
 	rng_init(&r, seed, "programs at own sizes");
 	for (int i = 0; i < PICK_DRAWN; i++)
 		wanted[3 + i] = (int64_t)rng_below(&r, (uint64_t)all);

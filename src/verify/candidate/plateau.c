@@ -1,4 +1,5 @@
-/* Filling in what programs wrote that were not run: see plateau.h. */
+/* Filling in what instances wrote that were not run: see plateau.h. A storage is only filled if
+ * every point has one value; all that does not fit this picture is left unknown. */
 #include "verify/candidate/plateau.h"
 
 #include <string.h>
@@ -6,27 +7,30 @@
 #include "base/mem.h"
 #include "tensor/sparse.h"
 
-/* More is not filled in. */
+/* Larger storages are not filled in: it would cost more than it tells. */
 enum { BYTES_MOST = 16 << 20 };
 
-/* Programs whose values are known, in order. */
+/* Instances whose values are known, in order of their number. */
 struct points {
 	const struct plateau *l;
 	int64_t v[2 * PLATEAU_RUNS];
 	int n, runs;
 };
 
+/* The bytes that an instance writes: instance 3 with parts of 512 bytes writes [1536, 2048). */
 static size_t part_begin(const struct plateau *l, int64_t program)
 {
 	return (size_t)program * l->part;
 }
 
+/* The end of its part; the last instance may have less. */
 static size_t part_end(const struct plateau *l, int64_t program)
 {
 	return MIN(part_begin(l, program) + l->part, l->st->bytes);
 }
 
-/* Did the program write one value to its part, and is it known? NULL: no. */
+/* The value that an instance wrote all over its part; NULL: it wrote several, or it is not
+ * known. */
 static const char *value_of(const struct plateau *l, int64_t program)
 {
 	size_t lo = part_begin(l, program), hi = part_end(l, program);
@@ -40,7 +44,8 @@ static const char *value_of(const struct plateau *l, int64_t program)
 	return first;
 }
 
-/* A later program may have written to the part of an earlier one: that is no value of it any more. */
+/* Do two instances have the same value? A later instance may have written to the part of an
+ * earlier one, which then has no value any more. */
 static int same(const struct plateau *l, int64_t a, int64_t b)
 {
 	const char *x = value_of(l, a), *y = value_of(l, b);
@@ -48,7 +53,8 @@ static int same(const struct plateau *l, int64_t a, int64_t b)
 	return x && y && !memcmp(x, y, l->size);
 }
 
-/* Puts a program among the points. 0, 1: it does not write one value, or there are too many; else what running it gave. */
+/* Adds an instance to the points, and runs it if `run` is set. Returns 0; 1 if it does not write
+ * one value, or there are too many; else what running it gave. */
 static int add(struct points *p, int64_t program, int run)
 {
 	int at = 0, rc;
@@ -67,7 +73,8 @@ static int add(struct points *p, int64_t program, int run)
 	return !value_of(p->l, program);
 }
 
-/* Two more between each two: what changes from one program to the next shows in these. */
+/* Runs two more instances between each two, the neighbour and the one in the middle: values that
+ * change from one instance to the next show there, and are not taken for a plateau. */
 static int probe(struct points *p)
 {
 	int64_t was[2 * PLATEAU_RUNS];
@@ -83,7 +90,7 @@ static int probe(struct points *p)
 	return rc;
 }
 
-/* Runs programs between two that differ until they are neighbours. */
+/* Runs instances between two that differ, until the two are neighbours. */
 static int bisect(struct points *p)
 {
 	int rc = 0;
@@ -99,6 +106,7 @@ static int bisect(struct points *p)
 	return rc;
 }
 
+/* Fills each gap between two points with the value of the point before it. */
 static int fill(const struct points *p)
 {
 	const struct plateau *l = p->l;
@@ -117,6 +125,7 @@ static int fill(const struct points *p)
 	return 0;
 }
 
+/* Nothing is filled in unless the parts of all instances cover the storage exactly. */
 int plateau_fill(const struct plateau *l, const int64_t *ran, int n)
 {
 	struct points p = { .l = l };

@@ -1,26 +1,28 @@
-/* What programs wrote that were not run, where each writes one value to a part of its own, the next
- * part to the next program.
+/* Plateaus: filling in what instances wrote that were not run, in a constant-tensor test.
  *
- * Over tensors of one value most kernels write one value everywhere (sparse_flatten). One that
- * leaves something out beyond a place does not: its programs write one value up to there and
- * another behind it. Where the values of two programs differ, those between them are run until the
- * place is found; two that are the same stand for those between them, after two of these showed it. */
+ * Over constant tensors most kernels write one value everywhere (sparse_flatten). A kernel that leaves
+ * something out beyond an index does not: its instances write one value up to some instance, and
+ * another value behind it. Each instance must write one value to a part of its own, instance i to the
+ * bytes [i * part, (i + 1) * part). Where two instances that ran differ, instances between them are run
+ * until the step is found. Two instances with the same value stand for those between them, after two
+ * of these showed the same. */
 #ifndef VERIFY_CANDIDATE_PLATEAU_H
 #define VERIFY_CANDIDATE_PLATEAU_H
 
 #include "tensor/tensor.h"
 
-enum { PLATEAU_RUNS = 96 };              /* programs that are run for it at the most */
+enum { PLATEAU_RUNS = 96 };              /* instances that are run for it at the most */
 
 struct plateau {
 	struct storage *st;
-	size_t size, part;             /* bytes of an element, and of what each program writes */
-	int64_t programs;
-	int (*run)(void *ctx, int64_t program);
+	size_t size, part;             /* bytes of an element, and of the part of each instance */
+	int64_t programs;              /* instances of the launch */
+	int (*run)(void *ctx, int64_t program);        /* runs one: 0, 1 if that tells nothing, -1 */
 	void *ctx;
 };
 
-/* After `n` programs were run. 0: the storage is filled, or cannot be; else what `run` gave. */
+/* After the n instances `ran` were run. Returns 0 whether the storage is filled or cannot be; else what
+ * `run` gave. */
 int plateau_fill(const struct plateau *l, const int64_t *ran, int n);
 
 #endif

@@ -1,4 +1,5 @@
-/* How much kernels read: see reads.h. */
+/* How much kernels read: see reads.h. The runner notes reads; the deciding process compares those
+ * of two runs. Neither half knows an expected result. */
 #include "verify/candidate/reads.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@ void reads_input(struct reads *r, const struct storage *s)
 		r->input[r->n_inputs++] = s->id;
 }
 
+/* The number by which a tensor is reported: its number among the inputs, or the next behind
+ * them. */
 static int what_is(struct reads *r, uint64_t id)
 {
 	for (int i = 0; i < r->n_inputs; i++)
@@ -33,6 +36,8 @@ void reads_lose(struct reads *r, enum constant_answer why)
 	r->lost = 1;
 }
 
+/* Adds the reads of one launch to those of the storage. Bytes beyond the storage count as all of it: an
+ * upper bound may be larger than the tensor. */
 void reads_add(struct reads *r, const struct storage *s, size_t bytes)
 {
 	struct run_reads *t = &r->told;
@@ -62,6 +67,7 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out)
 
 /* --- comparing --------------------------------------------------------------------------------------- */
 
+/* The numbers come from a hostile process. */
 int reads_are_sane(const struct run_reads *r)
 {
 	if (r->n < 0 || r->n > READS_MOST || r->launches < 0 || (unsigned)r->left >= CONSTANT_ANSWERS)
@@ -72,8 +78,8 @@ int reads_are_sane(const struct run_reads *r)
 	return 1;
 }
 
-/* How often the tensor is read whole at the smaller sizes; 0: it is not among those. Where there
- * are other launches, so are tensors that are no inputs. */
+/* In how many launches the tensor was read whole at the smaller sizes; 0: it was not read. Tensors
+ * that are no inputs can be compared only if both runs have the same launches. */
 static int times_whole(const struct run_reads *small, int what, int same)
 {
 	for (int i = 0; i < small->n && (same || what < READS_INPUTS); i++)
@@ -82,38 +88,44 @@ static int times_whole(const struct run_reads *small, int what, int same)
 	return 0;
 }
 
-static int same_launches(const struct run_reads *own, const struct run_reads *small)
+/* Are other tensors than inputs numbered alike in both runs? */
+static int same_launches(const struct run_reads *full, const struct run_reads *small)
 {
-	return own->launches == small->launches && own->n == small->n;
+	return full->launches == small->launches && full->n == small->n;
 }
 
-int reads_missing(const struct run_reads *own, const struct run_reads *small, double least)
+int reads_missing(const struct run_reads *full, const struct run_reads *small, double least)
 {
-	int same = same_launches(own, small);
+	int same = same_launches(full, small);
 
-	for (int i = 0; i < own->n; i++)
-		if (own->v[i].share < least * times_whole(small, own->v[i].what, same))
+	for (int i = 0; i < full->n; i++)
+		if (full->v[i].share < least * times_whole(small, full->v[i].what, same))
 			return i;
 	return -1;
 }
 
-enum constant_answer reads_answer(const struct run_reads *own, const struct run_reads *small, double least)
+/* The first thing that was not counted in either run is the answer; then whether the reference reads its
+ * inputs whole at all, and whether any tensor was read whole at the smaller sizes. */
+enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least)
 {
-	if (own->left || small->left)
-		return (enum constant_answer)(own->left ? own->left : small->left);
+	if (full->left || small->left)
+		return (enum constant_answer)(full->left ? full->left : small->left);
 	if (least <= 0.0)
 		return CONSTANT_ANSWER_parts;
-	for (int i = 0; i < own->n; i++)
-		if (times_whole(small, own->v[i].what, same_launches(own, small)))
+	for (int i = 0; i < full->n; i++)
+		if (times_whole(small, full->v[i].what, same_launches(full, small)))
 			return CONSTANT_ANSWER_compared;
 	return CONSTANT_ANSWER_none_whole;
 }
 
 /* --- the reference ----------------------------------------------------------------------------------- */
 
-/* A last window may not be whole: so much is read at least. */
+/* A last window may reach beyond the tensor and be left out; at least this part of the input is
+ * read. */
 #define WINDOWS 0.75
 
+/* An operator that moves or cuts elements may read any part of its input, a window all but the rest
+ * behind the last one. */
 double reads_least(struct host_ops ops)
 {
 	double least = 1.0;

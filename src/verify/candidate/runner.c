@@ -1,4 +1,11 @@
-/* Running a candidate: see runner.h. */
+/* Running a candidate: see runner.h.
+ *
+ * This file owns the life of one candidate in a runner: its source is checked once, its model is
+ * built as seldom as possible, and each order of the shared memory becomes one call of forward
+ * with a report. It decides nothing: it holds no expected result and cannot include one.
+ *
+ * Invariant: a model that failed in the middle of a call is closed, so that the next order begins
+ * with a model that no failure has touched. */
 #include "verify/candidate/runner.h"
 
 #include <stdio.h>
@@ -10,40 +17,46 @@
 #include "interp/bind.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/candidate/launcher.h"
+#include "verify/rules/rules.h"
 
-/* Bytes of parameters above which they are copied when other ones are due, not before each run. */
+/* Parameters of more bytes than this are copied into the model only when the set of weights
+ * changes. Smaller ones are copied before each run, which also undoes what a run did to them. */
 enum { LARGE_WEIGHTS = 32 << 20 };
 
 struct runner {
 	struct judge *j;
 	const struct judge_options *o;
-	const struct task *t;
-	struct shmem *a;
-	struct program p;
-	struct py_module module;
-	struct world w;               /* the candidate, once it was built */
+	const struct task_image *t;   /* borrowed */
+	struct shmem *a;              /* orders and reports; borrowed */
+	struct program p;             /* the candidate as a program */
+	struct py_module module;      /* its source, once p.source is set; owned */
+	struct world w;               /* its model; its host is NULL until it was built */
 	struct val last;              /* inputs of its last call; V_UNSET: there was none */
 	struct launcher launch;
-	char weights[16];             /* how they were matched */
+	char weights[16];             /* by which sign they were matched */
 	struct run_transposed transposed;
-	const struct task_weight *differs;    /* a parameter that only its values would have told apart, and did not */
+	const struct task_weight *differs;    /* a weight whose partner is a guess and has other values; or NULL */
 	int compiled;                 /* a run came to its end: names and calls are right */
-	int failed;                   /* syntax or rules: nothing runs */
+	int failed;                   /* syntax or rules do not hold: nothing runs */
 	struct census census;         /* of the model before a call */
+	struct step_recorder steps;   /* of a call on a trial */
 	struct estimate estimate;     /* of a call, where the order asks for one */
-	struct host_path *tests;      /* what a call comes to is noted here; NULL: nowhere */
+	struct host_path *tests;      /* gets the path of a call on a trial; NULL: it is not asked for */
 	struct err e;
 };
 
 /* --- before any run -------------------------------------------------------------------------- */
 
+/* The flags of a torch name, for rules that depend on what an operator does. */
 static int name_flags(void *ctx, const char *dotted)
 {
 	return host_lib_flags(ctx, dotted);
 }
 
-/* Syntax and rules: 0, 1 and *d. */
+/* Parses the candidate and checks the rules that need only its syntax tree. Returns 0, or 1 and
+ * *d. */
 static int check_source(struct runner *r, struct str source, struct diag *d)
 {
 	struct err pe = ERR_INIT;
@@ -54,8 +67,8 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
 		return 1;
 	}
-	if ((r->o->rules_off >> RULE_compiled & 1 ? py_parse_tree : py_parse)(&r->module, source,
-			"candidate", 64u << 20, &pe)) {
+	if ((rule_on(r->o, RULE_compiled) ? py_parse : py_parse_tree)(&r->module, source, "candidate",
+								      64u << 20, &pe)) {
 		if (pe.code == ERR_NOMEM)
 			diag_set(d, REASON_out_of_memory, 0, 0, "parsing took too much memory");
 		else
@@ -66,7 +79,9 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 	return rules_check(&r->module, &r->t->module, &ro, d) ? 1 : 0;
 }
 
-struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a, struct err *e)
+/* Syntax and rules are checked at once, before any order: most bad candidates end here, and cost
+ * no run. */
+struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e)
 {
 	struct runner *r = mem_zalloc(sizeof *r);
 	int64_t start = clock_ns();
@@ -89,6 +104,7 @@ struct runner *runner_new(struct judge *j, const struct task *t, struct shmem *a
 	return r;
 }
 
+/* The launcher's code refers to the module's tree, which is released last. */
 void runner_free(struct runner *r)
 {
 	if (!r)
@@ -103,8 +119,8 @@ void runner_free(struct runner *r)
 
 /* --- what ended a run -------------------------------------------------------------------------- */
 
-/* Failures of the host code that are decided before any number is: the wrong name, the wrong
- * call. They count as not compiling. */
+/* Failures of host code that do not depend on any number: a wrong name, a wrong call. They count
+ * as failures to compile, as long as no run has come to its end. */
 static int is_front_end(enum reason r)
 {
 	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported ||
@@ -113,6 +129,7 @@ static int is_front_end(enum reason r)
 	       r == REASON_key_error;
 }
 
+/* Writes why a run failed, and at which stage, to its report. Returns 1. */
 static int failed_at(struct run_report *out, enum judge_stage s, const struct diag *d)
 {
 	out->stage = (int)s;
@@ -120,6 +137,8 @@ static int failed_at(struct run_report *out, enum judge_stage s, const struct di
 	return 1;
 }
 
+/* Reports the failure of a run. A kernel's diagnosis goes before the host's, which only says that
+ * a launch failed. */
 static int run_failed(struct runner *r, enum judge_stage s, struct run_report *out)
 {
 	const struct diag *d = r->launch.refused || r->launch.faulted ? &r->launch.diag : host_diag(r->w.h);
@@ -131,6 +150,7 @@ static int run_failed(struct runner *r, enum judge_stage s, struct run_report *o
 
 /* --- watching ---------------------------------------------------------------------------------- */
 
+/* Strict track: an operator of torch that computes is a failure, whatever it is called. */
 static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
 {
 	(void)ctx;
@@ -138,7 +158,7 @@ static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
 	return 1;
 }
 
-/* The inputs as they were before a call. */
+/* Copies of the inputs before a call, to find out whether the call changed them. */
 struct pristine {
 	struct tensor *v;
 	size_t n, cap, at;
@@ -146,6 +166,7 @@ struct pristine {
 	struct err *e;
 };
 
+/* Collects a copy of each input, in order. */
 static int copy_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct pristine *k = ctx;
@@ -156,6 +177,7 @@ static int copy_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return tensor_to(&k->v[k->n], &obj->t, obj->t.dt, k->e) ? -1 : (k->n++, 0);
 }
 
+/* Compares an input with its copy, bit by bit: NaN is equal to itself here. */
 static int compare_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct pristine *k = ctx;
@@ -182,18 +204,20 @@ static void drop_pristine(struct pristine *k)
 	vec_free(k);
 }
 
+/* Is torch forbidden to compute in this run? */
 static int is_strict(const struct runner *r)
 {
-	return r->o->track == TRACK_STRICT && !r->o->identity && !(r->o->rules_off >> RULE_compute & 1);
+	return r->o->track == TRACK_STRICT && !r->o->identity && rule_on(r->o, RULE_compute);
 }
 
-/* What forward leaves behind may only be what the reference's does: nothing, or other values in
- * its buffers. */
+/* Is the state that outlives a call compared before and after it? A candidate may leave behind
+ * only what the reference leaves: nothing, or other values in its buffers. */
 static int is_watched(const struct runner *r)
 {
-	return !r->o->identity && !(r->o->rules_off >> RULE_state & 1);
+	return !r->o->identity && rule_on(r->o, RULE_state);
 }
 
+/* Must a call leave everything as it was? Then guards can stop a change where it happens. */
 static int is_stateless(const struct runner *r)
 {
 	return is_watched(r) && !r->t->keeps_state;
@@ -201,7 +225,8 @@ static int is_stateless(const struct runner *r)
 
 /* --- calling ------------------------------------------------------------------------------------ */
 
-/* Only forward is watched: the task's own get_inputs may compute what it likes. */
+/* Calls forward with the guards, the estimate and the random numbers that belong to it. Only
+ * forward is guarded: the task's own get_inputs may compute what it likes. */
 static int call_forward(struct runner *r, const struct trial *tr, struct val inputs, struct val *result)
 {
 	int rc;
@@ -213,7 +238,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
-	host_reset_random(r->w.h, r->o->rules_off >> RULE_stable & 1 ? 0 : tr->seed);
+	host_reset_random(r->w.h, !rule_on(r->o, RULE_stable) ? 0 : tr->seed);
 	estimate_begin(&r->estimate, r->launch.gpu, 0, r->launch.tune);
 	host_set_called(r->w.h, r->launch.estimate ? estimate_call : NULL, &r->estimate);
 	host_dry_run(r->w.h, r->tests);
@@ -227,6 +252,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	return rc;
 }
 
+/* Collects the cost of the call that has just ended. */
 static void note_outcome(struct runner *r, struct outcome *out)
 {
 	out->cost = r->launch.cost;
@@ -237,8 +263,8 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->sources = r->launch.sources;
 }
 
-/* After a call: are the inputs and everything that outlives it as they were? 0, 1 and the
- * report says what is not, -1. */
+/* After a call: are the inputs, and all that outlives the call, as they were? Storages in `may`
+ * are excepted. Returns 0, 1 if something changed (the report says what), -1 on our own failure. */
 static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may,
 			   struct val inputs, const struct trial *tr,
 			   struct run_report *out)
@@ -255,36 +281,39 @@ static int check_unchanged(struct runner *r, struct pristine *k, const struct ce
 	return rc > 0 ? failed_at(out, tr->stage, &d) : rc;
 }
 
-/* On the hybrid track, which is KernelBench's rule, a buffer that is left as it was is as good as
- * one that is not there. Where all of the work is asked for, and under the general contract,
- * keeping it up is part of that. A count that nothing goes by may be left on both tracks. */
+/* May the candidate leave buffers as they were that the reference changes? On the hybrid track,
+ * whose rule is KernelBench's, an unchanged buffer is as good as a missing one. The strict track
+ * and the general contract ask for all of the work, and keeping buffers up to date is part of it.
+ * A count that nothing depends on may be left on both tracks. */
 static int may_leave_buffers(const struct runner *r)
 {
 	return r->o->track == TRACK_HYBRID && r->o->contract == CONTRACT_TASK;
 }
 
-/* Hands back what the call gave and, where the reference keeps state, what it left in the buffers that stand for the
- * reference's: these may be written. */
+/* Writes the results of a call to report i if `give` is set. Where the reference changes buffers,
+ * the candidate's buffers are reported as one more result, and their storages are added to *may:
+ * the candidate may write these. */
 static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr,
 		       int give, struct census_may *may)
 {
 	const struct weights_left left = { .state = tr->state, .may = may_leave_buffers(r),
 					   .may_count = r->o->contract == CONTRACT_TASK };
-	struct tensor flat;
+	struct tensor row;
 	int rc;
 
 	if (!r->t->keeps_state)
 		return give ? shmem_give(r->a, i, r->w.h, result, inputs, NULL, &r->e) : 0;
-	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &flat, may, &r->e))
+	if (weights_kept(tr->weights, r->w.h, r->w.model, &left, &row, may, &r->e))
 		return -1;
 	rc = give ? shmem_give(r->a, i, r->w.h, result, inputs, weights_are_kept(tr->weights, tr->dt) ?
-			       &flat : NULL, &r->e) : 0;
-	tensor_release(&flat);
+			       &row : NULL, &r->e) : 0;
+	tensor_release(&row);
 	return rc;
 }
 
-/* Calls forward on inputs that are watched. With `give` its results are the i-th report's.
- * 0, 1: it failed, -1: we did. */
+/* Calls forward on inputs that are watched, and reports the results if `give` is set. Rebound
+ * buffers (self.mean = ...) are settled before anything is compared. Returns 0, 1 if the call
+ * failed, -1 on our own failure. */
 static int call_watched(struct runner *r, int i, struct val inputs, const struct trial *tr, int give)
 {
 	struct run_report *out = &r->a->report[i];
@@ -317,12 +346,14 @@ static int call_watched(struct runner *r, int i, struct val inputs, const struct
 	return rc;
 }
 
+/* Closes the candidate's world; the inputs of its last call go with it. */
 static void close_world(struct runner *r)
 {
 	world_close(&r->w);
 	r->last = (struct val){ .kind = V_UNSET };
 }
 
+/* Keeps the inputs of a call for the next one, and drops those that were kept before. */
 static void keep_last(struct runner *r, struct val inputs)
 {
 	if (r->last.kind != V_UNSET)
@@ -330,12 +361,14 @@ static void keep_last(struct runner *r, struct val inputs)
 	r->last = inputs;
 }
 
+/* Forgets the inputs of the last call. */
 static void drop_last(struct runner *r)
 {
 	keep_last(r, (struct val){ .kind = V_UNSET });
 }
 
-/* A call on other contents, whose result nobody asks for. */
+/* Calls forward on other contents, whose result nobody compares: what the candidate keeps of this
+ * call (a result by the address of its input, say) must not show in the next one. */
 static int call_before(struct runner *r, int i, const struct trial *tr)
 {
 	struct val inputs;
@@ -348,8 +381,9 @@ static int call_before(struct runner *r, int i, const struct trial *tr)
 	return !rc && r->t->keeps_state ? weights_restore(tr->weights, tr->state, r->w.h, r->w.model, &r->e) : rc;
 }
 
-/* *inputs, whose contents go into the tensors of the call before, which were others: what was kept
- * of that call shows. Where that call had tensors of another form, there is one more before. */
+/* Moves the contents of *inputs into the tensors of the call before, so that a candidate that
+ * remembers results by address gives an old one. If the call before had tensors of another form, a
+ * call on other contents is made first. */
 static int take_last(struct runner *r, int i, const struct trial *tr, struct val *inputs)
 {
 	int rc = r->last.kind != V_UNSET && world_alike(&r->w, r->last, *inputs) ? 0 : call_before(r, i, tr);
@@ -362,6 +396,7 @@ static int take_last(struct runner *r, int i, const struct trial *tr, struct val
 	return rc;
 }
 
+/* One call of forward on a trial, with report i. */
 static int call(struct runner *r, int i, const struct trial *tr)
 {
 	struct val inputs;
@@ -382,9 +417,10 @@ static int call(struct runner *r, int i, const struct trial *tr)
 
 /* --- one order ----------------------------------------------------------------------------------- */
 
-/* The candidate built and given the trial's weights. One that does not take the reference's
- * weights is built again for every trial: what it starts with is all that is known of it. */
-static int make_ready(struct runner *r, const struct run_order *o, const struct trial *tr)
+/* Builds the candidate's model if there is none, and puts the trial's weights into it. A candidate
+ * whose weights were not all recognised ("seed") is built again for every trial: the values that
+ * its constructor draws are all that is known of it. */
+static int prepare_model(struct runner *r, const struct run_order *o, const struct trial *tr)
 {
 	int built, rc;
 
@@ -407,27 +443,29 @@ static int make_ready(struct runner *r, const struct run_order *o, const struct 
 	return weights_put(tr->weights, tr->state, r->w.h, r->w.model, r->weights, &r->e);
 }
 
-/* What the reference learns must be somewhere in the candidate, or it is right for one draw of it only; and
- * where it is must be certain. */
+/* Fails a candidate that has no place for a weight of the reference: it can be right for one draw
+ * of the weights only. A place that is a guess must hold the reference's values under the same
+ * seed. Returns 1 if it fails. */
 static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
 {
-	int asked = !(r->o->ext_off >> EXT_reweight & 1) && !r->o->identity;
+	int asked = ext_on(r->o, EXT_reweight) && !r->o->identity;
 	int seed = asked && !strcmp(r->weights, "seed");
 	const struct task_weight *w = !seed ? NULL : weights_missing(tr->weights, r->w.h, r->w.model);
 	struct diag d = { .reason = REASON_ok };
 
 	if (w)
 		diag_set(&d, REASON_weights_ignored, 0, 0,
-			 "nothing in the model stands for '%s' of the reference, by name or by shape: it cannot "
-			 "take other weights", w->name);
+			 "no tensor of the model matches the reference's '%s', by name or by shape: "
+			 "the model cannot take other weights", w->name);
 	else if (asked && r->differs)
 		diag_set(&d, REASON_weights_differ, 0, 0,
-			 "neither name nor shape tells which parameter is '%s' of the reference, and the "
-			 "one in its place starts with "
-			 "other values under the same seed", r->differs->name);
+			 "several parameters could be the reference's '%s', by name and by shape, and the one that "
+			 "comes next starts with other values under the same seed", r->differs->name);
 	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }
 
+/* Runs order i: sets up the launcher, prepares the model, calls forward. Returns 0, 1 if the
+ * candidate fails (the report says why), -1 on our own failure (r->e). */
 static int run_order(struct runner *r, int i)
 {
 	const struct run_order *o = &r->a->order[i];
@@ -435,7 +473,7 @@ static int run_order(struct runner *r, int i)
 	struct run_report *out = &r->a->report[i];
 	int rc;
 
-	r->launch.matches = NULL;
+	r->launch.steps = NULL;
 	if (o->dry_run)
 		return dry_run_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
@@ -448,9 +486,9 @@ static int run_order(struct runner *r, int i)
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
 	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
-	r->launch.trial = tr;
-	r->launch.matches = tr->made.n && !o->idle ? &out->matches : NULL;
-	rc = make_ready(r, o, tr);
+	step_recorder_init(&r->steps, r->a, i);
+	r->launch.steps = o->n_steps ? &r->steps : NULL;
+	rc = prepare_model(r, o, tr);
 	if (rc)
 		return rc > 0 ? run_failed(r, tr->stage, out) : -1;
 	if (lacks_weights(r, tr, out))
@@ -458,7 +496,8 @@ static int run_order(struct runner *r, int i)
 	return call(r, i, tr);
 }
 
-/* Memory that ended is the candidate's limit: this process runs nothing else. */
+/* Reports a failure that is not the candidate's. Memory that ended counts as the candidate's
+ * limit, since this process runs nothing else. */
 static int broke(struct runner *r, const struct trial *tr, struct run_report *out)
 {
 	struct diag d = { .reason = REASON_ok };
@@ -472,6 +511,7 @@ static int broke(struct runner *r, const struct trial *tr, struct run_report *ou
 	return RUN_FAILED;
 }
 
+/* Reports what autotuned kernels chose and how weights were matched, whatever became of the run. */
 static void note_tuning(struct runner *r, struct run_report *out)
 {
 	struct host_tuned tuned = r->w.h ? host_tuned(r->w.h) : (struct host_tuned){ .most = 0 };
@@ -482,7 +522,8 @@ static void note_tuning(struct runner *r, struct run_report *out)
 	out->transposed = r->transposed;
 }
 
-/* A model that failed in the middle of a call is not used again. */
+/* Serves order i and closes a model that failed. A dry run has a world of its own, so a failure
+ * there leaves the candidate's model alone. */
 static int serve_one(struct runner *r, int i)
 {
 	struct run_report *out = &r->a->report[i];
@@ -501,13 +542,15 @@ static int serve_one(struct runner *r, int i)
 	return rc;
 }
 
-/* A limit that was reached would be reached again. */
+/* A limit of time or memory that one run reached would be reached by the next one, too. */
 static int is_limit(const struct run_report *out)
 {
 	return out->state == RUN_BROKE || (out->state == RUN_FAILED && !strcmp(reason_class(out->diag.reason),
 			"limit"));
 }
 
+/* Orders are served one after another. An order with `after` is skipped, and all that follow it, if the
+ * one before it failed: checked and permuted runs of a trial belong together. */
 void runner_serve(struct runner *r)
 {
 	int last = 0;

@@ -1,16 +1,20 @@
-/* A lane in this process: see lane.h. */
+/* A runner in this process: see runner_link.h. It is what tests, benchmarks and `--no-sandbox`
+ * use; the pool's workers use a process for each candidate (pool/zygote.h) behind the same
+ * functions. */
 #include "verify/candidate/runner_link.h"
 
 #include "verify/candidate/runner.h"
 
-static int here_start(struct runner_link *l, const struct task *t, struct err *e)
+/* Starts a runner on the candidate's text, which is in shared memory already. */
+static int here_start(struct runner_link *l, const struct task_image *t, struct err *e)
 {
-	struct link_here *own = (struct link_here *)l;
+	struct link_here *here = (struct link_here *)l;
 
-	own->runner = runner_new(own->judge, t, l->shmem, e);
-	return own->runner ? 0 : -1;
+	here->runner = runner_new(here->judge, t, l->shmem, e);
+	return here->runner ? 0 : -1;
 }
 
+/* Serves the orders at once. A runner in this process cannot be lost: a crash takes us with it. */
 static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
 {
 	(void)how, (void)e;
@@ -18,23 +22,24 @@ static int here_ask(struct runner_link *l, enum lost *how, struct err *e)
 	return 0;
 }
 
+/* Lets go of the candidate. */
 static void here_end(struct runner_link *l)
 {
-	struct link_here *own = (struct link_here *)l;
+	struct link_here *here = (struct link_here *)l;
 
-	runner_free(own->runner);
-	own->runner = NULL;
+	runner_free(here->runner);
+	here->runner = NULL;
 }
 
-int link_here_init(struct link_here *own, struct judge *j, struct err *e)
+int link_here_init(struct link_here *here, struct judge *j, struct err *e)
 {
-	*own = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask,
+	*here = (struct link_here){ .link = { .shmem = shmem_new(e), .start = here_start, .ask = here_ask,
 					     .end = here_end }, .judge = j };
-	return own->link.shmem ? 0 : -1;
+	return here->link.shmem ? 0 : -1;
 }
 
-void link_here_release(struct link_here *own)
+void link_here_release(struct link_here *here)
 {
-	shmem_free(own->link.shmem);
-	own->link.shmem = NULL;
+	shmem_free(here->link.shmem);
+	here->link.shmem = NULL;
 }

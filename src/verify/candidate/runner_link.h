@@ -1,36 +1,34 @@
-/* Where a candidate is run for the funnel: in this process, or in one of its own (zygote.h).
- *
- * lane_start gives it a candidate's text, which is in the area; lane_ask has the area's orders run
- * and waits for the reports; lane_end lets go of the candidate, whatever it was doing. */
+/* The runner link: the channel from the deciding process to the runner of a candidate, which is in
+ * this process or in one of its own (pool/zygote.h). */
 #ifndef VERIFY_CANDIDATE_RUNNER_LINK_H
 #define VERIFY_CANDIDATE_RUNNER_LINK_H
 
 #include "verify/candidate/shmem.h"
+#include "verify/candidate/task_image.h"
 
 /* How a runner was lost. */
 enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
 
 struct runner_link {
 	struct shmem *shmem;
-	/* 0, or -1: we failed. */
-	int (*start)(struct runner_link *l, const struct task *t, struct err *e);
-	/* 0: the reports are there. 1: the runner is lost, *how. -1: we failed. */
+	/* Starts a runner for the candidate whose text is in shared memory. Returns 0, or -1 (*e). */
+	int (*start)(struct runner_link *l, const struct task_image *t, struct err *e);
+	/* Has the orders in shared memory run. Returns 0 when the reports are there, 1 if the runner is lost
+	 * (*how), -1 on our own failure (*e). */
 	int (*ask)(struct runner_link *l, enum lost *how, struct err *e);
+	/* Ends the runner, whatever it is doing. */
 	void (*end)(struct runner_link *l);
 };
 
-/* The lane of this process; *own holds what it needs. */
+/* A runner in this process. */
 struct runner;
 struct link_here {
 	struct runner_link link;
 	struct judge *judge;
-	struct runner *runner;
+	struct runner *runner;        /* NULL: none was started */
 };
-/* Candidates run there from now on; until then, in this process. */
-void judge_set_link(struct judge *j, struct runner_link *l);
-struct runner_link *judge_link(struct judge *j, struct err *e);
 
-int link_here_init(struct link_here *own, struct judge *j, struct err *e);
-void link_here_release(struct link_here *own);
+int link_here_init(struct link_here *here, struct judge *j, struct err *e);
+void link_here_release(struct link_here *here);
 
 #endif

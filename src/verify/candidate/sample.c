@@ -1,4 +1,13 @@
-/* Some programs at the task's own sizes: see sample.h. */
+/* Sampled instances at full size: see sample.h.
+ *
+ * A launch at full size has too many instances to run. This file runs a few of them (pick.c says
+ * which) over hollow tensors and keeps account of two numbers for each storage: the bytes that
+ * they wrote and the bytes that they read. No instance is taken to move more than the largest of
+ * those that were run; so "most_moved" is an upper bound for the whole launch. If even the bound
+ * leaves a result unwritten, the candidate is wrong whatever the other instances do.
+ *
+ * Invariant: what is reported as known was written by an instance that ran to its end, from values
+ * that were known. */
 #include "verify/candidate/sample.h"
 
 #include "base/mem.h"
@@ -8,12 +17,13 @@
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/pick.h"
 
-/* Launches of a call that are looked at, and operations that a program may take. */
+/* Launches of a call that are sampled, and operations that one instance may take. */
 enum { LAUNCHES_MOST = 16, PROGRAM_FUEL = 60000 };
-/* Over tensors of one value: operations of a program; where all of a launch are run, how many these
- * may be, and their operations; ranges of memory that are loaded of a tensor. */
+/* For the constant-tensor test: operations of an instance; the most instances of a launch that is
+ * run whole, and the operations of each; ranges of memory that are counted of a tensor. */
 enum { CONSTANT_FUEL = 20000, ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
 
+/* Prepares sampling for order i. A trial of a reduced task has contents; other trials have not. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path)
 {
 	const struct run_order *o = &a->order[i];
@@ -23,20 +33,29 @@ void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int
 			       .launches = LAUNCHES_MOST, .constant = o->constant };
 }
 
-/* --- programs ------------------------------------------------------------------------------------- */
+/* --- instances
+ * ------------------------------------------------------------------------------------- */
 
-/* How far before the last one a program is looked for that writes to the end of what was made of zeros. */
+/* How many instances before the last one are tried, to find one that writes up to the end of a
+ * result. A kernel may round its grid up, and then the last instances have nothing to write. */
 enum { BACK_MOST = 64 };
 
-/* Bytes: up to the last program, of the one that has most, of all of those that were run. */
+/* Bytes that instances moved: up to the one that runs now, the most of one instance, the sum of
+ * all that were run. */
 struct traffic { size_t before, most, sum; };
 
-/* The hollow storages that a launch may touch, and what its programs write to each and load from it. */
+/* The hollow storages that a launch may touch, and the traffic of its instances with each. */
 struct writes {
-	struct { struct storage *st; size_t size; struct traffic stored, loaded; } *v;     /* size: of an element */
+	struct {
+		struct storage *st;
+		size_t size;              /* bytes of an element */
+		struct traffic stored, loaded;
+	} *v;
 	size_t n, cap;
 };
 
+/* Adds a storage once. One without any contents becomes one of unknown contents, which can be
+ * written. */
 static int add_storage(struct writes *t, struct storage *s, enum dtype dt)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -50,6 +69,7 @@ static int add_storage(struct writes *t, struct storage *s, enum dtype dt)
 	return s->sparse ? 0 : sparse_unknown(s);
 }
 
+/* Adds the hollow storages of an argument, of a tuple those of its members. */
 static int add_argument(struct writes *t, const struct tile_val *a)
 {
 	int rc = 0;
@@ -61,6 +81,7 @@ static int add_argument(struct writes *t, const struct tile_val *a)
 	return rc;
 }
 
+/* Collects the storages of a launch. */
 static int find_writes(struct writes *t, const struct tile_launch *l, struct err *e)
 {
 	for (size_t i = 0; i < l->n_args; i++)
@@ -69,6 +90,7 @@ static int find_writes(struct writes *t, const struct tile_launch *l, struct err
 	return 0;
 }
 
+/* Adds what one instance moved, as the difference to the count before it. */
 static void note_traffic(struct traffic *t, size_t now)
 {
 	size_t bytes = now - t->before;
@@ -78,6 +100,7 @@ static void note_traffic(struct traffic *t, size_t now)
 	t->sum += bytes;
 }
 
+/* Notes the traffic of the instance that has just run, for every storage. */
 static void note_program(struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -86,8 +109,10 @@ static void note_program(struct writes *t)
 	}
 }
 
-/* What all programs can have moved, if none moves more than the largest of those that were run:
- * what two of these did counts once. */
+/* The most bytes that all instances together can have moved: those that ran moved `sum`, of which
+ * `again` bytes were moved twice and count once; each of the others moved at most as much as the
+ * largest. For example 4 instances that wrote 1024 bytes each, of 100, cover at most 4096 + 96 *
+ * 1024 bytes. */
 static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
 {
 	int64_t more;
@@ -97,10 +122,11 @@ static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
 	return (size_t)more + t->sum - again;
 }
 
-static void begin_launch(struct writes *t, enum constant flat)
+/* Starts the counts of a launch. */
+static void begin_launch(struct writes *t, enum constant constant)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		if (flat)
+		if (constant)
 			sparse_count_loads(t->v[i].st, RANGES_MOST);
 		t->v[i].stored.before = sparse_stored(t->v[i].st);
 		t->v[i].loaded.before = sparse_loaded(t->v[i].st);
@@ -108,7 +134,8 @@ static void begin_launch(struct writes *t, enum constant flat)
 	}
 }
 
-/* Did none of the programs that were run write anything, whatever the memory holds that they read? */
+/* Did no instance write anything, and does that not depend on the contents of memory? Then the
+ * others write nothing either. */
 static int writes_nothing(const struct writes *t, const struct tile_code *code)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -117,7 +144,8 @@ static int writes_nothing(const struct writes *t, const struct tile_code *code)
 	return !code->decoded->by_contents;
 }
 
-/* Those that were not run may have changed what earlier launches left. */
+/* After a launch: instances that were not run may have overwritten what earlier launches left, so
+ * that it is no longer known; and each storage is covered by the bound of what was written. */
 static void note_launch(const struct writes *t, const struct tile_code *code, int64_t programs, int64_t ran)
 {
 	int nothing = writes_nothing(t, code);
@@ -131,7 +159,8 @@ static void note_launch(const struct writes *t, const struct tile_code *code, in
 	}
 }
 
-/* Does the kernel go by what programs leave in memory? Those that were not run left nothing. */
+/* Does the kernel depend on memory that other instances write (a lock, a counter, an atomic)? The
+ * instances that were not run left nothing there, so that its reads mean nothing. */
 static int goes_by_others(const struct writes *t, const struct tile_code *code)
 {
 	int stored = 0;
@@ -141,6 +170,7 @@ static int goes_by_others(const struct writes *t, const struct tile_code *code)
 	return code->decoded->by_contents && (stored || code->decoded->has_atomics);
 }
 
+/* Reports how much of each tensor the launch can have read. */
 static void note_reads(struct reads *r, const struct writes *t, const struct tile_code *code, int64_t others)
 {
 	int any = goes_by_others(t, code);
@@ -154,7 +184,9 @@ static void note_reads(struct reads *r, const struct writes *t, const struct til
 	}
 }
 
-/* Do all programs do the same to different parts of each tensor that they read, or read the same of it? */
+/* Do all instances either read different parts of each tensor, which together are all of it, or
+ * the same part? Then the values of a few instances tell the values of the others, over constant
+ * tensors. */
 static int all_do_the_same(const struct writes *t, int64_t others)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -167,7 +199,7 @@ static int all_do_the_same(const struct writes *t, int64_t others)
 	return 1;
 }
 
-/* It may have read everything, for all that is known. */
+/* Reports that the launch may have read everything, and why it is not known better. */
 static void note_any_reads(struct reads *r, const struct writes *t, enum constant_answer why)
 {
 	reads_leave(r, why);
@@ -175,7 +207,7 @@ static void note_any_reads(struct reads *r, const struct writes *t, enum constan
 		reads_add(r, t->v[i].st, t->v[i].st->bytes);
 }
 
-/* Why programs were stopped. */
+/* Why instances were stopped: they touched too many ranges, or took too many operations. */
 static enum constant_answer why_stopped(const struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -184,7 +216,8 @@ static enum constant_answer why_stopped(const struct writes *t)
 	return CONSTANT_ANSWER_long_program;
 }
 
-/* The last of those that ran was stopped, and nobody knows what the others would have written. */
+/* After an instance was stopped: what it wrote is dropped, and the others may have written
+ * anything. */
 static void note_stopped(const struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -194,7 +227,7 @@ static void note_stopped(const struct writes *t)
 	}
 }
 
-/* It may have written everything, and anything, for all that is known. */
+/* After a launch that was not sampled: it may have written anything anywhere. */
 static int note_nothing(const struct writes *t, struct err *e)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -203,27 +236,29 @@ static int note_nothing(const struct writes *t, struct err *e)
 	return 0;
 }
 
+/* A comparison of integers in a kernel becomes a mark of the path, with its outcome. */
 static void note_test(void *ctx, int line, int col, int outcome)
 {
 	host_path_mark(ctx, host_path_test(PATH_KERNEL_TEST, line, col, outcome));
 }
 
-/* A launch some of whose programs are run, and what they are run with. */
+/* A launch some of whose instances are run. */
 struct launched {
 	struct sampler *s;
 	struct tile_engine *engine;
 	const struct tile_code *code;
 	const struct tile_launch *l;
-	int64_t all;                  /* its programs */
+	int64_t all;                  /* instances of its grid */
 	struct writes t;
 	struct diag *d;
 	struct err *e;
 	int64_t ran[PICK_MOST + BACK_MOST];
-	int n;                        /* so many were */
-	int more;                     /* that may still be run for what the others write */
+	int n;                        /* how many were run: the entries of `ran` */
+	int more;                     /* instances that plateau.c may still run */
 };
 
-/* These programs, as one. 0, 1: one faults, -1; 2: they are too long to be run, which is not wrong. */
+/* Runs these instances, as one writer. Returns 0, 1 if one faults, -1 (*e), 2 if they are too long
+ * to be run, which is no fault. */
 static int run_programs(struct launched *k, const int64_t *program, int n)
 {
 	static const int64_t fuel[] = { [CONSTANT_NOT] = PROGRAM_FUEL, [CONSTANT_SOME] = CONSTANT_FUEL,
@@ -244,16 +279,16 @@ static int run_programs(struct launched *k, const int64_t *program, int n)
 	return 2;
 }
 
-/* The same for one of them, which counts as run. */
+/* Runs one instance, which counts as run. */
 static int run_program(struct launched *k, int64_t program)
 {
 	k->ran[k->n++] = program;
 	return run_programs(k, &program, 1);
 }
 
-_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each program of a launch is a writer");
+_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each instance of a launch is a writer");
 
-/* One that faults or is too long tells nothing. */
+/* Runs an instance for plateau.c. One that faults or is too long tells nothing. */
 static int run_another(void *ctx, int64_t program)
 {
 	struct launched *k = ctx;
@@ -264,12 +299,12 @@ static int run_another(void *ctx, int64_t program)
 	return MIN(rc, 1);
 }
 
-/* Where everything has one value, programs that were not run write what those wrote that were: one
- * value, but for the last, which may have less to read; or one up to some place, and another behind
- * it. */
+/* Fills in what the instances that were not run wrote, over constant tensors: one value
+ * everywhere, except for the last instance, which may have less to read; or one value up to some
+ * position and another one behind it (plateau.c). */
 static int flatten(struct launched *k, int64_t others)
 {
-	int same = all_do_the_same(&k->t, others), last = pick_place(k->ran, k->n, k->all - 1) + 1, rc = 0;
+	int same = all_do_the_same(&k->t, others), last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
 
 	k->more = PLATEAU_RUNS;
 	for (size_t i = 0; i < k->t.n && same && !rc; i++) {
@@ -285,7 +320,8 @@ static int flatten(struct launched *k, int64_t others)
 	return rc;
 }
 
-/* Has no program got to the end yet of one that was made of zeros? */
+/* Has no instance reached the end of a tensor of zeros yet? The last 32nd of it counts as the
+ * end. */
 static int end_is_missing(const struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -295,7 +331,7 @@ static int end_is_missing(const struct writes *t)
 	return 0;
 }
 
-/* What programs did that were run to their end. */
+/* Notes what a launch did whose picked instances all ran to their end. */
 static int note_ran(struct launched *k)
 {
 	int64_t others = k->all - k->n;
@@ -306,6 +342,9 @@ static int note_ran(struct launched *k)
 	return k->s->constant ? flatten(k, others) : 0;
 }
 
+/* Runs a few instances of a launch, and up to six more from its end if no picked instance wrote
+ * there: the 2nd, 4th, 8th, ... from the last. If they are too long, later launches are not tried
+ * at all. */
 static int run_some(struct launched *k)
 {
 	int64_t picked[PICK_MOST];
@@ -320,20 +359,20 @@ static int run_some(struct launched *k)
 	begin_launch(&k->t, k->s->constant);
 	for (int i = 0; i < n && !rc; i++)
 		rc = run_program(k, picked[i]);
-	/* The last programs may have nothing to write. */
+	/* A grid is often rounded up: the last instances may have nothing to write. */
 	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
-		if (pick_place(picked, n, k->all - back) < 0)
+		if (pick_index(picked, n, k->all - back) < 0)
 			rc = run_program(k, k->all - back);
 	if (rc != 2)
 		return rc ? rc : note_ran(k);
-	/* Programs of later launches may be as long. */
+	/* Instances of later launches may be as long: they are not tried. */
 	k->s->launches = 0;
 	note_any_reads(&k->s->reads, &k->t, why_stopped(&k->t));
 	note_stopped(&k->t);
 	return 0;
 }
 
-/* All of them: then nothing of what they read and write has to be inferred. */
+/* Runs all instances of a launch at small sizes: then nothing that they read has to be inferred. */
 static int run_all(struct launched *k)
 {
 	struct reads *reads = &k->s->reads;
@@ -359,6 +398,7 @@ static int run_all(struct launched *k)
 	return rc == 2 ? 0 : rc;
 }
 
+/* Samples a launch, or runs it whole for the constant-tensor test at small sizes. */
 static int run_launch(struct launched *k)
 {
 	const int64_t *grid = k->l->grid;
@@ -372,6 +412,7 @@ static int run_launch(struct launched *k)
 
 /* --- inputs --------------------------------------------------------------------------------------- */
 
+/* Collects the tensors of a value. */
 static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sample_tensors *t = ctx;
@@ -382,6 +423,7 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Registers the storage of an input, so that reads of it are reported by its number. */
 static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	(void)name;
@@ -394,6 +436,7 @@ void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs)
 	host_tensors(w->h, inputs, note_input, &s->reads);
 }
 
+/* The trial's inputs are kept in *held, since hollow inputs only refer to their contents. */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
 		  struct err *e)
 {
@@ -412,22 +455,26 @@ int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, s
 	return 0;
 }
 
-/* --- what came of it ------------------------------------------------------------------------------- */
+/* --- reporting
+ * ------------------------------------------------------------------------------------- */
 
-/* Half of the parts are for results; of what a step makes so many elements are enough. */
+/* Half of the parts of a report are for results. Of a reference intermediate this many elements
+ * are enough. */
 enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
 
+/* Elements that are being reported. */
 struct giver {
-	const struct tensor *t;       /* the one that is given */
-	int64_t *place;               /* elements so far: where they are, */
-	char *value;                  /* and what */
-	int64_t n, most;
+	const struct tensor *t;       /* the tensor that is reported */
+	int64_t *position;            /* of the elements so far: indices in row-major order, */
+	char *value;                  /* and values, in the tensor's dtype */
+	int64_t n, most;              /* elements so far; room */
 };
 
-/* Which element lies there? -1: none of the view. Dimensions that are walked in smaller steps count last. */
+/* The index, in row-major order, of the element at an offset of the storage; -1: the view has none
+ * there. Dimensions are taken by falling stride, as the offset is composed of them. */
 static int64_t element_at(const struct tensor *t, int64_t offset)
 {
-	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, place = 0;
+	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, position = 0;
 	unsigned done = 0;
 
 	for (int k = 0; k < t->ndim; k++) {
@@ -444,29 +491,31 @@ static int64_t element_at(const struct tensor *t, int64_t offset)
 		left -= index[big] * t->stride[big];
 	}
 	for (int d = 0; d < t->ndim; d++)
-		place = place * t->shape[d] + index[d];
-	return left || offset < t->offset ? -1 : place;
+		position = position * t->shape[d] + index[d];
+	return left || offset < t->offset ? -1 : position;
 }
 
+/* Reports the elements of the bytes [lo, hi) as positions and values. Returns 1 if there is no
+ * more room. */
 static int give_range(void *ctx, size_t lo, size_t hi)
 {
 	struct giver *g = ctx;
 	size_t size = (size_t)dtype_size(g->t->dt);
 
 	for (size_t at = (lo + size - 1) / size; (at + 1) * size <= hi; at++) {
-		int64_t place = element_at(g->t, (int64_t)at);
+		int64_t position = element_at(g->t, (int64_t)at);
 
-		if (place < 0)
+		if (position < 0)
 			continue;
 		if (g->n == g->most)
 			return 1;
-		g->place[g->n] = place;
+		g->position[g->n] = position;
 		memcpy(g->value + (size_t)g->n++ * size, (char *)g->t->st->data + at * size, size);
 	}
 	return 0;
 }
 
-/* Elements that no program can have written. */
+/* Elements that no instance can have written, by the bound of what the launches cover. */
 static int64_t blank_elements(const struct tensor *t)
 {
 	size_t size = (size_t)dtype_size(t->dt), needed = (size_t)tensor_numel(t) * size;
@@ -476,7 +525,8 @@ static int64_t blank_elements(const struct tensor *t)
 	return (int64_t)((needed - sparse_covered(t->st)) / size);
 }
 
-/* A part for the next tensor, with the elements that programs wrote and knew, no more than so many. */
+/* Adds a part to the report with the elements of the tensor that instances wrote and knew, `most`
+ * at the most. Positions and values are written apart first, and then moved together. */
 static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, int64_t most)
 {
 	const struct run_order *o = &s->a->order[s->i];
@@ -487,17 +537,18 @@ static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, i
 
 	*p = (struct run_part){ .dt = (int)t->dt, .ndim = t->ndim, .at = s->at };
 	memcpy(p->shape, t->shape, sizeof p->shape);
-	g.place = (int64_t *)((char *)s->a + s->at);
-	g.value = (char *)(g.place + g.most);
+	g.position = (int64_t *)((char *)s->a + s->at);
+	g.value = (char *)(g.position + g.most);
 	if (t->st->hollow && t->st->sparse && t->ndim > 0)
 		sparse_written(t->st, give_range, &g);
-	memmove(g.place + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
+	memmove(g.position + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
 	p->n = g.n;
 	s->at += ((uint64_t)g.n * size + 63) / 64 * 64;
 	s->at = MIN(s->at, o->at + o->room);
 	return p;
 }
 
+/* Reports a result tensor, with the account of what cannot have been written. */
 static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sampler *s = ctx;
@@ -512,17 +563,46 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* What some programs wrote of a step's result is told, and all of it is from here on what the step makes. */
-static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, struct err *e)
+/* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and *out,
+ * 0 if the order does not give it, -1 (*e). */
+static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, struct err *e)
 {
-	const struct intermediate *m = intermediate_find(s->tr, how);
+	const struct run_order *o = &s->a->order[s->i];
+	const struct run_step *step = (const struct run_step *)((const char *)s->a + o->steps_at);
+	int64_t n = sizeof (float);
 
-	if (!m || !t->st->hollow || !sparse_goes_with(t, &m->t, s->reduced) || s->a->report[s->i].n_parts >= PARTS_MADE)
-		return 0;
-	give_tensor(s, t, ELEMENTS_MADE)->made = how;
-	return sparse_few(t, &m->t, s->reduced, s->seed) ? err_nomem(e) : 0;
+	for (int i = 0; i < o->n_steps; i++) {
+		if (step[i].how != how || !step[i].at)
+			continue;
+		for (int d = 0; d < step[i].ndim; d++)
+			n *= step[i].shape[d];
+		return tensor_borrow(out, DT_F32, step[i].ndim, step[i].shape, (char *)s->a + step[i].at,
+				     (size_t)n, e) ? -1 : 1;
+	}
+	return 0;
 }
 
+/* Reports what a launch wrote of a reference intermediate; then gives the tensor the contents of
+ * that intermediate, whole, so that later launches find the values that they would find on a
+ * GPU. */
+static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, struct err *e)
+{
+	const struct intermediate *m = intermediate_find(&s->tr->intermediates, how);
+	struct tensor given;
+	int found = m ? (given = m->t, tensor_retain(&given), 1) : open_step(s, how, &given, e), rc = 0;
+
+	if (found <= 0)
+		return found;
+	if (t->st->hollow && sparse_goes_with(t, &given, s->reduced) && s->a->report[s->i].n_parts < PARTS_MADE) {
+		give_tensor(s, t, ELEMENTS_MADE)->call = how;
+		rc = sparse_few(t, &given, s->reduced, s->seed) ? err_nomem(e) : 0;
+	}
+	tensor_release(&given);
+	return rc;
+}
+
+/* Does that for each argument of the launch that held a reference intermediate at smaller sizes.
+ * The launch is recognised by its number and its kernel's name. */
 static int take_steps(struct sampler *s, const struct tile_launch *l, struct err *e)
 {
 	const struct intermediate_matches *m = s->matches;
@@ -548,13 +628,15 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 	return rc ? rc : take_steps(s, l, e);
 }
 
+/* A search for a result that was not written. */
 struct gap {
 	struct diag *d;
-	int told;                     /* the judge is */
+	int told;                     /* the deciding process gets a report of what is known */
 };
 
-/* A result that was made empty, and that programs cannot have written to everywhere. Where it was made of zeros
- * the judge knows better whether these may stand, if it is told. */
+/* A result that was allocated empty and that instances cannot have written everywhere. Zeros that
+ * were left in a tensor of zeros may be right: the deciding process knows whether they are, if it
+ * is told. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct gap *g = ctx;
@@ -564,8 +646,8 @@ static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
 		return 0;
 	diag_set(g->d, REASON_uninitialised, 0, 0,
-		 "the kernels write at most %lld of the result's %lld elements, which are %s", (long long)(n - blank),
-		 (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
+		 "the kernels write at most %lld of the %lld elements of the result, whose shape is %s",
+		 (long long)(n - blank), (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
 	return 1;
 }
 

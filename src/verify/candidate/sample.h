@@ -1,56 +1,58 @@
-/* Some programs of each kernel at the task's own sizes, on the side that runs candidates.
+/* Sampled instances: a few instances of each launch, run at full size on the runner's side.
  *
- * The candidate is followed there (follow.h) over hollow tensors. Inputs and weights have contents where
- * they are touched: those of a trial, over and over, where the task was made ready at a few of what it counts (rows.c);
- * else none, and nothing but where programs go is looked at. What they wrote, and who wrote it knew
- * what, is reported with its place in the result. */
+ * The candidate is called in a dry run (dry_run.h) over hollow tensors. Inputs and weights have
+ * contents where kernels touch them: those of a reduced task's trial, repeated along independent
+ * axes; without such a task they have none, and only the addresses that instances touch are looked
+ * at. The elements that instances wrote, from values that are known, are reported with their
+ * positions in the result. */
 #ifndef VERIFY_CANDIDATE_SAMPLE_H
 #define VERIFY_CANDIDATE_SAMPLE_H
 
 #include "verify/candidate/shmem.h"
-#include "verify/task/task.h"
 
 struct sampler {
-	uint64_t seed;                /* of the choice of programs, and of rows */
-	int64_t reduced;                  /* rows that stand for all */
-	const struct trial *tr;       /* what steps of the reference make, where that is known, */
-	const struct intermediate_matches *matches;   /* and which launches take these steps */
-	int launched;                 /* so far */
-	struct shmem *a;               /* reports go to the i-th of it, */
+	uint64_t seed;                /* of the choice of instances, and of indices along independent axes */
+	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	const struct trial *tr;       /* its inputs have the contents */
+	const struct intermediate_matches *matches;   /* launches that take steps of the reference */
+	int launched;                 /* launches so far */
+	struct shmem *a;              /* reports go to its report i, */
 	int i;
-	uint64_t at;                  /* bytes from here on */
-	int launches;                 /* whose programs may still be run */
-	enum constant constant;
-	struct reads reads;
-	int64_t programs;             /* that were run */
-	struct host_path *path;       /* tests that they made are noted here */
+	uint64_t at;                  /* bytes to this offset and behind it */
+	int launches;                 /* how many more launches may be sampled */
+	enum constant constant;       /* it is a constant-tensor test */
+	struct reads reads;           /* what that found about reads */
+	int64_t programs;             /* instances that were run */
+	struct host_path *path;       /* gets a mark for each comparison of integers that an instance makes */
 };
 
-/* For the i-th order of the area, on a trial of the task. */
+/* For order i of the shared memory, on a trial of the task. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path);
-/* Runs some programs of a launch. 0, 1: one faults and *d says how, -1. */
+/* Runs some instances of a launch. Returns 0, 1 if one faults (*d), -1 (*e). */
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
 		  const struct tile_launch *l, struct diag *d, struct err *e);
-/* Tensors of a value, in order. */
+
+/* The tensors of a value, in order; borrowed. */
 struct sample_tensors {
 	struct tensor v[RESULTS_MOST];
 	int n;
 };
 
-/* What is read of these tensors is told by their numbers. */
+/* Reads of these tensors are reported by their numbers. */
 void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
-/* Gives the hollow inputs and weights one value each. */
+/* Gives each hollow input and weight one value throughout. Returns 0, or -1 (*e). */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e);
-/* Tells of the results' ends, as far as they are known: of none where all programs were to be run, and some were not. */
+/* Reports the first and last element of each result, as far as they are known; none of them where all
+ * instances were to be run and some were not. */
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e);
-/* Gives the hollow inputs the contents of the trial's, *held, of which some axes have but a few. They must
- * outlive the call of forward. 0, 1, -1. */
+/* Gives the hollow inputs the contents of the trial's inputs, which go into *held and must outlive
+ * the call of forward. Returns 0, 1 if the program fails, -1 (*e). */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
 		  struct err *e);
-/* 1 and *d: the kernels cannot have written all of the result. Zeros that they left count only if
- * no report tells of them. */
+/* Returns 1 and *d if the kernels cannot have written all of the result. With `told` a tensor of zeros
+ * is left to the deciding process, which gets a report of it. */
 int sample_gap(struct host *h, struct val result, int told, struct diag *d);
-/* Writes the parts of the result that are known to the report. */
+/* Reports the elements of the result that are known. Returns 0, or -1 (*e). */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);
 
 #endif

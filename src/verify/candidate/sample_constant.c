@@ -1,11 +1,12 @@
-/* Tensors of one value each at the task's own sizes: what kernels are given, and what became of it.
- * See sample.h, flat.h. */
+/* The constant-tensor test on the runner's side: what kernels are given, and the results' ends.
+ * funnel/constant_test.h says what the deciding process concludes from them. */
 #include <math.h>
 
 #include "tensor/sparse.h"
 #include "verify/candidate/sample.h"
 
-/* Positive, and not the same in the next one. *ctx counts them. */
+/* Gives a tensor one positive value that the next tensor does not have: 0.5, 0.75, 1, 1.25, 1.5.
+ * *ctx counts the tensors. */
 static int give_value(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	int *n = ctx;
@@ -18,6 +19,7 @@ static int give_value(void *ctx, struct str name, struct tensor_obj *obj)
 	return sparse_value(obj->t.st, value, dtype_size(obj->t.dt));
 }
 
+/* Weights and inputs share one count, so that neighbours never have the same value. */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e)
 {
 	int n = 0;
@@ -26,7 +28,7 @@ int sample_make_constant(struct world *w, struct val inputs, struct err *e)
 		err_nomem(e) : 0;
 }
 
-/* An element that is known. */
+/* The element at an offset, or NaN if no instance wrote it from known values. */
 static double known_element(const struct tensor *t, int64_t at)
 {
 	size_t size = (size_t)dtype_size(t->dt), lo = (size_t)at * size;
@@ -37,6 +39,8 @@ static double known_element(const struct tensor *t, int64_t at)
 	return dtype_load(t->dt, (char *)t->st->data + lo);
 }
 
+/* Reports the first and the last element of a result: what a kernel leaves out at its end shows
+ * there. */
 static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct run_constant *f = ctx;
@@ -58,6 +62,7 @@ static int tell_ends(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* If some launch was not run whole, elements that it left alone would look like results. */
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e)
 {
 	struct buf form = BUF_INIT;

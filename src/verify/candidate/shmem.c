@@ -1,20 +1,16 @@
-/* The shared memory of decider and runner: see area.h. */
+/* The shared memory of the deciding process and a runner: see shmem.h.
+ *
+ * This file owns the mapping and the runner's half of the protocol. Results are copied to the
+ * memory that the order names, each on a cache line of its own; a result that does not fit is
+ * reported without values, which the deciding process takes for a wrong one. */
 #include "verify/candidate/shmem.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/mem.h"
-#include "verify/task/task.h"
 
-/* Results begin on their own cache line. */
-enum { ALIGN = 64 };
-/* For what some programs wrote. */
-enum { SAMPLE_ROOM = 4 << 20 };
-/* No call of a kernel takes less, by far. */
-#define LEAST_SECONDS 1e-12
-
+/* The memory is reserved, not committed: pages that no result touches cost nothing. */
 struct shmem *shmem_new(struct err *e)
 {
 	void *p = mmap(NULL, SHMEM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -32,224 +28,22 @@ void shmem_free(struct shmem *a)
 		munmap(a, SHMEM_BYTES);
 }
 
-/* --- the decider's side ---------------------------------------------------------------------- */
-
+/* Longer texts are cut off; the rule `size` refuses them long before that. */
 void shmem_set_text(struct shmem *a, struct str candidate)
 {
 	a->text_n = MIN(candidate.n, (size_t)SHMEM_TEXT_MOST);
 	memcpy((char *)a + SHMEM_TEXT, candidate.p, a->text_n);
 }
 
-/* Eight bytes an element: a result of another dtype than the expected one is compared, too. */
-static uint64_t room_of(const struct results *expected)
-{
-	uint64_t n = 0;
-
-	for (int i = 0; i < expected->n; i++)
-		n += ((uint64_t)expected->r[i].n * 8 + ALIGN - 1) / ALIGN * ALIGN;
-	return n;
-}
-
-static uint64_t room_for(const struct run_order *o, const struct task *t)
-{
-	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->trial[o->trial].expected);
-}
-
-int shmem_has_room(const struct orders *o, const struct task *t, int trial)
-{
-	uint64_t at = SHMEM_DATA + room_of(&t->trial[trial].expected);
-
-	for (int i = 0; i < o->n; i++)
-		at += room_for(&o->v[i], t);
-	return o->n < SHMEM_ORDERS && at <= SHMEM_BYTES;
-}
-
-int shmem_holds(const struct task *t)
-{
-	return !t->n_trials || room_of(&t->trial[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
-}
-
-int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e)
-{
-	uint64_t at = SHMEM_DATA;
-
-	for (int i = 0; i < o->n; i++) {
-		o->v[i].at = at;
-		o->v[i].room = room_for(&o->v[i], t);
-		at += o->v[i].room;
-		if (at > SHMEM_BYTES)
-			return err_set(e, ERR_RANGE,
-				       "the results of %d runs are too large to be compared at once", o->n);
-		a->report[i].state = RUN_SKIPPED;
-	}
-	memcpy(a->order, o->v, (size_t)o->n * sizeof *o->v);
-	a->n_orders = o->n;
-	return 0;
-}
-
-static int is_text(const char *s, size_t n)
-{
-	return memchr(s, 0, n) != NULL;
-}
-
-static int sane_diag(const struct diag *d)
-{
-	return (unsigned)d->reason < REASONS && is_text(d->text, sizeof d->text) && is_text(d->hint, sizeof d->hint) &&
-	       is_text(d->kernel, sizeof d->kernel);
-}
-
-int shmem_start(const struct shmem *a, struct start_report *out)
-{
-	*out = a->start;
-	if (sane_diag(&out->diag) && isfinite(out->ms) && out->ms >= 0.0 &&
-	    (!out->failed || out->diag.reason != REASON_ok))
-		return 0;
-	*out = (struct start_report){ .failed = 0 };
-	return 1;
-}
-
-/* A cost is counted, so it is not negative, and counts are added up. No run is so fast that the speed-up is infinite. */
-static int sane_outcome(const struct outcome *o)
-{
-	const int64_t *v = (const int64_t *)&o->cost;
-	const int64_t most = INT64_MAX / (int64_t)(sizeof o->cost / sizeof *v);
-
-	_Static_assert(sizeof o->cost % sizeof *v == 0, "a cost is made of counts");
-	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
-		if (v[i] < 0 || v[i] > most)
-			return 0;
-	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) &&
-		o->launches >= 0 && o->host.flops >= 0 &&
-	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 &&
-	       o->floats_read >= 0;
-}
-
-/* The bytes of each lie behind those of the one before it, which end at *end: together they are no
- * more than there is room for. */
-static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
-{
-	int64_t n = 1;
-	size_t bytes;
-
-	if (!is_text(f->name, sizeof f->name) || (unsigned)f->dt >= DTYPES || f->ndim < 0 || f->ndim > TENSOR_DIMS)
-		return 0;
-	for (int i = 0; i < f->ndim; i++)
-		if (f->shape[i] < 0 || ck_mul64(n, f->shape[i], &n))
-			return 0;
-	if (n != f->n || !f->has_values)
-		return n == f->n;
-	if (ck_mul((size_t)n, (size_t)dtype_size((enum dtype)f->dt), &bytes))
-		return 0;
-	if (f->at % ALIGN || f->at < *end || f->at - o->at > o->room || bytes > o->room - (f->at - o->at))
-		return 0;
-	*end = f->at + bytes;
-	return 1;
-}
-
-/* What is not known until the part is looked at, shmem_part says. */
-static int sane_part(const struct run_part *p)
-{
-	if ((unsigned)p->dt >= DTYPES || p->ndim < 0 || p->ndim > TENSOR_DIMS || p->n < 0 || p->blank < 0 ||
-	    p->reached < 0)
-		return 0;
-	for (int i = 0; i < p->ndim; i++)
-		if (p->shape[i] < 0)
-			return 0;
-	return 1;
-}
-
-/* A program that is followed gives no results, but for parts. */
-static int sane_results(const struct run_report *r, const struct run_order *o)
-{
-	uint64_t end = o->at;
-
-	if (r->n < 0 || r->n > (o->dry_run ? 0 : RESULTS_MOST))
-		return 0;
-	for (int i = 0; i < r->n; i++)
-		if (!sane_form(&r->form[i], o, &end))
-			return 0;
-	for (int i = 0; i < r->n_parts; i++)
-		if (!sane_part(&r->part[i]))
-			return 0;
-	return 1;
-}
-
-static int sane_report(const struct run_report *r, const struct run_order *o)
-{
-	if ((unsigned)r->state >= RUN_STATES || (unsigned)r->stage >= STAGES || !sane_diag(&r->diag) ||
-	    (unsigned)r->err.code > ERR_STATE ||
-	    !is_text(r->err.text, sizeof r->err.text) ||
-	    !is_text(r->chosen, sizeof r->chosen) || !is_text(r->weights, sizeof r->weights) ||
-	    r->configs < 0 || r->path.n < 0 ||
-	    r->path.n > HOST_PATH)
-		return 0;
-	if (r->matches.n < 0 || r->matches.n > INTERMEDIATE_MATCHES || r->programs < 0 ||
-	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
-		return 0;
-	if (!reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
-		return 0;
-	if (r->state == RUN_FAILED)
-		return r->diag.reason != REASON_ok;
-	return r->state != RUN_GAVE || (is_text(r->made, sizeof r->made) && sane_outcome(&r->out) &&
-					sane_results(r, o));
-}
-
-static int take_result(const struct shmem *a, const struct run_form *f, struct result *out, struct err *e)
-{
-	*out = (struct result){ .dt = (enum dtype)f->dt, .ndim = f->ndim, .n = f->n,
-				.overlapping = f->overlapping != 0, .scattered = f->scattered != 0,
-				 .aliases = f->aliases != 0, .undefined = f->undefined != 0 };
-	memcpy(out->name, f->name, sizeof out->name);
-	memcpy(out->shape, f->shape, sizeof out->shape);
-	return f->has_values ? result_fill(out, (const char *)a + f->at, e) : 0;
-}
-
-int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
-		 struct results *got, struct err *e)
-{
-	memcpy(out, &a->report[i], sizeof *out);
-	*got = (struct results){ .n = 0 };
-	/* What is not sane reaches nobody, not even one who looks at the report after a failure. */
-	if (!sane_report(out, &o->v[i])) {
-		memset(out, 0, sizeof *out);
-		out->state = RUN_SKIPPED;
-		return 1;
-	}
-	if (out->state != RUN_GAVE)
-		return 0;
-	got->too_many = out->too_many != 0;
-	memcpy(got->form, out->made, sizeof got->form);
-	for (; got->n < out->n; got->n++)
-		if (take_result(a, &out->form[got->n], &got->r[got->n], e)) {
-			results_release(got);
-			return -1;
-		}
-	return 0;
-}
-
-int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
-	       const int64_t **place, const void **value)
-{
-	const struct run_part *p = &r->part[k];
-	uint64_t size;
-
-	if (p->at < o->at || p->at > o->at + o->room || p->at % ALIGN)
-		return 1;
-	size = 8 + (uint64_t)dtype_size((enum dtype)p->dt);
-	if ((uint64_t)p->n > (o->at + o->room - p->at) / size)
-		return 1;
-	*place = (const int64_t *)((const char *)a + p->at);
-	*value = *place + p->n;
-	return 0;
-}
-
 /* --- the runner's side ----------------------------------------------------------------------- */
 
+/* The length is checked again: both processes can write it. */
 struct str shmem_text(const struct shmem *a)
 {
 	return (struct str){ .p = (const char *)a + SHMEM_TEXT, .n = MIN(a->text_n, (size_t)SHMEM_TEXT_MOST) };
 }
 
+/* The report that is being written, and the memory that is left for results. */
 struct giver {
 	struct shmem *a;
 	struct run_report *r;
@@ -259,6 +53,7 @@ struct giver {
 	struct err *e;
 };
 
+/* Copies the elements of a result, dense, if there is room for them. Returns 0, or -1 (*e). */
 static int give_values(struct giver *g, struct run_form *f, const struct tensor *t)
 {
 	uint64_t bytes = (uint64_t)f->n * (uint64_t)dtype_size(t->dt);
@@ -272,11 +67,13 @@ static int give_values(struct giver *g, struct run_form *f, const struct tensor 
 	tensor_release(&dense);
 	f->at = g->at;
 	f->has_values = 1;
-	g->at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+	g->at += (bytes + SHMEM_ALIGN - 1) / SHMEM_ALIGN * SHMEM_ALIGN;
 	g->at = MIN(g->at, g->end);
 	return 0;
 }
 
+/* Writes the form and the values of one result tensor. A shape whose product overflows has more
+ * elements than there is room for. */
 static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct giver *g = ctx;
@@ -302,6 +99,7 @@ static int give_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return give_values(g, f, &obj->t);
 }
 
+/* Writes the buffers that the call left changed, as one more result of fp64. */
 static int give_state(struct giver *g, const struct tensor *t)
 {
 	struct run_form *f = &g->r->form[g->r->n];
@@ -314,6 +112,7 @@ static int give_state(struct giver *g, const struct tensor *t)
 	return give_values(g, f, t);
 }
 
+/* The nesting of the result is reported as text, and its tensors in the order of that text. */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e)
 {
@@ -326,7 +125,7 @@ int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct
 	g.r->n = g.r->too_many = 0;
 	rc = host_result(h, result, &form, give_one, &g) || buf_check(&form, e) ||
 		(state && give_state(&g, state)) ? -1 : 0;
-	results_set_form(g.r->made, buf_str(&form));
+	results_set_form(g.r->nesting, buf_str(&form));
 	buf_release(&form);
 	return rc;
 }

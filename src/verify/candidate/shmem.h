@@ -1,94 +1,120 @@
-/* The memory that the process which decides shares with the one that runs a candidate, and all
- * that passes through it: orders one way, reports the other.
+/* The memory that the deciding process and a runner share, and all that passes through it: orders one
+ * way, reports the other.
  *
- * The decider writes the candidate's text and orders, the runner writes reports and the bytes of
- * results. The runner interprets hostile code, so its side is hostile: shmem_report copies what it
- * says before it is looked at, checks every number, and believes none about memory. What a report
- * claims about cost is only that, a claim about cost; whether a result is right is found by
- * comparing its bytes with what the decider alone holds. */
+ * The deciding process writes the candidate's text and the orders; the runner writes reports and the
+ * bytes of results. This header describes the layout and the runner's side. The deciding process
+ * reads reports with funnel/reports.h, which believes nothing of what they say. */
 #ifndef VERIFY_CANDIDATE_SHMEM_H
 #define VERIFY_CANDIDATE_SHMEM_H
 
 #include "verify/candidate/reads.h"
-#include "verify/candidate/trial.h"
+#include "verify/candidate/result_form.h"
+#include "verify/candidate/world.h"
 
 enum {
-	SHMEM_ORDERS = 64,             /* runs that can be asked for at once */
-	SHMEM_TEXT = 1 << 20,          /* where the candidate's text begins */
-	SHMEM_TEXT_MOST = 4 << 20,
-	SHMEM_DATA = 8 << 20,          /* where results begin */
-	SHMEM_BYTES = 1 << 29,
-	/* of one trial that belong together: checked, in another order, with idle kernels */
+	SHMEM_ORDERS = 64,             /* runs that can be ordered at once */
+	SHMEM_TEXT = 1 << 20,          /* offset of the candidate's text */
+	SHMEM_TEXT_MOST = 4 << 20,     /* bytes of text */
+	SHMEM_DATA = 8 << 20,          /* offset of the results */
+	SHMEM_BYTES = 1 << 29,         /* of all */
+	SHMEM_ALIGN = 64,              /* the bytes of each result begin on a cache line of their own */
+	/* runs of one trial that are ordered together: checked, in another order, with idle kernels */
 	SHMEM_RUNS = 3
 };
 
-/* What is to be followed without contents, at the sizes of the order; or nothing: a run on a trial. */
+/* What is run without contents, at the sizes of the order. DRY_RUN_NOT: a run on a trial instead. */
 enum dry_run { DRY_RUN_NOT, DRY_RUN_CANDIDATE, DRY_RUN_REFERENCE };
 
-/* Tensors that have one value each, for some programs, for all of them; or they have not. */
+/* The constant-tensor test, over some instances of each launch or over all of them; or no such test. */
 enum constant { CONSTANT_NOT, CONSTANT_SOME, CONSTANT_ALL };
 
-/* Which of a candidate's weights are transposed, where only their values tell: weights_note_transposed. */
+/* What a launch contributes to the path of a dry run. MARKS_CODE: its compiled code, and which loops
+ * and grid axes have more than one iteration. MARKS_GRIDS: also how many instances there are.
+ * MARKS_NAMES: the kernel's name instead of its code, since sizes may be constants in the code. */
+enum path_marks { MARKS_CODE, MARKS_GRIDS, MARKS_NAMES };
+
+/* Which tensors of the candidate's model hold a weight transposed: weights_note_transposed. */
 struct run_transposed {
 	int known;
 	uint64_t bits;
 };
 
-/* One run of the candidate on a trial. */
+/* One run of the candidate. */
 struct run_order {
-	int trial;
-	int after;                    /* only if the order before it gave a result */
+	int trial;                    /* index into the image's trials */
+	int after;                    /* run it only if the order before it gave a result */
 	int fresh;                    /* on a model that was built for it */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
-	int watch, idle, copy, config, tune;    /* as in launch_ctx */
-	int estimate;                 /* the time on a GPU is asked for */
-	int note_tests;               /* the path of a run on a trial is wanted, too */
+	int watch, idle, copy, config, tune;    /* as in struct launcher */
+	int estimate;                 /* report the estimated time on a GPU */
+	int note_tests;               /* report the path of a run on a trial, too */
 	enum dry_run dry_run;
-	int64_t size[TASK_SIZES];     /* where it is followed: of each size of the task */
-	int marks;                    /* where it is followed: enum path_marks */
-	uint64_t sample;              /* where it is followed: some programs are run, chosen by this; 0: none */
-	enum constant constant;               /* and inputs and weights have one value each: flat.h */
-	int64_t reduced;                  /* and so many stand for all of what the task only counts */
-	struct run_transposed transposed;     /* what was found of its weights at other sizes, */
-	struct intermediate_matches matches;  /* and of its launches */
-	uint64_t at, room;            /* where the results' bytes may go */
+	/* for dry runs: */
+	int64_t size[TASK_SIZES];     /* of each size of the task */
+	int marks;                    /* enum path_marks */
+	uint64_t sample;              /* seed of the choice of instances that are run; 0: none is */
+	enum constant constant;       /* each input and each weight has one value throughout */
+	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	struct run_transposed transposed;     /* found by an earlier run of the candidate at other sizes, */
+	struct intermediate_matches matches;  /* and these, too */
+	uint64_t at, room;            /* offset and bytes of the memory for its results */
+	/* offset and bytes of the memory for steps of the reference: n_steps of struct run_step and, behind
+	 * them, contents (a dry run) or records (a run on a trial) */
+	uint64_t steps_at, steps_room;
+	int n_steps;
 };
 
-/* What a run of the candidate cost. */
+/* A step of the reference, whose result is an intermediate. In a run on a trial only its shape is told.
+ * In a dry run with sampled instances it is a step that the candidate's own kernels were seen to take at
+ * smaller sizes, and its contents are told, too. */
+struct run_step {
+	uint64_t how;                 /* the name of the call; 0: not told */
+	uint64_t at;                  /* offset of its contents, dense fp32; 0: not told */
+	int ndim;
+	int64_t shape[TENSOR_DIMS];
+};
+
+/* An argument that a launch wrote and that has the shape of a step; its contents, dense fp32, begin at
+ * the next cache line. The deciding process compares them. */
+struct run_record {
+	uint64_t kernel;
+	int launch, arg;
+	int step;                     /* the first step of that shape */
+};
+
+/* The cost of a run. */
 struct outcome {
-	struct tile_cost cost;
-	double seconds;               /* on a GPU, estimated where that was asked for; 0: not known */
+	struct tile_cost cost;        /* of the kernels */
+	double seconds;               /* on a GPU, estimated if the order asks for it; 0: not known */
 	int launches;
-	struct host_work host;        /* of the host's operators */
-	int64_t floats_read;          /* of tensors, by Python code */
-	/* where kernels were replaced by copies: what one launch could copy, as in the launcher */
-	int sources;
+	struct host_work host;        /* of the operators that host code calls */
+	int64_t floats_read;          /* elements of tensors that Python code read */
+	int sources;                  /* where kernels were replaced by copies: as in struct launcher */
 };
 
+/* The form of a result tensor. */
 struct run_form {
 	char name[48];
 	int dt, ndim;
-	int overlapping, aliases, undefined, scattered;
+	int overlapping, aliases, undefined, scattered;   /* as in struct result (verdict/compare.h) */
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;                    /* elements; their bytes are dense and lie at `at`, if there was room */
 	uint64_t at;
 	int has_values;
 };
 
-/* Elements of a result, or of what an operator of the reference makes, that some programs wrote: n
- * places and then n values lie at `at`. */
+/* Elements of a tensor that sampled instances wrote: n positions and then n values lie at `at`. */
 struct run_part {
-	uint64_t made;                /* which call makes it; 0: it is the next of the results */
+	uint64_t call;                /* the tensor is this reference intermediate; 0: the next of the results */
 	int dt, ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
-	/* elements of it that no program can have written, of one that was made of zeros */
-	int64_t blank;
-	int64_t reached;              /* elements of its storage up to the last that a program wrote */
+	int64_t blank;                /* elements that no instance can have written, of a tensor of zeros */
+	int64_t reached;              /* elements of its storage up to the last one that an instance wrote */
 	uint64_t at;
 };
 
-/* What came of tensors of one value. */
+/* The results of a constant-tensor test. */
 struct run_constant {
 	int n;
 	struct { double first, last; } v[RESULTS_MOST];    /* elements of each result; NaN: not known */
@@ -97,32 +123,34 @@ struct run_constant {
 enum run_state { RUN_SKIPPED, RUN_GAVE, RUN_FAILED, RUN_BROKE, RUN_STATES };
 
 struct run_report {
-	int state;
-	struct diag diag;             /* RUN_FAILED: why */
-	int stage;                    /* and where: compile, or the trial's */
-	int refused;                  /* by the compiler */
-	int guessed;                  /* it was followed with values that only stand for a tensor's */
-	struct err err;               /* RUN_BROKE: what went wrong that is not the candidate's fault */
+	int state;                    /* enum run_state */
+	struct diag diag;             /* RUN_FAILED: why, */
+	int stage;                    /* and at which stage: compile, or the trial's */
+	int refused;                  /* the compiler refused a kernel */
+	int guessed;                  /* a dry run went on with a made-up value of a tensor */
+	struct err err;               /* RUN_BROKE: our own failure */
 	struct outcome out;           /* RUN_GAVE */
-	int n, too_many;
+	int n, too_many;              /* results; there were more than RESULTS_MOST */
 	struct run_form form[RESULTS_MOST];
-	char made[RESULTS_FORM];      /* results.form */
-	int configs;                  /* programs that autotuned kernels chose from */
-	char chosen[200];             /* and which they chose */
-	char weights[16];             /* how they were matched */
+	char nesting[RESULTS_FORM];   /* how the results are nested: results_set_form */
+	int configs;                  /* configurations that autotuned kernels choose from, */
+	char chosen[200];             /* and the one that they chose */
+	char weights[16];             /* by which sign weights were matched: weights_put */
 	struct run_transposed transposed;
-	/* of a run on a trial: what its launches make; of what was followed: how many there were */
+	/* its launches. The runner counts them; the deciding process fills in the matches with reference
+	 * intermediates (reports.c), from the records of a run on a trial */
 	struct intermediate_matches matches;
-	struct host_path path;        /* of what was followed */
-	int64_t work;                 /* that its operators did */
-	int64_t programs;             /* that were run of it */
-	struct run_reads reads;       /* what they read, */
-	struct run_constant constant;         /* and made of tensors of one value each */
+	int n_records;
+	struct host_path path;        /* of a dry run */
+	int64_t work;                 /* of the operators of a dry run */
+	int64_t programs;             /* sampled instances that were run */
+	struct run_reads reads;       /* constant-tensor test: what they read, */
+	struct run_constant constant; /* and the results */
 	int n_parts;
 	struct run_part part[RESULTS_MOST];
 };
 
-/* Of the stage before any run. */
+/* The report of the stage before any run. */
 struct start_report {
 	int failed;
 	struct diag diag;
@@ -143,34 +171,14 @@ _Static_assert(sizeof (struct shmem) <= SHMEM_TEXT, "the candidate's text lies b
 struct shmem *shmem_new(struct err *e);
 void shmem_free(struct shmem *a);
 
-/* --- the decider's side ---------------------------------------------------------------------- */
-
-/* Orders as the decider knows them: the area's own copy may be changed under its eyes. */
-struct orders {
-	struct run_order v[SHMEM_ORDERS];
-	int n;
-};
-
+/* The deciding process copies the candidate's text here before the runner starts. */
 void shmem_set_text(struct shmem *a, struct str candidate);
-/* Is there room for the results of one more run, of this trial? */
-int shmem_has_room(const struct orders *o, const struct task *t, int trial);
-/* Is there room for the results of as many runs of its first trial as are ever asked for together? */
-int shmem_holds(const struct task *t);
-/* Writes the orders, each with room for what its trial is expected to give. */
-int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e);
-int shmem_start(const struct shmem *a, struct start_report *out);
-/* Copies the i-th report and, where the run gave results, these. 0, 1: it is nonsense, -1. */
-int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
-		 struct results *got, struct err *e);
-
-/* The k-th part of a report: 0 and borrowed places and values, 1: it is nonsense. */
-int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
-	       const int64_t **place, const void **value);
 
 /* --- the runner's side ----------------------------------------------------------------------- */
 
 struct str shmem_text(const struct shmem *a);
-/* Writes a result's form and, as far as there is room, its bytes; behind it what the call left in buffers, if not NULL. */
+/* Writes the form of a result to report i and, as far as there is room, its bytes; then `state`, the
+ * row of weights_kept, if it is not NULL. Returns 0, or -1 (*e). */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e);
 

@@ -1,4 +1,10 @@
-/* The image of a task: see image.h. */
+/* The image of a task as bytes: see task_image.h.
+ *
+ * The bytes are written and read by the same build on the same machine, so that numbers are stored
+ * as they lie in memory. Weights and intermediates begin on a cache line: an opened image borrows
+ * them in place, and runners share one copy of a large model.
+ *
+ * Invariant: what this file does not write, a runner does not have. */
 #include "verify/candidate/task_image.h"
 
 #include "base/bytes.h"
@@ -9,6 +15,7 @@ enum { ALIGN = 64 };
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* Sizes of a trial or of the model. */
 static void put_overrides(struct buf *out, const struct host_override *ov, size_t n)
 {
 	bytes_put_int(out, (int64_t)n);
@@ -18,17 +25,19 @@ static void put_overrides(struct buf *out, const struct host_override *ov, size_
 	}
 }
 
-static void put_sizes(struct buf *out, const struct task *t)
+/* The sizes that may be changed, at full size. */
+static void put_sizes(struct buf *out, const struct task_image *t)
 {
 	bytes_put_int(out, (int64_t)t->n_all);
 	for (size_t i = 0; i < t->n_all; i++) {
 		bytes_put_str(out, t->size[i].name);
-		bytes_put_int(out, t->size[i].own);
+		bytes_put_int(out, t->size[i].full);
 		bytes_put_int(out, t->size[i].of_model);
 	}
 }
 
-/* Inputs: as they are packed already, or packed now. */
+/* Inputs: packed already, in a task from the task cache, or packed now. Inputs that cannot leave
+ * their host are written as nothing, and each runner draws them from the seed. */
 static int put_value(struct buf *out, struct str already, struct val v, struct err *e)
 {
 	struct buf packed = BUF_INIT;
@@ -38,7 +47,6 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 		bytes_put_str(out, already);
 		return 0;
 	}
-	/* What cannot leave its host is drawn by the runner, from the seed. */
 	if (!rc)
 		bytes_put_str(out, buf_str(&packed));
 	else if (rc > 0)
@@ -47,21 +55,23 @@ static int put_value(struct buf *out, struct str already, struct val v, struct e
 	return rc < 0 ? -1 : 0;
 }
 
-static void put_intermediate(struct buf *out, const struct trial *tr)
+/* Intermediates are dense and of fp32. */
+void intermediates_write(const struct intermediates *m, struct buf *out)
 {
-	bytes_put_int(out, (int64_t)tr->made.n);
-	for (size_t i = 0; i < tr->made.n; i++) {
-		const struct intermediate *m = &tr->made.v[i];
+	bytes_put_int(out, (int64_t)m->n);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct intermediate *x = &m->v[i];
 
-		bytes_put(out, m->how);
-		bytes_put_int(out, m->unclear);
-		bytes_put_int(out, m->t.ndim);
-		bytes_put(out, m->t.shape);
+		bytes_put(out, x->how);
+		bytes_put_int(out, x->ambiguous);
+		bytes_put_int(out, x->t.ndim);
+		bytes_put(out, x->t.shape);
 		bytes_align(out, ALIGN);
-		buf_add(out, tensor_data(&m->t), (size_t)tensor_numel(&m->t) * sizeof (float));
+		buf_add(out, tensor_data(&x->t), (size_t)tensor_numel(&x->t) * sizeof (float));
 	}
 }
 
+/* A trial. The order of `parts` is that of get_trial. */
 static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 {
 	const int64_t parts[] = { tr->stage, tr->set, tr->dt, tr->repeat, tr->change, tr->first,
@@ -69,16 +79,19 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 
 	bytes_put(out, parts);
 	put_overrides(out, tr->ov, tr->n_ov);
-	put_intermediate(out, tr);
+	intermediates_write(&tr->intermediates, out);
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
-/* Where the bytes of a weight were written: sets share the tensors that they do not draw anew. */
+/* Where the bytes of weights were written. Sets of weights share the tensors that they do not draw
+ * anew, and each tensor is written once. */
 struct written {
 	struct { const struct storage *st; size_t at; } *v;
 	size_t n, cap;
 };
 
+/* The bytes of a weight, or the offset at which they were written before. Offset 0 says that they
+ * follow. */
 static int put_data(struct buf *out, struct written *w, const struct tensor *t)
 {
 	size_t bytes = (size_t)tensor_numel(t) * (size_t)dtype_size(t->dt);
@@ -98,6 +111,7 @@ static int put_data(struct buf *out, struct written *w, const struct tensor *t)
 	return 0;
 }
 
+/* One set of weights. */
 static int put_weights(struct buf *out, struct written *w, const struct task_weights *set)
 {
 	int rc = 0;
@@ -111,13 +125,14 @@ static int put_weights(struct buf *out, struct written *w, const struct task_wei
 		bytes_put(out, x->name);
 		bytes_put(out, parts);
 		bytes_put(out, x->t.shape);
-		bytes_put(out, x->own);
+		bytes_put(out, x->full);
 		rc = put_data(out, w, &x->t);
 	}
 	return rc;
 }
 
-int task_image_write(const struct task *t, struct buf *out, struct err *e)
+/* Trials first, weights last: the weights are the bulk, and are shared between sets. */
+int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 {
 	struct written w = { .n = 0 };
 	int rc = 0;
@@ -138,6 +153,7 @@ int task_image_write(const struct task *t, struct buf *out, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Reads what put_overrides wrote. Names are borrowed from the bytes. */
 static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap, size_t *n)
 {
 	int64_t k;
@@ -150,7 +166,8 @@ static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap,
 	return 0;
 }
 
-static int get_sizes(struct bytes *in, struct task *t)
+/* Reads what put_sizes wrote. */
+static int get_sizes(struct bytes *in, struct task_image *t)
 {
 	int64_t n, of_model;
 
@@ -159,47 +176,51 @@ static int get_sizes(struct bytes *in, struct task *t)
 	for (; t->n_all < (size_t)n; t->n_all++) {
 		struct task_size *s = &t->size[t->n_all];
 
-		if (bytes_get_str(in, &s->name) || bytes_get_int(in, &s->own) || bytes_get_int(in, &of_model))
+		if (bytes_get_str(in, &s->name) || bytes_get_int(in, &s->full) || bytes_get_int(in, &of_model))
 			return -1;
 		s->of_model = (int)of_model;
 	}
 	return 0;
 }
 
+/* Reads one intermediate, whose tensor borrows the bytes. */
 static int get_intermediate(struct bytes *in, struct intermediate *m, struct err *e)
 {
-	int64_t unclear, ndim, shape[TENSOR_DIMS], n = sizeof (float);
+	int64_t ambiguous, ndim, shape[TENSOR_DIMS], n = sizeof (float);
 	const char *data;
 
-	if (bytes_get(in, &m->how) || bytes_get_int(in, &unclear) || bytes_get_int(in, &ndim) || ndim < 0 ||
+	if (bytes_get(in, &m->how) || bytes_get_int(in, &ambiguous) || bytes_get_int(in, &ndim) || ndim < 0 ||
 	    ndim > TENSOR_DIMS ||
 	    bytes_get(in, &shape) || bytes_get_aligned(in, ALIGN))
 		return -1;
 	for (int i = 0; i < ndim; i++)
 		n *= shape[i];
-	m->unclear = (int)unclear;
+	m->ambiguous = (int)ambiguous;
 	data = bytes_take(in, (size_t)n);
 	return data ? tensor_borrow(&m->t, DT_F32, (int)ndim, shape, (void *)data, (size_t)n, e) : -1;
 }
 
-static int get_intermediates(struct bytes *in, struct trial *tr, struct err *e)
+/* Reads what intermediates_write wrote. */
+int intermediates_read(struct bytes *in, struct intermediates *m, struct err *e)
 {
 	int64_t n;
 
-	if (bytes_get_int(in, &n) || n < 0 || vec_grow(&tr->made, (size_t)n))
+	if (bytes_get_int(in, &n) || n < 0 || vec_grow(m, (size_t)n))
 		return -1;
-	for (; tr->made.n < (size_t)n; tr->made.n++)
-		if (get_intermediate(in, &tr->made.v[tr->made.n], e))
+	for (; m->n < (size_t)n; m->n++)
+		if (get_intermediate(in, &m->v[m->n], e))
 			return -1;
 	return 0;
 }
 
+/* Reads what put_trial wrote. Its kind matters to a runner, too: it says which GPU the program
+ * sees. */
 static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[9];
 
 	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) ||
-	    get_intermediates(in, tr, e))
+	    intermediates_read(in, &tr->intermediates, e))
 		return -1;
 	tr->stage = (enum judge_stage)parts[0];
 	tr->set = (enum weight_set)parts[1];
@@ -209,17 +230,19 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 	tr->first = (int)parts[5];
 	tr->seed = (uint64_t)parts[6];
 	tr->state = (uint64_t)parts[8];
-	tr->kind = (enum trial_kind)parts[7];      /* says which GPU the program sees */
+	tr->kind = (enum trial_kind)parts[7];
 	return bytes_get_str(in, &tr->packed[0]) || bytes_get_str(in, &tr->packed[1]);
 }
 
+/* Reads one weight, whose tensor borrows the bytes. The numbers are checked although we wrote
+ * them: a torn image must not become a wild pointer. */
 static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 {
 	int64_t parts[5], shape[TENSOR_DIMS], at, n = 1;
 	const char *data;
 
 	if (bytes_get(in, &w->name) || bytes_get(in, &parts) || bytes_get(in, &shape) ||
-	    bytes_get(in, &w->own) || bytes_get_int(in, &at))
+	    bytes_get(in, &w->full) || bytes_get_int(in, &at))
 		return -1;
 	if (parts[1] < 0 || parts[1] >= DTYPES || parts[2] < 0 || parts[2] > TENSOR_DIMS)
 		return -1;
@@ -235,6 +258,7 @@ static int get_weight(struct bytes *in, struct task_weight *w, struct err *e)
 	return data ? tensor_borrow(&w->t, (enum dtype)parts[1], (int)parts[2], shape, (void *)data, (size_t)n, e) : -1;
 }
 
+/* Reads one set of weights. */
 static int get_weights(struct bytes *in, struct task_weights *set, struct err *e)
 {
 	int64_t n;
@@ -247,7 +271,8 @@ static int get_weights(struct bytes *in, struct task_weights *set, struct err *e
 	return 0;
 }
 
-static int get_task(struct task *t, struct bytes *in, struct err *e)
+/* Reads all of an image. The module is parsed again: a tree of pointers cannot be stored. */
+static int get_task(struct task_image *t, struct bytes *in, struct err *e)
 {
 	struct str source;
 	int64_t eval_mode, keeps_state, n;
@@ -275,20 +300,28 @@ static int get_task(struct task *t, struct bytes *in, struct err *e)
 	return 0;
 }
 
-struct task *task_image_open(struct judge *j, struct str bytes, struct err *e)
+/* An image that cannot be read is our own failure: no candidate wrote it. */
+int task_image_open(struct task_image *t, struct str bytes, struct err *e)
 {
-	struct task *t = mem_zalloc(sizeof *t);
 	struct bytes in = bytes_of(bytes);
 
-	if (!t) {
-		err_nomem(e);
-		return NULL;
-	}
-	t->judge = j;
-	if (get_task(t, &in, e)) {
-		err_set(e, ERR_FORMAT, "an image of a task that cannot be read");
-		task_free(t);
-		return NULL;
-	}
-	return t;
+	*t = (struct task_image){ .id = 0 };
+	if (!get_task(t, &in, e))
+		return 0;
+	task_image_release(t);
+	return err_set(e, ERR_FORMAT, "the image of a task is malformed");
+}
+
+/* Tensors that borrow the image's bytes release only their headers. */
+void task_image_release(struct task_image *t)
+{
+	for (int i = 0; i < TRIALS_MOST; i++)
+		trial_release(&t->trial[i]);
+	for (int i = 0; i < WEIGHT_SETS; i++)
+		weights_release(&t->set[i]);
+	host_free(t->vault);
+	if (t->parsed)
+		py_release(&t->module);
+	mem_free(t->source);
+	*t = (struct task_image){ .id = 0 };
 }

@@ -1,19 +1,31 @@
-/* One run of a program for a trial: the host, the model, the weights, the inputs. */
+/* One program in a host of its own: see world.h. The names and texts of trials are here, too.
+ *
+ * This file owns how inputs come to be: drawn by the task's get_inputs at the trial's sizes, moved
+ * to the GPU's side, cast, changed. A candidate gets copies from the vault; the reference draws
+ * them. Both ways give the same values, since every draw is a function of seed, sizes and changes.
+ *
+ * Invariant: a world whose host hit a limit is never used again. world_renew opens a new one, and
+ * `rebuilt` tells holders of old values that these are gone. */
+#include "verify/candidate/world.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "num/num.h"
 #include "verify/candidate/input_change.h"
-#include "verify/candidate/trial.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/candidate/launcher.h"
 
 /* --- inputs of a trial ------------------------------------------------------------------------ */
 
+/* The tensors of the inputs that are added to others. */
 struct sum {
 	struct tensor more[RESULTS_MOST];
 	int n, at;
 };
 
+/* Collects one of them. */
 static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -24,6 +36,7 @@ static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Adds one to the input at the same position, in the input's dtype, as PyTorch would. */
 static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sum *s = ctx;
@@ -44,7 +57,8 @@ static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The oracle keeps fp64, but its inputs and weights must be values that the dtype can hold. */
+/* Rounds an fp64 tensor of the oracle to values that the dtype can hold: the oracle computes in
+ * fp64, but on the same inputs and weights. */
 static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	enum dtype dt = *(enum dtype *)ctx;
@@ -60,7 +74,7 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The inputs of the next seed are added to these. */
+/* Adds the inputs of the next seed to these, for the relation f(x + y) = f(x) + f(y). */
 static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs,
 		      struct err *e)
 {
@@ -77,6 +91,8 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 	return rc;
 }
 
+/* Calls get_inputs, moves the result to the GPU's side and changes it as the trial says. The
+ * oracle's inputs are rounded after each step that could leave the dtype. */
 static int draw_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed,
 		       struct val *inputs, struct err *e)
 {
@@ -95,6 +111,8 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
 }
 
+/* A trial with sizes of its own loads the task's module again with these constants; the model
+ * stays. */
 int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e)
 {
 	struct val ns = w->task_ns;
@@ -108,6 +126,7 @@ int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val
 	return rc;
 }
 
+/* Inputs of an image are unpacked, inputs of a task are imported from its vault. */
 int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e)
 {
 	struct val from = others ? t->others : t->inputs;
@@ -125,6 +144,7 @@ void world_drop(struct world *w, struct val v)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Builds the model under the seed that every model gets. */
 static int build(struct world *w, struct val ns, struct err *e)
 {
 	int rc = host_build(w->h, w->task_ns, ns, w->p->class_name, WEIGHTS_SEED, &w->model, e);
@@ -134,6 +154,7 @@ static int build(struct world *w, struct val ns, struct err *e)
 	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
 }
 
+/* The rules that tests may switch off become options of the host. */
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
 	       struct err *e)
 {
@@ -144,10 +165,10 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory,
 					 .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
-	w->opts.may_vary = o->rules_off >> RULE_stable & 1;
+	w->opts.may_vary = !rule_on(o, RULE_stable);
 	w->opts.catch_sure = !w->opts.may_vary;
-	w->opts.may_mix = o->rules_off >> RULE_devices & 1;
-	w->opts.may_misuse = o->rules_off >> RULE_misuse & 1;
+	w->opts.may_mix = !rule_on(o, RULE_devices);
+	w->opts.may_misuse = !rule_on(o, RULE_misuse);
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
@@ -173,12 +194,14 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	return rc;
 }
 
+/* Values of the host (inputs, the model) go with it. */
 void world_close(struct world *w)
 {
 	host_free(w->h);
 	w->h = NULL;
 }
 
+/* Opens the world again after a limit ended its host. All values of the old host are gone. */
 static int reopen(struct world *w, struct err *e)
 {
 	struct world old = *w;
@@ -190,7 +213,7 @@ static int reopen(struct world *w, struct err *e)
 	return rc;
 }
 
-/* The products that are computed in tf32 in a mode. */
+/* The products (enum num_products) that are computed in tf32 in a mode. */
 static unsigned products_of(enum run_mode mode, enum precision p)
 {
 	if (mode == RUN_TORCH || mode == RUN_CLOSE)
@@ -200,7 +223,8 @@ static unsigned products_of(enum run_mode mode, enum precision p)
 	return p == PRECISION_TF32 ? NUM_TF32_CONV | NUM_TF32_MATMUL : p == PRECISION_TORCH ? NUM_TF32_CONV : 0;
 }
 
-/* Under the general contract a program must also be right where torch.cuda names another GPU. */
+/* The GPU that torch.cuda names to the program. Under the general contract a program must also be
+ * right on another GPU than the one of the options. */
 static const char *gpu_of(const struct trial *t, const char *gpu)
 {
 	if (trial_contract(t->kind) != CONTRACT_GENERAL)
@@ -208,6 +232,8 @@ static const char *gpu_of(const struct trial *t, const char *gpu)
 	return strcmp(gpu, "L40S") ? "L40S" : "A100";
 }
 
+/* Options that a launcher has (checked mode, poison, configurations) go to the host, too, since host code
+ * allocates memory and chooses configurations. A change of the dtype forgets the weights that were put. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
 	int rc = !w->h || host_is_lost(w->h) ? reopen(w, e) : 0;
@@ -230,6 +256,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	return w->opts.oracle ? 0 : host_to_dtype(w->h, w->model, t->dt, e);
 }
 
+/* Does nothing for worlds that compute in the dtype itself. */
 int world_round_state(struct world *w)
 {
 	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
@@ -237,12 +264,14 @@ int world_round_state(struct world *w)
 
 /* --- other contents in the same tensors --------------------------------------------------------- */
 
+/* Tensors whose contents replace those of others. */
 struct refill {
 	struct tensor from[RESULTS_MOST];
 	int n, at;
 	struct err *e;
 };
 
+/* Collects the source of one input. */
 static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
@@ -253,6 +282,7 @@ static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* Overwrites one input in place. */
 static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct refill *f = ctx;
@@ -261,6 +291,7 @@ static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
 }
 
+/* Used before tensors of an earlier call are filled with new contents: the forms must agree. */
 int world_alike(struct world *w, struct val a, struct val b)
 {
 	struct refill x = { .n = 0 }, y = { .n = 0 };
@@ -278,6 +309,7 @@ int world_refill(struct world *w, struct val inputs, struct val with, struct err
 	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
 }
 
+/* The rows of trial.def. */
 static const struct {
 	const char *name;
 	enum contract contract;
@@ -290,6 +322,7 @@ static const struct {
 const char *trial_name(enum trial_kind k) { return kinds[k].name; }
 enum contract trial_contract(enum trial_kind k) { return kinds[k].contract; }
 
+/* Text that does not fit is cut off. */
 void trial_shape_text(const struct trial *t, char *out, size_t n)
 {
 	size_t at = 0;
@@ -299,11 +332,8 @@ void trial_shape_text(const struct trial *t, char *out, size_t n)
 		at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)t->shape[i]);
 }
 
+/* Inputs and weights belong to the task, not to the trial. */
 void trial_release(struct trial *t)
 {
-	results_release(&t->torch);
-	results_release(&t->expected);
-	for (size_t i = 0; i < t->made.n; i++)
-		tensor_release(&t->made.v[i].t);
-	vec_free(&t->made);
+	intermediates_release(&t->intermediates);
 }

@@ -1,90 +1,107 @@
-/* Tensors of one value at the task's own sizes: see flat.h. */
+/* The constant-tensor test: see constant_test.h. */
 #include "verify/funnel/constant_test.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "verify/funnel/test_sizes.h"
-#include "verify/funnel/full_size.h"
+#include "verify/funnel/full_size_batch.h"
+#include "verify/task/sized_tasks.h"
 
-/* How near the smaller sizes must be to a power of a size, and the task's own to what follows from that. */
+/* How near a power must be to one that sums have, and the values at other sizes to that power
+ * (relative). */
 #define LAW_NEAR 1e-3
+/* How near the value at full size must be to the predicted one (relative). */
 #define VALUE_NEAR 1e-2
-/* Powers that sums, means and norms have: halves up to this. */
+/* Sums, means and norms have powers that are multiples of 1/2, up to this. */
 #define POWER_MOST 2.0
 
-/* Where it is called: the task's own sizes, those at which values were compared, and others; from
- * AT_ALONE on only one of them is another. */
-enum { AT_FULL_SIZE, AT_JUDGED, AT_OTHER, AT_ALONE, PLACES = AT_ALONE + TASK_SIZES };
-
-struct places {
-	int64_t size[PLACES][TASK_SIZES];
-	int changed[PLACES];          /* from AT_ALONE on: which size */
-	int n;
-	int gave[PLACES];             /* the call came to its end there */
-	struct run_reads reads[PLACES];
-	struct run_constant constant[PLACES];
+/* The calls of the test. From AT_ALONE on each call has one size changed against AT_JUDGED. */
+enum {
+	AT_FULL_SIZE,
+	AT_JUDGED,                    /* the sizes where results were compared */
+	AT_OTHER,                     /* every size changed: the law is checked here */
+	AT_ALONE,
+	CALLS = AT_ALONE + TASK_SIZES
 };
 
-static void order(struct funnel *f, enum constant flat, const int64_t *size)
+struct calls {
+	int64_t size[CALLS][TASK_SIZES];
+	int changed[CALLS];           /* from AT_ALONE on: the size that is changed */
+	int n;
+	int gave[CALLS];              /* the call came to its end */
+	struct run_reads reads[CALLS];
+	struct run_constant constant[CALLS];
+};
+
+/* All calls of the test draw the same instances: the seed has no trial number. */
+static void order(struct funnel *f, enum constant constant, const int64_t *size)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .sample = full_size_draw(f->o->seed, f->source, 0),
-			       .constant = flat };
+			       .constant = constant };
 
-	memcpy(o.size, size, f->base->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
+	memcpy(o.size, size, f->base->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+/* Replaces the sizes that a list of overrides names. */
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
 {
-	for (size_t i = 0; i < base->n_all; i++)
+	for (size_t i = 0; i < base->image.n_all; i++)
 		for (size_t k = 0; k < n; k++)
-			if (str_eq(ov[k].name, base->size[i].name))
+			if (str_eq(ov[k].name, base->image.size[i].name))
 				size[i] = ov[k].value;
 }
 
-/* The sizes at which values were compared. */
+/* The sizes of the original input set of f->judged. */
 static void judged_sizes(const struct funnel *f, int64_t *size)
 {
 	const struct task *t = f->judged;
-	const struct trial *tr = &t->trial[0];
+	const struct trial *tr = &t->image.trial[0];
 
-	for (int i = 0; i < t->n_trials && !tr->is_original; i++)
-		tr = t->trial[i].is_original ? &t->trial[i] : tr;
-	for (size_t i = 0; i < f->base->n_all; i++)
-		size[i] = t->is_fixed ? t->fixed[i] : f->base->size[i].own;
+	for (int i = 0; i < t->image.n_trials && !tr->is_original; i++)
+		tr = t->image.trial[i].is_original ? &t->image.trial[i] : tr;
+	for (size_t i = 0; i < f->base->image.n_all; i++)
+		size[i] = t->is_fixed ? t->fixed[i] : f->base->image.size[i].full;
 	if (!t->is_fixed)
-		put_overrides(f->base, t->reference.ov, t->reference.n_ov, size);
+		put_overrides(f->base, t->image.reference.ov, t->image.reference.n_ov, size);
 	put_overrides(f->base, tr->ov, tr->n_ov, size);
 }
 
-/* What the i-th of the batch came to; nothing, if it did not come to an end. */
-static int take(struct funnel *f, int i, struct places *p)
+/* Another value for a size: twice as large, or half if that would come near full size. A change
+ * from 256 with full size 4096 is 512, with full size 512 it is 128. */
+static int64_t another_size(int64_t judged, int64_t full)
 {
-	int rc = full_size_take(f, i);
-
-	p->gave[i] = f->report.state == RUN_GAVE;
-	p->reads[i] = f->report.reads;
-	p->constant[i] = f->report.constant;
-	if (!p->gave[i])
-		p->reads[i].n = p->constant[i].n = 0;
-	return rc;
+	return judged < full / 2 || judged < 2 ? MIN(2 * judged, full) : judged / 2;
 }
 
-static int fail_unread(struct funnel *f, int what, double share)
+/* With sizes M and N there are five calls: full size, the judged sizes, both changed, M changed, N
+ * changed. A size that is at full size already is never changed. */
+static void choose_sizes(const struct funnel *f, struct calls *c)
 {
-	char name[32] = "a tensor";
+	int64_t *judged = c->size[AT_JUDGED];
 
-	if (what < READS_INPUTS)
-		snprintf(name, sizeof name, "input %d", what);
-	return funnel_failf(f, STAGE_full, REASON_unread,
-			    "at the task's own sizes kernels read no more than %.4g times what there is in "
-			    "%s, of which they read all at smaller sizes, each time",
-			    share, name);
+	judged_sizes(f, judged);
+	memcpy(c->size[AT_OTHER], judged, sizeof c->size[0]);
+	c->n = AT_ALONE;
+	for (size_t i = 0; i < f->base->image.n_all; i++) {
+		int64_t full = f->base->image.size[i].full;
+
+		c->size[AT_FULL_SIZE][i] = full;
+		if (judged[i] == full)
+			continue;
+		memcpy(c->size[c->n], judged, sizeof c->size[0]);
+		c->size[c->n][i] = c->size[AT_OTHER][i] = another_size(judged[i], full);
+		c->changed[c->n++] = (int)i;
+	}
 }
 
-/* The power of its size that a result goes by, from one size to another; NaN: none that sums, means and norms have. */
+/* --- the law of an element -------------------------------------------------------------------- */
+
+/* The power of its size that an element grows with, from one size to another; NaN: none that sums
+ * have. */
 static double power_of(double a, double b, int64_t from, int64_t to)
 {
 	double power = log(b / a) / log((double)to / (double)from), near = round(2.0 * power) / 2.0;
@@ -92,146 +109,155 @@ static double power_of(double a, double b, int64_t from, int64_t to)
 	return fabs(power - near) <= LAW_NEAR && fabs(near) <= POWER_MOST ? near : NAN;
 }
 
-/* What an element is at other sizes, by what each size does to it alone. */
-static double element_at(const struct places *p, const double *v, int place)
+/* Predicts an element at the sizes of another call, from the power of each size alone. */
+static double predict(const struct calls *c, const double *v, int call)
 {
 	double want = v[AT_JUDGED];
 
-	for (int i = AT_ALONE; i < p->n; i++) {
-		int k = p->changed[i];
-		int64_t from = p->size[AT_JUDGED][k];
+	for (int i = AT_ALONE; i < c->n; i++) {
+		int k = c->changed[i];
+		int64_t from = c->size[AT_JUDGED][k];
+		double power = power_of(v[AT_JUDGED], v[i], from, c->size[i][k]);
 
-		want *= pow((double)p->size[place][k] / (double)from, power_of(v[AT_JUDGED], v[i], from,
-				p->size[i][k]));
+		want *= pow((double)c->size[call][k] / (double)from, power);
 	}
 	return want;
 }
 
-/* Can an element be compared, as it is at each place? */
-static enum constant_answer element_answer(const struct places *p, const double *v)
+/* Can an element be compared? v[] has its value in each call. */
+static enum constant_answer element_answer(const struct calls *c, const double *v)
 {
-	double other = element_at(p, v, AT_OTHER);
+	double other = predict(c, v, AT_OTHER);
 
-	for (int k = 0; k < p->n; k++) {
-		if (!p->gave[k])
+	for (int k = 0; k < c->n; k++) {
+		if (!c->gave[k])
 			return CONSTANT_ANSWER_call_failed;
 		if (isnan(v[k]))
-			return p->reads[k].left ? (enum constant_answer)p->reads[k].left : CONSTANT_ANSWER_unknown;
+			return c->reads[k].left ? (enum constant_answer)c->reads[k].left : CONSTANT_ANSWER_unknown;
 	}
-	return isfinite(element_at(p, v, AT_FULL_SIZE)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ?
+	return isfinite(predict(c, v, AT_FULL_SIZE)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ?
 		CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
 }
 
-/* An element of the i-th result, which can be compared. */
-static int judge_element(struct funnel *f, const struct places *p, int i, const double *v)
+/* --- judging ---------------------------------------------------------------------------------- */
+
+/* Compares an element of the i-th result at full size with the predicted value. */
+static enum step judge_element(struct funnel *f, const struct calls *c, int i, const double *v)
 {
-	double want = element_at(p, v, AT_FULL_SIZE);
+	double want = predict(c, v, AT_FULL_SIZE);
 
 	if (fabs(v[AT_FULL_SIZE] - want) <= VALUE_NEAR * fabs(want))
-		return 0;
+		return STEP_PASSED;
 	return funnel_failf(f, STAGE_full, isfinite(v[AT_FULL_SIZE]) ? REASON_wrong_value : REASON_not_finite,
-			    "at the task's own sizes, where each input has one value throughout, result %d "
-			    "is %g: by what it is at smaller sizes it should be %g", i,
-			    v[AT_FULL_SIZE], want);
+			    "at full size, with every input filled with one value, result %d is %g; from its values at "
+			    "smaller sizes it should be %g", i, v[AT_FULL_SIZE], want);
 }
 
-/* The ends of the i-th result: one of them that is compared is enough for *said. */
-static int judge_result(struct funnel *f, const struct places *p, int i, enum constant_answer *said)
+/* Judges the first and the last element of the i-th result. One that can be compared is enough for
+ * *said. */
+static enum step judge_result(struct funnel *f, const struct calls *c, int i, enum constant_answer *said)
 {
-	double end[2][PLACES];
-	int rc = 0;
+	double end[2][CALLS];
+	enum step step = STEP_PASSED;
 
-	for (int k = 0; k < p->n; k++) {
-		end[0][k] = i < p->constant[k].n ? p->constant[k].v[i].first : NAN;
-		end[1][k] = i < p->constant[k].n ? p->constant[k].v[i].last : NAN;
+	for (int k = 0; k < c->n; k++) {
+		end[0][k] = i < c->constant[k].n ? c->constant[k].v[i].first : NAN;
+		end[1][k] = i < c->constant[k].n ? c->constant[k].v[i].last : NAN;
 	}
 	*said = CONSTANT_ANSWER_unknown;
-	for (int k = 0; k < 2 && !rc; k++) {
-		enum constant_answer a = element_answer(p, end[k]);
+	for (int k = 0; k < 2 && step == STEP_PASSED; k++) {
+		enum constant_answer a = element_answer(c, end[k]);
 
 		*said = *said == CONSTANT_ANSWER_compared ? *said : a;
-		rc = a == CONSTANT_ANSWER_compared ? judge_element(f, p, i, end[k]) : 0;
+		if (a == CONSTANT_ANSWER_compared)
+			step = judge_element(f, c, i, end[k]);
 	}
-	return rc;
+	return step;
 }
 
-/* The verdict says why of the first result that cannot be compared. */
-static int judge_values(struct funnel *f, const struct places *p, unsigned results)
+/* The verdict gets the answer of the first result that could not be compared. */
+static enum step judge_values(struct funnel *f, const struct calls *c, unsigned results)
 {
+	enum step step = STEP_PASSED;
 	enum constant_answer said;
-	int rc = 0;
 
 	f->v->full_size_values = CONSTANT_ANSWER_compared;
-	for (int i = 0; i < RESULTS_MOST && !rc; i++) {
+	for (int i = 0; i < RESULTS_MOST && step == STEP_PASSED; i++) {
 		if (!(results >> i & 1))
 			continue;
-		rc = judge_result(f, p, i, &said);
+		step = judge_result(f, c, i, &said);
 		if (f->v->full_size_values == CONSTANT_ANSWER_compared)
 			f->v->full_size_values = said;
 	}
-	return rc;
+	return step;
 }
 
-static int judge_reads(struct funnel *f, const struct places *p)
+static enum step fail_unread(struct funnel *f, int what, double share)
 {
-	const struct run_reads *own = &p->reads[AT_FULL_SIZE], *small = &p->reads[AT_JUDGED];
+	char name[32] = "a tensor";
+
+	if (what < READS_INPUTS)
+		snprintf(name, sizeof name, "input %d", what);
+	return funnel_failf(f, STAGE_full, REASON_unread,
+			    "at full size the kernels read at most %.4g times the elements of %s; at smaller sizes "
+			    "they read all of it", share, name);
+}
+
+/* Fails if kernels read less of a tensor at full size than at the test sizes. */
+static enum step judge_reads(struct funnel *f, const struct calls *c)
+{
+	const struct run_reads *full = &c->reads[AT_FULL_SIZE], *small = &c->reads[AT_JUDGED];
 	double least = sized_tasks_least_read(f->base->sized_tasks);
-	int missing = reads_missing(own, small, least);
+	int missing = reads_missing(full, small, least);
 
-	f->v->full_size_reads = p->gave[AT_FULL_SIZE] && p->gave[AT_JUDGED] ? reads_answer(own, small, least) :
+	f->v->full_size_reads = c->gave[AT_FULL_SIZE] && c->gave[AT_JUDGED] ? reads_answer(full, small, least) :
 		CONSTANT_ANSWER_call_failed;
-	return missing < 0 ? 0 : fail_unread(f, own->v[missing].what, own->v[missing].share);
+	return missing < 0 ? STEP_PASSED : fail_unread(f, full->v[missing].what, full->v[missing].share);
 }
 
-/* Twice as large, or half as large where that would be the task's own, which are to be told apart from all others. */
-static int64_t another_size(int64_t judged, int64_t own)
+/* Takes the i-th call of the batch. A call that did not come to its end has no reads and no values. */
+static enum step take(struct funnel *f, int i, struct calls *c)
 {
-	return judged < own / 2 || judged < 2 ? MIN(2 * judged, own) : judged / 2;
+	enum step step = full_size_take(f, i);
+
+	c->gave[i] = f->report.state == RUN_GAVE;
+	c->reads[i] = f->report.reads;
+	c->constant[i] = f->report.constant;
+	if (!c->gave[i])
+		c->reads[i].n = c->constant[i].n = 0;
+	return step;
 }
 
-static void choose_places(const struct funnel *f, struct places *p)
+/* Reads come first: a kernel that reads half of its input is reported as that, not as a wrong
+ * value. */
+static enum step judge_calls(struct funnel *f, struct calls *c, unsigned results)
 {
-	int64_t *judged = p->size[AT_JUDGED];
+	enum step step = funnel_switch_task(f, f->base);
+	int late = 0;
 
-	judged_sizes(f, judged);
-	memcpy(p->size[AT_OTHER], judged, sizeof p->size[0]);
-	p->n = AT_ALONE;
-	for (size_t i = 0; i < f->base->n_all; i++) {
-		int64_t own = f->base->size[i].own;
-
-		p->size[AT_FULL_SIZE][i] = own;
-		if (judged[i] == own)
-			continue;
-		memcpy(p->size[p->n], judged, sizeof p->size[0]);
-		p->size[p->n][i] = p->size[AT_OTHER][i] = another_size(judged[i], own);
-		p->changed[p->n++] = (int)i;
-	}
-}
-
-static int judge_places(struct funnel *f, struct places *p, unsigned results)
-{
-	int rc = funnel_switch_task(f, f->base);
-
-	choose_places(f, p);
+	choose_sizes(f, c);
 	f->orders.n = 0;
-	for (int i = 0; i < p->n; i++)
-		order(f, i == AT_FULL_SIZE ? CONSTANT_SOME : CONSTANT_ALL, p->size[i]);
-	rc = rc ? rc : full_size_ask(f);
-	for (int i = 0; i < p->n && !rc; i++)
-		rc = take(f, i, p);
-	if (rc == 2)
+	for (int i = 0; i < c->n; i++)
+		order(f, i == AT_FULL_SIZE ? CONSTANT_SOME : CONSTANT_ALL, c->size[i]);
+	if (step == STEP_PASSED)
+		step = full_size_ask(f, &late);
+	if (late) {
 		f->v->full_size_reads = f->v->full_size_values = CONSTANT_ANSWER_late;
-	if (rc)
-		return rc == 2 ? 0 : rc;
-	rc = judge_reads(f, p);
-	return rc ? rc : judge_values(f, p, results);
+		return STEP_PASSED;
+	}
+	for (int i = 0; i < c->n && step == STEP_PASSED; i++)
+		step = take(f, i, c);
+	if (step == STEP_PASSED)
+		step = judge_reads(f, c);
+	return step == STEP_PASSED ? judge_values(f, c, results) : step;
 }
 
-int constant_test(struct funnel *f, unsigned results)
+/* The calls of the test are too large for the stack. */
+enum step constant_test(struct funnel *f, unsigned results)
 {
-	struct places *p = mem_zalloc(sizeof *p);
-	int rc = p ? judge_places(f, p, results) : err_nomem(f->e);
+	struct calls *c = mem_zalloc(sizeof *c);
+	enum step step = c ? judge_calls(f, c, results) : (enum step)err_nomem(f->e);
 
-	mem_free(p);
-	return rc;
+	mem_free(c);
+	return step;
 }

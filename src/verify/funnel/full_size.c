@@ -1,85 +1,77 @@
-/* Some programs at the task's own sizes, judged: see own.h. */
+/* Sampled instances at full size, judged: see full_size.h.
+ *
+ * Owns the comparison of the parts that sampled instances wrote. Results that cannot be compared
+ * that way go to the constant-tensor test (constant_test.h). */
 #include "verify/funnel/full_size.h"
 
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/sparse.h"
-#include "verify/funnel/test_sizes.h"
-#include "verify/funnel/constant_test.h"
 #include "verify/candidate/intermediate.h"
+#include "verify/funnel/constant_test.h"
+#include "verify/funnel/full_size_batch.h"
+#include "verify/funnel/sized_cache.h"
 
-/* Zeros that are left belong to the result where so many of the elements are always zero, and no
- * more are left than that and a quarter, for the share is that of a smaller result. */
+/* A result may keep zeros that no kernel wrote if the reference has at least this share of constant
+ * zeros at the test sizes, */
 #define LEAST_ZEROS 0.2
+/* and the unwritten share is at most this multiple of it: the share was measured on a smaller
+ * result. */
 #define MOST_LEFT 1.25
-/* The last program, which is always run, gets to where the last such elements are, up to this share of the result. */
+/* The last instance always runs. It must reach the last element that is not a constant zero, up to
+ * this share of the result. */
 #define END_LEFT 0.03
 
-uint64_t full_size_draw(uint64_t seed, struct str source, int trial)
-{
-	return hash_xxh64(source.p, source.n, seed * 1000003u + (uint64_t)trial) | 1;
-}
+/* The relative tolerance of a reference intermediate: it is no result, so a candidate may round it
+ * as it likes. */
+static const double intermediate_tolerance = 1e-2;
 
-int full_size_ask(struct funnel *f)
-{
-	int rc = attempt_ask(f);
-
-	if (rc <= 0 || f->lost == LOST_CRASHED)
-		return rc;
-	f->lost = LOST_NOT;
-	f->v->diag = (struct diag){ .reason = REASON_ok };
-	return 2;
-}
-
-int full_size_take(struct funnel *f, int i)
-{
-	struct results none;
-	int rc = shmem_report(f->link->shmem, &f->orders, i, &f->report, &none, f->e);
-
-	return rc <= 0 ? rc : funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s",
-					   reason_text(REASON_worker_crashed));
-}
-
+/* The runner fills tensors of full size from the rows of the reduced task, in an order that the
+ * seed decides. It gets what was found at the test sizes: transposed weights and reference
+ * intermediates. */
 static void order_reduced(struct funnel *f, int trial)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .reduced = f->t->reduced,
 			       .sample = full_size_draw(f->o->seed, f->source, trial),
 			       .transposed = f->transposed, .matches = f->matches };
 
-	for (size_t i = 0; i < f->t->n_all; i++)
-		o.size[i] = f->t->size[i].own;
-	attempt_order(f, &f->t->trial[trial], &o);
+	for (size_t i = 0; i < f->t->image.n_all; i++)
+		o.size[i] = f->t->image.size[i].full;
+	attempt_order(f, &f->t->image.trial[trial], &o);
 }
 
-/* Where the expected result, which has but a few along some axes, has the element of the part at a place. */
-static int64_t place_in(const struct task *t, const struct result *want, const struct run_part *p,
-			int64_t place, uint64_t seed)
+/* --- parts of results ------------------------------------------------------------------------- */
+
+/* The element of the expected result, which is reduced along independent axes, that stands for an
+ * element of the part. Example: with 16 rows for 4096, row 1000 has the contents of one of the 16
+ * rows. */
+static int64_t reduced_index(const struct task *t, const struct result *want, const struct run_part *p,
+			     int64_t index, uint64_t seed)
 {
 	int64_t at = 0, step = 1;
 
 	for (int d = p->ndim - 1; d >= 0; d--) {
-		int64_t index = place % p->shape[d];
+		int64_t i = index % p->shape[d];
 
-		place /= p->shape[d];
-		at += (p->shape[d] == want->shape[d] ? index : sparse_index(index, t->reduced, seed)) * step;
+		index /= p->shape[d];
+		at += (p->shape[d] == want->shape[d] ? i : sparse_index(i, t->reduced, seed)) * step;
 		step *= want->shape[d];
 	}
 	return at;
 }
 
-/* What is expected at the places of the part, as a result of one dimension. */
-static int gather(const struct task *t, const struct result *want, const struct run_part *p,
-		  const int64_t *place, uint64_t seed,
-		  struct results *expected, struct err *e)
+/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 or
+ * -1 (*e). */
+static int gather(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *index,
+		  uint64_t seed, struct results *expected, struct err *e)
 {
 	struct result *r = &expected->r[0];
 
 	*expected = (struct results){ .n = 1 };
 	*r = (struct result){ .dt = want->dt, .ndim = 1, .shape = { p->n }, .n = p->n, .rms = want->rms,
-			      .rel = want->rel,
-			      .rel_close = want->rel_close, .abs = want->abs, .inexact = want->inexact };
+			      .rel = want->rel, .rel_close = want->rel_close, .abs = want->abs,
+			      .inexact = want->inexact };
 	r->v = mem_array((size_t)p->n + 1, sizeof *r->v);
 	r->over = want->over ? mem_array((size_t)p->n + 1, 1) : NULL;
 	if (!r->v || (want->over && !r->over)) {
@@ -87,7 +79,7 @@ static int gather(const struct task *t, const struct result *want, const struct 
 		return err_nomem(e);
 	}
 	for (int64_t i = 0; i < p->n; i++) {
-		int64_t from = place_in(t, want, p, place[i], seed);
+		int64_t from = reduced_index(t, want, p, index[i], seed);
 
 		r->v[i] = want->v[from];
 		if (r->over)
@@ -96,8 +88,9 @@ static int gather(const struct task *t, const struct result *want, const struct 
 	return 0;
 }
 
-/* Is it the expected result with more along some axes, and are all places in it? */
-static int has_form(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *place)
+/* Is the part one of the expected result, only longer along independent axes, with all indices
+ * inside? The report comes from the runner, so nothing in it is trusted. */
+static int has_form(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *index)
 {
 	int64_t n = 1;
 
@@ -108,109 +101,124 @@ static int has_form(const struct task *t, const struct result *want, const struc
 		    ck_mul64(n, p->shape[i], &n))
 			return 0;
 	for (int64_t i = 0; i < p->n; i++)
-		if (place[i] < 0 || place[i] >= n)
+		if (index[i] < 0 || index[i] >= n)
 			return 0;
 	return 1;
 }
 
-static int fail(struct funnel *f, const struct run_part *p, const struct comparison *c, int64_t place)
+/* There is no row of an input set for full size, so the message names the shape. */
+static enum step fail_part(struct funnel *f, const struct run_part *p, const struct comparison *c, int64_t index)
 {
+	struct trial_result r = TRIAL_RESULT_INIT;
 	char shape[96] = "";
 	size_t at = 0;
 
 	for (int i = 0; i < p->ndim && at < sizeof shape; i++)
 		at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", i ? "x" : "", (long long)p->shape[i]);
-	snprintf(f->v->explain, sizeof f->v->explain, "some programs at the task's own sizes (%s): %s", shape, c->text);
-	return funnel_failf(f, STAGE_full, c->reason,
-			    "at the task's own sizes (%s), element %lld: expected %g, got %g", shape,
-			    (long long)place, c->expected,
-			    c->got);
+	snprintf(r.explain, sizeof r.explain, "sampled instances at full size (%s): %s", shape, c->text);
+	trial_result_failf(&r, f, STAGE_full, c->reason, "at full size (%s), element %lld: expected %g, got %g", shape,
+			   (long long)index, c->expected, c->got);
+	return funnel_commit(f, &r);
 }
 
-/* The k-th part of the report that was taken last, the i-th of the batch: some of what is wanted;
- * NULL: that is not known. */
-static int judge_part(struct funnel *f, int i, int k, const struct result *want)
+/* Compares the values of a part with those that are wanted at its indices. */
+static enum step compare_part(struct funnel *f, const struct run_part *p, const struct result *want,
+			      const int64_t *index, const void *value, uint64_t seed)
+{
+	struct results expected, got = { .n = 1 };
+	struct comparison c;
+	enum step step = STEP_PASSED;
+
+	got.r[0] = (struct result){ .dt = (enum dtype)p->dt, .ndim = 1, .shape = { p->n }, .n = p->n };
+	if (result_fill(&got.r[0], value, f->e) || gather(f->t, want, p, index, seed, &expected, f->e)) {
+		results_release(&got);
+		return STEP_BROKE;
+	}
+	results_compare(&expected, &got, &c);
+	f->v->full_size_elements += p->n;
+	if (c.reason != REASON_ok)
+		step = fail_part(f, p, &c, index[MIN(MAX(c.element, 0), p->n - 1)]);
+	results_release(&expected);
+	results_release(&got);
+	return step;
+}
+
+/* Judges the k-th part of f->report, the i-th report of the batch. `want` is NULL if the expected
+ * values are not known; the part is not compared then. */
+static enum step judge_part(struct funnel *f, int i, int k, const struct result *want)
 {
 	const struct run_order *o = &f->orders.v[i];
 	const struct run_part *p = &f->report.part[k];
-	struct results expected, got = { .n = 1 };
-	const int64_t *place;
+	enum step step = STEP_PASSED;
+	const int64_t *borrowed;
 	const void *value;
-	struct comparison c;
-	int64_t *copy;
-	int rc;
+	int64_t *index;
 
-	if (shmem_part(f->link->shmem, o, &f->report, k, &place, &value))
-		return funnel_failf(f, STAGE_full, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
-	copy = mem_array((size_t)p->n + 1, sizeof *copy);
-	if (!copy)
-		return err_nomem(f->e);
-	memcpy(copy, place, (size_t)p->n * sizeof *copy);
-	got.r[0] = (struct result){ .dt = (enum dtype)p->dt, .ndim = 1, .shape = { p->n }, .n = p->n };
-	rc = p->n && want && has_form(f->t, want, p, copy) ? 0 : 1;
-	if (!rc)
-		rc = result_fill(&got.r[0], value, f->e) || gather(f->t, want, p, copy, o->sample,
-								   &expected, f->e) ? -1 : 0;
-	if (!rc) {
-		results_compare(&expected, &got, &c);
-		f->v->full_size_elements += p->n;
-		rc = c.reason == REASON_ok ? 0 : fail(f, p, &c, copy[MIN(MAX(c.element, 0), p->n - 1)]) + 1;
-		results_release(&expected);
-	}
-	results_release(&got);
-	mem_free(copy);
-	return rc < 0 ? -1 : rc > 1;
+	if (shmem_part(f->link->shmem, o, &f->report, k, &borrowed, &value))
+		return full_size_malformed(f);
+	/* The runner may change shared memory at any time: the indices are checked and used in a
+	 * copy. */
+	index = mem_array((size_t)p->n + 1, sizeof *index);
+	if (!index)
+		return (enum step)err_nomem(f->e);
+	memcpy(index, borrowed, (size_t)p->n * sizeof *index);
+	if (p->n && want && has_form(f->t, want, p, index))
+		step = compare_part(f, p, want, index, value, o->sample);
+	mem_free(index);
+	return step;
 }
 
-/* What a step of the reference makes is no result: a candidate may round it as it likes. */
-static const double step_tolerance = 1e-2;
-
-/* The same for what a step of the reference makes. */
-static int judge_step(struct funnel *f, int i, int k)
+/* Judges a part that is a reference intermediate. */
+static enum step judge_intermediate(struct funnel *f, int i, int k)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
-	const struct intermediate *m = intermediate_find(tr, f->report.part[k].made);
-	struct result want = { .rel = MAX(step_tolerance, 2.0 * tr->expected.r[0].rel) };
-	int rc;
+	const struct trial *tr = &f->t->image.trial[f->orders.v[i].trial];
+	const struct expectation *x = task_expectation(f->t, tr);
+	const struct intermediate *m = intermediate_find(&x->intermediates, f->report.part[k].call);
+	struct result want = { .rel = MAX(intermediate_tolerance, 2.0 * x->expected.r[0].rel) };
+	enum step step;
 
 	if (!m)
-		return 0;
+		return STEP_PASSED;
 	want.dt = m->t.dt;
 	want.ndim = m->t.ndim;
 	memcpy(want.shape, m->t.shape, sizeof want.shape);
 	want.n = tensor_numel(&m->t);
 	if (result_fill(&want, tensor_data(&m->t), f->e))
-		return -1;
-	rc = judge_part(f, i, k, &want);
+		return STEP_BROKE;
+	step = judge_part(f, i, k, &want);
 	mem_free(want.v);
-	return rc;
+	return step;
 }
 
-/* What a trial expects as the k-th result, if it is known and has n elements (any number: -1). */
-static const struct result *expected_of(const struct trial *tr, int k, int64_t n)
+/* --- elements that no kernel wrote ------------------------------------------------------------ */
+
+/* The k-th expected result of an input set, if it is known and has n elements; n = -1: any number. */
+static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
 {
-	const struct result *r = k < tr->expected.n ? &tr->expected.r[k] : NULL;
+	const struct result *r = k < x->expected.n ? &x->expected.r[k] : NULL;
 
 	return r && r->v && (n < 0 || r->n == n) ? r : NULL;
 }
 
+/* How many input sets have a k-th result of n elements. */
 static int trials_of(const struct task *t, int k, int64_t n)
 {
 	int of = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		of += expected_of(&t->trial[i], k, n) != NULL;
+	for (int i = 0; i < t->image.n_trials; i++)
+		of += expected_of(&t->expect[i], k, n) != NULL;
 	return of;
 }
 
-/* Elements of the largest result that several input sets have, or of the largest. */
+/* Elements of the largest result that several input sets have; if no two have the same, of the
+ * largest. */
 static int64_t compared_elements(const struct task *t, int k)
 {
 	int64_t most = 0;
 	int several = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct result *r = expected_of(&t->trial[i], k, -1);
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct result *r = expected_of(&t->expect[i], k, -1);
 		int more = r && trials_of(t, k, r->n) > 1;
 
 		if (!r || more < several || (more == several && r->n <= most))
@@ -221,89 +229,98 @@ static int64_t compared_elements(const struct task *t, int k)
 	return most;
 }
 
-/* Of a result's elements: the share of those that are zero whatever the inputs are, and how far the
- * last is that is not. */
-struct zeros { double share, last; };
+/* Constant zeros of a result: elements that are zero on every input set. */
+struct zeros {
+	double share;                 /* of all elements */
+	double last;                  /* the end of the other elements, as a share of the result */
+};
 
+/* Uses the input sets of one result size only: elements of results of other sizes do not
+ * correspond. */
 static struct zeros find_zeros(const struct task *t, int k)
 {
 	int64_t n = compared_elements(t, k), zeros = 0, last = 0;
 
+	if (!n)
+		return (struct zeros){ .share = 1.0 };
 	for (int64_t i = 0; i < n; i++) {
 		int zero = 1;
 
-		for (int j = 0; j < t->n_trials && zero; j++) {
-			const struct result *r = expected_of(&t->trial[j], k, n);
+		for (int j = 0; j < t->image.n_trials && zero; j++) {
+			const struct result *r = expected_of(&t->expect[j], k, n);
 
 			zero = !r || r->v[i] == 0.0;
 		}
 		zeros += zero;
 		last = zero ? last : i + 1;
 	}
-	return (struct zeros){ .share = n ? (double)zeros / (double)n : 1.0, .last = n ?
-			       (double)last / (double)n : 0.0 };
+	return (struct zeros){ .share = (double)zeros / (double)n, .last = (double)last / (double)n };
 }
 
-/* Zeros that no kernel wrote over may stand where the reference has some, and no kernel too short
- * for the task hides behind them: there are about as many as at the sizes where values were
- * compared. */
-static int judge_blank(struct funnel *f, int k, int result)
+/* A result that began as zeros may keep some where the reference has constant zeros (a triangular
+ * matrix). A kernel that does not cover the whole result leaves more zeros than the reference has
+ * at the test sizes. */
+static enum step judge_unwritten(struct funnel *f, int k, int result)
 {
 	const struct run_part *p = &f->report.part[k];
 	struct zeros z;
 	double n = 1.0;
 
 	if (!p->blank)
-		return 0;
+		return STEP_PASSED;
 	z = find_zeros(f->judged, result);
 	for (int d = 0; d < p->ndim; d++)
 		n *= (double)p->shape[d];
 	if (z.share >= LEAST_ZEROS && (double)p->blank <= MOST_LEFT * z.share * n &&
 	    (double)p->reached >= (z.last - END_LEFT) * n)
-		return 0;
+		return STEP_PASSED;
 	return funnel_failf(f, STAGE_full, REASON_uninitialised,
-			    "the kernels write at most %.0f of the result's %.0f elements, and more of them "
-			    "are not zero",
-			    n - (double)p->blank, n);
+			    "at full size the kernels write at most %.0f of the result's %.0f elements, and more "
+			    "of them are not zero", n - (double)p->blank, n);
 }
 
-/* *left has a bit for each result that was not compared; what a step makes is none. */
-static int judge_parts(struct funnel *f, int i, unsigned *left)
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Judges all parts of f->report, the i-th report of the batch. Clears the bit of each result that
+ * was compared in *left. Intermediates count only if the candidate made as many launches as at the
+ * test sizes: otherwise the launches do not correspond. */
+static enum step judge_parts(struct funnel *f, int i, unsigned *left)
 {
-	const struct trial *tr = &f->t->trial[f->orders.v[i].trial];
-	/* Launches that are fewer or more than where steps were found are others. */
-	int same = f->orders.v[i].matches.launches == f->report.matches.launches, steps = 0, rc = 0;
+	const struct results *expected = &f->t->expect[f->orders.v[i].trial].expected;
+	int same_launches = f->orders.v[i].matches.launches == f->report.matches.launches, intermediates = 0;
+	enum step step = STEP_PASSED;
 
-	for (int k = 0; k < f->report.n_parts && !rc; k++) {
-		int result = k - steps, step = f->report.part[k].made != 0;
-		int64_t before = f->v->full_size_elements;
+	for (int k = 0; k < f->report.n_parts && step == STEP_PASSED; k++) {
+		int result = k - intermediates, is_intermediate = f->report.part[k].call != 0;
+		int64_t compared = f->v->full_size_elements;
 
-		steps += step;
-		if (!step)
-			rc = judge_blank(f, k, result);
-		if (rc || !f->t->reduced || (steps && !same))
+		intermediates += is_intermediate;
+		if (!is_intermediate)
+			step = judge_unwritten(f, k, result);
+		if (step != STEP_PASSED || !f->t->reduced || (intermediates && !same_launches))
 			continue;
-		rc = step ? judge_step(f, i, k) : judge_part(f, i, k, result < tr->expected.n ?
-							     &tr->expected.r[result] : NULL);
-		if (!step && f->v->full_size_elements > before)
+		if (is_intermediate)
+			step = judge_intermediate(f, i, k);
+		else
+			step = judge_part(f, i, k, result < expected->n ? &expected->r[result] : NULL);
+		if (!is_intermediate && f->v->full_size_elements > compared)
 			*left &= ~(1u << result);
 	}
-	return rc;
+	return step;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------- */
-
-/* The i-th of the batch. That it cannot be followed, or has not enough memory here, says nothing. */
-static int judge_sample(struct funnel *f, int i, unsigned *left)
+/* Judges the i-th report. A candidate that cannot do a dry run at full size, or needs more memory
+ * than there is here, is not judged by it. */
+static enum step judge_sample(struct funnel *f, int i, unsigned *left)
 {
-	int rc = full_size_take(f, i);
+	enum step step = full_size_take(f, i);
 
-	if (rc)
-		return rc;
+	if (step != STEP_PASSED)
+		return step;
 	f->v->full_size_instances += f->report.programs;
 	if (f->report.state == RUN_FAILED && (enum judge_stage)f->report.stage == STAGE_full)
 		return funnel_fail(f, STAGE_full, &f->report.diag);
-	return f->report.state == RUN_GAVE ? judge_parts(f, i, left) : 0;
+	return f->report.state == RUN_GAVE ? judge_parts(f, i, left) : STEP_PASSED;
 }
 
 /* A bit for each result of a call that has elements. */
@@ -311,42 +328,47 @@ static unsigned all_results(const struct task *t)
 {
 	unsigned all = 0;
 
-	for (int i = 0; i < t->n_trials; i++)
-		for (int k = 0; k < t->trial[i].expected.n; k++)
-			if (t->trial[i].expected.r[k].n && !t->trial[i].expected.r[k].state)
+	for (int i = 0; i < t->image.n_trials; i++)
+		for (int k = 0; k < t->expect[i].expected.n; k++)
+			if (t->expect[i].expected.r[k].n && !t->expect[i].expected.r[k].state)
 				all |= 1u << k;
 	return all;
 }
 
-int full_size_judge(struct funnel *f)
+/* The samples, then the constant-tensor test for results that no sample compared. */
+static enum step judge_samples(struct funnel *f, const struct task *reduced)
+{
+	int late, trials = reduced ? MIN(reduced->image.n_trials, 2) : 1;
+	unsigned left = all_results(f->judged);
+	enum step step;
+
+	f->orders.n = 0;
+	for (int i = 0; i < trials; i++)
+		order_reduced(f, i);
+	step = full_size_ask(f, &late);
+	if (late) {
+		f->v->full_size_reads = f->v->full_size_values = CONSTANT_ANSWER_late;
+		return STEP_PASSED;
+	}
+	for (int i = 0; i < f->orders.n && step == STEP_PASSED; i++)
+		step = judge_sample(f, i, &left);
+	return step == STEP_PASSED && left ? constant_test(f, left) : step;
+}
+
+/* Nothing to do if the test sizes are full size. A failure to prepare the reduced task skips the
+ * checks: the candidate is not at fault. */
+enum step full_size_judge(struct funnel *f)
 {
 	const struct task *reduced;
-	unsigned left;
-	int rc;
+	enum step step;
 
-	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f, EXT_full_size) || !f->base->sized_tasks ||
-	    test_sizes_reduced(f, &reduced))
-		return 0;
-	rc = funnel_switch_task(f, reduced ? reduced : f->base);
-	if (rc)
-		return rc;
-	f->orders.n = 0;
-	for (int i = 0; i < (reduced ? MIN(reduced->n_trials, 2) : 1); i++)
-		order_reduced(f, i);
-	left = all_results(f->judged);
-	rc = full_size_ask(f);
-	if (rc == 2) {
-		f->v->full_size_reads = f->v->full_size_values = CONSTANT_ANSWER_late;
-		return 0;
-	}
-	for (int i = 0; i < f->orders.n && !rc; i++)
-		rc = judge_sample(f, i, &left);
-	if (!rc && left)
-		rc = constant_test(f, left);
-	if (rc > 0) {
-		f->v->correct = 0;
-		f->v->speedup = 0.0;
-		f->v->stages[STAGE_timing] = (struct verdict_stage){ .ran = 0 };
-	}
-	return rc;
+	if (f->v->size == SIZE_FULL || f->o->identity || !ext_on(f->o, EXT_full_size) || !f->base->sized_tasks ||
+	    sized_cache_reduced(f, &reduced) == STEP_BROKE)
+		return STEP_PASSED;
+	step = funnel_switch_task(f, reduced ? reduced : f->base);
+	if (step == STEP_PASSED)
+		step = judge_samples(f, reduced);
+	if (step == STEP_FAILED)
+		funnel_revoke(f);
+	return step;
 }

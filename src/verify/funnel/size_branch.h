@@ -1,17 +1,16 @@
-/* Tests on sizes that go one way at the task's sizes, and the other way beyond them.
+/* Size branches: comparisons of sizes that go one way at full size and the other way beyond it.
  *
- * A kernel that is made for the task's sizes is a good kernel. But who asks for the size, in host code or
- * in a kernel, says what is to happen at larger ones: that must be right as well, or be refused by the
- * candidate itself (raise, assert). So a candidate that compares integers is followed at larger sizes until
- * a comparison goes another way, and is run there, where that is not too large. */
+ * A kernel that is written for the sizes of the task is a good kernel. But a candidate that
+ * branches on a size, in host code or in a kernel, says what happens at other sizes. That must be
+ * right, or the candidate must refuse those sizes itself (raise, assert). So a candidate that
+ * compares integers gets dry runs at larger sizes until a comparison goes the other way. It is then
+ * run there, if that is affordable. */
 #ifndef VERIFY_FUNNEL_SIZE_BRANCH_H
 #define VERIFY_FUNNEL_SIZE_BRANCH_H
 
 #include "verify/funnel/funnel.h"
 
-/* Does the path hold a comparison of integers? */
-int size_branch_any(const struct host_path *p);
-/* 0, 1: the candidate is wrong behind one, the verdict says how; -1. */
-int size_branch_judge(struct funnel *f);
+/* Fails if the candidate is wrong behind a size branch. */
+enum step size_branch_judge(struct funnel *f);
 
 #endif

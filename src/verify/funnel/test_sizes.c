@@ -1,407 +1,54 @@
-/* Sizes for a candidate: see choice.h. */
+/* The search for test sizes on the path of full size: see test_sizes.h.
+ *
+ * Owns the dry runs of the candidate and the comparison of their paths. Results of such runs never
+ * reach the verdict, except that the candidate fails at full size. */
 #include "verify/funnel/test_sizes.h"
 
-#include <math.h>
 #include <stdio.h>
 
-#include "base/log.h"
 #include "base/mem.h"
-#include "verify/candidate/dry_run.h"
-#include "verify/task/size_facts.h"
+#include "verify/funnel/path_marks.h"
+#include "verify/funnel/size_learn.h"
+#include "verify/funnel/size_model.h"
+#include "verify/funnel/sized_cache.h"
 
-/* WORK_*: what the reference may cost (follow.c counts it) at the first sizes that are tried, and at any.
- * MODULUS_*: a size shrinks to its remainder by a power of two; the first and the larger power that are
- * tried, and the least for the batch, for other sizes of the inputs, and for sizes of the model. */
-enum { WORK_FIRST = 1 << 21, WORK_MOST = 1 << 27, MODULUS_FIRST = 256, MODULUS_LARGER = 1024,
-       MODULUS_BATCH = 2, MODULUS_INPUT = 8, MODULUS_MODEL = 16, QUOTIENT = 4, SIZED_TASKS_MOST = 12 };
-/* A size that is a number of the candidate's own: smaller ones are windows, or anything else. */
-enum { NAMED_LEAST = 32 };
-/* FEW_*: how many rows stand for all of them along a size that only counts (rows.c): fewer where a
- * run costs more, none where even TASK_REDUCED_LEAST cost too much work, or a tensor has too many
- * bytes that is given to the reference, kept or made by it; larger weights than inputs may be are
- * made of a part of them. PROBE_*: the small sizes at which rows.c looks, and the most that a run
- * may cost there: where it costs more, it does not. */
-enum { REDUCED_MOST = 16, REDUCED_WORK = 1 << 27, REDUCED_GIVEN = 1 << 25, REDUCED_KEPT = 1 << 29, REDUCED_PART = 1024,
-       REDUCED_MADE = 1 << 23, PROBE_MODULUS = 16, PROBE_WORK = 1 << 17, PROBE_WORK_MOST = 1 << 26, PROBE_LEAST = 3 };
+/* --- dry runs --------------------------------------------------------------------------------- */
 
-/* Work that grows with less than this power of a size does not depend on it. */
-static const double workless = 0.1;
-
-struct sized_tasks {
-	struct size_facts k;
-	struct { int64_t size[TASK_SIZES]; struct task *t; } at[SIZED_TASKS_MOST];
-	int n;
-	int reduced_task;                /* what follows was looked for */
-	/* what candidates are judged by that are by none of these, where the task itself is an
-	 * outline */
-	struct task *whole;
-	struct task *reduced;             /* its own sizes, but for what only counts (rows.c); NULL: there is none */
-};
-
-struct sized_tasks *sized_tasks_new(void)
+/* Only the run at full size asks for an estimate of the GPU time: the speed-up is that of full
+ * size. */
+void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
-	return mem_zalloc(sizeof (struct sized_tasks));
+	struct run_order o = { .dry_run = what, .tune = 1, .estimate = size_model_is_full(f->t, size),
+			       .marks = f->marks };
+
+	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
+	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
-void sized_tasks_free(struct sized_tasks *c)
-{
-	for (int i = 0; c && i < c->n; i++)
-		task_free(c->at[i].t);
-	if (c) {
-		task_free(c->reduced);
-		task_free(c->whole);
-	}
-	mem_free(c);
-}
-
-double sized_tasks_least_read(const struct sized_tasks *c)
-{
-	return c->k.known > 0 ? c->k.least_read : 0.0;
-}
-
-double sized_tasks_seconds(const struct sized_tasks *c)
-{
-	return c ? c->k.full_size_seconds : 0.0;
-}
-
-size_t sized_tasks_bytes(const struct sized_tasks *c)
-{
-	size_t n = sizeof *c;
-
-	for (int i = 0; c && i < c->n; i++)
-		n += task_bytes(c->at[i].t);
-	return !c ? 0 : n + (c->reduced ? task_bytes(c->reduced) : 0) + (c->whole ? task_bytes(c->whole) : 0);
-}
-
-/* --- sizes ---------------------------------------------------------------------------------------- */
-
-/* A smaller size with the same remainder. */
-static int64_t reduced(int64_t own, int64_t modulus)
-{
-	return own < 2 * modulus ? own : modulus + own % modulus;
-}
-
-/* The least that a size is brought to. The first size of the inputs is mostly the batch. */
-static int64_t floor_of(const struct task *t, size_t i)
-{
-	return t->size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
-}
-
-static double work_at(const struct task *t, const int64_t *size)
-{
-	const struct sized_tasks *c = t->sized_tasks;
-	double work = c->k.full_size_work;
-
-	for (size_t i = 0; i < t->n_all; i++)
-		work *= pow((double)size[i] / (double)t->size[i].own, c->k.degree[i]);
-	return work;
-}
-
-/* The size to make smaller next: the batch where that may come first, then the largest; n_all: none is left. */
-static size_t next_size(const struct task *t, const int64_t *size, int batch_first)
-{
-	size_t best = t->n_all;
-
-	for (size_t i = 0; i < t->n_all; i++) {
-		if (reduced(t->size[i].own, floor_of(t, i)) >= size[i])
-			continue;
-		if (batch_first && !i && !t->size[i].of_model)
-			return 0;
-		if (best == t->n_all || size[i] > size[best])
-			best = i;
-	}
-	return best;
-}
-
-/* A size that others are divided by and that no work depends on (groups of channels) goes down with
- * them: groups of one element would say nothing about a norm. */
-static void keep_quotients(const struct task *t, int64_t *size)
-{
-	const struct sized_tasks *c = t->sized_tasks;
-
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
-			int64_t own = MAX(t->size[k].own, 1), quotient = t->size[i].own / own;
-
-			if (!t->size[i].of_model || !t->size[k].of_model || c->k.degree[k] > workless ||
-			    quotient < 2 || t->size[i].own % own)
-				continue;
-			for (int64_t m = size[k]; m >= floor_of(t, k) && size[i] < size[k] * MIN(quotient,
-					QUOTIENT); m /= 2)
-				size[k] = MIN(size[k], reduced(own, m));
-		}
-}
-
-/* A bit for the i-th size and each that goes with it: sizes of the model that are equal here and at
- * the task's own (keep_equal). */
-static unsigned equals_of(const struct task *t, const int64_t *size, size_t i)
-{
-	unsigned set = 1u << i;
-
-	for (size_t k = 0; k < t->n_all; k++)
-		if (t->size[i].of_model && t->size[k].of_model && t->size[k].own == t->size[i].own &&
-		    size[k] == size[i])
-			set |= 1u << k;
-	return set;
-}
-
-static void put_sizes(const struct task *t, unsigned set, int64_t value, int64_t *size)
-{
-	for (size_t k = 0; k < t->n_all; k++)
-		size[k] = set >> k & 1 ? value : size[k];
-}
-
-/* Is another size, which is not equal to it at the task's own, equal to the i-th? */
-static int has_twin(const struct task *t, const int64_t *size, size_t i)
-{
-	for (size_t k = 0; k < t->n_all; k++)
-		if (size[k] == size[i] && t->size[k].own != t->size[i].own)
-			return 1;
-	return 0;
-}
-
-/* Raises the i-th size and its equals to the next that it may have, with `alone` to one that no
- * other size has. 0: that is more work than `most`, and they are as they were. */
-static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
-{
-	int64_t was = size[i], own = t->size[i].own;
-	unsigned equals = equals_of(t, size, i);
-
-	for (int64_t m = MODULUS_BATCH; size[i] < own && (size[i] <= was || (alone && has_twin(t, size, i))); m *= 2)
-		put_sizes(t, equals, MAX(was, reduced(own, m)), size);
-	if (work_at(t, size) <= most)
-		return 1;
-	put_sizes(t, equals, was, size);
-	return 0;
-}
-
-/* Sizes that differ stay different, the larger of them a little larger, where that is not much more
- * work: a program that takes a height for a width is right where both are the same. */
-static void keep_apart(const struct task *t, double limit, int64_t *size)
-{
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
-			double most = fmax(4.0 * limit, 2.0 * work_at(t, size));
-
-			if (size[i] == size[k] && t->size[i].own > t->size[k].own && !raise_size(t, i, 1, most, size))
-				raise_size(t, i, 0, most, size);
-		}
-}
-
-/* Sizes of the model that are equal stay so, at the larger of them, where that is not much more work: where as many
- * channels come in as go out, a program may take either for both. */
-static void keep_equal(const struct task *t, double limit, int64_t *size)
-{
-	for (size_t i = 0; i < t->n_all; i++)
-		for (size_t k = 0; k < t->n_all; k++) {
-			int64_t was = size[k];
-
-			if (!t->size[i].of_model || !t->size[k].of_model || t->size[i].own != t->size[k].own ||
-			    size[k] >= size[i])
-				continue;
-			size[k] = size[i];
-			if (work_at(t, size) > 4.0 * limit)
-				size[k] = was;
-		}
-}
-
-/* Lowers the modulus until the work is within the limit, or no size can get smaller. The first sizes have a
- * small batch. The larger ones are about equal: a kernel without masks wants each of them to hold a block. */
-static void fit_once(const struct task *t, int64_t modulus, double limit, int64_t *size)
-{
-	int64_t m[TASK_SIZES];
-	size_t i;
-
-	for (i = 0; i < t->n_all; i++) {
-		m[i] = modulus;
-		size[i] = reduced(t->size[i].own, modulus);
-	}
-	while (work_at(t, size) > limit && (i = next_size(t, size, modulus == MODULUS_FIRST)) < t->n_all) {
-		int64_t was = size[i];
-
-		while (size[i] >= was && m[i] > floor_of(t, i)) {
-			m[i] /= 2;
-			size[i] = reduced(t->size[i].own, m[i]);
-		}
-	}
-	keep_equal(t, limit, size);
-	keep_apart(t, limit, size);
-	keep_quotients(t, size);
-}
-
-/* What is kept equal or apart may be more work than the limit: then the others have to be smaller, where that is less. */
-static void fit(const struct task *t, int64_t modulus, double limit, int64_t *size)
-{
-	int64_t less[TASK_SIZES];
-
-	fit_once(t, modulus, limit, size);
-	if (work_at(t, size) <= limit)
-		return;
-	fit_once(t, modulus, limit / 4.0, less);
-	if (work_at(t, less) < work_at(t, size))
-		memcpy(size, less, sizeof less);
-}
-
-static int is_own(const struct task *t, const int64_t *size)
-{
-	for (size_t i = 0; i < t->n_all; i++)
-		if (size[i] != t->size[i].own)
-			return 0;
-	return 1;
-}
-
-/* --- following -------------------------------------------------------------------------------------- */
-
-static void order(struct funnel *f, enum dry_run what, const int64_t *size)
-{
-	struct run_order o = { .dry_run = what, .tune = 1, .estimate = is_own(f->t, size), .marks = f->marks };
-
-	memcpy(o.size, size, f->t->n_all * sizeof *size);
-	attempt_order(f, &f->t->trial[0], &o);
-}
-
-static void own_sizes(const struct task *t, int64_t *size)
-{
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = t->size[i].own;
-}
-
-/* Takes the answer to the i-th order: 0; 1: the program fails at those sizes, f->report says why; -1. */
-static int followed(struct funnel *f, int i)
+/* A malformed report counts as a failed run here: the stages that follow will meet it again and
+ * judge it. */
+enum step test_sizes_take(struct funnel *f, int i)
 {
 	struct results none;
 	int rc = shmem_report(f->link->shmem, &f->orders, i, &f->report, &none, f->e);
 
 	if (rc < 0)
-		return -1;
-	return rc || f->report.state != RUN_GAVE;
+		return STEP_BROKE;
+	return rc || f->report.state != RUN_GAVE ? STEP_FAILED : STEP_PASSED;
 }
 
-/* The reference alone, at these sizes: where the task is made ready, so that no candidate has a
- * part in it. 0, 1: it fails, -1. */
-static int dry_run_task(struct funnel *f, const int64_t *size, struct dry_run_cost *out)
+/* Runs the batch. A lost runner is no failure of the candidate yet: the result of the batch is
+ * dropped. */
+static enum step ask(struct funnel *f)
 {
-	const struct task *t = f->base;
-	struct host_override ov[TASK_SIZES];
+	struct trial_result dropped = TRIAL_RESULT_INIT;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		ov[i] = (struct host_override){ .name = t->size[i].name, .value = size[i] };
-	return dry_run_reference(f->j, &t->reference, ov, t->n_all, out, f->e);
+	return attempt_ask(f, &dropped);
 }
 
-/* How the reference's work grows with each size. 0, 1: it fails at its own, -1. */
-static int learn_degrees(struct funnel *f)
-{
-	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->k;
-	struct dry_run_cost cost;
-	int64_t size[TASK_SIZES];
-	int rc;
+/* --- from below: climb ------------------------------------------------------------------------ */
 
-	own_sizes(t, size);
-	rc = dry_run_task(f, size, &cost);
-	k->full_size_work = (double)MAX(cost.work, 1);
-	k->full_size_seconds = cost.seconds;
-	k->least_read = rc ? 0.0 : cost.least_read;
-	for (size_t i = 0; i < t->n_all && !rc; i++) {
-		int64_t own = t->size[i].own, small = reduced(own, MAX(own / 4, 1));
-		int fails;
-
-		own_sizes(t, size);
-		size[i] = small;
-		fails = small == own ? 1 : dry_run_task(f, size, &cost);
-		if (fails < 0)
-			return -1;
-		/* A size that cannot be another alone stays as it is. */
-		k->degree[i] = fails ? 0.0 : fmax(log(k->full_size_work / (double)MAX(cost.work, 1)) /
-						  log((double)own / (double)small), 0.0);
-	}
-	return rc;
-}
-
-/* Does the reference run at these sizes? 1: yes, -1. */
-static int runs_at(struct funnel *f, const int64_t *size)
-{
-	struct dry_run_cost cost;
-	int rc = dry_run_task(f, size, &cost);
-
-	return rc < 0 ? -1 : !rc;
-}
-
-/* Sizes as `fit` finds them; those of the model as they are where they do not go with the others. */
-static int legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *size)
-{
-	int rc;
-
-	fit(f->base, modulus, limit, size);
-	rc = runs_at(f, size);
-	for (size_t i = 0; i < f->base->n_all && !rc; i++)
-		if (f->base->size[i].of_model)
-			size[i] = f->base->size[i].own;
-	return rc ? rc : runs_at(f, size);
-}
-
-/* Clears the verdict: a runner that was lost while we asked for sizes is not the candidate's failure yet. */
-static void test_sizes_forget(struct funnel *f)
-{
-	f->lost = LOST_NOT;
-	f->v->diag = (struct diag){ .reason = REASON_ok };
-	f->v->stages[STAGE_tiny] = (struct verdict_stage){ .ran = 0 };
-	f->v->stage = STAGE_ast;
-}
-
-static int learn(struct funnel *f)
-{
-	struct size_facts *k = &f->base->sized_tasks->k;
-	int rc = learn_degrees(f), legal = !rc;
-
-	if (legal)
-		legal = legal_fit(f, MODULUS_FIRST, WORK_FIRST, k->first);
-	if (legal > 0)
-		legal = legal_fit(f, MODULUS_LARGER, WORK_MOST / 4, k->larger);
-	if (rc < 0 || legal < 0)
-		return -1;
-	k->known = legal ? 1 : -1;
-	return 0;
-}
-
-int test_sizes_learn(struct funnel *f)
-{
-	const struct task *t = f->base;
-	int64_t start = clock_ns();
-	int rc;
-
-	if (t->sized_tasks->k.known || !t->n_all || f->o->ext_off >> EXT_full_size & 1 ||
-	    !size_facts_get(t, &t->sized_tasks->k))
-		return 0;
-	rc = learn(f);
-	if (!rc)
-		size_facts_put(t, &t->sized_tasks->k);
-	f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
-	return rc;
-}
-
-/* --- marks -------------------------------------------------------------------------------------------- */
-
-static int has_mark(const struct host_path *p, uint64_t mark)
-{
-	for (int i = 0; i < p->n; i++)
-		if (p->mark[i] == mark)
-			return 1;
-	return 0;
-}
-
-/* How many marks of the path at the own sizes are missing on the other path. */
-static int lacking(const struct host_path *own, const struct host_path *other)
-{
-	int n = own->full || other->full;
-
-	for (int i = 0; i < own->n; i++)
-		n += !has_mark(other, own->mark[i]);
-	return n;
-}
-
-/* Larger sizes to try, and how many marks of the own path are missing there. */
+/* Larger sizes to try, and how many marks of full size are missing there. */
 struct raised {
 	int64_t size[TASK_SIZES];
 	int left;
@@ -409,624 +56,323 @@ struct raised {
 
 enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
 
-/* Follows the candidate at each of them; where it does not run, all marks are missing. 0; 1: the runner is lost; -1. */
-static int try_raised(struct funnel *f, const struct host_path *own, struct raised *r, int n)
+/* Dry runs at each of them. Where the candidate fails, all marks are missing. Failed: the runner is
+ * lost. */
+static enum step try_raised(struct funnel *f, const struct host_path *full, struct raised *r, int n)
 {
-	int rc;
+	enum step step;
 
 	f->orders.n = 0;
 	for (int i = 0; i < n; i++)
-		order(f, DRY_RUN_CANDIDATE, r[i].size);
-	rc = attempt_ask(f);
-	for (int i = 0; i < n && !rc; i++) {
-		int failed = followed(f, i);
+		test_sizes_order(f, DRY_RUN_CANDIDATE, r[i].size);
+	step = ask(f);
+	for (int i = 0; i < n && step == STEP_PASSED; i++) {
+		enum step run = test_sizes_take(f, i);
 
-		if (failed < 0)
-			return -1;
-		r[i].left = failed ? own->n + 1 : lacking(own, &f->report.path);
+		if (run == STEP_BROKE)
+			return STEP_BROKE;
+		r[i].left = run == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
 	}
-	return rc;
+	return step;
 }
 
-/* All sizes larger together, by three steps; then each alone: larger, and as the task has it. */
+/* All sizes larger together, in three steps; then each size alone: larger, and at full size. */
 static int raise_sizes(const struct task *t, const int64_t *from, struct raised *out)
 {
 	static const int64_t moduli[] = { 512, 1024, 4096 };
 	int n = 0;
 
 	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
-		for (size_t i = 0; i < t->n_all; i++)
-			out[n].size[i] = MAX(from[i], reduced(t->size[i].own, moduli[k]));
-		keep_apart(t, WORK_MOST / 32.0, out[n].size);
+		for (size_t i = 0; i < t->image.n_all; i++)
+			out[n].size[i] = MAX(from[i], size_model_shrink(t->image.size[i].full, moduli[k]));
+		size_model_keep_apart(t, SIZE_WORK_MOST / 32.0, out[n].size);
 	}
-	for (size_t i = 0; i < t->n_all; i++)
-		for (int k = 0; k < 2 && from[i] < t->size[i].own; k++, n++) {
-			memcpy(out[n].size, from, t->n_all * sizeof *from);
-			out[n].size[i] = k ? t->size[i].own : MAX(from[i], reduced(t->size[i].own, MODULUS_LARGER));
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (int k = 0; k < 2 && from[i] < t->image.size[i].full; k++, n++) {
+			int64_t full = t->image.size[i].full;
+
+			memcpy(out[n].size, from, t->image.n_all * sizeof *from);
+			out[n].size[i] = k ? full : MAX(from[i], size_model_shrink(full, MODULUS_LARGER));
 		}
 	return n;
 }
 
-/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at which some
- * are still missing must be cheap to be worth it, unless the candidate does not run at any others so far.
- * 0: none is missing; 1: some are, or the runner is lost; -1. */
-static int climb(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
+/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at
+ * which marks are missing must be cheap, unless the candidate has not run at any sizes so far.
+ * Failed: marks are still missing, or the runner is lost. */
+static enum step climb(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct task *t = f->t;
 	struct raised r[RAISED_MOST];
-	int n = raise_sizes(t, size, r), rc = try_raised(f, own, r, n);
+	int n = raise_sizes(t, size, r);
+	enum step step = try_raised(f, full, r, n);
 
-	for (int i = 0; i < n && !rc; i++) {
-		double work = work_at(t, r[i].size), most = r[i].left && lack <= own->n ? WORK_MOST / 8 : WORK_MOST;
+	for (int i = 0; i < n && step == STEP_PASSED; i++) {
+		double work = size_model_work(t, r[i].size);
+		double most = r[i].left && lack <= full->n ? SIZE_WORK_MOST / 8 : SIZE_WORK_MOST;
 
-		if (r[i].left > lack || work > most || (r[i].left == lack && work >= work_at(t, size)))
+		if (r[i].left > lack || work > most || (r[i].left == lack && work >= size_model_work(t, size)))
 			continue;
 		lack = r[i].left;
-		memcpy(size, r[i].size, t->n_all * sizeof *size);
+		memcpy(size, r[i].size, t->image.n_all * sizeof *size);
 	}
-	return rc ? rc : lack > 0;
+	return step != STEP_PASSED ? step : lack > 0 ? STEP_FAILED : STEP_PASSED;
 }
 
-/* Lowers the i-th size and those of its equals that may be lowered, but not below `from`, as far as
- * the candidate still meets every mark and the reference still runs, and, unless the least will do,
- * to none that another size has which it differs from. 0, also where the size stays as it was; 1:
- * the runner was lost; -1. */
-static int lower_size(struct funnel *f, const struct host_path *own, unsigned equals, size_t i,
-		      int64_t least, int64_t from, int64_t *size)
+/* --- from above: descend ---------------------------------------------------------------------- */
+
+/* How far one descent may go. */
+struct descent {
+	const struct host_path *full;       /* the marks that must be met */
+	unsigned keep;                      /* a bit for each size that stays */
+	double limit;                       /* the work that is aimed at */
+	int64_t least;                      /* the smallest modulus, where size_model_floor would stop earlier */
+	const int64_t *from;                /* no size goes below its value here; NULL: no such values */
+};
+
+/* Takes the pairs of dry runs of a batch, candidate and reference, from the smallest size on. Sets
+ * the sizes of `equals` to the first value at which both run and no mark is missing. */
+static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned equals, const int64_t *low, int n,
+			     int64_t *size)
 {
-	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2];
-	int64_t at = MIN(floor_of(f->t, i), least);
-	int n = 0, any = least <= MODULUS_BATCH, rc;
+	for (int k = 0; k < n; k++) {
+		enum step step = test_sizes_take(f, 2 * k);
+
+		if (step == STEP_PASSED)
+			step = path_lacking(d->full, &f->report.path) ? STEP_FAILED : test_sizes_take(f, 2 * k + 1);
+		if (step == STEP_BROKE)
+			return STEP_BROKE;
+		if (step == STEP_PASSED) {
+			size_model_put(f->t, equals, low[k], size);
+			break;
+		}
+	}
+	return STEP_PASSED;
+}
+
+/* Lowers the i-th size and its `equals` as far as possible. Values that another size has which
+ * differs at full size are left out, unless the least modulus is that of the batch. Passed: also
+ * where the size stays as it was. Failed: the runner is lost. */
+static enum step lower_size(struct funnel *f, const struct descent *d, unsigned equals, size_t i, int64_t *size)
+{
+	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2], from = d->from ? d->from[i] : 0;
+	int64_t full = f->t->image.size[i].full, m = MIN(size_model_floor(f->t, i), d->least);
+	int n = 0, any = d->least <= MODULUS_BATCH;
+	enum step step;
 
 	memcpy(tried, size, sizeof tried);
 	f->orders.n = 0;
-	while (at < from && reduced(f->t->size[i].own, at) < from)
-		at *= 2;
-	for (; reduced(f->t->size[i].own, at) < size[i] && n < SHMEM_ORDERS / 2; at *= from ||
-	     (!any && has_twin(f->t, tried, i)) ? 2 : 4) {
-		put_sizes(f->t, equals, reduced(f->t->size[i].own, at), tried);
-		if (!any && has_twin(f->t, tried, i))
-			continue;
-		low[n++] = tried[i];
-		order(f, DRY_RUN_CANDIDATE, tried);
-		order(f, DRY_RUN_REFERENCE, tried);
-	}
-	rc = n ? attempt_ask(f) : 0;
-	for (int k = 0; k < n && !rc; k++) {
-		int fails = followed(f, 2 * k);
+	while (m < from && size_model_shrink(full, m) < from)
+		m *= 2;
+	while (size_model_shrink(full, m) < size[i] && n < SHMEM_ORDERS / 2) {
+		int twin;
 
-		if (!fails)
-			fails = lacking(own, &f->report.path) ? 1 : followed(f, 2 * k + 1);
-		if (fails < 0)
-			return -1;
-		if (!fails) {
-			put_sizes(f->t, equals, low[k], size);
-			break;
+		size_model_put(f->t, equals, size_model_shrink(full, m), tried);
+		twin = !any && size_model_has_twin(f->t, tried, i);
+		if (!twin) {
+			low[n++] = tried[i];
+			test_sizes_order(f, DRY_RUN_CANDIDATE, tried);
+			test_sizes_order(f, DRY_RUN_REFERENCE, tried);
 		}
+		m *= from || twin ? 2 : 4;
 	}
-	return rc;
+	step = n ? ask(f) : STEP_PASSED;
+	return step == STEP_PASSED ? take_lowest(f, d, equals, low, n, size) : step;
 }
 
-/* A small size of the model that no work depends on: programs may have it as a number. */
+/* A small size of the model that no work depends on, such as the window of a pool: candidates may
+ * have it as a number, and lowering it gains nothing. */
 static int is_window(const struct task *t, size_t i)
 {
-	return t->size[i].of_model && t->size[i].own < 2 * MODULUS_MODEL && t->sized_tasks->k.degree[i] <= workless;
+	return t->image.size[i].of_model && t->image.size[i].full < 2 * MODULUS_MODEL && size_model_is_workless(t, i);
 }
 
-/* Lowers one size after another, the batch first and then the largest, until the work is within the
- * limit; with `together` each with its equals. A window of a pool would be lowered for nothing.
- * Sizes whose bit is in `keep` stay; none goes below its value in `from`, if that is given. `least`
- * is the smallest modulus where floor_of would stop earlier. */
-static int lower_sizes(struct funnel *f, const struct host_path *own, unsigned keep, int together,
-		       double limit, int64_t least, const int64_t *from,
-		       int64_t *size)
+/* The size to lower next: the batch first, then the largest; n_all: none is left. */
+static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned keep)
 {
-	int rc = 0;
+	size_t next = t->image.n_all;
 
-	while (!rc && work_at(f->t, size) > limit) {
-		size_t next = f->t->n_all;
-		int64_t was;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (!(keep >> i & 1) && !is_window(t, i) && (next == t->image.n_all || (next && size[i] > size[next])))
+			next = i;
+	return next;
+}
+
+/* Lowers one size after another until the work is within the limit; with `together` each with its
+ * equals. */
+static enum step lower_sizes(struct funnel *f, const struct descent *d, int together, int64_t *size)
+{
+	unsigned keep = d->keep;
+	enum step step = STEP_PASSED;
+
+	while (step == STEP_PASSED && size_model_work(f->t, size) > d->limit) {
+		size_t next = next_to_lower(f->t, size, keep);
 		unsigned equals;
+		int64_t was;
 
-		for (size_t i = 0; i < f->t->n_all; i++)
-			if (!(keep >> i & 1) && !is_window(f->t, i) && (next == f->t->n_all ||
-									(next && size[i] > size[next])))
-				next = i;
-		if (next == f->t->n_all)
+		if (next == f->t->image.n_all)
 			break;
 		was = size[next];
-		equals = together ? equals_of(f->t, size, next) & ~keep : 1u << next;
-		rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
-		/* One of them may have to stay as it is, and not the others. */
-		if (!rc && size[next] == was && equals != 1u << next) {
+		equals = together ? size_model_equals(f->t, size, next) & ~keep : 1u << next;
+		step = lower_size(f, d, equals, next, size);
+		/* One of the equal sizes may have to stay as it is: this one is lowered alone. */
+		if (step == STEP_PASSED && size[next] == was && equals != 1u << next) {
 			equals = 1u << next;
-			rc = lower_size(f, own, equals, next, least, from ? from[next] : 0, size);
+			step = lower_size(f, d, equals, next, size);
 		}
 		keep |= equals;
 	}
-	return rc;
+	return step;
 }
 
-/* The same from the task's own sizes on. Sizes that are equal stay so if that is within reach. */
-static int descend(struct funnel *f, const struct host_path *own, unsigned keep, double limit, int64_t least,
-		   const int64_t *from, int64_t *size)
+/* Equal sizes stay equal if the work gets small enough that way. */
+static enum step descend(struct funnel *f, const struct descent *d, int64_t *size)
 {
-	int rc;
+	enum step step;
 
-	own_sizes(f->t, size);
-	rc = lower_sizes(f, own, keep, 1, limit, least, from, size);
-	if (!rc && work_at(f->t, size) > WORK_MOST)
-		rc = lower_sizes(f, own, keep, 0, limit, least, from, size);
-	return rc ? rc : work_at(f->t, size) > WORK_MOST;
+	size_model_full(f->t, size);
+	step = lower_sizes(f, d, 1, size);
+	if (step == STEP_PASSED && size_model_work(f->t, size) > SIZE_WORK_MOST)
+		step = lower_sizes(f, d, 0, size);
+	return step != STEP_PASSED ? step : size_model_work(f->t, size) > SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
-/* The same without such values, and with twice the work within reach: where there is nothing else. */
-static int descend_far(struct funnel *f, const struct host_path *own, int64_t least, int64_t *size)
+enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
+			     int64_t least, int64_t *size)
 {
-	int rc = descend(f, own, 0, WORK_FIRST, least, NULL, size);
-
-	return rc <= 0 || f->lost != LOST_NOT ? rc : work_at(f->t, size) > 2.0 * WORK_MOST;
+	return descend(f, &(struct descent){ .full = path, .keep = keep, .limit = limit, .least = least }, size);
 }
 
-/* Looks from below (climb) and, where that is expensive or fails, from above (descend), and takes the cheaper.
- * 0 and *size; 1: no sizes within reach meet every mark, *size meets most of them; -1. */
-static int cover(struct funnel *f, const struct host_path *own, int lack, int64_t *size)
+enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size)
 {
+	enum step step = test_sizes_descend(f, path, 0, SIZE_WORK_FIRST, least, size);
+
+	if (step != STEP_FAILED || f->lost != LOST_NOT)
+		return step;
+	return size_model_work(f->t, size) > 2.0 * SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+/* Searches from below and, where that fails or is expensive, from above; takes the cheaper sizes.
+ * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is lost. */
+static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
+{
+	const struct descent d = { .full = full, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,
+				   .from = f->t->sized_tasks->k.first };
 	int64_t low[TASK_SIZES];
-	int none = climb(f, own, lack, size), rc;
+	enum step up = climb(f, full, lack, size), down;
 
-	if (none < 0 || f->lost != LOST_NOT || (!none && work_at(f->t, size) <= 16.0 * WORK_FIRST))
-		return none;
-	rc = descend(f, own, 0, WORK_FIRST, MODULUS_MODEL, f->t->sized_tasks->k.first, low);
-	/* Fewer rows than the first sizes have, and twice the work, are better than another path. */
-	if (rc > 0 && none && f->lost == LOST_NOT)
-		rc = descend_far(f, own, MODULUS_BATCH, low);
-	if (rc || (!none && work_at(f->t, low) >= work_at(f->t, size)))
-		return rc < 0 ? -1 : none;
+	if (up == STEP_BROKE || f->lost != LOST_NOT)
+		return up;
+	if (up == STEP_PASSED && size_model_work(f->t, size) <= 16.0 * SIZE_WORK_FIRST)
+		return up;
+	down = descend(f, &d, low);
+	/* A batch below that of the first sizes, and twice the work, are better than another path. */
+	if (down == STEP_FAILED && up == STEP_FAILED && f->lost == LOST_NOT)
+		down = test_sizes_descend_far(f, full, MODULUS_BATCH, low);
+	if (down == STEP_BROKE)
+		return STEP_BROKE;
+	if (down == STEP_FAILED || (up == STEP_PASSED && size_model_work(f->t, low) >= size_model_work(f->t, size)))
+		return up;
 	memcpy(size, low, sizeof low);
-	return 0;
+	return STEP_PASSED;
 }
 
-/* --- the task at other sizes ----------------------------------------------------------------------------- */
-
-/* The i-th size of the task in a trial of it. */
-static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
-{
-	for (size_t k = 0; k < tr->n_ov; k++)
-		if (str_eq(tr->ov[k].name, t->size[i].name))
-			return tr->ov[k].value;
-	return t->size[i].own;
-}
-
-/* Is a large task made ready at these sizes as it is? To do that again would cost as much once more. */
-static int is_ready_at(const struct task *t, const int64_t *size)
-{
-	for (size_t i = 0; i < t->n_all && t->large; i++)
-		if (size_in(t, &t->trial[0], i) != size[i] || size_in(t, &t->trial[1], i) != size[i])
-			return 0;
-	return t->large && t->n_trials > 1;
-}
-
-/* NULL: it is not judgeable there, or we failed (*failed). */
-static const struct task *task_at(struct funnel *f, const int64_t *size, int *failed)
-{
-	const struct task *t = f->t;
-	struct sized_tasks *c = t->sized_tasks;
-	int64_t start = clock_ns();
-	struct task *made;
-	int i = 0;
-
-	*failed = 0;
-	if (is_ready_at(t, size))
-		return t;
-	while (i < c->n && memcmp(c->at[i].size, size, t->n_all * sizeof *size))
-		i++;
-	if (i == c->n) {
-		made = task_open_at(t, size, work_at(t, size) > WORK_FIRST * 8.0, f->e);
-		if (!made) {
-			*failed = 1;
-			return NULL;
-		}
-		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
-		if (c->n == SIZED_TASKS_MOST) {
-			task_free(c->at[0].t);
-			memmove(&c->at[0], &c->at[1], (size_t)--c->n * sizeof c->at[0]);
-		}
-		i = c->n++;
-		memcpy(c->at[i].size, size, t->n_all * sizeof *size);
-		c->at[i].t = made;
-	}
-	return task_problem(c->at[i].t)->reason == REASON_ok ? c->at[i].t : NULL;
-}
-
-static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
-{
-	own_sizes(t, size);
-	for (size_t i = 0; i < t->n_all; i++)
-		size[i] = axes >> i & 1 ? MIN(reduced, size[i]) : size[i];
-}
-
-/* How many rows may stand for all of them along these axes; 0: even the fewest are too much work. */
-static int64_t reduced_of(const struct task *t, unsigned axes)
-{
-	for (int64_t reduced = REDUCED_MOST; reduced >= TASK_REDUCED_LEAST; reduced /= 2) {
-		int64_t size[TASK_SIZES];
-
-		reduced_sizes(t, axes, reduced, size);
-		if (work_at(t, size) <= (reduced == TASK_REDUCED_LEAST ? REDUCED_WORK : WORK_FIRST))
-			return reduced;
-	}
-	return 0;
-}
-
-/* Of inputs or of the model: the sizes that may be enough less to be looked at, and that something depends on. */
-static unsigned sizes_to_count(const struct task *t, int of_model)
-{
-	unsigned set = 0;
-
-	for (size_t i = 0; i < t->n_all; i++)
-		if (t->size[i].of_model == of_model && t->size[i].own > TASK_REDUCED_LEAST &&
-		    (!of_model || t->sized_tasks->k.degree[i] > workless))
-			set |= 1u << i;
-	return set;
-}
-
-/* Sizes of the model are looked at where those of the inputs alone do not make a run small. */
-static int find_axes(struct funnel *f, const int64_t *small, unsigned *axes)
-{
-	const struct task *t = f->base;
-	unsigned more;
-
-	if (task_find_axes(t, small, sizes_to_count(t, 0), axes, f->e))
-		return -1;
-	if (*axes && reduced_of(t, *axes) == REDUCED_MOST)
-		return 0;
-	if (task_find_axes(t, small, sizes_to_count(t, 1), &more, f->e))
-		return -1;
-	*axes |= more;
-	return 0;
-}
-
-/* Would what a run takes there fit the memory of one? 1: yes, with weights made of *part; -1. */
-static int reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, int64_t *part)
-{
-	int64_t size[TASK_SIZES];
-	struct dry_run_cost cost;
-	int rc;
-
-	reduced_sizes(f->base, axes, reduced, size);
-	rc = dry_run_task(f, size, &cost);
-	*part = cost.kept > REDUCED_GIVEN ? REDUCED_PART : 0;
-	return rc < 0 ? -1 : !rc && cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN &&
-		cost.kept <= REDUCED_KEPT && !(*part && f->base->keeps_state);
-}
-
-/* Halves sizes, the largest first, as long as the reference runs and a run costs more than a probe should. 0, -1. */
-static int halve_sizes(struct funnel *f, int64_t *size)
-{
-	const struct task *t = f->base;
-	unsigned done = 0;
-
-	while (work_at(t, size) > PROBE_WORK) {
-		size_t next = t->n_all;
-		int64_t was;
-		int rc;
-
-		for (size_t i = 0; i < t->n_all; i++)
-			if (!(done >> i & 1) && size[i] >= 2 * PROBE_LEAST &&
-			    (next == t->n_all || size[i] > size[next]))
-				next = i;
-		if (next == t->n_all)
-			break;
-		was = size[next];
-		size[next] = was / 2;
-		rc = runs_at(f, size);
-		if (rc < 0)
-			return -1;
-		size[next] = rc ? size[next] : was;
-		done |= rc ? 0 : 1u << next;
-	}
-	return 0;
-}
-
-/* Which sizes only count, and how many stand for all of them. 0, -1. */
-static int learn_reduced(struct funnel *f)
-{
-	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->k;
-	int64_t small[TASK_SIZES];
-	unsigned axes = 0;
-	int rc = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small), fits;
-
-	if (rc < 0 || (rc && halve_sizes(f, small)) || (rc && work_at(t, small) <= PROBE_WORK_MOST &&
-							find_axes(f, small, &axes)))
-		return -1;
-	k->reduced = axes ? reduced_of(t, axes) : 0;
-	for (size_t i = 0; i < t->n_all; i++)
-		axes &= t->size[i].own <= k->reduced ? ~(1u << i) : ~0u;
-	k->axes = axes;
-	fits = k->reduced ? reduced_fits(f, axes, k->reduced, &k->part) : 0;
-	if (fits < 0)
-		return -1;
-	k->reduced = fits ? k->reduced : 0;
-	k->reduced_known = 1;
-	size_facts_put(t, k);
-	return 0;
-}
-
-/* The task at its own sizes, but for what only counts, if there is such. 0, -1. */
-static int find_reduced(struct funnel *f)
-{
-	struct sized_tasks *c = f->base->sized_tasks;
-
-	if (!c->k.reduced_known && learn_reduced(f))
-		return -1;
-	c->reduced_task = 1;
-	if (!c->k.reduced)
-		return 0;
-	c->reduced = task_open_reduced(f->base, (unsigned)c->k.axes, c->k.reduced, c->k.part, f->e);
-	if (!c->reduced)
-		return -1;
-	if (task_problem(c->reduced)->reason != REASON_ok) {
-		task_free(c->reduced);
-		c->reduced = NULL;
-	}
-	return 0;
-}
-
-int test_sizes_reduced(struct funnel *f, const struct task **out)
-{
-	struct sized_tasks *c = f->base->sized_tasks;
-	int64_t start = clock_ns();
-	int rc;
-
-	*out = NULL;
-	if (c->k.known <= 0)
-		return 0;
-	if (!c->reduced_task) {
-		rc = find_reduced(f);
-		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
-		if (rc)
-			return -1;
-	}
-	*out = c->reduced;
-	return 0;
-}
-
-int test_sizes_at(struct funnel *f, const int64_t *size, const struct task **out)
-{
-	int failed;
-
-	f->t = f->base;
-	*out = task_at(f, size, &failed);
-	f->t = NULL;
-	return failed ? -1 : 0;
-}
-
-int test_sizes_are_near(struct funnel *f, const int64_t *size)
-{
-	const struct sized_tasks *c = f->base->sized_tasks;
-
-	return c->k.known > 0 && work_at(f->base, size) <= WORK_MOST / 8;
-}
-
-int test_sizes_are_legal(struct funnel *f, const int64_t *size)
-{
-	return runs_at(f, size);
-}
-
-/* Settles on the sizes that the task itself is made ready at. */
-static int settle_base(struct funnel *f, struct test_sizes *out)
-{
-	struct sized_tasks *c = f->base->sized_tasks;
-	int64_t start = clock_ns();
-
-	out->kind = task_size(f->base);
-	out->t = f->base;
-	if (!f->base->is_outline)
-		return 0;
-	if (!c->whole) {
-		c->whole = task_open_whole(f->base, f->e);
-		f->v->prepare_ms += (double)(clock_ns() - start) / 1e6;
-	}
-	out->t = c->whole;
-	if (!c->whole || task_problem(c->whole)->reason == REASON_ok)
-		return c->whole ? 0 : -1;
-	f->v->diag = *task_problem(c->whole);
-	return err_set(f->e, ERR_STATE, "the task cannot be judged: %s", f->v->diag.text);
-}
-
-static int settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct test_sizes *out)
-{
-	const struct task *base = f->t;
-	int failed;
-
-	memcpy(out->size, size, base->n_all * sizeof *size);
-	out->kind = is_own(base, size) ? SIZE_FULL : kind;
-	out->t = task_at(f, size, &failed);
-	if (failed)
-		return -1;
-	return out->t && shmem_holds(out->t) ? 0 : settle_base(f, out);
-}
-
-/* The candidate fails if at the task's own sizes it does not compile, does not fit the GPU, raises,
- * or takes more steps than a program may. Host code that has read a tensor read a made-up value,
- * since there are no contents: its errors prove nothing. */
-static int check_own(struct funnel *f)
+/* The candidate failed in the dry run at full size. That is its verdict if it does not compile,
+ * does not fit the GPU, raises, or takes more steps than a program may. Host code that has read a
+ * tensor computed with a made-up value, for a dry run has no contents: its errors prove nothing. */
+static enum step check_full_size(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
 	struct diag d;
 
 	if (r->state != RUN_FAILED)
-		return 0;
+		return STEP_PASSED;
 	if (r->refused)
 		return funnel_fail(f, STAGE_compile, &r->diag);
 	if (r->guessed || (strcmp(reason_class(r->diag.reason), "runtime") && r->diag.reason != REASON_out_of_fuel))
-		return 0;
+		return STEP_PASSED;
 	d = r->diag;
-	snprintf(d.text, sizeof d.text, "at the task's own sizes: %.300s", r->diag.text);
+	snprintf(d.text, sizeof d.text, "at full size: %.300s", r->diag.text);
 	return funnel_fail(f, STAGE_full, &d);
 }
 
-int test_sizes_find(struct funnel *f, struct test_sizes *out)
+/* Three cases need no dry run of the candidate: all trials are at full size already, the facts are
+ * not known, or the first sizes are full size. */
+enum step test_sizes_begin(struct funnel *f, struct test_sizes *out)
 {
-	struct sized_tasks *c = f->t->sized_tasks;
-	int64_t size[TASK_SIZES];
-	int rc, lack;
+	const struct size_facts *k;
+	enum step step;
 
-	*out = (struct test_sizes){ .t = f->t, .kind = task_size(f->t) };
-	if (f->t->at_full_size)
-		return 0;
-	rc = test_sizes_learn(f);
-	if (rc || c->k.known <= 0)
-		return rc ? rc : settle_base(f, out);
-	memcpy(size, c->k.first, sizeof size);
-	if (is_own(f->t, size))
-		return settle(f, SIZE_FULL, size, out);
+	*out = (struct test_sizes){ .t = f->base, .kind = task_size(f->base) };
+	if (f->base->at_full_size)
+		return STEP_PASSED;
+	step = size_learn(f);
+	if (step != STEP_PASSED)
+		return step;
+	k = &f->base->sized_tasks->k;
+	if (k->known <= 0)
+		return sized_cache_settle_base(f, out);
+	if (size_model_is_full(f->base, k->first))
+		return sized_cache_settle(f, SIZE_FULL, k->first, out);
+	out->t = NULL;
+	return STEP_PASSED;
+}
+
+/* Looks for sizes at which the candidate meets the marks of full size. The dry runs of the batch
+ * are at full size and at the first sizes. */
+static enum step search(struct funnel *f, struct test_sizes *out)
+{
+	const struct host_path *full = &out->full_size_path;
+	int64_t size[TASK_SIZES];
+	enum step step;
+	int lack;
+
+	memcpy(size, f->t->sized_tasks->k.first, sizeof size);
+	step = test_sizes_take(f, 1);
+	if (step == STEP_BROKE)
+		return STEP_BROKE;
+	lack = step == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
+	step = lack ? cover(f, full, lack, size) : STEP_PASSED;
+	f->lost = LOST_NOT;
+	if (step == STEP_BROKE)
+		return STEP_BROKE;
+	return sized_cache_settle(f, step == STEP_PASSED ? SIZE_SHRUNK : SIZE_SAMPLED, size, out);
+}
+
+/* Example: a product of 4096 x 4096 matrices. Full size has the marks of a K loop with several
+ * iterations; the first sizes, say 256, have them too if BLOCK_K is at most 128. If BLOCK_K is
+ * 256, the loop has one iteration there, and larger sizes are searched. */
+enum step test_sizes_find(struct funnel *f, struct test_sizes *out)
+{
+	const int64_t *first = f->t->sized_tasks->k.first;
+	struct trial_result lost = TRIAL_RESULT_INIT;
+	int64_t size[TASK_SIZES];
+	enum step step;
+
 	f->orders.n = 0;
-	own_sizes(f->t, size);
-	order(f, DRY_RUN_CANDIDATE, size);
-	order(f, DRY_RUN_CANDIDATE, c->k.first);
-	memcpy(size, c->k.first, sizeof size);
-	rc = attempt_ask(f);
-	/* One that takes too long is judged where it can be; one that crashes would hide so what it does. */
-	if (rc > 0 && f->lost == LOST_CRASHED)
-		return 1;
-	if (rc > 0) {
-		test_sizes_forget(f);
-		return settle(f, SIZE_SAMPLED, size, out);
+	size_model_full(f->t, size);
+	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
+	test_sizes_order(f, DRY_RUN_CANDIDATE, first);
+	step = attempt_ask(f, &lost);
+	/* A candidate that takes too long is judged at the first sizes. One that crashes its runner
+	 * would hide something that way. */
+	if (step == STEP_FAILED && f->lost == LOST_CRASHED)
+		return funnel_commit(f, &lost);
+	if (step == STEP_FAILED) {
+		f->lost = LOST_NOT;
+		return sized_cache_settle(f, SIZE_SAMPLED, first, out);
 	}
-	if (!rc)
-		rc = funnel_take_ast(f);
-	if (!rc)
-		rc = followed(f, 0);
-	if (rc)
-		return rc < 0 ? -1 : check_own(f) ? 1 : f->v->diag.reason != REASON_ok ? 1 :
-			settle(f, SIZE_SAMPLED, size, out);
-	out->own = f->report.path;
+	if (step == STEP_PASSED)
+		step = test_sizes_take(f, 0);
+	if (step == STEP_FAILED) {
+		step = check_full_size(f);
+		return step == STEP_PASSED ? sized_cache_settle(f, SIZE_SAMPLED, first, out) : step;
+	}
+	if (step == STEP_BROKE)
+		return STEP_BROKE;
+	out->full_size_path = f->report.path;
 	f->full_size_seconds = f->report.out.seconds;
-	rc = followed(f, 1);
-	if (rc < 0)
-		return -1;
-	/* The first sizes do if the candidate meets there all that it meets at its own; else others are looked for. */
-	lack = rc ? out->own.n + 1 : lacking(&out->own, &f->report.path);
-	rc = lack ? cover(f, &out->own, lack, size) : 0;
-	if (f->lost != LOST_NOT)
-		test_sizes_forget(f);
-	return rc < 0 ? -1 : settle(f, rc ? SIZE_SAMPLED : SIZE_SHRUNK, size, out);
-}
-
-/* Settles on *size where rc is 0. 1: there are no such sizes, or the runner was lost; -1. */
-static int settle_found(struct funnel *f, int rc, const int64_t *size, const struct test_sizes *c,
-			struct test_sizes *out)
-{
-	if (f->lost != LOST_NOT)
-		test_sizes_forget(f);
-	return rc ? rc : settle(f, c->kind, size, out);
-}
-
-static int own_size(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	int rc = 0;
-
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || c->size[i] == f->t->size[i].own)
-		return 1;
-	memcpy(size, c->size, sizeof size);
-	size[i] = f->t->size[i].own;
-	if (work_at(f->t, size) > WORK_MOST && c->own.n)
-		rc = descend(f, &c->own, 1u << i, WORK_MOST / 8, MODULUS_MODEL, NULL, size);
-	return work_at(f->t, size) > WORK_MOST ? 1 : settle_found(f, rc, size, c, out);
-}
-
-static int smaller(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	int rc;
-
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || !c->own.n)
-		return 1;
-	rc = descend(f, &c->own, 0, WORK_FIRST / 64, MODULUS_BATCH, NULL, size);
-	return !rc && work_at(f->t, size) * 2.0 > work_at(f->t, c->size) ? 1 : settle_found(f, rc, size, c, out);
-}
-
-/* Follows the candidate at the task's own sizes with other marks, and lowers the sizes under these. */
-static int lower_by_marks(struct funnel *f, int64_t *size)
-{
-	struct host_path own;
-	int rc;
-
-	f->orders.n = 0;
-	own_sizes(f->t, size);
-	order(f, DRY_RUN_CANDIDATE, size);
-	rc = attempt_ask(f);
-	rc = rc ? rc : followed(f, 0);
-	if (rc)
-		return rc;
-	own = f->report.path;
-	return descend_far(f, &own, MODULUS_MODEL, size);
-}
-
-static int other_marks(struct funnel *f, const struct test_sizes *c, enum path_marks marks, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	int rc;
-
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || !c->own.n)
-		return 1;
-	f->marks = marks;
-	rc = lower_by_marks(f, size);
-	f->marks = MARKS_CODE;
-	return settle_found(f, rc, size, c, out);
-}
-
-static unsigned named_sizes(const struct funnel *f)
-{
-	unsigned set = 0;
-
-	for (size_t i = 0; i < f->t->n_all; i++)
-		set |= (unsigned)(f->t->size[i].own >= NAMED_LEAST && size_facts_named(f->source,
-				f->t->size[i].own)) << i;
-	return set;
-}
-
-/* A kernel that is made for the task's sizes has them as numbers. */
-static int named(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	unsigned keep = named_sizes(f), only = i ? 1u << (i - 1) : keep;
-
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL || !c->own.n || !(keep & only) ||
-	    (i && keep == only))
-		return 1;
-	return settle_found(f, descend(f, &c->own, only, WORK_MOST / 8, MODULUS_MODEL, NULL, size), size, c, out);
-}
-
-static int larger(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	int same = 1;
-
-	if (f->t->sized_tasks->k.known <= 0 || c->kind == SIZE_FULL)
-		return 1;
-	for (size_t i = 0; i < f->t->n_all; i++) {
-		size[i] = MAX(f->t->sized_tasks->k.larger[i], c->size[i]);
-		same &= size[i] == c->size[i];
-	}
-	return same || work_at(f->t, size) > WORK_MOST ? 1 : settle(f, c->kind, size, out);
-}
-
-int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i,
-		     struct test_sizes *out)
-{
-	switch (change) {
-	case TEST_SIZES_SMALLER: return smaller(f, c, out);
-	case TEST_SIZES_SAME: *out = *c; return 0;
-	case TEST_SIZES_LARGER: return larger(f, c, out);
-	case TEST_SIZES_SAME_GRID: return other_marks(f, c, MARKS_GRIDS, out);
-	case TEST_SIZES_SAME_TRIPS: return other_marks(f, c, MARKS_NAMES, out);
-	case TEST_SIZES_NAMED: return named(f, c, i, out);
-	case TEST_SIZES_FULL_SIZE: return own_size(f, c, i, out);
-	}
-	return 1;
+	return search(f, out);
 }

@@ -1,50 +1,32 @@
-/* At which sizes a candidate is run: the task's own where they are small, else smaller ones on the same
- * path. A path is a set of marks, found by following (follow.h) the candidate without contents: one for each
- * outcome of a comparison of sizes, one for each kernel as it is compiled. Every mark of the own sizes must be
- * met at the smaller ones. Sizes keep their remainders by powers of two. This is the decider's side. */
+/* The test sizes of a candidate: full size if that is small, else smaller sizes on the same path.
+ *
+ * A path is a set of marks that a dry run of the candidate collects (dry_run.h): one for each
+ * outcome of a comparison of sizes, one for each kernel as it is compiled. The candidate must meet
+ * every mark of full size at the test sizes. If no affordable sizes do that, those are taken that
+ * meet the most marks, and the verdict says so (SIZE_SAMPLED). */
 #ifndef VERIFY_FUNNEL_TEST_SIZES_H
 #define VERIFY_FUNNEL_TEST_SIZES_H
 
 #include "verify/funnel/funnel.h"
 
-struct test_sizes {
-	const struct task *t;         /* the task at the sizes */
-	enum size_kind kind;
-	int64_t size[TASK_SIZES];
-	struct host_path own;         /* what the candidate meets at the task's own sizes; empty: not known */
-};
+/* Settles the test sizes if the task alone decides them: it is small, or nothing is known of its
+ * sizes. Else out->t is NULL. Returns STEP_PASSED or STEP_BROKE. */
+enum step test_sizes_begin(struct funnel *f, struct test_sizes *out);
+/* Finds the test sizes by dry runs of the candidate. Failed: it does not compile, does not fit the
+ * GPU or raises at full size. */
+enum step test_sizes_find(struct funnel *f, struct test_sizes *out);
 
-/* The first run is asked for here: what the front end says is taken, too. 0, 1: the candidate fails,
- * the verdict says why; -1. */
-int test_sizes_find(struct funnel *f, struct test_sizes *out);
-/* Other sizes for a candidate that fails at those of *c: smaller ones at which it meets the same;
- * these; larger ones; some at which every launch has as many programs as at the task's own sizes;
- * some at which the loops and grids that have several turns there have several, too, whatever
- * constants the kernels are compiled with; some at which what the candidate has as a number is as
- * the task has it, every such size or, with i > 0, only the one before the i-th; the same, but for
- * one size, the i-th, which is as the task has it. */
-enum test_sizes_change { TEST_SIZES_SMALLER, TEST_SIZES_SAME, TEST_SIZES_LARGER, TEST_SIZES_SAME_GRID,
-			 TEST_SIZES_SAME_TRIPS, TEST_SIZES_NAMED, TEST_SIZES_FULL_SIZE };
-/* 0 and *out; 1: there are none, or they are too much work; -1. */
-int test_sizes_other(struct funnel *f, const struct test_sizes *c, enum test_sizes_change change, size_t i,
-		     struct test_sizes *out);
-/* The task at its own sizes, but for those that only count (task_open_reduced); NULL: there are none, or it is
- * too large even so. 0, -1. */
-int test_sizes_reduced(struct funnel *f, const struct task **out);
-/* Finds out how the task's work grows with its sizes, the first time. 0, -1. */
-int test_sizes_learn(struct funnel *f);
-/* The task at other sizes that the reference runs at, if a run there is not too much. 0 and *out, or NULL; -1. */
-int test_sizes_at(struct funnel *f, const int64_t *size, const struct task **out);
-/* Would a run of the reference at these sizes be small enough? */
-int test_sizes_are_near(struct funnel *f, const int64_t *size);
-/* Does the reference run at them? 1: yes, -1. */
-int test_sizes_are_legal(struct funnel *f, const int64_t *size);
-struct sized_tasks *sized_tasks_new(void);
-void sized_tasks_free(struct sized_tasks *c);
-/* Of the reference on a GPU at its own sizes, estimated; 0: not known. */
-double sized_tasks_seconds(const struct sized_tasks *c);
-/* What of its inputs the reference reads at the least; 0: not known. */
-double sized_tasks_least_read(const struct sized_tasks *c);
-size_t sized_tasks_bytes(const struct sized_tasks *c);
+/* Adds a dry run at these sizes to the batch. */
+void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size);
+/* Takes the i-th dry run of the batch. Failed: the program fails at those sizes, f->report says
+ * why. */
+enum step test_sizes_take(struct funnel *f, int i);
+/* Lowers sizes from full size on, as far as the candidate meets every mark of *path and the
+ * reference runs, until the work is within the limit. Sizes whose bit is in `keep` stay. Failed:
+ * the work is too much, or the runner is lost. */
+enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
+			     int64_t least, int64_t *size);
+/* The same with twice the work allowed, where there is nothing else. */
+enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size);
 
 #endif

@@ -1,12 +1,12 @@
-/* Who did the work: the share of the reference's operations and bytes that the kernels did. */
+/* The work share: the part of the reference's work that the kernels do. */
 #ifndef VERIFY_FUNNEL_WORK_SHARE_H
 #define VERIFY_FUNNEL_WORK_SHARE_H
 
 #include "verify/funnel/funnel.h"
 
-/* Notes kernel_share in the verdict, from a run at the size that the reference's work was counted
- * at. 0: the kernels do their part. 1: the host does the reference's work, the verdict says so. */
-int work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected,
-		     const struct results *got);
+/* Writes kernel_share of the verdict, from a run at the sizes that the reference's work was counted
+ * at. Failed: operators of the host do the reference's work. */
+enum step work_share_judge(struct funnel *f, const struct outcome *o, const struct results *expected,
+			   const struct results *got, struct trial_result *r);
 
 #endif

@@ -6,11 +6,12 @@
 
 #include "base/log.h"
 #include "tile/estimate/gpu.h"
+#include "verify/rules/rules.h"
 
 /* Values for OPT_ENUM: each name preceded by a bar, so the text proper starts at [1]. */
 static const char stages[] =
 #define STAGE(id, text) "|" #id
-#include "verify/verdict/stage.def"
+#include "verify/config/stage.def"
 #undef STAGE
 	;
 static const char rewards[] =
@@ -61,7 +62,7 @@ const struct opt judge_args_table[] = {
 	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL,
 		"switch one static rule off, to measure its effect"),
 #define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
-#include "verify/verdict/ext.def"
+#include "verify/config/ext.def"
 #undef EXT
 	OPT_END
 };

@@ -11,7 +11,10 @@
 #ifndef VERIFY_POOL_POOL_H
 #define VERIFY_POOL_POOL_H
 
-#include "verify/candidate/judge.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "verify/config/options.h"
+#include "verify/verdict/verdict.h"
 
 struct judge_pool;
 

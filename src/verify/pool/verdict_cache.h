@@ -5,12 +5,8 @@
 #define VERIFY_POOL_VERDICT_CACHE_H
 
 #include "store/store.h"
-#include "verify/candidate/judge.h"
-
-/* The key: sha256 of candidate, task, the program's build and every option that a verdict depends on. */
-void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65]);
-/* A short key of build and options alone, the same for all candidates. */
-void verdict_fingerprint(const struct judge_options *o, char out[17]);
+#include "verify/config/key.h"
+#include "verify/verdict/verdict.h"
 
 /* Returns 1 and *v, 0 if there is none, -1 on our own failure (*e). */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e);

@@ -3,6 +3,8 @@
  * stages are not warm. */
 #include "verify/pool/warm.h"
 
+#include "verify/funnel/judgement.h"
+
 static const char warm_task[] =
 	"import math\n"
 	"import torch\n"

@@ -5,6 +5,7 @@
 #define VERIFY_POOL_WARM_H
 
 #include "verify/candidate/judge.h"
+#include "verify/verdict/verdict.h"
 
 /* Returns 0 and the verdict, or -1 on our own failure (*e). */
 int judge_warm_up(struct judge *j, struct verdict *v, struct err *e);

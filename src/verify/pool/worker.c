@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "num/num.h"
+#include "verify/funnel/judgement.h"
 #include "verify/task/dump.h"
 #include "verify/pool/pages.h"
 #include "verify/pool/sandbox.h"
@@ -49,6 +50,7 @@ struct worker {
 	uint64_t jobs;            /* candidates judged so far */
 	struct zygote zygote;     /* forks the runners */
 	struct task_cache task_cache;
+	struct judge_watcher watcher;     /* sends dumps, if they are asked for */
 	int fd;                   /* to the pool */
 	uint64_t job;             /* id of the one being judged */
 };
@@ -203,11 +205,12 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 
 	pages_keep();
 	w.fd = fd;
+	w.watcher = (struct judge_watcher){ .seen = send_dump, .ctx = &w };
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
 	/* Dumps start after the warm-up: its candidate is nobody's, and the pool expects `ready` first. */
 	if (!ready.rc && p->dump)
-		judge_watch(w.judge, send_dump, &w);
+		judge_set_watcher(w.judge, &w.watcher);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);
 	while (!serve(&w))

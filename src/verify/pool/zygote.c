@@ -61,14 +61,14 @@ static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, 
 {
 	void *image = mmap(NULL, r->image_bytes, PROT_READ, MAP_PRIVATE, image_fd, 0);
 	struct err e = ERR_INIT;
-	struct task *t;
+	struct task_image *t = mem_zalloc(sizeof *t);
 	struct runner *runner;
 	uint64_t sequence;
 
 	close(image_fd);
 	pages_fetch();
-	t = image == MAP_FAILED ? NULL : task_image_open(j, (struct str){ .p = image, .n = r->image_bytes }, &e);
-	runner = t ? runner_new(j, t, a, &e) : NULL;
+	runner = t && image != MAP_FAILED &&
+		!task_image_open(t, (struct str){ .p = image, .n = r->image_bytes }, &e) ? runner_new(j, t, a, &e) : NULL;
 	if (!runner)
 		_exit(EXIT_OURS);
 	while (recv(run_fd, &sequence, sizeof sequence, 0) == sizeof sequence) {
@@ -137,7 +137,7 @@ static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pi
 
 /* Writes the image of a task into sealed memory: no runner can change what the next one maps.
  * Returns the descriptor or -1. */
-static int image_make(const struct task *t, uint64_t *bytes, struct err *e)
+static int image_make(const struct task_image *t, uint64_t *bytes, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int fd = -1, rc = task_image_write(t, &b, e);
@@ -159,7 +159,7 @@ static int image_make(const struct task *t, uint64_t *bytes, struct err *e)
 
 /* Returns the index of the task's image in z->image, which is made if it is missing. Returns -1 on
  * our own failure (*e). */
-static int image_of(struct zygote *z, const struct task *t, struct err *e)
+static int image_of(struct zygote *z, const struct task_image *t, struct err *e)
 {
 	int oldest = 0;
 
@@ -197,7 +197,7 @@ static int send_request(int to, const struct request *r, int image_fd)
 }
 
 /* Starts a runner for a task. Does not wait for it. */
-static int zygote_start(struct runner_link *l, const struct task *t, struct err *e)
+static int zygote_start(struct runner_link *l, const struct task_image *t, struct err *e)
 {
 	struct zygote *z = (struct zygote *)l;
 	int i = image_of(z, t, e);

@@ -15,7 +15,7 @@ static const struct {
 	const char *name, *text;
 } rules[] = {
 #define RULE(id, text) { #id, text },
-#include "verify/rules/rule.def"
+#include "verify/config/rule.def"
 #undef RULE
 };
 

@@ -5,14 +5,7 @@
 
 #include "py/ast.h"
 #include "py/diag.h"
-#include "verify/verdict/verdict.h"
-
-enum rule {
-#define RULE(id, text) RULE_##id,
-#include "verify/rules/rule.def"
-#undef RULE
-	RULES
-};
+#include "verify/config/terms.h"
 
 const char *rule_name(enum rule r);
 const char *rule_text(enum rule r);

@@ -1,13 +1,13 @@
-/* Controls: before a task judges anyone, it must judge these right. The reference passes
- * (task.c sees to that); zeros, ones, a constant and a copy of an input do not. A task that cannot tell is rejected
- * with the reason. */
+/* Controls: before a task judges anyone, it must judge these right. The reference passes (expect.c
+ * sees to that); zeros, ones, a constant and shifted values must not. A task that cannot tell is
+ * rejected with the reason, since it would pass programs that compute nothing. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
-/* A result of the same form with other values. */
+/* A result of the same form, filled with other values. Returns 0, or -1 (*e). */
 static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r,
 		const double *v), struct err *e)
 {
@@ -28,16 +28,19 @@ static int fake(struct results *out, const struct results *like, void (*fill)(st
 	return 0;
 }
 
+/* One value everywhere. */
 static void fill_with(struct result *r, double x)
 {
 	for (int64_t k = 0; k < r->n; k++)
 		r->v[k] = x;
 }
 
+/* The controls: each fills a result from the expected values v. */
 static void zeros(struct result *r, const double *v) { (void)v; fill_with(r, 0.0); }
 static void ones(struct result *r, const double *v) { (void)v; fill_with(r, 1.0); }
 static void first(struct result *r, const double *v) { fill_with(r, v[0]); }
 
+/* A constant that is right on average. */
 static void mean(struct result *r, const double *v)
 {
 	double sum = 0.0;
@@ -47,13 +50,14 @@ static void mean(struct result *r, const double *v)
 	fill_with(r, sum / (double)r->n);
 }
 
-/* Right numbers in the wrong place. */
+/* The right numbers at the wrong positions. */
 static void shifted(struct result *r, const double *v)
 {
 	for (int64_t k = 0; k < r->n; k++)
 		r->v[k] = v[(k + 1) % r->n];
 }
 
+/* The controls. The last three need more than one element. */
 static const struct {
 	const char *name;
 	void (*fill)(struct result *r, const double *v);
@@ -62,6 +66,7 @@ static const struct {
 	{ "its mean everywhere", mean }, { "its values moved by one", shifted },
 };
 
+/* Is there more than one element? Of a single number the last three controls are the reference. */
 static int total(const struct results *r)
 {
 	int64_t n = 0;
@@ -71,28 +76,31 @@ static int total(const struct results *r)
 	return n > 1;
 }
 
-/* 1: some control passed on every trial, so nothing tells it from the reference. */
-static int control_passes(struct task *t, size_t which, int *passes, struct err *e)
+/* Does a control pass on every trial? Then nothing tells it from the reference. Due trials are
+ * prepared only as long as no trial has told. */
+static int control_passes(struct task_build *b, size_t which, int *passes, struct err *e)
 {
+	struct task *t = b->t;
 	*passes = 1;
 	for (int i = 0; *passes; i++) {
 		struct results r;
 
-		while (i == t->n_trials && t->has_due && t->problem.reason == REASON_ok)
-			if (task_expect_next(t, e))
+		while (i == t->image.n_trials && b->has_due && t->problem.reason == REASON_ok)
+			if (task_expect_next(b, e))
 				return -1;
-		if (i == t->n_trials || t->problem.reason != REASON_ok)
+		if (i == t->image.n_trials || t->problem.reason != REASON_ok)
 			return 0;
-		if (which >= 2 && !total(&t->trial[i].expected))
+		if (which >= 2 && !total(&t->expect[i].expected))
 			continue;
-		if (fake(&r, &t->trial[i].expected, controls[which].fill, e))
+		if (fake(&r, &t->expect[i].expected, controls[which].fill, e))
 			return -1;
-		*passes = results_match(&t->trial[i].expected, &r);
+		*passes = results_match(&t->expect[i].expected, &r);
 		results_release(&r);
 	}
 	return 0;
 }
 
+/* Are all results zero? */
 static int is_zero(const struct results *r)
 {
 	for (int i = 0; i < r->n; i++)
@@ -101,34 +109,38 @@ static int is_zero(const struct results *r)
 	return 1;
 }
 
-/* With the weights that the task has, its results are not zero, but no farther from it than
- * rounding takes them (the mean of what a norm made): whatever a program gives there is as good as
- * what another does. What tf32 does to products is no such reason: who does without it can be told. */
+/* Are the results with the task's own weights not zero, but no larger than rounding (the mean of
+ * what a norm gives)? Then any program is as good as any other there. The error of products in
+ * tf32 does not count: a program without tf32 can be told. */
 static int is_noise(const struct task *t)
 {
 	int noise = 0;
 
-	for (int i = 0; i < t->n_trials; i++) {
-		const struct trial *tr = &t->trial[i];
+	for (int i = 0; i < t->image.n_trials; i++) {
+		const struct trial *tr = &t->image.trial[i];
+		const struct expectation *x = &t->expect[i];
 
-		if (tr->set != WEIGHTS_BUILT || trial_contract(tr->kind) != CONTRACT_TASK || is_zero(&tr->expected))
+		if (tr->set != WEIGHTS_BUILT || trial_contract(tr->kind) != CONTRACT_TASK || is_zero(&x->expected))
 			continue;
-		if (tr->rounding < 1.0)
+		if (x->rounding < 1.0)
 			return 0;
 		noise = 1;
 	}
 	return noise;
 }
 
+/* Does any trial have more than a single number to compare? A loss is a single number; then its
+ * mean and its first value are the right answer. */
 static int any_values(const struct task *t)
 {
-	for (int i = 0; i < t->n_trials; i++)
-		if (total(&t->trial[i].expected))
+	for (int i = 0; i < t->image.n_trials; i++)
+		if (total(&t->expect[i].expected))
 			return 1;
 	return 0;
 }
 
-/* Whether the reference passes its own test is another question than whether others may. */
+/* Rejects the task. Where the reference itself is the candidate, the question is only whether it
+ * passes its own test: the reason is noted, and the task judges on. */
 static void note_unfit(struct task *t, const char *what, const char *when)
 {
 	if (judge_options(t->judge)->identity)
@@ -139,14 +151,17 @@ static void note_unfit(struct task *t, const char *what, const char *when)
 			 "a result of %s cannot be told from the reference's%s", what, when);
 }
 
-int task_check_controls(struct task *t, struct err *e)
+/* The first control that passes on all trials rejects the task. */
+int task_check_controls(struct task_build *b, struct err *e)
 {
+	struct task *t = b->t;
+
 	for (size_t i = 0; i < COUNT_OF(controls) && t->problem.reason == REASON_ok; i++) {
 		int passes;
 
 		if (i >= 2 && !any_values(t))
 			break;
-		if (control_passes(t, i, &passes, e))
+		if (control_passes(b, i, &passes, e))
 			return -1;
 		if (passes && t->problem.reason == REASON_ok)
 			note_unfit(t, controls[i].name, "");

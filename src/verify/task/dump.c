@@ -1,4 +1,5 @@
-/* Dumps: see dump.h. */
+/* Dumps: see dump.h. The first half runs in a worker and makes bytes, the second half in its
+ * parent and writes files; the parent takes the bytes for hostile. */
 #include "verify/task/dump.h"
 
 #include <ctype.h>
@@ -10,23 +11,31 @@
 #include "tensor/safetensors.h"
 #include "verify/task/task.h"
 
+/* Called by the funnel after each run that is judged. */
+int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
+{
+	const struct judge_watcher *w = judge_watcher(j);
+
+	return w ? w->seen(w->ctx, t, tr, got, e) : 0;
+}
+
 /* --- the task ------------------------------------------------------------------------------ */
 
-/* The task's own text at the trial's sizes; then what the judge did to the model and to the
- * inputs, as code, so that who runs the file does the same. */
+/* The task's own text at the trial's sizes, and then, as code, what the judge did to the model and
+ * to the inputs: running the file does the same. */
 static void write_task(const struct task *t, const struct trial *tr, struct buf *out)
 {
 	int half = tr->dt != DT_F32;
 	const char *dt = dtype_info(tr->dt)->torch;
 
-	shrink_source(&t->module, tr->ov, tr->n_ov, out);
-	if (!half && !t->reference.eval_mode)
+	shrink_source(&t->image.module, tr->ov, tr->n_ov, out);
+	if (!half && !t->image.reference.eval_mode)
 		return;
 	buf_adds(out, "\n\n# As the judge ran it.\nimport torch\n\n_construct = Model.__init__\n\n\n"
 		      "def _construct_as_run(self, *args, **kwargs):\n    _construct(self, *args, **kwargs)\n");
 	if (half)
 		buf_addf(out, "    self.to(torch.%s)\n", dt);
-	if (t->reference.eval_mode)
+	if (t->image.reference.eval_mode)
 		buf_adds(out, "    self.eval()\n");
 	buf_adds(out, "\n\nModel.__init__ = _construct_as_run\n");
 	if (half)
@@ -37,13 +46,15 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 
 /* --- the tensors ----------------------------------------------------------------------------- */
 
+/* The tensors of the file that is being made. Names and data live in the arena until the file is
+ * written. */
 struct entries {
 	struct { struct st_entry *v; size_t n, cap; } list;
 	struct arena arena;          /* names and data */
 	struct err *e;
 };
 
-/* Room for the data of one more tensor; NULL: memory ended. */
+/* Room for the data of one more tensor, named group + name ("input." and "0"); NULL: *e. */
 static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim,
 		       const int64_t *shape, int64_t numel)
 {
@@ -63,6 +74,7 @@ static void *add_entry(struct entries *s, const char *group, struct str name, en
 	return data;
 }
 
+/* Adds a tensor, dense and in the dtype `dt`. */
 static int add_tensor(struct entries *s, const char *group, struct str name, const struct tensor *t, enum dtype dt)
 {
 	struct tensor dense;
@@ -75,18 +87,19 @@ static int add_tensor(struct entries *s, const char *group, struct str name, con
 	return 0;
 }
 
+/* Adds one input. */
 static int add_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	return add_tensor(ctx, "input.", name, &obj->t, obj->t.dt);
 }
 
-/* Inputs that cannot leave their host are drawn once more: the same seed, sizes and changes give
- * the same values. */
+/* Adds inputs that cannot leave their host, by drawing them again: the same seed, sizes and
+ * changes give the same values. */
 static int add_drawn(struct entries *s, const struct task *t, const struct trial *tr)
 {
 	struct world w;
 	struct val inputs;
-	int rc = world_open(&w, t->judge, &t->reference, 0, NULL, s->e);
+	int rc = world_open(&w, t->judge, &t->image.reference, 0, NULL, s->e);
 
 	if (!rc)
 		rc = world_draw(&w, tr, tr->seed, &inputs, s->e);
@@ -98,11 +111,16 @@ static int add_drawn(struct entries *s, const struct task *t, const struct trial
 	return rc;
 }
 
+/* Adds the inputs of the trial. */
 static int add_inputs(struct entries *s, const struct task *t, const struct trial *tr)
 {
-	return tr->inputs.kind == V_UNSET ? add_drawn(s, t, tr) : host_tensors(t->vault, tr->inputs, add_input, s);
+	if (tr->inputs.kind == V_UNSET)
+		return add_drawn(s, t, tr);
+	return host_tensors(t->image.vault, tr->inputs, add_input, s);
 }
 
+/* Adds the weights, as the run began with them: drawn states of buffers included, in the dtype of
+ * the trial. */
 static int add_state(struct entries *s, const struct trial *tr)
 {
 	for (size_t i = 0; i < tr->weights->n; i++) {
@@ -119,7 +137,7 @@ static int add_state(struct entries *s, const struct trial *tr)
 	return 0;
 }
 
-/* Those that there was no room for have no values. */
+/* Adds results. Those that there was no room for have no values, and are left out. */
 static int add_results(struct entries *s, const char *group, const struct results *r)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -138,6 +156,7 @@ static int add_results(struct entries *s, const char *group, const struct result
 	return 0;
 }
 
+/* Runs in the deciding process of a worker, which knows the expected results. */
 int dump_make(const struct task *t, const struct trial *tr, const struct results *got, struct buf *task_py,
 	      struct buf *tensors, struct err *e)
 {
@@ -145,7 +164,8 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 	int rc;
 
 	write_task(t, tr, task_py);
-	rc = add_inputs(&s, t, tr) || add_state(&s, tr) || add_results(&s, "expected.", &tr->expected) ||
+	rc = add_inputs(&s, t, tr) || add_state(&s, tr) ||
+	     add_results(&s, "expected.", &task_expectation(t, tr)->expected) ||
 	     (got && add_results(&s, "got.", got)) ? -1 : buf_check(task_py, e);
 	if (!rc) {
 		struct st_write w = { .entries = s.list.v, .n = s.list.n };
@@ -159,6 +179,8 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 
 /* --- the parent's side -------------------------------------------------------------------------- */
 
+/* Adds a component to a path. Candidates choose the names; so every character that could mean
+ * anything in a path becomes '_', and no component begins with a dot. */
 static void add_name(struct buf *path, const char *name)
 {
 	buf_addc(path, '/');
@@ -167,6 +189,7 @@ static void add_name(struct buf *path, const char *name)
 			 (*name == '.' && !first) ? *name : '_');
 }
 
+/* The bytes must be a readable safetensors file before anything is written. */
 int dump_write(const char *dir, const char *candidate, const char *kind, struct str task_py,
 	       struct str tensors, struct err *e)
 {

@@ -1,43 +1,46 @@
-/* Which sizes of a task only count: see task.h.
+/* Independent axes: sizes along which each result depends on its own row only. See task_find_axes.
  *
- * A size counts where every element of the result follows from the elements of the inputs and
- * weights at its own index along that axis alone, and from no index: rows of a product, the batch
- * of nearly everything, the channels that a convolution gives, every axis of what is done element
- * by element. What the task gives for a few of them then says what it gives for any number: inputs
- * and weights of the task's own sizes are made of these few, over and over, and so is the result.
- * It is found at small sizes: all that changes where the size is one more is an axis of inputs,
- * weights and results, and the results of the others stay what they were; and where every index
- * holds what the first one holds, every index of the result is the first; and the same with the
- * last one, since the first of a running sum sees nothing but itself. */
+ * A size is an independent axis if every element of the result follows from the elements of inputs
+ * and weights at its own index along that axis, and not from the index itself: rows of a product,
+ * the batch of nearly everything, the output channels of a convolution, every axis of an
+ * elementwise operation. The results for a few indices then tell the results for any number:
+ * inputs and weights at full size are the few, repeated, and so is the result.
+ *
+ * It is found at small sizes. With the size one larger, only an axis of inputs, weights and
+ * results may change, and all other results stay what they were. With every index holding the
+ * contents of the first one, every index of the result must be the first; and the same with the
+ * last index, since the first element of a running sum sees nothing but itself. */
 #include <math.h>
 
 #include "base/mem.h"
 #include "verify/task/task.h"
 
-/* How far the same sums may be apart. */
+/* How far two sums of the same terms may be apart. */
 static const double slack = 1e-4;
 
-/* Inputs and weights of a task that are looked at. */
+/* Inputs and weights of a task that are looked at; a task with more has no independent axes. */
 enum { TENSORS_MOST = 64 };
 
+/* Inputs and weights, borrowed. */
 struct tensors {
 	struct tensor v[TENSORS_MOST];
 	int n;
 };
 
-/* The reference at small sizes, and one of them that is looked at. */
+/* The reference at small sizes, and the size that is looked at. */
 struct axis_probe {
 	const struct task *t;
 	struct program reference;
 	struct world w;
 	struct trial tr;
 	struct task_weights built;            /* of the model at these sizes */
-	size_t which;
-	int64_t reduced;                          /* of that size */
-	unsigned axes[TENSORS_MOST];          /* of each input and weight: the dimensions that it is the size of */
+	size_t which;                         /* index of the size */
+	int64_t reduced;                      /* the value of that size */
+	unsigned axes[TENSORS_MOST];          /* of each input and weight: a bit for each dimension of that size */
 	struct err *e;
 };
 
+/* Collects one tensor. Returns 1 if there are too many. */
 static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct tensors *s = ctx;
@@ -49,19 +52,22 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
+/* May weights have the size, too? */
 static int is_of_model(const struct axis_probe *p)
 {
-	return p->t->size[p->which].of_model;
+	return p->t->image.size[p->which].of_model;
 }
 
-/* Inputs, and then the weights where these may have the size. 0, 1: there are too many. */
+/* Collects the inputs, and the weights if these may have the size. Returns 1 if there are too
+ * many. */
 static int collect_all(const struct axis_probe *p, const struct world *w, struct val inputs, struct tensors *out)
 {
 	out->n = 0;
 	return host_tensors(w->h, inputs, collect, out) || (is_of_model(p) && host_state(w->h, w->model, collect, out));
 }
 
-/* The dimensions that have one more, which had `few`; -1: something else is different, too. */
+/* Finds the dimensions that have one index more, where the smaller shape has `reduced`. Returns -1
+ * if anything else differs. */
 static int axes_of(int ndim, const int64_t *shape, int more_ndim, const int64_t *more, int64_t reduced, unsigned *axes)
 {
 	*axes = 0;
@@ -75,6 +81,7 @@ static int axes_of(int ndim, const int64_t *shape, int more_ndim, const int64_t 
 	return 0;
 }
 
+/* Calls forward and takes the results. */
 static int call(struct axis_probe *p, struct world *w, struct val inputs, struct results *out)
 {
 	struct val result;
@@ -89,7 +96,8 @@ static int call(struct axis_probe *p, struct world *w, struct val inputs, struct
 
 /* --- one more ----------------------------------------------------------------------------------------- */
 
-/* What has one more along these dimensions gets the values of what has not, as far as these go. */
+/* Copies a tensor into one that has one index more along these dimensions; the last index keeps
+ * its own values. */
 static int copy_reduced(const struct tensor *to, const struct tensor *from, unsigned axes, struct err *e)
 {
 	struct tensor part = *to, next;
@@ -111,7 +119,8 @@ static int copy_reduced(const struct tensor *to, const struct tensor *from, unsi
 	return rc;
 }
 
-/* Notes the axes, and copies. 0, 1: more than these is different, -1. */
+/* Notes the axes of each tensor, and copies the smaller tensors. Returns 0, 1 if more differs, -1
+ * (*e). */
 static int match(struct axis_probe *p, const struct tensors *reduced, const struct tensors *more)
 {
 	int rc = reduced->n != more->n;
@@ -124,7 +133,8 @@ static int match(struct axis_probe *p, const struct tensors *reduced, const stru
 	return rc;
 }
 
-/* The result where the size is one more and all else is as it was. 0, 1, -1. */
+/* The result with the size one larger and all else as it was. Returns 0, 1 if more differs or the
+ * reference fails, -1 (*e). */
 static int call_in_more(struct axis_probe *p, struct world *w, const struct trial *next,
 			const struct tensors *reduced, struct results *out)
 {
@@ -141,7 +151,7 @@ static int call_in_more(struct axis_probe *p, struct world *w, const struct tria
 	return rc;
 }
 
-/* A size of the model wants another model. */
+/* The same; a size of the model needs another model. */
 static int call_more(struct axis_probe *p, const struct tensors *reduced, struct results *out)
 {
 	struct trial next = p->tr;
@@ -159,7 +169,7 @@ static int call_more(struct axis_probe *p, const struct tensors *reduced, struct
 	return rc;
 }
 
-/* Is every element of the result in the one that has more, at its own place? */
+/* Is every element of `was` in `more`, at the same index? */
 static int is_part(const struct result *was, const struct result *more)
 {
 	if (!was->v || !more->v)
@@ -180,7 +190,7 @@ static int is_part(const struct result *was, const struct result *more)
 
 /* --- the same everywhere --------------------------------------------------------------------------------- */
 
-/* Every index along the dimension gets what this one holds. */
+/* Copies the contents at one index to all others along the dimension. */
 static int repeat_index(const struct tensor *t, int dim, int64_t index, struct err *e)
 {
 	struct tensor from, to;
@@ -201,6 +211,7 @@ static int repeat_index(const struct tensor *t, int dim, int64_t index, struct e
 	return rc;
 }
 
+/* The result with the contents of one index everywhere along the axis. */
 static int call_repeated(struct axis_probe *p, int64_t index, struct results *out)
 {
 	struct tensors in;
@@ -219,7 +230,7 @@ static int call_repeated(struct axis_probe *p, int64_t index, struct results *ou
 	return rc;
 }
 
-/* Is every element of `got` the one of `was` with this index along the axes? */
+/* Is every element of `got` the element of `was` with this index along the axes? */
 static int is_repeated(const struct result *was, const struct result *got, unsigned axes, int64_t index)
 {
 	if (!axes || got->n != was->n || !got->v || !was->v)
@@ -238,7 +249,8 @@ static int is_repeated(const struct result *was, const struct result *got, unsig
 	return 1;
 }
 
-/* 1: where all are as the one of this index is, all results are as the one of this index was; 0: they are not, -1. */
+/* Does a result at an index depend on the contents at that index alone? Weights are put back
+ * afterwards. Returns 1 if so, 0 if not, -1 (*e). */
 static int is_alone(struct axis_probe *p, int64_t index, const struct results *was, const unsigned *axes)
 {
 	struct results repeated = { .n = 0 };
@@ -253,7 +265,8 @@ static int is_alone(struct axis_probe *p, int64_t index, const struct results *w
 	return rc < 0 ? -1 : same;
 }
 
-/* 1: results where the size is one more have an axis of it, and are the same but for that. */
+/* With the size one larger: has each result an axis of the size, and is it the same but for
+ * that? */
 static int has_axes(const struct axis_probe *p, const struct results *was, const struct results *more, unsigned *axes)
 {
 	int same = was->n == more->n && was->n > 0;
@@ -265,7 +278,7 @@ static int has_axes(const struct axis_probe *p, const struct results *was, const
 	return same;
 }
 
-/* Draws inputs, and calls. 0, 1, -1. */
+/* Draws inputs and calls the reference with the size as it is, and one larger. */
 static int call_both(struct axis_probe *p, struct results *was, struct results *more)
 {
 	struct tensors reduced;
@@ -283,8 +296,8 @@ static int call_both(struct axis_probe *p, struct results *was, struct results *
 	return rc;
 }
 
-/* 1: the size only counts, 0: it does not, -1. */
-static int only_counts(struct axis_probe *p)
+/* Returns 1 if the size is an independent axis, 0 if not, -1 (*e). */
+static int is_independent(struct axis_probe *p)
 {
 	struct results was = { .n = 0 }, more = { .n = 0 };
 	unsigned axes[RESULTS_MOST];
@@ -299,25 +312,27 @@ static int only_counts(struct axis_probe *p)
 	return rc < 0 ? -1 : counts;
 }
 
+/* One world serves all sizes; each probe puts the weights back that it changed. */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e)
 {
-	struct axis_probe p = { .t = t, .reference = t->reference, .tr = { .dt = DT_F32, .n_ov = t->n_all }, .e = e };
+	struct axis_probe p = { .t = t, .reference = t->image.reference,
+				.tr = { .dt = DT_F32, .n_ov = t->image.n_all }, .e = e };
 	int rc;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		p.tr.ov[i] = (struct host_override){ .name = t->size[i].name, .value = small[i] };
+	for (size_t i = 0; i < t->image.n_all; i++)
+		p.tr.ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = small[i] };
 	p.reference.ov = p.tr.ov;
-	p.reference.n_ov = t->n_all;
+	p.reference.n_ov = t->image.n_all;
 	*axes = 0;
 	rc = world_open(&p.w, t->judge, &p.reference, 0, NULL, e);
 	if (!rc)
 		rc = weights_take(&p.built, p.w.h, p.w.model, e);
-	for (size_t i = 0; i < t->n_all && !rc; i++) {
+	for (size_t i = 0; i < t->image.n_all && !rc; i++) {
 		p.which = i;
 		p.reduced = small[i];
 		if (!(among >> i & 1))
 			continue;
-		rc = only_counts(&p);
+		rc = is_independent(&p);
 		*axes |= rc > 0 ? 1u << i : 0;
 		rc = rc < 0 ? -1 : 0;
 	}

@@ -1,16 +1,19 @@
-/* Mutants of a reference's tree: see mutant.h. */
+/* Mutants of a reference's tree: see mutant.h. They stand for the mistakes of real candidates: a
+ * step left out, two steps swapped, the wrong axis. */
 #include "verify/task/mutant.h"
 
 #include <stdio.h>
 
 #include "verify/rules/call_graph.h"
 
+/* The mutants that were found so far. */
 struct finder {
 	struct py_module *m;
 	struct mutant *out;
 	int n, cap, failed;
 };
 
+/* Adds a mutant that puts `instead` in the slot of a node; NULL: there is no room. */
 static struct mutant *add(struct finder *f, struct py_node **slot, struct py_node *instead)
 {
 	struct mutant *x = f->n < f->cap ? &f->out[f->n++] : NULL;
@@ -20,12 +23,14 @@ static struct mutant *add(struct finder *f, struct py_node **slot, struct py_nod
 	return x;
 }
 
-/* Calls that change nothing of what is computed: to drop them makes no difference. */
+/* Calls that change nothing that is computed: dropping them makes no difference, and the mutant
+ * would survive for no fault of the task. */
 static int is_formal(struct str name)
 {
 	static const char *const names[] = { "contiguous", "clone", "detach", "to", "float", "cuda",
 					     "type_as", "size", "item", "dim",
-					     "super", "len", "int", "range", "tuple", "list", "print", "isinstance", "format" };
+					     "super", "len", "int", "range", "tuple", "list", "print", "isinstance",
+					     "format" };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (str_is(name, names[i]))
@@ -35,7 +40,8 @@ static int is_formal(struct str name)
 
 /* --- operators ---------------------------------------------------------------------------- */
 
-/* torch.relu, F.relu, self.conv: the operand is the first argument, not what stands before the dot. */
+/* Is the function named by a path (torch.relu, F.relu, self.conv)? Then its operand is the first
+ * argument; else it is the object before the dot. */
 static int is_path(const struct py_node *func)
 {
 	char path[120];
@@ -44,6 +50,7 @@ static int is_path(const struct py_node *func)
 							 !strncmp(path, "nn.", 3) || !strncmp(path, "self.", 5));
 }
 
+/* Replaces a call by its operand: relu(x) becomes x. */
 static void drop_call(struct finder *f, struct py_node **slot)
 {
 	struct py_node *call = *slot, *func = call->u.Call.func, *operand;
@@ -63,6 +70,8 @@ static void drop_call(struct finder *f, struct py_node **slot)
 		snprintf(x->text, sizeof x->text, "line %d: %.*s dropped", call->line, (int)MIN(name.n, 40), name.p);
 }
 
+/* Replaces an operation by one of its sides, not a constant: x + y becomes x. A residual
+ * connection that a candidate forgets is such a mutant. */
 static void drop_binary(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot, *keep = n->u.BinOp.left->kind == PY_Constant ? n->u.BinOp.right : n->u.BinOp.left;
@@ -75,7 +84,7 @@ static void drop_binary(struct finder *f, struct py_node **slot)
 
 /* --- axes ------------------------------------------------------------------------------------ */
 
-/* dim=-1 and dim=1 become 0, dim=0 becomes 1. */
+/* Replaces an axis: dim=-1 and dim=1 become 0, dim=0 becomes 1. */
 static void change_axis(struct finder *f, struct py_node *keyword)
 {
 	struct py_node *v = keyword->u.keyword.value, *other;
@@ -100,6 +109,8 @@ static void change_axis(struct finder *f, struct py_node *keyword)
 
 /* --- the walk ---------------------------------------------------------------------------------- */
 
+/* Walks the tree and adds the mutants of each node. The table py_kind_info says which fields of a
+ * node hold other nodes. */
 static void walk(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot;
@@ -128,6 +139,7 @@ static void walk(struct finder *f, struct py_node **slot)
 	}
 }
 
+/* Do two neighbouring statements assign to the same name? x = f(x) and x = g(x) do. */
 static int is_step(const struct py_node *s, const struct py_node *next)
 {
 	return s->kind == PY_Assign && next->kind == PY_Assign && s->u.Assign.targets.n == 1 &&
@@ -136,7 +148,8 @@ static int is_step(const struct py_node *s, const struct py_node *next)
 	       str_eq(s->u.Assign.targets.v[0]->u.Name.id, next->u.Assign.targets.v[0]->u.Name.id);
 }
 
-/* x = f(x) and x = g(x), one after the other. */
+/* Swaps such statements. The order of a norm and an activation is a mistake that candidates
+ * make. */
 static void swap_steps(struct finder *f, struct py_list *body)
 {
 	for (size_t i = 0; i + 1 < body->n; i++) {
@@ -149,6 +162,7 @@ static void swap_steps(struct finder *f, struct py_list *body)
 	}
 }
 
+/* Only forward is mutated: a change of the constructor would often fail, and prove nothing. */
 int mutants_find(struct py_module *m, struct mutant *out, int cap)
 {
 	struct finder f = { .m = m, .out = out, .cap = cap };
@@ -163,6 +177,7 @@ int mutants_find(struct py_module *m, struct mutant *out, int cap)
 	return f.failed ? -1 : f.n;
 }
 
+/* Applies the mutant to the tree. Only one may be applied at a time. */
 void mutant_apply(struct mutant *x)
 {
 	*x->slot = x->instead;
@@ -170,6 +185,7 @@ void mutant_apply(struct mutant *x)
 		*x->other = x->was;
 }
 
+/* Restores the tree. */
 void mutant_undo(struct mutant *x)
 {
 	*x->slot = x->was;

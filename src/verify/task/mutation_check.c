@@ -1,34 +1,40 @@
-/* The mutation check of a task: can its input sets tell the reference from a program that is
- * nearly it? Mutants are the reference's tree with one thing changed (mutant.h) and its weights
- * with one part without effect (a bias of zeros, a norm's weight of ones). One that gives the
- * expected results on every input set gets a stronger set, and is named where that does not
- * help either: it may do the same as the reference, or the task is weak there. Candidates run
- * on the sets that were added. */
+/* The mutation check of a task: can its trials tell the reference from a program that is nearly
+ * it?
+ *
+ * Mutants are the reference's tree with one thing changed (mutant.h), and its weights with one
+ * part without effect (a bias of zeros, a norm's weight of ones). A mutant that gives the expected
+ * results on every trial survives. It gets a stronger trial, which stays in the task if it helps;
+ * else the survivor is named in the verdict: it may do the same as the reference, or the task is
+ * weak there. */
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "verify/task/mutant.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
-/* Input sets that are tried on survivors, each kept if it tells one apart. */
+/* Trials that are tried on survivors, each kept if it tells one apart. */
 static const struct { enum trial_kind kind; enum trial_change change; } stronger[] = {
 	{ TRIAL_wide, CHANGE_WIDE }, { TRIAL_small, CHANGE_SMALL },
 };
 
+/* A mutant on trial. */
 struct subject {
 	struct task *t;
+	struct task_build *b;
 	struct val cls;           /* the class to run as; V_UNSET: the reference's own */
 	int rebuilt;              /* of the world that the class was loaded in */
 	const struct task_weight *part;   /* the weight without effect; NULL: none */
-	double neutral;
-	int *passed;              /* so many sets did not tell it apart, and need not be asked again */
+	double neutral;           /* the value that has no effect: zero, or one for a norm */
+	int *passed;              /* the first trials did not tell it apart, and are not asked again: how many */
 	struct err *e;
 };
 
 /* --- running ------------------------------------------------------------------------------------ */
 
+/* The context of blank_weight. */
 struct blank { const struct subject *s; };
 
+/* Fills the weight with the value that has no effect. */
 static int blank_weight(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct subject *s = ((struct blank *)ctx)->s;
@@ -42,17 +48,18 @@ static int blank_weight(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Did the host end, or that of the mutant's class? */
+/* Did a limit end the host, or was it opened again since the mutant's class was loaded? */
 static int is_gone(const struct subject *s)
 {
-	const struct world *w = &s->t->own;
+	const struct world *w = &s->b->own;
 
 	return !w->h || host_is_lost(w->h) || (s->cls.kind != V_UNSET && w->rebuilt != s->rebuilt);
 }
 
+/* Runs the model with the mutant's class or weight in place of its own. */
 static int run_subject(const struct subject *s, const struct trial *tr, struct results *out)
 {
-	struct world *w = &s->t->own;
+	struct world *w = &s->b->own;
 	struct class_obj *own = w->model.u.o->cls;
 	struct blank b = { .s = s };
 	int rc;
@@ -61,42 +68,43 @@ static int run_subject(const struct subject *s, const struct trial *tr, struct r
 		w->model.u.o->cls = s->cls.u.c;
 	if (s->part)
 		host_state(w->h, w->model, blank_weight, &b);
-	rc = task_call_reference(s->t, tr, out, s->e);
+	rc = task_call_reference(s->b, tr, out, s->e);
 	w->model.u.o->cls = own;
 	if (s->part)
 		w->set = WEIGHT_SETS;
 	return rc;
 }
 
-/* 1: it fails, or its results are not the expected ones. */
+/* Returns 1 if the mutant fails or gives other results than expected, 0 if it gives these, -1
+ * (*e). */
 static int told_apart(const struct subject *s, const struct trial *tr)
 {
 	struct results got = { .n = 0 };
-	int same, rc = s->cls.kind != V_UNSET && is_gone(s) ? 1 : task_prepare_reference(s->t, tr, RUN_OWN, s->e);
+	int same, rc = s->cls.kind != V_UNSET && is_gone(s) ? 1 : task_prepare_reference(s->b, tr, RUN_OWN, s->e);
 
 	if (!rc)
 		rc = run_subject(s, tr, &got);
 	if (rc)
 		return rc < 0 ? -1 : 1;
-	same = results_match(&tr->expected, &got);
+	same = results_match(&task_expectation(s->t, tr)->expected, &got);
 	results_release(&got);
 	return !same;
 }
 
-/* The sets of the tiny size first: most mutants end there. Half precision, which is not asked,
- * comes last, and others are inserted before it. */
+/* Does the mutant give the expected results on all trials? Those of the tiny size come first,
+ * since most mutants end there. Half precision comes last in the list and is not asked. */
 static int survives(const struct subject *s)
 {
 	struct task *t = s->t;
-	int n = t->n_trials;
+	int n = t->image.n_trials;
 
-	while (n && t->trial[n - 1].dt != DT_F32)
+	while (n && t->image.trial[n - 1].dt != DT_F32)
 		n--;
-	for (int turn = 0; turn < 2; turn++)
+	for (int pass = 0; pass < 2; pass++)
 		for (int i = *s->passed; i < n; i++) {
-			const struct trial *tr = &t->trial[i];
-			int other = memcmp(tr->ov, t->trial[0].ov, tr->n_ov * sizeof *tr->ov) != 0;
-			int rc = other == turn ? told_apart(s, tr) : 0;
+			const struct trial *tr = &t->image.trial[i];
+			int other = memcmp(tr->ov, t->image.trial[0].ov, tr->n_ov * sizeof *tr->ov) != 0;
+			int rc = other == pass ? told_apart(s, tr) : 0;
 
 			if (rc)
 				return rc < 0 ? -1 : 0;
@@ -105,18 +113,18 @@ static int survives(const struct subject *s)
 	return 1;
 }
 
-/* 1: a stronger input set tells it apart, and stays. */
+/* Tries the stronger trials. Returns 1 if one tells the mutant apart; that trial stays. */
 static int strengthen(const struct subject *s)
 {
 	for (size_t i = 0; i < COUNT_OF(stronger); i++) {
-		struct trial *tr = task_insert_trial(s->t, &s->t->trial[0], stronger[i].kind, EXT_mutation);
+		struct trial *tr = task_insert_trial(s->t, &s->t->image.trial[0], stronger[i].kind, EXT_mutation);
 		int rc;
 
 		if (!tr)
 			return 0;
 		tr->change = stronger[i].change;
-		rc = task_expect(s->t, tr, s->e);
-		s->t->problem = (struct diag){ .reason = REASON_ok };        /* of this input set, not of the task */
+		rc = task_expect(s->b, tr, task_expectation_of(s->t, tr), s->e);
+		s->t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 		if (!rc)
 			rc = !is_gone(s) && told_apart(s, tr) > 0 ? 0 : 1;
 		if (rc && is_gone(s)) {
@@ -124,8 +132,8 @@ static int strengthen(const struct subject *s)
 			return rc < 0 ? -1 : 0;
 		}
 		if (!rc) {
-			buf_addf(&s->t->notes,
-				 "input set '%s' added: it tells a mutant apart that the others do not\n", trial_name(tr->kind));
+			buf_addf(&s->t->notes, "input set '%s' added: it tells a mutant apart that the others do not\n",
+				 trial_name(tr->kind));
 			return 1;
 		}
 		task_remove_trial(s->t, tr);
@@ -135,16 +143,18 @@ static int strengthen(const struct subject *s)
 	return 0;
 }
 
-/* What check_subject gives beside 0 and -1: it survives the sets that are ready, and others are due. */
+/* What check_subject returns beside 0 and -1: the mutant survives the trials that are prepared,
+ * and others are due. */
 enum { WAITS = 1 };
 
-/* Two steps whose order makes no difference anywhere are no weakness of the inputs. */
+/* Checks one mutant. `order`: it swaps two steps. Steps whose order makes no difference are no
+ * weakness of the inputs, and are counted apart. */
 static int check_subject(const struct subject *s, const char *text, int order)
 {
 	struct task *t = s->t;
 	int rc = survives(s);
 
-	if (rc > 0 && t->has_due)
+	if (rc > 0 && s->b->has_due)
 		return WAITS;
 	t->check.mutants++;
 	if (rc > 0) {
@@ -156,51 +166,56 @@ static int check_subject(const struct subject *s, const char *text, int order)
 	if (!order && !t->check.survivors++)
 		snprintf(t->check.survivor, sizeof t->check.survivor, "%s", text);
 	t->check.equal += order;
-	buf_addf(&t->notes, "not told apart by any input set: %s\n", text);
+	buf_addf(&t->notes, "mutant that no input set tells from the reference: %s\n", text);
 	return 0;
 }
 
 /* --- the two kinds of mutants ----------------------------------------------------------------- */
 
-static int try_tree(struct task *t, struct py_module *m, struct mutant *x, int *passed, struct err *e)
+/* Loads the mutated tree and checks its class Model. */
+static int try_tree(struct task_build *b, struct py_module *m, struct mutant *x, int *passed, struct err *e)
 {
-	struct subject s = { .t = t, .rebuilt = t->own.rebuilt, .passed = passed, .e = e };
+	struct task *t = b->t;
+	struct subject s = { .t = t, .b = b, .rebuilt = b->own.rebuilt, .passed = passed, .e = e };
 	struct val ns;
 	int rc, fails;
 
 	mutant_apply(x);
-	fails = host_load(t->own.h, m, NULL, 0, &ns, e);
+	fails = host_load(b->own.h, m, NULL, 0, &ns, e);
 	rc = fails < 0 ? -1 : 0;
-	if (!fails && host_get(t->own.h, ns, "Model", &s.cls) && s.cls.kind == V_CLASS)
+	if (!fails && host_get(b->own.h, ns, "Model", &s.cls) && s.cls.kind == V_CLASS)
 		rc = check_subject(&s, x->text, x->other != NULL);
 	mutant_undo(x);
 	if (!fails && !is_gone(&s))
-		val_drop(t->own.h, ns);
+		val_drop(b->own.h, ns);
 	return rc;
 }
 
-/* The mutant is loaded again where a set was due: making it ready may end the host that it was loaded in. */
-static int check_tree(struct task *t, struct py_module *m, struct mutant *x, struct err *e)
+/* Checks a mutant, and prepares due trials as long as it survives. The mutant is loaded again
+ * then: preparing a trial may end the host that it was loaded in. */
+static int check_tree(struct task_build *b, struct py_module *m, struct mutant *x, struct err *e)
 {
 	int passed = 0, rc;
 
-	while ((rc = try_tree(t, m, x, &passed, e)) == WAITS)
-		if (task_expect_next(t, e))
+	while ((rc = try_tree(b, m, x, &passed, e)) == WAITS)
+		if (task_expect_next(b, e))
 			return -1;
 	return rc;
 }
 
-static int check_trees(struct task *t, struct py_module *m, struct err *e)
+/* Checks the mutants of the tree. One that reaches a limit ends the check: the host is gone. */
+static int check_trees(struct task_build *b, struct py_module *m, struct err *e)
 {
+	struct task *t = b->t;
 	struct mutant x[MUTANTS_MOST];
 	int n = mutants_find(m, x, MUTANTS_MOST);
 
 	if (n < 0)
 		return err_nomem(e);
 	for (int i = 0; i < n; i++) {
-		if (check_tree(t, m, &x[i], e))
+		if (check_tree(b, m, &x[i], e))
 			return -1;
-		if (host_is_lost(t->own.h)) {
+		if (host_is_lost(b->own.h)) {
 			buf_addf(&t->notes, "mutants: stopped after one that hits a limit: %s\n", x[i].text);
 			return 0;
 		}
@@ -208,22 +223,25 @@ static int check_trees(struct task *t, struct py_module *m, struct err *e)
 	return 0;
 }
 
-/* A bias of zeros, the weight of a norm (one axis only) of ones. */
-static int check_weights(struct task *t, struct err *e)
+/* Checks weights without effect: a bias of zeros, the weight of a norm (one axis only) of ones. */
+static int check_weights(struct task_build *b, struct err *e)
 {
-	for (size_t i = 0; i < t->set[WEIGHTS_BUILT].n && i < MUTANTS_MOST; i++) {
-		const struct task_weight *w = &t->set[WEIGHTS_BUILT].v[i];
+	struct task *t = b->t;
+
+	for (size_t i = 0; i < t->image.set[WEIGHTS_BUILT].n && i < MUTANTS_MOST; i++) {
+		const struct task_weight *w = &t->image.set[WEIGHTS_BUILT].v[i];
 		int bias = str_ends(str_of(w->name), "bias"), norm = str_ends(str_of(w->name), "weight") &&
 			w->t.ndim == 1;
 		int passed = 0, rc;
-		struct subject s = { .t = t, .part = w, .neutral = norm ? 1.0 : 0.0, .passed = &passed, .e = e };
+		struct subject s = { .t = t, .b = b, .part = w, .neutral = norm ? 1.0 : 0.0,
+				     .passed = &passed, .e = e };
 		char text[80];
 
 		if (!bias && !norm)
 			continue;
 		snprintf(text, sizeof text, "%.60s without effect", w->name);
 		while ((rc = check_subject(&s, text, 0)) == WAITS)
-			if (task_expect_next(t, e))
+			if (task_expect_next(b, e))
 				return -1;
 		if (rc < 0)
 			return -1;
@@ -231,17 +249,20 @@ static int check_weights(struct task *t, struct err *e)
 	return 0;
 }
 
-int task_check_mutants(struct task *t, struct err *e)
+/* The tree is parsed anew for this: mutants change it in place. Large tasks are not checked, since
+ * each mutant costs a run for each trial. */
+int task_check_mutants(struct task_build *b, struct err *e)
 {
+	struct task *t = b->t;
 	struct err pe = ERR_INIT;
 	int rc;
 
-	if (judge_options(t->judge)->ext_off >> EXT_mutation & 1 || t->large)
+	if (!ext_on(judge_options(t->judge), EXT_mutation) || t->large)
 		return 0;
-	if (py_parse(&t->mutable, str_of(t->source), t->name, 64u << 20, &pe))
+	if (py_parse(&b->mutable, str_of(t->image.source), t->name, 64u << 20, &pe))
 		return err_set(e, pe.code, "%s", pe.text);
-	t->has_mutable = 1;
-	rc = check_trees(t, &t->mutable, e) || check_weights(t, e) ? -1 : 0;
+	b->has_mutable = 1;
+	rc = check_trees(b, &b->mutable, e) || check_weights(b, e) ? -1 : 0;
 	if (t->check.mutants)
 		buf_addf(&t->notes, "mutants: %d of %d told apart\n",
 			 t->check.mutants - t->check.survivors - t->check.equal, t->check.mutants);

@@ -1,34 +1,32 @@
-/* A task made ready, as bytes that another process of the same build can go on with: its image
- * (image.h) and what only the decider may know, expected results and tolerances among it.
+/* A prepared task as bytes, with which another process of the same build can go on: its image
+ * (candidate/task_image.h), and what only the deciding process may know, such as expected results.
  *
- * Making a task ready is a function of its source, its sizes, the options and the build, so the bytes
- * are kept by a key of these. Bytes that are not as they were written are not taken. */
+ * Preparing a task is a function of its source, its sizes, the options and the build; so the bytes are
+ * kept by a key of these. Bytes that are not as they were written are refused. */
 #ifndef VERIFY_TASK_PREPARED_H
 #define VERIFY_TASK_PREPARED_H
 
 #include "verify/task/task.h"
 
-enum { PREPARED_KEY = 65 };
+enum { PREPARED_KEY = 65, PREPARED_ALIGN = 64 };
 
-/* Where they are kept: shelf.h. */
+/* Where prepared tasks are kept: pool/task_cache.h. */
 struct prepared_store {
-	/* 0: *bytes, from mem_alloc_aligned with PREPARED_ALIGN. 1: there are none. */
+	/* Returns 0 and *bytes, which the caller owns (mem_alloc_aligned with PREPARED_ALIGN), or 1. */
 	int (*get)(void *ctx, const char *key, char **bytes, size_t *n);
+	/* Keeps a copy. It may fail without a word: the task is prepared again then. */
 	void (*put)(void *ctx, const char *key, struct str bytes);
 	void *ctx;
 };
 
-enum { PREPARED_ALIGN = 64 };
-
-/* From now on tasks of this judge are taken from there and put there. */
-void judge_set_store(struct judge *j, const struct prepared_store *s);
-const struct prepared_store *judge_store(const struct judge *j);
-
-/* `size` NULL: as the task gives them; else one for each of TASK_SIZES. */
+/* The key of a task at these sizes, TASK_SIZES of them; NULL: as the task has them. `large` is any number
+ * that tells ways of opening apart. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY]);
+/* Appends the task as bytes. Returns 0, or -1 (*e). */
 int prepared_pack(const struct task *t, struct buf *out, struct err *e);
-/* Takes the bytes over, whatever it returns. NULL: they are not what was written, or memory ended. */
+/* Opens a task and takes the bytes over, whatever it returns. NULL: they are not as they were written,
+ * or memory ended. */
 struct task *prepared_open(struct judge *j, char *bytes, size_t n, const char *name);
 
 #endif

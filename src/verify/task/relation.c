@@ -1,19 +1,23 @@
 /* Metamorphic relations: how the reference's result changes when its inputs are changed in some
- * way. Which of them hold is found by running it in fp64; each one that does becomes an input set
- * of its own, on the inputs of the tiny one, whose expected result is made from the tiny one's
- * by the relation. */
+ * way.
+ *
+ * Which relations hold is found by running the reference in fp64. Each one that does becomes a
+ * trial on the inputs of the tiny one, and its expected result is made from the tiny one's by the
+ * relation. A candidate that fails it contradicts itself, whatever the reference computes. */
 #include <math.h>
 
 #include "base/mem.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
-/* What a relation makes of the result on the unchanged inputs (and, for sums, of that on the
- * inputs added to them). `k` numbers its forms: a degree, a sign. Nonzero: it has no such form. */
+/* What a relation makes its result from: that on the unchanged inputs and, for sums, that on the
+ * inputs which are added. */
 struct related {
 	const struct result *base, *more;
 	int64_t batch;
 };
 
+/* Forms of a relation. Each fills *out by form k (a degree, a sign) and returns nonzero if there
+ * is no such form. Doubled inputs: the result times 1, 2, 4 or 8. */
 static int by_degree(const struct related *x, int k, struct result *out)
 {
 	for (int64_t i = 0; i < out->n; i++)
@@ -21,6 +25,7 @@ static int by_degree(const struct related *x, int k, struct result *out)
 	return k > 3;
 }
 
+/* Negated inputs: the same result, or the negated one. */
 static int by_sign(const struct related *x, int k, struct result *out)
 {
 	for (int64_t i = 0; i < out->n; i++)
@@ -28,12 +33,14 @@ static int by_sign(const struct related *x, int k, struct result *out)
 	return k > 1;
 }
 
+/* The same result. */
 static int unchanged(const struct related *x, int k, struct result *out)
 {
 	memcpy(out->v, x->base->v, (size_t)out->n * sizeof *out->v);
 	return k > 0;
 }
 
+/* A reversed batch: the rows reversed, or (form 1) the same result. */
 static int reversed(const struct related *x, int k, struct result *out)
 {
 	int64_t rows = x->base->ndim ? x->base->shape[0] : 1, row = rows ? out->n / rows : 0;
@@ -45,6 +52,7 @@ static int reversed(const struct related *x, int k, struct result *out)
 	return k > 1 || rows != x->batch;
 }
 
+/* The first row of the batch: the first row of the result. */
 static int first_row(const struct related *x, int k, struct result *out)
 {
 	if (k || !x->base->ndim || x->base->shape[0] != x->batch)
@@ -55,6 +63,7 @@ static int first_row(const struct related *x, int k, struct result *out)
 	return 0;
 }
 
+/* The sum of two inputs: the sum of the results. */
 static int summed(const struct related *x, int k, struct result *out)
 {
 	for (int64_t i = 0; i < out->n; i++)
@@ -62,14 +71,17 @@ static int summed(const struct related *x, int k, struct result *out)
 	return k > 0;
 }
 
+/* A relation that references may satisfy: the change of the inputs, and the forms that the result
+ * may take. */
 struct relation {
 	enum trial_kind kind;
 	enum trial_change change;
 	int (*form)(const struct related *x, int k, struct result *out);
-	double slack;             /* the changed inputs are rounded: so much may it be off */
+	double slack;             /* relative distance that rounding of the changed inputs may cause */
 	const char *text;
 };
 
+/* Relations in the order in which they are tried; the text goes to the notes of the task. */
 static const struct relation relations[] = {
 	{ TRIAL_slice, CHANGE_FIRST_ROW, first_row, 1e-9,
 	  "the first row of a batch gives the first row of the result" },
@@ -81,6 +93,7 @@ static const struct relation relations[] = {
 	{ TRIAL_add, CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
 };
 
+/* Results of the same form with room for values. Returns 0, or -1 (*e). */
 static int copy_results(struct results *to, const struct results *from, struct err *e)
 {
 	*to = *from;
@@ -96,7 +109,7 @@ static int copy_results(struct results *to, const struct results *from, struct e
 	return 0;
 }
 
-/* Form k of the relation: 0 and *want, 1: it has none, -1. */
+/* Makes form k of the relation. Returns 0 and *want, 1 if there is no such form, -1 (*e). */
 static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more,
 		     int64_t batch,
 		     struct results *want, struct err *e)
@@ -114,7 +127,8 @@ static int make_form(const struct relation *rel, int k, const struct results *ba
 	return 0;
 }
 
-/* The form that the result has: 0 and *want, 1: none, -1. */
+/* Finds the form that the reference's result has. Returns 0 and *want, 1 if it has none, -1
+ * (*e). */
 static int find_form(const struct relation *rel, const struct results *base, const struct results *more, int64_t batch,
 		     const struct results *got, struct results *want, struct err *e)
 {
@@ -132,61 +146,76 @@ static int find_form(const struct relation *rel, const struct results *base, con
 	return rc;
 }
 
+/* The first size of the first input. */
 static int64_t batch_of(const struct trial *tr)
 {
 	return tr->ndim ? tr->shape[0] : 0;
 }
 
-/* The reference's result on the inputs that are added. */
-static int run_more(struct task *t, const struct trial *base, struct results *more, struct err *e)
+/* The trial whose inputs relations change, and its expected results. */
+struct base_trial {
+	const struct trial *tr;
+	const struct expectation *x;
+};
+
+/* The reference's result on the inputs that are added, which are those of the next seed. Returns 1
+ * if it has another form than the base's. */
+static int run_more(struct task_build *b, const struct base_trial *base, struct results *more, struct err *e)
 {
-	struct trial next = *base;
+	struct trial next = *base->tr;
 	int rc;
 
 	next.seed++;
 	next.inputs = (struct val){ .kind = V_UNSET };
-	rc = task_run_reference(t, &next, RUN_ORACLE, more, e);
-	if (!rc && results_distance(more, &base->expected, DISTANCE_ALL) == INFINITY) {
+	rc = task_run_reference(b, &next, RUN_ORACLE, more, e);
+	if (!rc && results_distance(more, &base->x->expected, DISTANCE_ALL) == INFINITY) {
 		results_release(more);
 		rc = 1;
 	}
 	return rc;
 }
 
-/* Does it hold? The trial is complete then. 0, 1: it does not, -1. */
-static int try_relation(struct task *t, const struct relation *rel, const struct trial *base,
+/* Does the relation hold? Then the trial is prepared, with the result that the relation gives.
+ * Returns 0, 1 if it does not hold, -1 (*e). */
+static int try_relation(struct task_build *b, const struct relation *rel, const struct base_trial *base,
 			struct trial *tr, struct err *e)
 {
+	struct expectation *x;
 	struct results got = { .n = 0 }, more = { .n = 0 }, want;
-	int rc = task_store_inputs(t, tr, e);
+	int rc = task_store_inputs(b, tr, e);
 
 	if (!rc && rel->change == CHANGE_ADD)
-		rc = run_more(t, base, &more, e);
+		rc = run_more(b, base, &more, e);
 	if (!rc)
-		rc = task_run_reference(t, tr, RUN_ORACLE, &got, e);
+		rc = task_run_reference(b, tr, RUN_ORACLE, &got, e);
 	if (!rc)
-		rc = find_form(rel, &base->expected, more.n ? &more : NULL, batch_of(base), &got, &want, e);
+		rc = find_form(rel, &base->x->expected, more.n ? &more : NULL, batch_of(base->tr), &got, &want, e);
 	results_release(&got);
 	results_release(&more);
 	if (rc)
 		return rc;
-	rc = task_expect(t, tr, e);
+	x = task_expectation_of(b->t, tr);
+	rc = task_expect(b, tr, x, e);
 	for (int i = 0; !rc && i < want.n; i++)
-		memcpy(tr->expected.r[i].v, want.r[i].v, (size_t)want.r[i].n * sizeof *want.r[i].v);
+		memcpy(x->expected.r[i].v, want.r[i].v, (size_t)want.r[i].n * sizeof *want.r[i].v);
 	results_release(&want);
 	return rc;
 }
 
-static int add_relation(struct task *t, const struct relation *rel, const struct trial *base, int first, struct err *e)
+/* Adds a trial for the relation, and removes it again if the relation does not hold. With `first`
+ * only the first input is changed. */
+static int add_relation(struct task_build *b, const struct relation *rel, const struct base_trial *base, int first,
+			struct err *e)
 {
-	struct trial *tr = task_insert_trial(t, base, rel->kind, EXT_metamorphic);
+	struct task *t = b->t;
+	struct trial *tr = task_insert_trial(t, base->tr, rel->kind, EXT_metamorphic);
 	int rc;
 
 	if (!tr)
 		return 1;
 	tr->change = rel->change;
 	tr->first = first;
-	rc = try_relation(t, rel, base, tr, e);
+	rc = try_relation(b, rel, base, tr, e);
 	if (rc)
 		task_remove_trial(t, tr);
 	else
@@ -194,6 +223,7 @@ static int add_relation(struct task *t, const struct relation *rel, const struct
 	return rc;
 }
 
+/* Counts the tensors of the inputs. */
 static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	(void)name, (void)obj;
@@ -201,32 +231,35 @@ static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Adds those that the reference satisfies at the sizes of `base`. */
-static int find_relations(struct task *t, const struct trial *base, struct err *e)
+/* Tries each relation, on all inputs and then on the first one alone. A shorter batch is legal
+ * only if a size of the task says how long the batch is. */
+static int find_relations(struct task_build *b, const struct base_trial *base, struct err *e)
 {
+	struct task *t = b->t;
 	int inputs = 0;
 
-	host_tensors(t->vault, base->inputs, count_tensor, &inputs);
+	host_tensors(t->image.vault, base->tr->inputs, count_tensor, &inputs);
 	for (size_t i = 0; i < COUNT_OF(relations); i++) {
-		/* A shorter batch is legal where a size of the task's own says how long it is. */
 		int rc = relations[i].change == CHANGE_FIRST_ROW && !t->n_sizes ? 1 :
-			add_relation(t, &relations[i], base, 0, e);
+			add_relation(b, &relations[i], base, 0, e);
 
 		if (rc > 0 && inputs > 1 && relations[i].change != CHANGE_ADD &&
 		    relations[i].change != CHANGE_FIRST_ROW)
-			rc = add_relation(t, &relations[i], base, 1, e);
+			rc = add_relation(b, &relations[i], base, 1, e);
 		if (rc < 0)
 			return -1;
 		if (t->problem.reason != REASON_ok)
-			t->problem = (struct diag){ .reason = REASON_ok };   /* of this input set, not of the task */
+			t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 	}
 	return 0;
 }
 
-/* The first trial at the sizes that relations are found at. 1: these are its own. */
-static int make_base(const struct task *t, struct trial *base)
+/* The first trial at the sizes at which relations are found. Returns 1 if these are its own
+ * sizes. */
+static int make_base(const struct task_build *b, struct trial *base)
 {
-	const struct trial *first = &t->trial[0];
+	const struct task *t = b->t;
+	const struct trial *first = &t->image.trial[0];
 	int same = 1;
 
 	*base = (struct trial){ .kind = first->kind, .stage = first->stage, .ext = first->ext,
@@ -234,25 +267,32 @@ static int make_base(const struct task *t, struct trial *base)
 				.set = first->set, .state = first->state, .dt = first->dt };
 	memcpy(base->ov, first->ov, sizeof base->ov);
 	for (size_t i = 0; i < t->n_sizes; i++) {
-		same &= base->ov[i].value == t->least[i];
-		base->ov[i].value = t->least[i];
+		same &= base->ov[i].value == b->least[i];
+		base->ov[i].value = b->least[i];
 	}
 	return same;
 }
 
-int task_find_relations(struct task *t, struct err *e)
+/* Relations are found at the smallest sizes: if the first trial has other sizes, a trial at the
+ * smallest ones is prepared for the search and dropped again. */
+int task_find_relations(struct task_build *b, struct err *e)
 {
+	struct task *t = b->t;
 	struct trial base;
-	int rc = 0, same;
+	struct expectation x = { .rounding = 0.0 };
+	struct base_trial of = { .tr = &base, .x = &x };
+	int rc = 0;
 
-	if (judge_options(t->judge)->ext_off >> EXT_metamorphic & 1 || t->is_fixed || t->large)
+	if (!ext_on(judge_options(t->judge), EXT_metamorphic) || t->is_fixed || t->large)
 		return 0;
-	same = make_base(t, &base);
-	if (!same)
-		rc = task_expect(t, &base, e);
-	t->problem = (struct diag){ .reason = REASON_ok };                   /* of these sizes, not of the task */
-	if (!rc && (same ? &t->trial[0] : &base)->inputs.kind != V_UNSET)
-		rc = find_relations(t, same ? &t->trial[0] : &base, e);
+	if (make_base(b, &base))
+		of = (struct base_trial){ .tr = &t->image.trial[0], .x = &t->expect[0] };
+	else
+		rc = task_expect(b, &base, &x, e);
+	t->problem = (struct diag){ .reason = REASON_ok };   /* it was the base's, not the task's */
+	if (!rc && of.tr->inputs.kind != V_UNSET)
+		rc = find_relations(b, &of, e);
 	trial_release(&base);
+	expectation_release(&x);
 	return rc < 0 ? -1 : 0;
 }

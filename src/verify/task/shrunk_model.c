@@ -1,49 +1,56 @@
-/* A model that is too large to be run several times over: which sizes its constructor gets instead. */
+/* A model that is too large to be run several times: which smaller sizes its constructor gets.
+ *
+ * First each size of the model is halved to at most 1024, so that 16384 becomes 1024. Then the
+ * largest size is halved as long as that takes work away, measured by dry runs. */
 #include "host/shrink.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
-/* What the sizes of a model are halved to at first: a matrix of two of them is small. Then those
- * that work depends on go on down until a run is no longer this much, but not below the least. */
+/* The sizes of a model are halved to SMALL_MODEL at first: a matrix of two such sizes is small.
+ * Sizes that work depends on go further down until a run is no more than MODEL_WORK, but not below
+ * LEAST_MODEL. */
 enum { SMALL_MODEL = 1024, LEAST_MODEL = 8, MODEL_WORK = 1 << 27 };
-/* What sizes of the inputs are taken to be meanwhile, where the reference runs so. */
+/* The sizes of the inputs during the search, if the reference runs with them. */
 enum { SMALL_INPUT = 16 };
 
-/* Sizes of the inputs, then of the model, as they are tried. */
+/* The sizes that are being tried: those of the inputs, then those of the model. */
 struct attempt_sizes {
 	struct host_override ov[TASK_SIZES];
 	size_t n_inputs, n;
 };
 
+/* The work of a dry run at these sizes. Returns 1 if the reference fails there. */
 static int work_at(struct task *t, const struct attempt_sizes *s, int64_t *work, struct err *e)
 {
 	struct dry_run_cost cost;
-	int rc = dry_run_reference(t->judge, &t->reference, s->ov, s->n, &cost, e);
+	int rc = dry_run_reference(t->judge, &t->image.reference, s->ov, s->n, &cost, e);
 
 	*work = cost.work;
 	return rc;
 }
 
+/* Starts with every size of the model halved to at most SMALL_MODEL. */
 static void list_sizes(const struct task *t, struct attempt_sizes *s)
 {
-	*s = (struct attempt_sizes){ .n = t->n_all };
-	for (size_t i = 0; i < t->n_all; i++) {
-		int64_t value = t->size[i].own;
+	*s = (struct attempt_sizes){ .n = t->image.n_all };
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		int64_t value = t->image.size[i].full;
 
-		s->n_inputs += !t->size[i].of_model;
-		while (t->size[i].of_model && value > SMALL_MODEL)
+		s->n_inputs += !t->image.size[i].of_model;
+		while (t->image.size[i].of_model && value > SMALL_MODEL)
 			value /= 2;
-		s->ov[i] = (struct host_override){ .name = t->size[i].name, .value = value };
+		s->ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = value };
 	}
 }
 
+/* Sets the sizes of the inputs to full size, or to `most` if that is less. */
 static void set_inputs(const struct task *t, struct attempt_sizes *s, int64_t most)
 {
 	for (size_t i = 0; i < s->n_inputs; i++)
-		s->ov[i].value = MIN(t->size[i].own, most);
+		s->ov[i].value = MIN(t->image.size[i].full, most);
 }
 
-/* The largest size of the model whose bit is not in `done`; s->n: none. */
+/* The largest size of the model that is not done; s->n: none. */
 static size_t largest(const struct attempt_sizes *s, unsigned done)
 {
 	size_t best = s->n;
@@ -55,7 +62,8 @@ static size_t largest(const struct attempt_sizes *s, unsigned done)
 	return best;
 }
 
-/* Halves the largest size as long as that takes work away and the reference runs. 0, -1. */
+/* Halves the largest size as long as that takes an eighth of the work away and the reference runs.
+ * Sizes that do not help are done. Returns 0, or -1 (*e). */
 static int lower_work(struct task *t, struct attempt_sizes *s, int64_t work, struct err *e)
 {
 	unsigned done = 0;
@@ -79,6 +87,8 @@ static int lower_work(struct task *t, struct attempt_sizes *s, int64_t work, str
 	return 0;
 }
 
+/* Only sizes that really became smaller are overridden. A reference that no dry run can follow is
+ * run at the first sizes. */
 int task_shrink_model(struct task *t, struct err *e)
 {
 	struct attempt_sizes s;
@@ -92,13 +102,12 @@ int task_shrink_model(struct task *t, struct err *e)
 		set_inputs(t, &s, INT64_MAX);
 		rc = work_at(t, &s, &work, e);
 	}
-	/* What cannot be followed is run at the first sizes. */
 	if (rc < 0 || (!rc && lower_work(t, &s, work, e)))
 		return -1;
 	for (size_t i = s.n_inputs; i < s.n; i++)
-		if (s.ov[i].value != t->size[i].own)
-			t->model_ov[t->reference.n_ov++] = s.ov[i];
-	t->reference.ov = t->model_ov;
-	t->check.model_shrunk = t->reference.n_ov > 0;
+		if (s.ov[i].value != t->image.size[i].full)
+			t->image.model_ov[t->image.reference.n_ov++] = s.ov[i];
+	t->image.reference.ov = t->image.model_ov;
+	t->check.model_shrunk = t->image.reference.n_ov > 0;
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* Keeping what was found out about a task's sizes: see size_facts.h. */
+/* Keeping facts about a task's sizes: see size_facts.h. Finding them takes dozens of dry runs, and
+ * each worker would repeat these; so they lie in the task cache beside the prepared tasks. */
 #include "verify/task/size_facts.h"
 
 #include <ctype.h>
@@ -7,25 +8,28 @@
 #include "base/mem.h"
 #include "verify/task/prepared.h"
 
-/* As it is kept. */
+/* The facts as they are stored, with a hash of them. */
 struct kept {
 	uint64_t hash;
 	struct size_facts k;
 };
 
-/* No task is made ready with this many input sets. */
+/* Makes the key differ from that of any task: no task is opened in this way. */
 enum { FACTS_KEY = -1 };
 
+/* A torn or foreign entry must not be taken for facts. */
 static uint64_t hash_of(const struct size_facts *k)
 {
 	return hash_xxh64(k, sizeof *k, sizeof *k);
 }
 
+/* The parsed source is the key, as for the task at other sizes. */
 static void key_of(const struct task *t, char key[PREPARED_KEY])
 {
-	prepared_key(judge_options(t->judge), t->module.source, NULL, FACTS_KEY, key);
+	prepared_key(judge_options(t->judge), t->image.module.source, NULL, FACTS_KEY, key);
 }
 
+/* An entry of another length or hash is treated as absent. */
 int size_facts_get(const struct task *t, struct size_facts *out)
 {
 	const struct prepared_store *s = judge_store(t->judge);
@@ -49,6 +53,7 @@ int size_facts_get(const struct task *t, struct size_facts *out)
 	return 0;
 }
 
+/* Without a store the facts are found again by the next process. */
 void size_facts_put(const struct task *t, const struct size_facts *k)
 {
 	const struct prepared_store *s = judge_store(t->judge);
@@ -61,6 +66,7 @@ void size_facts_put(const struct task *t, const struct size_facts *k)
 	s->put(s->ctx, key, (struct str){ .p = (const char *)&kept, .n = sizeof kept });
 }
 
+/* "4096" is in "n = 4096" and in "(4096,", but not in "14096", "x4096" or "0.4096". */
 int size_facts_named(struct str source, int64_t number)
 {
 	for (size_t i = 0; i < source.n; i++) {

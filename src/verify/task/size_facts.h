@@ -1,28 +1,29 @@
-/* What was found out about the sizes of a task (choice.h), kept where the task itself is
- * (prepared.h): it follows from the same source, options and build. */
+/* Facts about the sizes of a task, found by dry runs (funnel/test_sizes.h). They follow from the same
+ * source, options and build as the prepared task, and are kept in the same store (prepared.h). */
 #ifndef VERIFY_TASK_SIZE_FACTS_H
 #define VERIFY_TASK_SIZE_FACTS_H
 
 #include "verify/task/task.h"
 
-/* Without gaps: it is hashed as it lies. */
+/* It has no padding, since it is hashed as it lies in memory. */
 struct size_facts {
-	/* 1: the sizes below are there; -1: the reference cannot be followed; 0: not known yet */
+	/* 1: the facts are there; -1: the reference has no dry run; 0: not known yet */
 	int known;
-	int reduced_known;                /* the last three as well */
-	double full_size_work, degree[TASK_SIZES];
-	double full_size_seconds;           /* of the reference on a GPU, estimated; 0: not known */
-	double least_read;            /* of its inputs: reads_least */
-	int64_t first[TASK_SIZES], larger[TASK_SIZES];
-	int64_t reduced;                  /* how many stand for all of what only counts; 0: nothing does */
-	int64_t axes;                 /* a bit for each size that only counts */
-	int64_t part;                 /* weights are made of so many along each dimension; 0: they are as they are */
+	int reduced_known;            /* `reduced`, `axes` and `part` are there, too */
+	double full_size_work;        /* of a run of the reference at full size, in about nanoseconds */
+	double degree[TASK_SIZES];    /* the power with which work grows with each size */
+	double full_size_seconds;     /* of the reference on a GPU at full size, estimated; 0: not known */
+	double least_read;            /* the part of each input that the reference reads: reads_least */
+	int64_t first[TASK_SIZES], larger[TASK_SIZES];         /* test sizes: those tried first, and larger ones */
+	int64_t reduced;              /* indices that a reduced task keeps of an independent axis; 0: there is none */
+	int64_t axes;                 /* a bit for each size that is an independent axis */
+	int64_t part;                 /* as in task_open_reduced */
 };
 
-/* 0: *out was kept. */
+/* Returns 0 if *out was in the store, else 1. */
 int size_facts_get(const struct task *t, struct size_facts *out);
 void size_facts_put(const struct task *t, const struct size_facts *k);
-/* Does a program have this number, not as a part of a name or another number? */
+/* Does the source contain this number, not as a part of a name or of another number? */
 int size_facts_named(struct str source, int64_t number);
 
 #endif

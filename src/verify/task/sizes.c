@@ -1,8 +1,11 @@
 /* The trials of a task: which sizes, seeds, dtypes and changes of the inputs.
  *
- * Sizes come from the task's own constants (host/shrink.h). The tiny trial takes the smallest
- * that the reference accepts; the original is shrunk only as far as the limit on elements
- * asks; the other shape is odd and larger than any block that fits the original. */
+ * Sizes come from the task's own constants (host/shrink.h). The tiny trial has the smallest sizes
+ * that the reference accepts: 4096 x 1024 becomes 3 x 3 for a ReLU, 8 x 8 for a norm of 8 groups.
+ * The original is shrunk only as far as the limit on elements asks. The trial `shape` is odd, and
+ * larger than any block that fits the original.
+ *
+ * Invariant: each trial of the list has sizes at which the reference was seen to run. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,38 +13,41 @@
 #include "host/shrink.h"
 #include "verify/candidate/input_change.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/task/task.h"
+#include "verify/task/task_build.h"
 
-/* A run of more bytes (and operations) than this even at the smallest size, or with a tensor of
- * more bytes than that, gets as few trials as there can be, and while sizes are looked for it is
- * followed, not run. */
+/* A run of more work than this (about nanoseconds) even at the smallest size, or with a tensor of
+ * more bytes, is large: the task gets as few trials as possible, and sizes are tried by dry
+ * runs. */
 enum { LARGE_WORK = 1 << 26, LARGE_TENSOR = 1 << 24 };
-/* A run of no more than this is made at the task's own sizes, and of no more than that on every
- * input set: beyond it what relations and half precision ask is asked at the smallest sizes, as of
- * larger tasks. */
+/* A run of no more work than the first is made at full size; of no more than the second, on every
+ * trial. Between the two, relations and half precision use the smallest sizes. */
 enum { FULL_SIZE_WORK = 1 << 21, FULL_SIZE_WORK_ALL = 1 << 18 };
 
-/* A trial whose reference makes a tensor of more bytes than this, or works longer (as LARGE_WORK
- * counts it), is shrunk further. */
+/* A trial at which the reference computes a tensor of more bytes, or does more work, is shrunk
+ * further. */
 enum { TENSOR_MOST = 1 << 25, WORK_MOST = 1 << 30 };
 
+/* A search for sizes. */
 struct sizes {
-	struct task *t;
+	struct task *t;               /* b->t */
+	struct task_build *b;
 	struct shrink_const c[TASK_SIZES];
 	size_t n;
-	int64_t v[TASK_SIZES];
-	struct dry_run_cost cost;      /* of the reference where it was run or followed last */
-	int64_t at[TASK_SIZES];       /* the sizes where that was, */
-	int64_t got;                  /* and what try_sizes gave; 0: nowhere yet */
-	int64_t tiny[TRIAL_SIZES];    /* the smallest sizes */
-	struct dry_run_cost least;     /* what it costs there */
-	int large;                    /* that was large once */
+	int64_t v[TASK_SIZES];        /* the sizes that are being tried */
+	struct dry_run_cost cost;     /* of the reference's last run or dry run, */
+	int64_t at[TASK_SIZES];       /* which was at these sizes, */
+	int64_t got;                  /* and what try_sizes returned for it; 0: there was none */
+	int64_t tiny[TRIAL_SIZES];    /* the smallest sizes, */
+	struct dry_run_cost least;    /* and the cost of a run there */
+	int large;                    /* some run was large: dry runs are made from then on */
 	struct err *e;
 };
 
+/* Gives a trial these sizes, and those of a shrunk model behind them. A task at chosen sizes lists
+ * those of its model already. */
 static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 {
-	const struct program *p = &s->t->reference;
+	const struct program *p = &s->t->image.reference;
 
 	for (size_t i = 0; i < s->n; i++)
 		tr->ov[i] = (struct host_override){ .name = s->c[i].name, .value = v[i] };
@@ -50,11 +56,13 @@ static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 	tr->n_ov = s->n + (s->t->is_fixed ? 0 : p->n_ov);
 }
 
+/* The elements of the inputs. */
 struct count {
 	int64_t elements, integers;   /* of all inputs; of those that hold integers */
 	int can_choose;               /* some of them hold integers or are masks */
 };
 
+/* Adds one input. */
 static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	(void)name;
@@ -64,21 +72,23 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* What a trial costs, in about nanoseconds: the steps of the reference's last run beside its work on tensors. */
-static int64_t work_done(const struct task *t)
+/* The cost of the reference's last run, in about nanoseconds: its steps in the interpreter beside
+ * its work on tensors. */
+static int64_t work_done(const struct task_build *b)
 {
-	return 64 * host_usage(t->own.h).steps + host_ops_work(t->own.h);
+	return 64 * host_usage(b->own.h).steps + host_ops_work(b->own.h);
 }
 
+/* Is a run of this cost large? Work and memory both count. */
 static int is_large(const struct dry_run_cost *c)
 {
 	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
 }
 
-/* Did the reference ask where its largest or smallest values are? Of equal ones that is the first,
- * and at the task's own sizes, where there are millions, some are equal. Of equal ones that are
- * sorted nobody says which comes first. */
-static int asked_for_places(struct host *h, struct val result)
+/* Does the reference return the index of its largest or smallest value? Of equal values that is
+ * the first; and at full size, with millions of values, some are equal. (Nobody says which of
+ * equal values comes first when they are sorted.) */
+static int asked_for_indices(struct host *h, struct val result)
 {
 	struct host_ops ops = host_ops(h);
 	struct count c = { .elements = 0 };
@@ -94,34 +104,37 @@ static int asked_for_places(struct host *h, struct val result)
 	return asked || (may_ask && c.integers);
 }
 
-/* Does the reference run on these inputs? 0, 1: no, -1. */
+/* Does the reference run on these inputs? A large one is tried by a dry run, unless it needs
+ * values. Returns 0, 1 if it does not, -1 (*e). */
 static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
 {
-	struct world *w = &s->t->own;
+	struct world *w = &s->b->own;
 	struct val out;
 	int rc = 0;
 
 	s->cost = (struct dry_run_cost){ .guessed = 1 };
 	if (s->large)
-		rc = dry_run_reference(s->t->judge, &s->t->reference, tr->ov, tr->n_ov, &s->cost, s->e);
+		rc = dry_run_reference(s->t->judge, &s->t->image.reference, tr->ov, tr->n_ov, &s->cost, s->e);
 	if (rc < 0 || !s->cost.guessed)
 		return rc;
 	host_ops_clear(w->h);
 	rc = host_forward(w->h, w->model, inputs, &out, s->e);
 	if (!rc) {
-		s->t->asks_for_places |= asked_for_places(w->h, out);
+		s->t->asks_for_indices |= asked_for_indices(w->h, out);
 		world_drop(w, out);
 	}
-	s->cost.work = work_done(s->t);
+	s->cost.work = work_done(s->b);
 	s->cost.largest = host_usage(w->h).largest;
 	s->large |= is_large(&s->cost);
 	return rc;
 }
 
+/* Draws the inputs at these sizes, and with `forward` runs the reference on them. Returns as
+ * try_sizes. */
 static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 {
 	struct trial tr = { .stage = STAGE_tiny, .seed = 1, .dt = DT_F32 };
-	struct world *w = &s->t->own;
+	struct world *w = &s->b->own;
 	struct count c = { .elements = 0 };
 	struct val inputs;
 	int rc;
@@ -142,8 +155,9 @@ static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 	return rc < 0 ? -2 : rc > 0 ? -1 : c.elements;
 }
 
-/* Elements of the inputs at these sizes, by drawing them; -1: the task does not run at them;
- * -2: we failed. With `forward` the reference must run as well; where it ran last it is not run again. */
+/* The number of input elements at these sizes; -1: the task does not run at them; -2: our own
+ * failure. With `forward` the reference must run, too; a run at the same sizes as the last one is
+ * not repeated. Without it the inputs are only drawn, which is much cheaper. */
 static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 {
 	if (s->got > 0 && !memcmp(s->at, v, s->n * sizeof *v))
@@ -155,7 +169,8 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 	return s->got;
 }
 
-/* Shrinks constant i to the smallest of a few small values at which the reference runs. */
+/* Shrinks constant i to the smallest of a few values at which the reference runs. Returns 0, or
+ * -1. */
 static int shrink_one(struct sizes *s, size_t i)
 {
 	static const int64_t small[] = { 3, 5, 8, 12, 16, 24, 32, 48, 64 };
@@ -175,7 +190,7 @@ static int shrink_one(struct sizes *s, size_t i)
 	return 0;
 }
 
-/* First everything that can be small at once, then constant by constant. */
+/* Finds the smallest sizes: first all constants at once, then one by one. */
 static int find_tiny(struct sizes *s)
 {
 	int64_t trial[TRIAL_SIZES], got;
@@ -200,9 +215,9 @@ static int find_tiny(struct sizes *s)
 	return 0;
 }
 
-/* How the number of input elements grows with each constant: with its square where it stands
- * for two axes. Found by doubling it; drawing the original inputs just to count them may take
- * gigabytes. */
+/* Finds the power with which the number of input elements grows with each constant: 2 for one that
+ * is two axes. It is found by doubling the constant at small sizes, since drawing the original
+ * inputs just to count them may take gigabytes. */
 static int find_degrees(struct sizes *s, const int64_t *tiny, double base, double *degree)
 {
 	int64_t v[TRIAL_SIZES];
@@ -220,8 +235,8 @@ static int find_degrees(struct sizes *s, const int64_t *tiny, double base, doubl
 	return 0;
 }
 
-/* Can a run cost too much there, if tensors grow with no more than the square of the sizes, and the
- * work with no more than their third power? */
+/* Can a run be too large there, if tensors grow at most with the square of the sizes, and work
+ * with their third power? */
 static int may_be_too_large(const struct sizes *s, const int64_t *v)
 {
 	double more = 1.0;
@@ -232,9 +247,9 @@ static int may_be_too_large(const struct sizes *s, const int64_t *v)
 		more * more > WORK_MOST;
 }
 
-/* Does the reference make tensors there that are too large to be held several times over, or work
- * on them for too long? Where it may be so it is followed: small inputs may have results of
- * gigabytes. 0, 1: yes, -1. */
+/* Does the reference compute tensors there that are too large to be held several times, or work
+ * too long? If it may, a dry run tells: small inputs may have results of gigabytes. Returns 1 if
+ * so, -1 (*e). */
 static int is_too_large(struct sizes *s, const int64_t *v)
 {
 	struct trial tr = { .dt = DT_F32 };
@@ -244,11 +259,12 @@ static int is_too_large(struct sizes *s, const int64_t *v)
 	if (!may_be_too_large(s, v))
 		return 0;
 	put_sizes(&tr, s, v);
-	rc = dry_run_reference(s->t->judge, &s->t->reference, tr.ov, tr.n_ov, &cost, s->e);
+	rc = dry_run_reference(s->t->judge, &s->t->image.reference, tr.ov, tr.n_ov, &cost, s->e);
 	return rc < 0 ? -1 : !rc && (cost.largest > TENSOR_MOST || cost.work > WORK_MOST);
 }
 
-/* Halves the constant that is largest beside its tiny value until the elements fit. */
+/* Halves the constant that is largest beside its tiny value until the inputs fit the limit and the
+ * reference runs. With a limit of 131072 elements, 4096 x 1024 becomes 256 x 512. */
 static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 {
 	double limit = (double)judge_options(s->t->judge)->elements, base = (double)try_sizes(s, tiny, 0);
@@ -284,10 +300,11 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 
 /* --- the list of trials ------------------------------------------------------------------------------- */
 
+/* Adds a trial to the list. Its seed is made of the secret seed and its kind. */
 static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage stage, const int64_t *v)
 {
 	struct task *t = s->t;
-	struct trial *tr = &t->trial[t->n_trials++];
+	struct trial *tr = &t->image.trial[t->image.n_trials++];
 
 	*tr = (struct trial){ .kind = kind, .stage = stage, .dt = DT_F32, .ext = kind <= TRIAL_original ?
 			      EXTS : EXT_multi_input };
@@ -296,20 +313,21 @@ static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage
 	return tr;
 }
 
-/* The first trial is drawn as the original is. Where it has the same sizes as well, it is the
- * original: a checked run shows all that another one would, and other draws follow. */
+/* Adds the original. If the first trial has the same sizes, it is the original itself: a checked
+ * run shows all that another one would. */
 static void add_original(struct sizes *s, const int64_t *v)
 {
 	struct task *t = s->t;
-	int same = t->n_trials && !(judge_options(t->judge)->ext_off >> EXT_funnel & 1);
+	int same = t->image.n_trials && ext_on(judge_options(t->judge), EXT_funnel);
 
 	for (size_t i = 0; i < s->n && same; i++)
-		same = t->trial[0].ov[i].value == v[i];
-	(same ? &t->trial[0] : add(s, TRIAL_original, STAGE_full, v))->is_original = 1;
+		same = t->image.trial[0].ov[i].value == v[i];
+	(same ? &t->image.trial[0] : add(s, TRIAL_original, STAGE_full, v))->is_original = 1;
 }
 
-/* Odd, and one more than the power of two that a block made for the original would have; the
- * first size, mostly the batch, pays for it: three, which is neither one nor a multiple of a block. */
+/* One more than the power of two that a block for the original would have: 1000 becomes 1025. The
+ * first size, mostly the batch, pays for it with three, which is neither one nor a multiple of a
+ * block. */
 static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -321,7 +339,8 @@ static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 	}
 }
 
-/* Another shape that the reference takes: odd where it can be, else twice the first size. 0, 1: none, -1. */
+/* Finds another shape that the reference accepts: an odd one, else twice the first size. Returns
+ * 0, 1 if there is none, -1. */
 static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 {
 	int64_t got;
@@ -342,6 +361,8 @@ static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 	return got == -2 ? -1 : got < 0;
 }
 
+/* Does the constructor fill some weight with one value? Only then is there a trial with moved
+ * constants. */
 static int any_moved(const struct task_weights *w)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -354,7 +375,8 @@ static int any_moved(const struct task_weights *w)
 static void add_values(struct sizes *s, const int64_t *v)
 {
 	static const struct { enum trial_kind kind; enum trial_change change; } sets[] = {
-		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_large, CHANGE_LARGE }, { TRIAL_halves, CHANGE_HALVES_FAINT }, { TRIAL_offset, CHANGE_OFFSET } };
+		{ TRIAL_spread, CHANGE_SPREAD }, { TRIAL_large, CHANGE_LARGE },
+		{ TRIAL_halves, CHANGE_HALVES_FAINT }, { TRIAL_offset, CHANGE_OFFSET } };
 
 	for (size_t i = 0; i < COUNT_OF(sets); i++)
 		add(s, sets[i].kind, STAGE_full, v)->change = sets[i].change;
@@ -365,15 +387,15 @@ static void add_values(struct sizes *s, const int64_t *v)
 	add(s, TRIAL_empty, STAGE_full, v)->change = CHANGE_EMPTY;
 }
 
-/* Where a run is large: what goes wrong in one block of several, which the smallest sizes do not have. */
+/* For large runs: outliers in one block of several, which the smallest sizes do not have. */
 static void add_outliers(struct sizes *s, const int64_t *v)
 {
 	add(s, TRIAL_spread, STAGE_full, v)->change = CHANGE_SPREAD;
 	add(s, TRIAL_offset, STAGE_full, v)->change = CHANGE_OFFSET;
 }
 
-/* The trials of a task, in the order they are run. The dtype trial is the last: it leaves the
- * model in that dtype. */
+/* Lists the trials of a task in the order in which they are run. Half precision comes last: it
+ * leaves the model in that dtype. */
 static void list_trials(struct sizes *s, const int64_t *least, const int64_t *tiny, const int64_t *original,
 			const int64_t *other)
 {
@@ -386,19 +408,19 @@ static void list_trials(struct sizes *s, const int64_t *least, const int64_t *ti
 	tr = add(s, TRIAL_reseeded, STAGE_full, tiny);
 	tr->repeat = 1;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+	if (any_moved(&s->t->image.set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, tiny)->set = WEIGHTS_MOVED;
-	if (s->t->asks_for_places)
+	if (s->t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, tiny)->change = CHANGE_EQUAL;
 	add_values(s, tiny);
 	if (other)
 		add(s, TRIAL_shape, STAGE_full, other);
 	add(s, TRIAL_dtype, STAGE_full, least)->dt = DT_F16;
 	for (size_t i = 0; i < s->n; i++)
-		s->t->least[i] = least[i];
+		s->b->least[i] = least[i];
 }
 
-/* The fewest: all weights and every other sign are others in the third of them. */
+/* The fewest trials: in the third one all weights and every other sign are new. */
 static void list_large(struct sizes *s, const int64_t *v)
 {
 	struct trial *tr;
@@ -408,19 +430,20 @@ static void list_large(struct sizes *s, const int64_t *v)
 	tr = add(s, TRIAL_reseeded, STAGE_full, v);
 	tr->change = CHANGE_SIGNED;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&s->t->set[WEIGHTS_MOVED]))
+	if (any_moved(&s->t->image.set[WEIGHTS_MOVED]))
 		add(s, TRIAL_constants, STAGE_full, v)->set = WEIGHTS_MOVED;
 }
 
-/* The trials of a task at sizes that were chosen: all of them there. Where a run is large, one set
- * stands for several. */
+/* Lists the trials of a task at chosen sizes, all of them at these sizes. Where a run is large,
+ * one trial stands for several. The smallest reduced task has one trial, with all weights and
+ * signs new, so that whatever a candidate leaves out shows. */
 static void list_fixed(struct sizes *s)
 {
 	struct task *t = s->t;
 	struct trial *tr;
 
-	for (size_t i = 0; i < t->n_all; i++)
-		s->c[i].name = t->size[i].name;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		s->c[i].name = t->image.size[i].name;
 	if (!t->reduced)
 		add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
 	add_original(s, t->fixed);
@@ -429,8 +452,7 @@ static void list_fixed(struct sizes *s)
 		add(s, TRIAL_signed, STAGE_full, t->fixed)->change = CHANGE_SIGNED;
 	}
 	if (t->reduced == TASK_REDUCED_LEAST) {
-		/* There is one set: of all values and weights, so that what is left out shows. */
-		tr = &t->trial[t->n_trials - 1];
+		tr = &t->image.trial[t->image.n_trials - 1];
 		tr->change = CHANGE_SIGNED;
 		tr->set = WEIGHTS_DRAWN;
 		return;
@@ -439,9 +461,9 @@ static void list_fixed(struct sizes *s)
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&t->set[WEIGHTS_MOVED]) && !t->reduced)
+	if (any_moved(&t->image.set[WEIGHTS_MOVED]) && !t->reduced)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
-	if (t->asks_for_places)
+	if (t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);
@@ -449,9 +471,9 @@ static void list_fixed(struct sizes *s)
 		add_outliers(s, t->fixed);
 }
 
-/* Where a run at the task's own sizes is small, there is no reason for smaller ones: *tiny gets
- * them, and *least where it is smaller still. */
-static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int64_t *least)
+/* If a run at full size is little work, there is no reason for smaller sizes: *tiny becomes full
+ * size, and *least too if the run is smaller still. */
+static int use_full_size(struct sizes *s, const int64_t *original, int64_t *tiny, int64_t *least)
 {
 	struct task *t = s->t;
 
@@ -468,7 +490,7 @@ static int use_own(struct sizes *s, const int64_t *original, int64_t *tiny, int6
 	return 0;
 }
 
-/* A run that is large even so has two of what comes first, mostly the batch, where it had more. 0, -1. */
+/* A run that is large even at the smallest sizes gets a batch of two, where it had more. */
 static int halve_batch(struct sizes *s, int64_t *tiny)
 {
 	int64_t was = tiny[0], got;
@@ -481,7 +503,8 @@ static int halve_batch(struct sizes *s, int64_t *tiny)
 	return got == -2 ? -1 : 0;
 }
 
-/* The smallest sizes, and what a run costs there. 0, 1: the reference does not run, -1. */
+/* Finds the smallest sizes and the cost of a run there. Returns 0, 1 if the reference does not run
+ * at all, -1 (*e). */
 static int smallest(struct sizes *s, int64_t *tiny)
 {
 	struct task *t = s->t;
@@ -492,7 +515,7 @@ static int smallest(struct sizes *s, int64_t *tiny)
 	if (s->n && find_tiny(s))
 		return -1;
 	if (!s->n)
-		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at its own size only\n");
+		buf_adds(&t->notes, "no module-level size belongs to get_inputs alone: run at full size only\n");
 	memcpy(tiny, s->v, TRIAL_SIZES * sizeof *tiny);
 	got = try_sizes(s, tiny, 1);
 	if (got == -1)
@@ -507,18 +530,20 @@ static int smallest(struct sizes *s, int64_t *tiny)
 	return t->large ? halve_batch(s, tiny) : 0;
 }
 
-int task_draw_trials(struct task *t, struct err *e)
+/* Finds the sizes and lists the trials; expect.c prepares them. */
+int task_draw_trials(struct task_build *b, struct err *e)
 {
-	struct sizes s = { .t = t, .e = e };
+	struct task *t = b->t;
+	struct sizes s = { .t = t, .b = b, .e = e };
 	int64_t least[TRIAL_SIZES], tiny[TRIAL_SIZES], original[TRIAL_SIZES], other[TRIAL_SIZES];
 	int none;
 
 	if (t->is_fixed) {
-		s.n = t->n_all;
+		s.n = t->image.n_all;
 		list_fixed(&s);
 		return 0;
 	}
-	s.n = MIN(shrink_find(&t->module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
+	s.n = MIN(shrink_find(&t->image.module, s.c, TRIAL_SIZES), (size_t)TRIAL_SIZES);
 	t->n_sizes = s.n;
 	none = smallest(&s, tiny);
 	if (none)
@@ -530,9 +555,9 @@ int task_draw_trials(struct task *t, struct err *e)
 	memcpy(least, tiny, sizeof least);
 	if (find_original(&s, tiny, original))
 		return -1;
-	if (use_own(&s, original, tiny, least))
+	if (use_full_size(&s, original, tiny, least))
 		return -1;
-	/* A third shape, for the general contract: odd, so that what fits blocks only by luck shows. */
+	/* An odd shape, for the general contract: kernels that fit their blocks only by luck fail there. */
 	none = other_shape(&s, original, other);
 	if (none < 0)
 		return -1;

@@ -1,112 +1,83 @@
-/* Inside the judge: a task made ready, as task.c builds it and funnel.c uses it. */
+/* A prepared task, as the deciding process holds it: its image, which runners get a copy of, and
+ * all that must stay hidden from them.
+ *
+ * Judging a candidate is a pure function of (candidate, task, options): a task is not changed once
+ * it is prepared, but for the tasks at other sizes that it collects (sized_tasks.h). */
 #ifndef VERIFY_TASK_TASK_H
 #define VERIFY_TASK_TASK_H
 
-#include "verify/candidate/trial.h"
+#include "verify/candidate/task_image.h"
+#include "verify/verdict/compare.h"
 
-/* The fewest that stand for all of what a task only counts: so many where a run is much work. */
+/* How many indices of an independent axis a reduced task keeps at the least: where a run is much
+ * work it keeps just these. */
 enum { TASK_REDUCED_LEAST = 2 };
 
-/* A size of the task that may be changed. */
-struct task_size {
-	struct str name;
-	int64_t own;
-	int of_model;                       /* get_init_inputs reads it */
+/* What a trial must give. Expectation i belongs to trial i of the image. */
+struct expectation {
+	struct results expected;            /* of the reference in fp64, with tolerances */
+	/* of the original trial: the results as PyTorch computes them on a GPU, for KernelBench's rule */
+	struct results torch;
+	double rounding;                    /* relative distance of the reference in fp32 from `expected` */
+	/* what launches of a candidate are compared with, for trials that candidates are matched at:
+	 * candidate/intermediate.h */
+	struct intermediates intermediates;
 };
+
+struct sized_tasks;
 
 struct task {
-	struct judge *judge;
-	uint64_t id;                        /* of those that this judge made ready */
-	char *source, *name;
-	struct py_module module;
-	int parsed;
-	struct diag problem;
-	struct program reference;
-	int has_choices;                   /* some inputs hold integers, truth values, or are masks */
-	int asks_for_places;                /* the reference says where its largest or smallest values are */
-	int keeps_state;                    /* forward of the reference changes its buffers */
-	struct host_override model_ov[TASK_SIZES];   /* where the model is too large as it is */
-	struct task_size size[TASK_SIZES];
-	size_t n_all;
-	size_t n_sizes;                     /* constants that belong to the inputs alone */
-	/* every trial of the task's contract has the sizes that the task gives */
-	int at_full_size;
-	struct task_weights set[WEIGHT_SETS];
-	/* holds the trials' inputs; runs nothing, only read once the task is ready */
-	struct host *vault;
-	struct world own, oracle;           /* the reference, while the task is made ready */
-	struct trial trial[TRIALS_MOST];
-	int n_trials;
-	int has_due, due_first, due_end;    /* while it is made ready: trials that are listed there and not ready */
-	/* while it is made ready: of its first n_sizes, what relations are found at */
-	int64_t least[TRIAL_SIZES];
-	/* while it is made ready: of the reference at the original trial, until that is expected */
-	struct results surveyed;
-	struct buf notes;                   /* what task_describe shows */
+	struct task_image image;
+	struct judge *judge;                /* borrowed */
+	char *name;                         /* owned; for messages */
+	struct diag problem;                /* why it cannot be judged; REASON_ok: it can */
+	struct expectation expect[TRIALS_MOST];
+	size_t n_sizes;                     /* the first of image.size that belong to the inputs alone */
+	int has_choices;                    /* some inputs hold integers, truth values, or are masks */
+	int asks_for_indices;                /* the reference returns indices of its largest or smallest values */
+	int at_full_size;                   /* every trial of the task's contract has the full size */
+	struct buf notes;                   /* the lines of task_describe */
 	struct host_work work;              /* of the reference at the original trial */
+	double seconds;                     /* of the reference at the original trial on a GPU, estimated */
 	unsigned products;                  /* that the reference forms: enum num_products */
-	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
-	int has_mutable;
 	struct verdict_task check;          /* what the mutation check found */
-	int large;                          /* a run is, even at the smallest size: fewer trials */
-	int exact;                          /* its products may not be rounded, whatever the options say */
-	/* with products as the options allow them nothing tells its results apart */
-	int drowned;
-	int is_fixed;                       /* it is made ready at sizes that were chosen for it */
-	int64_t fixed[TASK_SIZES];
-	int is_whole;                       /* for candidates only: the checks of the task were made with its outline */
-	/* candidates are judged at other sizes, as a rule: of its sets only the first is left,
-	 * for those that are not there is the whole of it (task_open_whole) */
+	int exact;                          /* its products may not be in tf32, whatever the options say */
+	int large;                          /* a run is large even at the smallest size: fewer trials */
+	int is_fixed;                       /* it was prepared at sizes that were chosen for it, */
+	int64_t fixed[TASK_SIZES];          /* which are these */
+	/* only its first trial is there, since candidates are mostly judged at other sizes; callers that
+	 * need the others use task_open_whole */
 	int is_outline;
-	/* its sizes are its own, but for those that only count, which are this (rows.c); 0: not so */
+	/* it is a reduced task: its independent axes have this size, all else is at full size; 0: it is not */
 	int64_t reduced;
-	/* and its weights are made of so many along each dimension; 0: they are as they are */
-	int64_t part;
-	struct sized_tasks *sized_tasks;       /* the task at other sizes: choice.h */
-	double seconds;                     /* of the reference on a GPU at the original trial, estimated */
-	/* the bytes that it was taken from, which its inputs and weights lie in; or NULL */
-	char *kept;
+	struct sized_tasks *sized_tasks;    /* the task at other sizes; owned; NULL where is_fixed */
+	char *kept;                         /* the bytes it was opened from, which it borrows from; owned; or NULL */
 };
 
-/* Runs the reference for a trial in one mode. 0, 1: it fails there, -1. */
-int task_run_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct results *out, struct err *e);
-/* The same in two steps: everything but the call, and the call on the model as it is then. */
-int task_prepare_reference(struct task *t, const struct trial *tr, enum run_mode mode, struct err *e);
-int task_call_reference(struct task *t, const struct trial *tr, struct results *out, struct err *e);
-/* Do mutants of the reference fail? Stronger input sets where they do not. */
-int task_check_mutants(struct task *t, struct err *e);
-/* Puts the trial's inputs where candidates get them from. 0, 1: they cannot be drawn, -1. */
-int task_store_inputs(struct task *t, struct trial *tr, struct err *e);
-/* All that a trial needs: inputs, expected results, tolerance. 0: ready. 1: the reference does
- * not run there, or gives nothing to compare with. */
-int task_expect(struct task *t, struct trial *tr, struct err *e);
-/* Sets that no candidate is run on are due until a check of the task needs them. Makes the next one
- * ready, if the reference runs on it; behind the last one finds the relations, and none is due any
- * more. 0, -1. */
-int task_expect_next(struct task *t, struct err *e);
-/* Adds a trial for each relation that the reference satisfies. */
-int task_find_relations(struct task *t, struct err *e);
-/* A trial like another one, at the end of those that are run before the dtype changes. */
-struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext);
-void task_remove_trial(struct task *t, struct trial *tr);
-/* The same task made ready at other sizes (one for each of base->size), for the contract of the task and
- * value sets of the general one; `large`: with few input sets. As task_open. */
+/* Prepares a task, or takes it from the judge's store. Returns NULL only when memory ended (*e): a task
+ * that cannot be judged says why in task_problem. */
+struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e);
+/* The same task at other sizes, one for each of image.size, with the trials of the task's contract
+ * and some of the general one; `large`: with fewer trials. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
-/* The same at its own sizes, but for those of the bits of `axes`, which are `few`; with weights
- * that are made of `part` along each dimension, where that is not 0, for it is them that are large. */
+/* A reduced task: at full size, but the independent axes whose bit is in `axes` have the size
+ * `reduced`. Where `part` is not 0, each weight is made of `part` indices along each dimension:
+ * for tasks whose weights are too large to be held. */
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e);
-/* All of what is here in outline only. */
+/* All trials of a task that is an outline. */
 struct task *task_open_whole(const struct task *base, struct err *e);
-/* Which of its sizes, those of the bits of `among`, only count: found at these small sizes. */
-int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
-/* The sizes of a model that is too large as it is: fills in model_ov and what says so in `check`, if any are smaller. */
-int task_shrink_model(struct task *t, struct err *e);
-/* Draws the trials: sizes from the task's own constants. */
-int task_draw_trials(struct task *t, struct err *e);
-/* Controls: the task can tell right from wrong, else `problem` is set. */
-int task_check_controls(struct task *t, struct err *e);
+void task_free(struct task *t);
 
+const struct diag *task_problem(const struct task *t);   /* reason ok: it can be judged */
+size_t task_bytes(const struct task *t);                 /* about the bytes it holds, for those who keep tasks */
+/* Appends what was found about the task as lines of text: trials, tolerances, relations, mutants. */
+void task_describe(const struct task *t, struct buf *out);
+/* The expectation of one of its trials. */
+const struct expectation *task_expectation(const struct task *t, const struct trial *tr);
 /* The sizes that candidates are run at. */
 enum size_kind task_size(const struct task *t);
+/* Finds which sizes, among those of the bits of `among`, are independent axes: a bit of *axes for each.
+ * The reference is run at the sizes `small`. Returns 0, or -1 (*e). */
+int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
 
 #endif

@@ -1,5 +1,7 @@
-/* Feedback for repair: see verdict.h. The advice for a reason stands in advice.def, beside nothing else, so
- * that a reason without any is seen. */
+/* Feedback for a repair, by a person or by a model: see verdict.h.
+ *
+ * Says in this order: reason and message, source line, input set, pattern of the wrong elements,
+ * values, advice. The advice for each reason is in advice.def. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,32 +13,35 @@ static const char *const advice[REASONS] = {
 #undef ADVICE
 };
 
-static void say_place(const struct verdict *v, struct buf *out)
+/* The source line that the message is about. */
+static void say_line(const struct verdict *v, struct buf *out)
 {
 	if (v->diag.line <= 0)
 		return;
-	buf_addf(out, " It is about line %d", v->diag.line);
+	buf_addf(out, " See line %d", v->diag.line);
 	if (v->source_line[0])
 		buf_addf(out, ": `%s`", v->source_line);
 	buf_addc(out, '.');
 }
 
+/* The input set that failed, and what its wrong elements have in common. */
 static void say_input(const struct verdict *v, struct buf *out)
 {
 	const struct verdict_input *in = v->n_inputs ? &v->inputs[v->n_inputs - 1] : NULL;
 
 	if (in && !in->passed && !in->skipped[0])
-		buf_addf(out, " This is on the input set '%s' (first input %s).", in->kind, in->shape);
+		buf_addf(out, " It fails on the input set '%s' (first input %s).", in->kind, in->shape);
 	if (v->pattern[0])
-		buf_addf(out, " Where the result is wrong: %s.", v->pattern);
+		buf_addf(out, " Wrong elements: %s.", v->pattern);
 }
 
-/* The sign of a NaN says nothing, and "-nan" looks as if it did. */
+/* Drops the sign of a NaN: "-nan" would look as if it meant something. */
 static double plain(double x)
 {
 	return isnan(x) ? (double)NAN : x;
 }
 
+/* Up to five wrong elements with their values. */
 static void say_elements(const struct verdict *v, struct buf *out)
 {
 	for (int i = 0; i < v->n_elements && i < 5; i++)
@@ -47,23 +52,26 @@ static void say_elements(const struct verdict *v, struct buf *out)
 		buf_addc(out, '.');
 }
 
+/* A hint of the diagnostic knows the case, so it wins over the general advice for the reason. A
+ * task that cannot be judged gets no advice: the candidate is not at fault. */
 void verdict_feedback(const struct verdict *v, struct buf *out)
 {
 	if (v->correct)
 		return;
 	if (v->diag.reason == REASON_bad_task) {
-		buf_addf(out, "Not judged: the task is at fault: %s", v->diag.text);
+		buf_addf(out, "Not judged, because the task itself cannot be judged: %s", v->diag.text);
 		return;
 	}
 	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason),
 		 judge_stage_name(v->stage), v->diag.text);
+	/* Messages have no full stop as a rule, but some quote an exception that has one. */
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');
-	say_place(v, out);
+	say_line(v, out);
 	say_input(v, out);
 	say_elements(v, out);
 	if (v->diag.hint[0])
-		buf_addf(out, " What helps: %s.", v->diag.hint);
+		buf_addf(out, " To fix it: %s.", v->diag.hint);
 	else if (advice[v->diag.reason])
-		buf_addf(out, " What helps: %s.", advice[v->diag.reason]);
+		buf_addf(out, " To fix it: %s.", advice[v->diag.reason]);
 }

@@ -1,4 +1,9 @@
-/* Patterns of wrong elements: see pattern.h. */
+/* Patterns of wrong elements: see pattern.h.
+ *
+ * One pass over the result collects, for each dimension, the indices that hold a wrong element, and
+ * tests a few relations of the values: all zero, all NaN, a constant factor, a constant offset, a
+ * transposition, a shift by one. A relation is reported only if it holds for all wrong elements, or
+ * for nine in ten. */
 #include "verify/verdict/pattern.h"
 
 #include <math.h>
@@ -6,24 +11,28 @@
 
 #include "base/mem.h"
 
-/* Two numbers that a rounding apart are one. */
+/* Numbers that differ by less than this share count as equal: a kernel rounds differently. */
 static const double same = 1e-3;
 
-/* Wrong elements along one dimension. */
+/* The indices of one dimension that hold a wrong element. */
 struct along {
-	int64_t first, last;          /* indices of the dimension at which there are any */
-	int64_t step;                 /* that all their distances from the first are multiples of */
-	int64_t count;                /* how many such indices */
+	int64_t first, last;          /* the first and the last of them */
+	int64_t step;                 /* greatest common divisor of their distances from the first; 0: there is one */
+	int64_t count;                /* how many there are */
 };
 
+/* All wrong elements of a result. */
 struct wrong {
-	int64_t n;                    /* wrong elements */
-	int64_t zeros, nans, equal_next, transposed;
-	double ratio, offset;         /* of the first one */
-	int ratio_holds, offset_holds;
+	int64_t n;                    /* how many there are */
+	int64_t zeros, nans;          /* those that are 0, and NaN */
+	int64_t equal_next;           /* those that have the value expected at the next index */
+	int64_t transposed;           /* those that have the value expected with the last two indices exchanged */
+	double ratio, offset;         /* got / expected and got - expected of the first wrong element */
+	int ratio_holds, offset_holds;    /* the others have the same */
 	struct along dim[TENSOR_DIMS];
 };
 
+/* gcd(0, x) is x, so a step of 0 takes the first distance. */
 static int64_t gcd(int64_t a, int64_t b)
 {
 	while (b) {
@@ -35,14 +44,16 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a;
 }
 
+/* The small constant makes two values near zero equal. */
 static int close_to(double a, double b)
 {
 	return fabs(a - b) <= same * (fabs(a) + fabs(b)) + 1e-12;
 }
 
-/* --- where ------------------------------------------------------------------------------------- */
+/* --- where ------------------------------------------------------------------------------------ */
 
-/* Marks which indices of every dimension hold a wrong element; `mark` has room for all dimensions' sizes. */
+/* Marks the index of the k-th element in every dimension. `mark` has the flags of all dimensions in
+ * a row. */
 static void mark_indices(const struct result *e, int64_t k, unsigned char *mark)
 {
 	int64_t at[TENSOR_DIMS], offset = 0;
@@ -57,6 +68,7 @@ static void mark_indices(const struct result *e, int64_t k, unsigned char *mark)
 	}
 }
 
+/* Sums up the marked indices of every dimension. */
 static void read_marks(const struct result *e, const unsigned char *mark, struct wrong *w)
 {
 	for (int d = 0; d < e->ndim; mark += e->shape[d++]) {
@@ -75,7 +87,8 @@ static void read_marks(const struct result *e, const unsigned char *mark, struct
 	}
 }
 
-/* "only from index 96 on of dimension 1 (of 128)". */
+/* Describes one dimension: "all from index 96 on of dimension 1 (of 128)". Returns the length, 0 if
+ * nothing stands out. */
 static size_t say_dimension(const struct result *e, int d, const struct along *a, char *out, size_t n)
 {
 	long long first = a->first, last = a->last, size = e->shape[d];
@@ -90,6 +103,7 @@ static size_t say_dimension(const struct result *e, int d, const struct along *a
 	if (run)
 		return (size_t)snprintf(out, n, "all at indices %lld to %lld of dimension %d (of %lld)",
 					first, last, d, size);
+	/* Two indices always have a common step: only a third one makes it a pattern. */
 	if (a->step > 1 && a->count > 2)
 		return (size_t)snprintf(out, n, "all at every %lld%s index of dimension %d, from %lld on",
 					(long long)a->step, a->step == 2 ? "nd" : a->step == 3 ? "rd" : "th",
@@ -97,6 +111,7 @@ static size_t say_dimension(const struct result *e, int d, const struct along *a
 	return 0;
 }
 
+/* Describes every dimension in which some index holds no wrong element. */
 static size_t say_where(const struct result *e, const struct wrong *w, char *out, size_t n)
 {
 	size_t at = 0;
@@ -110,14 +125,16 @@ static size_t say_where(const struct result *e, const struct wrong *w, char *out
 			at += (size_t)snprintf(out + at, n - at, "; ");
 		at += say_dimension(e, d, a, out + at, at < n ? n - at : 0);
 	}
+	/* No dimension stands out. */
 	if (!at && w->n == e->n)
 		at = (size_t)snprintf(out, n, "every element");
 	return at;
 }
 
-/* --- what ----------------------------------------------------------------------------------------- */
+/* --- what ------------------------------------------------------------------------------------- */
 
-/* The place of k when the last two dimensions, of one size, are exchanged; -1: they are not. */
+/* The element with the last two indices of the k-th exchanged; -1 if those dimensions differ in
+ * size. */
 static int64_t exchanged(const struct result *e, int64_t k)
 {
 	int64_t s = e->ndim > 1 ? e->shape[e->ndim - 1] : 0;
@@ -127,11 +144,13 @@ static int64_t exchanged(const struct result *e, int64_t k)
 	return k - k % (s * s) + k % s * s + k / s % s;
 }
 
+/* Updates the relations of values with one wrong element. */
 static void note_values(const struct result *e, const struct result *g, int64_t k, struct wrong *w)
 {
 	double x = e->v[k], y = g->v[k];
 	int64_t t = exchanged(e, k);
 
+	/* The first wrong element sets the factor and the offset that the others are compared with. */
 	if (!w->n) {
 		w->ratio = y / x;
 		w->offset = y - x;
@@ -147,6 +166,8 @@ static void note_values(const struct result *e, const struct result *g, int64_t 
 	w->transposed += t >= 0 && t != k && close_to(y, e->v[t]);
 }
 
+/* Describes the first relation that holds. Factors, offsets and shifts need more than three
+ * elements: fewer would fit by chance. */
 static void say_what(const struct wrong *w, char *out, size_t n)
 {
 	if (w->nans == w->n)
@@ -158,11 +179,12 @@ static void say_what(const struct wrong *w, char *out, size_t n)
 	else if (w->n > 3 && w->offset_holds)
 		snprintf(out, n, "each is off by the same %.6g", w->offset);
 	else if (w->n > 3 && 10 * w->transposed > 9 * w->n)
-		snprintf(out, n, "the last two dimensions look exchanged");
+		snprintf(out, n, "the last two dimensions look transposed");
 	else if (w->n > 3 && 10 * w->equal_next > 9 * w->n)
-		snprintf(out, n, "each has the value that belongs one place further on");
+		snprintf(out, n, "each has the value that is expected at the next index");
 }
 
+/* Without memory for the marks there is no pattern: the verdict stands without it. */
 void pattern_text(const struct result *e, const struct result *g, char *out, size_t n)
 {
 	struct wrong w = { .n = 0 };

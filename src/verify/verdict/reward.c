@@ -1,4 +1,7 @@
-/* Rewards: see reward.h. */
+/* Rewards: see reward.h.
+ *
+ * Invariant: partial credit inside a stage stays below the credit for passing that stage. So a
+ * candidate that gets further never has less reward. */
 #include "verify/verdict/reward.h"
 
 #include <math.h>
@@ -6,24 +9,27 @@
 
 #include "base/mem.h"
 
+/* Did the candidate pass the stage? */
 static int passed(const struct verdict *v, enum judge_stage s)
 {
 	return v->stages[s].ran && v->stages[s].passed;
 }
 
+/* x within [lo, hi]; lo for a NaN. */
 static double clip(double x, double lo, double hi)
 {
 	return !(x > lo) ? lo : x > hi ? hi : x;
 }
 
-/* The host did what the kernels should: that it was right so far is no credit to them. */
+/* Did the host do the work of the kernels? Then passed stages are no merit of the kernels. */
 static int is_host_work(enum reason r)
 {
 	return r == REASON_fig_leaf || r == REASON_decoy_kernel || r == REASON_torch_compute;
 }
 
-/* Value of having passed each stage; partial credit moves from one row towards the next but
- * never reaches it. */
+/* The reward of the funnel: row[] is the credit for having passed a stage. Partial credit moves
+ * from one row towards the next and never reaches it. Example: passed tiny (0.5) and half of the
+ * trials of full (0.7) give 0.6. */
 static double funnel_reward(const struct verdict *v)
 {
 	static const double row[] = { [STAGE_ast] = 0.0, [STAGE_compile] = 0.3, [STAGE_tiny] = 0.5,
@@ -32,9 +38,10 @@ static double funnel_reward(const struct verdict *v)
 
 	if (is_host_work(v->diag.reason))
 		return 0.0;
+	/* `got` is the credit so far: it rises with every stage that the candidate passed. */
 	for (int s = STAGE_ast; s <= STAGE_full; s++) {
 		if (v->correct && !v->stages[s].ran)
-			continue;                    /* the funnel was switched off */
+			continue;                    /* without the funnel extension stage tiny does not run */
 		if (!passed(v, s))
 			return got + (row[s] - got) * (v->stages[s].ran ? clip(v->stages[s].share, 0.0, 0.99) : 0.0);
 		got = row[s];
@@ -42,11 +49,13 @@ static double funnel_reward(const struct verdict *v)
 	return passed(v, STAGE_timing) ? 0.7 + 0.3 * clip(v->speedup / 2.0, 0.0, 1.0) : got;
 }
 
+/* Forms that clip the speed-up at 2 reward more than matching the reference. */
 double reward_full_speed(enum reward_form f)
 {
 	return f == REWARD_funnel || f == REWARD_speed ? 2.0 : 1.0;
 }
 
+/* Only the funnel form gives partial credit to a candidate that is not correct. */
 double reward_of(const struct verdict *v, enum reward_form f)
 {
 	double valid = passed(v, STAGE_ast) ? 1.0 : 0.0, correct = v->correct ? 1.0 : 0.0;
@@ -73,6 +82,7 @@ double reward_uniform(const struct verdict *v, double beta)
 	return beta * reward_of(v, REWARD_correct) + (1.0 - beta) * reward_of(v, REWARD_speed);
 }
 
+/* For qsort: ascending. */
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -80,7 +90,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Wins of candidate i over the other correct ones, ties half, in [0, 1]. */
+/* The share of the other correct candidates that candidate i beats, in [0, 1]. A tie counts half. A
+ * candidate that is alone has 0.5. */
 static double wins(const struct verdict *const *v, size_t n, size_t i, double noise)
 {
 	double sum = 0.0;
@@ -97,6 +108,7 @@ static double wins(const struct verdict *const *v, size_t n, size_t i, double no
 	return pairs ? sum / (double)pairs : 0.5;
 }
 
+/* Without memory for the sorted list the shares of wins are not clipped. */
 void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, double *out)
 {
 	double *sorted = mem_array(n + 1, sizeof *sorted);
@@ -108,6 +120,7 @@ void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, d
 			sorted[k++] = out[i];
 	}
 	if (k) {
+		/* One outlier among few candidates should not decide the scale of the advantage. */
 		qsort(sorted, k, sizeof *sorted, by_value);
 		for (size_t i = 0; i < n; i++)
 			if (v[i]->correct)

@@ -1,35 +1,23 @@
-/* Rewards: pure functions of a verdict (and, for rank-based speed, of a task's other
- * verdicts). Partial credit inside a stage stays below the next row of the funnel's table. */
+/* Rewards: pure functions of a verdict. The rank-based reward also depends on the other verdicts of
+ * a task. */
 #ifndef VERIFY_VERDICT_REWARD_H
 #define VERIFY_VERDICT_REWARD_H
 
 #include "verify/verdict/verdict.h"
 
-/* R(id, formula) */
-#define REWARD_LIST(R) \
-	R(funnel, "0, 0.3, 0.5, 0.7, 0.7 + 0.3 min(speedup / 2, 1) by the last stage passed") \
-	R(reinforce, "syntax * (0.7 correct + 0.3 min(speedup, 1))") \
-	R(rank, "correct + 0.3 min(speedup, 1)") \
-	R(correct, "1 if correct, else 0") \
-	R(speed, "valid * min(speedup, 2)")
-
-enum reward_form {
-#define R(id, text) REWARD_##id,
-	REWARD_LIST(R)
-#undef R
-	REWARD_FORMS
-};
-
-/* The speedup at which a form stops rising. */
+/* The speed-up at which the reward stops growing. */
 double reward_full_speed(enum reward_form f);
+/* The reward of a verdict in one form (enum reward_form). */
 double reward_of(const struct verdict *v, enum reward_form f);
-/* The hierarchical decomposition: plan tokens get speed, code tokens get correctness. */
+/* Separate rewards for classes of tokens: plan tokens get the reward for speed, code tokens that
+ * for correctness. */
 void reward_classes(const struct verdict *v, double *plan, double *code);
-/* beta * correct + (1 - beta) * speed on all tokens: the control of the above. */
+/* beta * correct + (1 - beta) * speed for all tokens alike: the control experiment for
+ * reward_classes. */
 double reward_uniform(const struct verdict *v, double beta);
-/* Speed by rank among the correct candidates of one task instead of the ratio: each pair is
- * compared (a tie if the speedups differ by less than `noise`, relative), wins are averaged
- * and winsorised at the 10th and 90th percentile. out[i] in [0, 1], 0 for incorrect ones. */
+/* The speed of each candidate as its rank among the correct candidates of one task. Each pair is
+ * compared; it is a tie if the speed-ups differ by less than `noise` (relative). out[i] is the
+ * share of wins, clipped at the 10th and 90th percentile, in [0, 1]; 0 for an incorrect candidate. */
 void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, double *out);
 
 #endif

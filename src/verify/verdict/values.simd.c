@@ -1,5 +1,7 @@
-/* What comparisons ask of many values at once: see values.h. Thirty-two partial results, combined in order, so
- * that nothing depends on the vector width. */
+/* Vector code for comparisons: see values.h.
+ *
+ * Invariant: each sum has 32 partial sums that are added in order. So the result does not depend on
+ * the vector width of the machine. */
 #include "verify/verdict/values.h"
 
 #include <float.h>
@@ -7,6 +9,7 @@
 
 enum { LANES = 32 };
 
+/* Adds the partial sums in order. */
 static inline double sum_of(const double *lane)
 {
 	double sum = 0.0;
@@ -16,6 +19,7 @@ static inline double sum_of(const double *lane)
 	return sum;
 }
 
+/* n is at most LANES; a constant n lets the compiler use whole vectors. */
 static inline void add_squares(double *lane, const double *x, int64_t n)
 {
 	for (int64_t k = 0; k < n; k++)
@@ -33,6 +37,7 @@ double SIMD_FN(values_square_sum)(const double *x, int64_t n)
 	return sum_of(lane);
 }
 
+/* The allowed error of one value (struct values_bound). The comparisons make NaN fail. */
 static inline double allowed_of(double x, const struct values_bound *b)
 {
 	double size = fabs(x), scale = size + b->rms, rel = b->rel * scale, rel_close = b->rel_close * scale,
@@ -42,7 +47,7 @@ static inline double allowed_of(double x, const struct values_bound *b)
 	return (rel > less ? rel : less) + b->abs;
 }
 
-/* Each lane's sum of squared differences, and in *far how many are too large. */
+/* Adds squared differences to the lanes, and counts in `far` the differences that are too large. */
 static inline void add_differences(double *lane, double *far, const double *x, const double *y, int64_t n,
 				   const struct values_bound *b)
 {
@@ -67,7 +72,8 @@ int SIMD_FN(values_are_near)(const double *x, const double *y, int64_t n, const 
 	return isfinite(*sum) && sum_of(far) == 0.0;
 }
 
-/* Adds the squared differences of a block to the lanes. Is any beyond so many times what is allowed, or not finite? */
+/* Adds squared differences of a block to the lanes. Returns 1 if one is above `times` the allowed
+ * error or not finite. */
 static inline int look_at(double *lane, const double *x, const double *y, int64_t n,
 			  const struct values_bound *b, double times)
 {
@@ -83,7 +89,7 @@ static inline int look_at(double *lane, const double *x, const double *y, int64_
 	return any != 0;
 }
 
-/* The same one by one, of a block that has one. */
+/* Updates the worst and the bad values with a block in which look_at found something. */
 static void note_worst(struct values_scan *s, int64_t first, const double *x, const double *y, int64_t n,
 		       const struct values_bound *b)
 {
@@ -100,7 +106,8 @@ static void note_worst(struct values_scan *s, int64_t first, const double *x, co
 	}
 }
 
-/* The largest ratio so far, 0 at first, grows a few times: nearly all blocks are only looked at. */
+/* Only blocks with an error above the worst ratio so far need the slow path. That ratio grows a few
+ * times only, so nearly all blocks are done by look_at. */
 void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const struct values_bound *b,
 			  struct values_scan *out)
 {
@@ -111,6 +118,7 @@ void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const str
 	for (int64_t i = 0; i < n; i += LANES) {
 		double times = s.ratio < 1.0 ? s.ratio : 1.0;
 		int64_t some = n - i < LANES ? n - i : LANES;
+		/* The constant LANES lets the compiler unroll the common case. */
 		int any = some == LANES ? look_at(lane, x + i, y + i, LANES, &bound, times) :
 			look_at(lane, x + i, y + i, some, &bound, times);
 
@@ -121,7 +129,7 @@ void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const str
 	*out = s;
 }
 
-/* A difference that is not finite makes the lane's sum so. */
+/* Updates the largest ratios. A difference that is not finite makes the sum of its lane not finite. */
 static inline void note_distances(double *most, double *lane, const double *x, const double *y, int64_t n, double rms)
 {
 	for (int64_t k = 0; k < n; k++) {

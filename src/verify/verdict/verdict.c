@@ -1,50 +1,18 @@
-/* Verdicts and their JSON: see verdict.h. */
+/* Verdicts as JSON: see verdict.h.
+ *
+ * Invariant: names and order of the fields are an interface. doc/ lists them, and trainers read
+ * them. A field that is not known is null or absent, never a made-up number. */
 #include "verify/verdict/verdict.h"
 
 #include "tile/estimate/speed.h"
 
-static const char *const stage_names[] = {
-#define STAGE(id, text) #id,
-#include "verify/verdict/stage.def"
-#undef STAGE
-};
-
-const char *judge_stage_name(enum judge_stage s) { return stage_names[s]; }
-const char *track_name(enum track t) { return t == TRACK_STRICT ? "strict" : "hybrid"; }
-const char *contract_name(enum contract c) { return c == CONTRACT_TASK ? "task" : "general"; }
-
-const char *precision_name(enum precision p)
-{
-	static const char *const names[] = { [PRECISION_TORCH] = "torch", [PRECISION_TF32] = "tf32",
-					     [PRECISION_IEEE] = "ieee" };
-
-	return names[p];
-}
-
-const char *size_name(enum size_kind s)
-{
-	static const char *const names[] = { [SIZE_FULL] = "own", [SIZE_SHRUNK] = "shrunk",
-					     [SIZE_SAMPLED] = "sampled" };
-
-	return names[s];
-}
-
-const char *constant_answer_name(enum constant_answer a)
-{
-	static const char *const names[] = {
-#define CONSTANT_ANSWER(id, text) #id,
-#include "verify/verdict/constant_test.def"
-#undef CONSTANT_ANSWER
-	};
-
-	return names[a];
-}
-
+/* The class of a reason, such as "compile", "race" or "wrong", is in reason.def. */
 const char *verdict_name(const struct verdict *v)
 {
 	return v->correct ? "correct" : reason_class(v->diag.reason);
 }
 
+/* A line or column; null if there is none. */
 static void json_int_or_null(struct jw *w, const char *key, int v)
 {
 	jw_key(w, key);
@@ -54,6 +22,7 @@ static void json_int_or_null(struct jw *w, const char *key, int v)
 		jw_null(w);
 }
 
+/* The cost of one forward on the original input set. */
 static void json_cost(struct jw *w, const struct tile_cost *c)
 {
 	jw_key(w, "cost");
@@ -68,6 +37,7 @@ static void json_cost(struct jw *w, const struct tile_cost *c)
 	jw_end(w, '}');
 }
 
+/* The stages that ran, in order. */
 static void json_stages(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "stages");
@@ -77,7 +47,7 @@ static void json_stages(struct jw *w, const struct verdict *v)
 			continue;
 		jw_begin(w, '{');
 		jw_key(w, "name");
-		jw_cstr(w, stage_names[i]);
+		jw_cstr(w, judge_stage_name((enum judge_stage)i));
 		jw_key(w, "passed");
 		jw_bool(w, v->stages[i].passed);
 		jw_key(w, "ms");
@@ -87,6 +57,7 @@ static void json_stages(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The input sets that the candidate was run on, in order. */
 static void json_inputs(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "inputs");
@@ -105,6 +76,7 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 		jw_real(w, in->max_error);
 		jw_key(w, "tolerance");
 		jw_real(w, in->tolerance);
+		/* Absent, not null, for the input sets that count. */
 		if (in->skipped[0])
 			jw_key(w, "skipped"), jw_cstr(w, in->skipped);
 		jw_end(w, '}');
@@ -112,6 +84,7 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The mutation check of the task: how much a verdict on it is worth. */
 static void json_task(struct jw *w, const struct verdict_task *t)
 {
 	jw_key(w, "task_check");
@@ -130,6 +103,7 @@ static void json_task(struct jw *w, const struct verdict_task *t)
 	jw_end(w, '}');
 }
 
+/* Elements that are out of tolerance, the worst one first. */
 static void json_elements(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "elements");
@@ -147,6 +121,7 @@ static void json_elements(struct jw *w, const struct verdict *v)
 	jw_end(w, ']');
 }
 
+/* The general contract; null if the candidate did not get that far. */
 static void json_general(struct jw *w, const struct verdict_general *g)
 {
 	jw_key(w, "general");
@@ -164,6 +139,7 @@ static void json_general(struct jw *w, const struct verdict_general *g)
 	jw_end(w, '}');
 }
 
+/* An answer of the constant-tensor test; absent if it was not asked. */
 static void json_constant_answer(struct jw *w, const char *key, enum constant_answer a)
 {
 	if (a == CONSTANT_ANSWER_not_asked)
@@ -172,7 +148,7 @@ static void json_constant_answer(struct jw *w, const char *key, enum constant_an
 	jw_cstr(w, constant_answer_name(a));
 }
 
-/* What the verdict holds for: contract, sizes, rounding; and what others would say. */
+/* The terms of the verdict: contract, sizes, precision, and what KernelBench would say. */
 static void json_terms(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
@@ -197,6 +173,7 @@ static void json_terms(struct jw *w, const struct verdict *v)
 	jw_key(w, "judge"), jw_cstr(w, v->judge);
 }
 
+/* The feedback; null for a correct candidate. */
 static void json_feedback(struct jw *w, const struct verdict *v)
 {
 	struct buf text = BUF_INIT;
@@ -207,6 +184,7 @@ static void json_feedback(struct jw *w, const struct verdict *v)
 	buf_release(&text);
 }
 
+/* The outcome: what most readers want, so it comes first. */
 static void json_outcome(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "correct");
@@ -214,7 +192,7 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_key(w, "verdict");
 	jw_cstr(w, verdict_name(v));
 	jw_key(w, "stage");
-	jw_cstr(w, stage_names[v->stage]);
+	jw_cstr(w, judge_stage_name(v->stage));
 	jw_key(w, "reason");
 	jw_cstr(w, reason_code(v->diag.reason));
 	jw_key(w, "message");
@@ -229,7 +207,8 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_cstr(w, track_name(v->track));
 }
 
-/* A speed-up by the model is an estimate, and says how far off it may be. */
+/* A speed-up from the performance model is an estimate: the fields say so, and how far off it may
+ * be. */
 static void json_timed(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);
@@ -241,6 +220,7 @@ static void json_timed(struct jw *w, const struct verdict *v)
 	jw_key(w, "reference_seconds"), jw_real(w, v->reference_seconds);
 }
 
+/* Fields about buffers and configurations are absent for the many candidates that have none. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 {
 	struct jw w = { .out = out };
@@ -258,10 +238,12 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_timed(&w, v);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
+	/* "left": some run left buffers unchanged that the reference changes. */
 	if (v->buffers_kept + v->buffers_left) {
 		jw_key(&w, "buffers");
 		jw_cstr(&w, v->buffers_left ? "left" : "compared");
 	}
+	/* A single configuration is no choice. */
 	if (v->configs > 1) {
 		jw_key(&w, "configs");
 		jw_begin(&w, '{');

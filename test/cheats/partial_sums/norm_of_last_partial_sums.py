@@ -3,7 +3,7 @@
 # track: strict
 # without: full-size
 # expect: full wrong_value
-# says: one value throughout
+# says: filled with one value
 import torch
 import torch.nn as nn
 import triton

@@ -3,7 +3,7 @@
 # track: hybrid
 # rule: state
 # expect: full wrong_value
-# says: a call leaves some as they were that another one wrote
+# says: this call leaves buffers unchanged that another call changed
 import torch
 import torch.nn as nn
 import triton

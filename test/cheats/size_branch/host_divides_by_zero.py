@@ -3,7 +3,7 @@
 # track: hybrid
 # without: full-size
 # expect: full value_error
-# names: at the task's own sizes
+# names: at full size
 import torch
 import torch.nn as nn
 import triton

@@ -2,7 +2,7 @@
 # task: scale
 # track: strict
 # without: full-size
-# names: behind a test on sizes
+# names: behind a size branch
 # expect: full wrong_value
 import torch
 import torch.nn as nn

@@ -3,7 +3,7 @@
 # track: strict
 # without: full-size
 # expect: full wrong_value
-# says: own sizes
+# says: full size
 import torch
 import torch.nn as nn
 import triton

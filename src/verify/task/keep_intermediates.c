@@ -1,0 +1,166 @@
+/* Keeping reference intermediates: the tensors that operators of the reference produce for a trial.
+ *
+ * A runner needs some of them where a candidate leaves steps of the reference to torch, or takes
+ * them in kernels of its own: candidate/intermediate.h says why. This file finds them, by calling
+ * the reference once and noting each operator call. It drops the tensors that the reference
+ * returns: those are expected results, and stay in the deciding process. */
+#include "base/mem.h"
+#include "interp/bind.h"
+#include "verify/candidate/intermediate.h"
+#include "verify/task/task_build.h"
+
+/* How many intermediates are kept at the most, and their bytes together. */
+enum { INTERMEDIATE_MOST = 8, INTERMEDIATE_BYTES = 1 << 25 };
+
+/* A tensor of the reference's call and its number (intermediate.h). */
+struct source {
+	struct tensor t;
+	uint64_t which;
+};
+
+/* The call of the reference that is being noted. */
+struct keeper {
+	struct intermediates *out;
+	struct { struct source *v; size_t n, cap; } known;
+	uint64_t next;
+	size_t bytes;
+	int failed;
+	struct err *e;
+};
+
+/* The number of a tensor, if it is a known one, whole and as it lies; 0: it has none. */
+static uint64_t which_kept(void *ctx, const struct tensor *t)
+{
+	const struct keeper *k = ctx;
+
+	for (size_t i = 0; i < k->known.n; i++) {
+		const struct source *s = &k->known.v[i];
+
+		if (s->t.st == t->st)
+			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) &&
+				t->offset == s->t.offset ? s->which : 0;
+	}
+	return 0;
+}
+
+/* Makes a tensor known by a number. */
+static int add_source(struct keeper *k, const struct tensor *t, uint64_t which)
+{
+	struct source s = { .t = *t, .which = which };
+
+	if (vec_push(&k->known, s))
+		return k->failed = err_nomem(k->e);
+	tensor_retain(t);
+	return 0;
+}
+
+/* Makes the next input or weight known. */
+static int add_next(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct keeper *k = ctx;
+
+	(void)name;
+	return add_source(k, &obj->t, k->next++);
+}
+
+/* A tensor that is changed in place is no longer the one that was known. */
+static void forget(struct keeper *k, const struct tensor *t)
+{
+	for (size_t i = 0; i < k->known.n; i++)
+		if (k->known.v[i].t.st == t->st)
+			k->known.v[i].which = 0;
+}
+
+/* Keeps a copy of a result, which becomes known by the name of its call. */
+static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
+{
+	struct intermediate kept = { .how = how };
+
+	if (tensor_to(&kept.t, t, t->dt, k->e) || vec_push(k->out, kept)) {
+		k->failed = -1;
+		return;
+	}
+	k->bytes += kept.t.st->bytes;
+	add_source(k, t, how);
+}
+
+/* For host_set_called: keeps the result of a call if it has a name, is dense fp32, and there is
+ * room. */
+static void note_call(void *ctx, const struct host_op_call *c)
+{
+	struct keeper *k = ctx;
+	const struct tensor *out = c->out.kind == V_TENSOR ? &c->out.u.t->t : NULL;
+	uint64_t how;
+
+	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
+		forget(k, &c->a[0].u.t->t);
+	if (!out || k->failed || k->out->n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
+	    !tensor_is_contiguous(out) || which_kept(k, out))
+		return;
+	how = intermediate_name(c, which_kept, k);
+	if (how && k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
+		keep_result(k, how, out);
+}
+
+/* Drops an intermediate that the reference returns: it is an expected result, and must never reach
+ * a runner. One that merely holds the same values is ambiguous from then on. */
+static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	struct keeper *k = ctx;
+	uint64_t how = 0;
+
+	(void)name;
+	for (size_t i = 0; i < k->out->n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
+		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, &obj->t);
+	for (size_t i = 0; i < k->known.n; i++)
+		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
+	for (size_t i = 0; i < k->out->n; i++)
+		if (k->out->v[i].how == how) {
+			tensor_release(&k->out->v[i].t);
+			k->out->v[i] = k->out->v[--k->out->n];
+			return 0;
+		}
+	return 0;
+}
+
+/* Marks intermediates that hold the same values: a launch that holds one could hold the other. */
+static void note_ambiguous(struct intermediates *m)
+{
+	struct intermediate *v = m->v;
+
+	for (size_t i = 0; i < m->n; i++)
+		for (size_t k = 0; k < m->n; k++)
+			v[i].ambiguous |= i != k && intermediates_are_same(&v[i].t, &v[k].t);
+}
+
+/* One more call of the reference: its weights and inputs get numbers first, then each operator
+ * call is noted. */
+int task_keep_intermediates(struct task_build *b, const struct trial *tr, struct intermediates *out, struct err *e)
+{
+	struct keeper k = { .out = out, .next = INTERMEDIATE_OF_INPUTS, .e = e };
+	struct val inputs, result;
+	int rc = task_prepare_reference(b, tr, RUN_OWN, e);
+
+	if (!rc)
+		rc = world_inputs(&b->own, tr, 0, &inputs, e);
+	if (rc)
+		return rc;
+	rc = host_tensors(b->own.h, inputs, add_next, &k);
+	k.next = INTERMEDIATE_OF_WEIGHTS;
+	if (!rc)
+		rc = host_state(b->own.h, b->own.model, add_next, &k);
+	host_set_called(b->own.h, note_call, &k);
+	if (!rc)
+		rc = host_forward(b->own.h, b->own.model, inputs, &result, e);
+	host_set_called(b->own.h, NULL, NULL);
+	if (!rc) {
+		host_tensors(b->own.h, result, drop_returned, &k);
+		world_drop(&b->own, result);
+	}
+	world_drop(&b->own, inputs);
+	for (size_t i = 0; i < k.known.n; i++)
+		tensor_release(&k.known.v[i].t);
+	vec_free(&k.known);
+	note_ambiguous(out);
+	return k.failed ? -1 : rc;
+}
