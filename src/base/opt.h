@@ -114,9 +114,9 @@ struct opt_scope {
 int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
 		 struct opt_parsed *out, struct err *e);
 void opt_release(struct opt_parsed *p);
-/* Appends the help text of a table, wrapped at 80 columns. `main` names the options that --help shows,
+/* Appends the help text of a table, wrapped at 80 columns. `shown` names the options that --help shows,
  * separated by spaces; NULL shows every option. Returns how many options were left out. */
-size_t opt_help(const struct opt *table, const char *main, struct buf *out);
+size_t opt_help(const struct opt *table, const char *shown, struct buf *out);
 /* The same rows as the OPTIONS of a man page (roff), and as words for shell completion:
  * one option a line, with its choices or placeholder behind a tab. */
 void opt_man(const struct opt *table, struct buf *out);

@@ -11,7 +11,7 @@ enum { WIDTH = 80, INDENT = 28 };
 struct printer {
 	struct buf *out;
 	const char *group;         /* heading of the last row printed */
-	const char *main;          /* names of the rows to print, or NULL for all */
+	const char *shown;         /* names of the rows to print, or NULL for all */
 	size_t left_out;
 };
 
@@ -127,7 +127,7 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	(void)base;
 	if (o->type == OPT_T_ALIAS)
 		return 0;
-	if (p->main && !is_common(o) && !is_listed(p->main, o->name)) {
+	if (p->shown && !is_common(o) && !is_listed(p->shown, o->name)) {
 		p->left_out++;
 		return 0;
 	}
@@ -149,9 +149,9 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 }
 
 /* A main option that the table does not have is a spelling error in the command's source. */
-static void check_main(const struct opt *table, const char *main)
+static void check_shown(const struct opt *table, const char *shown)
 {
-	struct str rest = str_of(main ? main : "");
+	struct str rest = str_of(shown ? shown : "");
 	char name[64];
 
 	while (rest.n) {
@@ -163,11 +163,11 @@ static void check_main(const struct opt *table, const char *main)
 	}
 }
 
-size_t opt_help(const struct opt *table, const char *main, struct buf *out)
+size_t opt_help(const struct opt *table, const char *shown, struct buf *out)
 {
-	struct printer p = { .out = out, .main = main };
+	struct printer p = { .out = out, .shown = shown };
 
-	check_main(table, main);
+	check_shown(table, shown);
 	visit_all(table, help_row, &p);
 	return p.left_out;
 }

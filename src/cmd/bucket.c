@@ -27,7 +27,7 @@ static const struct cmd_usage usage = {
 	.about = "Create a bucket for runs: encrypted, versioned, with rules that remove "
 		 "unfinished uploads and old versions. Running `create` again is safe; existing "
 		 "settings are kept. `show` prints the settings of a bucket.",
-	.main = "keep-days abort-days kms-key bucket endpoint region profile",
+	.shown = "keep-days abort-days kms-key bucket endpoint region profile",
 	.opts = opts,
 };
 

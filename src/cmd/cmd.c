@@ -97,16 +97,16 @@ static void print_paragraph(const char *text)
 	putchar('\n');
 }
 
-/* Help text of a command. `main` selects the options to show (NULL: all); the last line says how
+/* Help text of a command. `shown` selects the options to show (NULL: all); the last line says how
  * many are left out. */
-static void print_options(const struct cmd_usage *u, const char *name, const char *main)
+static void print_options(const struct cmd_usage *u, const char *name, const char *shown)
 {
 	struct buf b = BUF_INIT;
 	size_t more;
 
 	printf("usage: tritonrl %s [options]%s%s\n\n", name, *u->args ? " " : "", u->args);
 	print_paragraph(u->about);
-	more = opt_help(u->opts, main, &b);
+	more = opt_help(u->opts, shown, &b);
 	printf("\n%s", buf_cstr(&b));
 	if (more)
 		printf("\n%zu more options: tritonrl %s --help-all\n", more, name);
@@ -115,7 +115,7 @@ static void print_options(const struct cmd_usage *u, const char *name, const cha
 
 static void print_help(const struct cmd_usage *u, const char *name)
 {
-	print_options(u, name, u->main);
+	print_options(u, name, u->shown);
 }
 
 static void print_help_all(const struct cmd_usage *u, const char *name)

@@ -41,7 +41,7 @@ struct cmd_usage {
 	const char *args;            /* arguments after the options, for the usage line: "FILE...", or "" */
 	const char *about;           /* one paragraph: what the command does, its exit codes */
 	const struct opt *opts;
-	const char *main;            /* options that --help shows, separated by spaces; NULL: all */
+	const char *shown;           /* options that --help shows, separated by spaces; NULL: all */
 	/* Sections of a configuration that the command reads, "sft|rl"; NULL: its files have no sections. */
 	const char *sections;
 	const char *select;          /* option that selects one of the sections, or NULL */

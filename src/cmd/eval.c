@@ -12,7 +12,7 @@ static const struct cmd_usage usage = {
 	.about = "Evaluate a model on a set of tasks: share of valid, compiled, correct and fast "
 		 "answers, pass@k with confidence intervals, per level and operator. With "
 		 "--compare, other models or adapters too, with a paired test.",
-	.main = "model adapter compare tasks k limit out device json n temperature max-new-tokens "
+	.shown = "model adapter compare tasks k limit out device json n temperature max-new-tokens "
 		"track",
 	.opts = eval_opts,
 	.sections = "eval",

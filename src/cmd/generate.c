@@ -73,7 +73,7 @@ static const struct cmd_usage usage = {
 		 "--task. The prompt goes through the model's chat template unless --raw is given "
 		 "or the model has none. A single sample is streamed to the terminal; Ctrl-C "
 		 "stops it.",
-	.main = "model adapter prompt prompt-file task raw n max-new-tokens temperature top-p "
+	.shown = "model adapter prompt prompt-file task raw n max-new-tokens temperature top-p "
 		"seed json device",
 	.opts = table,
 };

@@ -18,7 +18,7 @@ static const struct cmd_usage usage = {
 		 "GPU-hours and cost, and the batch size, accumulation, weight format and "
 		 "sequence length that fit. No weights are needed. Exit code 1: the run does not "
 		 "fit.",
-	.main = "model gpu count price-per-hour rows rl-tasks eval-tasks run json",
+	.shown = "model gpu count price-per-hour rows rl-tasks eval-tasks run json",
 	.opts = plan_opts,
 	.sections = "machine",
 };

@@ -12,7 +12,7 @@ static const struct cmd_usage usage = {
 	.about = "Prepare training data: read, clean, deduplicate, label and split it, and keep "
 		 "evaluation tasks out. Writes the files that train and eval read. Memory stays "
 		 "constant for files of any size.",
-	.main = "source input out limit seed prompt-style model max-length decontaminate count "
+	.shown = "source input out limit seed prompt-style model max-length decontaminate count "
 		"level verify track",
 	.opts = prepare_opts,
 	.sections = "prepare",

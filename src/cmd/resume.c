@@ -20,7 +20,7 @@ static const struct cmd_usage usage = {
 	.about = "Continue the run in a folder with the options it was started with. With "
 		 "--bucket, an empty or missing folder is first filled with the newest complete "
 		 "state from the bucket. Exit codes are those of run.",
-	.main = "bucket endpoint region profile sync-every budget-hours budget-money "
+	.shown = "bucket endpoint region profile sync-every budget-hours budget-money "
 		"price-per-hour",
 	.opts = opts,
 };

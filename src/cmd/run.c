@@ -49,7 +49,7 @@ static const struct cmd_usage usage = {
 		 "the run is killed, the same command continues it and ends with the same bits; "
 		 "with --bucket also on another machine. Exit codes other than 0 and 2: 130 "
 		 "stopped by a signal, 3 spot notice, 4 budget spent.",
-	.main = "out set stages device serve dry-run bucket spot budget-hours budget-money "
+	.shown = "out set stages device serve dry-run bucket spot budget-hours budget-money "
 		"price-per-hour",
 	.opts = opts,
 	.sections = "keep",

@@ -63,7 +63,7 @@ static const struct cmd_usage usage = {
 		 "/v1/completions and GET /v1/models follow OpenAI's API; with --run, GET / is a "
 		 "page about a run; GET /metrics is for Prometheus, GET /healthz for health "
 		 "checks. Ctrl-C finishes the candidates in progress and stops.",
-	.main = "host port token-file queue track precision gpu workers timeout run model adapter "
+	.shown = "host port token-file queue track precision gpu workers timeout run model adapter "
 		"device",
 	.opts = opts,
 };

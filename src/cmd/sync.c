@@ -23,7 +23,7 @@ static const struct cmd_usage usage = {
 		 "by their content, so only new content is transferred. A state becomes visible "
 		 "once it is complete; after that, uploads of an older copy of the run are "
 		 "refused. `run --bucket` does this automatically.",
-	.main = "pull bucket endpoint region profile sync-mb",
+	.shown = "pull bucket endpoint region profile sync-mb",
 	.opts = opts,
 };
 

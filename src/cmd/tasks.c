@@ -67,7 +67,7 @@ static const struct cmd_usage usage = {
 		 "Solutions use kernels only, or with --track hybrid leave products to the "
 		 "library. Every pair is judged before it is written. KernelBench's own problems "
 		 "are never written.",
-	.main = "count level split seed out form style verify distinct decontaminate threads track",
+	.shown = "count level split seed out form style verify distinct decontaminate threads track",
 	.opts = opts,
 };
 
@@ -358,7 +358,7 @@ static int open_all(struct maker *m)
 	return m->row && m->pool ? 0 : m->pool ? err_nomem(m->e) : -1;
 }
 
-/* --hashes-of prints the table that src/data/keepout.def is made of. */
+/* --hashes-of prints the table that data/keepout.def is made of. */
 static int print_hashes(struct maker *m)
 {
 	struct buf b = BUF_INIT;

@@ -26,7 +26,7 @@ static const struct cmd_usage usage = {
 		 "and config.yaml. If training is killed, the same command continues it and ends "
 		 "with the same bits; with --bucket also on another machine. Exit codes are those "
 		 "of run.",
-	.main = "stage out model adapter full lr device data steps batch max-length tasks method "
+	.shown = "stage out model adapter full lr device data steps batch max-length tasks method "
 		"n track",
 	.opts = opts,
 	.sections = "sft|rl|keep",

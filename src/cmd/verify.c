@@ -47,7 +47,7 @@ static const struct cmd_usage usage = {
 		 "is parsed, its host code is interpreted and its kernels run on the tile "
 		 "machine, in sandboxed processes. Exit code 0: all correct, 1: some are not, 2: "
 		 "could not judge.",
-	.main = "task jsonl out cache json explain identity track contract precision gpu workers "
+	.shown = "task jsonl out cache json explain identity track contract precision gpu workers "
 		"timeout",
 	.opts = opts,
 };
