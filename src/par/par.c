@@ -55,8 +55,8 @@ int par_open(struct par **out, struct err *e)
 		mem_free(p);
 		return -1;
 	}
-	if (p->mpi.Init_thread(NULL, NULL, FUNNELED, &got) || p->mpi.Comm_set_errhandler(p->mpi.world,
-			p->mpi.errors_return) ||
+	if (p->mpi.Init_thread(NULL, NULL, FUNNELED, &got) ||
+	    p->mpi.Comm_set_errhandler(p->mpi.world, p->mpi.errors_return) ||
 	    p->mpi.Comm_rank(p->mpi.world, &p->rank) || p->mpi.Comm_size(p->mpi.world, &p->size)) {
 		mem_free(p);
 		return err_set(e, ERR_STATE, "cannot start MPI");

@@ -55,8 +55,8 @@ static int read_cheat(struct suite *s, const char *name)
 
 	path_join(&path, s->dir, name);
 	rc = file_read(buf_cstr(&path), 16u << 20, &text, s->e);
-	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) && header(buf_str(&text), "expect",
-			expect, sizeof expect)) {
+	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) &&
+	    header(buf_str(&text), "expect", expect, sizeof expect)) {
 		header(buf_str(&text), "track", track, sizeof track);
 		snprintf(c.name, sizeof c.name, "%s", name);
 		c.hybrid = !strcmp(track, "hybrid");

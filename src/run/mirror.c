@@ -269,6 +269,8 @@ int mirror_pull(const struct mirror_args *a, const char *run, struct depot_pulle
 
 /* --- in the background --------------------------------------------------------------------------------- */
 
+/* A mirror in the background. The lock guards everything below it; the thread alone uses bucket and
+ * depot. */
 struct mirror {
 	struct mirror_args a;
 	const char *run;
@@ -314,8 +316,8 @@ static void record(const struct mirror *m, const struct mirror_status *s)
 	jw_key(&w, "behind_seconds"), jw_real(&w, s->age);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
-	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) || file_append(path.p,
-			buf_str(&line), 0, NULL))
+	if (!path_join(&path, m->run, "metrics.jsonl") || buf_check(&line, NULL) ||
+	    file_append(path.p, buf_str(&line), 0, NULL))
 		log_debug("the state of the mirror was not added to the metrics");
 	buf_release(&line);
 	buf_release(&path);
@@ -369,6 +371,7 @@ static void *keep_pushing(void *ctx)
 	return NULL;
 }
 
+/* Frees the mirror. The thread must have ended, or never have started. */
 static void release(struct mirror *m)
 {
 	depot_close(m->depot);

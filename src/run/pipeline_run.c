@@ -22,6 +22,7 @@ struct running {
 	struct err *e;
 };
 
+/* Tells whether a stage is part of the run. */
 static int has_stage(const struct running *r, enum pipeline_stage s)
 {
 	return (int)(r->p->stages >> s & 1);
@@ -150,7 +151,8 @@ static int do_rl(struct running *r)
 
 enum { SUBJECTS = 3 };
 
-/* A model to evaluate: the base model, or the result of a stage. */
+/* A model to evaluate: the base model, or the result of a stage. `open` says that `ev` must be
+ * released. */
 struct subject {
 	const char *name, *model, *adapter;
 	struct eval ev;

@@ -55,8 +55,8 @@ static double activation_bytes(const struct run_plan *p, int64_t tokens, int rec
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
 
-	return (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o, p->machine.cpu ?
-				    DT_F32 : DT_BF16, NULL);
+	return (double)tape_measure(&p->job.c, p->job.full ? NULL : &p->job.lora, &o,
+				    p->machine.cpu ? DT_F32 : DT_BF16, NULL);
 }
 
 /* Bytes of keys and values of one token. */
@@ -211,8 +211,8 @@ static double forward_ops(const struct plan_job *j, double length)
 static double train_ops(const struct run_plan *p, double length)
 {
 	const struct plan_job *j = &p->job;
-	double f = forward_ops(j, length), ops = 2.0 * f + 2.0 * trained_parameters(j) + (p->choice.recompute ?
-			f : 0.0);
+	double f = forward_ops(j, length);
+	double ops = 2.0 * f + 2.0 * trained_parameters(j) + (p->choice.recompute ? f : 0.0);
 
 	return p->choice.store != STORE_I8 ? ops : ops * (p->machine.fp8 ? 0.62 : 1.06);
 }

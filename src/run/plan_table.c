@@ -91,8 +91,8 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 	const struct plan_choice *c = &p->choice;
 	const char *each = p->machine.count > 1 ? " on each GPU" : "";
 
-	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store), c->recompute ?
-		 "activations recomputed" : "activations kept");
+	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store),
+		 c->recompute ? "activations recomputed" : "activations kept");
 	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n",
 		 (long long)c->micro, (long long)c->max_length, each, (long long)c->accumulate,
 		 c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));

@@ -188,8 +188,8 @@ static int exchange(struct check_service *c, const struct asking *a, struct buf 
 	if (file_write_all(c->fd, &a->r, sizeof a->r, e) || file_write_all(c->fd, a->texts.p, a->texts.n, e) ||
 	    file_read_all(c->fd, &reply, sizeof reply, e))
 		return -1;
-	if (reply.bytes && (buf_reserve(out, reply.bytes) ? err_nomem(e) : file_read_all(c->fd, out->p,
-			reply.bytes, e)))
+	if (reply.bytes && (buf_reserve(out, reply.bytes) ? err_nomem(e) :
+			    file_read_all(c->fd, out->p, reply.bytes, e)))
 		return -1;
 	out->n = reply.bytes;
 	return 0;

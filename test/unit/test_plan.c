@@ -1,5 +1,5 @@
-/* Plans: the memory that is counted is the memory that is taken; what is chosen for which machine;
- * how time and cost move. */
+/* Plans: the counted memory is the memory that is really taken; the choice for each machine; how
+ * time and cost change. */
 #include "check.h"
 
 #include <stdio.h>
@@ -149,13 +149,13 @@ static void test_time(void **state)
 	twice.sft.epochs = 2;
 	p = plan_for(&twice, "H200", 1);
 	assert_float_equal(p.seconds[PLAN_SFT], 2 * one.seconds[PLAN_SFT], 1e-6);
-	twice.judge_ms = 1e5;                                        /* judging that is slower than sampling decides */
+	twice.judge_ms = 1e5;                                        /* judging is slower than sampling and decides the time */
 	assert_true(plan_for(&twice, "H200", 1).seconds[PLAN_RL] > 10 * p.seconds[PLAN_RL]);
 	twice.full = 1;
 	assert_true(plan_for(&twice, "H200", 1).step[PLAN_T_SFT].per_s < one.step[PLAN_T_SFT].per_s);
 }
 
-/* A plan has the numbers of the one table. */
+/* A plan uses the numbers of gpu.def. */
 static void test_table(void **state)
 {
 	struct plan_machine m;

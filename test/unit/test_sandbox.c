@@ -1,8 +1,7 @@
-/* The sandbox of judging workers, from inside: everything that a worker must not be able to do
- * is tried in a process that entered it as a worker does. An attempt counts as refused when it
- * ends the process or fails; where it can work at all, it must work outside, so that no
- * attempt is refused for a reason of its own. And every part of the sandbox that cannot be set
- * up keeps the judge from judging. */
+/* The sandbox of judging workers, from inside. Everything that a worker must not do is tried in a
+ * process that entered the sandbox as a worker does. An attempt is refused if it fails or ends the
+ * process. An attempt that can work at all must work outside, so that none is refused for another
+ * reason. A part of the sandbox that cannot be set up must keep the judge from judging. */
 #include "check.h"
 
 #include <errno.h>
@@ -111,7 +110,7 @@ static long run_program(void)
 {
 	char *argv[] = { "/bin/true", NULL }, *env[] = { NULL };
 
-	return execve(argv[0], argv, env);     /* does not return where it works: exit code 0 */
+	return execve(argv[0], argv, env);     /* does not return on success: exit code 0 */
 }
 
 static long run_program_at(void)
@@ -160,7 +159,7 @@ static long pass_descriptor(void)
 	return sendmsg(3, &m, MSG_NOSIGNAL);
 }
 
-/* Makes the thing and takes it away again. */
+/* Creates the object and removes it again. */
 static long ipc(long call)
 {
 	long id = call == SYS_msgget ? syscall(call, IPC_PRIVATE, IPC_CREAT | 0600) : syscall(call, IPC_PRIVATE, 1, IPC_CREAT | 0600);
@@ -205,7 +204,7 @@ static long old_calls(void)
 	return r;
 }
 
-/* How the attempt fares outside: WORKS must be seen to work there, MAYBE depends on the machine. */
+/* What the attempt does outside of the sandbox: WORKS must succeed there, MAYBE depends on the machine. */
 enum outside { MAYBE, WORKS };
 
 #define ATTEMPTS(X) \
@@ -328,7 +327,7 @@ static const struct attempt attempts[] = {
 
 enum { REFUSED = 7, NO_SANDBOX = 9 };
 
-/* As a runner is: what the decider entered, what the zygote added, its own limits. */
+/* Confined like a runner: the deciding process's sandbox, the zygote's, and its own limits. */
 static int enter(int without_filter)
 {
 	struct sandbox_options o = { .keep_fd = 3, .address_space = (size_t)8 << 30 };
@@ -341,8 +340,8 @@ static int enter(int without_filter)
 	return -1;
 }
 
-/* Runs one attempt in a process of its own; the status as waitpid gives it. `how`: 0 outside,
- * 1 in the sandbox, 2 in what lies beneath the filter. */
+/* Runs one attempt in a process of its own and returns its status as waitpid gives it. `how`: 0 outside, 1 in the
+ * sandbox, 2 in the sandbox without its seccomp filter. */
 static int attempt_in(long (*run)(void), int how)
 {
 	int status, pair[2];
@@ -433,7 +432,7 @@ static void refused(void **state)
 	assert_int_equal(st.st_size, 9);
 }
 
-/* What must hold without the filter: each layer stands by itself. */
+/* Attempts that must fail without the seccomp filter, too: each layer must hold by itself. */
 static void refused_beneath(void **state)
 {
 	const struct attempt *a = *state;
@@ -443,7 +442,7 @@ static void refused_beneath(void **state)
 		fail_msg("%s went through without the filter (status %#x)", a->name, (unsigned)status);
 }
 
-/* --- what a worker needs still works ---------------------------------------------------------------- */
+/* --- a worker can still work -------------------------------------------------------------------------- */
 
 static long compute_and_answer(void)
 {
@@ -468,7 +467,7 @@ static void work_goes_on(void **state)
 
 /* --- fails closed ------------------------------------------------------------------------------------- */
 
-/* A call that sandbox_enter needs; `arg` >= 0: only with this first argument. */
+/* A system call that sandbox_enter needs. `arg` >= 0: only with this first argument. */
 struct needed {
 	const char *name;
 	int call, arg;
@@ -482,14 +481,14 @@ static const struct needed needed[] = {
 	{ "without entering landlock", SCMP_SYS(landlock_restrict_self), -1 },
 };
 
-/* This process and its children can no longer make the call. */
+/* Takes the call away from this process and its children. */
 static int take_away(const struct needed *n)
 {
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = n->arg < 0 ? seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), n->call, 0) :
 			      seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), n->call, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)n->arg, 0));
 
-	/* The filter that is loaded here needs NO_NEW_PRIVS, or being root. */
+	/* Loading a filter needs NO_NEW_PRIVS or root. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!rc)
 		rc = seccomp_load(c);
@@ -501,7 +500,7 @@ static const char task_text[] =
 	"import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def forward(self, x):\n        return x + 1.0\n"
 	"n = 64\ndef get_inputs():\n    return [torch.rand(n)]\ndef get_init_inputs():\n    return []\n";
 
-/* 1: a verdict came; 0: the pool refused to judge. */
+/* Returns 1 if the pool gave a verdict, 0 if it refused to judge. */
 static int judged_anyway(int no_sandbox)
 {
 	struct judge_options o = JUDGE_DEFAULTS;
@@ -559,7 +558,7 @@ static int is_layered(const char *name)
 		"connect_to_abstract", "become_root", "lift_a_limit", "fork", "clone_as_the_zygote_does", "more_memory_than_allowed", "open_own_memory",
 	};
 
-	/* Two of them rest on not being root any more, which only root can give up. */
+	/* Two of them need a process that was root and gave it up. */
 	if (geteuid() && (!strcmp(name, "fork") || !strcmp(name, "trace_the_parent")))
 		return 0;
 	for (size_t i = 0; i < COUNT_OF(names); i++)

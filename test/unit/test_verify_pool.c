@@ -1,6 +1,6 @@
-/* The pool as its users see it: every job that goes in comes out once, with its own verdict,
- * whoever of the workers is killed or stopped meanwhile; a full pool, an empty one, one that is closed early. And batches:
- * equal candidates cost one judgement, whether they come while it is made or after. */
+/* The pool as its users see it. Every submitted job is returned once, with its own verdict, also if
+ * workers are killed or stopped meanwhile. Cases: a full pool, an empty one, one that is closed
+ * early. Batches: equal candidates cost one judgement, whether they come during it or later. */
 #include "check.h"
 
 #include <dirent.h>
@@ -22,12 +22,12 @@
 #define TAIL ", mask=i < n)\nclass ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n    def forward(self, x):\n" \
 	"        y = torch.empty_like(x)\n        k[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), B=64)\n        return y\n"
 
-/* Right, and at it long enough to be met. */
+/* Correct, and running long enough to be killed meanwhile. */
 #define SLOW HEAD "x, mask=i < n)\n    for t in range(n * 1000):\n        x = tl.maximum(x, 0.0)\n    tl.store(y_ptr + i, x" TAIL
 
 enum { JOBS = 24 };
 
-/* By number: right, wrong, not Python. */
+/* The candidate of a number: correct, wrong, or not Python. */
 static struct str candidate(int i)
 {
 	return i % 3 == 0 ? STR(HEAD "tl.maximum(x, 0.0)" TAIL) : i % 3 == 1 ? STR(HEAD "x + 1.0" TAIL) : STR("x = (\n");
@@ -120,8 +120,8 @@ static pid_t parent_of(pid_t pid)
 	return end ? (pid_t)atoi(end + 4) : 0;          /* ") S PPID" */
 }
 
-/* How far `pid` is below this process: 1 is the process that starts workers, 2 a worker, 3 what runners are copied from, or a
- * runner. 0: it is another's. */
+/* How many levels `pid` is below this process: 1 is the spawner, 2 a worker, 3 a zygote or a runner. 0: it belongs
+ * to somebody else. */
 static int depth_of(pid_t pid)
 {
 	for (int depth = 1; depth < 8 && pid > 1; depth++)
@@ -132,8 +132,8 @@ static int depth_of(pid_t pid)
 
 enum { ALL_BELOW = 0, WORKERS = 2, RUNNERS = 3 };
 
-/* To the processes of a depth, or to the first that is found below the one that starts workers; of the children of a worker the
- * first one is no runner. How many got it. */
+/* Sends a signal to the processes of a depth, or to the first one below the spawner. The first child of a worker is
+ * no runner. Returns how many got the signal. */
 static int send_to(int depth, int sig)
 {
 	DIR *d = opendir("/proc");
@@ -154,7 +154,7 @@ static int send_to(int depth, int sig)
 	return sent;
 }
 
-/* A job whose worker dies has a verdict or an error, and all others their own verdicts. */
+/* A job whose worker dies gets a verdict or an error. All other jobs get their own verdicts. */
 static void test_killed(void **state)
 {
 	struct judge_pool *p = open_pool(2);
@@ -176,7 +176,7 @@ static void test_killed(void **state)
 	for (int i = 0; i < JOBS; i++)
 		assert_int_equal(seen[i], 1);
 	assert_true(lost <= 2);
-	submit(p, 1000, 3);                          /* it goes on */
+	submit(p, 1000, 3);                          /* the pool still works */
 	for (int i = 0; i < 3; i++) {
 		struct judged j = next(p);
 
@@ -193,7 +193,8 @@ static void submit_slow(struct judge_pool *p)
 		fail_msg("%s", e.text);
 }
 
-/* Every runner of a candidate stands still: it has its verdict long before a slow one would, and the next one is judged. */
+/* If every runner of a candidate hangs, the candidate gets its verdict long before a slow one would, and the next
+ * candidate is judged. */
 static void test_runner_hangs(void **state)
 {
 	struct judge_pool *p = open_pool_for(1, 1.0);
@@ -216,7 +217,7 @@ static void test_runner_hangs(void **state)
 	judge_pool_close(p);
 }
 
-/* A worker stands still: another one judges its candidate. */
+/* If a worker hangs, another one judges its candidate. */
 static void test_worker_hangs(void **state)
 {
 	struct judge_pool *p = open_pool_for(1, 1.0);
@@ -226,7 +227,7 @@ static void test_worker_hangs(void **state)
 
 	(void)state;
 	submit(p, 0, 1);
-	next(p);                                     /* the worker is there */
+	next(p);                                     /* a worker has started */
 	submit_slow(p);
 	start = clock_ns();
 	assert_int_equal(judge_pool_next(p, 0, &j, &e), 0);
@@ -249,7 +250,7 @@ static void test_closed_early(void **state)
 	judge_pool_close(p);
 }
 
-/* Asks JOBS of three kinds, twice: the second time all are known. */
+/* Submits JOBS candidates of three kinds twice. The second time all answers are known. */
 static void test_equal_once(void **state)
 {
 	const struct judge_options o = JUDGE_DEFAULTS;
@@ -309,7 +310,7 @@ static void test_source(void **state)
 	(void)state;
 	assert_int_equal(judge_pool_run(p, &s, &e), 0);
 	assert_int_equal(t.told, 3);
-	/* One that has enough ends it. */
+	/* A receiver that returns nonzero ends the run. */
 	t.asked = 0;
 	assert_int_equal(judge_pool_run(p, &s, &e), -1);
 	assert_int_equal(t.told, 5);

@@ -1,5 +1,5 @@
-/* The static rules: one candidate that keeps them all, and for each rule the smallest changes
- * that break it, refused by that rule and passed when it is off. */
+/* The static rules: one candidate that keeps them all, and for each rule the smallest changes that
+ * break it. Each change is refused by its rule, and passes when the rule is off. */
 #include "check.h"
 
 #include "base/mem.h"
@@ -20,7 +20,8 @@ static const char task[] =
 	"def get_init_inputs():\n"
 	"    return [3]\n";
 
-/* @ marks: what stands before everything, in __init__, at the head of forward, instead of the result. */
+/* The @ marks are replaced by text: before everything, in __init__, at the head of forward, in place of the
+ * result. */
 static const char candidate[] =
 	"import torch\n"
 	"import torch.nn as nn\n"

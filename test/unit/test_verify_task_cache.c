@@ -1,5 +1,5 @@
-/* Tasks made ready, as bytes and on disk: what comes back judges as what was kept, and what was
- * spoilt on the way does not come back. */
+/* Prepared tasks, as bytes and on disk. A task that comes back judges as the original did. A task
+ * whose bytes were damaged does not come back. */
 #include "check.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void pack(struct judge *j, struct buf *out)
 	task_free(t);
 }
 
-/* The first n bytes, one of them changed where `at` is below n. */
+/* Opens a task from the first n bytes of b; the byte at index `at` is changed if `at` is below n. */
 static struct task *open_copy(struct judge *j, const struct buf *b, size_t n, size_t at)
 {
 	char *copy = mem_alloc_aligned(n, PREPARED_ALIGN);
@@ -81,7 +81,7 @@ static void test_same_verdict(void **state)
 	task_describe(t, &was);
 	task_describe(again, &is);
 	assert_string_equal(buf_cstr(&was), buf_cstr(&is));
-	/* And it can be kept once more. */
+	/* It can be stored again. */
 	assert_int_equal(prepared_pack(again, &c, &e), 0);
 	assert_int_equal(c.n, b.n);
 	buf_release(&b);
@@ -177,10 +177,11 @@ static void test_task_cache(void **state)
 	put(&a, 1);
 	assert_true(comes_back(&a, 1));
 	assert_true(comes_back(&b, 1));
-	/* Far more than there is room for: the newest stay. */
+	/* Far more than the limit: the newest files stay. */
 	for (int i = 2; i < 299; i++)
 		put(i % 2 ? &a : &b, i);
-	/* Both have kept what they were given once they answer; the times of files are those of a clock that ticks every few milliseconds. */
+	/* Both keepers have written what they got before they answer. File times have a resolution of some
+	 * milliseconds. */
 	comes_back(&a, 1);
 	comes_back(&b, 1);
 	usleep(20000);

@@ -1,4 +1,4 @@
-/* Nothing that one runner left in the socket, said or asked, is taken for the next one's. */
+/* Nothing that one runner left in the socket, answers or questions, is taken for the next runner's. */
 #include "check.h"
 
 #include <errno.h>
@@ -30,13 +30,13 @@ static void drained(void **state)
 	zygote_drain(pair[0]);
 	assert_int_equal(recv(pair[0], &byte, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
-	/* An end is no message. */
+	/* A closed socket is not a message. */
 	close(pair[1]);
 	zygote_drain(pair[0]);
 	close(pair[0]);
 }
 
-/* A runner that ended before it took a question leaves it to the next one, which is not asked yet. */
+/* A runner that ends before it reads a question leaves that question in the socket. The next runner must skip it. */
 static void asked_of_another(void **state)
 {
 	static struct zygote z;

@@ -145,8 +145,8 @@ static int check_results(struct file_check *c, struct host *h, struct val result
 	host_tensors(h, result, scan_result, &s);
 	if (!s.unwritten || c->refused)
 		return 0;
-	diag_set(&d, REASON_uninitialised, c->last_line ? c->last_line : forward->line, c->last_line ?
-		 c->last_col : forward->col + 1,
+	diag_set(&d, REASON_uninitialised, c->last_line ? c->last_line : forward->line,
+		 c->last_line ? c->last_col : forward->col + 1,
 		 "forward returns memory that no kernel writes");
 	return add_found(c, &d);
 }
@@ -243,8 +243,8 @@ static void find_launch(void *ctx, struct py_node *n)
 	struct launch_scan *s = ctx;
 	const struct py_node *f = n->kind == PY_Call ? n->u.Call.func : NULL;
 
-	if (f && f->kind == PY_Subscript && f->u.Subscript.value->kind == PY_Name && check_env_fn(s->env,
-			f->u.Subscript.value->u.Name.id))
+	if (f && f->kind == PY_Subscript && f->u.Subscript.value->kind == PY_Name &&
+	    check_env_fn(s->env, f->u.Subscript.value->u.Name.id))
 		s->found = 1;
 	if (!s->found)
 		py_children(n, find_launch, ctx);

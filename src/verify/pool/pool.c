@@ -40,6 +40,8 @@ enum { PREPARE_TIMES = 6 };
 /* Time between two checks whether a worker makes progress. */
 enum { LOOK_NS = 250000000 };
 
+/* A candidate on its way: in the queue, or with a worker. It is freed when it moves to the finished
+ * list. */
 struct job {
 	struct job *next;
 	uint64_t id;
@@ -74,6 +76,7 @@ struct done {
 	struct judged j;
 };
 
+/* The whole pool. One thread uses it, so that it needs no lock. */
 struct judge_pool {
 	struct judge_options o;
 	struct judge_pool_options p;
@@ -465,8 +468,8 @@ static int reply_is_sane(const struct reply_frame *r, const struct job *j)
 		if (!memchr(v->general.failed[i], 0, sizeof v->general.failed[i]))
 			return 0;
 	for (int i = 0; i < v->n_inputs; i++)
-		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) || !memchr(v->inputs[i].shape,
-				0, sizeof v->inputs[i].shape) ||
+		if (!memchr(v->inputs[i].kind, 0, sizeof v->inputs[i].kind) ||
+		    !memchr(v->inputs[i].shape, 0, sizeof v->inputs[i].shape) ||
 		    !memchr(v->inputs[i].skipped, 0, sizeof v->inputs[i].skipped))
 			return 0;
 	for (int i = 0; i < v->n_elements; i++)

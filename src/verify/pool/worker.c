@@ -186,8 +186,8 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	if (task_cache_open(&w->task_cache, p->kept, e) || judge_warm_up(w->judge, &v, e))
 		return -1;
 	so.also_fd = MAX(w->task_cache.fd, 0);
-	if ((!p->no_sandbox && sandbox_enter(&so, e)) || zygote_open(&w->zygote, w->judge, p->seconds,
-								     !p->no_sandbox, &files, e))
+	if ((!p->no_sandbox && sandbox_enter(&so, e)) ||
+	    zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
 		return -1;
 	pages_grow_huge();               /* after the fork: for this process alone */
 	judge_set_link(w->judge, &w->zygote.link);
@@ -319,8 +319,8 @@ int spawner_start(int spawner, struct worker_handle *w, struct err *e)
 	struct cmsghdr *c;
 	int fds[2];
 
-	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number || recvmsg(spawner, &m,
-			MSG_CMSG_CLOEXEC) != sizeof number)
+	if (send(spawner, &number, sizeof number, MSG_NOSIGNAL) != sizeof number ||
+	    recvmsg(spawner, &m, MSG_CMSG_CLOEXEC) != sizeof number)
 		return err_errno(e, "the process that starts judging workers has ended");
 	c = CMSG_FIRSTHDR(&m);
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof fds))

@@ -372,8 +372,8 @@ static int make_shmem(struct zygote *z, struct err *e)
 	void *p;
 
 	z->shmem_fd = (int)syscall(SYS_memfd_create, "shmem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (z->shmem_fd < 0 || ftruncate(z->shmem_fd, SHMEM_BYTES) || fcntl(z->shmem_fd, F_ADD_SEALS,
-			F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (z->shmem_fd < 0 || ftruncate(z->shmem_fd, SHMEM_BYTES) ||
+	    fcntl(z->shmem_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return err_errno(e, "cannot make memory for results");
 	p = mmap(NULL, SHMEM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, z->shmem_fd, 0);
 	if (p == MAP_FAILED)
@@ -428,8 +428,8 @@ int zygote_open(struct zygote *z, struct judge *j, double seconds, int sandbox, 
 		z->image[i].fd = -1;
 	if (make_shmem(z, e))
 		return -1;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) || socketpair(AF_UNIX,
-			SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, zygote) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, run))
 		return err_errno(e, "socketpair");
 	z->fd = zygote[0];
 	z->run_fd = run[0];

@@ -71,7 +71,7 @@ static int in_list(struct str s, const char *const *list)
 
 /* --- rules about single nodes ------------------------------------------------------------ */
 
-/* Modules that hold or combine values. None can reach files, processes, other threads or the clock. */
+/* Modules that hold or combine values. In our interpreter none reaches files, processes, threads or the clock. */
 static const char *const good_imports[] = {
 	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools",
 	"itertools", "numbers", "operator",
