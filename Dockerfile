@@ -1,5 +1,5 @@
 # The program on Debian 12, without a GPU: docker build -t tritonrl . && docker run --rm tritonrl doctor
-# The judge wants user namespaces, landlock and seccomp of its own, which Docker's default profile forbids:
+# The judge needs user namespaces, landlock and seccomp, which Docker's default profile forbids:
 #     docker run --rm --security-opt seccomp=unconfined tritonrl serve --host 0.0.0.0 --token-file /run/secrets/token
 FROM debian:12 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make python3

@@ -1,19 +1,19 @@
 # tritonrl: `make` builds, `make demo` and `make test` do everything from a bare machine.
 #
 #   make [BUILD=release|debug|asan|tsan] [CC=gcc|clang]   the program, at ./tritonrl
-#   make demo        install what is missing, build, show the pipeline on the built-in data
-#   make test        install what is missing, build, run every test; one closing line
+#   make demo        install missing packages, build, run the pipeline on the built-in data
+#   make test        install missing packages, build, run every test; the last line sums up
 #   make agree       compare with the real PyTorch, Triton, transformers, tokenizers, PEFT
-#   make cuda        the GPU's shared object, where CUDA's compiler is; test-cuda and bench-cuda on a GPU
+#   make cuda        the shared object for GPUs, if CUDA's compiler is found; test-cuda and bench-cuda on a GPU
 #   make bench       speed, as ratios against a peer or a limit measured in the same run
 #   make fuzz torture soak      robustness, minutes each (FUZZ_SECONDS=, SOAK_SECONDS=)
 #   make peers       TRL, verl, verifiers, OpenAI's client, KernelBench's script with our judge and server; the page in a browser
 #   make deb wheel   a Debian package; a Python wheel with the program in it
-#   make check       format, layers, sizes, static analysis; make format applies the first
+#   make check       format, layers, sizes, English, static analysis; make format fixes the format
 #   make install PREFIX=/usr/local
 
 BUILD ?= release
-# All cores, unless -j says otherwise; a line a file, unless V=1 (commands) or -s (nothing).
+# All cores, unless -j is given; one line per file, or commands with V=1, or nothing with -s.
 ifeq ($(findstring j,$(firstword -$(MAKEFLAGS)))$(filter -j% --jobserver%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -43,7 +43,7 @@ VERSION := $(shell cat VERSION)
 WARN := -Wall -Wextra -Wshadow -Wvla -Wdeclaration-after-statement -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
 CFLAGS += -std=gnu17 -D_GNU_SOURCE -DTRITONRL_VERSION='"$(VERSION)"' $(WARN) $(OPT_$(BUILD)) \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off -pthread -Isrc $(PKG_CFLAGS)
-# Text begins at a huge page, for src/verify/pages.c.
+# Text begins at a huge page, for src/verify/pool/pages.c.
 LDFLAGS += $(filter -fsanitize%,$(OPT_$(BUILD))) -pthread -rdynamic -Wl,-z,now,-z,max-page-size=0x200000,--as-needed
 LDLIBS += $(PKG_LIBS) -ldl -lm
 LINK = @mkdir -p $(@D) && $(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
@@ -56,15 +56,15 @@ LEVELS := base $(if $(filter x86_64,$(ARCH)),v3 v4)
 FLAGS_base := -DSIMD_SUFFIX=_base -DSIMD_LEVEL=0
 FLAGS_v3 := -march=x86-64-v3 -DSIMD_SUFFIX=_v3 -DSIMD_LEVEL=1
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DSIMD_SUFFIX=_v4 -DSIMD_LEVEL=2
-# The longest compilations first, so that none is left over at the end.
+# The longest compilations come first, so that no core waits for one at the end.
 OBJ := $(foreach l,$(LEVELS),$(SIMD:%.simd.c=$(B)/%.$(l).o)) $(PLAIN:%.c=$(B)/%.o)
 LIB := $(B)/libtritonrl.a
 
-# --- CUDA: a shared object of its own, loaded at run time; made where it can be ---
+# --- CUDA: a separate shared object, loaded at run time; built if nvcc is found ---
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCC_ARCH ?= $(foreach a,80 89 90a,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc -Itest/cuda
-# cuDNN's header-only frontend, where attention by cuDNN is wanted: the folder with cudnn_frontend.h.
+# For attention by cuDNN: the folder of its header-only frontend (cudnn_frontend.h).
 CUDNN_FRONTEND ?= $(firstword $(wildcard /usr/local/include/cudnn_frontend /usr/include/cudnn_frontend))
 CU := $(sort $(wildcard src/*/cuda/*.cu src/*/cuda/*.cpp))
 CUDA_SO := $(B)/libtritonrl_cuda.so
@@ -75,7 +75,7 @@ FUZZ := $(call programs,test/fuzz,fuzz,fuzz_)
 BENCH := $(call programs,bench,bench,bench_)
 TORTURE := $(call programs,test/torture,torture,torture_)
 HELPER := $(call programs,test/tool,tool,)
-# Programs for a GPU machine: ours in C over the library, those of single kernels in CUDA.
+# Programs for a GPU machine: C programs that use the library, and CUDA programs for single kernels.
 GPU_C := $(patsubst %.c,$(B)/%,$(wildcard test/cuda/*.c bench/cuda/*.c))
 GPU_CU := $(patsubst %.cu,$(B)/%,$(wildcard test/cuda/*.cu bench/cuda/*.cu))
 
@@ -112,7 +112,7 @@ $(B)/%.$(1).o: %.simd.c $(B)/flags
 endef
 $(foreach l,$(LEVELS),$(eval $(call simd_rule,$(l))))
 
-# Everything is rebuilt when the flags change. Without libraries there is no point in starting.
+# Everything is rebuilt when the flags change. If libraries are missing, the build stops here.
 $(B)/flags: FORCE
 	@$(if $(PKG_LIBS),true,CC="$(CC)" tools/setup --check build)
 	@mkdir -p $(@D)
@@ -147,8 +147,8 @@ $(GPU_CU): $(B)/%: $(B)/%.cu.o $(CU:%=$(B)/%.o)
 
 unit: $(UNIT) $(HELPER) $(BENCH)
 
-# --- the doors: what they need is installed first, so the rest runs in a make of its own,
-# which sees the compiler and libraries that were not there when this one started ---
+# --- entry points: packages are installed first; the rest runs in a second make, which
+# sees the new compiler and libraries ---
 setup:
 	@CC="$(CC)" tools/setup build test
 
@@ -212,7 +212,7 @@ install: all
 deb: all
 	@tools/deb ./$(PROGRAM) $(B) $(VERSION)
 
-# The wheel's program finds the libraries beside it, and theirs: an old-style path is inherited.
+# The program of the wheel finds its libraries in lib/ next to it. RPATH, unlike RUNPATH, also holds for their libraries.
 $(B)/wheel/tritonrl: LDFLAGS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
 $(B)/wheel/tritonrl: $(B)/src/cmd/main.o $(LIB)
 	$(LINK)
@@ -226,7 +226,7 @@ format:
 
 check:
 	@tools/setup check
-	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/cycles.py tools/analyse "tools/format.py --check $(C_FILES)"; do \
+	@rc=0; for c in tools/layers.py tools/names.py tools/sizes.py tools/cycles.py tools/english.py "tools/docs.py --check" tools/analyse "tools/format.py --check $(C_FILES)"; do \
 		$$c || rc=1; done; exit $$rc
 
 clean:

@@ -9,11 +9,11 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 # sbatch configs/slurm.sh CONFIG RUN: a whole run on a cluster (doc/cluster.md). Models, data and RUN are on a file
-# system that all nodes share. Two minutes before the time is over the run saves itself and ends; it is put into
-# the queue again until it is through.
+# system that all nodes share. Two minutes before its time limit the run saves its state and ends; it is requeued until it
+# is finished.
 set -u
 config=$1 run=$2
-# A GPU a task: each task sees its own as number 0. Without GPUs: --device cpu, and no --gpus-per-task above.
+# One GPU per task: each task sees its own as number 0. Without GPUs: --device cpu, and no --gpus-per-task above.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores tritonrl run "$config" --out "$run" --device cuda:0
 rc=$?
 # 130: stopped and saved; 137 and 143: killed, and saved up to the last checkpoint.

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The mechanical part of the style, for C sources: fixes what can be fixed, with --check only
-names it; what needs a human (long lines, // comments, misplaced braces) is named either way.
+"""The mechanical part of the style for C sources. Fixes white space; with --check only reports it.
+Long lines, // comments and misplaced braces need a human and are always reported.
 
-Where lines break is the writer's business. (clang-format was tried: it spreads tables of
-initialisers and one-line rows, which this code lives by, over many lines.)"""
+The writer decides where lines break. (clang-format spreads tables of initialisers and one-line
+rows over many lines; this code uses both everywhere.)"""
 import re
 import sys
 
-GOAL, MOST = 120, 160     # columns: what to aim at, and the limit; text in quotes may be longer
+GOAL, MOST, MOST_OLD = 100, 120, 160     # columns: the aim, the limit in src, the limit of code in OLD
+OLD = ("test/", "bench/", "src/gen/")    # src/gen is about to be redesigned; english.txt counts its long lines
 KEYWORD = re.compile(r"\b(if|for|while|switch)\(")
 BRACE = re.compile(r"\)\{$")
 FUNCTION_BRACE = re.compile(r"^(?!#|struct|enum|union|typedef|static const|const|extern)[a-z_][\w \*]*\(.*\) \{$")
@@ -53,10 +54,12 @@ def formatted(text):
 
 def complaints(path, text):
     comment = False
+    old = path.startswith(OLD)
+    most = MOST_OLD if old else MOST
     for number, line in enumerate(text.splitlines(), 1):
         bare = STRING.sub('""', line.partition("/*")[0]) if not comment else ""
-        if len(line.expandtabs(8)) > MOST and '"' not in line:
-            yield f"{path}:{number}: {len(line.expandtabs(8))} columns, more than {MOST}"
+        if len(line.expandtabs(8)) > most and not (old and '"' in line):
+            yield f"{path}:{number}: {len(line.expandtabs(8))} columns, more than {most}"
         if "//" in bare:
             yield f"{path}:{number}: a // comment"
         if FUNCTION_BRACE.match(bare.rstrip()):

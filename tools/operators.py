@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""operators.py KERNELBENCH PROGRAM [ROWS]: which operators KernelBench's levels 1 and 2 are made of, and
+"""operators.py KERNELBENCH PROGRAM [ROWS]: the operators in KernelBench's levels 1 and 2, and
 whether the generator has them. Reads only which calls occur: modules made in __init__, functions and
 methods called in forward, arithmetic. Prints the table of doc/data.md."""
 import ast

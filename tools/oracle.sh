@@ -1,10 +1,10 @@
-# The environment with the real PyTorch, Triton, transformers, tokenizers and PEFT, made once in the
-# user's cache folder. Sourced; `oracle LOG_FOLDER` sets $python, or says why it cannot and gives 1.
+# The environment with the real PyTorch, Triton, transformers, tokenizers and PEFT, created once in the
+# user's cache folder. Sourced; `oracle LOG_FOLDER` sets $python, or prints why it cannot and returns 1.
 requirements=tools/agree-requirements.txt
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/tritonrl/venv
 python=$venv/bin/python
 
-# Are the packages of the requirements there in their versions?
+# Are the required packages installed in the right versions?
 oracle_complete() {
 	"$python" - $requirements <<-'END'
 	import importlib.metadata as m, sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the judge refuses of drawn pairs, by operator, and how fast the others are.
+"""Reports by operator which generated pairs the judge refuses, and the estimated speed of the others.
 
     tritonrl tasks --no-verify --count 2000 --level 1,2,2,3 --split all --seed 77 --out rows.jsonl
     tools/refusals.py rows.jsonl ./tritonrl [--track hybrid] [--keep VERDICTS]
 
-Judges each row's solution against its task. --keep names a file for the verdicts; one that is there already is read
+Judges each row's solution against its task. --keep names a file for the verdicts; an existing one is read
 instead of judging again.
 """
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The size report: files and functions of src, test and bench against the limits of the style.
 
-Fails on a file over 1,200 lines, a function over 100 or a macro over 40 (what is longer is a template,
+Fails on a file over 1,200 lines, a function over 100 or a macro over 40 (longer code is a template,
 an .inc file that is included once for each type), unless tools/sizes.txt lists it with a
-reason. With --verbose also names what is merely large (files over 500, functions over 40)."""
+reason. --verbose also lists large files (over 500 lines) and functions (over 40)."""
 import pathlib
 import re
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How far estimated speed-ups are from measured ones.
+"""Compares estimated speed-ups with measured ones.
 
 usage: speed_error.py MEASURED.jsonl[.gz] ESTIMATED.jsonl
 
 MEASURED has rows with `id` (LEVEL/PROBLEM_NAME/NUMBER), `gpu_ms`, `reference_ms` and `reference_tf32_ms`, from a GPU.
-ESTIMATED is what build/release/tool/speed_estimate or `tritonrl verify --json` printed for the same ids. Problems
+ESTIMATED is the output of build/release/tool/speed_estimate or `tritonrl verify --json` for the same ids. Problems
 whose number halved is even were fitted (src/tile/estimate/speed.def), the others were not. Printed for each half, against
 the reference as PyTorch runs it and in tf32: rank correlation, how often fast or slow is right, and the spread:
 exp of the standard deviation of log(estimated / measured), which is `error` in speed.def.

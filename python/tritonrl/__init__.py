@@ -4,9 +4,9 @@
     v = tritonrl.verify(task_source, candidate_source, track="hybrid")
     v["correct"], v["reward"], tritonrl.feedback(v)
 
-No candidate runs in this process, or as Python at all: the program `tritonrl` parses it, interprets its host code and
-runs its kernels on a checked CPU machine, in sandboxed processes. This package starts that program, or talks to one
-that serves (`tritonrl serve`). It has no dependencies.
+No candidate runs in this process, and none runs as Python: the program `tritonrl` parses it, interprets its host code
+and runs its kernels on a checked CPU machine, in sandboxed processes. This package starts that program, or talks to a
+server (`tritonrl serve`). It has no dependencies. doc/verdict.md documents every field of a verdict.
 
 Ready-made rewards: tritonrl.rewards (TRL, verl), tritonrl.environment (verifiers), tritonrl.kernelbench (a folder of
 KernelBench samples).

@@ -1,4 +1,4 @@
-"""A judge: the program started here and spoken to line by line, or a server."""
+"""A judge: a program that this package starts and talks to line by line, or a server."""
 import asyncio
 import atexit
 import itertools
@@ -14,11 +14,11 @@ import urllib.request
 
 
 class JudgeError(RuntimeError):
-    """The judge itself failed: it was not found, did not start, or went away. Never a candidate's fault."""
+    """The judge itself failed: it was not found, did not start, or ended. Never the fault of a candidate."""
 
 
 def find_program():
-    """The program: $TRITONRL, the one inside this package, the one of the tree it stands in, or the one on PATH."""
+    """Finds the program: $TRITONRL, inside this package, in the source tree around it, or on PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
     for path in (os.environ.get("TRITONRL"), os.path.join(here, "bin", "tritonrl"), os.path.join(here, "..", "..", "tritonrl"), shutil.which("tritonrl")):
         if path and os.access(path, os.X_OK) and not os.path.isdir(path):
@@ -27,13 +27,13 @@ def find_program():
 
 
 def main():
-    """The program in the place of this process: what a wheel puts on PATH."""
+    """Replaces this process by the program; the command that a wheel installs."""
     program = find_program()
     os.execv(program, [program, *sys.argv[1:]])
 
 
 def option_words(options):
-    """{"track": "hybrid", "sanitize": False} as words of the command line."""
+    """Turns {"track": "hybrid", "sanitize": False} into words of the command line."""
     words = []
     for name, value in options.items():
         name = name.replace("_", "-")
@@ -114,7 +114,7 @@ class Judge:
                     process.stdin.write(json.dumps(row) + "\n")
                 process.stdin.flush()
         except (OSError, ValueError):
-            pass                    # the reader notices that the program has gone, and says why
+            pass                    # the reading thread notices that the program ended, and reports why
         return [slot.get() for slot in slots]
 
     # --- a server -------------------------------------------------------------------------------------
@@ -143,10 +143,10 @@ class Judge:
                     raise JudgeError(f"no answer from {self.url}: {e}") from e
                 time.sleep(0.2 * 2 ** attempt)
 
-    # --- what callers use --------------------------------------------------------------------------------
+    # --- public interface --------------------------------------------------------------------------------
 
     def verify_batch(self, tasks, candidates):
-        """A verdict for each candidate, in order. `tasks`: one source text for all of them, or one each."""
+        """Returns one verdict per candidate, in order. `tasks` is one source text for all of them, or a list with one each."""
         tasks = [tasks] * len(candidates) if isinstance(tasks, str) else list(tasks)
         if len(tasks) != len(candidates):
             raise ValueError(f"{len(tasks)} tasks for {len(candidates)} candidates")
@@ -160,6 +160,7 @@ class Judge:
         return verdicts
 
     def verify(self, task, candidate):
+        """Returns the verdict on one candidate."""
         return self.verify_batch(task, [candidate])[0]
 
     async def verify_batch_async(self, tasks, candidates):
@@ -169,7 +170,7 @@ class Judge:
         return (await self.verify_batch_async(task, [candidate]))[0]
 
     def close(self):
-        """Ends the program that was started; safe to call twice."""
+        """Ends the program if it was started; safe to call twice."""
         with self._lock:
             process, self._process = self._process, None
         if process:
@@ -188,7 +189,7 @@ class Judge:
 
 
 class _Slot:
-    """One value handed from the reading thread to the one that waits."""
+    """One value that the reading thread passes to a waiting thread."""
 
     def __init__(self):
         self._there, self._value = threading.Event(), None
@@ -202,13 +203,13 @@ class _Slot:
         return self._value
 
 
-# --- judges that are kept, by their options -------------------------------------------------------------------
+# --- one judge per set of options -------------------------------------------------------------------
 
 _kept, _kept_lock = {}, threading.Lock()
 
 
 def judge(**options):
-    """The judge of these options: made once, kept."""
+    """Returns the judge with these options; it is created once and reused."""
     key = json.dumps(options, sort_keys=True)
     with _kept_lock:
         if key not in _kept:
@@ -217,7 +218,7 @@ def judge(**options):
 
 
 def verify(task, candidate, **options):
-    """The verdict on one candidate, as a dict: the fields of `tritonrl verify --json`."""
+    """Returns the verdict on one candidate as a dict: the fields of `tritonrl verify --json` (doc/verdict.md)."""
     return judge(**options).verify(task, candidate)
 
 
@@ -233,20 +234,20 @@ async def verify_batch_async(tasks, candidates, **options):
     return await judge(**options).verify_batch_async(tasks, candidates)
 
 
-# --- what a verdict says -----------------------------------------------------------------------------------------
+# --- reading a verdict -----------------------------------------------------------------------------------------
 
 def at_fault(verdict):
-    """The task, or the judge itself, is at fault: such a verdict says nothing about the candidate."""
+    """Is the task or the judge at fault? Then the verdict says nothing about the candidate."""
     return verdict.get("verdict") in ("task", "internal")
 
 
 def reward(verdict):
-    """The verdict's reward; None where the candidate is not to blame."""
+    """Returns the reward of a verdict, or None if the task or the judge is at fault."""
     return None if at_fault(verdict) else float(verdict["reward"])
 
 
 def feedback(verdict):
-    """One paragraph that a person or a model can act on; "" for a correct candidate."""
+    """Returns one paragraph that a person or a model can act on; "" for a correct candidate."""
     if verdict.get("feedback"):
         return verdict["feedback"]
     if verdict.get("verdict") == "correct":

@@ -1,26 +1,26 @@
-"""Rewards for trainers that want a function.
+"""Reward functions for trainers.
 
 TRL's GRPOTrainer:      reward_funcs=[tritonrl.rewards.trl(task_column="task", track="hybrid")]
 verl:                   custom_reward_function.path=.../tritonrl/rewards.py custom_reward_function.name=compute_score
 
-Options are those of `tritonrl verify`, or url= and token= of a server. Where the task is at fault TRL gets None, which
-it leaves out of the group; verl, which has no such thing, gets 0.
+Options are those of `tritonrl verify`, or url= and token= of a server. If the task is at fault, TRL gets None, which it
+leaves out of the group; verl has no such value and gets 0.
 """
 from tritonrl.client import at_fault, judge, reward
 
 
 def _text(completion):
-    """A completion is a text, or a conversation whose last message is the answer."""
+    """Returns the answer: a completion is a text, or a conversation whose last message is the answer."""
     if isinstance(completion, str):
         return completion
     return completion[-1]["content"]
 
 
 def trl(task_column="task", form=None, **options):
-    """A reward function f(completions, **columns) -> list of float or None.
+    """Returns a reward function f(completions, **columns) -> list of float or None.
 
-    `task_column` names the column of the data set with the task's source. `form` turns a verdict into a number;
-    without it the judge's own reward counts.
+    `task_column` is the column of the data set with the source of the task. `form` turns a verdict into a number; the
+    default is the reward of the judge.
     """
     form = form or reward
 
@@ -34,12 +34,12 @@ def trl(task_column="task", form=None, **options):
 
 
 def correct(verdict):
-    """1 for a correct candidate, else 0: a form for trl()."""
+    """A form for trl(): 1 for a correct candidate, else 0."""
     return float(verdict["verdict"] == "correct")
 
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **options):
-    """verl's signature. `ground_truth` is the task's source, or a dict with it under "task"."""
+    """The reward with verl's signature. `ground_truth` is the source of the task, or a dict with it under "task"."""
     task = ground_truth["task"] if isinstance(ground_truth, dict) else ground_truth
     verdict = judge(answers=True, **options).verify(task, solution_str)
     return 0.0 if at_fault(verdict) else reward(verdict)

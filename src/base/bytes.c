@@ -1,4 +1,5 @@
-/* Values as bytes: see bytes.h. */
+/* Values as bytes: see bytes.h. Numbers are stored as this machine has them: the bytes go between
+ * processes of one build or into caches keyed by it, never to another architecture. */
 #include "base/bytes.h"
 
 #include <string.h>
@@ -14,11 +15,13 @@ void bytes_put_str(struct buf *b, struct str s)
 	buf_add(b, s.p, s.n);
 }
 
+/* Pads with zeros, so that equal values give equal bytes and hashes. */
 void bytes_align(struct buf *b, size_t to)
 {
 	buf_pad(b, 0, (to - b->n % to) % to);
 }
 
+/* Every read goes through here, so no other function can pass the end. */
 const void *bytes_take(struct bytes *b, size_t n)
 {
 	const char *p = b->at;
@@ -44,6 +47,8 @@ int bytes_get_int(struct bytes *b, int64_t *v)
 	return bytes_get_raw(b, v, sizeof *v);
 }
 
+/* A negative length comes from damaged data. It would become a huge size_t, so it is refused
+ * first. */
 int bytes_get_str(struct bytes *b, struct str *s)
 {
 	int64_t n;
@@ -54,6 +59,8 @@ int bytes_get_str(struct bytes *b, struct str *s)
 	return 0;
 }
 
+/* Alignment counts from the start of the bytes, not from their address, as bytes_align counts
+ * it. */
 int bytes_get_aligned(struct bytes *b, size_t to)
 {
 	size_t done = (size_t)(b->at - b->start) % to;

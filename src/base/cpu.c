@@ -1,4 +1,5 @@
-/* CPU features: see cpu.h. */
+/* CPU features: see cpu.h. Detected once per process; threads may call cpu_info at the same
+ * time. */
 #include "base/cpu.h"
 
 #include <pthread.h>
@@ -12,6 +13,8 @@ static int known;              /* info is filled in */
 #if defined(__x86_64__)
 #include <cpuid.h>
 
+/* CPU_V3 and CPU_V4 are the x86-64 levels that .simd.c files are compiled for. A level counts only
+ * if all the extensions that the compiler may use are present. */
 static void detect_isa(void)
 {
 	unsigned a, b, c, d;
@@ -39,19 +42,22 @@ static void detect_isa(void)
 }
 #endif
 
+/* Cores are those this process may run on (cgroups and taskset), not those of the machine. */
 static void detect(void)
 {
 	cpu_set_t set;
 
 	detect_isa();
 	info.page_size = sysconf(_SC_PAGESIZE);
+	/* More than 1024 cores do not fit cpu_set_t: the call fails, and one core is always safe. */
 	info.cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 	__atomic_store_n(&known, 1, __ATOMIC_RELEASE);
 }
 
+/* The flag avoids the call of pthread_once: this function chooses code for a few lanes at a time,
+ * millions of times. */
 const struct cpu_info *cpu_info(void)
 {
-	/* Code is picked for a few lanes at a time, millions of times. */
 	if (!__atomic_load_n(&known, __ATOMIC_ACQUIRE))
 		pthread_once(&once, detect);
 	return &info;

@@ -1,7 +1,7 @@
-/* What this CPU can do, and code that exists once per instruction set.
+/* The features of this CPU, and code that exists once per instruction set.
  *
  * A file NAME.simd.c is compiled once for each level (baseline, AVX2, AVX-512 on x86-64;
- * baseline alone elsewhere). In it, a function is named with SIMD_FN(name); a caller in an
+ * only baseline elsewhere). In it, a function is named with SIMD_FN(name); a caller in an
  * ordinary file declares all versions with SIMD_DECLARE and picks one with SIMD_PICK:
  *
  *     SIMD_DECLARE(void, vec_add, (float *o, const float *a, const float *b, size_t n))
@@ -22,7 +22,7 @@ struct cpu_info {
 	const char *arch;
 };
 
-/* Always the same, so that a function asks once. */
+/* The same for the life of the process. */
 __attribute__((const)) const struct cpu_info *cpu_info(void);
 
 #define SIMD_CAT_(a, b) a##b

@@ -1,4 +1,5 @@
-/* Errors and bugs: see err.h. */
+/* Errors and bugs: see err.h. Invariant: the first error wins. A later err_set on the same struct
+ * changes nothing, so the root cause survives clean-up code that fails as well. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...)
 	return -1;
 }
 
+/* The position belongs to the first error too: it is set only together with the text. */
 int err_set_at(struct err *e, enum err_code code, int line, int column, const char *fmt, ...)
 {
 	va_list ap;
@@ -41,6 +43,8 @@ int err_set_at(struct err *e, enum err_code code, int line, int column, const ch
 	return -1;
 }
 
+/* errno is saved first, because formatting may change it, and restored for the caller. The code
+ * follows from errno, so callers can tell a missing file from a forbidden one. */
 int err_errno(struct err *e, const char *fmt, ...)
 {
 	int saved = errno;
@@ -64,6 +68,8 @@ int err_nomem(struct err *e)
 	return err_set(e, ERR_NOMEM, "out of memory");
 }
 
+/* Puts the place in front: "line 3: key 'id' is missing" becomes "'rows.jsonl': line 3: key ...".
+ * Both parts are cut, so that the text never exceeds the struct. */
 int err_wrap(struct err *e, const char *fmt, ...)
 {
 	char where[240], old[sizeof ((struct err *)0)->text];
@@ -85,6 +91,7 @@ void err_clear(struct err *e)
 		*e = (struct err)ERR_INIT;
 }
 
+/* abort() leaves a core file with the stack; exit() would run handlers in a broken state. */
 void bug_at(const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;

@@ -7,8 +7,8 @@
  *          if (a(x, e) || b(y, e)) goto out;
  *   3. the candidate failed: a verdict, never a `struct err`.
  *
- * The text says what failed and quotes the subject. `e` may be NULL where the caller does
- * not care. The first error wins: err_set on an `e` that already holds one is a no-op. */
+ * The text says what failed and quotes the subject. `e` may be NULL if the caller does
+ * not need the text. The first error wins: err_set on an `e` that already holds one is a no-op. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 

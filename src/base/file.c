@@ -1,5 +1,6 @@
-/* Files: see file.h. Invariant: no function here leaves a half-written file under its final
- * name, and every system call goes through the table of sys.h. */
+/* Files: see file.h. Invariants: no function leaves a half-written file under its final name, and
+ * every system call goes through the table of sys.h, so that torture tests can make each one
+ * fail. */
 #include "base/file.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+/* write() may write less than asked and may be interrupted by a signal; both are repeated. */
 int file_write_all(int fd, const void *data, size_t n, struct err *e)
 {
 	const char *p = data;
@@ -32,6 +34,7 @@ int file_write_all(int fd, const void *data, size_t n, struct err *e)
 	return 0;
 }
 
+/* The end of the file before n bytes is an error of the format, not of the system. */
 int file_read_all(int fd, void *data, size_t n, struct err *e)
 {
 	char *p = data;
@@ -51,6 +54,8 @@ int file_read_all(int fd, void *data, size_t n, struct err *e)
 	return 0;
 }
 
+/* The size is not asked for in advance: a pipe and /proc have none. The limit stops a file that
+ * never ends. */
 static int read_to_end(int fd, const char *path, size_t limit, struct buf *out, struct err *e)
 {
 	size_t start = out->n;
@@ -75,6 +80,7 @@ static int read_to_end(int fd, const char *path, size_t limit, struct buf *out, 
 	return 0;
 }
 
+/* Appends to `out`, so that several files can be joined; on failure `out` may hold a part. */
 int file_read(const char *path, size_t limit, struct buf *out, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY, 0), rc;
@@ -86,6 +92,7 @@ int file_read(const char *path, size_t limit, struct buf *out, struct err *e)
 	return rc;
 }
 
+/* A rename is durable only after its folder is synced. */
 int file_sync_dir(const char *path, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY | O_DIRECTORY, 0), rc = 0;
@@ -98,6 +105,7 @@ int file_sync_dir(const char *path, struct err *e)
 	return rc;
 }
 
+/* The folder of "name" is ".", that of "/name" is "/". */
 static int sync_parent(const char *path, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
@@ -111,6 +119,7 @@ static int sync_parent(const char *path, struct err *e)
 	return rc;
 }
 
+/* close() is checked too: NFS reports a full disk only there. */
 static int write_synced(const char *path, int flags, struct str data, int sync, struct err *e)
 {
 	int fd = sys.open(path, O_WRONLY | O_CREAT | flags, 0644), rc = 0;
@@ -126,6 +135,7 @@ static int write_synced(const char *path, int flags, struct str data, int sync, 
 	return rc;
 }
 
+/* Frees the names; the descriptor is closed by its caller. */
 static void out_release(struct file_out *o)
 {
 	mem_free(o->path);
@@ -133,6 +143,7 @@ static void out_release(struct file_out *o)
 	*o = (struct file_out){ .fd = -1 };
 }
 
+/* The temporary name ends in the process id. file_sweep removes it if that process has died. */
 int file_out_open(struct file_out *o, const char *path, struct err *e)
 {
 	struct buf tmp = BUF_INIT;
@@ -167,6 +178,8 @@ void file_out_abort(struct file_out *o)
 	out_release(o);
 }
 
+/* sync, close, rename, sync the folder: after a power failure either the old or the new file
+ * exists, complete. */
 int file_out_commit(struct file_out *o, struct err *e)
 {
 	int rc = sys.fsync(o->fd) ? err_errno(e, "cannot sync '%s'", o->path) : 0, fd = o->fd;
@@ -185,6 +198,7 @@ int file_out_commit(struct file_out *o, struct err *e)
 	return rc;
 }
 
+/* Small contents in one call; larger ones use file_out piece by piece. */
 int file_replace(const char *path, struct str data, struct err *e)
 {
 	struct file_out o;
@@ -203,6 +217,8 @@ int file_append(const char *path, struct str data, int sync, struct err *e)
 	return write_synced(path, O_APPEND, data, sync, e);
 }
 
+/* A process that was killed may leave half a line at the end of a JSON lines file. It is removed
+ * before more lines are appended. */
 int file_cut_line(const char *path, struct err *e)
 {
 	struct file_map m;
@@ -245,6 +261,7 @@ int64_t file_size(const char *path, struct err *e)
 	return sys.stat(path, &st) ? err_errno(e, "cannot stat '%s'", path) : (int64_t)st.st_size;
 }
 
+/* Folders that exist are kept, also if another process creates one at the same moment. */
 int file_mkdirs(const char *path, struct err *e)
 {
 	char *p = mem_strdup(path);
@@ -252,6 +269,7 @@ int file_mkdirs(const char *path, struct err *e)
 
 	if (!p)
 		return err_nomem(e);
+	/* Each prefix that ends before a slash or at the end is a folder to create. */
 	for (char *at = p + (*p == '/'); !rc; at++) {
 		char c = *at;
 
@@ -280,6 +298,7 @@ int file_mkdirs_for(const char *path, struct err *e)
 	return rc;
 }
 
+/* lstat, not stat: a symbolic link is removed, and what it points to stays. */
 int file_remove_tree(const char *path, struct err *e)
 {
 	struct file_list names = { .v = NULL };
@@ -302,7 +321,8 @@ int file_remove_tree(const char *path, struct err *e)
 	return rc;
 }
 
-/* "NAME.tmp-PID" of a process that is no more. */
+/* Is this the temporary file "NAME.tmp-PID" of a process that has ended? The last ".tmp-" counts,
+ * because NAME itself may contain one. */
 static int is_leftover(const char *name)
 {
 	const char *tmp = strstr(name, ".tmp-");
@@ -314,6 +334,7 @@ static int is_leftover(const char *name)
 		errno == ESRCH;
 }
 
+/* A file that vanishes during the walk belongs to a running process and is skipped. */
 int file_sweep(const char *dir, struct err *e)
 {
 	struct file_list names;
@@ -338,6 +359,8 @@ int file_sweep(const char *dir, struct err *e)
 	return rc;
 }
 
+/* An empty file cannot be mapped; its contents are the empty string. MAP_SHARED does not copy
+ * pages. */
 int file_map_open(struct file_map *m, const char *path, struct err *e)
 {
 	int fd = sys.open(path, O_RDONLY, 0), rc = 0;
@@ -366,6 +389,7 @@ void file_map_close(struct file_map *m)
 	*m = (struct file_map){ .p = NULL };
 }
 
+/* Maps the file, so that one of gigabytes needs no buffer. */
 int file_sha256(const char *path, char hex[65], int64_t *bytes, struct err *e)
 {
 	struct file_map m;
@@ -378,6 +402,7 @@ int file_sha256(const char *path, char hex[65], int64_t *bytes, struct err *e)
 	return 0;
 }
 
+/* The copy appears under its name only when it is complete. */
 int file_copy(const char *from, const char *to, struct err *e)
 {
 	struct file_map m;
@@ -390,11 +415,13 @@ int file_copy(const char *from, const char *to, struct err *e)
 	return rc;
 }
 
+/* Sorted names make runs repeatable: readdir returns them in any order. */
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* errno tells the end of the folder from an error of readdir, so it is cleared before each call. */
 int file_list_open(struct file_list *l, const char *dir, struct err *e)
 {
 	DIR *d = sys.opendir(dir);
@@ -432,6 +459,8 @@ void file_list_close(struct file_list *l)
 	vec_free(l);
 }
 
+/* Returns the joined path in `out`, or NULL if memory ended. A slash at the end of `dir` is not
+ * doubled. */
 const char *path_join(struct buf *out, const char *dir, const char *name)
 {
 	buf_clear(out);
@@ -455,6 +484,8 @@ int lines_open(struct line_reader *r, const char *path, struct err *e)
 	return r->fd < 0 ? err_errno(e, "cannot open '%s'", path) : 0;
 }
 
+/* The buffer holds the line that is being read and what follows it. Searching resumes where it
+ * ended (`seen`), so a line of a gigabyte costs linear time. The last line may lack its newline. */
 int lines_next(struct line_reader *r, struct str *line, struct err *e)
 {
 	for (size_t seen = 0;;) {
@@ -468,13 +499,13 @@ int lines_next(struct line_reader *r, struct str *line, struct err *e)
 			r->at += n + (nl != NULL);
 			r->offset += (int64_t)n + (nl != NULL);
 			r->number++;
-			if (line->n && line->p[line->n - 1] == '\r')
+			if (line->n && line->p[line->n - 1] == '\r')   /* files of Windows */
 				line->n--;
 			return 1;
 		}
 		if (r->eof)
 			return 0;
-		if (r->at) {
+		if (r->at) {                        /* room for more: drop the lines already returned */
 			memmove(r->buf.p, r->buf.p + r->at, n);
 			r->buf.n = n;
 			r->at = 0;
@@ -490,6 +521,8 @@ int lines_next(struct line_reader *r, struct str *line, struct err *e)
 	}
 }
 
+/* Can lines_next return without waiting? A caller that reads a pipe does other work first if
+ * not. */
 int lines_ready(const struct line_reader *r)
 {
 	return r->eof || (r->buf.n > r->at && memchr(r->buf.p + r->at, '\n', r->buf.n - r->at));

@@ -1,6 +1,6 @@
 /* Files: whole reads, maps, atomic replacement, folders.
  *
- * Writing is all or nothing: the bytes go to a temporary file beside the target, are synced,
+ * Writing is all or nothing: the bytes go to a temporary file in the same folder, are synced,
  * and are renamed over it; then the folder is synced. A failed fsync means the data is lost
  * and is reported, never retried. */
 #ifndef BASE_FILE_H
@@ -17,22 +17,22 @@ int file_read(const char *path, size_t limit, struct buf *out, struct err *e);
 int file_replace(const char *path, struct str data, struct err *e);
 /* Adds `data` at the end with one write; with `sync` it is on disk when this returns. */
 int file_append(const char *path, struct str data, int sync, struct err *e);
-/* Cuts off a last line that has no newline: what a writer killed in the middle left. */
+/* Removes a last line without newline, which a killed writer may have left. */
 int file_cut_line(const char *path, struct err *e);
 int file_exists(const char *path);
 int file_is_dir(const char *path);
 int64_t file_size(const char *path, struct err *e);   /* -1 on error */
 int file_mkdirs(const char *path, struct err *e);     /* like mkdir -p */
-int file_mkdirs_for(const char *path, struct err *e); /* the folder that a file is to lie in */
+int file_mkdirs_for(const char *path, struct err *e); /* the folder of a file */
 int file_remove_tree(const char *path, struct err *e);
-/* Removes what file_out left below a folder in processes of this machine that were killed. */
+/* Removes temporary files of file_out below a folder whose processes on this machine have ended. */
 int file_sweep(const char *dir, struct err *e);
 int file_sync_dir(const char *path, struct err *e);
 int file_write_all(int fd, const void *p, size_t n, struct err *e);
 int file_read_all(int fd, void *p, size_t n, struct err *e);   /* short: ERR_FORMAT */
 
 /* A file written piece by piece that appears under its name only when committed: the pieces
- * go to a temporary file beside it. Exactly one of commit and abort ends an open one; a
+ * go to a temporary file in the same folder. Exactly one of commit and abort ends an open one; a
  * failed commit has already cleaned up. */
 struct file_out {
 	char *path, *tmp;
@@ -77,7 +77,7 @@ struct line_reader {
 	int eof;
 };
 int lines_open(struct line_reader *r, const char *path, struct err *e);   /* "-": stdin */
-/* 1: a line (borrowed until the next call, without its newline), 0: end, -1: error. */
+/* Returns 1 with a line (borrowed until the next call, without its newline), 0 at the end, -1 on error. */
 int lines_next(struct line_reader *r, struct str *line, struct err *e);
 int lines_ready(const struct line_reader *r);     /* the next call has its line without reading */
 void lines_close(struct line_reader *r);

@@ -1,4 +1,5 @@
-/* XXH64 and SHA-256: see hash.h. */
+/* XXH64 and SHA-256: see hash.h. XXH64 is for tables and keys inside the program; SHA-256 is for
+ * contents that must not be forged or that other programs check. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hash.h"
 
@@ -8,6 +9,7 @@
 
 static uint64_t rotl64(uint64_t x, int r) { return x << r | x >> (64 - r); }
 
+/* memcpy, because the bytes need not be aligned; compilers make one load of it. */
 static uint64_t load64(const unsigned char *p)
 {
 	uint64_t v;
@@ -24,6 +26,7 @@ static uint32_t load32(const unsigned char *p)
 	return v;
 }
 
+/* Primes of XXH64. */
 #define P1 0x9E3779B185EBCA87ull
 #define P2 0xC2B2AE3D27D4EB4Full
 #define P3 0x165667B19E3779F9ull
@@ -40,6 +43,7 @@ static uint64_t xxh_merge(uint64_t h, uint64_t v)
 	return (h ^ xxh_round(0, v)) * P1 + P4;
 }
 
+/* Four lanes of 8 bytes at a time; called only for 32 bytes or more. */
 static uint64_t xxh_stripes(const unsigned char **p, const unsigned char *end, uint64_t seed)
 {
 	uint64_t v[4] = { seed + P1 + P2, seed + P2, seed, seed - P1 };
@@ -56,13 +60,14 @@ static uint64_t xxh_stripes(const unsigned char **p, const unsigned char *end, u
 	return h;
 }
 
+/* The published algorithm: its values are stored on disk, so they must never change. */
 uint64_t hash_xxh64(const void *data, size_t n, uint64_t seed)
 {
 	const unsigned char *p = n ? data : (const void *)"", *end = p + n;        /* nothing may be NULL */
 	uint64_t h = n >= 32 ? xxh_stripes(&p, end, seed) : seed + P5;
 
 	h += n;
-	for (; p + 8 <= end; p += 8)
+	for (; p + 8 <= end; p += 8)        /* the last 31 bytes at most: words, a half, single bytes */
 		h = rotl64(h ^ xxh_round(0, load64(p)), 27) * P1 + P4;
 	if (p + 4 <= end) {
 		h = rotl64(h ^ load32(p) * P1, 23) * P2 + P3;
@@ -70,7 +75,7 @@ uint64_t hash_xxh64(const void *data, size_t n, uint64_t seed)
 	}
 	for (; p < end; p++)
 		h = rotl64(h ^ *p * P5, 11) * P1;
-	h = (h ^ h >> 33) * P2;
+	h = (h ^ h >> 33) * P2;             /* avalanche: every input bit reaches every output bit */
 	h = (h ^ h >> 29) * P3;
 	return h ^ h >> 32;
 }
@@ -98,6 +103,8 @@ void sha256_end(struct sha256 *s, unsigned char out[32])
 	SHA256_Final(out, (SHA256_CTX *)s->state);
 }
 
+/* HMAC-SHA256 (RFC 2104), for S3 signatures: hash of (key ^ 0x5c) and the hash of (key ^ 0x36) and
+ * the message. Keys over 64 bytes are hashed first. */
 void hash_hmac(const void *key, size_t key_n, const void *p, size_t n, unsigned char out[32])
 {
 	unsigned char pad[64] = { 0 };
@@ -111,12 +118,12 @@ void hash_hmac(const void *key, size_t key_n, const void *p, size_t n, unsigned 
 	} else if (key_n) {
 		memcpy(pad, key, key_n);
 	}
-	for (size_t i = 0; i < sizeof pad; i++)
+	for (size_t i = 0; i < sizeof pad; i++)   /* inner hash */
 		pad[i] ^= 0x36;
 	sha256_add(&s, pad, sizeof pad);
 	sha256_add(&s, p, n);
 	sha256_end(&s, out);
-	for (size_t i = 0; i < sizeof pad; i++)
+	for (size_t i = 0; i < sizeof pad; i++)   /* outer hash: undoes 0x36, applies 0x5c */
 		pad[i] ^= 0x36 ^ 0x5c;
 	sha256_init(&s);
 	sha256_add(&s, pad, sizeof pad);
@@ -124,11 +131,13 @@ void hash_hmac(const void *key, size_t key_n, const void *p, size_t n, unsigned 
 	sha256_end(&s, out);
 }
 
+/* OpenSSL's encoder, with padding and without line breaks, as HTTP headers need it. */
 void hash_base64(const unsigned char *p, size_t n, char *out)
 {
 	EVP_EncodeBlock((unsigned char *)out, p, (int)n);
 }
 
+/* Lower case, as S3 and Git write digests. */
 void hash_hex(const unsigned char *digest, size_t n, char *out)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -140,6 +149,7 @@ void hash_hex(const unsigned char *digest, size_t n, char *out)
 	out[2 * n] = 0;
 }
 
+/* The digest as text, as file names and manifests use it. */
 void sha256_hex(const void *p, size_t n, char out[65])
 {
 	struct sha256 s;

@@ -1,6 +1,6 @@
-/* Reading JSON: see json.h. Jansson parses; its tree is then indexed by nodes of our own, so
- * that members are reached by position and by key in constant time. Strings stay Jansson's.
- * Invariant: both trees live in the root's arena and go with it. */
+/* Reading JSON: see json.h. Jansson parses; its tree is then indexed by our own nodes, so that
+ * members are found by position and by key in constant time. Strings stay Jansson's. Invariant:
+ * both trees live in the arena of the root and are freed with it. */
 #include "base/json.h"
 
 /* Jansson's header uses some of our names for its own things: it is read with those renamed. */
@@ -30,11 +30,12 @@
 
 enum { SMALL = 8 };               /* objects up to this size are searched one by one */
 
+/* One node: a view of a Jansson value, with its children in the order of the text. */
 struct json {
-	const json_t *value;
-	const char *key;          /* where the parent is an object */
+	const json_t *value;      /* kind and contents */
+	const char *key;          /* if the parent is an object; borrowed from Jansson */
 	struct json *child;       /* [n] */
-	size_t n;
+	size_t n;                 /* children */
 	uint32_t *slot;           /* [slots], index + 1, 0 empty; NULL for small objects */
 	size_t slots;             /* a power of two */
 };
@@ -47,8 +48,9 @@ struct root {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static size_t hash_seed;          /* set once; so that nobody can prepare colliding keys */
 
-/* Jansson does not survive a failed allocation (it goes on with cut tokens, or asserts), so it
- * works in the arena of the root being parsed, whose trap takes us out of it. */
+/* Jansson does not survive a failed allocation: it continues with truncated tokens, or asserts. So
+ * it allocates from the arena of the root that is being parsed, and a failed allocation leaves
+ * Jansson by longjmp (arena.trap). */
 static _Thread_local struct arena *jansson_heap;
 
 static void *jansson_alloc(size_t n)
@@ -56,16 +58,19 @@ static void *jansson_alloc(size_t n)
 	return arena_alloc(jansson_heap, n);
 }
 
+/* Memory is freed with the arena. */
 static void jansson_free(void *p)
 {
 	(void)p;                 /* goes with the arena */
 }
 
+/* The seed of the hash is random, so that nobody can prepare keys that collide. GRND_NONBLOCK:
+ * early in the boot there may be no entropy yet, and the clock is good enough then. */
 static void set_up(void)
 {
 	if (getrandom(&hash_seed, sizeof hash_seed, GRND_NONBLOCK) != sizeof hash_seed)
 		hash_seed = (size_t)clock_wall_us();
-	hash_seed |= 1;
+	hash_seed |= 1;           /* 0 would ask Jansson for a seed of its own */
 	json_object_seed(hash_seed);
 	json_set_alloc_funcs(jansson_alloc, jansson_free);
 }
@@ -77,6 +82,8 @@ static size_t hash_key(const char *key)
 	return hash_xxh64(key, strlen(key), hash_seed);
 }
 
+/* Open addressing with at most half of the slots in use. Objects of up to SMALL members are
+ * searched one by one, which is faster. */
 static int index_keys(struct arena *a, struct json *j)
 {
 	size_t slots = 16;
@@ -92,7 +99,7 @@ static int index_keys(struct arena *a, struct json *j)
 	for (size_t i = 0; i < j->n; i++) {
 		size_t at = hash_key(j->child[i].key);
 
-		while (j->slot[at & (slots - 1)])
+		while (j->slot[at & (slots - 1)])   /* the next free slot */
 			at++;
 		j->slot[at & (slots - 1)] = (uint32_t)i + 1;
 	}
@@ -111,6 +118,7 @@ static int build_array(struct arena *a, struct json *j, int depth, struct err *e
 	return 0;
 }
 
+/* Jansson iterates in the order of insertion, which is the order of the text. */
 static int build_object(struct arena *a, struct json *j, int depth, struct err *e)
 {
 	json_t *object = (json_t *)j->value;
@@ -125,6 +133,7 @@ static int build_object(struct arena *a, struct json *j, int depth, struct err *
 	return index_keys(a, j) ? err_nomem(e) : 0;
 }
 
+/* The recursion is limited by JSON_DEPTH_MOST: a hostile file must not overflow the stack. */
 static int build(struct arena *a, struct json *j, int depth, struct err *e)
 {
 	int is_array = json_typeof(j->value) == JANSSON_ARRAY;
@@ -143,8 +152,9 @@ static int build(struct arena *a, struct json *j, int depth, struct err *e)
 
 /* --- parsing ------------------------------------------------------------------------- */
 
-/* Jansson refuses integers beyond 64 bits, which Hugging Face configurations contain: a copy of
- * `text` in the arena, with long integers outside strings marked as reals. */
+/* Jansson refuses integers beyond 64 bits, but Hugging Face configurations contain them (1e30
+ * written as digits). This copies the text and appends ".0" to long integers outside strings, so
+ * that they are read as reals. */
 static struct str widen_integers(struct str text)
 {
 	enum { DIGITS = 18 };     /* always fits; so at most two bytes are added for every 19 */
@@ -173,6 +183,7 @@ static struct str widen_integers(struct str text)
 	return (struct str){ .p = out, .n = n };
 }
 
+/* The copy is made only if the first attempt fails, because almost no file needs it. */
 static json_t *load(struct str text, json_error_t *je)
 {
 	/* A string may hold NUL; a key may not. */
@@ -185,7 +196,8 @@ static json_t *load(struct str text, json_error_t *je)
 	return json_loadb(text.p, text.n, flags, je);
 }
 
-/* Jansson ends "... near 'token'" with text of the input, of which we keep what is printable. */
+/* Jansson quotes the input ("... near 'token'"). Control characters of the quote are replaced, so
+ * that the message stays on one line. */
 static int parse_error(const json_error_t *je, struct err *e)
 {
 	char text[sizeof je->text];
@@ -199,7 +211,7 @@ static int parse_error(const json_error_t *je, struct err *e)
 			  je->column > 0 ? je->column : 1, text);
 }
 
-/* Parses and indexes into the root's arena; -1 with `e` set. */
+/* Parses and indexes into the arena of the root. Returns 0 on success, -1 with *e set. */
 static int fill(struct root *r, struct str text, struct err *e)
 {
 	json_error_t je = { .line = 0 };
@@ -222,6 +234,7 @@ static int fill(struct root *r, struct str text, struct err *e)
 	return rc;
 }
 
+/* The root holds the arena of the tree, so it is the only allocation on the heap. */
 struct json *json_parse(struct str text, struct err *e)
 {
 	struct root *r = mem_zalloc(sizeof *r);
@@ -238,6 +251,7 @@ struct json *json_parse(struct str text, struct err *e)
 	return &r->node;
 }
 
+/* Errors name the file in front of line and column. */
 struct json *json_parse_file(const char *path, struct err *e)
 {
 	struct file_map m;
@@ -269,6 +283,7 @@ static const char *const kind_name[] = {
 	[JSON_STRING] = "a string", [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
 };
 
+/* A missing value (NULL) reads as null, so lookups can be chained without a test each. */
 enum json_kind json_kind(const struct json *j)
 {
 	static const enum json_kind kind[] = {
@@ -280,6 +295,7 @@ enum json_kind json_kind(const struct json *j)
 	return j ? kind[json_typeof(j->value)] : JSON_NULL;
 }
 
+/* The probe ends at an empty slot; there always is one, because at most half are in use. */
 const struct json *json_get(const struct json *j, const char *key)
 {
 	if (json_kind(j) != JSON_OBJECT)
@@ -326,6 +342,8 @@ struct str json_str(const struct json *j, const char *otherwise)
 	return (struct str){ .p = json_string_value(j->value), .n = json_string_length(j->value) };
 }
 
+/* A real with a whole value counts as an integer: 3.0 is 3. Values beyond 64 bits give
+ * `otherwise`. */
 int64_t json_int(const struct json *j, int64_t otherwise)
 {
 	enum json_kind k = json_kind(j);
@@ -354,6 +372,7 @@ int json_bool(const struct json *j, int otherwise)
 
 /* --- required members ---------------------------------------------------------------- */
 
+/* Names the key, the expected kind and the found one. */
 static int wrong(const char *key, enum json_kind want, const struct json *got, struct err *e)
 {
 	if (!got)
@@ -372,6 +391,7 @@ int json_need_str(const struct json *object, const char *key, struct str *out, s
 	return 0;
 }
 
+/* Two different defaults tell a missing integer from any value that it could have. */
 int json_need_int(const struct json *object, const char *key, int64_t *out, struct err *e)
 {
 	const struct json *j = json_get(object, key);

@@ -27,13 +27,13 @@ enum json_kind json_kind(const struct json *j);
 const struct json *json_get(const struct json *object, const char *key);   /* NULL: absent */
 size_t json_count(const struct json *j);                          /* of an array or object */
 const struct json *json_at(const struct json *array, size_t i);
-/* The i-th member of an object in file order; `key` borrowed, empty where there is none. */
+/* The i-th member of an object in file order; `key` is borrowed, "" if i is too large. */
 const struct json *json_member(const struct json *object, size_t i, const char **key);
 
 /* Values of a node; a wrong kind gives the default. */
 struct str json_str(const struct json *j, const char *otherwise);
 int64_t json_int(const struct json *j, int64_t otherwise);        /* reals that are whole too */
-/* Ints too. Hidden, because Jansson calls a function of its own by this name. */
+/* Integers too. Declared like this because Jansson has a function of the same name. */
 __attribute__((visibility("hidden"))) double json_real(const struct json *j, double otherwise);
 int json_bool(const struct json *j, int otherwise);
 

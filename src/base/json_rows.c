@@ -1,5 +1,6 @@
-/* Rows of a large JSON file: see json_rows.h. The buffer holds the row being cut out and what
- * was read behind it. Invariant: buf[0, at) has been handed out or skipped. */
+/* Rows of a large JSON file: see json_rows.h. The buffer holds the row that is being cut out and
+ * the bytes read after it. Invariant: buf[0, at) has been handed out or skipped. Memory is bounded
+ * by the longest row, not by the file. */
 #include "base/json_rows.h"
 
 #include <errno.h>
@@ -11,7 +12,8 @@
 
 enum { ROW_MOST = 256 << 20, PIECE = 1 << 18 };
 
-/* What a file is by its first bytes. A pipe has none that could be looked at: it is text. */
+/* Recognises the file by its first bytes: gzip is read directly; for Parquet and zstd the error
+ * names the command that converts them. pread fails on a pipe, which is taken as text. */
 static int look_at_form(struct json_rows *r, const char *path, struct err *e)
 {
 	char b[4] = { 0 };
@@ -20,7 +22,8 @@ static int look_at_form(struct json_rows *r, const char *path, struct err *e)
 	if (n == 4 && !memcmp(b, "PAR1", 4))
 		return err_set(e, ERR_FORMAT,
 			       "'%s' is a Parquet file. To make JSON lines of it: python3 -c \"import pandas; "
-			       "pandas.read_parquet('%s').to_json('rows.jsonl', orient='records', lines=True)\"", path, path);
+			       "pandas.read_parquet('%s').to_json('rows.jsonl', orient='records', lines=True)\"",
+			       path, path);
 	if (n == 4 && !memcmp(b, "\x28\xb5\x2f\xfd", 4))
 		return err_set(e, ERR_FORMAT, "'%s' was compressed by zstd. To unpack it: zstd -d '%s'", path, path);
 	if (n < 2 || memcmp(b, "\x1f\x8b", 2))
@@ -30,6 +33,7 @@ static int look_at_form(struct json_rows *r, const char *path, struct err *e)
 	return r->gz ? 0 : err_nomem(e);
 }
 
+/* The size is for progress only; a pipe and a compressed file report 0. */
 int json_rows_open(struct json_rows *r, const char *path, size_t most, struct err *e)
 {
 	struct stat st;
@@ -45,6 +49,7 @@ int json_rows_open(struct json_rows *r, const char *path, size_t most, struct er
 	return 0;
 }
 
+/* gzclose_r closes the descriptor too. */
 void json_rows_close(struct json_rows *r)
 {
 	if (r->gz)
@@ -56,13 +61,14 @@ void json_rows_close(struct json_rows *r)
 	r->fd = -1;
 }
 
+/* Reads up to PIECE bytes, decompressed if needed. *k is 0 at the end of the file. */
 static int read_piece(struct json_rows *r, ssize_t *k, struct err *e)
 {
 	int code;
 
 	if (r->gz) {
 		*k = gzread(r->gz, r->buf.p + r->buf.n, PIECE);
-		/* A file that was cut short ends without an error of its own. */
+		/* gzread reports a truncated file as its end; only gzerror tells the difference. */
 		if (*k <= 0 && (gzerror(r->gz, &code), code != Z_OK && code != Z_STREAM_END))
 			return err_set(e, ERR_FORMAT, "the compressed file is damaged or ends too early");
 		return 0;
@@ -73,7 +79,8 @@ static int read_piece(struct json_rows *r, ssize_t *k, struct err *e)
 	return *k < 0 ? err_errno(e, "read") : 0;
 }
 
-/* Reads more behind what is there: 1, or 0 at the end of the file. */
+/* Reads more after the bytes in the buffer. Returns 1, 0 at the end of the file, or -1 on error.
+ * Used bytes are dropped in large steps, so that the move is rare. */
 static int fill(struct json_rows *r, struct err *e)
 {
 	ssize_t k;
@@ -95,7 +102,8 @@ static int fill(struct json_rows *r, struct err *e)
 	return k > 0;
 }
 
-/* The next character that is not white space, not taken: 1, 0 at the end, -1. */
+/* Finds the next character that is not white space, without consuming it. Returns 1, 0 at the end
+ * of the file, or -1 on error. */
 static int peek(struct json_rows *r, char *c, struct err *e)
 {
 	for (;;) {
@@ -114,11 +122,13 @@ static int peek(struct json_rows *r, char *c, struct err *e)
 	}
 }
 
+/* Files of gigabytes have no useful line numbers, so errors name the byte. */
 static int wrong(const struct json_rows *r, const char *what, struct err *e)
 {
 	return err_set(e, ERR_FORMAT, "byte %lld: %s", (long long)json_rows_offset(r), what);
 }
 
+/* Skips a byte order mark and decides between an array of rows and JSON lines. */
 static int begin(struct json_rows *r, struct err *e)
 {
 	char c;
@@ -139,12 +149,15 @@ static int begin(struct json_rows *r, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* The state of scan between two pieces of the file. */
 struct extent {
 	size_t n;                    /* bytes looked at */
-	int depth, in_string, escaped;
+	int depth, in_string, escaped;   /* open brackets; inside quotes; after a backslash */
 };
 
-/* Looks at more of the row: 1 when it is complete, x->n its length. */
+/* Scans further for the end of the row, counting brackets outside strings. Returns 1 when the row
+ * is complete, with its length in x->n, or 0 if more bytes are needed. No byte is looked at
+ * twice. */
 static int scan(const char *p, size_t n, struct extent *x)
 {
 	size_t i = x->n;
@@ -174,6 +187,7 @@ static int scan(const char *p, size_t n, struct extent *x)
 	return 0;
 }
 
+/* Cuts the next row out of an array. Returns 1, or -1 on error. */
 static int cut(struct json_rows *r, struct str *row, struct err *e)
 {
 	struct extent x = { .n = 0 };
@@ -194,7 +208,8 @@ static int cut(struct json_rows *r, struct str *row, struct err *e)
 	return 1;
 }
 
-/* A line, whatever is on it: one that is not JSON costs itself, not the file. */
+/* Takes a line with any contents. A line that is not JSON is an error of that row only, not of the
+ * file. */
 static int cut_line(struct json_rows *r, struct str *row, struct err *e)
 {
 	size_t n = 0;
@@ -224,7 +239,8 @@ static int cut_line(struct json_rows *r, struct str *row, struct err *e)
 	return 1;
 }
 
-/* Takes what stands between rows of an array: 1 when a row follows, 0 at the end. */
+/* Consumes the separator between rows of an array. Returns 1 if a row follows, 0 at the end of the
+ * array, -1 on error. */
 static int between(struct json_rows *r, struct err *e)
 {
 	char c;
@@ -249,6 +265,7 @@ static int between(struct json_rows *r, struct err *e)
 	return c == '{' ? 1 : wrong(r, "expected a row: '{'", e);
 }
 
+/* The first call decides the form of the file. */
 int json_rows_next(struct json_rows *r, struct str *row, struct err *e)
 {
 	int rc;
@@ -272,7 +289,7 @@ static size_t skip_space(struct str s, size_t i)
 	return i;
 }
 
-/* Behind the value that begins at `i`; s.n where it does not end. */
+/* Returns the position after the value that begins at `i`, or s.n if the value does not end. */
 static size_t skip_value(struct str s, size_t i)
 {
 	struct extent x = { .n = 0 };
@@ -297,6 +314,8 @@ static size_t skip_value(struct str s, size_t i)
 	return s.n;
 }
 
+/* Copies the row with the value of `key` replaced by null, without parsing: KernelBook's rows hold
+ * large members that nothing reads. */
 void json_row_thin(struct str row, const char *key, struct buf *out)
 {
 	size_t from = 0, i = skip_space(row, 0), n = strlen(key);
@@ -305,7 +324,7 @@ void json_row_thin(struct str row, const char *key, struct buf *out)
 		size_t name = skip_space(row, i), colon = skip_space(row, skip_value(row, name)), value, end;
 
 		if (colon >= row.n || row.p[name] != '"' || row.p[colon] != ':')
-			break;                       /* not an object as it should be: the parser says why */
+			break;                       /* not an object; the parser will say why */
 		value = skip_space(row, colon + 1);
 		end = skip_value(row, value);
 		if (name + n + 2 <= row.n && !memcmp(row.p + name + 1, key, n) && row.p[name + 1 + n] == '"') {

@@ -1,5 +1,5 @@
-/* Writing JSON: see json.h. Invariant: what was appended is valid JSON up to the brackets
- * still open, whatever bytes the strings held. */
+/* Writing JSON: see json.h. Invariant: the appended text is valid JSON up to the brackets that are
+ * still open, for any bytes in the strings. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+/* Only with an indent: rows of a JSON lines file must stay on one line. */
 static void new_line(struct jw *w)
 {
 	if (w->indent) {
@@ -17,6 +18,7 @@ static void new_line(struct jw *w)
 	}
 }
 
+/* One bit per open bracket: does it already have a member, so that a comma is needed? */
 static int has_member(const struct jw *w)
 {
 	return w->has[w->depth / 8] >> w->depth % 8 & 1;
@@ -29,14 +31,14 @@ static void set_member(struct jw *w, int has)
 	w->has[w->depth / 8] = (unsigned char)(has ? w->has[w->depth / 8] | bit : w->has[w->depth / 8] & ~bit);
 }
 
-/* What stands before a value or a key: nothing after a key, else comma and line break. */
+/* Writes the text before a value or key: nothing after a key, else a comma and a line break. */
 static void separate(struct jw *w)
 {
 	if (w->after_key) {
 		w->after_key = 0;
 		return;
 	}
-	if (w->depth == 0)        /* values of a JSONL file follow each other; lines are the caller's */
+	if (w->depth == 0)        /* values of a JSON lines file; the caller writes the newlines */
 		return;
 	if (has_member(w))
 		buf_addc(w->out, ',');
@@ -44,6 +46,7 @@ static void separate(struct jw *w)
 	set_member(w, 1);
 }
 
+/* The depth is limited by the bits in `has`; our own writers never reach it. */
 void jw_begin(struct jw *w, char bracket)
 {
 	separate(w);
@@ -53,6 +56,7 @@ void jw_begin(struct jw *w, char bracket)
 	set_member(w, 0);
 }
 
+/* An empty bracket is closed on the same line: [] and {}. */
 void jw_end(struct jw *w, char bracket)
 {
 	int had = has_member(w);
@@ -65,6 +69,7 @@ void jw_end(struct jw *w, char bracket)
 	buf_addc(w->out, bracket);
 }
 
+/* JSON allows no raw control characters; those without a short form become \u00XX. */
 static void add_escape(struct buf *b, unsigned char c)
 {
 	static const char *const name[32] = { ['\b'] = "\\b", ['\f'] = "\\f", ['\n'] = "\\n",
@@ -80,6 +85,8 @@ static void add_escape(struct buf *b, unsigned char c)
 	}
 }
 
+/* Copies runs of plain ASCII at once. Bytes that are not UTF-8 become U+FFFD, because a reader
+ * would refuse the whole file otherwise. */
 static void add_quoted(struct buf *b, struct str s)
 {
 	buf_addc(b, '"');
@@ -145,6 +152,8 @@ void jw_int(struct jw *w, int64_t v)
 	buf_addf(w->out, "%lld", (long long)v);
 }
 
+/* The shortest of 15 to 17 digits that reads back to the same double: 0.1 stays 0.1. JSON has no
+ * NaN and no infinity; they become null. */
 void jw_real(struct jw *w, double v)
 {
 	char text[40];
@@ -161,7 +170,7 @@ void jw_real(struct jw *w, double v)
 	separate(w);
 	buf_adds(w->out, text);
 	if (!strpbrk(text, ".e"))
-		buf_adds(w->out, ".0");   /* so that it reads back as a real */
+		buf_adds(w->out, ".0");   /* 1 would read back as an integer */
 }
 
 void jw_bool(struct jw *w, int v)
@@ -186,6 +195,7 @@ static void write_members(struct jw *w, const struct json *j)
 	}
 }
 
+/* Copies a parsed tree, for example a row with one member added. */
 void jw_json(struct jw *w, const struct json *j)
 {
 	switch (json_kind(j)) {

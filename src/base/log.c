@@ -1,4 +1,5 @@
-/* The log and the clocks: see log.h. */
+/* The log and the clocks: see log.h. The log is the only global state of the program. Invariant:
+ * lines of several threads never mix, and a progress bar stays below the last line. */
 #include "base/log.h"
 
 #include <pthread.h>
@@ -7,12 +8,12 @@
 #include <time.h>
 
 static struct {
-	enum log_level level;
-	log_sink *sink;
-	void *ctx;
-	_Atomic uint64_t count[LOG_OFF];
+	enum log_level level;     /* messages below it are counted but not shown */
+	log_sink *sink;           /* NULL: stderr */
+	void *ctx;                /* of the sink */
+	_Atomic uint64_t count[LOG_OFF];   /* messages by level */
 	pthread_mutex_t lock;     /* keeps lines whole and `status` below them */
-	char status[256];
+	char status[256];         /* the bar on the terminal, "" if none */
 } the_log = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void log_set_level(enum log_level level)
@@ -26,6 +27,8 @@ void log_set_sink(log_sink *sink, void *ctx)
 	the_log.ctx = ctx;
 }
 
+/* The status line (a progress bar) is erased, the message printed, and the bar drawn again below
+ * it. */
 static void to_stderr(enum log_level level, const char *text)
 {
 	static const char *const name[] = { "debug: ", "", "warning: ", "error: " };
@@ -35,6 +38,7 @@ static void to_stderr(enum log_level level, const char *text)
 	fflush(stderr);
 }
 
+/* "" removes the bar. The cursor stays behind the bar, where the next message erases it. */
 void log_status(const char *text)
 {
 	pthread_mutex_lock(&the_log.lock);
@@ -45,6 +49,7 @@ void log_status(const char *text)
 	pthread_mutex_unlock(&the_log.lock);
 }
 
+/* Messages are counted even if the level hides them: tests compare the number of warnings. */
 void log_at(enum log_level level, const char *fmt, ...)
 {
 	char text[2048];

@@ -1,4 +1,5 @@
-/* Heap, arenas and growable arrays: see mem.h. */
+/* Heap, arenas and growable arrays: see mem.h. Every allocation goes through sys.h, so that torture
+ * tests can make each one fail. Invariant: sizes are computed with checked arithmetic. */
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include "base/err.h"
 #include "base/sys.h"
 
+/* malloc(0) may return NULL, which callers would take for a failure. */
 void *mem_alloc(size_t n)
 {
 	return sys.alloc(n ? n : 1);
@@ -21,6 +23,7 @@ void *mem_zalloc(size_t n)
 	return p;
 }
 
+/* Zeroed, because most arrays hold pointers that an early failure would free. */
 void *mem_array(size_t count, size_t size)
 {
 	size_t n;
@@ -39,6 +42,7 @@ void mem_free(void *p)
 		sys.release(p);
 }
 
+/* The bytes may contain NUL; the copy has one more at its end. */
 char *mem_strndup(const char *s, size_t n)
 {
 	char *p = n < SIZE_MAX ? mem_alloc(n + 1) : NULL;
@@ -55,7 +59,7 @@ char *mem_strdup(const char *s)
 	return mem_strndup(s, strlen(s));
 }
 
-/* The original pointer is kept just below the aligned one. */
+/* The original pointer is stored just below the aligned one, for mem_free_aligned. */
 void *mem_alloc_aligned(size_t n, size_t align)
 {
 	size_t total;
@@ -80,14 +84,17 @@ void mem_free_aligned(void *p)
 
 /* --- arenas ----------------------------------------------------------------------- */
 
+/* Blocks double from ARENA_FIRST to ARENA_MOST: small arenas stay small, large ones need few
+ * calls. */
 enum { ARENA_ALIGN = 16, ARENA_FIRST = 8 << 10, ARENA_MOST = 1 << 20 };
 
 struct arena_block {
-	struct arena_block *older;
+	struct arena_block *older;   /* the block before it, or NULL */
 	size_t size;            /* usable bytes that follow */
 	_Alignas(16) char data[];
 };
 
+/* With a trap the arena jumps out of code that cannot handle a failed allocation (Jansson). */
 static void *arena_fail(struct arena *a)
 {
 	if (a->trap)
@@ -95,6 +102,8 @@ static void *arena_fail(struct arena *a)
 	return NULL;
 }
 
+/* A request above the block size gets a block of its own. The limit of the arena counts whole
+ * blocks. */
 static int arena_add_block(struct arena *a, size_t need)
 {
 	size_t size = a->head ? MIN(a->head->size * 2, (size_t)ARENA_MOST) : (size_t)ARENA_FIRST;
@@ -116,6 +125,8 @@ static int arena_add_block(struct arena *a, size_t need)
 	return 0;
 }
 
+/* The usual case is a comparison and an addition. Sizes are rounded up to 16 bytes, which suits
+ * vector types. */
 void *arena_alloc(struct arena *a, size_t n)
 {
 	void *p;
@@ -161,6 +172,7 @@ char *arena_strdup(struct arena *a, const char *s)
 	return arena_strndup(a, s, strlen(s));
 }
 
+/* Formats twice: once to learn the length, once into the arena. */
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap;
@@ -181,6 +193,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+/* Frees the newest block. */
 static void arena_pop(struct arena *a)
 {
 	struct arena_block *b = a->head;
@@ -190,6 +203,7 @@ static void arena_pop(struct arena *a)
 	mem_free(b);
 }
 
+/* Keeps the oldest block, so that an arena in a loop stops allocating after its first use. */
 void arena_clear(struct arena *a)
 {
 	while (a->head && a->head->older)
@@ -212,6 +226,7 @@ struct arena_mark arena_mark(const struct arena *a)
 	return (struct arena_mark){ .head = a->head, .at = a->at, .used = a->used };
 }
 
+/* Frees everything that was allocated after the mark. */
 void arena_reset(struct arena *a, struct arena_mark m)
 {
 	while (a->head != m.head)
@@ -223,6 +238,7 @@ void arena_reset(struct arena *a, struct arena_mark m)
 
 /* --- growable arrays --------------------------------------------------------------- */
 
+/* Grows by half, so that n pushes cost O(n) and at most a third of the memory is unused. */
 int vec_grow_raw(void **v, size_t n, size_t *cap, size_t more, size_t size)
 {
 	size_t need, want, bytes;

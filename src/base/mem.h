@@ -1,7 +1,7 @@
 /* Memory: heap calls, checked arithmetic, arenas, growable arrays.
  *
  * Heap calls return NULL on failure; the caller turns that into err_nomem(e).
- * Arenas either return NULL or, where a trap is set, jump to it: a parser or interpreter
+ * Arenas either return NULL or, if a trap is set, jump to it: a parser or interpreter
  * sets one trap at its entry point and needs no check at each node. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -52,7 +52,7 @@ struct arena {
 	size_t used;                /* bytes handed out */
 	size_t limit;               /* most bytes to take from the heap; 0: no limit */
 	size_t held;                /* bytes taken from the heap */
-	jmp_buf *trap;              /* where to go when memory ends; NULL: return NULL */
+	jmp_buf *trap;              /* jump target of a failed allocation; NULL: return NULL */
 };
 
 #define ARENA_INIT { .head = NULL }

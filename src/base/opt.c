@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/yaml.h"
 
+/* A row's heading holds for the rows below it in the same table. An included table has its own,
+ * which ends with it. */
 static int visit(const struct opt *table, size_t base, const char *group, opt_visit_fn *fn, void *ctx)
 {
 	int rc = 0;
@@ -32,13 +34,13 @@ int opt_visit(const struct opt *table, opt_visit_fn *fn, void *ctx)
 	return visit(table, 0, NULL, fn, ctx);
 }
 
-/* What an old word stands for; NULL: `o` is none. */
+/* Returns the current name if `o` is an old name, else NULL. */
 static const char *alias_of(const struct opt *o)
 {
 	return o->type == OPT_T_ALIAS ? o->def_str : NULL;
 }
 
-/* What structs hold beside their options. */
+/* Copies the initial contents of structs that have members without an option (OPT_START). */
 static void start(const struct opt *table, char *into)
 {
 	for (const struct opt *o = table; o->type != OPT_T_END; o++) {
@@ -49,6 +51,7 @@ static void start(const struct opt *table, char *into)
 	}
 }
 
+/* Flattens included tables: every option becomes one row with the offset of its struct. */
 static int add_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct opt_parser *p = ctx;
@@ -64,6 +67,7 @@ void *opt_member(const struct opt_parser *p, const struct opt_row *r)
 
 /* --- setting a value ------------------------------------------------------------------- */
 
+/* A member may be int or int64_t; the row knows its size. */
 static void put_int(const struct opt *o, void *m, int64_t v)
 {
 	if (o->size == sizeof (int))
@@ -90,6 +94,7 @@ static double get_real(const struct opt *o, const void *m)
 	return o->size == sizeof (float) ? (double)*(const float *)m : *(const double *)m;
 }
 
+/* The range of the row is checked here once, so that commands need not. */
 static int set_int(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
 {
 	int64_t v;
@@ -102,6 +107,7 @@ static int set_int(const struct opt *o, const char *where, const char *value, vo
 	return 0;
 }
 
+/* NaN is refused: it would pass every comparison with the range. */
 static int set_real(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
 {
 	double v;
@@ -114,6 +120,7 @@ static int set_real(const struct opt *o, const char *where, const char *value, v
 	return 0;
 }
 
+/* A flag without value is true; YAML's words for true and false are accepted otherwise. */
 static int set_flag(const char *where, const char *value, int *out, struct err *e)
 {
 	struct yaml scalar = { .kind = YAML_SCALAR, .text = value ? str_of(value) : STR("true") };
@@ -122,7 +129,7 @@ static int set_flag(const char *where, const char *value, int *out, struct err *
 		err_set(e, ERR_USAGE, "%s: '%s' is neither true nor false", where, value) : 0;
 }
 
-/* The place of a word among the choices; -1: it is none. */
+/* Returns the index of a word among the choices, or -1. */
 static int choice_of(const struct opt *o, const char *value)
 {
 	struct str rest = str_of(o->choices);
@@ -133,6 +140,7 @@ static int choice_of(const struct opt *o, const char *value)
 	return -1;
 }
 
+/* The word of an enum's value, for the resolved configuration. */
 static struct str choice_name(const struct opt *o, int i)
 {
 	struct str rest = str_of(o->choices), one = str_cut(&rest, '|');
@@ -142,6 +150,7 @@ static struct str choice_name(const struct opt *o, int i)
 	return one;
 }
 
+/* A choice keeps the word, an enum its index. */
 static int set_choice(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
 {
 	int i = choice_of(o, value);
@@ -155,6 +164,7 @@ static int set_choice(const struct opt *o, const char *where, const char *value,
 	return 0;
 }
 
+/* Lists live in the parser's arena and are freed by opt_release, so callers borrow them. */
 int opt_list_push(struct opt_parser *p, struct opt_list *l, struct str item, struct err *e)
 {
 	size_t cap = l->cap ? l->cap * 2 : 8;
@@ -173,6 +183,7 @@ int opt_list_push(struct opt_parser *p, struct opt_list *l, struct str item, str
 	return l->v[l->n] ? (l->n++, 0) : err_nomem(e);
 }
 
+/* "1,2,3" is three items if the row splits at commas; an option of texts does not. */
 static int set_list(struct opt_parser *p, const struct opt *o, const char *value, struct opt_list *l, struct err *e)
 {
 	struct str rest = str_of(value);
@@ -188,7 +199,8 @@ static int set_list(struct opt_parser *p, const struct opt *o, const char *value
 	return 0;
 }
 
-/* Sets the member of `r` from text; `where` names the option in messages. */
+/* A list from a stronger source replaces the weaker one instead of extending it: --level on the
+ * command line drops the levels of the file. */
 int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const char *where, const char *value,
 		     struct err *e)
 {
@@ -214,6 +226,7 @@ int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const
 	BUG("option row '%s' has type %d", o->name, (int)o->type);
 }
 
+/* An enum starts at the index of its default word; a list default is parsed like a given one. */
 int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e)
 {
 	void *m = opt_member(p, r);
@@ -245,6 +258,7 @@ int opt_same_name(struct str given, const char *name)
 	return 1;
 }
 
+/* An old name works and causes a warning with the current one. */
 struct opt_row *opt_find(struct opt_parser *p, struct str name)
 {
 	for (size_t i = 0; i < p->rows.n; i++)
@@ -253,12 +267,13 @@ struct opt_row *opt_find(struct opt_parser *p, struct str name)
 
 			if (!now)
 				return &p->rows.v[i];
-			log_warn("'%.*s' is the old word for '%s'", STR_ARG(name), now);
+			log_warn("'%.*s' is an old name; use '%s'", STR_ARG(name), now);
 			return opt_find(p, str_of(now));
 		}
 	return NULL;
 }
 
+/* The suggestion must be near: at most a third of the letters and one may differ. */
 int opt_unknown(const struct opt_parser *p, const char *what, struct str name, const char *dashes, struct err *e)
 {
 	const char *nearest = NULL;
@@ -279,11 +294,26 @@ int opt_unknown(const struct opt_parser *p, const char *what, struct str name, c
 
 /* --- the command line ------------------------------------------------------------------ */
 
+/* Assignments are collected first and applied after the file of --config, so that they win. */
 static int give(struct opt_parser *p, struct opt_row *row, const char *value, int negated, struct err *e)
 {
 	struct opt_given a = { .row = row, .value = value, .negated = negated };
 
 	return vec_push(&p->given, a) ? err_nomem(e) : 0;
+}
+
+/* The flags that every command has. A table may define an option of the same name, which then wins. */
+static int read_common(struct opt_parser *p, struct str name)
+{
+	if (str_is(name, "help"))
+		p->help = OPT_HELP_MAIN;
+	else if (str_is(name, "help-all"))
+		p->help = OPT_HELP_ALL;
+	else if (str_is(name, "quiet"))
+		p->quiet = 1;
+	else
+		return 0;
+	return 1;
 }
 
 /* --name, --name=value, --name value, --no-name; `next` is the word behind, or NULL.
@@ -304,10 +334,8 @@ static int read_long(struct opt_parser *p, const char *word, const char *next, s
 		if (!negated)
 			r = NULL;
 	}
-	if (!r && (str_is(name, "help") || str_is(name, "quiet"))) {
-		*(str_is(name, "help") ? &p->help : &p->quiet) = 1;
+	if (!r && read_common(p, name))
 		return 1;
-	}
 	if (!r && !str_is(name, "config"))
 		return opt_unknown(p, "unknown option", name, "--", e);
 	if (negated && eq)
@@ -323,6 +351,7 @@ static int read_long(struct opt_parser *p, const char *word, const char *next, s
 	return eq ? 1 : 2;
 }
 
+/* -j8 and -j 8 are the same. Flags cannot be joined (-ab). */
 static int read_short(struct opt_parser *p, const char *word, const char *next, struct err *e)
 {
 	struct opt_row *r = NULL;
@@ -331,7 +360,7 @@ static int read_short(struct opt_parser *p, const char *word, const char *next, 
 		if (p->rows.v[i].o->letter == word[1])
 			r = &p->rows.v[i];
 	if (!r && !strcmp(word, "-h")) {
-		p->help = 1;
+		p->help = OPT_HELP_MAIN;
 		return 1;
 	}
 	if (!r)
@@ -346,6 +375,7 @@ static int read_short(struct opt_parser *p, const char *word, const char *next, 
 	return word[2] ? 1 : 2;
 }
 
+/* "--" ends the options; a single "-" is an argument (standard input). */
 static int read_argv(struct opt_parser *p, int argc, char *const *argv, struct err *e)
 {
 	for (int i = 0, only_args = 0; i < argc;) {
@@ -367,6 +397,7 @@ static int read_argv(struct opt_parser *p, int argc, char *const *argv, struct e
 	return 0;
 }
 
+/* The last assignment of an option wins, as in other programs. */
 static int apply_argv(struct opt_parser *p, struct err *e)
 {
 	for (size_t i = 0; i < p->given.n; i++) {
@@ -393,7 +424,8 @@ static void add_yaml_string(struct buf *b, const char *s)
 	jw_cstr(&w, s);             /* a JSON string is a YAML string */
 }
 
-/* As short as reads back to the member's own type. */
+/* The shortest text that reads back to the member's own type: a float 0.1 is written 0.1, not
+ * 0.10000000149. */
 static void add_yaml_real(struct buf *b, const struct opt *o, const void *m)
 {
 	struct jw w = { .out = b };
@@ -414,6 +446,7 @@ static void add_yaml_real(struct buf *b, const struct opt *o, const void *m)
 	jw_real(&w, v);
 }
 
+/* JSON values are YAML values, so the JSON writer is used for quoting. */
 static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
 {
 	struct jw w = { .out = b };
@@ -436,6 +469,7 @@ static void add_yaml_value(struct buf *b, const struct opt *o, const void *m)
 	}
 }
 
+/* The file that repeats a run: every option with the value that was used, defaults included. */
 static void write_resolved(const struct opt_parser *p, struct buf *b)
 {
 	for (size_t i = 0; i < p->rows.n; i++) {
@@ -451,6 +485,7 @@ static void write_resolved(const struct opt_parser *p, struct buf *b)
 	}
 }
 
+/* Moves the results out of the parser; all strings stay in the arena that opt_release frees. */
 static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 {
 	out->help = p->help;
@@ -472,6 +507,8 @@ int opt_parse(const struct opt *table, void *into, int argc, char *const *argv, 
 	return opt_parse_in(table, NULL, into, argc, argv, out, e);
 }
 
+/* Defaults, then the file, then the command line. With --help the file is not read: help must work
+ * with a broken file. */
 int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
 		 struct opt_parsed *out, struct err *e)
 {

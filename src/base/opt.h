@@ -1,24 +1,24 @@
-/* Options: one table per command, from which come parsing of the command line, reading of
- * --config YAML, help, man page, shell completion, and the resolved copy stored with a run.
+/* Options: one table per command. Parsing of the command line, reading of --config YAML, help, man page,
+ * shell completion and the resolved copy stored with a run all come from this table.
  *
  *     struct verify_args { const char *task; int64_t workers; int json; };
  *     static const struct opt verify_opts[] = {
  *         OPT_STR(struct verify_args, task, "task", "FILE", NULL, "the task to judge against"),
- *         OPT_INT(struct verify_args, workers, "workers", 0, 1024, 0, "processes; 0: one a core"),
+ *         OPT_INT(struct verify_args, workers, "workers", 0, 1024, 0, "processes; 0: one per core"),
  *         OPT_FLAG(struct verify_args, json, "json", 0, "print JSON"),
  *         OPT_END
  *     };
  *
  * A flag `x` also understands --no-x. The YAML key is the name with '-' as '_', the same
- * word with '-' is accepted, and a nested mapping stands for its keys joined: `lora: {r: 8}`
+ * word with '-' is accepted, and a nested mapping joins its keys: `lora: {r: 8}`
  * is `lora_r: 8`. Command line wins over file, file over default. Unknown names
  * are refused with the nearest one. Rows shared by several commands live in shared tables
  * reached through OPT_INCLUDE.
  *
  * A file may serve several commands (struct opt_scope): common keys at the top, and a section
  * for each stage, `sft: {lr: 1e-5}`. A command takes the common keys it has, then its own
- * sections over them. Every other name in the file must be an option of the section it stands
- * in, or of some section where it is common: a wrong word is refused by whoever reads it. */
+ * sections over them. Every other name in the file must be an option of its section, or of some
+ * section if it is common: every command refuses a wrong name. */
 #ifndef BASE_OPT_H
 #define BASE_OPT_H
 
@@ -68,7 +68,7 @@ struct opt {
 	{ .type = OPT_T_STR, .name = nm, .arg = ph, .offset = offsetof(T, m), .def_str = def, .help = hlp }
 #define OPT_CHOICE(T, m, nm, ch, def, hlp) \
 	{ .type = OPT_T_CHOICE, .name = nm, .choices = ch, .offset = offsetof(T, m), .def_str = def, .help = hlp }
-/* An enum: the place of the word among the choices. */
+/* An enum: the index of the word among the choices. */
 #define OPT_ENUM(T, m, nm, ch, def, hlp) \
 	{ .type = OPT_T_ENUM, .name = nm, .choices = ch, .offset = offsetof(T, m), .def_str = def, .help = hlp }
 #define OPT_LIST(T, m, nm, ph, commas, hlp) \
@@ -76,21 +76,23 @@ struct opt {
 /* Rows of another table over a struct that is a member of T. */
 #define OPT_INCLUDE(T, m, table, heading) \
 	{ .type = OPT_T_INCLUDE, .offset = offsetof(T, m), .include = table, .group = heading }
-/* An old word for the option `of` of the same table: it works, and a warning names the new one. */
+/* An old name of the option `of` of the same table: it works, and a warning names the current one. */
 #define OPT_ALIAS(nm, of) { .type = OPT_T_ALIAS, .name = nm, .def_str = of }
-/* First row of a table that fills a library's own struct: members without an option are as in *image. */
+/* First row of a table that fills a library's struct: members without an option are copied from *image. */
 #define OPT_START(T, image) { .type = OPT_T_START, .start = image, .size = sizeof (T) }
 #define OPT_END { .type = OPT_T_END }
 
 /* Members: flag int, int int or int64_t, real float or double, str and choice const char *, enum an
  * enum, list struct opt_list. */
 
+enum opt_help_kind { OPT_HELP_NONE, OPT_HELP_MAIN, OPT_HELP_ALL };
+
 struct opt_parsed {
-	const char **args;         /* what is not an option, in order */
+	const char **args;         /* the arguments that are not options, in order */
 	size_t n;
 	struct buf resolved;       /* YAML of every option as used */
-	int help;                  /* --help was given */
-	const char *config;        /* the file of --config, or NULL; argv's */
+	enum opt_help_kind help;   /* --help or --help-all was given */
+	const char *config;        /* the file of --config, or NULL; borrowed from argv */
 	int quiet;                 /* --quiet was given, and the table has no row of that name */
 	void *owned;               /* storage of strings and lists */
 };
@@ -106,14 +108,15 @@ struct opt_section {
 };
 struct opt_scope {
 	const char *own;             /* sections this command reads: "sft|rl" */
-	const char *select;          /* a choice option that names the one to read; other values: all. Or NULL */
+	const char *select;          /* choice option that selects one of them, or NULL */
 	const struct opt_section *all;
 };
 int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
 		 struct opt_parsed *out, struct err *e);
 void opt_release(struct opt_parsed *p);
-/* The text of help for a table, wrapped at 80 columns. */
-void opt_help(const struct opt *table, struct buf *out);
+/* Appends the help text of a table, wrapped at 80 columns. `shown` names the options that --help shows,
+ * separated by spaces; NULL shows every option. Returns how many options were left out. */
+size_t opt_help(const struct opt *table, const char *shown, struct buf *out);
 /* The same rows as the OPTIONS of a man page (roff), and as words for shell completion:
  * one option a line, with its choices or placeholder behind a tab. */
 void opt_man(const struct opt *table, struct buf *out);

@@ -1,6 +1,6 @@
-/* Options from the file of --config: see opt.h. The tree of the file is walked twice: common
- * keys, then sections. Invariant: no name in the file is passed over unless some command of
- * the scope has it. */
+/* Options from the file of --config: see opt.h. The tree of the file is walked twice: first common
+ * keys, then sections. Invariant: every name in the file is an option of this command or of another
+ * command of the scope; any other name is an error. */
 #include "base/opt_impl.h"
 
 #include <stdio.h>
@@ -8,13 +8,15 @@
 #include "base/file.h"
 #include "base/yaml.h"
 
+/* null restores the default. A list in a section replaces the common one, so its source is reset
+ * first. */
 static int set_from_node(struct opt_parser *p, struct opt_row *r, const struct yaml *y, const char *where,
 			 struct err *e)
 {
 	if (y->kind == YAML_SCALAR && yaml_is_null(y))
 		return opt_set_default(p, r, e);
 	if (y->kind == YAML_SCALAR) {
-		r->source = FROM_DEFAULT;    /* a list in a section replaces the common one */
+		r->source = FROM_DEFAULT;    /* a list in a section then replaces the common one */
 		return opt_set(p, r, FROM_FILE, where, y->text.p, e);
 	}
 	if (r->o->type != OPT_T_LIST)
@@ -30,7 +32,8 @@ static int set_from_node(struct opt_parser *p, struct opt_row *r, const struct y
 	return 0;
 }
 
-/* Is `name` in this table, as it is or behind the section's name? */
+/* A name to look for in a table, also with the section's name in front: lr in section rl is
+ * rl-lr. */
 struct named {
 	struct str name;
 	const char *section;
@@ -62,7 +65,7 @@ static const struct opt_section *section_of(const struct opt_parser *p, struct s
 	return NULL;
 }
 
-/* A common key that this command does not have, but another of the file does. */
+/* Is this a common key that another command of the file has? Then this command ignores it. */
 static int known_elsewhere(const struct opt_parser *p, struct str name)
 {
 	const struct opt_section *s = p->scope && !p->section ? p->scope->all : NULL;
@@ -73,6 +76,7 @@ static int known_elsewhere(const struct opt_parser *p, struct str name)
 	return 0;
 }
 
+/* In section rl, lr first means rl_lr and then lr. */
 static struct opt_row *find_key(struct opt_parser *p, const char *name)
 {
 	char *joined = p->section ? arena_printf(p->a, "%s_%s", p->section, name) : NULL;
@@ -81,6 +85,7 @@ static struct opt_row *find_key(struct opt_parser *p, const char *name)
 	return r ? r : opt_find(p, str_of(name));
 }
 
+/* Adds the position in the file to an error and returns -1. */
 static int at_node(const struct yaml *y, struct err *e)
 {
 	if (e && !e->line) {
@@ -92,6 +97,7 @@ static int at_node(const struct yaml *y, struct err *e)
 
 static int apply_mapping(struct opt_parser *p, const struct yaml *map, const char *prefix, struct err *e);
 
+/* A nested mapping joins its keys: `lora: {r: 8}` is lora_r. */
 static int apply_key(struct opt_parser *p, const struct yaml *y, const char *prefix, struct err *e)
 {
 	char *name = arena_printf(p->a, "%s%s%s", prefix, *prefix ? "_" : "", y->key.p);
@@ -109,7 +115,8 @@ static int apply_key(struct opt_parser *p, const struct yaml *y, const char *pre
 	return (r ? set_from_node(p, r, y, where, e) : opt_unknown(p, where, str_of(name), "", e)) ? at_node(y, e) : 0;
 }
 
-/* Sections are left for later: they stand over the common keys wherever those are. */
+/* Skips the sections of the top level. They are applied later and override common keys, in any
+ * order of the file. */
 static int apply_mapping(struct opt_parser *p, const struct yaml *map, const char *prefix, struct err *e)
 {
 	for (const struct yaml *y = map->child; y; y = y->next)
@@ -120,6 +127,7 @@ static int apply_mapping(struct opt_parser *p, const struct yaml *map, const cha
 
 struct near { struct str name; size_t best; const char *found; };
 
+/* Finds the option nearest to a misspelt key. */
 static int is_nearer(void *ctx, const struct opt *row, size_t base, const char *group)
 {
 	struct near *n = ctx;
@@ -133,6 +141,7 @@ static int is_nearer(void *ctx, const struct opt *row, size_t base, const char *
 	return 0;
 }
 
+/* Names the section, because the same key may be right in another one. */
 static int unknown_key(const struct opt_section *s, const struct yaml *y, const char *name, struct err *e)
 {
 	struct near n = { .name = str_of(name), .best = strlen(name) / 3 + 2 };
@@ -146,7 +155,8 @@ static int unknown_key(const struct opt_section *s, const struct yaml *y, const 
 	return at_node(y, e);
 }
 
-/* The names in a section that is not ours. */
+/* Checks the names in a section of another command, so that a misspelt key is found by every
+ * command that reads the file. */
 static int check_names(struct opt_parser *p, const struct opt_section *s, const struct yaml *map,
 		       const char *prefix, struct err *e)
 {
@@ -162,7 +172,8 @@ static int check_names(struct opt_parser *p, const struct opt_section *s, const 
 	return 0;
 }
 
-/* What the selecting option says, before the command line has been applied. */
+/* Returns the value of the selecting option (`stage`): from the command line if given there, else
+ * the default. The command line has not been applied yet at this point. */
 static const char *selected(struct opt_parser *p)
 {
 	struct opt_row *r = p->scope->select ? opt_find(p, str_of(p->scope->select)) : NULL;
@@ -184,8 +195,8 @@ static int is_word(const char *words, struct str word)
 	return 0;
 }
 
-/* Whether the command reads a section. Of those that the selecting option chooses among, it reads
- * the one that is selected. */
+/* Does the command read this section? If the selecting option chooses among sections, only the
+ * selected one is read: with --stage sft, section rl is checked but not applied. */
 static int is_own(struct opt_parser *p, struct str section)
 {
 	const char *one = selected(p);
@@ -196,6 +207,7 @@ static int is_own(struct opt_parser *p, struct str section)
 	return !one || !is_word(p->scope->own, str_of(one)) || !is_word(r->o->choices, section) || str_is(section, one);
 }
 
+/* Runs after the common keys, so that a section overrides them in any order of the file. */
 static int apply_sections(struct opt_parser *p, const struct yaml *root, struct err *e)
 {
 	for (const struct yaml *y = root->child; y; y = y->next) {
@@ -216,9 +228,10 @@ static int apply_sections(struct opt_parser *p, const struct yaml *root, struct 
 	return 0;
 }
 
+/* A configuration of over a megabyte is a mistake, such as a data file. */
 int opt_apply_config(struct opt_parser *p, struct err *e)
 {
-	enum { CONFIG_MOST = 1 << 20 };
+	enum { CONFIG_MOST = 1 << 20 };   /* bytes */
 	struct buf text = BUF_INIT;
 	struct yaml *root;
 	int rc = -1;

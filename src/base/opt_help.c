@@ -1,4 +1,5 @@
-/* Help, man page rows and completion words from option tables: see opt.h. */
+/* Help, man page and completion words, all from the option tables: see opt.h. Each form is a
+ * function that prints one row; visit_all calls it for every option. */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,16 +10,19 @@ enum { WIDTH = 80, INDENT = 28 };
 
 struct printer {
 	struct buf *out;
-	const char *group;
-	int any;
+	const char *group;         /* heading of the last row printed */
+	const char *shown;         /* names of the rows to print, or NULL for all */
+	size_t left_out;
 };
 
-/* Where the table itself does not say otherwise, every command has these. */
+/* Every command has these options. A row of the same name in the command's table replaces one. */
 static const struct opt common[] = {
 	{ .type = OPT_T_STR, .name = "config", .arg = "FILE",
 	  .help = "read options from a YAML file; the command line wins" },
-	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show this help" },
-	{ .type = OPT_T_FLAG, .name = "quiet", .help = "no progress on standard error, only warnings and errors" },
+	{ .type = OPT_T_FLAG, .name = "help", .letter = 'h', .help = "show the main options" },
+	{ .type = OPT_T_FLAG, .name = "help-all", .help = "show all options" },
+	{ .type = OPT_T_FLAG, .name = "quiet",
+	  .help = "print only warnings and errors on standard error, no progress" },
 	OPT_END
 };
 
@@ -28,6 +32,7 @@ static int is_named(void *name, const struct opt *o, size_t base, const char *gr
 	return !strcmp(name, o->name);
 }
 
+/* Common options come last, unless the table has a row of that name. */
 static void visit_all(const struct opt *table, opt_visit_fn *fn, struct printer *p)
 {
 	opt_visit(table, fn, p);
@@ -36,10 +41,21 @@ static void visit_all(const struct opt *table, opt_visit_fn *fn, struct printer 
 			fn(p, o, 0, NULL);
 }
 
-/* Those cannot be taken back. */
+/* Common flags have no --no- form. */
 static int is_common(const struct opt *o)
 {
 	return o >= common && o < common + COUNT_OF(common);
+}
+
+/* Is `name` one of the words? */
+static int is_listed(const char *words, const char *name)
+{
+	struct str rest = str_of(words);
+
+	while (rest.n)
+		if (str_is(str_cut(&rest, ' '), name))
+			return 1;
+	return 0;
 }
 
 /* "-j, --jobs N", "--[no-]json", "--track strict|hybrid" */
@@ -53,6 +69,7 @@ static void add_name(struct buf *b, const struct opt *o)
 		buf_addf(b, "--%s %s", o->name, o->choices ? o->choices : o->arg ? o->arg : "X");
 }
 
+/* An empty default is not shown: it means "none". */
 static void add_default(struct buf *b, const struct opt *o)
 {
 	switch (o->type) {
@@ -68,7 +85,7 @@ static void add_default(struct buf *b, const struct opt *o)
 	}
 }
 
-/* Words of `text` from column INDENT on, broken before WIDTH. */
+/* Words of `text` from column INDENT on, broken before column WIDTH. */
 static void add_wrapped(struct buf *b, size_t column, const char *text)
 {
 	for (const char *p = text; *p;) {
@@ -91,6 +108,7 @@ static void add_wrapped(struct buf *b, size_t column, const char *text)
 	buf_addc(b, '\n');
 }
 
+/* Prints the heading when the group changes; rows without one belong to "General". */
 static void begin_group(struct printer *p, const char *group, const char *format)
 {
 	if (group == p->group)
@@ -99,6 +117,7 @@ static void begin_group(struct printer *p, const char *group, const char *format
 	p->group = group;
 }
 
+/* A name too long for its column gets a line of its own, and the text starts on the next. */
 static int help_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;
@@ -108,6 +127,10 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	(void)base;
 	if (o->type == OPT_T_ALIAS)
 		return 0;
+	if (p->shown && !is_common(o) && !is_listed(p->shown, o->name)) {
+		p->left_out++;
+		return 0;
+	}
 	begin_group(p, group, "\n%s:\n");
 	start = p->out->n;
 	buf_adds(p->out, o->letter ? "  " : "      ");
@@ -125,12 +148,31 @@ static int help_row(void *ctx, const struct opt *o, size_t base, const char *gro
 	return 0;
 }
 
-void opt_help(const struct opt *table, struct buf *out)
+/* A main option that the table does not have is a spelling error in the command's source. */
+static void check_shown(const struct opt *table, const char *shown)
 {
-	visit_all(table, help_row, &(struct printer){ .out = out });
+	struct str rest = str_of(shown ? shown : "");
+	char name[64];
+
+	while (rest.n) {
+		struct str one = str_cut(&rest, ' ');
+
+		snprintf(name, sizeof name, "%.*s", STR_ARG(one));
+		if (!opt_visit(table, is_named, name))
+			BUG("the main option '%s' is not in the table", name);
+	}
 }
 
-/* Roff takes '-' for a hyphen and a leading '.' or ''' for a request. */
+size_t opt_help(const struct opt *table, const char *shown, struct buf *out)
+{
+	struct printer p = { .out = out, .shown = shown };
+
+	check_shown(table, shown);
+	visit_all(table, help_row, &p);
+	return p.left_out;
+}
+
+/* Roff reads '-' as a hyphen and a leading '.' or ''' as a request, so they are escaped. */
 static void add_roff(struct buf *b, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -142,6 +184,7 @@ static void add_roff(struct buf *b, const char *text)
 	}
 }
 
+/* Every option is in the man page, also those that --help leaves out. */
 static int man_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;
@@ -171,6 +214,8 @@ void opt_man(const struct opt *table, struct buf *out)
 	visit_all(table, man_row, &(struct printer){ .out = out });
 }
 
+/* A flag has two words: --x and --no-x. The placeholder after the tab tells the script what to
+ * complete. */
 static int words_row(void *ctx, const struct opt *o, size_t base, const char *group)
 {
 	struct printer *p = ctx;

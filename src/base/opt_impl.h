@@ -1,4 +1,4 @@
-/* Inside the options: the parser that opt.c and opt_file.c share. */
+/* Private to the options: the parser that opt.c and opt_file.c share. */
 #ifndef BASE_OPT_IMPL_H
 #define BASE_OPT_IMPL_H
 
@@ -10,7 +10,7 @@ enum opt_source { FROM_DEFAULT, FROM_FILE, FROM_ARGV };
 struct opt_row {
 	const struct opt *o;
 	size_t base;
-	enum opt_source source;          /* of the value it holds now */
+	enum opt_source source;          /* of its current value */
 };
 
 struct opt_given {
@@ -26,7 +26,8 @@ struct opt_parser {
 	struct { struct opt_given *v; size_t n, cap; } given;
 	struct { const char **v; size_t n, cap; } args;
 	const char *config;
-	int help, quiet;
+	enum opt_help_kind help;
+	int quiet;
 	const struct opt_scope *scope;   /* NULL: a file is for one command */
 	const char *section;             /* being read; NULL: the top of the file */
 };

@@ -1,5 +1,5 @@
-/* Progress and stopping: see progress.h. Invariant: a bar is erased before anything else is
- * printed on the terminal (log_status sees to it), and the end of the work is always told. */
+/* Progress and stopping: see progress.h. Invariants: a bar is erased before anything else is
+ * printed on the terminal (log_status does it), and the end of the work is always reported. */
 #include "base/progress.h"
 
 #include <math.h>
@@ -24,6 +24,7 @@ void progress_set_mode(enum progress_mode mode)
 	the_mode = mode;
 }
 
+/* A bar on a terminal; lines every ten seconds in a log file. */
 static enum progress_mode mode_now(void)
 {
 	if (the_mode != PROGRESS_AUTO)
@@ -36,6 +37,7 @@ static double seconds_since(int64_t ns)
 	return (double)(clock_ns() - ns) / 1e9;
 }
 
+/* Counts only what this process did: a resumed run starts at done_at_start. */
 static double rate(const struct progress *p)
 {
 	double t = seconds_since(p->started_ns);
@@ -43,7 +45,7 @@ static double rate(const struct progress *p)
 	return t > 0 ? (double)(p->done - p->done_at_start) / t : 0;
 }
 
-/* Seconds still to go, or -1 where nobody can know. */
+/* Returns the expected seconds until the end, or -1 if they are unknown. */
 static double time_left(const struct progress *p)
 {
 	double r = rate(p);
@@ -51,6 +53,7 @@ static double time_left(const struct progress *p)
 	return p->total > 0 && r > 0 && p->done <= p->total ? (double)(p->total - p->done) / r : -1;
 }
 
+/* 1:05, 1:02:03 or 2d 03h. */
 static void format_time(char *out, size_t cap, double s)
 {
 	long t = s < 0 ? 0 : lround(fmin(s, 1e9));
@@ -70,7 +73,7 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20 ? w.ws_col : 80;
 }
 
-/* "320/1000 candidates  41.2/s  0:16 left  note" */
+/* The text of a bar or line: "320/1000 candidates 41.2/s 0:16 left note". */
 static void describe(const struct progress *p, int ended, char *out, size_t cap)
 {
 	char left[32], count[64];
@@ -85,6 +88,7 @@ static void describe(const struct progress *p, int ended, char *out, size_t cap)
 		 t >= 0 ? left : "", t < 0 ? "" : ended ? " taken" : " left", p->note[0] ? "  " : "", p->note);
 }
 
+/* Cut to the width of the terminal: a bar that wraps could not be erased. */
 static void show_bar(const struct progress *p)
 {
 	char bar[24], text[320], line[512];
@@ -105,6 +109,7 @@ static void show_bar(const struct progress *p)
 	log_status(line);
 }
 
+/* For programs that watch the run: one object per line on stderr. */
 static void show_json(const struct progress *p, int ended)
 {
 	struct buf b = BUF_INIT;
@@ -130,6 +135,7 @@ static void show_json(const struct progress *p, int ended)
 	buf_release(&b);
 }
 
+/* At the end a bar is replaced by a line that stays. */
 static void show(struct progress *p, int ended)
 {
 	char text[320];
@@ -157,6 +163,7 @@ static void show(struct progress *p, int ended)
 	}
 }
 
+/* A bar moves every 100 ms; a log file gets a line every ten seconds. */
 static void show_if_due(struct progress *p)
 {
 	int64_t every = mode_now() == PROGRESS_BAR ? BAR_EVERY_MS : LINE_EVERY_MS;
@@ -189,7 +196,7 @@ void progress_note(struct progress *p, const char *fmt, ...)
 
 void progress_end(struct progress *p)
 {
-	if (p->what)                     /* else it never began */
+	if (p->what)                     /* progress_begin was called */
 		show(p, 1);
 }
 
@@ -197,7 +204,8 @@ void progress_end(struct progress *p)
 
 static atomic_int stop_flag;
 
-/* The next signal of either kind then has its usual effect: the program ends. */
+/* The handler restores the default action, so that a second signal of either kind ends the program
+ * at once. */
 static void on_stop(int signal_number)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -208,6 +216,7 @@ static void on_stop(int signal_number)
 	sigaction(SIGTERM, &usual, NULL);
 }
 
+/* SA_RESTART: system calls continue, and the work notices the flag at its next safe point. */
 void stop_install(void)
 {
 	struct sigaction act = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
@@ -222,6 +231,8 @@ int stop_requested(void)
 	return atomic_load(&stop_flag);
 }
 
+/* The first reason wins: a run that is stopping for its budget keeps that exit code after
+ * Ctrl-C. */
 void stop_request(enum stop_reason why)
 {
 	int not_yet = STOP_NOT;

@@ -1,7 +1,7 @@
 /* Progress of long work: a bar with rate and time left on a terminal, a line now and then
  * otherwise, JSON lines with --json, nothing with --quiet; always on stderr, so that stdout
- * holds results only. One thread at a time may use a struct progress. And what Ctrl-C means: the first
- * one asks long work to finish cleanly, the second one stops. */
+ * holds results only. One thread at a time may use a struct progress. The first
+ * Ctrl-C asks long work to finish cleanly, the second one stops it. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
@@ -27,11 +27,11 @@ void progress_note(struct progress *p, const char *fmt, ...) __attribute__((form
 void progress_end(struct progress *p);
 
 /* Installs handlers for SIGINT and SIGTERM; stop_requested() is true after the first. Only for
- * commands that then look at it: for others Ctrl-C keeps its usual meaning. */
+ * commands that test it; for others Ctrl-C keeps its usual meaning. */
 void stop_install(void);
 int stop_requested(void);
 
-/* Who asked. What is not a signal comes from a thread of this program that watches the machine. */
+/* Why the program stops. All reasons except a signal come from a thread that watches the machine. */
 enum stop_reason { STOP_NOT, STOP_SIGNAL, STOP_MACHINE, STOP_BUDGET };
 void stop_request(enum stop_reason why);       /* the first one counts */
 enum stop_reason stop_reason(void);

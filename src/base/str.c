@@ -1,4 +1,5 @@
-/* Slices, buffers and maps: see str.h. */
+/* Slices, buffers and maps: see str.h. Invariants: a buffer is always NUL-terminated; after a
+ * failed allocation it ignores further appends and reports the failure once, in buf_check. */
 #include "base/str.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Most prefixes differ in their first letters: their length is not asked for. */
+/* Most prefixes differ in their first letters, so the length of the prefix is not computed. */
 int str_starts(struct str s, const char *prefix)
 {
 	size_t i = 0;
@@ -19,6 +20,8 @@ int str_starts(struct str s, const char *prefix)
 	return !prefix[i];
 }
 
+/* Joins a module and a name, "torch.nn", without allocation: the interpreter does it on every
+ * lookup. */
 int str_dotted(char *out, size_t cap, struct str a, struct str b)
 {
 	if (a.n >= cap || b.n >= cap || a.n + b.n + 2 > cap)
@@ -46,6 +49,7 @@ struct str str_trim(struct str s)
 	return s;
 }
 
+/* Without a separator the whole rest is returned and *s becomes empty. */
 struct str str_cut(struct str *s, char sep)
 {
 	const char *at = s->n ? memchr(s->p, sep, s->n) : NULL;
@@ -57,6 +61,7 @@ struct str str_cut(struct str *s, char sep)
 	return head;
 }
 
+/* memmem is linear and handles NUL bytes. */
 ptrdiff_t str_find(struct str s, struct str what)
 {
 	const char *at = what.n <= s.n ? memmem(s.p, s.n, what.p, what.n) : NULL;
@@ -64,7 +69,8 @@ ptrdiff_t str_find(struct str s, struct str what)
 	return at ? at - s.p : -1;
 }
 
-/* strtoll and strtod want a terminated string; numbers are short. */
+/* strtoll and strtod need a terminated string and would skip leading white space, which is
+ * refused. */
 static int number_text(struct str s, char *out, size_t cap)
 {
 	if (s.n == 0 || s.n >= cap || isspace((unsigned char)s.p[0]))
@@ -74,6 +80,7 @@ static int number_text(struct str s, char *out, size_t cap)
 	return 0;
 }
 
+/* Decimal only, the whole text, within 64 bits. */
 int str_to_i64(struct str s, int64_t *out)
 {
 	char text[32], *end;
@@ -89,6 +96,7 @@ int str_to_i64(struct str s, int64_t *out)
 	return 0;
 }
 
+/* 400 bytes hold every double written in full. */
 int str_to_f64(struct str s, double *out)
 {
 	char text[400], *end;
@@ -103,6 +111,9 @@ int str_to_f64(struct str s, double *out)
 	return 0;
 }
 
+/* Edit distance with exchanged neighbours as one edit (optimal string alignment), for suggestions:
+ * 'verfiy' is one edit from 'verify'. Three rows are kept, because an exchange looks two rows
+ * back. */
 size_t str_distance(struct str a, struct str b)
 {
 	enum { MOST = 64 };
@@ -115,7 +126,7 @@ size_t str_distance(struct str a, struct str b)
 	for (size_t i = 1; i <= a.n; i++) {
 		size_t *t = pp;
 
-		c[0] = i;
+		c[0] = i;                           /* rows: pp is i - 2, p is i - 1, c is i */
 		for (size_t j = 1; j <= b.n; j++) {
 			size_t best = p[j - 1] + (a.p[i - 1] != b.p[j - 1]);
 
@@ -131,6 +142,7 @@ size_t str_distance(struct str a, struct str b)
 
 /* --- buffers ----------------------------------------------------------------------- */
 
+/* One byte more than asked for: the NUL after the contents. */
 int buf_reserve(struct buf *b, size_t more)
 {
 	size_t need, want;
@@ -142,7 +154,7 @@ int buf_reserve(struct buf *b, size_t more)
 	}
 	if (need <= b->cap)
 		return 0;
-	want = MAX(need, MAX((size_t)64, b->cap + b->cap / 2));
+	want = MAX(need, MAX((size_t)64, b->cap + b->cap / 2));   /* grows by half: appends cost O(1) */
 	p = mem_resize(b->p, want);
 	if (!p) {
 		b->failed = 1;
@@ -178,6 +190,7 @@ void buf_addc(struct buf *b, char c)
 	buf_add(b, &c, 1);
 }
 
+/* Formats twice: once to learn the length, once into the buffer. */
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;
@@ -212,6 +225,7 @@ void buf_pad(struct buf *b, char c, size_t count)
 	b->p[b->n] = 0;
 }
 
+/* A failed buffer becomes usable again. */
 void buf_clear(struct buf *b)
 {
 	b->n = 0;
@@ -226,6 +240,7 @@ void buf_release(struct buf *b)
 	*b = (struct buf)BUF_INIT;
 }
 
+/* An empty buffer gives an empty string: NULL only means that memory ended. */
 char *buf_take(struct buf *b)
 {
 	char *p;
@@ -245,6 +260,8 @@ int buf_check(const struct buf *b, struct err *e)
 
 /* --- maps -------------------------------------------------------------------------- */
 
+/* Open addressing over slots that hold index + 1 of an entry. Entries stay in order of insertion,
+ * so iteration is repeatable. */
 struct map_entry *map_get(const struct map *m, struct str key)
 {
 	uint64_t h = hash_xxh64(key.p, key.n, 0);
@@ -260,6 +277,7 @@ struct map_entry *map_get(const struct map *m, struct str key)
 	return NULL;
 }
 
+/* Puts an entry into the first free slot after its hash. */
 static void map_link(struct map *m, size_t index)
 {
 	size_t i = m->e[index].hash;
@@ -269,6 +287,7 @@ static void map_link(struct map *m, size_t index)
 	m->slot[i & (m->slots - 1)] = (uint32_t)index + 1;
 }
 
+/* Entries keep their order; only the slots are rebuilt. */
 static int map_rehash(struct map *m)
 {
 	size_t slots = m->slots ? m->slots * 2 : 16;
@@ -284,6 +303,8 @@ static int map_rehash(struct map *m)
 	return 0;
 }
 
+/* At most half of the slots are in use. The key is copied; on a failed allocation the map has its
+ * old entries. */
 struct map_entry *map_put(struct map *m, struct str key)
 {
 	struct map_entry *e = map_get(m, key);

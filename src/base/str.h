@@ -25,7 +25,7 @@ static inline int str_eq(struct str a, struct str b) { return a.n == b.n && (a.n
 /* Lists of words are searched with it: most differ in their first letter. */
 static inline int str_is(struct str a, const char *b) { return (a.n ? a.p[0] == b[0] : !b[0]) && str_eq(a, str_of(b)); }
 int str_starts(struct str s, const char *prefix);
-/* "a.b" into `out`: its length, or -1 and nothing where there is no room. */
+/* Writes "a.b" to `out`. Returns its length, or -1 without writing if it does not fit. */
 int str_dotted(char *out, size_t cap, struct str a, struct str b);
 int str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s);                       /* ASCII white space at both ends */

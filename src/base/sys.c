@@ -1,4 +1,5 @@
-/* The table of allocation and file system calls: see sys.h. */
+/* The table of allocation and file system calls: see sys.h. The program calls through `sys`; tests
+ * replace entries to make the k-th call fail. */
 #include "base/sys.h"
 
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* O_CLOEXEC always: a descriptor must never leak into a program that we start. */
 static int real_open(const char *path, int flags, mode_t mode)
 {
 	return open(path, flags | O_CLOEXEC, mode);

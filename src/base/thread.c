@@ -1,9 +1,9 @@
 /* The thread pool: see thread.h.
  *
- * Threads wait at gates: a gate is a counter that is raised when what they wait for is there.
- * A region begins at `begin`; the last thread to leave it opens `done`. Waiting is a spin, then
- * sleep. How long the spin may take is learned: where it ends in sleep all the same (the other
- * thread has no core now) it becomes short, where it pays it becomes long again. */
+ * Threads wait at gates. A gate is a counter that is raised when the event they wait for has
+ * happened. A region begins at `begin`; the last thread to leave it opens `done`. A wait first
+ * spins and then sleeps. The length of the spin is learned: it shrinks if it ends in sleep anyway
+ * (the other thread has no core at the moment) and grows if it pays. */
 #include "base/thread.h"
 
 #include <pthread.h>
@@ -13,32 +13,36 @@
 #include "base/mem.h"
 
 enum {
-	SPINS_LEAST = 64, SPINS_MOST = 4000,
-	PROBE = 64,             /* one in so many short spins that failed is followed by a long one */
+	SPINS_LEAST = 64, SPINS_MOST = 4000,   /* limits of the learned length */
+	PROBE = 64,             /* one in 64 failed short spins is followed by a long one */
 	LINE = 64               /* bytes between words that different threads write */
 };
 
 struct worker {
 	struct pool *pool;
-	int me;
+	int me;                         /* its number, passed to the work */
 	pthread_t thread;
 };
 
+/* An event that happens many times. `apart` keeps the words of different gates on different cache
+ * lines. */
 struct gate {
-	_Atomic unsigned word;
-	_Atomic int sleepers;
+	_Atomic unsigned word;          /* how often the event has happened */
+	_Atomic int sleepers;           /* threads that wait at `moved` */
 	pthread_cond_t moved;
 	char apart[LINE];
 };
 
+/* Words that different threads write are a cache line apart; otherwise each write would take the
+ * line away from the others. */
 struct pool {
 	int threads;
 	struct worker *worker;          /* [threads], 0 is the caller */
-	int started;
-	pool_fn *fn;
+	int started;                    /* highest number of a running thread */
+	pool_fn *fn;                    /* the work of the current region */
 	void *ctx;
-	_Atomic int quit;
-	_Atomic int spins;              /* how long a wait spins at present */
+	_Atomic int quit;               /* workers end at the next region */
+	_Atomic int spins;              /* current length of a spin */
 	_Atomic unsigned failed;        /* spins that ended in sleep */
 	pthread_mutex_t lock;           /* of the gates' conditions */
 	char apart[LINE];
@@ -48,6 +52,7 @@ struct pool {
 	_Atomic int arrived;            /* threads at the barrier */
 };
 
+/* Tells the processor that this is a spin, which saves power and helps the other hyper-thread. */
 static void relax(void)
 {
 #if defined(__x86_64__)
@@ -60,7 +65,7 @@ static unsigned gate_now(struct gate *g)
 	return atomic_load_explicit(&g->word, memory_order_acquire);
 }
 
-/* Spins until the gate moves from `old`: 1, or 0 where that takes too long. */
+/* Spins until the gate moves from `old`. Returns 1 if it moved, 0 if the spin took too long. */
 static int gate_spin(struct pool *p, struct gate *g, unsigned old)
 {
 	int most = atomic_load_explicit(&p->spins, memory_order_relaxed);
@@ -80,8 +85,9 @@ static int gate_spin(struct pool *p, struct gate *g, unsigned old)
 	return 0;
 }
 
-/* Waits until the gate moves from `old`. A sleeper is counted before it looks at the word for
- * the last time and the word moves before sleepers are looked for, so one of the two sees the other. */
+/* Waits until the gate moves from `old`. A sleeper is counted before it reads the word for the last
+ * time, and the word moves before sleepers are looked for. So one of the two sees the other, and no
+ * wake-up is lost. */
 static void gate_wait(struct pool *p, struct gate *g, unsigned old)
 {
 	if (gate_spin(p, g, old))
@@ -94,6 +100,7 @@ static void gate_wait(struct pool *p, struct gate *g, unsigned old)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The usual case, in which all threads spin, needs no lock. */
 static void gate_open(struct pool *p, struct gate *g)
 {
 	atomic_fetch_add(&g->word, 1);
@@ -104,12 +111,15 @@ static void gate_open(struct pool *p, struct gate *g)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The last thread of a region opens `done`, for which the caller waits. */
 static void finish(struct pool *p)
 {
 	if (atomic_fetch_sub(&p->running, 1) == 1)
 		gate_open(p, &p->done);
 }
 
+/* `seen` counts the regions this thread has taken part in, so a fast second region is not
+ * missed. */
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -125,6 +135,7 @@ static void *worker_main(void *arg)
 	}
 }
 
+/* The calling thread is number 0 and works too, so a pool of one starts no thread. */
 struct pool *pool_new(int threads, struct err *e)
 {
 	struct pool *p = mem_zalloc(sizeof *p);
@@ -154,6 +165,7 @@ struct pool *pool_new(int threads, struct err *e)
 	return p;
 }
 
+/* Opens the gate a last time with `quit` set, which ends every worker. */
 void pool_free(struct pool *p)
 {
 	if (!p)
@@ -175,6 +187,7 @@ int pool_size(const struct pool *p)
 	return p ? p->threads : 1;
 }
 
+/* Every thread calls fn once with its number. The caller returns when all have finished. */
 void pool_run(struct pool *p, pool_fn *fn, void *ctx)
 {
 	unsigned before;
@@ -193,6 +206,8 @@ void pool_run(struct pool *p, pool_fn *fn, void *ctx)
 	gate_wait(p, &p->done, before);
 }
 
+/* The last thread to arrive resets the counter before it opens the gate, so the next barrier can
+ * begin. */
 void pool_barrier(struct pool *p)
 {
 	unsigned before;
@@ -215,6 +230,8 @@ struct range_job {
 	_Atomic size_t next;
 };
 
+/* Thread `me` gets a fixed part of the chunks. The division depends only on n, grain and the number
+ * of threads, never on timing. */
 static void run_static(void *arg, int me, int count)
 {
 	struct range_job *j = arg;
@@ -227,6 +244,8 @@ static void run_static(void *arg, int me, int count)
 		j->fn(j->ctx, lo, hi);
 }
 
+/* Threads take the next chunk when they are free: for work of uneven length whose result does not
+ * depend on the thread. */
 static void run_dynamic(void *arg, int me, int count)
 {
 	struct range_job *j = arg;
@@ -241,6 +260,7 @@ static void run_dynamic(void *arg, int me, int count)
 	}
 }
 
+/* A pool that does nothing: callers that need only the shape of a result pass it. */
 struct pool *pool_idle(void)
 {
 	static struct pool idle = { .threads = 1 };
@@ -248,6 +268,7 @@ struct pool *pool_idle(void)
 	return &idle;
 }
 
+/* Small work runs on the caller: waking threads would cost more than it saves. */
 static void run_ranges(struct pool *p, pool_fn *how, struct range_job *job)
 {
 	if (job->n == 0 || p == pool_idle())

@@ -1,6 +1,6 @@
 /* A pool of threads that work together on one thing at a time.
  *
- * Deterministic by construction: work is cut by index, not by who is free, and reductions
+ * Deterministic by construction: work is divided by index, not by free threads, and reductions
  * add partial results in index order, so the result depends on the cut, never on timing.
  * Threads spin briefly and then sleep, so that a region per layer is cheap. A process that
  * forks must not use the parent's pool in the child: make a new one there. */
@@ -23,7 +23,7 @@ void pool_run(struct pool *p, pool_fn *fn, void *ctx);
 /* Inside pool_run: waits for all threads of the region. */
 void pool_barrier(struct pool *p);
 
-/* A pool that does nothing of what pool_for gives it: for who wants the form of a result, not its
+/* A pool that ignores the work of pool_for: for callers that need the shape of a result, not its
  * contents. */
 struct pool *pool_idle(void);
 /* fn(ctx, begin, end) over [0, n) in chunks of at least `grain`, statically cut. A NULL pool

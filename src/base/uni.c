@@ -1,5 +1,5 @@
-/* UTF-8 and NFC: see unicode.h. Invariant: every loop advances at least one byte, and what is
- * appended is valid UTF-8 whatever the input was. */
+/* UTF-8 and NFC: see uni.h. Invariant: every loop advances at least one byte, and the appended text
+ * is valid UTF-8 for any input. */
 #include "base/uni.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 /* --- UTF-8 ---------------------------------------------------------------------------- */
 
-/* Bytes below 0x80 at p, at least those of the leading whole words. */
+/* Returns the length of the run of ASCII bytes at p. 32 bytes are tested at a time, because almost
+ * all text is ASCII. */
 static size_t ascii_run(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
@@ -26,6 +27,7 @@ static size_t ascii_run(const unsigned char *p, size_t n)
 	return i;
 }
 
+/* Tells in one pass whether the text needs repair or normalisation; most texts need neither. */
 unsigned uni_scan(struct str text)
 {
 	const unsigned char *p = (const unsigned char *)text.p;
@@ -48,6 +50,7 @@ unsigned uni_scan(struct str text)
 	return what;
 }
 
+/* Replaces invalid bytes by U+FFFD, as Python's errors="replace" does. */
 void uni_lossy(struct str text, struct buf *out)
 {
 	const unsigned char *p = (const unsigned char *)text.p;
@@ -72,19 +75,22 @@ void uni_lossy(struct str text, struct buf *out)
 
 /* --- NFC ------------------------------------------------------------------------------ */
 
+/* Hangul syllables are composed by arithmetic (Unicode, section 3.12), not by the table. */
 enum { HANGUL_S = 0xAC00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11A7,
        HANGUL_LS = 19, HANGUL_VS = 21, HANGUL_TS = 28, HANGUL_SS = HANGUL_LS * HANGUL_VS * HANGUL_TS };
 
 struct uni_char {
 	uint32_t cp;
-	unsigned char ccc;
+	unsigned char ccc;          /* canonical combining class */
 };
 
+/* The decomposed stretch that is being normalised. */
 struct nfc {
 	struct uni_char *v;
 	size_t n, cap;
 };
 
+/* Canonical combining class: 0 for a starter, otherwise the order of the mark. */
 static unsigned char ccc_of(uint32_t cp)
 {
 	size_t lo = 0, hi = UNI_CCCS;
@@ -100,6 +106,7 @@ static unsigned char ccc_of(uint32_t cp)
 	return lo < UNI_CCCS && cp >= uni_ccc[lo].first ? uni_ccc[lo].ccc : 0;
 }
 
+/* Binary search in the table of decompositions, which is sorted by code point. */
 static const struct uni_decomp *decomp_of(uint32_t cp)
 {
 	size_t lo = 0, hi = UNI_DECOMPS;
@@ -115,6 +122,8 @@ static const struct uni_decomp *decomp_of(uint32_t cp)
 	return lo < UNI_DECOMPS && uni_decomp[lo].cp == cp ? &uni_decomp[lo] : NULL;
 }
 
+/* Appends the full canonical decomposition of a code point. Decompositions nest, hence the
+ * recursion. */
 static int push_decomposed(struct nfc *s, uint32_t cp)
 {
 	const struct uni_decomp *d;
@@ -135,7 +144,7 @@ static int push_decomposed(struct nfc *s, uint32_t cp)
 	return push_decomposed(s, d->a) || (d->b && push_decomposed(s, d->b));
 }
 
-/* Stable insertion sort of each run of marks by combining class. */
+/* Sorts each run of marks by combining class. The sort is stable, as the standard requires. */
 static void reorder(struct nfc *s)
 {
 	for (size_t i = 1; i < s->n; i++) {
@@ -150,6 +159,7 @@ static void reorder(struct nfc *s)
 	}
 }
 
+/* Returns the composition of a and b, or 0. The table is sorted by both. */
 static uint32_t compose_pair(uint32_t a, uint32_t b)
 {
 	size_t lo = 0, hi = UNI_COMPOSES;
@@ -170,7 +180,8 @@ static uint32_t compose_pair(uint32_t a, uint32_t b)
 	return lo < UNI_COMPOSES && uni_compose[lo].a == a && uni_compose[lo].b == b ? uni_compose[lo].cp : 0;
 }
 
-/* Joins each starter with the marks that follow it and are not blocked. */
+/* Joins each starter with the following marks that are not blocked: a mark is blocked by an earlier
+ * one of the same or a higher class. */
 static void compose(struct nfc *s)
 {
 	size_t starter = SIZE_MAX, n = 0;
@@ -197,11 +208,13 @@ static void compose(struct nfc *s)
 	s->n = n;
 }
 
+/* A code point that neither changes under NFC nor combines with its neighbours. */
 static int is_safe_starter(uint32_t cp)
 {
 	return !(uni_bits(cp) & UNI_NFC_UNSAFE) && !ccc_of(cp);
 }
 
+/* Normalises and appends the collected code points. */
 static void flush(struct nfc *s, struct buf *out)
 {
 	char u[4];
@@ -213,8 +226,8 @@ static void flush(struct nfc *s, struct buf *out)
 	s->n = 0;
 }
 
-/* Text is copied as it is but for stretches from the starter before an unsafe code point to
- * the next safe one: nothing outside such a stretch can change. */
+/* Text is copied unchanged except for stretches that begin at the starter before an unsafe code
+ * point and end at the next safe starter. Nothing outside of a stretch can change. */
 void uni_nfc(struct str text, struct buf *out)
 {
 	const unsigned char *p = (const unsigned char *)text.p;

@@ -17,7 +17,7 @@ struct uni_ccc { uint32_t first, last; unsigned char ccc; };   /* canonical comb
 struct uni_decomp { uint32_t cp, a, b; };                      /* b 0: one code point */
 struct uni_compose { uint32_t a, b, cp; };
 extern const unsigned char uni_index[UNI_INDEXES];
-extern const uint64_t uni_block[UNI_BLOCKS * 16];              /* 4 bits a code point */
+extern const uint64_t uni_block[UNI_BLOCKS * 16];              /* 4 bits per code point */
 extern const struct uni_ccc uni_ccc[UNI_CCCS];
 extern const struct uni_decomp uni_decomp[UNI_DECOMPS];
 extern const struct uni_compose uni_compose[UNI_COMPOSES];
@@ -46,7 +46,7 @@ static inline uint32_t uni_at(const unsigned char *p, size_t *n)
 	return *n = 4, (p[0] & 7u) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 }
 
-/* What has to be done to a text before it is cut: nothing, most often. */
+/* The repairs that a text needs before it is cut into tokens. */
 enum { UNI_HAS_INVALID = 1, UNI_MAYBE_NOT_NFC = 2 };
 unsigned uni_scan(struct str text);
 /* Appends `text` with each ill-formed part replaced by U+FFFD. */

@@ -1,7 +1,9 @@
-/* UTF-8: see utf8.h. The ranges of the second byte are those of table 3-7 of the Unicode
- * standard; they alone exclude overlong forms, surrogates and values above U+10FFFF. */
+/* UTF-8: see utf8.h. The ranges of the second byte are those of table 3-7 of the Unicode standard.
+ * They are sufficient to exclude overlong forms, surrogates and values above U+10FFFF. */
 #include "base/utf8.h"
 
+/* `used` is the length of the longest valid prefix, at least 1: one replacement per maximal
+ * subpart, as Python and Rust do it. */
 static size_t invalid(size_t used, uint32_t *cp, int *bad)
 {
 	*cp = UTF8_BAD;
@@ -10,6 +12,8 @@ static size_t invalid(size_t used, uint32_t *cp, int *bad)
 	return used;
 }
 
+/* Only the second byte has special ranges: E0 must not be overlong, ED no surrogate, F0 not
+ * overlong, F4 not above U+10FFFF. All later bytes are 80 to BF. */
 size_t utf8_decode(const char *text, size_t n, uint32_t *cp, int *bad)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -45,6 +49,7 @@ size_t utf8_decode(const char *text, size_t n, uint32_t *cp, int *bad)
 	return more + 1;
 }
 
+/* A value that is not a character becomes U+FFFD, so the output is always valid. */
 size_t utf8_encode(uint32_t cp, char out[4])
 {
 	static const unsigned char lead[] = { 0, 0, 0xC0, 0xE0, 0xF0 };

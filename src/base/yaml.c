@@ -1,5 +1,5 @@
-/* YAML by libyaml's event parser: see yaml.h. The open collections are a chain through
- * `struct level`, so that hostile nesting costs no stack. */
+/* YAML by libyaml's event parser: see yaml.h. Open collections are an array of `struct level`, so
+ * that hostile nesting uses no stack. Invariant: all nodes and texts live in the caller's arena. */
 #include "base/yaml.h"
 
 /* libyaml shares our prefix but none of our names. */
@@ -7,18 +7,19 @@
 
 enum { DEPTH_MOST = 64, KEYS_MOST = 4096 };   /* a configuration is small */
 
+/* An open mapping or sequence. */
 struct level {
-	struct yaml *node;
-	struct str key;              /* read, waiting for its value */
+	struct yaml *node;           /* the collection */
+	struct str key;              /* of the value that follows */
 	int has_key;
 };
 
 struct reader {
-	struct arena *a;
-	struct level level[DEPTH_MOST];
+	struct arena *a;             /* the caller's */
+	struct level level[DEPTH_MOST];   /* innermost last */
 	int depth;                   /* levels in use */
 	struct yaml *root;
-	int documents;
+	int documents;               /* more than one is refused */
 };
 
 static int fail_at(const yaml_mark_t *m, const char *what, struct err *e)
@@ -28,6 +29,7 @@ static int fail_at(const yaml_mark_t *m, const char *what, struct err *e)
 	return err_set_at(e, ERR_FORMAT, line, column, "YAML: line %d column %d: %s", line, column, what);
 }
 
+/* libyaml's own message and position; memory is told apart because it is not the user's fault. */
 static int parser_error(const yaml_parser_t *p, struct err *e)
 {
 	if (p->error == YAML_MEMORY_ERROR)
@@ -35,6 +37,8 @@ static int parser_error(const yaml_parser_t *p, struct err *e)
 	return fail_at(&p->problem_mark, p->problem ? p->problem : "unreadable", e);
 }
 
+/* A key that occurs twice is an error: the user expects one of the two values, and we cannot know
+ * which. */
 static int take_key(struct reader *r, struct level *l, const yaml_event_t *ev, struct err *e)
 {
 	const char *text = (const char *)ev->data.scalar.value;
@@ -57,6 +61,7 @@ static int take_key(struct reader *r, struct level *l, const yaml_event_t *ev, s
 	return 0;
 }
 
+/* Appends a node to the open collection, with the pending key if it is a mapping. */
 static int add_node(struct reader *r, const yaml_event_t *ev, enum yaml_kind kind, struct yaml **out, struct err *e)
 {
 	struct level *l = r->depth ? &r->level[r->depth - 1] : NULL;
@@ -87,6 +92,7 @@ static int add_node(struct reader *r, const yaml_event_t *ev, enum yaml_kind kin
 	return 0;
 }
 
+/* In a mapping, scalars alternate between keys and values. */
 static int on_scalar(struct reader *r, const yaml_event_t *ev, struct err *e)
 {
 	struct level *l = r->depth ? &r->level[r->depth - 1] : NULL;
@@ -108,6 +114,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *ev, struct err *e)
 	return 0;
 }
 
+/* The depth is limited because the levels are a fixed array. */
 static int on_open(struct reader *r, const yaml_event_t *ev, enum yaml_kind kind, struct err *e)
 {
 	struct yaml *y;
@@ -120,6 +127,7 @@ static int on_open(struct reader *r, const yaml_event_t *ev, enum yaml_kind kind
 	return 0;
 }
 
+/* Aliases are refused: a small file can expand to gigabytes ("billion laughs"). */
 static int on_event(struct reader *r, const yaml_event_t *ev, struct err *e)
 {
 	switch (ev->type) {
@@ -137,6 +145,7 @@ static int on_event(struct reader *r, const yaml_event_t *ev, struct err *e)
 	}
 }
 
+/* libyaml owns the event; its texts are copied before it is deleted. */
 static int read_all(yaml_parser_t *p, struct reader *r, struct err *e)
 {
 	for (int ended = 0; !ended;) {
@@ -154,6 +163,7 @@ static int read_all(yaml_parser_t *p, struct reader *r, struct err *e)
 	return 0;
 }
 
+/* An empty file is an empty mapping. */
 struct yaml *yaml_parse(struct str text, struct arena *a, struct err *e)
 {
 	struct reader r = { .a = a };
@@ -197,6 +207,7 @@ static int is_one_of(struct str s, const char *const *words)
 	return 0;
 }
 
+/* A quoted "null" is a text. */
 int yaml_is_null(const struct yaml *y)
 {
 	static const char *const words[] = { "", "~", "null", "Null", "NULL", NULL };
@@ -204,6 +215,7 @@ int yaml_is_null(const struct yaml *y)
 	return y->kind == YAML_SCALAR && !y->quoted && is_one_of(y->text, words);
 }
 
+/* Also accepts "yes" and "on", which users of YAML 1.1 write. Returns -1 for any other word. */
 int yaml_bool(const struct yaml *y, int *out)
 {
 	static const char *const yes[] = { "true", "True", "TRUE", "yes", "on", NULL };

@@ -1,6 +1,7 @@
 /* YAML configurations by libyaml: one document of mappings, sequences and scalars, as a tree
  * with positions in an arena. Aliases, several documents, duplicate keys, nesting beyond 64
- * levels and mappings of more than 4,096 keys are refused. Scalars keep their text; who reads them knows the type. */
+ * levels and mappings of more than 4,096 keys are refused. Scalars keep
+ * their text; the reader knows the type. */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H
 
@@ -14,8 +15,8 @@ struct yaml {
 	enum yaml_kind kind;
 	int line, column;            /* 1-based */
 	struct str text;             /* of a scalar, NUL-terminated */
-	int quoted;                  /* the scalar stood in quotes: "null" is then a word */
-	struct str key;              /* where the parent is a mapping, NUL-terminated */
+	int quoted;                  /* the scalar was quoted: "null" is then a text */
+	struct str key;              /* if the parent is a mapping; NUL-terminated */
 	struct yaml *child, *last;   /* of a sequence or mapping, in file order */
 	struct yaml *next;           /* sibling */
 	size_t n;                    /* children */

@@ -1,8 +1,9 @@
-/* tritonrl ablate: the same short run with each extension switched off in turn, one table.
+/* tritonrl ablate: the same short run with each extension switched off in turn, and one table.
  *
- * The data and the supervised stage are made once; each variant trains against its own judge from
- * there and is then evaluated by the whole judge, so that the numbers of the variants can be
- * compared. A variant's row is written when it is complete; the same command continues. */
+ * Data and the supervised stage are computed once per seed. Each variant then trains against its
+ * own judge, and the full judge evaluates every trained model, so the numbers of the variants can
+ * be compared. The row of a variant is written to OUT/VARIANT-seedN.json when it is complete;
+ * running the command again continues with the missing rows. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -23,32 +24,37 @@ struct args {
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "DIR", "runs/ablate",
-		"folder of all runs; what is done there is not done again"),
+		"output folder of all runs; finished runs in it are not repeated"),
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
-		 "an option of a stage's command, over the configuration; may be repeated"),
-	OPT_LIST(struct args, only, "only", "LIST", 1, "these extensions alone (default: every one there is)"),
+		 "set an option of a stage, over the configuration; may be repeated"),
+	OPT_LIST(struct args, only, "only", "LIST", 1,
+		 "switch off only these extensions (default: each one in turn)"),
 	OPT_STR(struct args, cheats, "cheats", "DIR", NULL,
-		"candidates to try on each judge, in the form of test/cheats"),
-	OPT_INT(struct args, seeds, "seeds", 1, 100, 1,
-		"runs of each variant, with seeds from that of the configuration on"),
-	OPT_FLAG(struct args, dry_run, "dry-run", 0, "every run with a few rows, steps and tokens"),
+		"also judge the cheats of this folder (in the form of test/cheats) with each "
+		"variant"),
+	OPT_INT(struct args, seeds, "seeds", 1, 100, 1, "runs per variant, each with its own seed"),
+	OPT_FLAG(struct args, dry_run, "dry-run", 0,
+		 "use only a few rows, steps and tokens per run"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Run the reinforcement stage of a configuration once as it is and once without each "
-		 "extension, evaluate each trained "
-		 "model with the whole judge, count the cheats that each judge accepts and the time it "
-		 "takes for a candidate. The table "
-		 "goes to OUT/ablation.json too.",
+	.about = "Measure what each extension of the judge is worth. The reinforcement stage of a "
+		 "configuration runs once unchanged and once without each extension. Each trained "
+		 "model is evaluated with the full judge; each variant of the judge reports the "
+		 "cheats it accepts and its time per candidate. The table is also written to "
+		 "OUT/ablation.json.",
 	.opts = opts,
 };
 
+/* A way to run the reinforcement stage. `set` is the option that switches an extension off (NULL:
+ * everything on). `method` is the only RL method that has the extension (NULL: all). `text` says
+ * what the extension adds. */
 struct variant { const char *name, *set, *method, *text; };
 
 static const struct variant variants[] = {
-	{ "everything on", NULL, NULL, "as configured" },
+	{ "everything on", NULL, NULL, "as configured" },   /* first: the others are compared with it */
 #define EXT(id, option, text) { option, "rl." option "=false", NULL, text },
 #include "verify/config/ext.def"
 #undef EXT
@@ -57,27 +63,31 @@ static const struct variant variants[] = {
 #undef ABLATE
 };
 
+/* One line of the table: means over the seeds; the judge is measured with the first seed only. */
 struct row {
 	const struct variant *v;
 	double correct, level[3];      /* percent, means over seeds; level[0] is level 1 */
-	double reward;
-	struct cheat_count cheats;
-	int64_t timed;
-	double ms;
+	double reward;                 /* mean over samples */
+	struct cheat_count cheats;     /* accepted cheats, refused honest candidates */
+	int64_t timed;                 /* candidates behind `ms` */
+	double ms;                     /* per candidate, one process */
 };
 
+/* The state of one call. `done` becomes 0 if a stop was requested before the work was finished. */
 struct ablation {
 	const struct args *a;
-	const char *config;
+	const char *config;            /* file of the configuration, or NULL for defaults */
 	struct { struct row *v; size_t n, cap; } rows;
-	struct arena arena;
-	int done;
+	struct arena arena;            /* names of folders and options */
+	int done;                      /* 0: stopped before the end */
 	struct err *e;
 };
 
 /* --- one run ------------------------------------------------------------------------------------------- */
 
-/* The options of a variant with a seed, in folder `out`. */
+/* Opens the pipeline of the configuration in folder `out`, with the options of --set, a seed
+ * (unless it is negative) and the option of the variant. With --dry-run the stages are
+ * shortened. */
 static int open_run(struct ablation *s, struct pipeline *p, const struct variant *v, int64_t seed, const char *out)
 {
 	struct opt_list set = { .v = arena_array(&s->arena, s->a->set.n + 2, sizeof *set.v), .n = s->a->set.n },
@@ -88,6 +98,7 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 		return err_nomem(s->e);
 	if (set.n)
 		memcpy(set.v, s->a->set.v, set.n * sizeof *set.v);
+	/* Order matters: later assignments win, so the variant cannot be undone by --set. */
 	if (seed >= 0)
 		set.v[set.n++] = arena_printf(&s->arena, "seed=%lld", (long long)seed);
 	if (v && v->set)
@@ -99,10 +110,11 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 	return 0;
 }
 
+/* OUT/NAME-seedN; blanks in the name become '-', because 'everything on' is a folder too. */
 static char *folder(struct ablation *s, const char *name, int64_t seed)
 {
-	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed), *at = f ?
-		strrchr(f, '/') : NULL;
+	char *f = arena_printf(&s->arena, "%s/%s-seed%lld", s->a->out, name, (long long)seed);
+	char *at = f ? strrchr(f, '/') : NULL;
 
 	if (!f)
 		BUG("no memory for a name");
@@ -111,6 +123,7 @@ static char *folder(struct ablation *s, const char *name, int64_t seed)
 	return f;
 }
 
+/* Runs the pipeline stages of the bit mask `stages`; s->done says whether they were finished. */
 static int run_stages(struct ablation *s, struct pipeline *p, unsigned stages)
 {
 	p->stages = stages;
@@ -130,6 +143,8 @@ static int run_common(struct ablation *s, int64_t seed)
 	return rc;
 }
 
+/* Trains and evaluates a variant from the supervised model of its seed. On success with s->done
+ * set, *p is open and the caller closes it. */
 static int run_variant(struct ablation *s, struct pipeline *p, const struct variant *v, int64_t seed)
 {
 	struct pipeline common;
@@ -139,7 +154,7 @@ static int run_variant(struct ablation *s, struct pipeline *p, const struct vari
 		return -1;
 	rc = open_run(s, p, v, seed, folder(s, v->name, seed));
 	if (!rc) {
-		/* What prepare made for the supervised stage serves all. */
+		/* All variants share the tasks and the supervised model of `common`. */
 		p->rl.rl.tasks = arena_printf(&p->arena, "%s", common.rl.rl.tasks);
 		p->eval.eval.tasks = arena_printf(&p->arena, "%s", common.eval.eval.tasks);
 		p->sft_run = arena_printf(&p->arena, "%s", common.out);
@@ -153,7 +168,7 @@ static int run_variant(struct ablation *s, struct pipeline *p, const struct vari
 
 /* --- what it came to -------------------------------------------------------------------------------------- */
 
-/* The evaluation of a run, from its store. */
+/* Reads the evaluation that the pipeline wrote for the trained model. */
 static int load_eval(struct ablation *s, const char *out, struct json **j)
 {
 	struct buf path = BUF_INIT;
@@ -164,6 +179,8 @@ static int load_eval(struct ablation *s, const char *out, struct json **j)
 	return *j ? 0 : -1;
 }
 
+/* Adds the rates of one evaluation, weighted: with three seeds each counts a third. Groups are
+ * named "level 1" to "level 3"; other groups (operators) are ignored. */
 static void add_rates(struct row *r, const struct json *j, double weight)
 {
 	const struct json *groups = json_get(j, "groups");
@@ -180,7 +197,8 @@ static void add_rates(struct row *r, const struct json *j, double weight)
 	}
 }
 
-/* The variant's judge on the cheats, and on the answers of the model that had everything on. */
+/* Runs the judge of this variant on the cheats, and times it on the answers of the model that had
+ * everything on. The same answers for every variant make the times comparable. */
 static int measure_judge(struct ablation *s, struct row *r, const struct pipeline *p, int64_t seed)
 {
 	struct eval_cmd_args ev = p->eval;
@@ -202,6 +220,7 @@ static int measure_judge(struct ablation *s, struct row *r, const struct pipelin
 	return rc;
 }
 
+/* The row as JSON; row_from_json reads it back, so every field of the table must be in it. */
 static void json_row(struct jw *w, const struct row *r)
 {
 	static const char *const levels[] = { "level1", "level2", "level3" };
@@ -223,6 +242,7 @@ static void json_row(struct jw *w, const struct row *r)
 	jw_end(w, '}');
 }
 
+/* The inverse of json_row, for rows of an earlier call. The variant is known from the file name. */
 static void row_from_json(struct row *r, const struct json *j)
 {
 	static const char *const levels[] = { "level1", "level2", "level3" };
@@ -233,12 +253,14 @@ static void row_from_json(struct row *r, const struct json *j)
 	r->reward = json_real(json_get(j, "reward"), 0);
 	r->cheats = (struct cheat_count){ .cheats = json_int(json_get(j, "cheats"), 0),
 					  .accepted = json_int(json_get(j, "cheats_accepted"), 0),
-					  .honest = json_int(json_get(j, "honest"), 0), .refused = json_int(json_get(j, "honest_refused"), 0) };
+					  .honest = json_int(json_get(j, "honest"), 0),
+					  .refused = json_int(json_get(j, "honest_refused"), 0) };
 	snprintf(r->cheats.first, sizeof r->cheats.first, "%.*s", STR_ARG(json_str(json_get(j, "first_accepted"), "")));
 	r->timed = json_int(json_get(j, "timed"), 0);
 	r->ms = json_real(json_get(j, "ms_per_candidate"), 0);
 }
 
+/* Replaces the file atomically: a row that exists is complete. */
 static int keep_row(struct ablation *s, const struct row *r, const char *path)
 {
 	struct buf text = BUF_INIT;
@@ -252,7 +274,8 @@ static int keep_row(struct ablation *s, const struct row *r, const char *path)
 	return rc;
 }
 
-/* Trains and evaluates a variant under every seed. */
+/* Trains and evaluates a variant under every seed. Returns early with success if a stop was
+ * requested (s->done is 0). */
 static int make_row(struct ablation *s, struct row *r, int64_t first_seed)
 {
 	for (int64_t k = 0; k < s->a->seeds; k++) {
@@ -275,6 +298,7 @@ static int make_row(struct ablation *s, struct row *r, int64_t first_seed)
 	return 0;
 }
 
+/* Takes the row from its file if there is one, else makes and stores it. */
 static int variant_row(struct ablation *s, const struct variant *v, int64_t seed)
 {
 	struct row r = { .v = v };
@@ -297,6 +321,8 @@ static int variant_row(struct ablation *s, const struct variant *v, int64_t seed
 
 /* --- the table -------------------------------------------------------------------------------------------- */
 
+/* `change` is the difference in percentage points to the run with everything on, which is the first
+ * row. The last column names the first cheat that the variant accepts. */
 static void print_table(const struct ablation *s)
 {
 	const struct row *all = &s->rows.v[0];
@@ -307,7 +333,8 @@ static void print_table(const struct ablation *s)
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct row *r = &s->rows.v[i];
 
-		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f %9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
+		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f "
+		       "%9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
 		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward,
 		       (long long)r->cheats.accepted,
 		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest,
@@ -316,6 +343,7 @@ static void print_table(const struct ablation *s)
 	}
 }
 
+/* Writes all rows to OUT/ablation.json and prints its path. */
 static int keep_table(struct ablation *s)
 {
 	struct buf text = BUF_INIT, path = BUF_INIT;
@@ -339,6 +367,7 @@ static int keep_table(struct ablation *s)
 	return rc;
 }
 
+/* --only selects extensions. The run with everything on is always included: it is the baseline. */
 static int wanted(const struct args *a, const struct variant *v)
 {
 	for (size_t i = 0; i < a->only.n; i++)
@@ -347,6 +376,7 @@ static int wanted(const struct args *a, const struct variant *v)
 	return !a->only.n || !v->set;
 }
 
+/* A misspelt extension would silently produce a table without its row. */
 static int check_names(const struct ablation *s)
 {
 	for (size_t i = 0; i < s->a->only.n; i++) {
@@ -360,6 +390,7 @@ static int check_names(const struct ablation *s)
 	return 0;
 }
 
+/* The seed and method come from the configuration, so it is opened once to read them. */
 static int run_all(struct ablation *s)
 {
 	struct pipeline probe;
@@ -372,13 +403,14 @@ static int run_all(struct ablation *s)
 	seed = probe.sft.seed;
 	method = rl_method_name(probe.rl.rl.advantage.method);
 	pipeline_close(&probe);
+	/* All seeds first: a failure in data or supervised training shows before any variant runs. */
 	for (int64_t k = 0; k < s->a->seeds && !rc && s->done; k++)
 		rc = run_common(s, seed + k);
 	for (size_t i = 0; i < COUNT_OF(variants) && !rc && s->done; i++) {
 		const struct variant *v = &variants[i];
 
 		if (v->method && strcmp(v->method, method))
-			log_info("%s is a part of %s, not of %s: left out", v->name, v->method, method);
+			log_info("skipping %s: it belongs to method %s, not to %s", v->name, v->method, method);
 		else if (wanted(s->a, v))
 			rc = variant_row(s, v, seed);
 	}
@@ -401,11 +433,12 @@ int cmd_ablate(int argc, char **argv)
 		return rc;
 	stop_install();
 	s.config = p.n ? p.args[0] : NULL;
-	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") : file_mkdirs(a.out, &e) ?
-		-1 : run_all(&s);
+	rc = p.n > 1 ? err_set(&e, ERR_USAGE, "name at most one configuration") :
+	     file_mkdirs(a.out, &e) ? -1 : run_all(&s);
 	vec_free(&s.rows);
 	arena_release(&s.arena);
 	opt_release(&p);
+	/* A stop is not an error: finished rows are kept. */
 	if (rc && e.code == ERR_INTERRUPTED)
 		rc = s.done = 0;
 	if (rc)

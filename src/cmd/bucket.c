@@ -1,4 +1,5 @@
-/* tritonrl bucket: a bucket made fit for runs, and looked at. */
+/* tritonrl bucket: creates a bucket with the settings that runs need, or prints its settings.
+ * Creating an existing bucket is safe: settings that are already right are kept. */
 #include <stdio.h>
 
 #include "cmd/cmd.h"
@@ -11,22 +12,27 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_INT(struct args, keep_days, "keep-days", 1, 36500, 7, "old versions of objects stay so long"),
-	OPT_INT(struct args, abort_days, "abort-days", 1, 36500, 1, "unfinished uploads are removed after so long"),
+	OPT_INT(struct args, keep_days, "keep-days", 1, 36500, 7,
+		"days to keep old versions of objects"),
+	OPT_INT(struct args, abort_days, "abort-days", 1, 36500, 1,
+		"days after which unfinished uploads are removed"),
 	OPT_STR(struct args, kms_key, "kms-key", "ID", NULL,
-		"encrypt with this key of KMS instead of the service's own"),
+		"encrypt with this KMS key instead of the service's key"),
 	OPT_INCLUDE(struct args, mirror, mirror_args_table, "The bucket"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "create|show [s3://BUCKET]",
-	.about = "Make a bucket for runs: encrypted, versioned, with rules that remove unfinished uploads "
-		 "and old versions. `create` may be "
-		 "repeated: what is so already stays. `show` says how a bucket is set.",
+	.about = "Create a bucket for runs: encrypted, versioned, with rules that remove "
+		 "unfinished uploads and old versions. Running `create` again is safe; existing "
+		 "settings are kept. `show` prints the settings of a bucket.",
+	.shown = "keep-days abort-days kms-key bucket endpoint region profile",
 	.opts = opts,
 };
 
+/* The words after the command are `create` or `show` and, optionally, the bucket; --bucket names it
+ * otherwise. */
 static int run(struct args *a, const struct opt_parsed *p, struct err *e)
 {
 	struct s3_bucket_options o = { .keep_days = (int)a->keep_days, .abort_days = (int)a->abort_days,
@@ -50,6 +56,7 @@ static int run(struct args *a, const struct opt_parsed *p, struct err *e)
 	return rc;
 }
 
+/* Options and words may come in any order. */
 int cmd_bucket(int argc, char **argv)
 {
 	struct opt_parsed p;

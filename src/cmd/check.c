@@ -1,4 +1,5 @@
-/* tritonrl check: diagnostics about the kernels of files, without running them. */
+/* tritonrl check: diagnostics about the kernels of files, without running them.
+ * verify/lint/check_file.h finds the diagnostics; this file walks folders, prints and counts. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,46 +18,50 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_FLAG(struct args, json, "json", 0, "one JSON object: files, kernels, diagnostics"),
+	OPT_FLAG(struct args, json, "json", 0,
+		 "print one JSON object: files, kernels, diagnostics"),
 	OPT_FLAG(struct args, caret, "caret", 0,
-		 "show the source line and the place below each diagnostic; so by default on a terminal"),
+		 "show the source line below each diagnostic (default on a terminal)"),
 	OPT_STR(struct args, task, "task", "FILE", NULL,
-		"get_inputs and get_init_inputs for files that define a ModelNew and not these"),
+		"take get_inputs and get_init_inputs from this file, for files that define only "
+		"ModelNew"),
 	OPT_CHOICE(struct args, triton_version, "triton-version", "3.2|3.3|3.4|3.5|3.6|3.7|3.8", "3.6",
-		   "whose rules apply"),
-	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT, "the GPU that launches must fit on"),
-	OPT_INT(struct args, capability, "capability", 0, 120, 0, "compute capability, 90 for sm_90; 0: of the GPU"),
+		   "check by the rules of this Triton version"),
+	OPT_CHOICE(struct args, gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT,
+		   "check launches against the limits of this GPU"),
+	OPT_INT(struct args, capability, "capability", 0, 120, 0,
+		"compute capability, such as 90 for sm_90; 0: that of --gpu"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "FILE...",
-	.about = "Check the Triton kernels of Python files by Triton's own rules, and what their launches "
-		 "need of the GPU. A kernel that "
-		 "the file launches is compiled as launched: the file's ModelNew (or Model) is built and "
-		 "called on its get_inputs, with "
-		 "launches that only compile. The others are compiled under the types of the `# signature: "
-		 "x=*fp32, n=i32, BLOCK=128` "
-		 "comments above them, or, without any, under types guessed from their use. Folders are "
-		 "searched for .py files. "
-		 "Exit code 0: no errors, 1: some, 2: could not check.",
+	.about = "Check the Triton kernels of Python files by Triton's own rules, and check that "
+		 "their launches fit the GPU. A kernel that the file launches is compiled as "
+		 "launched: the file's ModelNew (or Model) is built and called on its get_inputs, "
+		 "and launches only compile. Other kernels are compiled with the types of the `# "
+		 "signature: x=*fp32, n=i32, BLOCK=128` comments above them, or with types "
+		 "guessed from their use. Folders are searched for .py files. Exit code 0: no "
+		 "errors, 1: errors, 2: could not check.",
 	.opts = opts,
 };
 
+/* The state of one call: options, the file that is being checked, the output and the counts. */
 struct check_files {
 	const struct args *a;
 	struct check_options o;
-	int caret;
+	int caret;                   /* show source lines: --caret, or a terminal */
 	const char *path;            /* of the file being checked */
-	struct str source;
-	struct jw w;
-	int64_t files, errors;
-	struct check_count count;
-	struct check_imports imports;
+	struct str source;           /* its text, for source lines */
+	struct jw w;                 /* the JSON output */
+	int64_t files, errors;       /* totals of this call */
+	struct check_count count;    /* kernels found, compiled and unsure */
+	struct check_imports imports;   /* finds imported files in the tree around the file */
 	struct err *e;
 };
 
-/* What is about the file as a whole has no line. */
+/* FILE:LINE:COL: as compilers print it, so that editors can jump there. A diagnostic about the
+ * whole file has no line. */
 static void print_place(const struct check_files *c, const struct diag *d)
 {
 	if (d->line > 0)
@@ -65,13 +70,15 @@ static void print_place(const struct check_files *c, const struct diag *d)
 		printf("%s: ", c->path);
 }
 
+/* Called for each diagnostic, in source order within a file. Warnings and `unsure` do not count as
+ * errors. */
 static void show(void *ctx, enum severity how, const struct diag *d)
 {
 	struct check_files *c = ctx;
 	struct buf lines = BUF_INIT;
 
 	c->errors += how == SEVERITY_ERROR;
-	if (c->a->json) {
+	if (c->a->json) {                   /* JSON has no source lines and no hints on lines of their own */
 		check_json_diag(&c->w, c->path, how, d);
 		return;
 	}
@@ -87,6 +94,8 @@ static void show(void *ctx, enum severity how, const struct diag *d)
 	}
 }
 
+/* A syntax error is a diagnostic like any other: the file is counted and the next one is checked.
+ * The command fails only if a file cannot be read or memory ends. */
 static int check_one(struct check_files *c, const char *path)
 {
 	struct buf src = BUF_INIT;
@@ -115,6 +124,7 @@ out:
 
 static int check_path(struct check_files *c, const char *path);
 
+/* Checks every .py file below a folder; hidden files and folders (.git, .venv) are skipped. */
 static int check_folder(struct check_files *c, const char *path)
 {
 	struct file_list l = { 0 };
@@ -137,6 +147,7 @@ static int check_path(struct check_files *c, const char *path)
 	return file_is_dir(path) ? check_folder(c, path) : check_one(c, path);
 }
 
+/* An argument without any .py file is an error: a misspelt folder must not look like success. */
 static int check_all(struct check_files *c, const struct opt_parsed *p)
 {
 	if (!p->n)
@@ -152,7 +163,7 @@ static int check_all(struct check_files *c, const struct opt_parsed *p)
 	return 0;
 }
 
-/* What was checked, so that silence on standard output means something. */
+/* Says how much was checked, because no output otherwise means either no errors or no kernels. */
 static void finish_text(const struct check_files *c)
 {
 	log_info("checked %lld file%s: %lld kernels, %lld compile, %lld unsure, %lld errors; %lld functions "
@@ -162,7 +173,8 @@ static void finish_text(const struct check_files *c)
 		 (long long)c->errors, (long long)c->count.helpers);
 }
 
-/* The task that gives the inputs; nothing to do without one. */
+/* Parses the file of --task, whose get_inputs serves all checked files. Does nothing without
+ * --task. */
 static int open_task(struct check_files *c, struct py_module *m)
 {
 	struct buf src = BUF_INIT;
@@ -177,10 +189,11 @@ static int open_task(struct check_files *c, struct py_module *m)
 	return rc;
 }
 
+/* --capability overrides the compute capability of --gpu, for a GPU that is not in the table. */
 static int check_with(struct check_files *c, const struct opt_parsed *p)
 {
 	struct tile_gpu gpu = *tile_gpu_find(str_of(c->a->gpu));
-	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };
+	struct tile_options o = { .triton_version = 300 + c->a->triton_version[2] - '0' };   /* "3.6" is 306 */
 	struct py_module task;
 	int rc;
 
@@ -198,6 +211,8 @@ static int check_with(struct check_files *c, const struct opt_parsed *p)
 	return rc;
 }
 
+/* Source lines are shown by default on a terminal only: tools that read the output expect one line
+ * per diagnostic. */
 int cmd_check(int argc, char **argv)
 {
 	struct args a;

@@ -1,4 +1,6 @@
-/* What commands share: parsing, help in its three forms, errors. */
+/* The parts that all commands share: parsing of options, help in its four forms, errors and exit
+ * codes, MPI ranks. It owns no option table and no work: each command brings a struct cmd_usage.
+ * Only this folder prints to stderr and chooses exit codes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +10,15 @@
 #include "cmd/cmd.h"
 #include "run/sections.h"
 
+/* A run that was stopped fails everywhere at once; its exit code then names the cause of the
+ * stop. */
 int cmd_fail(const char *name, const struct err *e)
 {
 	fprintf(stderr, "tritonrl %s: %s\n", name, e->text);
 	return stop_requested() ? cmd_stopped() : CMD_FAILED;
 }
 
+/* Suggests a command at an edit distance of at most 2: 'verfiy' suggests 'verify'. */
 int cmd_unknown(const char *name)
 {
 	const char *nearest = NULL;
@@ -34,6 +39,8 @@ int cmd_unknown(const char *name)
 	return CMD_FAILED;
 }
 
+/* Scripts that restart a run tell these codes apart: 3 and 4 need another machine or more money,
+ * 130 was the user. */
 int cmd_stopped(void)
 {
 	switch (stop_reason()) {
@@ -43,7 +50,8 @@ int cmd_stopped(void)
 	}
 }
 
-/* Only the first speaks. */
+/* Output of eight ranks would be eight times the same lines. All ranks except the first therefore
+ * write stdout to /dev/null and log only warnings. */
 int cmd_join(struct par **par, struct err *e)
 {
 	if (par_open(par, e))
@@ -55,7 +63,8 @@ int cmd_join(struct par **par, struct err *e)
 	return freopen("/dev/null", "w", stdout) ? 0 : err_errno(e, "cannot open '/dev/null'");
 }
 
-/* That another rank was stopped is its own to say. */
+/* The first rank reports a stop; any other failure is reported by the rank that had it. par_close
+ * tells the other ranks whether to abort or to finish. */
 int cmd_part(struct par *par, const char *name, int rc, int code, const struct err *e)
 {
 	int stopped = rc && e->code == ERR_INTERRUPTED;
@@ -66,7 +75,7 @@ int cmd_part(struct par *par, const char *name, int rc, int code, const struct e
 	return code;
 }
 
-/* Breaks a paragraph at 80 columns. */
+/* Breaks a paragraph at 80 columns. A newline in the text starts a new line. */
 static void print_paragraph(const char *text)
 {
 	size_t column = 0;
@@ -88,18 +97,34 @@ static void print_paragraph(const char *text)
 	putchar('\n');
 }
 
-static void print_help(const struct cmd_usage *u, const char *name)
+/* Help text of a command. `shown` selects the options to show (NULL: all); the last line says how
+ * many are left out. */
+static void print_options(const struct cmd_usage *u, const char *name, const char *shown)
 {
 	struct buf b = BUF_INIT;
+	size_t more;
 
 	printf("usage: tritonrl %s [options]%s%s\n\n", name, *u->args ? " " : "", u->args);
 	print_paragraph(u->about);
-	opt_help(u->opts, &b);
+	more = opt_help(u->opts, shown, &b);
 	printf("\n%s", buf_cstr(&b));
+	if (more)
+		printf("\n%zu more options: tritonrl %s --help-all\n", more, name);
 	buf_release(&b);
 }
 
-/* Forms that `tritonrl help --man` and `--completion` collect from each command. */
+static void print_help(const struct cmd_usage *u, const char *name)
+{
+	print_options(u, name, u->shown);
+}
+
+static void print_help_all(const struct cmd_usage *u, const char *name)
+{
+	print_options(u, name, NULL);
+}
+
+/* The two forms below are for `tritonrl help --man` and `--completion`, which collect them from
+ * every command. They always contain all options. */
 static void print_man(const struct cmd_usage *u, const char *name)
 {
 	struct buf b = BUF_INIT;
@@ -109,6 +134,7 @@ static void print_man(const struct cmd_usage *u, const char *name)
 	buf_release(&b);
 }
 
+/* One option per line; the completion script splits it at the tab. */
 static void print_words(const struct cmd_usage *u, const char *name)
 {
 	struct buf b = BUF_INIT;
@@ -122,8 +148,11 @@ static void print_words(const struct cmd_usage *u, const char *name)
 static const struct {
 	const char *word;
 	void (*print)(const struct cmd_usage *u, const char *name);
-} forms[] = { { "--help", print_help }, { "--help=man", print_man }, { "--help=words", print_words } };
+} forms[] = { { "--help", print_help }, { "--help-all", print_help_all },
+	      { "--help=man", print_man }, { "--help=words", print_words } };
 
+/* The forms of help are recognised before parsing, so that they also work if required options are
+ * missing. --help among other words is found by the parser (p->help). */
 int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, struct opt_parsed *p)
 {
 	struct opt_scope scope = { .own = u->sections, .select = u->select, .all = run_sections };
@@ -145,7 +174,7 @@ int cmd_parse(const struct cmd_usage *u, void *into, int argc, char **argv, stru
 	}
 	if (!p->help)
 		return -1;
-	print_help(u, argv[0]);
+	(p->help == OPT_HELP_ALL ? print_help_all : print_help)(u, argv[0]);
 	opt_release(p);
 	return CMD_OK;
 }

@@ -1,4 +1,6 @@
-/* tritonrl doctor: is this machine able to do all that? The parts are listed in doctor.def. */
+/* tritonrl doctor: tests every part of the machine that the program uses and prints how to repair
+ * it. doctor.def lists the parts. Each test does a small piece of real work, because an installed
+ * library or an enabled kernel feature may still not work. */
 #include "cmd/doctor.h"
 
 #include <fcntl.h>
@@ -25,12 +27,14 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Try every part of this machine that tritonrl uses, and say for each: ok, or what is missing and the "
-		 "command that helps. 'absent' parts are wanted by some commands only. Ends with 1 if something needed "
-		 "is missing.",
+	.about = "Test every part of this machine that tritonrl uses. Each part is ok, or the "
+		 "output says what is missing and which command installs it. Parts marked "
+		 "'absent' are needed by some commands only. Exit code 1: a required part is "
+		 "missing.",
 	.opts = opts,
 };
 
+/* The parts in the order of doctor.def. */
 static const struct {
 	const char *name;
 	doctor_fn *fn;
@@ -56,7 +60,8 @@ void doctor_say(struct doctor_part *p, enum doctor_status status, const char *fm
 
 /* --- children -------------------------------------------------------------------------- */
 
-/* Reads what comes until end of file or the deadline; nonzero after the deadline. */
+/* Reads from `fd` until end of file or the deadline. Returns 0 at the end of file, -1 after the
+ * deadline. */
 static int read_until(int fd, int64_t deadline_ns, struct buf *out)
 {
 	for (;;) {
@@ -74,12 +79,14 @@ static int read_until(int fd, int64_t deadline_ns, struct buf *out)
 	}
 }
 
+/* The child gets its own process group, so that a hung test can be killed with its children. stdio
+ * buffers are flushed first; otherwise the child would print them a second time. */
 int doctor_in_child(doctor_child_fn *fn, void *ctx, int seconds, struct buf *out)
 {
 	int fd[2], status, late;
 	pid_t pid;
 
-	fflush(NULL);
+	fflush(NULL);                       /* else the child would print our buffers again */
 	if (pipe2(fd, O_CLOEXEC))
 		return -1;
 	pid = fork();
@@ -92,6 +99,7 @@ int doctor_in_child(doctor_child_fn *fn, void *ctx, int seconds, struct buf *out
 	close(fd[0]);
 	if (pid < 0)
 		return -1;
+	/* The group, and the child itself in case it did not get to setpgid. */
 	if (late)
 		kill(-pid, SIGKILL), kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0)
@@ -99,6 +107,8 @@ int doctor_in_child(doctor_child_fn *fn, void *ctx, int seconds, struct buf *out
 	return late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
 }
 
+/* stdin is /dev/null: a program that waits for input must not hang the test. 127 is the shell's
+ * code for a program that was not found. */
 static int exec_child(void *ctx, int out_fd)
 {
 	char *const *argv = ctx;
@@ -118,6 +128,8 @@ int doctor_run(char *const *argv, int seconds, struct buf *out)
 
 /* --- the report ------------------------------------------------------------------------ */
 
+/* One line per part, and a second line with the command that repairs it. The output is flushed
+ * because the next test may take seconds. */
 static void print_part(const struct doctor_part *p)
 {
 	printf("%-8s %-16s %s\n", status_name[p->status], p->name, buf_cstr(&p->detail));
@@ -136,12 +148,14 @@ static void write_part(struct jw *w, const struct doctor_part *p)
 	jw_end(w, '}');
 }
 
+/* Parts that are only absent do not count as a failure. */
 static void print_end(const size_t count[3])
 {
 	printf("\n%zu ok, %zu absent, %zu missing: %s\n", count[DOCTOR_OK], count[DOCTOR_ABSENT], count[DOCTOR_MISSING],
-	       count[DOCTOR_MISSING] ? "see '->' above" : "nothing needed is missing");
+	       count[DOCTOR_MISSING] ? "see '->' above" : "every required part works");
 }
 
+/* Text is printed while the tests run; JSON is printed at the end as one object. */
 int cmd_doctor(int argc, char **argv)
 {
 	struct buf b = BUF_INIT;

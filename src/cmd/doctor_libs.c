@@ -1,4 +1,5 @@
-/* doctor: the libraries, each made to do a small piece of its work. */
+/* doctor: the libraries. Each test lets its library do a small piece of real work and prints its
+ * version, because a wrong or broken shared object can still be loaded. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include <cblas.h>
@@ -23,6 +24,7 @@
 extern const char *jansson_version_str(void);
 extern const char *yaml_get_version_string(void);
 
+/* `good` is the outcome of the test, `package` the Debian package to reinstall if it failed. */
 static void result(struct doctor_part *p, int good, const char *version, const char *package)
 {
 	doctor_say(p, good ? DOCTOR_OK : DOCTOR_MISSING, "%s%s", version, good ? "" : ", but it does not work");
@@ -48,6 +50,8 @@ void doctor_yaml(struct doctor_part *p)
 	arena_release(&a);
 }
 
+/* The pattern needs Unicode classes, which some builds of PCRE2 omit. The JIT is optional: the
+ * tokenizer is slower without it. */
 void doctor_pcre2(struct doctor_part *p)
 {
 	char version[64] = "";
@@ -67,6 +71,7 @@ void doctor_pcre2(struct doctor_part *p)
 	pcre2_code_free(re);
 }
 
+/* The run store uses SQLite's JSON functions, so the test does too. */
 void doctor_sqlite(struct doctor_part *p)
 {
 	sqlite3 *db = NULL;
@@ -80,6 +85,7 @@ void doctor_sqlite(struct doctor_part *p)
 	result(p, good, sqlite3_libversion(), "libsqlite3-0");
 }
 
+/* A build without TLS is useless for S3. */
 void doctor_curl(struct doctor_part *p)
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
@@ -90,6 +96,7 @@ void doctor_curl(struct doctor_part *p)
 	curl_easy_cleanup(c);
 }
 
+/* Our own SHA-256 (base/hash.c) may use processor instructions; it must agree with OpenSSL's. */
 void doctor_openssl(struct doctor_part *p)
 {
 	unsigned char d[EVP_MAX_MD_SIZE];
@@ -110,6 +117,7 @@ void doctor_expat(struct doctor_part *p)
 	XML_ParserFree(x);
 }
 
+/* Compresses and decompresses 256 bytes; cached verdicts depend on both directions. */
 void doctor_zlib(struct doctor_part *p)
 {
 	unsigned char in[256] = "tritonrl", packed[512], out[256];
@@ -120,11 +128,14 @@ void doctor_zlib(struct doctor_part *p)
 	result(p, good, zlibVersion(), "zlib1g");
 }
 
+/* The server uses epoll, which is a compile-time option of the library. */
 void doctor_microhttpd(struct doctor_part *p)
 {
 	result(p, MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES, MHD_get_version(), "libmicrohttpd12");
 }
 
+/* Multiplies by the identity matrix: every element must be exact. A miscompiled kernel for this
+ * processor would change the values. */
 void doctor_openblas(struct doctor_part *p)
 {
 	enum { N = 16 };

@@ -1,4 +1,5 @@
-/* doctor: processor, memory, write access, GPU, Python, credentials. */
+/* doctor: processor, memory, write access, GPU, Python and credentials. Tests that load foreign
+ * code (drivers, Python) run in a child process, because a broken driver may crash or hang. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "dev/dev.h"
 #include "tile/estimate/gpu.h"
 
+/* Never fails: every instruction set has its own build of the vector code. */
 void doctor_cpu(struct doctor_part *p)
 {
 	static const char *const level[] = { "baseline vectors", "AVX2", "AVX-512" };
@@ -20,7 +22,7 @@ void doctor_cpu(struct doctor_part *p)
 		   c->avx512_vnni ? ", VNNI" : "", c->amx_bf16 ? ", AMX" : "", c->cores, c->cores == 1 ? "" : "s");
 }
 
-/* The number of kB behind `key` in /proc/meminfo, or 0. */
+/* Returns the value of `key` in /proc/meminfo in kB, or 0 if it is missing. */
 static int64_t meminfo(const char *key)
 {
 	struct line_reader r;
@@ -50,6 +52,7 @@ void doctor_memory(struct doctor_part *p)
 		buf_addf(&p->fix, "free at least %d MiB of memory", NEEDED_MB);
 }
 
+/* Writes a small file and removes it: a permission check would not notice a full or read-only disk. */
 static void try_folder(struct doctor_part *p, const char *dir)
 {
 	struct err e = ERR_INIT;
@@ -70,6 +73,7 @@ static void try_folder(struct doctor_part *p, const char *dir)
 	buf_release(&path);
 }
 
+/* Run folders are usually below the current folder; temporary files need TMPDIR. */
 void doctor_write(struct doctor_part *p)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -78,7 +82,8 @@ void doctor_write(struct doctor_part *p)
 	try_folder(p, tmp && *tmp ? tmp : "/tmp");
 }
 
-/* Is there a card of NVIDIA's? Advice about drivers changes nothing where there is none. */
+/* Is an NVIDIA card installed (PCI vendor 0x10de)? Without a card, advice about drivers is useless,
+ * so the parts below give none. */
 static int has_card(void)
 {
 	static const char dir[] = "/sys/bus/pci/devices";
@@ -102,14 +107,17 @@ static int has_card(void)
 
 /* --- GPU: asked in a child, because a broken driver may crash or hang ---------------------- */
 
+/* The functions of the CUDA driver that the test needs. The driver is loaded at run time, so that
+ * the program also starts on machines without it. */
 struct cuda_calls {
-	int (*init)(unsigned);
-	int (*version)(int *);
-	int (*count)(int *);
-	int (*name)(char *, int, int);
-	int (*memory)(size_t *, int);
+	int (*init)(unsigned);                /* cuInit */
+	int (*version)(int *);                /* 13000 is CUDA 13.0 */
+	int (*count)(int *);                  /* number of GPUs */
+	int (*name)(char *, int, int);        /* buffer, its size, GPU */
+	int (*memory)(size_t *, int);         /* bytes of a GPU */
 };
 
+/* Returns 0 if the driver has all five functions, -1 otherwise. */
 static int load_cuda(struct cuda_calls *c)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -126,13 +134,15 @@ static int load_cuda(struct cuda_calls *c)
 
 		if (!f)
 			return -1;
-		memcpy(wanted[i].to, &f, sizeof f);
+		memcpy(wanted[i].to, &f, sizeof f);   /* C has no cast from void * to a function */
 	}
 	return 0;
 }
 
+/* Exit codes of the child that asks the driver. */
 enum { GPU_OK, GPU_NO_LIBRARY, GPU_NO_DRIVER, GPU_NONE };
 
+/* Lists the GPUs with the name that --gpu has for each, so that the user can copy it. */
 static int ask_cuda(void *ctx, int fd)
 {
 	struct cuda_calls c;
@@ -160,12 +170,13 @@ static int ask_cuda(void *ctx, int fd)
 		c.memory(&bytes, i);
 		gib = (double)bytes / (1 << 30);
 		known = tile_gpu_of_device(str_of(name), gib);
-		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib, known ? "--gpu " :
-			"no row in tile/estimate/gpu.def", known ? known->name : "");
+		dprintf(fd, "; %d: %s, %.0f GiB, %s%s", i, name, gib,
+			known ? "--gpu " : "no row in tile/estimate/gpu.def", known ? known->name : "");
 	}
 	return GPU_OK;
 }
 
+/* A missing GPU is no failure: everything runs on the CPU. */
 void doctor_gpu(struct doctor_part *p)
 {
 	struct buf out = BUF_INIT;
@@ -179,14 +190,15 @@ void doctor_gpu(struct doctor_part *p)
 			   rc == GPU_NONE ? "the driver sees no GPU" :
 			   rc == GPU_NO_DRIVER ? buf_cstr(&out) : "the NVIDIA driver crashed or hung");
 		if (has_card())
-			buf_adds(&p->fix, "install the driver of the NVIDIA card that is there, until "
-					  "nvidia-smi lists it");
+			buf_adds(&p->fix, "install the driver of the NVIDIA card, until nvidia-smi lists the card");
 	}
 	buf_release(&out);
 }
 
 /* --- the model engine on a GPU: the shared object, its libraries, memory ---------------------- */
 
+/* Loads the shared object of `make cuda`, allocates 1 MiB and waits for the device. This finds a
+ * missing library, a wrong driver version and a full GPU. */
 static int open_engine(void *ctx, int fd)
 {
 	struct err e = ERR_INIT;
@@ -204,6 +216,7 @@ static int open_engine(void *ctx, int fd)
 	return 0;
 }
 
+/* A missing engine is no failure. The advice appears only if the machine has a card. */
 void doctor_engine(struct doctor_part *p)
 {
 	struct buf out = BUF_INIT;
@@ -217,6 +230,8 @@ void doctor_engine(struct doctor_part *p)
 
 /* --- Python ------------------------------------------------------------------------------ */
 
+/* Prefers the environment that `make agree` creates, because it holds torch and triton. Importing
+ * torch takes many seconds on a cold disk, hence the limit of 120. */
 void doctor_python(struct doctor_part *p)
 {
 	static char script[] = "import sys\n"
@@ -238,13 +253,13 @@ void doctor_python(struct doctor_part *p)
 		argv[0] = venv.p;
 	rc = doctor_run(argv, 120, &out);
 	if (rc == 127)
-		doctor_say(p, DOCTOR_ABSENT, "no python3; wanted by the GPU judge and 'make agree' only");
+		doctor_say(p, DOCTOR_ABSENT, "no python3; only the GPU judge and 'make agree' need it");
 	else
-		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s", rc < 0 ? "no answer" :
-			   buf_cstr(&out), argv[0],
-			   rc ? "; wanted by the GPU judge and 'make agree' only" : "");
+		doctor_say(p, rc ? DOCTOR_ABSENT : DOCTOR_OK, "%s (%s)%s",
+			   rc < 0 ? "no answer" : buf_cstr(&out), argv[0],
+			   rc ? "; only the GPU judge and 'make agree' need it" : "");
 	if (rc && has_card())
-		buf_adds(&p->fix, "make agree   (makes an environment with torch and triton)");
+		buf_adds(&p->fix, "make agree   (creates an environment with torch and triton)");
 	buf_release(&venv);
 	buf_release(&out);
 }
@@ -281,6 +296,8 @@ static int is_set(const char *name)
 	return v && *v;
 }
 
+/* Follows the order in which src/net looks for credentials: environment, then profile. Half a key
+ * in the environment is an error, because it hides the profile. */
 void doctor_s3(struct doctor_part *p)
 {
 	const char *file = getenv("AWS_SHARED_CREDENTIALS_FILE"), *profile = getenv("AWS_PROFILE"),
@@ -293,15 +310,15 @@ void doctor_s3(struct doctor_part *p)
 	if (id && secret) {
 		doctor_say(p, DOCTOR_OK, "from the environment");
 	} else if (id || secret) {
-		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not", id ? "ACCESS_KEY_ID" :
-			   "SECRET_ACCESS_KEY",
+		doctor_say(p, DOCTOR_MISSING, "AWS_%s is set, but AWS_%s is not",
+			   id ? "ACCESS_KEY_ID" : "SECRET_ACCESS_KEY",
 			   id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 		buf_addf(&p->fix, "export AWS_%s=...", id ? "SECRET_ACCESS_KEY" : "ACCESS_KEY_ID");
 	} else if (has_profile(buf_cstr(&path), profile)) {
 		doctor_say(p, DOCTOR_OK, "profile '%s' of %s", profile, buf_cstr(&path));
 	} else {
-		doctor_say(p, DOCTOR_ABSENT, "not configured; wanted only to keep checkpoints in S3");
-		buf_adds(&p->fix, "to keep runs there: export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
+		doctor_say(p, DOCTOR_ABSENT, "not configured; needed only to keep runs in S3");
+		buf_adds(&p->fix, "to keep runs in S3: export AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=...");
 	}
 	buf_release(&path);
 }

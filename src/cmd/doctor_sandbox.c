@@ -1,4 +1,5 @@
-/* doctor: what the sandbox of the judge is built from, each tried in a child process. */
+/* doctor: the kernel features that the sandbox of the judge needs. Each is enabled in a child
+ * process and then attacked: a file or system call that worked before must be refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -15,7 +16,8 @@
 
 #define REFUSES "the judge refuses to work without it"
 
-/* `without`: what follows where it does not work. */
+/* Runs a test in a child. `bad` is the status of a failure, `without` its consequence, `fix` the
+ * command that helps. */
 static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_status bad, const char *without,
 		   const char *good, const char *fix)
 {
@@ -25,35 +27,39 @@ static void report(struct doctor_part *p, doctor_child_fn *fn, enum doctor_statu
 	if (rc == 0) {
 		doctor_say(p, DOCTOR_OK, "%s%s", good, buf_cstr(&out));
 	} else {
-		doctor_say(p, bad, "%s; %s", out.n ? out.p : "the try crashed", without);
+		doctor_say(p, bad, "%s; %s", out.n ? out.p : "the test crashed", without);
 		buf_adds(&p->fix, fix);
 	}
 	buf_release(&out);
 }
 
+/* Namespaces take the network away from a worker. */
 static int try_userns(void *ctx, int fd)
 {
 	(void)ctx;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0)
 		return 0;
-	dprintf(fd, "cannot make user and network namespaces: %s", strerror(errno));
+	dprintf(fd, "cannot create user and network namespaces: %s", strerror(errno));
 	return 1;
 }
 
+/* Three different settings can forbid unprivileged namespaces; the advice names the one that this
+ * kernel has. */
 void doctor_userns(struct doctor_part *p)
 {
 	const char *fix = file_exists("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") ?
 		"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" :
 		file_exists("/proc/sys/kernel/unprivileged_userns_clone") ?
 		"sudo sysctl -w kernel.unprivileged_userns_clone=1" :
-		"sudo sysctl -w user.max_user_namespaces=10000   (in a container: allow unshare in its seccomp profile)";
+		"sudo sysctl -w user.max_user_namespaces=10000   "
+		"(in a container: allow unshare in its seccomp profile)";
 
 	report(p, try_userns, DOCTOR_ABSENT,
-	       "the sandbox then rests on seccomp and Landlock (in a chroot this is always so)",
-	       "user, network and IPC namespaces can be made", fix);
+	       "the sandbox then uses seccomp and Landlock only (always so in a chroot)",
+	       "user, network and IPC namespaces work", fix);
 }
 
-/* After the restriction a file that could be opened before must be refused. */
+/* After the restriction, a file that could be opened before must be refused. */
 static int try_landlock(void *ctx, int fd)
 {
 	const struct landlock_ruleset_attr attr = { .handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE };
@@ -81,9 +87,10 @@ static int try_landlock(void *ctx, int fd)
 void doctor_landlock(struct doctor_part *p)
 {
 	report(p, try_landlock, DOCTOR_MISSING, REFUSES, "files are refused",
-	       "boot a kernel of 5.13 or later with lsm=landlock,... on its command line");
+	       "boot kernel 5.13 or later with lsm=landlock,... on its command line");
 }
 
+/* The filter forbids socket() with an unusual error (ENOTTY), which only the filter can cause. */
 static int try_seccomp(void *ctx, int fd)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);

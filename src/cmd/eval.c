@@ -1,4 +1,5 @@
-/* tritonrl eval: sample answers for every task, judge them, report. */
+/* tritonrl eval: samples answers for every task, judges them and reports. eval/bench does the work;
+ * this file evaluates one model after the other on the same tasks and prints the comparisons. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -8,20 +9,24 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Evaluate a model: share of valid, compiled, correct and fast answers, pass@k with "
-		 "confidence intervals, per level and "
-		 "operator. With --compare the same for other models or adapters, with a paired test.",
+	.about = "Evaluate a model on a set of tasks: share of valid, compiled, correct and fast "
+		 "answers, pass@k with confidence intervals, per level and operator. With "
+		 "--compare, other models or adapters too, with a paired test.",
+	.shown = "model adapter compare tasks k limit out device json n temperature max-new-tokens "
+		"track",
 	.opts = eval_opts,
 	.sections = "eval",
 };
 
+/* The state of one call. */
 struct session {
 	const struct eval_cmd_args *a;
-	struct eval_bench *bench;
-	struct store *store;
-	int writes;                    /* this process reports; of several only the first does */
+	struct eval_bench *bench;      /* tasks, prompts and judge; serves all models */
+	struct store *store;           /* of --run, or NULL */
+	int writes;                    /* this process is the first rank, which reports */
 };
 
+/* --compare takes adapters and models; an adapter folder has adapter_config.json. */
 static int is_adapter(const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -31,7 +36,8 @@ static int is_adapter(const char *dir)
 	return yes;
 }
 
-/* The first model has the name asked for, those it is compared with a number behind it. */
+/* Results are stored by name. The first model has the name that was asked for, the N-th one it is
+ * compared with gets the suffix _N. */
 static void name_of(const struct eval_cmd_args *a, size_t number, struct buf *out)
 {
 	buf_adds(out, a->name);
@@ -39,6 +45,8 @@ static void name_of(const struct eval_cmd_args *a, size_t number, struct buf *ou
 		buf_addf(out, "_%zu", number);
 }
 
+/* Writes the result to --out and to the run folder of --run, and prints it as a table or as
+ * JSON. */
 static int report(struct session *s, const struct eval *ev, size_t number, struct err *e)
 {
 	struct buf text = BUF_INIT, path = BUF_INIT, name = BUF_INIT;
@@ -66,6 +74,7 @@ static int report(struct session *s, const struct eval *ev, size_t number, struc
 	return rc;
 }
 
+/* Evaluates one model. On success *ev holds the result, which the caller releases. */
 static int eval_one(struct session *s, size_t number, const char *model, const char *adapter,
 		    struct eval *ev, struct err *e)
 {
@@ -82,6 +91,7 @@ static int eval_one(struct session *s, size_t number, const char *model, const c
 	return rc;
 }
 
+/* The same paired test that the table shows, as one JSON object. */
 static void compare_json(const struct eval_cmd_args *a, const struct eval *first, const char *dir,
 			 const struct eval *other, struct buf *out)
 {
@@ -95,6 +105,8 @@ static void compare_json(const struct eval_cmd_args *a, const struct eval *first
 	buf_addc(out, '\n');
 }
 
+/* The first model is compared with each of the others. Every model gets the same tasks and seeds,
+ * so the test can be paired. */
 static int eval_all(struct session *s, struct err *e)
 {
 	const struct eval_cmd_args *a = s->a;
@@ -107,6 +119,7 @@ static int eval_all(struct session *s, struct err *e)
 		const char *dir = a->compare.v[i];
 		struct buf text = BUF_INIT;
 
+		/* An adapter is evaluated on the first model. */
 		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) :
 			eval_one(s, i + 1, dir, NULL, &other, e);
 		if (rc)
@@ -123,6 +136,7 @@ static int eval_all(struct session *s, struct err *e)
 	return rc;
 }
 
+/* Opens everything that can fail cheaply before the model is loaded. */
 static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 {
 	struct eval_bench_args ba = { .eval = &a->eval, .sample = &a->sample, .judge = &a->judge, .store = a->store,
@@ -134,7 +148,7 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
-	/* Before the work, not after it. */
+	/* Create output folders first: an evaluation of hours must not fail at its end. */
 	if (a->out && file_mkdirs_for(a->out, e))
 		return -1;
 	if (a->run && s.writes) {
@@ -154,6 +168,7 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 	return rc;
 }
 
+/* Every rank evaluates its part; the first one reports. */
 int cmd_eval(int argc, char **argv)
 {
 	struct opt_parsed p;

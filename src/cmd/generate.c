@@ -1,4 +1,5 @@
-/* tritonrl generate: samples completions of a prompt or a task. */
+/* tritonrl generate: samples completions of a prompt or a task. infer/infer.h samples; this file
+ * builds the prompt, prints samples in order and streams a single one as it is drawn. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -22,59 +23,77 @@ struct args {
 };
 
 static const struct opt table[] = {
-	OPT_STR(struct args, model, "model", "DIR", NULL, "the model's folder (Hugging Face layout)"),
-	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter (PEFT layout)"),
-	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "what to complete or answer"),
-	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL, "the same from a file; - is standard input"),
-	OPT_STR(struct args, task, "task", "FILE", NULL, "a task in PyTorch; the prompt asks for its Triton version"),
-	OPT_STR(struct args, system, "system", "TEXT", NULL, "the system message of the chat"),
+	OPT_STR(struct args, model, "model", "DIR", NULL, "model folder (Hugging Face form)"),
+	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
+		"load a LoRA adapter on it (PEFT form)"),
+	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "text to complete or answer"),
+	OPT_STR(struct args, prompt_file, "prompt-file", "FILE", NULL,
+		"read the prompt from a file; - is standard input"),
+	OPT_STR(struct args, task, "task", "FILE", NULL,
+		"ask for a Triton version of this PyTorch task file"),
+	OPT_STR(struct args, system, "system", "TEXT", NULL, "system message of the chat"),
 	OPT_CHOICE(struct args, style, "prompt-style", PROMPT_STYLES_OR_AUTO, "auto", PROMPT_STYLE_HELP),
-	OPT_FLAG(struct args, raw, "raw", 0, "no chat template: the prompt as it is"),
-	OPT_INT(struct args, n, "n", 1, 1000000, 1, "samples"),
-	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512, "most tokens of a sample"),
-	OPT_REAL(struct args, temperature, "temperature", 0, 100, 1, "0 is greedy"),
-	OPT_INT(struct args, top_k, "top-k", 0, 10000000, 0, "draw from the k most probable tokens; 0: all"),
-	OPT_REAL(struct args, top_p, "top-p", 0, 1, 1, "draw from the fewest tokens with this probability; 1: all"),
+	OPT_FLAG(struct args, raw, "raw", 0, "use the prompt as it is, without the chat template"),
+	OPT_INT(struct args, n, "n", 1, 1000000, 1, "number of samples"),
+	OPT_INT(struct args, max_new, "max-new-tokens", 1, 1000000, 512,
+		"maximum tokens per sample"),
+	OPT_REAL(struct args, temperature, "temperature", 0, 100, 1,
+		 "sampling temperature; 0: greedy"),
+	OPT_INT(struct args, top_k, "top-k", 0, 10000000, 0,
+		"sample from the k most likely tokens; 0: all"),
+	OPT_REAL(struct args, top_p, "top-p", 0, 1, 1,
+		 "sample from the smallest set of tokens with this total probability; 1: all"),
 	OPT_REAL(struct args, min_p, "min-p", 0, 1, 0,
-		 "drop tokens less probable than this times the most probable one"),
+		 "drop tokens less likely than this times the most likely token"),
 	OPT_REAL(struct args, repetition, "repetition-penalty", 0.01, 100, 1,
-		 "over 1: tokens already in the text become less probable"),
-	OPT_LIST(struct args, stop, "stop", "TEXT", 0, "a string that ends a sample (again for more)"),
-	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0, "same seed, same samples"),
-	OPT_FLAG(struct args, json, "json", 0, "a JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
-	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
+		 "values over 1 make tokens that are already in the text less likely"),
+	OPT_LIST(struct args, stop, "stop", "TEXT", 0,
+		 "end a sample at this string; may be repeated"),
+	OPT_INT(struct args, seed, "seed", 0, 9007199254740992, 0,
+		"random seed; the same seed gives the same samples"),
+	OPT_FLAG(struct args, json, "json", 0,
+		 "print one JSON line per sample: text, tokens, logprobs, finish, prompt_tokens"),
+	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32",
+		 "storage format of the weights"),
 	OPT_ALIAS("store", "weights"),
 	OPT_STR(struct args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
 	OPT_FLAG(struct args, exact, "exact", 0,
-		 "on a GPU too, a sample has the same bits alone and in any batch; slower"),
-	OPT_FLAG(struct args, kv8, "kv8", 0, "on a GPU, keep keys and values in 8 bits: half the memory"),
-	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "0: one per core"),
-	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: as many as asked for, at most 64"),
+		 "on a GPU, a sample has the same bits alone and in any batch; slower"),
+	OPT_FLAG(struct args, kv8, "kv8", 0,
+		 "store the KV cache in 8 bits on a GPU: half the memory"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "CPU threads; 0: one per core"),
+	OPT_INT(struct args, slots, "slots", 0, 4096, 0,
+		"samples decoded at the same time; 0: as many as --n, at most 64"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Samples completions. Give one of --prompt, --prompt-file and --task. The prompt goes "
-		 "through the model's "
-		 "chat template unless --raw is given or the model has none. One sample streams to the "
-		 "terminal as it is "
-		 "drawn; Ctrl-C ends it cleanly.",
+	.about = "Sample completions from a model. Give one of --prompt, --prompt-file and "
+		 "--task. The prompt goes through the model's chat template unless --raw is given "
+		 "or the model has none. A single sample is streamed to the terminal; Ctrl-C "
+		 "stops it.",
+	.shown = "model adapter prompt prompt-file task raw n max-new-tokens temperature top-p "
+		"seed json device",
 	.opts = table,
 };
 
-/* What the callbacks share. Samples are printed in order, so finished ones may have to wait. */
+/* The state that the callbacks share. Samples finish in any order but are printed by number, so a
+ * finished sample may have to wait. */
 struct output {
 	const struct args *a;
-	struct tok *tok;
-	struct buf *ready;          /* [n], by sample */
-	char *is_ready;
-	int64_t next;               /* to be printed */
-	int prompt_tokens, streaming, interrupted, refused;
+	struct tok *tok;            /* of the model; freed by generate() */
+	struct buf *ready;          /* [n], finished text of each sample until it is printed */
+	char *is_ready;             /* [n] */
+	int64_t next;               /* first sample that is not yet printed */
+	int prompt_tokens, streaming;
+	int interrupted, refused;   /* a sample was stopped; the prompt is too long for the model */
 };
 
 /* --- the prompt ------------------------------------------------------------------------------- */
 
+/* Exactly one of --prompt, --prompt-file and --task is given. A task is wrapped in the prompt that
+ * training uses, in the style that the model was trained with. */
 static int read_prompt(const struct args *a, struct buf *system, struct buf *user, struct err *e)
 {
 	struct buf task = BUF_INIT;
@@ -97,6 +116,7 @@ static int read_prompt(const struct args *a, struct buf *system, struct buf *use
 	return rc;
 }
 
+/* One message of the conversation in the form that chat templates expect. */
 static void add_message(struct jw *w, const char *role, struct str content)
 {
 	jw_begin(w, '{');
@@ -107,6 +127,8 @@ static void add_message(struct jw *w, const char *role, struct str content)
 	jw_end(w, '}');
 }
 
+/* Renders the conversation with the model's chat template. The template takes JSON, so the messages
+ * are written as JSON first. */
 static int chat_text(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -127,6 +149,8 @@ static int chat_text(const struct tok *t, struct str system, struct str user, st
 	return rc;
 }
 
+/* Without a chat template (or with --raw) the text is encoded as it is, with the tokenizer's
+ * special tokens in front. */
 static int encode_prompt(const struct args *a, const struct tok *t, struct tok_ids *ids, struct err *e)
 {
 	struct buf system = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
@@ -142,7 +166,7 @@ static int encode_prompt(const struct args *a, const struct tok *t, struct tok_i
 	} else if (chat_text(t, buf_str(&system), buf_str(&user), &text, e)) {
 		goto out;
 	}
-	/* A template writes its own special tokens. */
+	/* A chat template writes the special tokens itself. */
 	rc = buf_check(&text, e) ? -1 : tok_encode(x, buf_str(&text), chat ? 0 : TOK_ADD_SPECIAL, ids, e);
 	if (!rc && !ids->n)
 		rc = err_set(e, ERR_USAGE, "the prompt is empty");
@@ -156,6 +180,8 @@ out:
 
 /* --- results ------------------------------------------------------------------------------------ */
 
+/* The fields are an interface for scripts: sample, text, tokens, logprobs, finish,
+ * prompt_tokens. */
 static void write_json(const struct output *o, const struct infer_result *r, struct buf *b)
 {
 	struct jw w = { .out = b };
@@ -183,6 +209,7 @@ static void write_json(const struct output *o, const struct infer_result *r, str
 	buf_addc(b, '\n');
 }
 
+/* A streamed sample is already on the terminal, so only its final newline is left to print. */
 static void write_plain(const struct output *o, const struct infer_result *r, struct buf *b)
 {
 	if (o->a->n > 1)
@@ -193,6 +220,7 @@ static void write_plain(const struct output *o, const struct infer_result *r, st
 	buf_addc(b, '\n');
 }
 
+/* A sample is finished: format it, then print every sample that is next in order. */
 static void done(void *ctx, const struct infer_result *r)
 {
 	struct output *o = ctx;
@@ -210,6 +238,7 @@ static void done(void *ctx, const struct infer_result *r)
 	fflush(stdout);
 }
 
+/* Streams a piece of text; only if there is a single sample and no JSON. */
 static void show(void *ctx, const struct infer_request *q, int sample, struct str piece)
 {
 	const struct output *o = ctx;
@@ -229,6 +258,7 @@ static int asked_to_stop(void *ctx)
 
 /* --- the run -------------------------------------------------------------------------------------- */
 
+/* The model's end-of-sequence token ends a sample if the tokenizer names no stop tokens. */
 static int sample_all(const struct args *a, struct infer *x, struct output *o, const struct tok_ids *prompt,
 		      const struct model_config *c, struct err *e)
 {
@@ -254,6 +284,7 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 		q.nstop_tokens = 1;
 	}
 	rc = infer_run_list(x, &q, 1, &calls, &st, e);
+	/* Speed is for people at a terminal; scripts that read stderr do not expect it. */
 	if (!rc && isatty(STDERR_FILENO) && !a->json)
 		fprintf(stderr, "%lld prompt tokens in %.2f s, %lld tokens in %.2f s (%.1f/s)\n",
 			(long long)st.prompt_tokens,
@@ -264,6 +295,8 @@ static int sample_all(const struct args *a, struct infer *x, struct output *o, c
 	return rc;
 }
 
+/* Opens tokenizer, device, model and adapter in this order, so that a wrong prompt is reported
+ * before gigabytes are read. */
 static int generate(const struct args *a, struct output *o, struct err *e)
 {
 	const struct model_opts mo = { .store = a->store };
@@ -287,7 +320,8 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 	if (!m || (a->adapter && !(ad = adapter_open(m, a->adapter, e))))
 		goto out;
 	x = infer_new(m, ad, o->tok, &(struct infer_opts) {
-		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new, .kv8 = a->kv8 }, e);
+		.slots = (int)(a->slots ? a->slots : MIN(a->n, 64)), .length = (int64_t)prompt.n + a->max_new,
+		.kv8 = a->kv8 }, e);
 	if (x)
 		rc = sample_all(a, x, o, &prompt, model_config(m), e);
 out:
@@ -311,7 +345,7 @@ int cmd_generate(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	o.streaming = a.n == 1 && !a.json;
+	o.streaming = a.n == 1 && !a.json;   /* several samples would mix on the terminal */
 	o.ready = mem_array((size_t)a.n, sizeof *o.ready);
 	o.is_ready = mem_array((size_t)a.n, 1);
 	if (!o.ready || !o.is_ready)

@@ -1,25 +1,27 @@
-/* tritonrl help: the list of commands, help for one, and the man page and bash completion
- * that `make install` writes, all from the tables. */
+/* tritonrl help: the list of commands, help for one command, and the man page and bash completion
+ * that `make install` writes. All of them come from the option tables, so they cannot disagree. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 
 struct args {
-	int man, completion;
+	int man, completion;           /* print this form for `make install` */
 };
 
 static const struct opt opts[] = {
-	OPT_FLAG(struct args, man, "man", 0, "print the man page"),
+	OPT_FLAG(struct args, man, "man", 0, "print the man page of all commands"),
 	OPT_FLAG(struct args, completion, "completion", 0, "print the bash completion script"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
-	.args = "[COMMAND]", .about = "Show the commands, or help for one of them.", .opts = opts,
+	.args = "[COMMAND]",
+	.about = "Show the commands, or the main options of one command.",
+	.opts = opts,
 };
 
-/* Runs `command --help=FORM`, which prints that form of its table. */
+/* Runs `command --help=FORM`, which prints that form of its option table and does nothing else. */
 static int print_form(const struct cmd *c, const char *form)
 {
 	char word[32], name[32];
@@ -35,22 +37,29 @@ static void print_commands(void)
 	     "usage: tritonrl COMMAND [options]\n");
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		printf("  %-10s %s\n", c->name, c->summary);
-	puts("\n'tritonrl help COMMAND' shows the options of a command.");
+	puts("\n'tritonrl help COMMAND' shows the main options of a command, "
+	     "'tritonrl COMMAND --help-all' all of them.");
 }
 
+/* Every command adds its own section with all its options. */
 static void print_man(void)
 {
 	puts(".TH TRITONRL 1 \"\" \"tritonrl " TRITONRL_VERSION "\"\n"
 	     ".SH NAME\ntritonrl \\- train language models to write correct, fast Triton kernels\n"
 	     ".SH SYNOPSIS\n.B tritonrl\n.I COMMAND\n[options]\n"
-	     ".SH DESCRIPTION\nEvery option can also stand in a YAML file given with\n.BR \\-\\-config ,\n"
-	     "with \\(aq_\\(aq for \\(aq\\-\\(aq; the command line wins.\n"
-	     ".SH EXIT STATUS\n0 if it worked, 1 if the answer is no, 2 if it could not be done.\n"
+	     ".SH DESCRIPTION\nEvery option can also be set in a YAML file given with\n.BR \\-\\-config ,\n"
+	     "with \\(aq_\\(aq instead of \\(aq\\-\\(aq; the command line has priority.\n"
+	     ".SH EXIT STATUS\n0: success. 1: a negative answer (a candidate is wrong, a check found errors, "
+	     "a plan does not fit). 2: failure. "
+	     "3: stopped by a spot notice. 4: the budget is spent. 130: stopped by a signal.\n"
 	     ".SH COMMANDS");
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		print_form(c, "=man");
 }
 
+/* The script holds the options of every command as text. After an option with choices it completes
+ * the choices, after DIR folders, after another placeholder files, and otherwise options or
+ * files. */
 static void print_completion(void)
 {
 	puts("# bash completion for tritonrl\n"
@@ -97,6 +106,7 @@ int cmd_help(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
+	/* One form per call; --man and --completion ignore a command name. */
 	rc = CMD_OK;
 	if (a.man)
 		print_man();

@@ -1,4 +1,5 @@
-/* tritonrl: finds the command and runs it. */
+/* tritonrl: finds the command in the table and runs it. Owns the process-wide checks (address
+ * space, output that could not be written); everything else belongs to the commands. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,7 +14,7 @@ const struct cmd cmd_table[] = {
 	{ NULL, NULL, NULL }
 };
 
-/* Output that did not reach its file (a full disk) is a failure, whatever the command said. */
+/* Output that did not reach its file (a full disk) is a failure, even if the command succeeded. */
 static int finish(int rc)
 {
 	if (fflush(stdout))
@@ -25,8 +26,9 @@ static int finish(int rc)
 	return CMD_FAILED;
 }
 
-/* OpenBLAS takes 128 MiB for every core as it is loaded, and tries for ever where address space
- * ends before: neither a signal nor a message would get through. */
+/* OpenBLAS allocates 128 MiB per core while it is loaded. If the address space is too small for
+ * that, it retries for ever and ignores signals. A limit that low is reported before OpenBLAS
+ * starts. */
 static int has_room(void)
 {
 	enum { LEAST_MIB = 1024 };
@@ -34,11 +36,13 @@ static int has_room(void)
 
 	if (getrlimit(RLIMIT_AS, &r) || r.rlim_cur == RLIM_INFINITY || r.rlim_cur >> 20 >= LEAST_MIB)
 		return 1;
-	fprintf(stderr, "tritonrl: the limit on address space is %llu MiB; at least %d are wanted (ulimit -v)\n",
+	fprintf(stderr, "tritonrl: the address space is limited to %llu MiB; raise it to at least %d (ulimit -v)\n",
 		(unsigned long long)(r.rlim_cur >> 20), LEAST_MIB);
 	return 0;
 }
 
+/* --help, -h and --version are accepted in place of a command. Without a command the list of
+ * commands is printed, with the exit code of a failure. */
 int main(int argc, char **argv)
 {
 	static char help[] = "help", version[] = "version";

@@ -1,4 +1,6 @@
-/* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. */
+/* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. run/plan.h computes;
+ * this file reads the stages of a configuration, describes the job and prints one machine or all of
+ * them. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -12,14 +14,16 @@
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "What a run with this configuration takes on a machine: memory of each stage, time, "
-		 "GPU-hours and cost; and the batch, "
-		 "accumulation, storage of weights and sequence length that fit. No weights are needed. "
-		 "Exit code 1: it does not fit.",
+	.about = "Estimate what a run needs before it starts: memory of each stage, time, "
+		 "GPU-hours and cost, and the batch size, accumulation, weight format and "
+		 "sequence length that fit. No weights are needed. Exit code 1: the run does not "
+		 "fit.",
+	.shown = "model gpu count price-per-hour rows rl-tasks eval-tasks run json",
 	.opts = plan_opts,
 	.sections = "machine",
 };
 
+/* Reads the options of one section as its command would read them, without running the command. */
 static int read_stage(const struct opt *table, const char *section, void *into, const char *config,
 		      struct opt_parsed *p, struct err *e)
 {
@@ -29,6 +33,7 @@ static int read_stage(const struct opt *table, const char *section, void *into, 
 	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
 }
 
+/* prepare, sft, rl and eval together determine the amount of work. */
 static int read_stages(struct plan_stages *s, const char *config, struct err *e)
 {
 	return read_stage(prepare_opts, "prepare", &s->prepare, config, &s->parsed[0], e) ||
@@ -45,13 +50,15 @@ static void release_stages(struct plan_stages *s)
 
 /* --- the job ---------------------------------------------------------------------------------------- */
 
+/* The model's shape comes from its config.json or from the table of known models; no weights are
+ * read. */
 static int set_job(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
 {
 	struct policy_opts o = s->sft.policy;
 
 	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens,
-				.judge_ms = a->judge_ms,
-				.train_share = a->train_share, .prefill_share = a->prefill_share, .read_share = a->read_share };
+				.judge_ms = a->judge_ms, .train_share = a->train_share,
+				.prefill_share = a->prefill_share, .read_share = a->read_share };
 	if (!j->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
 	if (plan_model_find(&j->c, j->model, e) || policy_settle(&o, 1, e))
@@ -59,20 +66,22 @@ static int set_job(struct plan_job *j, const struct plan_args *a, const struct p
 	j->full = o.full;
 	j->lora = o.lora;
 	j->store = o.store;
-	j->fixed_store = o.store == STORE_I8;
+	j->fixed_store = o.store == STORE_I8;   /* a chosen 8-bit format is kept; others may change to fit */
 	j->recompute = o.trainer.tape.recompute;
 	return plan_amounts(j, a, s, e);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------ */
 
+/* Plans the job on `count` GPUs of one kind. A price or a number of judging cores from the command
+ * line replaces the usual one. */
 static int plan_on(struct run_plan *p, const struct plan_job *j, const struct plan_args *a, const char *gpu,
 		   int count, struct err *e)
 {
 	struct plan_machine m;
 
 	if (plan_machine_find(&m, gpu, count))
-		return err_set(e, ERR_USAGE, "there are no numbers for GPU '%s'", gpu);
+		return err_set(e, ERR_USAGE, "no figures are known for GPU '%s'", gpu);
 	if (a->price > 0) {
 		m.price = a->price;
 		m.usual_price = 0;
@@ -82,7 +91,8 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 	return plan_make(p, j, &m, e);
 }
 
-/* What of it cannot run where plan was called, and what the CPU alone would take. */
+/* Lists what is missing on this machine to run the configuration, and how long its CPU would
+ * take. */
 static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
 		     struct buf *out, struct err *e)
 {
@@ -100,17 +110,18 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 	if (strcmp(a->gpu, "cpu")) {
 		rc = plan_on(&p, j, a, "cpu", 1, e);
 		if (!rc && p.choice.fits)
-			buf_addf(out, "  its CPU alone would take %.1f hours (--gpu cpu says more)\n", p.hours);
+			buf_addf(out, "  the CPU would take %.1f hours (details: --gpu cpu)\n", p.hours);
 		else if (!rc)
-			buf_adds(out, "  its memory does not hold the model and its training (--gpu cpu says more)\n");
+			buf_adds(out, "  the memory is too small for the model and its training "
+				      "(details: --gpu cpu)\n");
 	} else if (!count) {
-		buf_adds(out, "  everything that the run needs is there\n");
+		buf_adds(out, "  everything that the run needs is available\n");
 	}
 	buf_release(&missing);
 	return rc;
 }
 
-/* One machine: the whole table. */
+/* One machine: the whole table. *fits says whether the run fits. */
 static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
 		    int *fits, struct buf *out, struct err *e)
 {
@@ -126,15 +137,15 @@ static int show_one(const struct plan_job *j, const struct plan_args *a, const s
 	return a->json ? 0 : show_here(j, a, s, out, e);
 }
 
-/* Every machine, alone and in the number asked for (8 unless more than one was). */
+/* Every kind of GPU, one of it and --count of it (8 unless --count says more). *fits is 1 if the
+ * run fits on any of them. */
 static int show_all(const struct plan_job *j, const struct plan_args *a, int *fits, struct buf *out, struct err *e)
 {
 	int counts[] = { 1, a->count > 1 ? (int)a->count : 8 };
 	struct plan_args each = *a;
 	struct run_plan p;
 
-	each.price = 0;                  /* what was given is the price of one of them */
-
+	each.price = 0;                  /* a given price belongs to one kind of GPU only */
 	*fits = 0;
 	if (!a->json)
 		plan_row(NULL, out);
@@ -151,7 +162,7 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 	return 0;
 }
 
-/* What a run has spent so far, against the budget of section `keep`. */
+/* Prints what a run folder has spent so far, against the budget of section `keep`. */
 static int show_spent(const struct plan_args *a, const char *config, struct buf *out, struct err *e)
 {
 	struct watch_spent s;
@@ -167,16 +178,17 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 		buf_addf(out, "{\"spent_hours\": %.4f, \"spent_money\": %.4f}\n", s.hours, s.money);
 		return 0;
 	}
-	buf_addf(out, "\nspent in '%s'\n  %.2f hours, %.2f of money\n", a->run, s.hours, s.money);
+	buf_addf(out, "\nspent in '%s'\n  %.2f hours, cost %.2f\n", a->run, s.hours, s.money);
 	if (k.watch.budget_hours > 0)
 		buf_addf(out, "  %.2f of %.2f hours are left\n", MAX(k.watch.budget_hours - s.hours, 0.0),
 			 k.watch.budget_hours);
 	if (k.watch.budget_money > 0)
-		buf_addf(out, "  %.2f of %.2f of money are left\n", MAX(k.watch.budget_money - s.money, 0.0),
+		buf_addf(out, "  %.2f of the budget of %.2f are left\n", MAX(k.watch.budget_money - s.money, 0.0),
 			 k.watch.budget_money);
 	return 0;
 }
 
+/* The stages are read even for --gpu all: the amounts of work depend on them. */
 static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
 {
 	struct plan_stages s = { .parsed = { { .args = NULL } } };
@@ -191,7 +203,7 @@ static int run(const struct plan_args *a, const char *config, int *fits, struct 
 	return rc;
 }
 
-/* As cmd_parse; an argument that is no option is the configuration. */
+/* As cmd_parse, except that the argument is the configuration: it becomes --config FILE. */
 static int parse(struct plan_args *a, int argc, char **argv, struct opt_parsed *p)
 {
 	char **words;
@@ -215,6 +227,7 @@ static int parse(struct plan_args *a, int argc, char **argv, struct opt_parsed *
 	return rc;
 }
 
+/* Exit code 1 means that the run does not fit, so that scripts can test for it. */
 int cmd_plan(int argc, char **argv)
 {
 	struct opt_parsed p;
@@ -225,7 +238,7 @@ int cmd_plan(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	progress_set_mode(PROGRESS_QUIET);
+	progress_set_mode(PROGRESS_QUIET);      /* judge-ms may run the judge for a moment */
 	rc = p.n ? err_set(&e, ERR_USAGE, "name at most one configuration") : run(&a, p.config, &fits, &out, &e);
 	if (!rc)
 		fputs(buf_cstr(&out), stdout);

@@ -1,5 +1,5 @@
-/* tritonrl prepare: data in (built-in, KernelBook, KernelBench, JSON lines), labelled and split
- * data out. */
+/* tritonrl prepare: reads data from several sources and writes labelled, split data. The steps are
+ * in src/data; this file only parses, calls and prints the table of kept and dropped rows. */
 #include <stdio.h>
 
 #include "base/progress.h"
@@ -9,13 +9,16 @@
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Read, clean, deduplicate, label and split data, keep evaluation tasks out of it, and "
-		 "write what train and eval take. "
-		 "Files of any size are read in constant memory.",
+	.about = "Prepare training data: read, clean, deduplicate, label and split it, and keep "
+		 "evaluation tasks out. Writes the files that train and eval read. Memory stays "
+		 "constant for files of any size.",
+	.shown = "source input out limit seed prompt-style model max-length decontaminate count "
+		"level verify track",
 	.opts = prepare_opts,
 	.sections = "prepare",
 };
 
+/* The table of rows is the result of the command, so it goes to stdout; --quiet omits it. */
 int cmd_prepare(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -1,4 +1,5 @@
-/* tritonrl report: one self-contained HTML page about a run. */
+/* tritonrl report: writes one self-contained HTML page about a run. The page itself is src/web;
+ * this file opens the stores of the run and of the runs it is compared with. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -8,13 +9,15 @@
 
 static const struct cmd_usage usage = {
 	.args = "RUN [OTHER...]",
-	.about = "Write one HTML page about a run folder: curves (beside those of other runs), evaluations, "
-		 "the funnel, a row a task with its "
-		 "candidates. It opens without a network. `tritonrl serve --run RUN` shows the same while the run goes.",
+	.about = "Write one HTML page about a run folder: training curves (beside those of other "
+		 "runs), evaluations, the stages that candidates reached, and one row per task "
+		 "with its candidates. The page needs no network. `tritonrl serve --run RUN` "
+		 "shows the same page live.",
 	.opts = report_opts,
 	.sections = "report",
 };
 
+/* A folder without run.db is refused: store_open would create an empty store in it. */
 static int open_run(struct report_run *r, const char *dir, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -31,6 +34,7 @@ static int open_run(struct report_run *r, const char *dir, struct err *e)
 	return rc;
 }
 
+/* The first folder is the run of the page; the page compares its curves with those of the others. */
 static int run(const struct report_cmd_args *a, const struct opt_parsed *p, struct err *e)
 {
 	struct report_run *runs = mem_array(p->n + 1, sizeof *runs);

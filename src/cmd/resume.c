@@ -1,4 +1,5 @@
-/* tritonrl resume: continue a run from its folder, or from its bucket. */
+/* tritonrl resume: continues a run from its folder, or from its bucket. The options come from the
+ * folder's config.yaml, so only the options of the bucket and the budget are taken here. */
 #include <stdio.h>
 
 #include "base/progress.h"
@@ -16,13 +17,15 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Continue the run in a folder with the options it was begun with. With --bucket, an empty "
-		 "or missing folder is first filled "
-		 "with the newest whole state of the bucket, so that a run goes on where its machine "
-		 "vanished. Exit codes as of run.",
+	.about = "Continue the run in a folder with the options it was started with. With "
+		 "--bucket, an empty or missing folder is first filled with the newest complete "
+		 "state from the bucket. Exit codes are those of run.",
+	.shown = "bucket endpoint region profile sync-every budget-hours budget-money "
+		"price-per-hour",
 	.opts = opts,
 };
 
+/* `again` tells the pipeline to read its configuration from the run folder. */
 int cmd_resume(int argc, char **argv)
 {
 	struct opt_list none = { .n = 0 };
@@ -44,7 +47,7 @@ int cmd_resume(int argc, char **argv)
 		rc = whole_run(&g, &done, &e);
 	}
 	if (!rc && !done && par_first(par))
-		fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl resume %s\n", p.args[0]);
+		fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl resume %s\n", p.args[0]);
 	opt_release(&p);
 	return cmd_part(par, "resume", rc, done ? CMD_OK : cmd_stopped(), &e);
 }

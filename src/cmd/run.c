@@ -1,4 +1,5 @@
-/* tritonrl run: the whole pipeline in one resumable command. */
+/* tritonrl run: the whole pipeline in one command that can be killed and repeated. run/whole_run.h owns
+ * the pipeline, the bucket and the budget; this file finds the configuration and the run folder. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -17,42 +18,44 @@ struct args {
 	const char *out, *device;
 	struct opt_list set, stages;
 	int dry_run;
-	int64_t port;
-	struct safeguard_args keep;
+	int64_t port;                  /* of the live page; 0: none */
+	struct safeguard_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, out, "out", "DIR", NULL,
-		"run folder (default runs/NAME after CONFIG); an interrupted run in it is continued"),
+		"run folder (default: runs/NAME for NAME.yaml); an interrupted run in it is "
+		"continued"),
 	OPT_LIST(struct args, set, "set", "[STAGE.]KEY=VALUE", 0,
-		 "an option of a stage's command, over the configuration; may be repeated"),
-	OPT_LIST(struct args, stages, "stages", "LIST", 1, "which of prepare,sft,rl,eval,report (default all)"),
-	OPT_STR(struct args, device, "device", "NAME", NULL, "where the model runs, over the configuration: "
-		DEV_CHOICES),
+		 "set an option of a stage, over the configuration; may be repeated"),
+	OPT_LIST(struct args, stages, "stages", "LIST", 1,
+		 "run only these of prepare,sft,rl,eval,report (default: all)"),
+	OPT_STR(struct args, device, "device", "NAME", NULL,
+		"where the model runs, over the configuration: " DEV_CHOICES),
 	OPT_INT(struct args, port, "serve", 0, 65535, 0,
-		"show the run while it goes as a page on this port of 127.0.0.1; 0: no page"),
+		"show the running pipeline as a page on this port of 127.0.0.1; 0: no page"),
 	OPT_FLAG(struct args, dry_run, "dry-run", 0,
-		 "every stage for real on a few rows, steps and tokens, in OUT/dry_run"),
+		 "try every stage on a few rows, steps and tokens, in OUT/dry_run"),
 	OPT_INCLUDE(struct args, keep, safeguard_args_table, NULL),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
-	.about = "Prepare data, fine-tune, train against the judge, evaluate and report. CONFIG is YAML "
-		 "with a section for each stage; "
-		 "what may stand there is what the stage's own command takes (tritonrl help prepare, train, "
-		 "eval, report); section `keep` "
-		 "takes the options of bucket, notices and budget below. Killed at any moment, the same "
-		 "command continues and ends with the "
-		 "same bits; with --bucket also on another machine. Exit codes beside 0 and 2: 130 stopped "
-		 "by a signal, 3 because the machine "
-		 "is taken away, 4 because the budget is spent.",
+	.about = "Run the whole pipeline: prepare data, fine-tune, train against the judge, "
+		 "evaluate, report. CONFIG is a YAML file with a section per stage; a section "
+		 "takes the options of that stage's command (prepare, train, eval, report), and "
+		 "section `keep` takes the options for the bucket, spot notices and budget. If "
+		 "the run is killed, the same command continues it and ends with the same bits; "
+		 "with --bucket also on another machine. Exit codes other than 0 and 2: 130 "
+		 "stopped by a signal, 3 spot notice, 4 budget spent.",
+	.shown = "out set stages device serve dry-run bucket spot budget-hours budget-money "
+		"price-per-hour",
 	.opts = opts,
 	.sections = "keep",
 };
 
-/* runs/NAME for configs/NAME.yaml. */
+/* The run folder of configs/NAME.yaml is runs/NAME. */
 static void default_out(const char *config, struct buf *out)
 {
 	struct str name = config ? path_base(config) : STR("run");
@@ -64,10 +67,11 @@ static void default_out(const char *config, struct buf *out)
 	buf_addf(out, "runs/%.*s", STR_ARG(name));
 }
 
+/* Prints the exact command that continues the run, with the options that change its results. */
 static void how_to_continue(const struct args *a, const char *config, const char *out)
 {
-	fprintf(stderr, "stopped; what is done is kept. To continue: tritonrl run%s%s --out %s", config ?
-		" " : "", config ? config : "", out);
+	fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl run%s%s --out %s",
+		config ? " " : "", config ? config : "", out);
 	if (a->device)
 		fprintf(stderr, " --device %s", a->device);
 	for (size_t i = 0; i < a->set.n; i++)
@@ -75,7 +79,8 @@ static void how_to_continue(const struct args *a, const char *config, const char
 	fputc('\n', stderr);
 }
 
-/* What --set says, behind what --device says: an option of every stage that has one. */
+/* --device is an option of every stage that has one, so it becomes the assignment device=VALUE in
+ * front of those of --set. A later --set rl.device=cpu thus overrides it. */
 static int all_set(const struct args *a, struct opt_list *to, struct buf *text, struct err *e)
 {
 	to->v = mem_array(a->set.n + 1, sizeof *to->v);
@@ -90,8 +95,8 @@ static int all_set(const struct args *a, struct opt_list *to, struct buf *text, 
 	return buf_check(text, e);
 }
 
-/* The page is a process of its own: it reads what the run has written, and cannot hold the run up. It ends with
- * this one. */
+/* The page runs in a child process. It reads what the run has written and cannot delay the run; it
+ * is killed with its parent (PR_SET_PDEATHSIG). */
 static int show_page(const char *out, int port, struct err *e)
 {
 	struct serve_options o = { .http = { .host = "127.0.0.1", .port = port }, .runs = { .v = &out, .n = 1 },
@@ -106,15 +111,17 @@ static int show_page(const char *out, int port, struct err *e)
 		return 0;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGINT, SIG_IGN);         /* Ctrl-C is for the run: the page is there until that has ended */
+	signal(SIGINT, SIG_IGN);         /* Ctrl-C stops the run; the page stays until the run has ended */
+	/* The parent may have died before prctl took effect. */
 	if (getppid() != parent || !serve_open(&o, &why)) {
-		log_warn("there is no page: %s", why.text);
+		log_warn("cannot show the page: %s", why.text);
 		_exit(CMD_FAILED);
 	}
 	for (;;)
 		pause();
 }
 
+/* A dry run goes to OUT/dry_run, so that its checkpoints never mix with those of the real run. */
 static int run(const struct args *a, const char *config, struct par *par, int *done, struct err *e)
 {
 	struct buf out = BUF_INIT, text = BUF_INIT;
@@ -130,9 +137,11 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	if (a->dry_run)
 		buf_adds(&out, "/dry_run");
 	g.source.out = buf_cstr(&out);
-	rc = buf_check(&out, e) || all_set(a, &set, &text, e) || (a->port && par_first(par) &&
-								  show_page(g.source.out, (int)a->port, e)) ? -1 :
-	     whole_run(&g, done, e);
+	rc = buf_check(&out, e) || all_set(a, &set, &text, e) ? -1 : 0;
+	if (!rc && a->port && par_first(par))
+		rc = show_page(g.source.out, (int)a->port, e);
+	if (!rc)
+		rc = whole_run(&g, done, e);
 	if (!rc && !*done && par_first(par))
 		how_to_continue(a, config, g.source.out);
 	buf_release(&out);
@@ -141,7 +150,9 @@ static int run(const struct args *a, const char *config, struct par *par, int *d
 	return rc;
 }
 
-/* The command line, and under it the section of the configuration that it names. */
+/* The configuration is named as an argument but also holds options of this command (section keep).
+ * So the command line is parsed twice: first to find the file, then with --config FILE in front,
+ * over which the command line has priority. */
 static int parse(struct args *a, int argc, char **argv, struct opt_parsed *p, const char **config)
 {
 	char **words;
@@ -168,6 +179,7 @@ static int parse(struct args *a, int argc, char **argv, struct opt_parsed *p, co
 	return rc;
 }
 
+/* `done` is 0 if the run was stopped before its end; the exit code then names the cause. */
 int cmd_run(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -1,4 +1,5 @@
-/* tritonrl serve: the judge and the model for other programs. */
+/* tritonrl serve: the judge, and optionally a model and the page of a run, over HTTP. This file
+ * turns options into struct serve_options and waits for a signal; src/serve does the work. */
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -10,50 +11,65 @@
 #include "serve/serve.h"
 
 struct args {
-	const char *host, *token_file;
+	const char *host, *token_file;            /* HTTP */
 	int64_t port, waiting, body_mb, connections, idle;
-	struct judge_args judge;
-	const char *model, *adapter, *name, *device;
+	struct judge_args judge;                  /* defaults of a request */
+	const char *model, *adapter, *name, *device;   /* the model, if any */
 	enum model_store store;
-	struct opt_list runs;
+	struct opt_list runs;                     /* folders of the live page */
 	int64_t threads, slots, length;
 };
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, host, "host", "ADDRESS", "127.0.0.1",
-		"where to listen; any but a loopback address needs a token"),
-	OPT_INT(struct args, port, "port", 0, 65535, 8077, "0: any that is free; the first line of output says which"),
+		"address to listen on; any address but loopback needs --token-file"),
+	OPT_INT(struct args, port, "port", 0, 65535, 8077,
+		"port to listen on; 0: any free port, printed in the first line of output"),
 	OPT_STR(struct args, token_file, "token-file", "FILE", NULL,
-		"requests must carry this file's first line: Authorization: Bearer TOKEN"),
-	OPT_INT(struct args, waiting, "queue", 1, 10000000, 4096, "candidates that may wait; more are answered 429"),
-	OPT_INT(struct args, body_mb, "body-mb", 1, 1024, 16, "largest request, in MiB"),
-	OPT_INT(struct args, connections, "connections", 1, 100000, 512, "connections at once"),
-	OPT_INT(struct args, idle, "idle", 1, 86400, 60, "seconds a connection may be silent"),
+		"require the first line of this file as a token: Authorization: Bearer TOKEN"),
+	OPT_INT(struct args, waiting, "queue", 1, 10000000, 4096,
+		"candidates that may wait; further ones are answered with 429"),
+	OPT_INT(struct args, body_mb, "body-mb", 1, 1024, 16, "maximum size of a request, in MiB"),
+	OPT_INT(struct args, connections, "connections", 1, 100000, 512,
+		"maximum number of open connections"),
+	OPT_INT(struct args, idle, "idle", 1, 86400, 60,
+		"seconds until a silent connection is closed"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge, where a request does not say otherwise"),
 	OPT_LIST(struct args, runs, "run", "DIR", 0,
-		 "show this run folder as a page that follows it; again for others to compare it with"),
-	OPT_STR(struct args, model, "model", "DIR", NULL, "serve this model (Hugging Face layout) as well"),
-	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "a LoRA adapter on it (PEFT layout)"),
-	OPT_STR(struct args, name, "name", "NAME", NULL, "what clients call it (default: the folder's name)"),
-	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32", "how weights are kept"),
-	OPT_STR(struct args, device, "device", "NAME", "auto", "auto, cpu or cuda[:N]"),
-	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one a core"),
-	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples at a time; 0: 32"),
-	OPT_INT(struct args, length, "length", 0, 1 << 24, 0, "tokens of prompt and answer, for memory; 0: 2048"),
+		 "show this run folder as a live page; repeat to compare runs"),
+	OPT_STR(struct args, model, "model", "DIR", NULL,
+		"also serve this model (Hugging Face form)"),
+	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
+		"load a LoRA adapter on the model (PEFT form)"),
+	OPT_STR(struct args, name, "name", "NAME", NULL,
+		"model name that clients use (default: the name of the folder)"),
+	OPT_ENUM(struct args, store, "weights", MODEL_STORE_CHOICES, "f32",
+		 "storage format of the weights"),
+	OPT_STR(struct args, device, "device", "NAME", "auto",
+		"where the model runs: " DEV_CHOICES),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0,
+		"CPU threads of the model; 0: one per core"),
+	OPT_INT(struct args, slots, "slots", 0, 4096, 0, "samples decoded at the same time; 0: 32"),
+	OPT_INT(struct args, length, "length", 0, 1 << 24, 0,
+		"maximum tokens of prompt plus answer, which sets the memory; 0: 2048"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Serve the judge, and with --model a model, over HTTP. POST /v1/verify takes a candidate "
-		 "or a batch and answers a verdict a line as they are ready; "
-		 "GET /v1/verdicts/KEY gives one again; POST /v1/chat/completions, POST /v1/completions and "
-		 "GET /v1/models are as OpenAI's clients expect them; with --run, GET / is a page about a "
-		 "run; GET /metrics is for Prometheus, GET /healthz for whoever asks. Ctrl-C finishes what "
-		 "is being judged and ends.",
+	.about = "Serve the judge over HTTP, and with --model a language model. POST /v1/verify "
+		 "takes one candidate or a batch and streams one verdict per line; GET "
+		 "/v1/verdicts/KEY returns a verdict again; POST /v1/chat/completions, POST "
+		 "/v1/completions and GET /v1/models follow OpenAI's API; with --run, GET / is a "
+		 "page about a run; GET /metrics is for Prometheus, GET /healthz for health "
+		 "checks. Ctrl-C finishes the candidates in progress and stops.",
+	.shown = "host port token-file queue track precision gpu workers timeout run model adapter "
+		"device",
 	.opts = opts,
 };
 
+/* The token is the first line of the file, so that an editor's final newline does not matter. Short
+ * tokens are refused because they can be guessed. */
 static int read_token(const char *path, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -70,6 +86,8 @@ static int read_token(const char *path, struct buf *out, struct err *e)
 	return rc;
 }
 
+/* The first line of output names the port, which a script needs with --port 0. After a signal the
+ * server gets 30 seconds to finish the candidates that are being judged. */
 static int run(const struct args *a, struct err *e)
 {
 	struct serve_options o = { .http = { .host = a->host, .port = (int)a->port,
@@ -109,7 +127,7 @@ int cmd_serve(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	signal(SIGPIPE, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);   /* a client that disconnects must not end the server */
 	rc = run(&a, &e);
 	opt_release(&p);
 	return rc ? cmd_fail("serve", &e) : CMD_OK;

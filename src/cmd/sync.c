@@ -1,4 +1,5 @@
-/* tritonrl sync: a run folder to a bucket, or back. */
+/* tritonrl sync: uploads the state of a run folder to a bucket once, or downloads it. `run
+ * --bucket` does the same periodically; run/mirror.h owns the protocol. */
 #include <stdio.h>
 
 #include "cmd/cmd.h"
@@ -10,21 +11,23 @@ struct args {
 };
 
 static const struct opt opts[] = {
-	OPT_FLAG(struct args, pull, "pull", 0, "bring the newest whole state of the bucket into RUN instead"),
+	OPT_FLAG(struct args, pull, "pull", 0,
+		 "download the newest complete state from the bucket into RUN"),
 	OPT_INCLUDE(struct args, mirror, mirror_args_table, "The bucket"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Put the state of a run folder into a bucket, or bring it back. Objects are named by their "
-		 "content, so only what is new "
-		 "travels; a state becomes visible when all of it is there. From then on an older writer of "
-		 "the same run is refused. "
-		 "`run --bucket` does this by itself while it works.",
+	.about = "Upload the state of a run folder to a bucket, or download it. Objects are named "
+		 "by their content, so only new content is transferred. A state becomes visible "
+		 "once it is complete; after that, uploads of an older copy of the run are "
+		 "refused. `run --bucket` does this automatically.",
+	.shown = "pull bucket endpoint region profile sync-mb",
 	.opts = opts,
 };
 
+/* Prints how much of the state was new: objects that the bucket already has are not sent. */
 static int push(const struct args *a, const char *run, struct err *e)
 {
 	struct depot_pushed p;
@@ -37,6 +40,7 @@ static int push(const struct args *a, const char *run, struct err *e)
 	return rc;
 }
 
+/* An empty bucket is an error here, because the user named a run that should be in it. */
 static int pull(const struct args *a, const char *run, struct err *e)
 {
 	struct depot_pulled p;
@@ -51,6 +55,7 @@ static int pull(const struct args *a, const char *run, struct err *e)
 	return rc;
 }
 
+/* One folder per call: a bucket prefix belongs to one run. */
 int cmd_sync(int argc, char **argv)
 {
 	struct opt_parsed p;

@@ -1,8 +1,7 @@
-/* tritonrl tasks: tasks with a Triton solution each, verified by the judge; as many as one wants.
+/* tritonrl tasks: generates tasks with a Triton solution each, verified by the judge.
  *
- * Row i is drawn from its own stream of random numbers, so the rows depend on the seed alone and
- * threads may draw them in any order. They are drawn a batch at a time, judged, and written in
- * order. */
+ * Row i is drawn from its own random stream, so the rows depend only on the seed and threads may
+ * draw them in any order. Rows are drawn in batches, judged, and written in order. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,72 +31,82 @@ struct args {
 static const struct opt opts[] = {
 	OPT_INT(struct args, count, "count", 1, 100000000, 100, "rows to write"),
 	OPT_FLAG(struct args, stream, "stream", 0,
-		 "write rows without end, until the reader has enough; texts may repeat"),
+		 "write rows without end until the reader closes; texts may repeat"),
 	OPT_LIST(struct args, level, "level", "1,2,3", 1,
-		 "levels to draw from in turn (repeat one to weigh it): 1 single operators, 2 fusable "
-		 "chains, 3 several blocks (default 2)"),
+		 "levels to draw from in turn: 1 single operators, 2 fusable chains, 3 several "
+		 "blocks; repeat one to give it more weight (default 2)"),
 	OPT_CHOICE(struct args, split, "split", "train|validation|test|all", "train",
-		   "splits differ in composition, not only in constants"),
-	OPT_INT(struct args, seed, "seed", 0, 9e15, 1, "same seed, same rows, whatever the number of threads"),
+		   "which split to draw from; splits differ in composition, not only in constants"),
+	OPT_INT(struct args, seed, "seed", 0, 9e15, 1,
+		"random seed; the same seed gives the same rows for any number of threads"),
 	OPT_STR(struct args, out, "out", "FILE", "-",
-		"JSON lines: id, level, split, ops, plan, task, solution, speedup against eager as the "
-		"judge estimates it, and weak where a part of the task does not show; - for standard output"),
+		"output file of JSON lines; - is standard output"),
 	OPT_CHOICE(struct args, form, "form", "rows|messages|completion|pair|task|solution", "rows",
-		   "rows: as above; messages: training rows of a conversation; completion: of a prompt and "
-		   "its completion; pair, task, solution: training rows of plain text"),
+		   "rows: tasks with their solutions; messages, completion: training rows for "
+		   "chat and for prompt and completion; pair, task, solution: training rows of "
+		   "plain text"),
 	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
-	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS, "operators of a composition at most"),
+	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS,
+		"maximum operators per composition"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
-	OPT_FLAG(struct args, distinct, "distinct", 0, "each composition at most once"),
+	OPT_FLAG(struct args, distinct, "distinct", 0, "write each composition at most once"),
 	OPT_LIST(struct args, decontaminate, "decontaminate", "PATH", 0,
-		 "tasks to keep out, beside KernelBench's: files or folders; by composition, and single "
-		 "operators at their own sizes"),
+		 "also keep out the tasks of these files or folders; KernelBench's are always "
+		 "kept out"),
 	OPT_STR(struct args, hashes_of, "hashes-of", "PATH", "",
-		"write no tasks, but the hashes by which those of a folder are kept out"),
-	OPT_INT(struct args, threads, "threads", 0, 1024, 0, "threads that draw; 0: one a core"),
+		"write the hashes that keep out the tasks of a folder, instead of tasks"),
+	OPT_INT(struct args, threads, "threads", 0, 1024, 0,
+		"CPU threads that draw tasks; 0: one per core"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Compose operators into PyTorch tasks in KernelBench's form and write a Triton solution "
-		 "for each: all in kernels, or with "
-		 "--track hybrid the products by the library. Every pair is judged before it is written. "
-		 "KernelBench's own problems never come out.",
+	.about = "Generate PyTorch tasks in KernelBench's form, each with a Triton solution. "
+		 "Solutions use kernels only, or with --track hybrid leave products to the "
+		 "library. Every pair is judged before it is written. KernelBench's own problems "
+		 "are never written.",
+	.shown = "count level split seed out form style verify distinct decontaminate threads track",
 	.opts = opts,
 };
 
+/* Rows per batch. WITHOUT_NEW: after this many draws the command gives up if fewer than one in a
+ * hundred is new. */
 enum { BATCH = 512, WITHOUT_NEW = 100000 };
 
+/* A drawn task with its solution. */
 struct row {
-	struct gen_plan plan;
-	struct gen_texts text;
+	struct gen_plan plan;      /* the composition */
+	struct gen_texts text;     /* task, solution, plan and list of operators */
 	struct err err;
-	int rc;                    /* 0; -1: see err */
-	char id[32];
-	int state;                 /* 0 waiting, 1 good, 2 not to be written */
-	struct verdict_task check; /* what the judge thinks of the task's inputs */
-	double speedup;            /* of the solution, estimated; 0: not known */
+	int rc;                    /* of drawing it: 0, or -1 with `err` */
+	char id[32];               /* from level and content: the same task has the same id */
+	int state;                 /* 0 waiting for the judge, 1 to be written, 2 dropped */
+	struct verdict_task check; /* the mutation check of the task */
+	double speedup;            /* estimate for the solution; 0: unknown */
 };
 
+/* The state of one call. The judges are processes and are started before the threads of the
+ * pool. */
 struct maker {
 	const struct args *a;
 	struct draws draws;
-	struct map seen;
-	struct judge_pool *judges;
-	struct pool *pool;
+	struct map seen;           /* hashes of texts or compositions drawn so far */
+	struct judge_pool *judges; /* NULL with --no-verify */
+	struct pool *pool;         /* threads that draw */
 	struct row *row;           /* [BATCH] */
-	size_t n, asked;           /* rows of the batch, those that the judge has seen or need not */
-	uint64_t next;             /* number of the batch's first row */
-	int64_t written, rejected, drawn, weak;
+	size_t n, asked;           /* rows of the batch; rows already handed to the judge or skipped */
+	uint64_t next;             /* number of the first row of the batch */
+	int64_t written, rejected, drawn, weak;   /* totals for the log */
 	FILE *out;
-	int ended;                 /* the reader has enough */
+	int ended;                 /* the reader closed its end of the pipe */
 	struct progress bar;
 	struct err *e;
 };
 
-/* 1: new; 0: this text (or, with --distinct, this composition) was drawn before. */
+/* Returns 1 for a new row, 0 if this text (with --distinct: this composition) was drawn before.
+ * Only hashes are kept, so a million rows cost a few megabytes. */
 static int is_new(struct maker *m, const struct row *r)
 {
 	struct buf key = BUF_INIT;
@@ -117,6 +126,7 @@ static int is_new(struct maker *m, const struct row *r)
 	return entry && m->seen.n > before;
 }
 
+/* Draws row `number` of the stream. Runs on any thread; touches nothing but *r. */
 static int draw(const struct maker *m, uint64_t number, struct row *r)
 {
 	int rc = draws_pair(&m->draws, number, &r->plan, &r->text, &r->err);
@@ -134,6 +144,7 @@ static void draw_rows(void *ctx, size_t begin, size_t end)
 		m->row[i].rc = draw(m, m->next + i, &m->row[i]);
 }
 
+/* The form `rows`; doc/data.md documents the fields for users' scripts. */
 static void json_row(struct jw *w, const struct row *r)
 {
 	jw_key(w, "id"), jw_cstr(w, r->id);
@@ -149,7 +160,7 @@ static void json_row(struct jw *w, const struct row *r)
 		jw_key(w, "weak"), jw_cstr(w, r->check.survivor);
 }
 
-/* One training row in the form asked for. */
+/* One training row in the form of --form. */
 static int json_form(struct maker *m, struct jw *w, const struct row *r)
 {
 	struct buf text = BUF_INIT;
@@ -177,13 +188,15 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	return rc;
 }
 
-/* A reader that closes its end has enough of a stream; anything else is an error. */
+/* A reader that closes the pipe has enough rows: that ends --stream with success. Any other write
+ * error is a failure. */
 static int end_of_writing(struct maker *m)
 {
 	m->ended = m->a->stream && errno == EPIPE;
 	return m->ended ? 0 : err_errno(m->e, "cannot write '%s'", m->a->out);
 }
 
+/* Appends one line to the output. Sets m->ended if the reader has closed it. */
 static int write_row(struct maker *m, const struct row *r)
 {
 	struct buf line = BUF_INIT;
@@ -207,14 +220,16 @@ static int write_row(struct maker *m, const struct row *r)
 	return rc;
 }
 
+/* A rejected pair is counted and, with debug logging, named: a rejected solution is a bug of the
+ * generator. */
 static void note_rejected(struct maker *m, const struct row *r, const struct judged *j)
 {
 	m->rejected++;
-	log_debug("%s (%s) left out: %s %s", r->id, buf_cstr(&r->text.ops), reason_code(j->verdict.diag.reason),
+	log_debug("%s (%s) rejected: %s %s", r->id, buf_cstr(&r->text.ops), reason_code(j->verdict.diag.reason),
 		  j->rc ? j->err.text : j->verdict.diag.text);
 }
 
-/* Rows that were drawn before are not judged. */
+/* The judge asks for the next pair. Rows that were drawn before are skipped. */
 static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct maker *m = ctx;
@@ -229,6 +244,7 @@ static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candi
 	return 1;
 }
 
+/* Called for each verdict, in any order. A task whose mutants survive is kept and marked weak. */
 static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 {
 	struct maker *m = ctx;
@@ -244,6 +260,7 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 	return 0;
 }
 
+/* Judges the first n rows of the batch. */
 static int judge_rows(struct maker *m, size_t n)
 {
 	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = m };
@@ -252,16 +269,17 @@ static int judge_rows(struct maker *m, size_t n)
 	m->n = n;
 	if (!judge_pool_run(m->judges, &rows, m->e))
 		return 0;
-	return m->e->code == ERR_INTERRUPTED ? err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows",
-						       (long long)m->written) : -1;
+	return m->e->code != ERR_INTERRUPTED ? -1 :
+	       err_set(m->e, ERR_INTERRUPTED, "stopped after %lld rows", (long long)m->written);
 }
 
-/* As many as are still wanted: a batch for a few rows would be drawn for nothing. */
+/* At most as many rows as are still needed: a full batch for the last few would be wasted work. */
 static size_t batch_size(const struct maker *m)
 {
 	return m->a->stream ? BATCH : (size_t)MIN((int64_t)BATCH, m->a->count - m->written);
 }
 
+/* Draws, judges and writes one batch. Fails if the space of compositions is exhausted. */
 static int make_batch(struct maker *m)
 {
 	size_t n = batch_size(m), fresh = 0;
@@ -297,6 +315,7 @@ static int make_all(struct maker *m)
 	return 0;
 }
 
+/* The generator needs only the verdict, so the input sets of the general contract are skipped. */
 static int open_judges(struct maker *m)
 {
 	struct judge_options o;
@@ -305,7 +324,7 @@ static int open_judges(struct maker *m)
 	if (judge_args_options(&m->a->judge, &o, &po, m->e))
 		return -1;
 	o.skip_general = 1;
-	po.kept = 0;                    /* no task comes a second time */
+	po.kept = 0;                    /* every task is judged once, so a cache would not help */
 	m->judges = judge_pool_open(&o, &po, m->e);
 	return m->judges ? 0 : -1;
 }
@@ -339,6 +358,7 @@ static int open_all(struct maker *m)
 	return m->row && m->pool ? 0 : m->pool ? err_nomem(m->e) : -1;
 }
 
+/* --hashes-of prints the table that data/keepout.def is made of. */
 static int print_hashes(struct maker *m)
 {
 	struct buf b = BUF_INIT;
@@ -363,15 +383,18 @@ static int run(struct maker *m)
 		signal(SIGPIPE, SIG_IGN);
 	if (open_all(m))
 		return -1;
+	/* A stream has no end, so its progress has no total. */
 	progress_begin(&m->bar, "tasks", "rows", m->a->stream ? 0 : m->a->count);
 	if (make_all(m))
 		return -1;
 	progress_end(&m->bar);
 	if (m->rejected)
-		log_info("%lld of %lld drawn pairs were left out by the judge", (long long)m->rejected,
+		log_info("the judge rejected %lld of %lld generated pairs", (long long)m->rejected,
 			 (long long)m->drawn);
 	if (m->weak)
-		log_info("%lld tasks have a part that no input set tells from its absence (see 'weak' in their rows)", (long long)m->weak);
+		log_info("%lld tasks are weak: no input set detects that a part is missing (see 'weak' in their rows)",
+			 (long long)m->weak);
+	/* A full disk often shows only here. */
 	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
 }
 
@@ -386,10 +409,12 @@ static void close_all(struct maker *m)
 	draws_release(&m->draws);
 	if (m->out && m->out != stdout)
 		fclose(m->out);
-	else if (m->ended && !freopen("/dev/null", "w", stdout))
+	else if (m->ended && !freopen("/dev/null", "w", stdout))   /* or main() would report the closed pipe */
 		log_warn("standard output is closed");
 }
 
+/* A stop after some rows is not a failure: the written rows are complete. The exit code names the
+ * signal. */
 int cmd_tasks(int argc, char **argv)
 {
 	struct opt_parsed p;

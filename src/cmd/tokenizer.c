@@ -1,4 +1,6 @@
-/* tritonrl tokenizer: learn a byte-level BPE vocabulary for a new model. */
+/* tritonrl tokenizer: learns a byte-level BPE vocabulary for a new model and writes it in Hugging
+ * Face's form. tok/tok.h owns the training; this file collects the text and adds a chat
+ * template. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -10,30 +12,35 @@
 struct args {
 	struct opt_list data;
 	const char *out, *pieces;
-	int64_t vocab;
+	int64_t vocab;                 /* tokens, special ones included */
 };
 
 static const struct opt opts[] = {
-	OPT_LIST(struct args, data, "data", "FILE", 0, "JSON lines with text; may be repeated"),
-	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048, "tokens at most, special ones included"),
+	OPT_LIST(struct args, data, "data", "FILE", 0,
+		 "JSON lines with a field text; may be repeated"),
+	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048,
+		"maximum vocabulary size, special tokens included"),
 	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words",
-		   "a token lies within a word (as Qwen2 cuts them), or may be as long as a line: for "
-		   "models of one narrow language"),
-	OPT_STR(struct args, out, "out", "DIR", NULL, "folder for tokenizer.json and tokenizer_config.json"),
+		   "words: a token lies within a word (split as Qwen2 does); lines: a token may "
+		   "span a line, for models of one narrow language"),
+	OPT_STR(struct args, out, "out", "DIR", NULL,
+		"output folder for tokenizer.json and tokenizer_config.json"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
-	.args = "", .about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's "
-			     "form. The same data gives the same files.",
+	.args = "",
+	.about = "Learn a byte-level BPE vocabulary with a chat template, in Hugging Face's form. "
+		 "The same data gives the same files.",
 	.opts = opts,
 };
 
+/* The template of models that are trained from random weights: <|role|>, the message, <|end|>. */
 static const char chat_template[] =
 	"{% for m in messages %}<|{{ m['role'] }}|>\n{{ m['content'] }}<|end|>\n{% endfor %}"
 	"{% if add_generation_prompt %}<|assistant|>\n{% endif %}";
 
-/* The texts of all rows, one behind the other. */
+/* Concatenates the field `text` of all rows of all files. */
 static int gather(const struct args *a, struct buf *text, struct err *e)
 {
 	struct line_reader r;
@@ -60,6 +67,8 @@ static int gather(const struct args *a, struct buf *text, struct err *e)
 	return rc ? -1 : buf_check(text, e);
 }
 
+/* The trainer reads files, so the text is written to a temporary corpus.txt in the output
+ * folder. */
 static int run(const struct args *a, struct err *e)
 {
 	static const char *const specials[] = { "<|end|>", "<|user|>", "<|assistant|>", "<|system|>", NULL };
@@ -77,7 +86,7 @@ static int run(const struct args *a, struct err *e)
 					 .chat_template = chat_template };
 
 		rc = tok_train(a->out, &job, e);
-		file_remove_tree(path.p, NULL);
+		file_remove_tree(path.p, NULL);   /* the corpus is not part of the result */
 	}
 	buf_release(&text);
 	buf_release(&path);

@@ -1,4 +1,5 @@
-/* tritonrl train: fine-tuning. Stage sft: supervised; stage rl: against the judge. */
+/* tritonrl train: one stage of training in a run folder, or sft and rl after each other. The stages
+ * are those of the pipeline (run/run.h); this file chooses them and stores the resolved options. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -9,7 +10,7 @@
 
 struct args {
 	struct train_args train;
-	struct safeguard_args keep;
+	struct safeguard_args keep;         /* bucket, spot notices, budget */
 };
 
 static const struct opt opts[] = {
@@ -20,15 +21,20 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Train a model. The run folder gets metrics.jsonl, run.db, checkpoints/ and config.yaml; "
-		 "killed at any moment, the same "
-		 "command continues and ends with the same bits; with --bucket also on another machine. "
-		 "Exit codes as of run.",
+	.about = "Train a model: supervised fine-tuning (sft), reinforcement learning against the "
+		 "judge (rl), or both. The run folder gets metrics.jsonl, run.db, checkpoints/ "
+		 "and config.yaml. If training is killed, the same command continues it and ends "
+		 "with the same bits; with --bucket also on another machine. Exit codes are those "
+		 "of run.",
+	.shown = "stage out model adapter full lr device data steps batch max-length tasks method "
+		"n track",
 	.opts = opts,
 	.sections = "sft|rl|keep",
 	.select = "stage",
 };
 
+/* With --stage all, rl starts from the supervised model of the same folder. A finished sft stage is
+ * not repeated: the first rank looks for its final checkpoint and the ranks agree on the answer. */
 static int train_stages(const struct train_args *a, const struct run_env *v, struct err *e)
 {
 	struct run_rl_args rl = { .policy = &a->policy, .sft = &a->sft, .rl = &a->rl, .sample = &a->sample,
@@ -46,7 +52,9 @@ static int train_stages(const struct train_args *a, const struct run_env *v, str
 	return rc;
 }
 
-/* config.yaml, of the stage that came first; another stage in the same folder has a file of its own. */
+/* Writes the resolved options as config.yaml. If that file belongs to another stage of the same
+ * folder, the options go to config_STAGE.yaml, so that no stage overwrites the record of the
+ * other. */
 static int keep_config(const struct train_args *a, struct str text, struct err *e)
 {
 	struct buf path = BUF_INIT, first = BUF_INIT, kept = BUF_INIT;
@@ -65,6 +73,7 @@ static int keep_config(const struct train_args *a, struct str text, struct err *
 	return rc;
 }
 
+/* Only the first rank writes the configuration; all ranks run the stages. */
 static int train(const struct train_args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct run_env v = RUN_ENV_INIT;
@@ -76,13 +85,14 @@ static int train(const struct train_args *a, const struct opt_parsed *p, struct 
 	return rc;
 }
 
+/* Errors in the arguments are found before the bucket is opened, which may download gigabytes. */
 static int run(const struct args *a, const struct opt_parsed *p, struct par *par, struct err *e)
 {
 	struct safeguard k = SAFEGUARD_INIT;
 	int rc;
 
 	if (!a->train.out)
-		return err_set(e, ERR_USAGE, "say where the run goes: --out DIR");
+		return err_set(e, ERR_USAGE, "name the run folder: --out DIR");
 	if (strcmp(a->train.stage, "rl") && run_sft_check(&a->train, e))
 		return -1;
 	rc = safeguard_open(&k, &a->keep, a->train.out, par, e);
@@ -92,6 +102,7 @@ static int run(const struct args *a, const struct opt_parsed *p, struct par *par
 	return rc;
 }
 
+/* A stopped training ends with the exit code of the stop, like run. */
 int cmd_train(int argc, char **argv)
 {
 	struct opt_parsed p;

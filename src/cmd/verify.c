@@ -1,4 +1,6 @@
-/* tritonrl verify: judge candidates. Files, folders, JSON lines; verify/pool/stream.h does the rest. */
+/* tritonrl verify: judges candidates from files, folders or JSON lines. This file reads candidates
+ * and gives them to a stream (verify/pool/stream.h), which judges, orders, caches and prints. Exit
+ * code: 0 all correct, 1 some are not, 2 some could not be judged. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -10,47 +12,56 @@
 #include "verify/pool/stream.h"
 
 struct args {
-	const char *task, *jsonl, *out, *cache, *dump;
+	const char *task, *jsonl, *out, *cache, *dump;   /* files and folders, or NULL */
 	int json, explain, identity, answers;
 	struct judge_args judge;
 };
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, task, "task", "FILE", NULL,
-		"the task: a file that defines Model, get_inputs and get_init_inputs; with --identity a folder too"),
+		"task file that defines Model, get_inputs and get_init_inputs; with --identity "
+		"also a folder"),
 	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL,
-		"candidates as JSON lines with id, task and candidate (source texts); - for standard input"),
+		"judge the candidates of a JSON lines file with id, task and candidate (source "
+		"texts); - is standard input"),
 	OPT_STR(struct args, out, "out", "FILE", NULL,
-		"append verdicts as JSON lines, in order; where the file ends, an interrupted run goes on"),
-	OPT_STR(struct args, cache, "cache", "FILE", NULL, "keep verdicts by content, and take those that are there"),
+		"append verdicts as JSON lines; a stopped run continues at the end of this file"),
+	OPT_STR(struct args, cache, "cache", "FILE", NULL,
+		"cache verdicts in this file, keyed by candidate, task, options and build"),
 	OPT_STR(struct args, dump, "dump", "DIR", NULL,
-		"for each candidate and input set write a folder DIR/CANDIDATE/INPUT with task.py, the task "
-		"as it was run, and tensors.safetensors: input.N, state.NAME, expected.N, got.N"),
+		"write the tensors of each candidate and input set to DIR/CANDIDATE/INPUT"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
-	OPT_FLAG(struct args, explain, "explain", 0, "say which input, which element, expected and got, which line"),
-	OPT_FLAG(struct args, identity, "identity", 0, "judge each task's own Model as its candidate"),
-	OPT_FLAG(struct args, answers, "answers", 0, "candidates are answers of a model: extract the code first"),
+	OPT_FLAG(struct args, explain, "explain", 0,
+		 "show the failing input, element, expected and actual value, and source line"),
+	OPT_FLAG(struct args, identity, "identity", 0,
+		 "judge the Model of each task as its own candidate"),
+	OPT_FLAG(struct args, answers, "answers", 0,
+		 "candidates are model answers: extract the code first"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 static const struct cmd_usage usage = {
 	.args = "[CANDIDATE...]",
-	.about = "Judge Triton candidates against a task. No candidate code runs as Python: it is parsed, "
-		 "its host code is interpreted "
-		 "and its kernels run on the tile machine, in sandboxed processes. Exit code 0: all "
-		 "correct, 1: some are not, 2: could not judge.",
+	.about = "Judge Triton candidates against a task. Candidate code never runs as Python: it "
+		 "is parsed, its host code is interpreted and its kernels run on the tile "
+		 "machine, in sandboxed processes. Exit code 0: all correct, 1: some are not, 2: "
+		 "could not judge.",
+	.shown = "task jsonl out cache json explain identity track contract precision gpu workers "
+		"timeout",
 	.opts = opts,
 };
 
+/* The state of one call. */
 struct session {
 	const struct args *a;
-	struct stream stream;
+	struct stream stream;          /* judges, orders, caches and prints */
 	struct err *e;
 };
 
 /* --- candidates in a file of JSON lines -------------------------------------------------------- */
 
+/* With --answers the candidate is a model's answer, and the code is extracted from it first. */
 static int add(struct session *s, struct str id, const char *path, struct str task, struct str candidate)
 {
 	struct buf code = BUF_INIT;
@@ -69,7 +80,8 @@ static int add(struct session *s, struct str id, const char *path, struct str ta
 	return rc;
 }
 
-/* A line that is not a candidate is reported in its place; the others go on. */
+/* An invalid line gets an error row in its position, and the following lines are judged: one bad
+ * row must not cost the verdicts of a million others. A row without id is named line-N. */
 static int submit_line(struct session *s, struct str line, int64_t number)
 {
 	struct err bad = ERR_INIT;
@@ -94,7 +106,8 @@ static int submit_line(struct session *s, struct str line, int64_t number)
 	return rc;
 }
 
-/* How many lines there are, for the progress; 0 where that cannot be told without reading it away. */
+/* The number of lines, for the progress bar; 0 if it is unknown. A pipe cannot be counted, because
+ * counting would consume it. */
 static int64_t count_lines(const char *path)
 {
 	struct file_map m;
@@ -108,6 +121,7 @@ static int64_t count_lines(const char *path)
 	return n;
 }
 
+/* Reading waits for the judge, so memory does not grow with the file. */
 static int judge_jsonl(struct session *s)
 {
 	struct line_reader r;
@@ -117,7 +131,7 @@ static int judge_jsonl(struct session *s)
 	if (lines_open(&r, s->a->jsonl, s->e))
 		return -1;
 	for (;;) {
-		/* Whoever writes here may wait for an answer before the next line. */
+		/* The writer on standard input may wait for a verdict before it sends the next line. */
 		if (r.fd == 0 && !lines_ready(&r) && stream_wait(&s->stream, r.fd, s->e)) {
 			rc = -1;
 			break;
@@ -141,7 +155,8 @@ static int is_python(const char *name)
 	return str_ends(str_of(name), ".py");
 }
 
-/* One file, or every .py file below a folder. `task` NULL: the file is its own task. */
+/* One file, or every .py file below a folder. If `task` is NULL, each file is its own task
+ * (--identity). */
 static int judge_path(struct session *s, const char *path, const struct buf *task)
 {
 	struct buf text = BUF_INIT, child = BUF_INIT;
@@ -167,7 +182,8 @@ static int judge_path(struct session *s, const char *path, const struct buf *tas
 	return rc;
 }
 
-/* How many candidates are named; 0: some are folders, and there is no telling yet. */
+/* The number of candidates, for the progress bar; 0 if a folder is among them, whose files are not
+ * counted yet. */
 static int64_t count_files(const struct args *a, const struct opt_parsed *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -176,6 +192,7 @@ static int64_t count_files(const struct args *a, const struct opt_parsed *p)
 	return a->identity ? 0 : (int64_t)p->n;
 }
 
+/* All candidates are judged against the one task of --task. */
 static int judge_files(struct session *s, const struct opt_parsed *p)
 {
 	struct buf task = BUF_INIT;
@@ -190,37 +207,40 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	}
 	buf_release(&task);
 	if (!rc && !s->stream.added && !s->stream.skipped)
-		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'", s->a->identity ?
-			     s->a->task : p->args[0]);
+		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'",
+			     s->a->identity ? s->a->task : p->args[0]);
 	return rc ? rc : stream_finish(&s->stream, s->e);
 }
 
+/* Combinations that make no sense are refused with the option to use instead. */
 static int check_usage(const struct args *a, const struct opt_parsed *p, const struct par *par, struct err *e)
 {
 	if (a->jsonl && (p->n || (a->task && !a->identity)))
-		return err_set(e, ERR_USAGE, "--jsonl brings its own tasks and candidates");
+		return err_set(e, ERR_USAGE, "--jsonl contains tasks and candidates; do not name others");
 	if (!a->jsonl && !a->task)
-		return err_set(e, ERR_USAGE, "say which task: --task FILE, or --jsonl FILE");
+		return err_set(e, ERR_USAGE, "name the task: --task FILE, or --jsonl FILE");
 	if (!a->jsonl && !a->identity && !p->n)
 		return err_set(e, ERR_USAGE, "name at least one candidate");
-	return a->dump && par ? err_set(e, ERR_USAGE, "--dump wants a process alone, without mpirun") : 0;
+	return a->dump && par ? err_set(e, ERR_USAGE, "--dump works in a single process only, not under mpirun") : 0;
 }
 
-/* The other ranks: judge what the first one hands out. */
+/* All ranks except the first: they judge the candidates that the first rank hands out, and print
+ * nothing. */
 static int serve(const struct stream_options *o, struct par *par, struct err *e)
 {
 	struct judge_pool *pool = judge_pool_open(&o->judge, &o->pool, e);
-	struct rank_pool crew;
+	struct rank_pool ranks;
 	int rc;
 
 	if (!pool)
 		return -1;
-	rc = rank_pool_init(&crew, pool, par, e) || rank_pool_serve(&crew, e) ? -1 : 0;
-	rank_pool_release(&crew);
+	rc = rank_pool_init(&ranks, pool, par, e) || rank_pool_serve(&ranks, e) ? -1 : 0;
+	rank_pool_release(&ranks);
 	judge_pool_close(pool);
 	return rc;
 }
 
+/* --identity judges the reference itself, which has no kernels, so it needs the hybrid track. */
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
 {
 	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump,
@@ -228,7 +248,7 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct pa
 
 	if (check_usage(a, p, par, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
 		return -1;
-	o.judge.identity = a->identity;
+	o.judge.identity = a->identity;             /* the reference is its own candidate */
 	if (a->identity)
 		o.judge.track = TRACK_HYBRID;
 	if (!par_first(par))
@@ -250,6 +270,7 @@ int cmd_verify(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	stop_install();
+	/* A candidate that could not be judged outweighs one that is wrong: exit code 2 before 1. */
 	rc = cmd_join(&par, &e) || judge_all(&a, &p, par, &s) ? -1 : 0;
 	stream_close(&s.stream);
 	opt_release(&p);

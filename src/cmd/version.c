@@ -1,4 +1,5 @@
-/* tritonrl version: what this program is and how it was built. */
+/* tritonrl version: the version, the compiler, and the vector instructions this processor has. The
+ * shortest command: an example for new ones. */
 #include <stdio.h>
 
 #include "base/cpu.h"
@@ -18,6 +19,7 @@ static const struct cmd_usage usage = {
 	.args = "", .about = "Show the version, the compiler, and the processor this program sees.", .opts = opts,
 };
 
+/* The form for scripts; bug reports quote it. */
 static void print_json(const char *level)
 {
 	struct buf b = BUF_INIT;

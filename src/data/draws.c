@@ -70,11 +70,12 @@ void draws_id(const struct gen_plan *p, const struct gen_texts *t, char id[32])
 
 const struct opt draws_opt_table[] = {
 	OPT_LIST(struct draws_opts, levels, "stream", "1,2,3", 1,
-		 "instead of --data: draw a pair of the generator for every sequence, of these levels in "
-		 "turn, as the training goes; needs --steps"),
+		 "draw training pairs from the generator at these levels instead of reading "
+		 "--data; needs --steps"),
 	OPT_ENUM(struct draws_opts, plain, "stream-style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	OPT_FLAG(struct draws_opts, rising, "stream-rising", 0,
-		 "the levels one after the other during the first half, then all"),
+		 "raise the level step by step in the first half of training, then draw from all "
+		 "levels"),
 	OPT_END
 };
 

@@ -6,52 +6,59 @@
 const struct opt prepare_opts[] = {
 	{ .type = OPT_T_LIST, .name = "source", .arg = PREP_SOURCE_CHOICES,
 	  .offset = offsetof(struct prepare_args, source), .split_commas = 1,
-	  .def_str = "builtin", .help = "where rows come from, in this order; may be repeated" },
+	  .def_str = "builtin", .help = "where rows come from; repeat to combine sources" },
 	OPT_LIST(struct prepare_args, input, "input", "FILE_OR_FOLDER", 0,
-		 "a file or folder for each source but builtin, in the same order"),
+		 "file or folder of each source except builtin, in the order of --source"),
 	OPT_STR(struct prepare_args, out, "out", "DIR", NULL,
-		"gets sft_train.jsonl, tasks_train.jsonl, their validation and test parts, "
-		"difficulty_labels.jsonl, dropped.jsonl with the reasons, prepare.json"),
+		"output folder: training, validation and test rows and tasks, dropped rows with "
+		"reasons, statistics"),
 	OPT_INT(struct prepare_args, limit, "limit", 0, 1e15, 0,
-		"training rows kept of each file, the first ones; 0: all"),
-	OPT_INT(struct prepare_args, seed, "seed", 0, 9e15, 1, "same seed, same bytes"),
+		"keep only the first N training rows of each file; 0: all"),
+	OPT_INT(struct prepare_args, seed, "seed", 0, 9e15, 1,
+		"random seed; the same seed gives the same files"),
 	OPT_REAL(struct prepare_args, validation, "validation", 0, 0.9, 0.02,
 		 "share of compositions or rows for validation"),
-	OPT_REAL(struct prepare_args, test, "test", 0, 0.9, 0, "share of compositions or rows for test"),
+	OPT_REAL(struct prepare_args, test, "test", 0, 0.9, 0,
+		 "share of compositions or rows for the test split"),
 	OPT_CHOICE(struct prepare_args, prompt, "prompt-style", PROMPT_STYLES, "instruct",
-		   "full: with a worked example; instruct: the job in a few sentences; compact: the task alone"),
-	OPT_INT(struct prepare_args, threads, "threads", 0, 1024, 0, "threads; 0: one a core"),
+		   "full: with a worked example; instruct: a few sentences; compact: the task "
+		   "only"),
+	OPT_INT(struct prepare_args, threads, "threads", 0, 1024, 0,
+		"CPU threads; 0: one per core"),
 	{ .type = OPT_T_STR, .name = "model", .arg = "DIR", .offset = offsetof(struct prepare_args, model),
 	  .group = "Cleaning",
-	  .help = "the model to be trained: its tokenizer measures the rows" },
+	  .help = "model to be trained; its tokenizer counts the tokens of each row" },
 	OPT_STR(struct prepare_args, tokenizer, "tokenizer", "DIR", NULL,
-		"folder of the tokenizer, where it is not the model's"),
-	OPT_INT(struct prepare_args, max_length, "max-length", 0, 1 << 20, 8192, "drop rows of more tokens; 0: none"),
+		"tokenizer folder (default: the model folder)"),
+	OPT_INT(struct prepare_args, max_length, "max-length", 0, 1 << 20, 8192,
+		"drop rows with more tokens than this; 0: keep all"),
 	OPT_INT(struct prepare_args, max_bytes, "max-bytes", 256, 1 << 30, 65536,
-		"drop tasks and solutions of more bytes"),
+		"drop tasks and solutions with more bytes than this"),
 	OPT_REAL(struct prepare_args, near, "near", 0, 1, 0.9,
-		 "similarity from which two rows count as the same; 0: only equal texts do"),
+		 "drop a row this similar to an earlier one; 0: only identical texts"),
 	OPT_LIST(struct prepare_args, decontaminate, "decontaminate", "FILE_OR_FOLDER", 0,
-		 "evaluation tasks to keep out of training; a kernelbench source is kept out anyway"),
+		 "evaluation tasks to keep out of the training data; a kernelbench source always "
+		 "is"),
 	OPT_REAL(struct prepare_args, near_eval, "near-eval", 0, 1, 0.7,
-		 "similarity with an evaluation task from which a row is left out; 0: only equal ones"),
+		 "drop a row this similar to an evaluation task; 0: only identical ones"),
 	{ .type = OPT_T_INT, .name = "count", .arg = "N", .lo = 1, .hi = 1e8, .def_int = 1000,
 	  .offset = offsetof(struct prepare_args, count),
-	  .group = "The built-in generator", .help = "pairs for training" },
+	  .group = "The built-in generator", .help = "training pairs to generate" },
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1,
-		 "levels in turn; repeat one to weigh it (default 1,2)"),
+		 "levels to draw from in turn; repeat one to give it more weight (default 1,2)"),
 	OPT_INT(struct prepare_args, rl_count, "rl-count", 0, 1e8, 0,
-		"further tasks, for reinforcement alone; 0: the same tasks"),
-	OPT_LIST(struct prepare_args, rl_level, "rl-level", "1,2,3", 1, "their levels (default: those of --level)"),
+		"extra tasks for reinforcement learning; 0: reuse the training tasks"),
+	OPT_LIST(struct prepare_args, rl_level, "rl-level", "1,2,3", 1,
+		 "levels of those extra tasks (default: those of --level)"),
 	OPT_FLAG(struct prepare_args, rising, "rising", 0,
-		 "the lowest of the levels at first, all of them from half way on: a curriculum for rows "
-		 "that are not shuffled"),
+		 "start with the lowest level and use all levels from halfway on; for unshuffled "
+		 "training"),
 	OPT_CHOICE(struct prepare_args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
 	{ .type = OPT_T_FLAG, .name = "verify", .offset = offsetof(struct prepare_args, verify), .group = "The judge",
 	  .help = "judge every pair and keep only correct ones" },
 	OPT_REAL(struct prepare_args, min_speedup, "min-speedup", 0, 1000, 0,
-		 "leave out pairs whose speed-up against eager is estimated below this, by --verify or in "
-		 "the row (tasks writes it); 0: none"),
+		 "drop pairs whose estimated speed-up over eager PyTorch is below this; 0: keep "
+		 "all"),
 	OPT_INCLUDE(struct prepare_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
@@ -85,7 +92,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level),
 			       .rl_level = words(&a->rl_level), .rising = a->rising,
 			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed,
-				       .threads = (int)a->threads };
+			       .threads = (int)a->threads };
 	int rc;
 
 	if (!a->out)

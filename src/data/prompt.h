@@ -14,8 +14,8 @@
 enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
 #define PROMPT_STYLES "compact|instruct|full"       /* in the order of the enum */
 #define PROMPT_STYLES_OR_AUTO PROMPT_STYLES "|auto"
-#define PROMPT_STYLE_HELP "full explains the job with an example; instruct without; compact is the task alone; " \
-	"auto: what the model was trained on, or full"
+#define PROMPT_STYLE_HELP "full: with a worked example; instruct: a few sentences; compact: the task only; " \
+	"auto: as the model was trained, else full"
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 const char *prompt_style_name(enum prompt_style s);

@@ -5,12 +5,14 @@
 
 const struct opt eval_args_table[] = {
 	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL,
-		"JSON lines with task, a .py task, or a folder of them"),
-	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
-	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
-	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),
+		"evaluation tasks: JSON lines, a .py file, or a folder of either"),
+	OPT_LIST(struct eval_args, k, "k", "1,10", 1,
+		 "values of k for pass@k (default: 1 and --n)"),
+	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0,
+		"use only the first N tasks; 0: all"),
+	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "print one row per operator"),
 	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1,
-		 "judge the answers by the rules of the other track too, reported apart"),
+		 "also judge each answer by the rules of the other track and report it separately"),
 	OPT_END
 };
 

@@ -6,10 +6,11 @@
 
 const struct opt periodic_eval_args_table[] = {
 	OPT_INT(struct periodic_eval_args, every, "eval-every", 0, 1e9, 0,
-		"steps between evaluations: the loss on --validation and judged answers to --eval-tasks; 0: never"),
+		"steps between evaluations of --validation and --eval-tasks; 0: never"),
 	OPT_STR(struct periodic_eval_args, tasks, "eval-tasks", "FILE_OR_FOLDER", NULL,
-		"tasks for --eval-every, which must not be trained on"),
-	OPT_INT(struct periodic_eval_args, limit, "eval-limit", 1, 1 << 20, 32, "use this many of the tasks"),
+		"held-out tasks to evaluate during training"),
+	OPT_INT(struct periodic_eval_args, limit, "eval-limit", 1, 1 << 20, 32,
+		"use only the first N of them"),
 	OPT_END
 };
 

@@ -9,8 +9,8 @@
 #include "base/progress.h"
 
 const struct opt safeguard_args_table[] = {
-	OPT_INCLUDE(struct safeguard_args, mirror, mirror_args_table, "A copy in a bucket"),
-	OPT_INCLUDE(struct safeguard_args, watch, watch_args_table, "Machines that are taken away, and budgets"),
+	OPT_INCLUDE(struct safeguard_args, mirror, mirror_args_table, "Copy in a bucket"),
+	OPT_INCLUDE(struct safeguard_args, watch, watch_args_table, "Spot machines and budget"),
 	OPT_END
 };
 

@@ -4,10 +4,11 @@
 
 const struct opt train_opts[] = {
 	OPT_CHOICE(struct train_args, stage, "stage", "sft|rl|all", "sft",
-		   "supervised, against the judge, or both in this order"),
-	OPT_STR(struct train_args, out, "out", "DIR", NULL, "run folder; an interrupted run in it is continued"),
+		   "sft: supervised; rl: against the judge; all: one after the other"),
+	OPT_STR(struct train_args, out, "out", "DIR", NULL,
+		"run folder; an interrupted run in it is continued"),
 	OPT_INT(struct train_args, seed, "seed", 0, 9e15, 1,
-		"seed; the same seed on the same machine gives the same bits"),
+		"random seed; the same seed on the same machine gives the same bits"),
 	OPT_INCLUDE(struct train_args, policy, policy_opt_table, "Model and optimiser"),
 	OPT_INCLUDE(struct train_args, sft, sft_opt_table, "Supervised stage"),
 	OPT_INCLUDE(struct train_args, draws, draws_opt_table, NULL),
@@ -19,27 +20,32 @@ const struct opt train_opts[] = {
 };
 
 const struct opt eval_opts[] = {
-	OPT_STR(struct eval_cmd_args, model, "model", "DIR", NULL, "Hugging Face folder"),
+	OPT_STR(struct eval_cmd_args, model, "model", "DIR", NULL,
+		"model folder (Hugging Face form)"),
 	OPT_STR(struct eval_cmd_args, adapter, "adapter", "DIR", NULL,
-		"LoRA adapter on it; a training checkpoint must be complete"),
+		"LoRA adapter to load on the model; a training checkpoint must be complete"),
 	OPT_LIST(struct eval_cmd_args, compare, "compare", "DIR", 0,
-		 "another adapter or model to evaluate on the same tasks; may be repeated"),
+		 "also evaluate this adapter or model on the same tasks; may be repeated"),
 	OPT_INCLUDE(struct eval_cmd_args, eval, eval_args_table, NULL),
 	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL, "write the result as JSON"),
-	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL, "keep the result in this run folder, for its report"),
-	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval", "name of the result: outputs/eval_NAME.json"),
+	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL,
+		"store the result in this run folder, for its report"),
+	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval",
+		"name of the result there: outputs/eval_NAME.json"),
 	OPT_STR(struct eval_cmd_args, device, "device", "NAME", "auto", "where the model runs: " DEV_CHOICES),
-	OPT_ENUM(struct eval_cmd_args, store, "weights", MODEL_STORE_CHOICES, "f32", "dtype of the weights in memory"),
-	OPT_INT(struct eval_cmd_args, threads, "threads", 0, 1024, 0, "threads of the model; 0: one for each core"),
-	OPT_INT(struct eval_cmd_args, seed, "seed", 0, 9e15, 1, "seed; the same seed gives the same samples"),
-	OPT_FLAG(struct eval_cmd_args, json, "json", 0, "print the JSON instead of a table"),
+	OPT_ENUM(struct eval_cmd_args, store, "weights", MODEL_STORE_CHOICES, "f32",
+		 "storage format of the weights"),
+	OPT_INT(struct eval_cmd_args, threads, "threads", 0, 1024, 0,
+		"CPU threads of the model; 0: one per core"),
+	OPT_INT(struct eval_cmd_args, seed, "seed", 0, 9e15, 1, "same seed, same samples"),
+	OPT_FLAG(struct eval_cmd_args, json, "json", 0, "print JSON instead of a table"),
 	OPT_INCLUDE(struct eval_cmd_args, sample, rollout_opt_table, "Sampling"),
 	OPT_INCLUDE(struct eval_cmd_args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
 
 const struct opt report_opts[] = {
-	OPT_STR(struct report_cmd_args, out, "out", "FILE", NULL, "file of the page (default: RUN/report.html)"),
+	OPT_STR(struct report_cmd_args, out, "out", "FILE", NULL, "output file (default: RUN/report.html)"),
 	OPT_INCLUDE(struct report_cmd_args, report, report_opt_table, NULL),
 	OPT_END
 };

@@ -18,14 +18,16 @@
 
 const struct opt watch_args_table[] = {
 	OPT_CHOICE(struct watch_args, spot, "spot", "auto|on|off", "auto",
-		   "save and stop when the cloud takes this machine away; auto: if there is a metadata service"),
+		   "react to a spot termination notice; auto: if there is a metadata service"),
 	OPT_REAL(struct watch_args, poll, "spot-poll", 0.05, 3600, 5,
-		 "seconds between two questions to the metadata service"),
+		 "seconds between checks for the notice"),
 	OPT_REAL(struct watch_args, budget_hours, "budget-hours", 0, 1e6, 0,
-		 "save and stop after this many hours of the run on all machines; 0: no limit"),
+		 "save everything and stop after this many hours on all machines; 0: no limit"),
 	OPT_REAL(struct watch_args, budget_money, "budget-money", 0, 1e9, 0,
-		 "save and stop when the run has cost this much, at --price-per-hour; 0: no limit"),
-	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0, "price of an hour of this machine"),
+		 "save everything and stop after spending this much at --price-per-hour; 0: no "
+		 "limit"),
+	OPT_REAL(struct watch_args, price, "price-per-hour", 0, 1e6, 0,
+		 "price of this machine per hour"),
 	OPT_END
 };
 

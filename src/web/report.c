@@ -7,9 +7,9 @@
 #include "web/data.h"
 
 const struct opt report_opt_table[] = {
-	OPT_STR(struct report_opts, title, "title", "TEXT", NULL, "heading of the page"),
+	OPT_STR(struct report_opts, title, "title", "TEXT", NULL, "title of the page"),
 	OPT_INT(struct report_opts, megabytes, "megabytes", 1, 1 << 20, 5,
-		"largest page; candidates are left out beyond it"),
+		"maximum page size; further candidates are left out"),
 	OPT_END
 };
 

@@ -22,6 +22,13 @@ expect 2 help nosuch; has "unknown command 'nosuch'"
 for command in $("$TRITONRL" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	expect 0 help "$command"; has "usage: tritonrl $command"
 	expect 0 "$command" --help; has "--config"
+	short=$(grep -c '^  \(    \|-., \)--' <<<"$out") more=$(sed -n 's/^\([0-9]*\) more options: tritonrl .* --help-all$/\1/p' <<<"$out")
+	[ "$short" -le 20 ] || fail "'$command --help' shows $short options"
+	expect 0 "$command" --quiet --help-all; has "usage: tritonrl $command"
+	all=$(grep -c '^  \(    \|-., \)--' <<<"$out")
+	[ $((short + ${more:-0})) = "$all" ] || fail "'$command': $short + ${more:-0} options are not $all"
+	"$TRITONRL" help --man | awk -v c=".SS $command" '/^\.SS/ { on = $0 == c } on && /^\.B .*\\-\\-/' | wc -l |
+		grep -qx "$all" || fail "the man page of '$command' does not have all $all options"
 done
 expect 0 help --man; has ".SH NAME"
 "$TRITONRL" help --completion | bash -n || fail "the completion script is not bash"

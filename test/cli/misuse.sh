@@ -38,7 +38,7 @@ refused "there is no .py file in" check "$dir/empty"
 rc=0
 out=$(ulimit -v 200000; "$TRITONRL" version 2>&1) || rc=$?
 [ $rc = 2 ] || fail "a small address space: exit $rc"
-case $out in *"limit on address space"*) ;; *) fail "a small address space: $out" ;; esac
+case $out in *"address space is limited"*) ;; *) fail "a small address space: $out" ;; esac
 (ulimit -v 6000000; "$TRITONRL" verify test/cheats/control_correct/add.py --task $task --workers 1 --quiet > /dev/null) || fail "a limited address space that is enough"
 "$TRITONRL" verify test/cheats/control_correct/add.py --task $task --out "$dir/new/folder/v.jsonl" --quiet || fail "an output in a new folder"
 [ -s "$dir/new/folder/v.jsonl" ] || fail "nothing in the new folder"

@@ -215,7 +215,7 @@ static int work_opt_help(struct err *e)
 	struct buf b = BUF_INIT;
 	int rc;
 
-	opt_help(table, &b);
+	opt_help(table, NULL, &b);
 	opt_man(table, &b);
 	opt_words(table, &b);
 	rc = buf_check(&b, e);

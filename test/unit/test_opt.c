@@ -331,7 +331,7 @@ static void test_help(void **state)
 	struct str rest;
 
 	(void)state;
-	opt_help(table, &b);
+	opt_help(table, NULL, &b);
 	assert_contains(b.p, "  -j, --workers N           processes (default 2)\n");
 	assert_contains(b.p, "--[no-]json");
 	assert_null(strstr(b.p, "--rules"));
@@ -349,8 +349,36 @@ static void test_help(void **state)
 	assert_contains(b.p, ".B \\-\\-lora\\-r N\n");
 	buf_release(&b);
 	assert_int_equal(parse(&a, &p, NULL, WORDS("-h", "--config", "/nonexistent")), 0);
-	assert_int_equal(p.help, 1);
+	assert_int_equal(p.help, OPT_HELP_MAIN);
 	opt_release(&p);
+	assert_int_equal(parse(&a, &p, NULL, WORDS("--help-all")), 0);
+	assert_int_equal(p.help, OPT_HELP_ALL);
+	opt_release(&p);
+}
+
+/* --help shows the main options and the common ones, and counts those it leaves out. */
+static void test_help_main(void **state)
+{
+	struct buf b = BUF_INIT;
+	size_t all = 0, rows = 0;
+	struct str rest;
+
+	(void)state;
+	assert_int_equal(opt_help(table, NULL, &b), 0);
+	for (rest = buf_str(&b); rest.n;)
+		all += str_starts(str_trim(str_cut(&rest, '\n')), "-");
+	buf_clear(&b);
+	rows = opt_help(table, "workers track", &b);
+	assert_true(rows > 0);
+	assert_contains(b.p, "--workers N");
+	assert_contains(b.p, "--track strict|hybrid");
+	assert_contains(b.p, "--help-all");
+	assert_null(strstr(b.p, "json"));
+	assert_null(strstr(b.p, "Adapter:"));
+	for (rest = buf_str(&b); rest.n;)
+		rows += str_starts(str_trim(str_cut(&rest, '\n')), "-");
+	assert_int_equal(rows, all);
+	buf_release(&b);
 }
 
 int main(void)
@@ -359,7 +387,7 @@ int main(void)
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_command_line), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_sections_refused), cmocka_unit_test(test_resolved),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_help), cmocka_unit_test(test_help_main),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,36 +25,42 @@ static const struct judge_args unset = { .judge = JUDGE_DEFAULTS, .pool = JUDGE_
 const struct opt judge_args_table[] = {
 	OPT_START(struct judge_args, &unset),
 	OPT_ENUM(struct judge_args, judge.track, "track", "strict|hybrid", "strict",
-		 "strict: all arithmetic in Triton kernels; hybrid: library operators may remain"),
+		 "strict: all arithmetic in Triton kernels; hybrid: torch operators may do part "
+		 "of the work"),
 	OPT_ENUM(struct judge_args, judge.contract, "contract", "task|general", "task",
-		 "task: correct at the task's full size, for any seed, other signs, twice the scale and any "
-		 "weights; general: also at other shapes, with outliers and in other dtypes. Both are reported"),
+		 "which contract decides. task: correct at full size for any seed, sign and "
+		 "weights, and at twice the scale; general: also at other shapes, with outliers "
+		 "and in other dtypes"),
 	OPT_FLAG(struct judge_args, general, "general", 1,
-		 "also run the input sets of the general contract, and report them, when --contract is task; "
-		 "training and the generator do so only with --contract general"),
+		 "run and report the input sets of the general contract too, when --contract "
+		 "task decides (never in training)"),
 	OPT_ENUM(struct judge_args, judge.precision, "precision", "torch|tf32|ieee", "torch",
-		 "fp32 products that may use tf32. torch: convolutions, as PyTorch on a GPU; tf32: all; ieee: none"),
-	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing", "stop after this stage"),
-	OPT_ENUM(struct judge_args, judge.reward, "reward", rewards + 1, "funnel", "form of the reward"),
+		 "which fp32 products may use tf32: torch: convolutions, as PyTorch does on a "
+		 "GPU; tf32: all; ieee: none"),
+	OPT_ENUM(struct judge_args, judge.last, "stage-limit", stages + 1, "timing",
+		 "stop after this stage"),
+	OPT_ENUM(struct judge_args, judge.reward, "reward", rewards + 1, "funnel",
+		 "formula of the reward (doc/verdict.md)"),
 	OPT_CHOICE(struct judge_args, judge.gpu, "gpu", TILE_GPU_CHOICES, TILE_GPU_DEFAULT,
-		   "the GPU that kernels are compiled for, must fit, and whose speed is estimated"),
-	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0, "judging processes; 0: one for each core"),
+		   "compile for this GPU, check its limits and estimate the speed on it"),
+	OPT_INT(struct judge_args, pool.workers, "workers", 0, 256, 0,
+		"number of judging processes; 0: one per core"),
 	OPT_REAL(struct judge_args, pool.seconds, "timeout", 0.1, 3600, 20,
-		 "CPU seconds that a candidate may take"),
+		 "seconds of processor time that a candidate may use"),
 	OPT_INT(struct judge_args, memory_mb, "memory-mb", 64, 1 << 20, 2048,
-		"memory that a run of a candidate may take, in MiB"),
+		"memory that one run of a candidate may use, in MiB"),
 	OPT_INT(struct judge_args, task_cache_mb, "task-cache-mb", 0, 1 << 24, 8192,
-		"disk space of the task cache in $XDG_CACHE_HOME/tritonrl, in MiB: prepared tasks for other "
-		"workers and later runs; 0: no cache"),
+		"disk space for prepared tasks under $XDG_CACHE_HOME/tritonrl, in MiB; 0: no "
+		"task cache"),
 	OPT_INT(struct judge_args, judge.elements, "elements", 64, 1 << 30, 1 << 17,
 		"input elements of an input set; larger tasks are run at smaller sizes"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810,
-		"secret seed of all random inputs and weights"),
-	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "same as --precision tf32"),
+		"secret seed of all input and weight draws"),
+	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "the same as --precision tf32"),
 	OPT_FLAG(struct judge_args, pool.no_sandbox, "unsafe-no-sandbox", 0,
-		 "judge without the sandbox; only for candidates that you trust"),
+		 "judge even if the sandbox cannot be set up"),
 	OPT_STR(struct judge_args, without_rule, "without-rule", "RULE", NULL,
-		"switch one static rule off, to measure what it catches"),
+		"switch one static rule off, to measure its effect"),
 #define EXT(id, option, text) OPT_FLAG(struct judge_args, ext[EXT_##id], option, 1, text),
 #include "verify/config/ext.def"
 #undef EXT

@@ -50,7 +50,7 @@ struct worker {
 	uint64_t jobs;            /* candidates judged so far */
 	struct zygote zygote;     /* forks the runners */
 	struct task_cache task_cache;
-	struct judge_watcher watcher;     /* sends dumps if the pool wants them */
+	struct judge_watcher watcher;     /* sends dumps, if they are asked for */
 	int fd;                   /* to the pool */
 	uint64_t job;             /* id of the one being judged */
 };

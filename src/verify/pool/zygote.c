@@ -67,8 +67,9 @@ static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, 
 
 	close(image_fd);
 	pages_fetch();
-	runner = t && image != MAP_FAILED &&
-		!task_image_open(t, (struct str){ .p = image, .n = r->image_bytes }, &e) ? runner_new(j, t, a, &e) : NULL;
+	runner = NULL;
+	if (t && image != MAP_FAILED && !task_image_open(t, (struct str){ .p = image, .n = r->image_bytes }, &e))
+		runner = runner_new(j, t, a, &e);
 	if (!runner)
 		_exit(EXIT_OURS);
 	while (recv(run_fd, &sequence, sizeof sequence, 0) == sizeof sequence) {
