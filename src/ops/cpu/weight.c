@@ -35,7 +35,7 @@ void cpu_weight_place(struct weight *w)
 		w->scale = (float *)(void *)((char *)w->packed + body_bytes(w));
 }
 
-/* Where element (n, k) is, in elements. */
+/* The offset of element (n, k) in the packed weight, in elements. */
 static size_t place(const struct weight *w, size_t n, size_t k)
 {
 	size_t nr = (size_t)gemm_cpu()->nr, p = n / nr, i = n % nr;

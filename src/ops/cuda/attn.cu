@@ -76,7 +76,8 @@ template <int D> static __device__ __forceinline__ void fetch_tile(const struct 
 	}
 }
 
-/* Splits that are complete, kept in shared memory: `at` has D / 8 pieces of 16 bytes a thread. */
+/* Joins a complete split to the running result in shared memory. Each thread has D / 8 pieces of 16
+ * bytes in `at`. */
 template <int D> static __device__ __forceinline__ void keep_split(float4 *at, row_pair *all,
 								   const rows16<D> *o, const row_pair *p, float c)
 {

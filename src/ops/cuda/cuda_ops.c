@@ -208,8 +208,9 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 
 /* --- attention ---------------------------------------------------------------------------- */
 
-/* What a pack needs grows with the square of its longest sequence, which is known only here: the
- * working memory grows with it, a few times at the start of a run. */
+/* Describes a pack for the launchers and reserves its working memory. The memory that a pack needs
+ * grows with the square of its longest sequence, and that length is known only here. So the
+ * reservation grows a few times at the start of a run. */
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences,

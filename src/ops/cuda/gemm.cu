@@ -18,7 +18,8 @@
 
 enum { PROPOSALS = 8, WARM = 1, ROUNDS = 3, ALIGN = 256 };
 
-/* What the choice of an algorithm depends on. All bytes are set, so that keys compare as bytes. */
+/* The key of the algorithm table: all that the best algorithm depends on. All bytes are set, so
+ * that keys compare as bytes. */
 struct key {
 	int32_t kind, M, n, k;
 	int32_t x_dt, w_dt, y_dt;
@@ -290,8 +291,8 @@ static size_t result_bytes(const struct cuda_gemm *g)
 	return rows * g->ldy * (g->y_dt == DT_F32 ? 4 : 2);
 }
 
-/* Times the proposals into memory of their own, since y may be added to. Where that memory is not to
- * be had, or a graph is being recorded, the first proposal stands. */
+/* Times the proposed algorithms into memory of their own, since y may be added to. If that memory
+ * cannot be allocated, or a graph is being recorded, the first proposal is used. */
 static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
 		 const cublasLtMatmulHeuristicResult_t *found, int n, struct test_sizes *best)
 {

@@ -23,7 +23,7 @@ static __device__ inline struct pair8 turn(struct pair8 x, const float *cosv, co
 	return y;
 }
 
-/* Which head of which row a thread works on. */
+/* The row and head that a thread works on. */
 struct place {
 	int t, h, i;               /* row, head, first of its eight values */
 	size_t at, raw;            /* of the head in qkv and in raw */

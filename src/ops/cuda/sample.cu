@@ -21,12 +21,13 @@ typedef unsigned long long u64;
 struct shared_row {
 	u64 bin[BINS];
 	u64 scan[ROW_WARPS];
-	u64 found[3];                  /* what one thread found for all */
+	u64 found[3];                  /* results of one thread for all the others */
 	int index;
 	uint32_t most;                 /* key of the largest logit */
 };
 
-/* What is kept: keys above `key`, and the first `equal` of those equal to it, of probability `least` on. */
+/* The tokens that remain after top-k, top-p and min-p: keys above `key`, and the first `equal` of
+ * those equal to it. All have a probability of at least `least`. */
 struct cut {
 	uint32_t key;
 	u64 equal, least;
@@ -55,7 +56,7 @@ static __device__ __forceinline__ float float_of(uint32_t key)
 
 static __device__ __forceinline__ float penalise(float x, float penalty) { return x < 0 ? x * penalty : x / penalty; }
 
-/* Four logits as they are drawn from. */
+/* Loads four logits with the repetition penalty applied. */
 template <class T> static __device__ __forceinline__ float4 load4(const row<T> *r, int i)
 {
 	float4 v = row_load4(r->x + i);
@@ -356,7 +357,7 @@ template <class T> static __device__ void find_token(const row<T> *r, struct sha
 	}
 }
 
-/* 64 bits of which the upper 53 are the uniform number: draw `n` of struct rng's stream. */
+/* Draw `n` of struct rng's stream: 64 bits, the upper 53 are the uniform number. */
 static __device__ uint64_t uniform(uint64_t key, uint32_t n)
 {
 	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32), c0 = n / 2, c1 = 0, c2 = 0, c3 = 0;
@@ -413,7 +414,7 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 template <class T> static __global__ void __launch_bounds__(ROW_THREADS,
 					2) sample_kernel(const __grid_constant__ struct cuda_sample a)
 {
-	extern __shared__ u64 above[];                 /* of the segments, and behind it how many are equal */
+	extern __shared__ u64 above[];                 /* weight above the cut per segment, then counts */
 	__shared__ struct shared_row sm;
 	int n = (a.V + SEGMENT - 1) / SEGMENT, i = blockIdx.x;
 	struct sample_opts o = a.row[i].o;

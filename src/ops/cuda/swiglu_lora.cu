@@ -1,11 +1,11 @@
-/* SwiGLU that adds the adapters of gate and up as it reads them, and in backward the one of down to dh:
- * the products have a rank of 16 or 32, so that they cost little beside the rows that are read anyway, and
- * no pass over those rows is made for them alone.
+/* SwiGLU fused with LoRA adapters: it adds the adapters of gate and up as it reads them, and in
+ * backward the one of down to dh. The adapters' products have a rank of 16 or 32, so they cost
+ * little compared with the rows that are read anyway. They need no extra pass over those rows.
  *
- * A warp has 32 columns and goes down 256 rows, 16 at a time, with the matrices of the adapters in registers;
- * the next rows are on their way while the last ones are computed.
- * A thread owns eight neighbouring columns (8 t + 2 j, 8 t + 2 j + 1 in its j-th tile of eight), so that it
- * reads and writes 16 bytes. */
+ * A warp has 32 columns and walks down 256 rows, 16 at a time, with the matrices of the adapters in
+ * registers. The next rows are loaded while the last ones are computed. A thread owns eight
+ * neighbouring columns (8 t + 2 j, 8 t + 2 j + 1 in its j-th tile of eight), so that it reads and
+ * writes 16 bytes. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
@@ -29,7 +29,7 @@ static __device__ inline struct runner_link lane_of(void)
 	return l;
 }
 
-/* The column of tile j that the lane's group stands for in the right operand. */
+/* The column of tile j that the lane's group holds in the right operand. */
 static __device__ inline int column_of(struct runner_link l, int j) { return 8 * (l.g / 2) + 2 * j + l.g % 2; }
 
 /* The right operand of columns f.. from B[f][r]. */
