@@ -30,6 +30,7 @@ double eval_pass_at_k(int n, int c, int k)
 
 /* --- rates with intervals ----------------------------------------------------------------- */
 
+/* Orders doubles for qsort. */
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -261,6 +262,8 @@ static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 	return make_groups(ev, o, e);
 }
 
+/* Rebuilds an evaluation from its JSON. The rows must be in the order of the tasks with `rollout.n`
+ * rows each: 200 tasks of 10 samples need 2000 rows, and row 57 belongs to task 5. */
 int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o,
 	      struct err *e)
 {
@@ -299,6 +302,8 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 	return rc;
 }
 
+/* Samples answers to all tasks and judges them. `other` is not NULL if the same answers are also
+ * judged by the rules of the other track; nothing is sampled twice. */
 int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks,
 	     const struct eval_opts *o,
 	     struct err *e)
@@ -322,6 +327,8 @@ int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other
 	return rc;
 }
 
+/* Frees all but `tasks`, which the caller owns. Safe on an evaluation that init left half
+ * allocated. */
 void eval_release(struct eval *ev)
 {
 	rollout_release(&ev->rollout);

@@ -16,7 +16,7 @@ struct eval_opts {
 	double fast[EVAL_FASTS];       /* p of fast_p: 0, 1, 2, ... */
 	int n_fast;
 	const char *model_path;
-	const char *other_track;       /* its name; NULL: one track alone */
+	const char *other_track;       /* name of the other track; NULL: judge by one track only */
 };
 
 enum { EVAL_OWN, EVAL_OTHER, EVAL_TRACKS };

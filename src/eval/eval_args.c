@@ -7,13 +7,15 @@ const struct opt eval_args_table[] = {
 	OPT_STR(struct eval_args, tasks, "tasks", "FILE_OR_FOLDER", NULL,
 		"JSON lines with task, a .py task, or a folder of them"),
 	OPT_LIST(struct eval_args, k, "k", "1,10", 1, "k of pass@k (default 1 and the number of samples)"),
-	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "the first tasks alone; 0: all"),
+	OPT_INT(struct eval_args, limit, "limit", 0, 1 << 30, 0, "evaluate only the first N tasks; 0: all"),
 	OPT_FLAG(struct eval_args, per_op, "per-op", 0, "a row per operator in the table"),
 	OPT_FLAG(struct eval_args, both_tracks, "both-tracks", 1,
-		 "judge the answers by the rules of the other track too, reported apart"),
+		 "judge the answers by the rules of the other track too, reported separately"),
 	OPT_END
 };
 
+/* Turns the command line's options into eval_opts: limits the turns to EVAL_TURNS, sets fast_1 and
+ * fast_2, and checks each k. Without --k, pass@1 and pass@N are reported for N samples. */
 int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err *e)
 {
 	o->n_k = 0;
