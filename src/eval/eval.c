@@ -78,7 +78,7 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 	}
 }
 
-/* Tasks of a group, and by which track's rules they count. */
+/* Indices of the tasks of a group, and the track whose verdicts count. */
 struct member { size_t *v, n; int track; };
 
 /* One figure over the tasks of a group. */
@@ -236,7 +236,7 @@ static struct eval_answer answer_from_json(const struct json *j)
 				     .speedup = json_real(json_get(j, "speedup"), 0) };
 }
 
-/* Room for the answers and counts of one or two tracks. */
+/* Allocates the answers and counts of one or two tracks. */
 static int init(struct eval *ev, const struct taskset *tasks, const struct eval_opts *o, int tracks, struct err *e)
 {
 	size_t n = tasks->rows.n;
@@ -251,7 +251,7 @@ static int init(struct eval *ev, const struct taskset *tasks, const struct eval_
 	return 0;
 }
 
-/* Counts the answers and makes the groups. */
+/* Counts the answers and computes the groups. */
 static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 {
 	size_t n = ev->tasks->rows.n, each = (size_t)o->rollout.n;
@@ -277,7 +277,7 @@ int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j
 		const struct json *row = json_at(rows, i);
 
 		if (!str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
-			rc = err_set(e, ERR_FORMAT, "answer %zu is not of task '%s'", i, tasks->rows.v[i / each].id);
+			rc = err_set(e, ERR_FORMAT, "answer %zu does not belong to task '%s'", i, tasks->rows.v[i / each].id);
 		ev->answer[EVAL_OWN][i] = answer_from_json(row);
 		if (o->other_track)
 			ev->answer[EVAL_OTHER][i] = answer_from_json(json_get(row, o->other_track));
@@ -349,7 +349,8 @@ static double difference(const struct eval *a, const struct eval *b, int track, 
 	return measure(&b->task[track][i], WHAT_CORRECT, 0) - measure(&a->task[track][i], WHAT_CORRECT, 0);
 }
 
-/* The track that a group's name is of; *group is left without it. */
+/* Splits a group's name into its track and the rest: "hybrid level 2" is "level 2" of the other
+ * track if that is "hybrid". */
 static int track_of(const struct eval *ev, const char **group)
 {
 	size_t n = ev->other_track ? strlen(ev->other_track) : 0;

@@ -35,7 +35,7 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 	json_rate(w, "compiled_rate", g->compiled);
 	json_rate(w, "correct_rate", g->correct);
 	json_interval(w, "correct_interval", g->correct);
-	jw_key(w, "reward"), jw_real(w, g->reward.value / 100.0);     /* not a share: as the judge gives it */
+	jw_key(w, "reward"), jw_real(w, g->reward.value / 100.0);     /* the judge's unit, not percent */
 	for (int i = 0; i < o->n_k; i++) {
 		snprintf(key, sizeof key, "pass@%d", o->k[i]);
 		json_rate(w, key, g->pass[i]);

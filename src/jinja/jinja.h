@@ -75,7 +75,7 @@ struct jinja_text { struct buf b; struct jinja_text *next; };
 
 struct jinja {
 	struct arena arena;
-	jmp_buf trap;                          /* where jinja_fail goes */
+	jmp_buf trap;                          /* jinja_fail jumps here */
 	struct err *e;
 	int line;                              /* of the node under way */
 	struct jinja_frame *frame;
@@ -116,14 +116,14 @@ int jv_compare(struct jinja *j, struct jv a, struct jv b);     /* <0, 0, >0; fai
 int jv_contains(struct jinja *j, struct jv where, struct jv what);
 size_t jv_length(struct jinja *j, struct jv v);
 const char *jv_kind_name(enum jv_kind k);
-/* What a for loop goes over: items, keys, characters. */
+/* The values of a for loop: items of a list, keys of a dict, characters of a string. */
 struct jv_list *jv_iterate(struct jinja *j, struct jv v);
 /* As Python's str() and repr(). */
 void jv_print(struct jinja *j, struct jv v, struct buf *out);
 void jv_repr(struct jinja *j, struct jv v, struct buf *out);
 void jv_tojson(struct jinja *j, struct jv v, int indent, int level, struct buf *out);
 struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3]);
-struct jv jv_item(struct jinja *j, struct jv v, struct jv key);  /* undefined if there is none */
+struct jv jv_item(struct jinja *j, struct jv v, struct jv key);  /* undefined if absent */
 
 /* --- functions (jinja_builtin.c, jinja_filter.c) ------------------------------------------ */
 
@@ -138,7 +138,8 @@ struct jinja_args {
 
 /* Filters and methods get their subject as `self`. */
 typedef struct jv jinja_fn(struct jinja *j, struct jv self, const struct jinja_args *a);
-struct jinja_func { const char *name; int lo, hi; jinja_fn *run; };   /* lo..hi arguments beside self */
+/* A function takes lo..hi arguments, not counting self. */
+struct jinja_func { const char *name; int lo, hi; jinja_fn *run; };
 
 const struct jinja_func *jinja_filter(struct str name);
 const struct jinja_func *jinja_test(struct str name);

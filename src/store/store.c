@@ -380,7 +380,7 @@ int store_sync(struct store *s, struct err *e)
 		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	}
 	if (rc != SQLITE_OK)
-		err_set(e, ERR_IO, "run store: cannot be synced: %s", sqlite3_errstr(rc));
+		err_set(e, ERR_IO, "cannot sync the run store: %s", sqlite3_errstr(rc));
 	sqlite3_close(db);
 	return rc == SQLITE_OK ? 0 : -1;
 }
