@@ -7,7 +7,7 @@
 /* One fenced block of the answer, as byte offsets. */
 struct block {
 	size_t begin, end;       /* the code */
-	size_t outer;            /* where its opening fence line starts */
+	size_t outer;            /* start of the opening fence line */
 	size_t indent;           /* blanks before the fence */
 	int closed;
 };
@@ -273,6 +273,9 @@ static int best_block(struct str s, size_t from, int open, struct extract *x, st
 	return best_rank;
 }
 
+/* Finds the candidate's code in an answer: the best fenced block after the model's thinking, else
+ * code without a fence. An open fence counts only if the thinking has ended, because a model that
+ * ran out of tokens while thinking has not answered. */
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e)
 {
 	struct block best = { .begin = 0 };
@@ -298,6 +301,8 @@ int extract_code(struct str answer, struct extract *x, struct buf *out, struct e
 	return buf_check(out, e);
 }
 
+/* Marks each token as plan or code by the offset of its end, so that a loss can weight the two
+ * differently. The fence line itself counts as code. */
 void extract_classes(const struct extract *x, const size_t *token_end, size_t n, unsigned char *classes)
 {
 	for (size_t i = 0; i < n; i++)

@@ -24,7 +24,8 @@ struct extract {
 	int blocks;                  /* fenced blocks seen */
 };
 
-/* Appends the code to `out` (nothing if there is none: x->how says). -1 when memory ended. */
+/* Appends the code to `out`, or nothing if the answer has none (x->how is EXTRACT_NONE then).
+ * Returns -1 if memory ended. */
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e);
 
 /* Token classes of an answer: given the end offset of each token in bytes, classes[i] becomes

@@ -61,6 +61,8 @@ static struct prep_words words(const struct opt_list *l)
 	return (struct prep_words){ .v = l->v, .n = l->n };
 }
 
+/* Opens the judge if the pairs are verified. skip_general saves the trials of the general contract:
+ * under the task contract they do not decide the verdict. */
 static int open_judge(const struct prepare_args *a, struct judge_pool **pool, struct err *e)
 {
 	struct judge_options o;

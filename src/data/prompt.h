@@ -19,7 +19,8 @@ enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 const char *prompt_style_name(enum prompt_style s);
-/* The style that the training rows in a file have, by the prepare.json beside it; -1: not known. */
+/* Returns the style of the training rows in a file, read from the prepare.json in the same folder;
+ * -1 if it is not known. */
 int prompt_style_of_data(const char *file);
 /* The style to ask this model in. A folder that training wrote says what it was trained on
  * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be

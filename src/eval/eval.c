@@ -277,7 +277,8 @@ int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j
 		const struct json *row = json_at(rows, i);
 
 		if (!str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
-			rc = err_set(e, ERR_FORMAT, "answer %zu does not belong to task '%s'", i, tasks->rows.v[i / each].id);
+			rc = err_set(e, ERR_FORMAT, "answer %zu does not belong to task '%s'", i,
+				     tasks->rows.v[i / each].id);
 		ev->answer[EVAL_OWN][i] = answer_from_json(row);
 		if (o->other_track)
 			ev->answer[EVAL_OTHER][i] = answer_from_json(json_get(row, o->other_track));
