@@ -20,6 +20,8 @@ struct aws {
 	int known;
 };
 
+/* Notes the profile: the option, else AWS_PROFILE, else "default". Nothing is looked up before the
+ * first aws_credentials. */
 struct aws *aws_open(const struct aws_options *o, struct err *e)
 {
 	struct aws *a = mem_zalloc(sizeof *a);
@@ -155,6 +157,8 @@ static int from_files(struct aws *a, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
+/* The region of the environment, else of the profile in ~/.aws/config, else "". The config file
+ * calls its sections "profile NAME", except "default". */
 void aws_region(const struct aws *a, char *out, size_t n)
 {
 	struct str r = env("AWS_REGION");
@@ -247,6 +251,8 @@ static int look(struct aws *a, struct aws_cred *c, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Returns credentials, looked up at the first call and again shortly before they expire. Threads
+ * that call meanwhile wait for the look-up instead of starting their own. */
 int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e)
 {
 	int rc = 0;
@@ -261,6 +267,7 @@ int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e)
 	return rc;
 }
 
+/* Makes the next aws_credentials look again: S3 has refused the present ones. */
 void aws_forget(struct aws *a)
 {
 	pthread_mutex_lock(&a->lock);

@@ -25,6 +25,7 @@ struct depot {
 	struct map known;             /* digests that are surely up; value 1 */
 };
 
+/* A depot over an open bucket. The caller keeps `s` open until depot_close. */
 struct depot *depot_open(struct s3 *s, struct err *e)
 {
 	struct depot *d = mem_zalloc(sizeof *d);
@@ -196,6 +197,8 @@ static int put_manifest(struct depot *d, struct buf *text, struct err *e)
 	return rc;
 }
 
+/* Uploads the files that the bucket does not have yet and then the manifest of all of them. A crash
+ * in between leaves objects that no manifest names; depot_prune removes them. */
 int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
 	       struct err *e)
 {
@@ -434,6 +437,8 @@ static int sweep_out(struct depot *d, const struct states *s, size_t old, const 
 	return rc;
 }
 
+/* Removes all but the newest `keep` states, then the objects that no remaining state names. With
+ * nothing to remove it reads only the list of states. */
 int depot_prune(struct depot *d, int keep, int64_t *removed, struct err *e)
 {
 	struct states s;

@@ -1,12 +1,12 @@
 /* An HTTP server over libmicrohttpd: whole requests in, answers out from any thread.
  *
- * A route's function is called on the server's thread once the request is there with all of its
- * body; it must not wait. It answers at once or later, from whatever thread, in one piece or as a
- * stream. A call belongs to its answerer until httpd_reply or httpd_end; a client that goes away
- * meanwhile is noticed by httpd_gone, and what is still said to it is dropped.
+ * A route's function is called on the server's thread once the request has arrived with all of its
+ * body; it must not wait. It answers at once or later, from any thread, in one piece or as a
+ * stream. A call belongs to its answerer until httpd_reply or httpd_end. If the client disconnects
+ * meanwhile, httpd_gone returns 1 and further output is dropped.
  *
  * Before a route sees a request: size and number of connections are limited, slow clients are
- * dropped, and where a token is set, a request without it gets 401. */
+ * dropped, and if a token is set, a request without it gets 401. */
 #ifndef NET_HTTPD_H
 #define NET_HTTPD_H
 

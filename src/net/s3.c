@@ -91,6 +91,8 @@ static void find_region(struct s3 *s)
 		snprintf(s->region, sizeof s->region, "us-east-1");
 }
 
+/* Opens s3://BUCKET/PREFIX: fills in defaults, then finds region and endpoint. No request is
+ * sent. */
 struct s3 *s3_open(const char *uri, const struct s3_options *o, struct err *e)
 {
 	struct s3 *s = mem_zalloc(sizeof *s);
@@ -280,6 +282,8 @@ void s3_answer_release(struct s3_answer *a)
 	http_reply_release(&a->r);
 }
 
+/* Turns a refusal into an error with S3's own message. 401 and 403 become ERR_DENIED, so that the
+ * caller can point to the credentials. */
 int s3_refused(const struct s3_call *c, const struct s3_answer *a, struct err *e)
 {
 	struct buf text = BUF_INIT;

@@ -223,6 +223,8 @@ static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 	return rc;
 }
 
+/* Uploads a file: in one request if it has one part, else as a multipart upload with several parts
+ * at a time. A file of 100 MB with parts of 8 MB has 13 parts. */
 int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e)
 {
 	struct upload u = { .s = s, .key = key, .sha = sha256, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -247,8 +249,8 @@ struct download {
 	int64_t bytes, part;
 	_Atomic int failed, absent;
 	struct err e;
-	/* The digest, of parts in their order; under the lock but for the hashing itself, which one
-	 * thread does at a time. */
+	/* The digest, of parts in their order. The lock guards these members; the hashing itself
+	 * runs outside the lock, in one thread at a time. */
 	pthread_mutex_t lock;
 	char *arrived;                /* of each part: whether it is in the file */
 	size_t parts, hashed;
@@ -309,9 +311,9 @@ static int hash_part(struct download *d, size_t i, struct err *e)
 	return rc;
 }
 
-/* Part i has arrived: it and the parts behind it that wait for it go into the digest, unless
- * another thread is doing that already. A digest needs the parts in order, and they arrive in any
- * order. */
+/* Part i has arrived: adds it and the later parts that waited for it to the digest, unless another
+ * thread is doing that already. A digest needs the parts in order, and they arrive in any order: if
+ * parts 2, 1, 0 arrive, the arrival of part 0 hashes all three. */
 static int hash_arrived(struct download *d, size_t i, struct err *e)
 {
 	int rc = 0;
@@ -404,6 +406,8 @@ static int check_digest(struct download *d, const char *want, struct err *e)
 					    "what arrived is not what was stored: its SHA-256 differs") : 0;
 }
 
+/* Downloads into a temporary file in ranges, checks the digest, and renames it. A damaged download
+ * never gets the name `path`. */
 int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, const char *sha256, struct err *e)
 {
 	struct download d = { .s = s, .key = key, .bytes = bytes, .lock = PTHREAD_MUTEX_INITIALIZER };

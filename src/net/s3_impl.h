@@ -38,8 +38,9 @@ struct s3_call {
 	void *sink_ctx;
 };
 
-/* What ended it: 0 and a reply of status 2xx or one of those the caller can do something with (404,
- * 409, 412), else -1. `lost`: an earlier attempt ended without an answer and may have worked. */
+/* The end of a call. s3_do returns 0 with a reply of status 2xx, or of a status that the caller may
+ * handle (404, 409, 412); else -1. `lost`: an earlier attempt ended without an answer and may have
+ * worked. */
 struct s3_answer {
 	struct http_reply r;
 	int lost;
