@@ -191,8 +191,8 @@ struct update {
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
 	int first_pass;                 /* nothing has changed since sampling */
-	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at
-	 * all. */
+	/* Sums over the tokens of each sequence: the entropy at the first pass, and the clipped
+	 * tokens at all passes. */
 	double *entropy, *clipped;
 	double distinct;                /* their tokens; equal answers are computed once */
 };

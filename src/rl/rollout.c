@@ -18,8 +18,8 @@
 #include "verify/pool/batch.h"
 #include "verify/pool/verdict_cache.h"
 
-/* One turn of a rollout while it runs: the prompts, the requests that this rank draws, and the
- * batch of candidates before the judge. */
+/* The state of a rollout in one turn: the prompts, the requests that this rank draws, and the batch
+ * of candidates for the judge. */
 struct rolling {
 	struct rollout *r;
 	struct rollout_env *env;

@@ -1,9 +1,9 @@
 /* Checkpoints: complete or absent.
  *
- * A checkpoint is a folder whose MANIFEST names every file with length and SHA-256 and ends
- * with a digest of itself. It is written aside, synced, and renamed into place; a folder
- * without a valid manifest does not exist for us. Nothing old is deleted before the new one
- * was read back. Evaluation refuses a folder without a complete manifest. */
+ * A checkpoint is a folder whose MANIFEST names every file with length and SHA-256 and ends with a
+ * digest of itself. It is written under a temporary name, synced, and renamed into place. A folder
+ * without a valid manifest is treated as absent. Nothing old is deleted before the new one was read
+ * back. Evaluation refuses a folder without a complete manifest. */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 

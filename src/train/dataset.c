@@ -87,7 +87,7 @@ static int message(struct jw *w, const char *role, struct str content)
 }
 
 /* Renders the prompt of one question in the model's chat template. A model without a template gets
- * the user's text alone. */
+ * only the user's text. */
 int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -115,8 +115,8 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 
 /* Renders what follows an answer in the conversation: the end of the assistant's turn, the user's
  * next message, the start of the next answer. The template is rendered with a marker as the answer,
- * and the text behind the marker is taken, so that the drawn tokens of the real answer stay as they
- * are. */
+ * and the text after the marker is taken. So the tokens that the model drew for the real answer are
+ * never encoded again. */
 int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e)
 {
 	static const char mark[] = "the answer stands here";
@@ -302,8 +302,8 @@ void dataset_release(struct dataset *d)
 	vec_free(&d->seqs);
 }
 
-/* The order of sequences in an epoch: a function of the seed and the epoch's number alone, so that
- * a resumed run sees the same order. */
+/* The order of sequences in an epoch: a function of the seed and the epoch's number only, so that a
+ * resumed run sees the same order. */
 int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order)
 {
 	struct rng r;

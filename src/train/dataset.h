@@ -38,7 +38,7 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 /* The text that follows an answer when the user says something to it and wants another. */
 int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e);
 
-/* The order of epoch `epoch`: a permutation that depends on seed and epoch alone. */
+/* The order of epoch `epoch`: a permutation that depends only on seed and epoch. */
 int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order);
 
 #endif

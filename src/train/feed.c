@@ -24,8 +24,9 @@ struct batch {
 	struct err *err;               /* [threads] */
 };
 
-/* A feed of sequences. Of a source, one thread makes the batch of the next step while the caller
- * trains on the present one; `lock` guards `wanted` and the batches' `step`. */
+/* A feed of sequences from files or from a source. A source needs time for its rows, so one thread
+ * makes the batch of the next step while the caller trains on the present one. `lock` guards
+ * `wanted` and the batches' `step`. */
 struct feed {
 	struct feed_opts o;
 	const struct tok *tok;
@@ -100,7 +101,7 @@ static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct datase
 		       f->o.max_length);
 }
 
-/* What the threads of the pool need to make a batch. */
+/* The context of make_part. */
 struct making { struct feed *f; struct batch *b; };
 
 /* Thread `me` of `count` makes the rows me, me + count, me + 2 count, ... of the batch, so the
@@ -125,8 +126,8 @@ static void make_part(void *ctx, int me, int count)
 	buf_release(&line);
 }
 
-/* The thread that makes batches: waits until a step is wanted, makes it without the lock, and tells
- * the caller. */
+/* The thread that makes batches: waits until the caller asks for a step, makes its batch without
+ * the lock, and tells the caller. */
 static void *keep_making(void *ctx)
 {
 	struct feed *f = ctx;

@@ -122,8 +122,8 @@ static int device_idle(void *d)
 	return dev_idle(d);
 }
 
-/* Moves slices between ranks. A GPU that waits for a rank which is gone cannot be interrupted from
- * within, so the host waits beside it and aborts NCCL when the wait is given up. */
+/* Moves slices between ranks. A GPU that waits for a lost rank cannot be interrupted from within.
+ * So the host waits for the GPU with a time limit and aborts NCCL when the limit is reached. */
 static int exchange(struct gradsum *s, const struct par_move *v, size_t n, struct err *e)
 {
 	struct dev *d = grads(s)->dev;

@@ -59,8 +59,8 @@ int policy_same(const struct policy *p, struct par *par, struct err *e);
  * tritonrl.json the style of prompts. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e);
 
-/* The policy at one moment, in host memory: it can be written while training goes on. A moment
- * begins with policy_freeze and lasts until parameters change (trainer_set_reader); policy_copy may
+/* The policy at one moment, in host memory: it can be written while training continues. A moment
+ * begins with policy_freeze and lasts until parameters change (trainer_set_reader). policy_copy may
  * be called within it, from any thread if the policy computes in host memory
  * (policy_shares_memory). */
 struct policy_copy {

@@ -1,4 +1,4 @@
-/* Saves checkpoints in a thread while training goes on. saver.h is the manual.
+/* Saves checkpoints in a thread while training continues. saver.h is the manual.
  *
  * Ownership: from its start to its end the thread owns the copy and the job; everything else
  * belongs to the caller. Both look at `copied` only, under the lock. */
@@ -81,7 +81,7 @@ static int write_down(struct saver *s)
 	       checkpoint_prune(s->o.parent, s->o.prefix, s->o.keep, &s->err) ? -1 : 0;
 }
 
-/* The thread: copies the parameters (on a CPU; a GPU's were copied before), lets training go on,
+/* The thread: copies the parameters (on a CPU; a GPU's were copied before), lets training continue,
  * and writes. */
 static void *work(void *ctx)
 {

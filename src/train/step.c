@@ -94,8 +94,8 @@ static float weight_of(const struct train_seq *s, int i)
 	return i == 0 ? 0 : s->weight ? s->weight[i] : 1;
 }
 
-/* The length up to the last token that has a weight; 0 if nothing is trained. Tokens behind it need
- * not be computed. */
+/* The length up to the last token that has a weight; 0 if nothing is trained. Later tokens need not
+ * be computed. */
 static int useful(const struct train_seq *s)
 {
 	int n = s->n;
@@ -132,8 +132,8 @@ static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
 }
 
-/* The unit that begins at sequence `first`: the sequence alone, or with those behind it that share
- * its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
+/* The unit that begins at sequence `first`: this sequence and the next ones that share its prompt
+ * and fit into the same micro-batch. The last token of a sequence is not fed. */
 static struct micro_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
 	const struct train_seq *s = &seq[first];
