@@ -54,7 +54,7 @@ int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struc
 		if (!keepout_has(&d->keepout, buf_str(&t->task)))
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "no task of this kind in %d draws", TRIES);
+	return err_set(e, ERR_RANGE, "the generator found no task of this level, split and length in %d draws", TRIES);
 }
 
 int draws_pair(const struct draws *d, uint64_t k, struct gen_plan *p, struct gen_texts *t, struct err *e)

@@ -91,7 +91,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 	int rc;
 
 	if (!a->out)
-		return err_set(e, ERR_USAGE, "say where the data goes: --out DIR");
+		return err_set(e, ERR_USAGE, "name the output folder: --out DIR");
 	o.tokenizer = a->tokenizer ? a->tokenizer : a->model;
 	o.style = prompt_style_by_name(str_of(a->prompt));
 	o.strict = a->judge.judge.track == TRACK_STRICT;

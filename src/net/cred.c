@@ -56,7 +56,7 @@ void aws_close(struct aws *a)
 static int copy(char *to, size_t n, struct str from, const char *what, struct err *e)
 {
 	if (from.n >= n)
-		return err_set(e, ERR_FORMAT, "%s is longer than any real one", what);
+		return err_set(e, ERR_FORMAT, "%s is too long", what);
 	memcpy(to, from.p, from.n);
 	to[from.n] = '\0';
 	return 0;
@@ -91,7 +91,8 @@ static int from_environment(struct aws *a, struct aws_cred *c, struct err *e)
 	if (!key.n && !secret.n)
 		return 0;
 	if (!key.n || !secret.n)
-		return err_set(e, ERR_USAGE, "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set");
+		return err_set(e, ERR_USAGE,
+			       "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: only one is set, set both");
 	return fill(c, key, secret, env("AWS_SESSION_TOKEN"), e);
 }
 

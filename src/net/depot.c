@@ -103,7 +103,7 @@ int depot_claim(struct depot *d, const char *who, struct err *e)
 		rc = s3_list(d->s3, "manifests/", take_number, &d->number, e);
 	if (rc)
 		d->epoch = 0;
-	return rc == S3_EXISTS ? err_set(e, ERR_IO, "other writers of this bucket are always faster") : rc;
+	return rc == S3_EXISTS ? err_set(e, ERR_IO, "cannot claim the bucket: other writers are faster") : rc;
 }
 
 /* Fails if another machine has become the writer since. */
@@ -192,7 +192,7 @@ static int put_manifest(struct depot *d, struct buf *text, struct err *e)
 	snprintf(key, sizeof key, "manifests/%08lld-%010lld", (long long)d->epoch, (long long)d->number + 1);
 	rc = s3_put(d->s3, key, buf_str(text), S3_IF_ABSENT, e);
 	if (rc == S3_EXISTS)
-		return err_set(e, ERR_STATE, "'%s' is there already: another process writes as this one", key);
+		return err_set(e, ERR_STATE, "'%s' exists already: another process writes with this one's claim", key);
 	d->number += !rc;
 	return rc;
 }
@@ -260,7 +260,7 @@ static struct json *read_state(struct depot *d, const char *key, struct err *e)
 	int rc = s3_get(d->s3, key, MANIFEST_MOST, &text, e);
 
 	if (rc == S3_ABSENT)
-		err_set(e, ERR_NOT_FOUND, "'%s' is gone", key);
+		err_set(e, ERR_NOT_FOUND, "'%s' has disappeared from the bucket", key);
 	if (!rc && text.n > 66) {
 		size_t n = text.n - 65;
 
@@ -327,7 +327,7 @@ static int pull_file(struct depot *d, const char *folder, const struct json *f, 
 	    json_need_int(f, "bytes", &bytes, e))
 		return -1;
 	if (!is_inside(name) || sha.n != 64 || bytes < 0)
-		return err_set(e, ERR_FORMAT, "a manifest names '%.*s'", STR_ARG(name));
+		return err_set(e, ERR_FORMAT, "a manifest names the invalid path '%.*s'", STR_ARG(name));
 	snprintf(hex, sizeof hex, "%.*s", STR_ARG(sha));
 	buf_addf(&path, "%s/%.*s", folder, STR_ARG(name));
 	rc = buf_check(&path, e);
@@ -378,11 +378,11 @@ int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, st
 			vec_free(&s);
 			return err_set(e, why.code, "%s", why.text);
 		}
-		log_warn("state %s of the bucket is not whole: %s", out->state, why.text);
+		log_warn("state %s of the bucket is incomplete: %s", out->state, why.text);
 		passed++;
 	}
 	if (rc)
-		rc = s.n ? err_set(e, ERR_FORMAT, "none of the %zu states in the bucket is whole", s.n) : S3_ABSENT;
+		rc = s.n ? err_set(e, ERR_FORMAT, "none of the %zu states in the bucket is complete", s.n) : S3_ABSENT;
 	vec_free(&s);
 	return rc;
 }

@@ -265,7 +265,7 @@ static int explain(const struct flight *f, CURLcode rc, const char *detail, stru
 	if (f->stopped)
 		return err_set(e, ERR_INTERRUPTED, "stopped");
 	if (f->sink_failed)
-		return err_set(e, ERR_IO, "what '%s' sent could not be stored", f->q->url);
+		return err_set(e, ERR_IO, "cannot store the answer of '%s'", f->q->url);
 	if (f->too_large)
 		return err_set(e, ERR_RANGE, "'%s' answered with more than %zu bytes", f->q->url, f->most);
 	return err_set(e, ERR_IO, "%s '%s': %s", f->q->method, f->q->url, *detail ? detail : curl_easy_strerror(rc));

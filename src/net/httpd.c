@@ -417,7 +417,7 @@ static int read_address(const struct httpd_options *o, struct sockaddr_storage *
 
 	snprintf(port, sizeof port, "%d", o->port);
 	if (getaddrinfo(host, port, &hints, &found))
-		return err_set(e, ERR_USAGE, "'%s' is no address to listen on", host);
+		return err_set(e, ERR_USAGE, "'%s' is not an address to listen on", host);
 	memcpy(out, found->ai_addr, found->ai_addrlen);
 	*n = found->ai_addrlen;
 	freeaddrinfo(found);

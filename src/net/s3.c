@@ -31,7 +31,7 @@ static int read_uri(struct s3 *s, const char *uri, struct err *e)
 	struct buf prefix = BUF_INIT;
 
 	if (!str_starts(rest, "s3://"))
-		return err_set(e, ERR_USAGE, "'%s' is no bucket: write s3://BUCKET/PREFIX", uri);
+		return err_set(e, ERR_USAGE, "'%s' is not a bucket: write s3://BUCKET/PREFIX", uri);
 	rest = (struct str){ .p = rest.p + 5, .n = rest.n - 5 };
 	bucket = str_cut(&rest, '/');
 	while (rest.n && rest.p[rest.n - 1] == '/')
@@ -68,7 +68,7 @@ static int read_endpoint(struct s3 *s, struct err *e)
 	at = str_find(rest, STR("://"));
 	if (at < 4) {
 		buf_release(&amazon);
-		return err_set(e, ERR_USAGE, "the endpoint '%s' is no address: write https://HOST[:PORT]", given);
+		return err_set(e, ERR_USAGE, "the endpoint '%s' is not an address: write https://HOST[:PORT]", given);
 	}
 	s->scheme = mem_strndup(rest.p, (size_t)at);
 	rest = (struct str){ .p = rest.p + at + 3, .n = rest.n - (size_t)at - 3 };
@@ -218,7 +218,7 @@ static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, con
 	if (!rc)
 		rc = make_headers(s, c, &p, sha, &h, e);
 	if (!rc && c->rewind && c->rewind(c->sink_ctx))
-		rc = err_set(e, ERR_IO, "cannot start storing '%s' again", c->key);
+		rc = err_set(e, ERR_IO, "cannot restart the download of '%s'", c->key);
 	if (!rc)
 		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url),
 							     .headers = &h, .body = c->body,

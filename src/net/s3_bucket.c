@@ -204,15 +204,15 @@ int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *given, struct
 
 	if (rc == S3_ABSENT) {
 		rc = make_bucket(s, e);
-		buf_addf(said, "bucket: made\n");
+		buf_addf(said, "bucket: created\n");
 	} else if (!rc) {
-		buf_addf(said, "bucket: there already\n");
+		buf_addf(said, "bucket: exists already\n");
 	}
 	for (size_t i = 0; i < COUNT_OF(settings) && !rc; i++) {
 		int set = is_set(s, &settings[i], &o, e);
 
 		if (set > 0)
-			buf_addf(said, "%s: so already\n", settings[i].name);
+			buf_addf(said, "%s: already set\n", settings[i].name);
 		rc = set < 0 ? -1 : set ? 0 : put_setting(s, &settings[i], &o, said, e);
 	}
 	return rc ? -1 : buf_check(said, e);

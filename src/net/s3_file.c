@@ -73,7 +73,7 @@ static int send_part(struct upload *u, size_t i, struct err *e)
 		rc = s3_refused(&c, &a, e);
 	tag = http_header(&a.r.headers, "ETag");
 	if (!rc && (!tag.n || tag.n >= ETAG))
-		rc = err_set(e, ERR_FORMAT, "S3 took part %zu of '%s' and gave no ETag", i + 1, u->key);
+		rc = err_set(e, ERR_FORMAT, "S3 accepted part %zu of '%s' without returning an ETag", i + 1, u->key);
 	if (!rc)
 		snprintf(u->etag[i], ETAG, "%.*s", STR_ARG(tag));
 	s3_answer_release(&a);
@@ -109,8 +109,8 @@ static int begin_upload(struct upload *u, struct err *e)
 	if (!rc) {
 		xml_find(buf_str(&a.r.body), "UploadId", &id);
 		http_encode(&u->id, buf_str(&id), 0);
-		rc = u->id.n ? buf_check(&u->id, e) : err_set(e, ERR_FORMAT,
-							      "S3 began an upload of '%s' without a name", u->key);
+		rc = u->id.n ? buf_check(&u->id, e) :
+			err_set(e, ERR_FORMAT, "S3 began an upload of '%s' without returning its id", u->key);
 	}
 	s3_answer_release(&a);
 	buf_release(&meta);
@@ -302,7 +302,7 @@ static int hash_part(struct download *d, size_t i, struct err *e)
 		ssize_t n = pread(d->fd, piece, (size_t)MIN(end - at, (int64_t)PIECE), at);
 
 		if (n <= 0)
-			rc = err_errno(e, "cannot read back what arrived");
+			rc = err_errno(e, "cannot read back the downloaded part");
 		else
 			sha256_add(&d->sha, piece, (size_t)n);
 		at += n;
@@ -403,7 +403,7 @@ static int check_digest(struct download *d, const char *want, struct err *e)
 	sha256_end(&d->sha, digest);
 	hash_hex(digest, sizeof digest, have);
 	return strcmp(have, want) ? err_set(e, ERR_FORMAT,
-					    "what arrived is not what was stored: its SHA-256 differs") : 0;
+					    "the download is damaged: its SHA-256 differs") : 0;
 }
 
 /* Downloads into a temporary file in ranges, checks the digest, and renames it. A damaged download

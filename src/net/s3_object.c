@@ -76,7 +76,7 @@ int s3_head(struct s3 *s, const char *key, struct s3_object *out, struct err *e)
 		n = http_header(&a.r.headers, "Content-Length");
 		*out = (struct s3_object){ .bytes = 0 };
 		if (!n.p || str_to_i64(n, &out->bytes))
-			rc = err_set(e, ERR_FORMAT, "S3 does not say how long '%s' is", key);
+			rc = err_set(e, ERR_FORMAT, "S3 does not report the length of '%s'", key);
 		n = http_header(&a.r.headers, "x-amz-meta-sha256");
 		if (n.n == 64)
 			snprintf(out->sha256, sizeof out->sha256, "%.*s", STR_ARG(n));

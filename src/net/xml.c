@@ -86,7 +86,7 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 	int rc = 0;
 
 	if (document.n > INT32_MAX)
-		return err_set(e, ERR_RANGE, "an XML document of %zu bytes", document.n);
+		return err_set(e, ERR_RANGE, "the XML document is too long: %zu bytes", document.n);
 	r.p = XML_ParserCreate(NULL);
 	if (!r.p)
 		return err_nomem(e);
@@ -95,7 +95,7 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 	XML_SetCharacterDataHandler(r.p, on_text);
 	XML_SetStartDoctypeDeclHandler(r.p, on_doctype);
 	if (XML_Parse(r.p, document.p, (int)document.n, 1) == XML_STATUS_ERROR && !r.stopped)
-		rc = r.refused ? err_set(e, ERR_FORMAT, "XML that is nested too deep or declares a type") :
+		rc = r.refused ? err_set(e, ERR_FORMAT, "the XML is nested too deeply or declares a document type") :
 			err_set_at(e, ERR_FORMAT, (int)XML_GetCurrentLineNumber(r.p),
 				   (int)XML_GetCurrentColumnNumber(r.p), "not XML: %s",
 				   XML_ErrorString(XML_GetErrorCode(r.p)));

@@ -615,7 +615,7 @@ static int finish(struct rl *s, struct err *e)
 	int64_t after = s->total - MAX((int64_t)1, s->total / 10);
 
 	if (s->r->too_long)
-		log_warn("rl: %lld samples were longer than %d tokens and had no say",
+		log_warn("rl: %lld samples were longer than %d tokens and were not trained on",
 			 (long long)s->r->too_long, s->o->max_length);
 	s->r->done = 1;
 	gauge_start_drop(&s->start);

@@ -217,7 +217,7 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 	uint64_t place;
 
 	if (data.n < sizeof place)
-		return err_set(e, ERR_FORMAT, "a sample of another rank ends early");
+		return err_set(e, ERR_FORMAT, "a sample of another rank is truncated");
 	memcpy(&place, data.p, sizeof place);
 	at = place_of(g, (size_t)place);
 	return store_put_pending(g->env->pending, &at, (struct str){ .p = data.p + sizeof place,
@@ -343,8 +343,8 @@ static int recall(struct rolling *g)
 	}
 	g->sampled += found;
 	if (found && rc >= 0)
-		log_info("%zu of %zu samples of %s step %llu were drawn before", found, g->r->samples.n, g->env->stage,
-			 (unsigned long long)g->step + 1);
+		log_info("%zu of %zu samples of %s step %llu are kept from the interrupted run", found,
+			 g->r->samples.n, g->env->stage, (unsigned long long)g->step + 1);
 	buf_release(&blob);
 	return rc < 0 ? -1 : 0;
 }
@@ -442,7 +442,7 @@ static int unpack_all(struct rolling *g, struct str in)
 		struct parcel head;
 
 		if (in.n < sizeof head)
-			return err_set(g->e, ERR_FORMAT, "samples of another rank end early");
+			return err_set(g->e, ERR_FORMAT, "samples of another rank are truncated");
 		memcpy(&head, in.p, sizeof head);
 		in.p += sizeof head;
 		in.n -= sizeof head;

@@ -158,7 +158,7 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 		if (have == bytes && str_is(want, hex))
 			rc = 0;
 		else
-			err_set(e, ERR_FORMAT, "'%s' is not the file its manifest names", path.p);
+			err_set(e, ERR_FORMAT, "'%s' differs from its entry in the manifest", path.p);
 	}
 	buf_release(&path);
 	return rc;

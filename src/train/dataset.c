@@ -140,7 +140,7 @@ int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, st
 				   &all, e) ? -1 : 0;
 	if (!rc && (at = str_find(buf_str(&all), str_of(mark))) < 0)
 		rc = err_set(e, ERR_FORMAT,
-			     "the chat template does not show what the assistant said: there can be no second turn");
+			     "the chat template leaves out the assistant's answer, so a second turn is impossible");
 	if (!rc)
 		buf_add(out, all.p + at + sizeof mark - 1, all.n - (size_t)at - (sizeof mark - 1));
 	json_free(j);

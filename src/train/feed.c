@@ -52,7 +52,7 @@ static int open_files(struct feed *f, struct err *e)
 		if (dataset_load(&f->d, f->tok, f->o.data.v[i], f->o.max_length, e))
 			return -1;
 	if (!f->d.seqs.n)
-		return err_set(e, ERR_FORMAT, "there is no row to train on");
+		return err_set(e, ERR_FORMAT, "the data has no row to train on");
 	f->order_epoch = -1;
 	f->order = mem_array(f->d.seqs.n, sizeof *f->order);
 	return f->order ? 0 : err_nomem(e);
@@ -97,7 +97,7 @@ static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct datase
 		if (d->seqs.n > before)
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "%d drawn rows in turn have nothing to learn in %d tokens", SPARE_ROWS,
+	return err_set(e, ERR_RANGE, "%d consecutive rows of the source have nothing to learn in %d tokens", SPARE_ROWS,
 		       f->o.max_length);
 }
 

@@ -50,7 +50,7 @@ static int open_model(struct policy *p, const struct policy_opts *o, const char 
 int policy_check(const struct policy_opts *o, struct err *e)
 {
 	if (o->init && !o->full)
-		return err_set(e, ERR_USAGE, "a new model is trained whole: say --full with --init");
+		return err_set(e, ERR_USAGE, "a new model must be trained whole: add --full to --init");
 	if (!(o->tokenizer || o->model) || (!o->model && !o->init))
 		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
 	if (o->full && o->adapter)

@@ -147,7 +147,7 @@ void saver_free(struct saver *s)
 	if (saver_wait(s, &e))
 		log_warn("the last checkpoint was not written: %s", e.text);
 	if (s->stats.saves)
-		log_info("%lld checkpoints held training up for %.3f ms each", (long long)s->stats.saves,
+		log_info("%lld checkpoints delayed training by %.3f ms each", (long long)s->stats.saves,
 			 1e3 * s->stats.seconds / (double)s->stats.saves);
 	trainer_set_reader(s->o.policy->trainer, NULL, NULL);
 	pthread_mutex_destroy(&s->lock);
