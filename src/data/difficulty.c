@@ -153,7 +153,8 @@ static void read_class(struct study *s, const struct py_node *class)
 
 static void apply_module(struct study *s, const struct py_node *made);
 
-/* A function that builds a module: what it returns last is applied, with its own local names. */
+/* A function that builds a module: the value of its last return is applied, with its own local
+ * names. */
 static void apply_maker(struct study *s, const struct py_node *f)
 {
 	const struct py_list *body = &f->u.FunctionDef.body;

@@ -42,7 +42,7 @@ void edit_change(struct edits *x, size_t begin, size_t end, const char *text, si
 	x->failed |= vec_push(&x->list, one);
 }
 
-/* Orders edits by where they begin. */
+/* Orders edits by their beginnings. */
 static int by_place(const void *a, const void *b)
 {
 	const struct edit *p = a, *q = b;

@@ -1,5 +1,5 @@
-/* Changes of a source text at places that its tree names: collected, then applied in one pass, so
- * that what is not touched keeps its formatting. Of two that overlap the first one counts. */
+/* Changes of a source text at positions that its tree names: collected, then applied in one pass,
+ * so that untouched text keeps its formatting. If two edits overlap, the first one counts. */
 #ifndef DATA_EDIT_H
 #define DATA_EDIT_H
 

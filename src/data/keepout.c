@@ -101,7 +101,7 @@ static void sizes_of(const struct py_module *m, struct sizes *s)
 
 /* --- hashes ------------------------------------------------------------------------------- */
 
-/* Hashes what a task computes, without its sizes and with them. Returns -1 if it does not parse. */
+/* Hashes a task's computation, without its sizes and with them. Returns -1 if it does not parse. */
 int keepout_hash(struct str task, struct keepout_hash *h)
 {
 	struct py_module m;

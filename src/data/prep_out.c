@@ -67,7 +67,7 @@ void prep_out_free(struct prep_out *x)
 	mem_free(x);
 }
 
-/* Writes what has been collected for a file. */
+/* Writes the collected bytes of a file. */
 static int flush(struct prep_out *x, enum prep_file f, struct err *e)
 {
 	struct buf *b = &x->pending[f];

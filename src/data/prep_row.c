@@ -142,7 +142,7 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
 
 /* One or two operators are common to many tasks: from this number on a composition identifies
  * one. */
-enum { OPS_TELLING = 3 };           /* one operator, or two, is nobody's */
+enum { OPS_TELLING = 3 };           /* one or two operators identify no task */
 
 /* The hash of a task's computation, as the key of a map. */
 static struct str key_of(const struct difficulty *d)

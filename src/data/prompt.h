@@ -22,8 +22,8 @@ const char *prompt_style_name(enum prompt_style s);
 /* Returns the style of the training rows in a file, read from the prepare.json in the same folder;
  * -1 if it is not known. */
 int prompt_style_of_data(const char *file);
-/* The style to ask this model in. A folder that training wrote says what it was trained on
- * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be
+/* The style to ask this model in. A folder that training wrote names the style it was trained on
+ * (tritonrl.json): `auto` takes that one, and another style causes a warning. `adapter` may be
  * NULL. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 

@@ -1,9 +1,9 @@
-/* Jinja, as far as chat templates use it: an interpreter over values in one arena.
+/* The part of Jinja that chat templates use: an interpreter over values in one arena.
  *
  * Semantics are those of the environment in which transformers renders chat templates: blocks
- * trimmed (trim_blocks, lstrip_blocks), loop controls, no access to anything outside. A template
- * is somebody else's program: steps, depth and output are limited, and every mistake in it is an
- * error with the template's line. */
+ * trimmed (trim_blocks, lstrip_blocks), loop controls, no access to anything outside. A template is
+ * an untrusted program: steps, depth and output are limited, and every mistake in it is an error
+ * with the template's line. */
 #ifndef JINJA_JINJA_H
 #define JINJA_JINJA_H
 
@@ -25,7 +25,7 @@ struct jv {
 	union {
 		int64_t i;                     /* bool and int */
 		double f;
-		struct str s;                  /* string; the name of what is undefined */
+		struct str s;                  /* string; the name of an undefined value */
 		struct jv_list *list;
 		struct jv_dict *dict;
 		struct jv_loop *loop;
@@ -88,14 +88,14 @@ struct jinja {
 
 /* Stops rendering with an error that names the line. */
 _Noreturn void jinja_fail(struct jinja *j, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Around everything that recurses: counts a level and a step, fails where there are too many. */
+/* Encloses every recursion: counts a level and a step, and fails if there are too many. */
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 
 /* A buffer that is released with the rendering, however that ends. */
 struct buf *jinja_text(struct jinja *j);
 
-/* Parses a template (jinja_parse.c) and gives its statements. */
+/* Parses a template (jinja_parse.c) and returns its statements. */
 struct jinja_node *jinja_parse(struct jinja *j, struct str source);
 void jinja_run(struct jinja *j, const struct jinja_node *list);
 struct jv jinja_eval(struct jinja *j, const struct jinja_node *n);

@@ -321,7 +321,7 @@ static struct jv m_splitlines(struct jinja *j, struct jv s, const struct jinja_a
 	return jstr_split(j, s.s, JV(JV_STR, s, STR("\n")), -1);
 }
 
-/* A prefix or suffix, or any of a tuple of them. */
+/* startswith and endswith: tests one prefix or suffix, or any in a list. */
 static struct jv affix(struct jinja *j, struct jv s, struct jv what, int at_end)
 {
 	struct jv_list one = { .v = &what, .n = 1 }, *l = what.kind == JV_LIST ? what.list : &one;

@@ -99,8 +99,8 @@ struct jv jinja_apply(struct jinja *j, const struct jinja_func *f, struct jv sel
 	return f->run(j, self, a);
 }
 
-/* Calls a macro: its parameters get arguments, keywords or defaults, its scope is inside the
- * global one, and what it prints is its value. */
+/* Calls a macro: its parameters get arguments, keywords or defaults, its scope is inside the global
+ * one, and its output is its value. */
 static struct jv call_macro(struct jinja *j, const struct jinja_node *m, const struct jinja_args *a)
 {
 	struct jinja_frame *caller = j->frame, *global = caller;

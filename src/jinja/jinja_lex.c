@@ -1,6 +1,6 @@
 /* Cuts a template into tokens, with Jinja's control of white space. `-` at a tag strips all white
  * space on its side. Without it, blanks before a block tag that begins its line and the newline
- * behind a block tag are dropped (lstrip_blocks, trim_blocks), unless the tag has `+`. */
+ * after a block tag are dropped (lstrip_blocks, trim_blocks), unless the tag has `+`. */
 #include "jinja/jinja_lex.h"
 
 #include <ctype.h>

@@ -190,7 +190,7 @@ static struct jinja_node *subscript(struct jinja_lex *x, struct jinja_node *of)
 	return n;
 }
 
-/* Attributes, subscripts and calls behind a primary, from left to right. */
+/* Attributes, subscripts and calls that follow a primary, from left to right. */
 static struct jinja_node *postfix(struct jinja_lex *x, struct jinja_node *of)
 {
 	for (;;) {

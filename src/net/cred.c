@@ -188,7 +188,7 @@ static time_t read_stamp(struct str s)
 	return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm) ? timegm(&tm) : 0;
 }
 
-/* Reads the JSON that the metadata service gives for a role. */
+/* Reads the JSON that the metadata service returns for a role. */
 static int read_role(struct str body, struct aws_cred *c, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -205,8 +205,8 @@ static int read_role(struct str body, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
-/* The role of the instance, by its metadata service. Off the cloud there is no such service: that
- * is "nothing found", not a failure. */
+/* Reads the credentials of the instance's role from its metadata service. A machine outside the
+ * cloud has no such service: that means "nothing found", not a failure. */
 static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	struct str off = env("AWS_EC2_METADATA_DISABLED");
@@ -235,7 +235,7 @@ static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 
 /* --- all of them -------------------------------------------------------------------------- */
 
-/* Asks the sources in order; no credentials at all is an error that names what was tried. */
+/* Asks the sources in order. If none has credentials, the error names all that were tried. */
 static int look(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	static int (*const sources[])(struct aws *a, struct aws_cred *c, struct err *e) = { from_environment,

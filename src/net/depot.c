@@ -274,7 +274,8 @@ static struct json *read_state(struct depot *d, const char *key, struct err *e)
 	return j;
 }
 
-/* Does a manifest's path stay inside the folder? The bucket may have been written by anybody. */
+/* Does a manifest's path stay inside the folder? The bucket may hold manifests of unknown
+ * writers. */
 static int is_inside(struct str path)
 {
 	if (!path.n || path.p[0] == '/')
@@ -356,7 +357,7 @@ static int pull_state(struct depot *d, const char *key, const char *folder, stru
 }
 
 /* Restores the newest manifest that is complete. Only a damaged or missing object makes an older
- * one worth a try; a refused connection would fail for all of them. */
+ * one worth a try; a refused connection would fail for every manifest. */
 int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, struct err *e)
 {
 	struct states s;
@@ -373,7 +374,7 @@ int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, st
 		snprintf(out->state, sizeof out->state, "%s", s.v[i] + strlen("manifests/"));
 		if (!rc)
 			break;
-		/* Only what the bucket lacks or has harmed makes an older state worth a try. */
+		/* Only a missing or damaged object makes an older state worth a try. */
 		if (why.code != ERR_NOT_FOUND && why.code != ERR_FORMAT) {
 			vec_free(&s);
 			return err_set(e, why.code, "%s", why.text);
@@ -420,7 +421,7 @@ static int find_unneeded(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
-/* Deletes old manifests, then the objects that nobody needs any more. */
+/* Deletes old manifests, then the objects that no manifest needs any more. */
 static int sweep_out(struct depot *d, const struct states *s, size_t old, const struct sweep *w,
 		     int64_t *removed, struct err *e)
 {

@@ -19,7 +19,8 @@ struct depot;
 struct depot *depot_open(struct s3 *s, struct err *e);       /* borrows s */
 void depot_close(struct depot *d);
 
-/* From now on this is the writer. `who` is kept for people to read. */
+/* Claims the next epoch: this process is the writer from now on. `who` is stored for people to
+ * read. */
 int depot_claim(struct depot *d, const char *who, struct err *e);
 
 /* Files of a state, in the order in which they matter: those first go up first. */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* The largest answer that is kept in memory unless the caller says otherwise; headers that are
+/* The largest answer that is kept in memory unless the caller sets another limit; headers that are
  * kept. */
 enum { BODY_MOST = 16 << 20, HEADERS_MOST = 200 };
 
@@ -182,7 +182,7 @@ static int on_rewind(void *ctx, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* Called all the time: a stop that was asked for ends the call. */
+/* libcurl calls this all the time. A requested stop ends the call. */
 static int on_progress(void *ctx, curl_off_t dt, curl_off_t dn, curl_off_t ut, curl_off_t un)
 {
 	struct flight *f = ctx;
@@ -259,7 +259,7 @@ static struct curl_slist *list_headers(const struct http_headers *h)
 	return list;
 }
 
-/* Turns libcurl's result into an error that says what happened. */
+/* Turns libcurl's result into an error message. */
 static int explain(const struct flight *f, CURLcode rc, const char *detail, struct err *e)
 {
 	if (f->stopped)

@@ -56,7 +56,7 @@ struct httpd_call {
 
 /* --- references --------------------------------------------------------------------------- */
 
-/* Gives one reference back; the last one frees the call. */
+/* Drops one reference; the last one frees the call. */
 static void release(struct httpd_call *c)
 {
 	int left;
@@ -311,14 +311,14 @@ const char *httpd_header(const struct httpd_call *c, const char *name)
 	return MHD_lookup_connection_value(c->conn, MHD_HEADER_KIND, name);
 }
 
-/* Has the client closed the connection? A suspended connection is looked at by nobody else, so the
- * socket is asked. */
+/* Has the client closed the connection? libmicrohttpd does not poll a suspended connection, so the
+ * socket is tested here. */
 int httpd_gone(const struct httpd_call *c)
 {
 	struct httpd_call *w = (struct httpd_call *)c;
 	int gone;
 
-	/* A suspended connection is not looked at by anybody else. */
+	/* libmicrohttpd does not poll a suspended connection. */
 	pthread_mutex_lock(&w->lock);
 	if (!w->gone && w->suspended) {
 		const union MHD_ConnectionInfo *i = MHD_get_connection_info(w->conn, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -51,7 +51,7 @@ struct httpd_stats httpd_stats(const struct httpd *h);
 
 /* --- a request ---------------------------------------------------------------------------- */
 
-struct str httpd_rest(const struct httpd_call *c);       /* behind the route's path */
+struct str httpd_rest(const struct httpd_call *c);       /* after the route's path */
 struct str httpd_body(const struct httpd_call *c);
 /* NULL: not there. */
 const char *httpd_header(const struct httpd_call *c, const char *name);

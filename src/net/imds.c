@@ -1,5 +1,5 @@
-/* The metadata service of a cloud machine, version 2: every question carries a token that was
- * asked for first. imds.h is the manual. */
+/* The metadata service of a cloud machine, version 2: every request carries a token that was
+ * fetched first. imds.h is the manual. */
 #include "net/imds.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ void imds_close(struct imds *m)
 	mem_free(m);
 }
 
-/* One request, of at most a second: off the cloud nobody answers. */
+/* One request, of at most a second: outside the cloud nothing answers. */
 static int call(struct imds *m, const char *method, const char *path, const char *header, struct http_reply *r,
 		struct err *e)
 {

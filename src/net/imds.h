@@ -13,8 +13,8 @@ struct imds;
 /* NULL: AWS_EC2_METADATA_SERVICE_ENDPOINT, else Amazon's address. */
 struct imds *imds_open(const char *base, struct err *e);
 void imds_close(struct imds *m);
-/* GET /latest/meta-data/PATH. 1: *out has the body; 0: the service says 404; -1: no service, or no
- * sense. */
+/* GET /latest/meta-data/PATH. Returns 1 with the body in *out, 0 if the service answers 404, -1 if
+ * there is no service or its answer makes no sense. */
 int imds_get(struct imds *m, const char *path, struct buf *out, struct err *e);
 
 enum imds_notice { IMDS_NONE, IMDS_REBALANCE, IMDS_STOP };

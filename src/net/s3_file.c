@@ -118,7 +118,7 @@ static int begin_upload(struct upload *u, struct err *e)
 	return rc;
 }
 
-/* Gives an upload up, so that its parts are not stored for ever. */
+/* Aborts an upload, so that its parts are not stored for ever. */
 static void abort_upload(struct upload *u)
 {
 	struct buf query = BUF_INIT;
@@ -134,7 +134,7 @@ static void abort_upload(struct upload *u)
 	buf_release(&query);
 }
 
-/* Is the object there, and is it ours? A completion whose answer was lost is recognised so. */
+/* Does the object exist, and is it ours? This recognises a completion whose answer was lost. */
 static int is_complete(struct upload *u, struct err *e)
 {
 	struct s3_object o;
@@ -258,7 +258,7 @@ struct download {
 	struct sha256 sha;
 };
 
-/* A range on its way to its place in the file. */
+/* A range that is being written to its position in the file. */
 struct range { struct download *d; int64_t from, n, at; };
 
 /* A repeated attempt starts at the beginning of its range. */

@@ -27,7 +27,7 @@ static void signing_key(const struct aws_request *q, const struct aws_cred *c, c
 
 /* --- the canonical request ---------------------------------------------------------------- */
 
-/* A header on its way into the canonical request. */
+/* A header for the canonical request. */
 struct signed_header { struct str name, value; };
 
 /* Orders headers by name, ignoring case. */

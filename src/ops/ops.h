@@ -54,8 +54,8 @@ struct weight_part {
 	int mapped;                /* data is in a mapped file, in host memory, for every device */
 };
 
-/* How the device stores W[n, k] asked for as `dt`, and the bytes it takes: the first half of
- * weight_init. */
+/* Decides how the device stores a W[n, k] that was requested as `dt`, and the bytes it takes: the
+ * first half of weight_init. */
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k);
 /* Puts a planned weight at `p`, which has room for w->bytes. */
 void weight_place(const struct dev *d, struct weight *w, void *p);
@@ -67,7 +67,7 @@ struct linear {
 	int M;
 	const act *x;
 	size_t ldx;
-	void *y;                   /* act, or fp32 where `f32` says so */
+	void *y;                   /* act, or fp32 with `f32` */
 	size_t ldy;
 	int f32;                   /* y is residual rows or logits */
 	const float *bias;         /* NULL: none */
@@ -76,7 +76,7 @@ struct linear {
 	int accumulate;
 };
 
-/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T stand side by side in u[M,
+/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T are side by side in u[M,
  * ldu].
  *   lora:       y_i[M, n_i] += u_i B_i^T
  *   lora_grad:  dB_i += dy_i^T u_i,  du_i = scale dy_i B_i,  dA_i += du_i^T x,  dx (+)= du_i A_i */
@@ -180,7 +180,7 @@ struct xent {
 
 /* --- sampling ------------------------------------------------------------------------- */
 
-/* One token for each row, as ops/sample.h says. */
+/* Draws one token for each row by the rules of ops/sample.h. */
 struct sample {
 	int rows, V;
 	const float *logits;       /* [.., V] */

@@ -13,7 +13,7 @@ enum gauge {
 	GAUGES
 };
 
-/* All values of a step; those that were not taken are NAN and are left out of what is written. */
+/* All values of a step. A value that was not measured is NAN and is not written. */
 struct gauges { double v[GAUGES]; };
 
 /* Fills the gauges that follow from the samples. */

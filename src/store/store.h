@@ -56,7 +56,7 @@ int store_put_sample(struct store *s, const struct store_sample *t, struct err *
 int store_put_eval(struct store *s, const char *name, struct str json, struct err *e);
 int store_get_eval(struct store *s, const char *name, struct buf *json, struct err *e);   /* 1, 0 */
 
-/* Forgets steps and samples of `stage` after `step` (-1: all of it). */
+/* Deletes steps and samples of `stage` after `step` (-1: all of them). */
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e);
 
 /* Samples of unfinished steps. get: 1 and appended to `out`, 0 absent. */

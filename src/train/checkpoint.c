@@ -164,7 +164,7 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 	return rc;
 }
 
-/* Reads the manifest and checks its own digest first. NULL: *e says what is wrong. */
+/* Reads the manifest and checks its own digest first. Returns NULL on failure (*e). */
 static struct json *read_manifest(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;

@@ -24,7 +24,7 @@ int checkpoint_verify(const char *path, struct buf *state, struct err *e);
 /* The newest complete "PREFIX-NUMBER" in a folder: 1 and its path in `out`, 0: none. Leftovers of
  * interrupted writes are removed. */
 int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, struct err *e);
-/* The same for all processes of a run: what the first one finds. */
+/* The same for all processes of a run: the first one searches, and all get its result. */
 int checkpoint_newest(struct par *p, const char *parent, const char *prefix, struct buf *out, struct err *e);
 /* Removes all but the newest `keep` complete ones of a prefix. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e);

@@ -192,7 +192,7 @@ static int add_turn(struct dataset_rows *b, const struct json *messages, size_t 
 	return 0;
 }
 
-/* A conversation: what the assistant says in each of its turns is trained. */
+/* A conversation: the assistant's text in each of its turns is trained. */
 static int add_messages(struct dataset_rows *b, const struct json *messages)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;

@@ -1,6 +1,6 @@
 /* Sums of gradients in one order, for any number of ranks: gradsum.h is the manual.
  *
- * Each rank owns a slice of the gradient. After every round of micro-batches (one a rank) the
+ * Each rank owns a slice of the gradient. After every round of micro-batches (one per rank) the
  * ranks exchange slices, and each adds up its own slice in the order of the micro-batches.
  * Floating-point addition is not associative; a fixed order gives the same bits for 1, 2 or 8
  * ranks. */
@@ -281,7 +281,7 @@ static int add_notes(struct gradsum *s, double *sum, struct err *e)
 
 int gradsum_finish(struct gradsum *s, double *notes, struct err *e)
 {
-	int one = s->done == 1 && !s->par;      /* the sum of one stands where it was computed */
+	int one = s->done == 1 && !s->par;      /* one micro-batch is the sum */
 
 	if (s->done && !one && !s->in_place) {
 		if (fold(s, e))

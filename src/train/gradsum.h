@@ -22,7 +22,7 @@ struct gradsum {
 	struct nccl *nccl;         /* NULL: over MPI */
 	int in_place;
 	size_t n;                  /* floats of the gradient */
-	float *host;               /* a GPU's gradient on its way; NULL on the CPU */
+	float *host;               /* copy of a GPU's gradient; NULL on the CPU */
 	float *acc;                /* the sum so far of what this rank adds up; with NCCL the device's, as `in` */
 	float *in;                 /* the other ranks' slices for `acc` */
 	int64_t done;              /* micro-batches so far */

@@ -21,13 +21,13 @@ struct policy_opts {
 	enum model_store store;        /* how weights are kept for computing */
 	struct trainer_opts trainer;
 	uint64_t seed;
-	/* For who opens the device that policy_open is given. */
+	/* Options of the device. The caller opens the device and passes it to policy_open. */
 	const char *device;
 	int64_t threads;               /* 0: one per core */
 	int exact;
 };
 extern const struct opt policy_opt_table[];
-/* One seed for all that is drawn, and what the table leaves as words. */
+/* Sets the one seed of all random draws, and parses the options that the table leaves as words. */
 int policy_settle(struct policy_opts *o, uint64_t seed, struct err *e);
 
 struct policy {

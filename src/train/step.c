@@ -220,7 +220,7 @@ static int next_micro(struct trainer *t, struct err *e)
 	return gradsum_turn(&t->sum, e);
 }
 
-/* Notes where the counters stand, for settle(). */
+/* Notes the present counters, for settle(). */
 static void begin(struct trainer *t)
 {
 	t->before = optim_counters(t->optim)[COUNT_MICRO];

@@ -294,7 +294,7 @@ static int put_meta(struct gather *g, struct store *s, const char *key, int is_j
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------- */
+/* --- the whole run ------------------------------------------------------------------------ */
 
 /* Frees the figures that gather_sample collected. */
 static void release(struct gather *g)

@@ -128,7 +128,7 @@ static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0
 
 struct range { size_t begin, end; };
 
-/* Words of a panel of kc rows as it lies in shared scratch. */
+/* Words of a panel of kc rows in shared scratch. */
 static size_t panel_words(const struct gemm_job *j, size_t kc)
 {
 	return (j->fast ? (kc + 1) / 2 : kc) * (size_t)j->k->nr;

@@ -47,7 +47,7 @@ static size_t place(const struct weight *w, size_t n, size_t k)
 
 enum { STEP = 256 };   /* columns packed at a time; even */
 
-/* A weight and the stored parts that it is made of. */
+/* A weight and the stored parts that are packed into it. */
 struct pack_ctx {
 	struct weight *w;
 	const struct weight_part *parts;

@@ -234,7 +234,8 @@ int attn_ragged(cudaStream_t stream, const struct attn_ragged *r)
 
 /* --- the ops ---- */
 
-/* Exact rows are those of attn_tile.cuh, which cuDNN's are not. Gradients need no such order. */
+/* Exact rows have the order of attn_tile.cuh, which cuDNN does not have. Gradients do not need this
+ * order. */
 static int by_cudnn(struct cuda *c, const struct cuda_attention *a, int exact)
 {
 	int version;

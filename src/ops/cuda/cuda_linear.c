@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "ops/cuda/cuda_ops.h"
 
-enum { PACK = 16 << 20 };   /* working memory that packing wants at least */
+enum { PACK = 16 << 20 };   /* the least working memory for packing */
 
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
@@ -29,7 +29,7 @@ static struct places places_of(const struct weight *w)
 	return p;
 }
 
-/* Every 16 or 32-bit format asked for is bf16 here. */
+/* Chooses the format of a weight. Every requested 16 or 32-bit format becomes bf16 here. */
 void cuda_ops_weight_plan(struct weight *w)
 {
 	if (dtype_size(w->dt) == 1) {
@@ -168,7 +168,7 @@ static void quantised(struct dev *d, struct cuda_gemm *g, const act *x, size_t l
 		"quantise", "quantise [%d, %d]", g->M, cols);
 }
 
-/* W as bf16 rows: itself, or what is widened into the working memory. */
+/* W as bf16 rows: itself, or its widened copy in the working memory. */
 static const void *bf16_rows(struct dev *d, const struct weight *w)
 {
 	void *to;
@@ -237,7 +237,7 @@ void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, si
 
 /* --- adapters ----------------------------------------------------------------------------- */
 
-/* Whether the A of all parts lie behind one another and their u side by side: then they are one
+/* Are the A of all parts contiguous in memory and their u side by side? Then they are one
  * matrix. */
 static int stacked(const struct lora_pass *l)
 {

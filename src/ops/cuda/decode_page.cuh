@@ -116,7 +116,7 @@ template <int D> struct page_fp8 {
 		return (uint32_t)(r * D + ((D == 128 ? c ^ (r & 7) : c ^ (r >> 1 & 3)) << 4));
 	}
 
-	/* Step k of a product takes columns 16 (q + 4 (k / 4)) + 4 (k % 4) and the three behind. */
+	/* Step k of a product takes columns 16 (q + 4 (k / 4)) + 4 (k % 4) and the next three. */
 	__device__ __forceinline__ void load_q(const __nv_bfloat16 *row)
 	{
 #pragma unroll

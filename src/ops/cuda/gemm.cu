@@ -126,7 +126,8 @@ static int set_fp8(struct plan *p, const struct cuda_gemm *g)
 	return 0;
 }
 
-/* The library wants a bias of the result's type, of bf16 with 8-bit operands: it is cast behind the workspace. */
+/* The library requires a bias of the result's type, of bf16 with 8-bit operands: the cast bias is
+ * stored after the workspace. */
 static int cast_bias(struct cuda *c, const struct cuda_gemm *g, const void **bias, cudaDataType_t *type)
 {
 	*bias = g->bias;
@@ -261,7 +262,7 @@ static int run(struct cuda *c, struct cuda_blas *b, const struct plan *p, const 
 	return 0;
 }
 
-/* Microseconds of one algorithm, or a negative number where it does not run. */
+/* Microseconds of one algorithm, or a negative number if it does not run. */
 static float measure(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
 		     void *y, const cublasLtMatmulAlgo_t *algo)
 {

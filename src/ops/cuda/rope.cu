@@ -96,7 +96,7 @@ static __device__ inline void add_sums(struct sums *s, int is_q, const struct pa
 	}
 }
 
-/* dqkv of one head, turned back and, where there is a norm, through it. */
+/* dqkv of one head: rotated back and, if there is a norm, through its gradient. */
 template <int TPH> static __device__ inline void grad_head(const struct cuda_qk &a, bf16 *dqkv, size_t unit,
 							   int live, struct sums *s)
 {

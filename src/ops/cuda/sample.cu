@@ -112,14 +112,15 @@ static __device__ u64 block_before(struct shared_row *sm, u64 v, u64 *all)
 
 /* --- the cut ---- */
 
-/* Bins of the first pass are linear in the logit, which spreads them; those behind take the bits of the
- * key. All grow towards the improbable. */
+/* Bins of the first pass are linear in the logit, which spreads them; those of later passes take
+ * the bits of the key. All grow towards the improbable. */
 template <class T> static __device__ __forceinline__ int bin_of(const row<T> *r, float x)
 {
 	return (int)fminf(__fmul_rn(__fadd_rn(r->max, -x), 64.0f), BINS - 1);
 }
 
-/* Keys that are looked at: bin `linear` of the first pass (-1: all), bits above `shift` as in `prefix`. */
+/* The keys that a pass counts: bin `linear` of the first pass (-1: all), bits above `shift` as in
+ * `prefix`. */
 struct digits {
 	int linear, shift, width;
 	uint32_t prefix, from;         /* from: smaller keys are left out */
@@ -272,7 +273,7 @@ template <class T> static __device__ __forceinline__ int weigh4(const row<T> *r,
 	return equal;
 }
 
-/* Those of equal key are kept while `room` of them have not come. Gives the sum. */
+/* Keeps tokens of equal key until `room` of them were kept. Returns the sum. */
 static __device__ __forceinline__ u64 trim4(u64 w[4], unsigned at, u64 room)
 {
 #pragma unroll
