@@ -1,7 +1,7 @@
-/* Prompts: what a model is asked, and the form of the answer it is trained to give.
+/* Prompts: the question to a model, and the form of the answer it is trained to write.
  *
  * `full` explains the job, gives one worked example and the rules of the track: for models
- * that were trained on many things. `instruct` says the job in a few sentences, for models that
+ * that were trained on many things. `instruct` states the job in a few sentences, for models that
  * have been or are being taught it. `compact` is the task's source and nothing else: for
  * small models that do only this. The answer is a plan in words, then one fenced block. */
 #ifndef DATA_PROMPT_H
@@ -14,8 +14,8 @@
 enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
 #define PROMPT_STYLES "compact|instruct|full"       /* in the order of the enum */
 #define PROMPT_STYLES_OR_AUTO PROMPT_STYLES "|auto"
-#define PROMPT_STYLE_HELP "full explains the job with an example; instruct without; compact is the task alone; " \
-	"auto: what the model was trained on, or full"
+#define PROMPT_STYLE_HELP "full explains the job with an example; instruct without; compact is only the task; " \
+	"auto: the style that the model was trained on, or full"
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 const char *prompt_style_name(enum prompt_style s);

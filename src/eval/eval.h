@@ -35,7 +35,7 @@ struct eval_task {
 struct rate { double value, low, high; };   /* percent, 95 % interval by bootstrap over tasks */
 
 struct eval_group {
-	char name[48];                 /* "all", "level 2", "op relu"; the other track's begin with "hybrid " */
+	char name[48];                 /* "all", "level 2", "op relu", "hybrid all" (other track) */
 	size_t tasks;
 	struct rate valid, compiled, correct, reward;
 	struct rate pass[EVAL_KS], fast[EVAL_FASTS];

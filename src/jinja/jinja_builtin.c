@@ -192,6 +192,7 @@ TEST(divisible, jinja_need_int(j, a->v[0], "divisibleby") && jinja_need_int(j, v
 TEST(upper, jv_equal(j, v, jstr_case(j, jinja_need_str(j, v, "upper"), JSTR_UPPER)))
 TEST(lower, jv_equal(j, v, jstr_case(j, jinja_need_str(j, v, "lower"), JSTR_LOWER)))
 
+/* Name, least and most arguments, function. Several names may share a function (eq, equalto). */
 static const struct jinja_func tests[] = {
 	{ "defined", 0, 0, t_defined }, { "undefined", 0, 0, t_undefined }, { "none", 0, 0, t_none },
 	{ "string", 0, 0, t_string }, { "mapping", 0, 0, t_mapping }, { "iterable", 0, 0, t_iterable },

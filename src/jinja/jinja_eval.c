@@ -7,7 +7,8 @@
 
 #include "jinja/jinja.h"
 
-/* Limits: nesting, bytes of output. */
+/* Limits of a rendering: nesting, bytes of output (256 MB), and below them steps and memory (1 GB).
+ * A hostile template ends at one of them instead of stopping the server. */
 enum { JINJA_DEPTH = 200, JINJA_OUT_MAX = 1 << 28 };
 static const int64_t JINJA_FUEL = 4 * 1000 * 1000;   /* a hundred times a long conversation */
 static const size_t JINJA_MEMORY = (size_t)1 << 30;
@@ -439,6 +440,7 @@ static struct jv item(struct jinja *j, const struct jinja_node *n)
 	return jv_item(j, v, jinja_eval(j, n->b));
 }
 
+/* The evaluator of each kind of expression; statements have none (run_one). */
 static struct jv (*const evaluators[JINJA_KINDS])(struct jinja *j, const struct jinja_node *n) = {
 	[JN_CONST] = constant, [JN_NAME] = name, [JN_LIST] = list_literal, [JN_DICT] = dict_literal,
 	[JN_ATTR] = attribute, [JN_ITEM] = item, [JN_SLICE] = slice, [JN_CALL] = call, [JN_FILTER] = filter,
@@ -526,8 +528,8 @@ static const struct jv_list *for_items(struct jinja *j, const struct jinja_node 
 	return kept.list;
 }
 
-/* A for loop. Each pass has a scope of its own, so that a `set` inside does not outlive the
- * pass. */
+/* A for loop. Each iteration has a scope of its own, so that a `set` inside does not outlive the
+ * iteration. Templates that need a value afterwards use a namespace. */
 static void run_for(struct jinja *j, const struct jinja_node *n)
 {
 	struct jinja_frame *outer = j->frame;

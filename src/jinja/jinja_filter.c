@@ -454,6 +454,7 @@ static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args 
 	return extreme(j, self, 1);
 }
 
+/* Name, least and most arguments, function; sorted by name. */
 static const struct jinja_func filters[] = {
 	{ "abs", 0, 0, f_abs }, { "capitalize", 0, 0, f_capitalize }, { "count", 0, 0, f_length },
 	{ "d", 0, 2, f_default }, { "default", 0, 2, f_default }, { "first", 0, 0, f_first },

@@ -57,6 +57,8 @@ void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, in
 		cpu_weight_plan(w);
 }
 
+/* Assigns memory of w->bytes bytes to a weight, for callers that place many weights in one
+ * block. */
 void weight_place(const struct dev *d, struct weight *w, void *p)
 {
 	w->packed = p;

@@ -62,8 +62,8 @@ static int count_lines(const char *path, int64_t *n)
 	return rc;
 }
 
-/* Writes the lines of metrics.jsonl. Of a long file only every k-th line is written: of 10 000
- * lines 1666 remain, with k = 6. A line that is still being written is left out. */
+/* Writes the lines of metrics.jsonl. A long file is thinned to every k-th line: 10 000 lines with k
+ * = 6 become 1666. A line that is still being written is left out. */
 static void put_metrics(struct jw *w, const char *dir)
 {
 	struct buf path = BUF_INIT;

@@ -112,6 +112,8 @@ static size_t pack_floats(const struct attn_format *f, int longest)
 	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(f);
 }
 
+/* Bytes of scratch per thread: the larger of forward and backward, because both use the same
+ * memory. */
 size_t attention_scratch(const struct ops_sizes *s)
 {
 	struct attn_format f = attn_format(s->D, 0);

@@ -258,6 +258,9 @@ static int32_t draw_cut(const struct sample_opts *o, float *x, int n, double u, 
 	return w->c[MAX(k - 1, 0)].id;
 }
 
+/* Draws one token with the uniform number u. The order of operations is in sample.h. The
+ * log-probability is that of the unchanged logits, without temperature or cuts: training needs
+ * it. */
 int32_t sample_token(const struct sample_opts *o, const float *logits, const uint32_t *seen, double u,
 		     struct sample_work *w, float *logprob)
 {

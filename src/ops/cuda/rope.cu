@@ -1,6 +1,6 @@
-/* Norm of the heads of q and k (where there is one) and rotation, forward and backward; formulas are
- * in ops/cpu/norm.c. D / 16 threads have a head: eight values of its first half and the eight that
- * they turn with. */
+/* Norm of the heads of q and k (if the model has one) and rotation, forward and backward; formulas
+ * are in ops/cpu/norm.c. D / 16 threads work on a head: each has eight values of its first half and
+ * the eight values that they are rotated with. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
