@@ -286,7 +286,7 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 
 	*r = (struct train_report){ .weight = total };
 	if (!(total > 0))
-		return err_set(e, ERR_RANGE, "none of the %zu sequences of this step has a token to train", n);
+		return err_set(e, ERR_RANGE, "no token of the %zu sequences of this step is trained", n);
 	begin(t);
 	rc = plan(t, seq, n, e);
 	while (!rc && pack(t, seq)) {
