@@ -483,7 +483,7 @@ void httpd_drain(struct httpd *h)
 	atomic_store(&h->closing, 1);
 }
 
-/* Drains the server for at most `seconds`, then stops it. Calls must have ended by then. */
+/* Drains the server for at most `seconds`, then stops it and closes the connections that are left. */
 void httpd_close(struct httpd *h, double seconds)
 {
 	if (!h)

@@ -43,7 +43,7 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e);
 int httpd_port(const struct httpd *h);
 /* From now on new requests get 503. */
 void httpd_drain(struct httpd *h);
-/* Takes no new requests; waits until those in work are answered, at most so long, and ends. */
+/* Takes no new requests, waits at most `seconds` until the present ones are answered, and ends. */
 void httpd_close(struct httpd *h, double seconds);
 
 struct httpd_stats { int64_t requests, open, refused; };

@@ -224,7 +224,7 @@ static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 }
 
 /* Uploads a file: in one request if it has one part, else as a multipart upload with several parts
- * at a time. A file of 100 MB with parts of 8 MB has 13 parts. */
+ * at a time. A file of 100 MiB with parts of 16 MiB has 7 parts. */
 int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e)
 {
 	struct upload u = { .s = s, .key = key, .sha = sha256, .lock = PTHREAD_MUTEX_INITIALIZER };
