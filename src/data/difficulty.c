@@ -28,7 +28,7 @@ enum { DEPTH_MOST = 12, WORK_MOST = 20000 };
 struct study {
 	struct difficulty *d;
 	const struct py_module *m;
-	const struct py_node *class;        /* whose method is being read */
+	const struct py_node *class;        /* the class of the method being read */
 	const struct py_node *maker;        /* the function that makes modules: its locals may name them */
 	int depth, work;
 	size_t used;                        /* of d->names */
@@ -50,6 +50,8 @@ static size_t plain_name(struct str s, char out[40])
 	return n;
 }
 
+/* The class of an operator's plain name ("conv2d", "relu"), or OP_NONE if the name is no
+ * operator. */
 static enum op_class class_of(const char *plain)
 {
 	for (size_t i = 0; i < COUNT_OF(ops); i++)
@@ -151,7 +153,8 @@ static void read_class(struct study *s, const struct py_node *class)
 
 static void apply_module(struct study *s, const struct py_node *made);
 
-/* A function that builds a module: what it returns last is applied, with its own local names. */
+/* A function that builds a module: the value of its last return is applied, with its own local
+ * names. */
 static void apply_maker(struct study *s, const struct py_node *f)
 {
 	const struct py_list *body = &f->u.FunctionDef.body;
@@ -367,12 +370,14 @@ static int level_of(const struct difficulty *d)
 	return d->anchors == 1 && !d->calls && !d->arithmetic ? 1 : 2;
 }
 
+/* Does the text contain the word? Most words of heuristic() lack their first letter, so that
+ * "igmoid" finds both Sigmoid and sigmoid. */
 static int has_word(struct str text, const char *word)
 {
 	return str_find(text, str_of(word)) >= 0;
 }
 
-/* A label by counting words in the text: KernelBook's own way, reported beside ours for
+/* Labels a text by counting words, as KernelBook does. The report shows this label next to ours for
  * comparison. */
 static void heuristic(struct str text, struct difficulty *d)
 {
@@ -393,6 +398,8 @@ static void heuristic(struct str text, struct difficulty *d)
 		(d->heuristic.mix > 1 && d->heuristic.words > 50) ? 2 : 1;
 }
 
+/* Labels a module by the operators that its model class applies, and hashes them (`computes`). A
+ * text without that class still gets a label: level_of sees no operators then. */
 void difficulty_of(const struct py_module *m, struct str model, struct difficulty *d)
 {
 	struct study s = { .d = d, .m = m };

@@ -8,9 +8,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-/* Draws for one pair at most, until one has the level, split and length that are wanted. */
+/* Most draws for one pair. A draw counts when it has the requested level, split and length. */
 enum { TRIES = 100000 };
 
+/* Starts a stream of pairs. Streams of different names ("prepare", "stream") are independent even
+ * with the same seed. */
 int draws_init(struct draws *d, uint64_t seed, const char *stream, struct err *e)
 {
 	*d = (struct draws){ .levels = { .v = { 1, 2 }, .n = 2 }, .split = GEN_TRAIN, .max_ops = GEN_STEPS };
@@ -52,7 +54,7 @@ int draws_pair_of(const struct draws *d, uint64_t k, int level, int split, struc
 		if (!keepout_has(&d->keepout, buf_str(&t->task)))
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "no task of this kind in %d draws", TRIES);
+	return err_set(e, ERR_RANGE, "the generator found no task of this level, split and length in %d draws", TRIES);
 }
 
 int draws_pair(const struct draws *d, uint64_t k, struct gen_plan *p, struct gen_texts *t, struct err *e)
@@ -79,6 +81,8 @@ const struct opt draws_opt_table[] = {
 	OPT_END
 };
 
+/* Prepares training rows that are drawn while training runs. With --stream-rising all levels are
+ * open after half of the `total` rows. */
 int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t seed, uint64_t total, struct err *e)
 {
 	if (draws_init(&r->draws, seed, "stream", e) || gen_levels_parse(&r->draws.levels, o->levels.v, o->levels.n, e))
@@ -111,6 +115,8 @@ static int write_row(const struct draws_rows *r, const struct gen_texts *t, stru
 	return rc || buf_check(out, e) ? -1 : 0;
 }
 
+/* Row k of a training stream, for feed.h. It is a function of seed and k only: any thread may make
+ * it, and a resumed run gets the same row. */
 int draws_row(void *rows, uint64_t k, struct buf *out, struct err *e)
 {
 	const struct draws_rows *r = rows;

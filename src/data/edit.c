@@ -18,6 +18,7 @@ void edits_init(struct edits *x, const struct py_module *m)
 			x->failed |= vec_push(&x->lines, i + 1);
 }
 
+/* The byte offset of a line (from 1) and column (from 0), limited to the end of the source. */
 size_t edit_offset(const struct edits *x, int line, int col)
 {
 	size_t at = (size_t)line <= x->lines.n ? x->lines.v[line - 1] + (size_t)col : x->m->source.n;
@@ -25,6 +26,7 @@ size_t edit_offset(const struct edits *x, int line, int col)
 	return MIN(at, x->m->source.n);
 }
 
+/* The source text of a node, borrowed from the module. */
 struct str edit_text(const struct edits *x, const struct py_node *n)
 {
 	size_t begin = edit_offset(x, n->line, n->col), end = edit_offset(x, n->end_line, n->end_col);
@@ -32,6 +34,7 @@ struct str edit_text(const struct edits *x, const struct py_node *n)
 	return (struct str){ .p = x->m->source.p + begin, .n = end > begin ? end - begin : 0 };
 }
 
+/* Replaces bytes [begin, end) by `text` when the edits are applied. `text` must live until then. */
 void edit_change(struct edits *x, size_t begin, size_t end, const char *text, size_t n)
 {
 	struct edit one = { .begin = begin, .end = end, .text = text, .n = n };
@@ -39,7 +42,7 @@ void edit_change(struct edits *x, size_t begin, size_t end, const char *text, si
 	x->failed |= vec_push(&x->list, one);
 }
 
-/* Orders edits by where they begin. */
+/* Orders edits by their beginnings. */
 static int by_place(const void *a, const void *b)
 {
 	const struct edit *p = a, *q = b;
@@ -66,7 +69,7 @@ void edits_apply(struct edits *x, struct buf *out)
 	buf_add(out, x->m->source.p + at, x->m->source.n - at);
 }
 
-/* Does the node have its lines for itself, with nothing but blanks beside it? */
+/* Is the node the only text on its lines, apart from blanks? */
 int edit_is_alone(const struct edits *x, const struct py_node *n)
 {
 	struct str s = x->m->source;
@@ -79,6 +82,8 @@ int edit_is_alone(const struct edits *x, const struct py_node *n)
 	return (!begin || s.p[begin - 1] == '\n') && (end == s.n || s.p[end] == '\n');
 }
 
+/* Deletes the lines of a statement. Returns 0 and changes nothing if other text shares these lines
+ * ("import a; x = 1") or the statement is on the last line. */
 int edit_drop_lines(struct edits *x, const struct py_node *n)
 {
 	if (!edit_is_alone(x, n) || (size_t)n->end_line >= x->lines.n)

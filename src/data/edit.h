@@ -1,5 +1,5 @@
-/* Changes of a source text at places that its tree names: collected, then applied in one pass, so
- * that what is not touched keeps its formatting. Of two that overlap the first one counts. */
+/* Changes of a source text at positions that its tree names: collected, then applied in one pass,
+ * so that untouched text keeps its formatting. If two edits overlap, the first one counts. */
 #ifndef DATA_EDIT_H
 #define DATA_EDIT_H
 
@@ -24,9 +24,9 @@ void edits_release(struct edits *x);
 size_t edit_offset(const struct edits *x, int line, int col);
 struct str edit_text(const struct edits *x, const struct py_node *n);
 void edit_change(struct edits *x, size_t begin, size_t end, const char *text, size_t n);
-/* Nothing but white space beside the statement on its lines. */
+/* Returns whether the statement is the only text on its lines, apart from white space. */
 int edit_is_alone(const struct edits *x, const struct py_node *n);
-/* Takes the lines of a statement out; 0 when it is not alone on them. */
+/* Deletes the lines of a statement. Returns 0 if other text shares them. */
 int edit_drop_lines(struct edits *x, const struct py_node *n);
 void edits_apply(struct edits *x, struct buf *out);
 

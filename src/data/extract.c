@@ -1,5 +1,5 @@
 /* Extraction of code from a model's answer: extract.h has the rules. The answer may hold several
- * blocks, thinking, the task again, and what a chat template left behind. */
+ * blocks, thinking, a copy of the task, and marks of the chat template. */
 #include "data/extract.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 /* One fenced block of the answer, as byte offsets. */
 struct block {
 	size_t begin, end;       /* the code */
-	size_t outer;            /* where its opening fence line starts */
+	size_t outer;            /* start of the opening fence line */
 	size_t indent;           /* blanks before the fence */
 	int closed;
 };
@@ -32,7 +32,8 @@ static size_t blanks_of(struct str line)
 	return n;
 }
 
-/* Length of the fence a line opens or closes with, 0 if none; *tag is what follows it. */
+/* Length of the fence that opens or closes a line, 0 if there is no fence; *tag is the rest of the
+ * line. */
 static size_t fence_of(struct str line, char *mark, struct str *tag)
 {
 	size_t n = 0, blanks = blanks_of(line);
@@ -101,7 +102,7 @@ static int rank_of(struct str code)
 	return defines(code, "class ") || has_kernel(code) ? 2 : 1;
 }
 
-/* Cut at the first mark that a chat template may have left behind. */
+/* Cuts at the first mark that a chat template may have left in the text. */
 static size_t before_residue(struct str s)
 {
 	static const char *const marks[] = { "<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>",
@@ -199,7 +200,7 @@ static void add_code(struct buf *out, struct str s, const struct block *b)
 	}
 }
 
-/* The block behind `b`, or the first one. */
+/* Moves to the block after `b`, or to the first one. */
 static int step_block(struct str s, size_t from, struct block *b)
 {
 	size_t next = from;
@@ -233,7 +234,7 @@ static int in_pieces(struct str s, size_t from, const struct block *best)
 	return 0;
 }
 
-/* Joins the pieces; x says where the first begins and the last ends. */
+/* Joins the pieces; x receives the beginning of the first and the end of the last. */
 static void add_pieces(struct str s, size_t from, const struct block *best, struct extract *x, struct buf *out)
 {
 	struct block b = { .end = 0 };
@@ -273,6 +274,9 @@ static int best_block(struct str s, size_t from, int open, struct extract *x, st
 	return best_rank;
 }
 
+/* Finds the candidate's code in an answer: the best fenced block after the model's thinking, else
+ * code without a fence. An open fence counts only if the thinking has ended, because a model that
+ * ran out of tokens while thinking has not answered. */
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e)
 {
 	struct block best = { .begin = 0 };
@@ -298,6 +302,8 @@ int extract_code(struct str answer, struct extract *x, struct buf *out, struct e
 	return buf_check(out, e);
 }
 
+/* Marks each token as plan or code by the offset of its end, so that a loss can weight the two
+ * differently. The fence line itself counts as code. */
 void extract_classes(const struct extract *x, const size_t *token_end, size_t n, unsigned char *classes)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,13 +1,13 @@
 /* Extraction of code from a model's answer.
  *
- * The one rule: a block is what stands between fences of three or more backticks or tildes, with
+ * The one rule: a block is the text between fences of three or more backticks or tildes, with
  * any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
  * <think>...</think> do not count. The last block that defines ModelNew wins; without one, the last
  * block that defines any class or @triton.jit function; without fences, the answer from its first
  * line that looks like Python. If the block with ModelNew has no kernel and others have, the
  * code was given in pieces: all blocks of Python are joined in order. Code that is indented
  * with its fence is moved left. In a <think> that was never closed only whole blocks count: an
- * open block there was not finished. Chat residue (<|im_end|> and the like) is cut off, Windows
+ * open block there was not finished. Chat residue (such as <|im_end|>) is cut off, Windows
  * newlines become '\n'. */
 #ifndef DATA_EXTRACT_H
 #define DATA_EXTRACT_H
@@ -24,7 +24,8 @@ struct extract {
 	int blocks;                  /* fenced blocks seen */
 };
 
-/* Appends the code to `out` (nothing if there is none: x->how says). -1 when memory ended. */
+/* Appends the code to `out`, or nothing if the answer has none (x->how is EXTRACT_NONE then).
+ * Returns -1 if memory ended. */
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e);
 
 /* Token classes of an answer: given the end offset of each token in bytes, classes[i] becomes

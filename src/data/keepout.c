@@ -26,6 +26,8 @@ enum { SIZE_LEAST = 16, SIZES_MOST = 64 };
 /* The distinct sizes of a task. */
 struct sizes { int64_t v[SIZES_MOST]; size_t n; };
 
+/* Adds a size once. Numbers below SIZE_LEAST are ignored: a 3 is rather a kernel width than a
+ * size. */
 static void add_size(struct sizes *s, int64_t v)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -99,7 +101,7 @@ static void sizes_of(const struct py_module *m, struct sizes *s)
 
 /* --- hashes ------------------------------------------------------------------------------- */
 
-/* Hashes what a task computes, without its sizes and with them. Returns -1 if it does not parse. */
+/* Hashes a task's computation, without its sizes and with them. Returns -1 if it does not parse. */
 int keepout_hash(struct str task, struct keepout_hash *h)
 {
 	struct py_module m;
@@ -123,13 +125,14 @@ static struct str key(const uint64_t *hash)
 	return (struct str){ .p = (const char *)hash, .n = sizeof *hash };
 }
 
-/* A task of several operators is known by its composition; one operator alone would match every
- * task that uses it, so there the sizes count as well. */
+/* The hash that identifies a task. A task of several operators is identified by its composition. A
+ * single operator would match every task that uses it, so its sizes count as well. */
 static uint64_t telling(const struct keepout_hash *h)
 {
 	return h->several ? h->composition : h->sized;
 }
 
+/* Begins with the hashes that are compiled in: KernelBench's tasks. */
 int keepout_init(struct keepout *k, struct err *e)
 {
 	*k = (struct keepout){ .hashes = { .n = 0 } };
@@ -139,6 +142,8 @@ int keepout_init(struct keepout *k, struct err *e)
 	return 0;
 }
 
+/* Keeps the tasks of a file or folder out of training. A given level decides whether a task counts
+ * as several operators; without one the task's own text does. */
 int keepout_add(struct keepout *k, const char *path, struct err *e)
 {
 	struct taskset t;
@@ -185,6 +190,8 @@ static int by_hash(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Writes the hashes of a folder as rows of keepout.def, sorted so that the file does not change
+ * when the folder's order does. */
 int keepout_print(const char *path, struct buf *out, struct err *e)
 {
 	struct keepout k = { .hashes = { .n = 0 } };

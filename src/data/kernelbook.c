@@ -58,7 +58,7 @@ static void add_import(struct conversion *x, const struct py_node *stmt, const s
 	x->import[x->n_imports++] = one;
 }
 
-/* Notes the imports of the module, up to a fixed number; further ones stay as they are. */
+/* Notes the imports of the module, up to a fixed number. Further imports are not changed. */
 static void find_imports(struct conversion *x)
 {
 	const struct py_list *body = &x->m->root->u.Module.body;
@@ -202,8 +202,8 @@ static int is_clear(const struct py_node *n)
 	       str_is(f->u.Attribute.value->u.Name.id, "args");
 }
 
-/* Inductor's `args.clear()` gives memory back early. The judge would see it as a change of the
- * caller's list, so the line goes. */
+/* Inductor's `args.clear()` frees memory early. The judge would see it as a change of the caller's
+ * list, so the line is deleted. */
 static void drop_clear(struct conversion *x)
 {
 	const struct py_node *f = module_function(x->m, STR("call"));
@@ -313,6 +313,8 @@ static int is_taken(const struct py_module *m, struct str own, const char *name)
 	return !str_is(own, name) && (module_class(m, str_of(name)) || module_function(m, str_of(name)));
 }
 
+/* Turns a KernelBook module into a task: the class `entry` becomes Model, and get_inputs is
+ * flattened. A row that cannot become a task sets *drop to the reason. */
 int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e)
 {
 	struct conversion x = { .m = m, .from = entry, .to = "Model" };
@@ -343,6 +345,8 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 	return rc;
 }
 
+/* Turns the Triton code of a KernelBook row into a solution: the class `entry`New becomes ModelNew.
+ * Code without a kernel is dropped, because it teaches a model to call PyTorch. */
 int kernelbook_solution(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop,
 			struct err *e)
 {

@@ -13,16 +13,20 @@ static const struct py_node *find(const struct py_list *body, enum py_kind kind,
 	return NULL;
 }
 
+/* The class of that name at the top level of the module, or NULL. */
 const struct py_node *module_class(const struct py_module *m, struct str name)
 {
 	return find(&m->root->u.Module.body, PY_ClassDef, name);
 }
 
+/* The function of that name at the top level of the module, or NULL. */
 const struct py_node *module_function(const struct py_module *m, struct str name)
 {
 	return find(&m->root->u.Module.body, PY_FunctionDef, name);
 }
 
+/* The last name of a dotted path: "relu" for torch.nn.functional.relu. Empty for other
+ * expressions. */
 struct str module_last_name(const struct py_node *n)
 {
 	return n->kind == PY_Attribute ? n->u.Attribute.attr : n->kind == PY_Name ? n->u.Name.id : STR("");

@@ -87,12 +87,15 @@ static int for_rows(struct prep *p, int (*step)(struct prep *, struct prep_work 
 	return 0;
 }
 
+/* prep_decode as a step of for_rows. */
 static int decode(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	(void)p;
 	return prep_decode(w, row, e);
 }
 
+/* prep_examine as a step of for_rows. The evaluation tasks are complete before and only read
+ * here. */
 static int examine(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	return prep_examine(w, row, &p->eval, e);
@@ -113,7 +116,7 @@ static int fill(struct prep *p, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Drops rows whose task was there before. Evaluation tasks have hashes of their own here, because
+/* Drops rows whose task occurred before. Evaluation tasks have hashes of their own here, because
  * contamination is checked elsewhere. */
 static int drop_equal(struct prep *p, struct err *e)
 {
@@ -149,8 +152,9 @@ static int drop_near(struct prep *p, struct err *e)
 	return 0;
 }
 
-/* The next row for the judge. A task without a solution is judged with an empty candidate, which
- * says whether the task itself can be judged. Evaluation tasks are left to the evaluation. */
+/* The next row for the judge. A task without a solution is judged with an empty candidate: the
+ * verdict then tells whether the task itself can be judged. Evaluation tasks are left to the
+ * evaluation. */
 static int next_row(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct prep *p = ctx;
@@ -185,7 +189,7 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 	return 0;
 }
 
-/* Judges the rows of the batch, if that was asked for. */
+/* Judges the rows of the batch if --verify is set. */
 static int judge(struct prep *p, struct err *e)
 {
 	const struct batch_source rows = { .next = next_row, .told = take_verdict, .ctx = p };
@@ -336,6 +340,8 @@ static int load_eval(struct prep *p, struct err *e)
 	return 0;
 }
 
+/* Opens all that a run needs: sources, threads, tokenizer, evaluation tasks and output files. On
+ * failure close_all releases the part that was opened. */
 static int open_all(struct prep *p, struct err *e)
 {
 	const struct prep_opts *o = p->o;
@@ -361,6 +367,7 @@ static int open_all(struct prep *p, struct err *e)
 	return load_eval(p, e) || !(p->out = prep_out_open(o->out, e)) ? -1 : 0;
 }
 
+/* Releases everything. Members that open_all did not reach are zero and are skipped. */
 static void close_all(struct prep *p)
 {
 	for (int i = 0; p->work && p->pool && i < pool_size(p->pool); i++) {
@@ -383,7 +390,7 @@ static void close_all(struct prep *p)
 	mem_free(p->row);
 }
 
-/* A source of which no row is left is a mistake of the file or of its name: an error that names
+/* Fails if a source lost all of its rows: the file or its kind is probably wrong. The error names
  * the most frequent reason. */
 static int check_kept(const struct prep_report *r, struct err *e)
 {
@@ -406,6 +413,8 @@ static int check_kept(const struct prep_report *r, struct err *e)
 	return 0;
 }
 
+/* Runs one source after the other into the same files. Nothing is put in place unless every source
+ * succeeded and kept at least one row. */
 int prep_run(const struct prep_opts *o, struct prep_report *r, struct err *e)
 {
 	struct prep p = { .o = o, .r = r };

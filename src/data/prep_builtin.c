@@ -71,6 +71,8 @@ static int next_level(const struct prep_source *s, int part)
 	return l->v[s->made[part] % open];
 }
 
+/* Draws the next row: first training pairs, then validation, test, and tasks for RL only. Training
+ * rows are not also RL tasks if the user asked for separate RL tasks. */
 int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e)
 {
 	struct gen_plan plan;
@@ -97,6 +99,8 @@ int prep_builtin_next(struct prep_source *s, struct prep_row *row, struct err *e
 	return row->id && row->task.p && row->solution.p && row->plan.p && row->ops.p ? 1 : err_nomem(e);
 }
 
+/* Replaces a row that was dropped: the count of its part falls by one, so another one is drawn. The
+ * limit ends a run whose rows are all dropped. */
 void prep_builtin_again(struct prep_source *s, const struct prep_row *row)
 {
 	int part = row->role == PREP_RL_ONLY ? RL_PART : (int)row->split;

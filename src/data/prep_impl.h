@@ -1,4 +1,4 @@
-/* Inside prepare: a row on its way, sources, outputs. */
+/* Inside prepare: rows in progress, sources, outputs. */
 #ifndef DATA_PREP_IMPL_H
 #define DATA_PREP_IMPL_H
 
@@ -15,7 +15,7 @@
 
 enum prep_role { PREP_BOTH, PREP_SFT_ONLY, PREP_RL_ONLY, PREP_EVAL };
 
-/* A row on its way from source to output. Strings live in its arena. */
+/* A row between source and output. Strings live in its arena. */
 struct prep_row {
 	struct arena arena;
 	enum prep_kind kind;

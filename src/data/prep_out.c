@@ -1,4 +1,4 @@
-/* The files that `prepare` writes. Each goes to a temporary file beside its name. An old
+/* The files that `prepare` writes. Each is first a temporary file in the same folder. An old
  * prepare.json is removed before the first file is put in place, and the new one comes last: a
  * folder with prepare.json is always complete. */
 #include <stdio.h>
@@ -31,6 +31,8 @@ struct prep_out {
 	int committed;
 };
 
+/* Opens all output files in `dir`, which is created if missing. Returns NULL on failure (*e), with
+ * no file left behind. */
 struct prep_out *prep_out_open(const char *dir, struct err *e)
 {
 	struct prep_out *x = mem_zalloc(sizeof *x);
@@ -52,6 +54,7 @@ struct prep_out *prep_out_open(const char *dir, struct err *e)
 	return x;
 }
 
+/* Frees the outputs; files that were not committed are removed. */
 void prep_out_free(struct prep_out *x)
 {
 	if (!x)
@@ -64,7 +67,7 @@ void prep_out_free(struct prep_out *x)
 	mem_free(x);
 }
 
-/* Writes what has been collected for a file. */
+/* Writes the collected bytes of a file. */
 static int flush(struct prep_out *x, enum prep_file f, struct err *e)
 {
 	struct buf *b = &x->pending[f];
@@ -107,7 +110,7 @@ static void add_task(struct jw *w, const struct prep_row *row)
 	jw_key(w, "task"), jw_str(w, row->task);
 }
 
-/* A row of difficulty_labels.jsonl: our label, the counts behind it, and the one by word
+/* A row of difficulty_labels.jsonl: our label, the counts it is based on, and the label by word
  * counting. */
 static void add_label(struct jw *w, const struct prep_row *row)
 {
@@ -188,6 +191,7 @@ int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep
 
 /* --- the report --------------------------------------------------------------------------- */
 
+/* One source of the report: rows read and kept, and the dropped ones by reason. */
 static void add_source(struct jw *w, const struct prep_count *c)
 {
 	jw_begin(w, '{');
@@ -246,6 +250,7 @@ static void write_report(const struct prep_opts *o, const struct prep_report *r,
 	buf_addc(out, '\n');
 }
 
+/* Puts all files in place, prepare.json last (see the head of this file). */
 int prep_out_commit(struct prep_out *x, const struct prep_opts *o, const struct prep_report *r, struct err *e)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;

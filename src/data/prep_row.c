@@ -142,7 +142,7 @@ static void check_task(struct prep_row *row, const struct py_module *m, struct s
 
 /* One or two operators are common to many tasks: from this number on a composition identifies
  * one. */
-enum { OPS_TELLING = 3 };           /* one operator, or two, is nobody's */
+enum { OPS_TELLING = 3 };           /* one or two operators identify no task */
 
 /* The hash of a task's computation, as the key of a map. */
 static struct str key_of(const struct difficulty *d)
@@ -167,6 +167,8 @@ static void check_contamination(struct prep_work *w, struct prep_row *row, const
 		row->drop = PREP_DROP_contaminated_ops;
 }
 
+/* Adds an evaluation task to those that training rows are compared with. Returns 1 if it was added,
+ * 0 if it does not parse, -1 on failure. */
 int prep_eval_add(struct prep_eval *x, struct str task, struct err *e)
 {
 	struct difficulty d;
@@ -296,6 +298,8 @@ static int count_tokens(struct prep_work *w, struct prep_row *row, struct err *e
 	return 0;
 }
 
+/* Decides about one row: its size, its task, then its solution. A row that stays gets its messages
+ * and its number of tokens. */
 int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
 {
 	if (row->drop != PREP_KEPT)

@@ -17,6 +17,8 @@ const char *prep_kind_name(enum prep_kind k)
 	return kind_names[k];
 }
 
+/* Opens a source. `total` is what progress is measured by: bytes for files, rows for folders and
+ * the generator. */
 int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *input, const struct prep_opts *o,
 		     struct err *e)
 {
@@ -86,6 +88,7 @@ int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e)
 	return rc;
 }
 
+/* Progress in the unit of `total`. */
 int64_t prep_source_done(const struct prep_source *s)
 {
 	return s->rows.fd >= 0 ? json_rows_offset(&s->rows) : s->number;

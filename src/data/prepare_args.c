@@ -68,6 +68,8 @@ static struct prep_words words(const struct opt_list *l)
 	return (struct prep_words){ .v = l->v, .n = l->n };
 }
 
+/* Opens the judge if the pairs are verified. skip_general saves the trials of the general contract:
+ * under the task contract they do not decide the verdict. */
 static int open_judge(const struct prepare_args *a, struct judge_pool **pool, struct err *e)
 {
 	struct judge_options o;
@@ -96,7 +98,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 	int rc;
 
 	if (!a->out)
-		return err_set(e, ERR_USAGE, "say where the data goes: --out DIR");
+		return err_set(e, ERR_USAGE, "name the output folder: --out DIR");
 	o.tokenizer = a->tokenizer ? a->tokenizer : a->model;
 	o.style = prompt_style_by_name(str_of(a->prompt));
 	o.strict = a->judge.judge.track == TRACK_STRICT;

@@ -106,6 +106,7 @@ static int stored_style(const char *dir, const char *name)
 	return style;
 }
 
+/* See prompt.h. "data/sft_train.jsonl" looks for data/prepare.json. */
 int prompt_style_of_data(const char *file)
 {
 	struct str name = path_base(file);
@@ -116,6 +117,9 @@ int prompt_style_of_data(const char *file)
 	return style;
 }
 
+/* Chooses the prompt style: as asked, else the one that the adapter or the model was trained on,
+ * else full. Warns if the two disagree, because a model answers worse in a style it has not
+ * seen. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model)
 {
 	int stored = stored_style(adapter, "tritonrl.json");

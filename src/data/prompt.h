@@ -1,7 +1,7 @@
-/* Prompts: what a model is asked, and the form of the answer it is trained to give.
+/* Prompts: the question to a model, and the form of the answer it is trained to write.
  *
  * `full` explains the job, gives one worked example and the rules of the track: for models
- * that were trained on many things. `instruct` says the job in a few sentences, for models that
+ * that were trained on many things. `instruct` states the job in a few sentences, for models that
  * have been or are being taught it. `compact` is the task's source and nothing else: for
  * small models that do only this. The answer is a plan in words, then one fenced block. */
 #ifndef DATA_PROMPT_H
@@ -19,10 +19,11 @@ enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
 const char *prompt_style_name(enum prompt_style s);
-/* The style that the training rows in a file have, by the prepare.json beside it; -1: not known. */
+/* Returns the style of the training rows in a file, read from the prepare.json in the same folder;
+ * -1 if it is not known. */
 int prompt_style_of_data(const char *file);
-/* The style to ask this model in. A folder that training wrote says what it was trained on
- * (tritonrl.json): that is `auto`, and another style than that is warned of. `adapter` may be
+/* The style to ask this model in. A folder that training wrote names the style it was trained on
+ * (tritonrl.json): `auto` takes that one, and another style causes a warning. `adapter` may be
  * NULL. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 

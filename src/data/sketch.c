@@ -222,6 +222,8 @@ void sketch_module(const struct py_module *m, struct sketch *s)
 			walk(&w, body->v[i]);
 }
 
+/* The estimated Jaccard similarity of two modules: the share of equal minima. 64 equal ones of 128
+ * mean 0.5. */
 double sketch_similarity(const struct sketch *a, const struct sketch *b)
 {
 	int same = 0;
@@ -267,6 +269,7 @@ static int grow(struct sketch_index *x)
 	return 0;
 }
 
+/* Adds a sketch. The tables have at least one slot for each item, so that lists stay short. */
 int sketch_index_add(struct sketch_index *x, const struct sketch *s, struct err *e)
 {
 	if (x->items.n >= x->slots && grow(x))
@@ -288,6 +291,8 @@ static double nearest_of_all(const struct sketch_index *x, const struct sketch *
 	return best;
 }
 
+/* The similarity of the most similar item, found through the bands; the search stops at `enough`.
+ * An item that shares no band is missed, which is likely only at low similarity. */
 double sketch_index_nearest(const struct sketch_index *x, const struct sketch *s, double enough)
 {
 	double best = 0.0;

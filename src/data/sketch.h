@@ -1,12 +1,12 @@
-/* Sketches of programs: how alike two modules are, names and constants aside.
+/* Sketches of programs: how similar two modules are, ignoring names and constants.
  *
  * A module becomes a sequence of features in the order of its tree: kinds of nodes, operators,
  * names of library functions, attributes and keywords. Names of its own (variables, classes,
- * members of self), values of constants, docstrings, annotations, imports, constants of the
- * module, get_inputs and get_init_inputs leave no trace beyond "a name", "a number". How a
- * library function was reached does not count: F.relu, torch.relu and nn.functional.relu are
- * one. Runs of eight features are the set that is compared; the sketch holds 128 minima of it
- * (MinHash), from which the Jaccard similarity is estimated to about 0.03. */
+ * members of self), values of constants, docstrings, annotations, imports, constants of the module,
+ * get_inputs and get_init_inputs leave no trace beyond "a name", "a number". The path to a library
+ * function does not count: F.relu, torch.relu and nn.functional.relu are one. Runs of eight
+ * features form the set that is compared; the sketch holds 128 minima of it (MinHash), from which
+ * the Jaccard similarity is estimated to about 0.03. */
 #ifndef DATA_SKETCH_H
 #define DATA_SKETCH_H
 

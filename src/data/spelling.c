@@ -18,7 +18,7 @@ void spelling_init(struct op_spelling *s)
 	*s = (struct op_spelling){ .text = ",", .n = 1 };
 }
 
-/* Replaces every occurrence; what is put in is never longer than what it replaces. */
+/* Replaces every occurrence; the replacement is never longer than the text it replaces. */
 static void rewrite(struct op_spelling *s, const char *written, const char *means)
 {
 	size_t was = strlen(written), now = strlen(means);

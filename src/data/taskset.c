@@ -106,7 +106,7 @@ int taskset_open(struct taskset *t, const char *path, struct err *e)
 	if (!add_path(t, path, e) && t->rows.n)
 		return 0;
 	if (!t->rows.n)
-		err_set(e, ERR_FORMAT, "'%s' holds no task", path);
+		err_set(e, ERR_FORMAT, "'%s' contains no task", path);
 	taskset_close(t);
 	return -1;
 }

@@ -1,5 +1,5 @@
-/* A set of tasks to sample for: .py files (KernelBench's form), folders of what is named here, or
- * JSON lines with at least `task`, and `id`, `level`, `ops` where known. */
+/* A set of tasks to sample for: .py files (KernelBench's form), JSON lines with at least `task`,
+ * and `id`, `level`, `ops` if known, or folders of both. */
 #ifndef DATA_TASKSET_H
 #define DATA_TASKSET_H
 

@@ -11,7 +11,8 @@ struct checking {
 	unsigned char *bad;     /* [rows] */
 };
 
-/* The next task, with an empty candidate: its verdict is about the task alone. */
+/* The next task, with an empty candidate: the verdict then tells only whether the task can be
+ * judged. */
 static int next_task(void *ctx, uint64_t *id, struct str *task, struct str *candidate)
 {
 	struct checking *c = ctx;
@@ -49,6 +50,8 @@ static void drop(struct taskset *t, const unsigned char *bad)
 	t->rows.n = kept;
 }
 
+/* Removes tasks that cannot be judged. The first rank judges them, and all ranks remove the same
+ * ones. */
 int taskset_keep_good(struct taskset *t, struct judge_pool *pool, struct par *par, struct err *e)
 {
 	size_t n = t->rows.n;

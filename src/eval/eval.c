@@ -30,6 +30,7 @@ double eval_pass_at_k(int n, int c, int k)
 
 /* --- rates with intervals ----------------------------------------------------------------- */
 
+/* Orders doubles for qsort. */
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -77,7 +78,7 @@ static double measure(const struct eval_task *t, enum what w, int arg)
 	}
 }
 
-/* Tasks of a group, and by which track's rules they count. */
+/* Indices of the tasks of a group, and the track whose verdicts count. */
 struct member { size_t *v, n; int track; };
 
 /* One figure over the tasks of a group. */
@@ -235,7 +236,7 @@ static struct eval_answer answer_from_json(const struct json *j)
 				     .speedup = json_real(json_get(j, "speedup"), 0) };
 }
 
-/* Room for the answers and counts of one or two tracks. */
+/* Allocates the answers and counts of one or two tracks. */
 static int init(struct eval *ev, const struct taskset *tasks, const struct eval_opts *o, int tracks, struct err *e)
 {
 	size_t n = tasks->rows.n;
@@ -250,7 +251,7 @@ static int init(struct eval *ev, const struct taskset *tasks, const struct eval_
 	return 0;
 }
 
-/* Counts the answers and makes the groups. */
+/* Counts the answers and computes the groups. */
 static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 {
 	size_t n = ev->tasks->rows.n, each = (size_t)o->rollout.n;
@@ -261,6 +262,8 @@ static int finish(struct eval *ev, const struct eval_opts *o, struct err *e)
 	return make_groups(ev, o, e);
 }
 
+/* Rebuilds an evaluation from its JSON. The rows must be in the order of the tasks with `rollout.n`
+ * rows each: 200 tasks of 10 samples need 2000 rows, and row 57 belongs to task 5. */
 int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j, const struct eval_opts *o,
 	      struct err *e)
 {
@@ -274,7 +277,8 @@ int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j
 		const struct json *row = json_at(rows, i);
 
 		if (!str_is(json_str(json_get(row, "id"), ""), tasks->rows.v[i / each].id))
-			rc = err_set(e, ERR_FORMAT, "answer %zu is not of task '%s'", i, tasks->rows.v[i / each].id);
+			rc = err_set(e, ERR_FORMAT, "answer %zu does not belong to task '%s'", i,
+				     tasks->rows.v[i / each].id);
 		ev->answer[EVAL_OWN][i] = answer_from_json(row);
 		if (o->other_track)
 			ev->answer[EVAL_OTHER][i] = answer_from_json(json_get(row, o->other_track));
@@ -299,6 +303,8 @@ static int judge_other(struct eval *ev, struct rollout_env *env, struct err *e)
 	return rc;
 }
 
+/* Samples answers to all tasks and judges them. `other` is not NULL if the same answers are also
+ * judged by the rules of the other track; nothing is sampled twice. */
 int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other, const struct taskset *tasks,
 	     const struct eval_opts *o,
 	     struct err *e)
@@ -322,6 +328,8 @@ int eval_run(struct eval *ev, struct rollout_env *env, struct rollout_env *other
 	return rc;
 }
 
+/* Frees all but `tasks`, which the caller owns. Safe on an evaluation that init left half
+ * allocated. */
 void eval_release(struct eval *ev)
 {
 	rollout_release(&ev->rollout);
@@ -342,7 +350,8 @@ static double difference(const struct eval *a, const struct eval *b, int track, 
 	return measure(&b->task[track][i], WHAT_CORRECT, 0) - measure(&a->task[track][i], WHAT_CORRECT, 0);
 }
 
-/* The track that a group's name is of; *group is left without it. */
+/* Splits a group's name into its track and the rest: "hybrid level 2" is "level 2" of the other
+ * track if that is "hybrid". */
 static int track_of(const struct eval *ev, const char **group)
 {
 	size_t n = ev->other_track ? strlen(ev->other_track) : 0;

@@ -1,6 +1,7 @@
 /* Evaluation: pass@k, valid, compiled, correct, fast_p over a set of tasks, per level, track and
- * operator, with confidence intervals; comparison of models on the same tasks. Answers are
- * sampled once, for one track, and judged by the rules of it and, where asked for, of the other. */
+ * operator, with confidence intervals; comparison of models on the same tasks. Answers are sampled
+ * once, for one track, and judged by its rules. On request they are also judged by the rules of the
+ * other track. */
 #ifndef EVAL_EVAL_H
 #define EVAL_EVAL_H
 
@@ -16,7 +17,7 @@ struct eval_opts {
 	double fast[EVAL_FASTS];       /* p of fast_p: 0, 1, 2, ... */
 	int n_fast;
 	const char *model_path;
-	const char *other_track;       /* its name; NULL: one track alone */
+	const char *other_track;       /* name of the other track; NULL: judge by one track only */
 };
 
 enum { EVAL_OWN, EVAL_OTHER, EVAL_TRACKS };
@@ -34,7 +35,7 @@ struct eval_task {
 struct rate { double value, low, high; };   /* percent, 95 % interval by bootstrap over tasks */
 
 struct eval_group {
-	char name[48];                 /* "all", "level 2", "op relu"; behind "hybrid " for the other track */
+	char name[48];                 /* "all", "level 2", "op relu", "hybrid all" (other track) */
 	size_t tasks;
 	struct rate valid, compiled, correct, reward;
 	struct rate pass[EVAL_KS], fast[EVAL_FASTS];

@@ -16,6 +16,8 @@ const struct opt eval_args_table[] = {
 	OPT_END
 };
 
+/* Turns the command line's options into eval_opts: limits the turns to EVAL_TURNS, sets fast_1 and
+ * fast_2, and checks each k. Without --k, pass@1 and pass@N are reported for N samples. */
 int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err *e)
 {
 	o->n_k = 0;
@@ -27,7 +29,7 @@ int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err
 		int64_t v;
 
 		if (str_to_i64(str_of(a->k.v[i]), &v) || v < 1 || v > o->rollout.n)
-			return err_set(e, ERR_USAGE, "k wants numbers from 1 to the %d samples, not '%s'",
+			return err_set(e, ERR_USAGE, "k takes numbers from 1 to %d (samples per task), not '%s'",
 				       o->rollout.n, a->k.v[i]);
 		o->k[o->n_k++] = (int)v;
 	}

@@ -35,7 +35,7 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 	json_rate(w, "compiled_rate", g->compiled);
 	json_rate(w, "correct_rate", g->correct);
 	json_interval(w, "correct_interval", g->correct);
-	jw_key(w, "reward"), jw_real(w, g->reward.value / 100.0);     /* not a share: as the judge gives it */
+	jw_key(w, "reward"), jw_real(w, g->reward.value / 100.0);     /* the judge's unit, not percent */
 	for (int i = 0; i < o->n_k; i++) {
 		snprintf(key, sizeof key, "pass@%d", o->k[i]);
 		json_rate(w, key, g->pass[i]);
@@ -93,6 +93,8 @@ static void json_samples(struct jw *w, const struct eval *ev)
 	jw_end(w, ']');
 }
 
+/* Writes the whole evaluation as one JSON object: "metrics" holds the group of all tasks, "groups"
+ * the others, "detailed_results" one row for each answer. eval_load reads it back. */
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 1 };
@@ -118,6 +120,8 @@ void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out
 	buf_addc(out, '\n');
 }
 
+/* Prints a row for each group with rates in percent. Rows of single operators are printed only with
+ * `per_op`, because there can be a hundred of them. */
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out)
 {
 	buf_addf(out, "%-24s %5s %7s %9s %8s %15s", "", "tasks", "valid", "compiled", "correct", "95% interval");
@@ -149,6 +153,8 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 			      "measured ones two times in three\n", speed_rates.error);
 }
 
+/* Prints how much better model b is than model a, group by group. Operators are left out: with few
+ * tasks each, their p-values would say little. */
 void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *out)
 {
 	for (size_t i = 0; i < b->groups.n; i++) {
@@ -163,6 +169,7 @@ void eval_compare_table(const struct eval *a, const struct eval *b, struct buf *
 	}
 }
 
+/* Adds the rows of eval_compare_table to an open JSON array. */
 void eval_compare_json(struct jw *w, const char *from, const struct eval *a, const char *to, const struct eval *b)
 {
 	for (size_t i = 0; i < b->groups.n; i++) {

@@ -1,9 +1,9 @@
-/* Jinja, as far as chat templates use it: an interpreter over values in one arena.
+/* The part of Jinja that chat templates use: an interpreter over values in one arena.
  *
  * Semantics are those of the environment in which transformers renders chat templates: blocks
- * trimmed (trim_blocks, lstrip_blocks), loop controls, no access to anything outside. A template
- * is somebody else's program: steps, depth and output are limited, and every mistake in it is an
- * error with the template's line. */
+ * trimmed (trim_blocks, lstrip_blocks), loop controls, no access to anything outside. A template is
+ * an untrusted program: steps, depth and output are limited, and every mistake in it is an error
+ * with the template's line. */
 #ifndef JINJA_JINJA_H
 #define JINJA_JINJA_H
 
@@ -25,7 +25,7 @@ struct jv {
 	union {
 		int64_t i;                     /* bool and int */
 		double f;
-		struct str s;                  /* string; the name of what is undefined */
+		struct str s;                  /* string; the name of an undefined value */
 		struct jv_list *list;
 		struct jv_dict *dict;
 		struct jv_loop *loop;
@@ -75,7 +75,7 @@ struct jinja_text { struct buf b; struct jinja_text *next; };
 
 struct jinja {
 	struct arena arena;
-	jmp_buf trap;                          /* where jinja_fail goes */
+	jmp_buf trap;                          /* jinja_fail jumps here */
 	struct err *e;
 	int line;                              /* of the node under way */
 	struct jinja_frame *frame;
@@ -88,14 +88,14 @@ struct jinja {
 
 /* Stops rendering with an error that names the line. */
 _Noreturn void jinja_fail(struct jinja *j, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Around everything that recurses: counts a level and a step, fails where there are too many. */
+/* Encloses every recursion: counts a level and a step, and fails if there are too many. */
 void jinja_enter(struct jinja *j);
 void jinja_leave(struct jinja *j);
 
 /* A buffer that is released with the rendering, however that ends. */
 struct buf *jinja_text(struct jinja *j);
 
-/* Parses a template (jinja_parse.c) and gives its statements. */
+/* Parses a template (jinja_parse.c) and returns its statements. */
 struct jinja_node *jinja_parse(struct jinja *j, struct str source);
 void jinja_run(struct jinja *j, const struct jinja_node *list);
 struct jv jinja_eval(struct jinja *j, const struct jinja_node *n);
@@ -116,14 +116,14 @@ int jv_compare(struct jinja *j, struct jv a, struct jv b);     /* <0, 0, >0; fai
 int jv_contains(struct jinja *j, struct jv where, struct jv what);
 size_t jv_length(struct jinja *j, struct jv v);
 const char *jv_kind_name(enum jv_kind k);
-/* What a for loop goes over: items, keys, characters. */
+/* The values of a for loop: items of a list, keys of a dict, characters of a string. */
 struct jv_list *jv_iterate(struct jinja *j, struct jv v);
 /* As Python's str() and repr(). */
 void jv_print(struct jinja *j, struct jv v, struct buf *out);
 void jv_repr(struct jinja *j, struct jv v, struct buf *out);
 void jv_tojson(struct jinja *j, struct jv v, int indent, int level, struct buf *out);
 struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3]);
-struct jv jv_item(struct jinja *j, struct jv v, struct jv key);  /* undefined if there is none */
+struct jv jv_item(struct jinja *j, struct jv v, struct jv key);  /* undefined if absent */
 
 /* --- functions (jinja_builtin.c, jinja_filter.c) ------------------------------------------ */
 
@@ -138,7 +138,8 @@ struct jinja_args {
 
 /* Filters and methods get their subject as `self`. */
 typedef struct jv jinja_fn(struct jinja *j, struct jv self, const struct jinja_args *a);
-struct jinja_func { const char *name; int lo, hi; jinja_fn *run; };   /* lo..hi arguments beside self */
+/* A function takes lo..hi arguments, not counting self. */
+struct jinja_func { const char *name; int lo, hi; jinja_fn *run; };
 
 const struct jinja_func *jinja_filter(struct str name);
 const struct jinja_func *jinja_test(struct str name);

@@ -9,7 +9,7 @@
 /* --- strings ------------------------------------------------------------------------------ */
 
 /* The upper case of a code point, for Latin, Greek and Cyrillic letters that have one at a fixed
- * distance. Others stay as they are. */
+ * distance: 'a' (97) becomes 'A' (65). Other code points are returned unchanged. */
 static uint32_t upper_of(uint32_t c)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) ||
@@ -92,7 +92,7 @@ struct jv jstr_replace(struct jinja *j, struct str s, struct str old, struct str
 	struct buf *b = jinja_text(j);
 
 	if (!old.n)
-		jinja_fail(j, ERR_UNSUPPORTED, "replace of an empty string");
+		jinja_fail(j, ERR_UNSUPPORTED, "replace needs a non-empty string to search for");
 	for (; most; most--) {
 		ptrdiff_t at = str_find(s, old);
 
@@ -143,7 +143,7 @@ struct jv jstr_split(struct jinja *j, struct str s, struct jv sep, int64_t most)
 	if (sep.kind != JV_NONE) {
 		by = jinja_need_str(j, sep, "split");
 		if (!by.n)
-			jinja_fail(j, ERR_FORMAT, "split by an empty string");
+			jinja_fail(j, ERR_FORMAT, "split needs a non-empty separator");
 	}
 	while (rest.p && next_part(&rest, by, most >= 0 && (int64_t)n == most, &part))
 		n++;
@@ -192,6 +192,7 @@ TEST(divisible, jinja_need_int(j, a->v[0], "divisibleby") && jinja_need_int(j, v
 TEST(upper, jv_equal(j, v, jstr_case(j, jinja_need_str(j, v, "upper"), JSTR_UPPER)))
 TEST(lower, jv_equal(j, v, jstr_case(j, jinja_need_str(j, v, "lower"), JSTR_LOWER)))
 
+/* Name, least and most arguments, function. Several names may share a function (eq, equalto). */
 static const struct jinja_func tests[] = {
 	{ "defined", 0, 0, t_defined }, { "undefined", 0, 0, t_undefined }, { "none", 0, 0, t_none },
 	{ "string", 0, 0, t_string }, { "mapping", 0, 0, t_mapping }, { "iterable", 0, 0, t_iterable },
@@ -251,10 +252,10 @@ static struct jv g_range(struct jinja *j, struct jv self, const struct jinja_arg
 	(void)self;
 	if (step == 0 || lo > INT32_MAX || lo < -INT32_MAX || hi > INT32_MAX || hi < -INT32_MAX || step > INT32_MAX ||
 	    step < -INT32_MAX)
-		jinja_fail(j, ERR_RANGE, "a range that cannot be");
+		jinja_fail(j, ERR_RANGE, "invalid arguments of range");
 	n = step > 0 ? (hi - lo + step - 1) / step : (lo - hi - step - 1) / -step;
 	if (n > 100000)
-		jinja_fail(j, ERR_RANGE, "a range of %lld", (long long)n);
+		jinja_fail(j, ERR_RANGE, "range of %lld items is too long", (long long)n);
 	v = jv_new_list(j, n > 0 ? (size_t)n : 0);
 	for (size_t i = 0; i < v.list->n; i++)
 		v.list->v[i] = JV(JV_INT, i, lo + (int64_t)i * step);
@@ -271,7 +272,7 @@ static struct jv g_strftime_now(struct jinja *j, struct jv self, const struct ji
 
 	(void)self;
 	if (f.n >= sizeof format || !localtime_r(&now, &tm))
-		jinja_fail(j, ERR_RANGE, "a date format too long");
+		jinja_fail(j, ERR_RANGE, "the date format is too long");
 	memcpy(format, f.p, f.n);
 	format[f.n] = 0;
 	return jv_str(j, (struct str){ .p = text, .n = strftime(text, sizeof text, format, &tm) });
@@ -284,6 +285,8 @@ static const struct jinja_func globals[] = {
 
 /* --- methods of strings ------------------------------------------------------------------- */
 
+/* s.strip(chars): removes the given characters, or white space, from both ends: " a " becomes "a".
+ * lstrip and rstrip do one end only. */
 static struct jv m_strip(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	return jstr_strip(j, s, jinja_arg(a, 0, "chars", JV_NIL), 1, 1);
@@ -299,6 +302,8 @@ static struct jv m_rstrip(struct jinja *j, struct jv s, const struct jinja_args 
 	return jstr_strip(j, s, jinja_arg(a, 0, "chars", JV_NIL), 0, 1);
 }
 
+/* s.split(sep, maxsplit): "a b c".split(" ", 1) is ["a", "b c"]. Without sep it splits at runs of
+ * white space, as Python does. */
 static struct jv m_split(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	struct jv most = jinja_arg(a, 1, "maxsplit", JV(JV_INT, i, -1));
@@ -317,7 +322,7 @@ static struct jv m_splitlines(struct jinja *j, struct jv s, const struct jinja_a
 	return jstr_split(j, s.s, JV(JV_STR, s, STR("\n")), -1);
 }
 
-/* A prefix or suffix, or any of a tuple of them. */
+/* startswith and endswith: tests one prefix or suffix, or any in a list. */
 static struct jv affix(struct jinja *j, struct jv s, struct jv what, int at_end)
 {
 	struct jv_list one = { .v = &what, .n = 1 }, *l = what.kind == JV_LIST ? what.list : &one;
@@ -331,16 +336,21 @@ static struct jv affix(struct jinja *j, struct jv s, struct jv what, int at_end)
 	return YES(0);
 }
 
+/* s.startswith(prefix): templates test with it whether a reply begins with "<think>". A list of
+ * prefixes is allowed too. */
 static struct jv m_startswith(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	return affix(j, s, a->v[0], 0);
 }
 
+/* s.endswith(suffix). */
 static struct jv m_endswith(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	return affix(j, s, a->v[0], 1);
 }
 
+/* s.upper(), lower(), title() and capitalize() share jstr_case, as do the filters of the same
+ * names. "hello world" becomes "Hello World" by title and "Hello world" by capitalize. */
 static struct jv m_upper(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	(void)a;
@@ -365,6 +375,7 @@ static struct jv m_capitalize(struct jinja *j, struct jv s, const struct jinja_a
 	return jstr_case(j, s.s, JSTR_CAPITALIZE);
 }
 
+/* s.replace(old, new, count): without count every occurrence is replaced. */
 static struct jv m_replace(struct jinja *j, struct jv s, const struct jinja_args *a)
 {
 	return jstr_replace(j, s.s, jinja_need_str(j, a->v[0], "replace"), jinja_need_str(j, a->v[1], "replace"),
@@ -407,12 +418,14 @@ static struct jv m_items(struct jinja *j, struct jv d, const struct jinja_args *
 	return v;
 }
 
+/* d.keys(): a list, where Python returns a view. Templates cannot tell the two apart. */
 static struct jv m_keys(struct jinja *j, struct jv d, const struct jinja_args *a)
 {
 	(void)a;
 	return JV(JV_LIST, list, jv_iterate(j, d));
 }
 
+/* d.values(), in the order of insertion. */
 static struct jv m_values(struct jinja *j, struct jv d, const struct jinja_args *a)
 {
 	struct jv v = jv_new_list(j, d.dict->n);
@@ -454,6 +467,8 @@ static const struct { enum jv_kind kind; struct jinja_func f; } methods[] = {
 
 /* --- finding ------------------------------------------------------------------------------ */
 
+/* The test of `x is NAME`, or NULL. The tables are searched linearly: they have about 30 rows, and
+ * a template names few of them. */
 const struct jinja_func *jinja_test(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(tests); i++)
@@ -462,6 +477,7 @@ const struct jinja_func *jinja_test(struct str name)
 	return NULL;
 }
 
+/* The global function of a name, or NULL. Variables of the template hide global functions. */
 const struct jinja_func *jinja_global(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(globals); i++)
@@ -470,6 +486,8 @@ const struct jinja_func *jinja_global(struct str name)
 	return NULL;
 }
 
+/* The method of a value of this kind, or NULL. Strings, dicts and the loop variable have
+ * methods. */
 const struct jinja_func *jinja_method(enum jv_kind kind, struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(methods); i++)

@@ -1,13 +1,14 @@
 /* Evaluates a template's tree. This file owns scopes and limits.
  *
  * Invariant: evaluation leaves only through jinja_render, by its end or by jinja_fail, and all its
- * memory is the arena and `out`. So an error at any depth needs no clean-up on the way. */
+ * memory is the arena and `out`. So an error at any depth needs no clean-up in between. */
 #include <math.h>
 #include <stdio.h>
 
 #include "jinja/jinja.h"
 
-/* Limits: nesting, bytes of output. */
+/* Limits of a rendering: nesting, bytes of output (256 MB), and below them steps and memory (1 GB).
+ * A hostile template ends at one of them instead of stopping the server. */
 enum { JINJA_DEPTH = 200, JINJA_OUT_MAX = 1 << 28 };
 static const int64_t JINJA_FUEL = 4 * 1000 * 1000;   /* a hundred times a long conversation */
 static const size_t JINJA_MEMORY = (size_t)1 << 30;
@@ -34,6 +35,8 @@ void jinja_enter(struct jinja *j)
 		jinja_fail(j, ERR_RANGE, "too many steps");
 }
 
+/* Ends a level that jinja_enter counted. Fuel is not refunded: it counts steps, not depth. An error
+ * skips this call, which is harmless because the rendering ends then. */
 void jinja_leave(struct jinja *j)
 {
 	j->depth--;
@@ -93,12 +96,12 @@ static void arguments(struct jinja *j, const struct jinja_node *list, struct jin
 struct jv jinja_apply(struct jinja *j, const struct jinja_func *f, struct jv self, const struct jinja_args *a)
 {
 	if (a->n + a->nkw < f->lo || a->n > f->hi)
-		jinja_fail(j, ERR_FORMAT, "'%s' with %d arguments", f->name, a->n + a->nkw);
+		jinja_fail(j, ERR_FORMAT, "'%s' does not take %d arguments", f->name, a->n + a->nkw);
 	return f->run(j, self, a);
 }
 
-/* Calls a macro: its parameters get arguments, keywords or defaults, its scope is inside the
- * global one, and what it prints is its value. */
+/* Calls a macro: its parameters get arguments, keywords or defaults, its scope is inside the global
+ * one, and its output is its value. */
 static struct jv call_macro(struct jinja *j, const struct jinja_node *m, const struct jinja_args *a)
 {
 	struct jinja_frame *caller = j->frame, *global = caller;
@@ -163,7 +166,7 @@ static struct jv filter(struct jinja *j, const struct jinja_node *n)
 	struct jv self, v;
 
 	if (!f)
-		jinja_fail(j, ERR_UNSUPPORTED, "there is no %s '%.*s'", n->kind == JN_FILTER ? "filter" :
+		jinja_fail(j, ERR_UNSUPPORTED, "unknown %s '%.*s'", n->kind == JN_FILTER ? "filter" :
 			   "test", STR_ARG(n->name));
 	self = jinja_eval(j, n->a);
 	arguments(j, n->b, &a);
@@ -234,12 +237,13 @@ static int is_number(struct jv v)
 	return v.kind == JV_INT || v.kind == JV_REAL || v.kind == JV_BOOL;
 }
 
+/* A number as a double; true counts as 1.0. */
 static double real_of(struct jv v)
 {
 	return v.kind == JV_REAL ? v.f : (double)v.i;
 }
 
-/* Two strings or two lists, one behind the other. */
+/* Joins two strings or two lists: "ab" + "c" is "abc". */
 static struct jv join(struct jinja *j, struct jv a, struct jv b)
 {
 	struct jv l;
@@ -274,7 +278,7 @@ static struct jv int_operation(struct jinja *j, char op, int twice, int64_t x, i
 		bad = ck_mul64(x, y, &r);
 	else if (op == '*') {
 		if (y < 0 || y > 64)
-			jinja_fail(j, ERR_RANGE, "an exponent of %lld", (long long)y);
+			jinja_fail(j, ERR_RANGE, "exponent %lld is out of range", (long long)y);
 		for (r = 1; y && !bad; y--)
 			bad = ck_mul64(r, x, &r);
 	} else {
@@ -288,7 +292,7 @@ static struct jv int_operation(struct jinja *j, char op, int twice, int64_t x, i
 			r = x % y + (x % y != 0 && (x < 0) != (y < 0) ? y : 0);
 	}
 	if (bad)
-		jinja_fail(j, ERR_RANGE, "a number too large");
+		jinja_fail(j, ERR_RANGE, "the number is too large");
 	return JV(JV_INT, i, r);
 }
 
@@ -324,13 +328,13 @@ static struct jv binary(struct jinja *j, const struct jinja_node *n)
 		struct buf *text = jinja_text(j);
 
 		if (b.i > 0 && a.s.n > (size_t)JINJA_OUT_MAX / (size_t)b.i)
-			jinja_fail(j, ERR_RANGE, "a string too long");
+			jinja_fail(j, ERR_RANGE, "the string is too long");
 		for (int64_t i = 0; i < b.i; i++)
 			buf_addstr(text, a.s);
 		return jv_take(j, text);
 	}
 	if (!is_number(a) || !is_number(b))
-		jinja_fail(j, ERR_FORMAT, "'%.*s' between '%s' and '%s'", STR_ARG(n->name),
+		jinja_fail(j, ERR_FORMAT, "operator '%.*s' cannot be applied to '%s' and '%s'", STR_ARG(n->name),
 			   jv_kind_name(a.kind), jv_kind_name(b.kind));
 	if (a.kind == JV_REAL || b.kind == JV_REAL || (op == '/' && !twice))
 		return real_operation(j, op, twice, real_of(a), real_of(b));
@@ -383,7 +387,7 @@ static struct jv negate(struct jinja *j, const struct jinja_node *n)
 	if (n->kind == JN_NOT)
 		return JV(JV_BOOL, i, !jv_truth(v));
 	if (!is_number(v) || (v.kind != JV_REAL && v.i == INT64_MIN))
-		jinja_fail(j, ERR_FORMAT, "'-' before '%s'", jv_kind_name(v.kind));
+		jinja_fail(j, ERR_FORMAT, "'-' cannot be applied to '%s'", jv_kind_name(v.kind));
 	return v.kind == JV_REAL ? JV(JV_REAL, f, -v.f) : JV(JV_INT, i, -v.i);
 }
 
@@ -395,6 +399,7 @@ static struct jv ternary(struct jinja *j, const struct jinja_node *n)
 	return n->c ? jinja_eval(j, n->c) : JV(JV_UNDEFINED, s, STR("the value of an if without else"));
 }
 
+/* A literal: the parser has stored its value in the node. */
 static struct jv constant(struct jinja *j, const struct jinja_node *n)
 {
 	(void)j;
@@ -426,6 +431,8 @@ static struct jv dict_literal(struct jinja *j, const struct jinja_node *n)
 	return v;
 }
 
+/* a[b]. A missing key is undefined, not an error, so that `message["tool_calls"] is defined`
+ * works. */
 static struct jv item(struct jinja *j, const struct jinja_node *n)
 {
 	struct jv v = jinja_eval(j, n->a);
@@ -433,6 +440,7 @@ static struct jv item(struct jinja *j, const struct jinja_node *n)
 	return jv_item(j, v, jinja_eval(j, n->b));
 }
 
+/* The evaluator of each kind of expression; statements have none (run_one). */
 static struct jv (*const evaluators[JINJA_KINDS])(struct jinja *j, const struct jinja_node *n) = {
 	[JN_CONST] = constant, [JN_NAME] = name, [JN_LIST] = list_literal, [JN_DICT] = dict_literal,
 	[JN_ATTR] = attribute, [JN_ITEM] = item, [JN_SLICE] = slice, [JN_CALL] = call, [JN_FILTER] = filter,
@@ -447,7 +455,7 @@ struct jv jinja_eval(struct jinja *j, const struct jinja_node *n)
 
 	j->line = n->line;
 	if (!evaluators[n->kind])
-		jinja_fail(j, ERR_FORMAT, "a keyword argument has no place here");
+		jinja_fail(j, ERR_FORMAT, "unexpected keyword argument");
 	jinja_enter(j);
 	v = evaluators[n->kind](j, n);
 	jinja_leave(j);
@@ -520,8 +528,8 @@ static const struct jv_list *for_items(struct jinja *j, const struct jinja_node 
 	return kept.list;
 }
 
-/* A for loop. Each pass has a scope of its own, so that a `set` inside does not outlive the
- * pass. */
+/* A for loop. Each iteration has a scope of its own, so that a `set` inside does not outlive the
+ * iteration. Templates that need a value afterwards use a namespace. */
 static void run_for(struct jinja *j, const struct jinja_node *n)
 {
 	struct jinja_frame *outer = j->frame;
@@ -583,6 +591,9 @@ static void run_one(struct jinja *j, const struct jinja_node *n)
 	}
 }
 
+/* Runs a list of statements until its end or until break or continue sets j->flow. The loop that
+ * break or continue belongs to resets j->flow. The limits on steps and output are checked at each
+ * statement. */
 void jinja_run(struct jinja *j, const struct jinja_node *list)
 {
 	jinja_enter(j);
@@ -594,7 +605,7 @@ void jinja_run(struct jinja *j, const struct jinja_node *list)
 		if (j->out->failed)
 			jinja_fail(j, ERR_NOMEM, "out of memory");
 		if (j->out->n > JINJA_OUT_MAX)
-			jinja_fail(j, ERR_RANGE, "too much text");
+			jinja_fail(j, ERR_RANGE, "the output is too long");
 	}
 	jinja_leave(j);
 }

@@ -46,17 +46,21 @@ static struct jv text_of(struct jinja *j, struct jv v)
 
 /* --- strings ------------------------------------------------------------------------------ */
 
+/* string: Python's str(). */
 static struct jv f_string(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
 	return text_of(j, self);
 }
 
+/* trim(chars): like the method strip, but it converts its subject to text first: 5 | trim is
+ * "5". */
 static struct jv f_trim(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	return jstr_strip(j, text_of(j, self), jinja_arg(a, 0, "chars", JV_NIL), 1, 1);
 }
 
+/* upper, lower, title and capitalize: the case filters also convert their subject to text. */
 static struct jv f_upper(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
@@ -81,6 +85,7 @@ static struct jv f_capitalize(struct jinja *j, struct jv self, const struct jinj
 	return jstr_case(j, text_of(j, self).s, JSTR_CAPITALIZE);
 }
 
+/* replace(old, new, count): without count every occurrence is replaced. */
 static struct jv f_replace(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv old = text_of(j, jinja_arg(a, 0, "old", JV_NIL)), new = text_of(j, jinja_arg(a, 1, "new", JV_NIL));
@@ -89,7 +94,8 @@ static struct jv f_replace(struct jinja *j, struct jv self, const struct jinja_a
 	return jstr_replace(j, text_of(j, self).s, old.s, new.s, count.kind == JV_INT ? count.i : -1);
 }
 
-/* Each line but the first (or it too) moved right. */
+/* indent(width, first, blank): indents each line except the first. `first` includes the first line,
+ * `blank` includes empty lines. */
 static struct jv f_indent(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv width = jinja_arg(a, 0, "width", JV(JV_INT, i, 4));
@@ -100,7 +106,7 @@ static struct jv f_indent(struct jinja *j, struct jv self, const struct jinja_ar
 	int64_t n = jinja_need_int(j, width, "indent");
 
 	if (n < 0 || n > 1000)
-		jinja_fail(j, ERR_RANGE, "an indent of %lld", (long long)n);
+		jinja_fail(j, ERR_RANGE, "indent %lld is out of range", (long long)n);
 	for (int i = 0; rest.n || !i; i++) {
 		int more = memchr(rest.p, '\n', rest.n) != NULL;
 		struct str line = str_cut(&rest, '\n');
@@ -121,7 +127,7 @@ static struct jv f_tojson(struct jinja *j, struct jv self, const struct jinja_ar
 	struct buf *b = jinja_text(j);
 
 	if (indent.kind == JV_INT && (indent.i < 0 || indent.i > 100))
-		jinja_fail(j, ERR_RANGE, "an indent of %lld", (long long)indent.i);
+		jinja_fail(j, ERR_RANGE, "indent %lld is out of range", (long long)indent.i);
 	jv_tojson(j, self, indent.kind == JV_INT ? (int)indent.i : -1, 0, b);
 	return jv_take(j, b);
 }
@@ -147,6 +153,7 @@ static struct jv f_int(struct jinja *j, struct jv self, const struct jinja_args 
 	return jinja_arg(a, 0, "default", JV(JV_INT, i, 0));
 }
 
+/* float(default): the default (0.0 without one) if a string is no number. */
 static struct jv f_float(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	double f;
@@ -161,6 +168,7 @@ static struct jv f_float(struct jinja *j, struct jv self, const struct jinja_arg
 	return jinja_arg(a, 0, "default", JV(JV_REAL, f, 0));
 }
 
+/* abs. INT64_MIN has no positive counterpart and is returned unchanged. */
 static struct jv f_abs(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
@@ -181,6 +189,8 @@ static struct jv f_round(struct jinja *j, struct jv self, const struct jinja_arg
 
 /* --- any value ---------------------------------------------------------------------------- */
 
+/* safe: marks text as HTML in Jinja. Chat templates are rendered without escaping, so it does
+ * nothing. */
 static struct jv f_same(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)j, (void)a;
@@ -198,12 +208,16 @@ static struct jv f_default(struct jinja *j, struct jv self, const struct jinja_a
 	return jinja_arg(a, 0, "default_value", JV(JV_STR, s, STR("")));
 }
 
+/* length and count: characters of a string, items of a list, members of a dict. An undefined value
+ * has length 0. */
 static struct jv f_length(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
 	return JV(JV_INT, i, (int64_t)jv_length(j, self));
 }
 
+/* first: of an empty list the result is undefined. Printing it yields nothing, and using a member
+ * of it is an error that names "the first item of nothing". */
 static struct jv f_first(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv_list *l = jv_iterate(j, self);
@@ -212,6 +226,7 @@ static struct jv f_first(struct jinja *j, struct jv self, const struct jinja_arg
 	return l->n ? l->v[0] : JV(JV_UNDEFINED, s, STR("the first item of nothing"));
 }
 
+/* last, with the same rule for an empty list. */
 static struct jv f_last(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	struct jv_list *l = jv_iterate(j, self);
@@ -337,7 +352,9 @@ static struct jinja_args rest_of(const struct jinja_args *a, int i)
 	return r;
 }
 
-/* select, reject (by the item), selectattr, rejectattr (by its attribute). */
+/* The common part of select and reject (which test the item) and of selectattr and rejectattr
+ * (which test its attribute): keeps the items whose test result is `want`. Without a test the truth
+ * of the item counts. selectattr("role", "equalto", "user") keeps the user's messages. */
 static struct jv pick(struct jinja *j, struct jv self, const struct jinja_args *a, int by_attribute, int want)
 {
 	struct jv v = f_list(j, self, a);
@@ -350,7 +367,7 @@ static struct jv pick(struct jinja *j, struct jv self, const struct jinja_args *
 
 		test = jinja_test(name);
 		if (!test)
-			jinja_fail(j, ERR_UNSUPPORTED, "there is no test '%.*s'", STR_ARG(name));
+			jinja_fail(j, ERR_UNSUPPORTED, "unknown test '%.*s'", STR_ARG(name));
 	}
 	for (size_t i = 0; i < v.list->n; i++) {
 		struct jv item = by_attribute ? attribute_of(j, v.list->v[i], a->v[0]) : v.list->v[i];
@@ -363,21 +380,25 @@ static struct jv pick(struct jinja *j, struct jv self, const struct jinja_args *
 	return v;
 }
 
+/* select(test, arguments...): keeps the items that pass the test. */
 static struct jv f_select(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	return pick(j, self, a, 0, 1);
 }
 
+/* reject(test, arguments...): drops the items that pass the test. */
 static struct jv f_reject(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	return pick(j, self, a, 0, 0);
 }
 
+/* selectattr(attribute, test, arguments...): keeps the items whose attribute passes. */
 static struct jv f_selectattr(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	return pick(j, self, a, 1, 1);
 }
 
+/* rejectattr(attribute, test, arguments...): drops the items whose attribute passes. */
 static struct jv f_rejectattr(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	return pick(j, self, a, 1, 0);
@@ -396,7 +417,7 @@ static struct jv f_map(struct jinja *j, struct jv self, const struct jinja_args 
 
 		f = jinja_filter(name);
 		if (!f)
-			jinja_fail(j, ERR_UNSUPPORTED, "there is no filter '%.*s'", STR_ARG(name));
+			jinja_fail(j, ERR_UNSUPPORTED, "unknown filter '%.*s'", STR_ARG(name));
 	}
 	for (size_t i = 0; i < v.list->n; i++) {
 		struct jv item = v.list->v[i];
@@ -419,18 +440,21 @@ static struct jv extreme(struct jinja *j, struct jv self, int sign)
 	return best;
 }
 
+/* min: undefined for an empty list. */
 static struct jv f_min(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
 	return extreme(j, self, -1);
 }
 
+/* max: undefined for an empty list. */
 static struct jv f_max(struct jinja *j, struct jv self, const struct jinja_args *a)
 {
 	(void)a;
 	return extreme(j, self, 1);
 }
 
+/* Name, least and most arguments, function; sorted by name. */
 static const struct jinja_func filters[] = {
 	{ "abs", 0, 0, f_abs }, { "capitalize", 0, 0, f_capitalize }, { "count", 0, 0, f_length },
 	{ "d", 0, 2, f_default }, { "default", 0, 2, f_default }, { "first", 0, 0, f_first },
@@ -446,6 +470,7 @@ static const struct jinja_func filters[] = {
 	{ "trim", 0, 1, f_trim }, { "unique", 0, 0, f_unique }, { "upper", 0, 0, f_upper },
 };
 
+/* The filter of a name, or NULL. */
 const struct jinja_func *jinja_filter(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(filters); i++)

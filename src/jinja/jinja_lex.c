@@ -1,6 +1,6 @@
 /* Cuts a template into tokens, with Jinja's control of white space. `-` at a tag strips all white
  * space on its side. Without it, blanks before a block tag that begins its line and the newline
- * behind a block tag are dropped (lstrip_blocks, trim_blocks), unless the tag has `+`. */
+ * after a block tag are dropped (lstrip_blocks, trim_blocks), unless the tag has `+`. */
 #include "jinja/jinja_lex.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ static size_t next_open(const struct jinja_lex *x, size_t i)
 	return x->source.n;
 }
 
-/* Text behind a tag: '-' strips white space, '\n' one newline. */
+/* Trims the text after a tag: '-' strips all white space, '\n' strips one newline (trim_blocks). */
 static struct str strip_left(struct str s, int how)
 {
 	while (how == '-' && s.n && is_space(*s.p))
@@ -48,7 +48,9 @@ static struct str strip_left(struct str s, int how)
 	return s;
 }
 
-/* Text before a tag at `open`: `sign` is the character behind the opening bracket. */
+/* Trims the text before a tag at `open`. `sign` is the character after the opening bracket: '-'
+ * strips all white space, '+' nothing. A block that begins its line loses its indentation
+ * (lstrip_blocks). */
 static struct str strip_right(const struct jinja_lex *x, struct str s, size_t open)
 {
 	char kind = open + 1 < x->source.n ? x->source.p[open + 1] : 0;
@@ -66,13 +68,13 @@ static struct str strip_right(const struct jinja_lex *x, struct str s, size_t op
 		return s;
 	while (n && is_blank(s.p[n - 1]))
 		n--;
-	/* Only where the tag begins its line; s.p - 1 belongs to the tag before, if any. */
+	/* Only if the tag begins its line. s.p[-1] belongs to the tag before, if any. */
 	if (n ? s.p[n - 1] == '\n' : (s.p == x->source.p || s.p[-1] == '\n'))
 		s.n = n;
 	return s;
 }
 
-/* Passes a comment; its end trims like a block's. */
+/* Skips a comment; its end trims like a block's. */
 static void skip_comment(struct jinja_lex *x)
 {
 	size_t start = x->at;
@@ -80,7 +82,7 @@ static void skip_comment(struct jinja_lex *x)
 	for (x->at += 2; x->at + 1 < x->source.n && !(at(x, 0) == '#' && at(x, 1) == '}'); x->at++)
 		;
 	if (x->at + 1 >= x->source.n)
-		jinja_fail(x->j, ERR_FORMAT, "a comment without end");
+		jinja_fail(x->j, ERR_FORMAT, "unterminated comment");
 	x->trim_next = x->source.p[x->at - 1] == '-' ? '-' : '\n';
 	x->at += 2;
 	count_lines(x, start, x->at);
@@ -99,7 +101,8 @@ static void open_tag(struct jinja_lex *x)
 		x->at++;
 }
 
-/* {% raw %} text {% endraw %}: 1 and the text if that is what stands here. */
+/* Reads {% raw %} text {% endraw %}. Returns 1 and sets the text if the tag at the present position
+ * is raw, else 0 and moves nothing. */
 static int raw_text(struct jinja_lex *x)
 {
 	size_t i = x->at + 2, end;
@@ -132,6 +135,9 @@ static int raw_text(struct jinja_lex *x)
 	return 1;
 }
 
+/* Reads outside of tags: the next piece of text, or the opening of the next tag. Comments and
+ * pieces that trimming leaves empty are skipped. "a {%- if x %}" is the text "a" (the minus sign
+ * removes the blank), then the opening of a tag. */
 void jinja_lex_text(struct jinja_lex *x)
 {
 	x->in_tag = 0;
@@ -175,7 +181,7 @@ static void end_of_tag(struct jinja_lex *x, int sign)
 	x->text = STR("end of tag");
 }
 
-/* An escape sequence in a string, as Python reads it; an unknown one stays as it is. */
+/* An escape sequence in a string, as Python reads it; an unknown one is kept with its backslash. */
 static void escape(struct jinja_lex *x, char c, struct buf *out)
 {
 	static const char from[] = "ntrbf\\'\"", to[] = "\n\t\r\b\f\\'\"";
@@ -191,7 +197,7 @@ static void escape(struct jinja_lex *x, char c, struct buf *out)
 		for (size_t i = 0; i < n && isxdigit((unsigned char)at(x, 1 + i)); i++)
 			hex[i] = at(x, 1 + i);
 		if (strlen(hex) != n)
-			jinja_fail(x->j, ERR_FORMAT, "a bad escape in a string");
+			jinja_fail(x->j, ERR_FORMAT, "invalid escape in a string");
 		buf_add(out, u, utf8_encode((uint32_t)strtoul(hex, NULL, 16), u));
 		x->at += n;
 	} else {
@@ -216,7 +222,7 @@ static void lex_string(struct jinja_lex *x)
 		}
 	}
 	if (x->at >= x->source.n)
-		jinja_fail(x->j, ERR_FORMAT, "a string without end");
+		jinja_fail(x->j, ERR_FORMAT, "unterminated string");
 	x->at++;
 	count_lines(x, start, x->at);
 	x->text = jv_take(x->j, b).s;
@@ -243,7 +249,7 @@ static void lex_number(struct jinja_lex *x)
 	x->kind = LEX_NUMBER;
 	x->number = real ? JV(JV_REAL, f, 0) : JV(JV_INT, i, 0);
 	if (real ? str_to_f64(x->text, &x->number.f) : str_to_i64(x->text, &x->number.i))
-		jinja_fail(x->j, ERR_FORMAT, "a bad number '%.*s'", STR_ARG(x->text));
+		jinja_fail(x->j, ERR_FORMAT, "invalid number '%.*s'", STR_ARG(x->text));
 }
 
 /* An operator of one or two characters. Braces are counted, so that }} inside a dict does not end
@@ -257,7 +263,7 @@ static void lex_operator(struct jinja_lex *x)
 		if (at(x, 0) == two[i][0] && at(x, 1) == two[i][1])
 			n = 2;
 	if (!strchr("=!<>/*+-~%|()[]{},.:", at(x, 0)))
-		jinja_fail(x->j, ERR_FORMAT, "a character that has no place here: '%c'", at(x, 0));
+		jinja_fail(x->j, ERR_FORMAT, "unexpected character '%c'", at(x, 0));
 	x->braces += (at(x, 0) == '{') - (at(x, 0) == '}');
 	x->text = (struct str){ .p = x->source.p + x->at, .n = n };
 	x->at += n;
@@ -278,7 +284,7 @@ void jinja_lex_next(struct jinja_lex *x)
 		count_lines(x, start, x->at);
 	}
 	if (x->at >= x->source.n)
-		jinja_fail(x->j, ERR_FORMAT, "a tag without end");
+		jinja_fail(x->j, ERR_FORMAT, "unterminated tag");
 	c = at(x, 0);
 	d = at(x, 1);
 	if (c == x->in_tag && d == '}' && !x->braces) {
@@ -303,11 +309,13 @@ void jinja_lex_next(struct jinja_lex *x)
 
 /* --- helpers of the parser ---------------------------------------------------------------- */
 
+/* Is the present token this word or operator? A string with the same characters is not. */
 int jinja_lex_is(const struct jinja_lex *x, const char *word)
 {
 	return (x->kind == LEX_NAME || x->kind == LEX_OP) && str_is(x->text, word);
 }
 
+/* Consumes the present token if it is this word. Returns whether it was. */
 int jinja_lex_take(struct jinja_lex *x, const char *word)
 {
 	if (!jinja_lex_is(x, word))
@@ -316,6 +324,7 @@ int jinja_lex_take(struct jinja_lex *x, const char *word)
 	return 1;
 }
 
+/* Consumes a token that the grammar requires here; any other one is an error. */
 void jinja_lex_need(struct jinja_lex *x, const char *word)
 {
 	if (!jinja_lex_is(x, word))
@@ -323,7 +332,7 @@ void jinja_lex_need(struct jinja_lex *x, const char *word)
 	jinja_lex_next(x);
 }
 
-/* Is the next token this name? The present one stays. */
+/* Is the next token this name? The present token stays the present one. */
 int jinja_lex_peek_is(const struct jinja_lex *x, const char *name)
 {
 	size_t i = x->at, n = strlen(name);
@@ -334,6 +343,7 @@ int jinja_lex_peek_is(const struct jinja_lex *x, const char *name)
 		!(i + n < x->source.n && is_name(x->source.p[i + n]));
 }
 
+/* Ends the parse with an error that quotes the present token. */
 void jinja_lex_unexpected(struct jinja_lex *x)
 {
 	jinja_fail(x->j, ERR_FORMAT, "unexpected '%.*s'", STR_ARG(x->text));

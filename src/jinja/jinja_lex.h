@@ -1,4 +1,4 @@
-/* Tokens of a template: text, the two kinds of tags, and what is inside tags. */
+/* Tokens of a template: text, the two kinds of tags, and the tokens inside tags. */
 #ifndef JINJA_JINJA_LEX_H
 #define JINJA_JINJA_LEX_H
 

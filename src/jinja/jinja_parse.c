@@ -190,7 +190,7 @@ static struct jinja_node *subscript(struct jinja_lex *x, struct jinja_node *of)
 	return n;
 }
 
-/* Attributes, subscripts and calls behind a primary, from left to right. */
+/* Attributes, subscripts and calls that follow a primary, from left to right. */
 static struct jinja_node *postfix(struct jinja_lex *x, struct jinja_node *of)
 {
 	for (;;) {
@@ -536,6 +536,7 @@ static struct jinja_node *macro_statement(struct jinja_lex *x)
 	return n;
 }
 
+/* {% break %}: the extension jinja2.ext.loopcontrols, which transformers enables. */
 static struct jinja_node *break_statement(struct jinja_lex *x)
 {
 	struct jinja_node *n = node(x, JN_BREAK);
@@ -544,6 +545,7 @@ static struct jinja_node *break_statement(struct jinja_lex *x)
 	return n;
 }
 
+/* {% continue %}: the next iteration of the innermost loop. */
 static struct jinja_node *continue_statement(struct jinja_lex *x)
 {
 	struct jinja_node *n = node(x, JN_CONTINUE);
@@ -625,6 +627,8 @@ static struct jinja_node *statements(struct jinja_lex *x, const char *const *unt
 	}
 }
 
+/* Parses a template into a list of statements. The tree points into `source`, so the caller keeps
+ * the source until the rendering ends. */
 struct jinja_node *jinja_parse(struct jinja *j, struct str source)
 {
 	struct jinja_lex x = { .j = j, .source = source, .line = 1 };

@@ -12,6 +12,7 @@ static const char *const kind_names[] = {
 	[JV_MACRO] = "macro",
 };
 
+/* Python's name of a kind, for messages. */
 const char *jv_kind_name(enum jv_kind k)
 {
 	return kind_names[k];
@@ -43,6 +44,7 @@ struct jv jv_take(struct jinja *j, struct buf *b)
 	return v;
 }
 
+/* A list of n undefined items, which the caller fills. Lists never grow: callers count first. */
 struct jv jv_new_list(struct jinja *j, size_t n)
 {
 	struct jv_list *l = arena_zalloc(&j->arena, sizeof *l);
@@ -52,6 +54,7 @@ struct jv jv_new_list(struct jinja *j, size_t n)
 	return JV(JV_LIST, list, l);
 }
 
+/* An empty dict; jv_put makes room. */
 struct jv jv_new_dict(struct jinja *j)
 {
 	return JV(JV_DICT, dict, arena_zalloc(&j->arena, sizeof(struct jv_dict)));
@@ -78,6 +81,8 @@ void jv_put(struct jinja *j, struct jv_dict *d, struct jv key, struct jv value)
 	d->v[d->n++] = (struct jv_pair){ .key = key, .value = value };
 }
 
+/* The value of a key, or NULL if the dict has no such key. Keys 1, 1.0 and true are the same key,
+ * as in Python. */
 const struct jv *jv_get(const struct jv_dict *d, struct jv key)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -100,6 +105,8 @@ static struct jv from_object(struct jinja *j, const struct json *json)
 	return v;
 }
 
+/* Converts the messages and tools of a request. Strings are copied, so the JSON may be freed before
+ * the rendering. */
 struct jv jv_from_json(struct jinja *j, const struct json *json)
 {
 	struct jv v = JV_NIL;
@@ -151,11 +158,13 @@ int jv_truth(struct jv v)
 	}
 }
 
+/* Is it a number? Truth values count as 0 and 1, as in Python. */
 static int is_number(struct jv v)
 {
 	return v.kind == JV_BOOL || v.kind == JV_INT || v.kind == JV_REAL;
 }
 
+/* A number as a double. */
 static double as_real(struct jv v)
 {
 	return v.kind == JV_REAL ? v.f : (double)v.i;
@@ -172,7 +181,7 @@ static int lists_equal(struct jinja *j, const struct jv_list *a, const struct jv
 	return 1;
 }
 
-/* Equal in their members, whatever the order. */
+/* Equal if they have the same members, in any order. */
 static int dicts_equal(struct jinja *j, const struct jv_dict *a, const struct jv_dict *b)
 {
 	if (a->n != b->n)
@@ -196,6 +205,8 @@ static int scalars_equal(struct jv a, struct jv b)
 	return a.kind == JV_STR ? str_eq(a.s, b.s) : a.kind < JV_BOOL || a.list == b.list;
 }
 
+/* Python's ==. Lists and dicts are compared deeply; each level counts against the limit on nesting,
+ * so deep values end in an error, not in a stack overflow. */
 int jv_equal(struct jinja *j, struct jv a, struct jv b)
 {
 	int same;
@@ -239,9 +250,10 @@ int jv_compare(struct jinja *j, struct jv a, struct jv b)
 				return compare_inside(j, a.list->v[i], b.list->v[i]);
 		return (a.list->n > b.list->n) - (a.list->n < b.list->n);
 	}
-	jinja_fail(j, ERR_FORMAT, "'%s' and '%s' have no order", jv_kind_name(a.kind), jv_kind_name(b.kind));
+	jinja_fail(j, ERR_FORMAT, "cannot compare '%s' with '%s'", jv_kind_name(a.kind), jv_kind_name(b.kind));
 }
 
+/* Python's `what in where`: a substring, a key of a dict, or an item of a list. */
 int jv_contains(struct jinja *j, struct jv where, struct jv what)
 {
 	if (where.kind == JV_STR && what.kind == JV_STR)
@@ -267,6 +279,7 @@ static size_t characters(struct str s)
 	return n;
 }
 
+/* Python's len(): a string counts code points, not bytes. */
 size_t jv_length(struct jinja *j, struct jv v)
 {
 	if (v.kind == JV_STR)
@@ -280,7 +293,8 @@ size_t jv_length(struct jinja *j, struct jv v)
 	jinja_fail(j, ERR_FORMAT, "'%s' has no length", jv_kind_name(v.kind));
 }
 
-/* What a loop goes over: items, characters of a string, keys of a dict, nothing if undefined. */
+/* The values of a for loop: items of a list, characters of a string, keys of a dict, nothing if
+ * undefined. A list is returned itself, not copied: callers must not change it. */
 struct jv_list *jv_iterate(struct jinja *j, struct jv v)
 {
 	struct jv l;
@@ -334,7 +348,7 @@ static void slice_range(struct jinja *j, const struct jv b[3], int64_t n, int64_
 
 	*step = b[2].kind == JV_INT ? b[2].i : 1;
 	if (*step == 0 || *step > INT32_MAX || *step < -INT32_MAX)
-		jinja_fail(j, ERR_FORMAT, "a slice with a step of %lld", (long long)*step);
+		jinja_fail(j, ERR_FORMAT, "invalid slice step %lld", (long long)*step);
 	lo = *step < 0 ? -1 : 0;
 	hi = *step < 0 ? n - 1 : n;
 	*start = *step < 0 ? hi : lo;
@@ -345,13 +359,15 @@ static void slice_range(struct jinja *j, const struct jv b[3], int64_t n, int64_
 		if (b[k].kind == JV_NONE || b[k].kind == JV_UNDEFINED)
 			continue;
 		if (b[k].kind != JV_INT)
-			jinja_fail(j, ERR_FORMAT, "slice indices are whole numbers");
+			jinja_fail(j, ERR_FORMAT, "slice indices must be whole numbers");
 		if (at < 0)
 			at = at < -n ? lo : at + n;
 		*bound[k] = MAX(lo, MIN(at, hi));
 	}
 }
 
+/* value[start:stop:step] of a list or a string. [0, 1, 2, 3][::-2] is [3, 1]: start 3, stop -1,
+ * step -2 gives two items. */
 struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3])
 {
 	struct jv_list *l;
@@ -376,7 +392,8 @@ struct jv jv_slice(struct jinja *j, struct jv v, const struct jv bounds[3])
 
 /* --- printing ----------------------------------------------------------------------------- */
 
-/* As Python prints floats: the shortest digits, at least one behind the point. */
+/* Prints a float as Python does: the fewest digits that read back as the same number, at least one
+ * after the point. 0.1 + 0.2 prints 0.30000000000000004, and 3.0 prints 3.0. */
 static void print_real(double f, struct buf *out)
 {
 	char text[40];
@@ -422,6 +439,7 @@ static void repr_string(struct str s, struct buf *out)
 	buf_addc(out, quote);
 }
 
+/* Python's repr(): strings are quoted, other scalars are printed as str() does. */
 void jv_repr(struct jinja *j, struct jv v, struct buf *out)
 {
 	if (v.kind == JV_STR) {
@@ -448,6 +466,7 @@ void jv_repr(struct jinja *j, struct jv v, struct buf *out)
 	jinja_leave(j);
 }
 
+/* Python's str(). An undefined value prints nothing, as in Jinja's default environment. */
 void jv_print(struct jinja *j, struct jv v, struct buf *out)
 {
 	switch (v.kind) {
@@ -479,6 +498,7 @@ void jv_print(struct jinja *j, struct jv v, struct buf *out)
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
+/* A string in JSON's quotes. */
 static void json_string(struct str s, struct buf *out)
 {
 	struct jw w = { .out = out };

@@ -32,7 +32,7 @@ struct aws;
 struct aws *aws_open(const struct aws_options *o, struct err *e);
 void aws_close(struct aws *a);
 /* Returns credentials that are valid for the next minutes. ERR_NOT_FOUND: no source has any, and
- * the text says which were tried. */
+ * the message lists the sources tried. */
 int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e);
 /* Call this after the credentials were refused: the next call asks the sources again. */
 void aws_forget(struct aws *a);

@@ -20,6 +20,8 @@ struct aws {
 	int known;
 };
 
+/* Notes the profile: the option, else AWS_PROFILE, else "default". Nothing is looked up before the
+ * first aws_credentials. */
 struct aws *aws_open(const struct aws_options *o, struct err *e)
 {
 	struct aws *a = mem_zalloc(sizeof *a);
@@ -54,7 +56,7 @@ void aws_close(struct aws *a)
 static int copy(char *to, size_t n, struct str from, const char *what, struct err *e)
 {
 	if (from.n >= n)
-		return err_set(e, ERR_FORMAT, "%s is longer than any real one", what);
+		return err_set(e, ERR_FORMAT, "%s is too long", what);
 	memcpy(to, from.p, from.n);
 	to[from.n] = '\0';
 	return 0;
@@ -89,7 +91,8 @@ static int from_environment(struct aws *a, struct aws_cred *c, struct err *e)
 	if (!key.n && !secret.n)
 		return 0;
 	if (!key.n || !secret.n)
-		return err_set(e, ERR_USAGE, "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set");
+		return err_set(e, ERR_USAGE,
+			       "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: only one is set, set both");
 	return fill(c, key, secret, env("AWS_SESSION_TOKEN"), e);
 }
 
@@ -155,6 +158,8 @@ static int from_files(struct aws *a, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
+/* The region of the environment, else of the profile in ~/.aws/config, else "". The config file
+ * calls its sections "profile NAME", except "default". */
 void aws_region(const struct aws *a, char *out, size_t n)
 {
 	struct str r = env("AWS_REGION");
@@ -183,7 +188,7 @@ static time_t read_stamp(struct str s)
 	return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm) ? timegm(&tm) : 0;
 }
 
-/* Reads the JSON that the metadata service gives for a role. */
+/* Reads the JSON that the metadata service returns for a role. */
 static int read_role(struct str body, struct aws_cred *c, struct err *e)
 {
 	struct json *j = json_parse(body, e);
@@ -200,8 +205,8 @@ static int read_role(struct str body, struct aws_cred *c, struct err *e)
 	return rc;
 }
 
-/* The role of the instance, by its metadata service. Off the cloud there is no such service: that
- * is "nothing found", not a failure. */
+/* Reads the credentials of the instance's role from its metadata service. A machine outside the
+ * cloud has no such service: that means "nothing found", not a failure. */
 static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	struct str off = env("AWS_EC2_METADATA_DISABLED");
@@ -230,7 +235,7 @@ static int from_role(struct aws *a, struct aws_cred *c, struct err *e)
 
 /* --- all of them -------------------------------------------------------------------------- */
 
-/* Asks the sources in order; no credentials at all is an error that names what was tried. */
+/* Asks the sources in order. If none has credentials, the error names all that were tried. */
 static int look(struct aws *a, struct aws_cred *c, struct err *e)
 {
 	static int (*const sources[])(struct aws *a, struct aws_cred *c, struct err *e) = { from_environment,
@@ -247,6 +252,8 @@ static int look(struct aws *a, struct aws_cred *c, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Returns credentials, looked up at the first call and again shortly before they expire. Threads
+ * that call meanwhile wait for the look-up instead of starting their own. */
 int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e)
 {
 	int rc = 0;
@@ -261,6 +268,7 @@ int aws_credentials(struct aws *a, struct aws_cred *out, struct err *e)
 	return rc;
 }
 
+/* Makes the next aws_credentials look again: S3 has refused the present ones. */
 void aws_forget(struct aws *a)
 {
 	pthread_mutex_lock(&a->lock);

@@ -25,6 +25,7 @@ struct depot {
 	struct map known;             /* digests that are surely up; value 1 */
 };
 
+/* A depot over an open bucket. The caller keeps `s` open until depot_close. */
 struct depot *depot_open(struct s3 *s, struct err *e)
 {
 	struct depot *d = mem_zalloc(sizeof *d);
@@ -102,7 +103,7 @@ int depot_claim(struct depot *d, const char *who, struct err *e)
 		rc = s3_list(d->s3, "manifests/", take_number, &d->number, e);
 	if (rc)
 		d->epoch = 0;
-	return rc == S3_EXISTS ? err_set(e, ERR_IO, "other writers of this bucket are always faster") : rc;
+	return rc == S3_EXISTS ? err_set(e, ERR_IO, "cannot claim the bucket: other writers are faster") : rc;
 }
 
 /* Fails if another machine has become the writer since. */
@@ -191,11 +192,13 @@ static int put_manifest(struct depot *d, struct buf *text, struct err *e)
 	snprintf(key, sizeof key, "manifests/%08lld-%010lld", (long long)d->epoch, (long long)d->number + 1);
 	rc = s3_put(d->s3, key, buf_str(text), S3_IF_ABSENT, e);
 	if (rc == S3_EXISTS)
-		return err_set(e, ERR_STATE, "'%s' is there already: another process writes as this one", key);
+		return err_set(e, ERR_STATE, "'%s' exists already: another process writes with this one's claim", key);
 	d->number += !rc;
 	return rc;
 }
 
+/* Uploads the files that the bucket does not have yet and then the manifest of all of them. A crash
+ * in between leaves objects that no manifest names; depot_prune removes them. */
 int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
 	       struct err *e)
 {
@@ -257,7 +260,7 @@ static struct json *read_state(struct depot *d, const char *key, struct err *e)
 	int rc = s3_get(d->s3, key, MANIFEST_MOST, &text, e);
 
 	if (rc == S3_ABSENT)
-		err_set(e, ERR_NOT_FOUND, "'%s' is gone", key);
+		err_set(e, ERR_NOT_FOUND, "'%s' has disappeared from the bucket", key);
 	if (!rc && text.n > 66) {
 		size_t n = text.n - 65;
 
@@ -271,7 +274,8 @@ static struct json *read_state(struct depot *d, const char *key, struct err *e)
 	return j;
 }
 
-/* Does a manifest's path stay inside the folder? The bucket may have been written by anybody. */
+/* Does a manifest's path stay inside the folder? The bucket may hold manifests of unknown
+ * writers. */
 static int is_inside(struct str path)
 {
 	if (!path.n || path.p[0] == '/')
@@ -324,7 +328,7 @@ static int pull_file(struct depot *d, const char *folder, const struct json *f, 
 	    json_need_int(f, "bytes", &bytes, e))
 		return -1;
 	if (!is_inside(name) || sha.n != 64 || bytes < 0)
-		return err_set(e, ERR_FORMAT, "a manifest names '%.*s'", STR_ARG(name));
+		return err_set(e, ERR_FORMAT, "a manifest names the invalid path '%.*s'", STR_ARG(name));
 	snprintf(hex, sizeof hex, "%.*s", STR_ARG(sha));
 	buf_addf(&path, "%s/%.*s", folder, STR_ARG(name));
 	rc = buf_check(&path, e);
@@ -353,7 +357,7 @@ static int pull_state(struct depot *d, const char *key, const char *folder, stru
 }
 
 /* Restores the newest manifest that is complete. Only a damaged or missing object makes an older
- * one worth a try; a refused connection would fail for all of them. */
+ * one worth a try; a refused connection would fail for every manifest. */
 int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, struct err *e)
 {
 	struct states s;
@@ -370,16 +374,16 @@ int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, st
 		snprintf(out->state, sizeof out->state, "%s", s.v[i] + strlen("manifests/"));
 		if (!rc)
 			break;
-		/* Only what the bucket lacks or has harmed makes an older state worth a try. */
+		/* Only a missing or damaged object makes an older state worth a try. */
 		if (why.code != ERR_NOT_FOUND && why.code != ERR_FORMAT) {
 			vec_free(&s);
 			return err_set(e, why.code, "%s", why.text);
 		}
-		log_warn("state %s of the bucket is not whole: %s", out->state, why.text);
+		log_warn("state %s of the bucket is incomplete: %s", out->state, why.text);
 		passed++;
 	}
 	if (rc)
-		rc = s.n ? err_set(e, ERR_FORMAT, "none of the %zu states in the bucket is whole", s.n) : S3_ABSENT;
+		rc = s.n ? err_set(e, ERR_FORMAT, "none of the %zu states in the bucket is complete", s.n) : S3_ABSENT;
 	vec_free(&s);
 	return rc;
 }
@@ -417,7 +421,7 @@ static int find_unneeded(void *ctx, struct str key, int64_t bytes)
 	return 0;
 }
 
-/* Deletes old manifests, then the objects that nobody needs any more. */
+/* Deletes old manifests, then the objects that no manifest needs any more. */
 static int sweep_out(struct depot *d, const struct states *s, size_t old, const struct sweep *w,
 		     int64_t *removed, struct err *e)
 {
@@ -434,6 +438,8 @@ static int sweep_out(struct depot *d, const struct states *s, size_t old, const 
 	return rc;
 }
 
+/* Removes all but the newest `keep` states, then the objects that no remaining state names. With
+ * nothing to remove it reads only the list of states. */
 int depot_prune(struct depot *d, int keep, int64_t *removed, struct err *e)
 {
 	struct states s;

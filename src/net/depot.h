@@ -2,13 +2,13 @@
  *
  *     objects/SHA256             the bytes of every file, once each
  *     manifests/EPOCH-NUMBER     one state of the folder: path, length and digest of each file
- *     epochs/EPOCH               who may write
+ *     epochs/EPOCH               the claim of one writer
  *
- * Objects go up first, the manifest last, so a reader never sees a state whose files are not
- * there. Nothing is overwritten. A writer claims an epoch when it starts; from then on the writers
- * of lower epochs are refused at their next manifest (an old machine that was thought dead), and a
+ * Objects go up first, the manifest last, so a reader never sees a state with missing files.
+ * Nothing is overwritten. A writer claims an epoch when it starts; from then on the writers of
+ * lower epochs are refused at their next manifest (an old machine that was thought dead), and a
  * reader prefers the highest epoch, then the highest number. A reader checks length and digest of
- * everything and falls back to the state before where anything is missing or harmed. */
+ * everything and falls back to the state before if anything is missing or damaged. */
 #ifndef NET_DEPOT_H
 #define NET_DEPOT_H
 
@@ -19,7 +19,8 @@ struct depot;
 struct depot *depot_open(struct s3 *s, struct err *e);       /* borrows s */
 void depot_close(struct depot *d);
 
-/* From now on this is the writer. `who` is kept for people to read. */
+/* Claims the next epoch: this process is the writer from now on. `who` is stored for people to
+ * read. */
 int depot_claim(struct depot *d, const char *who, struct err *e);
 
 /* Files of a state, in the order in which they matter: those first go up first. */
@@ -31,8 +32,9 @@ struct depot_pushed { int64_t files, files_sent, bytes, bytes_sent; };
 int depot_push(struct depot *d, const char *folder, const struct depot_files *files, struct depot_pushed *out,
 	       struct err *e);
 
-/* Brings the newest whole state into `folder`; files that are there as they should be are not
- * fetched again, others of the folder are left alone. S3_ABSENT: there is none. */
+/* Brings the newest complete state into `folder`. Files whose content is correct already are not
+ * fetched again; other files of the folder are not touched. Returns S3_ABSENT if the bucket holds
+ * no state. */
 struct depot_pulled { int64_t files, files_fetched, bytes, bytes_fetched, passed_over; char state[40]; };
 int depot_pull(struct depot *d, const char *folder, struct depot_pulled *out, struct err *e);
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* The largest answer that is kept in memory unless the caller says otherwise; headers that are
+/* The largest answer that is kept in memory unless the caller sets another limit; headers that are
  * kept. */
 enum { BODY_MOST = 16 << 20, HEADERS_MOST = 200 };
 
@@ -35,6 +35,7 @@ static void start_curl(void)
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+/* Opens a client. No connection is made before the first call. */
 struct http *http_open(const struct http_options *o, struct err *e)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -63,6 +64,7 @@ void http_close(struct http *h)
 
 /* --- headers ------------------------------------------------------------------------------ */
 
+/* Adds one header line, "Name: value", formatted as by printf. */
 int http_header_add(struct http_headers *h, struct err *e, const char *fmt, ...)
 {
 	struct buf line = BUF_INIT;
@@ -104,6 +106,8 @@ void http_reply_release(struct http_reply *r)
 	*r = (struct http_reply){ .status = 0 };
 }
 
+/* Percent-encodes all but the unreserved characters of RFC 3986: "a b" becomes "a%20b". `slash`
+ * keeps slashes, for paths. */
 void http_encode(struct buf *out, struct str s, int slash)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -178,7 +182,7 @@ static int on_rewind(void *ctx, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* Called all the time: a stop that was asked for ends the call. */
+/* libcurl calls this all the time. A requested stop ends the call. */
 static int on_progress(void *ctx, curl_off_t dt, curl_off_t dn, curl_off_t ut, curl_off_t un)
 {
 	struct flight *f = ctx;
@@ -221,6 +225,8 @@ static void set_method(CURL *c, const struct http_request *q)
 	}
 }
 
+/* Connects libcurl to our callbacks. NOSIGNAL keeps libcurl from using SIGALRM, which is unsafe
+ * with threads. */
 static void set_callbacks(CURL *c, struct flight *f)
 {
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
@@ -253,18 +259,20 @@ static struct curl_slist *list_headers(const struct http_headers *h)
 	return list;
 }
 
-/* Turns libcurl's result into an error that says what happened. */
+/* Turns libcurl's result into an error message. */
 static int explain(const struct flight *f, CURLcode rc, const char *detail, struct err *e)
 {
 	if (f->stopped)
 		return err_set(e, ERR_INTERRUPTED, "stopped");
 	if (f->sink_failed)
-		return err_set(e, ERR_IO, "what '%s' sent could not be stored", f->q->url);
+		return err_set(e, ERR_IO, "cannot store the answer of '%s'", f->q->url);
 	if (f->too_large)
 		return err_set(e, ERR_RANGE, "'%s' answered with more than %zu bytes", f->q->url, f->most);
 	return err_set(e, ERR_IO, "%s '%s': %s", f->q->method, f->q->url, *detail ? detail : curl_easy_strerror(rc));
 }
 
+/* Runs one request. `sent` is 1 if all of the body left this machine: the server may then have
+ * acted on it, and a caller must not repeat it blindly. */
 int http_call(struct http *h, const struct http_request *q, struct http_reply *r, struct err *e)
 {
 	struct flight f = { .q = q, .r = r, .most = q->body_most ? q->body_most : BODY_MOST,

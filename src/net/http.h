@@ -1,10 +1,10 @@
 /* An HTTP client: one request, one reply, over libcurl.
  *
  * A `struct http` is one connection's worth of state and belongs to one thread; it keeps its
- * connection open between calls. A call returns 0 when the server answered, whatever it
- * answered: what a status means is the caller's business. It returns -1 when there was no
- * complete answer; `sent` then says whether the server may have acted on the request all the
- * same. Redirects are not followed. Nothing is retried here. */
+ * connection open between calls. A call returns 0 when the server answered, with any status: the
+ * caller decides what a status means. It returns -1 when there was no complete answer; `sent` then
+ * tells whether the server may have acted on the request anyway. Redirects are not followed.
+ * Nothing is retried here. */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
 
@@ -35,7 +35,8 @@ struct http_headers {
 };
 int http_header_add(struct http_headers *h, struct err *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void http_headers_release(struct http_headers *h);
-/* The value of the first line of that name, case aside; .p NULL: none. */
+/* The value of the first header of that name, ignoring case; .p is NULL if there is no such
+ * header. */
 struct str http_header(const struct http_headers *h, const char *name);
 
 struct http_request {
@@ -45,7 +46,7 @@ struct http_request {
 	struct str body;              /* borrowed for the call */
 	double seconds;               /* for the whole call; 0: only stalls end it */
 	size_t body_most;             /* bytes of an answer's body kept in `body`; 0: 16 MiB; more is an error */
-	/* Where given, bodies of answers with status 200 or 206 go here piece by piece instead. */
+	/* If not NULL, receives the body of answers with status 200 or 206 piece by piece. */
 	int (*sink)(void *ctx, const void *p, size_t n);
 	void *sink_ctx;
 };

@@ -1,8 +1,8 @@
 /* The server: see httpd.h.
  *
  * A call is shared by two sides, the connection (libmicrohttpd's thread) and the answerer. Each
- * holds one reference; `lock` guards what both touch. While there is nothing to send the connection
- * is suspended, and whoever adds something resumes it. */
+ * holds one reference; `lock` guards the members that both touch. While there is nothing to send
+ * the connection is suspended. A thread that adds something to send resumes it. */
 #include "net/httpd.h"
 
 #include <arpa/inet.h>
@@ -50,13 +50,13 @@ struct httpd_call {
 	int streaming;
 	int status;
 	char *type, *extra;
-	struct buf out;               /* what waits to be sent */
+	struct buf out;               /* bytes that wait to be sent */
 	size_t sent;
 };
 
 /* --- references --------------------------------------------------------------------------- */
 
-/* Gives one reference back; the last one frees the call. */
+/* Drops one reference; the last one frees the call. */
 static void release(struct httpd_call *c)
 {
 	int left;
@@ -305,19 +305,20 @@ struct str httpd_rest(const struct httpd_call *c) { return str_of(c->path + strl
 struct str httpd_body(const struct httpd_call *c) { return buf_str(&c->body); }
 uint64_t httpd_client(const struct httpd_call *c) { return c->client; }
 
+/* A header of the request, or NULL. Valid until the call ends. */
 const char *httpd_header(const struct httpd_call *c, const char *name)
 {
 	return MHD_lookup_connection_value(c->conn, MHD_HEADER_KIND, name);
 }
 
-/* Has the client closed the connection? A suspended connection is looked at by nobody else, so the
- * socket is asked. */
+/* Has the client closed the connection? libmicrohttpd does not poll a suspended connection, so the
+ * socket is tested here. */
 int httpd_gone(const struct httpd_call *c)
 {
 	struct httpd_call *w = (struct httpd_call *)c;
 	int gone;
 
-	/* A suspended connection is not looked at by anybody else. */
+	/* libmicrohttpd does not poll a suspended connection. */
 	pthread_mutex_lock(&w->lock);
 	if (!w->gone && w->suspended) {
 		const union MHD_ConnectionInfo *i = MHD_get_connection_info(w->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -333,6 +334,8 @@ int httpd_gone(const struct httpd_call *c)
 
 /* --- answers ------------------------------------------------------------------------------ */
 
+/* Answers in one piece and ends the call; `c` is invalid afterwards. `extra` is one more header
+ * line, or NULL. */
 void httpd_reply(struct httpd_call *c, int status, const char *type, struct str body, const char *extra)
 {
 	pthread_mutex_lock(&c->lock);
@@ -346,6 +349,8 @@ void httpd_reply(struct httpd_call *c, int status, const char *type, struct str 
 	release(c);
 }
 
+/* Answers with an error in the JSON form of OpenAI's API, which clients of that API show to their
+ * users. 429 and 503 ask the client to retry after a second. */
 void httpd_error(struct httpd_call *c, int status, const char *fmt, ...)
 {
 	struct buf text = BUF_INIT, message = BUF_INIT;
@@ -369,6 +374,7 @@ void httpd_error(struct httpd_call *c, int status, const char *fmt, ...)
 	buf_release(&message);
 }
 
+/* Begins a streamed answer of status 200; httpd_add and httpd_end follow. */
 void httpd_begin(struct httpd_call *c, const char *type)
 {
 	pthread_mutex_lock(&c->lock);
@@ -378,6 +384,8 @@ void httpd_begin(struct httpd_call *c, const char *type)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Adds a piece to a streamed answer. It never waits for the client: the pieces are kept in
+ * memory. */
 void httpd_add(struct httpd_call *c, struct str piece)
 {
 	pthread_mutex_lock(&c->lock);
@@ -387,6 +395,7 @@ void httpd_add(struct httpd_call *c, struct str piece)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Ends a streamed answer and gives up the caller's reference. */
 void httpd_end(struct httpd_call *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -408,7 +417,7 @@ static int read_address(const struct httpd_options *o, struct sockaddr_storage *
 
 	snprintf(port, sizeof port, "%d", o->port);
 	if (getaddrinfo(host, port, &hints, &found))
-		return err_set(e, ERR_USAGE, "'%s' is no address to listen on", host);
+		return err_set(e, ERR_USAGE, "'%s' is not an address to listen on", host);
 	memcpy(out, found->ai_addr, found->ai_addrlen);
 	*n = found->ai_addrlen;
 	freeaddrinfo(found);
@@ -421,6 +430,8 @@ static void quiet(void *ctx, const char *fmt, va_list ap)
 	(void)ctx, (void)fmt, (void)ap;
 }
 
+/* Starts the server with one epoll thread. The token is kept as its digest only: comparing digests
+ * takes the same time for every wrong token. Port 0 picks a free port (httpd_port). */
 struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 {
 	struct httpd *h = mem_zalloc(sizeof *h);
@@ -466,11 +477,13 @@ int httpd_port(const struct httpd *h)
 	return h->port;
 }
 
+/* Refuses new requests; those in progress are answered. */
 void httpd_drain(struct httpd *h)
 {
 	atomic_store(&h->closing, 1);
 }
 
+/* Drains the server for at most `seconds`, then stops it and closes the connections that are left. */
 void httpd_close(struct httpd *h, double seconds)
 {
 	if (!h)

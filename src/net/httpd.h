@@ -1,12 +1,12 @@
 /* An HTTP server over libmicrohttpd: whole requests in, answers out from any thread.
  *
- * A route's function is called on the server's thread once the request is there with all of its
- * body; it must not wait. It answers at once or later, from whatever thread, in one piece or as a
- * stream. A call belongs to its answerer until httpd_reply or httpd_end; a client that goes away
- * meanwhile is noticed by httpd_gone, and what is still said to it is dropped.
+ * A route's function is called on the server's thread once the request has arrived with all of its
+ * body; it must not wait. It answers at once or later, from any thread, in one piece or as a
+ * stream. A call belongs to its answerer until httpd_reply or httpd_end. If the client disconnects
+ * meanwhile, httpd_gone returns 1 and further output is dropped.
  *
  * Before a route sees a request: size and number of connections are limited, slow clients are
- * dropped, and where a token is set, a request without it gets 401. */
+ * dropped, and if a token is set, a request without it gets 401. */
 #ifndef NET_HTTPD_H
 #define NET_HTTPD_H
 
@@ -43,7 +43,7 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e);
 int httpd_port(const struct httpd *h);
 /* From now on new requests get 503. */
 void httpd_drain(struct httpd *h);
-/* Takes no new requests; waits until those in work are answered, at most so long, and ends. */
+/* Takes no new requests, waits at most `seconds` until the present ones are answered, and ends. */
 void httpd_close(struct httpd *h, double seconds);
 
 struct httpd_stats { int64_t requests, open, refused; };
@@ -51,7 +51,7 @@ struct httpd_stats httpd_stats(const struct httpd *h);
 
 /* --- a request ---------------------------------------------------------------------------- */
 
-struct str httpd_rest(const struct httpd_call *c);       /* behind the route's path */
+struct str httpd_rest(const struct httpd_call *c);       /* after the route's path */
 struct str httpd_body(const struct httpd_call *c);
 /* NULL: not there. */
 const char *httpd_header(const struct httpd_call *c, const char *name);

@@ -1,5 +1,5 @@
-/* The metadata service of a cloud machine, version 2: every question carries a token that was
- * asked for first. imds.h is the manual. */
+/* The metadata service of a cloud machine, version 2: every request carries a token that was
+ * fetched first. imds.h is the manual. */
 #include "net/imds.h"
 
 #include <stdio.h>
@@ -18,6 +18,8 @@ struct imds {
 	struct buf token;         /* empty: ask for one */
 };
 
+/* Prepares a client with time limits of one second: outside the cloud nothing answers at the
+ * link-local address, and a start must not wait for it. */
 struct imds *imds_open(const char *base, struct err *e)
 {
 	struct http_options o = { .connect_seconds = 1, .stall_seconds = 1 };
@@ -52,7 +54,7 @@ void imds_close(struct imds *m)
 	mem_free(m);
 }
 
-/* One request, of at most a second: off the cloud nobody answers. */
+/* One request, of at most a second: outside the cloud nothing answers. */
 static int call(struct imds *m, const char *method, const char *path, const char *header, struct http_reply *r,
 		struct err *e)
 {
@@ -102,6 +104,8 @@ static int get_once(struct imds *m, const char *path, struct http_reply *r, stru
 	return rc;
 }
 
+/* Reads one path of the metadata. Returns 1 and its text, 0 if the path does not exist (404), -1 if
+ * the service did not answer. An expired token (401) is renewed once. */
 int imds_get(struct imds *m, const char *path, struct buf *out, struct err *e)
 {
 	struct http_reply r = { .status = 0 };
@@ -132,6 +136,8 @@ static void read_time(struct str body, const char *key, char when[32])
 	json_free(j);
 }
 
+/* See imds.h. A spot interruption comes two minutes before the end; a rebalance recommendation is
+ * only a forecast. */
 int imds_notice(struct imds *m, enum imds_notice *out, char when[32], struct err *e)
 {
 	struct buf body = BUF_INIT;

@@ -31,7 +31,7 @@ static int read_uri(struct s3 *s, const char *uri, struct err *e)
 	struct buf prefix = BUF_INIT;
 
 	if (!str_starts(rest, "s3://"))
-		return err_set(e, ERR_USAGE, "'%s' is no bucket: write s3://BUCKET/PREFIX", uri);
+		return err_set(e, ERR_USAGE, "'%s' is not a bucket: write s3://BUCKET/PREFIX", uri);
 	rest = (struct str){ .p = rest.p + 5, .n = rest.n - 5 };
 	bucket = str_cut(&rest, '/');
 	while (rest.n && rest.p[rest.n - 1] == '/')
@@ -68,7 +68,7 @@ static int read_endpoint(struct s3 *s, struct err *e)
 	at = str_find(rest, STR("://"));
 	if (at < 4) {
 		buf_release(&amazon);
-		return err_set(e, ERR_USAGE, "the endpoint '%s' is no address: write https://HOST[:PORT]", given);
+		return err_set(e, ERR_USAGE, "the endpoint '%s' is not an address: write https://HOST[:PORT]", given);
 	}
 	s->scheme = mem_strndup(rest.p, (size_t)at);
 	rest = (struct str){ .p = rest.p + at + 3, .n = rest.n - (size_t)at - 3 };
@@ -91,6 +91,8 @@ static void find_region(struct s3 *s)
 		snprintf(s->region, sizeof s->region, "us-east-1");
 }
 
+/* Opens s3://BUCKET/PREFIX: fills in defaults, then finds region and endpoint. No request is
+ * sent. */
 struct s3 *s3_open(const char *uri, const struct s3_options *o, struct err *e)
 {
 	struct s3 *s = mem_zalloc(sizeof *s);
@@ -216,7 +218,7 @@ static int attempt(struct s3 *s, struct http *http, const struct s3_call *c, con
 	if (!rc)
 		rc = make_headers(s, c, &p, sha, &h, e);
 	if (!rc && c->rewind && c->rewind(c->sink_ctx))
-		rc = err_set(e, ERR_IO, "cannot start storing '%s' again", c->key);
+		rc = err_set(e, ERR_IO, "cannot restart the download of '%s'", c->key);
 	if (!rc)
 		rc = http_call(http, &(struct http_request){ .method = c->method, .url = buf_cstr(&p.url),
 							     .headers = &h, .body = c->body,
@@ -280,6 +282,8 @@ void s3_answer_release(struct s3_answer *a)
 	http_reply_release(&a->r);
 }
 
+/* Turns a refusal into an error with S3's own message. 401 and 403 become ERR_DENIED, so that the
+ * caller can point to the credentials. */
 int s3_refused(const struct s3_call *c, const struct s3_answer *a, struct err *e)
 {
 	struct buf text = BUF_INIT;

@@ -74,11 +74,12 @@ struct s3_bucket_options {
 	const char *kms_key;          /* NULL: the server's own keys */
 };
 
-/* Creates the bucket if it does not exist, then sets encryption, versioning and lifecycle rules;
- * what is so already stays. `said` gets a line for each: what was done, what was so, what this
- * server does not have. */
+/* Creates the bucket if it does not exist, then sets encryption, versioning and lifecycle rules.
+ * Existing settings that fit are kept. `said` gets a line for each: it was changed, it was correct
+ * already, or this server does not support it. */
 int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *o, struct buf *said, struct err *e);
-/* The same lines about a bucket as it is. S3_ABSENT: there is none. */
+/* Writes the same lines about a bucket without changing it. Returns S3_ABSENT if it does not
+ * exist. */
 int s3_bucket_show(struct s3 *s, struct buf *said, struct err *e);
 
 #endif

@@ -46,6 +46,8 @@ static void write_encryption(const struct s3_bucket_options *o, struct buf *out)
 	buf_adds(out, "</ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>");
 }
 
+/* Without a key of ours either algorithm is accepted: AES256 is S3's default, and an administrator
+ * may have chosen KMS. */
 static int fits_encryption(const struct s3_bucket_options *o, struct str d)
 {
 	if (o->kms_key)
@@ -63,6 +65,7 @@ static void write_versioning(const struct s3_bucket_options *o, struct buf *out)
 			      "</VersioningConfiguration>");
 }
 
+/* Suspended versioning does not fit: overwritten objects would be lost. */
 static int fits_versioning(const struct s3_bucket_options *o, struct str d)
 {
 	(void)o;
@@ -82,6 +85,7 @@ static void write_lifecycle(const struct s3_bucket_options *o, struct buf *out)
 		 o->keep_days, o->abort_days);
 }
 
+/* Fits if both periods are ours and the rule is enabled. The rule's name does not matter. */
 static int fits_lifecycle(const struct s3_bucket_options *o, struct str d)
 {
 	char keep[16], end[16];
@@ -192,6 +196,7 @@ static int make_bucket(struct s3 *s, struct err *e)
 	return rc;
 }
 
+/* See s3.h. Running it again is safe: each setting is read first and written only if it differs. */
 int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *given, struct buf *said, struct err *e)
 {
 	struct s3_bucket_options o = with_defaults(given);
@@ -199,15 +204,15 @@ int s3_bucket_create(struct s3 *s, const struct s3_bucket_options *given, struct
 
 	if (rc == S3_ABSENT) {
 		rc = make_bucket(s, e);
-		buf_addf(said, "bucket: made\n");
+		buf_addf(said, "bucket: created\n");
 	} else if (!rc) {
-		buf_addf(said, "bucket: there already\n");
+		buf_addf(said, "bucket: exists already\n");
 	}
 	for (size_t i = 0; i < COUNT_OF(settings) && !rc; i++) {
 		int set = is_set(s, &settings[i], &o, e);
 
 		if (set > 0)
-			buf_addf(said, "%s: so already\n", settings[i].name);
+			buf_addf(said, "%s: already set\n", settings[i].name);
 		rc = set < 0 ? -1 : set ? 0 : put_setting(s, &settings[i], &o, said, e);
 	}
 	return rc ? -1 : buf_check(said, e);

@@ -73,7 +73,7 @@ static int send_part(struct upload *u, size_t i, struct err *e)
 		rc = s3_refused(&c, &a, e);
 	tag = http_header(&a.r.headers, "ETag");
 	if (!rc && (!tag.n || tag.n >= ETAG))
-		rc = err_set(e, ERR_FORMAT, "S3 took part %zu of '%s' and gave no ETag", i + 1, u->key);
+		rc = err_set(e, ERR_FORMAT, "S3 accepted part %zu of '%s' without returning an ETag", i + 1, u->key);
 	if (!rc)
 		snprintf(u->etag[i], ETAG, "%.*s", STR_ARG(tag));
 	s3_answer_release(&a);
@@ -109,8 +109,8 @@ static int begin_upload(struct upload *u, struct err *e)
 	if (!rc) {
 		xml_find(buf_str(&a.r.body), "UploadId", &id);
 		http_encode(&u->id, buf_str(&id), 0);
-		rc = u->id.n ? buf_check(&u->id, e) : err_set(e, ERR_FORMAT,
-							      "S3 began an upload of '%s' without a name", u->key);
+		rc = u->id.n ? buf_check(&u->id, e) :
+			err_set(e, ERR_FORMAT, "S3 began an upload of '%s' without returning its id", u->key);
 	}
 	s3_answer_release(&a);
 	buf_release(&meta);
@@ -118,7 +118,7 @@ static int begin_upload(struct upload *u, struct err *e)
 	return rc;
 }
 
-/* Gives an upload up, so that its parts are not stored for ever. */
+/* Aborts an upload, so that its parts are not stored for ever. */
 static void abort_upload(struct upload *u)
 {
 	struct buf query = BUF_INIT;
@@ -134,7 +134,7 @@ static void abort_upload(struct upload *u)
 	buf_release(&query);
 }
 
-/* Is the object there, and is it ours? A completion whose answer was lost is recognised so. */
+/* Does the object exist, and is it ours? This recognises a completion whose answer was lost. */
 static int is_complete(struct upload *u, struct err *e)
 {
 	struct s3_object o;
@@ -223,6 +223,8 @@ static int send_small(struct upload *u, enum s3_if cond, struct err *e)
 	return rc;
 }
 
+/* Uploads a file: in one request if it has one part, else as a multipart upload with several parts
+ * at a time. A file of 100 MiB with parts of 16 MiB has 7 parts. */
 int s3_put_file(struct s3 *s, const char *key, const char *path, const char *sha256, enum s3_if cond, struct err *e)
 {
 	struct upload u = { .s = s, .key = key, .sha = sha256, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -247,8 +249,8 @@ struct download {
 	int64_t bytes, part;
 	_Atomic int failed, absent;
 	struct err e;
-	/* The digest, of parts in their order; under the lock but for the hashing itself, which one
-	 * thread does at a time. */
+	/* The digest, of parts in their order. The lock guards these members; the hashing itself
+	 * runs outside the lock, in one thread at a time. */
 	pthread_mutex_t lock;
 	char *arrived;                /* of each part: whether it is in the file */
 	size_t parts, hashed;
@@ -256,7 +258,7 @@ struct download {
 	struct sha256 sha;
 };
 
-/* A range on its way to its place in the file. */
+/* A range that is being written to its position in the file. */
 struct range { struct download *d; int64_t from, n, at; };
 
 /* A repeated attempt starts at the beginning of its range. */
@@ -300,7 +302,7 @@ static int hash_part(struct download *d, size_t i, struct err *e)
 		ssize_t n = pread(d->fd, piece, (size_t)MIN(end - at, (int64_t)PIECE), at);
 
 		if (n <= 0)
-			rc = err_errno(e, "cannot read back what arrived");
+			rc = err_errno(e, "cannot read back the downloaded part");
 		else
 			sha256_add(&d->sha, piece, (size_t)n);
 		at += n;
@@ -309,9 +311,9 @@ static int hash_part(struct download *d, size_t i, struct err *e)
 	return rc;
 }
 
-/* Part i has arrived: it and the parts behind it that wait for it go into the digest, unless
- * another thread is doing that already. A digest needs the parts in order, and they arrive in any
- * order. */
+/* Part i has arrived: adds it and the later parts that waited for it to the digest, unless another
+ * thread is doing that already. A digest needs the parts in order, and they arrive in any order: if
+ * parts 2, 1, 0 arrive, the arrival of part 0 hashes all three. */
 static int hash_arrived(struct download *d, size_t i, struct err *e)
 {
 	int rc = 0;
@@ -401,9 +403,11 @@ static int check_digest(struct download *d, const char *want, struct err *e)
 	sha256_end(&d->sha, digest);
 	hash_hex(digest, sizeof digest, have);
 	return strcmp(have, want) ? err_set(e, ERR_FORMAT,
-					    "what arrived is not what was stored: its SHA-256 differs") : 0;
+					    "the download is damaged: its SHA-256 differs") : 0;
 }
 
+/* Downloads into a temporary file in ranges, checks the digest, and renames it. A damaged download
+ * never gets the name `path`. */
 int s3_get_file(struct s3 *s, const char *key, const char *path, int64_t bytes, const char *sha256, struct err *e)
 {
 	struct download d = { .s = s, .key = key, .bytes = bytes, .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -16,14 +16,14 @@ struct s3 {
 	char region[64];
 	int path_style;
 	_Atomic uint64_t dice;        /* of the pauses */
-	pthread_mutex_t lock;         /* of the connections nobody uses */
+	pthread_mutex_t lock;         /* of the idle connections */
 	struct http *idle[S3_IDLE];
 	int n_idle;
 };
 
-/* A call, said once and tried as often as it takes. `query` as aws_request wants it. The key is
- * NULL for a call on the bucket. `headers` are extra lines, NULL-terminated; the body is sent as it
- * is. */
+/* A call, described once and tried several times. `query` has the form of aws_request. The key is
+ * NULL for a call on the bucket. `headers` are extra lines, NULL-terminated; the body is sent
+ * unchanged. */
 struct s3_call {
 	const char *method;
 	const char *key;
@@ -38,8 +38,9 @@ struct s3_call {
 	void *sink_ctx;
 };
 
-/* What ended it: 0 and a reply of status 2xx or one of those the caller can do something with (404,
- * 409, 412), else -1. `lost`: an earlier attempt ended without an answer and may have worked. */
+/* The end of a call. s3_do returns 0 with a reply of status 2xx, or of a status that the caller may
+ * handle (404, 409, 412); else -1. `lost`: an earlier attempt ended without an answer and may have
+ * worked. */
 struct s3_answer {
 	struct http_reply r;
 	int lost;

@@ -40,6 +40,7 @@ int s3_put(struct s3 *s, const char *key, struct str data, enum s3_if cond, stru
 	return rc < 0 ? -1 : rc ? 0 : S3_EXISTS;
 }
 
+/* Reads a small object of at most `most` bytes. */
 int s3_get(struct s3 *s, const char *key, size_t most, struct buf *out, struct err *e)
 {
 	struct s3_call c = { .method = "GET", .key = key, .most = most };
@@ -58,6 +59,7 @@ int s3_get(struct s3 *s, const char *key, size_t most, struct buf *out, struct e
 	return rc;
 }
 
+/* Reads the length of an object, and its SHA-256 if we uploaded it (x-amz-meta-sha256). */
 int s3_head(struct s3 *s, const char *key, struct s3_object *out, struct err *e)
 {
 	static const char *const headers[] = { "x-amz-checksum-mode: ENABLED", NULL };
@@ -74,7 +76,7 @@ int s3_head(struct s3 *s, const char *key, struct s3_object *out, struct err *e)
 		n = http_header(&a.r.headers, "Content-Length");
 		*out = (struct s3_object){ .bytes = 0 };
 		if (!n.p || str_to_i64(n, &out->bytes))
-			rc = err_set(e, ERR_FORMAT, "S3 does not say how long '%s' is", key);
+			rc = err_set(e, ERR_FORMAT, "S3 does not report the length of '%s'", key);
 		n = http_header(&a.r.headers, "x-amz-meta-sha256");
 		if (n.n == 64)
 			snprintf(out->sha256, sizeof out->sha256, "%.*s", STR_ARG(n));
@@ -83,6 +85,7 @@ int s3_head(struct s3 *s, const char *key, struct s3_object *out, struct err *e)
 	return rc;
 }
 
+/* Deletes an object. An absent object counts as deleted, so that a repeated attempt succeeds. */
 int s3_delete(struct s3 *s, const char *key, struct err *e)
 {
 	struct s3_call c = { .method = "DELETE", .key = key };
@@ -159,6 +162,8 @@ static int list_page(struct listing *l, const char *prefix, struct err *e)
 	return rc;
 }
 
+/* Calls fn for every object under the prefix, page by page (S3 lists at most 1000 at a time). Keys
+ * come without the bucket's own prefix. A nonzero result of fn ends the list and is returned. */
 int s3_list(struct s3 *s, const char *prefix, s3_list_fn *fn, void *ctx, struct err *e)
 {
 	struct listing l = { .s = s, .fn = fn, .ctx = ctx };

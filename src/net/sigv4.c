@@ -27,7 +27,7 @@ static void signing_key(const struct aws_request *q, const struct aws_cred *c, c
 
 /* --- the canonical request ---------------------------------------------------------------- */
 
-/* A header on its way into the canonical request. */
+/* A header for the canonical request. */
 struct signed_header { struct str name, value; };
 
 /* Orders headers by name, ignoring case. */
@@ -45,6 +45,7 @@ static int by_name(const void *a, const void *b)
 	return x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
 }
 
+/* Appends a name in lower case, as the canonical form of a request requires. */
 static void add_lower(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -114,6 +115,8 @@ static int text_to_sign(const struct aws_request *q, const struct http_headers *
 	return rc;
 }
 
+/* Signs a request: adds the fixed headers, hashes the canonical request, and adds Authorization.
+ * All headers present at this point are signed, so callers add theirs before. */
 int aws_sign(const struct aws_request *q, const struct aws_cred *c, struct http_headers *headers, struct err *e)
 {
 	struct buf names = BUF_INIT, text = BUF_INIT;

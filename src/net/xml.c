@@ -60,6 +60,7 @@ static void XMLCALL on_end(void *ctx, const XML_Char *name)
 	buf_clear(&r->text);
 }
 
+/* Collects the text of the innermost element; expat may deliver it in several pieces. */
 static void XMLCALL on_text(void *ctx, const XML_Char *s, int n)
 {
 	buf_add(&((struct reader *)ctx)->text, s, (size_t)n);
@@ -76,13 +77,16 @@ static void XMLCALL on_doctype(void *ctx, const XML_Char *name, const XML_Char *
 	XML_StopParser(r->p, XML_FALSE);
 }
 
+/* Reads a document and calls fn at the end of each element, with its path below the root
+ * ("Contents/Key") and its text. Types and entities are refused: a small document could expand to
+ * gigabytes. */
 int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 {
 	struct reader r = { .fn = fn, .ctx = ctx };
 	int rc = 0;
 
 	if (document.n > INT32_MAX)
-		return err_set(e, ERR_RANGE, "an XML document of %zu bytes", document.n);
+		return err_set(e, ERR_RANGE, "the XML document is too long: %zu bytes", document.n);
 	r.p = XML_ParserCreate(NULL);
 	if (!r.p)
 		return err_nomem(e);
@@ -91,7 +95,7 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 	XML_SetCharacterDataHandler(r.p, on_text);
 	XML_SetStartDoctypeDeclHandler(r.p, on_doctype);
 	if (XML_Parse(r.p, document.p, (int)document.n, 1) == XML_STATUS_ERROR && !r.stopped)
-		rc = r.refused ? err_set(e, ERR_FORMAT, "XML that is nested too deep or declares a type") :
+		rc = r.refused ? err_set(e, ERR_FORMAT, "the XML is nested too deeply or declares a document type") :
 			err_set_at(e, ERR_FORMAT, (int)XML_GetCurrentLineNumber(r.p),
 				   (int)XML_GetCurrentColumnNumber(r.p), "not XML: %s",
 				   XML_ErrorString(XML_GetErrorCode(r.p)));
@@ -106,6 +110,7 @@ int xml_read(struct str document, xml_fn *fn, void *ctx, struct err *e)
 /* The first element of a path. */
 struct find { const char *path; struct buf *out; };
 
+/* Takes the text of the first match and ends the walk. */
 static int take_first(void *ctx, struct str path, struct str text)
 {
 	struct find *f = ctx;
@@ -116,6 +121,7 @@ static int take_first(void *ctx, struct str path, struct str text)
 	return 1;
 }
 
+/* The text of the first element at a path. Empty if it is missing or the document is no XML. */
 void xml_find(struct str document, const char *path, struct buf *out)
 {
 	struct find f = { .path = path, .out = out };

@@ -47,7 +47,7 @@ size_t kv_bytes(const struct dev *d, int HKV, int D, int fast, int e4m3)
 	return d->kind == DEV_CUDA ? cuda_ops_kv_bytes(HKV, D, e4m3) : cpu_kv_bytes(HKV, D, fast);
 }
 
-/* Computes how many bytes a packed weight [n, k] takes; weight_place then gives it its memory. */
+/* Computes how many bytes a packed weight [n, k] takes; weight_place then assigns its memory. */
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k)
 {
 	*w = (struct weight){ .n = n, .k = k, .dt = dt };
@@ -57,6 +57,8 @@ void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, in
 		cpu_weight_plan(w);
 }
 
+/* Assigns memory of w->bytes bytes to a weight, for callers that place many weights in one
+ * block. */
 void weight_place(const struct dev *d, struct weight *w, void *p)
 {
 	w->packed = p;

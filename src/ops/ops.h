@@ -2,15 +2,14 @@
  *
  * ops.def is the list; the CPU's versions (ops/cpu/) are the definition of correct, ops/cuda/ has
  * the GPU's. Every op works on dense rows in device memory (row strides are given where they may
- * differ from the width), never allocates, and on the CPU gives each output row the same bits
- * whatever other rows the call has. `_grad` ops add to parameter gradients and say whether they add
- * to or set dx.
+ * differ from the width) and never allocates. On the CPU the bits of an output row do not depend on
+ * the other rows of the call. `_grad` ops add to parameter gradients; each says whether it adds to
+ * dx or sets it.
  *
- * What a row of activations is made of is the device's choice (dev->act): `act *` is fp32 on the
- * CPU and bf16 on a GPU, and only ops look inside. `float *` is fp32 everywhere: residual rows,
- * statistics, logits, parameters and their gradients.
- * Letters: T or M rows, C width, H query heads, HKV key heads, D head width, F feed-forward,
- * V vocabulary. */
+ * The device chooses the type of activations (dev->act): `act *` is fp32 on the CPU and bf16 on a
+ * GPU, and only ops look inside. `float *` is fp32 everywhere: residual rows, statistics, logits,
+ * parameters and their gradients. Letters: T or M rows, C width, H query heads, HKV key heads, D
+ * head width, F feed-forward, V vocabulary. */
 #ifndef OPS_OPS_H
 #define OPS_OPS_H
 
@@ -40,23 +39,23 @@ struct weight {
 	int n, k;
 	enum dtype dt;             /* CPU: DT_F32, DT_BF16 or DT_I8; GPU: DT_BF16, DT_F8E4M3 or DT_I8 */
 	void *packed;
-	size_t bytes;              /* of packed, with all that is behind it */
+	size_t bytes;              /* of packed, including scale and across */
 	float *scale;              /* 8 bits: [n], W = scale * q */
 	void *across;              /* DT_F8E4M3: W^T for gradients, quantised by its own rows */
 	float *across_scale;       /* [k] */
 	int fast;                  /* DT_BF16: the other operand is rounded to bf16 too where that is faster */
 };
 
-/* Rows of W as they are stored; several parts stack into one weight (q, k, v). */
+/* Rows of W in the checkpoint's layout; several parts stack into one weight (q, k, v). */
 struct weight_part {
 	const void *data;          /* [n, k] dense */
 	enum dtype dt;             /* DT_F32, DT_BF16 or DT_F16 */
 	int n;
-	int mapped;                /* data is a file's, in host memory, whatever the device */
+	int mapped;                /* data is in a mapped file, in host memory, for every device */
 };
 
-/* How the device stores W[n, k] asked for as `dt`, and the bytes it takes: the first half of
- * weight_init. */
+/* Decides how the device stores a W[n, k] that was requested as `dt`, and the bytes it takes: the
+ * first half of weight_init. */
 void weight_plan(const struct dev *d, struct weight *w, enum dtype dt, int n, int k);
 /* Puts a planned weight at `p`, which has room for w->bytes. */
 void weight_place(const struct dev *d, struct weight *w, void *p);
@@ -68,7 +67,7 @@ struct linear {
 	int M;
 	const act *x;
 	size_t ldx;
-	void *y;                   /* act, or fp32 where `f32` says so */
+	void *y;                   /* act, or fp32 with `f32` */
 	size_t ldy;
 	int f32;                   /* y is residual rows or logits */
 	const float *bias;         /* NULL: none */
@@ -77,7 +76,7 @@ struct linear {
 	int accumulate;
 };
 
-/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T stand side by side in u[M,
+/* Adapters that read the same rows x[M, k]. Their u_i = scale x A_i^T are side by side in u[M,
  * ldu].
  *   lora:       y_i[M, n_i] += u_i B_i^T
  *   lora_grad:  dB_i += dy_i^T u_i,  du_i = scale dy_i B_i,  dA_i += du_i^T x,  dx (+)= du_i A_i */
@@ -116,16 +115,16 @@ struct swiglu {
 /* --- attention ------------------------------------------------------------------------ */
 
 /* Block-causal attention over a pack: rows of qkv are [H + 2 HKV][D], keys rotated already. Row t
- * of sequence s sees rows start[s]..t. With `prefix`, sequences may go on from another one: those
- * with prefix[s] = p see all rows of p first, as if these stood in front of them. p has no prefix
- * itself, and the sequences that go on from it follow it in the pack. */
+ * of sequence s sees rows start[s]..t. With `prefix`, sequences may continue another one: those
+ * with prefix[s] = p see all rows of p first, as if these were in front of them. p has no prefix
+ * itself, and the sequences that continue it follow it in the pack. */
 struct attention {
 	int H, HKV, D;
 	int fast;                  /* products of bf16 operands, as a fast weight's */
 	int T, sequences;
 	int longest;               /* rows of the longest sequence, with those of its prefix */
 	const int32_t *start;      /* [sequences + 1] */
-	const int32_t *prefix;     /* [sequences], -1: none; NULL: no sequence has one */
+	const int32_t *prefix;     /* [sequences] or NULL; -1 if a sequence has no prefix */
 	const act *qkv;            /* [T, (H + 2 HKV) D] */
 	act *out;                  /* [T, H D] */
 	float *lse;                /* [T, H]: log of the softmax's denominator; NULL: not kept */
@@ -181,7 +180,7 @@ struct xent {
 
 /* --- sampling ------------------------------------------------------------------------- */
 
-/* One token for each row, as ops/sample.h says. */
+/* Draws one token for each row by the rules of ops/sample.h. */
 struct sample {
 	int rows, V;
 	const float *logits;       /* [.., V] */

@@ -1,8 +1,8 @@
 /* Choosing one token from a row of logits.
  *
  * Order of operations as in Hugging Face: repetition penalty, temperature, top-k, top-p, min-p,
- * draw. One uniform number a token, given by the caller, so that a sample depends on its own
- * stream alone. */
+ * draw. Each token takes one uniform number from the caller, so that a sample depends only on its
+ * own stream. */
 #ifndef OPS_SAMPLE_H
 #define OPS_SAMPLE_H
 

@@ -63,7 +63,7 @@ void advantage_fold(struct advantage *a, const size_t *first, size_t n);
 /* The share of level-2 tasks rises whenever level 1 goes well. */
 struct curriculum {
 	double share, last, rise, wanted;    /* now, at most, per rise, level-1 correctness that earns one */
-	int window;                          /* level-1 samples looked at */
+	int window;                          /* level-1 samples counted so far */
 	int seen, correct;
 };
 

@@ -13,7 +13,7 @@ enum gauge {
 	GAUGES
 };
 
-/* All values of a step; those that were not taken are NAN and are left out of what is written. */
+/* All values of a step. A value that was not measured is NAN and is not written. */
 struct gauges { double v[GAUGES]; };
 
 /* Fills the gauges that follow from the samples. */
@@ -23,8 +23,7 @@ size_t gauges_metrics(const struct gauges *g, struct metric *out);
 
 /* --- how far the policy is from where it started ------------------------------------------ */
 
-/* The parameters that training began with, kept in a file so that a run that goes on has them
- * too. */
+/* The parameters that training began with, kept in a file so that a resumed run has them too. */
 struct gauge_start {
 	char *path;
 	int every;                      /* steps; 0: never looked at */
@@ -33,9 +32,9 @@ struct gauge_start {
 int gauge_start_open(struct gauge_start *s, const struct policy *p, const char *dir, int every, struct err *e);
 void gauge_start_close(struct gauge_start *s);
 void gauge_start_drop(const struct gauge_start *s);     /* training is done: the file goes */
-/* Mean over the tokens of some samples (the first of each task, of at most `longest` tokens; `n`
- * samples a task) of log p now - log p at the start: the divergence from the start, as far as these
- * tell. */
+/* Estimates the divergence of the policy from its start: the mean of log p now - log p at the start
+ * over the tokens of some samples. These are the first sample of each task, if it has at most
+ * `longest` tokens; there are `n` samples per task. */
 int gauge_divergence(const struct gauge_start *s, struct policy *p, const struct rollout *ro, size_t n,
 		     int longest, double *kl, struct err *e);
 

@@ -159,8 +159,8 @@ static struct advantage_opts advantage_now(const struct rl *s)
 	return a;
 }
 
-/* Computes the advantages of every group, and tells the curriculum what was correct. A group in
- * which all rewards are equal has no signal and is counted as skipped. */
+/* Computes the advantages of every group, and reports the correct answers to the curriculum. A
+ * group in which all rewards are equal has no signal and is counted as skipped. */
 static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, struct advantage *adv, struct err *e)
 {
 	size_t n = (size_t)s->o->rollout.n;
@@ -191,8 +191,8 @@ struct update {
 	const struct advantage **adv;
 	double norm;                    /* tokens that are trained */
 	int first_pass;                 /* nothing has changed since sampling */
-	/* Of each sequence, summed over its tokens: entropy at the first pass, clipped ones at
-	 * all. */
+	/* Sums over the tokens of each sequence: the entropy at the first pass, and the clipped
+	 * tokens at all passes. */
 	double *entropy, *clipped;
 	double distinct;                /* their tokens; equal answers are computed once */
 };
@@ -429,8 +429,8 @@ static int write_step(struct rl *s, const struct rollout *ro, const struct store
 	return 0;
 }
 
-/* One step of the loop. On failure the curriculum and the counters go back to what they were
- * before, because the step will be repeated. */
+/* One step of the loop. On failure the curriculum and the counters return to their earlier values,
+ * because the step will be repeated. */
 static int one_step(struct rl *s, struct err *e)
 {
 	struct rollout_env env = { .infer = s->infer, .tok = s->p.tok, .pool = s->pool, .cache = s->store,
@@ -468,8 +468,8 @@ static int one_step(struct rl *s, struct err *e)
 		s->torn = 0;
 		progress_add(&s->bar, 1);
 	} else {
-		/* The step is repeated: what it has counted so far must not get into a checkpoint
-		 * of the step before. */
+		/* The step is repeated: its counts so far must not get into a checkpoint of the
+		 * step before. */
 		s->curriculum = curriculum;
 		*s->r = result;
 	}
@@ -615,7 +615,7 @@ static int finish(struct rl *s, struct err *e)
 	int64_t after = s->total - MAX((int64_t)1, s->total / 10);
 
 	if (s->r->too_long)
-		log_warn("rl: %lld samples were longer than %d tokens and had no say",
+		log_warn("rl: %lld samples were longer than %d tokens and were not trained on",
 			 (long long)s->r->too_long, s->o->max_length);
 	s->r->done = 1;
 	gauge_start_drop(&s->start);
@@ -627,7 +627,7 @@ static int finish(struct rl *s, struct err *e)
 	       store_drop_pending(s->store, "rl", s->total, e) || store_compact(s->store, e) ? -1 : 0;
 }
 
-/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is
+/* Runs steps until the total is reached or a stop is requested. A stop saves a checkpoint and is
  * not an error. */
 static int train(struct rl *s, struct err *e)
 {
@@ -649,7 +649,7 @@ static int train(struct rl *s, struct err *e)
 	progress_end(&s->bar);
 	if (finish(s, e))
 		return -1;
-	/* The other ranks read the files of the first. A barrier that is given up counts as a
+	/* The other ranks read the files of the first. A barrier that was abandoned counts as a
 	 * stop. */
 	par_barrier(s->par, NULL);
 	return 0;

@@ -41,8 +41,8 @@ struct rl_result {
 	int done;
 };
 
-/* The finished policy is out/checkpoints/rl_final. Of several processes (policy.trainer.par) the
- * first has a store and writes; the others have NULL. */
+/* Trains; the finished policy is out/checkpoints/rl_final. With several processes
+ * (policy.trainer.par) only the first has a store and writes; the others pass NULL. */
 int rl_run(struct dev *dev, struct store *store, const struct rl_opts *o, struct rl_result *r, struct err *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* Rollouts: sampling, judging, further turns, and the exchange between ranks. rollout.h is the
- * manual. This file owns one rollout from prompts to judged samples; what a reward is worth is the
- * business of advantage.c.
+ * manual. This file owns one rollout from prompts to judged samples; advantage.c turns rewards into
+ * advantages.
  *
- * Invariant: the samples of a step are a function of (weights, tasks, step, options, seed). How
- * many ranks draw them, and whether an earlier run was interrupted, changes nothing. */
+ * Invariant: the samples of a step are a function of (weights, tasks, step, options, seed). The
+ * number of ranks and earlier interruptions change nothing. */
 #include "rl/rollout.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #include "verify/pool/batch.h"
 #include "verify/pool/verdict_cache.h"
 
-/* One turn of a rollout while it runs: the prompts, the requests that this rank draws, and the
- * batch of candidates before the judge. */
+/* The state of a rollout in one turn: the prompts, the requests that this rank draws, and the batch
+ * of candidates for the judge. */
 struct rolling {
 	struct rollout *r;
 	struct rollout_env *env;
@@ -109,7 +109,7 @@ static size_t turn_of(const struct rolling *g, size_t sample)
 
 /* Decides which samples this rank draws. Samples that an earlier run left in the store are not
  * drawn again; the others, in the order of turn_of, are cut into equal parts. Only the first rank
- * has the store, so it tells the others what was found. */
+ * has the store, so it sends the list of stored samples to the others. */
 static int share_out(struct rolling *g)
 {
 	size_t n = g->r->samples.n, left = 0, at = 0;
@@ -217,7 +217,7 @@ static int keep_told(void *ctx, struct str data, struct err *e)
 	uint64_t place;
 
 	if (data.n < sizeof place)
-		return err_set(e, ERR_FORMAT, "a sample of another rank ends early");
+		return err_set(e, ERR_FORMAT, "a sample of another rank is truncated");
 	memcpy(&place, data.p, sizeof place);
 	at = place_of(g, (size_t)place);
 	return store_put_pending(g->env->pending, &at, (struct str){ .p = data.p + sizeof place,
@@ -292,8 +292,8 @@ static int finish_judging(struct rolling *g)
 
 /* --- samples of an earlier run ------------------------------------------------------------ */
 
-/* Identifies what a sample was drawn from: prompt, seed, options and weights. A stored sample with
- * another key is of another policy and is not used. */
+/* The key of a sample: a hash of the prompt, seed, options and weights it was drawn with. A stored
+ * sample with another key is of another policy and is not used. */
 static uint64_t key_of(const struct rolling *g, size_t index)
 {
 	const struct infer_request *q = &g->group[index / (size_t)g->o->n];
@@ -343,8 +343,8 @@ static int recall(struct rolling *g)
 	}
 	g->sampled += found;
 	if (found && rc >= 0)
-		log_info("%zu of %zu samples of %s step %llu were drawn before", found, g->r->samples.n, g->env->stage,
-			 (unsigned long long)g->step + 1);
+		log_info("%zu of %zu samples of %s step %llu are kept from the interrupted run", found,
+			 g->r->samples.n, g->env->stage, (unsigned long long)g->step + 1);
 	buf_release(&blob);
 	return rc < 0 ? -1 : 0;
 }
@@ -360,8 +360,8 @@ static void note_judge(struct rolling *g)
 	g->r->idle += waiting == 0;
 }
 
-/* Called by the engine when a sample ends: keep it, store it, hand it to the judge, take what the
- * judge has finished meanwhile. */
+/* Called by the engine when a sample ends: keeps it, stores it, hands it to the judge, and takes
+ * the verdicts that the judge has finished meanwhile. */
 static void sample_done(void *ctx, const struct infer_result *res)
 {
 	struct rolling *g = ctx;
@@ -442,7 +442,7 @@ static int unpack_all(struct rolling *g, struct str in)
 		struct parcel head;
 
 		if (in.n < sizeof head)
-			return err_set(g->e, ERR_FORMAT, "samples of another rank end early");
+			return err_set(g->e, ERR_FORMAT, "samples of another rank are truncated");
 		memcpy(&head, in.p, sizeof head);
 		in.p += sizeof head;
 		in.n -= sizeof head;
@@ -479,7 +479,7 @@ static int gather(struct rolling *g)
 	return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------- */
+/* --- the whole rollout -------------------------------------------------------------------- */
 
 /* Allocates a turn, makes the prompts, takes what an earlier run left, and shares out the rest. */
 static int prepare(struct rolling *g)
@@ -610,7 +610,7 @@ static int join_repairs(struct rollout *r, const struct repair *x, struct rollou
 }
 
 /* Asks once more for every sample that is not correct, with the judge's feedback in the prompt. The
- * progress callback is off: what was shown of the first turn stays on the screen. */
+ * progress callback is off, so the display of the first turn stays on the screen. */
 static int another_turn(struct rollout *r, struct rollout_env *env, const struct taskset *tasks, int turn,
 			uint64_t step,
 			const struct rollout_opts *o, struct err *e)

@@ -35,7 +35,7 @@ struct rolled {
 	int number;                     /* of the task's samples */
 	int32_t *tokens;                /* prompt, then answer; of several turns, all in a row */
 	int prompt_n, n;
-	float *logprobs;                /* of the tokens behind the prompt */
+	float *logprobs;                /* of the tokens after the prompt */
 	unsigned char *classes;         /* of the same: enum extract_class */
 	char *answer, *code;            /* of the last turn */
 	int turns;                      /* taken */
@@ -80,8 +80,8 @@ int rollout_judge(struct rollout *r, struct rollout_env *env, const struct tasks
 /* Tokens that the model drew. With several turns that is not everything after the prompt. */
 int rolled_tokens(const struct rolled *s);
 void rollout_release(struct rollout *r);
-/* Writes all samples to the store under (stage, step), with the texts of those that `texts`
- * says. */
+/* Writes all samples to the store under (stage, step); `texts` selects the samples whose texts are
+ * stored. */
 int rollout_store(const struct rollout *r, struct store *s, const struct taskset *tasks, const char *stage,
 		  int64_t step,
 		  enum rollout_texts texts, struct err *e);

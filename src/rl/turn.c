@@ -7,7 +7,8 @@
 #include "train/dataset.h"
 
 /* The chat template may end an answer with a stop token that the model has drawn already. Returns 1
- * if the reply begins with that token, so that it is not there twice. */
+ * if the reply begins with that token: the caller skips it, so that the token does not appear
+ * twice. */
 static size_t drawn_before(const struct tok *t, const struct rolled *s, const struct tok_ids *reply)
 {
 	const int32_t *stops;

@@ -52,7 +52,7 @@ extern const char store_schema[];
 	S(all_tasks, "SELECT id, level, split, ops, source FROM task ORDER BY id") \
 	S(all_evals, "SELECT name, result FROM eval ORDER BY name")
 
-/* Milliseconds that a sync waits for another one: as long as a statement waits for a lock. */
+/* Milliseconds that a sync waits for another one. */
 enum { SYNC_MOST_MS = 10000 };      /* as long as a statement waits for a lock */
 
 enum statement {
@@ -73,7 +73,7 @@ struct store {
 	sqlite3_stmt *st[ST_COUNT];
 };
 
-/* Reports what SQLite says of the last failure. */
+/* Sets *e to SQLite's message about the last failure. */
 static int db_error(struct store *s, struct err *e)
 {
 	return err_set(e, ERR_IO, "run store: %s", sqlite3_errmsg(s->db));
@@ -111,6 +111,8 @@ int store_open(struct store **out, const char *path, struct err *e)
 	return 0;
 }
 
+/* Finalizes the statements that were prepared, then closes the database. Accepts NULL and a store
+ * that store_open could not finish opening. */
 void store_close(struct store *s)
 {
 	if (!s)
@@ -127,7 +129,7 @@ void store_rollback(struct store *s) { run_sql(s, "ROLLBACK", NULL); }
 
 /* --- binding ------------------------------------------------------------------------------ */
 
-/* The statement, reset; NULL with *e set. */
+/* The statement, reset and without bindings, prepared at its first use. NULL on failure (*e). */
 static sqlite3_stmt *statement(struct store *s, enum statement id, struct err *e)
 {
 	if (!s->st[id] && sqlite3_prepare_v3(s->db, sql_of[id], -1, SQLITE_PREPARE_PERSISTENT, &s->st[id],
@@ -179,6 +181,7 @@ static struct str column(sqlite3_stmt *st, int i)
 
 /* --- writing ------------------------------------------------------------------------------ */
 
+/* Writes one value of the meta table (such as "config"); an older value is replaced. */
 int store_put_meta(struct store *s, const char *key, struct str value, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_meta, e);
@@ -213,6 +216,8 @@ int store_get_meta(struct store *s, const char *key, struct buf *out, struct err
 	return get_text(s, ST_get_meta, str_of(key), out, e);
 }
 
+/* Writes one task. A task with the same id is replaced, so that a resumed run may write its tasks
+ * again. */
 int store_put_task(struct store *s, const struct store_task *t, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_task, e);
@@ -227,6 +232,7 @@ int store_put_task(struct store *s, const struct store_task *t, struct err *e)
 	return execute(s, st, e);
 }
 
+/* Writes the metrics of one optimiser step. A step that is already stored is replaced. */
 int store_put_step(struct store *s, const struct store_step *t, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_step, e);
@@ -243,6 +249,8 @@ int store_put_step(struct store *s, const struct store_step *t, struct err *e)
 	return execute(s, st, e);
 }
 
+/* Adds one sample. The columns of the verdict stay NULL while the sample is not judged; row_sample
+ * reads `judged` from that. */
 int store_put_sample(struct store *s, const struct store_sample *t, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_sample, e);
@@ -269,6 +277,7 @@ int store_put_sample(struct store *s, const struct store_sample *t, struct err *
 	return execute(s, st, e);
 }
 
+/* Writes the result of an evaluation under its name, as the JSON of eval_json. */
 int store_put_eval(struct store *s, const char *name, struct str json, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_eval, e);
@@ -285,7 +294,7 @@ int store_get_eval(struct store *s, const char *name, struct buf *json, struct e
 	return get_text(s, ST_get_eval, str_of(name), json, e);
 }
 
-/* Deletes rows of a stage behind a step. */
+/* Deletes the rows of a stage after a step. */
 static int drop_after(struct store *s, enum statement id, const char *stage, int64_t step, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, id, e);
@@ -297,7 +306,7 @@ static int drop_after(struct store *s, enum statement id, const char *stage, int
 	return execute(s, st, e);
 }
 
-/* Forgets everything of a stage behind a step: a resumed run writes it again. */
+/* Deletes steps and samples of a stage after a step: a resumed run writes them again. */
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e)
 {
 	return drop_after(s, ST_drop_steps, stage, step, e) || drop_after(s, ST_drop_samples, stage, step, e) ? -1 : 0;
@@ -312,6 +321,8 @@ static void bind_pending(sqlite3_stmt *st, const struct store_pending *at)
 	sqlite3_bind_int64(st, 4, at->number);
 }
 
+/* Keeps a finished sample of an unfinished step. After a crash the rollout reads it back instead of
+ * sampling again. */
 int store_put_pending(struct store *s, const struct store_pending *at, struct str sample, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_pending, e);
@@ -323,6 +334,8 @@ int store_put_pending(struct store *s, const struct store_pending *at, struct st
 	return execute(s, st, e);
 }
 
+/* Reads a pending sample. Returns 1 if it was found (appended to `out`), 0 if it is absent, -1 on
+ * failure. get_text cannot do this: the key has four columns and the value is a blob. */
 int store_get_pending(struct store *s, const struct store_pending *at, struct buf *out, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_get_pending, e);
@@ -340,6 +353,8 @@ int store_get_pending(struct store *s, const struct store_pending *at, struct bu
 	return buf_check(out, e) ? -1 : rc == SQLITE_ROW;
 }
 
+/* Deletes the pending samples of a stage up to and including a step: the step is complete now. The
+ * stages "rl.2", "rl.3" of further turns are deleted with "rl". */
 int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e)
 {
 	return drop_after(s, ST_drop_pending, stage, last_step, e);
@@ -365,12 +380,12 @@ int store_sync(struct store *s, struct err *e)
 		rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	}
 	if (rc != SQLITE_OK)
-		err_set(e, ERR_IO, "run store: cannot be synced: %s", sqlite3_errstr(rc));
+		err_set(e, ERR_IO, "cannot sync the run store: %s", sqlite3_errstr(rc));
 	sqlite3_close(db);
 	return rc == SQLITE_OK ? 0 : -1;
 }
 
-/* The single number that a query gives. */
+/* The single number that a query returns. */
 static int read_number(struct store *s, const char *sql, int64_t *out, struct err *e)
 {
 	sqlite3_stmt *st = NULL;
@@ -427,6 +442,8 @@ int store_cache_get(struct store *s, struct str key, struct buf *out, struct err
 	return get_text(s, ST_get_cache, key, out, e);
 }
 
+/* Remembers a verdict under the digest of task, candidate and judge. `verdict` is an opaque
+ * blob. */
 int store_cache_put(struct store *s, struct str key, const void *verdict, size_t n, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_put_cache, e);
@@ -452,7 +469,7 @@ static int each(struct store *s, sqlite3_stmt *st, int (*row)(sqlite3_stmt *st, 
 	return out ? out : rc == SQLITE_DONE ? 0 : db_error(s, e);
 }
 
-/* The caller's function, of whichever kind the walk is. */
+/* The caller's function; only the member that fits the kind of rows is set. */
 struct callbacks {
 	int (*step)(void *ctx, const struct store_step *t);
 	int (*sample)(void *ctx, const struct store_sample *t);
@@ -511,6 +528,8 @@ int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_ste
 	return st ? each(s, st, row_step, &(struct callbacks){ .step = fn }, ctx, e) : -1;
 }
 
+/* Walks the samples of one stage, or of all stages (`stage` NULL binds SQL's NULL, which the query
+ * takes as "any"). */
 int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t),
 		      void *ctx, struct err *e)
 {
@@ -533,6 +552,8 @@ int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, 
 	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
 }
 
+/* Walks one sample with a text for each step that is a multiple of `every`. The page shows these as
+ * the model's progress: with 4000 steps and `every` 100 there are at most 40 texts. */
 int store_each_first(struct store *s, const char *stage, int64_t every,
 		     int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
 {
@@ -545,6 +566,8 @@ int store_each_first(struct store *s, const char *stage, int64_t every,
 	return each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e);
 }
 
+/* Walks all samples with empty texts. SQLite then need not read the long columns, which makes a
+ * count over 100 000 samples cheap. */
 int store_each_brief(struct store *s, int (*fn)(void *ctx, const struct store_sample *t), void *ctx, struct err *e)
 {
 	sqlite3_stmt *st = statement(s, ST_brief_samples, e);
@@ -552,6 +575,7 @@ int store_each_brief(struct store *s, int (*fn)(void *ctx, const struct store_sa
 	return st ? each(s, st, row_sample, &(struct callbacks){ .sample = fn }, ctx, e) : -1;
 }
 
+/* Hands the id of one task to the caller. */
 static int row_id(sqlite3_stmt *st, void *fn, void *ctx)
 {
 	return ((struct callbacks *)fn)->id(ctx, column(st, 0));

@@ -19,7 +19,8 @@ int store_commit(struct store *s, struct err *e);
 void store_rollback(struct store *s);
 
 int store_put_meta(struct store *s, const char *key, struct str value, struct err *e);
-/* 1: found, appended to `out`; 0: absent. */
+/* Returns 1 if the key was found (its value is appended to `out`), 0 if it is absent, -1 on failure
+ * (*e). */
 int store_get_meta(struct store *s, const char *key, struct buf *out, struct err *e);
 
 struct store_task { struct str id; int level; struct str split, ops, source; };
@@ -55,7 +56,7 @@ int store_put_sample(struct store *s, const struct store_sample *t, struct err *
 int store_put_eval(struct store *s, const char *name, struct str json, struct err *e);
 int store_get_eval(struct store *s, const char *name, struct buf *json, struct err *e);   /* 1, 0 */
 
-/* Forgets steps and samples of `stage` after `step` (-1: all of it). */
+/* Deletes steps and samples of `stage` after `step` (-1: all of them). */
 int store_rewind(struct store *s, const char *stage, int64_t step, struct err *e);
 
 /* Samples of unfinished steps. get: 1 and appended to `out`, 0 absent. */
@@ -65,15 +66,16 @@ int store_get_pending(struct store *s, const struct store_pending *at, struct bu
 /* Up to and with a step, those of STAGE.2 and so on too: its further turns. */
 int store_drop_pending(struct store *s, const char *stage, int64_t last_step, struct err *e);
 
-/* What was committed is on disk when this returns, whatever happens to the machine. Any thread may;
- * who writes meanwhile is not held up. */
+/* Makes every commit so far durable: when this returns, a power failure cannot lose it. Any thread
+ * may call it; writers are not blocked meanwhile. */
 int store_sync(struct store *s, struct err *e);
 
-/* Gives back the room that dropped rows have left, where that is more than a quarter of the
+/* Returns the room of deleted rows to the file system if that is more than a quarter of the
  * file. */
 int store_compact(struct store *s, struct err *e);
 
-/* A copy of a store as it is now, in a file of its own, whoever else has it open. */
+/* Copies the present state of a store into a file of its own. Other processes may have the store
+ * open. */
 int store_copy(const char *path, const char *to, struct err *e);
 
 /* Verdict cache. get: 1 and the bytes appended to `out`, 0 absent. */
@@ -86,8 +88,8 @@ int store_each_step(struct store *s, int (*fn)(void *ctx, const struct store_ste
 /* stage NULL: all. */
 int store_each_sample(struct store *s, const char *stage, int (*fn)(void *ctx, const struct store_sample *t),
 		      void *ctx, struct err *e);
-/* Those of one task; the first with a text of every so many steps; all without their texts, in any
- * order. */
+/* store_each_sample_of: the samples of one task. store_each_first: of each `every`-th step the
+ * first sample with a text. store_each_brief: all samples without their texts, in any order. */
 int store_each_sample_of(struct store *s, struct str task, int (*fn)(void *ctx, const struct store_sample *t),
 			 void *ctx, struct err *e);
 int store_each_first(struct store *s, const char *stage, int64_t every,

@@ -158,13 +158,13 @@ static int verify_file(const char *dir, const struct json *f, struct err *e)
 		if (have == bytes && str_is(want, hex))
 			rc = 0;
 		else
-			err_set(e, ERR_FORMAT, "'%s' is not the file its manifest names", path.p);
+			err_set(e, ERR_FORMAT, "'%s' differs from its entry in the manifest", path.p);
 	}
 	buf_release(&path);
 	return rc;
 }
 
-/* Reads the manifest and checks its own digest first. NULL: *e says what is wrong. */
+/* Reads the manifest and checks its own digest first. Returns NULL on failure (*e). */
 static struct json *read_manifest(const char *path, struct err *e)
 {
 	struct buf file = BUF_INIT, text = BUF_INIT;

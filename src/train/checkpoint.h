@@ -1,9 +1,9 @@
 /* Checkpoints: complete or absent.
  *
- * A checkpoint is a folder whose MANIFEST names every file with length and SHA-256 and ends
- * with a digest of itself. It is written aside, synced, and renamed into place; a folder
- * without a valid manifest does not exist for us. Nothing old is deleted before the new one
- * was read back. Evaluation refuses a folder without a complete manifest. */
+ * A checkpoint is a folder whose MANIFEST names every file with length and SHA-256 and ends with a
+ * digest of itself. It is written under a temporary name, synced, and renamed into place. A folder
+ * without a valid manifest is treated as absent. Nothing old is deleted before the new one was read
+ * back. Evaluation refuses a folder without a complete manifest. */
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
@@ -24,7 +24,7 @@ int checkpoint_verify(const char *path, struct buf *state, struct err *e);
 /* The newest complete "PREFIX-NUMBER" in a folder: 1 and its path in `out`, 0: none. Leftovers of
  * interrupted writes are removed. */
 int checkpoint_latest(const char *parent, const char *prefix, struct buf *out, struct err *e);
-/* The same for all processes of a run: what the first one finds. */
+/* The same for all processes of a run: the first one searches, and all get its result. */
 int checkpoint_newest(struct par *p, const char *parent, const char *prefix, struct buf *out, struct err *e);
 /* Removes all but the newest `keep` complete ones of a prefix. */
 int checkpoint_prune(const char *parent, const char *prefix, int keep, struct err *e);

@@ -87,7 +87,7 @@ static int message(struct jw *w, const char *role, struct str content)
 }
 
 /* Renders the prompt of one question in the model's chat template. A model without a template gets
- * the user's text alone. */
+ * only the user's text. */
 int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e)
 {
 	struct buf text = BUF_INIT;
@@ -115,8 +115,8 @@ int dataset_chat_prompt(const struct tok *t, struct str system, struct str user,
 
 /* Renders what follows an answer in the conversation: the end of the assistant's turn, the user's
  * next message, the start of the next answer. The template is rendered with a marker as the answer,
- * and the text behind the marker is taken, so that the drawn tokens of the real answer stay as they
- * are. */
+ * and the text after the marker is taken. So the tokens that the model drew for the real answer are
+ * never encoded again. */
 int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e)
 {
 	static const char mark[] = "the answer stands here";
@@ -140,7 +140,7 @@ int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, st
 				   &all, e) ? -1 : 0;
 	if (!rc && (at = str_find(buf_str(&all), str_of(mark))) < 0)
 		rc = err_set(e, ERR_FORMAT,
-			     "the chat template does not show what the assistant said: there can be no second turn");
+			     "the chat template leaves out the assistant's answer, so a second turn is impossible");
 	if (!rc)
 		buf_add(out, all.p + at + sizeof mark - 1, all.n - (size_t)at - (sizeof mark - 1));
 	json_free(j);
@@ -192,7 +192,7 @@ static int add_turn(struct dataset_rows *b, const struct json *messages, size_t 
 	return 0;
 }
 
-/* A conversation: what the assistant says in each of its turns is trained. */
+/* A conversation: the assistant's text in each of its turns is trained. */
 static int add_messages(struct dataset_rows *b, const struct json *messages)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;
@@ -302,8 +302,8 @@ void dataset_release(struct dataset *d)
 	vec_free(&d->seqs);
 }
 
-/* The order of sequences in an epoch: a function of the seed and the epoch's number alone, so that
- * a resumed run sees the same order. */
+/* The order of sequences in an epoch: a function of the seed and the epoch's number only, so that a
+ * resumed run sees the same order. */
 int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order)
 {
 	struct rng r;

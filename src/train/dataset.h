@@ -35,10 +35,10 @@ void dataset_rows_free(struct dataset_rows *r);
 
 /* The text of a conversation so far, ready for the model to answer. */
 int dataset_chat_prompt(const struct tok *t, struct str system, struct str user, struct buf *out, struct err *e);
-/* The text that follows an answer when the user says something to it and wants another. */
+/* The text that follows an answer when the user replies to it and asks for another one. */
 int dataset_chat_reply(const struct tok *t, struct str user, struct buf *out, struct err *e);
 
-/* The order of epoch `epoch`: a permutation that depends on seed and epoch alone. */
+/* The order of epoch `epoch`: a permutation that depends only on seed and epoch. */
 int dataset_order(const struct dataset *d, uint64_t seed, int64_t epoch, int shuffle, uint32_t *order);
 
 #endif

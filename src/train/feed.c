@@ -24,8 +24,9 @@ struct batch {
 	struct err *err;               /* [threads] */
 };
 
-/* A feed of sequences. Of a source, one thread makes the batch of the next step while the caller
- * trains on the present one; `lock` guards `wanted` and the batches' `step`. */
+/* A feed of sequences from files or from a source. A source needs time for its rows, so one thread
+ * makes the batch of the next step while the caller trains on the present one. `lock` guards
+ * `wanted` and the batches' `step`. */
 struct feed {
 	struct feed_opts o;
 	const struct tok *tok;
@@ -51,7 +52,7 @@ static int open_files(struct feed *f, struct err *e)
 		if (dataset_load(&f->d, f->tok, f->o.data.v[i], f->o.max_length, e))
 			return -1;
 	if (!f->d.seqs.n)
-		return err_set(e, ERR_FORMAT, "there is no row to train on");
+		return err_set(e, ERR_FORMAT, "the data has no row to train on");
 	f->order_epoch = -1;
 	f->order = mem_array(f->d.seqs.n, sizeof *f->order);
 	return f->order ? 0 : err_nomem(e);
@@ -96,11 +97,11 @@ static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct datase
 		if (d->seqs.n > before)
 			return 0;
 	}
-	return err_set(e, ERR_RANGE, "%d drawn rows in turn have nothing to learn in %d tokens", SPARE_ROWS,
+	return err_set(e, ERR_RANGE, "%d consecutive rows of the source have nothing to learn in %d tokens", SPARE_ROWS,
 		       f->o.max_length);
 }
 
-/* What the threads of the pool need to make a batch. */
+/* The context of make_part. */
 struct making { struct feed *f; struct batch *b; };
 
 /* Thread `me` of `count` makes the rows me, me + count, me + 2 count, ... of the batch, so the
@@ -125,8 +126,8 @@ static void make_part(void *ctx, int me, int count)
 	buf_release(&line);
 }
 
-/* The thread that makes batches: waits until a step is wanted, makes it without the lock, and tells
- * the caller. */
+/* The thread that makes batches: waits until the caller asks for a step, makes its batch without
+ * the lock, and tells the caller. */
 static void *keep_making(void *ctx)
 {
 	struct feed *f = ctx;

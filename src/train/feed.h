@@ -8,8 +8,8 @@
 #include "train/dataset.h"
 #include "train/step.h"
 
-/* Appends row k as JSON (dataset.h). The same k gives the same row; several threads call at
- * once. */
+/* Appends row k as JSON (dataset.h). The same k must produce the same row. Several threads call it
+ * at once. */
 typedef int feed_row_fn(void *ctx, uint64_t k, struct buf *line, struct err *e);
 
 struct feed_opts {

@@ -1,6 +1,6 @@
 /* Sums of gradients in one order, for any number of ranks: gradsum.h is the manual.
  *
- * Each rank owns a slice of the gradient. After every round of micro-batches (one a rank) the
+ * Each rank owns a slice of the gradient. After every round of micro-batches (one per rank) the
  * ranks exchange slices, and each adds up its own slice in the order of the micro-batches.
  * Floating-point addition is not associative; a fixed order gives the same bits for 1, 2 or 8
  * ranks. */
@@ -122,8 +122,8 @@ static int device_idle(void *d)
 	return dev_idle(d);
 }
 
-/* Moves slices between ranks. A GPU that waits for a rank which is gone cannot be interrupted from
- * within, so the host waits beside it and aborts NCCL when the wait is given up. */
+/* Moves slices between ranks. A GPU that waits for a lost rank cannot be interrupted from within.
+ * So the host waits for the GPU with a time limit and aborts NCCL when the limit is reached. */
 static int exchange(struct gradsum *s, const struct par_move *v, size_t n, struct err *e)
 {
 	struct dev *d = grads(s)->dev;
@@ -281,7 +281,7 @@ static int add_notes(struct gradsum *s, double *sum, struct err *e)
 
 int gradsum_finish(struct gradsum *s, double *notes, struct err *e)
 {
-	int one = s->done == 1 && !s->par;      /* the sum of one stands where it was computed */
+	int one = s->done == 1 && !s->par;      /* one micro-batch is the sum */
 
 	if (s->done && !one && !s->in_place) {
 		if (fold(s, e))

@@ -22,9 +22,9 @@ struct gradsum {
 	struct nccl *nccl;         /* NULL: over MPI */
 	int in_place;
 	size_t n;                  /* floats of the gradient */
-	float *host;               /* a GPU's gradient on its way; NULL on the CPU */
+	float *host;               /* copy of a GPU's gradient; NULL on the CPU */
 	float *acc;                /* the sum so far of what this rank adds up; with NCCL the device's, as `in` */
-	float *in;                 /* what the others send of that, a slice each */
+	float *in;                 /* the other ranks' slices for `acc` */
 	int64_t done;              /* micro-batches so far */
 	int64_t folded;            /* of those in the sum */
 	struct { double *v; size_t n, cap; } notes;   /* of this rank's micro-batches */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "train/events.h"
 
-/* Drops lines behind the step that a run resumes at: the resumed run writes them again. Lines of
+/* Drops lines after the step that a run resumes at: the resumed run writes them again. Lines of
  * other stages stay. */
 static int rewind_jsonl(const char *path, const char *stage, int64_t step, struct err *e)
 {
@@ -148,7 +148,7 @@ int metrics_step(struct metrics *m, const struct store_step *t, const struct met
 	return rc;
 }
 
-/* A mean over the steps of a stage behind step `after`. */
+/* A mean over the steps of a stage after step `after`. */
 struct mean {
 	const char *stage, *name;
 	int64_t after, n;

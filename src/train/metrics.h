@@ -1,6 +1,6 @@
 /* Metrics of a run: one object per optimiser step to metrics.jsonl, to the store, and to a
- * TensorBoard event file. The clock's readings go to the files alone, so that the store of a
- * resumed run is the same as that of one that was never interrupted. */
+ * TensorBoard event file. Clock readings go only to the two files, so that the store of a resumed
+ * run is the same as that of a run that was never interrupted. */
 #ifndef TRAIN_METRICS_H
 #define TRAIN_METRICS_H
 
@@ -14,7 +14,7 @@ struct metrics {
 	int64_t last_ns;
 };
 
-/* `clock`: depends on the machine's speed, for the files alone. */
+/* `clock`: the value depends on the machine's speed and goes only to the files. */
 struct metric { const char *name; double value; int clock; };
 
 /* `dir` is the run folder. Lines of `stage` after `step` are dropped from metrics.jsonl. */

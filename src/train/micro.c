@@ -89,7 +89,7 @@ static void number(struct micro_unit *u, size_t n, struct bin *m, size_t count)
 		u[i].micro = m[u[i].micro].now;
 }
 
-/* Sorts the units by micro-batch. The result depends on the units and options alone, never on the
+/* Sorts the units by micro-batch. The result depends only on the units and options, never on the
  * number of ranks. */
 int micro_divide(struct micro_unit *u, size_t n, const struct micro_opts *o, struct err *e)
 {

@@ -14,7 +14,7 @@ struct optim {
 	struct tape *t;
 	struct optim_opts o;
 	struct slab state;         /* m.* then v.* in the order of the parameters, then counters */
-	int64_t counter[COUNTERS]; /* as they are; those of the state are as they were saved */
+	int64_t counter[COUNTERS]; /* the present values; the state holds the saved ones */
 };
 
 /* The schedule's factor at x in [0, 1] of the way after the warm-up; m is the floor

@@ -50,7 +50,7 @@ void optim_free(struct optim *o);
 void optim_step(struct optim *o, struct optim_report *r);
 /* Four counters of the caller's that are saved with the state (micro-steps, data position). */
 int64_t *optim_counters(struct optim *o);
-/* The counters become part of the slab, as they are now. */
+/* Copies the present counters into the slab. */
 void optim_put_counters(const struct optim *o);
 int optim_save(const struct optim *o, const char *path, struct err *e);
 int optim_load(struct optim *o, const char *path, struct err *e);

@@ -9,7 +9,7 @@
 
 static const char state_file[] = "trainer.state", style_file[] = "tritonrl.json", tokenizer_file[] = "tokenizer.json";
 
-/* A new model with random weights, from a config.json alone. */
+/* A new model with random weights; only its config.json is read. */
 static struct model *new_model(struct policy *p, const struct policy_opts *o, struct err *e)
 {
 	struct model_config c;
@@ -50,7 +50,7 @@ static int open_model(struct policy *p, const struct policy_opts *o, const char 
 int policy_check(const struct policy_opts *o, struct err *e)
 {
 	if (o->init && !o->full)
-		return err_set(e, ERR_USAGE, "a new model is trained whole: say --full with --init");
+		return err_set(e, ERR_USAGE, "a new model must be trained whole: add --full to --init");
 	if (!(o->tokenizer || o->model) || (!o->model && !o->init))
 		return err_set(e, ERR_USAGE, "say which model to train: --model DIR, or --init CONFIG --tokenizer DIR");
 	if (o->full && o->adapter)
@@ -221,7 +221,7 @@ void policy_copy_release(struct policy_copy *c)
 	*c = (struct policy_copy)POLICY_COPY_INIT;
 }
 
-/* Writes the weights as they are now: the adapter, or the whole model. */
+/* Writes the present weights: the adapter, or the whole model. */
 static int write_weights(const struct policy *p, const char *dir, struct err *e)
 {
 	return p->adapter ? adapter_save(p->adapter, dir, p->base, e) : model_save(p->model, NULL, dir, DT_F32, e);

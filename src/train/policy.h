@@ -21,13 +21,13 @@ struct policy_opts {
 	enum model_store store;        /* how weights are kept for computing */
 	struct trainer_opts trainer;
 	uint64_t seed;
-	/* For who opens the device that policy_open is given. */
+	/* Options of the device. The caller opens the device and passes it to policy_open. */
 	const char *device;
 	int64_t threads;               /* 0: one per core */
 	int exact;
 };
 extern const struct opt policy_opt_table[];
-/* One seed for all that is drawn, and what the table leaves as words. */
+/* Sets the one seed of all random draws, and parses the options that the table leaves as words. */
 int policy_settle(struct policy_opts *o, uint64_t seed, struct err *e);
 
 struct policy {
@@ -59,8 +59,8 @@ int policy_same(const struct policy *p, struct par *par, struct err *e);
  * tritonrl.json the style of prompts. `state` is a JSON object. */
 int policy_save(const struct policy *p, const char *parent, const char *name, struct str state, struct err *e);
 
-/* The policy at one moment, in host memory: it can be written while training goes on. A moment
- * begins with policy_freeze and lasts until parameters change (trainer_set_reader); policy_copy may
+/* The policy at one moment, in host memory: it can be written while training continues. A moment
+ * begins with policy_freeze and lasts until parameters change (trainer_set_reader). policy_copy may
  * be called within it, from any thread if the policy computes in host memory
  * (policy_shares_memory). */
 struct policy_copy {

@@ -1,4 +1,4 @@
-/* Saves checkpoints in a thread while training goes on. saver.h is the manual.
+/* Saves checkpoints in a thread while training continues. saver.h is the manual.
  *
  * Ownership: from its start to its end the thread owns the copy and the job; everything else
  * belongs to the caller. Both look at `copied` only, under the lock. */
@@ -81,7 +81,7 @@ static int write_down(struct saver *s)
 	       checkpoint_prune(s->o.parent, s->o.prefix, s->o.keep, &s->err) ? -1 : 0;
 }
 
-/* The thread: copies the parameters (on a CPU; a GPU's were copied before), lets training go on,
+/* The thread: copies the parameters (on a CPU; a GPU's were copied before), lets training continue,
  * and writes. */
 static void *work(void *ctx)
 {
@@ -147,7 +147,7 @@ void saver_free(struct saver *s)
 	if (saver_wait(s, &e))
 		log_warn("the last checkpoint was not written: %s", e.text);
 	if (s->stats.saves)
-		log_info("%lld checkpoints held training up for %.3f ms each", (long long)s->stats.saves,
+		log_info("%lld checkpoints delayed training by %.3f ms each", (long long)s->stats.saves,
 			 1e3 * s->stats.seconds / (double)s->stats.saves);
 	trainer_set_reader(s->o.policy->trainer, NULL, NULL);
 	pthread_mutex_destroy(&s->lock);

@@ -239,7 +239,7 @@ static int finish(struct sft *s, struct sft_result *r, struct err *e)
 	       checkpoint_prune(s->checkpoints, "sft", 1, e) ? -1 : 0;
 }
 
-/* Runs steps until the total is reached or a stop is asked for. A stop saves a checkpoint and is
+/* Runs steps until the total is reached or a stop is requested. A stop saves a checkpoint and is
  * not an error. */
 static int train(struct sft *s, struct sft_result *r, struct err *e)
 {
@@ -264,7 +264,8 @@ static int train(struct sft *s, struct sft_result *r, struct err *e)
 	r->done = 1;
 	if (s->store && finish(s, r, e))
 		return -1;
-	/* The others read what the first one wrote. A wait that was given up shows as a stop. */
+	/* The other ranks read the files of the first. A wait that was abandoned counts as a
+	 * stop. */
 	par_barrier(s->par, NULL);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 struct sft_opts {
 	struct opt_list data;          /* files of JSON lines */
-	feed_row_fn *row;              /* instead of files: rows as they are needed */
+	feed_row_fn *row;              /* instead of files: makes rows on demand */
 	void *row_ctx;
 	const char *out;               /* run folder */
 	struct policy_opts policy;
@@ -33,8 +33,8 @@ struct sft_result {
 	int done;                      /* 0: stopped on request, resumable */
 };
 
-/* The finished policy is out/checkpoints/sft_final. Of several processes (policy.trainer.par) the
- * first has a store and writes; the others have NULL. */
+/* Trains; the finished policy is out/checkpoints/sft_final. With several processes
+ * (policy.trainer.par) only the first has a store and writes; the others pass NULL. */
 int sft_run(struct dev *dev, struct store *store, const struct sft_opts *o, struct sft_result *r, struct err *e);
 
 #endif

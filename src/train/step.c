@@ -94,8 +94,8 @@ static float weight_of(const struct train_seq *s, int i)
 	return i == 0 ? 0 : s->weight ? s->weight[i] : 1;
 }
 
-/* The length up to the last token that has a weight; 0 if nothing is trained. Tokens behind it need
- * not be computed. */
+/* The length up to the last token that has a weight; 0 if nothing is trained. Later tokens need not
+ * be computed. */
 static int useful(const struct train_seq *s)
 {
 	int n = s->n;
@@ -132,8 +132,8 @@ static int same_prompt(const struct train_seq *a, const struct train_seq *b)
 	       !memcmp(a->tokens, b->tokens, (size_t)a->prompt * sizeof *a->tokens);
 }
 
-/* The unit that begins at sequence `first`: the sequence alone, or with those behind it that share
- * its prompt and fit into one micro-batch. The last token of a sequence is not fed. */
+/* The unit that begins at sequence `first`: this sequence and the next ones that share its prompt
+ * and fit into the same micro-batch. The last token of a sequence is not fed. */
 static struct micro_unit unit_at(const struct trainer *t, const struct train_seq *seq, size_t first, size_t n)
 {
 	const struct train_seq *s = &seq[first];
@@ -220,7 +220,7 @@ static int next_micro(struct trainer *t, struct err *e)
 	return gradsum_turn(&t->sum, e);
 }
 
-/* Notes where the counters stand, for settle(). */
+/* Notes the present counters, for settle(). */
 static void begin(struct trainer *t)
 {
 	t->before = optim_counters(t->optim)[COUNT_MICRO];
@@ -286,7 +286,7 @@ int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struc
 
 	*r = (struct train_report){ .weight = total };
 	if (!(total > 0))
-		return err_set(e, ERR_RANGE, "a step of %zu sequences in which no token is trained", n);
+		return err_set(e, ERR_RANGE, "no token of the %zu sequences of this step is trained", n);
 	begin(t);
 	rc = plan(t, seq, n, e);
 	while (!rc && pack(t, seq)) {

@@ -1,22 +1,22 @@
 /* Training steps over sequences: packing, loss, accumulation, update.
  *
  * A trainer owns a tape and an optimizer. Sequences are packed into micro-batches of at most
- * max_tokens (micro.h); the result does not depend on where the cuts fall beyond floating-point
- * order, and the cuts depend only on the lengths and on which prompts are shared. Several processes
- * share the micro-batches of a step (gradsum.h): all are given all sequences, and all end with the
- * same parameters. A step that fails leaves the trainer as it was before it.
+ * max_tokens (micro.h). The position of the cuts changes a result only by the order of
+ * floating-point sums, and the cuts depend only on the lengths and on which prompts are shared.
+ * Several processes share the micro-batches of a step (gradsum.h): all are given all sequences, and
+ * all end with the same parameters. A step that fails leaves the trainer as it was before it.
  *
  * Neighbouring sequences that begin with the same prompt can share it: all but its last token are
- * then computed once, forward and backward, and each sequence goes on from there. */
+ * then computed once, forward and backward, and each sequence continues from there. */
 #ifndef TRAIN_STEP_H
 #define TRAIN_STEP_H
 
 #include "par/par.h"
 #include "train/optim.h"
 
-/* weight[i] is the loss weight of predicting tokens[i] from those before it; 0: masked, and
- * weight[0] is never used. NULL: 1 everywhere. `prompt` tokens in front of others have coefficient
- * 0 whatever their weight says: where prompts are shared they are not predicted at all. */
+/* weight[i] is the loss weight of predicting tokens[i] from those before it; 0 masks the token, and
+ * weight[0] is never used. NULL means 1 everywhere. The first `prompt` tokens have coefficient 0,
+ * even if their weight is not 0: shared prompts are not predicted at all. */
 struct train_seq {
 	const int32_t *tokens;
 	const float *weight;
@@ -55,10 +55,11 @@ void trainer_free(struct trainer *t);
 /* Supervised: one optimizer step on all `n` sequences. A step without any weight is ERR_RANGE. */
 int trainer_step(struct trainer *t, const struct train_seq *seq, size_t n, struct train_report *r, struct err *e);
 
-/* Parts of a step, for other objectives. `coef` gives dLoss/dlogp for the tokens of sequence
- * `i`: coef[k] belongs to tokens[k], logp[k] is its log-probability now (0 where the weight is
- * 0, and at k = 0). Sequences whose weights are all 0 are skipped. What it returns, the sequence's
- * loss, is added up in *loss; with several processes it is called for a share of the sequences. */
+/* Parts of a step, for other objectives. `coef` receives dLoss/dlogp for the tokens of sequence
+ * `i`: coef[k] belongs to tokens[k], logp[k] is its log-probability now (0 if the weight is 0, and
+ * at k = 0). Sequences whose weights are all 0 are skipped. The function returns the sequence's
+ * loss, which is added to *loss. With several processes each calls it for its part of the
+ * sequences. */
 typedef double trainer_coef_fn(void *ctx, size_t i, const struct train_seq *seq, const float *logp,
 			       const float *entropy, float *coef);
 int trainer_accumulate(struct trainer *t, const struct train_seq *seq, size_t n, trainer_coef_fn *fn,
@@ -71,14 +72,14 @@ void trainer_apply(struct trainer *t, struct optim_report *r);
 int trainer_logprobs(struct trainer *t, const struct train_seq *seq, size_t n, float *const *logp,
 		     float *const *entropy, struct err *e);
 
-/* Exact state beside the parameters: moments, step, dropout position. */
+/* Exact state apart from the parameters: moments, step, dropout position. */
 int trainer_save(const struct trainer *t, const char *path, struct err *e);
 int trainer_load(struct trainer *t, const char *path, struct err *e);
 
-/* Somebody reads parameters and optimizer state beside training: `done` is called before either
- * changes and returns when the reading is over. NULL: nobody does. */
+/* Registers a reader of parameters and optimizer state that works during training. `done` is called
+ * before either changes and returns when the reading is over. NULL: no reader. */
 void trainer_set_reader(struct trainer *t, void (*done)(void *ctx), void *ctx);
-/* The same for who changes parameters in another way than by a step. */
+/* Waits for the reader. Code that changes parameters other than by a step calls this first. */
 void trainer_wait_reader(struct trainer *t);
 
 struct tape *trainer_tape(struct trainer *t);

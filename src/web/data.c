@@ -62,7 +62,8 @@ static int count_lines(const char *path, int64_t *n)
 	return rc;
 }
 
-/* The lines of metrics.jsonl, every k-th of very many. A line that is being written is left out. */
+/* Writes the lines of metrics.jsonl. A long file is thinned to every k-th line: 10 000 lines with k
+ * = 6 become 1666. A line that is still being written is left out. */
 static void put_metrics(struct jw *w, const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -293,8 +294,9 @@ static int put_meta(struct gather *g, struct store *s, const char *key, int is_j
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------- */
+/* --- the whole run ------------------------------------------------------------------------ */
 
+/* Frees the figures that gather_sample collected. */
 static void release(struct gather *g)
 {
 	for (size_t i = 0; i < g->batches.n; i++) {
@@ -327,6 +329,8 @@ static int put_samples(struct gather *g, struct store *s)
 	return rc;
 }
 
+/* Writes the object that the page draws a run from. Parts that a run does not have yet (a
+ * comparison, a config) are left out. */
 int web_run(struct store *s, const char *dir, struct buf *out, struct err *e)
 {
 	struct jw w = { .out = out };
@@ -352,6 +356,8 @@ int web_run(struct store *s, const char *dir, struct buf *out, struct err *e)
 /* The samples of one task, up to a number of bytes. */
 struct one_task { struct jw *w; size_t from, most; };
 
+/* Adds a sample that has a text, until the object has `most` bytes. The sample that passes the
+ * limit is still written whole. */
 static int put_bounded(void *ctx, const struct store_sample *t)
 {
 	struct one_task *x = ctx;
@@ -359,6 +365,8 @@ static int put_bounded(void *ctx, const struct store_sample *t)
 	return !t->answer.n || x->w->out->n - x->from > x->most ? 0 : put_sample(x->w, t);
 }
 
+/* Writes one task with its reference and its candidates. The page asks for this when a user opens a
+ * task, so that web_run stays small. */
 int web_task(struct store *s, struct str id, size_t most, struct buf *out, struct err *e)
 {
 	struct jw w = { .out = out };

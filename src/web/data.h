@@ -12,6 +12,6 @@ int web_run(struct store *s, const char *dir, struct buf *out, struct err *e);
  * `most` bytes of them. */
 int web_task(struct store *s, struct str id, size_t most, struct buf *out, struct err *e);
 
-extern const char web_app[];           /* the page; its data goes where @DATA@ stands */
+extern const char web_app[];           /* the page; its data replaces @DATA@ */
 
 #endif

@@ -80,6 +80,8 @@ static int put_page(struct str data, struct buf *out, struct err *e)
 	return buf_check(out, e);
 }
 
+/* Writes the page with the data of all runs inside it. The candidates of the first run follow until
+ * the page has o->megabytes; `left_out` tells the reader how many tasks are missing. */
 int report_write(const struct report_run *runs, size_t n, const struct report_opts *o, struct buf *out, struct err *e)
 {
 	struct buf data = BUF_INIT;
@@ -102,6 +104,7 @@ int report_write(const struct report_run *runs, size_t n, const struct report_op
 	return rc;
 }
 
+/* Writes the page of the live view: "live" makes the page's script poll the server for runs. */
 int report_live(const char *title, struct buf *out, struct err *e)
 {
 	struct buf data = BUF_INIT;

@@ -16,7 +16,7 @@ struct report_run { const char *dir; struct store *store; };
 
 /* The first run has tables and candidates; those of others are compared with its curves. */
 int report_write(const struct report_run *runs, size_t n, const struct report_opts *o, struct buf *out, struct err *e);
-/* The page without data, which asks the server it came from for it. */
+/* The page without data. It fetches its data from the server it came from. */
 int report_live(const char *title, struct buf *out, struct err *e);
 
 #endif

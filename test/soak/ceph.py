@@ -32,9 +32,9 @@ def make(folder, seed, big):
 def main(d):
     # The gateway has no encryption of its own: that is said, and the rest is done.
     out = expect(0, 'bucket', 'create', 's3://runs')
-    assert out.startswith('bucket: made') and 'versioning: set' in out and 'lifecycle: set' in out, out
+    assert out.startswith('bucket: created') and 'versioning: set' in out and 'lifecycle: set' in out, out
     out = expect(0, 'bucket', 'create', 's3://runs')
-    assert out.startswith('bucket: there already') and out.count('so already') >= 2, out
+    assert out.startswith('bucket: exists already') and out.count('already set') >= 2, out
     for seed, big in ((1, 100), (2, 40 << 20)):
         make(d + '/run', seed, big)
         expect(0, 'sync', d + '/run', '--bucket', 's3://runs/a')

@@ -8,7 +8,7 @@
 enum { LANES = 64, VARS = 6, TEMPS = 40, TENSOR = 256, TENSORS = 3, MOST = 400, ROUNDS = 3000 };
 
 /* Classes of registers: i32 and bool, each as 64 and as 8 x 8, and scalar i32. */
-enum class { FLAT, SQUARE, CONSTANT_BOOL, SQUARE_BOOL, SCALAR, CLASSES };
+enum class { FLAT, SQUARE, FLAT_BOOL, SQUARE_BOOL, SCALAR, CLASSES };
 
 enum kind { ASSIGN, CONST, ARANGE, COPY, LOAD, STORE, LOOP, BRANCH, TRANS, RESHAPE, SPLAT, CHAIN };
 
@@ -35,7 +35,7 @@ struct program {
 /* --- making one ------------------------------------------------------------------------ */
 
 static int pick(struct program *p, enum class c) { return (int)c * VARS + (int)rng_below(&p->g, VARS); }
-static enum class bool_of(enum class c) { return c == FLAT ? CONSTANT_BOOL : SQUARE_BOOL; }
+static enum class bool_of(enum class c) { return c == FLAT ? FLAT_BOOL : SQUARE_BOOL; }
 
 static int block(struct program *p, int depth, int count, int *first);
 
@@ -71,7 +71,7 @@ static void memory(struct program *p, struct st *s)
 	s->xored = rng_below(&p->g, 3) == 0 ? (int)rng_below(&p->g, 64) : 0;
 	s->masked = (int)rng_below(&p->g, 2);
 	s->dst = pick(p, FLAT);
-	s->src[0] = pick(p, CONSTANT_BOOL);
+	s->src[0] = pick(p, FLAT_BOOL);
 	s->src[1] = pick(p, FLAT);
 }
 
@@ -173,7 +173,7 @@ static void run_statement(const struct program *p, struct state *x, const struct
 {
 	int32_t out[LANES];
 	const int32_t *a = x->v[s->src[0]], *b = x->v[s->src[1]], *c = x->v[s->src[2]];
-	int cls = s->dst / VARS, is_bool = cls == CONSTANT_BOOL || cls == SQUARE_BOOL;
+	int cls = s->dst / VARS, is_bool = cls == FLAT_BOOL || cls == SQUARE_BOOL;
 	for (int i = 0; i < LANES; i++) {
 		int at = (int)((i ^ s->xored) + s->imm);
 		switch (s->kind) {
@@ -234,7 +234,7 @@ static struct tile_type type_of(int var)
 	switch ((enum class)(var / VARS)) {
 	case FLAT: return tile_shaped(tile_scalar(DT_I32), 1, flat);
 	case SQUARE: return tile_shaped(tile_scalar(DT_I32), 2, square);
-	case CONSTANT_BOOL: return tile_shaped(tile_scalar(DT_BOOL), 1, flat);
+	case FLAT_BOOL: return tile_shaped(tile_scalar(DT_BOOL), 1, flat);
 	case SQUARE_BOOL: return tile_shaped(tile_scalar(DT_BOOL), 2, square);
 	default: return tile_scalar(DT_I32);
 	}

@@ -186,6 +186,7 @@ struct sumsq {
 	double *part;
 };
 
+/* Sums whole parts, so the number of threads does not change the order of summation. */
 static void sumsq_parts(void *ctx, size_t begin, size_t end)
 {
 	const struct sumsq *s = ctx;

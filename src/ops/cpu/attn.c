@@ -64,8 +64,8 @@ static void tile_left(struct tile *t, int i0, int n)
 	attn_left(&t->f, t->left, t->q + i0 * t->f.D, (size_t)t->f.D, (size_t)n, (size_t)t->f.D);
 }
 
-/* Rows [i0, i0 + n), whose left operand is ready, meet key block b of their sequence. Keys behind
- * the last one that any row sees are left out. */
+/* Scores rows [i0, i0 + n) against key block b of their sequence; their left operand is packed
+ * already. Keys past the last one that any of these rows sees are skipped. */
 static void attend(struct tile *t, const float *block, int b, int i0, int n)
 {
 	const struct attn_format *f = &t->f;
@@ -112,6 +112,8 @@ static size_t pack_floats(const struct attn_format *f, int longest)
 	return ((size_t)longest + KV_BLOCK - 1) / KV_BLOCK * attn_block(f);
 }
 
+/* Bytes of scratch per thread: the larger of forward and backward, because both use the same
+ * memory. */
 size_t attention_scratch(const struct ops_sizes *s)
 {
 	struct attn_format f = attn_format(s->D, 0);
@@ -307,9 +309,9 @@ static int shared_blocks(const struct attention_cached *a, int first, int n)
 		}
 }
 
-/* Runs of one row each that begin with the same blocks: their rows meet the common blocks
- * together, and from there on each run goes by itself. 16 samples of one prompt read its keys
- * once, not 16 times. */
+/* Handles runs of one row each that begin with the same blocks. Their rows are scored against the
+ * common blocks together; after those each run is handled separately. 16 samples of one prompt read
+ * its keys once, not 16 times. */
 static void bundle_tile(const struct attention_cached *a, struct tile *t, int first, int n, int hk)
 {
 	int G = a->H / a->HKV, shared = shared_blocks(a, first, n);

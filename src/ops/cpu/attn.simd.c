@@ -1,5 +1,5 @@
-/* Vector loops over a tile of attention scores: see attn.h. A row is always all 64 keys, the
- * ones it does not see at -inf, so its bits do not depend on what is behind them. */
+/* Vector loops over a tile of attention scores: see attn.h. A row always has all 64 keys, and the
+ * keys that it does not see are -inf. So its bits do not depend on the values of those keys. */
 #include "ops/cpu/attn.h"
 
 #include <math.h>

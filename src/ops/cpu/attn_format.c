@@ -43,7 +43,7 @@ void attn_load_across(const struct attn_format *f, float *block, const float *x,
 	}
 }
 
-/* Loads n rows into a block as they are, so that a product runs over the rows. */
+/* Loads n rows into a block without transposing them, so that a product runs over the rows. */
 void attn_load_along(const struct attn_format *f, float *block, const float *x, size_t ld, int n)
 {
 	size_t D = (size_t)f->D, depth = attn_depth(f, KV_BLOCK);

@@ -3,9 +3,9 @@
  *   p = exp(s - lse),  dv += p^T do,  dp = do v^T,  ds = p (dp - delta),  delta = do . out
  *   dq = ds k / sqrt(D),  dk += ds^T q / sqrt(D)
  *
- * A task is one key head of one sequence and of those that go on from it: it walks them, their
- * query heads and tiles in order and adds dk and dv up alone, so there is one order of
- * summation. */
+ * A task is one key head of one sequence together with the sequences that continue it (prefix). It
+ * walks these sequences, their query heads and their tiles in order. No other task adds to the same
+ * dk and dv, so there is one order of summation. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -261,7 +261,7 @@ static void grad_worker(void *ctx, int me, int count)
 	while ((task = atomic_fetch_add(&j->next, 1)) < a->sequences * a->HKV) {
 		int own = task / a->HKV, s = own;
 
-		/* a sequence that goes on from another is done after that one */
+		/* a sequence that continues another one comes after it in the pack */
 		for (; s < a->sequences && (a->prefix ? a->prefix[s] : -1) == (s == own ? -1 : own); s++) {
 			struct attn_seq q = attn_seq(a, s);
 

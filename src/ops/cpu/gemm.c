@@ -1,12 +1,12 @@
 /* Matrix products: blocking and threads around the tile kernels (gemm.h).
  *
  * One driver for the three products of a linear layer:
- *   linear     y[M, n]  = x[M, k]  W^T          B = W packed already
- *   linear_dx  dx[M, k] = dy[M, n] W            B = W transposed, packed on the way
- *   linear_dw  dW[n, k] += dy^T[n, M] x[M, k]   B = x, packed on the way
- * The k loop is cut in blocks of GEMM_KC. Within one, panels that need packing are packed by
- * all threads into shared scratch; then each thread takes its rows (or, where rows are few,
- * its panels), packs GEMM_MC rows of A at a time into its own scratch, and runs the tiles. */
+ *   linear     y[M, n]  = x[M, k]  W^T          B = W, packed when the weight was loaded
+ *   linear_dx  dx[M, k] = dy[M, n] W            B = W transposed, packed during the product
+ *   linear_dw  dW[n, k] += dy^T[n, M] x[M, k]   B = x, packed during the product
+ * The k loop is cut in blocks of GEMM_KC. Within one, panels that need packing are packed by all
+ * threads into shared scratch. Then each thread takes its rows (or its panels, if there are few
+ * rows), packs GEMM_MC rows of A at a time into its own scratch, and runs the tiles. */
 #include "ops/cpu/gemm.h"
 
 #include <string.h>
@@ -42,7 +42,8 @@ size_t gemm_shared(int columns)
 
 /* --- tiles --------------------------------------------------------------------------- */
 
-/* What follows the product: the scale of int8 weights, the bias, the residual. */
+/* Finishes a row of the product: multiplies by the scale of int8 weights, adds bias and
+ * residual. */
 static void tail_row(const struct gemm_job *j, float *c, size_t m, size_t n0, size_t cols)
 {
 	const struct linear *t = j->tail;
@@ -67,8 +68,8 @@ struct panel {
 	int p;
 };
 
-/* One tile of C. `a` is [kc][h] floats, or [kc/2][h] pairs of bf16. Sums of more than GEMM_KC
- * terms are formed in blocks, in the same order whatever the batch is. */
+/* Computes one tile of C. `a` is [kc][h] floats, or [kc/2][h] pairs of bf16. Sums of more than
+ * GEMM_KC terms are formed in blocks, and their order is the same for every batch size. */
 static void run_tile(const struct gemm_job *j, const struct panel *q, int h, const float *a, float *c,
 		     size_t ldc, enum gemm_sum sum)
 {
@@ -127,7 +128,7 @@ static void run_panel(const struct gemm_job *j, const struct panel *q, size_t m0
 
 struct range { size_t begin, end; };
 
-/* Words of a panel of kc rows as it lies in shared scratch. */
+/* Words of a panel of kc rows in shared scratch. */
 static size_t panel_words(const struct gemm_job *j, size_t kc)
 {
 	return (j->fast ? (kc + 1) / 2 : kc) * (size_t)j->k->nr;

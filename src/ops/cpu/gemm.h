@@ -1,21 +1,21 @@
 /* Matrix products on the CPU: the packed formats and the tile kernels they feed.
  *
- * Every product is cut into tiles of at most MR rows and NR columns, computed in registers
- * as a sum of outer products in the order of k. Element (m, n) is the sum over blocks of GEMM_KC
- * of k, in their order, of
+ * Every product is cut into tiles of at most MR rows and NR columns, computed in registers as a sum
+ * of outer products in the order of k. Element (m, n) is the sum over blocks of GEMM_KC of k, in
+ * their order, of
  *     fma(a[m, last], b[last, n], ... fma(a[m, first], b[first, n], 0))
- * (short chains, for the error of a sum grows with the length of its chain), whatever the tile's
- * height; so a row does not depend on the rows beside it, on threads, or on how many blocks are
- * done at a time. A product that accumulates into C is one chain from C on, so that gradients do
- * not depend on where a batch was cut.
+ * The chains are short because the error of a sum grows with the length of its chain. The formula
+ * does not depend on the tile's height. So a row does not depend on its neighbours, on threads, or
+ * on the number of blocks done at a time. A product that accumulates into C is one chain that
+ * starts with C, so that gradients do not depend on where a batch was cut.
  *
- * Packed B ("panels"): panel p holds columns [p NR, (p+1) NR), k-major: [K][NR], columns past
- * the end zero. F32: floats. BF16: [K/2][NR][2], pairs of k side by side, K padded to even
- * with zero. I8: [K][NR] with a scale per column.
+ * Packed B ("panels"): panel p holds columns [p NR, (p+1) NR), k-major: [K][NR], columns past the
+ * end zero. F32: floats. BF16: [K/2][NR][2], pairs of k side by side, K padded to even with zero.
+ * I8: [K][NR] with a scale per column.
  *
- * Fast products (both operands rounded to bf16, sums in fp32) take A as pairs too: [K/2][mr]
- * words of two bf16. They exist where the CPU has the dot instruction; elsewhere the operands
- * are left as they are. */
+ * Fast products (both operands rounded to bf16, sums in fp32) take A as pairs too: [K/2][mr] words
+ * of two bf16. They exist on CPUs with the dot instruction; other CPUs do not round the
+ * operands. */
 #ifndef OPS_CPU_GEMM_H
 #define OPS_CPU_GEMM_H
 
@@ -27,8 +27,8 @@
 
 enum { GEMM_MR_MAX = 12, GEMM_NR_MAX = 32, GEMM_KC = 256, GEMM_MC = 96 };
 
-/* What becomes of the C that is there: nothing, the chain goes on from it, or the new sum is
- * added. */
+/* How a tile treats the C in memory: overwrite it, start the chain of sums from it, or compute a
+ * new sum and add that to it. */
 enum gemm_sum { GEMM_SET, GEMM_GO_ON, GEMM_ADD };
 
 /* C[mr, NR] (+)= A B: a[k*as + i], b[k*bs + j], c[i*ldc + j]. */

@@ -26,8 +26,8 @@ size_t gemm_panel_bytes(const struct weight *w, int nr);
 /* Rows [k0, k0 + kc) of panel p of the weight, widened to floats: borrowed or in `tmp`. k0 is
  * even. */
 const float *gemm_panel_f32(const struct gemm_job *j, int p, size_t k0, size_t kc, float *tmp);
-/* Panel p of a B that is packed on the way, rows [k0, k0 + kc), to `out` (floats or pairs).
- * `tmp` has room for kc + nr rows of nr floats. */
+/* Packs rows [k0, k0 + kc) of panel p into `out` (floats or pairs), for a B that is packed during
+ * the product. `tmp` has room for kc + nr rows of nr floats. */
 void gemm_pack_b(const struct gemm_job *j, int p, size_t k0, size_t kc, void *out, float *tmp);
 /* Rows [m0, m0 + rows) of A as tiles of mr rows, each [kc][height] (floats or pairs). */
 void gemm_pack_a(const struct gemm_job *j, size_t m0, size_t rows, size_t k0, size_t kc, void *out);

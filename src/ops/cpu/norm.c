@@ -2,9 +2,9 @@
  *
  *   rmsnorm        y = x r w,  r = 1 / sqrt(mean(x^2) + eps)
  *   rmsnorm_grad   dx += r (dy w - x r^2 mean(dy w x)),  dw += sum_t dy x r
- *   rope           (a, b) = (x[i], x[i + D/2]) turned by angle pos inv_freq[i]
+ *   rope           (a, b) = (x[i], x[i + D/2]) rotated by angle pos inv_freq[i]
  *
- * Sums over rows are cut by columns, so that each is one thread's, in row order. */
+ * Sums over rows are cut by columns: one thread sums a column, in row order. */
 #include "base/mem.h"
 #include "ops/cpu/cpu_ops.h"
 #include "ops/cpu/row.h"

@@ -6,7 +6,7 @@
 
 #include "ops/cpu/vec.h"
 
-/* Whole vectors of a row, and the rest behind them with `left` elements. */
+/* LOOP walks the whole vectors of a row; TAIL handles the last `left` elements, fewer than VW. */
 #define LOOP(i, n) for (int i = 0; i + VW <= (n); i += VW)
 #define TAIL(i, n) for (int i = (n) / VW * VW, left = (n) - i; left > 0; left = 0)
 

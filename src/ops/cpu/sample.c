@@ -90,7 +90,7 @@ static int32_t draw_row(const float *p, int n, double u)
 		}
 		last = b;
 	}
-	/* Rounding left u behind the end: the most probable token of the last block that has
+	/* Rounding has left u past the end: the most probable token of the last block that has
 	 * any. */
 	for (int32_t i = last, end = MIN(last + BLOCK, n); i < end; i++)
 		if (p[i] > p[last])
@@ -148,8 +148,8 @@ static float kth_largest(float *x, int n, int k)
 	return x[k - 1];
 }
 
-/* Moves what comes before c[lo + (hi - lo) / 2] to its left, the rest to its right, and gives
- * its new place. */
+/* Moves the candidates that come before c[lo + (hi - lo) / 2] to its left, the rest to its right,
+ * and returns its new index. */
 static int partition(struct sample_candidate *c, int lo, int hi)
 {
 	struct sample_candidate pivot = c[lo + (hi - lo) / 2], t;
@@ -167,7 +167,7 @@ static int partition(struct sample_candidate *c, int lo, int hi)
 	return to;
 }
 
-/* Moves the fewest candidates that together reach `mass` to the front and gives their number:
+/* Moves the fewest candidates that together reach `mass` to the front and returns their number:
  * quickselect by weight, so that a flat distribution costs no sort. */
 static int fewest_with(struct sample_candidate *c, int n, double mass)
 {
@@ -224,7 +224,7 @@ static int gather(const struct sample_opts *o, float *x, int n, struct sample_wo
 	return k;
 }
 
-/* Drops what is less probable than min_p times the most probable. */
+/* Drops tokens that are less probable than min_p times the most probable one. */
 static int drop_rare(struct sample_candidate *c, int n, float min_p)
 {
 	float most = 0;
@@ -238,7 +238,7 @@ static int drop_rare(struct sample_candidate *c, int n, float min_p)
 	return k;
 }
 
-/* Draws from what the cuts leave. u is in [0, 1). */
+/* Draws from the tokens that remain after the cuts. u is in [0, 1). */
 static int32_t draw_cut(const struct sample_opts *o, float *x, int n, double u, struct sample_work *w)
 {
 	int k = gather(o, x, n, w);
@@ -258,6 +258,9 @@ static int32_t draw_cut(const struct sample_opts *o, float *x, int n, double u, 
 	return w->c[MAX(k - 1, 0)].id;
 }
 
+/* Draws one token with the uniform number u. The order of operations is in sample.h. The
+ * log-probability is that of the unchanged logits, without temperature or cuts: training needs
+ * it. */
 int32_t sample_token(const struct sample_opts *o, const float *logits, const uint32_t *seen, double u,
 		     struct sample_work *w, float *logprob)
 {

@@ -1,7 +1,7 @@
 /* Vectors of floats of the width of the level a `.simd.c` file is compiled for.
  *
- * VW floats a vector; + - * / work on `vf` directly. Only what the operators cannot say is
- * here: fused multiply-add, broadcasts, partial loads, exp. Fused or not depends on the level,
+ * A vector has VW floats; + - * / work on `vf` directly. This file has the operations without an
+ * operator: fused multiply-add, broadcasts, partial loads, exp. Fused or not depends on the level,
  * so results are equal on one machine, not across machines. */
 #ifndef OPS_CPU_VEC_H
 #define OPS_CPU_VEC_H

@@ -35,7 +35,7 @@ void cpu_weight_place(struct weight *w)
 		w->scale = (float *)(void *)((char *)w->packed + body_bytes(w));
 }
 
-/* Where element (n, k) is, in elements. */
+/* The offset of element (n, k) in the packed weight, in elements. */
 static size_t place(const struct weight *w, size_t n, size_t k)
 {
 	size_t nr = (size_t)gemm_cpu()->nr, p = n / nr, i = n % nr;
@@ -47,7 +47,7 @@ static size_t place(const struct weight *w, size_t n, size_t k)
 
 enum { STEP = 256 };   /* columns packed at a time; even */
 
-/* A weight and the stored parts that it is made of. */
+/* A weight and the stored parts that are packed into it. */
 struct pack_ctx {
 	struct weight *w;
 	const struct weight_part *parts;

@@ -76,7 +76,8 @@ template <int D> static __device__ __forceinline__ void fetch_tile(const struct 
 	}
 }
 
-/* Splits that are complete, kept in shared memory: `at` has D / 8 pieces of 16 bytes a thread. */
+/* Joins a complete split to the running result in shared memory. Each thread has D / 8 pieces of 16
+ * bytes in `at`. */
 template <int D> static __device__ __forceinline__ void keep_split(float4 *at, row_pair *all,
 								   const rows16<D> *o, const row_pair *p, float c)
 {
@@ -233,7 +234,8 @@ int attn_ragged(cudaStream_t stream, const struct attn_ragged *r)
 
 /* --- the ops ---- */
 
-/* Exact rows are those of attn_tile.cuh, which cuDNN's are not. Gradients need no such order. */
+/* Exact rows have the order of attn_tile.cuh, which cuDNN does not have. Gradients do not need this
+ * order. */
 static int by_cudnn(struct cuda *c, const struct cuda_attention *a, int exact)
 {
 	int version;

@@ -1,4 +1,5 @@
-/* What the files of attention share beside the tile: the forward kernel's call, and cuDNN's. */
+/* Declarations that the attention files share, apart from the tile (attn_tile.cuh): the call of the
+ * forward kernel and the calls of cuDNN. */
 #ifndef OPS_CUDA_ATTN_CUH
 #define OPS_CUDA_ATTN_CUH
 
@@ -47,8 +48,9 @@ static __device__ __forceinline__ int attn_row(const struct attn_seq *q, int i) 
 int attn_grad_own(cudaStream_t stream, const struct cuda_attention *a);
 size_t attn_grad_work(const struct cuda_attention *a);
 
-/* Where sequences begin, as cuDNN wants it: elements of rows of qkv, of out and of statistics before each
- * of `room` sequences, of which those from `n` on are empty; and their lengths. */
+/* The ragged offsets that cuDNN takes: for each of `room` sequences the number of elements of qkv,
+ * of out and of the statistics before its first row; and the lengths. Sequences from `n` on are
+ * empty. */
 struct attn_ragged {
 	const int32_t *start;          /* [n + 1] */
 	int n, room, H, HKV, D;
@@ -57,7 +59,7 @@ struct attn_ragged {
 };
 int attn_ragged(cudaStream_t stream, const struct attn_ragged *r);
 
-/* cuDNN; where it is not there these give CUDA_OWN_SHAPE. */
+/* Attention by cuDNN. Without the library these return CUDA_OWN_SHAPE. */
 int attn_cudnn_there(struct cuda *c, int *version);
 int attn_cudnn_forward(struct cuda *c, const struct cuda_attention *a);
 int attn_cudnn_grad(struct cuda *c, const struct cuda_attention *a);

@@ -1,10 +1,10 @@
 /* Attention by cuDNN 9, found when it is first asked for: see attn.cuh.
  *
- * The only file that knows cuDNN, through its header-only frontend. A plan is made for a number of
- * sequences and a longest one, both rounded up, and kept; sequences that are not there are empty.
- * Rows stay where they are: ragged offsets say where each sequence begins. The deterministic backward
- * needs memory for sequences x longest^2, so a pack of many sequences is done a few at a time.
- * No exception leaves this file. */
+ * The only file that knows cuDNN, through its header-only frontend. A cuDNN plan is built for a
+ * number of sequences and a longest length, both rounded up, and cached. A smaller pack is filled
+ * up with empty sequences. Rows are not moved: ragged offsets tell cuDNN where each sequence
+ * begins. The deterministic backward needs memory for sequences x longest^2, so a pack of many
+ * sequences is done a few at a time. No exception leaves this file. */
 #include "ops/cuda/attn.cuh"
 
 #if __has_include(<cudnn_frontend.h>)
@@ -74,7 +74,7 @@ static void close_cudnn(struct cuda_cudnn *n)
 	delete n;
 }
 
-/* The library of `c`, opened at the first call; its handle is NULL where there is none. */
+/* The library of `c`, opened at the first call. Its handle is NULL if cuDNN is not installed. */
 static struct cuda_cudnn *library(struct cuda *c)
 {
 	if (c->cudnn)

@@ -1,13 +1,14 @@
-/* Gradient of attention over a pack, where cuDNN is not there.
+/* Gradient of attention over a pack, for machines without cuDNN.
  *
  *   p = softmax(q k^T / sqrt(D)),  delta = sum(dout * out),  ds = p (dout v^T - delta)
  *   dv = p^T dout,  dq = ds k / sqrt(D),  dk = ds^T q / sqrt(D)
  *
- * Two kernels, each with the rows whose gradient it makes in its registers and the other side in
- * tiles of 64 rows through shared memory: one for dq, one for dk and dv, which adds up the query
- * heads of its key head in order, of a prefix also the rows of all sequences that go on from it, which
- * follow it. p is computed in both. Nothing is added up between blocks, so the
- * result has one order. A block has 128 rows, a warp 16 of them. */
+ * Two kernels: one for dq, one for dk and dv. Each keeps the rows whose gradient it computes in
+ * registers and reads the other side through shared memory in tiles of 64 rows. The kernel of dk
+ * and dv adds up the query heads of its key head in order. For a prefix it also adds the rows of
+ * all sequences that continue the prefix; these follow it in the pack. Both kernels compute p.
+ * Nothing is added up between blocks, so the result has one order. A block has 128 rows, a warp 16
+ * of them. */
 #include <math.h>
 
 #include "ops/cuda/attn.cuh"
@@ -60,8 +61,8 @@ template <int D, int N> static __device__ __forceinline__ void fetch_rows(const 
 	}
 }
 
-/* Starts copies of the keys of tile `t` of a sequence and its prefix, and of their values behind them; `k` is its
- * key head of row 0. Keys from `keys` on become zeros. */
+/* Starts copies of the keys and then the values of tile `t` of a sequence and its prefix. `k`
+ * points to the key head in row 0. Keys from `keys` on become zeros. */
 template <int D> static __device__ __forceinline__ void fetch_keys(const struct grad *a,
 								   const struct attn_seq *q,
 								   const __nv_bfloat16 *k, int t,
@@ -221,7 +222,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) dq_kernel(
 
 /* --- dk and dv ---- */
 
-/* Rows from the sequence's first on that see its keys: its own, and those of the sequences that go on from it. */
+/* The number of rows, from the sequence's first on, that see its keys: its own rows, and those of
+ * the sequences that continue it. */
 static __device__ __forceinline__ int seen_by(const struct grad *a)
 {
 	int s = (int)blockIdx.z, end = s + 1;

@@ -1,12 +1,12 @@
-/* One warp's 16 query rows against a tile of 64 keys: the step that every attention kernel here
- * is made of.
+/* One warp's 16 query rows against a tile of 64 keys: every attention kernel here consists of this
+ * step.
  *
- * A row's result has one order, whatever kernel, batch or launch computes it:
+ * A row's result has one order of summation in every kernel, batch and launch:
  *   tile   64 positions counted from the start of the sequence: own maximum, own sum, own product
  *   split  8 tiles, joined one after another
  *   row    splits, joined one after another
- * A training pack, a prefill over pages and a decode step that gives splits to different blocks
- * therefore have the same bits. Arithmetic that could be contracted in two ways is spelled out.
+ * A training pack, a prefill over pages and a decode step that spreads splits over blocks therefore
+ * compute the same bits. Arithmetic that the compiler could contract in two ways is spelled out.
  *
  * Scores are kept as q k^T; `c` = log2(e) / sqrt(D) turns differences of them into powers of 2. */
 #ifndef OPS_CUDA_ATTN_TILE_CUH
@@ -19,7 +19,7 @@ enum { TILE_KEYS = 64, SPLIT_TILES = 8, SPLIT_KEYS = TILE_KEYS * SPLIT_TILES };
 /* Softmax so far of two rows of a thread, rows g and g + 8. */
 struct row_pair { float m[2], l[2]; };
 
-/* What a thread holds of 16 rows of values: columns 8 j + 2 q, + 1 of rows g and g + 8. */
+/* A thread's part of 16 rows of values: columns 8 j + 2 q, + 1 of rows g and g + 8. */
 template <int D> struct rows16 { float v[D / 8][4]; };
 
 template <int D> static __device__ __forceinline__ void rows_clear(rows16<D> *o)
@@ -109,7 +109,7 @@ static __device__ __forceinline__ float quad_sum(float x)
 	return __fadd_rn(x, __shfl_xor_sync(~0u, x, 2));
 }
 
-/* What powers are taken against: the maximum, or 0 where a row sees nothing. */
+/* The value that is subtracted before taking powers: the maximum, or 0 if a row sees nothing. */
 static __device__ __forceinline__ float base_of(float m) { return m == -INFINITY ? 0 : m; }
 
 /* Scores of a tile to powers of them, with the maximum and the sum of each row. ROWS is 2, or 1
@@ -161,7 +161,7 @@ static __device__ __forceinline__ float join(float x, float old, float xt, float
 	return __fmaf_rn(xt, add, __fmul_rn(x, old));
 }
 
-/* Joins a part to what is there of its rows. */
+/* Joins the partial result of later keys (`ot`, `t`) to the running result of the same rows. */
 template <int D> static __device__ __forceinline__ void join_rows(rows16<D> *o, row_pair *p,
 								  const rows16<D> *ot, const row_pair *t, float c)
 {

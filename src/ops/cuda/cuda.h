@@ -1,10 +1,10 @@
-/* The launchers of src/ops/cuda: what a GPU computes, over raw device pointers.
+/* The launchers of src/ops/cuda: a GPU's computations over raw device pointers.
  *
- * launch.def is the list. The .cu files define the launchers; the C files beside them call them
- * through `struct cuda_launch` and make the ops of ops.def out of them. A launcher enqueues on
- * the stream of its `struct cuda` and returns 0 or an error for cuda_explain; it never waits and
- * never allocates device memory (what it needs is in its parameters), so that calls can be
- * recorded into a graph. The same inputs give the same bits.
+ * launch.def is the list. The .cu files define the launchers; the C files of this folder call them
+ * through `struct cuda_launch` and build the ops of ops.def from them. A launcher enqueues on the
+ * stream of its `struct cuda` and returns 0 or an error for cuda_explain. It never waits and never
+ * allocates device memory (its parameters hold all it needs), so that calls can be recorded into a
+ * graph. The same inputs give the same bits.
  *
  * Rows of activations are bf16, residual rows, statistics and parameters' gradients fp32. "act"
  * below is a bf16 element. Pointers are 16-byte aligned. */
@@ -34,7 +34,7 @@ struct cuda_gemm {
 	const float *x_scale;      /* fp8: [M], value = scale * code */
 	const float *w_scale;      /* fp8: one for each row of w */
 	const float *bias;         /* [n] or NULL; CUDA_GEMM_Y only */
-	const void *add;           /* what beta multiplies, of y's type; NULL: y itself */
+	const void *add;           /* the matrix that beta multiplies, of y's type; NULL: y itself */
 	size_t ldadd;
 	float alpha, beta;
 	int exact;                 /* a row's bits do not depend on M */
@@ -62,18 +62,19 @@ struct cuda_attention {
 	int variant;               /* CUDA_ATTN_*: which kernel */
 	int exact;                 /* the reduction order of cuda_attention_paged's exact mode */
 };
-/* BEST is cuDNN where it is there and faster, else the own kernel, which alone knows prefixes. */
+/* BEST is cuDNN if it is installed and faster, else our own kernel. Only our own kernel handles
+ * prefixes. */
 enum { CUDA_ATTN_BEST, CUDA_ATTN_OWN, CUDA_ATTN_CUDNN };
 
 /* --- attention over pages ----------------------------------------------------------------- */
 
-/* New rows of cached sequences: first their keys and values go to the pages, then they attend.
- * A page holds 64 positions of all layers; this layer's part of page p is at kv + p * stride:
- * [2 (k, v)][HKV][64][D] of kv_dt. Run r has rows row[r]..row[r + 1], the first of them at
- * position length[r]; its pages are table[r * table_ld + 0, 1, ...].
- * Runs of a group begin with the same `group_pages` full pages, which are read once for the group;
- * groups cover all runs, a run alone is a group of its own with 0 pages. All arrays are on the
- * device, so that a recorded graph stays valid: only counts and bounds are in the call. */
+/* New rows of cached sequences: first their keys and values go to the pages, then they attend. A
+ * page holds 64 positions of all layers; this layer's part of page p is at kv + p * stride: [2 (k,
+ * v)][HKV][64][D] of kv_dt. Run r has rows row[r]..row[r + 1], the first of them at position
+ * length[r]; its pages are table[r * table_ld + 0, 1, ...]. Runs of a group begin with the same
+ * `group_pages` full pages, which are read once for the group. Groups cover all runs; a run that
+ * shares no page is a group of its own with 0 pages. All arrays are on the device, and the call
+ * itself holds nothing but counts and bounds, so that a recorded graph stays valid. */
 struct cuda_paged {
 	int H, HKV, D;
 	int rows, runs;            /* counts of this call */
@@ -86,12 +87,12 @@ struct cuda_paged {
 	int groups;                /* 0: nothing is shared */
 	const int32_t *group;      /* [groups + 1] first run of each */
 	const int32_t *group_pages;    /* [groups] */
-	const int32_t *member;     /* [runs] the runs in the order of groups; NULL: as they are */
+	const int32_t *member;     /* [runs] the runs in the order of groups; NULL: 0, 1, 2, ... */
 	const void *qkv;           /* act [rows][H + 2 HKV][D] */
 	void *out;                 /* act [rows][H][D] */
 	void *kv;
 	size_t stride;             /* bytes from a page to the next */
-	int kv_dt;                 /* DT_BF16 or DT_F8E4M3 (values as they are, scale 1) */
+	int kv_dt;                 /* DT_BF16 or DT_F8E4M3 (unscaled values) */
 	void *work;                /* of cuda_paged_work bytes */
 	size_t work_bytes;
 	int exact;                 /* keys in fixed pieces from position 0, the order of exact packs */
@@ -99,8 +100,8 @@ struct cuda_paged {
 
 /* --- sampling ----------------------------------------------------------------------------- */
 
-/* struct sample of ops.h, with stop tests. Where something is cut off, the CPU's draw takes the
- * tokens that are left in another order than by id, so the two devices then give different
+/* struct sample of ops.h, with stop tests. If top-k, top-p or min-p cuts tokens off, the CPU walks
+ * the remaining tokens in another order than by id, so the two devices then draw different
  * tokens. */
 struct cuda_sample {
 	int rows, V;
@@ -117,8 +118,8 @@ struct cuda_sample {
 	int32_t *done;             /* [rows]: 1 where the token is a stop id, else left alone */
 };
 
-/* The next step of rows that were drawn: the token becomes the input, one position further. What
- * was drawn is kept at place *step of the lists, and *step moves on. */
+/* Advances rows after a draw: the drawn token becomes the next input, one position further. The
+ * token is also stored at index *step of the lists, and *step is incremented. */
 struct cuda_advance {
 	int rows;                  /* at most 1024 */
 	const int32_t *token;      /* [rows] */

@@ -1,19 +1,21 @@
 /* Weights and products of a GPU: see cuda_ops.h.
  *
- * A bf16 weight is stored as it is in a checkpoint: rows of W, dense. An e4m3 weight is codes and a
+ * A bf16 weight has the layout of the checkpoint: rows of W, dense. An e4m3 weight is codes and a
  * scale for each row, of W and, for gradients, of W^T, because the matrix units take 8-bit operands
- * only along k. Rows of activations are quantised just before such a product. An int8 weight, for
- * GPUs without such units, is widened to bf16 in the working memory before each product. */
+ * only along k. Rows of activations are quantised just before a product in e4m3. An int8 weight,
+ * for GPUs without 8-bit floating-point units, is widened to bf16 in the working memory before each
+ * product. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "ops/cuda/cuda_ops.h"
 
-enum { PACK = 16 << 20 };   /* working memory that packing wants at least */
+enum { PACK = 16 << 20 };   /* the least working memory for packing */
 
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
-/* Where the pieces of an 8-bit weight begin; an int8 one ends behind its scales. */
+/* Byte offsets of the parts of an 8-bit weight. An int8 weight has no `across`: it ends after its
+ * scales. */
 struct places { size_t scale, across, across_scale, end; };
 
 static struct places places_of(const struct weight *w)
@@ -27,7 +29,7 @@ static struct places places_of(const struct weight *w)
 	return p;
 }
 
-/* Every 16 or 32-bit format asked for is bf16 here. */
+/* Chooses the format of a weight. Every requested 16 or 32-bit format becomes bf16 here. */
 void cuda_ops_weight_plan(struct weight *w)
 {
 	if (dtype_size(w->dt) == 1) {
@@ -82,7 +84,8 @@ static void put_part(struct dev *d, void *to, const struct weight_part *p, size_
 	}
 }
 
-/* The 8-bit form from the bf16 rows. What an int8 weight is widened into is reserved with it. */
+/* Packs bf16 rows into the 8-bit form. For an int8 weight this also reserves the working memory
+ * into which products widen it to bf16. */
 static void pack_rows(struct dev *d, struct weight *w, void *rows)
 {
 	const struct cuda_launch *l = cuda_of(d);
@@ -165,7 +168,7 @@ static void quantised(struct dev *d, struct cuda_gemm *g, const act *x, size_t l
 		"quantise", "quantise [%d, %d]", g->M, cols);
 }
 
-/* W as bf16 rows: itself, or what is widened into the working memory. */
+/* W as bf16 rows: itself, or its widened copy in the working memory. */
 static const void *bf16_rows(struct dev *d, const struct weight *w)
 {
 	void *to;
@@ -234,7 +237,7 @@ void cuda_op_linear_dw(struct dev *d, float *dw, int n, int k, const act *dy, si
 
 /* --- adapters ----------------------------------------------------------------------------- */
 
-/* Whether the A of all parts lie behind one another and their u side by side: then they are one
+/* Are the A of all parts contiguous in memory and their u side by side? Then they are one
  * matrix. */
 static int stacked(const struct lora_pass *l)
 {
@@ -275,7 +278,8 @@ int cuda_ops_leaves(const struct lora_pass *l)
 	return l->later && (r == 16 || r == 32) && l->ldx % 32 == 0 && l->ldy % 64 == 0;
 }
 
-/* Which of the two a part of a pass over gate and up is: by the column it writes. */
+/* Adds one adapter to a fused pass over gate and up. The column that the adapter writes tells them
+ * apart: gate begins at s->gu itself. */
 static void add_part(struct cuda_swiglu *a, const struct swiglu *s, const struct lora_part *p)
 {
 	int is_up = p->y != s->gu;

@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+/* Looks the launchers up in libtritonrl_cuda.so at the first use of the device, and loads the
+ * algorithms of products that an earlier run has chosen. */
 void cuda_ops_bind(struct dev *d)
 {
 	struct cuda_launch *l;
@@ -35,6 +37,8 @@ static struct cuda_paged sizes_of_pages(const struct ops_sizes *s)
 				    .longest = s->positions, .groups = s->rows, .kv_dt = DT_BF16 };
 }
 
+/* The most working memory that any op needs for these sizes. It is allocated once, before a graph
+ * is recorded. */
 size_t cuda_ops_scratch(struct dev *d, const struct ops_sizes *s)
 {
 	const struct cuda_launch *l = cuda_of(d);
@@ -165,6 +169,8 @@ struct by_token {
 	int tokens;
 };
 
+/* A counting sort that keeps positions of equal tokens in order. `count` has V zeros. Tokens 5 3 5
+ * give order 1 0 2, token 3 5, first 0 1 3. */
 static void sort_positions(struct by_token *b, const int32_t *tokens, int T, int32_t *count, int V)
 {
 	int at = 0;
@@ -208,8 +214,9 @@ void cuda_op_embed_grad(struct dev *d, float *dtable, const float *dy, int C, co
 
 /* --- attention ---------------------------------------------------------------------------- */
 
-/* What a pack needs grows with the square of its longest sequence, which is known only here: the
- * working memory grows with it, a few times at the start of a run. */
+/* Describes a pack for the launchers and reserves its working memory. The memory that a pack needs
+ * grows with the square of its longest sequence, and that length is known only here. So the
+ * reservation grows a few times at the start of a run. */
 static struct cuda_attention pack_of(struct dev *d, const struct attention *a)
 {
 	struct cuda_attention p = { .H = a->H, .HKV = a->HKV, .D = a->D, .T = a->T, .sequences = a->sequences,

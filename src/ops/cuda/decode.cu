@@ -1,11 +1,11 @@
-/* Attention of new rows of cached sequences: one row a run (decoding), or several (prefill).
+/* Attention of new rows of cached sequences: one row per run (decoding), or several (prefill).
  *
- * Decoding: a fixed grid of blocks goes through the items of the plan. An item is a split of
- * one run's keys: its four warps take a tile of 64 keys each, with the query heads of one key
- * head as rows, and join their results in order. Or it is a split that a group of runs shares:
- * then rows are the query heads of several runs, and the warps divide the rows. Where a run has
- * several splits, the block that finishes the last of them joins all, in order. Rows have the
- * order of attn_tile.cuh: their bits depend on no other run, on no grid and no group. */
+ * Decoding: a fixed grid of blocks walks the items of the plan. An item is a split of one run's
+ * keys: its four warps take a tile of 64 keys each, with the query heads of one key head as rows,
+ * and join their results in order. Or it is a split that a group of runs shares: then rows are the
+ * query heads of several runs, and the warps divide the rows. If a run has several splits, the
+ * block that finishes the last of them joins all, in order. Rows have the order of attn_tile.cuh:
+ * their bits depend on no other run, on no grid and no group. */
 #include <math.h>
 
 #include "ops/cuda/attn.cuh"
@@ -103,10 +103,12 @@ template <int D> static __device__ void join_splits(const struct decode *a, int 
 	put_out<D>(a, run, kvh, &j);
 }
 
-/* Splits done of a run and key head. All are 0 between launches: whoever completes a run clears its own. */
+/* The number of finished splits of each run and key head. All are 0 between launches: the block
+ * that completes a run clears its counter. */
 static __device__ unsigned arrived[DECODE_RUNS * DECODE_HEADS];
 
-/* The partial results of `n` runs are written: whoever completes a run joins its splits. */
+/* Counts the splits of `n` runs whose partial results are written now. The block that completes a
+ * run joins its splits. */
 template <int D> static __device__ void arrive(const struct decode *a, int *last, const struct decode_item *x, int n)
 {
 	__threadfence();
@@ -249,7 +251,7 @@ template <int D, class PAGE> static __device__ void run_item(const struct decode
 
 /* --- a split that a group shares ---- */
 
-/* Row i of the members' heads, clamped to one that is there. */
+/* Row i of the members' heads; i is clamped to the last existing row. */
 template <int D> static __device__ __forceinline__ const __nv_bfloat16 *group_row(const struct decode *a,
 		const struct decode_item *x, int i)
 {
@@ -447,7 +449,8 @@ static int decode(struct cuda *c, const struct cuda_paged *p)
 	}
 }
 
-/* Where nothing is before the rows they see each other alone, and the pages need not be read. */
+/* Prefill. If no run has cached positions before its new rows, these rows see only each other, and
+ * the kernel does not read the pages. */
 static int prefill(struct cuda *c, const struct cuda_paged *p)
 {
 	struct attn_forward f = { .H = p->H, .HKV = p->HKV, .D = p->D, .sequences = p->runs,

@@ -13,7 +13,8 @@
 
 enum { UNIT_KEYS = 16 };
 
-/* Where the keys (values = 0) or values (1) of head `kvh` begin in the page of position `key`. */
+/* The address of the keys (values = 0) or values (1) of head `kvh` in the page of position
+ * `key`. */
 static __device__ __forceinline__ const char *page_head(const struct decode *a, int run, int key, int kvh,
 							int values, int head_bytes)
 {
@@ -103,8 +104,8 @@ template <int D> struct page_fp8 {
 	enum { UNIT = UNIT_KEYS * D, HEAD = TILE_KEYS * D, FUSED = 0 };
 	uint32_t q[D / 16][4];
 
-	/* Keys are read 16 bytes a thread from two rows at a time, values by columns of eight rows: each
-	 * has the order of pieces that keeps its reads in different banks. */
+	/* Each thread reads 16 bytes of keys from two rows at a time, and values by columns of
+	 * eight rows. Both use the order of pieces that keeps their reads in different banks. */
 	static __device__ __forceinline__ uint32_t key_at(int r, int c)
 	{
 		return (uint32_t)(r * D + ((D == 128 ? c ^ (r & 1) << 2 : c) << 4));
@@ -115,7 +116,7 @@ template <int D> struct page_fp8 {
 		return (uint32_t)(r * D + ((D == 128 ? c ^ (r & 7) : c ^ (r >> 1 & 3)) << 4));
 	}
 
-	/* Step k of a product takes columns 16 (q + 4 (k / 4)) + 4 (k % 4) and the three behind. */
+	/* Step k of a product takes columns 16 (q + 4 (k / 4)) + 4 (k % 4) and the next three. */
 	__device__ __forceinline__ void load_q(const __nv_bfloat16 *row)
 	{
 #pragma unroll

@@ -1,8 +1,9 @@
-/* What a decode step has to do, and in what pieces: see decode.cu.
+/* The work of a decode step and how it is cut into items: see decode.cu.
  *
- * The keys of a run are cut into splits of SPLIT_KEYS positions from the start. Splits that all runs
- * of a group share are computed for several runs at once; the others for each run. Every block
- * makes the same plan in its shared memory out of lengths and groups, so no kernel has to run before. */
+ * The keys of a run are cut into splits of SPLIT_KEYS positions from the start. Splits that all
+ * runs of a group share are computed for several runs at once; the others for each run. Every block
+ * computes the same plan in its shared memory from lengths and groups, so no kernel has to run
+ * before. */
 #ifndef OPS_CUDA_DECODE_PLAN_CUH
 #define OPS_CUDA_DECODE_PLAN_CUH
 
@@ -60,7 +61,8 @@ static __device__ __forceinline__ int decode_together(const struct decode *a)
 	return DECODE_ROWS / (a->H / a->HKV);
 }
 
-/* What group `g` shares: nothing unless two of its runs are computed. Gives its pieces. */
+/* Sets the number of splits that the runs of group `g` share: none unless at least two of its runs
+ * are active. Returns the number of items for the shared splits. */
 static __device__ int plan_group(const struct decode *a, struct decode_plan *p, int g)
 {
 	int from = a->group[g], to = a->group[g + 1], active = 0, shared = a->group_pages[g] / SPLIT_TILES;

@@ -18,7 +18,8 @@
 
 enum { PROPOSALS = 8, WARM = 1, ROUNDS = 3, ALIGN = 256 };
 
-/* What the choice of an algorithm depends on. All bytes are set, so that keys compare as bytes. */
+/* The key of the algorithm table: all that the best algorithm depends on. All bytes are set, so
+ * that keys compare as bytes. */
 struct key {
 	int32_t kind, M, n, k;
 	int32_t x_dt, w_dt, y_dt;
@@ -44,14 +45,14 @@ struct same_key {
 	bool operator()(const struct key &a, const struct key &b) const { return !memcmp(&a, &b, sizeof a); }
 };
 
-struct test_sizes {
+struct gemm_choice {
 	cublasLtMatmulAlgo_t algo;
 	float us;                  /* measured; 0: the library's first, not measured */
 };
 
 struct cuda_blas {
 	cublasLtHandle_t lt;
-	std::unordered_map<struct key, struct test_sizes, hash_key, same_key> chosen;
+	std::unordered_map<struct key, struct gemm_choice, hash_key, same_key> chosen;
 };
 
 #define BLAS_TRY(call) do { \
@@ -125,7 +126,8 @@ static int set_fp8(struct plan *p, const struct cuda_gemm *g)
 	return 0;
 }
 
-/* The library wants a bias of the result's type, of bf16 with 8-bit operands: it is cast behind the workspace. */
+/* The library requires a bias of the result's type, of bf16 with 8-bit operands: the cast bias is
+ * stored after the workspace. */
 static int cast_bias(struct cuda *c, const struct cuda_gemm *g, const void **bias, cudaDataType_t *type)
 {
 	*bias = g->bias;
@@ -260,7 +262,7 @@ static int run(struct cuda *c, struct cuda_blas *b, const struct plan *p, const 
 	return 0;
 }
 
-/* Microseconds of one algorithm, or a negative number where it does not run. */
+/* Microseconds of one algorithm, or a negative number if it does not run. */
 static float measure(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
 		     void *y, const cublasLtMatmulAlgo_t *algo)
 {
@@ -290,10 +292,10 @@ static size_t result_bytes(const struct cuda_gemm *g)
 	return rows * g->ldy * (g->y_dt == DT_F32 ? 4 : 2);
 }
 
-/* Times the proposals into memory of their own, since y may be added to. Where that memory is not to
- * be had, or a graph is being recorded, the first proposal stands. */
+/* Times the proposed algorithms into memory of their own, since y may be added to. If that memory
+ * cannot be allocated, or a graph is being recorded, the first proposal is used. */
 static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
-		 const cublasLtMatmulHeuristicResult_t *found, int n, struct test_sizes *best)
+		 const cublasLtMatmulHeuristicResult_t *found, int n, struct gemm_choice *best)
 {
 	cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
 	void *y = NULL;
@@ -319,12 +321,12 @@ static void tune(struct cuda *c, struct cuda_blas *b, const struct plan *p, cons
 }
 
 static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g,
-		  int own, const struct test_sizes **out)
+		  int own, const struct gemm_choice **out)
 {
 	struct key k = key_of(g, own);
 	auto known = b->chosen.find(k);
 	cublasLtMatmulHeuristicResult_t found[PROPOSALS];
-	struct test_sizes best;
+	struct gemm_choice best;
 	int n = 0;
 
 	if (known == b->chosen.end()) {
@@ -339,7 +341,7 @@ static int choose(struct cuda *c, struct cuda_blas *b, const struct plan *p, con
 /* With the choice of rows near these, or of exactly these where the library refuses that. */
 static int run_chosen(struct cuda *c, struct cuda_blas *b, const struct plan *p, const struct cuda_gemm *g)
 {
-	const struct test_sizes *chosen;
+	const struct gemm_choice *chosen;
 	int rc = 0;
 
 	for (int own = 0; own < 2; own++) {
@@ -407,7 +409,7 @@ int cuda_gemm_save(struct cuda *c, const char *path)
 int cuda_gemm_load(struct cuda *c, const char *path)
 {
 	struct stamp s = stamp_of(c), t;
-	struct test_sizes v;
+	struct gemm_choice v;
 	struct cuda_blas *b;
 	struct key k;
 	FILE *f;

@@ -1,8 +1,8 @@
 /* Cross-entropy of rows of fp32 logits; formulas are in ops/cpu/loss.c.
  *
- * One block a row. The gradient is bf16 and takes the place of the logits: element j of it lies where
- * element j / 2 was. A block reads a stretch of logits, waits, and writes their gradients over places
- * that it has read before. */
+ * One block per row. The gradient is bf16 and overwrites the logits: its element j is stored in the
+ * bytes of logit j / 2. A block reads a stretch of logits, waits, and writes their gradients over
+ * logits that it has read before. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 #include "ops/cuda/row_stats.cuh"

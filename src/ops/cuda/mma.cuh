@@ -99,7 +99,8 @@ static __device__ __forceinline__ float2 unpack_bf16(uint32_t v)
 	return make_float2(__uint_as_float(v << 16), __uint_as_float(v & 0xffff0000u));
 }
 
-/* Two codes of e4m3 as halves. Where there is no instruction: a half with the same bits is 2^8 too small. */
+/* Converts two e4m3 codes to halves. Before compute capability 8.9 no instruction does this: the
+ * code's bits are shifted into a half, which is then 2^8 too small, and multiplied by 256. */
 static __device__ __forceinline__ __half2 half_of_fp8(uint32_t two)
 {
 #if __CUDA_ARCH__ >= 890

@@ -1,8 +1,8 @@
 /* RMSNorm of residual rows, forward and backward; formulas are in ops/cpu/norm.c.
  *
- * A row has 32 threads where it is narrow, 256 where it is wide; a thread keeps NV times four values
- * of it. The gradient of w is summed by a fixed number of blocks over fixed ranges of rows, whose
- * sums a second kernel adds in order. */
+ * A narrow row has 32 threads, a wide one 256; a thread keeps NV times four of its values. The
+ * gradient of w is summed by a fixed number of blocks over fixed ranges of rows; a second kernel
+ * adds these sums in order. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 

@@ -1,6 +1,6 @@
-/* Norm of the heads of q and k (where there is one) and rotation, forward and backward; formulas are
- * in ops/cpu/norm.c. D / 16 threads have a head: eight values of its first half and the eight that
- * they turn with. */
+/* Norm of the heads of q and k (if the model has one) and rotation, forward and backward; formulas
+ * are in ops/cpu/norm.c. D / 16 threads work on a head: each has eight values of its first half and
+ * the eight values that they are rotated with. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
@@ -23,7 +23,7 @@ static __device__ inline struct pair8 turn(struct pair8 x, const float *cosv, co
 	return y;
 }
 
-/* Which head of which row a thread works on. */
+/* The row and head that a thread works on. */
 struct place {
 	int t, h, i;               /* row, head, first of its eight values */
 	size_t at, raw;            /* of the head in qkv and in raw */
@@ -96,7 +96,7 @@ static __device__ inline void add_sums(struct sums *s, int is_q, const struct pa
 	}
 }
 
-/* dqkv of one head, turned back and, where there is a norm, through it. */
+/* dqkv of one head: rotated back and, if there is a norm, through its gradient. */
 template <int TPH> static __device__ inline void grad_head(const struct cuda_qk &a, bf16 *dqkv, size_t unit,
 							   int live, struct sums *s)
 {

@@ -1,6 +1,6 @@
-/* Eight bf16 values as one 16-byte access, and sums over the threads of a row. A sum's order is fixed
- * by the number of threads of a row, which its width alone decides: a row has the same bits in any
- * batch. */
+/* Eight bf16 values as one 16-byte access, and sums over the threads of a row. The number of
+ * threads of a row fixes the order of a sum, and only the row's width decides that number. So a row
+ * has the same bits in any batch. */
 #ifndef OPS_CUDA_ROW_CUH
 #define OPS_CUDA_ROW_CUH
 

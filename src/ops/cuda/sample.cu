@@ -21,12 +21,13 @@ typedef unsigned long long u64;
 struct shared_row {
 	u64 bin[BINS];
 	u64 scan[ROW_WARPS];
-	u64 found[3];                  /* what one thread found for all */
+	u64 found[3];                  /* results of one thread for all the others */
 	int index;
 	uint32_t most;                 /* key of the largest logit */
 };
 
-/* What is kept: keys above `key`, and the first `equal` of those equal to it, of probability `least` on. */
+/* The tokens that remain after top-k, top-p and min-p: keys above `key`, and the first `equal` of
+ * those equal to it. All have a probability of at least `least`. */
 struct cut {
 	uint32_t key;
 	u64 equal, least;
@@ -55,7 +56,7 @@ static __device__ __forceinline__ float float_of(uint32_t key)
 
 static __device__ __forceinline__ float penalise(float x, float penalty) { return x < 0 ? x * penalty : x / penalty; }
 
-/* Four logits as they are drawn from. */
+/* Loads four logits with the repetition penalty applied. */
 template <class T> static __device__ __forceinline__ float4 load4(const row<T> *r, int i)
 {
 	float4 v = row_load4(r->x + i);
@@ -111,14 +112,15 @@ static __device__ u64 block_before(struct shared_row *sm, u64 v, u64 *all)
 
 /* --- the cut ---- */
 
-/* Bins of the first pass are linear in the logit, which spreads them; those behind take the bits of the
- * key. All grow towards the improbable. */
+/* Bins of the first pass are linear in the logit, which spreads them; those of later passes take
+ * the bits of the key. All grow towards the improbable. */
 template <class T> static __device__ __forceinline__ int bin_of(const row<T> *r, float x)
 {
 	return (int)fminf(__fmul_rn(__fadd_rn(r->max, -x), 64.0f), BINS - 1);
 }
 
-/* Keys that are looked at: bin `linear` of the first pass (-1: all), bits above `shift` as in `prefix`. */
+/* The keys that a pass counts: bin `linear` of the first pass (-1: all), bits above `shift` as in
+ * `prefix`. */
 struct digits {
 	int linear, shift, width;
 	uint32_t prefix, from;         /* from: smaller keys are left out */
@@ -271,7 +273,7 @@ template <class T> static __device__ __forceinline__ int weigh4(const row<T> *r,
 	return equal;
 }
 
-/* Those of equal key are kept while `room` of them have not come. Gives the sum. */
+/* Keeps tokens of equal key until `room` of them were kept. Returns the sum. */
 static __device__ __forceinline__ u64 trim4(u64 w[4], unsigned at, u64 room)
 {
 #pragma unroll
@@ -356,7 +358,7 @@ template <class T> static __device__ void find_token(const row<T> *r, struct sha
 	}
 }
 
-/* 64 bits of which the upper 53 are the uniform number: draw `n` of struct rng's stream. */
+/* Draw `n` of struct rng's stream: 64 bits, the upper 53 are the uniform number. */
 static __device__ uint64_t uniform(uint64_t key, uint32_t n)
 {
 	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32), c0 = n / 2, c1 = 0, c2 = 0, c3 = 0;
@@ -413,7 +415,7 @@ template <class T> static __device__ void find_largest(const row<T> *r, struct s
 template <class T> static __global__ void __launch_bounds__(ROW_THREADS,
 					2) sample_kernel(const __grid_constant__ struct cuda_sample a)
 {
-	extern __shared__ u64 above[];                 /* of the segments, and behind it how many are equal */
+	extern __shared__ u64 above[];                 /* weight above the cut per segment, then counts */
 	__shared__ struct shared_row sm;
 	int n = (a.V + SEGMENT - 1) / SEGMENT, i = blockIdx.x;
 	struct sample_opts o = a.row[i].o;

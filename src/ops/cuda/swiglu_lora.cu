@@ -1,11 +1,11 @@
-/* SwiGLU that adds the adapters of gate and up as it reads them, and in backward the one of down to dh:
- * the products have a rank of 16 or 32, so that they cost little beside the rows that are read anyway, and
- * no pass over those rows is made for them alone.
+/* SwiGLU fused with LoRA adapters: it adds the adapters of gate and up as it reads them, and in
+ * backward the one of down to dh. The adapters' products have a rank of 16 or 32, so they cost
+ * little compared with the rows that are read anyway. They need no extra pass over those rows.
  *
- * A warp has 32 columns and goes down 256 rows, 16 at a time, with the matrices of the adapters in registers;
- * the next rows are on their way while the last ones are computed.
- * A thread owns eight neighbouring columns (8 t + 2 j, 8 t + 2 j + 1 in its j-th tile of eight), so that it
- * reads and writes 16 bytes. */
+ * A warp has 32 columns and walks down 256 rows, 16 at a time, with the matrices of the adapters in
+ * registers. The next rows are loaded while the last ones are computed. A thread owns eight
+ * neighbouring columns (8 t + 2 j, 8 t + 2 j + 1 in its j-th tile of eight), so that it reads and
+ * writes 16 bytes. */
 #include "ops/cuda/cuda.h"
 #include "ops/cuda/row.cuh"
 
@@ -20,21 +20,21 @@ static __device__ inline void mma(float c[4], const unsigned a[4], const unsigne
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-struct runner_link { int g, t; };     /* row of eight, and column pair of four */
+struct lane { int g, t; };     /* row of eight, and column pair of four */
 
-static __device__ inline struct runner_link lane_of(void)
+static __device__ inline struct lane lane_of(void)
 {
-	struct runner_link l = { (int)(threadIdx.x % 32) / 4, (int)threadIdx.x % 4 };
+	struct lane l = { (int)(threadIdx.x % 32) / 4, (int)threadIdx.x % 4 };
 
 	return l;
 }
 
-/* The column of tile j that the lane's group stands for in the right operand. */
-static __device__ inline int column_of(struct runner_link l, int j) { return 8 * (l.g / 2) + 2 * j + l.g % 2; }
+/* The column of tile j that the lane's group holds in the right operand. */
+static __device__ inline int column_of(struct lane l, int j) { return 8 * (l.g / 2) + 2 * j + l.g % 2; }
 
 /* The right operand of columns f.. from B[f][r]. */
 template <int KS> static __device__ inline void load_b(unsigned b[KS][TILES][2], const bf16 *B, int f,
-						       struct runner_link l)
+						       struct lane l)
 {
 #pragma unroll
 	for (int j = 0; j < TILES; j++) {
@@ -57,7 +57,7 @@ static __device__ inline unsigned pair_of(bf16 lo, bf16 hi)
 
 /* The same from A[r][F], whose columns are the products' columns. */
 template <int KS> static __device__ inline void load_a(unsigned b[KS][TILES][2], const bf16 *A, int F,
-						       int f, struct runner_link l)
+						       int f, struct lane l)
 {
 #pragma unroll
 	for (int j = 0; j < TILES; j++)
@@ -73,7 +73,7 @@ template <int KS> static __device__ inline void load_a(unsigned b[KS][TILES][2],
 
 /* The left operand: rows `row` and `row` + 8 of u[T][ld], columns at.. */
 template <int KS> static __device__ inline void load_u(unsigned a[KS][4], const bf16 *u, size_t ld, int lo,
-						       int hi, struct runner_link l)
+						       int hi, struct lane l)
 {
 #pragma unroll
 	for (int s = 0; s < KS; s++) {
@@ -89,7 +89,7 @@ template <int KS> static __device__ inline void load_u(unsigned a[KS][4], const 
 /* x[2] (rows lo and hi, eight columns) += u B^T. */
 template <int KS> static __device__ inline void
 add_product(struct f8 x[2], const bf16 *u, size_t ld, int lo, int hi, const unsigned b[KS][TILES][2],
-	    struct runner_link l)
+	    struct lane l)
 {
 	unsigned a[KS][4];
 
@@ -112,7 +112,7 @@ static __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + __expf(-
 template <int KS> struct both {
 	unsigned gate[KS][TILES][2], up[KS][TILES][2];
 
-	__device__ inline void load(const struct cuda_swiglu &a, int f, struct runner_link l)
+	__device__ inline void load(const struct cuda_swiglu &a, int f, struct lane l)
 	{
 		if (a.gate_b)
 			load_b<KS>(gate, (const bf16 *)a.gate_b, f, l);
@@ -120,7 +120,7 @@ template <int KS> struct both {
 			load_b<KS>(up, (const bf16 *)a.up_b, f, l);
 	}
 
-	__device__ inline void add(const struct cuda_swiglu &a, int lo, int hi, struct runner_link l,
+	__device__ inline void add(const struct cuda_swiglu &a, int lo, int hi, struct lane l,
 				   struct f8 g[2], struct f8 u[2]) const
 	{
 		const bf16 *rows = (const bf16 *)a.u;
@@ -139,7 +139,7 @@ struct rows {
 };
 
 template <int grad> static __device__ inline void fetch(struct rows *r, const struct cuda_swiglu &a,
-							int row, int f, struct runner_link l)
+							int row, int f, struct lane l)
 {
 	const bf16 *gu = (const bf16 *)a.gu + f + 8 * l.t;
 	size_t ld = 2 * (size_t)a.F;
@@ -159,7 +159,7 @@ template <int grad> static __device__ inline void fetch(struct rows *r, const st
 template <int KS> static __global__ void __launch_bounds__(WARPS * 32) forward(struct cuda_swiglu a)
 {
 	int f = (blockIdx.x * WARPS + threadIdx.x / 32) * COLUMNS, end = min((int)(blockIdx.y + 1) * ROWS, a.T);
-	struct runner_link l = lane_of();
+	struct lane l = lane_of();
 	struct both<KS> w;
 	struct rows next;
 
@@ -189,7 +189,7 @@ template <int KS> static __global__ void __launch_bounds__(WARPS * 32) forward(s
 template <int KS> static __global__ void __launch_bounds__(WARPS * 32) backward(struct cuda_swiglu a)
 {
 	int f = (blockIdx.x * WARPS + threadIdx.x / 32) * COLUMNS, end = min((int)(blockIdx.y + 1) * ROWS, a.T);
-	struct runner_link l = lane_of();
+	struct lane l = lane_of();
 	unsigned down[KS][TILES][2];
 	struct both<KS> w;
 	struct rows next;
