@@ -130,7 +130,7 @@ static int hostile_start(struct runner_link *l, const struct task_image *image, 
 
 	(void)e;
 	h->t = (const struct task *)((const char *)image - offsetof(struct task, image));
-	l->shmem->start = (struct start_report){ .ms = 1.0 };
+	l->shmem->start = (struct start_report){ .failed = 0 };
 	return 0;
 }
 

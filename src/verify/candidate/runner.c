@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "host/census.h"
 #include "host/rebound.h"
@@ -84,7 +83,6 @@ static int check_source(struct runner *r, struct str source, struct diag *d)
 struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e)
 {
 	struct runner *r = mem_zalloc(sizeof *r);
-	int64_t start = clock_ns();
 
 	if (!r) {
 		err_nomem(e);
@@ -100,7 +98,6 @@ struct runner *runner_new(struct judge *j, const struct task_image *t, struct sh
 	launcher_open(&r->launch, j);
 	a->start = (struct start_report){ .failed = 0 };
 	r->failed = a->start.failed = check_source(r, shmem_text(a), &a->start.diag);
-	a->start.ms = (double)(clock_ns() - start) / 1e6;
 	return r;
 }
 

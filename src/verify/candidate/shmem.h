@@ -153,8 +153,7 @@ struct run_report {
 /* The report of the stage before any run. */
 struct start_report {
 	int failed;
-	struct diag diag;
-	double ms;
+	struct diag diag;             /* why, if it failed */
 };
 
 struct shmem {

@@ -23,7 +23,7 @@ enum step stage_ast(struct funnel *f)
 		return step;
 	if (shmem_start(f->link->shmem, &start))
 		return funnel_failf(f, STAGE_ast, REASON_worker_crashed, "%s", reason_text(REASON_worker_crashed));
-	f->v->stages[STAGE_ast] = (struct verdict_stage){ .ran = 1, .passed = !start.failed, .ms = start.ms };
+	f->v->stages[STAGE_ast] = (struct verdict_stage){ .ran = 1, .passed = !start.failed };
 	return start.failed ? funnel_fail(f, STAGE_ast, &start.diag) : STEP_PASSED;
 }
 
@@ -80,7 +80,8 @@ static int is_asked_for(const struct judge_options *o, enum judge_stage s)
 	return o->last >= STAGE_compile && (o->last <= STAGE_tiny || ext_on(o, EXT_funnel));
 }
 
-/* Runs a stage and notes its time, without the time for preparing the task at other sizes. */
+/* Runs a stage and notes its time, without the time for preparing the task at other sizes. The time
+ * of stage ast is the start of a runner and its front end. */
 static enum step run_stage(struct funnel *f, enum judge_stage s)
 {
 	struct verdict_stage *out = &f->v->stages[s];
@@ -88,10 +89,10 @@ static enum step run_stage(struct funnel *f, enum judge_stage s)
 	int64_t start = clock_ns();
 	enum step step = stages[s](f);
 
-	if (s == STAGE_ast)             /* the runner says how long its front end took */
+	out->ms = MAX((double)(clock_ns() - start) / 1e6 - (f->v->prepare_ms - prepared), 0.0);
+	if (s == STAGE_ast)             /* it has noted itself whether it ran and passed */
 		return step;
 	out->ran = 1;
-	out->ms = MAX((double)(clock_ns() - start) / 1e6 - (f->v->prepare_ms - prepared), 0.0);
 	if (step == STEP_PASSED && s != STAGE_compile)
 		out->passed = 1;
 	return step;
