@@ -53,8 +53,8 @@ static void note_kind(void *ctx, int insn, int kind)
 	host_path_mark(n->path, hash_xxh64(both, sizeof both, n->mark) & ~(uint64_t)0xff);
 }
 
-/* Marks are a hash with eight zero bits at the end. Bits 2, 3, 4 of the low byte say that the grid has
- * more than one instance along axis 0, 1, 2. */
+/* Marks are a hash with eight zero bits at the end. Bits 2, 3, 4 of the low byte say that the grid
+ * has more than one instance along axis 0, 1, 2. */
 int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
 		   uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
@@ -196,8 +196,8 @@ static int call(struct dry_call *f, struct err *e)
 	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
-/* The program's constants are replaced by the sizes of the order. A failure is the candidate's own at
- * full size if a kernel faulted; else it counts as a failure to compile. */
+/* The program's constants are replaced by the sizes of the order. A failure is the candidate's own
+ * at full size if a kernel faulted; else it counts as a failure to compile. */
 int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e)
 {

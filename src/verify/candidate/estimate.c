@@ -49,8 +49,8 @@ static void note_try(struct estimate *s, const struct tile_fn *fn, double second
 	}
 }
 
-/* A launch that only compiles is an autotuner's try. After the tries the autotuner launches its choice
- * once more by itself (`timing`); that launch does not belong to the call. */
+/* A launch that only compiles is an autotuner's try. After the tries the autotuner launches its
+ * choice once more by itself (`timing`); that launch does not belong to the call. */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct estimate_tuned *t;

@@ -1,6 +1,6 @@
 /* An estimate of the time that one call of a program takes on a GPU: its kernels by
- * tile/estimate/speed.h, its torch operators by op_speed.h, and Python around them. It is never mixed
- * with measured times: a verdict that has an estimate says "model". */
+ * tile/estimate/speed.h, its torch operators by op_speed.h, and Python around them. It is never
+ * mixed with measured times: a verdict that has an estimate says "model". */
 #ifndef VERIFY_CANDIDATE_ESTIMATE_H
 #define VERIFY_CANDIDATE_ESTIMATE_H
 
@@ -19,7 +19,7 @@ struct estimate_tuned {
 
 struct estimate {
 	const struct tile_gpu *gpu;
-	unsigned tf32;              /* enum num_products that count as tf32, whatever the program says */
+	unsigned tf32;              /* enum num_products counted as tf32, even if the program says otherwise */
 	int tunes;                  /* an autotuner launches its choice once more (host_options.tune) */
 	double busy, host;          /* seconds of the GPU, of Python */
 	struct estimate_tuned tuned[ESTIMATE_TUNED];
@@ -29,7 +29,8 @@ struct estimate {
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
 /* Adds a call of an operator: for host_set_called, with the estimate as its context. */
 void estimate_call(void *estimate, const struct host_op_call *c);
-/* Adds a launch, or notes one that is only compiled because an autotuner tries it. Returns 0, or -1 (*e). */
+/* Adds a launch, or notes one that is only compiled because an autotuner tries it. Returns 0, or -1
+ * (*e). */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e);
 /* Seconds of the whole call; 0: nothing of it was on the GPU. */
 double estimate_seconds(const struct estimate *s);

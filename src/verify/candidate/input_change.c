@@ -39,7 +39,7 @@ enum trial_change change_milder(enum trial_change what)
 	}
 }
 
-/* --- values ------------------------------------------------------------------------------------ */
+/* --- values ------------------------------------------------------------------------------- */
 
 /* Every other index, in no order that a size could have: bit 63 of a multiplicative hash. */
 static int is_drawn(int64_t i)
@@ -94,10 +94,10 @@ static struct on_line line_of(const struct tensor *t, int64_t n, int64_t i)
 	return (struct on_line){ .at = i % sample, .of = sample, .line = i / sample / 2 + i % width };
 }
 
-/* Outliers. Of four lines one has them at its end, one before its middle, one at its beginning,
- * and one everywhere, rising. A program that goes along a line in blocks finds the largest value
- * in the last block, in one that is neither first nor last, in the first, and in each block
- * anew. */
+/* Adds outliers. The lines take turns in fours: outliers at the end, before the middle, at the
+ * beginning, and everywhere with rising values. A program that reads a line in blocks finds the
+ * largest value in the last block, in a middle block, in the first block, and in the last kind a
+ * new largest value in each block. */
 static double spread_out(const struct tensor *t, int64_t n, double x, int64_t i)
 {
 	struct on_line p = line_of(t, n, i);
@@ -129,8 +129,8 @@ static int in_last_quarter(const struct tensor *t, int64_t all, int64_t i)
 	return 0;
 }
 
-/* Makes the last quarter a thousandth of its size, and with `zeros` one row of the batch zero. An
- * epsilon that is added to a variance or a length shows only beside such values. */
+/* Scales the last quarter down to a thousandth, and with `zeros` sets one row of the batch to zero.
+ * An epsilon that is added to a variance or a length only matters for values this small. */
 static double faint(const struct tensor *t, int64_t n, int zeros, double x, int64_t i)
 {
 	if (zeros && t->ndim > 1 && t->shape[0] > 2 && i / (n / t->shape[0]) == t->shape[0] / 2)
@@ -161,7 +161,8 @@ static double changed_at(const struct tensor *t, int64_t n, enum trial_change wh
 	}
 }
 
-/* Is it its own transpose? It must stay so: a kernel may read such a matrix either way. */
+/* Is the matrix its own transpose? Then the change must keep it symmetric, because a kernel may
+ * read a symmetric matrix in either order. */
 static int is_symmetric(const struct tensor *t)
 {
 	const char *p = tensor_data(t);
@@ -268,15 +269,15 @@ static int take_row(struct tensor *t, struct err *e)
 	return 0;
 }
 
-/* --- integers and masks ------------------------------------------------------------------------- */
+/* --- integers and masks ------------------------------------------------------------------- */
 
 /* A mask holds one value where it keeps something, and another one in its gaps. */
 struct mask {
 	double keep, gap;
 };
 
-/* Is the tensor a mask? Ones and zeros of any dtype are; of floats also zeros beside one value far
- * below zero, which is added to scores. */
+/* Is the tensor a mask? Two kinds of tensors are masks: ones and zeros of any dtype, and floats
+ * that are zero or one value far below zero, which is added to scores. */
 static int find_mask(const struct tensor *t, struct mask *m)
 {
 	const char *p = tensor_data(t);
@@ -318,8 +319,9 @@ static int is_gap(const struct tensor *t, int64_t i)
 	return sum % 5 == 1;
 }
 
-/* Of four rows of a mask one keeps all, one the first half (or nothing), one the first element
- * alone, and one the last. A single row keeps the last. */
+/* Is the element kept by the mask? The rows take turns in fours: keep all elements, the first half
+ * (or nothing), only the first element, only the last element. A single row keeps its last
+ * element. */
 static int is_kept(const struct tensor *t, int64_t i, int nothing)
 {
 	int64_t width = t->shape[t->ndim - 1], row = i / width, at = i % width, rows = tensor_numel(t) / width;
@@ -371,8 +373,9 @@ static struct range find_range(const struct tensor *t)
 	return r;
 }
 
-/* Some integers become the index that losses ignore (-100), or zero, or the least, one and the
- * largest. Offsets and permutations stay as they are, since others would be out of range. */
+/* Replaces some integers: by the index that losses ignore (-100), by zero, or by the least value,
+ * one and the largest. Offsets and permutations are not changed, since other values would be out of
+ * range. */
 static double integer_at(const struct range *r, enum trial_change what, double x, int64_t i)
 {
 	if (what == CHANGE_INTEGERS)
@@ -409,7 +412,7 @@ static void change_choices(const struct tensor *t, enum trial_change what)
 	}
 }
 
-/* --- inputs --------------------------------------------------------------------------------------- */
+/* --- inputs ------------------------------------------------------------------------------- */
 
 /* Does the change concern masks and integers? */
 static int of_choices(enum trial_change what)
@@ -417,7 +420,7 @@ static int of_choices(enum trial_change what)
 	return what >= CHANGE_INTEGERS && what <= CHANGE_EMPTY;
 }
 
-/* Changes one input. Relations over the batch leave inputs alone that have another first
+/* Changes one input. A relation over the batch does not change inputs with another first
  * dimension. */
 static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 {

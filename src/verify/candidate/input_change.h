@@ -9,10 +9,11 @@
 int change_inputs(struct host *h, enum trial_change what, int first, struct val inputs, struct err *e);
 /* Must integers that get_inputs draws from a range include both ends of the range? */
 int change_draws_ends(enum trial_change what);
-/* A milder change, for a reference that is not finite with this one or does not accept it;
- * CHANGE_NONE: there is none. */
+/* A milder change, for a reference that rejects this one or is not finite with it. Returns
+ * CHANGE_NONE if no milder change exists. */
 enum trial_change change_milder(enum trial_change what);
-/* Does the tensor choose (integers, truth values, a mask of floats), so that other choices can be made? */
+/* Does the tensor choose (integers, truth values, a mask of floats), so that other choices can be
+ * made? */
 int change_can_choose(const struct tensor *t);
 
 #endif

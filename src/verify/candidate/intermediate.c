@@ -96,7 +96,7 @@ uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *
 	return n.tensors ? n.name | 1 : 0;
 }
 
-/* --- comparing ---------------------------------------------------------------------------------- */
+/* --- comparing ---------------------------------------------------------------------------- */
 
 /* How far two tensors may be apart that count as the same: relative to the element plus the root
  * mean square. Kernels may round intermediates as they like, in tf32, say. */
@@ -130,7 +130,7 @@ int intermediates_are_same(const struct tensor *a, const struct tensor *b)
 	return 1;
 }
 
-/* --- recording what launches write ------------------------------------------------------------------------- */
+/* --- recording what launches write -------------------------------------------------------- */
 
 const struct intermediate *intermediate_find(const struct intermediates *m, uint64_t how)
 {
@@ -173,8 +173,8 @@ void step_recorder_init(struct step_recorder *s, struct shmem *a, int i)
 	*s = (struct step_recorder){ .o = o, .a = a, .r = &a->report[i], .at = first, .launch_at = first };
 }
 
-/* Counts a launch, and returns its number. A tuner may repeat the last launch: then it is not counted
- * again, and its records are written anew. */
+/* Counts a launch and returns its number. A tuner may repeat the last launch: then the launch is
+ * not counted again, and its new records replace the old ones. */
 static int begin_launch(struct step_recorder *s, const struct tile_launch *l)
 {
 	struct intermediate_matches *m = &s->r->matches;
@@ -238,7 +238,7 @@ int intermediate_note(struct step_recorder *s, const struct tile_code *code, con
 	return 0;
 }
 
-/* --- giving --------------------------------------------------------------------------------------- */
+/* --- giving ------------------------------------------------------------------------------- */
 
 /* The number of a hollow tensor: the input, weight or intermediate that its contents come from. */
 static uint64_t which_given(void *ctx, const struct tensor *t)
@@ -258,8 +258,9 @@ static uint64_t which_given(void *ctx, const struct tensor *t)
 	return 0;
 }
 
-/* The name of a call is the same here and in the reference if its tensors come from the same inputs,
- * weights and earlier intermediates. A result that is not hollow has been computed already. */
+/* The name of a call is the same here and in the reference if its tensors come from the same
+ * inputs, weights and earlier intermediates. A result that is not hollow has been computed
+ * already. */
 void intermediate_give(void *giver, const struct host_op_call *c)
 {
 	struct intermediate_giver *g = giver;

@@ -1,22 +1,23 @@
 /* Reference intermediates: the tensors that operators inside the reference produce.
  *
  * At full size nothing is computed as a whole; only sampled instances of kernels are run, over the
- * inputs and weights of a reduced task (task_open_reduced). A candidate may leave the first steps of
- * the reference to torch, or take them in a kernel of its own. Then its later kernels read tensors
- * that nobody computed. The reduced task's reference has taken the same steps: so its intermediates
- * stand in for them, in two ways.
+ * inputs and weights of a reduced task (task_open_reduced). A candidate may leave the first steps
+ * of the reference to torch, or compute them in a kernel of its own. Then its later kernels read
+ * tensors that were never computed. The reduced task's reference has computed the same steps, so
+ * its intermediates fill these tensors, in two ways.
  * - The candidate calls the same operator on the same tensors: the result gets the contents of the
  *   intermediate (intermediate_give).
- * - One of its launches takes the step. A run at smaller sizes shows which argument of which launch
- *   holds which intermediate. At full size the elements that sampled instances of that launch wrote
- *   are reported and compared, and the whole tensor then gets the contents of the intermediate, for
- *   the launches that follow.
+ * - One of the candidate's launches computes the step. A run at smaller sizes shows which argument
+ *   of the launch holds the intermediate. At full size the elements that sampled instances of that
+ *   launch wrote are reported and compared. Then the whole tensor gets the contents of the
+ *   intermediate, for the launches that follow.
  *
  * The deciding process holds the intermediates and makes all comparisons (struct expectation,
- * funnel/reports.c). A runner gets only what it needs to go on:
- * - at smaller sizes, the shapes of intermediates: it reports what launches wrote to tensors of these
- *   shapes (intermediate_note);
- * - at full size, the contents of intermediates that the candidate's own kernels were seen to compute;
+ * funnel/reports.c). A runner gets only the data that it needs to continue:
+ * - at smaller sizes, the shapes of intermediates: the runner reports the tensors of these shapes
+ *   that launches wrote (intermediate_note);
+ * - at full size, the contents of intermediates that the candidate's own kernels were seen to
+ *   compute;
  * - on the hybrid track at full size, all intermediates of the reduced task, since the candidate's
  *   operators may ask for any of them. */
 #ifndef VERIFY_CANDIDATE_INTERMEDIATE_H
@@ -25,15 +26,15 @@
 #include "tile/tile.h"
 #include "verify/candidate/shmem.h"
 
-/* Numbers of tensors: the inputs count from the first, the weights from the second. The result of a
- * call has the name of the call as its number. */
+/* Offsets of tensor numbers: inputs are counted from the first constant, weights from the second.
+ * The result of a call has the name of the call as its number. */
 enum { INTERMEDIATE_OF_INPUTS = 1 << 10, INTERMEDIATE_OF_WEIGHTS = 1 << 20 };
 
-/* The number of a tensor; 0: it has none. */
+/* Returns the number of a tensor, or 0 if the tensor has none. */
 typedef uint64_t intermediate_which_fn(void *ctx, const struct tensor *t);
 
-/* The name of a call: a hash of the operator, of its arguments that are no tensors, and of the
- * numbers of its tensors. 0: the call has no name, so that it cannot be recognised. */
+/* Returns the name of a call: a hash of the operator, of its arguments that are not tensors, and of
+ * the numbers of its tensors. Returns 0 if the call has no name: then it cannot be recognised. */
 uint64_t intermediate_name(const struct host_op_call *c, intermediate_which_fn *which, void *ctx);
 
 /* Do two dense fp32 tensors hold the same, up to rounding? */
@@ -49,18 +50,19 @@ struct step_recorder {
 	struct shmem *a;
 	struct run_report *r;         /* gets the number of launches and of records */
 	uint64_t at;                  /* offset of the next record */
-	uint64_t launch_at;           /* what `at` and r->n_records were before the last launch */
+	uint64_t launch_at;           /* `at` and r->n_records before the last launch */
 	int launch_records;
 };
 
 /* For order i of the shared memory. */
 void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
-/* After a launch that was run on a trial: records each argument that the kernel writes and that has the
- * shape of a step, as long as there is room. Returns 0, or -1 (*e). */
+/* After a launch that was run on a trial: records each argument that the kernel writes and that has
+ * the shape of a step, as long as there is room. Returns 0, or -1 (*e). */
 int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
 		      struct err *e);
 
-/* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with it. */
+/* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with
+ * it. */
 static inline uint64_t step_align(uint64_t at, uint64_t bytes)
 {
 	return (at + bytes + SHMEM_ALIGN - 1) / SHMEM_ALIGN * SHMEM_ALIGN;
@@ -69,18 +71,18 @@ static inline uint64_t step_align(uint64_t at, uint64_t bytes)
 /* Identifies the kernel of a launch by its name, which is the same at all sizes. */
 uint64_t intermediate_kernel(const struct tile_launch *l);
 
-/* What intermediate_give needs to recognise tensors and to fill in contents. */
+/* The data that intermediate_give needs to recognise tensors and to fill in contents. */
 struct intermediate_giver {
 	const struct trial *tr;
 	int64_t reduced;              /* indices that the task keeps of each independent axis */
-	uint64_t seed;                /* says which kept index stands for which */
+	uint64_t seed;                /* decides which kept index fills each index at full size */
 	const struct tensor *input;   /* the trial's inputs, in order */
 	int n_inputs;
 	int failed;                   /* memory ended */
 };
 
-/* For host_set_called: gives the result of an operator that the candidate calls its contents, if the
- * reference makes the same call. */
+/* For host_set_called: gives the result of an operator that the candidate calls its contents, if
+ * the reference makes the same call. */
 void intermediate_give(void *giver, const struct host_op_call *c);
 
 #endif

@@ -105,7 +105,8 @@ void judge_set_link(struct judge *j, struct runner_link *l)
 	j->link = l;
 }
 
-/* The runner in this process is made late: its shared memory is large, and workers never need it. */
+/* The runner in this process is made late: its shared memory is large, and workers never need
+ * it. */
 struct runner_link *judge_link(struct judge *j, struct err *e)
 {
 	if (!j->link && !link_here_init(&j->here, j, e))

@@ -1,8 +1,9 @@
-/* What all judgements of a process share: options, bindings of the host library, tile engine.
+/* The state that all judgements of a process share: options, bindings of the host library, tile
+ * engine.
  *
- * A `struct judge` belongs to the lowest layer that runs programs. It keeps a few pointers for the
- * layers above (where candidates run, where prepared tasks are kept, who watches), and looks into
- * none of them. */
+ * A `struct judge` belongs to the lowest layer that runs programs. For the layers above it stores a
+ * few pointers (the runner link, the store of prepared tasks, the watcher) and does not use them
+ * itself. */
 #ifndef VERIFY_CANDIDATE_JUDGE_H
 #define VERIFY_CANDIDATE_JUDGE_H
 

@@ -29,7 +29,7 @@ void launcher_close(struct launcher *c)
 	c->engine = NULL;
 }
 
-/* --- what a launch may touch ---------------------------------------------------------------- */
+/* --- what a launch may touch -------------------------------------------------------------- */
 
 /* Tensors of a launch, borrowed from its arguments. */
 struct tensors {
@@ -71,7 +71,8 @@ struct kept {
 	size_t n, cap;
 };
 
-/* Keeps a copy of the tensor's whole storage: a kernel may write beside the view it was given. */
+/* Keeps a copy of the tensor's whole storage: a kernel may write outside the view that it was
+ * given. */
 static int keep_tensor(struct kept *k, const struct tensor *t, struct err *e)
 {
 	void *bytes = mem_alloc(t->st->bytes);
@@ -214,7 +215,7 @@ static int copy_instead(struct launcher *c, const struct tile_code *code, const 
 	return rc;
 }
 
-/* --- launching --------------------------------------------------------------------------------- */
+/* --- launching ---------------------------------------------------------------------------- */
 
 /* Turns the lack of memory, or a size that this machine cannot count, into the candidate's
  * failure. Returns 1 and *d, or -1 for our own failure. */
@@ -228,8 +229,8 @@ static int as_limit(const struct tile_launch *l, struct diag *d, struct err *e)
 	return 1;
 }
 
-/* Refuses a kernel that computes with the address of a tensor. Addresses differ between runs and
- * on a GPU, so that such a kernel could do one thing here and another there. */
+/* Refuses a kernel that computes with the address of a tensor. Addresses differ between runs and on
+ * a GPU, so the kernel could behave differently there. */
 static int check_addresses(const struct tile_code *code, const struct tile_launch *l, struct diag *d)
 {
 	for (int f = 0; f < code->n_funcs; f++)
@@ -280,8 +281,8 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 }
 
 /* The steps of one launch, in the order that the head of this file gives. A configuration that an
- * autotuner only compiles (compile_only) ends after the estimate; an autotuner leaves out those that
- * do not fit, so that these are no failure. */
+ * autotuner only compiles (compile_only) ends after the estimate; an autotuner leaves out those
+ * that do not fit, so that these are no failure. */
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e)
 {
 	struct launcher *c = ctx;

@@ -14,12 +14,14 @@ struct launcher {
 	const struct tile_gpu *gpu;    /* every launch must fit on it */
 	uint64_t sealed;               /* storages up to this id outlive the call: no kernel may change them */
 	int may_keep;                  /* kernels may change them all the same, since the reference does */
-	/* kernels may compute with addresses; they need not fit the GPU (tests switch the rules off) */
+	/* kernels may compute with addresses; they need not fit the GPU (tests switch the rules
+	 * off) */
 	int may_vary, may_exceed;
 	struct tile_run_options run;
 	int watch;                     /* kernels that read memory which they write run in checked mode */
 	int idle;                      /* compile launches, but do not run them */
-	/* in place of running, copy what a kernel reads to what it writes: the copy-th likely source; 0: run */
+	/* in place of running, copy what a kernel reads to what it writes: the copy-th likely
+	 * source; 0: run */
 	int copy;
 	int sources;                   /* the most likely sources that one launch had, counted up to copy + 1 */
 	int config, tune;              /* of autotuned kernels, as in host_options */

@@ -1,9 +1,9 @@
 /* The time of PyTorch's operators on a GPU, called eagerly: see op_speed.h.
  *
  * An operator takes as long as its tensors take through memory, or as its arithmetic takes,
- * whichever is longer for its kind. op_speed.def says which kind an operator is of; operators that
- * are not there stream through their tensors once. The constants are tile/estimate/speed.def's,
- * fitted to measured times. */
+ * whichever is longer for its kind. op_speed.def lists the kind of each operator; an operator that
+ * is not listed streams through its tensors once. The constants come from tile/estimate/speed.def
+ * and were fitted to measured times. */
 #include "verify/candidate/op_speed.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static double result_bytes(struct val v, const struct tensor **first)
 	return sum;
 }
 
-/* Seconds for so many bytes at the rate that streaming kernels reach. */
+/* Seconds to move this number of bytes at the rate that streaming kernels reach. */
 static double stream_seconds(const struct op_look *k, double bytes)
 {
 	return bytes / speed_stream(k->g);
@@ -85,7 +85,7 @@ static double read_bytes(const struct op_look *k)
 	return sum;
 }
 
-/* --- kinds of operators ------------------------------------------------------------------------------------ */
+/* --- kinds of operators ------------------------------------------------------------------- */
 
 /* An operator that reads its arguments and writes its result: all that op_speed.def does not
  * list. */
@@ -104,7 +104,7 @@ static double product_rate(const struct op_look *k, enum dtype dt, unsigned prod
 	return (dt == DT_F64 ? k->g->f64 : k->g->f32) * 1e12 * speed_rates.product_f32;
 }
 
-/* Arithmetic and memory traffic overlap, but for a quarter of the shorter one. */
+/* Arithmetic and memory traffic overlap, except for a quarter of the shorter one. */
 static double overlapped(double work, double memory)
 {
 	return fmax(work, memory) + 0.25 * fmin(work, memory);
@@ -180,9 +180,9 @@ static double conv_share(const struct conv_form *f)
 	return share * speed_rates.conv / (f->strided ? 3 : 1);
 }
 
-/* A convolution. Depthwise ones (one channel a group) go by the rate of window reads instead of
- * products. In one and two dimensions cuDNN brings both sides into another order of channels and
- * back. A separate kernel adds the bias. */
+/* The time of a convolution. A depthwise convolution (one channel per group) is limited by the rate
+ * of window reads, not of products. In one and two dimensions cuDNN reorders the channels of input
+ * and output and back. A separate kernel adds the bias. */
 static double how_conv(const struct op_look *k)
 {
 	struct conv_form f;
@@ -197,7 +197,8 @@ static double how_conv(const struct op_look *k)
 		return fmax(f.flops / 2 / (speed_rates.window * speed_rates.clock_ghz * 1e9 * k->g->processors),
 			    io) + bias;
 	work = f.flops / ((k->arg[0]->dt == DT_F32 ? k->g->tf32 : k->g->dot_f16) * 1e12 * fmax(conv_share(&f), 1e-6));
-	/* In one and two dimensions both sides are brought into another order of channels and back. */
+	/* In one and two dimensions both sides are brought into another order of channels and
+	 * back. */
 	return fmax(work + (f.dims < 3 ? 2 * io : 0), io) + bias;
 }
 
@@ -284,7 +285,7 @@ static double how_softmax(const struct op_look *k)
 	return stream_seconds(k, (x->shape[dim] <= ROW_KEPT ? 1 : k->passes) * k->read + k->written);
 }
 
-/* --- the table ------------------------------------------------------------------------------------------------ */
+/* --- the table ---------------------------------------------------------------------------- */
 
 /* A row of op_speed.def. */
 struct op_row {

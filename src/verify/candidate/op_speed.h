@@ -1,4 +1,5 @@
-/* The time that an operator of PyTorch takes on a GPU, called eagerly, estimated. See doc/speed.md. */
+/* The time that an operator of PyTorch takes on a GPU, called eagerly, estimated. See
+ * doc/speed.md. */
 #ifndef VERIFY_CANDIDATE_OP_SPEED_H
 #define VERIFY_CANDIDATE_OP_SPEED_H
 
@@ -10,7 +11,7 @@ struct op_speed {
 	int launches;               /* of kernels; 0: it does nothing on the GPU */
 };
 
-/* `tf32`: enum num_products that are in tf32, beside those that the call itself says. */
+/* `tf32`: enum num_products computed in tf32, in addition to those that the call itself names. */
 struct op_speed op_speed(const struct host_op_call *c, const struct tile_gpu *g, unsigned tf32);
 
 #endif

@@ -67,8 +67,9 @@ static void add_along_axes(struct named *p, int64_t number)
 		add_program(p, number * p->grid[0] * p->grid[1]);
 }
 
-/* Operations that send different numbers to one place (remainder, division, and, min): how far
- * behind the constant the first such number is. -1: the operation is none of these. */
+/* Some operations map different numbers to one result (remainder, division, and, min). Returns the
+ * distance from the operation's constant to the first number that maps to an earlier result, or -1
+ * for any other operation. */
 static int folds_after(enum tile_op op)
 {
 	return op == TOP_DIV || op == TOP_REM ? 0 : op == TOP_AND || op == TOP_MIN ? 1 : -1;

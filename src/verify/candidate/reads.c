@@ -6,7 +6,7 @@
 
 #include "interp/bind.h"
 
-/* --- noting ------------------------------------------------------------------------------------------ */
+/* --- noting ------------------------------------------------------------------------------- */
 
 void reads_input(struct reads *r, const struct storage *s)
 {
@@ -14,8 +14,8 @@ void reads_input(struct reads *r, const struct storage *s)
 		r->input[r->n_inputs++] = s->id;
 }
 
-/* The number by which a tensor is reported: its number among the inputs, or the next behind
- * them. */
+/* The number under which a tensor is reported: inputs have their own number, other tensors are
+ * numbered after the inputs as they appear. */
 static int what_is(struct reads *r, uint64_t id)
 {
 	for (int i = 0; i < r->n_inputs; i++)
@@ -36,8 +36,8 @@ void reads_lose(struct reads *r, enum constant_answer why)
 	r->lost = 1;
 }
 
-/* Adds the reads of one launch to those of the storage. Bytes beyond the storage count as all of it: an
- * upper bound may be larger than the tensor. */
+/* Adds the reads of one launch to those of the storage. Bytes beyond the storage count as all of
+ * it: an upper bound may be larger than the tensor. */
 void reads_add(struct reads *r, const struct storage *s, size_t bytes)
 {
 	struct run_reads *t = &r->told;
@@ -65,7 +65,7 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out)
 	out->n = r->lost ? 0 : out->n;
 }
 
-/* --- comparing --------------------------------------------------------------------------------------- */
+/* --- comparing ---------------------------------------------------------------------------- */
 
 /* The numbers come from a hostile process. */
 int reads_are_sane(const struct run_reads *r)
@@ -104,8 +104,8 @@ int reads_missing(const struct run_reads *full, const struct run_reads *small, d
 	return -1;
 }
 
-/* The first thing that was not counted in either run is the answer; then whether the reference reads its
- * inputs whole at all, and whether any tensor was read whole at the smaller sizes. */
+/* The first thing that was not counted in either run is the answer; then whether the reference
+ * reads its inputs whole at all, and whether any tensor was read whole at the smaller sizes. */
 enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least)
 {
 	if (full->left || small->left)
@@ -118,14 +118,14 @@ enum constant_answer reads_answer(const struct run_reads *full, const struct run
 	return CONSTANT_ANSWER_none_whole;
 }
 
-/* --- the reference ----------------------------------------------------------------------------------- */
+/* --- the reference ------------------------------------------------------------------------ */
 
 /* A last window may reach beyond the tensor and be left out; at least this part of the input is
  * read. */
 #define WINDOWS 0.75
 
-/* An operator that moves or cuts elements may read any part of its input, a window all but the rest
- * behind the last one. */
+/* An operator that moves or cuts elements may read any part of its input. A window operator reads
+ * its whole input except for a remainder after the last window. */
 double reads_least(struct host_ops ops)
 {
 	double least = 1.0;

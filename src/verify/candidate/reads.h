@@ -1,11 +1,11 @@
-/* How much of each tensor the kernels of a call can have read, where only some of their instances were
- * run.
+/* Upper bounds on how much of each tensor the kernels of a call have read, if only some instances
+ * were run.
  *
- * A sum that leaves out a part of its input is right only where that part is zero. So a tensor that
- * kernels read whole at smaller sizes must be one that they can have read whole at full size, and as
- * many times: no instance reads more than the largest of those that were run. The runner notes reads,
- * the deciding process compares them. Inputs are identified by their number, other tensors by the
- * order in which launches are given them. */
+ * A sum that leaves out a part of its input is correct only if that part is zero. So if kernels
+ * read a tensor whole at smaller sizes, they must be able to have read it whole at full size, and
+ * as many times. The bound assumes that no instance reads more than the largest of those that were
+ * run. The runner notes reads, the deciding process compares them. Inputs are identified by their
+ * number, other tensors by the order in which launches are given them. */
 #ifndef VERIFY_CANDIDATE_READS_H
 #define VERIFY_CANDIDATE_READS_H
 
@@ -15,7 +15,7 @@
 
 enum { READS_MOST = 48, READS_INPUTS = 16 };
 
-/* Of a call: the most that was read of each tensor. */
+/* The most that the kernels of a call read of each tensor. */
 struct run_reads {
 	int launches;
 	int left;                      /* enum constant_answer: why something was not counted; 0: all was */
@@ -27,7 +27,7 @@ struct run_reads {
 	} v[READS_MOST];
 };
 
-/* The reads of a call that is going on. */
+/* The reads of a call that is in progress. */
 struct reads {
 	uint64_t input[READS_INPUTS];  /* ids of the inputs' storages */
 	int n_inputs;
@@ -39,9 +39,10 @@ struct reads {
 
 /* Registers the next input. */
 void reads_input(struct reads *r, const struct storage *s);
-/* A launch is given the tensor; its instances read at most so many bytes of it. */
+/* Notes that a launch is given the tensor and that its instances read at most this many bytes of
+ * it. */
 void reads_add(struct reads *r, const struct storage *s, size_t bytes);
-/* Something was read that was not counted. */
+/* Notes that something was read and not counted. */
 void reads_leave(struct reads *r, enum constant_answer why);
 /* The same, of so much that nothing can be reported. */
 void reads_lose(struct reads *r, enum constant_answer why);
@@ -49,13 +50,14 @@ void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 
 /* Is a runner's report sane? */
 int reads_are_sane(const struct run_reads *r);
-/* The first tensor that is read whole k times at the smaller sizes, and of which less than k * least is
- * read at full size; -1: none. */
+/* Returns the first tensor that is read whole k times at the smaller sizes and less than k * least
+ * times at full size, or -1 if there is no such tensor. */
 int reads_missing(const struct run_reads *full, const struct run_reads *small, double least);
-/* What that comparison is worth, for the verdict. */
+/* Tells how much that comparison proves, for the verdict. */
 enum constant_answer reads_answer(const struct run_reads *full, const struct run_reads *small, double least);
-/* The part of each input that a reference reads at any size, by its operators: 1 for all of it, less
- * where a last window may be incomplete, 0 where it may take any part. */
+/* The part of each input that a reference reads at any size, by its operators. The value is 1 if it
+ * reads all of the input, less than 1 if a last window may be incomplete, and 0 if it may read any
+ * part. */
 double reads_least(struct host_ops ops);
 
 #endif

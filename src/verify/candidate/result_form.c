@@ -40,7 +40,8 @@ void results_set_form(char form[RESULTS_FORM], struct str text)
 			 (unsigned long long)hash_xxh64(text.p, text.n, 3));
 }
 
-/* Writing to such a tensor would change several elements at once. */
+/* Does the tensor have several indices for one element? Writing to it would change them all at
+ * once. */
 int result_overlaps(const struct tensor *t)
 {
 	for (int i = 0; i < t->ndim; i++)

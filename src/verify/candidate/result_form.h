@@ -19,7 +19,8 @@ enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
 int result_overlaps(const struct tensor *t);
 /* Does it share memory with one of the inputs? */
 int result_aliases(struct host *h, const struct tensor *t, struct val inputs);
-/* Stores the text of host_result. A text that is too long keeps its beginning and a hash of all of it. */
+/* Stores the text of host_result. A text that is too long keeps its beginning and a hash of all of
+ * it. */
 void results_set_form(char form[RESULTS_FORM], struct str text);
 
 #endif

@@ -37,7 +37,7 @@ struct runner {
 	char weights[16];             /* by which sign they were matched */
 	struct run_transposed transposed;
 	const struct task_weight *differs;    /* a weight whose partner is a guess and has other values; or NULL */
-	int compiled;                 /* a run came to its end: names and calls are right */
+	int compiled;                 /* a run came to its end: names and calls are valid */
 	int failed;                   /* syntax or rules do not hold: nothing runs */
 	struct census census;         /* of the model before a call */
 	struct step_recorder steps;   /* of a call on a trial */
@@ -46,7 +46,7 @@ struct runner {
 	struct err e;
 };
 
-/* --- before any run -------------------------------------------------------------------------- */
+/* --- before any run ----------------------------------------------------------------------- */
 
 /* The flags of a torch name, for rules that depend on what an operator does. */
 static int name_flags(void *ctx, const char *dotted)
@@ -114,7 +114,7 @@ void runner_free(struct runner *r)
 	mem_free(r);
 }
 
-/* --- what ended a run -------------------------------------------------------------------------- */
+/* --- what ended a run --------------------------------------------------------------------- */
 
 /* Failures of host code that do not depend on any number: a wrong name, a wrong call. They count
  * as failures to compile, as long as no run has come to its end. */
@@ -145,9 +145,9 @@ static int run_failed(struct runner *r, enum judge_stage s, struct run_report *o
 	return failed_at(out, front ? STAGE_compile : s, d);
 }
 
-/* --- watching ---------------------------------------------------------------------------------- */
+/* --- watching ----------------------------------------------------------------------------- */
 
-/* Strict track: an operator of torch that computes is a failure, whatever it is called. */
+/* Strict track: an operator of torch that computes is a failure, under any name. */
 static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
 {
 	(void)ctx;
@@ -220,7 +220,7 @@ static int is_stateless(const struct runner *r)
 	return is_watched(r) && !r->t->keeps_state;
 }
 
-/* --- calling ------------------------------------------------------------------------------------ */
+/* --- calling ------------------------------------------------------------------------------ */
 
 /* Calls forward with the guards, the estimate and the random numbers that belong to it. Only
  * forward is guarded: the task's own get_inputs may compute what it likes. */
@@ -287,9 +287,9 @@ static int may_leave_buffers(const struct runner *r)
 	return r->o->track == TRACK_HYBRID && r->o->contract == CONTRACT_TASK;
 }
 
-/* Writes the results of a call to report i if `give` is set. Where the reference changes buffers,
- * the candidate's buffers are reported as one more result, and their storages are added to *may:
- * the candidate may write these. */
+/* Writes the results of a call to report i if `give` is set. If the reference changes buffers, the
+ * candidate's buffers are reported as one more result. Their storages are added to *may, because
+ * the candidate may write to them. */
 static int give_result(struct runner *r, int i, struct val result, struct val inputs, const struct trial *tr,
 		       int give, struct census_may *may)
 {
@@ -412,11 +412,11 @@ static int call(struct runner *r, int i, const struct trial *tr)
 	return rc;
 }
 
-/* --- one order ----------------------------------------------------------------------------------- */
+/* --- one order ---------------------------------------------------------------------------- */
 
-/* Builds the candidate's model if there is none, and puts the trial's weights into it. A candidate
- * whose weights were not all recognised ("seed") is built again for every trial: the values that
- * its constructor draws are all that is known of it. */
+/* Builds the candidate's model if it does not exist yet, and puts the trial's weights into it. A
+ * candidate whose weights were not all recognised ("seed") is built again for every trial: the
+ * values that its constructor draws are all that is known of it. */
 static int prepare_model(struct runner *r, const struct run_order *o, const struct trial *tr)
 {
 	int built, rc;
@@ -508,7 +508,8 @@ static int broke(struct runner *r, const struct trial *tr, struct run_report *ou
 	return RUN_FAILED;
 }
 
-/* Reports what autotuned kernels chose and how weights were matched, whatever became of the run. */
+/* Reports the choices of autotuned kernels and how weights were matched, also after a failed
+ * run. */
 static void note_tuning(struct runner *r, struct run_report *out)
 {
 	struct host_tuned tuned = r->w.h ? host_tuned(r->w.h) : (struct host_tuned){ .most = 0 };
@@ -519,8 +520,8 @@ static void note_tuning(struct runner *r, struct run_report *out)
 	out->transposed = r->transposed;
 }
 
-/* Serves order i and closes a model that failed. A dry run has a world of its own, so a failure
- * there leaves the candidate's model alone. */
+/* Serves order i and closes a model that failed. A dry run has a world of its own, so its failure
+ * does not affect the candidate's model. */
 static int serve_one(struct runner *r, int i)
 {
 	struct run_report *out = &r->a->report[i];
@@ -546,8 +547,8 @@ static int is_limit(const struct run_report *out)
 			"limit"));
 }
 
-/* Orders are served one after another. An order with `after` is skipped, and all that follow it, if the
- * one before it failed: checked and permuted runs of a trial belong together. */
+/* Orders are served one after another. An order with `after` is skipped, and all that follow it, if
+ * the one before it failed: checked and permuted runs of a trial belong together. */
 void runner_serve(struct runner *r)
 {
 	int last = 0;

@@ -1,13 +1,13 @@
 /* Sampled instances at full size: see sample.h.
  *
- * A launch at full size has too many instances to run. This file runs a few of them (pick.c says
- * which) over hollow tensors and keeps account of two numbers for each storage: the bytes that
- * they wrote and the bytes that they read. No instance is taken to move more than the largest of
- * those that were run; so "most_moved" is an upper bound for the whole launch. If even the bound
- * leaves a result unwritten, the candidate is wrong whatever the other instances do.
+ * A launch at full size has too many instances to run. This file runs a few of them (pick.c picks
+ * them) over hollow tensors and counts two numbers for each storage: the bytes that they wrote and
+ * the bytes that they read. No instance is assumed to move more than the largest of those that were
+ * run; so "most_moved" is an upper bound for the whole launch. If even the bound leaves a result
+ * unwritten, the candidate is wrong.
  *
- * Invariant: what is reported as known was written by an instance that ran to its end, from values
- * that were known. */
+ * Invariant: an element is reported as known only if an instance that ran to its end wrote it, from
+ * known values. */
 #include "verify/candidate/sample.h"
 
 #include "base/mem.h"
@@ -109,10 +109,10 @@ static void note_program(struct writes *t)
 	}
 }
 
-/* The most bytes that all instances together can have moved: those that ran moved `sum`, of which
- * `again` bytes were moved twice and count once; each of the others moved at most as much as the
- * largest. For example 4 instances that wrote 1024 bytes each, of 100, cover at most 4096 + 96 *
- * 1024 bytes. */
+/* The most bytes that all instances together can have moved. The instances that ran moved `sum`
+ * bytes; `again` of these were moved twice and count once. Each other instance moved at most as
+ * much as the largest. Example: 4 of 100 instances ran and wrote 1024 bytes each, so all instances
+ * cover at most 4096 + 96 * 1024 bytes. */
 static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
 {
 	int64_t more;
@@ -299,9 +299,9 @@ static int run_another(void *ctx, int64_t program)
 	return MIN(rc, 1);
 }
 
-/* Fills in what the instances that were not run wrote, over constant tensors: one value
- * everywhere, except for the last instance, which may have less to read; or one value up to some
- * position and another one behind it (plateau.c). */
+/* Fills in what the instances that were not run wrote, over constant tensors. All instances write
+ * one value, except for the last one, which may have less to read. Otherwise they write one value
+ * up to some position and another one after that position (plateau.c). */
 static int flatten(struct launched *k, int64_t others)
 {
 	int same = all_do_the_same(&k->t, others), last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
@@ -398,7 +398,8 @@ static int run_all(struct launched *k)
 	return rc == 2 ? 0 : rc;
 }
 
-/* Samples a launch, or runs it whole for the constant-tensor test at small sizes. */
+/* Runs sampled instances of the launch, or all of them for the constant-tensor test at small
+ * sizes. */
 static int run_launch(struct launched *k)
 {
 	const int64_t *grid = k->l->grid;
@@ -410,7 +411,7 @@ static int run_launch(struct launched *k)
 	return rc;
 }
 
-/* --- inputs --------------------------------------------------------------------------------------- */
+/* --- inputs ------------------------------------------------------------------------------- */
 
 /* Collects the tensors of a value. */
 static int collect(void *ctx, struct str name, struct tensor_obj *obj)
@@ -458,8 +459,8 @@ int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, s
 /* --- reporting
  * ------------------------------------------------------------------------------------- */
 
-/* Half of the parts of a report are for results. Of a reference intermediate this many elements
- * are enough. */
+/* Half of the parts of a report are for results. This many elements of a reference intermediate are
+ * enough. */
 enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
 
 /* Elements that are being reported. */
@@ -563,8 +564,8 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and *out,
- * 0 if the order does not give it, -1 (*e). */
+/* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and
+ * *out, 0 if the order does not give it, -1 (*e). */
 static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, struct err *e)
 {
 	const struct run_order *o = &s->a->order[s->i];

@@ -2,8 +2,8 @@
  *
  * The candidate is called in a dry run (dry_run.h) over hollow tensors. Inputs and weights have
  * contents where kernels touch them: those of a reduced task's trial, repeated along independent
- * axes; without such a task they have none, and only the addresses that instances touch are looked
- * at. The elements that instances wrote, from values that are known, are reported with their
+ * axes. If no reduced task exists, they have no contents, and only the addresses that instances
+ * touch are checked. The elements that instances wrote from known values are reported with their
  * positions in the result. */
 #ifndef VERIFY_CANDIDATE_SAMPLE_H
 #define VERIFY_CANDIDATE_SAMPLE_H
@@ -18,17 +18,18 @@ struct sampler {
 	int launched;                 /* launches so far */
 	struct shmem *a;              /* reports go to its report i, */
 	int i;
-	uint64_t at;                  /* bytes to this offset and behind it */
+	uint64_t at;                  /* offset of the next bytes in the shared memory */
 	int launches;                 /* how many more launches may be sampled */
 	enum constant constant;       /* it is a constant-tensor test */
-	struct reads reads;           /* what that found about reads */
+	struct reads reads;           /* the reads that the test found */
 	int64_t programs;             /* instances that were run */
 	struct host_path *path;       /* gets a mark for each comparison of integers that an instance makes */
 };
 
 /* For order i of the shared memory, on a trial of the task. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path);
-/* Runs some instances of a launch. Returns 0, 1 if one faults (*d), -1 (*e). */
+/* Runs some instances of a launch. Returns 0 on success, 1 if an instance faults (*d), -1 on our
+ * own failure (*e). */
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
 		  const struct tile_launch *l, struct diag *d, struct err *e);
 
@@ -42,15 +43,15 @@ struct sample_tensors {
 void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
 /* Gives each hollow input and weight one value throughout. Returns 0, or -1 (*e). */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e);
-/* Reports the first and last element of each result, as far as they are known; none of them where all
+/* Reports the first and last element of each result, if they are known. Reports no element if all
  * instances were to be run and some were not. */
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e);
 /* Gives the hollow inputs the contents of the trial's inputs, which go into *held and must outlive
- * the call of forward. Returns 0, 1 if the program fails, -1 (*e). */
+ * the call of forward. Returns 0 on success, 1 if the program fails, -1 on our own failure (*e). */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
 		  struct err *e);
-/* Returns 1 and *d if the kernels cannot have written all of the result. With `told` a tensor of zeros
- * is left to the deciding process, which gets a report of it. */
+/* Returns 1 and *d if the kernels cannot have written all of the result. With `told` a tensor of
+ * zeros is left to the deciding process, which gets a report of it. */
 int sample_gap(struct host *h, struct val result, int told, struct diag *d);
 /* Reports the elements of the result that are known. Returns 0, or -1 (*e). */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);

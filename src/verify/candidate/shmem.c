@@ -35,7 +35,7 @@ void shmem_set_text(struct shmem *a, struct str candidate)
 	memcpy((char *)a + SHMEM_TEXT, candidate.p, a->text_n);
 }
 
-/* --- the runner's side ----------------------------------------------------------------------- */
+/* --- the runner's side -------------------------------------------------------------------- */
 
 /* The length is checked again: both processes can write it. */
 struct str shmem_text(const struct shmem *a)

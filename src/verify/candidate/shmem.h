@@ -1,9 +1,9 @@
-/* The memory that the deciding process and a runner share, and all that passes through it: orders one
- * way, reports the other.
+/* The memory that the deciding process and a runner share, and all that passes through it: orders
+ * one way, reports the other.
  *
- * The deciding process writes the candidate's text and the orders; the runner writes reports and the
- * bytes of results. This header describes the layout and the runner's side. The deciding process
- * reads reports with funnel/reports.h, which believes nothing of what they say. */
+ * The deciding process writes the candidate's text and the orders; the runner writes reports and
+ * the bytes of results. This header describes the layout and the runner's side. The deciding
+ * process reads reports with funnel/reports.h, which believes nothing of what they say. */
 #ifndef VERIFY_CANDIDATE_SHMEM_H
 #define VERIFY_CANDIDATE_SHMEM_H
 
@@ -18,22 +18,25 @@ enum {
 	SHMEM_DATA = 8 << 20,          /* offset of the results */
 	SHMEM_BYTES = 1 << 29,         /* of all */
 	SHMEM_ALIGN = 64,              /* the bytes of each result begin on a cache line of their own */
-	/* runs of one trial that are ordered together: checked, in another order, with idle kernels */
+	/* runs of one trial that are ordered together: checked, in another order, with idle
+	 * kernels */
 	SHMEM_RUNS = 3
 };
 
-/* What is run without contents, at the sizes of the order. DRY_RUN_NOT: a run on a trial instead. */
+/* The program that is run without contents, at the sizes of the order. DRY_RUN_NOT: a run on a
+ * trial instead. */
 enum dry_run { DRY_RUN_NOT, DRY_RUN_CANDIDATE, DRY_RUN_REFERENCE };
 
-/* The constant-tensor test, over some instances of each launch or over all of them; or no such test. */
+/* The constant-tensor test, over some instances of each launch or over all of them; or no such
+ * test. */
 enum constant { CONSTANT_NOT, CONSTANT_SOME, CONSTANT_ALL };
 
-/* What a launch contributes to the path of a dry run. MARKS_CODE: its compiled code, and which loops
- * and grid axes have more than one iteration. MARKS_GRIDS: also how many instances there are.
+/* The contribution of a launch to the path of a dry run. MARKS_CODE: its compiled code, and the
+ * loops and grid axes that have more than one iteration. MARKS_GRIDS: also the number of instances.
  * MARKS_NAMES: the kernel's name instead of its code, since sizes may be constants in the code. */
 enum path_marks { MARKS_CODE, MARKS_GRIDS, MARKS_NAMES };
 
-/* Which tensors of the candidate's model hold a weight transposed: weights_note_transposed. */
+/* The tensors of the candidate's model that hold a weight transposed: weights_note_transposed. */
 struct run_transposed {
 	int known;
 	uint64_t bits;
@@ -58,15 +61,15 @@ struct run_order {
 	struct run_transposed transposed;     /* found by an earlier run of the candidate at other sizes, */
 	struct intermediate_matches matches;  /* and these, too */
 	uint64_t at, room;            /* offset and bytes of the memory for its results */
-	/* offset and bytes of the memory for steps of the reference: n_steps of struct run_step and, behind
-	 * them, contents (a dry run) or records (a run on a trial) */
+	/* offset and bytes of the memory for steps of the reference: n_steps of struct run_step,
+	 * followed by contents (a dry run) or records (a run on a trial) */
 	uint64_t steps_at, steps_room;
 	int n_steps;
 };
 
-/* A step of the reference, whose result is an intermediate. In a run on a trial only its shape is told.
- * In a dry run with sampled instances it is a step that the candidate's own kernels were seen to take at
- * smaller sizes, and its contents are told, too. */
+/* A step of the reference, whose result is an intermediate. In a run on a trial only its shape is
+ * told. In a dry run with sampled instances it is a step that the candidate's own kernels were seen
+ * to take at smaller sizes, and its contents are told, too. */
 struct run_step {
 	uint64_t how;                 /* the name of the call; 0: not told */
 	uint64_t at;                  /* offset of its contents, dense fp32; 0: not told */
@@ -74,8 +77,8 @@ struct run_step {
 	int64_t shape[TENSOR_DIMS];
 };
 
-/* An argument that a launch wrote and that has the shape of a step; its contents, dense fp32, begin at
- * the next cache line. The deciding process compares them. */
+/* An argument that a launch wrote and that has the shape of a step; its contents, dense fp32, begin
+ * at the next cache line. The deciding process compares them. */
 struct run_record {
 	uint64_t kernel;
 	int launch, arg;
@@ -89,7 +92,7 @@ struct outcome {
 	int launches;
 	struct host_work host;        /* of the operators that host code calls */
 	int64_t floats_read;          /* elements of tensors that Python code read */
-	int sources;                  /* where kernels were replaced by copies: as in struct launcher */
+	int sources;                  /* of a run in which copies replace kernels: as in struct launcher */
 };
 
 /* The form of a result tensor. */
@@ -127,7 +130,7 @@ struct run_report {
 	struct diag diag;             /* RUN_FAILED: why, */
 	int stage;                    /* and at which stage: compile, or the trial's */
 	int refused;                  /* the compiler refused a kernel */
-	int guessed;                  /* a dry run went on with a made-up value of a tensor */
+	int guessed;                  /* a dry run continued with a made-up value of a tensor */
 	struct err err;               /* RUN_BROKE: our own failure */
 	struct outcome out;           /* RUN_GAVE */
 	int n, too_many;              /* results; there were more than RESULTS_MOST */
@@ -137,8 +140,8 @@ struct run_report {
 	char chosen[200];             /* and the one that they chose */
 	char weights[16];             /* by which sign weights were matched: weights_put */
 	struct run_transposed transposed;
-	/* its launches. The runner counts them; the deciding process fills in the matches with reference
-	 * intermediates (reports.c), from the records of a run on a trial */
+	/* its launches. The runner counts them; the deciding process fills in the matches with
+	 * reference intermediates (reports.c), from the records of a run on a trial */
 	struct intermediate_matches matches;
 	int n_records;
 	struct host_path path;        /* of a dry run */
@@ -166,18 +169,18 @@ struct shmem {
 
 _Static_assert(sizeof (struct shmem) <= SHMEM_TEXT, "the candidate's text lies behind it");
 
-/* Memory of this process alone, for judging without processes. NULL: *e. */
+/* Memory of this process only, for judging without processes. Returns NULL on failure (*e). */
 struct shmem *shmem_new(struct err *e);
 void shmem_free(struct shmem *a);
 
 /* The deciding process copies the candidate's text here before the runner starts. */
 void shmem_set_text(struct shmem *a, struct str candidate);
 
-/* --- the runner's side ----------------------------------------------------------------------- */
+/* --- the runner's side -------------------------------------------------------------------- */
 
 struct str shmem_text(const struct shmem *a);
-/* Writes the form of a result to report i and, as far as there is room, its bytes; then `state`, the
- * row of weights_kept, if it is not NULL. Returns 0, or -1 (*e). */
+/* Writes the form of a result to report i and, as far as there is room, its bytes; then `state`,
+ * the row of weights_kept, if it is not NULL. Returns 0, or -1 (*e). */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e);
 

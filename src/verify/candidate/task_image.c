@@ -13,7 +13,7 @@
 /* Weights begin on their own cache line. */
 enum { ALIGN = 64 };
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 /* Sizes of a trial or of the model. */
 static void put_overrides(struct buf *out, const struct host_override *ov, size_t n)
@@ -83,8 +83,8 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
 }
 
-/* Where the bytes of weights were written. Sets of weights share the tensors that they do not draw
- * anew, and each tensor is written once. */
+/* Offsets of the weights that were written. Sets of weights share the tensors that they do not draw
+ * again, and each tensor is written once. */
 struct written {
 	struct { const struct storage *st; size_t at; } *v;
 	size_t n, cap;
@@ -151,7 +151,7 @@ int task_image_write(const struct task_image *t, struct buf *out, struct err *e)
 	return rc ? -1 : buf_check(out, e);
 }
 
-/* --- reading --------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 /* Reads what put_overrides wrote. Names are borrowed from the bytes. */
 static int get_overrides(struct bytes *in, struct host_override *ov, size_t cap, size_t *n)
@@ -213,8 +213,8 @@ int intermediates_read(struct bytes *in, struct intermediates *m, struct err *e)
 	return 0;
 }
 
-/* Reads what put_trial wrote. Its kind matters to a runner, too: it says which GPU the program
- * sees. */
+/* Reads what put_trial wrote. A runner needs the trial's kind, too: the kind decides which GPU the
+ * program sees. */
 static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[9];

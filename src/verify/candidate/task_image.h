@@ -5,8 +5,8 @@
  * a secret as long as no member here holds it; `struct task` (task/task.h), which is above this
  * folder and may not be included from it, holds the rest.
  *
- * On the hybrid track the trials of a reduced task hold reference intermediates, which the candidate's
- * operators may ask for (intermediate.h). */
+ * On the hybrid track the trials of a reduced task hold reference intermediates, which the
+ * candidate's operators may ask for (intermediate.h). */
 #ifndef VERIFY_CANDIDATE_TASK_IMAGE_H
 #define VERIFY_CANDIDATE_TASK_IMAGE_H
 
@@ -30,8 +30,8 @@ struct task_image {
 	struct task_size size[TASK_SIZES];  /* sizes of the inputs, then of the model */
 	size_t n_all;                       /* entries of `size` */
 	struct task_weights set[WEIGHT_SETS];
-	/* holds the trials' inputs and runs nothing; only read once the task is prepared; NULL in an
-	 * image that was opened from bytes, whose trials have packed inputs instead */
+	/* holds the trials' inputs and runs nothing; only read once the task is prepared; NULL in
+	 * an image that was opened from bytes, whose trials have packed inputs instead */
 	struct host *vault;
 	struct trial trial[TRIALS_MOST];
 	int n_trials;
@@ -40,11 +40,13 @@ struct task_image {
 /* Appends the image as bytes. Returns 0, or -1 (*e). */
 int task_image_write(const struct task_image *t, struct buf *out, struct err *e);
 /* Opens an image in caller's storage. It borrows the bytes, which this machine wrote and which
- * begin on a cache line. Trials can be run on it. Returns 0, or -1 (*e), with nothing to release. */
+ * begin on a cache line. Trials can be run on it. Returns 0, or -1 (*e), with nothing to
+ * release. */
 int task_image_open(struct task_image *t, struct str bytes, struct err *e);
 void task_image_release(struct task_image *t);
 
-/* Intermediates as bytes, in an image and in a prepared task. Those that are read borrow the bytes. */
+/* Intermediates as bytes, in an image and in a prepared task. Those that are read borrow the
+ * bytes. */
 struct bytes;
 void intermediates_write(const struct intermediates *m, struct buf *out);
 int intermediates_read(struct bytes *in, struct intermediates *m, struct err *e);

@@ -45,7 +45,7 @@ struct intermediates {
 	size_t n, cap;
 };
 
-/* Which arguments of which launches of a candidate hold reference intermediates after the launch. */
+/* The arguments of a candidate's launches that hold reference intermediates after the launch. */
 enum { INTERMEDIATE_MATCHES = 8 };
 struct intermediate_matches {
 	int launches;                 /* of the call; a launch that a tuner repeats counts once */
@@ -66,16 +66,17 @@ struct trial {
 	enum trial_change change;
 	int first;                    /* the change is made to the first input only */
 	enum dtype dt;                /* of floating inputs and weights; DT_F32: as the task has them */
-	/* its inputs are as get_inputs draws them, at the sizes that stand for the full size: the cost of a
-	 * candidate is its cost here */
+	/* its inputs are as get_inputs draws them, at the sizes used in place of the full size: the
+	 * cost of a candidate is its cost here */
 	int is_original;
 	int repeat;                   /* the candidate is called on other contents in the same tensors first */
 
 	const struct task_weights *weights;    /* one of the task's sets */
-	/* in the task's vault: the inputs of `seed` and, with `repeat`, those of seed + 1. V_UNSET: they
-	 * cannot leave the host that drew them, and each host draws its own */
+	/* in the task's vault: the inputs of `seed` and, with `repeat`, those of seed + 1. V_UNSET:
+	 * they cannot leave the host that drew them, and each host draws its own */
 	struct val inputs, others;
-	/* for operators that a candidate calls (intermediate_give); empty where it may call none; owned */
+	/* for operators that a candidate calls (intermediate_give); empty where it may call none;
+	 * owned */
 	struct intermediates intermediates;
 	int ndim;                     /* of the first input, for messages */
 	int64_t shape[TENSOR_DIMS];

@@ -149,8 +149,9 @@ static int is_constant(const struct task_weight *w)
 	return n > 0;
 }
 
-/* A buffer of zeros and one other value is a mask: it says which of two things a program does, not
- * which numbers it computes with. A candidate may know a mask without having it. */
+/* A buffer of zeros and one other value is a mask: it selects between two behaviours of a program
+ * and is not a number that the program computes with. A candidate may know a mask without having
+ * it. */
 int weights_is_mask(const struct task_weight *w)
 {
 	const float *v = tensor_data(&w->t);
@@ -177,7 +178,7 @@ static void draw_one(struct task_weight *w, uint64_t seed, double *step)
 	redraw(w, &r, step);
 }
 
-/* A counter of calls goes on from another number: a program must not depend on how often it was
+/* Gives a counter of calls another start value: a program must not depend on how often it was
  * called. */
 static void draw_counter(struct task_weight *w, uint64_t seed)
 {
@@ -195,7 +196,7 @@ int weights_is_count(const struct task_weight *w)
 	return w->t.dt == DT_I64 && !w->param && w->t.ndim == 0;
 }
 
-/* --- the state that a run begins with ------------------------------------------------------------------------ */
+/* --- the state that a run begins with ----------------------------------------------------- */
 
 /* Powers of two between which the number of earlier calls is drawn, for each kind of state: one
  * call, 2 to 512, 512 to 65536, and so on. */
@@ -217,8 +218,8 @@ static void begin_statistic(struct task_weight *w, struct rng *r, double scale)
 	}
 }
 
-/* A count gets a drawn number of calls, a statistic drawn values; the kind of state says how many and how
- * large. */
+/* A count gets a drawn number of calls, a statistic drawn values; the kind of state says how many
+ * and how large. */
 int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t state, struct err *e)
 {
 	uint64_t which = state % WEIGHTS_STATES;
@@ -240,7 +241,7 @@ int weights_begin(struct task_weight *out, const struct task_weight *w, uint64_t
 	return 0;
 }
 
-/* Masks stay as they are, and so do integers that are no counts. */
+/* Masks and integers that are not counts keep their values. */
 int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);
@@ -266,8 +267,8 @@ static void negate_first(struct task_weight *w, const struct task_weight *built)
 		v[0] = was != 0.0f ? -0.5f * was : -0.25f;
 }
 
-/* A weight that is not constant shares its tensor with `from`; a constant one gets new values and is
- * marked as moved. */
+/* A weight that is not constant shares its tensor with `from`; a constant one gets new values and
+ * is marked as moved. */
 int weights_move(struct task_weights *to, const struct task_weights *from, uint64_t seed, struct err *e)
 {
 	double *step = mem_array(STEPS, sizeof *step);

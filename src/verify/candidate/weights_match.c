@@ -30,7 +30,8 @@ static int fits_transposed(const struct weight_member *m, const struct task_weig
 		a->shape[1] == w->full[0] && dtype_is_float(a->dt);
 }
 
-/* Are the shapes the same but for sizes of one? A bias of (64, 1, 1) is often written as (64,). */
+/* Are the shapes the same, apart from sizes of one? A bias of (64, 1, 1) is often written as
+ * (64,). */
 static int same_sizes(int ndim, const int64_t *shape, const struct task_weight *w)
 {
 	int i = 0, k = 0;
@@ -139,7 +140,7 @@ const struct weight_member *members_partner(const struct weight_members *m, cons
 	return NULL;
 }
 
-/* Does a tensor stand for the weight already? Each weight gets one tensor, and each tensor one
+/* Does the weight have a tensor already? Each weight gets one tensor, and each tensor one
  * weight. */
 static int has_partner(const struct weight_members *m, const struct task_weight *w)
 {
@@ -228,7 +229,7 @@ static int is_transposed(const struct weight_member *m)
 				      a->shape[0] == full[1]);
 }
 
-/* The weight that a member stands for, in the member's shape: a view of it. */
+/* A view of the member's weight, in the member's shape. */
 int member_view(struct tensor *out, const struct weight_member *m, struct err *e)
 {
 	int64_t shape[TENSOR_DIMS];
@@ -239,10 +240,11 @@ int member_view(struct tensor *out, const struct weight_member *m, struct err *e
 	return tensor_view(out, &m->of->t, m->obj->t.ndim, shape, e);
 }
 
-/* --- what names and shapes do not settle ------------------------------------------------------ */
+/* --- what names and shapes do not settle -------------------------------------------------- */
 
-/* Is it certain which weight the member stands for? It has the whole name; or the end of the name
- * or the shape, and no other parameter of the reference has that. */
+/* Is it certain which weight the member corresponds to? It is if the member has the weight's whole
+ * name. It also is if the member has the end of the name or the shape, and no other parameter of
+ * the reference has that. */
 static int is_settled(const struct weight_member *m, const struct task_weights *w)
 {
 	int ends = 0, shapes = 0;
@@ -286,7 +288,8 @@ static int holds_values(const struct weight_member *m, struct err *e)
 	return apart <= slack * most;
 }
 
-/* As wide as it is high, and not under the reference's whole name: is it the weight or its transpose? */
+/* As wide as it is high, and not under the reference's whole name: is it the weight or its
+ * transpose? */
 int member_may_be_transposed(const struct weight_member *m)
 {
 	const struct tensor *t = &m->obj->t;
@@ -295,8 +298,8 @@ int member_may_be_transposed(const struct weight_member *m)
 		t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
-/* A square matrix is tried as it is first, then transposed. One that holds the values in neither way is
- * taken as it is: weights_differ looks at it. */
+/* A square matrix is tried as it is first, then transposed. One that holds the values in neither
+ * way is taken as it is: weights_differ looks at it. */
 int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
 			    uint64_t *transposed, struct err *e)
 {

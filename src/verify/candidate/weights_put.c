@@ -204,7 +204,7 @@ int weights_put_reduced(const struct task_weights *w, const struct weights_reduc
 	return put_members(w, 0, h, model, 0, reduced, &by, e);
 }
 
-/* --- at full size ---------------------------------------------------------------------------- */
+/* --- at full size ------------------------------------------------------------------------- */
 
 /* Notes the full-size shape of the weight of that name. */
 static int note_full(void *ctx, struct str name, struct tensor_obj *obj)

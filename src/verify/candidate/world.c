@@ -17,7 +17,7 @@
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launcher.h"
 
-/* --- inputs of a trial ------------------------------------------------------------------------ */
+/* --- inputs of a trial -------------------------------------------------------------------- */
 
 /* The tensors of the inputs that are added to others. */
 struct sum {
@@ -142,7 +142,7 @@ void world_drop(struct world *w, struct val v)
 	val_drop(w->h, v);
 }
 
-/* --- opening --------------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------ */
 
 /* Builds the model under the seed that every model gets. */
 static int build(struct world *w, struct val ns, struct err *e)
@@ -172,7 +172,8 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	if (launch) {
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
-		/* What is empty while the model is built is a parameter to be filled: poison is enough there. */
+		/* Empty tensors in a constructor are parameters that get values later: poison is
+		 * enough there. */
 		w->opts.poison = launch->run.poison;
 	}
 	w->h = host_new(&w->opts, e);
@@ -232,8 +233,9 @@ static const char *gpu_of(const struct trial *t, const char *gpu)
 	return strcmp(gpu, "L40S") ? "L40S" : "A100";
 }
 
-/* Options that a launcher has (checked mode, poison, configurations) go to the host, too, since host code
- * allocates memory and chooses configurations. A change of the dtype forgets the weights that were put. */
+/* Options that a launcher has (checked mode, poison, configurations) go to the host, too, since
+ * host code allocates memory and chooses configurations. A change of the dtype forgets the weights
+ * that were put. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e)
 {
 	int rc = !w->h || host_is_lost(w->h) ? reopen(w, e) : 0;
@@ -262,7 +264,7 @@ int world_round_state(struct world *w)
 	return w->opts.oracle && w->dt != DT_F32 ? host_state(w->h, w->model, round_input, &w->dt) : 0;
 }
 
-/* --- other contents in the same tensors --------------------------------------------------------- */
+/* --- other contents in the same tensors --------------------------------------------------- */
 
 /* Tensors whose contents replace those of others. */
 struct refill {

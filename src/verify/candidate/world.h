@@ -1,6 +1,6 @@
 /* One program in a host of its own: modules loaded, model built, inputs drawn, forward called.
  *
- * Every run copies its inputs and gets its weights anew. So runs do not see each other unless the
+ * Every run copies its inputs and gets its weights again. So runs do not see each other unless the
  * program keeps something, and some runs exist to find that out. */
 #ifndef VERIFY_CANDIDATE_WORLD_H
 #define VERIFY_CANDIDATE_WORLD_H
@@ -9,9 +9,10 @@
 #include "verify/candidate/judge.h"
 #include "verify/candidate/trial.h"
 
-/* How the reference is run. RUN_OWN: in its own dtypes. RUN_ORACLE: in fp64. RUN_NOISY: own dtypes with
- * one ulp of noise after every operation. The others: own dtypes with products in tf32; RUN_ALLOWED:
- * those that the option `precision` allows, RUN_TORCH: those of PyTorch's defaults, RUN_CLOSE: all. */
+/* How the reference is run. RUN_OWN: in its own dtypes. RUN_ORACLE: in fp64. RUN_NOISY: own dtypes
+ * with one ulp of noise after every operation. The others: own dtypes with products in tf32;
+ * RUN_ALLOWED: those that the option `precision` allows, RUN_TORCH: those of PyTorch's defaults,
+ * RUN_CLOSE: all. */
 enum run_mode { RUN_OWN, RUN_ORACLE, RUN_NOISY, RUN_ALLOWED, RUN_TORCH, RUN_CLOSE };
 
 struct launcher;
@@ -43,13 +44,15 @@ struct world {
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
 	       struct err *e);
 void world_close(struct world *w);
-/* Sets limits, noise and dtype for a run of the trial. Opens the world again if a limit ended its host. */
+/* Sets limits, noise and dtype for a run of the trial. Opens the world again if a limit ended its
+ * host. */
 int world_renew(struct world *w, const struct trial *t, enum run_mode mode, struct err *e);
 /* Rounds the oracle's weights, once they are put, to values that the dtype of the trial holds. */
 int world_round_state(struct world *w);
 /* Calls get_inputs at the trial's sizes under a seed, and changes the inputs as the trial says. */
 int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val *inputs, struct err *e);
-/* The trial's inputs, or with `others` the second ones: copied from the vault, unpacked, or drawn. */
+/* The trial's inputs, or with `others` the second ones: copied from the vault, unpacked, or
+ * drawn. */
 int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e);
 /* Do two values hold the same number of tensors, of the same shapes and dtypes? */
 int world_alike(struct world *w, struct val a, struct val b);
