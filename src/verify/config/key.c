@@ -1,7 +1,8 @@
 /* Keys by content: see key.h.
  *
- * The build is part of every key: another build may judge otherwise, and lays out structs
- * otherwise. The linker's build id stands for it, since it is a hash of the program's content. */
+ * The build is part of every key: another build may judge differently and lay out structs
+ * differently. The linker's build id identifies the build, since it is a hash of the program's
+ * content. */
 #include "verify/config/key.h"
 
 #include <elf.h>
@@ -10,8 +11,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Adds the linker's hash of the program's content (its build id). dl_iterate_phdr visits the program
- * itself first, and the walk ends there. */
+/* Adds the linker's hash of the program's content (its build id). dl_iterate_phdr visits the
+ * program itself first, and the walk ends there. */
 static int add_build(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	(void)size;

@@ -15,7 +15,7 @@ struct judge_options {
 	enum reward_form reward;
 	enum contract contract;       /* the contract that decides */
 	int skip_general;             /* the input sets that do not decide are not run */
-	enum precision precision;     /* which products of fp32 may be tf32 */
+	enum precision precision;     /* products of fp32 that may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
 	const char *gpu;              /* of tile/estimate/gpu.h: compiled for, checked against, modelled */
 	int64_t fuel;                 /* interpreter steps that a run may take */

@@ -45,8 +45,8 @@ enum track { TRACK_STRICT, TRACK_HYBRID };
  * and dtypes. */
 enum contract { CONTRACT_TASK, CONTRACT_GENERAL };
 
-/* Which products of fp32 may be computed in tf32: those that PyTorch computes in tf32 on a GPU by
- * default (convolutions), all, none. */
+/* The products of fp32 that may be computed in tf32: those that PyTorch computes in tf32 on a GPU
+ * by default (convolutions), all, none. */
 enum precision { PRECISION_TORCH, PRECISION_TF32, PRECISION_IEEE };
 
 /* The sizes that a candidate was run at: the full size, smaller sizes at which it takes the same

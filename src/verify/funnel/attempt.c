@@ -14,7 +14,7 @@
  * function. */
 static const double near_share = 0.03;
 
-/* The link takes the text from shared memory. The runner parses it while this process goes on. */
+/* The link takes the text from shared memory. The runner parses it while this process continues. */
 enum step funnel_start(struct funnel *f)
 {
 	shmem_set_text(f->link->shmem, f->source);
@@ -127,9 +127,9 @@ enum step attempt_launched(const struct funnel *f, enum judge_stage s, const str
 	return trial_result_failf(r, f, s, REASON_kernel_not_launched, "forward launched no kernel");
 }
 
-/* --- comparing -------------------------------------------------------------------------------- */
+/* --- comparing ---------------------------------------------------------------------------- */
 
-/* Are the values right, in fp32, where the inputs are in half precision? Such a candidate is
+/* Are the values correct in fp32, although the inputs are in half precision? Then the candidate is
  * written for fp32, and the task asks for fp32. */
 static int stayed_wide(const struct funnel *f, const struct trial *tr, const struct results *got)
 {
@@ -168,8 +168,9 @@ static int leaves_products(const struct funnel *f)
 }
 
 /* Counts whether the candidate changes the buffers that the reference changes. A candidate may
- * leave buffers as they were in every call or in none. Returns 1 if it left other buffers than in
- * an earlier run of the same task: such a candidate depends on how often it was called. */
+ * leave buffers unchanged in every call or in none. Returns 1 if it left other buffers unchanged
+ * than in an earlier run of the same task: then the candidate depends on how often it was
+ * called. */
 static int note_buffers(struct funnel *f, const struct results *expected, const struct results *got,
 			struct trial_result *r)
 {
@@ -181,7 +182,7 @@ static int note_buffers(struct funnel *f, const struct results *expected, const 
 	if (!g || !g->v)
 		return 0;
 	for (int64_t i = 0; i < g->n; i++) {
-		left |= isnan(g->v[i]);         /* NaN stands for an unchanged element: weights_kept */
+		left |= isnan(g->v[i]);         /* NaN marks an unchanged element: weights_kept */
 		which = (which + (isnan(g->v[i]) ? 2 : 1)) * 0x100000001b3u;
 	}
 	r->buffers_left += left;
@@ -222,7 +223,7 @@ enum step attempt_judge(struct funnel *f, const struct trial *tr, const struct r
 
 	if (judge_seen(f->j, f->t, tr, got, f->e))
 		return r->step = STEP_BROKE;
-	/* Of several configurations of an autotuned kernel the first one answers for KernelBench's
+	/* An autotuned kernel has several configurations. The first one decides KernelBench's
 	 * rule. */
 	if (x->torch.n && (tr->stage == STAGE_full || f->orders.v[0].note_tests))
 		r->kernelbench = results_allclose(leaves_products(f) ? &x->expected : &x->torch, got);

@@ -44,7 +44,7 @@ static void order(struct funnel *f, enum constant constant, const int64_t *size)
 	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
-/* --- sizes ------------------------------------------------------------------------------------ */
+/* --- sizes -------------------------------------------------------------------------------- */
 
 /* Replaces the sizes that a list of overrides names. */
 static void put_overrides(const struct task *base, const struct host_override *ov, size_t n, int64_t *size)
@@ -98,10 +98,10 @@ static void choose_sizes(const struct funnel *f, struct calls *c)
 	}
 }
 
-/* --- the law of an element -------------------------------------------------------------------- */
+/* --- the law of an element ---------------------------------------------------------------- */
 
-/* The power of its size that an element grows with, from one size to another; NaN: none that sums
- * have. */
+/* The power of its size that an element grows with, from one size to another. NaN if it is none of
+ * the powers that sums have. */
 static double power_of(double a, double b, int64_t from, int64_t to)
 {
 	double power = log(b / a) / log((double)to / (double)from), near = round(2.0 * power) / 2.0;
@@ -109,7 +109,7 @@ static double power_of(double a, double b, int64_t from, int64_t to)
 	return fabs(power - near) <= LAW_NEAR && fabs(near) <= POWER_MOST ? near : NAN;
 }
 
-/* Predicts an element at the sizes of another call, from the power of each size alone. */
+/* Predicts an element at the sizes of another call: the product of the powers of the sizes. */
 static double predict(const struct calls *c, const double *v, int call)
 {
 	double want = v[AT_JUDGED];
@@ -139,7 +139,7 @@ static enum constant_answer element_answer(const struct calls *c, const double *
 		CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
 }
 
-/* --- judging ---------------------------------------------------------------------------------- */
+/* --- judging ------------------------------------------------------------------------------ */
 
 /* Compares an element of the i-th result at full size with the predicted value. */
 static enum step judge_element(struct funnel *f, const struct calls *c, int i, const double *v)
@@ -215,7 +215,8 @@ static enum step judge_reads(struct funnel *f, const struct calls *c)
 	return missing < 0 ? STEP_PASSED : fail_unread(f, full->v[missing].what, full->v[missing].share);
 }
 
-/* Takes the i-th call of the batch. A call that did not come to its end has no reads and no values. */
+/* Takes the i-th call of the batch. A call that did not come to its end has no reads and no
+ * values. */
 static enum step take(struct funnel *f, int i, struct calls *c)
 {
 	enum step step = full_size_take(f, i);

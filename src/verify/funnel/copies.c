@@ -1,7 +1,7 @@
-/* Do the kernels only hand on what operators of the host computed?
+/* Do the kernels only pass on what operators of the host computed?
  *
  * The candidate is run with kernels that copy: each launch copies one tensor that it reads into
- * each tensor that it writes. If the result is right on every input set even so, the host does the
+ * each tensor that it writes. If the result is still correct on every input set, the host does the
  * work. */
 #include "verify/funnel/funnel.h"
 
@@ -9,8 +9,8 @@
  * after another. */
 enum { SOURCES_TRIED = 3 };
 
-/* Runs the number-th trial with kernels that copy their source-th tensor. Failed: the result is
- * right. A run that fails or loses its runner counts as passed: the kernels matter. */
+/* Runs the number-th trial with kernels that copy their source-th tensor. Fails if the result is
+ * correct. A run that fails or loses its runner counts as passed: the kernels matter. */
 static enum step copies_differ(struct funnel *f, int number, int source)
 {
 	const struct trial *tr = &f->t->image.trial[number];
@@ -39,7 +39,7 @@ static enum step copies_differ(struct funnel *f, int number, int source)
 	return right ? STEP_FAILED : STEP_PASSED;
 }
 
-/* Failed: the result is right on every input set of the task. */
+/* Fails if the result is correct on every input set of the task. */
 static enum step copies_differ_once(struct funnel *f, int source)
 {
 	enum step step = STEP_PASSED;

@@ -41,11 +41,11 @@ static void order_reduced(struct funnel *f, int trial)
 	attempt_order(f, &f->t->image.trial[trial], &o);
 }
 
-/* --- parts of results ------------------------------------------------------------------------- */
+/* --- parts of results --------------------------------------------------------------------- */
 
-/* The element of the expected result, which is reduced along independent axes, that stands for an
- * element of the part. Example: with 16 rows for 4096, row 1000 has the contents of one of the 16
- * rows. */
+/* The element of the expected result that belongs to an element of the part. The expected result is
+ * reduced along independent axes. Example: with 16 rows for 4096, row 1000 has the contents of one
+ * of the 16 rows. */
 static int64_t reduced_index(const struct task *t, const struct result *want, const struct run_part *p,
 			     int64_t index, uint64_t seed)
 {
@@ -121,7 +121,7 @@ static enum step fail_part(struct funnel *f, const struct run_part *p, const str
 	return funnel_commit(f, &r);
 }
 
-/* Compares the values of a part with those that are wanted at its indices. */
+/* Compares the values of a part with the expected values at its indices. */
 static enum step compare_part(struct funnel *f, const struct run_part *p, const struct result *want,
 			      const int64_t *index, const void *value, uint64_t seed)
 {
@@ -190,9 +190,10 @@ static enum step judge_intermediate(struct funnel *f, int i, int k)
 	return step;
 }
 
-/* --- elements that no kernel wrote ------------------------------------------------------------ */
+/* --- elements that no kernel wrote -------------------------------------------------------- */
 
-/* The k-th expected result of an input set, if it is known and has n elements; n = -1: any number. */
+/* The k-th expected result of an input set, if it is known and has n elements; n = -1: any
+ * number. */
 static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
 {
 	const struct result *r = k < x->expected.n ? &x->expected.r[k] : NULL;
@@ -279,7 +280,7 @@ static enum step judge_unwritten(struct funnel *f, int k, int result)
 			    "of them are not zero", n - (double)p->blank, n);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------- */
 
 /* Judges all parts of f->report, the i-th report of the batch. Clears the bit of each result that
  * was compared in *left. Intermediates count only if the candidate made as many launches as at the

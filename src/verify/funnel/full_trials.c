@@ -15,8 +15,8 @@ static void note_cost(struct funnel *f, const struct outcome *o)
 	f->v->reference_seconds = f->t->seconds;
 }
 
-/* Does the candidate refuse a dtype other than fp32? That is no fault, for the task asks for fp32.
- * A candidate that accepts the dtype and computes a wrong result is wrong. */
+/* Does the candidate refuse a dtype other than fp32? A refusal is no fault, because the task asks
+ * for fp32. A candidate that accepts the dtype and computes a wrong result is wrong. */
 static int refuses_dtype(const struct funnel *f, const struct trial_result *r)
 {
 	switch (r->diag.reason) {
@@ -27,7 +27,7 @@ static int refuses_dtype(const struct funnel *f, const struct trial_result *r)
 	}
 }
 
-/* Only the original input set has a cost and a work share, for the reference's work was counted
+/* Only the original input set has a cost and a work share, because the reference's work was counted
  * there. */
 enum step judge_full(struct funnel *f, int i, struct trial_result *r)
 {
@@ -56,7 +56,8 @@ enum step judge_full(struct funnel *f, int i, struct trial_result *r)
 	return step;
 }
 
-/* Where the smallest input set is the original one, the checked run of stage tiny answers for it. */
+/* If the smallest input set is the original one, the checked run of stage tiny also counts as the
+ * run on the original set. */
 static enum step judge_original(struct funnel *f)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;

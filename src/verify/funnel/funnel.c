@@ -43,8 +43,8 @@ static void begin_verdict(struct funnel *f)
 	f->report.chosen[0] = 0;
 }
 
-/* Starts the runner and, while it starts, settles the test sizes where the task alone decides them.
- * The first two stages need no contents: they leave the sizes alone. */
+/* Starts the runner and, while it starts, settles the test sizes if they depend only on the task.
+ * The first two stages need no contents, so a judgement that ends there skips this. */
 static enum step begin(struct funnel *f)
 {
 	enum step step;
@@ -58,7 +58,8 @@ static enum step begin(struct funnel *f)
 	return step == STEP_PASSED && f->sizes.t ? funnel_use_sizes(f, &f->sizes) : step;
 }
 
-/* The checks at full size. Their time belongs to stage full, without the time for preparing tasks. */
+/* The checks at full size. Their time belongs to stage full, without the time for preparing
+ * tasks. */
 static enum step judge_full_size(struct funnel *f)
 {
 	int64_t start = clock_ns();
@@ -71,7 +72,7 @@ static enum step judge_full_size(struct funnel *f)
 	return step;
 }
 
-/* Retries come before the checks at full size: those need a candidate that is right at some sizes. */
+/* Retries come before the checks at full size, which need a candidate that passed at some sizes. */
 static enum step judge_stages(struct funnel *f)
 {
 	enum step step = begin(f);
@@ -112,7 +113,7 @@ static void note_line(struct verdict *v, struct str source)
 		snprintf(v->source_line, sizeof v->source_line, "%.*s", STR_ARG(line));
 }
 
-/* The funnel is on the heap, for it holds a whole batch of orders and a report. */
+/* The funnel is on the heap, because it holds a whole batch of orders and a report. */
 int judge_candidate(struct judge *j, const struct task *t, struct str source, struct verdict *v, struct err *e)
 {
 	struct funnel *f;

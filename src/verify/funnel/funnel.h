@@ -17,12 +17,13 @@
 /* The answer of every funnel function that can fail.
  *
  * STEP_PASSED  the candidate passes this step; for a search: the search found what it looks for.
- * STEP_FAILED  the candidate fails, and the verdict (or the trial_result) says why; for a search: there
- *              is nothing to find.
- * STEP_BROKE   judging itself failed (memory, a system call); *f->e says why, and the verdict means nothing.
+ * STEP_FAILED  the candidate fails, and the verdict (or the trial_result) says why; for a search:
+ *              the search found nothing.
+ * STEP_BROKE   judging itself failed (memory, a system call); *f->e says why, and the verdict
+ *              means nothing.
  *
- * STEP_PASSED is 0 and STEP_BROKE is -1, so the results of err_set() and of functions that return 0 or
- * -1 convert without a mapping. */
+ * STEP_PASSED is 0 and STEP_BROKE is -1, so the results of err_set() and of functions that return 0
+ * or -1 convert without a mapping. */
 enum step { STEP_PASSED = 0, STEP_FAILED = 1, STEP_BROKE = -1 };
 
 /* The results and the cost of one run of the candidate. The holder releases `got`. */
@@ -52,7 +53,7 @@ struct funnel {
 	struct orders orders;               /* the batch that was ordered last */
 	struct run_report report;           /* the report that was taken last */
 	enum lost lost;                     /* how the runner was lost; LOST_NOT: it is alive */
-	/* the checked run on the original input set, kept for stage full; empty if there is none */
+	/* the checked run on the original input set, kept for stage full; empty: no run is kept */
 	struct attempt original;
 	int64_t fuel;                       /* tile operations that each kernel of a checked run may use */
 	int slow;                           /* kernels used up their fuel at the first sizes; they get no more */
@@ -60,18 +61,18 @@ struct funnel {
 	int has_dot;                        /* the text of the candidate contains "dot" */
 	int defined;                        /* the checked run met no lane that Triton leaves undefined */
 	int compares_integers;              /* host code or a kernel compares integers: a size branch is possible */
-	enum path_marks marks;              /* what a dry run notes of a launch */
+	enum path_marks marks;              /* the marks that a dry run notes for a launch */
 	int unexplained;                    /* the last wrong result is not explained by products in tf32 */
 	int near;                           /* the last wrong result is within a few percent of the expected one */
 	const struct task *buffers_task;    /* the task of the last run that left buffers unchanged, */
-	uint64_t buffers_unchanged;         /* and a hash of which buffers that were */
+	uint64_t buffers_unchanged;         /* and a hash that identifies these buffers */
 	struct run_transposed transposed;         /* transposed weights, as the last run reported them */
 	struct intermediate_matches matches;      /* reference intermediates, as the last run reported them */
 	double full_size_seconds;           /* estimated GPU time of the candidate at full size; 0: not known */
 	struct err *e;
 };
 
-/* What one trial found about the candidate. All fields but `diag` and `stage` also count when the
+/* Findings of one trial about the candidate. All fields but `diag` and `stage` also count when the
  * trial passes. Start from TRIAL_RESULT_INIT. */
 struct trial_result {
 	enum step step;                     /* STEP_FAILED: `stage` and `diag` are set */
@@ -92,7 +93,7 @@ struct trial_result {
 
 #define TRIAL_RESULT_INIT { .step = STEP_PASSED, .kernelbench = -1 }
 
-/* --- results of trials: trial_result.c -------------------------------------------------------- */
+/* --- results of trials: trial_result.c ---------------------------------------------------- */
 
 /* The trial fails at a stage for the reason of *d. The message gets the configuration of an
  * autotuned kernel. */
@@ -115,7 +116,7 @@ enum step funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, co
 /* Takes back that the candidate is correct and how fast it is: a check at full size failed. */
 void funnel_revoke(struct funnel *f);
 
-/* --- runs of the candidate: attempt.c --------------------------------------------------------- */
+/* --- runs of the candidate: attempt.c ----------------------------------------------------- */
 
 /* Starts a runner for f->t. Returns STEP_PASSED or STEP_BROKE. */
 enum step funnel_start(struct funnel *f);
@@ -139,7 +140,7 @@ enum step attempt_launched(const struct funnel *f, enum judge_stage s, const str
 /* Moves to the test sizes *c: the task of the runner, and the sizes that the verdict holds for. */
 enum step funnel_use_sizes(struct funnel *f, const struct test_sizes *c);
 
-/* --- stages ----------------------------------------------------------------------------------- */
+/* --- stages ------------------------------------------------------------------------------- */
 
 /* One function for each stage. Each writes the verdict and leaves timing to its caller. */
 enum step stage_ast(struct funnel *f);
@@ -158,7 +159,8 @@ enum { FUEL_FIRST = 4000000, FUEL_CHECKED = 32000000, FUEL_FAST = 400000000 };
 /* The two passes of stage tiny. PASS_CHECKED finds races and reads of unwritten memory. PASS_FAST
  * has another poison and another order of the instances: it shows what was right by luck. */
 enum tiny_pass { PASS_CHECKED, PASS_FAST };
-/* The byte in unwritten memory in each pass. As a float 0xffffffff is NaN and 0x7b7b7b7b is 1.3e36. */
+/* The byte in unwritten memory in each pass. As a float 0xffffffff is NaN and 0x7b7b7b7b is
+ * 1.3e36. */
 enum { POISON_CHECKED = 0xff, POISON_FAST = 0x7b };
 struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass which);
 /* The poison in runs on the number-th trial: every second trial has POISON_FAST. */
@@ -166,7 +168,8 @@ int trial_poison(const struct funnel *f, int number);
 
 /* Is the trial of stage full, of this contract, and not switched off? */
 int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c);
-/* How many trials of the contract are wanted, without the first trial, which is that of stage tiny. */
+/* Number of trials of the contract that are to be run, without the first trial, which belongs to
+ * stage tiny. */
 int trials_wanted(const struct funnel *f, enum contract c);
 /* The order for the number-th trial in stage full. */
 struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round);

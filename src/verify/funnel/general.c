@@ -1,8 +1,8 @@
 /* The general contract: other shapes, other dtypes, outliers, undefined lanes.
  *
- * These input sets are run whatever they find, so that the verdict lists every kind that fails.
- * Under the task's contract they only inform. Under the general contract the first failure is the
- * verdict. */
+ * All of these input sets are run, also after a failure, so that the verdict lists every kind that
+ * fails. Under the task's contract they only inform. Under the general contract the first failure
+ * is the verdict. */
 #include "verify/funnel/funnel.h"
 
 #include <stdio.h>

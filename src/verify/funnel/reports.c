@@ -11,8 +11,8 @@ enum { SAMPLE_ROOM = 4 << 20 };
 /* Every run takes longer than this. A report of less is malformed. */
 #define LEAST_SECONDS 1e-12
 
-/* The room for results: eight bytes an element, for the candidate may return a wider dtype than
- * expected. */
+/* The room for results: eight bytes for each element, because the candidate may return a wider
+ * dtype than expected. */
 static uint64_t room_of(const struct results *expected)
 {
 	uint64_t n = 0;
@@ -46,7 +46,7 @@ int shmem_holds(const struct task *t)
 	return !t->image.n_trials || room_of(&t->expect[0].expected) <= (SHMEM_BYTES - SHMEM_DATA) / SHMEM_RUNS;
 }
 
-/* --- steps of the reference ------------------------------------------------------------------- */
+/* --- steps of the reference --------------------------------------------------------------- */
 
 /* The steps of a trial whose results launches are compared with; none where nothing is run. */
 static const struct intermediates *steps_of(const struct run_order *o, const struct task *t)
@@ -85,7 +85,8 @@ static void tell_shapes(struct shmem *a, struct run_order *o, const struct inter
 }
 
 /* Gives the runner the contents of the steps that the candidate's own launches were seen to take at
- * smaller sizes (o->matches), unless its image has them. Returns the offset behind them. */
+ * smaller sizes (o->matches), unless its image has them. Returns the offset after these
+ * contents. */
 static uint64_t give_steps(struct shmem *a, struct run_order *o, const struct task *t)
 {
 	const struct intermediates *m = &t->expect[o->trial].intermediates;
@@ -106,8 +107,8 @@ static uint64_t give_steps(struct shmem *a, struct run_order *o, const struct ta
 	return o->n_steps ? at : o->steps_at;
 }
 
-/* Lays out the steps of all orders in the memory behind the results: contents first, and then equal
- * parts for the records of runs on trials. Where there is no room, a run goes on without them. */
+/* Lays out the steps of all orders in the memory after the results: contents first, and then equal
+ * parts for the records of runs on trials. If the memory is full, a run continues without steps. */
 static void place_steps(struct shmem *a, struct orders *o, const struct task *t, uint64_t at)
 {
 	uint64_t part;
@@ -166,9 +167,9 @@ static const struct intermediate *held_by(const struct intermediates *m, const s
 	return NULL;
 }
 
-/* Compares one record. Its numbers are the runner's word: only its contents are believed, and only
- * as far as they are compared. *at: the offset of the record, then of the next one. Returns 0, 1 if
- * it is malformed, -1 (*e). */
+/* Compares one record. The runner wrote it, so its numbers are only claims, and its contents count
+ * only if they equal an intermediate. *at: the offset of the record, then of the next one. Returns
+ * 0 on success, 1 if the record is malformed, -1 on our own failure (*e). */
 static int match_record(const struct shmem *a, const struct run_order *o, const struct intermediates *m, uint64_t *at,
 			struct intermediate_matches *out, struct err *e)
 {
@@ -253,8 +254,8 @@ static int sane_outcome(const struct outcome *o)
 	       o->floats_read >= 0;
 }
 
-/* Is the form of a result sane? The bytes of each result lie behind those of the one before it,
- * which end at *end; together they fit the room of the order. */
+/* Is the form of a result sane? The bytes of each result follow those of the previous one, which
+ * end at *end; together they fit the room of the order. */
 static int sane_form(const struct run_form *f, const struct run_order *o, uint64_t *end)
 {
 	int64_t n = 1;
@@ -347,7 +348,8 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	out->matches.n = 0;
 	*got = (struct results){ .n = 0 };
 	rc = sane_report(out, &o->v[i]) ? find_matches(a, o, i, out, e) : 1;
-	/* A report that is not sane reaches nobody, not even code that looks at it after a failure. */
+	/* A report that is not sane reaches nobody, not even code that looks at it after a
+	 * failure. */
 	if (rc) {
 		memset(out, 0, sizeof *out);
 		out->state = RUN_SKIPPED;

@@ -1,9 +1,9 @@
 /* Orders to a runner and reports from it, as the deciding process sees them.
  *
  * The runner interprets hostile code, so its side of the shared memory is hostile: shmem_report
- * copies a report before it looks at it, checks every number, and believes none about memory.
- * A report's claim about cost is only a claim; whether a result is right is decided by comparing
- * its bytes with expected results, which only this process holds. */
+ * copies a report before it looks at it, checks every number, and believes none about memory. A
+ * report's claim about cost is only a claim. Correctness is decided here, by comparing the bytes of
+ * results with expected results, which only this process holds. */
 #ifndef VERIFY_FUNNEL_REPORTS_H
 #define VERIFY_FUNNEL_REPORTS_H
 
@@ -14,7 +14,7 @@
 struct orders {
 	struct run_order v[SHMEM_ORDERS];
 	int n;
-	const struct task *t;         /* that they were written for: set by shmem_set_orders */
+	const struct task *t;         /* the task of these orders: set by shmem_set_orders */
 };
 
 /* Is there room for the results of one more run, of this trial? */
@@ -31,7 +31,8 @@ int shmem_start(const struct shmem *a, struct start_report *out);
  * our own failure (*e). */
 int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
 		 struct results *got, struct err *e);
-/* The k-th part of a report. Returns 0 and borrowed positions and values, or 1 if it is malformed. */
+/* The k-th part of a report. Returns 0 and borrowed positions and values, or 1 if it is
+ * malformed. */
 int shmem_part(const struct shmem *a, const struct run_order *o, const struct run_report *r, int k,
 	       const int64_t **index, const void **value);
 

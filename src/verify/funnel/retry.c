@@ -7,7 +7,7 @@
 
 #include "verify/funnel/retry_sizes.h"
 
-/* --- which failures may come from the sizes --------------------------------------------------- */
+/* --- which failures may come from the sizes ----------------------------------------------- */
 
 static int took_too_long(const struct funnel *f)
 {
@@ -41,13 +41,14 @@ static int is_a_little_off(const struct funnel *f)
 }
 
 /* The retries, in this order, as long as the candidate fails:
- * - A candidate that takes too long runs at smaller sizes; if there are none, it gets more time.
+ * - A candidate that takes too long runs at smaller sizes; without smaller sizes it gets more time.
  * - A kernel may be written for multiples of its blocks: larger sizes.
- * - The part of the result that an instance writes may follow from the size of the grid: the grids of full size.
- * - Kernels that have sizes as constants never compile to the same code at smaller sizes: sizes at which
- *   loops and grids that iterate several times at full size still do.
- * - A kernel for the task's sizes may have them as literal numbers: these sizes stay at full size, all
- *   together and one by one.
+ * - The part of the result that an instance writes may follow from the size of the grid: the grids
+ *   of full size.
+ * - Kernels that have sizes as constants never compile to the same code at smaller sizes: sizes at
+ *   which loops and grids that iterate several times at full size still do.
+ * - A kernel for the task's sizes may have them as literal numbers: these sizes stay at full size,
+ *   all together and one by one.
  * - An approximation may only be good for the values that occur at full size. Example: a sum over
  *   thousands of terms drives a sigmoid into saturation. Each size in turn stays at full size. */
 static const struct retry {
@@ -60,9 +61,10 @@ static const struct retry {
 	{ is_a_little_off, RETRY_FULL_SIZE },
 };
 
-/* --- judging again ---------------------------------------------------------------------------- */
+/* --- judging again ------------------------------------------------------------------------ */
 
-/* Judges at other sizes. *out is the verdict there; it begins with what is known of the candidate. */
+/* Judges at other sizes. *out is the verdict there; it begins with what is known of the
+ * candidate. */
 static enum step judge_at(struct funnel *f, const struct test_sizes *c, struct verdict *out)
 {
 	struct verdict *candidate = f->v;

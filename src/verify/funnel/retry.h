@@ -4,8 +4,8 @@
 
 #include "verify/funnel/funnel.h"
 
-/* For a candidate that failed at f->sizes. Passed: it is right at other sizes, and f->v is the
- * verdict there. Failed: f->v says why it still fails. */
+/* Retries a candidate that failed at f->sizes. Passes if the candidate is correct at other sizes;
+ * f->v is the verdict there. Fails otherwise; f->v says why. */
 enum step funnel_retry(struct funnel *f);
 
 #endif

@@ -40,8 +40,8 @@ static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t 
 		return STEP_FAILED;
 	memcpy(size, c->size, sizeof size);
 	size[i] = f->t->image.size[i].full;
-	/* Too much work with the other sizes as they are: they are looked for again, from full size
-	 * on. */
+	/* If the other sizes make too much work, they are searched again, beginning at full
+	 * size. */
 	if (size_model_work(f->t, size) > SIZE_WORK_MOST && c->full_size_path.n)
 		step = test_sizes_descend(f, &c->full_size_path, 1u << i, SIZE_WORK_MOST / 8, MODULUS_MODEL, size);
 	if (size_model_work(f->t, size) > SIZE_WORK_MOST)
@@ -127,7 +127,8 @@ static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, s
 	return settle_found(f, step, size, c, out);
 }
 
-/* The larger sizes are known from the reference alone (size_learn), so no dry run is needed. */
+/* The larger sizes depend only on the reference (size_learn), so no dry run of the candidate is
+ * needed. */
 static enum step larger(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
 {
 	int64_t size[TASK_SIZES];

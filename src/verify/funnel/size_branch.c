@@ -1,4 +1,5 @@
-/* Size branches and what the candidate does behind them: see size_branch.h. */
+/* Size branches and the candidate's results at sizes that take the other branch: see
+ * size_branch.h. */
 #include "verify/funnel/size_branch.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct branches {
 	int n;
 };
 
-/* --- dry runs beyond full size ---------------------------------------------------------------- */
+/* --- dry runs beyond full size ------------------------------------------------------------ */
 
 /* Some instances run as well, drawn by the seed of the options: they may be wrong or out of
  * bounds. */
@@ -83,9 +84,10 @@ static enum step find_branches(struct funnel *f, const struct beyond *b, struct 
 	return STEP_PASSED;
 }
 
-/* --- behind a branch -------------------------------------------------------------------------- */
+/* --- behind a branch ---------------------------------------------------------------------- */
 
-/* Does the candidate itself refuse such sizes? A limit that it reaches there counts as a refusal. */
+/* Does the candidate itself refuse such sizes? A limit that it reaches there counts as a
+ * refusal. */
 static int is_refusal(const struct diag *d)
 {
 	switch (d->reason) {

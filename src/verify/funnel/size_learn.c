@@ -38,7 +38,8 @@ static enum step dry_run_task(struct funnel *f, const int64_t *size, struct dry_
 	return (enum step)dry_run_reference(f->j, &t->image.reference, ov, t->image.n_all, out, f->e);
 }
 
-/* Some sizes depend on each other (channels and groups), and a reference may refuse sizes itself. */
+/* Some sizes depend on each other (channels and groups), and a reference may refuse sizes
+ * itself. */
 enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 {
 	struct dry_run_cost cost;
@@ -46,10 +47,10 @@ enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 	return dry_run_task(f, size, &cost);
 }
 
-/* --- how work grows with sizes ---------------------------------------------------------------- */
+/* --- how work grows with sizes ------------------------------------------------------------ */
 
-/* The power of the i-th size that the work grows with: the size is made a quarter in a dry run. A
- * size that cannot be changed alone has degree 0, so it stays as it is. */
+/* Learns the power of the i-th size that the work grows with, from a dry run with a quarter of the
+ * size. A size that cannot be changed by itself has degree 0, so it keeps its value. */
 static enum step learn_degree(struct funnel *f, size_t i)
 {
 	const struct task *t = f->base;
@@ -136,7 +137,7 @@ enum step size_learn(struct funnel *f)
 	return step;
 }
 
-/* --- independent axes ------------------------------------------------------------------------- */
+/* --- independent axes --------------------------------------------------------------------- */
 
 /* Full size, with the axes of the bits set to a small value. */
 static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
@@ -244,7 +245,8 @@ static enum step halve_sizes(struct funnel *f, int64_t *size)
 	return STEP_PASSED;
 }
 
-/* Finds the independent axes at small sizes. No axes if the reference does not run at small sizes. */
+/* Finds the independent axes at small sizes. No axes if the reference does not run at small
+ * sizes. */
 static enum step probe_axes(struct funnel *f, unsigned *axes)
 {
 	int64_t small[TASK_SIZES];

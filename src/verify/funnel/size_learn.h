@@ -1,6 +1,6 @@
 /* Learning the facts about the sizes of a task (size_facts.h) by dry runs of its reference.
  *
- * The deciding process does this alone: no candidate has a part in it, and the facts are the same
+ * Only the deciding process does this: no candidate has a part in it, and the facts are the same
  * for all candidates of a task. They are kept in the task cache. */
 #ifndef VERIFY_FUNNEL_SIZE_LEARN_H
 #define VERIFY_FUNNEL_SIZE_LEARN_H

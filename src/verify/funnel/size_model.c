@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* The least quotient that is kept between two sizes of which one divides the other
- * (keep_quotients). */
+/* The least quotient that is kept between two sizes if one divides the other (keep_quotients). */
 enum { QUOTIENT = 4 };
 
 /* Work that grows with less than this power of a size does not depend on it. */
@@ -16,7 +15,7 @@ int64_t size_model_shrink(int64_t full, int64_t modulus)
 	return full < 2 * modulus ? full : modulus + full % modulus;
 }
 
-/* The first size of the inputs is the batch, as a rule. */
+/* The first size of the inputs is usually the batch. */
 int64_t size_model_floor(const struct task *t, size_t i)
 {
 	return t->image.size[i].of_model ? MODULUS_MODEL : i ? MODULUS_INPUT : MODULUS_BATCH;
@@ -53,7 +52,7 @@ int size_model_is_full(const struct task *t, const int64_t *size)
 	return 1;
 }
 
-/* --- equal and different sizes ---------------------------------------------------------------- */
+/* --- equal and different sizes ------------------------------------------------------------ */
 
 /* Are both sizes of the model, and equal at full size? */
 static int are_equal_in_model(const struct task *t, size_t i, size_t k)
@@ -88,8 +87,8 @@ int size_model_has_twin(const struct task *t, const int64_t *size, size_t i)
 	return 0;
 }
 
-/* Raises the i-th size and its equals to the next value, with `alone` to one that no other size
- * has. Returns 0 and leaves the sizes as they were if the work would be more than `most`. */
+/* Raises the i-th size and its equals to the next value. With `alone` the next value is one that no
+ * other size has. Returns 0 and does not change the sizes if the work would be more than `most`. */
 static int raise_size(const struct task *t, size_t i, int alone, double most, int64_t *size)
 {
 	int64_t was = size[i], full = t->image.size[i].full;
@@ -120,8 +119,8 @@ void size_model_keep_apart(const struct task *t, double limit, int64_t *size)
 }
 
 /* Sizes of the model that are equal at full size become equal again, at the larger value, if the
- * work stays moderate. Where as many channels come in as go out, a candidate may use either for
- * both. */
+ * work stays moderate. Example: if the numbers of input and output channels are equal, a candidate
+ * may use either number for both. */
 static void keep_equal(const struct task *t, double limit, int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all; i++)
@@ -154,7 +153,7 @@ static void keep_quotients(const struct task *t, int64_t *size)
 		}
 }
 
-/* --- fitting ---------------------------------------------------------------------------------- */
+/* --- fitting ------------------------------------------------------------------------------ */
 
 /* The size to lower next: the batch if it may come first, then the largest one; n_all if none can
  * be lowered. */

@@ -18,8 +18,8 @@ enum {
 };
 
 enum {
-	MODULUS_FIRST = 256,          /* where the search for the first sizes begins */
-	MODULUS_LARGER = 1024,        /* the same for the larger sizes of a retry */
+	MODULUS_FIRST = 256,          /* the start of the search for the first sizes */
+	MODULUS_LARGER = 1024,        /* the start of the search for larger sizes (a retry) */
 	MODULUS_BATCH = 2,            /* the least modulus of the batch, */
 	MODULUS_INPUT = 8,            /* of another size of the inputs, */
 	MODULUS_MODEL = 16            /* and of a size of the model */

@@ -19,8 +19,8 @@ static int64_t size_in(const struct task *t, const struct trial *tr, size_t i)
 	return t->image.size[i].full;
 }
 
-/* Is the base task itself prepared at these sizes? That is asked of large tasks only: preparing one
- * a second time would be expensive. */
+/* Is the base task itself prepared at these sizes? Always 0 for a task that is not large. Only for
+ * a large task would a second preparation be expensive. */
 static int is_prepared_at(const struct task *t, const int64_t *size)
 {
 	for (size_t i = 0; i < t->image.n_all && t->large; i++)
@@ -115,7 +115,7 @@ int sized_cache_is_affordable(const struct funnel *f, const int64_t *size)
 	return f->base->sized_tasks->k.known > 0 && size_model_work(f->base, size) <= SIZE_WORK_MOST / 8;
 }
 
-/* --- settling --------------------------------------------------------------------------------- */
+/* --- settling ----------------------------------------------------------------------------- */
 
 /* A base task that is an outline has only its first input set. Its whole is prepared here. */
 enum step sized_cache_settle_base(struct funnel *f, struct test_sizes *out)

@@ -6,10 +6,11 @@
 
 #include "verify/funnel/funnel.h"
 
-/* Prepares the base task at these sizes. Passed: *out. Failed: it cannot be judged there. */
+/* Prepares the base task at these sizes. Passes and sets *out, or fails if the task cannot be
+ * judged there. */
 enum step sized_cache_at(struct funnel *f, const int64_t *size, const struct task **out);
-/* The reduced task; *out is NULL if there is none, or it is too large. Returns STEP_PASSED or
- * STEP_BROKE. */
+/* The reduced task; *out is NULL if the task has none, or if it is too large. Returns STEP_PASSED
+ * or STEP_BROKE. */
 enum step sized_cache_reduced(struct funnel *f, const struct task **out);
 /* Settles on sizes: the base task prepared there, or the base task itself where that does not work.
  * Returns STEP_PASSED or STEP_BROKE. */

@@ -2,7 +2,7 @@
  * work (copies.c), and the input sets of the general contract (general.c). */
 #include "verify/funnel/funnel.h"
 
-/* The general contract comes last, for it may move the runner to another task. */
+/* The general contract comes last, because it may move the runner to another task. */
 enum step stage_full(struct funnel *f)
 {
 	enum step step = full_task_contract(f);

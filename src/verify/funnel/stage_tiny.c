@@ -52,7 +52,7 @@ static enum step judge_ablation(struct funnel *f, int i)
 						  "the result is the same when the kernels do nothing");
 }
 
-/* --- configurations of autotuned kernels ------------------------------------------------------ */
+/* --- configurations of autotuned kernels -------------------------------------------------- */
 
 /* Orders runs in the next configurations, as far as shared memory has room for their results. */
 static void order_configs(struct funnel *f, const struct tile_run_options *run)
@@ -96,7 +96,7 @@ static enum step run_configs(struct funnel *f, const struct tile_run_options *ru
 	return step;
 }
 
-/* --- the passes ------------------------------------------------------------------------------- */
+/* --- the passes --------------------------------------------------------------------------- */
 
 /* Do two trials override the same sizes with the same values? */
 static int same_sizes(const struct trial *a, const struct trial *b)

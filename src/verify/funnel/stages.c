@@ -27,7 +27,8 @@ enum step stage_ast(struct funnel *f)
 	return start.failed ? funnel_fail(f, STAGE_ast, &start.diag) : STEP_PASSED;
 }
 
-/* What a checked run said about undefined lanes does not hold at other sizes. */
+/* The finding of a checked run about undefined lanes does not hold at other sizes, so it is
+ * reset. */
 enum step funnel_use_sizes(struct funnel *f, const struct test_sizes *c)
 {
 	f->judged = c->t;
@@ -37,8 +38,8 @@ enum step funnel_use_sizes(struct funnel *f, const struct test_sizes *c)
 }
 
 /* Binds and compiles every launch in dry runs at full size, and finds the test sizes by them.
- * Kernels that depend on contents compile only in the runs of the next stages, so the stage counts
- * as passed when such a run got through its launches (trial_result.compiled). */
+ * Kernels that depend on contents compile only in the runs of the next stages. So the stage counts
+ * as passed when a run of those stages got through its launches (trial_result.compiled). */
 enum step stage_compile(struct funnel *f)
 {
 	enum step step = STEP_PASSED;
@@ -64,7 +65,7 @@ enum step stage_timing(struct funnel *f)
 	return STEP_PASSED;
 }
 
-/* --- the table -------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------- */
 
 static enum step (*const stages[STAGES])(struct funnel *f) = {
 	[STAGE_ast] = stage_ast, [STAGE_compile] = stage_compile, [STAGE_tiny] = stage_tiny,

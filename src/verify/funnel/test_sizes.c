@@ -12,7 +12,7 @@
 #include "verify/funnel/size_model.h"
 #include "verify/funnel/sized_cache.h"
 
-/* --- dry runs --------------------------------------------------------------------------------- */
+/* --- dry runs ----------------------------------------------------------------------------- */
 
 /* Only the run at full size asks for an estimate of the GPU time: the speed-up is that of full
  * size. */
@@ -46,7 +46,7 @@ static enum step ask(struct funnel *f)
 	return attempt_ask(f, &dropped);
 }
 
-/* --- from below: climb ------------------------------------------------------------------------ */
+/* --- from below: climb -------------------------------------------------------------------- */
 
 /* Larger sizes to try, and how many marks of full size are missing there. */
 struct raised {
@@ -56,8 +56,8 @@ struct raised {
 
 enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
 
-/* Dry runs at each of them. Where the candidate fails, all marks are missing. Failed: the runner is
- * lost. */
+/* Makes a dry run at each of the raised sizes. If the candidate fails there, all marks are missing.
+ * Returns STEP_FAILED if the runner is lost. */
 static enum step try_raised(struct funnel *f, const struct host_path *full, struct raised *r, int n)
 {
 	enum step step;
@@ -76,7 +76,8 @@ static enum step try_raised(struct funnel *f, const struct host_path *full, stru
 	return step;
 }
 
-/* All sizes larger together, in three steps; then each size alone: larger, and at full size. */
+/* Lists larger sizes to try: first all sizes raised together, in three steps; then each size by
+ * itself, larger and at full size. Returns their number. */
 static int raise_sizes(const struct task *t, const int64_t *from, struct raised *out)
 {
 	static const int64_t moduli[] = { 512, 1024, 4096 };
@@ -119,7 +120,7 @@ static enum step climb(struct funnel *f, const struct host_path *full, int lack,
 	return step != STEP_PASSED ? step : lack > 0 ? STEP_FAILED : STEP_PASSED;
 }
 
-/* --- from above: descend ---------------------------------------------------------------------- */
+/* --- from above: descend ------------------------------------------------------------------ */
 
 /* How far one descent may go. */
 struct descent {
@@ -215,7 +216,7 @@ static enum step lower_sizes(struct funnel *f, const struct descent *d, int toge
 		was = size[next];
 		equals = together ? size_model_equals(f->t, size, next) & ~keep : 1u << next;
 		step = lower_size(f, d, equals, next, size);
-		/* One of the equal sizes may have to stay as it is: this one is lowered alone. */
+		/* One of the equal sizes may need its value: then only this size is lowered. */
 		if (step == STEP_PASSED && size[next] == was && equals != 1u << next) {
 			equals = 1u << next;
 			step = lower_size(f, d, equals, next, size);
@@ -252,10 +253,11 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
 	return size_model_work(f->t, size) > 2.0 * SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- the search --------------------------------------------------------------------------- */
 
 /* Searches from below and, where that fails or is expensive, from above; takes the cheaper sizes.
- * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is lost. */
+ * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is
+ * lost. */
 static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct descent d = { .full = full, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,
@@ -268,7 +270,8 @@ static enum step cover(struct funnel *f, const struct host_path *full, int lack,
 	if (up == STEP_PASSED && size_model_work(f->t, size) <= 16.0 * SIZE_WORK_FIRST)
 		return up;
 	down = descend(f, &d, low);
-	/* A batch below that of the first sizes, and twice the work, are better than another path. */
+	/* A batch below that of the first sizes, and twice the work, are better than another
+	 * path. */
 	if (down == STEP_FAILED && up == STEP_FAILED && f->lost == LOST_NOT)
 		down = test_sizes_descend_far(f, full, MODULUS_BATCH, low);
 	if (down == STEP_BROKE)
@@ -279,9 +282,10 @@ static enum step cover(struct funnel *f, const struct host_path *full, int lack,
 	return STEP_PASSED;
 }
 
-/* The candidate failed in the dry run at full size. That is its verdict if it does not compile,
- * does not fit the GPU, raises, or takes more steps than a program may. Host code that has read a
- * tensor computed with a made-up value, for a dry run has no contents: its errors prove nothing. */
+/* The candidate failed in the dry run at full size. The failure is its verdict if it does not
+ * compile, does not fit the GPU, raises, or takes more steps than a program may. A dry run has no
+ * contents, so host code that reads a tensor gets a made-up value. Its errors after that prove
+ * nothing. */
 static enum step check_full_size(struct funnel *f)
 {
 	const struct run_report *r = &f->report;

@@ -9,8 +9,8 @@
 
 #include "verify/funnel/funnel.h"
 
-/* Settles the test sizes if the task alone decides them: it is small, or nothing is known of its
- * sizes. Else out->t is NULL. Returns STEP_PASSED or STEP_BROKE. */
+/* Settles the test sizes if they depend only on the task: it is small, or nothing is known of its
+ * sizes. Otherwise out->t is NULL. Returns STEP_PASSED or STEP_BROKE. */
 enum step test_sizes_begin(struct funnel *f, struct test_sizes *out);
 /* Finds the test sizes by dry runs of the candidate. Failed: it does not compile, does not fit the
  * GPU or raises at full size. */

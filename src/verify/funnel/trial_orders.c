@@ -1,5 +1,5 @@
-/* Which input sets a candidate is run on, and with which options: see funnel.h. Nothing is run
- * here. */
+/* Chooses the input sets that a candidate is run on, and the options of each run: see funnel.h.
+ * Nothing is run here. */
 #include "verify/funnel/funnel.h"
 
 #include "base/mem.h"
@@ -49,10 +49,10 @@ int trials_wanted(const struct funnel *f, enum contract c)
 	return n;
 }
 
-/* Each trial has another order of instances, another poison and another configuration, so that
- * together they show what is right by luck. The smallest size may have a single instance: whether
- * instances disturb each other shows here. The original trial has the order 0 and the first
- * configuration, and each further round moves every trial to its next configuration. */
+/* Each trial has another order of instances, another poison and another configuration. Together
+ * they find results that are correct by luck. The smallest size may have a single instance, so only
+ * these runs show whether instances disturb each other. The original trial has the order 0 and the
+ * first configuration, and each further round moves every trial to its next configuration. */
 struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round)
 {
 	return (struct run_order) {
@@ -79,8 +79,8 @@ int order_full(struct funnel *f, enum contract c, int number, int round)
 			continue;
 		if (f->orders.n && !shmem_has_room(&f->orders, f->t, number))
 			break;
-		/* The very first run gets a model that no earlier stage has called. All others go
-		 * on with that model. */
+		/* The very first run gets a model that no earlier stage has called. All others
+		 * reuse that model. */
 		how.fresh = fresh && !f->orders.n;
 		attempt_order(f, &f->t->image.trial[number], &how);
 	}

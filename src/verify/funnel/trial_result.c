@@ -60,7 +60,8 @@ void trial_result_input(struct trial_result *r, const struct funnel *f, const st
 	*in = (struct verdict_input){ .passed = c->reason == REASON_ok, .max_error = c->max_error };
 	snprintf(in->kind, sizeof in->kind, "%s", trial_name(tr->kind));
 	trial_shape_text(tr, in->shape, sizeof in->shape);
-	/* Equal results have no worst element: the tolerance of the first result stands for it. */
+	/* Equal results have no worst element: the tolerance of the first result is reported
+	 * instead. */
 	in->tolerance = c->reason == REASON_ok && c->allowed == 0.0 ? rel : c->allowed;
 }
 
@@ -80,7 +81,7 @@ void funnel_commit_input(struct funnel *f, const struct trial_result *r)
 		f->v->inputs[f->v->n_inputs++] = r->input;
 }
 
-/* A failure without a comparison leaves the elements and the pattern of the verdict as they are. */
+/* A failure without a comparison does not change the elements and the pattern of the verdict. */
 static void commit_failure(struct verdict *v, const struct trial_result *r)
 {
 	v->stage = r->stage;

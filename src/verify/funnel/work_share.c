@@ -1,13 +1,13 @@
 /* Do the kernels do the work, or are they a fig leaf for operators of the host? See work_share.h.
  *
- * The measure is what operators did, whatever they are called. Each torch operator counts with the
- * bytes that it reads and writes and with its floating-point operations. The operators of the
- * reference are counted the same way. */
+ * The measure is the work that operators did; their names do not matter. Each torch operator counts
+ * with the bytes that it reads and writes and with its floating-point operations. The operators of
+ * the reference are counted the same way. */
 #include "verify/funnel/work_share.h"
 
-/* A smaller share counts as none: a bias, a scale by one, a copy. Beside matrix products a softmax,
- * or every activation of a deep network, is less than this too. So operations outside products are
- * asked about separately (host_work.plain). */
+/* A smaller share counts as none: a bias, a scale by one, a copy. Compared with matrix products, a
+ * softmax, or every activation of a deep network, is less than this too. So operations outside
+ * products are checked separately (host_work.plain). */
 static const double work_share_least = 0.05;
 
 /* Does the reference compute nothing? Then moving elements is the task. */

@@ -46,7 +46,7 @@ static int add_found(struct file_check *c, const struct diag *d)
 	return 0;
 }
 
-/* --- kernels as launched ---------------------------------------------------------------------- */
+/* --- kernels as launched ------------------------------------------------------------------ */
 
 /* Records the storages that the launch may write, to find results that nothing writes. */
 static int note_written(struct file_check *c, const struct tile_code *code, const struct tile_launch *l)
@@ -112,7 +112,7 @@ static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d
 	return note_written(c, code, l) || (c->o->gpu && note_registers(c, code, l)) ? -1 : 0;
 }
 
-/* --- the program ------------------------------------------------------------------------------------ */
+/* --- the program -------------------------------------------------------------------------- */
 
 /* A search for a result that nothing wrote. */
 struct result_scan {
@@ -229,7 +229,7 @@ static int check_launched(struct file_check *c)
 	return rc;
 }
 
-/* --- what need not be run ------------------------------------------------------------------------------ */
+/* --- what need not be run ----------------------------------------------------------------- */
 
 /* A search for a launch of one of the file's kernels. */
 struct launch_scan {

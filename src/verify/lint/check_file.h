@@ -28,8 +28,8 @@ struct check_options {
 	void *ctx;
 };
 
-/* Reports the errors of the module, kernels in the order of the source, and adds to *count. Returns 0, or -1 on
- * our own failure (*e). */
+/* Reports the errors of the module, kernels in the order of the source, and adds to *count. Returns
+ * 0, or -1 on our own failure (*e). */
 int check_file(const struct py_module *m, const struct check_options *o, struct check_count *count, struct err *e);
 
 #endif

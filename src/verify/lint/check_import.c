@@ -49,7 +49,7 @@ void check_imports_release(struct check_imports *im)
 	map_release(&im->found);
 }
 
-/* --- one file --------------------------------------------------------------------------------- */
+/* --- one file ----------------------------------------------------------------------------- */
 
 /* Parses a module and collects its kernels. On failure `known` stays 0. */
 static void module_read(struct check_imports *im, struct check_module *x)
@@ -83,7 +83,7 @@ static struct check_module *module_at(struct check_imports *im, const char *path
 	return x;
 }
 
-/* --- paths ---------------------------------------------------------------------------------------- */
+/* --- paths -------------------------------------------------------------------------------- */
 
 /* Finds module a.b below a folder: a/b.py or a/b/__init__.py. */
 static int find_below(struct str folder, const char *sub, struct str module, struct buf *out)

@@ -10,7 +10,7 @@ struct check_module;
 struct check_imports {
 	struct check_importer importer;
 	struct map modules;             /* path -> struct check_module * */
-	struct map found;               /* "folder level name" of an import -> its module; NULL: there is none */
+	struct map found;               /* "folder level name" of an import -> its module; NULL: no module */
 };
 
 void check_imports_init(struct check_imports *im);

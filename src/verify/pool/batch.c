@@ -62,7 +62,7 @@ int judge_batch_full(const struct judge_batch *b)
 	return rank_pool_pending(&b->rank_pool) > (size_t)rank_pool_workers(&b->rank_pool) * AHEAD;
 }
 
-/* --- asking ---------------------------------------------------------------------------------------- */
+/* --- asking ------------------------------------------------------------------------------- */
 
 /* Sends a candidate to whichever pool this batch uses. */
 static int submit(struct judge_batch *b, uint64_t id, struct str task, struct str candidate, struct err *e)
@@ -150,7 +150,7 @@ int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct 
 	return 1;
 }
 
-/* --- answers ----------------------------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------------------------ */
 
 /* Keeps a verdict for later equal candidates, in the cache or in the job itself. A failure to judge
  * is not kept: another attempt may succeed. */
@@ -207,7 +207,7 @@ int judge_batch_next(struct judge_batch *b, int wait, struct judged *out, struct
 	return keep(b, j, out, e) ? -1 : 1;
 }
 
-/* --- a whole source ------------------------------------------------------------------------------------ */
+/* --- a whole source ----------------------------------------------------------------------- */
 
 /* Waits for one verdict and passes it to the receiver. */
 static int hear(struct judge_batch *b, const struct batch_source *s, struct err *e)

@@ -1,6 +1,6 @@
-/* A batch of candidates before the judge. The answer for a candidate comes from the verdict cache,
- * from an equal candidate of the batch, or from a worker. Answers come as they are ready; the ids
- * tell callers which candidate is meant. */
+/* A batch of candidates for the judge. The answer for a candidate comes from the verdict cache,
+ * from an equal candidate of the batch, or from a worker. Answers come in the order in which they
+ * are ready; the ids tell callers which candidate each belongs to. */
 #ifndef VERIFY_POOL_BATCH_H
 #define VERIFY_POOL_BATCH_H
 
@@ -26,14 +26,14 @@ int judge_batch_init(struct judge_batch *b, struct judge_pool *pool, struct par 
 		     const struct judge_options *options, struct store *cache,
 		     struct err *e);
 void judge_batch_release(struct judge_batch *b);
-/* For runs in which every rank has a batch: idle ranks help the others (work_stealing.h). Without `par`
- * nothing changes. Call it before the first candidate. All ranks call judge_batch_finish after their last
- * verdict. */
+/* For runs in which every rank has a batch: idle ranks help the others (work_stealing.h). Without
+ * `par` nothing changes. Call it before the first candidate. All ranks call judge_batch_finish
+ * after their last verdict. */
 int judge_batch_steal(struct judge_batch *b, struct par *par, struct err *e);
 int judge_batch_finish(struct judge_batch *b, struct err *e);
 
-/* Adds a candidate. Returns 1 and *now if the answer is known, 0 if judge_batch_next will give it, -1 on our
- * own failure (*e). */
+/* Adds a candidate. Returns 1 and *now if the answer is known, 0 if judge_batch_next will give it,
+ * -1 on our own failure (*e). */
 int judge_batch_ask(struct judge_batch *b, uint64_t id, struct str task, struct str candidate,
 		    struct judged *now, struct err *e);
 /* Same contract as judge_pool_next. */
@@ -43,15 +43,17 @@ size_t judge_batch_pending(const struct judge_batch *b);
 /* Tells whether there are enough candidates to keep all workers busy. */
 int judge_batch_full(const struct judge_batch *b);
 
-/* A source of candidates and the receiver of its verdicts. A nonzero result of `told` ends the run. */
+/* A source of candidates and the receiver of its verdicts. A nonzero result of `told` ends the
+ * run. */
 struct batch_source {
 	int (*next)(void *ctx, uint64_t *id, struct str *task, struct str *candidate);     /* returns 0 at the end */
 	int (*told)(void *ctx, const struct judged *j, struct err *e);
 	void *ctx;
 };
-/* Judges all candidates of a source, a few ahead of the workers. ERR_INTERRUPTED if a stop was requested. */
+/* Judges all candidates of a source, a few ahead of the workers. ERR_INTERRUPTED if a stop was
+ * requested. */
 int judge_batch_run(struct judge_batch *b, const struct batch_source *s, struct err *e);
-/* The same with a pool alone: every candidate is judged, also equal ones. */
+/* The same with only a pool, without a cache: every candidate is judged, also equal ones. */
 int judge_pool_run(struct judge_pool *pool, const struct batch_source *s, struct err *e);
 
 #endif

@@ -97,7 +97,7 @@ void pages_move_text(void)
 		dl_iterate_phdr(move_object, NULL);
 }
 
-/* --- libraries that forks do not need ---------------------------------------------------------------- */
+/* --- libraries that forks do not need ----------------------------------------------------- */
 
 /* A loaded object, as its dynamic section describes it. */
 struct object {

@@ -27,8 +27,8 @@ void pages_use_up(void);
  * will write to the heap. */
 void pages_join(void);
 
-/* Makes the next PAGES_GROWN bytes of the heap huge pages if the machine has them. None is touched here, but
- * malloc counts these bytes as free. */
+/* Makes the next PAGES_GROWN bytes of the heap huge pages if the machine has them. None is touched
+ * here, but malloc counts these bytes as free. */
 enum { PAGES_GROWN = 64 << 20 };
 void pages_grow_huge(void);
 

@@ -2,7 +2,7 @@
  *
  * Owns the queue of jobs, the workers' sockets and time limits, and the check of replies. It does
  * not judge: worker.c does. One thread polls all sockets. Invariant: every submitted job is
- * returned exactly once, with a verdict or an error, whatever its worker does. */
+ * returned exactly once, with a verdict or an error, even if its worker hangs or dies. */
 #include "verify/pool/pool.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ enum { CRASHES_MOST = 2, TIMEOUTS_MOST = 2, KILLS_MOST = 64 };
 enum { STARTS_MOST = 8 };
 /* The largest number of workers. It bounds the array for poll. */
 enum { WORKERS_MOST = 256 };
-/* How many queued jobs are searched for one of the task that a worker has prepared, and how often
- * the first job may be passed over for such a job. */
+/* The pool prefers a queued job of the task that a worker has prepared. LOOK_MOST: how many queued
+ * jobs are searched for one. PASSED_MOST: how often the first job may be passed over for it. */
 enum { LOOK_MOST = 64, PASSED_MOST = 64 };
 /* The wall-clock limit is this many times the CPU limit, for machines that are busy. */
 enum { CLOCK_TIMES = 5 };
@@ -161,9 +161,9 @@ static int64_t cpu_ns(const struct slot *s)
 }
 
 /* Tells whether a worker hangs. Preparing a task and comparing results use CPU time, and a worker
- * that waits for its runner wakes up four times a second (zygote.c). So a worker is never idle for
- * long, even on a busy machine. One without progress for as long as a candidate may compute is in a
- * lock, in the kernel, or stopped.
+ * that waits for its runner wakes up every quarter of a second (zygote.c). So a worker is never
+ * idle for long, even on a busy machine. A worker without progress for as long as a candidate may
+ * compute is in a lock, in the kernel, or stopped.
  *
  * Only consecutive checks count. While the pool's user does something else for longer than four
  * checks, nobody reads the socket and the worker may have had to wait. */
@@ -246,7 +246,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 	return p;
 }
 
-/* Kills the workers, whatever they do, and frees the jobs without an answer. */
+/* Kills the workers, also busy ones, and frees the jobs without an answer. */
 void judge_pool_close(struct judge_pool *p)
 {
 	if (!p)
@@ -290,8 +290,8 @@ static int finish(struct judge_pool *p, struct job *j, int rc, const struct verd
 	return 0;
 }
 
-/* Finishes a job whose source is too large to send. A candidate fails for it; with such a task
- * nothing can be judged. */
+/* Finishes a job whose source is too large to send. A candidate that is too large fails. If the
+ * task is too large, judging fails (rc -1): nothing can be judged with it. */
 static int finish_large(struct judge_pool *p, struct job *j, int candidate, struct err *e)
 {
 	struct verdict v = { .track = p->o.track, .stage = STAGE_ast };
@@ -402,7 +402,8 @@ static int worker_lost(struct judge_pool *p, struct slot *s, enum worker_loss ho
 	if (!j)
 		return ++p->starts < STARTS_MOST ? 0 : err_set(e, ERR_DENIED,
 							       "judging workers end before they are ready");
-	/* A candidate whose workers are killed again and again may have used its time nevertheless. */
+	/* A candidate whose workers are killed again and again may have used its time
+	 * nevertheless. */
 	if (killed && (j->used_ns += MAX(used, 0)) > TIMEOUTS_MOST * (int64_t)(p->p.seconds * 1e9))
 		return finish_dead(p, j, REASON_worker_timeout, e);
 	if (how == LOSS_LATE)
@@ -445,7 +446,7 @@ static int give_job(struct judge_pool *p, struct slot *s, struct err *e)
 	return 0;
 }
 
-/* --- replies -------------------------------------------------------------------------------- */
+/* --- replies ------------------------------------------------------------------------------ */
 
 /* Checks a reply. Its bytes come from a process that handled hostile input, so every enum, count
  * and string end is checked before anything uses it. */
@@ -559,7 +560,7 @@ static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 	return s->got == sizeof s->reply ? take_reply(p, s, e) : 0;
 }
 
-/* --- the loop ---------------------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------------- */
 
 /* Starts workers as needed and gives each idle one a job. */
 static int feed(struct judge_pool *p, struct err *e)

@@ -20,19 +20,22 @@ struct judge_pool;
 
 struct judge_pool_options {
 	int workers;              /* 0: one for each core */
-	/* CPU seconds that a candidate may take. Its worker may take six times as much CPU time and thirty
-	 * times as much wall-clock time. A worker or runner that uses no CPU time for this long hangs. */
+	/* CPU seconds that a candidate may take. Its worker may take six times as much CPU time and
+	 * thirty times as much wall-clock time. A worker or runner that uses no CPU time for this
+	 * long hangs. */
 	double seconds;
 	size_t memory;            /* bytes of address space of a worker */
 	size_t kept;              /* bytes that the task cache may take on disk (task_cache.h); 0: no cache */
 	int no_sandbox;           /* judge without a sandbox; the log says so */
-	/* Called with a dump (dump.h) of each input set that a job ran on; a nonzero result stops the pool.
-	 * The bytes come from a worker and are not checked. NULL: nothing is dumped. */
+	/* Called with a dump (dump.h) of each input set that a job ran on; a nonzero result stops
+	 * the pool. The bytes come from a worker and are not checked. NULL: nothing is dumped. */
 	int (*dump)(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e);
 	void *dump_ctx;
-	/* A waiting judge_pool_next returns 0 as soon as this function returns nonzero. NULL: never. */
+	/* A waiting judge_pool_next returns 0 as soon as this function returns nonzero. NULL:
+	 * never. */
 	int (*stopped)(void);
-	/* An eventfd that ends the wait in judge_pool_next, which then resets it and returns 0. 0: none. */
+	/* An eventfd that ends the wait in judge_pool_next, which then resets it and returns 0. The
+	 * value 0 means that no eventfd is used. */
 	int wake_fd;
 };
 
@@ -44,7 +47,7 @@ int judge_pool_workers(const struct judge_pool *p);
 
 struct judged {
 	uint64_t id;              /* as submitted */
-	int rc;                   /* 0: the verdict is valid; -1: judging failed and `err` says why */
+	int rc;                   /* 0 if the verdict is valid, -1 if judging failed (`err` says why) */
 	struct verdict verdict;
 	struct err err;
 };

@@ -31,7 +31,7 @@ void rank_pool_release(struct rank_pool *c)
 	buf_release(&c->letter);
 }
 
-/* --- the first rank ------------------------------------------------------------------------------ */
+/* --- the first rank ----------------------------------------------------------------------- */
 
 /* The rank with the fewest pending candidates; this rank is number 0 and wins ties. */
 static int idlest(const struct rank_pool *c)
@@ -129,7 +129,7 @@ int rank_pool_dismiss(struct rank_pool *c, struct err *e)
 	return 0;
 }
 
-/* --- the others ------------------------------------------------------------------------------------- */
+/* --- the others --------------------------------------------------------------------------- */
 
 /* Submits a candidate from rank 0 to this rank's pool. */
 static int take_order(struct rank_pool *c, struct err *e)

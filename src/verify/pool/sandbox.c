@@ -140,8 +140,8 @@ static const int common_calls[] = {
 	SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sched_getaffinity), SCMP_SYS(sysinfo),
 };
 
-/* The deciding process makes images of tasks in memory, passes their descriptors on, and watches and kills
- * runners. */
+/* The deciding process makes images of tasks in memory, passes their descriptors on, and watches
+ * and kills runners. */
 static const int decider_calls[] = {
 	SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(pidfd_open), SCMP_SYS(kill),
 		SCMP_SYS(wait4), SCMP_SYS(memfd_create),

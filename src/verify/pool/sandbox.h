@@ -22,10 +22,10 @@ struct sandbox_options {
 
 /* The part of the sandbox that both roles share; forking is still possible afterwards. */
 int sandbox_enter(const struct sandbox_options *o, struct err *e);
-/* The final part, for one role. Descriptors above `files` cannot be opened. `filter` 0 leaves seccomp out:
- * only tests of the other layers do that. */
+/* The final part, for one role. Descriptors above `files` cannot be opened. `filter` 0 leaves
+ * seccomp out: only tests of the other layers do that. */
 int sandbox_confine(enum sandbox_role role, int files, int filter, struct err *e);
-/* Limits of a runner: it can start no process, and may use so many CPU seconds. */
+/* Limits of a runner: it cannot start a process, and may use this many CPU seconds. */
 int sandbox_limit_runner(double seconds);
 
 #endif

@@ -36,7 +36,7 @@ static void item_release(struct stream_item *it)
 	*it = (struct stream_item){ .done = 0 };
 }
 
-/* --- what is said of a verdict -------------------------------------------------------------- */
+/* --- what is said of a verdict ------------------------------------------------------------ */
 
 /* Appends a text for the terminal. Names come from the data and messages from the candidate, so
  * control characters are shown as \xNN: they could move the cursor or forge a line of output. */
@@ -134,7 +134,7 @@ static int finish_item(struct stream *s, struct stream_item *it, struct verdict 
 	return buf_check(&it->json, e) || buf_check(&it->plain, e) ? -1 : 0;
 }
 
-/* --- out, in order ------------------------------------------------------------------------------ */
+/* --- out, in order ------------------------------------------------------------------------ */
 
 /* Writes one item and counts it. */
 static int print_item(struct stream *s, struct stream_item *it, struct err *e)
@@ -193,7 +193,7 @@ static int collect(struct stream *s, int wait, struct err *e)
 	return rc <= 0 ? rc : commit_some(s, e) || take(s, &j, e) ? -1 : 1;
 }
 
-/* --- what was judged before ------------------------------------------------------------------------ */
+/* --- what was judged before --------------------------------------------------------------- */
 
 /* Compares the candidate with the next line of the earlier output. Returns 1 if its verdict is
  * there, 0 if not, -1 if the file belongs to other candidates. */
@@ -235,7 +235,7 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 	return 1;
 }
 
-/* --- in ------------------------------------------------------------------------------------------------ */
+/* --- in ----------------------------------------------------------------------------------- */
 
 /* The error of a requested stop, with the number of candidates that are done. */
 static int interrupted(const struct stream *s, struct err *e)
@@ -333,7 +333,7 @@ int stream_finish(struct stream *s, struct err *e)
 	return rank_pool_dismiss(&s->batch.rank_pool, e);
 }
 
-/* --- life ------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------- */
 
 /* Callback of the pool: writes the dump of one input set. */
 static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e)
@@ -367,7 +367,8 @@ int stream_open(struct stream *s, const struct stream_options *o, int64_t total,
 	}
 	if (o->cache && (store_open(&s->cache, o->cache, e) || store_begin(s->cache, e)))
 		return -1;
-	/* Without a cache every candidate is judged, also an equal one. With a dump, too: it needs the run. */
+	/* Without a cache every candidate is judged, also an equal one. With a dump, too: it needs
+	 * the run. */
 	if (judge_batch_init(&s->batch, s->pool, o->par, s->cache ? &s->o.judge : NULL, s->cache, e))
 		return -1;
 	s->batch.always = o->dump != NULL;

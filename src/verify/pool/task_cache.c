@@ -32,7 +32,7 @@ struct request {
 	uint64_t n;
 };
 
-/* --- messages with a descriptor ---------------------------------------------------------------- */
+/* --- messages with a descriptor ----------------------------------------------------------- */
 
 /* Sends a message with a descriptor; -1: without one. */
 static int send_with(int to, const struct request *r, int fd)
@@ -71,7 +71,7 @@ static int recv_with(int from, struct request *r, int *fd)
 	return 0;
 }
 
-/* --- the process that has the files -------------------------------------------------------------- */
+/* --- the process that has the files ------------------------------------------------------- */
 
 /* The keeper's state. */
 struct keeper {
@@ -213,9 +213,10 @@ static _Noreturn void keeper_main(int fd, size_t most)
 	_exit(0);
 }
 
-/* --- the worker's side ----------------------------------------------------------------------------- */
+/* --- the worker's side -------------------------------------------------------------------- */
 
-/* Asks the keeper for a prepared task. Returns 0 and the bytes, or 1 if there is none. */
+/* Asks the keeper for a prepared task. Returns 0 and the bytes, or 1 if the keeper does not have
+ * it. */
 static int task_cache_get(void *ctx, const char *key, char **bytes, size_t *n)
 {
 	struct task_cache *s = ctx;

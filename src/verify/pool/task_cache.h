@@ -12,12 +12,12 @@
 #include "verify/task/prepared.h"
 
 struct task_cache {
-	int fd;                       /* socket to the keeper; -1: there is none */
+	int fd;                       /* socket to the keeper; -1: no keeper */
 	struct prepared_store store;
 };
 
-/* `most` is the limit in bytes for all files; 0: no cache. The descriptor must not reach runners: a candidate
- * could replace prepared tasks by its own. */
+/* `most` is the limit in bytes for all files; 0: no cache. The descriptor must not reach runners: a
+ * candidate could replace prepared tasks by its own. */
 int task_cache_open(struct task_cache *s, size_t most, struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
 /* The cache of verdicts: see verdict_cache.h.
  *
- * A verdict is stored as the compressed bytes of its struct, which is plain and mostly empty. That
- * is safe because the key contains the build: only the build that wrote an entry ever finds it. */
+ * A verdict is stored as the compressed bytes of its struct, which is plain and mostly empty.
+ * Storing raw bytes is safe because the key contains the build: only the build that wrote an entry
+ * ever finds it. */
 #include "verify/pool/verdict_cache.h"
 
 #include <zlib.h>

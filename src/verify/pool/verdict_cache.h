@@ -8,7 +8,7 @@
 #include "verify/config/key.h"
 #include "verify/verdict/verdict.h"
 
-/* Returns 1 and *v, 0 if there is none, -1 on our own failure (*e). */
+/* Returns 1 and *v if the verdict is stored, 0 if it is not, -1 on our own failure (*e). */
 int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struct err *e);
 int verdict_cache_put(struct store *s, const char *key, const struct verdict *v, struct err *e);
 

@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 
-/* ASK for work; an ORDER to judge; its VERDICT; TELL: data of the caller; DONE and BYE: see the header. */
+/* ASK for work; an ORDER to judge; its VERDICT; TELL: data of the caller; DONE and BYE: see the
+ * header. */
 enum note_kind { NOTE_ASK, NOTE_ORDER, NOTE_VERDICT, NOTE_TELL, NOTE_DONE, NOTE_BYE };
 
 struct note { uint64_t kind, id, task; };       /* task: length of the first text */
@@ -52,7 +53,7 @@ void steal_release(struct work_stealing *r)
 	buf_release(&r->letter);
 }
 
-/* --- messages --------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------- */
 
 /* Sends a note with a body of two parts. */
 static int post(struct work_stealing *r, int to, struct note n, struct str a, struct str b, struct err *e)
@@ -135,7 +136,8 @@ static int read_letter(struct work_stealing *r, int from, struct judged *out, st
 	}
 }
 
-/* Handles all waiting messages, up to the first verdict for this rank. Returns 1 if there was one. */
+/* Handles all waiting messages, up to the first verdict for this rank. Returns 1 if there was
+ * one. */
 static int read_letters(struct work_stealing *r, struct judged *out, struct err *e)
 {
 	for (int from = 0; from < par_size(r->par); from++) {
@@ -150,7 +152,7 @@ static int read_letters(struct work_stealing *r, struct judged *out, struct err 
 	return 0;
 }
 
-/* --- distribution ------------------------------------------------------------------------------------ */
+/* --- distribution ------------------------------------------------------------------------- */
 
 /* Only queues the candidate. steal_next distributes it, so that idle ranks get their part. */
 int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct str candidate, struct err *e)
@@ -267,7 +269,7 @@ int steal_next(struct work_stealing *r, int wait, struct judged *out, struct err
 	}
 }
 
-/* --- the end ------------------------------------------------------------------------------------------ */
+/* --- the end ------------------------------------------------------------------------------ */
 
 /* Tells whether all other ranks have said DONE, or BYE if `gone`. */
 static int all_done(const struct work_stealing *r, int gone)

@@ -1,6 +1,6 @@
 /* Work stealing: the judging processes of all MPI ranks, if every rank has candidates of its own. A
- * rank without work asks the others for queued candidates. A slow judge delays only what its
- * workers have in hand; other ranks take what waits behind that.
+ * rank without work asks the others for queued candidates. So a slow judge delays only the
+ * candidates that its workers have started; other ranks take those that still wait.
  *
  * Protocol: a rank that wants work asks each other rank once. A rank with waiting candidates sends
  * it one. The verdict goes back, and the rank may ask again. A rank whose candidates are all judged
@@ -29,14 +29,14 @@ struct work_stealing {
 int steal_init(struct work_stealing *r, struct judge_pool *pool, struct par *par, struct err *e);
 void steal_release(struct work_stealing *r);
 
-/* Contracts as judge_pool_submit and judge_pool_next, for this rank's candidates. Candidates of other ranks
- * are judged in between. An id has at most 48 bits. */
+/* The contracts of judge_pool_submit and judge_pool_next apply to the candidates of this rank.
+ * Candidates of other ranks are judged in between. An id has at most 48 bits. */
 int steal_submit(struct work_stealing *r, uint64_t id, struct str task, struct str candidate, struct err *e);
 int steal_next(struct work_stealing *r, int wait, struct judged *out, struct err *e);
 /* Sends data to another rank, which receives it before its steal_finish returns. */
 int steal_tell(struct work_stealing *r, int to, struct str data, struct err *e);
-/* Call when all candidates of this rank are judged: helps until those of all ranks are. Every rank calls
- * it, as its last call. */
+/* Call when all candidates of this rank are judged: helps until those of all ranks are. Every rank
+ * calls it, as its last call. */
 int steal_finish(struct work_stealing *r, struct err *e);
 
 #endif

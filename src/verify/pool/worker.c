@@ -29,8 +29,8 @@
 
 /* --- worker ------------------------------------------------------------------------------ */
 
-/* TASKS_KEPT and KEPT_BYTES bound the prepared tasks in memory; FREE_KEPT is the free heap that a worker
- * does not return to the kernel. */
+/* TASKS_KEPT and KEPT_BYTES bound the prepared tasks in memory; FREE_KEPT is the free heap that a
+ * worker does not return to the kernel. */
 enum { TASKS_KEPT = 32, KEPT_BYTES = 512 << 20, FREE_KEPT = 64 << 20 };
 /* A task that took longer than this to prepare is a large one. */
 enum { LONG_MS = 50 };
@@ -117,7 +117,8 @@ static void judge_job(struct worker *w, struct str task, struct str candidate, s
 	r->verdict.prepare_ms += ms;
 }
 
-/* Sends an input set with its tensors to the pool. Called during a judgement, before the verdict. */
+/* Sends an input set with its tensors to the pool. Called during a judgement, before the
+ * verdict. */
 static int send_dump(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e)
 {
 	static struct reply_frame f;
@@ -189,7 +190,7 @@ static int settle(struct worker *w, const struct judge_pool_options *p, struct e
 	if ((!p->no_sandbox && sandbox_enter(&so, e)) ||
 	    zygote_open(&w->zygote, w->judge, p->seconds, !p->no_sandbox, &files, e))
 		return -1;
-	pages_grow_huge();               /* after the fork: for this process alone */
+	pages_grow_huge();               /* after the fork: only for this process */
 	judge_set_link(w->judge, &w->zygote.link);
 	if (w->task_cache.fd >= 0)
 		judge_set_store(w->judge, &w->task_cache.store);
@@ -208,7 +209,8 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	w.watcher = (struct judge_watcher){ .seen = send_dump, .ctx = &w };
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
-	/* Dumps start after the warm-up: its candidate is nobody's, and the pool expects `ready` first. */
+	/* Dumps start after the warm-up: its candidate is nobody's, and the pool expects `ready`
+	 * first. */
 	if (!ready.rc && p->dump)
 		judge_set_watcher(w.judge, &w.watcher);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
@@ -218,7 +220,7 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	_exit(0);
 }
 
-/* --- spawner ------------------------------------------------------------------------------- */
+/* --- spawner ------------------------------------------------------------------------------ */
 
 /* Sends a worker's pid and its two descriptors to the pool.
  *
@@ -286,7 +288,8 @@ static void tell_status(int fd, pid_t pid)
 }
 
 /* The spawner closes everything but its socket and loads nothing else, so that a fork copies
- * little. It exits when the pool closes the socket, and waits for its workers, which see the same. */
+ * little. It exits when the pool closes the socket, and waits for its workers, which see the
+ * same. */
 void spawner_main(int fd, pid_t parent, const struct judge_options *o, const struct judge_pool_options *p)
 {
 	int32_t asked;

@@ -39,7 +39,8 @@ enum { LOOK_MS = 250 };
 struct request {
 	uint64_t image_bytes;
 	double seconds;                /* CPU limit of the runner */
-	/* sequence number of the first question to this runner; lower ones were meant for its predecessor */
+	/* sequence number of the first question to this runner; lower ones were meant for its
+	 * predecessor */
 	uint64_t sequence;
 };
 
@@ -50,7 +51,7 @@ struct ready {
 	struct err err;
 };
 
-/* --- the runner -------------------------------------------------------------------------------- */
+/* --- the runner --------------------------------------------------------------------------- */
 
 /* Exit status of a runner that failed for our reasons, not for the candidate's. */
 enum { EXIT_OURS = 4 };
@@ -82,7 +83,7 @@ static _Noreturn void runner_main(struct judge *j, struct shmem *a, int run_fd, 
 	_exit(0);
 }
 
-/* --- the zygote -------------------------------------------------------------------------------- */
+/* --- the zygote --------------------------------------------------------------------------- */
 
 /* Receives a request and the image's descriptor. */
 static int take_request(int fd, struct request *r, int *image_fd)
@@ -134,7 +135,7 @@ static _Noreturn void zygote_main(const struct zygote *z, int fd, int run_fd, pi
 	_exit(0);
 }
 
-/* --- deciding process: images ------------------------------------------------------------------ */
+/* --- deciding process: images ------------------------------------------------------------- */
 
 /* Writes the image of a task into sealed memory: no runner can change what the next one maps.
  * Returns the descriptor or -1. */
@@ -180,7 +181,7 @@ static int image_of(struct zygote *z, const struct task_image *t, struct err *e)
 	return z->image[oldest].fd >= 0 ? oldest : -1;
 }
 
-/* --- deciding process: runners ----------------------------------------------------------------- */
+/* --- deciding process: runners ------------------------------------------------------------ */
 
 /* Sends a request together with the image's descriptor. */
 static int send_request(int to, const struct request *r, int image_fd)
@@ -320,7 +321,8 @@ static int zygote_ask(struct runner_link *l, enum lost *how, struct err *e)
 		return reap(z, how, e);
 	if (recv(z->run_fd, &sequence, sizeof sequence, 0) == sizeof sequence)
 		return 0;
-	/* A message of another size cannot come from our own code: the candidate has taken over the runner. */
+	/* A message of another size cannot come from our own code: the candidate has taken over the
+	 * runner. */
 	*how = LOST_CRASHED;
 	return 1;
 }
@@ -347,7 +349,7 @@ static void clear_traces(struct zygote *z)
 			  SHMEM_BYTES - SHMEM_DATA);
 }
 
-/* Kills the runner, whatever it does. */
+/* Kills the runner, also in the middle of a run. */
 static void zygote_end(struct runner_link *l)
 {
 	struct zygote *z = (struct zygote *)l;
@@ -363,7 +365,7 @@ static void zygote_end(struct runner_link *l)
 	clear_traces(z);
 }
 
-/* --- deciding process: setup ------------------------------------------------------------------ */
+/* --- deciding process: setup -------------------------------------------------------------- */
 
 /* Makes the memory that deciding process and runners share. Seals keep a runner from changing its
  * size. */

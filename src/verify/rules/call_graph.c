@@ -4,9 +4,9 @@
  * its class, or names a module-level variable whose value names it. The methods of classes that
  * constructors name are reached as well.
  *
- * The graph contains too much rather than too little: names decide, not control flow. That is safe
- * for finding launches, and for finding state and computation. If nothing that is reached launches
- * a kernel, launches in functions that build the model count too. */
+ * The graph contains too much rather than too little: names decide, not control flow. Too large a
+ * graph is safe for finding launches, and for finding state and computation. If nothing that is
+ * reached launches a kernel, launches in functions that build the model count too. */
 #include "verify/rules/call_graph.h"
 
 #include <stdio.h>
@@ -119,8 +119,8 @@ static void look_for_classes(void *ctx, struct py_node *n)
 	py_children(n, look_for_classes, v);
 }
 
-/* Adds a function that may be called while the model is built. What it constructs may be called
- * later. */
+/* Adds a function that may be called while the model is built. The objects that it constructs may
+ * be called later. */
 static void call_graph_maker(struct visit *v, const struct py_node *fn)
 {
 	if (!fn || v->n_makers == CALL_GRAPH_MOST)
@@ -197,8 +197,8 @@ static void look_for_binding(void *ctx, struct py_node *n)
 		py_children(n, look_for_binding, b);
 }
 
-/* Tells whether the name is a local variable of the function, not a parameter. What it holds dies
- * with the call. */
+/* Tells whether the name is a local variable of the function, not a parameter. The object in a
+ * local variable dies with the call. */
 static int is_local(const struct py_node *fn, struct str name)
 {
 	struct bound_search b = { .name = name };
@@ -208,7 +208,7 @@ static int is_local(const struct py_node *fn, struct str name)
 	return b.found;
 }
 
-/* The index of a positional parameter; -1 if there is none of this name. */
+/* The index of a positional parameter, or -1 if no positional parameter has this name. */
 static int parameter_index(const struct py_node *fn, struct str name)
 {
 	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
@@ -238,7 +238,7 @@ static void look_for_calls(void *ctx, struct py_node *n)
 	py_children(n, look_for_calls, c);
 }
 
-/* Tells whether a parameter is a new list in every use of the function. Such a list dies with the
+/* Tells whether a parameter is a new list in every use of the function. A new list dies with the
  * call as well. Compilers of models write such code: call([x, weight]), and then args.clear() in
  * the function. */
 static int is_fresh(const struct visit *v, struct str name)
@@ -258,8 +258,8 @@ static int is_context(const struct py_node *fn, const struct py_node *base)
 	return base->kind == PY_Name && str_is(base->u.Name.id, "ctx") && parameter_index(fn, base->u.Name.id) == 0;
 }
 
-/* Tells whether a store to an attribute is checked elsewhere. torchenv.c tracks settings
- * of torch.backends. `x.data = y` is checked when it happens. Statistics of a norm are compared after
+/* Tells whether a store to an attribute is checked elsewhere. torchenv.c tracks settings of
+ * torch.backends. `x.data = y` is checked when it happens. Statistics of a norm are compared after
  * the call. */
 static int is_harmless(const struct py_node *t)
 {
@@ -283,7 +283,8 @@ static void check_store(struct visit *v, const struct py_node *t)
 	} else if (t->kind == PY_Attribute && !is_context(v->fn, t->u.Attribute.value) && !is_harmless(t)) {
 		const struct py_node *base = t->u.Attribute.value;
 
-		/* What object a local name refers to is known only at run time, and checked then. */
+		/* The object that a local name refers to is known only at run time, and checked
+		 * then. */
 		if (base->kind != PY_Name || !is_local(v->fn, base->u.Name.id))
 			found(&v->r->state, t,
 			      "forward stores to attribute '%.*s', but a call must not leave state to the next: "
@@ -330,7 +331,7 @@ static void check_defaults(struct visit *v, const struct py_node *fn)
 	}
 }
 
-/* --- compute ------------------------------------------------------------------------------- */
+/* --- compute ------------------------------------------------------------------------------ */
 
 /* Tells whether a torch name computes or draws random numbers. */
 static int computes(int flags)
@@ -424,7 +425,8 @@ static void check_call(struct visit *v, const struct py_node *call)
 		    !strncmp(path, "torch.", 6))
 			return;
 	}
-	/* self.norm(...) is not the tensor method `norm`. What it is shows at run time. */
+	/* self.norm(...) is not the tensor method `norm`. Only the run shows which object it
+	 * calls. */
 	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name &&
 						     str_is(f->u.Attribute.value->u.Name.id, "self"))) {
 		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
@@ -434,7 +436,7 @@ static void check_call(struct visit *v, const struct py_node *call)
 	}
 }
 
-/* --- the walk --------------------------------------------------------------------------------- */
+/* --- the walk ----------------------------------------------------------------------------- */
 
 static void add_named(struct visit *v, const struct py_node *n);
 
@@ -516,8 +518,8 @@ static void count_launches(void *ctx, struct py_node *n)
 }
 
 /* Counts launches in functions that build the model. Example: self.op = partial(launch, block=64);
- * forward calls it by a name that tells nothing. Whether the launch happens shows at run time, as
- * does what such a function stores or computes. */
+ * forward calls it by a name that tells nothing. Only the run shows whether the launch happens, and
+ * what the function stores or computes. */
 static void count_kept(struct visit *v)
 {
 	for (size_t i = 0; i < v->n_makers; i++)
@@ -546,8 +548,8 @@ static void walk(void *ctx, struct py_node *n)
 			check_store(v, n->u.Assign.targets.v[i]);
 		break;
 	case PY_AugAssign:
-		/* x.y += z updates a tensor in place, as running statistics need. Anything else that it may
-		 * do is checked at run time. */
+		/* x.y += z updates a tensor in place, as running statistics need. Anything else
+		 * that it may do is checked at run time. */
 		if (n->u.AugAssign.target->kind != PY_Attribute)
 			check_store(v, n->u.AugAssign.target);
 		break;

@@ -18,7 +18,8 @@ struct call_graph {
 	struct call_graph_find compute;  /* computes with torch on the host */
 };
 
-/* Builds the call graph of `class_name`'s forward. `flags` gives the flags of torch names (rules.h). */
+/* Builds the call graph of `class_name`'s forward. `flags` gives the flags of torch names
+ * (rules.h). */
 void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
 		int (*flags)(void *ctx, const char *dotted), void *ctx);
 

@@ -71,7 +71,8 @@ static int in_list(struct str s, const char *const *list)
 
 /* --- rules about single nodes ------------------------------------------------------------ */
 
-/* Modules that hold or combine values. In our interpreter none reaches files, processes, threads or the clock. */
+/* Modules that hold or combine values. In our interpreter none reaches files, processes, threads or
+ * the clock. */
 static const char *const good_imports[] = {
 	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools",
 	"itertools", "numbers", "operator",
@@ -79,8 +80,8 @@ static const char *const good_imports[] = {
 	"contextlib", "logging", "random", NULL
 };
 
-/* Builtins that run text as code, reach files, or look into objects and frames. A candidate that names one
- * is refused even if the interpreter does not have it. */
+/* Builtins that run text as code, reach files, or look into objects and frames. A candidate that
+ * names one is refused even if the interpreter does not have it. */
 static const char *const bad_names[] = {
 	"eval", "exec", "compile", "open", "__import__", "globals", "locals", "vars", "dir", "id", "input",
 	"memoryview",
@@ -97,7 +98,8 @@ static int is_dunder(struct str s)
 	return s.n > 4 && str_starts(s, "__") && str_ends(s, "__");
 }
 
-/* Any submodule of torch and triton may be imported; the host reports the ones that it does not have. */
+/* Any submodule of torch and triton may be imported; the host reports the ones that it does not
+ * have. */
 static int is_library(struct str module)
 {
 	return str_starts(module, "torch.") || str_starts(module, "triton.");
@@ -143,8 +145,8 @@ static int is_imported(const struct py_module *m, struct str name)
 }
 
 /* Tells whether a node assigns to an attribute of an imported module, such as torch.jit = x, which
- * would change the module for everyone. Assignments to torch.backends are allowed: torchenv.c tracks
- * them at run time. */
+ * would change the module for everyone. Assignments to torch.backends are allowed: torchenv.c
+ * tracks them at run time. */
 static int is_setting(struct walk *w, const struct py_node *n)
 {
 	char path[80];
@@ -266,10 +268,12 @@ static int check_syntax(struct walk *w, const struct py_node *n)
 	}
 }
 
-/* Limits that leave no room for stored answers: elements of a literal, bytes of a constant, bytes of source. */
+/* Limits that leave no room for stored answers: elements of a literal, bytes of a constant, bytes
+ * of source. */
 enum { TABLE_MOST = 64, STRING_MOST = 4096, SOURCE_MOST = 256 << 10 };
 
-/* Refuses large tables and constants. A list of calls, such as autotune configurations, is allowed. */
+/* Refuses large tables and constants. A list of calls, such as autotune configurations, is
+ * allowed. */
 static int check_size(struct walk *w, const struct py_node *n)
 {
 	const struct py_list *items = n->kind == PY_List ? &n->u.List.elts : n->kind == PY_Tuple ? &n->u.Tuple.elts :
@@ -411,7 +415,7 @@ static void check_node(void *ctx, struct py_node *n)
 	check_inside(w, n);
 }
 
-/* --- rules about classes ------------------------------------------------------------------- */
+/* --- rules about classes ------------------------------------------------------------------ */
 
 /* Tells whether a class has nn.Module as its only base, without keywords such as metaclass. */
 static int base_is_module(const struct py_node *cls)
@@ -423,7 +427,8 @@ static int base_is_module(const struct py_node *cls)
 	       (!strcmp(path, "nn.Module") || !strcmp(path, "torch.nn.Module") || !strcmp(path, "Module"));
 }
 
-/* The least and the largest number of positional arguments that a function accepts, self included. */
+/* The least and the largest number of positional arguments that a function accepts, self
+ * included. */
 static void arity(const struct py_node *fn, size_t *least, size_t *most)
 {
 	const struct py_arguments *a = &fn->u.FunctionDef.args->u.arguments;
@@ -468,7 +473,7 @@ static int check_model(struct walk *w, const struct py_module *task)
 	return (ref_fn = call_graph_method(ref, "forward")) ? same_arity(w, forward, ref_fn, "forward") : 0;
 }
 
-/* --- rules about what forward reaches --------------------------------------------------------- */
+/* --- rules about what forward reaches ----------------------------------------------------- */
 
 /* A candidate needs a kernel that forward may launch. Whether it is launched really shows when it
  * runs. */

@@ -9,14 +9,15 @@
 
 const char *rule_name(enum rule r);
 const char *rule_text(enum rule r);
-int rule_by_name(struct str name);      /* an enum rule, or -1 if there is none of this name */
+int rule_by_name(struct str name);      /* an enum rule, or -1 if no rule has this name */
 
 struct rules_options {
 	enum track track;
 	unsigned off;                   /* bit r is set if enum rule r is switched off, for tests */
 	int identity;                   /* the reference is judged as its own candidate: no kernel needed */
 	const char *class_name;         /* ModelNew, or Model for identity */
-	/* Returns the flags of a torch name such as "torch.matmul" (interp/bind.h); -1: no such name. */
+	/* Returns the flags of a torch name such as "torch.matmul" (interp/bind.h); -1: no such
+	 * name. */
 	int (*flags)(void *ctx, const char *dotted);
 	void *ctx;
 };

@@ -40,7 +40,7 @@ static void zeros(struct result *r, const double *v) { (void)v; fill_with(r, 0.0
 static void ones(struct result *r, const double *v) { (void)v; fill_with(r, 1.0); }
 static void first(struct result *r, const double *v) { fill_with(r, v[0]); }
 
-/* A constant that is right on average. */
+/* A constant: the mean of the expected values. */
 static void mean(struct result *r, const double *v)
 {
 	double sum = 0.0;
@@ -66,7 +66,8 @@ static const struct {
 	{ "its mean everywhere", mean }, { "its values moved by one", shifted },
 };
 
-/* Is there more than one element? Of a single number the last three controls are the reference. */
+/* Is there more than one element? For a single number the last three controls equal the
+ * reference. */
 static int total(const struct results *r)
 {
 	int64_t n = 0;
@@ -139,8 +140,8 @@ static int any_values(const struct task *t)
 	return 0;
 }
 
-/* Rejects the task. Where the reference itself is the candidate, the question is only whether it
- * passes its own test: the reason is noted, and the task judges on. */
+/* Rejects the task. If the reference itself is the candidate (option identity), the only question
+ * is whether it passes its own test. Then the reason is noted and the task stays in use. */
 static void note_unfit(struct task *t, const char *what, const char *when)
 {
 	if (judge_options(t->judge)->identity)

@@ -19,7 +19,7 @@ int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, co
 	return w ? w->seen(w->ctx, t, tr, got, e) : 0;
 }
 
-/* --- the task ------------------------------------------------------------------------------ */
+/* --- the task ----------------------------------------------------------------------------- */
 
 /* The task's own text at the trial's sizes, and then, as code, what the judge did to the model and
  * to the inputs: running the file does the same. */
@@ -44,7 +44,7 @@ static void write_task(const struct task *t, const struct trial *tr, struct buf 
 			      "else x\n            for x in _draw()]\n", dt);
 }
 
-/* --- the tensors ----------------------------------------------------------------------------- */
+/* --- the tensors -------------------------------------------------------------------------- */
 
 /* The tensors of the file that is being made. Names and data live in the arena until the file is
  * written. */
@@ -177,7 +177,7 @@ int dump_make(const struct task *t, const struct trial *tr, const struct results
 	return rc;
 }
 
-/* --- the parent's side -------------------------------------------------------------------------- */
+/* --- the parent's side -------------------------------------------------------------------- */
 
 /* Adds a component to a path. Candidates choose the names; so every character that could mean
  * anything in a path becomes '_', and no component begins with a dot. */

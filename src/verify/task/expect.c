@@ -53,8 +53,8 @@ static void adopt_types(struct results *oracle, const struct results *own)
 		oracle->r[i].dt = own->r[i].dt;
 }
 
-/* Which of the reference's products are in tf32 in a mode. RUN_CLOSE is for KernelBench's rule,
- * under which an error that tf32 explains may pass even where the option asks for less. */
+/* The products of the reference that are computed in tf32 in a mode. RUN_CLOSE is for KernelBench's
+ * rule: an error that tf32 explains may pass even if the option asks for fewer products in tf32. */
 unsigned task_tf32_products(const struct task *t, enum run_mode mode)
 {
 	enum precision p = judge_options(t->judge)->precision;
@@ -86,7 +86,7 @@ static enum dtype rounded_to(const struct trial *tr, const struct results *own)
 	return own->n ? DT_F64 : tr->dt;
 }
 
-/* The runs of the reference for a trial, beside the oracle's. */
+/* The runs of the reference for a trial, in addition to the oracle's. */
 struct reference_runs {
 	struct results own, noisy, allowed, close;
 };
@@ -155,7 +155,7 @@ static double distance_of(const struct results *run, const struct results *expec
 	return run->n ? results_distance(run, expected, of) : 0.0;
 }
 
-/* What rounding does to the results, or to the buffers. */
+/* The error that rounding causes in the results, or in the buffers. */
 static struct rounding rounding_of(const struct task_build *b, const struct trial *tr, const struct results *x,
 				   const struct reference_runs *r, enum distance of)
 {
@@ -239,8 +239,8 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 	return rc;
 }
 
-/* A reference that cannot go on from a drawn state of its buffers (an index, say) begins as it was
- * constructed. */
+/* A reference that cannot continue from a drawn state of its buffers (an index, for example) begins
+ * as it was constructed. */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;

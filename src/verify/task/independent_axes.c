@@ -94,7 +94,7 @@ static int call(struct axis_probe *p, struct world *w, struct val inputs, struct
 	return rc;
 }
 
-/* --- one more ----------------------------------------------------------------------------------------- */
+/* --- one more ----------------------------------------------------------------------------- */
 
 /* Copies a tensor into one that has one index more along these dimensions; the last index keeps
  * its own values. */
@@ -188,7 +188,7 @@ static int is_part(const struct result *was, const struct result *more)
 	return 1;
 }
 
-/* --- the same everywhere --------------------------------------------------------------------------------- */
+/* --- the same everywhere ------------------------------------------------------------------ */
 
 /* Copies the contents at one index to all others along the dimension. */
 static int repeat_index(const struct tensor *t, int dim, int64_t index, struct err *e)
@@ -249,8 +249,8 @@ static int is_repeated(const struct result *was, const struct result *got, unsig
 	return 1;
 }
 
-/* Does a result at an index depend on the contents at that index alone? Weights are put back
- * afterwards. Returns 1 if so, 0 if not, -1 (*e). */
+/* Does a result at an index depend only on the contents at that index? Weights are restored
+ * afterwards. Returns 1 if it does, 0 if not, -1 on failure (*e). */
 static int is_alone(struct axis_probe *p, int64_t index, const struct results *was, const unsigned *axes)
 {
 	struct results repeated = { .n = 0 };
@@ -265,8 +265,8 @@ static int is_alone(struct axis_probe *p, int64_t index, const struct results *w
 	return rc < 0 ? -1 : same;
 }
 
-/* With the size one larger: has each result an axis of the size, and is it the same but for
- * that? */
+/* Compares the results with those of a call with the size one larger. Does each result have an axis
+ * of that size, and do the elements that both calls have agree? */
 static int has_axes(const struct axis_probe *p, const struct results *was, const struct results *more, unsigned *axes)
 {
 	int same = was->n == more->n && was->n > 0;

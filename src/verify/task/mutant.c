@@ -1,5 +1,5 @@
-/* Mutants of a reference's tree: see mutant.h. They stand for the mistakes of real candidates: a
- * step left out, two steps swapped, the wrong axis. */
+/* Mutants of a reference's tree: see mutant.h. They imitate the mistakes of real candidates: a step
+ * left out, two steps swapped, the wrong axis. */
 #include "verify/task/mutant.h"
 
 #include <stdio.h>
@@ -70,8 +70,8 @@ static void drop_call(struct finder *f, struct py_node **slot)
 		snprintf(x->text, sizeof x->text, "line %d: %.*s dropped", call->line, (int)MIN(name.n, 40), name.p);
 }
 
-/* Replaces an operation by one of its sides, not a constant: x + y becomes x. A residual
- * connection that a candidate forgets is such a mutant. */
+/* Replaces an operation by one of its operands that is not a constant: x + y becomes x. This is the
+ * mutant of a candidate that forgets a residual connection. */
 static void drop_binary(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot, *keep = n->u.BinOp.left->kind == PY_Constant ? n->u.BinOp.right : n->u.BinOp.left;
@@ -82,7 +82,7 @@ static void drop_binary(struct finder *f, struct py_node **slot)
 			 py_op_text(n->u.BinOp.op));
 }
 
-/* --- axes ------------------------------------------------------------------------------------ */
+/* --- axes --------------------------------------------------------------------------------- */
 
 /* Replaces an axis: dim=-1 and dim=1 become 0, dim=0 becomes 1. */
 static void change_axis(struct finder *f, struct py_node *keyword)
@@ -107,7 +107,7 @@ static void change_axis(struct finder *f, struct py_node *keyword)
 		snprintf(x->text, sizeof x->text, "line %d: another axis", v->line);
 }
 
-/* --- the walk ---------------------------------------------------------------------------------- */
+/* --- the walk ----------------------------------------------------------------------------- */
 
 /* Walks the tree and adds the mutants of each node. The table py_kind_info says which fields of a
  * node hold other nodes. */

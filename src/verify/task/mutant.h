@@ -15,8 +15,8 @@ struct mutant {
 	char text[80];                       /* for notes and verdicts: "line 12: relu dropped" */
 };
 
-/* Finds at most `cap` mutants: operators dropped, neighbouring statements swapped, axes changed. Returns
- * how many, or -1 when memory ended. */
+/* Finds at most `cap` mutants: operators dropped, neighbouring statements swapped, axes changed.
+ * Returns how many, or -1 when memory ended. */
 int mutants_find(struct py_module *m, struct mutant *out, int cap);
 void mutant_apply(struct mutant *x);
 void mutant_undo(struct mutant *x);

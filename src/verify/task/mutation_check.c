@@ -29,7 +29,7 @@ struct subject {
 	struct err *e;
 };
 
-/* --- running ------------------------------------------------------------------------------------ */
+/* --- running ------------------------------------------------------------------------------ */
 
 /* The context of blank_weight. */
 struct blank { const struct subject *s; };
@@ -143,8 +143,8 @@ static int strengthen(const struct subject *s)
 	return 0;
 }
 
-/* What check_subject returns beside 0 and -1: the mutant survives the trials that are prepared,
- * and others are due. */
+/* Result of check_subject, in addition to 0 and -1: the mutant survives the trials that are
+ * prepared, and other trials are still to be prepared. */
 enum { WAITS = 1 };
 
 /* Checks one mutant. `order`: it swaps two steps. Steps whose order makes no difference are no
@@ -170,7 +170,7 @@ static int check_subject(const struct subject *s, const char *text, int order)
 	return 0;
 }
 
-/* --- the two kinds of mutants ----------------------------------------------------------------- */
+/* --- the two kinds of mutants ------------------------------------------------------------- */
 
 /* Loads the mutated tree and checks its class Model. */
 static int try_tree(struct task_build *b, struct py_module *m, struct mutant *x, int *passed, struct err *e)
@@ -249,8 +249,8 @@ static int check_weights(struct task_build *b, struct err *e)
 	return 0;
 }
 
-/* The tree is parsed anew for this: mutants change it in place. Large tasks are not checked, since
- * each mutant costs a run for each trial. */
+/* The tree is parsed again for this check: mutants change it in place. Large tasks are not checked,
+ * since each mutant costs a run for each trial. */
 int task_check_mutants(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;

@@ -18,7 +18,8 @@ struct prepared_head {
 
 static const uint64_t magic = 0x74726c7461736b31;
 
-/* A member that is added must be written and read, here or in task_image.c; else it is lost in the task cache. */
+/* A member that is added must be written and read, here or in task_image.c; else it is lost in the
+ * task cache. */
 _Static_assert(sizeof (struct task) == 248008, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct task_image) == 18240, "and of its image");
 _Static_assert(sizeof (struct trial) == 656, "and of a trial");
@@ -45,7 +46,7 @@ void prepared_key(const struct judge_options *o, struct str source, const int64_
 	verdict_key(&of, source, (struct str){ .p = (const char *)how, .n = sizeof how }, key);
 }
 
-/* --- results --------------------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------ */
 
 /* A result, and the arrays that it points to, one after another. A stored pointer says only
  * whether the array is there. */
@@ -126,10 +127,11 @@ static int get_results(struct bytes *in, struct results *r)
 	return 0;
 }
 
-/* --- what the image does not have -------------------------------------------------------------- */
+/* --- what the image does not have --------------------------------------------------------- */
 
-/* What the image of a task does not have: flags of the task, its checks, and the reference's cost.
- * A member of struct task that is missing here and in the image is lost in the task cache. */
+/* The parts of a task that its image does not contain: flags of the task, its checks, and the
+ * reference's cost. A member of struct task that is missing here and in the image is lost in the
+ * task cache. */
 struct rest {
 	struct diag problem;
 	struct host_work work;
@@ -213,7 +215,7 @@ static int get_rest(struct bytes *in, struct task *t)
 	return t->notes.failed ? -1 : 0;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------- */
 
 /* The image begins on a cache line, as its tensors expect. The head is written last, when the hash
  * of all that follows is known. */

@@ -131,7 +131,7 @@ int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mo
 	return rc ? rc : call_in(world_of(b, mode), tr, out, e);
 }
 
-/* --- inputs ---------------------------------------------------------------------------------- */
+/* --- inputs ------------------------------------------------------------------------------- */
 
 /* Notes the shape of the first input, and ends the walk over the inputs. */
 static int note_shape(void *ctx, struct str name, struct tensor_obj *obj)
@@ -177,7 +177,7 @@ int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e)
 	return rc;
 }
 
-/* --- what is learned from the first run ---------------------------------------------------- */
+/* --- what is learned from the first run --------------------------------------------------- */
 
 /* Notes the work of the reference, and which kinds of products it forms. */
 static void note_ops(struct task *t, struct host *h)
@@ -215,9 +215,9 @@ int trial_is_essential(const struct trial *tr)
 	return tr->kind == TRIAL_tiny || tr->kind == TRIAL_original;
 }
 
-/* Gives every trial its own state of the buffers, but for the essential ones. A program that keeps
- * state may tell calls apart by it, and be right for the first call only. A reduced task is not
- * compared by its buffers. */
+/* Gives every fp32 trial, except for the essential ones, its own state of the buffers. A program
+ * that keeps state may recognise the first call by its buffers, and be correct for that call only.
+ * A reduced task is not compared by its buffers. */
 static void draw_states(struct task *t)
 {
 	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++) {
@@ -236,7 +236,8 @@ static int note_state(struct task_build *b, const struct task_weights *given, st
 	struct task_weights now;
 	int counts = !host_has_read(b->own.h);
 
-	/* Spread weights are too large to be taken again; a task with state never has them (test_sizes.c). */
+	/* Spread weights are too large to be taken again; a task with state never has them
+	 * (test_sizes.c). */
 	if (given->spread)
 		return 0;
 	if (weights_take(&now, b->own.h, b->own.model, e))

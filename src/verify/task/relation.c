@@ -1,16 +1,16 @@
 /* Metamorphic relations: how the reference's result changes when its inputs are changed in some
  * way.
  *
- * Which relations hold is found by running the reference in fp64. Each one that does becomes a
- * trial on the inputs of the tiny one, and its expected result is made from the tiny one's by the
- * relation. A candidate that fails it contradicts itself, whatever the reference computes. */
+ * Runs of the reference in fp64 show which relations hold. Each of these becomes a trial on the
+ * inputs of the tiny one, and its expected result is made from the tiny one's by the relation. A
+ * candidate that passes the tiny trial and fails this one contradicts itself. */
 #include <math.h>
 
 #include "base/mem.h"
 #include "verify/task/task_build.h"
 
-/* What a relation makes its result from: that on the unchanged inputs and, for sums, that on the
- * inputs which are added. */
+/* The results that a relation computes its expected result from: that on the unchanged inputs and,
+ * for sums, that on the inputs which are added. */
 struct related {
 	const struct result *base, *more;
 	int64_t batch;
@@ -231,8 +231,8 @@ static int count_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Tries each relation, on all inputs and then on the first one alone. A shorter batch is legal
- * only if a size of the task says how long the batch is. */
+/* Tries each relation, on all inputs and then on the first input only. A shorter batch is legal
+ * only if a size of the task sets the length of the batch. */
 static int find_relations(struct task_build *b, const struct base_trial *base, struct err *e)
 {
 	struct task *t = b->t;
@@ -254,8 +254,8 @@ static int find_relations(struct task_build *b, const struct base_trial *base, s
 	return 0;
 }
 
-/* The first trial at the sizes at which relations are found. Returns 1 if these are its own
- * sizes. */
+/* Makes the first trial at the sizes at which relations are found. Returns 1 if the first trial has
+ * these sizes already. */
 static int make_base(const struct task_build *b, struct trial *base)
 {
 	const struct task *t = b->t;

@@ -1,5 +1,5 @@
-/* Keeping facts about a task's sizes: see size_facts.h. Finding them takes dozens of dry runs, and
- * each worker would repeat these; so they lie in the task cache beside the prepared tasks. */
+/* Stores facts about a task's sizes: see size_facts.h. Finding them takes dozens of dry runs, and
+ * each worker would repeat these; so the task cache keeps them next to the prepared tasks. */
 #include "verify/task/size_facts.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "verify/task/prepared.h"
 
-/* The facts as they are stored, with a hash of them. */
+/* The stored form of the facts, with their hash. */
 struct kept {
 	uint64_t hash;
 	struct size_facts k;

@@ -1,21 +1,23 @@
-/* Facts about the sizes of a task, found by dry runs (funnel/test_sizes.h). They follow from the same
- * source, options and build as the prepared task, and are kept in the same store (prepared.h). */
+/* Facts about the sizes of a task, found by dry runs (funnel/test_sizes.h). They follow from the
+ * same source, options and build as the prepared task, and are kept in the same store
+ * (prepared.h). */
 #ifndef VERIFY_TASK_SIZE_FACTS_H
 #define VERIFY_TASK_SIZE_FACTS_H
 
 #include "verify/task/task.h"
 
-/* It has no padding, since it is hashed as it lies in memory. */
+/* The struct has no padding, since the bytes in memory are hashed. */
 struct size_facts {
-	/* 1: the facts are there; -1: the reference has no dry run; 0: not known yet */
+	/* the state of the facts: 1 if they are known, -1 if the reference has no dry run, 0 if
+	 * they were not looked for yet */
 	int known;
-	int reduced_known;            /* `reduced`, `axes` and `part` are there, too */
+	int reduced_known;            /* `reduced`, `axes` and `part` are known, too */
 	double full_size_work;        /* of a run of the reference at full size, in about nanoseconds */
 	double degree[TASK_SIZES];    /* the power with which work grows with each size */
 	double full_size_seconds;     /* of the reference on a GPU at full size, estimated; 0: not known */
 	double least_read;            /* the part of each input that the reference reads: reads_least */
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];         /* test sizes: those tried first, and larger ones */
-	int64_t reduced;              /* indices that a reduced task keeps of an independent axis; 0: there is none */
+	int64_t reduced;              /* indices that a reduced task keeps of an independent axis; 0: none */
 	int64_t axes;                 /* a bit for each size that is an independent axis */
 	int64_t part;                 /* as in task_open_reduced */
 };

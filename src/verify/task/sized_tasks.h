@@ -14,10 +14,10 @@ struct sized_tasks {
 	struct { int64_t size[TASK_SIZES]; struct task *t; } at[SIZED_TASKS_MOST];   /* owned */
 	int n;
 	int reduced_task;                   /* a reduced task was looked for */
-	/* where the task is an outline: all of its trials, for candidates that are judged by none of the
-	 * above; owned; NULL until it is needed */
+	/* only for an outline: the task with all of its trials, for candidates that are judged by
+	 * none of the above; owned; NULL until it is needed */
 	struct task *whole;
-	struct task *reduced;               /* the reduced task; owned; NULL: there is none */
+	struct task *reduced;               /* the reduced task; owned; NULL: none */
 };
 
 struct sized_tasks *sized_tasks_new(void);

@@ -34,17 +34,17 @@ struct sizes {
 	struct shrink_const c[TASK_SIZES];
 	size_t n;
 	int64_t v[TASK_SIZES];        /* the sizes that are being tried */
-	struct dry_run_cost cost;     /* of the reference's last run or dry run, */
-	int64_t at[TASK_SIZES];       /* which was at these sizes, */
-	int64_t got;                  /* and what try_sizes returned for it; 0: there was none */
+	struct dry_run_cost cost;     /* cost of the reference's last run or dry run */
+	int64_t at[TASK_SIZES];       /* sizes of that run */
+	int64_t got;                  /* the value that try_sizes returned for it; 0: no run yet */
 	int64_t tiny[TRIAL_SIZES];    /* the smallest sizes, */
 	struct dry_run_cost least;    /* and the cost of a run there */
 	int large;                    /* some run was large: dry runs are made from then on */
 	struct err *e;
 };
 
-/* Gives a trial these sizes, and those of a shrunk model behind them. A task at chosen sizes lists
- * those of its model already. */
+/* Gives a trial these sizes, followed by those of a shrunk model. A task at chosen sizes already
+ * lists the sizes of its model. */
 static void put_sizes(struct trial *tr, const struct sizes *s, const int64_t *v)
 {
 	const struct program *p = &s->t->image.reference;
@@ -72,8 +72,8 @@ static int count_elements(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* The cost of the reference's last run, in about nanoseconds: its steps in the interpreter beside
- * its work on tensors. */
+/* The cost of the reference's last run, in about nanoseconds: its steps in the interpreter and its
+ * work on tensors. */
 static int64_t work_done(const struct task_build *b)
 {
 	return 64 * host_usage(b->own.h).steps + host_ops_work(b->own.h);
@@ -263,8 +263,8 @@ static int is_too_large(struct sizes *s, const int64_t *v)
 	return rc < 0 ? -1 : !rc && (cost.largest > TENSOR_MOST || cost.work > WORK_MOST);
 }
 
-/* Halves the constant that is largest beside its tiny value until the inputs fit the limit and the
- * reference runs. With a limit of 131072 elements, 4096 x 1024 becomes 256 x 512. */
+/* Halves the constant that is largest relative to its tiny value, until the inputs fit the limit
+ * and the reference runs. With a limit of 131072 elements, 4096 x 1024 becomes 256 x 512. */
 static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 {
 	double limit = (double)judge_options(s->t->judge)->elements, base = (double)try_sizes(s, tiny, 0);
@@ -298,7 +298,7 @@ static int find_original(struct sizes *s, const int64_t *tiny, int64_t *v)
 	return 0;
 }
 
-/* --- the list of trials ------------------------------------------------------------------------------- */
+/* --- the list of trials ------------------------------------------------------------------- */
 
 /* Adds a trial to the list. Its seed is made of the secret seed and its kind. */
 static struct trial *add(struct sizes *s, enum trial_kind kind, enum judge_stage stage, const int64_t *v)
@@ -339,8 +339,8 @@ static void odd_shape(const struct sizes *s, const int64_t *v, int64_t *out)
 	}
 }
 
-/* Finds another shape that the reference accepts: an odd one, else twice the first size. Returns
- * 0, 1 if there is none, -1. */
+/* Finds another shape that the reference accepts: an odd one, else twice the first size. Returns 0
+ * on success, 1 if the reference accepts neither, -1 on our own failure (*s->e). */
 static int other_shape(struct sizes *s, const int64_t *v, int64_t *out)
 {
 	int64_t got;
@@ -434,9 +434,9 @@ static void list_large(struct sizes *s, const int64_t *v)
 		add(s, TRIAL_constants, STAGE_full, v)->set = WEIGHTS_MOVED;
 }
 
-/* Lists the trials of a task at chosen sizes, all of them at these sizes. Where a run is large,
- * one trial stands for several. The smallest reduced task has one trial, with all weights and
- * signs new, so that whatever a candidate leaves out shows. */
+/* Lists the trials of a task at chosen sizes, all of them at these sizes. If a run is large, one
+ * trial covers several kinds of changes. The smallest reduced task has one trial, with all weights
+ * and signs new, so that the trial shows any part that a candidate leaves out. */
 static void list_fixed(struct sizes *s)
 {
 	struct task *t = s->t;
@@ -557,7 +557,8 @@ int task_draw_trials(struct task_build *b, struct err *e)
 		return -1;
 	if (use_full_size(&s, original, tiny, least))
 		return -1;
-	/* An odd shape, for the general contract: kernels that fit their blocks only by luck fail there. */
+	/* An odd shape, for the general contract: kernels that fit their blocks only by luck fail
+	 * there. */
 	none = other_shape(&s, original, other);
 	if (none < 0)
 		return -1;

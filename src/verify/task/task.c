@@ -81,7 +81,7 @@ static int parse_task(struct task_build *b, struct err *e)
 	return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------------ */
+/* --- life --------------------------------------------------------------------------------- */
 
 /* Takes the weights as constructed, and draws the two other sets from them. The three seeds are
  * derived from the secret one of the options. */
@@ -325,14 +325,15 @@ static struct task *fetch_task(struct judge *j, struct str source, const char *n
 	return t;
 }
 
-/* May operators that a candidate calls ask for intermediates? On the strict track none may compute. */
+/* May operators that a candidate calls ask for intermediates? On the strict track none may
+ * compute. */
 static int operators_may_ask(const struct judge_options *o)
 {
 	return o->track == TRACK_HYBRID || o->identity || !rule_on(o, RULE_compute);
 }
 
-/* Shares the intermediates of a reduced task with its image, where a candidate's operators may ask for
- * them: runs at full size are made on this task. */
+/* Shares the intermediates of a reduced task with its image, where a candidate's operators may ask
+ * for them: runs at full size are made on this task. */
 static int share_intermediates(struct task *t)
 {
 	for (int i = 0; i < t->image.n_trials && t->reduced && operators_may_ask(judge_options(t->judge)); i++) {

@@ -1,26 +1,27 @@
 /* A prepared task, as the deciding process holds it: its image, which runners get a copy of, and
  * all that must stay hidden from them.
  *
- * Judging a candidate is a pure function of (candidate, task, options): a task is not changed once
- * it is prepared, but for the tasks at other sizes that it collects (sized_tasks.h). */
+ * Judging a candidate is a pure function of (candidate, task, options): a task does not change once
+ * it is prepared, except for the tasks at other sizes that it collects (sized_tasks.h). */
 #ifndef VERIFY_TASK_TASK_H
 #define VERIFY_TASK_TASK_H
 
 #include "verify/candidate/task_image.h"
 #include "verify/verdict/compare.h"
 
-/* How many indices of an independent axis a reduced task keeps at the least: where a run is much
- * work it keeps just these. */
+/* The least number of indices of an independent axis that a reduced task keeps. A reduced task
+ * whose run is much work keeps just these. */
 enum { TASK_REDUCED_LEAST = 2 };
 
-/* What a trial must give. Expectation i belongs to trial i of the image. */
+/* The expected results of a trial. Expectation i belongs to trial i of the image. */
 struct expectation {
 	struct results expected;            /* of the reference in fp64, with tolerances */
-	/* of the original trial: the results as PyTorch computes them on a GPU, for KernelBench's rule */
+	/* of the original trial: the results as PyTorch computes them on a GPU, for KernelBench's
+	 * rule */
 	struct results torch;
 	double rounding;                    /* relative distance of the reference in fp32 from `expected` */
-	/* what launches of a candidate are compared with, for trials that candidates are matched at:
-	 * candidate/intermediate.h */
+	/* tensors that launches of a candidate are compared with, for trials that candidates are
+	 * matched at: candidate/intermediate.h */
 	struct intermediates intermediates;
 };
 
@@ -32,37 +33,38 @@ struct task {
 	char *name;                         /* owned; for messages */
 	struct diag problem;                /* why it cannot be judged; REASON_ok: it can */
 	struct expectation expect[TRIALS_MOST];
-	size_t n_sizes;                     /* the first of image.size that belong to the inputs alone */
+	size_t n_sizes;                     /* the first n_sizes of image.size belong only to the inputs */
 	int has_choices;                    /* some inputs hold integers, truth values, or are masks */
 	int asks_for_indices;                /* the reference returns indices of its largest or smallest values */
 	int at_full_size;                   /* every trial of the task's contract has the full size */
 	struct buf notes;                   /* the lines of task_describe */
 	struct host_work work;              /* of the reference at the original trial */
 	double seconds;                     /* of the reference at the original trial on a GPU, estimated */
-	unsigned products;                  /* that the reference forms: enum num_products */
-	struct verdict_task check;          /* what the mutation check found */
-	int exact;                          /* its products may not be in tf32, whatever the options say */
+	unsigned products;                  /* enum num_products that the reference forms */
+	struct verdict_task check;          /* findings of the mutation check */
+	int exact;                          /* its products may not be in tf32, under any options */
 	int large;                          /* a run is large even at the smallest size: fewer trials */
-	int is_fixed;                       /* it was prepared at sizes that were chosen for it, */
-	int64_t fixed[TASK_SIZES];          /* which are these */
-	/* only its first trial is there, since candidates are mostly judged at other sizes; callers that
-	 * need the others use task_open_whole */
+	int is_fixed;                       /* it was prepared at sizes that were chosen for it */
+	int64_t fixed[TASK_SIZES];          /* the chosen sizes */
+	/* only its first trial is prepared, since candidates are mostly judged at other sizes;
+	 * callers that need the others use task_open_whole */
 	int is_outline;
-	/* it is a reduced task: its independent axes have this size, all else is at full size; 0: it is not */
+	/* it is a reduced task: its independent axes have this size, all else is at full size; 0:
+	 * it is not */
 	int64_t reduced;
 	struct sized_tasks *sized_tasks;    /* the task at other sizes; owned; NULL where is_fixed */
 	char *kept;                         /* the bytes it was opened from, which it borrows from; owned; or NULL */
 };
 
-/* Prepares a task, or takes it from the judge's store. Returns NULL only when memory ended (*e): a task
- * that cannot be judged says why in task_problem. */
+/* Prepares a task, or takes it from the judge's store. Returns NULL only when memory ended (*e): a
+ * task that cannot be judged says why in task_problem. */
 struct task *task_open(struct judge *j, struct str source, const char *name, struct err *e);
 /* The same task at other sizes, one for each of image.size, with the trials of the task's contract
  * and some of the general one; `large`: with fewer trials. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
 /* A reduced task: at full size, but the independent axes whose bit is in `axes` have the size
- * `reduced`. Where `part` is not 0, each weight is made of `part` indices along each dimension:
- * for tasks whose weights are too large to be held. */
+ * `reduced`. If `part` is not 0, each weight is made of `part` indices along each dimension: for
+ * tasks whose weights are too large for memory. */
 struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e);
 /* All trials of a task that is an outline. */
 struct task *task_open_whole(const struct task *base, struct err *e);
@@ -70,14 +72,15 @@ void task_free(struct task *t);
 
 const struct diag *task_problem(const struct task *t);   /* reason ok: it can be judged */
 size_t task_bytes(const struct task *t);                 /* about the bytes it holds, for those who keep tasks */
-/* Appends what was found about the task as lines of text: trials, tolerances, relations, mutants. */
+/* Appends what was found about the task as lines of text: trials, tolerances, relations,
+ * mutants. */
 void task_describe(const struct task *t, struct buf *out);
 /* The expectation of one of its trials. */
 const struct expectation *task_expectation(const struct task *t, const struct trial *tr);
 /* The sizes that candidates are run at. */
 enum size_kind task_size(const struct task *t);
-/* Finds which sizes, among those of the bits of `among`, are independent axes: a bit of *axes for each.
- * The reference is run at the sizes `small`. Returns 0, or -1 (*e). */
+/* Finds which sizes, among those of the bits of `among`, are independent axes: a bit of *axes for
+ * each. The reference is run at the sizes `small`. Returns 0, or -1 (*e). */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
 
 #endif

@@ -10,11 +10,13 @@
 struct task_build {
 	struct task *t;                     /* the task that is prepared; the caller owns it */
 	struct world own, oracle;           /* the reference in its own dtypes, and in fp64 */
-	/* trials [due_first, due_end) of the list are not prepared yet: only checks of the task may need
-	 * them (task_expect_next). has_due: there may be some, or the relations were not looked for */
+	/* trials [due_first, due_end) of the list are not prepared yet: only checks of the task may
+	 * need them (task_expect_next). has_due: there may be some, or the relations were not
+	 * looked for */
 	int has_due, due_first, due_end;
 	int64_t least[TRIAL_SIZES];         /* the first n_sizes: the sizes at which relations are found */
-	/* the reference's results at the original trial, until they become part of its expectation */
+	/* the reference's results at the original trial, until they become part of its
+	 * expectation */
 	struct results surveyed;
 	struct py_module mutable;           /* a tree to make mutants of; lives as long as `own` does */
 	int has_mutable;
@@ -30,14 +32,15 @@ int task_note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Runs the reference for a trial in one mode. Returns 0, 1 if it fails there, -1 (*e). */
 int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
 		       struct err *e);
-/* The same in two steps: everything but the call, and the call on the model as it is then. */
+/* The same in two steps: everything except for the call, and the call on the model in its current
+ * state. */
 int task_prepare_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct err *e);
 int task_call_reference(struct task_build *b, const struct trial *tr, struct results *out, struct err *e);
 
-/* Runs the reference once at its original trial, and notes what it does there: its work, its time on
- * a GPU, whether it draws random numbers, which buffers it changes. */
+/* Runs the reference once at its original trial, and notes what it does there: its work, its time
+ * on a GPU, whether it draws random numbers, which buffers it changes. */
 int task_survey(struct task_build *b, struct err *e);
-/* The trial with the inputs that get_inputs draws, at the sizes that stand for the task's. */
+/* The trial with the inputs that get_inputs draws, at the sizes used in place of the task's. */
 struct trial *task_original(struct task *t);
 /* Is it a trial that a task must have: its inputs as get_inputs draws them? */
 int trial_is_essential(const struct trial *tr);
@@ -46,15 +49,17 @@ unsigned task_tf32_products(const struct task *t, enum run_mode mode);
 
 /* Draws the trials: sizes from the task's own constants. */
 int task_draw_trials(struct task_build *b, struct err *e);
-/* Makes the sizes of a model smaller that is too large to be run several times: fills in model_ov and
- * check.model_shrunk. */
+/* Makes the sizes of a model smaller that is too large to be run several times: fills in model_ov
+ * and check.model_shrunk. */
 int task_shrink_model(struct task *t, struct err *e);
-/* Puts the trial's inputs into the vault, where candidates get them from. Returns 1 if they cannot be drawn. */
+/* Puts the trial's inputs into the vault, where candidates get them from. Returns 1 if they cannot
+ * be drawn. */
 int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e);
 /* Prepares a trial: inputs, expected results, tolerance. Returns 0, 1 if the reference does not run
  * there or gives nothing to compare with, -1 (*e). */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e);
-/* Prepares all trials of the list that candidates need; the others become due. Returns 0, or -1 (*e). */
+/* Prepares all trials of the list that candidates need; the others become due. Returns 0, or -1
+ * (*e). */
 int task_expect_all(struct task_build *b, struct err *e);
 /* Are trials of the general contract prepared only where a check of the task needs them? */
 int task_is_lean(const struct judge_options *o);

@@ -13,7 +13,8 @@
 #include "verify/verdict/pattern.h"
 #include "verify/verdict/values.h"
 
-/* The context of take_one: where results go, and the inputs that they must not share memory with. */
+/* The context of take_one: where results go, and the inputs that they must not share memory
+ * with. */
 struct take {
 	struct results *out;
 	struct host *h;
@@ -91,7 +92,7 @@ static int take_one(void *ctx, struct str name, struct tensor_obj *obj)
 	return rc;
 }
 
-/* State is the last result. There is none if the results are RESULTS_MOST already. */
+/* State is the last result. It is not added if the results are RESULTS_MOST already. */
 int results_add_state(struct results *out, const struct tensor *state, const struct tensor *unit, struct err *e)
 {
 	struct result *r = &out->r[out->n];
@@ -156,7 +157,7 @@ int result_is_finite(const struct result *r)
 }
 
 /* Example: exp(100) is 2.7e43 in fp64 and infinite in fp32. The reference gives infinity on a GPU,
- * so a candidate may give it too. The rms is formed anew without such elements. */
+ * so a candidate may give it too. The rms is computed again without these elements. */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e)
 {
 	for (int i = 0; i < MIN(expected->n, run->n); i++) {
@@ -178,14 +179,14 @@ int results_note_overflow(struct results *expected, const struct results *run, s
 	return 0;
 }
 
-/* The scale of an element's error beside its own magnitude: an element near zero in a result of
- * about 1 may be off by a rounding of 1. */
+/* The scale that is added to an element's own magnitude to bound its error: an element near zero in
+ * a result of about 1 may be off by a rounding of 1. */
 static double unit_at(const struct result *r, int64_t k)
 {
 	return r->unit ? MAX(r->unit[k], 0.0) : r->rms;
 }
 
-/* Must the element be equal? Only counts in buffers must. */
+/* Must the element be exactly equal? It must only if it is a count in a buffer. */
 static int is_exact(const struct result *r, int64_t k)
 {
 	return r->unit && r->unit[k] == RESULT_EXACT;
@@ -275,7 +276,7 @@ double rounding_tolerance(const struct rounding *r)
  * 0.8 %. */
 static const double state_tolerance = 1e-2;
 
-/* A tolerance of the reference's rounding alone would be too strict for state at the small test
+/* The reference's rounding as the only tolerance would be too strict for state at the small test
  * sizes. */
 void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
 {
@@ -323,7 +324,7 @@ void results_note_inexact(struct results *r, const struct results *other)
 		}
 }
 
-/* --- the comparison --------------------------------------------------------------------------- */
+/* --- the comparison ----------------------------------------------------------------------- */
 
 /* "[16, 64]" */
 static void shape_text(const struct result *r, char *out, size_t n)
@@ -351,7 +352,7 @@ static int differ(struct comparison *c, enum reason why, int i, const char *fmt,
 	return 1;
 }
 
-/* How a message names a result. A result that was returned alone has no name. */
+/* The name of a result in messages. A tensor that forward returns directly has no name. */
 struct subject { char text[64]; };
 
 static struct subject subject(const struct result *e)
@@ -428,9 +429,9 @@ static double allowed_error(const struct result *e, int64_t k)
 	return is_exact(e, k) ? 0.0 : allowed_on(e, size, size + unit_at(e, k));
 }
 
-/* Is the element equal? 64-bit integers are compared as integers, for two of them may be the same
- * double. A NaN in the state of a candidate stands for a buffer that it does not have: that counts
- * as equal. */
+/* Is the element equal? 64-bit integers are compared as integers, because two of them may be the
+ * same double. A NaN in the state of a candidate means that it does not have the buffer: that
+ * counts as equal. */
 static int is_same(const struct result *e, const struct result *g, int64_t k)
 {
 	if (e->state && isnan(g->v[k]))
@@ -581,7 +582,8 @@ static int compare_values(struct comparison *c, int i, const struct result *e, c
 		      plain_nan(c->got), c->allowed);
 }
 
-/* Compares the number of results and the structure of the returned value. Returns 1 if they differ. */
+/* Compares the number of results and the structure of the returned value. Returns 1 if they
+ * differ. */
 static int compare_make(struct comparison *c, const struct results *expected, const struct results *got)
 {
 	if (expected->n != got->n || expected->too_many != got->too_many)

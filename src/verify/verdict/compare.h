@@ -1,8 +1,8 @@
 /* Results of a call, and their comparison with the expected ones.
  *
- * The expected results are those of the reference in fp64. Their tolerance comes from the rounding of the
- * reference itself (struct rounding). A candidate's results must first agree in number, shape, dtype and
- * layout. Then every element must satisfy
+ * The expected results are those of the reference in fp64. Their tolerance comes from the rounding
+ * of the reference itself (struct rounding). A candidate's results must first agree in number,
+ * shape, dtype and layout. Then every element must satisfy
  *     |got - expected| <= rel * (|expected| + rms) + abs
  * and the result as a whole
  *     rms(got - expected) <= rel * rms + abs.
@@ -21,7 +21,7 @@
 
 /* One tensor or number of a call's result. The arrays are owned: results_release. */
 struct result {
-	char name[48];            /* path in the returned value: "0", "1.x"; "" for a result that was returned alone */
+	char name[48];            /* path in the returned value: "0", "1.x"; "" if the value is the tensor itself */
 	enum dtype dt;
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
@@ -85,7 +85,7 @@ void results_note_inexact(struct results *r, const struct results *other);
 struct rounding {
 	enum dtype dt;
 	double plain;             /* in its own dtype, as it is or with an ulp of noise, whichever is larger */
-	double products;          /* with those products in tf32 that may be; 0: there are none */
+	double products;          /* with those products in tf32 that may be; 0: no product may */
 	double close;             /* with all products in tf32, for rel_close; 0: not allowed */
 	int64_t sum;              /* terms of the longest sum; half-precision programs also sum in fp32 */
 };
@@ -110,7 +110,7 @@ struct comparison {
 	char text[400];           /* the message */
 	struct verdict_element shown[VERDICT_ELEMENTS];
 	int n_shown;
-	char pattern[VERDICT_PATTERN];    /* what the wrong elements have in common (pattern.h) */
+	char pattern[VERDICT_PATTERN];    /* common property of the wrong elements (pattern.h) */
 };
 
 /* Is the k-th element out of tolerance? The shapes must be equal. */
@@ -119,7 +119,7 @@ int result_is_wrong(const struct result *expected, const struct result *got, int
 int comparison_is_tf32(const struct results *expected, const struct comparison *c);
 /* Compares all results; *c describes the first difference. */
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c);
-/* Would results_compare find them equal? Faster, for it stops at the first difference. */
+/* Would results_compare find them equal? It is faster, because it stops at the first difference. */
 int results_match(const struct results *expected, const struct results *got);
 
 #endif

@@ -64,7 +64,7 @@ void verdict_feedback(const struct verdict *v, struct buf *out)
 	}
 	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason),
 		 judge_stage_name(v->stage), v->diag.text);
-	/* Messages have no full stop as a rule, but some quote an exception that has one. */
+	/* Messages usually have no full stop, but some quote an exception that has one. */
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');
 	say_line(v, out);

@@ -50,7 +50,7 @@ static int close_to(double a, double b)
 	return fabs(a - b) <= same * (fabs(a) + fabs(b)) + 1e-12;
 }
 
-/* --- where ------------------------------------------------------------------------------------ */
+/* --- where -------------------------------------------------------------------------------- */
 
 /* Marks the index of the k-th element in every dimension. `mark` has the flags of all dimensions in
  * a row. */
@@ -131,7 +131,7 @@ static size_t say_where(const struct result *e, const struct wrong *w, char *out
 	return at;
 }
 
-/* --- what ------------------------------------------------------------------------------------- */
+/* --- what --------------------------------------------------------------------------------- */
 
 /* The element with the last two indices of the k-th exchanged; -1 if those dimensions differ in
  * size. */
@@ -150,7 +150,8 @@ static void note_values(const struct result *e, const struct result *g, int64_t 
 	double x = e->v[k], y = g->v[k];
 	int64_t t = exchanged(e, k);
 
-	/* The first wrong element sets the factor and the offset that the others are compared with. */
+	/* The first wrong element sets the factor and the offset that the others are compared
+	 * with. */
 	if (!w->n) {
 		w->ratio = y / x;
 		w->offset = y - x;

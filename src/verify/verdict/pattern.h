@@ -1,5 +1,6 @@
-/* What the wrong elements of a result have in common: the indices where they lie, and a relation of
- * their values to the expected ones. A person who debugs a kernel looks for this first. */
+/* Describes what the wrong elements of a result have in common: the indices where they lie, and a
+ * relation of their values to the expected ones. A person who debugs a kernel looks for this
+ * first. */
 #ifndef VERIFY_VERDICT_PATTERN_H
 #define VERIFY_VERDICT_PATTERN_H
 

@@ -90,8 +90,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The share of the other correct candidates that candidate i beats, in [0, 1]. A tie counts half. A
- * candidate that is alone has 0.5. */
+/* The share of the other correct candidates that candidate i beats, in [0, 1]. A tie counts half.
+ * The only correct candidate gets 0.5. */
 static double wins(const struct verdict *const *v, size_t n, size_t i, double noise)
 {
 	double sum = 0.0;

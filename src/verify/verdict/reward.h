@@ -17,7 +17,8 @@ void reward_classes(const struct verdict *v, double *plan, double *code);
 double reward_uniform(const struct verdict *v, double beta);
 /* The speed of each candidate as its rank among the correct candidates of one task. Each pair is
  * compared; it is a tie if the speed-ups differ by less than `noise` (relative). out[i] is the
- * share of wins, clipped at the 10th and 90th percentile, in [0, 1]; 0 for an incorrect candidate. */
+ * share of wins, clipped at the 10th and 90th percentile, in [0, 1]; 0 for an incorrect
+ * candidate. */
 void reward_rank_speed(const struct verdict *const *v, size_t n, double noise, double *out);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/cpu.h"
 
-/* The error that a value may have beside the expected value x:
+/* The largest allowed difference from the expected value x:
  * max(rel (|x| + rms), min(rel_close (|x| + rms), close (1 + |x|))) + abs. */
 struct values_bound {
 	double rel, rel_close, close, rms, abs;
@@ -18,10 +18,10 @@ struct values_bound {
 /* The sum of squares. Not finite: no answer. */
 SIMD_DECLARE(double, values_square_sum, (const double *x, int64_t n))
 /* Returns 1 if every y is within the bound of its x; *sum is the sum of squared differences then.
- * 0: no answer. */
+ * Returns 0 if that is not certain. */
 SIMD_DECLARE(int, values_are_near, (const double *x, const double *y, int64_t n, const struct values_bound *b,
 				    double *sum))
-/* What values_scan finds about the y beside their x. It answers for any values. */
+/* Result of values_scan, which compares each y with its x. It works for any values. */
 struct values_scan {
 	int64_t worst;      /* the first index with the largest ratio; -1: all are equal */
 	int64_t bad;        /* how many are out of bounds, or differ from an x that is not finite */

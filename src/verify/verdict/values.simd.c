@@ -129,7 +129,8 @@ void SIMD_FN(values_scan)(const double *x, const double *y, int64_t n, const str
 	*out = s;
 }
 
-/* Updates the largest ratios. A difference that is not finite makes the sum of its lane not finite. */
+/* Updates the largest ratios. A difference that is not finite makes the sum of its lane not
+ * finite. */
 static inline void note_distances(double *most, double *lane, const double *x, const double *y, int64_t n, double rms)
 {
 	for (int64_t k = 0; k < n; k++) {

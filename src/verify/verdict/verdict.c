@@ -12,7 +12,7 @@ const char *verdict_name(const struct verdict *v)
 	return v->correct ? "correct" : reason_class(v->diag.reason);
 }
 
-/* A line or column; null if there is none. */
+/* A line or column, or null if it is not known. */
 static void json_int_or_null(struct jw *w, const char *key, int v)
 {
 	jw_key(w, key);
@@ -207,8 +207,7 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	jw_cstr(w, track_name(v->track));
 }
 
-/* A speed-up from the performance model is an estimate: the fields say so, and how far off it may
- * be. */
+/* A speed-up from the performance model is an estimate: the fields say so, and give its error. */
 static void json_timed(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);

@@ -35,7 +35,7 @@ struct verdict_element {
 	double expected, got, allowed;
 };
 
-/* What the mutation check of the task found. It says how much a verdict on this task is worth. */
+/* Findings of the task's mutation check. They tell how much a verdict on this task is worth. */
 struct verdict_task {
 	int mutants;              /* changed copies of the reference that were tried */
 	int survivors;            /* mutants that no input set tells from the reference */
@@ -47,7 +47,7 @@ struct verdict_task {
 	char unfit[96];
 };
 
-/* What the input sets of the general contract found. */
+/* Findings of the input sets of the general contract. */
 struct verdict_general {
 	int ran;                  /* the candidate came that far */
 	int correct;
@@ -57,7 +57,7 @@ struct verdict_general {
 
 struct verdict {
 	int correct;
-	enum judge_stage stage;   /* where the candidate stopped; the last stage asked for if it passed all */
+	enum judge_stage stage;   /* stage of the failure; the last stage asked for if all passed */
 	struct diag diag;         /* reason, message, line and column, hint */
 	enum track track;
 	struct verdict_stage stages[STAGES];
@@ -66,7 +66,7 @@ struct verdict {
 	/* of the input set that failed: the worst element, then the first ones in order */
 	struct verdict_element elements[VERDICT_ELEMENTS];
 	int n_elements;
-	char pattern[VERDICT_PATTERN];    /* what the wrong elements have in common (pattern.h); "" nothing */
+	char pattern[VERDICT_PATTERN];    /* common property of the wrong elements (pattern.h); "" none */
 	char source_line[VERDICT_LINE];   /* the line of the candidate that the message is about; "" none */
 	struct tile_cost cost;    /* of one forward on the original input set */
 	double seconds, reference_seconds;   /* times of candidate and reference, by `timed` */
@@ -86,7 +86,8 @@ struct verdict {
 	/* instances that were run at full size, and elements that were compared there, where `size`
 	 * is smaller */
 	int64_t full_size_instances, full_size_elements;
-	/* the constant-tensor test at full size, for results whose elements were not compared there */
+	/* the constant-tensor test at full size, for results whose elements were not compared
+	 * there */
 	enum constant_answer full_size_reads, full_size_values;
 	int kernelbench;          /* KernelBench's own rule passes at the test sizes: 1, 0, -1 not known */
 	double kernel_share;      /* the work share of the kernels, in [0, 1]; < 0: not known */
