@@ -10,8 +10,8 @@
 #include "verify/candidate/shmem.h"
 #include "verify/candidate/task_image.h"
 
-/* Makes the dry run of order i. Returns 0, 1 if the program fails there (the report says why), -1
- * (*e). */
+/* Makes the dry run of order i. Returns 0 on success, 1 if the program fails there (the report says
+ * why), -1 on our own failure (*e). */
 int dry_run_program(struct judge *j, const struct task_image *t, const struct program *candidate,
 		    struct launcher *launch, struct shmem *a, int i, struct err *e);
 
@@ -25,12 +25,12 @@ struct dry_run_cost {
 	int guessed;                  /* it asked for a value of a tensor, which has none */
 };
 
-/* Makes a dry run of a task's reference with these constants. Returns 0, 1 if it fails there, -1
- * (*e). */
+/* Makes a dry run of a task's reference with these constants. Returns 0 on success, 1 if it fails
+ * there, -1 on our own failure (*e). */
 int dry_run_reference(struct judge *j, const struct program *reference, const struct host_override *ov,
 		      size_t n_ov, struct dry_run_cost *out, struct err *e);
 
-/* The mark of a kernel's compiled code. Returns 0, or -1 (*e). */
+/* The mark of a kernel's compiled code. Returns 0 on success, -1 on failure (*e). */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e);
 /* Adds the marks of a launch to the path: that it was launched, which grid axes have more than one
  * instance, which of its loops have more than one iteration. */

@@ -29,8 +29,8 @@ struct estimate {
 void estimate_begin(struct estimate *s, const struct tile_gpu *g, unsigned tf32, int tunes);
 /* Adds a call of an operator: for host_set_called, with the estimate as its context. */
 void estimate_call(void *estimate, const struct host_op_call *c);
-/* Adds a launch, or notes one that is only compiled because an autotuner tries it. Returns 0, or -1
- * (*e). */
+/* Adds a launch, or notes one that is only compiled because an autotuner tries it. Returns 0 on
+ * success, -1 on failure (*e). */
 int estimate_launch(struct estimate *s, const struct tile_code *code, const struct tile_launch *l, struct err *e);
 /* Seconds of the whole call; 0: nothing of it was on the GPU. */
 double estimate_seconds(const struct estimate *s);

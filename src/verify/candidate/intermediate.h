@@ -57,7 +57,7 @@ struct step_recorder {
 /* For order i of the shared memory. */
 void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
 /* After a launch that was run on a trial: records each argument that the kernel writes and that has
- * the shape of a step, as long as there is room. Returns 0, or -1 (*e). */
+ * the shape of a step, as long as there is room. Returns 0 on success, -1 on failure (*e). */
 int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
 		      struct err *e);
 

@@ -30,7 +30,8 @@ uint64_t judge_next_task(struct judge *j);
 
 /* Candidates run behind this link from now on. Without a call of it, they run in this process. */
 void judge_set_link(struct judge *j, struct runner_link *l);
-/* The link; a link to a runner in this process is made at the first call. NULL: *e. */
+/* The link; a link to a runner in this process is made at the first call. Returns NULL on failure
+ * (*e). */
 struct runner_link *judge_link(struct judge *j, struct err *e);
 
 /* Prepared tasks are taken from this store and put there from now on; NULL: they are not kept. */

@@ -44,7 +44,8 @@ void launcher_open(struct launcher *c, struct judge *j);
 /* Drops the compiled code: the engine's cache knows functions by their address, which the next
  * candidate may use again. */
 void launcher_close(struct launcher *c);
-/* For host_options: one launch. Returns 0, 1 if it fails (*d), -1 (*e). */
+/* For host_options: one launch. Returns 0 on success, 1 if it fails (*d), -1 on our own failure
+ * (*e). */
 int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, struct err *e);
 
 #endif

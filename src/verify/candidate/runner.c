@@ -260,8 +260,9 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->sources = r->launch.sources;
 }
 
-/* After a call: are the inputs, and all that outlives the call, as they were? Storages in `may`
- * are excepted. Returns 0, 1 if something changed (the report says what), -1 on our own failure. */
+/* After a call: are the inputs, and all that outlives the call, as they were? Storages in `may` are
+ * excepted. Returns 0 on success, 1 if something changed (the report says what), -1 on our own
+ * failure. */
 static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may,
 			   struct val inputs, const struct trial *tr,
 			   struct run_report *out)
@@ -309,8 +310,8 @@ static int give_result(struct runner *r, int i, struct val result, struct val in
 }
 
 /* Calls forward on inputs that are watched, and reports the results if `give` is set. Rebound
- * buffers (self.mean = ...) are settled before anything is compared. Returns 0, 1 if the call
- * failed, -1 on our own failure. */
+ * buffers (self.mean = ...) are settled before anything is compared. Returns 0 on success, 1 if the
+ * call failed, -1 on our own failure. */
 static int call_watched(struct runner *r, int i, struct val inputs, const struct trial *tr, int give)
 {
 	struct run_report *out = &r->a->report[i];
@@ -461,8 +462,8 @@ static int lacks_weights(struct runner *r, const struct trial *tr, struct run_re
 	return d.reason == REASON_ok ? 0 : failed_at(out, tr->stage, &d);
 }
 
-/* Runs order i: sets up the launcher, prepares the model, calls forward. Returns 0, 1 if the
- * candidate fails (the report says why), -1 on our own failure (r->e). */
+/* Runs order i: sets up the launcher, prepares the model, calls forward. Returns 0 on success, 1 if
+ * the candidate fails (the report says why), -1 on our own failure (r->e). */
 static int run_order(struct runner *r, int i)
 {
 	const struct run_order *o = &r->a->order[i];

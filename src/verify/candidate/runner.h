@@ -11,7 +11,7 @@
 struct runner;
 
 /* Takes the candidate's text from shared memory, and writes there whether syntax and rules hold.
- * NULL: *e. The image must outlive the runner. */
+ * Returns NULL on failure (*e). The image must outlive the runner. */
 struct runner *runner_new(struct judge *j, const struct task_image *t, struct shmem *a, struct err *e);
 void runner_free(struct runner *r);
 /* Runs the orders that are in shared memory, and writes a report for each. */

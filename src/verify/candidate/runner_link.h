@@ -11,8 +11,8 @@ enum lost { LOST_NOT, LOST_CRASHED, LOST_LATE, LOST_KILLED };
 
 struct runner_link {
 	struct shmem *shmem;
-	/* Starts a runner for the candidate whose text is in shared memory. Returns 0, or -1
-	 * (*e). */
+	/* Starts a runner for the candidate whose text is in shared memory. Returns 0 on success,
+	 * -1 on failure (*e). */
 	int (*start)(struct runner_link *l, const struct task_image *t, struct err *e);
 	/* Has the orders in shared memory run. Returns 0 when the reports are there, 1 if the
 	 * runner is lost (*how), -1 on our own failure (*e). */

@@ -257,8 +257,8 @@ struct launched {
 	int more;                     /* instances that plateau.c may still run */
 };
 
-/* Runs these instances, as one writer. Returns 0, 1 if one faults, -1 (*e), 2 if they are too long
- * to be run, which is no fault. */
+/* Runs these instances, as one writer. Returns 0 on success, 1 if one faults, -1 on our own failure
+ * (*e), 2 if they are too long to be run, which is no fault. */
 static int run_programs(struct launched *k, const int64_t *program, int n)
 {
 	static const int64_t fuel[] = { [CONSTANT_NOT] = PROGRAM_FUEL, [CONSTANT_SOME] = CONSTANT_FUEL,
@@ -565,7 +565,7 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 }
 
 /* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and
- * *out, 0 if the order does not give it, -1 (*e). */
+ * *out, 0 if the order does not give it, -1 on our own failure (*e). */
 static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, struct err *e)
 {
 	const struct run_order *o = &s->a->order[s->i];

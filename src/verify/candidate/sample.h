@@ -41,7 +41,8 @@ struct sample_tensors {
 
 /* Reads of these tensors are reported by their numbers. */
 void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
-/* Gives each hollow input and weight one value throughout. Returns 0, or -1 (*e). */
+/* Gives each hollow input and weight one value throughout. Returns 0 on success, -1 on failure
+ * (*e). */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e);
 /* Reports the first and last element of each result, if they are known. Reports no element if all
  * instances were to be run and some were not. */
@@ -53,7 +54,7 @@ int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, s
 /* Returns 1 and *d if the kernels cannot have written all of the result. With `told` a tensor of
  * zeros is left to the deciding process, which gets a report of it. */
 int sample_gap(struct host *h, struct val result, int told, struct diag *d);
-/* Reports the elements of the result that are known. Returns 0, or -1 (*e). */
+/* Reports the elements of the result that are known. Returns 0 on success, -1 on failure (*e). */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);
 
 #endif

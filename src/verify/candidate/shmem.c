@@ -53,7 +53,8 @@ struct giver {
 	struct err *e;
 };
 
-/* Copies the elements of a result, dense, if there is room for them. Returns 0, or -1 (*e). */
+/* Copies the elements of a result, dense, if there is room for them. Returns 0 on success, -1 on
+ * failure (*e). */
 static int give_values(struct giver *g, struct run_form *f, const struct tensor *t)
 {
 	uint64_t bytes = (uint64_t)f->n * (uint64_t)dtype_size(t->dt);

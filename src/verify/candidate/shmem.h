@@ -180,7 +180,7 @@ void shmem_set_text(struct shmem *a, struct str candidate);
 
 struct str shmem_text(const struct shmem *a);
 /* Writes the form of a result to report i and, as far as there is room, its bytes; then `state`,
- * the row of weights_kept, if it is not NULL. Returns 0, or -1 (*e). */
+ * the row of weights_kept, if it is not NULL. Returns 0 on success, -1 on failure (*e). */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e);
 

@@ -37,11 +37,11 @@ struct task_image {
 	int n_trials;
 };
 
-/* Appends the image as bytes. Returns 0, or -1 (*e). */
+/* Appends the image as bytes. Returns 0 on success, -1 on failure (*e). */
 int task_image_write(const struct task_image *t, struct buf *out, struct err *e);
 /* Opens an image in caller's storage. It borrows the bytes, which this machine wrote and which
- * begin on a cache line. Trials can be run on it. Returns 0, or -1 (*e), with nothing to
- * release. */
+ * begin on a cache line. Trials can be run on it. Returns 0 on success, -1 on failure (*e), with
+ * nothing to release. */
 int task_image_open(struct task_image *t, struct str bytes, struct err *e);
 void task_image_release(struct task_image *t);
 

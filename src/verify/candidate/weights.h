@@ -37,7 +37,7 @@ struct task_weights {
  * zeros), so that a candidate that leaves them out is found even if it does not take the others. */
 enum weight_set { WEIGHTS_BUILT, WEIGHTS_DRAWN, WEIGHTS_MOVED, WEIGHT_SETS };
 
-/* Copies the weights of a model. Returns 0, or -1 (*e). */
+/* Copies the weights of a model. Returns 0 on success, -1 on failure (*e). */
 int weights_take(struct task_weights *w, struct host *h, struct val model, struct err *e);
 /* The same with at most `most` indices along each dimension; `spread` becomes w->spread. */
 int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model,
@@ -81,8 +81,8 @@ struct weights_reduced {
 };
 int weights_put_reduced(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
 			struct val model, struct err *e);
-/* Notes in w->v[].full the shapes of a model at full size, which may be hollow. Returns 0, or
- * -1. */
+/* Notes in w->v[].full the shapes of a model at full size, which may be hollow. Returns 0 on
+ * success, -1 on failure. */
 int weights_note_full(struct task_weights *w, struct host *h, struct val model);
 
 /* The first parameter, or moved constant, without a corresponding tensor in the model; NULL if each
@@ -90,7 +90,8 @@ int weights_note_full(struct task_weights *w, struct host *h, struct val model);
 const struct task_weight *weights_missing(const struct task_weights *w, struct host *h, struct val model);
 /* Finds the tensors of a model that hold a weight transposed. A square matrix is recognised by its
  * values; so the model must be as its constructor left it, under the seed of these weights. Bit i
- * of *transposed belongs to tensor i of the model, for the first 64. Returns 0, or -1 (*e). */
+ * of *transposed belongs to tensor i of the model, for the first 64. Returns 0 on success, -1 on
+ * failure (*e). */
 int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
 			    uint64_t *transposed, struct err *e);
 /* Finds a parameter whose partner is a guess (neither its name nor its shape is unique) and whose

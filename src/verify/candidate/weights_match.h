@@ -30,7 +30,7 @@ enum match { MATCH_NAME, MATCH_SUFFIX, MATCH_ORDER, MATCH_TRANSPOSED, MATCH_FOLD
 const char *weights_match_name(enum match by);
 
 /* Collects the tensors of a model and matches them; *by is the weakest sign that was needed. Free
- * with vec_free. Returns 0, or -1 (*e). */
+ * with vec_free. Returns 0 on success, -1 on failure (*e). */
 int members_open(struct weight_members *m, const struct task_weights *w, struct host *h, struct val model,
 		 enum match *by, struct err *e);
 /* The tensor that corresponds to the weight, or NULL. */

@@ -39,8 +39,8 @@ struct world {
 	int rebuilt;                        /* how many times it was opened again: values of earlier hosts are gone */
 };
 
-/* Opens a host, loads the modules, builds the model. Returns 0, 1 if the program fails there
- * (host_diag), -1 (*e). Close it in each case. */
+/* Opens a host, loads the modules, builds the model. Returns 0 on success, 1 if the program fails
+ * there (host_diag), -1 on our own failure (*e). Close it in each case. */
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
 	       struct err *e);
 void world_close(struct world *w);

@@ -61,8 +61,8 @@ static int64_t reduced_index(const struct task *t, const struct result *want, co
 	return at;
 }
 
-/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 or
- * -1 (*e). */
+/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 on
+ * success, -1 on failure (*e). */
 static int gather(const struct task *t, const struct result *want, const struct run_part *p, const int64_t *index,
 		  uint64_t seed, struct results *expected, struct err *e)
 {

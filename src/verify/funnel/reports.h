@@ -22,7 +22,8 @@ int shmem_has_room(const struct orders *o, const struct task *t, int trial);
 /* Is there room for the results of the most runs of its first trial that are asked for together? */
 int shmem_holds(const struct task *t);
 /* Writes the orders, each with room for the results that its trial is expected to give. The memory
- * that is left holds steps of the reference (struct run_step). Returns 0, or -1 (*e). */
+ * that is left holds steps of the reference (struct run_step). Returns 0 on success, -1 on failure
+ * (*e). */
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e);
 /* Copies the report of the stage before any run. Returns 1 if it is malformed. */
 int shmem_start(const struct shmem *a, struct start_report *out);

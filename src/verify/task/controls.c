@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "verify/task/task_build.h"
 
-/* A result of the same form, filled with other values. Returns 0, or -1 (*e). */
+/* A result of the same form, filled with other values. Returns 0 on success, -1 on failure (*e). */
 static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r,
 		const double *v), struct err *e)
 {

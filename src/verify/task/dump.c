@@ -54,7 +54,8 @@ struct entries {
 	struct err *e;
 };
 
-/* Room for the data of one more tensor, named group + name ("input." and "0"); NULL: *e. */
+/* Room for the data of one more tensor, named group + name ("input." and "0"). Returns NULL on
+ * failure (*e). */
 static void *add_entry(struct entries *s, const char *group, struct str name, enum dtype dt, int ndim,
 		       const int64_t *shape, int64_t numel)
 {

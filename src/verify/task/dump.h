@@ -13,18 +13,19 @@ struct judge_watcher {
 	void *ctx;
 };
 
-/* Tells the watcher of the judge, if there is one (judge_set_watcher). Returns 0, or -1 (*e). */
+/* Tells the watcher of the judge, if there is one (judge_set_watcher). Returns 0 on success, -1 on
+ * failure (*e). */
 int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
 
 /* Appends to task_py a source that defines Model, get_inputs and get_init_inputs at the size, dtype
  * and mode of the trial; to `tensors` a safetensors file with input.N, state.NAME, expected.N,
- * got.N. `got` is NULL if the run gave no result. Returns 0, or -1 (*e). */
+ * got.N. `got` is NULL if the run gave no result. Returns 0 on success, -1 on failure (*e). */
 int dump_make(const struct task *t, const struct trial *tr, const struct results *got, struct buf *task_py,
 	      struct buf *tensors, struct err *e);
 
 /* Writes DIR/CANDIDATE/KIND/{task.py,tensors.safetensors}. `candidate` and `kind` may be any text:
  * a character that a file name must not have becomes '_'. Bytes that are no safetensors file are
- * refused. Returns 0, or -1 (*e). */
+ * refused. Returns 0 on success, -1 on failure (*e). */
 int dump_write(const char *dir, const char *candidate, const char *kind, struct str task_py,
 	       struct str tensors, struct err *e);
 

@@ -172,8 +172,8 @@ static int is_finite_rounding(const struct rounding *r)
 }
 
 /* Completes the expected results: elements that overflow, integers that depend on rounding,
- * tolerances. Returns 0, 1 if the trial cannot be used (an essential one is a problem of the
- * task), -1 (*e). */
+ * tolerances. Returns 0 on success, 1 if the trial cannot be used (an essential one is a problem of
+ * the task), -1 on our own failure (*e). */
 static int set_expected(struct task_build *b, const struct trial *tr, struct expectation *x,
 			const struct reference_runs *r, struct err *e)
 {

@@ -119,8 +119,8 @@ static int copy_reduced(const struct tensor *to, const struct tensor *from, unsi
 	return rc;
 }
 
-/* Notes the axes of each tensor, and copies the smaller tensors. Returns 0, 1 if more differs, -1
- * (*e). */
+/* Notes the axes of each tensor, and copies the smaller tensors. Returns 0 on success, 1 if more
+ * differs, -1 on our own failure (*e). */
 static int match(struct axis_probe *p, const struct tensors *reduced, const struct tensors *more)
 {
 	int rc = reduced->n != more->n;
@@ -133,8 +133,8 @@ static int match(struct axis_probe *p, const struct tensors *reduced, const stru
 	return rc;
 }
 
-/* The result with the size one larger and all else as it was. Returns 0, 1 if more differs or the
- * reference fails, -1 (*e). */
+/* The result with the size one larger and all else as it was. Returns 0 on success, 1 if more
+ * differs or the reference fails, -1 on our own failure (*e). */
 static int call_in_more(struct axis_probe *p, struct world *w, const struct trial *next,
 			const struct tensors *reduced, struct results *out)
 {
@@ -296,7 +296,7 @@ static int call_both(struct axis_probe *p, struct results *was, struct results *
 	return rc;
 }
 
-/* Returns 1 if the size is an independent axis, 0 if not, -1 (*e). */
+/* Returns 1 if the size is an independent axis, 0 if not, -1 on our own failure (*e). */
 static int is_independent(struct axis_probe *p)
 {
 	struct results was = { .n = 0 }, more = { .n = 0 };

@@ -75,8 +75,8 @@ static int run_subject(const struct subject *s, const struct trial *tr, struct r
 	return rc;
 }
 
-/* Returns 1 if the mutant fails or gives other results than expected, 0 if it gives these, -1
- * (*e). */
+/* Returns 1 if the mutant fails or gives other results than expected, 0 if it gives these, -1 on
+ * our own failure (*e). */
 static int told_apart(const struct subject *s, const struct trial *tr)
 {
 	struct results got = { .n = 0 };

@@ -75,7 +75,7 @@ static void put_results(struct buf *out, const struct results *r)
 		put_result(out, &r->r[i]);
 }
 
-/* A copy of an array of n elements, if there was one. Returns 0, or -1. */
+/* A copy of an array of n elements, if there was one. Returns 0 on success, -1 on failure. */
 static int get_array(struct bytes *in, int there, int64_t n, size_t size, void *out)
 {
 	size_t bytes;

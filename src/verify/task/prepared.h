@@ -25,7 +25,7 @@ struct prepared_store {
  * number that tells ways of opening apart. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY]);
-/* Appends the task as bytes. Returns 0, or -1 (*e). */
+/* Appends the task as bytes. Returns 0 on success, -1 on failure (*e). */
 int prepared_pack(const struct task *t, struct buf *out, struct err *e);
 /* Opens a task from bytes. It takes ownership of the bytes, also on failure. Returns NULL if the
  * bytes do not match their hash, or if memory ended. */

@@ -93,7 +93,7 @@ static const struct relation relations[] = {
 	{ TRIAL_add, CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
 };
 
-/* Results of the same form with room for values. Returns 0, or -1 (*e). */
+/* Results of the same form with room for values. Returns 0 on success, -1 on failure (*e). */
 static int copy_results(struct results *to, const struct results *from, struct err *e)
 {
 	*to = *from;
@@ -109,7 +109,8 @@ static int copy_results(struct results *to, const struct results *from, struct e
 	return 0;
 }
 
-/* Makes form k of the relation. Returns 0 and *want, 1 if there is no such form, -1 (*e). */
+/* Makes form k of the relation. Returns 0 and *want, 1 if there is no such form, -1 on our own
+ * failure (*e). */
 static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more,
 		     int64_t batch,
 		     struct results *want, struct err *e)
@@ -127,8 +128,8 @@ static int make_form(const struct relation *rel, int k, const struct results *ba
 	return 0;
 }
 
-/* Finds the form that the reference's result has. Returns 0 and *want, 1 if it has none, -1
- * (*e). */
+/* Finds the form that the reference's result has. Returns 0 and *want, 1 if it has none, -1 on our
+ * own failure (*e). */
 static int find_form(const struct relation *rel, const struct results *base, const struct results *more, int64_t batch,
 		     const struct results *got, struct results *want, struct err *e)
 {
@@ -176,7 +177,7 @@ static int run_more(struct task_build *b, const struct base_trial *base, struct 
 }
 
 /* Does the relation hold? Then the trial is prepared, with the result that the relation gives.
- * Returns 0, 1 if it does not hold, -1 (*e). */
+ * Returns 0 on success, 1 if it does not hold, -1 on our own failure (*e). */
 static int try_relation(struct task_build *b, const struct relation *rel, const struct base_trial *base,
 			struct trial *tr, struct err *e)
 {

@@ -63,7 +63,7 @@ static size_t largest(const struct attempt_sizes *s, unsigned done)
 }
 
 /* Halves the largest size as long as that takes an eighth of the work away and the reference runs.
- * Sizes that do not help are done. Returns 0, or -1 (*e). */
+ * Sizes that do not help are done. Returns 0 on success, -1 on failure (*e). */
 static int lower_work(struct task *t, struct attempt_sizes *s, int64_t work, struct err *e)
 {
 	unsigned done = 0;

@@ -105,7 +105,7 @@ static int asked_for_indices(struct host *h, struct val result)
 }
 
 /* Does the reference run on these inputs? A large one is tried by a dry run, unless it needs
- * values. Returns 0, 1 if it does not, -1 (*e). */
+ * values. Returns 0 on success, 1 if it does not, -1 on our own failure (*e). */
 static int try_forward(struct sizes *s, const struct trial *tr, struct val inputs)
 {
 	struct world *w = &s->b->own;
@@ -169,8 +169,8 @@ static int64_t try_sizes(struct sizes *s, const int64_t *v, int forward)
 	return s->got;
 }
 
-/* Shrinks constant i to the smallest of a few values at which the reference runs. Returns 0, or
- * -1. */
+/* Shrinks constant i to the smallest of a few values at which the reference runs. Returns 0 on
+ * success, -1 on failure. */
 static int shrink_one(struct sizes *s, size_t i)
 {
 	static const int64_t small[] = { 3, 5, 8, 12, 16, 24, 32, 48, 64 };
@@ -247,9 +247,9 @@ static int may_be_too_large(const struct sizes *s, const int64_t *v)
 		more * more > WORK_MOST;
 }
 
-/* Does the reference compute tensors there that are too large to be held several times, or work
- * too long? If it may, a dry run tells: small inputs may have results of gigabytes. Returns 1 if
- * so, -1 (*e). */
+/* Does the reference compute tensors there that are too large to be held several times, or work too
+ * long? If it may, a dry run tells: small inputs may have results of gigabytes. Returns 1 if so, -1
+ * on our own failure (*e). */
 static int is_too_large(struct sizes *s, const int64_t *v)
 {
 	struct trial tr = { .dt = DT_F32 };
@@ -503,8 +503,8 @@ static int halve_batch(struct sizes *s, int64_t *tiny)
 	return got == -2 ? -1 : 0;
 }
 
-/* Finds the smallest sizes and the cost of a run there. Returns 0, 1 if the reference does not run
- * at all, -1 (*e). */
+/* Finds the smallest sizes and the cost of a run there. Returns 0 on success, 1 if the reference
+ * does not run at all, -1 on our own failure (*e). */
 static int smallest(struct sizes *s, int64_t *tiny)
 {
 	struct task *t = s->t;

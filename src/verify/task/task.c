@@ -39,7 +39,7 @@ static void find_sizes(struct task *t)
 }
 
 /* Gives names to sizes that the task writes as numbers, so that they can be changed: get_inputs
- * with torch.randn(16, 64) gets two module constants. Returns 0, or -1 (*e). */
+ * with torch.randn(16, 64) gets two module constants. Returns 0 on success, -1 on failure (*e). */
 static int name_literals(struct task *t, struct err *e)
 {
 	struct buf named = BUF_INIT;
@@ -227,7 +227,8 @@ struct opening {
 	int64_t reduced, part;        /* as in task_open_reduced */
 };
 
-/* Prepares a task. *drowned: rounding of products hides its results (make_task). NULL: *e. */
+/* Prepares a task. *drowned: rounding of products hides its results (make_task). Returns NULL on
+ * failure (*e). */
 static struct task *build_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			       int *drowned, struct err *e)
 {

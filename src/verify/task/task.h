@@ -80,7 +80,7 @@ const struct expectation *task_expectation(const struct task *t, const struct tr
 /* The sizes that candidates are run at. */
 enum size_kind task_size(const struct task *t);
 /* Finds which sizes, among those of the bits of `among`, are independent axes: a bit of *axes for
- * each. The reference is run at the sizes `small`. Returns 0, or -1 (*e). */
+ * each. The reference is run at the sizes `small`. Returns 0 on success, -1 on failure (*e). */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
 
 #endif

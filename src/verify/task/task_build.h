@@ -29,7 +29,8 @@ struct task_build {
 /* Marks the task as one that cannot be judged, with the reason. Returns 1. */
 int task_note_problem(struct task *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Runs the reference for a trial in one mode. Returns 0, 1 if it fails there, -1 (*e). */
+/* Runs the reference for a trial in one mode. Returns 0 on success, 1 if it fails there, -1 on our
+ * own failure (*e). */
 int task_run_reference(struct task_build *b, const struct trial *tr, enum run_mode mode, struct results *out,
 		       struct err *e);
 /* The same in two steps: everything except for the call, and the call on the model in its current
@@ -55,16 +56,16 @@ int task_shrink_model(struct task *t, struct err *e);
 /* Puts the trial's inputs into the vault, where candidates get them from. Returns 1 if they cannot
  * be drawn. */
 int task_store_inputs(struct task_build *b, struct trial *tr, struct err *e);
-/* Prepares a trial: inputs, expected results, tolerance. Returns 0, 1 if the reference does not run
- * there or gives nothing to compare with, -1 (*e). */
+/* Prepares a trial: inputs, expected results, tolerance. Returns 0 on success, 1 if the reference
+ * does not run there or gives nothing to compare with, -1 on our own failure (*e). */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e);
-/* Prepares all trials of the list that candidates need; the others become due. Returns 0, or -1
- * (*e). */
+/* Prepares all trials of the list that candidates need; the others become due. Returns 0 on
+ * success, -1 on failure (*e). */
 int task_expect_all(struct task_build *b, struct err *e);
 /* Are trials of the general contract prepared only where a check of the task needs them? */
 int task_is_lean(const struct judge_options *o);
 /* Prepares the next trial that is due, if the reference runs on it. After the last one it looks for
- * relations, and nothing is due any more. Returns 0, or -1 (*e). */
+ * relations, and nothing is due any more. Returns 0 on success, -1 on failure (*e). */
 int task_expect_next(struct task_build *b, struct err *e);
 /* Keeps reference intermediates of the trial in *out, up to a limit of bytes. Returns 1 if the
  * reference does not run. */

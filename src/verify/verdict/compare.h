@@ -53,20 +53,20 @@ struct results {
 	char form[RESULTS_FORM];  /* the structure of the returned value as text (host_result) */
 };
 
-/* Copies every tensor and number of the value that a call on `inputs` returned. Returns 0 or -1
- * (*e). */
+/* Copies every tensor and number of the value that a call on `inputs` returned. Returns 0 on
+ * success, -1 on failure (*e). */
 int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e);
 void results_release(struct results *r);
 /* Adds a result for the state that a call left in buffers: its elements and their units, both in
- * fp64. Returns 0 or -1 (*e). */
+ * fp64. Returns 0 on success, -1 on failure (*e). */
 int results_add_state(struct results *out, const struct tensor *state, const struct tensor *unit, struct err *e);
 /* Fills in the values of a result whose dtype and n are set, from dense memory of that dtype.
- * Returns 0 or -1 (*e). */
+ * Returns 0 on success, -1 on failure (*e). */
 int result_fill(struct result *r, const void *dense, struct err *e);
 
 int result_is_finite(const struct result *r);
 /* Marks elements that are finite in fp64 but not in another run of the reference (result.over).
- * Returns 0 or -1 (*e). */
+ * Returns 0 on success, -1 on failure (*e). */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
 /* The largest |a - b| / (|b| + rms(b)) over all elements, with b's unit for rms where it has one. A
  * NaN counts as infinity; elements that overflow in b do not count. `of` selects results, state, or
