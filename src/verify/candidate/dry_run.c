@@ -69,7 +69,7 @@ int dry_run_launch(struct host_path *path, enum path_marks marks, const struct t
 		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	if (tile_trip_counts(code, l, note_loop, &noted, e))
 		return -1;
-	/* The numbers of instructions mean nothing where only the kernel's name is compared. */
+	/* If only the kernel's name is compared, the numbers of instructions mean nothing. */
 	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
 }
 
@@ -121,9 +121,9 @@ static int forward(struct dry_call *f, struct val inputs, struct val *result, st
 	return rc;
 }
 
-/* The same with contents where kernels touch memory: inputs and weights of a reduced task,
- * repeated along its independent axes. Some instances of each launch are run, and what they wrote
- * is reported with its positions. */
+/* The same with contents for the memory that kernels touch: inputs and weights of a reduced task,
+ * repeated along its independent axes. Some instances of each launch are run. The elements that
+ * they wrote are reported with their positions. */
 static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];

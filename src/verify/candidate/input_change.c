@@ -1,12 +1,12 @@
 /* Changes of inputs: see input_change.h.
  *
- * A change keeps shapes and dtypes and moves values to where careless programs go wrong: outliers
- * for a softmax without its maximum, thousands for a variance by differences, ties for an argmax,
- * masks that keep nothing. This file owns the values; which trial gets which change is
- * task/sizes.c's.
+ * A change keeps shapes and dtypes and replaces values by those at which careless programs fail:
+ * outliers for a softmax without its maximum, thousands for a variance by differences, ties for an
+ * argmax, masks that keep nothing. This file owns the values; task/sizes.c decides which trial gets
+ * which change.
  *
  * Invariant: a changed input is one that the reference could be given. A matrix that is its own
- * transpose stays symmetric; offsets that rise stay in order. */
+ * transpose stays symmetric; rising offsets stay in order. */
 #include "verify/candidate/input_change.h"
 
 #include <math.h>
@@ -74,15 +74,15 @@ static double changed(enum trial_change what, double x, int64_t i, int64_t n)
 	}
 }
 
-/* The line that an element lies on, along which outliers are placed: its index on the line, the
- * length of the line, and a number that lines with outliers at the same places share. */
+/* The line of an element, along which outliers are placed: its index on the line, the length of the
+ * line, and a number that lines with outliers at the same positions share. */
 struct on_line {
 	int64_t at, of, line;
 };
 
-/* In a matrix lines are rows. In tensors of more dimensions every other sample has its lines along
- * the last dimension, the others along all dimensions but the last; so whichever axis a program
- * reduces, it goes along some of the lines. */
+/* In a matrix, lines are rows. In tensors of more dimensions every other sample has its lines along
+ * the last dimension, and the other samples have theirs along all dimensions except for the last.
+ * So a program that reduces over any axis reads along some of the lines. */
 static struct on_line line_of(const struct tensor *t, int64_t n, int64_t i)
 {
 	int64_t width = t->shape[t->ndim - 1], sample = n;
@@ -251,8 +251,8 @@ static int reverse_batch(const struct tensor *t, struct err *e)
 	return rc;
 }
 
-/* Replaces the tensor by a copy of its first row. It is a copy, so that reading behind the row is
- * out of bounds. */
+/* Replaces the tensor by a copy of its first row. It is a copy, so that reading past the row is out
+ * of bounds. */
 static int take_row(struct tensor *t, struct err *e)
 {
 	struct tensor row, dense;
@@ -271,7 +271,7 @@ static int take_row(struct tensor *t, struct err *e)
 
 /* --- integers and masks ------------------------------------------------------------------- */
 
-/* A mask holds one value where it keeps something, and another one in its gaps. */
+/* A mask has one value for elements that it keeps, and another one in its gaps. */
 struct mask {
 	double keep, gap;
 };
@@ -334,8 +334,8 @@ static int is_kept(const struct tensor *t, int64_t i, int nothing)
 	}
 }
 
-/* The element of a changed mask. An integer mask may keep with another number than one: every
- * other element that keeps becomes one more, where the change allows that. */
+/* The element of a changed mask. An integer mask may keep elements with another number than one:
+ * every other kept element becomes one more, if the change allows that. */
 static double mask_at(const struct tensor *t, const struct mask *m, enum trial_change what, double x, int64_t i)
 {
 	if (what == CHANGE_INTEGERS || what == CHANGE_GAPS)

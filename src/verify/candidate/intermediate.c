@@ -1,9 +1,9 @@
 /* Reference intermediates on the runner's side: see intermediate.h.
  *
- * A call is recognised by its name: a hash of the operator, of its arguments that are no tensors,
- * and of the number of each tensor (which input, weight or earlier result it is, whole and as it
- * lies). The reference's side (task/keep_intermediates.c) and this one compute names alike, each
- * with its own way to find a tensor's number. */
+ * A call is recognised by its name: a hash of the operator, of its arguments that are not tensors,
+ * and of the number of each tensor. The number identifies an input, a weight or an earlier result
+ * that is passed whole and in its own layout. The reference's side (task/keep_intermediates.c) and
+ * this one compute names in the same way, but each finds a tensor's number in its own way. */
 #include "verify/candidate/intermediate.h"
 
 #include <math.h>
@@ -164,7 +164,7 @@ static uint64_t launch_name(const struct tile_launch *l)
 	return name;
 }
 
-/* Records begin behind the descriptions of the steps. */
+/* Records begin after the descriptions of the steps. */
 void step_recorder_init(struct step_recorder *s, struct shmem *a, int i)
 {
 	const struct run_order *o = &a->order[i];

@@ -61,7 +61,7 @@ void step_recorder_init(struct step_recorder *s, struct shmem *a, int i);
 int intermediate_note(struct step_recorder *s, const struct tile_code *code, const struct tile_launch *l,
 		      struct err *e);
 
-/* The offset behind `bytes` at an offset, on the next cache line. Both sides lay out records with
+/* Returns the first cache line after `bytes` bytes at an offset. Both sides lay out records with
  * it. */
 static inline uint64_t step_align(uint64_t at, uint64_t bytes)
 {

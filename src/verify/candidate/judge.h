@@ -28,7 +28,7 @@ struct tile_engine *judge_engine(struct judge *j);
 /* A number for a task that was prepared: no two tasks of a judge have the same. */
 uint64_t judge_next_task(struct judge *j);
 
-/* Candidates run behind this link from now on. Without a call of it, they run in this process. */
+/* Sets the link to the runner of candidates. Without this call they run in this process. */
 void judge_set_link(struct judge *j, struct runner_link *l);
 /* The link; a link to a runner in this process is made at the first call. Returns NULL on failure
  * (*e). */
@@ -38,7 +38,8 @@ struct runner_link *judge_link(struct judge *j, struct err *e);
 void judge_set_store(struct judge *j, const struct prepared_store *s);
 const struct prepared_store *judge_store(const struct judge *j);
 
-/* The watcher is told of every run of a candidate (judge_seen in task/dump.h); NULL: nobody is. */
+/* Sets the watcher, which gets every run of a candidate (judge_seen in task/dump.h). NULL: no
+ * watcher. */
 void judge_set_watcher(struct judge *j, const struct judge_watcher *w);
 const struct judge_watcher *judge_watcher(const struct judge *j);
 

@@ -161,8 +161,8 @@ static int is_likelier(const struct tensor *a, const struct tensor *b, int64_t n
 }
 
 /* The rank-th likely tensor, among those that a kernel reads, that can be copied to `to`; the last
- * one if there are fewer. *most: how many there are, counted up to rank + 1. A tensor is a source
- * if it has at least as many elements and lies in order. */
+ * one if there are fewer. *most gets their number, counted up to rank + 1. A tensor is a source if
+ * it has at least as many elements and is contiguous. */
 static const struct tensor *source_of(const struct tensors *read, const struct tensor *to, int rank, int *most)
 {
 	const struct tensor *best = NULL, *at = NULL;
@@ -190,7 +190,7 @@ static const struct tensor *source_of(const struct tensors *read, const struct t
 }
 
 /* Replaces a kernel by a copy: the elements of a tensor that it reads, in their order, go to each
- * tensor that it writes. A candidate that is still right then had kernels that only copy. */
+ * tensor that it writes. If the candidate's result is still correct, its kernels only copy. */
 static int copy_instead(struct launcher *c, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	struct tensors w = { .n = 0 }, r = { .n = 0 };

@@ -24,7 +24,7 @@ struct op_look {
 	double read, written;       /* bytes */
 };
 
-/* Bytes of memory behind a tensor: elements of an expanded dimension are there once. */
+/* Bytes of memory of a tensor: elements of an expanded dimension count once. */
 static double bytes_behind(const struct tensor *t)
 {
 	double n = dtype_size(t->dt);
@@ -70,7 +70,7 @@ static double stream_seconds(const struct op_look *k, double bytes)
 	return bytes / speed_stream(k->g);
 }
 
-/* Bytes that are read. Elements that do not lie in order cost as much again. */
+/* Bytes that are read. A tensor that is not contiguous costs twice as much. */
 static double read_bytes(const struct op_look *k)
 {
 	double sum = 0;
@@ -313,8 +313,8 @@ static struct op_row row_of(const char *name)
 	return (struct op_row){ .name = name, .how = how_stream, .passes = 1, .launches = 1 };
 }
 
-/* Does the call need no kernel? A view, a copy of what is in order already, memory that nobody
- * fills. */
+/* Does the call need no kernel? That holds for a view, a copy of a contiguous tensor, and memory
+ * that is not filled. */
 static int does_nothing(const struct op_look *k)
 {
 	const char *name = row_of(k->c->name).name;

@@ -15,7 +15,7 @@ enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
 /* The name of the buffers that a call left changed, in messages and in reports. */
 #define RESULT_STATE "what forward leaves in the buffers"
 
-/* Is it an expanded view: do several of its elements lie at one address? */
+/* Is it an expanded view: do several of its elements share one address? */
 int result_overlaps(const struct tensor *t);
 /* Does it share memory with one of the inputs? */
 int result_aliases(struct host *h, const struct tensor *t, struct val inputs);

@@ -207,8 +207,8 @@ static int is_strict(const struct runner *r)
 	return r->o->track == TRACK_STRICT && !r->o->identity && rule_on(r->o, RULE_compute);
 }
 
-/* Is the state that outlives a call compared before and after it? A candidate may leave behind
- * only what the reference leaves: nothing, or other values in its buffers. */
+/* Is the state that outlives a call compared before and after it? A candidate may change only what
+ * the reference changes: nothing, or values in its buffers. */
 static int is_watched(const struct runner *r)
 {
 	return !r->o->identity && rule_on(r->o, RULE_state);
@@ -223,7 +223,7 @@ static int is_stateless(const struct runner *r)
 /* --- calling ------------------------------------------------------------------------------ */
 
 /* Calls forward with the guards, the estimate and the random numbers that belong to it. Only
- * forward is guarded: the task's own get_inputs may compute what it likes. */
+ * forward is guarded: the task's own get_inputs may compute anything. */
 static int call_forward(struct runner *r, const struct trial *tr, struct val inputs, struct val *result)
 {
 	int rc;
@@ -365,8 +365,8 @@ static void drop_last(struct runner *r)
 	keep_last(r, (struct val){ .kind = V_UNSET });
 }
 
-/* Calls forward on other contents, whose result nobody compares: what the candidate keeps of this
- * call (a result by the address of its input, say) must not show in the next one. */
+/* Calls forward on other contents and drops the result. If the candidate keeps something of this
+ * call (for example a result by the address of its input), it must not show in the next call. */
 static int call_before(struct runner *r, int i, const struct trial *tr)
 {
 	struct val inputs;
@@ -441,9 +441,9 @@ static int prepare_model(struct runner *r, const struct run_order *o, const stru
 	return weights_put(tr->weights, tr->state, r->w.h, r->w.model, r->weights, &r->e);
 }
 
-/* Fails a candidate that has no place for a weight of the reference: it can be right for one draw
- * of the weights only. A place that is a guess must hold the reference's values under the same
- * seed. Returns 1 if it fails. */
+/* Fails a candidate that has no tensor for a weight of the reference: it can be correct for one
+ * draw of the weights only. If the match is a guess, the tensor must hold the reference's values
+ * under the same seed. Returns 1 if the candidate fails. */
 static int lacks_weights(struct runner *r, const struct trial *tr, struct run_report *out)
 {
 	int asked = ext_on(r->o, EXT_reweight) && !r->o->identity;

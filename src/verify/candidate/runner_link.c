@@ -1,6 +1,5 @@
-/* A runner in this process: see runner_link.h. It is what tests, benchmarks and `--no-sandbox`
- * use; the pool's workers use a process for each candidate (pool/zygote.h) behind the same
- * functions. */
+/* A runner in this process: see runner_link.h. Tests, benchmarks and `--no-sandbox` use it. The
+ * pool's workers use a process for each candidate (pool/zygote.h) through the same functions. */
 #include "verify/candidate/runner_link.h"
 
 #include "verify/candidate/runner.h"

@@ -635,9 +635,9 @@ struct gap {
 	int told;                     /* the deciding process gets a report of what is known */
 };
 
-/* A result that was allocated empty and that instances cannot have written everywhere. Zeros that
- * were left in a tensor of zeros may be right: the deciding process knows whether they are, if it
- * is told. */
+/* Returns 1 for a result that was allocated empty and that instances cannot have written
+ * everywhere. Zeros that were left in a tensor of zeros may be correct: the deciding process can
+ * check them if it gets a report. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct gap *g = ctx;

@@ -67,12 +67,12 @@ struct run_order {
 	int n_steps;
 };
 
-/* A step of the reference, whose result is an intermediate. In a run on a trial only its shape is
- * told. In a dry run with sampled instances it is a step that the candidate's own kernels were seen
- * to take at smaller sizes, and its contents are told, too. */
+/* A step of the reference, whose result is an intermediate. In a run on a trial the runner gets
+ * only its shape. In a dry run with sampled instances it is a step that the candidate's own kernels
+ * were seen to take at smaller sizes, and the runner gets its contents, too. */
 struct run_step {
-	uint64_t how;                 /* the name of the call; 0: not told */
-	uint64_t at;                  /* offset of its contents, dense fp32; 0: not told */
+	uint64_t how;                 /* the name of the call; 0: not given */
+	uint64_t at;                  /* offset of its contents, dense fp32; 0: not given */
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 };
@@ -101,12 +101,13 @@ struct run_form {
 	int dt, ndim;
 	int overlapping, aliases, undefined, scattered;   /* as in struct result (verdict/compare.h) */
 	int64_t shape[TENSOR_DIMS];
-	int64_t n;                    /* elements; their bytes are dense and lie at `at`, if there was room */
+	int64_t n;                    /* elements; their dense bytes are at `at`, if there was room */
 	uint64_t at;
 	int has_values;
 };
 
-/* Elements of a tensor that sampled instances wrote: n positions and then n values lie at `at`. */
+/* Elements of a tensor that sampled instances wrote: `at` is the offset of n positions, followed by
+ * n values. */
 struct run_part {
 	uint64_t call;                /* the tensor is this reference intermediate; 0: the next of the results */
 	int dt, ndim;
@@ -179,7 +180,7 @@ void shmem_set_text(struct shmem *a, struct str candidate);
 /* --- the runner's side -------------------------------------------------------------------- */
 
 struct str shmem_text(const struct shmem *a);
-/* Writes the form of a result to report i and, as far as there is room, its bytes; then `state`,
+/* Writes the form of a result to report i and, if there is room, its bytes. Then it writes `state`,
  * the row of weights_kept, if it is not NULL. Returns 0 on success, -1 on failure (*e). */
 int shmem_give(struct shmem *a, int i, struct host *h, struct val result, struct val inputs,
 	       const struct tensor *state, struct err *e);

@@ -1,10 +1,10 @@
 /* The image of a task as bytes: see task_image.h.
  *
- * The bytes are written and read by the same build on the same machine, so that numbers are stored
- * as they lie in memory. Weights and intermediates begin on a cache line: an opened image borrows
- * them in place, and runners share one copy of a large model.
+ * The same build on the same machine writes and reads the bytes, so numbers are stored in their
+ * memory format. Weights and intermediates begin on a cache line: an opened image borrows them in
+ * place, and runners share one copy of a large model.
  *
- * Invariant: what this file does not write, a runner does not have. */
+ * Invariant: a runner has only the data that this file writes. */
 #include "verify/candidate/task_image.h"
 
 #include "base/bytes.h"

@@ -67,8 +67,8 @@ int weights_take(struct task_weights *w, struct host *h, struct val model, struc
 	return weights_take_part(w, INT64_MAX, 0, h, model, e);
 }
 
-/* A part is taken where weights are too large to be held several times: 16384 x 16384 becomes 1024
- * x 1024, and sparse_spread makes the whole of it again by repeating rows and columns. */
+/* Takes a part of weights that are too large to be held several times: 16384 x 16384 becomes 1024 x
+ * 1024. sparse_spread makes the whole weight again by repeating rows and columns. */
 int weights_take_part(struct task_weights *w, int64_t most, uint64_t spread, struct host *h, struct val model,
 		      struct err *e)
 {
@@ -257,8 +257,8 @@ int weights_redraw(struct task_weights *w, uint64_t seed, struct err *e)
 	return 0;
 }
 
-/* Gives the first element the other sign. A weight of few elements may stay above zero throughout,
- * and a candidate that moves a scale out of a ReLU would be right for it. */
+/* Gives the first element the other sign. A weight of few elements may be positive throughout, and
+ * a candidate that moves a scale out of a ReLU would be correct for it. */
 static void negate_first(struct task_weight *w, const struct task_weight *built)
 {
 	float *v = tensor_data(&w->t), was = *(const float *)tensor_data(&built->t);

@@ -76,8 +76,8 @@ static int fits_folded(const struct weight_member *m, const struct task_weight *
 	return same_kind(m, w) && !is_reduced(w) && tensor_numel(&m->obj->t) == tensor_numel(&w->t);
 }
 
-/* Is one name the end of the other, behind a dot or an underscore? "linear.weight" is often
- * written "linear_weight", or just "weight". */
+/* Is one name the end of the other, after a dot or an underscore? "linear.weight" is often written
+ * "linear_weight", or just "weight". */
 static int is_suffix(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b), n = MIN(na, nb);
@@ -298,8 +298,8 @@ int member_may_be_transposed(const struct weight_member *m)
 		t->shape[0] == t->shape[1] && strcmp(m->name, m->of->name) != 0;
 }
 
-/* A square matrix is tried as it is first, then transposed. One that holds the values in neither
- * way is taken as it is: weights_differ looks at it. */
+/* A square matrix is tried without transposing first, then transposed. If it holds the values in
+ * neither way, it is not transposed: weights_differ reports it. */
 int weights_note_transposed(const struct task_weights *w, struct host *h, struct val model,
 			    uint64_t *transposed, struct err *e)
 {

@@ -22,8 +22,8 @@ static int put_tensor(const struct tensor *to, const struct tensor *from, const 
 	return tensor_copy(to, from, e);
 }
 
-/* Puts one weight. Without values nobody can tell whether a square matrix is transposed, unless a
- * run with contents has found out (reduced->settled); then it stays unknown. */
+/* Puts one weight. In a hollow model only a run with contents can find out whether a square matrix
+ * is transposed (reduced->settled). Until then the weight gets no contents. */
 static int put_weight(const struct weight_member *m, const struct weights_reduced *reduced, uint64_t spread,
 		      struct err *e)
 {

@@ -137,7 +137,7 @@ enum step funnel_failf(struct funnel *f, enum judge_stage s, enum reason why, co
 	return funnel_fail(f, s, &d);
 }
 
-/* The candidate was right at the test sizes, so stage timing has run already. */
+/* The candidate was correct at the test sizes, so stage timing has run already. */
 void funnel_revoke(struct funnel *f)
 {
 	f->v->correct = 0;

@@ -43,8 +43,8 @@ static int only_copies(const struct tile_cost *c)
 		 c->dot_f8 | c->dot_f64 | c->dot_f32 | c->dot_int8);
 }
 
-/* Is a result a view in another order where the reference's result is contiguous? Then nobody moved
- * elements. */
+/* Is a result a view in another order although the reference's result is contiguous? Then no
+ * elements were moved. */
 static int left_unmoved(const struct results *expected, const struct results *got)
 {
 	for (int i = 0; i < MIN(expected->n, got->n); i++)

@@ -303,7 +303,7 @@ static int finish_large(struct judge_pool *p, struct job *j, int candidate, stru
 	return finish(p, j, candidate ? 0 : -1, &v, &why, e);
 }
 
-/* Keeps both texts in one block behind the job, so that one send passes them to a worker. */
+/* Keeps both texts in one block after the job, so that one send passes them to a worker. */
 int judge_pool_submit(struct judge_pool *p, uint64_t id, struct str task, struct str candidate, struct err *e)
 {
 	int large = task.n > FRAME_MOST || candidate.n > FRAME_MOST;

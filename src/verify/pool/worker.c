@@ -209,8 +209,8 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 	w.watcher = (struct judge_watcher){ .seen = send_dump, .ctx = &w };
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
-	/* Dumps start after the warm-up: its candidate is nobody's, and the pool expects `ready`
-	 * first. */
+	/* Dumps start after the warm-up: its candidate was not submitted, and the pool expects
+	 * `ready` first. */
 	if (!ready.rc && p->dump)
 		judge_set_watcher(w.judge, &w.watcher);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)

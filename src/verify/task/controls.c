@@ -1,6 +1,6 @@
-/* Controls: before a task judges anyone, it must judge these right. The reference passes (expect.c
- * sees to that); zeros, ones, a constant and shifted values must not. A task that cannot tell is
- * rejected with the reason, since it would pass programs that compute nothing. */
+/* Controls: results that a task must reject before it judges candidates. The reference passes
+ * (expect.c ensures that); zeros, ones, a constant and shifted values must not. A task that accepts
+ * one of them is rejected with the reason, since it would pass programs that compute nothing. */
 #include <math.h>
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ static void mean(struct result *r, const double *v)
 	fill_with(r, sum / (double)r->n);
 }
 
-/* The right numbers at the wrong positions. */
+/* The correct numbers at the wrong positions. */
 static void shifted(struct result *r, const double *v)
 {
 	for (int64_t k = 0; k < r->n; k++)
@@ -77,8 +77,8 @@ static int total(const struct results *r)
 	return n > 1;
 }
 
-/* Does a control pass on every trial? Then nothing tells it from the reference. Due trials are
- * prepared only as long as no trial has told. */
+/* Does a control pass on every trial? Then nothing distinguishes it from the reference. Due trials
+ * are prepared only as long as no trial has rejected the control. */
 static int control_passes(struct task_build *b, size_t which, int *passes, struct err *e)
 {
 	struct task *t = b->t;
@@ -110,9 +110,9 @@ static int is_zero(const struct results *r)
 	return 1;
 }
 
-/* Are the results with the task's own weights not zero, but no larger than rounding (the mean of
- * what a norm gives)? Then any program is as good as any other there. The error of products in
- * tf32 does not count: a program without tf32 can be told. */
+/* Are the results with the task's own weights not zero, but no larger than rounding (the mean of a
+ * norm's result)? Then any program is as good as any other there. The error of products in tf32
+ * does not count: a program without tf32 can still be distinguished. */
 static int is_noise(const struct task *t)
 {
 	int noise = 0;
@@ -130,8 +130,8 @@ static int is_noise(const struct task *t)
 	return noise;
 }
 
-/* Does any trial have more than a single number to compare? A loss is a single number; then its
- * mean and its first value are the right answer. */
+/* Does any trial have more than a single number to compare? A loss is a single number: its mean and
+ * its first value are the correct answer. */
 static int any_values(const struct task *t)
 {
 	for (int i = 0; i < t->image.n_trials; i++)

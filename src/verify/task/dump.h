@@ -6,8 +6,8 @@
 
 #include "verify/task/task.h"
 
-/* A watcher is told of each trial that a candidate was run on, with the results; `got` is NULL
- * where the run gave none. It returns nonzero (*e) on our own failure. */
+/* A watcher gets each trial that a candidate was run on, with the results; `got` is NULL if the run
+ * gave none. It returns nonzero (*e) on our own failure. */
 struct judge_watcher {
 	int (*seen)(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
 	void *ctx;

@@ -382,7 +382,7 @@ static int expect_listed(struct task_build *b, int first, int end, struct err *e
 	return 0;
 }
 
-/* Trials of the general contract are not prepared where no candidate is run on them. */
+/* If no candidate is run on the trials of the general contract, they are not prepared. */
 int task_is_lean(const struct judge_options *o)
 {
 	return o->skip_general && o->contract == CONTRACT_TASK;
@@ -411,7 +411,7 @@ static int needs_outline(const struct task_build *b)
 		ext_on(o, EXT_full_size);
 }
 
-/* Moves the original behind all other fp32 trials. It is the largest of all, and the checks of the
+/* Moves the original after all other fp32 trials. It is the largest of all, and the checks of the
  * task seldom need it if the others come first. */
 static void put_original_last(struct task *t)
 {

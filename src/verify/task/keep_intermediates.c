@@ -1,6 +1,6 @@
-/* Keeping reference intermediates: the tensors that operators of the reference produce for a trial.
+/* Keeps reference intermediates: the tensors that operators of the reference produce for a trial.
  *
- * A runner needs some of them where a candidate leaves steps of the reference to torch, or takes
+ * A runner needs some of them if a candidate leaves steps of the reference to torch, or computes
  * them in kernels of its own: candidate/intermediate.h says why. This file finds them, by calling
  * the reference once and noting each operator call. It drops the tensors that the reference
  * returns: those are expected results, and stay in the deciding process. */
@@ -28,7 +28,8 @@ struct keeper {
 	struct err *e;
 };
 
-/* The number of a tensor, if it is a known one, whole and as it lies; 0: it has none. */
+/* The number of a tensor that is known and is passed whole and in its own layout; 0 for any other
+ * tensor. */
 static uint64_t which_kept(void *ctx, const struct tensor *t)
 {
 	const struct keeper *k = ctx;

@@ -1,8 +1,8 @@
 /* A prepared task as bytes: see prepared.h.
  *
- * The bytes are a head with a hash, the image (candidate/task_image.c), and the rest: what the
- * image does not have, expected results above all. They are read by the build that wrote them
- * only, since the key contains the build; so structs are stored as they lie in memory. */
+ * The bytes are a head with a hash, the image (candidate/task_image.c), and the rest: the data that
+ * the image does not have, above all expected results. Only the build that wrote them reads them,
+ * since the key contains the build; so structs are stored in their memory format. */
 #include "verify/task/prepared.h"
 
 #include "base/bytes.h"
@@ -239,7 +239,7 @@ int prepared_pack(const struct task *t, struct buf *out, struct err *e)
 	return 0;
 }
 
-/* Reads the task behind the head. The task borrows inputs and weights from the bytes. */
+/* Reads the task that follows the head. The task borrows inputs and weights from the bytes. */
 static int read_task(struct bytes *in, struct task *t, const char *name)
 {
 	struct err ignored = ERR_INIT;

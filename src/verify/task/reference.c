@@ -1,9 +1,9 @@
 /* Running a task's reference while the task is prepared: see task_build.h.
  *
- * The reference is the only definition of right. It runs in its own dtypes and in fp64, each in a
- * world of its own that is kept from run to run, since building a large model is slow. This file
- * owns these runs, the inputs in the vault, and the survey: one run that tells how the task must
- * be judged. */
+ * The reference is the only definition of a correct result. It runs in its own dtypes and in fp64,
+ * each in a world of its own that is kept from run to run, since building a large model is slow.
+ * This file owns these runs, the inputs in the vault, and the survey: one run that tells how the
+ * task must be judged. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #include "verify/candidate/estimate.h"
 #include "verify/task/task_build.h"
 
-/* The first problem is the one that users see; a task with a problem judges nobody. */
+/* Users see the first problem only; a task with a problem judges no candidate. */
 int task_note_problem(struct task *t, const char *fmt, ...)
 {
 	char text[400];

@@ -1,7 +1,7 @@
-/* A task at other sizes: the same reference, prepared where candidates are really run.
+/* A task at other sizes: the same reference, prepared at the sizes at which candidates are run.
  *
- * The funnel decides at which sizes (funnel/test_sizes.h) and fills this in; the task owns it, so
- * that the next candidate of the same task finds it prepared. */
+ * The funnel decides the sizes (funnel/test_sizes.h) and fills this in; the task owns it, so that
+ * the next candidate of the same task finds it prepared. */
 #ifndef VERIFY_TASK_SIZED_TASKS_H
 #define VERIFY_TASK_SIZED_TASKS_H
 

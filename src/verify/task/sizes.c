@@ -85,9 +85,9 @@ static int is_large(const struct dry_run_cost *c)
 	return c->work > LARGE_WORK || c->largest > LARGE_TENSOR;
 }
 
-/* Does the reference return the index of its largest or smallest value? Of equal values that is
- * the first; and at full size, with millions of values, some are equal. (Nobody says which of
- * equal values comes first when they are sorted.) */
+/* Does the reference return the index of its largest or smallest value? If several values are
+ * equal, the result is the first of them; and at full size, with millions of values, some are
+ * equal. (The order of equal values in a sort is not defined.) */
 static int asked_for_indices(struct host *h, struct val result)
 {
 	struct host_ops ops = host_ops(h);
@@ -490,7 +490,7 @@ static int use_full_size(struct sizes *s, const int64_t *original, int64_t *tiny
 	return 0;
 }
 
-/* A run that is large even at the smallest sizes gets a batch of two, where it had more. */
+/* If a run is large even at the smallest sizes, a batch of more than two becomes a batch of two. */
 static int halve_batch(struct sizes *s, int64_t *tiny)
 {
 	int64_t was = tiny[0], got;

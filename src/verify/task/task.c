@@ -268,9 +268,9 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	return t;
 }
 
-/* Prepares a task, a second time if its products drown it. Some networks turn the rounding of
- * their products into anything: a norm over two values that are nearly the same, say. A tolerance
- * that allows tf32 there tells nothing from anything; so its products must be fp32. */
+/* Prepares a task, and prepares it again if its products drown it. Some networks amplify the
+ * rounding of their products beyond any bound: for example a norm over two values that are nearly
+ * the same. A tolerance that allows tf32 there accepts any result; so its products must be fp32. */
 static struct task *make_task(struct judge *j, struct str source, const char *name, const struct opening *o,
 			      struct err *e)
 {
@@ -333,8 +333,8 @@ static int operators_may_ask(const struct judge_options *o)
 	return o->track == TRACK_HYBRID || o->identity || !rule_on(o, RULE_compute);
 }
 
-/* Shares the intermediates of a reduced task with its image, where a candidate's operators may ask
- * for them: runs at full size are made on this task. */
+/* Shares the intermediates of a reduced task with its image, if a candidate's operators may ask for
+ * them: runs at full size are made on this task. */
 static int share_intermediates(struct task *t)
 {
 	for (int i = 0; i < t->image.n_trials && t->reduced && operators_may_ask(judge_options(t->judge)); i++) {

@@ -1,7 +1,8 @@
-/* A task while it is prepared: what is needed only until then.
+/* A task while it is prepared: the data that is needed only until then.
  *
  * Preparation parses the task, runs its reference in several ways for every trial, and checks that
- * the trials tell right from wrong. The struct and all it owns are freed when that ends. */
+ * the trials tell correct from wrong results. The struct and all that it owns are freed when
+ * preparation ends. */
 #ifndef VERIFY_TASK_TASK_BUILD_H
 #define VERIFY_TASK_TASK_BUILD_H
 
@@ -71,7 +72,7 @@ int task_expect_next(struct task_build *b, struct err *e);
  * reference does not run. */
 int task_keep_intermediates(struct task_build *b, const struct trial *tr, struct intermediates *out, struct err *e);
 
-/* Adds a trial like another one, behind all fp32 trials. NULL: there is no room. */
+/* Adds a trial like another one, after all fp32 trials. Returns NULL if there is no room. */
 struct trial *task_insert_trial(struct task *t, const struct trial *like, enum trial_kind kind, enum ext ext);
 void task_remove_trial(struct task *t, struct trial *tr);
 /* The expectation of one of its trials, to be filled in. */
@@ -80,7 +81,7 @@ void expectation_release(struct expectation *x);
 
 /* Adds a trial for each metamorphic relation that the reference satisfies. */
 int task_find_relations(struct task_build *b, struct err *e);
-/* Controls: the task tells right from wrong, else `problem` is set. */
+/* Controls: sets `problem` if the task cannot tell a wrong result from the correct one. */
 int task_check_controls(struct task_build *b, struct err *e);
 /* Do mutants of the reference fail? Adds stronger trials where they do not. */
 int task_check_mutants(struct task_build *b, struct err *e);

@@ -280,7 +280,7 @@ static const double state_tolerance = 1e-2;
  * sizes. */
 void results_set_tolerance(struct results *r, const struct rounding *by, const struct rounding *state)
 {
-	/* rel_close is 0 where no run with all products in tf32 was allowed. */
+	/* rel_close is 0 if no run with all products in tf32 was allowed. */
 	for (int i = 0; i < r->n; i++) {
 		r->r[i].rel = r->r[i].state ? MAX(rounding_tolerance(state), state_tolerance) : rounding_tolerance(by);
 		r->r[i].rel_close = products_tolerance(r->r[i].state ? state->close : by->close);
@@ -547,8 +547,8 @@ static int is_near_overall(const struct result *e, double rms_error)
 }
 
 /* Compares the values of the i-th result. Returns 1 if they differ, with the message and the
- * reason: an error that looks like low precision is told apart from a wrong value, for the remedy
- * is another. */
+ * reason. An error that looks like low precision has another reason than a wrong value, because the
+ * remedy differs. */
 static int compare_values(struct comparison *c, int i, const struct result *e, const struct result *g)
 {
 	struct scan s = is_plain(e, g) ? scan_plain(e, g) : scan_values(e, g);

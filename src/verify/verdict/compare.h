@@ -68,9 +68,9 @@ int result_is_finite(const struct result *r);
 /* Marks elements that are finite in fp64 but not in another run of the reference (result.over).
  * Returns 0 on success, -1 on failure (*e). */
 int results_note_overflow(struct results *expected, const struct results *run, struct err *e);
-/* The largest |a - b| / (|b| + rms(b)) over all elements, with b's unit for rms where it has one. A
- * NaN counts as infinity; elements that overflow in b do not count. `of` selects results, state, or
- * both. The shapes must be equal, else the distance is infinite. */
+/* The largest |a - b| / (|b| + rms(b)) over all elements, with b's unit instead of rms if it has
+ * one. A NaN counts as infinity; elements that overflow in b do not count. `of` selects results,
+ * state, or both. The shapes must be equal, else the distance is infinite. */
 enum distance { DISTANCE_ALL, DISTANCE_RESULTS, DISTANCE_STATE };
 double results_distance(const struct results *a, const struct results *b, enum distance of);
 /* Sets the absolute tolerance of results that are zero everywhere: eight times the largest value of
@@ -115,7 +115,7 @@ struct comparison {
 
 /* Is the k-th element out of tolerance? The shapes must be equal. */
 int result_is_wrong(const struct result *expected, const struct result *got, int64_t k);
-/* Is the difference as small as products in tf32 make it, where tf32 is not allowed? */
+/* Is the difference as small as products in tf32 make it, although tf32 is not allowed? */
 int comparison_is_tf32(const struct results *expected, const struct comparison *c);
 /* Compares all results; *c describes the first difference. */
 void results_compare(const struct results *expected, const struct results *got, struct comparison *c);

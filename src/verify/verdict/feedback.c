@@ -35,7 +35,7 @@ static void say_input(const struct verdict *v, struct buf *out)
 		buf_addf(out, " Wrong elements: %s.", v->pattern);
 }
 
-/* Drops the sign of a NaN: "-nan" would look as if it meant something. */
+/* Drops the sign of a NaN: "-nan" would look meaningful. */
 static double plain(double x)
 {
 	return isnan(x) ? (double)NAN : x;

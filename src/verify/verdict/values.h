@@ -15,7 +15,7 @@ struct values_bound {
 	double rel, rel_close, close, rms, abs;
 };
 
-/* The sum of squares. Not finite: no answer. */
+/* The sum of squares. A result that is not finite means: no answer. */
 SIMD_DECLARE(double, values_square_sum, (const double *x, int64_t n))
 /* Returns 1 if every y is within the bound of its x; *sum is the sum of squared differences then.
  * Returns 0 if that is not certain. */
@@ -30,7 +30,7 @@ struct values_scan {
 };
 SIMD_DECLARE(void, values_scan, (const double *x, const double *y, int64_t n, const struct values_bound *b,
 				 struct values_scan *out))
-/* The largest |x - y| / (|y| + rms), for rms > 0. Not finite: no answer. */
+/* The largest |x - y| / (|y| + rms), for rms > 0. A result that is not finite means: no answer. */
 SIMD_DECLARE(double, values_distance, (const double *x, const double *y, int64_t n, double rms))
 
 #endif

@@ -76,7 +76,7 @@ static void json_inputs(struct jw *w, const struct verdict *v)
 		jw_real(w, in->max_error);
 		jw_key(w, "tolerance");
 		jw_real(w, in->tolerance);
-		/* Absent, not null, for the input sets that count. */
+		/* The field is absent, not null, for input sets that count. */
 		if (in->skipped[0])
 			jw_key(w, "skipped"), jw_cstr(w, in->skipped);
 		jw_end(w, '}');
