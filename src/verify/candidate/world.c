@@ -225,7 +225,7 @@ static unsigned products_of(enum run_mode mode, enum precision p)
 }
 
 /* The GPU that torch.cuda names to the program. Under the general contract a program must also be
- * right on another GPU than the one of the options. */
+ * correct on another GPU than the one of the options. */
 static const char *gpu_of(const struct trial *t, const char *gpu)
 {
 	if (trial_contract(t->kind) != CONTRACT_GENERAL)

@@ -55,8 +55,8 @@ static enum step runner_lost(struct funnel *f, enum lost how, struct trial_resul
 	return trial_result_failf(r, f, STAGE_tiny, why, "%s", reason_text(why));
 }
 
-/* One batch is one round trip to the runner. Stages order as many runs at once as they can, for a
- * round trip costs more than a small run. */
+/* One batch is one round trip to the runner. Stages order as many runs at once as they can, because
+ * a round trip costs more than a small run. */
 enum step attempt_ask(struct funnel *f, struct trial_result *r)
 {
 	enum lost how = LOST_NOT;

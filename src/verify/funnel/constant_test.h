@@ -11,7 +11,7 @@
 
 #include "verify/funnel/funnel.h"
 
-/* Tests the results whose bits are set. Failed: the candidate is wrong at full size. The verdict
+/* Tests the results whose bits are set. Fails if the candidate is wrong at full size. The verdict
  * gets what was compared, or why it could not be (constant_test.def). */
 enum step constant_test(struct funnel *f, unsigned results);
 

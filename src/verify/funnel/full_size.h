@@ -9,7 +9,7 @@
 
 #include "verify/funnel/funnel.h"
 
-/* All checks at full size. Failed: the candidate is wrong there. */
+/* All checks at full size. Fails if the candidate is wrong there. */
 enum step full_size_judge(struct funnel *f);
 
 #endif

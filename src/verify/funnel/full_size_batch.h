@@ -8,10 +8,10 @@
  * text of the candidate: a candidate that tests for an instance number changes which instances are
  * drawn. */
 uint64_t full_size_draw(uint64_t seed, struct str source, int trial);
-/* Runs the batch. Failed: the runner crashed. A runner that took too long sets *late and passes:
- * time at full size says nothing about a candidate that was right wherever it was compared. */
+/* Runs the batch. Fails if the runner crashed. A runner that took too long sets *late and passes:
+ * time at full size says nothing about a candidate that was correct in every comparison. */
 enum step full_size_ask(struct funnel *f, int *late);
-/* Takes the i-th report of the batch into f->report. Failed: the report is malformed. */
+/* Takes the i-th report of the batch into f->report. Fails if the report is malformed. */
 enum step full_size_take(struct funnel *f, int i);
 /* The candidate fails because its report is malformed. */
 enum step full_size_malformed(struct funnel *f);

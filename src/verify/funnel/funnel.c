@@ -15,9 +15,9 @@
 #include "verify/funnel/test_sizes.h"
 #include "verify/verdict/reward.h"
 
-/* Should the candidate be judged again after a lost runner? A candidate that crashes its runner
- * does so again; the machine at fault mostly does not. A killed runner says least about the
- * candidate, for the system kills when memory is short. */
+/* Should the candidate be judged again after a lost runner? If the candidate crashed its runner, it
+ * does so again; if the machine was at fault, it mostly does not. A killed runner says least about
+ * the candidate, because the system kills processes when memory is short. */
 static int try_again(enum lost how, int tries[])
 {
 	static const int most[] = { [LOST_NOT] = 0, [LOST_CRASHED] = 2, [LOST_LATE] = 2, [LOST_KILLED] = 8 };

@@ -36,7 +36,7 @@ struct attempt {
 struct test_sizes {
 	const struct task *t;               /* the task, prepared at these sizes; borrowed from sized_tasks */
 	enum size_kind kind;
-	int64_t size[TASK_SIZES];           /* the value of each size; unset where `t` is the base task */
+	int64_t size[TASK_SIZES];           /* the value of each size; unset if `t` is the base task */
 	struct host_path full_size_path;    /* the candidate's path at full size; n is 0 if it is not known */
 };
 
@@ -129,7 +129,8 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 enum step attempt_ask(struct funnel *f, struct trial_result *r);
 /* The same; a lost runner is the verdict. */
 enum step funnel_ask(struct funnel *f);
-/* Takes the i-th run of the batch. Passed: *out is set. Failed: the run failed, *r says why. */
+/* Takes the i-th run of the batch. Passes and sets *out, or fails if the run failed (*r says
+ * why). */
 enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct trial_result *r);
 /* Compares results with those that the trial expects. */
 enum step attempt_judge(struct funnel *f, const struct trial *tr, const struct results *got, struct trial_result *r);
@@ -151,13 +152,14 @@ enum step stage_timing(struct funnel *f);
 /* Runs the stages from `first` to `last` that the options ask for, and notes their times. */
 enum step funnel_run_stages(struct funnel *f, enum judge_stage first, enum judge_stage last);
 
-/* Fuel of kernels, in tile operations. FUEL_FIRST: a checked run at the first sizes, where smaller
- * sizes may do as well. FUEL_CHECKED: any other checked run, and all runs of a candidate that used
- * up FUEL_FIRST. FUEL_FAST: all other runs. */
+/* Fuel of kernels, in tile operations. FUEL_FIRST: a checked run at the first sizes; a retry at
+ * smaller sizes may follow. FUEL_CHECKED: any other checked run, and all runs of a candidate that
+ * used up FUEL_FIRST. FUEL_FAST: all other runs. */
 enum { FUEL_FIRST = 4000000, FUEL_CHECKED = 32000000, FUEL_FAST = 400000000 };
 
 /* The two passes of stage tiny. PASS_CHECKED finds races and reads of unwritten memory. PASS_FAST
- * has another poison and another order of the instances: it shows what was right by luck. */
+ * has another poison and another order of the instances: it finds results that were correct by
+ * luck. */
 enum tiny_pass { PASS_CHECKED, PASS_FAST };
 /* The byte in unwritten memory in each pass. As a float 0xffffffff is NaN and 0x7b7b7b7b is
  * 1.3e36. */
@@ -173,8 +175,8 @@ int trial_wanted(const struct funnel *f, const struct trial *tr, enum contract c
 int trials_wanted(const struct funnel *f, enum contract c);
 /* The order for the number-th trial in stage full. */
 struct run_order full_order(const struct funnel *f, const struct trial *tr, int number, int round);
-/* Orders the trials of a contract from the number-th on, as far as shared memory has room for their
- * results. Returns the number of the first trial that is left. */
+/* Orders the trials of a contract, beginning with the number-th, until shared memory has no room
+ * for more results. Returns the number of the first trial that is left. */
 int order_full(struct funnel *f, enum contract c, int number, int round);
 /* Judges the i-th run of the batch, a run of stage full. */
 enum step judge_full(struct funnel *f, int i, struct trial_result *r);
@@ -183,7 +185,7 @@ enum step full_task_contract(struct funnel *f);
 
 /* The input sets beyond the task's contract: general.c. Fails only under the general contract. */
 enum step judge_general(struct funnel *f);
-/* Fails if the result stays right when the kernels only copy: copies.c. */
+/* Fails if the result stays correct when the kernels only copy: copies.c. */
 enum step judge_copies(struct funnel *f);
 /* Judges the candidate at the sizes of another task, in stages tiny and full. *out is the verdict
  * there; the candidate's own verdict stays as it is. */

@@ -348,8 +348,7 @@ int shmem_report(const struct shmem *a, const struct orders *o, int i, struct ru
 	out->matches.n = 0;
 	*got = (struct results){ .n = 0 };
 	rc = sane_report(out, &o->v[i]) ? find_matches(a, o, i, out, e) : 1;
-	/* A report that is not sane reaches nobody, not even code that looks at it after a
-	 * failure. */
+	/* A report that is not sane is cleared, so that no code uses it after a failure. */
 	if (rc) {
 		memset(out, 0, sizeof *out);
 		out->state = RUN_SKIPPED;

@@ -27,9 +27,9 @@ int shmem_holds(const struct task *t);
 int shmem_set_orders(struct shmem *a, struct orders *o, const struct task *t, struct err *e);
 /* Copies the report of the stage before any run. Returns 1 if it is malformed. */
 int shmem_start(const struct shmem *a, struct start_report *out);
-/* Copies the i-th report and, where the run gave results, these. Finds which launches hold
- * reference intermediates (out->matches). Returns 0 on success, 1 if the report is malformed, -1 on
- * our own failure (*e). */
+/* Copies the i-th report and its results, if the run gave any. Finds which launches hold reference
+ * intermediates (out->matches). Returns 0 on success, 1 if the report is malformed, -1 on our own
+ * failure (*e). */
 int shmem_report(const struct shmem *a, const struct orders *o, int i, struct run_report *out,
 		 struct results *got, struct err *e);
 /* The k-th part of a report. Returns 0 and borrowed positions and values, or 1 if it is

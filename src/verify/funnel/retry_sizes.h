@@ -15,8 +15,8 @@ enum retry_sizes_change {
 	RETRY_FULL_SIZE               /* the i-th size stays at full size */
 };
 
-/* Passed: *out. Failed: there are no such sizes, or they are too much work. The runner has the base
- * task. */
+/* Finds other sizes for a retry. Passes and sets *out. Fails if there are no such sizes, or if they
+ * are too much work. The runner has the base task. */
 enum step retry_sizes_find(struct funnel *f, const struct test_sizes *c, enum retry_sizes_change change, size_t i,
 			   struct test_sizes *out);
 

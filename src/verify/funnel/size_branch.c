@@ -147,8 +147,8 @@ static enum step judge_run(struct funnel *f, const int64_t *size)
 	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
 }
 
-/* At most RUNS_MOST branches are judged. The loop ends at the first that the candidate is wrong
- * behind. */
+/* At most RUNS_MOST branches are judged. The loop ends at the first branch at which the candidate
+ * is wrong. */
 static enum step judge_branches(struct funnel *f, const struct beyond *b, const struct branches *found)
 {
 	enum step step = STEP_PASSED;

@@ -13,7 +13,7 @@ enum step size_learn(struct funnel *f);
 /* Learns the independent axes and how small they can be, unless that is known. Returns STEP_PASSED
  * or STEP_BROKE. */
 enum step size_learn_reduced(struct funnel *f);
-/* Passed: the reference runs at these sizes. Failed: it does not. */
+/* Passes if the reference runs at these sizes, fails if it does not. */
 enum step size_learn_runs_at(struct funnel *f, const int64_t *size);
 
 #endif

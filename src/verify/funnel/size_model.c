@@ -136,7 +136,7 @@ static void keep_equal(const struct task *t, double limit, int64_t *size)
 }
 
 /* A workless size that divides another one shrinks with it. Example: 512 channels in 64 groups
- * become 64 channels. They get 16 groups of 4, for a norm over groups of one channel would test
+ * become 64 channels. They get 16 groups of 4, because a norm over groups of one channel would test
  * nothing. */
 static void keep_quotients(const struct task *t, int64_t *size)
 {

@@ -12,8 +12,8 @@ enum step sized_cache_at(struct funnel *f, const int64_t *size, const struct tas
 /* The reduced task; *out is NULL if the task has none, or if it is too large. Returns STEP_PASSED
  * or STEP_BROKE. */
 enum step sized_cache_reduced(struct funnel *f, const struct task **out);
-/* Settles on sizes: the base task prepared there, or the base task itself where that does not work.
- * Returns STEP_PASSED or STEP_BROKE. */
+/* Settles on sizes: the base task prepared there, or the base task itself if that fails. Returns
+ * STEP_PASSED or STEP_BROKE. */
 enum step sized_cache_settle(struct funnel *f, enum size_kind kind, const int64_t *size, struct test_sizes *out);
 /* Settles on the base task with all its input sets. Returns STEP_PASSED or STEP_BROKE. */
 enum step sized_cache_settle_base(struct funnel *f, struct test_sizes *out);

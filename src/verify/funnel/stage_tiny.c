@@ -1,8 +1,8 @@
 /* Stage tiny: the first runs with contents, on the smallest input set.
  *
  * The candidate runs in checked mode, which finds races, reads of unwritten memory and accesses out
- * of bounds. Then it runs with kernels that do nothing (a right result would show that the kernels
- * are a decoy), and once in every other configuration of an autotuned kernel. */
+ * of bounds. Then it runs with kernels that do nothing (a correct result would show that the
+ * kernels are a decoy), and once in every other configuration of an autotuned kernel. */
 #include "verify/funnel/funnel.h"
 
 #include "base/mem.h"
@@ -54,7 +54,7 @@ static enum step judge_ablation(struct funnel *f, int i)
 
 /* --- configurations of autotuned kernels -------------------------------------------------- */
 
-/* Orders runs in the next configurations, as far as shared memory has room for their results. */
+/* Orders runs in the next configurations, until shared memory has no room for more results. */
 static void order_configs(struct funnel *f, const struct tile_run_options *run)
 {
 	f->orders.n = 0;
@@ -65,8 +65,8 @@ static void order_configs(struct funnel *f, const struct tile_run_options *run)
 	}
 }
 
-/* An autotuner may choose any configuration, so each must be right: runs all but the first, which
- * the passes have run already. */
+/* An autotuner may choose any configuration, so each must be correct. Runs all configurations but
+ * the first, which the passes have run already. */
 static enum step run_configs(struct funnel *f, const struct tile_run_options *run)
 {
 	enum step step = STEP_PASSED;
@@ -154,7 +154,7 @@ static int shows_poison(const struct trial_result *r)
 
 /* A candidate that was wrong at other sizes is mostly wrong here too, and a fast run is enough to
  * see it. Unwritten memory is left to the checked run, which names the store that is missing.
- * Passed: the checked run has to decide. */
+ * Passes if the checked run has to decide. */
 static enum step fails_fast(struct funnel *f)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;

@@ -72,8 +72,8 @@ static enum step (*const stages[STAGES])(struct funnel *f) = {
 	[STAGE_full] = stage_full, [STAGE_timing] = stage_timing,
 };
 
-/* Kernels compile in a run, so stage tiny is needed to answer for stage compile. Without the funnel
- * extension stage tiny is left out where stage full follows. */
+/* Kernels compile in a run, so the result of stage compile depends on stage tiny. Without the
+ * funnel extension stage tiny is left out if stage full follows. */
 static int is_asked_for(const struct judge_options *o, enum judge_stage s)
 {
 	if (s != STAGE_tiny)

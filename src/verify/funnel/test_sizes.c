@@ -14,7 +14,7 @@
 
 /* --- dry runs ----------------------------------------------------------------------------- */
 
-/* Only the run at full size asks for an estimate of the GPU time: the speed-up is that of full
+/* Only the run at full size asks for an estimate of the GPU time: the speed-up is reported for full
  * size. */
 void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
@@ -98,9 +98,9 @@ static int raise_sizes(const struct task *t, const int64_t *from, struct raised 
 	return n;
 }
 
-/* Raises *size to where the fewest marks are missing, and among those to the least work. Sizes at
- * which marks are missing must be cheap, unless the candidate has not run at any sizes so far.
- * Failed: marks are still missing, or the runner is lost. */
+/* Raises *size to the sizes at which the fewest marks are missing, and among those to the least
+ * work. Sizes at which marks are missing must be cheap, unless the candidate has not run at any
+ * sizes so far. Fails if marks are still missing, or if the runner is lost. */
 static enum step climb(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct task *t = f->t;
@@ -151,9 +151,9 @@ static enum step take_lowest(struct funnel *f, const struct descent *d, unsigned
 	return STEP_PASSED;
 }
 
-/* Lowers the i-th size and its `equals` as far as possible. Values that another size has which
- * differs at full size are left out, unless the least modulus is that of the batch. Passed: also
- * where the size stays as it was. Failed: the runner is lost. */
+/* Lowers the i-th size and its `equals` as far as possible. It skips values of another size that
+ * differs from this one at full size, unless the least modulus is that of the batch. Passes also if
+ * the size does not change. Fails if the runner is lost. */
 static enum step lower_size(struct funnel *f, const struct descent *d, unsigned equals, size_t i, int64_t *size)
 {
 	int64_t tried[TASK_SIZES], low[SHMEM_ORDERS / 2], from = d->from ? d->from[i] : 0;
@@ -255,9 +255,9 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
 
 /* --- the search --------------------------------------------------------------------------- */
 
-/* Searches from below and, where that fails or is expensive, from above; takes the cheaper sizes.
- * Failed: no affordable sizes meet every mark, and *size meets most of them; or the runner is
- * lost. */
+/* Searches from below. If that fails or is expensive, it also searches from above and takes the
+ * cheaper sizes. Fails if no affordable sizes meet every mark (*size meets most of them), or if the
+ * runner is lost. */
 static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct descent d = { .full = full, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,

@@ -12,21 +12,21 @@
 /* Settles the test sizes if they depend only on the task: it is small, or nothing is known of its
  * sizes. Otherwise out->t is NULL. Returns STEP_PASSED or STEP_BROKE. */
 enum step test_sizes_begin(struct funnel *f, struct test_sizes *out);
-/* Finds the test sizes by dry runs of the candidate. Failed: it does not compile, does not fit the
- * GPU or raises at full size. */
+/* Finds the test sizes by dry runs of the candidate. Fails if the candidate does not compile, does
+ * not fit the GPU or raises at full size. */
 enum step test_sizes_find(struct funnel *f, struct test_sizes *out);
 
 /* Adds a dry run at these sizes to the batch. */
 void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size);
-/* Takes the i-th dry run of the batch. Failed: the program fails at those sizes, f->report says
- * why. */
+/* Takes the i-th dry run of the batch. Fails if the program fails at those sizes (f->report says
+ * why). */
 enum step test_sizes_take(struct funnel *f, int i);
-/* Lowers sizes from full size on, as far as the candidate meets every mark of *path and the
- * reference runs, until the work is within the limit. Sizes whose bit is in `keep` stay. Failed:
- * the work is too much, or the runner is lost. */
+/* Lowers sizes, beginning at full size, until the work is within the limit. The candidate must
+ * still meet every mark of *path, and the reference must run. Sizes whose bit is in `keep` stay.
+ * Fails if the work is too much, or if the runner is lost. */
 enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
 			     int64_t least, int64_t *size);
-/* The same with twice the work allowed, where there is nothing else. */
+/* The same with twice the work allowed, if no other sizes were found. */
 enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size);
 
 #endif

@@ -19,8 +19,8 @@ struct tile_run_options tiny_options(const struct funnel *f, enum tiny_pass whic
 	return run;
 }
 
-/* The first trial behind the original one has POISON_FAST, so that both poisons occur even with
- * two trials. */
+/* The first trial after the original one has POISON_FAST, so that both poisons occur even with two
+ * trials. */
 int trial_poison(const struct funnel *f, int number)
 {
 	return number % 2 == f->t->image.trial[0].is_original ? POISON_FAST : POISON_CHECKED;
@@ -66,8 +66,8 @@ struct run_order full_order(const struct funnel *f, const struct trial *tr, int 
 	};
 }
 
-/* A fresh model shows what forward needs from its first call: state that an earlier stage left
- * behind would hide that. */
+/* The first run gets a fresh model: state of an earlier stage could hide a fault of the first
+ * call. */
 int order_full(struct funnel *f, enum contract c, int number, int round)
 {
 	int fresh = number == 1 && !f->orders.n && !round && (c == CONTRACT_TASK || !trials_wanted(f, CONTRACT_TASK));
