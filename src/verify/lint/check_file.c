@@ -189,7 +189,7 @@ static int run_model(struct file_check *c, struct host *h, struct val ns, struct
 	return rc;
 }
 
-/* The class to run: ModelNew, else Model; NULL: the file has neither. */
+/* The class to run: ModelNew, else Model. Returns NULL if the file has neither. */
 static const char *model_class(const struct file_check *c)
 {
 	return call_graph_class(c->m, "ModelNew") ? "ModelNew" : call_graph_class(c->m, "Model") ? "Model" : NULL;

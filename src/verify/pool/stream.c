@@ -116,7 +116,7 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 		explain(it, v, out);
 }
 
-/* Stores the output of an item. `failure` is the reason why it could not be judged; NULL: it was
+/* Stores the output of an item. `failure` is the reason why it could not be judged; NULL if it was
  * judged. */
 static int finish_item(struct stream *s, struct stream_item *it, struct verdict *v, const char *failure, struct err *e)
 {
@@ -195,8 +195,8 @@ static int collect(struct stream *s, int wait, struct err *e)
 
 /* --- what was judged before --------------------------------------------------------------- */
 
-/* Compares the candidate with the next line of the earlier output. Returns 1 if its verdict is
- * there, 0 if not, -1 if the file belongs to other candidates. */
+/* Compares the candidate with the next line of the earlier output. Returns 1 if the output has its
+ * verdict, 0 if not, -1 if the file belongs to other candidates. */
 static int was_judged(struct stream *s, struct str id, struct err *e)
 {
 	struct str line;

@@ -16,7 +16,8 @@ struct work_stealing {
 	struct judge_pool *pool;      /* borrowed: this rank's */
 	struct par *par;              /* borrowed */
 	struct steal_rank *rank;      /* [ranks]: state of each other rank */
-	/* this rank's candidates that were sent to nobody yet; entries before `at` are gone */
+	/* this rank's candidates that were not sent to any rank yet; entries before `at` are
+	 * gone */
 	struct { struct steal_job *v; size_t n, cap, at; } waiting;
 	size_t own;                   /* this rank's candidates without a verdict */
 	int64_t given;                /* this rank's candidates that others judged */

@@ -22,8 +22,8 @@ struct rules_options {
 	void *ctx;
 };
 
-/* Returns 0 if all rules hold, 1 if one does not (*d says which). `task` gives the reference's
- * signatures. */
+/* Returns 0 if all rules hold, 1 if a rule does not hold (*d names it). `task` gives the
+ * reference's signatures. */
 int rules_check(const struct py_module *candidate, const struct py_module *task,
 		const struct rules_options *o, struct diag *d);
 

@@ -1,6 +1,6 @@
-/* Dumps: a run of a candidate, written down for others to repeat: the task as it was run, and the
- * tensors in and out. A worker makes the bytes, since it opens no files; its parent writes them,
- * and believes nothing in them. */
+/* Dumps: a record of a candidate's run that others can repeat. It holds the task as it was run, and
+ * the tensors in and out. A worker makes the bytes, since it opens no files. Its parent writes them
+ * and trusts nothing in them. */
 #ifndef VERIFY_TASK_DUMP_H
 #define VERIFY_TASK_DUMP_H
 

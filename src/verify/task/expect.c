@@ -239,8 +239,8 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 	return rc;
 }
 
-/* A reference that cannot continue from a drawn state of its buffers (an index, for example) begins
- * as it was constructed. */
+/* If the reference cannot continue from a drawn state of its buffers (an index, for example), the
+ * trial begins with the buffers as constructed. */
 int task_expect(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;

@@ -104,7 +104,7 @@ static void note_call(void *ctx, const struct host_op_call *c)
 }
 
 /* Drops an intermediate that the reference returns: it is an expected result, and must never reach
- * a runner. One that merely holds the same values is ambiguous from then on. */
+ * a runner. An intermediate that only holds the same values becomes ambiguous. */
 static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct keeper *k = ctx;

@@ -13,7 +13,7 @@ struct finder {
 	int n, cap, failed;
 };
 
-/* Adds a mutant that puts `instead` in the slot of a node; NULL: there is no room. */
+/* Adds a mutant that puts `instead` in the slot of a node. Returns NULL if there is no room. */
 static struct mutant *add(struct finder *f, struct py_node **slot, struct py_node *instead)
 {
 	struct mutant *x = f->n < f->cap ? &f->out[f->n++] : NULL;
@@ -109,8 +109,8 @@ static void change_axis(struct finder *f, struct py_node *keyword)
 
 /* --- the walk ----------------------------------------------------------------------------- */
 
-/* Walks the tree and adds the mutants of each node. The table py_kind_info says which fields of a
- * node hold other nodes. */
+/* Walks the tree and adds the mutants of each node. The table py_kind_info lists the fields of a
+ * node that hold other nodes. */
 static void walk(struct finder *f, struct py_node **slot)
 {
 	struct py_node *n = *slot;

@@ -48,8 +48,8 @@ void prepared_key(const struct judge_options *o, struct str source, const int64_
 
 /* --- results ------------------------------------------------------------------------------ */
 
-/* A result, and the arrays that it points to, one after another. A stored pointer says only
- * whether the array is there. */
+/* A result, followed by the arrays that it points to. A stored pointer only tells whether the array
+ * follows. */
 static void put_result(struct buf *out, const struct result *r)
 {
 	size_t n = (size_t)r->n;

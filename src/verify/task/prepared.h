@@ -21,8 +21,8 @@ struct prepared_store {
 	void *ctx;
 };
 
-/* The key of a task at these sizes, TASK_SIZES of them; NULL: as the task has them. `large` is any
- * number that tells ways of opening apart. */
+/* The key of a task at these TASK_SIZES sizes; NULL: at the task's own values. `large` is any
+ * number that distinguishes ways of opening. */
 void prepared_key(const struct judge_options *o, struct str source, const int64_t *size, int large,
 		  char key[PREPARED_KEY]);
 /* Appends the task as bytes. Returns 0 on success, -1 on failure (*e). */

@@ -557,7 +557,7 @@ int task_draw_trials(struct task_build *b, struct err *e)
 		return -1;
 	if (use_full_size(&s, original, tiny, least))
 		return -1;
-	/* An odd shape, for the general contract: kernels that fit their blocks only by luck fail
+	/* An odd shape, for the general contract: kernels that only fit their blocks by luck fail
 	 * there. */
 	none = other_shape(&s, original, other);
 	if (none < 0)

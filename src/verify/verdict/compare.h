@@ -42,7 +42,7 @@ struct result {
 	int overlapping;          /* an expanded view: elements share memory */
 	int scattered;            /* not contiguous */
 	int aliases;              /* shares memory with an input */
-	int undefined;            /* holds bytes that nobody wrote, as far as that is known */
+	int undefined;            /* holds bytes that were never written, if that is known */
 	int state;                /* not returned by the call, but left in buffers by it (weights_kept) */
 };
 
