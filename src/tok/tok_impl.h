@@ -104,7 +104,7 @@ struct added {
 };
 
 /* A trie over token texts: leftmost match first, then longest. */
-struct added_node { int32_t child, next, id; unsigned char byte; };   /* id: in tokens, or -1 */
+struct added_node { int32_t child, next, id; unsigned char byte; };   /* id: tokens[id], or -1 */
 struct added_set {
 	struct { struct added_node *v; size_t n, cap; } nodes;
 	int32_t root[256];                       /* first node by byte, or -1 */

@@ -232,7 +232,7 @@ static int is_read(const struct tile_func *f, tile_reg r)
 	return 0;
 }
 
-/* Returns whether Triton's compiler emits a barrier of the block: for values that cross warps,
+/* Returns when Triton's compiler emits a barrier of the block: for values that cross warps,
  * products through shared memory, and the result of a scalar atomic on its way from one thread to
  * all. A reduction of at most 32 lanes stays within one warp. */
 static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, const struct tile_insn *in)

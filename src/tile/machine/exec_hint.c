@@ -15,7 +15,7 @@ int exec_aligned(struct machine *m, const struct tile_insn *in, const struct dec
 			(long long)in->imm);
 }
 
-/* A barrier matters only in checked mode, by the sync rule of that mode. */
+/* A barrier matters only in checked mode, through its enum sync_rule. */
 int exec_barrier(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)m, (void)in, (void)p;

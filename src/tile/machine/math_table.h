@@ -4,7 +4,7 @@
 
 #include "tile/machine/decode.h"
 
-/* Both return NULL if the operation has no kernel. Narrow floats have no kernels of their own: ask
+/* These functions return NULL if no kernel exists. Narrow floats have no kernels of their own: ask
  * for fp32. */
 tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt);
 tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round r);

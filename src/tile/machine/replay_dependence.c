@@ -59,7 +59,7 @@ static int depends_on_address(const struct tile_code *c, const struct tile_insn 
 	return tile_looks_at_address(c, in) || (casts && !ptr && c->regs[tile_dst(in, 0)].ptr) || (hints && ptr);
 }
 
-/* Finds instructions that a replay cannot do: a branch, an address or a mask that depends on
+/* Whether a replay cannot do this instruction: a branch, an address or a mask that depends on
  * contents; effects other than stores; faults that only contents decide. */
 static int forbids(const struct tile_code *c, const struct tile_insn *in, const uint8_t *roles)
 {
