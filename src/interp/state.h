@@ -96,7 +96,7 @@ struct host_record {
 	int tuned_most;                /* most configurations an autotuner chose from */
 	int tuners;                    /* autotuners that were asked, ever */
 	int tuned_place, tuned_several;   /* the last one with a choice, from 1; several had one */
-	struct buf tuned, trying;         /* texts of the chosen configurations; of the one compiled now */
+	struct buf tuned, trying;         /* texts: chosen configurations; the one compiled now */
 };
 
 struct host_random { uint32_t mt[624]; int at, ready; double spare; }; /* Mersenne Twister of a random module */
