@@ -22,7 +22,8 @@ enum dev_kind { DEV_CPU, DEV_CUDA };
 struct dev {
 	enum dev_kind kind;
 	enum dtype act;         /* of activations: DT_F32 on the CPU, DT_BF16 on a GPU */
-	/* A GPU gives each row the same bits whatever other rows a call has, as the CPU always does. */
+	/* Each row has the same bits with any other rows in the call. This is always true on the
+	 * CPU. */
 	int exact;
 	struct pool *pool;      /* the CPU's threads */
 	int threads;
@@ -51,7 +52,8 @@ void dev_close(struct dev *d);
 /* "cpu, 2 threads" or "NVIDIA H200, 139 GiB, ...". */
 void dev_describe(const struct dev *d, struct buf *out);
 
-/* Zeroed memory of the device; NULL and ERR_NOMEM if there is none. dev_free needs the same `n`. */
+/* Zeroed memory of the device; NULL and ERR_NOMEM if memory ran out. dev_free needs the same
+ * `n`. */
 void *dev_alloc(struct dev *d, size_t n, struct err *e);
 void dev_free(struct dev *d, void *p, size_t n);
 /* Bytes that dev_alloc can still give on a GPU; SIZE_MAX on the CPU, where it is not known. */
@@ -103,8 +105,8 @@ int dev_times_print(struct dev *d, struct buf *out, struct err *e);
 /* A function of the shared object by name; NULL: it has none. */
 void *dev_symbol(const struct dev *d, const char *name);
 
-/* Working memory of the ops. Whoever makes something that runs ops reserves the most it will
- * need; an op that finds less is a bug. One caller runs ops on a device at a time. */
+/* Working memory of the ops. An object that runs ops reserves the most it will need when it is
+ * made; an op that finds less is a bug. One caller runs ops on a device at a time. */
 int dev_reserve(struct dev *d, size_t each, size_t shared, struct err *e);
 void *dev_scratch(const struct dev *d, int thread, size_t need);
 void *dev_shared(const struct dev *d, size_t need);

@@ -28,7 +28,8 @@ int dev_cuda_driver(void)
 
 /* --- loading ------------------------------------------------------------------------------------- */
 
-/* Where CUDA's libraries may be beside the loader's own path; %s is the library. */
+/* Folders that may hold CUDA's libraries, in addition to the loader's own path; %s is the
+ * library. */
 static const char *const library_paths[] = {
 	"/usr/local/cuda/lib64/%s",
 	"/usr/local/cuda/targets/x86_64-linux/lib/%s",
@@ -72,7 +73,7 @@ static int load_library(const char *name, struct err *e)
 					       "cuda: %s was not found: install CUDA 13 or set CUDA_HOME", name);
 }
 
-/* Looks beside the program, in its build folder, and where `make install` puts it. */
+/* Looks in the folder of the program, in its build folder, and in the folder of `make install`. */
 static int load_own(struct dev *d, struct err *e)
 {
 	static const char *const folders[] = { "", "/build/release", "/..", "/../lib/tritonrl" };

@@ -1,4 +1,4 @@
-/* What dev.c needs from dev_cuda.c. */
+/* Functions of dev_cuda.c for dev.c. */
 #ifndef DEV_DEV_IMPL_H
 #define DEV_DEV_IMPL_H
 

@@ -26,8 +26,8 @@ static uint64_t mix(uint64_t h, uint64_t x)
 
 /* Objects that our own library changes where no program can see it: caches of autotuners and
  * functools.cache, interned strings, modules and members of modules that are made at first use.
- * `counted` of an object holds these marks until the next census reaches it, beside the mark of the
- * last one. */
+ * `counted` of an object holds these marks until the next census reaches it, together with the mark
+ * of the last census. */
 enum mark {
 	COUNTED = 1,                /* the last census has an entry for it */
 	EXEMPT = 2,        /* not examined */

@@ -14,7 +14,7 @@
 #include "num/random.h"
 #include "torch/torch.h"
 
-/* Calls a global by name; Python's NameError if there is none. */
+/* Calls a global by name. Raises Python's NameError if the global does not exist. */
 static int call_global(struct host *h, struct val ns, const char *name, const struct val *args, size_t n,
 		       struct val *out)
 {

@@ -89,7 +89,7 @@ static void pack_val(struct packer *k, struct val v, int depth)
 	}
 }
 
-/* The walk goes on after a foreign object; the bytes are not usable then. */
+/* The walk continues after a foreign object, but the bytes are then not usable. */
 int host_pack(struct val v, struct buf *out, struct err *e)
 {
 	struct packer k = { .out = out };

@@ -1,9 +1,9 @@
 /* Buffers that forward rebinds: self.running_mean = 0.9 * self.running_mean + ..., or x.data = y.
  *
- * Where a model may change its buffers, writing into one and binding its name to another tensor of
- * the same shape are the same, as long as nothing else refers to the old tensor. A rebound buffer
- * is restored to the old tensor with the new values in it, so that code after the call sees only
- * one kind of change. A buffer that something else refers to stays as forward left it. */
+ * If a model may change its buffers, writing into one and binding its name to another tensor of the
+ * same shape are the same, as long as nothing else refers to the old tensor. A rebound buffer is
+ * restored to the old tensor with the new values in it, so that code after the call sees only one
+ * kind of change. A buffer that something else refers to stays as forward left it. */
 #ifndef HOST_REBOUND_H
 #define HOST_REBOUND_H
 

@@ -52,7 +52,7 @@ static int holds(const struct names *u, const char *p)
 }
 
 /* Adds the names that a class takes from the module. A size that the model itself reads does not
- * belong to the inputs alone. */
+ * belong only to the inputs. */
 static void collect_class(void *ctx, struct py_node *n)
 {
 	struct names used = { .n = 0 }, bound = { .n = 0 };
@@ -71,7 +71,7 @@ static void collect_class(void *ctx, struct py_node *n)
 }
 
 /* The i-th `NAME = value` of a module-level statement, its name in *name; NULL: there are no more.
- * `a, b = 2, 3` has two of them, `a = b = 2` has a, which stands for both. */
+ * `a, b = 2, 3` has two of them. `a = b = 2` has one: a, which represents both. */
 static struct py_node *constant_at(const struct py_node *s, size_t i, struct str *name)
 {
 	const struct py_node *t;

@@ -1,7 +1,8 @@
 /* Sizes of a task that may be changed: module-level integer constants that get_inputs uses and
  * get_init_inputs does not, directly or through other names, and that no class reads. A module that
- * is loaded with such a constant replaced (host_override) gives the same model on inputs of another
- * size, all consistent with each other. Running the reference decides whether a size is legal. */
+ * is loaded with one of these constants replaced (host_override) gives the same model on inputs of
+ * another size, all consistent with each other. Running the reference decides whether a size is
+ * legal. */
 #ifndef HOST_SHRINK_H
 #define HOST_SHRINK_H
 

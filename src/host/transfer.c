@@ -95,7 +95,7 @@ static int is_plain(struct val v)
 	return v.u.o->cls && v.u.o->cls->native && !v.u.o->attrs;
 }
 
-/* One value, by kind. Numbers and other values without heap memory are copied as they are. */
+/* One value, by kind. Numbers and other values without heap memory are copied directly. */
 static int import_val(struct importer *m, struct val v, struct val *out, int depth)
 {
 	struct host *h = m->h;

@@ -1,7 +1,7 @@
 /* The engine's loop: admit, decode, draw, finish. See infer.h.
  *
- * Slots 0..slots-1 hold samples. The INFER_PROMPTS slots behind them hold prompts whose samples
- * are being started; prompts for all free slots are computed together.
+ * Slots 0..slots-1 hold samples. The next INFER_PROMPTS slots hold prompts whose samples are being
+ * started; prompts for all free slots are computed together.
  *
  * Invariant: memory is reserved before a sample starts. `promised` counts the blocks that all
  * live samples and prompts can come to need, so decoding never runs out. */
@@ -236,7 +236,7 @@ static int accept(struct infer *x, int i, int32_t token, float logprob, struct e
 	return 0;
 }
 
-/* What slot i is drawn with next. */
+/* Returns the arguments for the next draw of slot i. */
 static struct model_draw draw_of(const struct infer *x, int i)
 {
 	const struct slot *t = &x->slot[i];
@@ -273,7 +273,7 @@ static int mark_seen(struct infer *x, struct slot *t, const struct infer_request
 	return 0;
 }
 
-/* Blocks that a sample can need beside the full blocks of the prompt, which it shares. */
+/* Blocks that a sample can need in addition to the full blocks of the prompt, which it shares. */
 static int64_t sample_blocks(const struct live *l)
 {
 	return blocks_for((int64_t)l->r.prompt_n + l->limit) - l->r.prompt_n / MODEL_KV_BLOCK;

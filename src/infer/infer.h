@@ -28,7 +28,7 @@ struct infer_opts {
 	int kv8;                       /* see struct model_session_opts */
 };
 
-/* A prompt, how many samples of it are wanted, and how they are drawn. */
+/* A prompt, the number of samples to draw for it, and how to draw them. */
 struct infer_request {
 	const int32_t *prompt;         /* borrowed until its last sample is done */
 	int prompt_n;
@@ -66,8 +66,8 @@ struct infer_result {
 
 /* The caller's side of a run. */
 struct infer_calls {
-	/* Puts the next request into *out and returns 1, or returns 0 if there is none now. Called when
-	 * there is room; while others are being sampled, again before every step. */
+	/* Puts the next request into *out and returns 1, or returns 0 if no request waits. Called
+	 * when there is room; while others are being sampled, again before every step. */
 	int (*next)(void *ctx, struct infer_request *out);
 	void (*done)(void *ctx, const struct infer_result *r);
 	/* Text as it comes, never part of a stop string; may be NULL. */
@@ -79,7 +79,7 @@ struct infer_calls {
 	void *ctx;
 };
 
-/* What a run did: counts, and times in nanoseconds. */
+/* Statistics of a run: counts, and times in nanoseconds. */
 struct infer_stats {
 	int64_t prompts, prompt_tokens, samples, tokens, steps;
 	int64_t prefill_ns, decode_ns, sample_ns;

@@ -504,8 +504,8 @@ int attr_del(struct host *h, struct val v, struct str_obj *name)
 
 /* --- special methods ----------------------------------------------------------------------------------- */
 
-/* Special methods are looked up in the class, never in the instance: `x.__len__ = f` has no
- * effect on len(x). `__iter__ = None` in a class means that there is none. */
+/* Special methods are looked up in the class, never in the instance: `x.__len__ = f` has no effect
+ * on len(x). `__iter__ = None` in a class means that the class has no such method. */
 int has_special(struct host *h, struct val v, enum name_id name)
 {
 	struct val *m = class_lookup(h, val_class(h, v), h->nm[name], NULL);

@@ -24,10 +24,12 @@ int attr_set(struct host *h, struct val v, struct str_obj *name, struct val x);
 int attr_set_generic(struct host *h, struct val v, struct str_obj *name, struct val x);
 int attr_del(struct host *h, struct val v, struct str_obj *name);
 int attr_del_generic(struct host *h, struct val v, struct str_obj *name);
-/* Calls the method `name` of v's type. Returns 1 if called, 0 if there is none, -1 on failure. */
+/* Calls the method `name` of v's type. Returns 1 if called, 0 if the type has no such method, -1 on
+ * failure. */
 int call_special(struct host *h, struct val v, enum name_id name, const struct val *a, size_t n, struct val *out);
 int has_special(struct host *h, struct val v, enum name_id name);
-int isinstance_of(struct host *h, struct val v, struct val cls); /* cls: class, tuple, union; 0, 1 or -1 */
+/* `cls` is a class, a tuple or a union. Both return 1 if it matches, 0 if not, -1 on failure. */
+int isinstance_of(struct host *h, struct val v, struct val cls);
 int issubclass_of(struct host *h, struct val c, struct val cls);
 
 #endif

@@ -339,7 +339,7 @@ static int big_shift(struct host *h, enum py_op op, struct val va, struct mag a,
 	return mag_to_val(h, q, out);
 }
 
-/* Operators on integers of which at least one, or the result, is beyond int64. */
+/* Operators on integers. At least one operand, or the result, is beyond int64. */
 int big_binary(struct host *h, enum py_op op, struct val va, struct val vb, struct val *out)
 {
 	uint32_t sa[2], sb[2];

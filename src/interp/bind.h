@@ -152,8 +152,8 @@ int bind_self(struct bind *b);
 /* The dtype that an explicit dtype (x.to, dtype=) gets: in oracle mode every float becomes
  * fp64. */
 enum dtype host_dtype(struct host *h, enum dtype asked);
-/* The dtype that a tensor of storage type `dt` stands for: in oracle mode fp64 stands for the
- * dtype that the program believes in. Draws and constants follow it. */
+/* The dtype that a tensor of storage type `dt` represents: in oracle mode fp64 represents the dtype
+ * that the program believes in. Draws and constants follow it. */
 enum dtype host_nominal(struct host *h, enum dtype dt);
 /* Fills the tensor with poison or zero, so that a program does not see old memory. The bytes
  * count as never written if the host tracks that. */
@@ -182,7 +182,8 @@ struct call_args {
 	size_t n_kw;
 };
 int host_callv(struct host *h, struct val fn, const struct call_args *args, struct val *out);
-int host_getattr(struct host *h, struct val v, const char *name, struct val *out);   /* 1 found, 0 absent, -1 */
+/* Returns 1 if found, 0 if the attribute is missing, -1 on failure. */
+int host_getattr(struct host *h, struct val v, const char *name, struct val *out);
 /* Calls fn for each element of any iterable. A nonzero result stops and is returned. */
 int host_each(struct host *h, struct val v, int (*fn)(void *ctx, struct val item), void *ctx);
 int host_raise(struct host *h, enum host_exc x, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -33,8 +33,8 @@ static int is_through_one(const struct bind_row *row)
 	return 0;
 }
 
-/* Perturbs the elements of a result by rounding noise, so that the judge learns how far
- * rounding alone can move the final result. Each operator draws from its own stream. */
+/* Perturbs the elements of a result by rounding noise, so that the judge learns how far rounding
+ * can move the final result. Each operator draws from its own stream. */
 static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
 {
 	struct rng r;

@@ -55,7 +55,7 @@ static int b_print(struct bind *b)
 	return rc;
 }
 
-/* Makes the collected text the result and frees the buffer, whatever rc is. */
+/* Makes the collected text the result unless rc is nonzero. Frees the buffer in both cases. */
 static int text_result(struct bind *b, struct buf *t, int rc)
 {
 	if (!rc)

@@ -32,10 +32,10 @@ static const struct { const char *name; int base; } excs[EXCS] = {
 /* --- method resolution order: C3 -------------------------------------------------------------
  *
  * The MRO of class D(B, C) merges the MROs of B and C and the list (B, C). The next class is the
- * first head of a line that no other line has in its tail. If there is none, the bases contradict
- * each other. Example: A; B(A); C(A); D(B, C) gives D, B, C, A, object. */
+ * first head of a line that no other line has in its tail. If no head qualifies, the bases
+ * contradict each other. Example: A; B(A); C(A); D(B, C) gives D, B, C, A, object. */
 
-struct line { struct class_obj **v; size_t n; }; /* what is left of one MRO to be merged */
+struct line { struct class_obj **v; size_t n; }; /* rest of one MRO to be merged */
 
 /* Does some line have c after its head? Then c must wait. */
 static int in_tail(const struct line *l, size_t n, const struct class_obj *c)
@@ -128,9 +128,9 @@ static int class_order(struct host *h, struct class_obj *c)
 	return rc;
 }
 
-/* A new class with an empty namespace. It derives from a built-in type if one of its bases
- * does: then instances have that kind (class P(list) makes V_LIST values). The extra element
- * keeps the array non-NULL without bases; its charge is given back at once. */
+/* A new class with an empty namespace. It derives from a built-in type if one of its bases does:
+ * then instances have that kind (class P(list) makes V_LIST values). The extra element keeps the
+ * array non-NULL without bases; its charge is refunded at once. */
 int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, size_t n_bases, struct class_obj **out)
 {
 	struct class_obj *c = host_obj(h, V_CLASS, sizeof *c, h->type.type_class);
@@ -196,7 +196,7 @@ struct class_obj *host_exc_class(struct host *h, enum host_exc x)
 	return h->type.exc_class[x] = c;
 }
 
-/* Finds a built-in class by its dotted name. Returns 1, 0 if there is none, -1 if memory ran
+/* Finds a built-in class by its dotted name. Returns 1 if found, 0 if unknown, -1 if memory ran
  * out. */
 int host_find_native(struct host *h, const struct str_obj *key, struct class_obj **out)
 {
@@ -272,7 +272,7 @@ static struct val *native_member(struct host *h, struct class_obj *c, const stru
 	if (found < 0)
 		return NULL;
 	if (!found)
-		v = (struct val){ .kind = V_UNSET };     /* remembered: there is none */
+		v = (struct val){ .kind = V_UNSET };     /* remembers that the name is missing */
 	key = host_intern(h, (struct str){ .p = name->p, .n = name->n });
 	if (!key || attrs_set(h, c->h.attrs, key, v))
 		return NULL;
@@ -362,8 +362,8 @@ static int annotation_head(struct host *h, struct host_frame *f, const struct py
 	return 0;
 }
 
-/* Replaces the values of __annotations__, which exec.c fills with the names alone, by the
- * evaluated heads. An annotation that is a text ("int") becomes None. */
+/* Replaces the values of __annotations__ by the evaluated heads. exec.c fills in only the names. An
+ * annotation that is a text ("int") becomes None. */
 static int note_annotations(struct host *h, struct host_frame *f, const struct py_list *body, struct class_obj *c)
 {
 	struct val *notes = attrs_get(c->h.attrs, h->nm[NM___annotations__]), head;

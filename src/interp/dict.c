@@ -152,8 +152,8 @@ struct dict_entry *dict_next(struct dict_obj *d, size_t *at)
 	return NULL;
 }
 
-/* Room for one more entry. The table is rebuilt from the live entries: capacity twice their
- * number, slots a power of two of which a quarter stays empty. Example: 8 live entries get 16
+/* Room for one more entry. The table is rebuilt from the live entries: capacity twice their number,
+ * and a power of two of slots, at least a quarter of them empty. Example: 8 live entries get 16
  * entries and 32 slots. A dictionary that lost most of its keys shrinks here. */
 static int dict_make_room(struct host *h, struct dict_obj *d)
 {

@@ -3,8 +3,8 @@
  * match.c.
  *
  * Invariants: each statement drops the temporaries it made (exec_block). `return` hands its value
- * over in f->ret, which holds its own reference. A statement says by enum flow how execution goes
- * on; FLOW_FAIL means that an exception or a fatal failure is pending. */
+ * over in f->ret, which holds its own reference. A statement reports by enum flow how execution
+ * continues; FLOW_FAIL means that an exception or a fatal failure is pending. */
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -456,10 +456,10 @@ static enum flow run_handler(struct host *h, struct host_frame *f, const struct 
 	return w;
 }
 
-/* May a program go on after this exception? While forward runs (sealed) nothing may be caught,
- * for a handler could hide a failing kernel and compute the result in another way. Before that,
- * with catch_sure, only exceptions count that every Python raises: a program must not branch on
- * a failure that only this engine has. */
+/* May a program continue after this exception? While forward runs (sealed) nothing may be caught,
+ * because a handler could hide a failing kernel and compute the result in another way. Before that,
+ * with catch_sure, only exceptions count that every Python raises: a program must not branch on a
+ * failure that only this engine has. */
 static int refuse_catch(struct host *h, const struct host_frame *f, const struct host_caught *c)
 {
 	if (f->mod->trusted)
@@ -705,7 +705,7 @@ static exec_fn *const table[PY_KINDS] = {
 	[PY_Pass] = exec_nothing, [PY_Break] = exec_break, [PY_Continue] = exec_continue,
 };
 
-/* Runs statements until one does not simply go on. Each costs one step of fuel. */
+/* Runs statements until one returns a flow other than FLOW_NEXT. Each costs one step of fuel. */
 enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list *body)
 {
 	for (size_t i = 0; i < body->n; i++) {

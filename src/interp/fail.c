@@ -28,8 +28,8 @@ static const enum reason exc_reason[EXCS] = {
 #undef EXC
 };
 
-/* Line and column (from 1) of the program's own code that is being evaluated; 0, 0 if there is
- * none. */
+/* Line and column (from 1) of the program's own code that is being evaluated; 0, 0 if no such code
+ * runs. */
 void host_position(struct host *h, int *line, int *col)
 {
 	*line = *col = 0;
@@ -206,8 +206,8 @@ void host_exc_clear(struct host *h)
 	h->fail.exc_reason = REASON_ok;
 }
 
-/* Takes the pending exception, for an except clause. Returns -1 if there is none or the failure
- * is fatal. */
+/* Takes the pending exception, for an except clause. Returns -1 if no exception is pending or the
+ * failure is fatal. */
 int host_catch(struct host *h, struct host_caught *c)
 {
 	if (h->fail.fatal || h->fail.exc.kind == V_UNSET)
@@ -285,7 +285,8 @@ int host_enter(struct host *h)
 	return host_raise(h, EXC_RecursionError, "maximum recursion depth exceeded");
 }
 
-/* The C stack alone, for recursion over a syntax tree that is no call: ((((...)))) of a source. */
+/* Checks the C stack only, for recursion over a syntax tree without calls: ((((...)))) of a
+ * source. */
 int host_deep(struct host *h)
 {
 	char here;

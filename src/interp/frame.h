@@ -31,7 +31,7 @@ struct host_frame {
 	size_t n_ov;
 };
 
-/* How execution goes on after a statement. */
+/* How execution continues after a statement. */
 enum flow { FLOW_FAIL = -1, FLOW_NEXT, FLOW_RETURN, FLOW_BREAK, FLOW_CONTINUE };
 
 #endif

@@ -285,8 +285,8 @@ void val_drop(struct host *h, struct val v)
 	bury(h);
 }
 
-/* Stores v in a variable. The old value is dropped last, for its last reference may be what
- * keeps v alive: `x = x.next`. */
+/* Stores v in a variable. The old value is dropped last, because it may be the object that keeps v
+ * alive: `x = x.next`. */
 void val_assign(struct host *h, struct val *slot, struct val v)
 {
 	struct val old = *slot;

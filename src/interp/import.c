@@ -47,7 +47,7 @@ static const struct { const char *prefix; size_t n; const char *is; } aliases[] 
 #undef IMPORT_ALIAS
 };
 
-/* The module that a name stands for: torch.nn.parameter is torch.nn here. */
+/* The module that a name refers to: torch.nn.parameter is torch.nn here. */
 static struct str canonical(struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
@@ -91,7 +91,8 @@ static int make_module(struct host *h, struct str name, struct module_obj *of, s
 	return 0;
 }
 
-/* The module of a dotted name, made at first use. Returns 1, 0 if there is none, -1 on failure. */
+/* The module of a dotted name, made at first use. Returns 1 if found, 0 if it does not exist, -1 on
+ * failure. */
 static int get_module(struct host *h, struct str name, struct val *out)
 {
 	struct str_obj *key = host_intern(h, name);
@@ -232,8 +233,8 @@ static int is_older(struct host *h, struct str name)
 				     STR_ARG(name)) : 1;
 }
 
-/* May the program see this name of a library module? Only if the real module has it. Returns 1,
- * 0, -1. */
+/* May the program see this name of a library module? Only if the real module has it. Returns 1 if
+ * it may, 0 if not, -1 on failure. */
 static int is_real(struct host *h, const struct module_obj *m, const struct str_obj *name)
 {
 	if (!host_serves_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
@@ -265,7 +266,7 @@ static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, 
 }
 
 /* A member of a module that is another one under a second name. Its real submodules come first:
- * triton.runtime.jit is a module although triton.runtime stands for triton. */
+ * triton.runtime.jit is a module although triton.runtime means triton. */
 static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	char dotted[200];
@@ -277,7 +278,7 @@ static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name
 	return found ? found : own_attr(h, m->of, name, out);
 }
 
-/* module.name. Returns 1, 0 if there is none, -1. */
+/* Gets module.name. Returns 1 if found, 0 if it does not exist, -1 on failure. */
 int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
 	int real = m->known.n || m->of ? is_real(h, m, name) : 1;

@@ -5,12 +5,14 @@
 #include "interp/frame.h"
 #include "interp/state.h"
 
+/* module_attr, builtin_lookup and host_native_get return 1 if the name was found, 0 if it does not
+ * exist, -1 on failure. */
 int import_module(struct host *h, struct str name, struct val *out);
-int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
-int builtin_lookup(struct host *h, struct str dotted, struct val *out);                      /* 1, 0, -1 */
+int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out);
+int builtin_lookup(struct host *h, struct str dotted, struct val *out);
 int builtin_call(struct host *h, struct builtin_obj *b, const struct call_args *args, struct val *out);
 int builtin_get_row(struct host *h, const struct bind_row *row, struct val *out);
-int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out);   /* 1, 0, -1 */
+int host_native_get(struct host *h, struct class_obj *c, struct str_obj *name, struct val *out);
 int exec_import(struct host *h, struct host_frame *f, const struct py_node *n);
 
 #endif

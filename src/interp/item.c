@@ -14,7 +14,7 @@
 #include "interp/val_text.h"
 #include "interp/dict_view.h"
 
-/* One of start, stop and step; `otherwise` stands for None. A big int saturates: x[:10**30] is
+/* One of start, stop and step; None becomes `otherwise`. A big int saturates: x[:10**30] is
  * x[:]. */
 static int slice_part(struct host *h, struct val v, int64_t otherwise, int64_t *out)
 {
@@ -291,7 +291,7 @@ int item_get(struct host *h, struct val v, struct val index, struct val *out)
 
 /* --- writing ------------------------------------------------------------------------------------- */
 
-/* v[a:b] = x may change the length: the new list is built beside the old one and the arrays are
+/* v[a:b] = x may change the length: the new list is built in its own array and the arrays are
  * swapped, so old elements are dropped at the end. v[a:b:2] = x must match in length. */
 static int list_set_slice(struct host *h, struct val v, struct slice_obj *sl, struct val x)
 {

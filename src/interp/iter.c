@@ -12,7 +12,7 @@
 #include "interp/val_text.h"
 #include "interp/dict_view.h"
 
-/* A list may grow during the loop; the length is read anew each time, as CPython does. */
+/* A list may grow during the loop; the length is read again each time, as CPython does. */
 static int next_seq(struct host *h, struct iter_obj *it, struct val *out)
 {
 	const struct seq_obj *s = it->src.u.seq;

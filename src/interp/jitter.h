@@ -8,7 +8,7 @@
 #include "tensor/dtype.h"
 
 /* Moves each of n floats up or down by one unit in the last place, or not, at random. Zero,
- * infinities and NaN stay, and no step reaches infinity. Other dtypes stay as they are. */
+ * infinities and NaN stay, and no step reaches infinity. Other dtypes stay unchanged. */
 SIMD_DECLARE(void, jitter_floats, (enum dtype dt, struct rng *r, void *data, size_t n))
 
 /* Moves each float below 1 by one unit in the last place of 1.0, up or down at random. No value

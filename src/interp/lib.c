@@ -201,7 +201,7 @@ static int index_defs(struct unit *u)
 	return 0;
 }
 
-/* The unit that defines "module.name", parsed. NULL if there is none, or on failure
+/* The unit that defines "module.name", parsed. Returns NULL if no unit does, or on failure
  * (h->fail.fatal). */
 struct unit *lib_unit(struct host *h, struct str dotted)
 {

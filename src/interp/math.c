@@ -237,7 +237,7 @@ static int m_hypot(struct bind *b)
 	return 0;
 }
 
-/* floor, ceil and trunc: integers stay as they are, floats become exact integers. */
+/* floor, ceil and trunc: integers stay unchanged, floats become exact integers. */
 static int to_int(struct bind *b, double (*fn)(double))
 {
 	double x;

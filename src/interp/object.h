@@ -33,7 +33,7 @@ struct class_obj {
 	struct class_obj **mro;        /* method resolution order, the class itself first */
 	size_t n_mro;
 	int is_exc;                    /* enum host_exc + 1 for a built-in exception, else 0 */
-	struct module_obj *mod;        /* where it was defined */
+	struct module_obj *mod;        /* module that defines it */
 };
 
 #define CELL_VALUE(v) ((v).u.m->self)       /* the value in a V_CELL */

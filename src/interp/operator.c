@@ -54,7 +54,7 @@ static int seq_repeat(struct host *h, struct val s, struct val n, struct val *ou
 	return 0;
 }
 
-/* s * n. The charge is tried first and given back, because the string charges itself again. */
+/* s * n. The charge is tried first and refunded, because the string charges itself again. */
 static int str_repeat(struct host *h, struct val s, struct val n, struct val *out)
 {
 	int64_t count;
@@ -250,7 +250,7 @@ int is_type_form(struct val v)
 	return v.kind == V_TUPLE && v.u.o->cls->native && !strncmp(v.u.o->cls->native, "types.", 6);
 }
 
-/* The tuple (a, b) of class `native` that stands for a | b or a[b]. */
+/* The tuple (a, b) of class `native` that represents a | b or a[b]. */
 int make_type_form(struct host *h, const char *native, struct val a, struct val b, struct val *out)
 {
 	struct val ab[2] = { a, b };

@@ -2,7 +2,7 @@
  * for built-in values; program classes are asked through their special methods.
  *
  * Invariant: a program must not see what depends on the Python that runs it. Whether two equal
- * strings or large integers are one object is such a fact: `is` on them ends the program
+ * strings or large integers are one object depends on it: `is` on them ends the program
  * (host_varies). */
 #include <math.h>
 

@@ -20,7 +20,7 @@ struct host_op_call {
 };
 typedef void host_op_call_fn(void *ctx, const struct host_op_call *c);
 
-/* Which part of the judged program runs: none, its construction, its forward. */
+/* The part of the judged program that runs: none, its construction, its forward. */
 enum host_judged { JUDGED_NOT, JUDGED_BUILT, JUDGED_CALLED };
 
 struct host_options {

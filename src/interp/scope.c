@@ -32,7 +32,7 @@ struct builder {
 	struct str *dotted;            /* "a" of each `import a.b` here, which binds "a" */
 	size_t n_dotted, cap_dotted;
 	int is_comp;                   /* a comprehension: := binds outside of it */
-	jmp_buf *trap;                 /* where out of memory jumps to */
+	jmp_buf *trap;                 /* jump target when out of memory */
 };
 
 static void walk(struct builder *b, const struct py_node *n);
@@ -306,9 +306,9 @@ static void resolve_dotted(struct builder *b)
 		resolve_dotted(c);
 }
 
-/* Does an enclosing function bind `id`? Then the variable becomes a cell there, and every scope
- * on the way marks it as free. A `global` declaration in between ends the search. Class scopes
- * are passed over: methods do not see the names of a class body. */
+/* Does an enclosing function bind `id`? Then the variable becomes a cell there, and every scope in
+ * between marks it as free. A `global` declaration in between ends the search. Class scopes are
+ * passed over: methods do not see the names of a class body. */
 static int reach(struct builder *b, struct str id)
 {
 	if (!b || !b->s || b->s->kind == SCOPE_MODULE)
@@ -434,8 +434,8 @@ const struct var *scope_find(const struct scope *s, const char *id)
 }
 
 /* Analyses `node` unless a former call did: a module, or one top-level statement of a prelude
- * module, which is evaluated alone. All nested scopes are entered in u->scopes as well. Returns
- * NULL if there is no memory. */
+ * module, which is evaluated separately. All nested scopes are entered in u->scopes as well.
+ * Returns NULL if there is no memory. */
 struct scope *scope_of(struct unit *u, const struct py_node *node)
 {
 	struct scope *s = ptr_map_get(&u->scopes, node);

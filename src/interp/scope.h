@@ -13,7 +13,7 @@ enum var_kind { VAR_GLOBAL, VAR_LOCAL, VAR_CELL, VAR_FREE, VAR_NAME };
 
 /* A variable; id is the pointer of its identifier, which is unique in its source. */
 struct var { const char *id; enum var_kind kind; int index; };
-/* Where the enclosing frame has the cell: in its free variables or in a slot. */
+/* The location of the cell in the enclosing frame: a free variable or a slot. */
 struct capture { int from_free; int index; };
 
 /* The variables of a module, class body, function or comprehension. Owned by its unit. */

@@ -12,10 +12,9 @@
 
 /* --- sorting -------------------------------------------------------------------------------------
  *
- * A stable sort gives one result for keys with a total order, whatever algorithm is used. For
- * other keys (NaN, program classes) the result depends on which comparisons are made: lists below
- * 64 elements then follow CPython's insertion sort comparison by comparison, longer ones are
- * refused. */
+ * For keys with a total order, every stable sort gives the same result. For other keys (NaN,
+ * program classes) the result depends on which comparisons are made: lists below 64 elements then
+ * follow CPython's insertion sort comparison by comparison, longer ones are refused. */
 
 struct pair { struct val key, val; }; /* the sort key and the element */
 
@@ -242,7 +241,8 @@ static int l_pop(struct bind *b)
 	return item_del(b->h, list, index);
 }
 
-/* The first element equal to slot 1. Returns 1 with its index, 0 if there is none, -1. */
+/* The first element equal to slot 1. Returns 1 and its index, 0 if no element is equal, -1 on
+ * failure. */
 static int find_item(struct bind *b, int64_t *at)
 {
 	struct seq_obj *s = b->a[0].u.seq;

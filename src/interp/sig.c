@@ -78,9 +78,9 @@ static const struct native *find_native(struct str dotted)
 	return NULL;
 }
 
-/* Does another built-in type have the same kind? torch.Size and tuple are both V_TUPLE: then
- * the kind alone cannot decide and the class is checked too. A frozenset is not a set, so set
- * counts as shared. */
+/* Does another built-in type have the same kind? torch.Size and tuple are both V_TUPLE: then the
+ * kind cannot decide and the class is checked too. A frozenset is not a set, so set counts as
+ * shared. */
 static int shares_kind(const struct native *n)
 {
 	for (const struct native *p = natives; p < n; p++)

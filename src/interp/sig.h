@@ -24,7 +24,7 @@ struct sig {
 	struct sig_param p[SIG_SLOTS];
 	size_t n, n_positional;    /* slots; those that take positional arguments */
 	int star, starstar;        /* slot or -1 */
-	/* Slots with a meaning for every operator (bind_check.c); -1: there is none. */
+	/* Slots with a meaning for every operator (bind_check.c), or -1. */
 	int device;                /* "device" */
 	int index;                 /* index tensors: "picks", or slot 1 of a row with "accumulate" */
 	int fills;                 /* "value" or "fill_value": a tensor in it is copied */

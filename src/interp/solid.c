@@ -1,9 +1,9 @@
 /* Calls on number tensors in a dry run; solid.h explains what they are.
  *
- * A storage knows whether it was made of numbers alone (`numbers`), in hollow runs and in others.
- * In a hollow run a call whose tensors all are number tensors is run twice: without contents,
- * which gives the size of the result, and then with contents if the result is at most BYTES_MOST.
- * For the second call the storages are lent: they act as ordinary storages until take_back.
+ * A storage knows whether it was made only of numbers (`numbers`), in hollow runs and in others. In
+ * a hollow run a call whose tensors all are number tensors is run twice: without contents, which
+ * gives the size of the result, and then with contents if the result is at most BYTES_MOST. For the
+ * second call the storages are lent: they act as ordinary storages until take_back.
  *
  * A number tensor that meets a tensor of data may be a factor. Then the kinds of its elements are
  * recorded like those of Python numbers (work.c). */

@@ -1,6 +1,6 @@
-/* Number tensors: tensors made of Python numbers alone, such as torch.tensor(n), arange(n), and
- * what operators compute from them. In a dry run these keep their contents, because a program
- * that reads such a number asks about its sizes, not about data. */
+/* Number tensors: tensors made only of Python numbers, such as torch.tensor(n), arange(n), and the
+ * results of operators on them. In a dry run these keep their contents, because a program that
+ * reads one asks about its sizes, not about data. */
 #ifndef INTERP_SOLID_H
 #define INTERP_SOLID_H
 

@@ -14,9 +14,9 @@
  * limit recursion. They do not depend on the machine, so a program fails at the same point
  * everywhere.
  *
- * Hollow tensors: in a dry run (o.hollow) tensors have shapes and dtypes but no contents.
- * Operators compute shapes only; kernels are launched on nothing. A program that needs a value
- * fails with contents_needed, unless the value follows from sizes alone (solid.h).
+ * Hollow tensors: in a dry run (o.hollow) tensors have shapes and dtypes but no contents. Operators
+ * compute shapes only; kernels are launched on nothing. A program that needs a value fails with
+ * contents_needed, unless the value follows only from sizes (solid.h).
  *
  * Sealing: after the module is built everything that exists is old (host_seal). While guarded,
  * code of the program may not change old objects, so it cannot keep results from one call of
@@ -68,7 +68,7 @@ struct host_heap {
 	struct arena blocks;           /* memory that small objects are cut from */
 	struct spare *spares[HEAP_SMALL];     /* freed small objects by size class */
 	struct { struct obj **v; size_t n, cap; } temps, dead; /* held temporaries; objects to be freed */
-	int freeing;                   /* 1: the dead list is being emptied; 2: all is freed */
+	int freeing;                   /* 1 while the dead list is emptied, 2 while all is freed */
 	struct dict_obj *interned;     /* str -> itself */
 	struct ptr_map idents;         /* identifier of a tree -> interned str */
 	int sealed, guarded;           /* set by host_seal and host_guard */
@@ -96,7 +96,7 @@ struct host_record {
 	int tuned_most;                /* most configurations an autotuner chose from */
 	int tuners;                    /* autotuners that were asked, ever */
 	int tuned_place, tuned_several;   /* the last one with a choice, from 1; several had one */
-	struct buf tuned, trying;         /* what was chosen; what is being compiled */
+	struct buf tuned, trying;         /* texts: chosen configurations; the one compiled now */
 };
 
 struct host_random { uint32_t mt[624]; int at, ready; double spare; }; /* Mersenne Twister of a random module */
@@ -120,7 +120,7 @@ struct host_torch {
 	uint64_t noise;                /* counter of noise streams */
 	struct host_ext ext;
 	struct host_random random, numpy_random;
-	enum host_judged judged;       /* which part of the judged program runs */
+	enum host_judged judged;       /* part of the judged program that runs */
 	struct host_seeds seeds;
 	struct ptr_map jits;           /* function -> its struct jit (triton_launch.c) */
 	int allocator;                 /* triton.set_allocator was given one that allocates */

@@ -218,7 +218,7 @@ static int has_affix(struct str s, struct str what, int end)
 	return s.n >= what.n && !memcmp(end ? s.p + s.n - what.n : s.p, what.p, what.n);
 }
 
-/* startswith() and endswith(): a string or a tuple of strings, of which one must fit. */
+/* startswith() and endswith(): a string, or a tuple of strings with at least one that fits. */
 static int affix(struct bind *b, int end)
 {
 	struct val one = b->a[1];

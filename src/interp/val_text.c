@@ -224,7 +224,8 @@ static int exc_text(struct host *h, struct val v, int repr, struct buf *out)
 	return key ? val_repr(h, a.u.seq->v[0], out) : val_to_str(h, a.u.seq->v[0], out);
 }
 
-/* Calls __str__ or __repr__. Returns 1 if done, 0 if there is none, -1. */
+/* Calls __str__ or __repr__. Returns 1 if called, 0 if the class has no such method, -1 on
+ * failure. */
 static int special_text(struct host *h, struct val v, enum name_id name, struct buf *out)
 {
 	struct val r;
@@ -335,8 +336,8 @@ static void device_text(struct val v, int repr, struct buf *out)
 	buf_addc(out, ')');
 }
 
-/* ASCII and Latin letters, all of which are printable. For others Unicode's tables decide
- * whether repr() escapes them. */
+/* Whether the text has only ASCII and Latin letters, which are all printable. For other characters
+ * Unicode's tables decide whether repr() escapes them. */
 static int is_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

@@ -145,9 +145,9 @@ int val_size(struct host *h, const int64_t *v, int n, struct val *out)
 }
 
 /* Wraps a tensor as a Python value. Takes over the reference that *t holds, on failure too, and
- * clears t->st. Only the first view of a storage is charged (refs == 1), because views share
- * its bytes. A hollow storage has a size but no memory behind it, so it is never charged.
- * free_tensor (heap.c) gives the bytes back with the same test. */
+ * clears t->st. Only the first view of a storage is charged (refs == 1), because views share its
+ * bytes. A hollow storage has a size but no memory, so it is never charged. free_tensor (heap.c)
+ * refunds the bytes by the same test. */
 int val_tensor(struct host *h, struct tensor *t, enum host_device dev, struct val *out)
 {
 	struct tensor_obj *o = host_obj(h, V_TENSOR, sizeof *o, NULL);
@@ -178,7 +178,7 @@ int host_room(struct host *h, int64_t bytes)
 	return h->o.hollow ? 0 : host_scratch(h, bytes);
 }
 
-/* Asks whether `bytes` of real memory fit beside all that the program holds. */
+/* Checks whether `bytes` of real memory fit in addition to all that the program holds. */
 int host_scratch(struct host *h, int64_t bytes)
 {
 	if (bytes < 0 || h->lim.bytes + h->lim.tensor_bytes + (size_t)bytes > h->o.memory)

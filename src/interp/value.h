@@ -125,7 +125,7 @@ struct module_obj {
 	int trusted;                  /* part of our library, not of a task or candidate */
 };
 
-/* The end of a gradient path. OWN: the program set requires_grad itself; VIEW: a view of such a
+/* The end of a gradient path. OWN: the program set requires_grad itself; VIEW: a view of an OWN
  * tensor. */
 enum tensor_leaf { LEAF_NOT, LEAF_OWN, LEAF_VIEW };
 

@@ -97,9 +97,9 @@ static int same_order(const struct tensor *a, const struct tensor *b)
 	return same || (tensor_numel(a) == tensor_numel(b) && tensor_is_contiguous(a) && tensor_is_contiguous(b));
 }
 
-/* Bytes moved by a call that writes to its first argument. A part of a tensor is a different
- * position, whatever is copied to it. A call without a source tensor (tril_) moves its own
- * elements. Numbers that a program stores (x[i] = 0) move nothing. */
+/* Bytes moved by a call that writes to its first argument. A copy into a part of a tensor always
+ * moves elements. A call without a source tensor (tril_) moves its own elements. Numbers that a
+ * program stores (x[i] = 0) move nothing. */
 static int64_t bytes_put(const struct host_op *op, const struct val *a, size_t n, struct val out)
 {
 	int64_t moved = 0;

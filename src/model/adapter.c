@@ -17,8 +17,8 @@ const struct target_info lora_target_info[LORA_TARGETS] = {
 #undef TARGET
 };
 
-/* Lists A and B of every target. The parameters are fp32; beside bf16 weights they are computed
- * in bf16 as well. */
+/* Lists A and B of every target. The parameters are fp32. If the model computes with bf16 weights,
+ * the adapter computes in bf16 too. */
 static int add_params(struct adapter *a, struct err *e)
 {
 	int fast = a->m->fast;
@@ -44,8 +44,8 @@ static int add_params(struct adapter *a, struct err *e)
 	return slab_alloc(&a->params, e);
 }
 
-/* Gives a matrix the next room in the packed memory, at a multiple of 256 bytes. Before there is
- * memory it only counts. */
+/* Gives a matrix the next room in the packed memory, at a multiple of 256 bytes. Without memory it
+ * just adds up the bytes. */
 static void put_matrix(struct adapter *a, struct weight *w, size_t *at)
 {
 	if (a->packed)

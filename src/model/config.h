@@ -1,4 +1,4 @@
-/* What a model is, as its config.json says: sizes, RoPE, biases, norms.
+/* The description of a model from its config.json: sizes, RoPE, biases, norms.
  *
  * The three families differ only in flags, so nothing above this file asks for the family. */
 #ifndef MODEL_CONFIG_H
@@ -33,7 +33,7 @@ struct model_config {
 	double rope_low, rope_high;       /* llama3: low_freq_factor, high_freq_factor */
 	int rope_original;                /* llama3: original_max_position_embeddings */
 	int tied;                         /* the output projection is the embedding */
-	int qkv_bias, o_bias, mlp_bias, qk_norm; /* which biases exist; norms of query and key heads */
+	int qkv_bias, o_bias, mlp_bias, qk_norm; /* existing biases; norms of query and key heads */
 	int bos, eos;                     /* token ids or -1 */
 };
 

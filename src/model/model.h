@@ -5,9 +5,9 @@
  * changes weights: it writes to model_params or adapter_params and then calls model_updated or
  * adapter_updated, between uses.
  *
- * Exactness: every row (token) is computed by the same operations in the same order, whatever
- * rows are beside it and however the work is cut. So a sequence has the same bits alone or in any
- * batch, decoded token by token, prefilled at once, or in a training pack. */
+ * Exactness: every row (token) is computed by the same operations in the same order. Other rows of
+ * the batch and the split of the work do not matter. So a sequence has the same bits as a single
+ * sequence, in any batch, decoded token by token, prefilled at once, or in a training pack. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -96,7 +96,7 @@ void adapter_free(struct adapter *a);
 const struct adapter_opts *adapter_opts(const struct adapter *a);
 struct slab *adapter_params(struct adapter *a);
 void adapter_updated(struct adapter *a);      /* call after writing adapter_params */
-/* Number of parameters that an adapter for such a model has. */
+/* Number of parameters of an adapter with options `o` for a model with configuration `c`. */
 int64_t adapter_parameters(const struct model_config *c, const struct adapter_opts *o);
 /* Parses "q,k,v,o,gate,up,down", "all" or module names (q_proj) into bits. */
 int lora_targets_parse(struct str s, unsigned *bits, struct err *e);

@@ -1,5 +1,5 @@
-/* What the files of src/model share: the inside of models and adapters, and one layer's forward
- * and backward pass. */
+/* Declarations shared by the files of src/model: the inside of models and adapters, and one layer's
+ * forward and backward pass. */
 #ifndef MODEL_MODEL_IMPL_H
 #define MODEL_MODEL_IMPL_H
 
@@ -19,12 +19,12 @@ enum layer_tensor {
 
 enum model_tensor { MT_EMBED, MT_NORM, MT_HEAD, MODEL_TENSORS };
 
-/* Where a tensor of the checkpoint is: in the parameter slab or in the mapped file. */
+/* The location of a checkpoint tensor: in the parameter slab or in the mapped file. */
 struct raw {
 	const void *data;          /* NULL: the model has no such tensor */
 	enum dtype dt;
 	int rows, cols;            /* cols 0: a vector */
-	int param;                 /* index in params, -1: not trained */
+	int param;                 /* index in params, or -1 if not trained */
 	char name[SLAB_NAME];
 };
 

@@ -73,7 +73,8 @@ int adapter_save_copy(const struct adapter *a, const struct slab *params, const 
 	return rc;
 }
 
-/* target_modules is a string or a list; entries may be full paths, of which the last part counts. */
+/* target_modules is a string or a list; an entry may be a full path, and then its last part
+ * counts. */
 static int read_targets(const struct json *j, unsigned *bits, struct err *e)
 {
 	const struct json *t = json_get(j, "target_modules");

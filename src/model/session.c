@@ -20,11 +20,11 @@ struct slot {
 	size_t n, cap;
 };
 
-/* What a pass needs to know of its rows: see struct attention_cached. Host and device have one
- * block of memory each, so that one copy transfers everything. `block` is last because its used
- * part varies most. */
+/* Facts about the rows of a pass: see struct attention_cached. Host and device have one block of
+ * memory each, so that one copy transfers everything. `block` is last because its used part varies
+ * most. */
 struct session_rows {
-	int32_t *tokens, *pos, *next;         /* [rows]; next: tokens whose log-probabilities are wanted */
+	int32_t *tokens, *pos, *next;         /* [rows]; next: tokens to get log-probabilities of */
 	int32_t *row, *length, *group, *group_blocks;   /* [runs + 1] */
 	int32_t *block;                       /* [runs][block_ld] */
 };
@@ -42,7 +42,7 @@ struct session_draws {
 	float *logits;             /* [runs, V] */
 };
 
-/* What a decoding pass produces: logits, and drawn tokens if `draw` is set. */
+/* The results of a decoding pass: logits, and drawn tokens if `draw` is set. */
 struct decoded {
 	float *logits;
 	int draw, seen;             /* draw tokens; some row has a penalty */
@@ -71,7 +71,7 @@ struct model_session {
 	char *kv;
 	struct layer_buf buf;
 	float *other;              /* [rows, C] input of the next layer */
-	act *last;                 /* [runs, C] rows whose logits are wanted */
+	act *last;                 /* [runs, C] rows whose logits to compute */
 	float *cos, *sin;
 	struct session_rows host, dev;
 	struct session_draws draws;
@@ -587,7 +587,7 @@ static void run_heads(struct model_session *s, int runs, float *logits)
 	head(s, s->last, runs, logits);
 }
 
-/* Packs as many prompts into a pass as fit; a prompt longer than a pass goes alone. */
+/* Packs as many prompts into a pass as fit; a prompt longer than a pass gets passes of its own. */
 int model_prefill_all(struct model_session *s, const struct model_prompt *p, int n, float *logits, struct err *e)
 {
 	if (n > s->o.slots)
@@ -658,7 +658,8 @@ static void decode_pass(struct model_session *s, const struct attention_cached *
 						   .tokens = w->tokens, .logprobs = w->logprobs });
 }
 
-/* The entry of such a pass, added if it is new (*fresh). NULL: the device does not record. */
+/* Returns the recorded entry of a pass of this shape, added if it is new (*fresh), or NULL if the
+ * device does not record. */
 static struct recorded *find_recorded(struct model_session *s, const struct attention_cached *c,
 				      const struct decoded *what, int *fresh)
 {

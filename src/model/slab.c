@@ -15,7 +15,7 @@ void slab_init(struct slab *s, struct dev *d, const char *what)
 	*s = (struct slab){ .dev = d, .what = what };
 }
 
-/* Adds an entry behind the last one. Returns its index, or -1 and *e. */
+/* Adds an entry at the end. Returns its index, or -1 and *e. */
 static int append(struct slab *s, struct slab_item *it, struct err *e)
 {
 	size_t end;

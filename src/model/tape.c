@@ -67,7 +67,7 @@ static int rows_act(struct tape *t, act **to, int64_t cols, int l, const char *w
 	return cols ? take(t, to, t->act, t->o.max_tokens, cols, l, what, e) : 0;
 }
 
-/* What a layer leaves for backward, all but its input. */
+/* Reserves the buffers that a layer saves for backward, all except its input. */
 static int take_layer(struct tape *t, struct layer_buf *b, int l, struct err *e)
 {
 	const struct model_config *c = &t->m->c;

@@ -33,7 +33,7 @@ struct model_batch {
 	const int32_t *target;     /* [T]; usually the next token */
 	int sequences;
 	const int32_t *start;      /* [sequences + 1], start[0] = 0, start[sequences] = T */
-	/* [sequences] or NULL: the sequence that this one continues, -1: none; see struct attention */
+	/* [sequences] or NULL: the sequence that this one continues, or -1; see struct attention */
 	const int32_t *prefix;
 };
 

@@ -1,10 +1,10 @@
 /* Operators along one dimension: extremes with their positions, softmax, running sums and the
  * like.
  *
- * This file owns the walk over the slices of a dense array and the scans; the kernels of
- * extremes and softmax are in rows.simd.c. The operand is a dense array [outer, L, inner] of
- * the carrier type: `dim` is the L, the dimensions before it are merged into outer, those
- * behind it into inner. Example: dim 1 of a [2, 3, 4, 5] tensor gives outer 2, L 3, inner 20.
+ * This file owns the walk over the slices of a dense array and the scans; the kernels of extremes
+ * and softmax are in rows.simd.c. The operand is a dense array [outer, L, inner] of the carrier
+ * type: `dim` is the L, the dimensions before it are merged into outer, those after it into inner.
+ * Example: dim 1 of a [2, 3, 4, 5] tensor gives outer 2, L 3, inner 20.
  *
  * Invariant: the result is computed in the carrier and converted to its dtype once, at the
  * end, so a half-precision result is rounded once. */
@@ -82,8 +82,7 @@ int num_settle(struct num_ctx *c, struct tensor *t, enum dtype dt, struct err *e
 
 /* --- extremes -------------------------------------------------------------------------------- */
 
-/* Thread body: items [begin, end). The results of a row stand at [row, col] of [outer,
- * inner]. */
+/* Thread body: items [begin, end). The results of a row are at [row, col] of [outer, inner]. */
 static void extreme_range(void *ctx, size_t begin, size_t end)
 {
 	const struct along_walk *a = ctx;

@@ -67,18 +67,17 @@ static void mask_scores(const struct attention_job *a, char *scores, int64_t b, 
 			 m->stride[2]);
 }
 
-/* A query whose keys are all masked gets 0 / 0 = NaN from softmax. PyTorch's CPU kernel gives
- * zeros for such a row, so its probabilities are cleared. */
+/* A query whose keys are all masked gets 0 / 0 = NaN from softmax. PyTorch's CPU kernel gives zeros
+ * for that row, so its probabilities are cleared. */
 static void clear_empty(const struct attention_job *a, char *row)
 {
 	if (a->S && isnan(load_at(a->y.dt, row, 0)))
 		memset(row, 0, (size_t)(a->S * a->size));
 }
 
-/* One work item: queries [first, first + n) of batch entry b. `scores` holds two arrays
- * [QUERIES, S]: the scores, and behind them the probabilities. kb is the entry of k and v
- * that query entry b uses: 8 query heads over 2 key heads map heads 0 to 3 to key head 0 and
- * 4 to 7 to key head 1. */
+/* One work item: queries [first, first + n) of batch entry b. `scores` holds two arrays [QUERIES,
+ * S]: the scores, followed by the probabilities. kb is the entry of k and v that query entry b
+ * uses: 8 query heads over 2 key heads map heads 0 to 3 to key head 0 and 4 to 7 to key head 1. */
 static void attend(struct attention_job *a, int64_t b, int64_t first, void *scores)
 {
 	int64_t n = MIN(a->L - first, (int64_t)QUERIES), kb = b / a->heads * (a->heads / a->rep) +

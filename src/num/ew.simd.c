@@ -227,9 +227,9 @@ VM double f64_param(double x) { return x; }
 #undef M
 #undef T
 
-/* The rows of ew_usual.def in float. Such an operation has a cheap form that is right for
- * usual values (test holds) and a complete form. Each run of RUN elements takes the cheap
- * form if all of its elements pass the test. */
+/* The rows of ew_usual.def in float. Each operation has a cheap form that is correct for usual
+ * values (the test holds) and a complete form. Each run of RUN elements takes the cheap form if all
+ * of its elements pass the test. */
 enum { RUN = 256 };
 #define T float
 #define M(f) f32_##f

@@ -1,9 +1,9 @@
 /* Matrix products onto BLAS. A view is passed as it is if BLAS can read its strides, low
  * precision goes through float, integers through a plain loop.
  *
- * This file owns mm, bmm, matmul, addmm and linear, and the gemm that other operators use.
- * einsum and convolutions build on it. Invariant: a product is cut into parts in the same way
- * whatever the number of threads, so its bits do not depend on the pool. */
+ * This file owns mm, bmm, matmul, addmm and linear, and the gemm that other operators use. einsum
+ * and convolutions build on it. Invariant: a product is cut into the same parts for any number of
+ * threads, so its bits do not depend on the pool. */
 #include <cblas.h>
 #include <string.h>
 

@@ -15,12 +15,12 @@ void num_init(void)
 	float a[64 * 64] = { 0 }, c[64 * 64];
 	double b[64 * 64] = { 0 }, d[64 * 64];
 
-	/* The call is skipped if the setting is right already. In a forked process it would
-	 * start the library's threads, which wait by spinning. */
+	/* The call is skipped if the setting is already 1. In a forked process it would start the
+	 * library's threads, which wait by spinning. */
 	if (openblas_get_num_threads() != 1)
 		openblas_set_num_threads(1);
-	/* The first product makes the library allocate memory and start its threads. A
-	 * process must have this behind it before it enters a sandbox. */
+	/* The first product makes the library allocate memory and start its threads. A process must
+	 * do this before it enters a sandbox. */
 	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0f, a, 64, a, 64, 0.0f,
 		    c, 64);
 	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 64, 64, 64, 1.0, b, 64, b, 64, 0.0,

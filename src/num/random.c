@@ -119,8 +119,8 @@ static float draw_f32(struct num_rng *r)
 
 /* A distribution over the elements of a tensor.
  *
- * Draws follow the logical index, whatever the strides, except that PyTorch's iterator walks
- * a dense permuted tensor in memory order. tensor_loop does the same. */
+ * Draws follow the logical index for any strides, except that PyTorch's iterator walks a dense
+ * permuted tensor in memory order. tensor_loop does the same. */
 struct fill {
 	struct num_rng *r;
 	char *data;
@@ -341,9 +341,9 @@ static void transform_16(enum dtype dt, void *d, int64_t blocks, double mean, do
 					rh(dt, (float)std));
 }
 
-/* Contiguous tensors of at least 16 elements: all uniforms first, then groups of sixteen. If
- * 16 does not divide n, the last sixteen elements are drawn anew and overwrite part of the
- * group before. */
+/* Contiguous tensors of at least 16 elements: all uniforms first, then groups of sixteen. If 16
+ * does not divide n, the last sixteen elements are drawn again and overwrite part of the group
+ * before. */
 static int normal_blocks(struct num_rng *r, const struct tensor *t, enum dtype dt, double mean,
 			 double std, struct err *e)
 {
@@ -394,8 +394,8 @@ static void one_int(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, (int64_t)(v % f->range + (uint64_t)f->from));
 }
 
-/* Puts the least and the largest possible value first and last. The judge wants both ends of
- * an index range among the inputs, whatever was drawn. */
+/* Puts the least and the largest possible value first and last. The judge needs both ends of an
+ * index range among the inputs, even if neither was drawn. */
 static void store_ends(const struct tensor *t, int64_t from, int64_t to)
 {
 	int64_t n = tensor_numel(t);
@@ -437,7 +437,7 @@ static void one_coin(struct fill *f, char *p, const char *q)
 	dtype_store_int(f->dt, p, draw_f64(f->r) < f->a);
 }
 
-/* 1 with probability p, from double draws whatever the dtype, as in PyTorch. */
+/* 1 with probability p, from double draws for every dtype, as in PyTorch. */
 int num_bernoulli(struct num_rng *r, const struct tensor *t, double p, struct err *e)
 {
 	struct fill f = { .r = r, .a = p, .one = one_coin };
@@ -470,8 +470,7 @@ int num_bernoulli_tensor(struct num_rng *r, const struct tensor *t, const struct
 	struct tensor each;
 	int rc;
 
-	/* The probabilities are expanded to the shape of t; the loop takes strides as they
-	 * are. */
+	/* The probabilities are expanded to the shape of t; the loop accepts any strides. */
 	if (tensor_expand(&each, p, t->ndim, t->shape, e))
 		return -1;
 	f.p = &each;

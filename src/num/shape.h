@@ -7,10 +7,9 @@
 
 /* --- selection (index.c, gather.c) ---------------------------------------------------------- */
 
-/* t[i0, i1, ...]: one entry per leading dimension, NULL for a full slice. Integer tensors
- * broadcast together. A bool tensor stands for the positions of its nonzero elements, in as
- * many dimensions as it has. The indexed dimensions come first in the result if they are not
- * adjacent. */
+/* t[i0, i1, ...]: one entry per leading dimension, NULL for a full slice. Integer tensors broadcast
+ * together. A bool tensor represents the positions of its nonzero elements, in as many dimensions
+ * as it has. The indexed dimensions come first in the result if they are not adjacent. */
 struct num_index { const struct tensor *v[TENSOR_DIMS]; int n; };
 int num_index(struct num_ctx *c, struct tensor *out, const struct tensor *t,
 	      const struct num_index *ix, struct err *e);

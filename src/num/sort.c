@@ -102,7 +102,7 @@ static void sort_slice(struct slices *s, int64_t slice, int descending)
 	sort_keys(s->key, s->key + s->L, s->L, s->less, descending);
 }
 
-/* Does a stand before b in the wanted order? Ties go to the lower position. */
+/* Does a come before b in the requested order? Ties go to the lower position. */
 static int comes_before(const struct slices *s, const struct key *a, const struct key *b,
 			int descending)
 {

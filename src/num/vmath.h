@@ -1,10 +1,10 @@
 /* Elementary functions of one float, written so that a loop over them becomes vector code.
  *
- * Branch-free: selects instead of ifs, no calls, no table. Each is within 2 ulp of the exact
- * result over all floats (test_num_math measures it), handles infinities, NaN and denormals,
- * and gives the same bits on every instruction set (explicit fma, no contraction).
- * For .simd.c files only: inlining is the point, so the bodies stand here. The f64 side is
- * libm's; it serves the oracle, where accuracy counts and time does not. */
+ * Branch-free: selects instead of ifs, no calls, no table. Each is within 2 ulp of the exact result
+ * over all floats (test_num_math measures it), handles infinities, NaN and denormals, and gives the
+ * same bits on every instruction set (explicit fma, no contraction). For .simd.c files only: the
+ * bodies are in this header so that the compiler can inline them. The f64 side is libm's; it serves
+ * the oracle, where accuracy counts and time does not. */
 #ifndef NUM_VMATH_H
 #define NUM_VMATH_H
 
@@ -171,8 +171,8 @@ VM float f32_erf(float x)
 	return a < 1.0f ? lo : hi;
 }
 
-/* gelu: x erfc(-x / sqrt 2) / 2 by h = 2^log2(erfc(t / sqrt 2)) for t = |x|, which does not
- * cancel for negative x. Beyond t = 6 h is under 2e-9 and is dropped beside 2. */
+/* gelu: x erfc(-x / sqrt 2) / 2 by h = 2^log2(erfc(t / sqrt 2)) for t = |x|, which does not cancel
+ * for negative x. Beyond t = 6, h is under 2e-9 and is dropped: it is too small next to 2. */
 VM float f32_gelu(float x)
 {
 	float t = __builtin_fabsf(x), q = 5.12862812e-07f, z, r, p, h;

@@ -1,7 +1,7 @@
 /* Exchange between the memories of GPUs by NCCL, from the installed library.
  *
- * NCCL is used beside MPI, which starts the ranks and introduces them to each other. It does what
- * par_exchange does, with addresses in GPU memory. A move is put on a stream and runs there.
+ * NCCL is used together with MPI, which starts the ranks and introduces them to each other. It does
+ * what par_exchange does, with addresses in GPU memory. A move is put on a stream and runs there.
  * Nothing is added up, so the order of sums is the caller's. NCCL needs a GPU for each rank. */
 #ifndef PAR_NCCL_H
 #define PAR_NCCL_H

@@ -83,7 +83,7 @@ static void tell_stop(struct par *p, enum stop_reason why)
 			p->mpi.Isend(&p->word, sizeof p->word, p->mpi.byte, r, TAG_STOP, p->mpi.world, &request);
 }
 
-/* Checks for such a message of another rank, and requests a stop of this process. */
+/* Checks whether another rank has sent a stop message, and then requests a stop of this process. */
 static void hear_stop(struct par *p)
 {
 	int found = 0, done = 0;

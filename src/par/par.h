@@ -1,7 +1,7 @@
 /* Several processes that work together, on one machine or many: the ranks of MPI.
  *
  * MPI is loaded at run time, and only in a process that mpirun or srun started; nothing of it is
- * linked. In every call here a NULL `struct par` stands for a single process.
+ * linked. In every call here a NULL `struct par` means a single process.
  *
  * A wait for other ranks never hangs on a rank that stops. A rank that leaves tells the others,
  * whether it was asked to stop (base/progress.h), failed, or finished early. Every wait checks for
@@ -62,7 +62,7 @@ int par_barrier(struct par *p, struct err *e);
 
 /* Copies the bytes and does not wait. */
 int par_post(struct par *p, int to, struct str data, struct err *e);
-/* Returns 1 and a message of rank `from` in `out`, 0 if there is none, -1 on failure. */
+/* Returns 1 and a message of rank `from` in `out`, 0 if no message waits, -1 on failure. */
 int par_take(struct par *p, int from, struct buf *out, struct err *e);
 
 #endif

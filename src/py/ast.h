@@ -1,8 +1,8 @@
 /* The Python syntax tree: the nodes of CPython 3.11's `ast`, in an arena.
  *
  * A node is `struct py_node` followed by its fields: node->u.BinOp.left. The lists of kinds and
- * fields come from ast.def alone. A tree is immutable once parsed and lives as long as the arena
- * of its `struct py_module`. Identifiers are interned per module: equal names have equal .p, so
+ * fields come only from ast.def. A tree is immutable once parsed and lives as long as the arena of
+ * its `struct py_module`. Identifiers are interned per module: equal names have equal .p, so
  * comparing pointers is enough within one module. */
 #ifndef PY_AST_H
 #define PY_AST_H
@@ -102,8 +102,8 @@ const struct py_kind_info *py_kind_info(enum py_kind kind);
 const char *py_op_name(enum py_op op);       /* "Add" */
 const char *py_op_text(enum py_op op);       /* "+" */
 
-/* A parsed source file. `source` is the module's own copy as it was lexed: UTF-8 whatever the
- * file's encoding, without byte order mark, newlines as \n. */
+/* A parsed source file. `source` is the module's own copy as it was lexed: UTF-8 for every encoding
+ * of the file, without byte order mark, newlines as \n. */
 struct py_module {
 	struct arena arena;
 	struct str source;
@@ -126,7 +126,7 @@ struct str py_line(const struct py_module *m, int line);
 void py_dump(const struct py_node *n, struct buf *out);
 /* Source text that parses to the same tree (one statement or a whole module). */
 void py_print(const struct py_node *n, struct buf *out);
-/* Are both trees equal, positions aside? */
+/* Are both trees equal, except for positions? */
 int py_equal(const struct py_node *a, const struct py_node *b);
 /* Calls fn on every child node, in field order. */
 void py_children(const struct py_node *n, void (*fn)(void *ctx, struct py_node *child), void *ctx);

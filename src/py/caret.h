@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* Line `line` (from 1) without its newline; empty if there is none. */
+/* Line `line` (from 1) without its newline; empty if the source has no such line. */
 struct str py_source_line(struct str source, int line);
 /* Appends two lines, indented by four: the source line, and a caret under column `column` (from
  * 1, in bytes, as in struct err and struct diag). Appends nothing if the line does not exist. */

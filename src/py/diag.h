@@ -21,8 +21,8 @@ int reason_by_code(struct str code);         /* enum reason or -1 */
 struct diag {
 	enum reason reason;        /* REASON_ok: none */
 	int line, col;             /* from 1; 0: unknown */
-	char text[600];            /* what happened */
-	char hint[200];            /* what to write instead, or empty */
+	char text[600];            /* description of the error */
+	char hint[200];            /* suggested replacement, or empty */
 	char kernel[80];           /* kernel in which it happened, or empty */
 };
 

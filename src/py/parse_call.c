@@ -10,7 +10,7 @@
 struct call {
 	struct parser *p;
 	struct pos open;         /* position of the opening parenthesis */
-	size_t args;             /* where the arguments begin on p->stack */
+	size_t args;             /* index of the first argument on p->stack */
 	size_t count;            /* arguments and keywords so far */
 	struct { struct py_node **v; size_t n, cap; } keywords;   /* in the arena */
 	int unpacked;            /* a ** was seen */

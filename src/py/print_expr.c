@@ -54,7 +54,8 @@ static enum prec op_prec(enum py_op op)
 }
 
 /* Left-associative operators take an equal precedence on the left only: a - (b - c) keeps its
- * parentheses. ** is right-associative, and its left operand binds tighter than a unary minus. */
+ * parentheses. ** associates to the right, and its left operand binds tighter than a unary
+ * minus. */
 static void print_binop(struct py_printer *p, const struct py_node *n)
 {
 	enum prec prec = op_prec(n->u.BinOp.op);
@@ -165,7 +166,7 @@ static void print_set(struct py_printer *p, const struct py_node *n)
 	buf_adds(p->out, n->u.Set.elts.n ? "}" : "*()}");
 }
 
-/* A NULL key stands for **value. */
+/* A NULL key means **value. */
 static void print_dict(struct py_printer *p, const struct py_node *n)
 {
 	buf_addc(p->out, '{');

@@ -70,8 +70,8 @@ void py_print_string(struct py_printer *p, const struct py_const *c, struct str 
 
 /* --- literal text with escapes ------------------------------------------------------------------ */
 
-/* How text is written. quote is escaped; triple: newlines stay; braces: 0 as they are, 1 doubled,
- * 2 escaped. */
+/* How text is written. quote is escaped; triple: newlines stay; braces: 0 unchanged, 1 doubled, 2
+ * escaped. */
 struct spelling { char quote; int triple; int braces; };
 
 /* One character, escaped as the spelling requires. Unprintable ones become \x, \u or \U. */

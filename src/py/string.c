@@ -51,7 +51,7 @@ static uint32_t name_escape(struct parser *p, const char **s, const char *end, s
 	return (uint32_t)c;
 }
 
-/* Up to three octal digits, of which `first` was read. */
+/* Reads up to three octal digits. The caller has read the first one, `first`. */
 static uint32_t octal_escape(const char **s, const char *end, char first)
 {
 	uint32_t v = (uint32_t)(first - '0');

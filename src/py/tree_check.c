@@ -479,7 +479,7 @@ static void visit_await(struct code *c, struct py_node *n)
 	visit(c, n->u.Await.value);
 }
 
-/* `x: int` alone binds nothing, but x must be bindable. */
+/* `x: int` without a value binds nothing, but x must be bindable. */
 static void visit_annotated(struct code *c, struct py_node *n)
 {
 	const struct py_AnnAssign *a = &n->u.AnnAssign;

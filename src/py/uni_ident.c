@@ -204,7 +204,7 @@ static _Noreturn void fail(struct parser *p, const char *from, const char *to, u
 	py_fail_lex(p, at, "invalid non-printable character U+%04X", c);
 }
 
-/* See unicode.h. Most identifiers contain nothing to normalise and are returned as they are. */
+/* See unicode.h. Most identifiers contain nothing to normalise and are returned unchanged. */
 struct str py_uni_identifier(struct parser *p, const char *s, size_t n)
 {
 	const char *at = s;

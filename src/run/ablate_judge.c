@@ -27,8 +27,8 @@ struct suite {
 	struct err *e;
 };
 
-/* Copies VALUE of the line "# KEY: VALUE" among the comment lines that open the file. Returns 1 if there
- * is such a line, else 0 and leaves `out` as it is. */
+/* Copies VALUE of the line "# KEY: VALUE" among the comment lines that open the file. Returns 1 if
+ * the line exists; otherwise returns 0 and leaves `out` unchanged. */
 static int header(struct str source, const char *key, char *out, size_t cap)
 {
 	char mark[32];
@@ -98,7 +98,8 @@ static int list_suite(struct suite *s)
 	return s->list.n ? 0 : err_set(s->e, ERR_FORMAT, "'%s' holds no candidate that names its task", s->dir);
 }
 
-/* Submits one candidate with its task. Both files are read anew, so that no text stays in memory. */
+/* Submits one candidate with its task. Both files are read again, so that no text stays in
+ * memory. */
 static int submit_cheat(struct suite *s, struct judge_pool *pool, size_t i)
 {
 	struct buf path = BUF_INIT, task = BUF_INIT, code = BUF_INIT;

@@ -10,7 +10,7 @@
 struct cheat_count {
 	int64_t cheats, accepted;      /* candidates that must not pass, and how many of them passed */
 	int64_t honest, refused;       /* candidates that must pass, and how many of them did not */
-	char first[128];               /* path below the suite of the first accepted cheat; "" if there is none */
+	char first[128];               /* path below the suite of the first accepted cheat, or "" */
 };
 
 /* Judges the candidates of a suite that is laid out as test/cheats: .py files in `dir` and in its folders.

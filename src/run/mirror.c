@@ -269,7 +269,7 @@ int mirror_pull(const struct mirror_args *a, const char *run, struct depot_pulle
 
 /* --- in the background --------------------------------------------------------------------------------- */
 
-/* A mirror in the background. The lock guards everything below it; the thread alone uses bucket and
+/* A mirror in the background. The lock guards everything below it; only the thread uses bucket and
  * depot. */
 struct mirror {
 	struct mirror_args a;

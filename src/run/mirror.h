@@ -2,9 +2,9 @@
  * layout there).
  *
  * A state is taken from the run without stopping it: complete checkpoints are linked, the store is
- * copied, then growing files are copied. In this order the store is never older than the
- * checkpoints beside it. The state is then uploaded, the newest checkpoint first. `run` can
- * continue a folder that was downloaded. */
+ * copied, then growing files are copied. In this order the copied store is never older than the
+ * copied checkpoints. The state is then uploaded, the newest checkpoint first. `run` can continue a
+ * folder that was downloaded. */
 #ifndef RUN_MIRROR_H
 #define RUN_MIRROR_H
 

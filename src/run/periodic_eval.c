@@ -51,8 +51,8 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	return rc;
 }
 
-/* Each task gets one answer, whatever the stage samples. Tasks that the judge rejects are left out
- * at the start, and not counted as failures of the policy. */
+/* Each task gets one answer, independent of the number that the stage samples. Tasks that the judge
+ * rejects are left out at the start, and not counted as failures of the policy. */
 int periodic_eval_open(struct periodic_eval *l, struct store *store, const struct periodic_eval_args *a,
 		       const struct judge_args *j, const struct rollout_opts *sample, struct train_look *t,
 		       struct err *e)

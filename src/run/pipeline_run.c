@@ -311,7 +311,8 @@ static int do_report(struct running *r)
 	return rc;
 }
 
-/* Writes the resolved configuration to the folder, or compares it with the one that is there. */
+/* Writes the resolved configuration to the folder, or compares it with the one already in the
+ * folder. */
 static int keep_config(struct running *r)
 {
 	struct buf is = BUF_INIT, kept = BUF_INIT;

@@ -50,7 +50,7 @@ static double trained_bytes(const struct plan_job *j, int training)
 	return trained_parameters(j) * (training ? 16.0 : j->full ? 0.0 : 4.0);
 }
 
-/* Bytes of activations for so many tokens, as the tape itself computes them. */
+/* Bytes of activations for `tokens` tokens, as the tape itself computes them. */
 static double activation_bytes(const struct run_plan *p, int64_t tokens, int recompute)
 {
 	struct tape_opts o = { .max_tokens = (int)MIN(tokens, 1 << 26), .recompute = recompute };
@@ -196,7 +196,8 @@ static void choose(struct run_plan *p)
 /* --- time ---------------------------------------------------------------------------------------------- */
 
 /* Operations to compute one token forward: two for each weight of the matrices, and attention over
- * `length` tokens, of which half are seen on average. The head is a product, the embedding is not. */
+ * `length` tokens. A token sees half of them on average. The head is a product, the embedding is
+ * not. */
 static double forward_ops(const struct plan_job *j, double length)
 {
 	const struct model_config *c = &j->c;
@@ -280,7 +281,8 @@ static double sample_rate(const struct run_plan *p, int64_t slots, int64_t n)
 	return p->machine.count / (step / (double)slots + prompt / ((double)n * j->answer_tokens));
 }
 
-/* Judging runs beside sampling. On a CPU both need the same cores, so their times add up. */
+/* Judging runs at the same time as sampling. On a CPU both need the same cores, so their times add
+ * up. */
 static double overlap(const struct run_plan *p, enum plan_step a, enum plan_step b)
 {
 	double x = p->step[a].seconds, y = p->step[b].seconds;

@@ -1,4 +1,4 @@
-/* What a run will take, before it starts: memory, time, GPU-hours and money.
+/* The needs of a run before it starts: memory, time, GPU-hours and money.
  *
  * Memory is counted. Weights by their storage; trained parameters with gradients and moments;
  * activations from the same list that the tape uses; keys and values by position. On a GPU

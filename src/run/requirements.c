@@ -1,5 +1,5 @@
-/* What a run needs: see requirements.h. Everything missing is reported at once, because a user who
- * waits an hour for each message gives up. */
+/* The requirements of a run: see requirements.h. Everything missing is reported at once, because
+ * users give up if each message takes an hour. */
 #include "run/requirements.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* What a run needs and is missing on this machine, found before the run starts. */
+/* Requirements of a run that are missing on this machine, found before the run starts. */
 #ifndef RUN_REQUIREMENTS_H
 #define RUN_REQUIREMENTS_H
 

@@ -16,7 +16,7 @@
 #include "web/report.h"
 
 /* Locks the folder by a record lock. Judging processes, which may outlive this one for a moment, do
- * not inherit such a lock. */
+ * not inherit a record lock. */
 static int lock_folder(struct run_env *v, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -286,7 +286,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 		return err_set(e, ERR_USAGE, "no tasks to learn from; use --tasks FILE_OR_FOLDER");
 	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_settle(&o->policy, v->seed, e))
 		return -1;
-	o->judge.skip_general = 1;              /* the reward depends on the task's contract alone */
+	o->judge.skip_general = 1;              /* the reward depends only on the task's contract */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;

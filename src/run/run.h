@@ -71,7 +71,8 @@ const struct eval_opts *eval_bench_opts(const struct eval_bench *b);
 /* Evaluates a model, or an adapter on it (NULL: none), under the name `name`. */
 int eval_bench_run(struct eval_bench *b, const char *name, const char *model, const char *adapter,
 		   struct eval *ev, struct err *e);
-/* Loads an evaluation from the store. Returns 1 and *ev without its samples, 0 if there is none, -1 on failure. */
+/* Loads an evaluation from the store. Returns 1 and *ev without its samples, 0 if it does not
+ * exist, -1 on failure. */
 int eval_bench_load(struct eval_bench *b, const char *name, struct eval *ev, struct err *e);
 /* Writes the finished evaluation as JSON. */
 void eval_bench_json(const struct eval_bench *b, const struct eval *ev, struct buf *out);

@@ -11,7 +11,7 @@ struct whole_run {
 	const struct safeguard_args *keep;
 	struct par *par;                   /* processes that run it together; NULL: one */
 	int again;                         /* continue the run of the folder or bucket; it must exist */
-	int dry;                           /* a few rows, steps and tokens of everything, started anew, no bucket */
+	int dry;                           /* short stages, from the start, without a bucket */
 };
 
 /* *done is 0 if the run was stopped on request; stop_reason() says why. */

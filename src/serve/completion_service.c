@@ -35,7 +35,8 @@ struct completion_service {
 
 /* --- the thread that samples -------------------------------------------------------------------------- */
 
-/* Removes the first request of the queue; NULL if there is none. */
+/* Removes and returns the first request of the queue. Returns NULL if it is empty or the service is
+ * closing. */
 static struct completion *take(struct completion_service *t)
 {
 	struct completion *s;
@@ -54,7 +55,7 @@ static struct completion *take(struct completion_service *t)
 	return s;
 }
 
-/* Callback of infer_run: the next request for the batch. Returns 0 if there is none. */
+/* Callback of infer_run: the next request for the batch. Returns 0 if the queue is empty. */
 static int next(void *ctx, struct infer_request *out)
 {
 	struct completion *s = take(ctx);

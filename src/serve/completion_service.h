@@ -23,7 +23,7 @@ struct completion_service_options {
 };
 
 struct completion_service *completion_service_open(const struct completion_service_options *o, struct err *e);
-/* Samples in progress end at their next token and are answered as they are. */
+/* Samples in progress end at their next token; their clients get the text so far. */
 void completion_service_close(struct completion_service *t);
 
 /* POST /v1/chat/completions, POST /v1/completions, GET /v1/models */

@@ -1,7 +1,7 @@
 /* The live page: see live.h.
  *
- * The run's process writes the store while this one reads it, so each request opens the store anew
- * and closes it. Only the queue's thread reads stores. */
+ * The run's process writes the store while this one reads it, so each request opens the store and
+ * closes it again. Only the queue's thread reads stores. */
 #include "serve/live.h"
 
 #include "base/file.h"
@@ -27,7 +27,7 @@ struct live {
 	const struct opt_list *runs;
 	struct buf page;
 	struct queue queue;
-	/* used by the thread alone */
+	/* used only by the thread */
 	struct buf data;
 	int64_t read_ns;              /* when `data` was read; 0: never */
 };

@@ -1,8 +1,8 @@
 /* The most recent verdicts by content: see recent_verdicts.h.
  *
- * A ring holds the verdicts, the oldest of which is overwritten. A hash table with linear probing
- * maps keys to indices of the ring. Invariant: each table entry points to a ring entry with that
- * key, and no gap lies between an entry and the start of its probe sequence. */
+ * A ring holds the verdicts; a new one overwrites the oldest. A hash table with linear probing maps
+ * keys to indices of the ring. Invariant: each table entry points to a ring entry with that key,
+ * and no gap lies between an entry and the start of its probe sequence. */
 #include "serve/recent_verdicts.h"
 
 #include <pthread.h>
@@ -105,7 +105,7 @@ int recent_verdicts_get(struct recent_verdicts *m, const char *key, struct verdi
 	return at != 0;
 }
 
-/* A key that is there already stays as it is: equal keys have equal verdicts. */
+/* An existing key keeps its verdict, because equal keys have equal verdicts. */
 void recent_verdicts_put(struct recent_verdicts *m, const char *key, const struct verdict *v)
 {
 	struct entry *p;

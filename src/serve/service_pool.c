@@ -1,7 +1,7 @@
 /* A service pool: a pool of judging processes for one combination of options, and the thread that
  * feeds it. See verify_service.h.
  *
- * The thread alone uses the judge pool; other threads only add candidates to the waiting lists and
+ * Only the thread uses the judge pool; other threads only add candidates to the waiting lists and
  * wake it. Invariant: every candidate that was added is answered, also when the pool fails or
  * closes. */
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct service_pool {
 	pthread_mutex_t lock;         /* guards `clients` and `closing` */
 	struct { struct waiting **v; size_t n, cap; } clients;
 	int closing;
-	/* used by the thread alone: candidates being judged, by their id in the judge pool */
+	/* used only by the thread: candidates being judged, by their id in the judge pool */
 	struct { struct verify_item **v; size_t n, cap; } inside;
 };
 
@@ -57,7 +57,7 @@ static void ring(struct service_pool *p)
 /* --- scheduling -------------------------------------------------------------------------------------- */
 
 /* Returns the waiting list of a client. A new client starts with the smallest count of the others.
- * With 0 it would be served alone until it has caught up. */
+ * With 0 only the new client would be served until it has caught up. */
 static struct waiting *client_of(struct service_pool *p, uint64_t client)
 {
 	struct waiting *w;
@@ -224,7 +224,7 @@ static void *keep_judging(void *ctx)
 	}
 	if (rc < 0)
 		log_warn("one judging pool has failed and is closed: %s", e.text);
-	/* Whatever is left gets an answer. */
+	/* Every remaining candidate gets an answer. */
 	pthread_mutex_lock(&p->lock);
 	p->closing = 1;
 	for (struct verify_item *it; (it = take(p)); )

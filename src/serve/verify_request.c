@@ -116,7 +116,7 @@ static struct verify_item *read_item(const struct json *j, struct str shared_tas
 	return NULL;
 }
 
-/* The task that an object names; p is NULL if there is none. */
+/* The task that an object names; p is NULL if it names no task. */
 static struct str task_of(const struct json *j)
 {
 	const struct json *t = json_get(j, "task");

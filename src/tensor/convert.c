@@ -20,7 +20,7 @@ SIMD_DECLARE(void, vec_f64_to_f32, (float *dst, const double *src, size_t n))
 /* Elements that pass through the carrier at once; the block stays in the first-level cache. */
 enum { BLOCK = 256 };
 
-/* What cvttss2si and its relatives give: the most negative number for a value out of range. */
+/* As the x86 instruction cvttss2si: the most negative number for a value out of range. */
 static int32_t trunc_i32(double x)
 {
 	return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;

@@ -98,7 +98,7 @@ static void copy_run(void *ctx, const int64_t *off, int64_t n)
 	}
 }
 
-/* An outer dimension of the loop along which the source is contiguous, -1: none. */
+/* Returns an outer dimension of the loop along which the source is contiguous, or -1. */
 static int source_dim(const struct tensor_loop *l)
 {
 	for (int d = l->ndim - 2; d >= 0; d--)
@@ -257,7 +257,7 @@ static int copy_hollow(const struct tensor *dst, const struct tensor *src, struc
 	return sparse_value(dst->st, value, dtype_size(dst->dt)) ? err_nomem(e) : 0;
 }
 
-/* If source and target overlap, the source is copied aside first. */
+/* If source and target overlap, the source is copied to a temporary tensor first. */
 int tensor_copy(const struct tensor *dst, const struct tensor *src, struct err *e)
 {
 	struct tensor whole;

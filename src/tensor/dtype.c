@@ -14,7 +14,7 @@ const struct dtype_info dtype_table[DTYPES] = {
 #undef DTYPE
 };
 
-/* dtype_by_torch, dtype_by_triton and dtype_by_safetensors: the dtype of a name, -1: unknown. */
+/* dtype_by_torch, dtype_by_triton and dtype_by_safetensors: the dtype of a name, or -1. */
 #define BY_NAME(field)                                                \
 	int dtype_by_##field(struct str name)                         \
 	{                                                             \

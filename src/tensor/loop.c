@@ -1,7 +1,7 @@
 /* Loops over the elements of several tensors: see tensor.h.
  *
- * A contiguous [8, 4, 100] operand beside another contiguous one becomes a single loop of 3200.
- * Beside a broadcast [100] it becomes 32 outer iterations of 100. */
+ * A contiguous [8, 4, 100] operand together with another contiguous one becomes a single loop of
+ * 3200. Together with a broadcast [100] it becomes 32 outer iterations of 100. */
 #include "tensor/tensor.h"
 
 #include <stdlib.h>

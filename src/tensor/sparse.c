@@ -10,13 +10,14 @@
 
 #include "base/mem.h"
 
-/* Loads are remembered by words of so many bytes. */
+/* Bytes of a word, the unit in which loads are remembered. */
 enum { WORD = 4 };
 /* A chunk gets contents at once; a storage may have 16384 of them, 128 MiB. Memory is mapped for
  * eight chunks at a time, which costs nothing until they are touched. */
 enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
 
-/* What the storage holds where nobody wrote. From CONTENTS_VALUE on it is known. */
+/* The contents of the storage at positions that nobody wrote. From CONTENTS_VALUE on they are
+ * known. */
 enum contents { CONTENTS_UNKNOWN, CONTENTS_EMPTY, CONTENTS_VALUE, CONTENTS_REPEATED, CONTENTS_OWN };
 /* The mark of a byte. KNOWN_BEFORE: known, written before the current writers began. Each current
  * writer has a mark of its own: MARK_KNOWN plus its number. */
@@ -230,8 +231,8 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 	return 0;
 }
 
-/* Where in the smaller tensor row number `row` begins; a row is all elements along the last
- * dimension. */
+/* Returns the index in the smaller tensor at which row number `row` begins. A row is all elements
+ * along the last dimension. */
 static int64_t row_from(const struct tensor *t, const struct tensor *from, int64_t row, uint64_t seed)
 {
 	int64_t at = 0, step = from->ndim ? from->shape[from->ndim - 1] : 1;
@@ -272,8 +273,8 @@ int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t se
 
 /* --- copies --------------------------------------------------------------------------------------- */
 
-/* The dimension of the view with the largest stride among those not done; dimensions of 1 do not
- * count. -1: none is left. */
+/* Returns the dimension of the view with the largest stride among those not done, or -1 if all are
+ * done. Dimensions of 1 do not count. */
 static int largest_step(const struct tensor *view, unsigned done)
 {
 	int best = -1;
@@ -373,7 +374,7 @@ static void fill_value(const struct sparse *p, char *to, size_t bytes)
 		to[i] = (char)p->value[i % (size_t)p->value_bytes];
 }
 
-/* The element of the smaller tensor that stands for this index. */
+/* Returns the element of the smaller tensor that this index repeats. */
 static const char *element_of(const struct sparse *p, const int64_t *index)
 {
 	const char *at = p->from;
@@ -626,7 +627,8 @@ void sparse_begin_some(struct storage *s)
 	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
 
-/* What earlier writers left may have been overwritten by instances that did not run. */
+/* Bytes of earlier writers become unknown, because instances that did not run may have overwritten
+ * them. */
 void sparse_end_some(struct storage *s)
 {
 	struct sparse *p = s->sparse;

@@ -2,8 +2,8 @@
  *
  * A hollow storage is a range of addresses without memory. Here parts of it get memory, one chunk
  * at a time, and the initial contents of the storage: one value throughout, or the elements of a
- * smaller tensor, repeated. So some instances of a kernel can run over tensors of any size: a
- * tensor of 40 GB of which 16 instances touch 4 MB takes 4 MB.
+ * smaller tensor, repeated. So some instances of a kernel can run over tensors of any size.
+ * Example: if 16 instances touch 4 MB of a 40 GB tensor, the tensor takes 4 MB.
  *
  * Writes are remembered by the byte, together with whether the writer knew what it wrote. All
  * other bytes of a storage whose contents nobody gave are unknown. */
@@ -12,13 +12,13 @@
 
 #include "tensor/tensor.h"
 
-/* The following set the contents of a storage, whatever it held before. They return 0, or -1 when
- * out of memory. */
+/* The following functions replace the contents of a storage. They return 0, or -1 when out of
+ * memory. */
 int sparse_unknown(struct storage *s);
 int sparse_empty(struct storage *s);                                    /* unknown, because never written */
 int sparse_zero(struct storage *s);                                     /* as empty, but unwritten bytes are zero */
 int sparse_value(struct storage *s, const void *value, int bytes);      /* one value, repeated */
-int sparse_own(struct storage *s);                                      /* what its own memory holds */
+int sparse_own(struct storage *s);                                      /* its own memory */
 /* The contents of a smaller tensor, which must outlive the storage. Along independent axes, which have
  * `few` elements there (SPARSE_ANY: any number) and more here, index i holds what index
  * sparse_index(i, n, seed) of the n holds there: of 16 rows drawn at random, row 1000000 may repeat
@@ -46,7 +46,7 @@ int sparse_touch(struct storage *s, size_t lo, size_t hi);
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi);
 /* Marks bytes as written. `known`: the writer knew what it wrote. */
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
-/* Counts loads from now on, in at most so many ranges. */
+/* Counts loads from now on, in at most `ranges` ranges. */
 void sparse_count_loads(struct storage *s, int64_t ranges);
 /* Counts a load, in whole words of 4 bytes. Returns -1 if there are more ranges than may be
  * counted. */
@@ -83,7 +83,8 @@ size_t sparse_reached(const struct storage *s);
  * current writers loaded where another had. */
 size_t sparse_loaded(const struct storage *s);
 size_t sparse_loaded_again(const struct storage *s);
-/* At most so many more bytes were written, the instances that did not run included. */
+/* Records that at most `bytes` more bytes were written, including those of instances that did not
+ * run. */
 void sparse_cover(struct storage *s, size_t bytes);
 /* The instances that could have written to the storage wrote nothing anywhere. */
 void sparse_leave_out(struct storage *s);

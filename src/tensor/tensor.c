@@ -17,7 +17,7 @@ enum { ALIGN = 64 };
 /* Ids of storages are unique in the process; this is the only counter. */
 static _Atomic uint64_t last_id;
 
-/* Of storages that own aligned memory. */
+/* Frees the data of a storage that owns aligned memory. */
 static void release_heap(struct storage *s)
 {
 	mem_free_aligned(s->data);
@@ -155,7 +155,7 @@ static int needed_bytes(enum dtype dt, int ndim, const int64_t *shape, const int
 		return tensor_check_strides(ndim, stride, e);
 	if (tensor_check_sizes(ndim, shape, NULL))
 		goto too_big;
-	/* A tensor without elements needs no memory, whatever its strides. */
+	/* A tensor without elements needs no memory, with any strides. */
 	if (empty) {
 		*bytes = 0;
 		return 0;

@@ -72,7 +72,7 @@ struct storage {
 	uint64_t id;              /* unique in the process; names the allocation in reports */
 	int hollow;               /* has no contents to read or write; those of up to 64 KiB are zero */
 	struct sparse *sparse;    /* of a hollow storage: contents where it is touched (sparse.h), or NULL */
-	int numbers;              /* made of numbers alone, without data (interp/solid.h) */
+	int numbers;              /* made only of numbers, without data (interp/solid.h) */
 	unsigned char *undef;     /* one mark per byte, nonzero: never written; NULL: all written */
 	void (*release)(struct storage *s);   /* frees `data`; NULL: the data is not ours */
 };
@@ -103,10 +103,10 @@ int tensor_new_zero(struct tensor *t, enum dtype dt, int ndim, const int64_t *sh
 /* A dense tensor over memory that is not ours and outlives it; the size is checked. */
 int tensor_borrow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, void *data, size_t bytes,
 		  struct err *e);
-/* Makes a tensor without contents, however large: a range of addresses without memory behind it. */
+/* Makes a tensor of any size without contents: a range of addresses without memory. */
 int tensor_new_hollow(struct tensor *t, enum dtype dt, int ndim, const int64_t *shape, const int64_t *stride,
 		      struct err *e);
-/* sets every byte; hollow storages stay as they are */
+/* sets every byte; hollow storages stay unchanged */
 void storage_fill(struct storage *s, int byte);
 uint64_t storage_newest(void);                               /* id of the storage that was made last */
 int storage_track_undef(struct storage *s, struct err *e);   /* marks all bytes as never written */
@@ -119,10 +119,10 @@ int tensor_want_marks(const struct tensor *t, struct err *e);
 /* The marks as a tensor of the same shape and dtype: an operation that moves elements of t can
  * move their marks the same way. *as is its storage; both are valid as long as t. */
 struct tensor tensor_marks(const struct tensor *t, struct storage *as);
-/* Marks the result of an elementwise operation over n tensors that broadcast to it: an element
- * made from one that was never written counts as never written. With `picks` the first tensor
- * says which of the other two is taken (where). Returns 1 if there are such elements; the others
- * of the result are then marked as written. Returns 0 if there are none, and marks nothing. */
+/* Marks the result of an elementwise operation over n tensors that broadcast to it: an element made
+ * from one that was never written counts as never written. With `picks` the first tensor selects
+ * one of the other two (where). Returns 1 if the result has never-written elements, and marks its
+ * others as written. Otherwise returns 0 and marks nothing. */
 int tensor_carry_undef(const struct tensor *out, const struct tensor *in, int n, int picks, struct err *e);
 void tensor_retain(const struct tensor *t);
 void tensor_release(struct tensor *t);

@@ -348,7 +348,8 @@ int tensor_as_strided(struct tensor *out, const struct tensor *t, int ndim, cons
 		bad = shape[i] < 0 || stride[i] < 0 || ck_mul64(shape[i] - 1, stride[i], &step) ||
 		      ck_add64(last, step, &last);
 	}
-	/* `last` is the index of the last element; one behind it, in bytes, must be inside. */
+	/* `last` is the index of the last element; the end of that element, in bytes, must be
+	 * inside. */
 	bad = bad || ck_add64(last, 1, &last) || ck_mul64(last, dtype_size(t->dt), &bytes);
 	if (bad || (!empty && bytes > (int64_t)t->st->bytes))
 		return err_set(e, ERR_STATE,

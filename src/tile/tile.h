@@ -51,7 +51,8 @@ struct tile_fn {
 	uint64_t id;
 	const struct py_node *def;          /* FunctionDef */
 	const struct py_module *module;
-	/* Looks up a global or builtin that the body names. Returns 1 and sets *out, or 0 if there is none. */
+	/* Looks up a global or builtin that the body names. Returns 1 and sets *out, or 0 if the
+	 * name is unknown. */
 	int (*lookup)(void *ctx, struct str name, struct tile_val *out);
 	void *lookup_ctx;
 	const struct str *no_specialize;    /* parameters of do_not_specialize */
@@ -89,7 +90,7 @@ struct tile_options {
 	/* For tests of the judge. may_vary: kernels may query how they were launched. may_exceed: code that
 	 * only Triton's back end refuses is accepted. */
 	int may_vary, may_exceed;
-	enum tile_replay replay;            /* which launches are recorded and replayed */
+	enum tile_replay replay;            /* selects the launches to record and replay */
 };
 
 /* A new number for tile_fn.id, unique in this process. */

@@ -1,6 +1,6 @@
 /* Added tokens: texts that are one token wherever they occur, found before the text is cut into
- * words. Of matches that start at the same position the longest counts, then the search goes on
- * after it. Owns the trie and the rules on white space and word borders.
+ * words. Among matches that start at the same position the longest counts. The search then
+ * continues after it. Owns the trie and the rules on white space and word borders.
  *
  * The trie is an array of nodes. Siblings are linked by `next`, the first node of each byte is in
  * root[]. */
@@ -73,7 +73,8 @@ static size_t next_start(const struct added_set *s, struct str text, size_t i)
 	return i;
 }
 
-/* The longest token that starts at i. Returns 1 with it in *m, 0 if there is none. */
+/* Finds the longest token that starts at i. Returns 1 and the token in *m, or 0 if no token starts
+ * there. */
 static int longest_at(const struct added_set *s, struct str text, size_t i, struct added_match *m)
 {
 	int32_t at = s->root[(unsigned char)text.p[i]];

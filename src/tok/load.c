@@ -15,7 +15,7 @@ enum { TOK_ID_MAX = 1 << 24 }; /* a limit against broken files */
 /* --- the byte alphabet ------------------------------------------------------------------------
  *
  * GPT-2's alphabet: each byte is written as one printable character. Printable bytes of Latin-1
- * stand for themselves, the other 68 become the code points from 256 on: a space is U+0120. */
+ * represent themselves, the other 68 become the code points from 256 on: a space is U+0120. */
 
 /* Fills both directions of the table. */
 void alphabet_init(struct tok_alphabet *a)
@@ -52,8 +52,8 @@ int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *o
 
 /* --- vocabulary ------------------------------------------------------------------------------- */
 
-/* Enters a token under its text and stores the bytes it stands for. A text outside of the
- * alphabet (an added token) stands for itself. `work` is scratch memory. */
+/* Enters a token under its text and stores the bytes it represents. A text outside of the alphabet
+ * (an added token) represents itself. `work` is scratch memory. */
 static int put_token(struct tok *t, struct str text, int64_t id, struct buf *work, struct err *e)
 {
 	struct map_entry *m;

@@ -1,5 +1,5 @@
-/* Pre-tokenizers as tokenizer.json describes them: a list of stages, each of which cuts the
- * pieces of the stage before. Owns the description and the general cutter over PCRE2. */
+/* Pre-tokenizers as tokenizer.json describes them: a list of stages. Each stage cuts the pieces of
+ * the stage before. Owns the description and the general cutter over PCRE2. */
 #include <stdio.h>
 
 #include "base/json.h"
@@ -250,8 +250,8 @@ static int push(struct pre_pieces *out, size_t a, size_t b)
 	return a < b ? vec_push(out, ((struct pre_piece){ .a = a, .b = b })) : 0;
 }
 
-/* Adds a stretch a..b that matched (or did not) by the stage's behaviour. *last says whether
- * the stretch before it matched (-1: there is none). Pieces before `first` belong to other
+/* Adds a stretch a..b that matched (or did not) by the stage's behaviour. *last is 1 if the stretch
+ * before it matched, 0 if not, -1 for the first stretch. Pieces before `first` belong to other
  * texts. */
 static int add_stretch(const struct pre_stage *s, struct pre_pieces *out, size_t first, size_t a, size_t b,
 		       int match, int *last)
@@ -305,7 +305,7 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 			add_stretch(s, out, first, base + o[0], base + o[1], !s->invert, &last);
 		done = o[1];
 		at = o[1];
-		if (o[1] == o[0]) {                    /* an empty match: go on by one character */
+		if (o[1] == o[0]) {                  /* an empty match: advance by one character */
 			size_t k = 1;
 
 			if (at < text.n)

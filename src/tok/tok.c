@@ -325,7 +325,7 @@ void tok_decode(const struct tok *t, const int32_t *ids, size_t n, int skip_spec
 int32_t tok_count(const struct tok *t) { return t->count; }
 int32_t tok_eos(const struct tok *t) { return t->names.eos; }
 
-/* The id of a token by its text in the file; -1 if there is none. */
+/* Returns the id of the token with this text in the file, or -1. */
 int32_t tok_find(const struct tok *t, struct str token)
 {
 	const struct map_entry *m = map_get(&t->by_text, token);

@@ -1,9 +1,9 @@
 /* Tokenizers: Hugging Face tokenizer.json with byte-level BPE (Qwen2, Qwen3, Llama 3).
  *
  * A `struct tok` is immutable once opened and may be shared by threads. Encoding needs a `struct
- * tok_enc`, one per thread: scratch memory and a cache of words, neither of which shows in the
- * result. Ids are those that Hugging Face `tokenizers` gives for the same file and text.
- * Ill-formed UTF-8 counts as U+FFFD.
+ * tok_enc`, one per thread: scratch memory and a cache of words. Neither affects the result. Ids
+ * are those that Hugging Face `tokenizers` gives for the same file and text. Ill-formed UTF-8
+ * counts as U+FFFD.
  *
  *     struct tok *t = tok_open("models/base", &e);
  *     struct tok_enc *x = tok_enc_new(t, &e);
@@ -30,13 +30,13 @@ struct tok_ids {
 /* Opens a tokenizer.json, or a folder with one and perhaps tokenizer_config.json,
  * generation_config.json and chat_template.jinja. NULL on error. */
 struct tok *tok_open(const char *path, struct err *e);
-/* From the text of a tokenizer.json alone. */
+/* Makes a tokenizer from the text of a tokenizer.json, without the other files of its folder. */
 struct tok *tok_parse(struct str json, struct err *e);
 void tok_free(struct tok *t);
 
 int32_t tok_count(const struct tok *t);                    /* every id is below this */
 int32_t tok_find(const struct tok *t, struct str token);   /* id of a token's text; -1: none */
-/* The bytes that a token stands for; "" for an id that does not exist. */
+/* The bytes that a token represents; "" for an id that does not exist. */
 struct str tok_bytes(const struct tok *t, int32_t id);
 int tok_is_special(const struct tok *t, int32_t id);
 /* From tokenizer_config.json; -1: none. */

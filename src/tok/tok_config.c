@@ -1,5 +1,5 @@
-/* The files beside tokenizer.json: which tokens begin, end and pad a text, and the chat
- * template. */
+/* The other files in the folder of tokenizer.json: the tokens that begin, end and pad a text, and
+ * the chat template. */
 #include "base/file.h"
 #include "base/json.h"
 #include "tok/tok_impl.h"

@@ -13,11 +13,11 @@
 
 struct tok_alphabet {
 	uint16_t cp[256];            /* code point of each byte, below 324 */
-	int16_t byte[324];           /* byte of each code point, -1: none */
+	int16_t byte[324];           /* byte of each code point, or -1 */
 };
 void alphabet_init(struct tok_alphabet *a);
-/* Appends the bytes that `text` stands for. Returns nonzero if a character is not in the
- * alphabet; then `out` is unchanged. */
+/* Appends the bytes that `text` represents. Returns nonzero if a character is not in the alphabet;
+ * then `out` is unchanged. */
 int alphabet_decode(const struct tok_alphabet *a, struct str text, struct buf *out);
 
 /* --- merges ----------------------------------------------------------------------------- */
@@ -50,8 +50,8 @@ struct bpe_work {
 	struct { uint64_t *v; size_t n, cap; } heap;
 };
 void bpe_work_release(struct bpe_work *w);
-/* Appends the ids of one word: symbols joined in order of rank, leftmost first. -1: out of
- * memory. */
+/* Appends the ids of one word: symbols joined in order of rank, leftmost first. Returns -1 when out
+ * of memory. */
 int bpe_word(const struct bpe *b, struct bpe_work *w, const unsigned char *p, size_t n, struct tok_ids *out);
 
 /* --- cutting text into words -------------------------------------------------------------- */
@@ -104,10 +104,10 @@ struct added {
 };
 
 /* A trie over token texts: leftmost match first, then longest. */
-struct added_node { int32_t child, next, id; unsigned char byte; };   /* id: index in tokens, -1 */
+struct added_node { int32_t child, next, id; unsigned char byte; };   /* id: tokens[id], or -1 */
 struct added_set {
 	struct { struct added_node *v; size_t n, cap; } nodes;
-	int32_t root[256];                       /* first node by byte, -1: none */
+	int32_t root[256];                       /* first node by byte, or -1 */
 	unsigned char starts[4];                 /* bytes that tokens start with */
 	int nstarts;                             /* above 4: starts is incomplete */
 	const struct added *tokens;
@@ -117,8 +117,8 @@ int added_set_add(struct added_set *s, struct str text, int32_t index);
 void added_set_release(struct added_set *s);
 struct added_match { size_t a, b; int32_t token; };   /* token: index in tokens */
 /* The next match at or after `from`. a..b includes the white space that the token swallows, but
- * never begins before `from`. Returns 1, 0 if there is none, -1 if memory ran out. With `plain`
- * special tokens are passed over. */
+ * never begins before `from`. Returns 1 if found, 0 if no match is left, -1 if memory ran out. With
+ * `plain` special tokens are passed over. */
 int added_next(const struct added_set *s, struct str text, size_t from, size_t *scan, int plain,
 	       struct added_match *m);
 

@@ -1,6 +1,6 @@
-/* Learning a byte-level BPE from text. Owns counting and the choice of merges. The next merge
- * is always the adjacent pair with the highest count; among equals the smaller pair of ids. So
- * the result depends on the text alone. tok_train_write.c writes the files.
+/* Learning a byte-level BPE from text. Owns counting and the choice of merges. The next merge is
+ * always the adjacent pair with the highest count; among equals the smaller pair of ids. So the
+ * result depends only on the text. tok_train_write.c writes the files.
  *
  * Counts of pairs are kept up to date as merges are applied. The queue may hold outdated counts,
  * which can only be too high: a candidate whose count has fallen is queued again when it comes

@@ -17,7 +17,7 @@ static const struct bind_row *const tables[] = {
 #undef BIND_TABLE
 };
 
-/* The bytes of each file between two symbols, with a zero byte behind them. */
+/* The bytes of each file between two symbols, followed by a zero byte. */
 #define PRELUDE(symbol, module, file) \
 	__asm__(".pushsection .rodata\n" \
 		"prelude_" #symbol ": .incbin \"src/torch/prelude/" file "\"\n" \

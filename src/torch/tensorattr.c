@@ -106,8 +106,8 @@ static int same_view(const struct tensor *a, const struct tensor *b)
 	       !memcmp(a->stride, b->stride, sizeof *a->stride * (size_t)a->ndim);
 }
 
-/* x.data = y: x shows y's storage from now on. The memory of x's old storage is given back to
- * the host's account if x was its last user. */
+/* x.data = y: x shows y's storage from now on. The memory of x's old storage is refunded to the
+ * host's account if x was its last user. */
 static int set_data(struct bind *b)
 {
 	struct tensor *from, old, t;

@@ -328,8 +328,7 @@ static int t_clamp_max(struct bind *b)
 	return clamp(b, 9, 1);
 }
 
-/* torch.where(condition, input, other). With the condition alone it is
- * nonzero(as_tuple=True). */
+/* torch.where(condition, input, other). With only the condition it is nonzero(as_tuple=True). */
 static int t_where(struct bind *b)
 {
 	struct num_arg a[3];

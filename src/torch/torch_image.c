@@ -81,8 +81,8 @@ static int a_fold(struct bind *b)
 
 /* --- images --------------------------------------------------------------------------------------------- */
 
-/* Output sizes from size= (slot 1) or scale_factor= (slot 2), of which exactly one must be
- * given. A scaled size is floor(in * scale). */
+/* Output sizes from size= (slot 1) or scale_factor= (slot 2). The caller must give exactly one of
+ * the two. A scaled size is floor(in * scale). */
 static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *size, double *scale,
 		     int *use_scale)
 {

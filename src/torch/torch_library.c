@@ -2,7 +2,7 @@
  * annotations of a function; the rest is Python code (prelude/torch/library.py).
  *
  * An annotation becomes a text: "Tensor", "int?" (or None), "float[]" (a list), "int[]?",
- * "Tensor?[]". Results are "()" for None, such a text, or "(Tensor, Tensor)". */
+ * "Tensor?[]". Results are "()" for None, the text of one annotation, or "(Tensor, Tensor)". */
 #include "interp/fail.h"
 #include "interp/heap.h"
 #include "interp/object.h"

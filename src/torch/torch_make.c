@@ -403,16 +403,15 @@ static int c_triu_indices(struct bind *b) { return tri_indices(b, 1); }
 
 /* --- from Python values ---------------------------------------------------------------------------------- */
 
-/* The numbers of nested lists, as measure() finds them: shape and ndim of the nest, which
- * kinds occur (floats, ints, bools; doubles and narrow: numpy scalars of float64 and of other
- * types), bad: something that is no number, ragged: lists of different lengths or depths,
- * leaves: a number was seen, tensors: promoted dtype of the 0-d tensors, of which there are
- * n_tensors. */
+/* The numbers of nested lists, as measure() finds them: shape and ndim of the nest, which kinds
+ * occur (floats, ints, bools; doubles and narrow: numpy scalars of float64 and of other types),
+ * bad: something that is no number, ragged: lists of different lengths or depths, leaves: a number
+ * was seen, tensors: promoted dtype of the n_tensors 0-d tensors. */
 struct nest { int64_t shape[TENSOR_DIMS]; int ndim; int floats, ints, bools, bad, ragged, leaves, doubles,
 	      narrow; enum dtype tensors; int n_tensors; };
 
-/* Asks for memory for as many numbers as the first list of each depth promises. The same list
- * may stand in a nest many times, so a short program can promise a huge tensor. */
+/* Asks for memory for as many numbers as the first list of each depth promises. The same list may
+ * occur in a nest many times, so a short program can promise a huge tensor. */
 static int nest_room(struct bind *b, struct val v)
 {
 	int64_t n = 1;

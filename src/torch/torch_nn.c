@@ -161,9 +161,8 @@ static int pooled(struct bind *b, struct tensor *y, int indices, const struct te
 	return bind_tuple(b, y, 2);
 }
 
-/* input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
- * return_indices=False. `always`: the functions *_with_indices return them whatever slot 6
- * says. */
+/* input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False.
+ * `always`: the functions *_with_indices return the indices for any value of slot 6. */
 static int max_pool(struct bind *b, int nd, int always)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -411,9 +410,8 @@ static int f_normalize(struct bind *b)
 	return done(b, num_normalize(&c, &y, x, p, dim, eps, bind_e(b)), &y);
 }
 
-/* WIN marks functions that walk windows (BIND_WINDOW): behind the last window a rest of the
- * input may be unread. The judge lowers the share of an input that a candidate must read
- * accordingly. */
+/* WIN marks functions that walk windows (BIND_WINDOW): the input after the last window may be
+ * unread. The judge lowers the share of an input that a candidate must read accordingly. */
 #define F "torch.nn.functional."
 #define CONV_SIG "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1"
 #define CONVT_SIG "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1"

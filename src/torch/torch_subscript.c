@@ -224,7 +224,7 @@ static int stands_for_tuple(struct bind *b, struct val v)
 }
 
 /* Applies the subscript `index` to t. On failure the caller still calls subscript_release. An
- * ellipsis stands for the dimensions that the other items do not consume. */
+ * ellipsis represents the dimensions that the other items do not consume. */
 static int take_apart(struct bind *b, struct subscript *s, const struct tensor *t, struct val index)
 {
 	int several = stands_for_tuple(b, index);

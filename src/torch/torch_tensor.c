@@ -363,8 +363,8 @@ static int t_prelude(struct bind *b)
 
 /* --- conversion -------------------------------------------------------------------------------------- */
 
-/* x in another dtype, device or memory format (slot `format`). Returns x itself if all are
- * right already and `copy` is not set. */
+/* x in another dtype, device or memory format (slot `format`). Returns x itself if x already has
+ * all of them and `copy` is not set. */
 static int to_dtype_in(struct bind *b, int has_dtype, enum dtype asked, int has_device,
 		       enum host_device dev, int copy, size_t format)
 {

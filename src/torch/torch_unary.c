@@ -40,8 +40,8 @@ static int unary(struct bind *b, enum num_op op)
 #include "torch/torch_unary.def"
 #undef UNARY
 
-/* Integers and bools pass through some activations only. `floats` lists the kernels that
- * PyTorch has for floats alone, with the names in its messages. */
+/* Integers and bools pass through some activations only. `floats` lists the kernels that PyTorch
+ * has for floats only, with the names in its messages. */
 static int check_numbers(struct bind *b, enum num_op op, const struct tensor *t)
 {
 	static const struct { enum num_op op; const char *name; } floats[] = {

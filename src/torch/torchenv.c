@@ -103,7 +103,7 @@ static int change_setting(struct host *h, struct str name, int differs)
 	uint64_t key = hash_xxh64(name.p, name.n, 0);
 	size_t i = find_setting(h, key), n = h->torch.changed.n;
 
-	/* The table is fixed: no real program changes so many. */
+	/* The table has a fixed size: no real program changes that number of settings. */
 	if (differs && i == HOST_SETTINGS)
 		return host_fatal(h, REASON_unsupported, "the program changes too many settings of torch");
 	if (differs) {

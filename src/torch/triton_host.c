@@ -9,8 +9,8 @@
 #include "interp/state.h"
 #include "interp/work.h"
 
-/* Is the caller the autotuner's own code? A trusted frame alone does not do: a decorator of
- * the prelude may call a function of the program. Hence the names of the functions. */
+/* Is the caller the autotuner's own code? A trusted frame is not enough, because a decorator of the
+ * prelude may call a function of the program. So the names of the functions are compared too. */
 static int is_ours(struct bind *b)
 {
 	static const char *const callers[] = { "recall", "_choose", "_tune", "_programs" };

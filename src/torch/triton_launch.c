@@ -67,7 +67,7 @@ static int is_tl_dtype(struct str dotted)
 	return 0;
 }
 
-/* The part of a dotted name behind the last dot. */
+/* The part of a dotted name after the last dot. */
 static struct str last_part(struct str dotted)
 {
 	struct str name = dotted;
@@ -79,8 +79,7 @@ static struct str last_part(struct str dotted)
 
 static int to_tile(struct host *h, struct val v, struct tile_val *out, int depth);
 
-/* A launch keeps the memory of its arguments, whatever becomes of the tensor objects
- * meanwhile. */
+/* A launch keeps the memory of its arguments, even if the tensor objects are freed meanwhile. */
 static int tensor_to_tile(struct host *h, const struct tensor *t, struct tile_val *out)
 {
 	if (vec_push(&h->torch.launched, *t))
@@ -102,7 +101,7 @@ static void end_launch(struct host *h)
  * the loop because converting an item may run code of the program. */
 static int tuple_to_tile(struct host *h, const struct seq_obj *s, struct tile_val *out, int depth)
 {
-	/* a tuple may stand in another many times, and counts each time */
+	/* a tuple may occur in another many times, and counts each time */
 	enum { ITEM_STEPS = 8 };
 	struct tile_val *items;
 	size_t n = s->n;
@@ -237,7 +236,7 @@ static int lookup(void *ctx, struct str name, struct tile_val *out)
 		v = CELL_VALUE(f->cells[var->index]);
 	/* a member of a module that only the host knows */
 	if (v.kind == V_UNSET && memchr(name.p, '.', name.n)) {
-		/* The module is the part before the last dot, the member the part behind it. */
+		/* The module is the part before the last dot, the member is the part after it. */
 		size_t dot = name.n;
 		struct val m;
 		struct str_obj *member;

@@ -1,4 +1,4 @@
-/* What the .cu files share: the context of a GPU and its error codes.
+/* Declarations shared by the .cu files: the context of a GPU and its error codes.
  *
  * An error is one int: a cudaError_t as it is, a cublasStatus_t plus CUDA_FROM_BLAS, a
  * cudnnStatus_t plus CUDA_FROM_CUDNN, and our own plus CUDA_OWN. */
@@ -19,7 +19,7 @@ struct cuda {
 	int device;
 	cudaStream_t stream;
 	struct cuda_info info;
-	/* of the matrix library, for this stream only; the room for a converted bias follows it */
+	/* of the matrix library, used on this stream only; space for a converted bias follows it */
 	void *workspace;
 	size_t workspace_bytes;
 	struct cuda_blas *blas;    /* gemm.cu: NULL until first used */

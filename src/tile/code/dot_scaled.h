@@ -9,7 +9,7 @@
  * scale. */
 struct dot_scaled {
 	int64_t M, N, K;
-	int a_scale, b_scale;  /* source index of the scales of each operand, -1: it has none */
+	int a_scale, b_scale;  /* source index of each operand's scales, or -1 */
 	int64_t a_group, b_group;       /* elements along K that share one scale */
 };
 /* Works out the shapes of a dot_scaled instruction. Returns nonzero if they do not fit together.

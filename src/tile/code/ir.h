@@ -103,7 +103,7 @@ static inline tile_reg tile_src(const struct tile_insn *in, int k) { return in->
 /* A location in the source, and the call through which it was inlined. */
 struct tile_loc {
 	int line, col;
-	int32_t parent;             /* loc of the call, -1: none */
+	int32_t parent;             /* loc of the call, or -1 */
 	struct str fn;              /* function that contains the line */
 };
 
@@ -139,7 +139,7 @@ struct tile_code {
 	int n_locs;
 	struct tile_func *funcs;    /* [0] is the kernel */
 	int n_funcs;
-	struct tile_decoded *decoded;  /* what the machine runs; NULL before tile_decode */
+	struct tile_decoded *decoded;  /* the form the machine runs; NULL before tile_decode */
 	void *front;                /* facts that the front end keeps about this code, in `mem` */
 };
 

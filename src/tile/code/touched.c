@@ -1,5 +1,5 @@
-/* Owns the analysis of which tensors a kernel reads and writes: pointers are followed from the
- * parameters through the registers of the kernel, without running it. */
+/* Finds the tensors that a kernel reads and writes. The analysis follows pointers from the
+ * parameters through the registers of the kernel and does not run it. */
 #include "tile/code/touched.h"
 
 /* The arguments that a pointer may point into, one bit each. All bits set: it may point anywhere. */

@@ -1,8 +1,8 @@
 /* Loops that run once and more: see trip_count.h.
  *
  * One pass over the kernel for each of the two program instances. A register is known while it
- * holds an integer that follows from the launch and the program id alone. Registers that a loop or
- * a branch assigns are unknown inside it and after it, until they are assigned again. */
+ * holds an integer that follows from the launch and the program id only. Registers that a loop or a
+ * branch assigns are unknown inside it and after it, until they are assigned again. */
 #include "tile/code/trip_count.h"
 
 #include "base/mem.h"

@@ -2,9 +2,9 @@
  * as far as the integers of a launch decide it. Nothing is run: the cost is about that of reading
  * the code.
  *
- * The trip count is unknown where it depends on memory. Where it depends on the program id, the
- * first and the last program instance are examined: a loop over the tiles of an instance has the
- * most iterations in the first, a loop over the rest of a diagonal has the most in the last. */
+ * The trip count is unknown if it depends on memory. If it depends on the program id, the first and
+ * the last program instance are examined: a loop over the tiles of an instance has the most
+ * iterations in the first, a loop over the rest of a diagonal has the most in the last. */
 #ifndef TILE_CODE_TRIP_COUNT_H
 #define TILE_CODE_TRIP_COUNT_H
 

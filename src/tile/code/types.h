@@ -47,7 +47,7 @@ const struct ty *ty_sc(enum sc sc);
 /* A pointer to elements of type `elem` (a block: a block pointer). `is_const`: the data is read
  * only. */
 const struct ty *ty_ptr(struct arena *a, const struct ty *elem, int is_const);
-/* `rank` at least 1; dimensions are taken as they are (callers validate). */
+/* `rank` is at least 1. The dimensions are not checked; callers validate them. */
 const struct ty *ty_block(struct arena *a, const struct ty *elem, int rank, const int64_t *shape);
 /* The same shape with another element type (a scalar stays a scalar). */
 const struct ty *ty_with(struct arena *a, const struct ty *t, const struct ty *elem);

@@ -27,8 +27,8 @@ struct unrolling {
 	size_t known;                 /* capacity of these three arrays, in registers */
 };
 
-/* A loop that may be unrolled: instructions [open, end), its body [body, stop), its index register and the
- * values lo, lo + step, ... that the index takes. */
+/* A loop that may be unrolled: instructions [open, end), its body [body, stop), its index register
+ * and the values of the index: lo, lo + step, and so on. */
 struct loop {
 	int open, end, body, stop;
 	tile_reg index;

@@ -1,5 +1,5 @@
-/* Unrolls short loops, for the machine alone: the code that is printed, measured and estimated
- * keeps its loops. */
+/* Unrolls short loops, only in the code that the machine runs. The code that is printed, measured
+ * and estimated keeps its loops. */
 #ifndef TILE_CODE_UNROLL_H
 #define TILE_CODE_UNROLL_H
 

@@ -27,7 +27,7 @@ enum kind {
 
 /* The range of values of a register. */
 struct span {
-	int known, sized;             /* sized: it depends on the launch, not on constants alone */
+	int known, sized;             /* sized: it depends on the launch, not only on constants */
 	double lo, hi;
 };
 

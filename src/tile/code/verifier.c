@@ -27,7 +27,7 @@ struct verifier {
 	struct err *e;
 	size_t words;               /* 64-bit words in a regset */
 	regset now;                 /* the set at the current instruction */
-	int *owner;                 /* by register: the function that uses it, -1: none yet */
+	int *owner;                 /* by register: the function that uses it, or -1 */
 	struct nest *stack;
 	int depth;
 	struct arena mem;

@@ -5,7 +5,7 @@
 
 #include "tile/code/ir.h"
 
-/* Checks the types and attributes of an instruction whose operand counts are right and whose
+/* Checks the types and attributes of an instruction whose operand counts are correct and whose
  * registers exist. Returns a description of the error, or NULL. */
 const char *tile_verify_rule(const struct tile_code *code, const struct tile_insn *in);
 

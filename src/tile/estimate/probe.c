@@ -21,13 +21,13 @@ struct walk {
 	const struct decoded_code *kernel;
 	struct probe *p;
 	struct probe_cache cache;
-	double weight;              /* how many executions the current one stands for */
+	double weight;              /* number of executions that the current one represents */
 	int64_t lanes;              /* lanes computed so far */
 	int iterations;             /* backward jumps made by loops without bounds */
 	int piped;                  /* the loop around is pipelined: its loads are issued ahead */
 	struct axis_info *axis;     /* by register */
 	uint8_t *repeat;            /* by register: how often each lane of a vector is computed */
-	/* by register: the dimension along which its load took neighbours, -1: no load */
+	/* by register: the dimension along which its load took neighbours, or -1 without a load */
 	int8_t *fast;
 };
 
@@ -161,7 +161,7 @@ static void leave_out(struct walk *w, const struct tile_insn *in)
 	}
 }
 
-/* Whether a result depends on contents: floats do, and whatever is made of them. */
+/* Whether a result depends on contents: floats do, and all values computed from floats. */
 static int hangs_on_contents(const struct walk *w, const struct tile_insn *in)
 {
 	for (int k = 0; k < in->n_dst; k++)
@@ -348,7 +348,7 @@ static int find_bounds(const struct walk *w, int pc, struct bounds *b)
 	return 0;
 }
 
-/* Whether the range has such an instruction outside of inner loops. */
+/* Whether instructions [from, to) include the operation `op` outside of inner loops. */
 static int has_op(const struct decoded_code *c, int from, int to, enum tile_op op)
 {
 	for (int i = from; i < to; i++) {
@@ -360,10 +360,11 @@ static int has_op(const struct decoded_code *c, int from, int to, enum tile_op o
 	return 0;
 }
 
-/* Picks the iterations to walk and how many each stands for. A loop of up to 4 is walked whole.
- * Of a longer one two in the middle are walked, of which the second finds in the caches what the
- * first left there, and the last one: 64 iterations become 31, 32 (weight 62) and 63. If enough
- * lanes were computed, the middle one stands for all. */
+/* Picks the iterations to walk and the number of iterations that each represents. A loop of up to 4
+ * iterations is walked whole. A longer loop is walked at two iterations in the middle and at the
+ * last one. The second iteration in the middle finds in the caches the lines that the first one
+ * left there. 64 iterations become 31, 32 (weight 62) and 63. If enough lanes were computed
+ * already, one iteration in the middle represents all. */
 static int pick_iterations(const struct walk *w, int64_t iterations, int64_t *at, double *weight)
 {
 	int64_t mid = iterations / 2 - 1;
@@ -446,7 +447,7 @@ static int walk_to(struct walk *w, int pc, int stop)
 
 /* --- instances --------------------------------------------------------------------------------------------- */
 
-/* What the compiler knows of the arguments. */
+/* Records the compiler's knowledge about the arguments. */
 static void enter_params(struct walk *w)
 {
 	for (int i = 0; i < w->code->n_params; i++) {

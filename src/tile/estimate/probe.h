@@ -1,11 +1,11 @@
 /* Counts what a launch would do on a GPU, without its memory. A few of its program instances are
- * walked through: integers and addresses are computed, everything that depends on contents is
- * left out. Loads give zeros, comparisons of floats are true, and a long loop is walked at three
- * of its iterations, which stand for the others.
+ * walked through: integers and addresses are computed, everything that depends on contents is left
+ * out. Loads give zeros, comparisons of floats are true, and a long loop is walked at three of its
+ * iterations, which represent the others.
  *
- * So it works at any size, on tensors without contents, in about the time that a handful of
+ * A probe works at any size, on tensors without contents, in about the time that a handful of
  * instances take. The counts are for estimates of time only (speed.h). Nothing is checked, and an
- * instance that goes astray is counted as far as it came. */
+ * instance that fails is counted up to its failure. */
 #ifndef TILE_ESTIMATE_PROBE_H
 #define TILE_ESTIMATE_PROBE_H
 

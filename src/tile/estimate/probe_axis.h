@@ -1,4 +1,5 @@
-/* What Triton's compiler knows of the values along each dimension of a tile: see probe_axis.c. */
+/* The knowledge of Triton's compiler about the values along each dimension of a tile: see
+ * probe_axis.c. */
 #ifndef TILE_ESTIMATE_PROBE_AXIS_H
 #define TILE_ESTIMATE_PROBE_AXIS_H
 

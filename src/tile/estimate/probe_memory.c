@@ -1,10 +1,10 @@
 /* Memory accesses of an instance, request by request: see probe_memory.h.
  *
- * Triton lays a tile out over threads so that neighbours in memory go to neighbouring threads,
- * and gives each thread up to 16 bytes that lie together. A request is what the 32 threads of a
- * warp ask for with one instruction: 32 fp32 lanes side by side are one line of 128 bytes, 32
- * lanes that are 4096 bytes apart are 32 lines. Of a large tile only some requests are examined;
- * they stand for all. */
+ * Triton lays a tile out over threads so that neighbours in memory go to neighbouring threads, and
+ * gives each thread up to 16 bytes that lie together. A request is what the 32 threads of a warp
+ * ask for with one instruction: 32 fp32 lanes side by side are one line of 128 bytes, 32 lanes that
+ * are 4096 bytes apart are 32 lines. Only some requests of a large tile are examined; they
+ * represent all. */
 #include "tile/estimate/probe_memory.h"
 
 #include "base/mem.h"
@@ -119,7 +119,7 @@ static int64_t lane_at(const struct mval *ptr, const struct order *o, int64_t i)
 
 /* --- a request ------------------------------------------------------------------------------------------ */
 
-/* What one request touches. */
+/* Counts of the lanes, sectors and lines that one request touches. */
 struct request {
 	int lanes, sectors, lines, missed, unique;
 	uint64_t first;             /* address of its first active lane */
@@ -134,7 +134,7 @@ static int among(const uint64_t *v, int n, uint64_t x)
 	return 0;
 }
 
-/* The parameter whose memory an address lies in, -1: none. */
+/* Returns the parameter whose memory contains the address, or -1. */
 static int param_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
 {
 	if (ptr->prov >= 0)
@@ -148,8 +148,8 @@ static int param_of(const struct machine *m, const struct mval *ptr, uint64_t ad
 	return -1;
 }
 
-/* What to add to an address so that a kernel has the same sectors in every process. The position
- * of memory in the process must not decide which sectors share a table entry. */
+/* Returns the offset to add to an address so that a kernel has the same sectors in every process.
+ * The position of memory in the process must not decide which sectors share a table entry. */
 static uint64_t shift_of(const struct machine *m, const struct mval *ptr, uint64_t addr)
 {
 	int i = param_of(m, ptr, addr), first = 0;
@@ -193,7 +193,7 @@ static void look_at(struct probe_cache *c, const struct machine *m, const int64_
 
 /* --- an access ------------------------------------------------------------------------------------------- */
 
-/* Adds a request that stands for `stands_for` of them. */
+/* Adds a request that represents `stands_for` requests. */
 static void add_request(struct probe *p, const struct machine *m, const struct probe_target *t,
 			const struct request *r, double stands_for)
 {

@@ -21,12 +21,12 @@ void probe_cache_next(struct probe_cache *c);
 
 enum probe_access { PROBE_LOAD, PROBE_STORE, PROBE_ATOMIC };
 
-/* One load, store or atomic that stands for `weight` of them. probe_access writes `ptr` and
- * `mask` out and returns the dimension along which threads take neighbours. */
+/* One load, store or atomic that represents `weight` of them. probe_access writes `ptr` and `mask`
+ * out and returns the dimension along which threads take neighbours. */
 struct probe_target {
 	enum probe_access kind;
 	struct mval *ptr, *mask;            /* `mask` may be NULL */
-	const struct axis_info *axis;       /* what the compiler knows of the pointer */
+	const struct axis_info *axis;       /* the compiler's knowledge about the pointer */
 	double weight;
 };
 int probe_access(struct probe *p, struct probe_cache *c, const struct machine *m, const struct probe_target *t);

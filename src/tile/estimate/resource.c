@@ -109,9 +109,9 @@ static int is_async(const struct walk *w, const struct tile_insn *dot, const str
 	return a.dt != DT_F32 || dot->attr[0] != TILE_PREC_IEEE;
 }
 
-/* Buffers for what the loop loads for the dot at `at`: one for each stage that is in flight
- * beside the one in use. The asynchronous units read the one in use from its buffer too.
- * num_stages=3 takes 2 buffers, on the asynchronous units 3. */
+/* Buffers for what the loop loads for the dot at `at`: one for each stage in flight, without the
+ * stage in use. The asynchronous units also read the stage in use from its buffer. num_stages=3
+ * takes 2 buffers, on the asynchronous units 3. */
 static int buffers_of(const struct walk *w, int at, const struct tile_launch *l, int capability)
 {
 	int own = w->stages[w->loop[at]], stages = own > 1 ? own - 1 : l->num_stages;

@@ -1,11 +1,11 @@
-/* What a launch needs of a GPU, estimated from tile code: the checks beyond Triton's own that a
- * machine without a GPU can make.
+/* The GPU resources that a launch needs, estimated from tile code. These are the checks beyond
+ * Triton's own that a machine without a GPU can make.
  *
  * Shared memory counts what Triton puts there in practice: operands of tl.dot, once for each
- * pipeline buffer if they are loaded inside an innermost `for` loop. If that is less, it counts
- * the memory in which warps exchange values. test/agree/agree_tile_resources.py compares the
- * estimate with the real compiler. What the estimate does not see only makes it smaller: a
- * refusal is certain, a pass is not. */
+ * pipeline buffer if they are loaded inside an innermost `for` loop. If that is less, it counts the
+ * memory in which warps exchange values. test/agree/agree_tile_resources.py compares the estimate
+ * with the real compiler. Memory that the estimate does not see only makes it smaller: a refusal is
+ * certain, a pass is not. */
 #ifndef TILE_ESTIMATE_RESOURCE_H
 #define TILE_ESTIMATE_RESOURCE_H
 

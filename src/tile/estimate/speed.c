@@ -3,8 +3,8 @@
  * Every part of the GPU that an instance uses has a rate. The use of one instance, times the
  * instances that the busiest multiprocessor gets, is how long that part is busy. The longest part
  * decides, and the others add to it, because overlap is never perfect: the parts are combined by
- * their third powers. Two parts of 1 ms each take 1.26 ms; 1 ms beside 0.5 ms takes 1.04 ms. The
- * time that instances wait is a part too, in as many waves as it takes to run all instances. */
+ * their third powers. Two parts of 1 ms each take 1.26 ms; 1 ms and 0.5 ms take 1.04 ms. The time
+ * that instances wait is a part too, in as many waves as it takes to run all instances. */
 #include "tile/estimate/speed.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ const struct speed_rates speed_rates = {
 #undef SPEED
 };
 
-/* Limits of a multiprocessor. REGISTERS_USED are those a thread needs beside its tiles. */
+/* Limits of a multiprocessor. REGISTERS_USED are those a thread needs in addition to its tiles. */
 enum { SECTOR_BYTES = 32, THREADS_MOST = 2048, BLOCKS_MOST = 32, REGISTERS_ALL = 65536, REGISTERS_MOST = 255,
        REGISTERS_USED = 32 };
 

@@ -55,7 +55,7 @@ int lang_in_version(int version, struct str function, struct str parameter);
 
 int lang_builtin_init(struct builtin_table *t, struct err *e);
 void lang_builtin_release(struct builtin_table *t);
-/* Looks up a function of a module, or a method of tensors. NULL: there is none. */
+/* Looks up a function of a module, or a method of tensors. Returns NULL if the name is unknown. */
 const struct builtin *lang_builtin_get(const struct builtin_table *t, const char *module, struct str name);
 const struct builtin *lang_builtin_method(const struct builtin_table *t, struct str name);
 /* Binds the arguments to the parameters of a row and runs its function. */

@@ -23,7 +23,7 @@ struct lang_val bi_dot(struct front *f, const struct builtin *b, const struct la
 	return lang_of(sem_dot(f, &d));
 }
 
-/* The formats of dot_scaled: name, type of the elements, and the integer type that may stand for
+/* The formats of dot_scaled: name, type of the elements, and the integer type that may replace
  * it. */
 static const struct { const char *name; enum tile_fmt fmt; enum sc type, bits; } formats[] = {
 	{ "e2m1", TILE_FMT_E2M1, SC_UINT8, SC_UINT8 }, { "e4m3", TILE_FMT_E4M3, SC_FP8E4NV, SC_UINT8 },

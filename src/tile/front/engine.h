@@ -28,7 +28,7 @@ struct tile_engine {
 
 /* Parses the part of triton.language that is written in Triton. */
 int lang_library_open(struct tile_engine *g, struct err *e);
-/* A library function by name, NULL if there is none. `exported` excludes names that start with
+/* Returns the library function of that name, or NULL. `exported` excludes names that start with
  * '_'. */
 const struct tile_fn *lang_library_get(const struct tile_engine *g, struct str name, int exported);
 int lang_is_library(const struct tile_engine *g, const struct tile_fn *fn);

@@ -137,14 +137,14 @@ struct lang_val front_call_unused(struct front *f, const struct py_node *n);
 void front_count(struct front *f);
 /* The value of a variable, a global or a builtin. Fails if the name is not defined. */
 struct lang_val front_name(struct front *f, struct str id);
-/* The attribute of a value: x.shape, tl.load, dtype.is_floating. front_attr fails if there is
- * none. */
+/* The attribute of a value: x.shape, tl.load, dtype.is_floating. front_attr fails if the value has
+ * no such attribute. */
 struct lang_val front_attr(struct front *f, struct lang_val self, struct str attr);
 int front_has_attr(struct front *f, struct lang_val self, struct str attr);
 struct lang_val front_module_attr(struct front *f, struct str module, struct str attr);
 /* A value of the host program (a global or an argument) as a value of the front end. */
 struct lang_val front_from_host(struct front *f, const struct tile_val *v);
-/* The slot of a local variable, -1: the function does not assign or take this name. */
+/* Returns the slot of a local variable, or -1 if the function does not assign or take this name. */
 int front_slot(struct front_frame *fr, const char *id);                    /* -1: none */
 static inline size_t front_name_length(const struct front_frame *fr, size_t slot) { return fr->lengths[slot]; }
 /* Assigns a local variable. */

@@ -183,7 +183,7 @@ static void fall_off(struct front *f)
 
 /* --- jit functions --------------------------------------------------------------------------------- */
 
-/* The index of a parameter by name, -1: there is none. */
+/* Returns the index of the parameter with this name, or -1. */
 static int param_slot(const struct py_arguments *p, struct str name)
 {
 	for (size_t i = 0; i < p->args.n; i++)

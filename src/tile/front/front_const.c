@@ -109,7 +109,7 @@ static struct lang_val int_binary(struct front *f, enum py_op op, const struct l
 	}
 }
 
-/* An operator on two numbers of which at least one is a float. */
+/* Computes an operator on two numbers. At least one of them is a float. */
 static struct lang_val float_binary(struct front *f, enum py_op op, const struct lang_val *x, const struct lang_val *y)
 {
 	double a = lang_as_double(x), b = lang_as_double(y);

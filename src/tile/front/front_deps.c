@@ -29,7 +29,7 @@ static void add_local(struct deps *d, const struct py_node *target)
 }
 
 /* The dotted name of the module that an expression denotes, or an empty string. A jit function that
- * is named on the way is checked too. */
+ * the expression names is checked too. */
 static struct str module_of(struct deps *d, const struct py_node *n)
 {
 	struct tile_val v;

@@ -19,7 +19,7 @@ struct loop {
 	struct lang_val *before;             /* by slot: the value before the loop */
 	struct lang_val *carried;  /* by slot: the carried registers; UNBOUND: not carried */
 	unsigned char *defs;        /* the marks of assigned variables before the loop */
-	int skip;                       /* slot of the loop variable, -1: a while loop */
+	int skip;                       /* slot of the loop variable, or -1 for a while loop */
 };
 
 /* Copies the carried variables into registers of their own, in front of the loop. */

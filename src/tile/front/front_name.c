@@ -135,7 +135,7 @@ static struct lang_val triton_attr(struct front *f, struct str attr)
 	return (struct lang_val){ .kind = LANG_OTHER, .u.s = str_of(arena_printf(f->a, "triton.%.*s", STR_ARG(attr))) };
 }
 
-/* An attribute of a module; LANG_UNBOUND: there is none. */
+/* Returns an attribute of a module, or LANG_UNBOUND if the module has no such attribute. */
 static struct lang_val module_attr(struct front *f, struct str module, struct str attr)
 {
 	struct str dotted;
@@ -428,7 +428,8 @@ static struct lang_val tuple_attr(const struct lang_val *self, struct str attr)
 	return unbound();
 }
 
-/* The attribute of any value; LANG_UNBOUND: there is none. `.value` unwraps a constexpr. */
+/* Returns the attribute of any value, or LANG_UNBOUND if the value has no such attribute. `.value`
+ * unwraps a constexpr. */
 static struct lang_val any_attr(struct front *f, struct lang_val self, struct str attr)
 {
 	if (self.wrapped && str_is(attr, "value"))

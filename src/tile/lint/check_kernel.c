@@ -1,7 +1,7 @@
-/* Checks a kernel for which no launch is known. Where types are only guessed, an error that another
- * guess would not have is the guess's fault. So other types are tried, one parameter at a time, as
- * long as the error moves down the kernel. Example: `*fp32` fails at line 3 where the value is used
- * as an index; `*i64` fails at line 9, so it is kept and the search goes on. */
+/* Checks a kernel for which no launch is known. Its types are only guessed, so an error may come
+ * from a wrong guess. Therefore other types are tried, one parameter at a time, as long as the
+ * error moves down the kernel. Example: `*fp32` fails at line 3 where the value is used as an
+ * index; `*i64` fails at line 9, so it is kept and the search continues. */
 #include "tile/lint/check_kernel.h"
 
 #include "tile/front/compile.h"

@@ -258,8 +258,8 @@ static struct alias *alias_of(struct uses *u, struct str name)
 	return NULL;
 }
 
-/* The parameter behind the leftmost name of a sum, which is the pointer: x_ptr + row * stride +
- * cols. -1: none. */
+/* Returns the parameter that the leftmost name of a sum refers to, or -1. That name is the pointer:
+ * x_ptr + row * stride + cols. */
 static int address_param(struct uses *u, const struct py_node *n)
 {
 	const struct alias *a;

@@ -26,7 +26,7 @@
 enum { LANE_BITS = 20 };
 #define LANE_MANY UINT32_MAX        /* several lanes of the instance */
 
-/* Which lane of its instance touched an element, and how many barriers came before. */
+/* The lane of the instance that touched an element, and the number of barriers before that. */
 struct lane_mark { uint32_t lane, barrier; };
 
 /* Shadow of one storage. Each array has one entry per granule; all are borrowed from the

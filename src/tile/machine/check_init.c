@@ -1,7 +1,7 @@
 /* Sets up the shadow memory of a checked run: takes it from the pool and hands it out by storage.
  *
  * Only storages that the kernel writes get a shadow. A kernel that adds two vectors of 1 M fp32
- * elements into a third has shadow for the third alone: 1 M writer and 1 M reader numbers.
+ * elements into a third has shadow for the third only: 1 M writer and 1 M reader numbers.
  *
  * Invariant: a number in `ids` that is not above the run's base belongs to an earlier run and
  * counts as "nobody", so that the pool need not be cleared between runs. */

@@ -6,10 +6,10 @@
 #include "tile/machine/check.h"
 #include "tile/machine/exec_access.h"
 
-/* Nonzero if the strides alone show that no two active lanes share a byte. Takes the dimensions
- * from the smallest stride up and requires each stride to step over everything before it. Shape
- * [4, 8] with byte strides { 32, 4 }: 8 lanes reach 32 bytes, and 32 >= 32, so they are apart.
- * Strides { 16, 4 } overlap: row 1 begins inside row 0. */
+/* Returns nonzero if the strides are enough to show that no two active lanes share a byte. Takes
+ * the dimensions from the smallest stride up and requires each stride to step over everything
+ * before it. Shape [4, 8] with byte strides { 32, 4 }: 8 lanes reach 32 bytes, and 32 >= 32, so
+ * they are apart. Strides { 16, 4 } overlap: row 1 begins inside row 0. */
 static int apart_by_strides(const struct access *a)
 {
 	const struct mval *ptr = a->ptr;

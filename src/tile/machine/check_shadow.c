@@ -1,8 +1,8 @@
 /* Shadow memory: which program instance touched each element last, and the races that follow.
  *
  * The rules see one element at a time, in the order of the instances: 0, 1, 2, ... Instance 6
- * stores c_ptr[488] and finds that instance 0 stored it: a race, whatever a GPU would do today.
- * Rows of neighbours without any conflict take the short way (check_row.h).
+ * stores c_ptr[488] and finds that instance 0 stored it: a race, even if a GPU happens to run them
+ * in order. Rows of neighbours without any conflict take the short way (check_row.h).
  *
  * This file does not see values; the caller says whether a store repeats the bytes in memory. */
 #include "tile/machine/check.h"
@@ -15,7 +15,7 @@ static uint32_t current(const struct machine *m, uint32_t id)
 	return (id & ~SHADOW_FLAG) > m->check->base ? id : 0;
 }
 
-/* The instance that a number stands for. */
+/* Returns the instance that has this number. */
 static int64_t program_of(const struct machine *m, uint32_t id)
 {
 	return (int64_t)((id & ~SHADOW_FLAG) - m->check->base) - 1;
@@ -93,7 +93,7 @@ static void name_program(const struct machine *m, uint32_t p, char *out, size_t 
 		(long long)(id / m->grid[0] / m->grid[1]));
 }
 
-/* What an instance does to an element, as a race report says it. */
+/* The action of an instance on an element, as a race report names it. */
 enum deed { DEED_LOAD, DEED_STORE, DEED_CHANGE, DEED_CHANGE_CTA };
 
 static const struct { const char *verb, *how; } deeds[] = {
@@ -106,7 +106,7 @@ static const struct { const char *verb, *how; } deeds[] = {
 struct clash {
 	const struct touch *t;      /* the second access */
 	int64_t off;                /* byte offset of the element in its storage */
-	enum deed mine, theirs;     /* what this instance does, what the other one did */
+	enum deed mine, theirs;     /* the actions of this instance and of the other one */
 	uint32_t other;             /* number of the other instance */
 	int32_t other_loc;
 };

@@ -1,10 +1,9 @@
 /* Launches that went through a run in checked mode.
  *
- * Checked mode costs several times a fast run, so the judge uses it once and runs other contents
- * in fast mode. That is enough for a launch that was checked and whose path, addresses and masks
- * are the same for all contents. Every other launch is checked whenever it comes. Examples: a
- * kernel that takes a racing path for negative values, or a host that launches another kernel for
- * them. */
+ * Checked mode costs several times a fast run, so the judge uses it once and runs other contents in
+ * fast mode. One checked run is enough for a launch whose path, addresses and masks are the same
+ * for all contents. Every other launch is checked whenever it comes. Examples: a kernel that takes
+ * a racing path for negative values, or a host that launches another kernel for them. */
 #ifndef TILE_MACHINE_CHECKED_LAUNCHES_H
 #define TILE_MACHINE_CHECKED_LAUNCHES_H
 

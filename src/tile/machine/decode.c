@@ -143,7 +143,7 @@ static int pick_kernel(const struct tile_code *c, const struct tile_insn *in, st
 
 #define COUNTER(field) (uint8_t)(offsetof(struct tile_cost, field) / sizeof(int64_t))
 
-/* Which counter of tile_cost an arithmetic operation belongs to. */
+/* Returns the counter of tile_cost that an arithmetic operation belongs to. */
 static uint8_t arith_counter(struct tile_type t, enum tile_op_cost k)
 {
 	if (k == TOC_SPECIAL)
@@ -232,9 +232,9 @@ static int is_read(const struct tile_func *f, tile_reg r)
 	return 0;
 }
 
-/* Where Triton's compiler emits a barrier of the block: for values that cross warps, products
- * through shared memory, and the result of a scalar atomic on its way from one thread to all. A
- * reduction of at most 32 lanes stays within one warp. */
+/* Returns when Triton's compiler emits a barrier of the block: for values that cross warps,
+ * products through shared memory, and the result of a scalar atomic on its way from one thread to
+ * all. A reduction of at most 32 lanes stays within one warp. */
 static uint8_t barrier_of(const struct tile_code *c, const struct tile_func *f, const struct tile_insn *in)
 {
 	switch (in->op) {
@@ -386,7 +386,7 @@ static void size_calls(const struct tile_code *c, struct tile_decoded *decoded)
 	}
 }
 
-/* Functions with control flow: lanes may take different paths, so each lane runs alone. */
+/* Functions with control flow: lanes may take different paths, so each lane runs separately. */
 static void find_divergent(const struct tile_code *c, struct tile_decoded *decoded)
 {
 	for (int f = 1; f < c->n_funcs; f++)
@@ -420,9 +420,9 @@ static int decode_func(struct tile_code *c, struct tile_decoded *decoded, int in
 	return 0;
 }
 
-/* Takes the instructions that decode_roles moved elsewhere out of the kernel. Jumps still go to
- * the same instructions: new_index maps an old index to the next kept one. Of instructions 0 1 2
- * 3 with 1 in the prologue, new_index is 0 1 1 2. */
+/* Takes the instructions that decode_roles moved elsewhere out of the kernel. Jumps still go to the
+ * same instructions: new_index maps an old index to the next kept one. If instruction 1 of 0 1 2 3
+ * is in the prologue, new_index is 0 1 1 2. */
 static int gather_kernel(struct tile_code *c, struct tile_decoded *decoded, const int *role, struct err *e)
 {
 	struct decoded_code *code = &decoded->funcs[0];

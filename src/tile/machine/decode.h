@@ -1,6 +1,6 @@
-/* What the machine works out about verified code before it runs it: jump targets, elementwise
- * kernels, slots of registers. Immutable once made; lives in the arena of the code. Private to
- * src/tile. */
+/* The facts that the machine derives from verified code before it runs the code: jump targets,
+ * elementwise kernels, slots of registers. Immutable once made; lives in the arena of the code.
+ * Private to src/tile. */
 #ifndef TILE_MACHINE_DECODE_H
 #define TILE_MACHINE_DECODE_H
 
@@ -32,7 +32,7 @@ struct decoded_insn {
 	tile_kernel *kernel;        /* of elementwise operations, reductions and scans; else NULL */
 	int32_t jump;               /* control flow: index of the instruction to go to */
 	int32_t fuel;               /* 1, and one more for each 1024 lanes */
-	int32_t lanes;              /* what `counter` grows by: lanes, or operations of a product */
+	int32_t lanes;              /* increment of `counter`: lanes, or operations of a product */
 	uint8_t counter;            /* index into struct tile_cost as an array of counters; 0xff: none */
 	uint8_t narrow;             /* the operands are fp16, bf16 or fp8 and the kernel works in fp32 */
 	uint8_t spread;             /* the kernel takes no uniform operands */
@@ -55,7 +55,7 @@ struct tile_decoded {
 	struct decoded_code *funcs;
 	/* instructions whose results are the same in every instance; run once per machine */
 	struct decoded_code prologue;
-	int64_t *slot;              /* by register: byte offset of its slot in the slab, -1: scalar */
+	int64_t *slot;              /* by register: byte offset in the slab, or -1 for a scalar */
 	int64_t slab_bytes;         /* all slots */
 	/* of one scratch area: the largest tile in 8-byte elements, or the operands of a dot */
 	int64_t scratch_bytes;

@@ -1,4 +1,4 @@
-/* Moves work out of the kernel. What does not depend on the program instance is done once per
+/* Moves work out of the kernel. Operations that do not depend on the program instance run once per
  * machine. An operation whose only reader is a store is done by that store, straight into memory.
  *
  * y = x * 2; tl.store(p, y) becomes one fused store: the product's result goes to the tensor's

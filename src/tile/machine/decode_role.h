@@ -1,4 +1,4 @@
-/* Where each instruction of the kernel is done: in the kernel, in the prologue, or by a store. */
+/* The role of each instruction: it runs in the kernel, in the prologue, or as part of a store. */
 #ifndef TILE_MACHINE_DECODE_ROLE_H
 #define TILE_MACHINE_DECODE_ROLE_H
 

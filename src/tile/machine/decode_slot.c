@@ -123,9 +123,9 @@ static int64_t new_space(struct tile_decoded *decoded, int64_t bytes)
 	return at;
 }
 
-/* Takes the smallest free slot that is large enough, or a new one. Results of the prologue, of
- * which unrolled loops have thousands, are never freed and so are not listed: nobody has to
- * search through them. */
+/* Takes the smallest free slot that is large enough, or a new one. Results of the prologue are
+ * never freed and so are not listed. Unrolled loops have thousands of them, and a search would be
+ * slow. */
 static int64_t assign_slot(struct tile_decoded *decoded, const struct tile_func *f, struct space *spaces, int *n,
 		     const struct life *l, int esize)
 {

@@ -1,5 +1,5 @@
-/* Where a load, store or atomic goes: rows of contiguous or strided lanes, checked against the
- * tensor's memory before any byte is touched.
+/* The addresses of a load, store or atomic: rows of contiguous or strided lanes, checked against
+ * the tensor's memory before any byte is touched.
  *
  * There are four ways to open an access, by the form of the pointer: a line (one dimension, all
  * lanes on), a box (AFFINE or UNIFORM pointer, short mask), NEAR counts, and dense addresses.

@@ -45,7 +45,7 @@ static inline void access_init(struct access *a, struct machine *m, const struct
 
 /* Checks poison of mask and address, alignment and bounds. Returns 0, or -1 after a fault. */
 int access_open(struct access *a);
-/* Gives the next row of active lanes. Returns 0 if there is none. */
+/* Sets *r to the next row of active lanes. Returns 0 after the last row. */
 int access_next(struct access *a, struct access_row *r);
 /* Nonzero if every lane is on. */
 int access_full(const struct access *a);

@@ -140,8 +140,8 @@ static void gpu_nans(uint32_t *bits, int64_t n)
 		bits[i] = (bits[i] & GPU_NAN) == QUIET ? GPU_NAN : bits[i];
 }
 
-/* The bits are copied as they are. AFFINE integers are written out, because the new type may not
- * be one that AFFINE can hold. */
+/* The bits are copied unchanged. AFFINE integers are written out, because the new type may not be
+ * one that AFFINE can hold. */
 int exec_bitcast(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	struct mval *d = mval_dst(m, in, 0), *a = mval_src(m, in, 0);

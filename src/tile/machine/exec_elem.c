@@ -17,8 +17,8 @@ struct operands {
 	unsigned uniform;           /* bit k: p[k] is one element */
 };
 
-/* Narrow floats: widen a block, compute, round. If `back` is 0 the results are bools and stay as
- * they are. */
+/* Narrow floats: widen a block, compute, round. If `back` is 0 the results are bools and are not
+ * rounded. */
 static void run_narrow(const struct decoded_insn *pi, int back, const struct operands *s, int n_src,
 		       enum dtype dt, void *out, size_t n)
 {

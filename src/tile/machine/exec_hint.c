@@ -1,4 +1,4 @@
-/* What a kernel promises to the compiler: tl.multiple_of, tl.max_contiguous, tl.max_constancy,
+/* Promises of a kernel to the compiler: tl.multiple_of, tl.max_contiguous, tl.max_constancy,
  * tl.assume. The compiler relies on it without a check, so here a broken promise is a fault.
  * Barriers do nothing but order lanes in checked mode (check_poison.c). */
 #include "tile/machine/machine.h"
@@ -15,7 +15,7 @@ int exec_aligned(struct machine *m, const struct tile_insn *in, const struct dec
 			(long long)in->imm);
 }
 
-/* Only counts in checked mode, by its sync rule. */
+/* A barrier matters only in checked mode, through its enum sync_rule. */
 int exec_barrier(struct machine *m, const struct tile_insn *in, const struct decoded_insn *p)
 {
 	(void)m, (void)in, (void)p;
@@ -53,8 +53,9 @@ static int64_t line_int(const struct line *l, int64_t i)
 	return lane_int(l->v, l->at + i * l->step);
 }
 
-/* tl.multiple_of(x, n): the first element of each run of neighbours is a multiple of n. Returns
- * the lane that breaks it, -1: none. For n = 4, 8 9 10 12 13 is fine: the runs begin at 8 and 12. */
+/* tl.multiple_of(x, n): the first element of each run of neighbours is a multiple of n. Returns the
+ * first lane that breaks the promise, or -1. For n = 4, 8 9 10 12 13 is fine: the runs begin at 8
+ * and 12. */
 static int64_t not_multiple(const struct line *l, int64_t n)
 {
 	for (int64_t i = 0; i < l->count; i++)
@@ -122,7 +123,7 @@ static int shows(const struct mval *v, int hint, int d, int64_t n, int64_t unit)
 	return v->u.i % n == 0;
 }
 
-/* Whether the form alone proves the hint for every dimension; a hint of 1 says nothing. */
+/* Whether the form is enough to prove the hint for every dimension; a hint of 1 says nothing. */
 static int shows_all(const struct mval *v, const struct tile_insn *in, int64_t unit)
 {
 	int all = v->kind == MVAL_AFFINE && v->ndim;

@@ -3,9 +3,9 @@
  * offs = pid * 1024 + arange(0, 1024) stays { base = pid * 1024, stride = 1 }; offs < n becomes a
  * box; ptr + offs is again a base and a stride. No lane is computed before a load needs it.
  *
- * Invariant: an AFFINE value is exact in its type. No lane wraps around, every lane is within
- * 2^61 and strides are within 2^39, so that sums of two of them never overflow 64 bits. Where
- * that would not hold the short cut declines, and the lanes are computed one by one. */
+ * Invariant: an AFFINE value is exact in its type. No lane wraps around, every lane is within 2^61
+ * and strides are within 2^39, so that sums of two of them never overflow 64 bits. If that would
+ * not hold, the short cut declines and the lanes are computed one by one. */
 #include "tile/machine/exec_lanes.h"
 #include "tile/machine/machine.h"
 
@@ -289,7 +289,7 @@ FOR_DIMS int binary(const struct tile_insn *in, struct mval *d, const struct mva
 	return 0;
 }
 
-/* Bools have a short cut for `and` alone: masks are mostly conjunctions. */
+/* Bools have a short cut for `and` only: masks are mostly conjunctions. */
 int lazy_binary(const struct tile_insn *in, struct mval *d, struct mval *a, struct mval *b)
 {
 	if (a->dt == DT_BOOL && !a->ptr)

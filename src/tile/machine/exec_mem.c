@@ -128,7 +128,7 @@ static int fill_off(struct machine *m, const struct tile_insn *in, struct mval *
 	return 1;
 }
 
-/* A loaded bool is 0 or 1 whatever the byte in memory. */
+/* A loaded bool is 0 or 1 for every byte in memory. */
 static void to_bool(unsigned char *p, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)

@@ -59,7 +59,7 @@ static void copy_strided(char *out, const char *src, int64_t step, int64_t n, in
 		memcpy(out, src, (size_t)(n * esize));
 		return;
 	}
-	/* Most broadcasts repeat one value along a row: that loop stands alone, so that it vectorises. */
+	/* Most broadcasts repeat one value along a row: a separate loop for them vectorises. */
 #define STRIDED(T) \
 	do { \
 		T *o = (T *)out; \

@@ -1,4 +1,4 @@
-/* What reductions and scans share. */
+/* Helpers that reductions and scans share. */
 #ifndef TILE_MACHINE_EXEC_REDUCE_H
 #define TILE_MACHINE_EXEC_REDUCE_H
 

@@ -34,7 +34,7 @@ struct grid_run {
 	int64_t faulted;                    /* lowest index that faulted; `programs` if none */
 	struct machine **machines;
 	struct diag *faults;                /* by thread */
-	int64_t *fault_at;                  /* by thread: index of the instance that faulted, -1: none */
+	int64_t *fault_at;                  /* by thread: instance that faulted, or -1 */
 };
 
 /* --- arguments ---------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int bad_argument(const struct tile_param *p, struct err *e)
 		       STR_ARG(p->name));
 }
 
-/* The size or the stride that a descriptor's parameter stands for. */
+/* Returns the size or the stride that a descriptor's parameter represents. */
 static int64_t tensor_extent(const struct tensor *t, const struct tile_param *p)
 {
 	return p->part == TILE_PART_SHAPE ? t->shape[p->dim] : t->stride[p->dim];
@@ -62,7 +62,7 @@ static void bind_pointer(struct grid_run *w, int i, const struct tensor *t)
 	al->view = t->offset * dtype_size(t->dt);
 	al->dt = t->dt;
 	al->name = w->code->params[i].name;
-	/* An empty tensor has no elements, so whatever address this gives is never read. */
+	/* An empty tensor has no elements, so the address is never read. */
 	w->bound[i].u.i = (int64_t)(uintptr_t)t->st->data + al->view;
 	w->bound[i].prov = (int16_t)i;
 }
@@ -133,8 +133,8 @@ static void machine_free(struct machine *m)
 	mem_free(m);
 }
 
-/* What never changes about a register. Registers of combine functions take their lane count per
- * call. */
+/* Sets the fields of a register that never change. Registers of combine functions take their lane
+ * count per call. */
 static void init_val(struct machine *m, int r)
 {
 	struct tile_type t = m->code->regs[r];
@@ -236,8 +236,8 @@ static void note_fault(struct grid_run *w, int me, int64_t k)
 		;
 }
 
-/* Takes chunks in order until there are none, or until a lower instance has faulted. A fault of a
- * sampled instance counts only if no unknown memory can have caused it. */
+/* Takes chunks in order until all are taken or a lower instance has faulted. A fault of a sampled
+ * instance counts only if no unknown memory can have caused it. */
 static void worker(void *ctx, int me, int count)
 {
 	struct grid_run *w = ctx;
@@ -377,7 +377,7 @@ static int finish(struct grid_run *w, struct pool *pool, struct tile_cost *cost,
 	return rc;
 }
 
-/* What identifies this launch to records and to the set of checked launches. */
+/* Returns the identity of this launch, for records and for the set of checked launches. */
 static struct replay_launch launch_of(const struct grid_run *w)
 {
 	return (struct replay_launch){ .code = w->code, .allocs = w->allocs, .bound = w->bound,
@@ -396,8 +396,8 @@ static int is_checked(const struct grid_run *w, const struct tile_runner *r, uin
 }
 
 /* Finds a ready record of the launch, or begins one. The machine takes fuel in portions, so a
- * launch with just as much fuel as the record used might still run out of it. Such a launch runs
- * normally. */
+ * launch that has just the fuel that the record used might still run out. It runs without the
+ * record. */
 static void open_replay(struct grid_run *w, const struct tile_runner *r)
 {
 	enum { FUEL_SPARE = 1 << 16 };
@@ -416,7 +416,8 @@ static void open_replay(struct grid_run *w, const struct tile_runner *r)
 		w->replay = known;
 }
 
-/* Hints are trusted: a probe looks at what the kernel would do, not at whether it is right. */
+/* Hints are trusted: a probe observes what the kernel would do, not whether the kernel is
+ * correct. */
 int bare_machine_open(struct bare_machine *b, const struct tile_code *code, const struct tile_launch *l, struct err *e)
 {
 	static const struct tile_run_options plain = { .mode = TILE_FAST, .trust_hints = 1 };

@@ -4,9 +4,9 @@
 
 #include "tile/tile.h"
 
-/* Shadow memory of checked mode, kept from run to run. Instances are numbered across runs: after
- * a run of 64 instances the next one starts at 65. So whatever earlier runs left behind is old by
- * its number and need not be cleared. One run at a time. */
+/* Shadow memory of checked mode, kept from run to run. Instances are numbered across runs: after a
+ * run of 64 instances the next one starts at 65. So marks of earlier runs have lower numbers and
+ * need not be cleared. One run at a time. */
 struct lane_mark;
 struct shadow_pool {
 	uint32_t *ids;              /* two per element: numbers of writer and reader */
@@ -20,7 +20,7 @@ void shadow_pool_release(struct shadow_pool *p);
 
 struct replay_store;
 struct checked_launches;
-/* What a run may use; all borrowed. Fields may be NULL. */
+/* Resources of a run; all borrowed. Fields may be NULL. */
 struct tile_runner {
 	struct pool *pool;              /* NULL: one thread */
 	struct shadow_pool *shadows;    /* NULL: made for the run and freed after it */

@@ -1,4 +1,4 @@
-/* What instances know of memory in a run of sampled instances: see known_memory.h.
+/* The knowledge of instances about memory, in a run of sampled instances: see known_memory.h.
  *
  * Knowledge is kept per range of bytes by the sparse storage; this file only says which ranges an
  * access reads or writes, and whether the instance had read anything unknown by then. */

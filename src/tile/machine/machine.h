@@ -54,7 +54,7 @@ struct mval {
 	/* `data` holds the lanes too, although the form is UNIFORM, AFFINE or BOX */
 	uint8_t written;
 	uint8_t dt, ptr;            /* enum dtype; ptr: a pointer to elements of that dtype */
-	/* provenance of pointers: index of the parameter they were computed from, -1: unknown */
+	/* provenance of pointers: index of the parameter they were computed from, or -1 */
 	int16_t prov;
 	uint8_t ranged;             /* DENSE: `span` holds the least and the greatest lane */
 	int32_t n;                  /* lanes */
@@ -102,11 +102,11 @@ struct machine {
 	int ready;                          /* machine_prologue has run */
 	/* program instance, grid, and the instance's number in the grid */
 	int64_t pid[3], grid[3], linear;
-	unsigned char poison_byte;          /* what undefined lanes are filled with */
+	unsigned char poison_byte;          /* fill byte of undefined lanes */
 	int zero_off;                       /* as in tile_run_options */
 	struct checker *check;              /* NULL: fast mode */
 	struct tile_cost cost;              /* of the instances so far */
-	struct diag *fault;                 /* where fault_at writes; the caller's */
+	struct diag *fault;                 /* target of fault_at; the caller's */
 	int trust_hints;                    /* as in tile_run_options */
 	int sampled;                        /* only some instances of the grid run (known_memory.h) */
 	const struct tile_run_options *o;

@@ -1,6 +1,6 @@
-/* fp32 functions. Each is computed in double with additions, multiplications, divisions and
- * square roots alone (no fused operations), so that every instruction set gives the same bits. It
- * is rounded once: the error is about half a unit in the last place. fp64 is in math_slow.c. */
+/* fp32 functions. Each is computed in double, only with additions, multiplications, divisions and
+ * square roots (no fused operations), so that every instruction set gives the same bits. It is
+ * rounded once: the error is about half a unit in the last place. fp64 is in math_slow.c. */
 #include <math.h>
 
 #include "tile/machine/math_kernel.h"

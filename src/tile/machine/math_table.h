@@ -4,7 +4,8 @@
 
 #include "tile/machine/decode.h"
 
-/* NULL: there is none. Narrow floats have no kernels of their own: ask for fp32. */
+/* These functions return NULL if no kernel exists. Narrow floats have no kernels of their own: ask
+ * for fp32. */
 tile_kernel *tile_kernel_for(enum tile_op op, enum dtype dt);
 tile_kernel *tile_kernel_rounded(enum tile_op op, enum dtype dt, enum tile_round r);
 tile_kernel *tile_kernel_select(int esize);

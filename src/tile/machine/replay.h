@@ -24,7 +24,7 @@
 enum replay_role {
 	REPLAY_FIXED,           /* the same in every run of a launch */
 	REPLAY_KEPT,            /* also the same in every instance: an argument or the prologue gives it */
-	REPLAY_CONTENTS         /* depends on contents: computed anew */
+	REPLAY_CONTENTS         /* depends on contents: computed again */
 };
 
 /* Sets `replayed` of each instruction, the roles of registers, whether the kernel may be recorded
@@ -59,7 +59,7 @@ struct replay_row {
  * the first lane that is on. Instances mostly share a footprint and differ in the origin: block 3
  * of a vector add touches the same lanes as block 0, 3 * 4096 bytes further on. */
 struct replay_footprint {
-	int16_t param;          /* parameter whose tensor it is in, -1: no lane is on */
+	int16_t param;          /* parameter whose tensor it is in, or -1 if no lane is on */
 	uint8_t boxed, kind;    /* as in struct access, and the form of the pointer */
 	int32_t lanes;
 	int64_t active;
@@ -82,8 +82,8 @@ struct replay_value {
 };
 
 /* MET: seen in fast mode and not recorded yet, because many launches never come again. READY:
- * recorded. FAILED: too large to record. A launch in checked mode is recorded at once, because
- * others follow if it is right. */
+ * recorded. FAILED: too large to record. A launch in checked mode is recorded at once, because more
+ * runs follow if the check passes. */
 enum replay_state { REPLAY_MET, REPLAY_READY, REPLAY_FAILED };
 
 /* The record of one launch. */
@@ -112,7 +112,7 @@ void replay_store_release(struct replay_store *s);
 
 /* --- what a launch is known by ------------------------------------------------------------ */
 
-/* What identifies a launch; all borrowed. */
+/* The identity of a launch; all borrowed. */
 struct replay_launch {
 	const struct tile_code *code;
 	const struct allocation *allocs;
@@ -121,8 +121,8 @@ struct replay_launch {
 	int trust_hints;
 };
 
-/* What parameter i adds to the key: a scalar, or a tensor's position in which memory, and its
- * size. */
+/* Computes the part of the key for parameter i: the value of a scalar, or offset, size, dtype,
+ * storage and alignment of a tensor. */
 enum { REPLAY_KEY_PARAM = 5 };
 void replay_key_param(const struct replay_launch *l, int i, int64_t key[REPLAY_KEY_PARAM]);
 
@@ -159,7 +159,7 @@ void replay_open(struct access *a);
 /* Loads the lanes of a footprint that is not boxed into a register. */
 void replay_gather(const struct access *a, char *out);
 struct access_row;
-/* The next row of such a footprint. Returns 0 if there is none. */
+/* Sets *r to the next row of a footprint that is not boxed. Returns 0 after the last row. */
 int replay_next(struct access *a, struct access_row *r);
 
 #endif

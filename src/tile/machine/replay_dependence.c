@@ -59,8 +59,8 @@ static int depends_on_address(const struct tile_code *c, const struct tile_insn 
 	return tile_looks_at_address(c, in) || (casts && !ptr && c->regs[tile_dst(in, 0)].ptr) || (hints && ptr);
 }
 
-/* What a replay cannot do: a branch, an address or a mask that depends on contents; effects other
- * than stores; faults that only contents decide. */
+/* Whether a replay cannot do this instruction: a branch, an address or a mask that depends on
+ * contents; effects other than stores; faults that only contents decide. */
 static int forbids(const struct tile_code *c, const struct tile_insn *in, const uint8_t *roles)
 {
 	int flags = tile_op_info(in->op)->flags, bad = 0;
@@ -93,7 +93,7 @@ static int may_replay(const struct tile_code *c, const struct tile_decoded *deco
 	return 1;
 }
 
-/* Whether a branch, an address or a mask depends on contents. Such a kernel is checked in every
+/* Whether a branch, an address or a mask depends on contents. If so, the kernel is checked in every
  * run (checked_launches.h). */
 static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
 {
@@ -107,8 +107,8 @@ static int goes_by_contents(const struct tile_func *f, const uint8_t *roles)
 	return any;
 }
 
-/* Of the registers that do not depend on contents, finds those that hold their value from the
- * beginning of every instance to its end. */
+/* Finds the registers that do not depend on contents and hold their value from the beginning of
+ * every instance to its end. */
 static void find_kept(const struct tile_code *c, const int *role, uint8_t *roles)
 {
 	const struct tile_func *f = &c->funcs[0];

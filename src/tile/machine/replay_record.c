@@ -34,8 +34,8 @@ static int lookup_grow(struct lookup *t)
 	return 0;
 }
 
-/* The next index at or after *at with this hash. Returns -1 if there is none; *at is then the
- * free entry where it belongs. */
+/* Returns the next index at or after *at with this hash. If no entry has it, returns -1 and sets
+ * *at to the free entry where it belongs. */
 static int32_t lookup_next(const struct lookup *t, uint64_t hash, size_t *at)
 {
 	while (t->v[*at].index >= 0 && t->v[*at].hash != hash)
@@ -78,7 +78,7 @@ static void *keep(struct replay_record *r, const void *from, size_t bytes)
 
 /* --- footprints ------------------------------------------------------------------------------- */
 
-/* The bytes of a footprint that can be compared as they are; pointers to its lanes follow them. */
+/* The leading bytes of a footprint, which memcmp can compare; pointers to its lanes follow them. */
 #define FOOTPRINT_HEAD offsetof(struct replay_footprint, offset)
 
 /* Boxes have no lanes to compare; other footprints are equal if every lane's offset is. */
@@ -164,7 +164,7 @@ static int add_footprint(struct replay_record *r, const struct replay_footprint 
 	return vec_push(&r->out->footprints, now);
 }
 
-/* The index of an equal footprint, added if it is new. -1: out of memory. */
+/* Returns the index of an equal footprint, added if it is new, or -1 when out of memory. */
 static int32_t find_footprint(struct replay_record *r, const struct replay_footprint *p, int esize)
 {
 	uint64_t hash = hash_xxh64(p, FOOTPRINT_HEAD, 0);
@@ -275,7 +275,7 @@ void replay_record_access(const struct access *a)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-/* The bytes of a value that can be compared as they are. */
+/* The leading bytes of a value, which memcmp can compare. */
 #define VALUE_HEAD offsetof(struct replay_value, data)
 
 /* The value of a register; its lanes are borrowed. */
@@ -307,7 +307,7 @@ static int same_value(const struct replay_value *a, const struct replay_value *b
 								     !memcmp(a->data, b->data, a->bytes));
 }
 
-/* The index of an equal value, added if it is new. -1: out of memory. */
+/* Returns the index of an equal value, added if it is new, or -1 when out of memory. */
 static int32_t find_value(struct replay_record *r, struct replay_value *x, struct mval *v)
 {
 	uint64_t hash = hash_xxh64(x, VALUE_HEAD, x->bytes);

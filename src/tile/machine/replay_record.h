@@ -21,16 +21,16 @@ struct replay_record {
 	struct replay_store *store;
 	struct replay *out;         /* the record; borrowed from the store */
 	const uint8_t *roles;       /* decoded->replay_roles */
-	int32_t *last_footprint;    /* by instruction: index of its last footprint, -1: none */
-	int32_t *last_value;        /* by register: index of its last recorded value, -1: none */
+	int32_t *last_footprint;    /* by instruction: index of its last footprint, or -1 */
+	int32_t *last_value;        /* by register: index of its last recorded value, or -1 */
 	struct replay_ends *ends;   /* by instruction */
-	/* by register: value that a replay of this instance has in it by now, -1: none */
+	/* by register: the value that a replay of this instance has in it by now, or -1 */
 	int32_t *held;
 	int32_t *offsets;           /* room for the lanes of the largest tile */
 	int n_regs;
 	struct lookup footprints, values;
 	size_t bytes;               /* so far */
-	int64_t id;                 /* current instance, -1: none yet */
+	int64_t id;                 /* current instance, or -1 before the first */
 	int failed;
 };
 
