@@ -1,0 +1,473 @@
+/* Cutting a graph into kernels: see cut.h. Values are numbered in the order of computation, so a
+ * value reads only values with smaller numbers, and one walk in that order decides everything. */
+#include "solve/cut.h"
+
+#include <stdio.h>
+
+/* A map is folded into several consumers if it has at most FOLD_SHARED operators, and into one if the
+ * result has at most FOLD_MOST. Into a product, where it is computed once per tile of the other
+ * operand, at most FOLD_PRODUCT. */
+enum { FOLD_SHARED = 12, FOLD_MOST = 160, FOLD_PRODUCT = 10 };
+
+/* --- what is read by whom ---------------------------------------------------------------------- */
+
+struct reader {
+	struct graph *g;
+	int by;                        /* the value that reads */
+};
+
+/* A sum of products of two different factors. */
+static int is_product(const struct value *v)
+{
+	return v->kind == VALUE_REDUCE && v->how == COMBINE_SUM && v->body->op == SX_MUL &&
+		v->body->a[0] != v->body->a[1];
+}
+
+static int note_load(void *ctx, const struct sx *load)
+{
+	struct reader *r = ctx;
+	struct value *v = graph_value(r->g, load->value);
+	const struct value *by = graph_value(r->g, r->by);
+
+	v->live = 1;
+	v->uses++;
+	v->in_product += is_product(by);
+	v->in_reduce += by->kind == VALUE_REDUCE;
+	return 0;
+}
+
+/* Loads inside index values cannot be folded: the value is needed in memory. */
+static void note_index(struct graph *g, const struct ix *a);
+
+static void note_indices(struct graph *g, const struct sx *a)
+{
+	if (a->at)
+		note_index(g, a->at);
+	for (int i = 0; i < SX_ARGS && a->a[i]; i++)
+		note_indices(g, a->a[i]);
+}
+
+static int must_store(void *ctx, const struct sx *load)
+{
+	graph_value(ctx, load->value)->must_store = 1;
+	return 0;
+}
+
+static void note_index(struct graph *g, const struct ix *a)
+{
+	for (int i = 0; i < a->n; i++)
+		if (a->t[i].kind == IX_VALUE)
+			sx_loads(a->t[i].value, must_store, g);
+		else if (a->t[i].of)
+			note_index(g, a->t[i].of);
+}
+
+/* Marks what the results depend on, from the last value to the first. */
+static void mark_live(struct graph *g)
+{
+	for (size_t i = g->values.n; i-- > 0;) {
+		struct value *v = &g->values.v[i];
+		struct reader r = { .g = g, .by = (int)i };
+
+		if (v->rank_out >= 0 || v->into >= 0)
+			v->live = v->must_store = 1;
+		if (!v->live || v->kind == VALUE_ARG)
+			continue;
+		sx_loads(v->body, note_load, &r);
+		note_indices(g, v->body);
+	}
+}
+
+/* --- folding maps ------------------------------------------------------------------------------- */
+
+struct folding {
+	struct cut *p;
+	int by;
+};
+
+/* The words of a folded value go before those of its consumer, each once. */
+static void add_title(struct cut *p, int to, const char *more)
+{
+	struct arena *a = &p->g->pool->arena;
+	const char *own = p->title[to];
+
+	if (strlen(own) + strlen(more) < 48 && !strstr(own, more))
+		p->title[to] = arena_printf(a, "%s_%s", more, own);
+}
+
+static const struct sx *fold_load(void *ctx, const struct sx *old, const struct ix *at, const struct sx *mask)
+{
+	struct folding *f = ctx;
+	struct graph *g = f->p->g;
+	const struct value *v = graph_value(g, old->value);
+	const struct ix *to[GRAPH_VARS];
+	const struct sx *in;
+
+	if (v->kind != VALUE_MAP || v->must_store)
+		return NULL;
+	graph_coords(g, v, at, to);
+	in = graph_guard(g, f->p->full[old->value], to, mask, 0);
+	add_title(f->p, f->by, f->p->title[old->value]);
+	return mask ? sx_where(g->pool, mask, in, sx_num(g->pool, old->num, in->dt)) : in;
+}
+
+/* The variables of a value stay themselves. */
+static void same_vars(struct graph *g, const struct value *v, const struct ix **to)
+{
+	for (int d = 0; d < v->rank; d++)
+		to[d] = ix_var(g->pool, d, v->size[d]);
+	for (int d = 0; d < v->n_red; d++)
+		to[v->rank + d] = ix_var(g->pool, v->rank + d, v->red[d]);
+}
+
+struct epilogue {
+	struct graph *g;
+	int64_t numel;
+};
+
+static int reads_product(void *ctx, const struct sx *load)
+{
+	struct epilogue *e = ctx;
+	const struct value *v = graph_value(e->g, load->value);
+
+	return v->kind == VALUE_REDUCE && v->numel == e->numel && !v->must_store &&
+		(is_product(v) || v->n_red > 1) && !load->a[0];
+}
+
+/* Whether a map can end a product: it reads one element of the product for each of its own. The map is
+ * then stored instead of the product, and no reader computes it again. */
+static int is_epilogue(struct cut *p, int id)
+{
+	struct epilogue e = { .g = p->g, .numel = graph_value(p->g, id)->numel };
+
+	return sx_loads(p->full[id], reads_product, &e);
+}
+
+/* Builds the full body of every live value, and decides which maps are kept in memory. */
+static void fold(struct cut *p)
+{
+	struct graph *g = p->g;
+
+	for (size_t i = 0; i < g->values.n; i++) {
+		struct value *v = &g->values.v[i];
+		const struct ix *to[GRAPH_VARS];
+		struct folding f = { .p = p, .by = (int)i };
+		struct sx_rewrite r;
+		int size;
+
+		if (!v->live || v->kind == VALUE_ARG)
+			continue;
+		p->title[i] = v->name;
+		same_vars(g, v, to);
+		r = (struct sx_rewrite){ .to = to, .load = fold_load, .ctx = &f };
+		p->full[i] = sx_rebuild(g->pool, v->body, &r);
+		size = p->full[i]->size;
+		if (v->kind == VALUE_MAP && ((v->uses > 1 && size > FOLD_SHARED) || size > FOLD_MOST ||
+					     (v->in_product && size > FOLD_PRODUCT) ||
+					     (v->in_reduce && is_epilogue(p, (int)i))))
+			v->must_store = 1;
+	}
+}
+
+/* --- kernels -------------------------------------------------------------------------------------- */
+
+struct joining {
+	struct cut *p;
+	const struct value *v;
+	int group;                     /* kernel that may be joined; -1: none is read from */
+	int bad;
+	const struct ix *to[GRAPH_VARS];      /* variables of the value that are matched with X */
+	uint64_t matched;              /* bits: variables of X */
+};
+
+/* The last kernel that the value reads from. */
+static int find_group(void *ctx, const struct sx *load)
+{
+	struct joining *j = ctx;
+	const struct value *v = graph_value(j->p->g, load->value);
+
+	if (v->kind != VALUE_ARG)
+		j->group = MAX(j->group, v->group);
+	return 0;
+}
+
+static struct pass *pass_of(struct kernel *k, int value)
+{
+	for (int i = 0; i < k->n_passes; i++)
+		if (k->pass[i].value == value)
+			return &k->pass[i];
+	return NULL;
+}
+
+/* Matches one load with the place of the reduction: the same factors, the same sizes. */
+static int match_load(void *ctx, const struct sx *load)
+{
+	struct joining *j = ctx;
+	struct graph *g = j->p->g;
+	const struct value *v = graph_value(g, load->value);
+	struct kernel *k = &j->p->kernels.v[j->group];
+	const struct pass *from;
+
+	if (v->kind == VALUE_ARG || v->group != j->group)
+		return 0;
+	from = pass_of(k, load->value);
+	j->bad |= !from || (!from->is_reduce && from->n_r) || from->only || load->a[0] || load->at->c0 ||
+		load->at->n != from->at->n;
+	for (int i = 0; !j->bad && i < load->at->n; i++) {
+		const struct ix_term *t = &load->at->t[i], *x = NULL;
+
+		for (int n = 0; n < from->at->n; n++)
+			if (from->at->t[n].c == t->c && from->at->t[n].by == t->by && from->at->t[n].kind == IX_VAR)
+				x = &from->at->t[n];
+		j->bad |= t->kind != IX_VAR || !x || t->var >= j->v->rank;
+		if (!j->bad && j->to[t->var])
+			j->bad |= j->to[t->var] != ix_var(g->pool, x->var, x->by);
+		if (j->bad)
+			break;
+		j->to[t->var] = ix_var(g->pool, x->var, x->by);
+		j->matched |= (uint64_t)1 << x->var;
+	}
+	return j->bad;
+}
+
+/* All variables of X must be matched. A map may have more variables: they become R. */
+static int is_match(struct joining *j)
+{
+	const struct kernel *k = &j->p->kernels.v[j->group];
+	int64_t free = 1, x = 1;
+
+	for (int d = 0; d < k->n_x; d++) {
+		x *= k->x[d];
+		if (k->x[d] > 1 && !(j->matched >> d & 1))
+			return 0;
+	}
+	for (int d = 0; d < j->v->rank; d++)
+		if (j->v->size[d] > 1 && !j->to[d]) {
+			if (j->v->kind == VALUE_REDUCE)
+				return 0;
+			free *= j->v->size[d];
+		}
+	/* A few instances must not do the work of many. */
+	return free == 1 || x >= 16 || free * x <= 1 << 16;
+}
+
+/* Adds the value as a pass: matched variables are X, the others R. */
+static void add_pass(struct cut *p, int id, struct kernel *k, const struct ix **to)
+{
+	struct graph *g = p->g;
+	struct value *v = graph_value(g, id);
+	struct pass s = { .value = id, .is_reduce = v->kind == VALUE_REDUCE, .store = v->must_store };
+
+	for (int d = 0; d < v->rank; d++) {
+		if (to[d])
+			continue;
+		if (v->size[d] == 1) {
+			to[d] = ix_num(g->pool, 0);
+			continue;
+		}
+		to[d] = ix_var(g->pool, k->n_x + s.n_r, v->size[d]);
+		s.r[s.n_r++] = v->size[d];
+	}
+	for (int d = 0; d < v->n_red; d++) {
+		if (v->red[d] == 1) {
+			to[v->rank + d] = ix_num(g->pool, 0);
+			continue;
+		}
+		to[v->rank + d] = ix_var(g->pool, k->n_x + s.n_r, v->red[d]);
+		s.r[s.n_r++] = v->red[d];
+	}
+	s.body = sx_rebuild(g->pool, p->full[id], &(struct sx_rewrite){ .to = to });
+	s.at = graph_at(g, v->rank, v->stride, to);
+	k->pass[k->n_passes++] = s;
+}
+
+static int join(struct cut *p, int id)
+{
+	struct value *v = graph_value(p->g, id);
+	struct joining j = { .p = p, .v = v, .group = -1 };
+	struct kernel *k;
+
+	sx_loads(p->full[id], find_group, &j);
+	if (j.group < 0)
+		return 0;
+	k = &p->kernels.v[j.group];
+	if (k->n_passes == CUT_PASSES || sx_loads(p->full[id], match_load, &j) || j.bad || !is_match(&j))
+		return 0;
+	v->group = j.group;
+	add_pass(p, id, k, j.to);
+	return 1;
+}
+
+/* A single element that reads nothing of the last kernel joins it: instance 0 stores it. */
+static int join_lone(struct cut *p, int id)
+{
+	struct value *v = graph_value(p->g, id);
+	struct joining j = { .p = p, .v = v, .group = -1 };
+	const struct ix *to[GRAPH_VARS] = { NULL };
+	struct expr_pool *pool = p->g->pool;
+	struct kernel *k = p->kernels.n ? &p->kernels.v[p->kernels.n - 1] : NULL;
+	struct pass *s;
+
+	sx_loads(p->full[id], find_group, &j);
+	if (!k || k->n_passes == CUT_PASSES || j.group >= (int)p->kernels.n - 1)
+		return 0;
+	v->group = (int)p->kernels.n - 1;
+	add_pass(p, id, k, to);
+	s = &k->pass[k->n_passes - 1];
+	s->only = sx_op2(pool, SX_EQ, sx_index(pool, ix_var(pool, GRAPH_INSTANCE, INT32_MAX)),
+			 sx_num(pool, 0.0, DT_I32));
+	for (int d = 0; d < k->n_x; d++)
+		to[d] = ix_var(pool, d, k->x[d]);
+	s->body = graph_guard(p->g, s->body, to, s->only, 1);
+	return 1;
+}
+
+static int begin(struct cut *p, int id)
+{
+	struct value *v = graph_value(p->g, id);
+	struct kernel k = { .n_x = 0 };
+	const struct ix *to[GRAPH_VARS] = { NULL };
+
+	for (int d = 0; d < v->rank; d++)
+		if (v->size[d] > 1) {
+			to[d] = ix_var(p->g->pool, k.n_x, v->size[d]);
+			k.x[k.n_x++] = v->size[d];
+		}
+	v->group = (int)p->kernels.n;
+	if (vec_push(&p->kernels, k))
+		return 1;
+	add_pass(p, id, &p->kernels.v[p->kernels.n - 1], to);
+	return 0;
+}
+
+/* A value that another kernel reads must be in memory. */
+static int cross_kernels(void *ctx, const struct sx *load)
+{
+	struct reader *r = ctx;
+	struct value *v = graph_value(r->g, load->value);
+
+	if (v->kind != VALUE_ARG && v->group != graph_value(r->g, r->by)->group)
+		v->must_store = 1;
+	return 0;
+}
+
+static void store_what_crosses(struct cut *p)
+{
+	for (size_t i = 0; i < p->kernels.n; i++)
+		for (int n = 0; n < p->kernels.v[i].n_passes; n++) {
+			struct reader r = { .g = p->g, .by = p->kernels.v[i].pass[n].value };
+
+			sx_loads(p->kernels.v[i].pass[n].body, cross_kernels, &r);
+		}
+	for (size_t i = 0; i < p->kernels.n; i++)
+		for (int n = 0; n < p->kernels.v[i].n_passes; n++)
+			p->kernels.v[i].pass[n].store = graph_value(p->g, p->kernels.v[i].pass[n].value)->must_store;
+}
+
+/* --- memory that is written back --------------------------------------------------------------------- */
+
+struct overwritten {
+	struct cut *p;
+	int arg, group, bad, own;
+};
+
+static int note_old_read(void *ctx, const struct sx *load)
+{
+	struct overwritten *o = ctx;
+
+	o->bad |= load->value == o->arg && o->own > o->group;
+	return 0;
+}
+
+/* No kernel may read the old contents of an argument after another kernel has replaced them. */
+static int check_writes(struct cut *p)
+{
+	for (size_t i = 0; i < p->g->values.n; i++) {
+		const struct value *v = &p->g->values.v[i];
+		struct overwritten o = { .p = p, .arg = v->into, .group = v->group };
+
+		if (v->into < 0)
+			continue;
+		for (size_t n = 0; n < p->kernels.n; n++)
+			for (int s = 0; s < p->kernels.v[n].n_passes; s++) {
+				o.own = (int)n;
+				sx_loads(p->kernels.v[n].pass[s].body, note_old_read, &o);
+			}
+		if (o.bad) {
+			snprintf(p->why, sizeof p->why, "'%s' is changed and read afterwards",
+				 p->g->values.v[v->into].name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void name_kernels(struct cut *p)
+{
+	struct arena *a = &p->g->pool->arena;
+
+	for (size_t i = 0; i < p->kernels.n; i++) {
+		struct kernel *k = &p->kernels.v[i];
+		const char *name = "";
+
+		for (int n = 0; n < k->n_passes; n++) {
+			const char *t = p->title[k->pass[n].value];
+
+			if (strlen(name) + strlen(t) < 56 && !strstr(name, t))
+				name = *name ? arena_printf(a, "%s_%s", name, t) : t;
+		}
+		k->name = name;
+		for (size_t n = 0, same = 1; n < i; n++)
+			if (!strcmp(p->kernels.v[n].name, k->name)) {
+				k->name = arena_printf(a, "%s_%zu", name, ++same);
+				n = (size_t)-1;
+			}
+	}
+}
+
+/* A tensor without elements needs no kernel. */
+static int is_empty(const struct value *v)
+{
+	for (int d = 0; d < v->rank; d++)
+		if (!v->size[d])
+			return 1;
+	return 0;
+}
+
+/* Whether a value is computed by a pass of its own: not folded, with elements. */
+static int is_pass(const struct value *v)
+{
+	return v->live && v->kind != VALUE_ARG && (v->kind == VALUE_REDUCE || v->must_store) && !is_empty(v);
+}
+
+/* A single element that nothing else reads, such as the counter of batches. */
+static int is_lone(const struct value *v)
+{
+	return v->kind == VALUE_MAP && v->numel == 1 && !v->uses;
+}
+
+int cut_make(struct cut *p, struct graph *g)
+{
+	struct arena *a = &g->pool->arena;
+
+	*p = (struct cut){ .g = g };
+	p->full = arena_array(a, g->values.n + 1, sizeof *p->full);
+	p->title = arena_array(a, g->values.n + 1, sizeof *p->title);
+	mark_live(g);
+	fold(p);
+	for (size_t i = 0; i < g->values.n; i++)
+		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !join(p, (int)i) && begin(p, (int)i))
+			longjmp(*a->trap, 1);
+	for (size_t i = 0; i < g->values.n; i++)
+		if (is_pass(&g->values.v[i]) && is_lone(&g->values.v[i]) && !join(p, (int)i) && !join_lone(p, (int)i) &&
+		    begin(p, (int)i))
+			longjmp(*a->trap, 1);
+	store_what_crosses(p);
+	name_kernels(p);
+	return check_writes(p);
+}
+
+void cut_release(struct cut *p)
+{
+	vec_free(&p->kernels);
+}

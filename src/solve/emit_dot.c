@@ -1,0 +1,138 @@
+/* The dot schedule: the first pass is a sum of products, computed by tl.dot over tiles of rows, columns
+ * and K; the other passes are maps over the same tile. Convolutions are implicit products: rows are
+ * positions of the result, columns are channels, K runs over input channels and the window. */
+#include <stdio.h>
+
+#include "solve/emit_impl.h"
+
+/* Variables of the kernel: rows, columns, batch, and K as it lies in each operand. */
+enum { DOT_M, DOT_N, DOT_B, DOT_KA, DOT_KB };
+
+int dot_split(const struct kernel *k, struct dot_axes *d)
+{
+	const struct pass *s = &k->pass[0];
+	uint64_t a, b;
+
+	*d = (struct dot_axes){ .m = 1, .n = 1, .batch = 1, .k = 1 };
+	if (!s->is_reduce || s->body->op != SX_MUL || !dtype_is_float(s->body->dt) || s->body->dt == DT_F64)
+		return 0;
+	a = sx_vars(s->body->a[0]);
+	b = sx_vars(s->body->a[1]);
+	for (int i = 0; i < k->n_x; i++) {
+		int in_a = a >> i & 1, in_b = b >> i & 1;
+
+		d->side[i] = in_a == in_b ? DOT_B : in_a ? DOT_M : DOT_N;
+		*(d->side[i] == DOT_B ? &d->batch : in_a ? &d->m : &d->n) *= k->x[i];
+	}
+	for (int i = 0; i < s->n_r; i++)
+		d->k *= s->r[i];
+	for (int i = 1; i < k->n_passes; i++)
+		if (k->pass[i].n_r || k->pass[i].is_reduce)
+			return 0;
+	return (a >> k->n_x) && (b >> k->n_x) && d->m > 1 && d->n > 1;
+}
+
+/* The variables of X on one side, as one flat variable. */
+static void flatten_side(struct emitter *pr, const struct dot_axes *d, int side, int64_t all, const struct ix **to)
+{
+	int64_t inner = 1;
+
+	for (int i = pr->k->n_x; i-- > 0;) {
+		if (d->side[i] != side)
+			continue;
+		to[i] = ix_mod(pr->p, ix_div(pr->p, ix_var(pr->p, side, all), inner), pr->k->x[i]);
+		inner *= pr->k->x[i];
+	}
+}
+
+static void bind_tile(struct emitter *pr, int var, const char *name, int level, int64_t n, int block)
+{
+	pr->var[var] = name;
+	pr->var_level[var] = level;
+	pr->mask[var] = n % block ? arena_printf(pr->a, "(%s < %lld)", name, (long long)n) : NULL;
+	pr->tile |= (uint64_t)1 << var;
+}
+
+/* An operand as a tile. Outside of K it is zero: a load is by its mask, other elements by tl.where. */
+static const char *operand(struct emitter *pr, const struct sx *x, int k)
+{
+	const char *s;
+
+	emitter_count(pr, x);
+	s = emit_sx(pr, x).s;
+	return !pr->mask[k] || x->op == SX_LOAD ? s : arena_printf(pr->a, "tl.where(%s, %s, 0.0)", pr->mask[k], s);
+}
+
+static void product_pass(struct emitter *pr, const struct dot_axes *d, const struct ix **to)
+{
+	const struct pass *s = &pr->k->pass[0];
+	const struct ix *tb[GRAPH_VARS];
+	const char *a, *b;
+
+	memcpy(tb, to, sizeof tb);
+	flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KA, to);
+	flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KB, tb);
+	emitter_line(pr, 0, "acc = tl.zeros([BM, BN], dtype=tl.float32)");
+	emitter_line(pr, 1, "ka = (start + tl.arange(0, BK))[None, :]");
+	emitter_line(pr, 1, "kb = (start + tl.arange(0, BK))[:, None]");
+	a = operand(pr, sx_rebuild(pr->p, s->body->a[d->swap], &(struct sx_rewrite){ .to = to }), DOT_KA);
+	b = operand(pr, sx_rebuild(pr->p, s->body->a[!d->swap], &(struct sx_rewrite){ .to = tb }), DOT_KB);
+	emitter_line(pr, 1, "acc += tl.dot(%s, %s, input_precision=\"%s\")", a, b, pr->s.precision);
+	buf_addstr(&pr->out, buf_str(&pr->level[0]));
+	buf_addf(&pr->out, "    for start in range(0, %lld, BK):\n", (long long)d->k);
+	buf_addstr(&pr->out, buf_str(&pr->level[1]));
+	buf_clear(&pr->level[0]);
+	buf_clear(&pr->level[1]);
+	emitter_leave(pr);
+	pr->reduced[0] = "acc";
+}
+
+int emit_dot(struct emitter *pr)
+{
+	const struct ix *to[GRAPH_VARS];
+	struct dot_axes d;
+
+	if (!dot_split(pr->k, &d))
+		return 1;
+	bind_tile(pr, DOT_M, "offs_m", 0, d.m, pr->s.bm);
+	if (pr->s.general)
+		pr->mask[DOT_M] = arena_printf(pr->a, "(offs_m < %lld)", (long long)d.m);
+	bind_tile(pr, DOT_N, "offs_n", 0, d.n, pr->s.bn);
+	bind_tile(pr, DOT_KA, "ka", 1, d.k, pr->s.bk);
+	bind_tile(pr, DOT_KB, "kb", 1, d.k, pr->s.bk);
+	pr->var[DOT_B] = "batch";
+	pr->var[GRAPH_INSTANCE] = "(tl.program_id(0) + tl.program_id(1) + tl.program_id(2))";
+	emitter_line(pr, 0, "offs_m = (tl.program_id(0) * BM + tl.arange(0, BM))[:, None]");
+	emitter_line(pr, 0, "offs_n = (tl.program_id(1) * BN + tl.arange(0, BN))[None, :]");
+	if (d.batch > 1)
+		emitter_line(pr, 0, "batch = tl.program_id(2)");
+	flatten_vars(pr, 0, 0, NULL, 0, to);
+	flatten_side(pr, &d, DOT_M, d.m, to);
+	flatten_side(pr, &d, DOT_N, d.n, to);
+	flatten_side(pr, &d, DOT_B, d.batch, to);
+	product_pass(pr, &d, to);
+	for (int n = 0; n < pr->k->n_passes; n++) {
+		const struct pass *s = &pr->k->pass[n];
+		struct pass flat = *s;
+		const char *value = "acc";
+
+		flat.at = ix_replace(pr->p, s->at, to);
+		if (n) {
+			flat.body = sx_rebuild(pr->p, s->body, &(struct sx_rewrite){ .to = to });
+			emitter_count(pr, flat.body);
+			value = emit_sx(pr, flat.body).s;
+		}
+		if (n && !s->only && s->store) {
+			pr->reduced[n] = emitter_name(pr, "y");
+			emitter_line(pr, 0, "%s = %s", pr->reduced[n], value);
+			value = pr->reduced[n];
+		}
+		if (s->store)
+			emit_store(pr, &flat, flat.at, value, 0);
+	}
+	buf_addstr(&pr->out, buf_str(&pr->level[0]));
+	snprintf(pr->to->grid, sizeof pr->to->grid, "(triton.cdiv(%lld, %d), triton.cdiv(%lld, %d), %lld)",
+		 (long long)d.m, pr->s.bm, (long long)d.n, pr->s.bn, (long long)d.batch);
+	snprintf(pr->to->consts, sizeof pr->to->consts, ", BM=%d, BN=%d, BK=%d", pr->s.bm, pr->s.bn, pr->s.bk);
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* The rows schedule: one instance for each x; a tile runs over R. If R fits one tile, all passes share
+ * what they load; else every pass loops over tiles. */
+#include <stdio.h>
+
+#include "solve/emit_impl.h"
+
+/* The variable of a pass's R: passes of one size share it where there are no loops. */
+struct row_tile {
+	int64_t n;                /* elements */
+	int var, loop;
+	int block;
+};
+
+static int64_t count_r(const struct pass *s)
+{
+	int64_t n = 1;
+
+	for (int i = 0; i < s->n_r; i++)
+		n *= s->r[i];
+	return n;
+}
+
+static int64_t pow2(int64_t n)
+{
+	int64_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+/* Variable 1 + k is the tile of the k-th size of R. The first use of a size defines it. */
+static struct row_tile tile_of(struct emitter *pr, const struct pass *s, int64_t *sizes, int *n_sizes)
+{
+	struct row_tile t = { .n = count_r(s) };
+	int k = 0;
+
+	while (k < *n_sizes && sizes[k] != t.n)
+		k++;
+	t.var = 1 + k;
+	t.loop = t.n > pr->s.rb || pr->s.general;
+	t.block = pr->s.general ? pr->s.rb : (int)MIN(pow2(t.n), pr->s.rb);
+	if (k < *n_sizes && !t.loop)
+		return t;
+	if (k == *n_sizes)
+		sizes[(*n_sizes)++] = t.n;
+	pr->var[t.var] = arena_printf(pr->a, k ? "cols%d" : "cols", k);
+	pr->mask[t.var] = t.n % t.block || pr->s.general ? arena_printf(pr->a, k ? "mask%d" : "mask", k) : NULL;
+	pr->var_level[t.var] = t.loop;
+	emitter_line(pr, t.loop, "%s = %stl.arange(0, %d)", pr->var[t.var], t.loop ? "start + " : "", t.block);
+	if (pr->mask[t.var])
+		emitter_line(pr, t.loop, "%s = %s < %lld", pr->mask[t.var], pr->var[t.var], (long long)t.n);
+	return t;
+}
+
+/* The term of a reduction, neutral outside of R. */
+static const char *masked_term(struct emitter *pr, const struct sx *body, enum combine how, const struct row_tile *t)
+{
+	const char *term = emit_sx(pr, body).s, *mask = pr->mask[t->var];
+
+	if (!(sx_vars(body) >> t->var & 1))
+		term = arena_printf(pr->a, "tl.full([%d], 1, %s) * (%s)", t->block, emit_dtype(body->dt), term);
+	if (!mask || (body->op == SX_LOAD && how == COMBINE_SUM && sx_vars(body) >> t->var & 1))
+		return term;
+	return arena_printf(pr->a, "tl.where(%s, %s, %s)", mask, term, reduce_neutral(how, body->dt));
+}
+
+/* Ends a pass: statements before its loop, then the loop. */
+static void close_pass(struct emitter *pr, const struct row_tile *t)
+{
+	buf_addstr(&pr->out, buf_str(&pr->level[0]));
+	buf_clear(&pr->level[0]);
+	if (t->loop) {
+		buf_pad(&pr->out, ' ', (size_t)pr->indent);
+		buf_addf(&pr->out, "for start in range(0, %lld, %d):\n", (long long)t->n, t->block);
+		buf_addstr(&pr->out, buf_str(&pr->level[1]));
+		buf_clear(&pr->level[1]);
+	}
+	emitter_leave(pr);
+}
+
+static void reduce_pass(struct emitter *pr, const struct pass *s, int n, const struct row_tile *t)
+{
+	enum combine how = graph_value(pr->g, s->value)->how;
+	const char *acc = emitter_name(pr, "acc");
+
+	if (!t->loop) {
+		emitter_line(pr, 0, "%s = %s(%s, axis=0)", acc, reduce_tile(how), masked_term(pr, s->body, how, t));
+	} else {
+		emitter_line(pr, 0, "%s = tl.full([%d], %s, %s)", acc, t->block, reduce_neutral(how, s->body->dt),
+			     emit_dtype(s->body->dt));
+		reduce_serial(pr, s, acc, masked_term(pr, s->body, how, t), "0", 1);
+	}
+	close_pass(pr, t);
+	if (t->loop)
+		emitter_line(pr, 0, "%s = %s(%s, axis=0)", acc, reduce_tile(how), acc);
+	pr->reduced[n] = acc;
+	if (s->store)
+		emit_store(pr, s, s->at, acc, 0);
+}
+
+/* A single element of a row is known to later passes. */
+static void map_pass(struct emitter *pr, const struct pass *s, int n, const struct row_tile *t)
+{
+	const char *value = emit_sx(pr, s->body).s;
+
+	if (!s->n_r && !s->only && s->store) {
+		pr->reduced[n] = emitter_name(pr, "y");
+		emitter_line(pr, 0, "%s = %s", pr->reduced[n], value);
+		value = pr->reduced[n];
+	}
+	if (s->store)
+		emit_store(pr, s, s->at, value, t->loop);
+	close_pass(pr, t);
+}
+
+int emit_rows(struct emitter *pr)
+{
+	int64_t all = 1, sizes[CUT_PASSES];
+	int n_sizes = 0;
+
+	for (int i = 0; i < pr->k->n_x; i++)
+		all *= pr->k->x[i];
+	pr->var[0] = "row";
+	emitter_line(pr, 0, "row = tl.program_id(0)");
+	for (int n = 0; n < pr->k->n_passes; n++) {
+		const struct pass *s = &pr->k->pass[n];
+		const struct ix *to[GRAPH_VARS];
+		struct row_tile t = { .n = 1 };
+		struct pass flat = *s;
+
+		flatten_vars(pr, 0, pr->k->n_x, pr->k->x, 0, to);
+		if (s->n_r) {
+			t = tile_of(pr, s, sizes, &n_sizes);
+			pr->tile = (uint64_t)1 << t.var;
+			flatten_vars(pr, pr->k->n_x, s->n_r, s->r, t.var, to);
+		}
+		flat.body = sx_rebuild(pr->p, s->body, &(struct sx_rewrite){ .to = to });
+		flat.at = ix_replace(pr->p, s->at, to);
+		emitter_count(pr, flat.body);
+		if (s->is_reduce)
+			reduce_pass(pr, &flat, n, &t);
+		else
+			map_pass(pr, &flat, n, &t);
+	}
+	buf_addstr(&pr->out, buf_str(&pr->level[0]));
+	snprintf(pr->to->grid, sizeof pr->to->grid, "(%lld,)", (long long)all);
+	return 0;
+}

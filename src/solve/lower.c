@@ -1,0 +1,372 @@
+/* Shared by all lowering functions: arguments, elements, results. lower.h is the manual. */
+#include "solve/lower.h"
+
+#include "interp/bind.h"
+#include "solve/trace.h"
+#include "tensor/sparse.h"
+
+/* --- arguments ---------------------------------------------------------------------------- */
+
+int lower_given(const struct lower *l, size_t i)
+{
+	return i < l->c->n && l->c->a[i].kind != V_UNSET && l->c->a[i].kind != V_NONE;
+}
+
+static int number(struct val v, double *out)
+{
+	if (v.kind != V_INT && v.kind != V_BOOL && v.kind != V_FLOAT)
+		return 0;
+	*out = v.kind == V_FLOAT ? v.u.f : (double)v.u.i;
+	return 1;
+}
+
+/* A tensor that was made of numbers outside the recording and has one element is that number. */
+static int constant(const struct tensor *t, double *out)
+{
+	if (tensor_numel(t) != 1 || !t->st->numbers)
+		return 0;
+	if (t->st->hollow && (!t->st->sparse || !sparse_is_made(t->st) || sparse_touch(t->st, 0, t->st->bytes)))
+		return 0;
+	*out = dtype_load(t->dt, tensor_data(t));
+	return 1;
+}
+
+int lower_view(struct lower *l, struct val v, struct view *out)
+{
+	const struct trace_memory *m;
+	const struct tensor *t;
+	double n;
+
+	*out = (struct view){ .value = -1 };
+	if (number(v, &n)) {
+		out->num = n;
+		out->dt = v.kind == V_FLOAT ? DT_F32 : v.kind == V_BOOL ? DT_BOOL : DT_I64;
+		return 0;
+	}
+	if (v.kind != V_TENSOR || v.u.t->t.ndim > GRAPH_RANK)
+		return 1;
+	t = &v.u.t->t;
+	m = trace_find(l->t, t->st);
+	out->dt = t->dt;
+	out->rank = t->ndim;
+	memcpy(out->size, t->shape, (size_t)t->ndim * sizeof out->size[0]);
+	if (!m) {
+		l->why = "a tensor that no operator, input or weight made";
+		return !constant(t, &out->num);
+	}
+	memcpy(out->stride, t->stride, (size_t)t->ndim * sizeof out->stride[0]);
+	out->value = m->value;
+	out->offset = t->offset - m->base;
+	return 0;
+}
+
+int lower_arg(struct lower *l, size_t i, struct view *out)
+{
+	return i < l->c->n ? lower_view(l, l->c->a[i], out) : 1;
+}
+
+int64_t lower_int(const struct lower *l, size_t i, int64_t otherwise)
+{
+	return i < l->c->n && (l->c->a[i].kind == V_INT || l->c->a[i].kind == V_BOOL) ? l->c->a[i].u.i : otherwise;
+}
+
+double lower_float(const struct lower *l, size_t i, double otherwise)
+{
+	double v;
+
+	return i < l->c->n && number(l->c->a[i], &v) ? v : otherwise;
+}
+
+int lower_flag(const struct lower *l, size_t i)
+{
+	return lower_int(l, i, 0) != 0;
+}
+
+struct str lower_text(const struct lower *l, size_t i, const char *otherwise)
+{
+	return i < l->c->n && l->c->a[i].kind == V_STR ? val_text(l->c->a[i]) : str_of(otherwise);
+}
+
+int lower_ints(const struct lower *l, size_t i, int want, int64_t otherwise, int64_t *out)
+{
+	struct val v = i < l->c->n ? l->c->a[i] : val_none();
+	int one = v.kind == V_INT || !lower_given(l, i);
+
+	if (!one && v.kind != V_TUPLE && v.kind != V_LIST)
+		return 1;
+	if (!one && v.u.seq->n != 1 && v.u.seq->n != (size_t)want)
+		return v.u.seq->n != 0;
+	for (int k = 0; k < want; k++) {
+		struct val x = one ? v : v.u.seq->v[v.u.seq->n == 1 ? 0 : k];
+
+		if (lower_given(l, i) && x.kind != V_INT)
+			return 1;
+		out[k] = lower_given(l, i) ? x.u.i : otherwise;
+	}
+	return 0;
+}
+
+int lower_dims(const struct lower *l, size_t i, int rank, unsigned *mask)
+{
+	struct val v = lower_given(l, i) ? l->c->a[i] : val_none();
+	size_t n = v.kind == V_INT ? 1 : v.kind == V_TUPLE || v.kind == V_LIST ? v.u.seq->n : 0;
+
+	*mask = 0;
+	if (!n)
+		*mask = (1u << rank) - 1;
+	for (size_t k = 0; k < n; k++) {
+		struct val x = v.kind == V_INT ? v : v.u.seq->v[k];
+		int64_t d = x.kind == V_INT ? x.u.i + (x.u.i < 0 ? rank : 0) : -1;
+
+		if (rank && (d < 0 || d >= rank))
+			return 1;
+		*mask |= rank ? 1u << d : 0;
+	}
+	return 0;
+}
+
+int lower_dim(const struct lower *l, size_t i, int64_t otherwise, int rank)
+{
+	int64_t d = lower_int(l, i, otherwise);
+
+	d += d < 0 ? rank : 0;
+	return d >= 0 && d < rank ? (int)d : -1;
+}
+
+/* --- elements ------------------------------------------------------------------------------ */
+
+const struct sx *lower_num(struct lower *l, double v, enum dtype dt)
+{
+	return sx_num(l->p, v, dt);
+}
+
+const struct sx *lower_masked(struct lower *l, const struct view *v, const struct ix *const *i,
+			      const struct sx *mask, double otherwise)
+{
+	if (v->value < 0)
+		return sx_where(l->p, mask, sx_num(l->p, v->num, v->dt), sx_num(l->p, otherwise, v->dt));
+	return sx_load(l->p, v->value, v->dt, ix_addc(l->p, graph_at(l->g, v->rank, v->stride, i), v->offset), mask,
+		       otherwise);
+}
+
+const struct sx *lower_load(struct lower *l, const struct view *v, const struct ix *const *i)
+{
+	return lower_masked(l, v, i, NULL, 0.0);
+}
+
+int lower_expand(const struct view *v, int rank, const int64_t *size, struct view *out)
+{
+	int more = rank - v->rank;
+
+	*out = *v;
+	out->rank = rank;
+	if (more < 0 && v->value >= 0)
+		return 1;
+	for (int d = 0; d < rank; d++) {
+		int own = d >= more && v->value >= 0;
+
+		out->size[d] = size[d];
+		out->stride[d] = own && v->size[d - more] != 1 ? v->stride[d - more] : 0;
+		if (own && v->size[d - more] != 1 && v->size[d - more] != size[d])
+			return 1;
+	}
+	return 0;
+}
+
+void lower_coords(struct lower *l, int rank, const int64_t *size, const struct ix **i)
+{
+	for (int d = 0; d < rank; d++)
+		i[d] = ix_var(l->p, d, size[d]);
+}
+
+int lower_axes(struct lower *l, int rank, const int64_t *size, unsigned mask, struct axes *a)
+{
+	*a = (struct axes){ .rank = rank, .mask = mask, .count = 1 };
+	for (int d = 0; d < rank; d++)
+		if (!(mask >> d & 1))
+			a->size[a->kept++] = size[d];
+	for (int d = 0, k = 0; d < rank; d++) {
+		if (mask >> d & 1) {
+			if (a->n_red == GRAPH_REDUCED)
+				return 1;
+			a->i[d] = ix_var(l->p, a->kept + a->n_red, size[d]);
+			a->red[a->n_red++] = size[d];
+			a->count *= size[d];
+		} else {
+			a->i[d] = ix_var(l->p, k++, size[d]);
+		}
+	}
+	return a->count == 0;
+}
+
+const struct sx *lower_stat(struct lower *l, int value, const struct axes *a, const struct ix *const *i)
+{
+	const struct ix *kept[GRAPH_RANK];
+	int n = 0;
+
+	for (int d = 0; d < a->rank; d++)
+		if (!(a->mask >> d & 1))
+			kept[n++] = i[d];
+	return sx_load(l->p, value, graph_value(l->g, value)->dt,
+		       graph_at(l->g, n, graph_value(l->g, value)->stride, kept), NULL, 0.0);
+}
+
+/* --- results -------------------------------------------------------------------------------- */
+
+/* A computed value with the given loop sizes, dense in their order. */
+static struct value dense(struct lower *l, int rank, const int64_t *size, enum dtype dt, const struct sx *body)
+{
+	struct value v = { .kind = VALUE_MAP, .dt = dt, .rank = rank, .numel = 1, .body = body, .op = l->c->name,
+			   .name = l->name, .tf32 = l->c->tf32 != 0, .into = -1, .rank_out = -1 };
+
+	tensor_dense_strides(rank, size, v.stride);
+	for (int d = 0; d < rank; d++) {
+		v.size[d] = size[d];
+		v.numel *= size[d];
+	}
+	return v;
+}
+
+int lower_temp(struct lower *l, int rank, const int64_t *size, enum dtype dt, const struct sx *body)
+{
+	struct value v = dense(l, rank, size, dt, body);
+
+	return graph_add(l->g, &v);
+}
+
+int lower_temp_reduce(struct lower *l, const struct axes *a, enum combine how, enum dtype dt,
+		      const struct sx *body)
+{
+	struct value v = dense(l, a->kept, a->size, dt, body);
+
+	/* A product over no elements is zero. */
+	for (int d = 0; d < a->n_red; d++)
+		if (!a->red[d])
+			return lower_temp(l, a->kept, a->size, dt, sx_num(l->p, how == COMBINE_PROD, dt));
+	v.kind = VALUE_REDUCE;
+	v.how = how;
+	v.n_red = a->n_red;
+	memcpy(v.red, a->red, sizeof v.red);
+	return graph_add(l->g, &v);
+}
+
+void lower_temp_view(struct lower *l, int value, struct view *out)
+{
+	const struct value *v = graph_value(l->g, value);
+
+	*out = (struct view){ .value = value, .dt = v->dt, .rank = v->rank };
+	memcpy(out->size, v->size, sizeof out->size);
+	memcpy(out->stride, v->stride, sizeof out->stride);
+}
+
+/* Whether a tensor fills its storage with every element once: then its layout is the value's. */
+static int covers(const struct tensor *t)
+{
+	return t->offset == 0 && tensor_is_dense(t) &&
+		(int64_t)t->st->bytes <= MAX(tensor_numel(t), 1) * dtype_size(t->dt);
+}
+
+int lower_result(struct lower *l, struct val out, const struct value *like)
+{
+	struct value v = *like;
+	struct tensor *t;
+	const struct value *was;
+	struct trace_memory *m;
+
+	if (out.kind != V_TENSOR || out.u.t->t.ndim > GRAPH_RANK)
+		return 1;
+	t = &out.u.t->t;
+	m = trace_find(l->t, t->st);
+	was = m ? graph_value(l->g, m->value) : NULL;
+	v.op = l->c->name;
+	v.name = l->name;
+	v.dt = t->dt;
+	v.into = v.rank_out = -1;
+	v.tf32 = l->c->tf32 != 0;
+	v.body = sx_cast(l->p, v.body, t->dt);
+	v.numel = was ? was->numel : MAX(tensor_numel(t), 1);
+	trace_put(l->t, t->st, graph_add(l->g, &v), -1, 0);
+	return 0;
+}
+
+/* The new contents of memory after a part of it, `t`, was written. Other elements keep their values.
+ * Every dimension of the part must be a stepped range of one dimension of the memory. */
+static int lower_part(struct lower *l, const struct tensor *t, struct trace_memory *m, const struct sx *body)
+{
+	struct value v = *graph_value(l->g, m->value);
+	const struct ix *i[GRAPH_RANK], *to[GRAPH_VARS] = { NULL };
+	const struct sx *in = NULL, *old;
+	int64_t offset = t->offset - m->base;
+	unsigned used = 0;
+
+	lower_coords(l, v.rank, v.size, i);
+	old = sx_load(l->p, m->value, v.dt, graph_at(l->g, v.rank, v.stride, i), NULL, 0.0);
+	for (int k = 0; k < t->ndim; k++)
+		to[k] = ix_num(l->p, 0);
+	for (int d = 0; d < v.rank; d++) {
+		int64_t start = v.size[d] <= 1 ? 0 : offset / v.stride[d] % v.size[d], step = 0;
+		const struct ix *rel = ix_addc(l->p, i[d], -start);
+		int k;
+
+		if (v.size[d] <= 1)
+			continue;
+		for (k = 0; k < t->ndim; k++)
+			if (!(used >> k & 1) && t->shape[k] > 1 && t->stride[k] % v.stride[d] == 0 &&
+			    t->stride[k] / v.stride[d] * (t->shape[k] - 1) + start < v.size[d] && t->stride[k])
+				break;
+		if (k == t->ndim) {
+			in = sx_both(l->p, in, sx_inside(l->p, i[d], start, start + 1));
+			continue;
+		}
+		used |= 1u << k;
+		step = t->stride[k] / v.stride[d];
+		in = sx_both(l->p, in, sx_inside(l->p, rel, 0, step * (t->shape[k] - 1) + 1));
+		if (step > 1)
+			in = sx_both(l->p, in, sx_op2(l->p, SX_EQ, sx_index(l->p, ix_mod(l->p, rel, step)),
+						      sx_num(l->p, 0.0, DT_I32)));
+		to[k] = ix_within(l->p, ix_div(l->p, rel, step), t->shape[k]);
+	}
+	for (int k = 0; k < t->ndim; k++)
+		if (t->shape[k] > 1 && !(used >> k & 1))
+			return 1;
+	v.kind = VALUE_MAP;
+	v.n_red = 0;
+	v.must_store = 0;
+	v.body = sx_where(l->p, in, sx_cast(l->p, graph_guard(l->g, body, to, in, 0), v.dt), old);
+	v.op = l->c->name;
+	v.name = l->name;
+	v.into = v.rank_out = -1;
+	m->value = graph_add(l->g, &v);
+	return 0;
+}
+
+int lower_map(struct lower *l, struct val out, const struct sx *body)
+{
+	struct tensor *t = out.kind == V_TENSOR ? &out.u.t->t : NULL;
+	struct trace_memory *m = t ? trace_find(l->t, t->st) : NULL;
+	struct value v = { .kind = VALUE_MAP, .body = body };
+
+	if (!t || t->ndim > GRAPH_RANK)
+		return 1;
+	if (m && !(tensor_is_dense(t) && t->offset == m->base &&
+		   tensor_numel(t) == graph_value(l->g, m->value)->numel))
+		return lower_part(l, t, m, sx_cast(l->p, body, t->dt));
+	if (!m && !covers(t))
+		return 1;
+	v.rank = t->ndim;
+	memcpy(v.size, t->shape, (size_t)t->ndim * sizeof v.size[0]);
+	memcpy(v.stride, t->stride, (size_t)t->ndim * sizeof v.stride[0]);
+	return lower_result(l, out, &v);
+}
+
+int lower_copy(struct lower *l, struct val out, const struct view *from)
+{
+	const struct ix *i[GRAPH_RANK];
+	struct view v;
+
+	if (out.kind != V_TENSOR || out.u.t->t.ndim > GRAPH_RANK ||
+	    lower_expand(from, out.u.t->t.ndim, out.u.t->t.shape, &v))
+		return 1;
+	lower_coords(l, v.rank, v.size, i);
+	return lower_map(l, out, lower_load(l, &v, i));
+}

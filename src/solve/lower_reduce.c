@@ -1,0 +1,280 @@
+/* Lowering of reductions: sums, extremes, variances, norms, softmax, scans. A reduction is a value over
+ * the dimensions that stay; a map brings it into the shape of the result. */
+#include <math.h>
+
+#include "interp/bind.h"
+#include "solve/lower.h"
+
+/* Coordinates of the kept dimensions, from those of a result with or without the reduced ones. */
+static const struct sx *stat_of(struct lower *l, const struct tensor *out, int value, const struct axes *a)
+{
+	const struct ix *i[GRAPH_RANK], *all[GRAPH_RANK];
+	int same = out->ndim == a->rank;
+
+	lower_coords(l, out->ndim, out->shape, i);
+	for (int d = 0, k = 0; d < a->rank; d++)
+		all[d] = a->mask >> d & 1 ? ix_num(l->p, 0) : same ? i[d] : i[k++];
+	return lower_stat(l, value, a, all);
+}
+
+/* out = formula($0: the reduced value, $1: n). */
+static int finish(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n)
+{
+	const struct sx *arg[2];
+
+	if (out.kind != V_TENSOR)
+		return 1;
+	arg[0] = stat_of(l, &out.u.t->t, value, a);
+	arg[1] = sx_num(l->p, n, arg[0]->dt);
+	return lower_map(l, out, formula_build(l, formula, arg, 2, arg[0]->dt));
+}
+
+/* The argument, its dimensions to reduce (slot 1), and its element. */
+static int begin(struct lower *l, struct view *x, struct axes *a, const struct sx **elem)
+{
+	unsigned mask;
+
+	if (lower_arg(l, 0, x) || x->value < 0 || lower_dims(l, 1, x->rank, &mask) ||
+	    lower_axes(l, x->rank, x->size, mask, a))
+		return 1;
+	*elem = lower_load(l, x, a->i);
+	return 0;
+}
+
+int lower_sum(struct lower *l)
+{
+	const struct sx *x;
+	struct view v;
+	struct axes a;
+	enum dtype dt;
+
+	if (l->c->out.kind != V_TENSOR || begin(l, &v, &a, &x))
+		return 1;
+	dt = sx_dtype(l->c->out.u.t->t.dt);
+	return finish(l, l->c->out, lower_temp_reduce(l, &a, COMBINE_SUM, dt, sx_cast(l->p, x, dt)), &a,
+		      l->param ? "$0 / $1" : "$0", (double)a.count);
+}
+
+int lower_reduce(struct lower *l)
+{
+	const struct sx *x;
+	struct view v;
+	struct axes a;
+
+	if (begin(l, &v, &a, &x))
+		return 1;
+	return finish(l, l->c->out, lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0);
+}
+
+/* any and all: the extreme of x != 0. */
+int lower_truth(struct lower *l)
+{
+	const struct sx *x;
+	struct view v;
+	struct axes a;
+	int id;
+
+	if (begin(l, &v, &a, &x))
+		return 1;
+	if (x->dt != DT_BOOL)
+		x = sx_op2(l->p, SX_NE, x, sx_num(l->p, 0.0, x->dt));
+	id = lower_temp_reduce(l, &a, (enum combine)l->param, DT_I32, sx_cast(l->p, x, DT_I32));
+	return finish(l, l->c->out, id, &a, "$0 != 0", 0);
+}
+
+/* One dimension, for operators that name the place of the extreme. */
+static int arg_reduce(struct lower *l, struct val out, enum combine how)
+{
+	const struct sx *x;
+	struct view v;
+	struct axes a;
+
+	if (begin(l, &v, &a, &x))
+		return 1;
+	if (x->dt == DT_BOOL)
+		x = sx_cast(l->p, x, DT_I32);
+	return finish(l, out, lower_temp_reduce(l, &a, how, DT_I32, x), &a, "$0", 0);
+}
+
+int lower_arg_extreme(struct lower *l)
+{
+	return arg_reduce(l, l->c->out, (enum combine)l->param);
+}
+
+/* max(x), max(x, other), or max(x, dim), which gives values and indices. */
+int lower_extreme(struct lower *l)
+{
+	struct val out = l->c->out;
+	const struct sx *x;
+	struct view v;
+	struct axes a;
+
+	if (lower_given(l, 1) && l->c->a[1].kind == V_TENSOR)
+		return lower_point(l, l->param == COMBINE_MAX ? "max($0, $1)" : "min($0, $1)");
+	if (out.kind == V_TENSOR)
+		return lower_reduce(l);
+	if (out.kind != V_TUPLE || out.u.seq->n != 2 || begin(l, &v, &a, &x) ||
+	    finish(l, out.u.seq->v[0], lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0))
+		return 1;
+	return arg_reduce(l, out.u.seq->v[1], l->param == COMBINE_MAX ? COMBINE_ARGMAX : COMBINE_ARGMIN);
+}
+
+/* The mean over the reduced dimensions as an element at coordinates of the whole tensor. */
+static const struct sx *mean_at(struct lower *l, int sum, const struct axes *a, const struct ix *const *i)
+{
+	const struct sx *s = lower_stat(l, sum, a, i);
+
+	return sx_op2(l->p, SX_DIV, s, sx_num(l->p, (double)a->count, s->dt));
+}
+
+/* Sum and sum of squared deviations of the argument. */
+static int moments(struct lower *l, struct axes *a, int *sum, int *square)
+{
+	const struct sx *x, *d;
+	struct view v;
+
+	if (begin(l, &v, a, &x) || !dtype_is_float(x->dt))
+		return 1;
+	*sum = lower_temp_reduce(l, a, COMBINE_SUM, x->dt, x);
+	d = sx_op2(l->p, SX_SUB, x, mean_at(l, *sum, a, a->i));
+	*square = lower_temp_reduce(l, a, COMBINE_SUM, x->dt, sx_op2(l->p, SX_MUL, d, d));
+	return 0;
+}
+
+/* param: 1 takes the root, 2 gives the mean as well. */
+int lower_var(struct lower *l)
+{
+	double minus = lower_given(l, 2) ? lower_flag(l, 2) : 1.0;
+	struct val out = l->c->out, first = out;
+	struct axes a;
+	int sum, square;
+
+	minus = lower_float(l, 4, minus);
+	if (moments(l, &a, &sum, &square))
+		return 1;
+	if (l->param & 2) {
+		if (out.kind != V_TUPLE || out.u.seq->n != 2 ||
+		    finish(l, out.u.seq->v[1], sum, &a, "$0 / $1", (double)a.count))
+			return 1;
+		first = out.u.seq->v[0];
+	}
+	return finish(l, first, square, &a, l->param & 1 ? "sqrt($0 / $1)" : "$0 / $1", (double)a.count - minus);
+}
+
+/* p in slot 1 (a number, inf, or the name of the Frobenius norm), dimensions in slot 2. */
+int lower_norm(struct lower *l)
+{
+	double p = lower_given(l, 1) ? lower_float(l, 1, 2.0) : 2.0;
+	const struct sx *x, *term;
+	struct view v;
+	struct axes a;
+	unsigned mask;
+	int id;
+
+	if (lower_given(l, 1) && l->c->a[1].kind == V_STR && !str_is(lower_text(l, 1, ""), "fro"))
+		return 1;
+	if (lower_arg(l, 0, &v) || v.value < 0 || lower_dims(l, 2, v.rank, &mask) ||
+	    lower_axes(l, v.rank, v.size, mask, &a) || !dtype_is_float(v.dt))
+		return 1;
+	x = lower_load(l, &v, a.i);
+	if (isinf(p)) {
+		id = lower_temp_reduce(l, &a, p > 0 ? COMBINE_MAX : COMBINE_MIN, x->dt, sx_op1(l->p, SX_ABS, x));
+		return finish(l, l->c->out, id, &a, "$0", 0);
+	}
+	if (p == 2.0)
+		term = sx_op2(l->p, SX_MUL, x, x);
+	else if (p == 1.0)
+		term = sx_op1(l->p, SX_ABS, x);
+	else
+		return 1;
+	id = lower_temp_reduce(l, &a, COMBINE_SUM, x->dt, term);
+	return finish(l, l->c->out, id, &a, p == 2.0 ? "sqrt($0)" : "$0", 0);
+}
+
+/* Maximum and sum of exp(x - maximum), of x or -x. */
+static int exp_sum(struct lower *l, const struct view *v, unsigned mask, int negate, struct axes *a, int *top,
+		   int *sum)
+{
+	const struct sx *x, *d;
+
+	if (lower_axes(l, v->rank, v->size, mask, a) || !dtype_is_float(v->dt))
+		return 1;
+	x = lower_load(l, v, a->i);
+	x = negate ? sx_op1(l->p, SX_NEG, x) : x;
+	*top = lower_temp_reduce(l, a, COMBINE_MAX, x->dt, x);
+	d = sx_op2(l->p, SX_SUB, x, lower_stat(l, *top, a, a->i));
+	*sum = lower_temp_reduce(l, a, COMBINE_SUM, x->dt, sx_op1(l->p, SX_EXP, d));
+	return 0;
+}
+
+/* The dimension that F.softmax takes where none is given. */
+static int64_t implicit_dim(int rank)
+{
+	return rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
+}
+
+int lower_softmax(struct lower *l)
+{
+	const struct tensor *out = &l->c->out.u.t->t;
+	const struct ix *i[GRAPH_RANK];
+	const struct sx *arg[3];
+	struct view v;
+	struct axes a;
+	int d, top, sum;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0)
+		return 1;
+	d = lower_dim(l, 1, implicit_dim(v.rank), MAX(v.rank, 1));
+	if (d < 0 || !v.rank || exp_sum(l, &v, 1u << d, l->param == 2, &a, &top, &sum))
+		return 1;
+	lower_coords(l, out->ndim, out->shape, i);
+	arg[0] = lower_load(l, &v, i);
+	arg[0] = l->param == 2 ? sx_op1(l->p, SX_NEG, arg[0]) : arg[0];
+	arg[1] = lower_stat(l, top, &a, i);
+	arg[2] = lower_stat(l, sum, &a, i);
+	arg[0] = formula_build(l, l->param == 1 ? "$0 - $1 - log($2)" : "exp($0 - $1) / $2", arg, 3, v.dt);
+	return lower_map(l, l->c->out, arg[0]);
+}
+
+int lower_logsumexp(struct lower *l)
+{
+	const struct sx *arg[2];
+	struct view v;
+	struct axes a;
+	unsigned mask;
+	int top, sum;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0 || lower_dims(l, 1, v.rank, &mask) ||
+	    exp_sum(l, &v, mask, 0, &a, &top, &sum))
+		return 1;
+	arg[0] = stat_of(l, &l->c->out.u.t->t, top, &a);
+	arg[1] = stat_of(l, &l->c->out.u.t->t, sum, &a);
+	return lower_map(l, l->c->out, formula_build(l, "$0 + log($1)", arg, 2, v.dt));
+}
+
+/* Each element is a reduction of those up to it. Long scans would be slow that way. */
+int lower_cumsum(struct lower *l)
+{
+	enum { SCAN_MOST = 1024 };
+	const struct tensor *out = &l->c->out.u.t->t;
+	const struct ix *i[GRAPH_RANK], *r;
+	struct value s = { .kind = VALUE_REDUCE, .how = (enum combine)l->param, .n_red = 1 };
+	const struct sx *in, *x;
+	struct view v;
+	int d;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0 || !v.rank ||
+	    (d = lower_dim(l, 1, 0, v.rank)) < 0 || v.size[d] > SCAN_MOST)
+		return 1;
+	lower_coords(l, out->ndim, out->shape, i);
+	r = ix_var(l->p, out->ndim, v.size[d]);
+	in = sx_op2(l->p, SX_LE, sx_index(l->p, ix_add(l->p, r, ix_mul(l->p, i[d], -1))), sx_num(l->p, 0.0, DT_I32));
+	i[d] = r;
+	x = sx_cast(l->p, lower_load(l, &v, i), out->dt);
+	s.body = sx_where(l->p, in, x, sx_num(l->p, s.how == COMBINE_PROD, x->dt));
+	s.rank = out->ndim;
+	s.red[0] = v.size[d];
+	memcpy(s.size, out->shape, sizeof s.size);
+	memcpy(s.stride, out->stride, sizeof s.stride);
+	return lower_result(l, l->c->out, &s);
+}

@@ -1,0 +1,76 @@
+/* The choice of schedules: which way of printing suits the sizes of a kernel. */
+#include "base/rng.h"
+#include "solve/emit_impl.h"
+
+/* Reductions of fewer elements are loops of the flat schedule. Products below DOT_LEAST multiply-adds are
+ * not worth tl.dot. */
+enum { ROWS_LEAST = 64, ROWS_TILE = 1024, DOT_LEAST = 1 << 17, DOT_K_LEAST = 16,
+       FLAT_LARGE = 1 << 18 };
+
+static int64_t next_pow2(int64_t n)
+{
+	int64_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static int block(int64_t n, int least, int most)
+{
+	return (int)MAX(least, MIN(next_pow2(n), most));
+}
+
+/* PyTorch computes convolutions in tf32 by default, and matrix products in fp32. */
+static const char *precision(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
+{
+	const char *op = graph_value(p->g, k->pass[0].value)->op;
+
+	if (w->tf32 || (!w->ieee && strstr(op, "conv")))
+		return "tf32";
+	return w->ieee ? "ieee" : "tf32x3";
+}
+
+static int want_rows(const struct cut *p, const struct kernel *k)
+{
+	int64_t most = 0;
+
+	for (int i = 0; i < k->n_passes; i++) {
+		const struct pass *s = &k->pass[i];
+		enum combine how = graph_value(p->g, s->value)->how;
+		int64_t n = 1;
+
+		for (int r = 0; r < s->n_r; r++)
+			n *= s->r[r];
+		if (s->is_reduce && (!s->n_r || how == COMBINE_PROD || how >= COMBINE_ARGMAX))
+			return 0;
+		most = MAX(most, s->is_reduce ? n : 0);
+	}
+	return most >= ROWS_LEAST;
+}
+
+struct sched sched_choose(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
+{
+	struct sched s = { .kind = SCHED_FLAT, .precision = precision(p, k, w), .general = w->general };
+	struct dot_axes d;
+	int64_t x = 1;
+	struct rng r;
+
+	rng_init(&r, w->draw, "schedules");
+	for (int i = 0; i < k->n_x; i++)
+		x *= k->x[i];
+	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= DOT_LEAST) {
+		int64_t most = w->draw ? 32 << rng_below(&r, 3) : 64;
+
+		return (struct sched){ .kind = SCHED_DOT, .precision = s.precision, .general = w->general,
+				       .bm = block(d.m, 16, (int)most),
+				       .bn = block(d.n, 16, w->draw ? 32 << rng_below(&r, 2) : 64),
+				       .bk = block(d.k, 16, w->draw ? 16 << rng_below(&r, 2) : 32) };
+	}
+	if (want_rows(p, k)) {
+		s.kind = SCHED_ROWS;
+		s.rb = w->draw ? 512 << rng_below(&r, 3) : ROWS_TILE;
+	}
+	s.xb = (int)MIN(next_pow2(x), w->draw ? 128 << rng_below(&r, 3) : x >= FLAT_LARGE ? 1024 : 256);
+	return s;
+}

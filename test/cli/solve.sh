@@ -1,0 +1,36 @@
+#!/bin/bash
+# tritonrl solve: solutions by rule, judged; exit codes, JSON, modules that cannot be solved.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "solve.sh: $*"; exit 1; }
+here=$(dirname "$0")/../solve
+
+"$TRITONRL" solve "$here/gate.py" --out "$tmp/gate_new.py" --quiet || fail "the elementwise module is not solved"
+grep -q 'class ModelNew(nn.Module)' "$tmp/gate_new.py" || fail "the solution has no ModelNew"
+grep -q 'super(ModelNew, self)' "$tmp/gate_new.py" || fail "super() still names Model"
+grep -q 'self.scale = scale' "$tmp/gate_new.py" || fail "the constructor changed"
+[ "$(grep -c '^@triton.jit' "$tmp/gate_new.py")" = 1 ] || fail "two results of one chain need one kernel"
+"$TRITONRL" verify "$tmp/gate_new.py" --task "$here/gate.py" --quiet >/dev/null || fail "verify rejects the solution"
+
+# Modules in the styles that people write: each is solved, by kernels alone.
+"$TRITONRL" solve "$here"/*.py --json --out "$tmp/styles.jsonl" --quiet ||
+	fail "unsolved: $(grep '"solved": *false' "$tmp/styles.jsonl" | cut -c1-200)"
+[ "$(grep -c '"verdict": *"correct"' "$tmp/styles.jsonl")" = "$(ls "$here"/*.py | wc -l)" ] ||
+	fail "not every module has a correct solution"
+grep -q '"speedup": *[0-9]' "$tmp/styles.jsonl" || fail "no solution has an estimated speed-up"
+
+# Variants: other schedules, every one judged. In bulk a row without a task does not end the command.
+"$TRITONRL" solve "$here/residual_block.py" --variants 4 --json --out "$tmp/variants.jsonl" --quiet ||
+	fail "a variant is rejected"
+[ "$(grep -o '"solution": *".*' "$tmp/variants.jsonl" | sort -u | wc -l)" -ge 2 ] || fail "all variants are alike"
+printf '{"id": "a", "task": "x ="}\n{"id": "b"}\n' >"$tmp/bad.jsonl"
+rc=0; "$TRITONRL" solve --jsonl "$tmp/bad.jsonl" --out "$tmp/bad_out.jsonl" --quiet 2>/dev/null || rc=$?
+[ $rc = 2 ] || fail "a row without a task has exit code $rc"
+grep -q '"verdict": *"unsolved"' "$tmp/bad_out.jsonl" || fail "a syntax error has no row"
+
+rc=0; "$TRITONRL" solve "$here/unsolved/factorisation.py" --json --out "$tmp/unknown.json" --quiet || rc=$?
+[ $rc = 1 ] || fail "an unsolved module has exit code $rc"
+grep -q '"operator": *"torch.linalg.qr"' "$tmp/unknown.json" || fail "the operator is not named"
+rc=0; "$TRITONRL" solve --quiet 2>/dev/null || rc=$?
+[ $rc = 2 ] || fail "no module has exit code $rc"
