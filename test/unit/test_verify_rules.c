@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include "base/mem.h"
-#include "host/host.h"
 #include "verify/rules/rules.h"
 
 static const char task[] =
@@ -45,14 +44,6 @@ static const char candidate[] =
 
 struct change { int at; const char *text; enum rule rule; };
 
-static struct host_lib *lib;
-
-static int flags(void *ctx, const char *dotted)
-{
-	(void)ctx;
-	return host_lib_flags(lib, dotted);
-}
-
 static void write_candidate(const struct change *c, struct buf *out)
 {
 	for (const char *p = candidate; *p; p++) {
@@ -67,11 +58,11 @@ static void write_candidate(const struct change *c, struct buf *out)
 	}
 }
 
-static int check(struct str source, unsigned off, enum track track, struct diag *d)
+static int check(struct str source, unsigned off, struct diag *d)
 {
 	struct py_module m, t;
 	struct err e = ERR_INIT;
-	struct rules_options o = { .track = track, .off = off, .class_name = "ModelNew", .flags = flags };
+	struct rules_options o = { .off = off, .class_name = "ModelNew" };
 	int rc;
 
 	if (py_parse(&t, str_of(task), "task.py", 0, &e) || py_parse(&m, source, "candidate.py", 0, &e))
@@ -83,12 +74,13 @@ static int check(struct str source, unsigned off, enum track track, struct diag 
 }
 
 static const struct change changes[] = {
-	{ 0, "import os\n", RULE_imports },
+	{ 0, "import ctypes\n", RULE_imports },
 	{ 0, "from subprocess import run\n", RULE_imports },
-	{ 0, "if __name__ != \"__main__\":\n    import os\n", RULE_imports },
-	{ 0, "if __name__ == \"__main__\":\n    pass\nelse:\n    import os\n", RULE_imports },
+	{ 0, "if __name__ != \"__main__\":\n    import socket\n", RULE_imports },
 	{ 0, "f = open\n", RULE_names },
 	{ 0, "e = eval\n", RULE_names },
+	{ 0, "if __name__ != \"__main__\":\n    e = eval\n", RULE_names },
+	{ 0, "if __name__ == \"__main__\":\n    pass\nelse:\n    e = eval\n", RULE_names },
 	{ 0, "import math as __name__\n", RULE_names },
 	{ 0, "from math import pi as __name__\n", RULE_names },
 	{ 0, "class __name__:\n    pass\n", RULE_names },
@@ -99,9 +91,6 @@ static const struct change changes[] = {
 	{ 2, "        try:\n            x.contiguous()\n        except* Exception:\n            pass\n", RULE_syntax },
 	{ 2, "        global z\n", RULE_syntax },
 	{ 2, "        self.seen = 1\n", RULE_state },
-	{ 3, "torch.relu(y)", RULE_compute },
-	{ 3, "y @ y", RULE_compute },
-	{ 3, "nn.functional.softmax(y, 0)", RULE_compute },
 };
 
 static void test_honest(void **state)
@@ -111,7 +100,7 @@ static void test_honest(void **state)
 
 	(void)state;
 	write_candidate(NULL, &b);
-	if (check(buf_str(&b), 0, TRACK_STRICT, &d))
+	if (check(buf_str(&b), 0, &d))
 		fail_msg("refused: %s", d.text);
 	buf_release(&b);
 }
@@ -124,27 +113,37 @@ static void test_each(void **state)
 		struct diag d = { .reason = REASON_ok }, off = { .reason = REASON_ok };
 
 		write_candidate(&changes[i], &b);
-		if (!check(buf_str(&b), 0, TRACK_STRICT, &d))
+		if (!check(buf_str(&b), 0, &d))
 			fail_msg("not refused: %s", changes[i].text);
 		assert_int_not_equal(d.reason, REASON_ok);
 		assert_true(d.line > 0);
-		if (check(buf_str(&b), 1u << changes[i].rule, TRACK_STRICT, &off))
+		if (check(buf_str(&b), 1u << changes[i].rule, &off))
 			fail_msg("%s is refused without the rule '%s' too: %s", changes[i].text, rule_name(changes[i].rule), off.text);
 		buf_release(&b);
 	}
 }
 
-/* Library operators may remain on the hybrid track, as long as a kernel is launched. */
-static void test_hybrid(void **state)
+/* What the candidate computes with, imports and matches shows when it runs: no static rule refuses it. */
+static void test_unrefused(void **state)
 {
-	struct buf b = BUF_INIT;
-	struct diag d = { .reason = REASON_ok };
+	static const struct change fine[] = {
+		{ .at = 3, .text = "torch.relu(y)" }, { .at = 3, .text = "y @ y" },
+		{ .at = 0, .text = "import os, sys, time\nfrom re import compile as c\n" },
+		{ .at = 2, .text = "        if not x.is_cuda:\n            return torch.relu(x)\n" },
+		{ .at = 2, .text = "        match x.dtype:\n            case torch.float32:\n                pass\n" },
+		{ .at = 0, .text = "V = torch.__version__\nclass F:\n    def __call__(self, x):\n        return x\n" },
+	};
 
 	(void)state;
-	write_candidate(&(struct change){ .at = 3, .text = "torch.relu(y)" }, &b);
-	if (check(buf_str(&b), 0, TRACK_HYBRID, &d))
-		fail_msg("refused: %s", d.text);
-	buf_release(&b);
+	for (size_t i = 0; i < COUNT_OF(fine); i++) {
+		struct buf b = BUF_INIT;
+		struct diag d = { .reason = REASON_ok };
+
+		write_candidate(&fine[i], &b);
+		if (check(buf_str(&b), 0, &d))
+			fail_msg("refused: %s", d.text);
+		buf_release(&b);
+	}
 }
 
 static void test_model(void **state)
@@ -160,7 +159,7 @@ static void test_model(void **state)
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		struct diag d = { .reason = REASON_ok };
 
-		if (!check(str_of(wrong[i]), 0, TRACK_STRICT, &d))
+		if (!check(str_of(wrong[i]), 0, &d))
 			fail_msg("accepted: %s", wrong[i]);
 	}
 }
@@ -175,28 +174,12 @@ static void test_names(void **state)
 	assert_int_equal(rule_by_name(STR("nonsense")), -1);
 }
 
-static int open_lib(void **state)
-{
-	struct err e = ERR_INIT;
-
-	(void)state;
-	lib = host_lib_new(&e);
-	return lib ? 0 : -1;
-}
-
-static int close_lib(void **state)
-{
-	(void)state;
-	host_lib_free(lib);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_honest), cmocka_unit_test(test_each), cmocka_unit_test(test_hybrid), cmocka_unit_test(test_model),
+		cmocka_unit_test(test_honest), cmocka_unit_test(test_each), cmocka_unit_test(test_unrefused), cmocka_unit_test(test_model),
 		cmocka_unit_test(test_names),
 	};
 
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

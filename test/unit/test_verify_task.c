@@ -665,6 +665,98 @@ static void test_sizes_of_the_model_that_count(void **state)
 	judge_free(j);
 }
 
+/* One constant is several axes: each position of it is an axis of its own. */
+static void test_axes_by_position(void **state)
+{
+	static const struct { const char *body, *inputs; int axes, symmetric; unsigned cut[3]; } tasks[] = {
+		/* rows of A, columns of B */
+		{ "a @ b", "torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)", 2, 0, { 1, 2, 0 } },
+		/* columns of A and rows of B, if both are transposed */
+		{ "a.T @ b.T", "torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)", 2, 0, { 2, 1, 0 } },
+		/* rows of A and C are one axis, columns of B and C another one */
+		{ "a @ b + c", "torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)", 2, 0, { 1, 2, 3 } },
+		/* queries are independent, keys and values are not */
+		{ "torch.softmax(a @ b.T, -1) @ c", "torch.rand(n, 8), torch.rand(n, 8), torch.rand(n, 8)", 1, 0,
+		  { 1, 0, 0 } },
+		/* each column of a softmax over rows depends on all of its rows */
+		{ "torch.softmax(a, 0) @ b", "torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)", 1, 0, { 0, 2, 0 } },
+		/* a row that depends on its number is no axis */
+		{ "torch.triu(a @ b)", "torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)", 0, 0, { 0, 0, 0 } },
+		{ "a @ b", "(lambda x: x + x.T)(torch.rand(n, n)), torch.rand(n, n), torch.rand(n, n)", 2, 1, { 1, 2, 0 } },
+		/* the zeros of a triangle would be lost where rows repeat others */
+		{ "a @ b", "torch.tril(torch.rand(n, n)), torch.rand(n, n), torch.rand(n, n)", 0, 0, { 0, 0, 0 } },
+	};
+	static const int64_t small[TASK_SIZES] = { 6 };
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
+		struct err e = ERR_INIT;
+		struct axis_positions at;
+		char source[600];
+		unsigned whole;
+		struct task *t;
+
+		snprintf(source, sizeof source, "import torch\nimport torch.nn as nn\n"
+			 "class Model(nn.Module):\n    def forward(self, a, b, c):\n        return %s\n"
+			 "n = 96\ndef get_inputs():\n    return [%s]\ndef get_init_inputs():\n    return []\n",
+			 tasks[i].body, tasks[i].inputs);
+		t = task_open(j, str_of(source), "task", &e);
+		assert_non_null(t);
+		assert_int_equal(task_find_axes(t, small, 1, &whole, &e), 0);
+		assert_int_equal(whole, 0);
+		assert_int_equal(task_find_positions(t, small, 0, &at, &e), 0);
+		assert_int_equal(at.axes, tasks[i].axes);
+		assert_int_equal(at.is_symmetric, tasks[i].symmetric);
+		for (int k = 0; k < 3; k++)
+			assert_int_equal(at.cut[k], tasks[i].cut[k]);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
+/* Along a local axis results have the period of the inputs, away from its ends. */
+static void test_local_axes(void **state)
+{
+	static const struct { const char *made, *body; int period, size, local; } tasks[] = {
+		{ "nn.Conv1d(2, 3, 5, padding=2)", "self.m(x)", 4, 24, 1 },
+		{ "nn.Conv1d(2, 3, 5, stride=2)", "torch.relu(self.m(x))", 4, 25, 1 },
+		{ "nn.ConvTranspose1d(2, 3, 4, stride=2)", "self.m(x)", 4, 24, 1 },
+		/* a stride that does not divide the period */
+		{ "nn.Conv1d(2, 3, 5, stride=3)", "self.m(x)", 4, 24, 0 },
+		/* a window that does not fit between the ends and the middle */
+		{ "nn.Conv1d(2, 3, 5, dilation=4)", "self.m(x)", 4, 20, 0 },
+		/* a mean over the axis, also where it hardly shows, and a position in the result */
+		{ "nn.Conv1d(2, 3, 5, padding=2)", "self.m(x).mean(2)", 4, 24, 0 },
+		{ "nn.Conv1d(2, 3, 5, padding=2)", "self.m(x) + 1000 * torch.sigmoid(self.m(x).mean(2, True))", 4, 24, 0 },
+		{ "nn.Conv1d(2, 3, 5)", "self.m(x) + torch.arange(x.shape[2] - 4, device=x.device)", 4, 24, 0 },
+		{ "nn.MaxPool1d(2)", "torch.argmax(self.m(x), 2)", 4, 24, 1 },
+		{ "nn.MaxPool1d(2)", "self.m(x).amax(2)", 4, 24, 1 },
+	};
+	static const int64_t small[TASK_SIZES] = { 3, 24 };
+	struct judge *j = open_judge(0);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tasks); i++) {
+		struct err e = ERR_INIT;
+		struct axis_positions at;
+		char source[700];
+		struct task *t;
+
+		snprintf(source, sizeof source, "import torch\nimport torch.nn as nn\n"
+			 "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.m = %s\n"
+			 "    def forward(self, x):\n        return %s\n"
+			 "batch = 16\nlength = 512\ndef get_inputs():\n    return [torch.rand(batch, 2, length)]\n"
+			 "def get_init_inputs():\n    return []\n", tasks[i].made, tasks[i].body);
+		t = task_open(j, str_of(source), "task", &e);
+		assert_non_null(t);
+		assert_int_equal(task_is_local(t, small, 1, tasks[i].period, tasks[i].size, &at, &e), tasks[i].local);
+		assert_int_equal(at.all[0], 4);
+		task_free(t);
+	}
+	judge_free(j);
+}
+
 /* What fp16 does not hold says nothing; what it holds must still be right. */
 static void test_overflow_hides_nothing(void **state)
 {
@@ -737,6 +829,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_products_are_found), cmocka_unit_test(test_drowned_products),
 		cmocka_unit_test(test_large_results), cmocka_unit_test(test_sizes_that_count), cmocka_unit_test(test_sizes_of_the_model_that_count),
+		cmocka_unit_test(test_axes_by_position), cmocka_unit_test(test_local_axes),
 		cmocka_unit_test(warm_up_is_correct),
 		cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_inputs_are_the_tasks), cmocka_unit_test(test_relations),
 		cmocka_unit_test(test_lean_task), cmocka_unit_test(test_outline), cmocka_unit_test(test_long_loop),

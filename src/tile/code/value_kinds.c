@@ -40,6 +40,9 @@ struct kinds {
 	/* by register: it is converted to a float or decides a branch, so it is more than an address */
 	char *counted;
 	int index, asked;             /* the current instruction; asked: its result is counted */
+	/* its result is one number of the instance, not of a lane: program numbers are divided to
+	 * find the tile of an instance, and a group of tiles beyond the first is another kind */
+	int of_program;
 	void (*tell)(void *ctx, int index, int kind);
 	void *ctx;
 };
@@ -78,7 +81,7 @@ static struct span quotient(const struct kinds *k, struct span a, struct span b)
 	struct span s = { .known = b.lo > 0.0, .lo = trunc(a.lo / (a.lo < 0.0 ? b.lo : b.hi)),
 			  .hi = trunc(a.hi / (a.hi < 0.0 ? b.hi : b.lo)) };
 
-	if (s.known && !is_exact(s) && s.hi >= 1.0 && k->asked)
+	if (s.known && !is_exact(s) && s.hi >= 1.0 && (k->asked || k->of_program))
 		tell(k, KIND_COUNTS);
 	return s;
 }
@@ -93,7 +96,7 @@ static struct span remainder_of(const struct kinds *k, struct span a, struct spa
 		return exactly(fmod(a.lo, b.lo), 1);
 	if (a.hi < b.lo)
 		return (struct span){ .known = 1, .lo = a.lo, .hi = a.hi };
-	if (k->asked)
+	if (k->asked || k->of_program)
 		tell(k, KIND_COUNTS);
 	return (struct span){ .known = 1, .lo = 0.0, .hi = fmin(a.hi, b.hi - 1.0) };
 }
@@ -359,6 +362,7 @@ static void read_code(struct kinds *k)
 
 		k->index = i;
 		k->asked = in->n_dst == 1 && k->counted[tile_dst(in, 0)];
+		k->of_program = in->n_dst == 1 && !k->code->regs[tile_dst(in, 0)].ndim;
 		if (in->n_dst == 1 && k->writes[tile_dst(in, 0)] == 1)
 			k->at[tile_dst(in, 0)] = value_of(k, in);
 	}

@@ -4,11 +4,11 @@
 #include <math.h>
 
 const struct tile_gpu tile_gpus[] = {
-#define GPU(n, words, cap, size, shared, mem, l2b, d, s, t, h16, f8, i8, dd, us, sm, cost) \
+#define GPU(n, words, cap, size, shared, mem, l2b, d, s, t, h16, f8, i8, dd, us, sm, cost, spot) \
 	{ .name = n, .text = words, .capability = cap, .gib = size, .shared_bytes = shared, .registers = 255, \
 	  .memory = mem, .l2 = l2b, .f64 = d, .f32 = s, .tf32 = t, \
 	  .dot_f16 = h16, .dot_f8 = f8, .dot_int8 = i8, .dot_f64 = dd, .launch_us = us, .processors = sm, \
-	  .price = cost },
+	  .price = cost, .spot_price = spot },
 #include "tile/estimate/gpu.def"
 #undef GPU
 	{ .name = NULL }
@@ -23,7 +23,7 @@ const char tile_gpu_names[] =
 const struct tile_gpu *tile_gpu_find(struct str name)
 {
 	for (const struct tile_gpu *g = tile_gpus; g->name; g++)
-		if (str_is(name, g->name))
+		if (str_is_any_case(name, g->name))
 			return g;
 	return NULL;
 }

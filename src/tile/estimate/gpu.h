@@ -18,7 +18,7 @@ struct tile_gpu {
 	double tf32, dot_f16, dot_f8, dot_int8, dot_f64; /* tensor cores, the same unit */
 	double launch_us;                           /* overhead of a launch */
 	int processors;                             /* multiprocessors */
-	double price;                               /* of an hour, approximately, in US dollars */
+	double price, spot_price;                   /* of an hour, approximately, in US dollars */
 };
 
 extern const struct tile_gpu tile_gpus[];           /* ended by a row without a name */
@@ -27,7 +27,7 @@ extern const char tile_gpu_names[];                 /* with a bar before the fir
 #define TILE_GPU_CHOICES (tile_gpu_names + 1)
 #define TILE_GPU_DEFAULT "H100"
 
-const struct tile_gpu *tile_gpu_find(struct str name);                      /* NULL: unknown */
+const struct tile_gpu *tile_gpu_find(struct str name);                      /* in any case; NULL: unknown */
 /* The row for a GPU as its driver names it ("NVIDIA A100-SXM4-40GB"), by its memory if several
  * fit. */
 const struct tile_gpu *tile_gpu_of_device(struct str device, double gib);   /* NULL: none */

@@ -184,6 +184,89 @@ static int64_t warps_along(struct tile_type t, int axis, int64_t warps)
 	return axis == last ? along_last : axis == last - 1 ? MAX(1, MIN(warps / along_last, t.shape[axis])) : 1;
 }
 
+/* --- scans: warps pass on their partial results through shared memory ------------------------------- */
+
+/* How a value changes along the last dimension of its tile: not at all, by one from lane to lane, or in a way that is
+ * not known. */
+enum along { ALONG_CONSTANT, ALONG_BY_ONE, ALONG_UNKNOWN };
+
+static enum along along_last(const struct walk *w, tile_reg r, int steps)
+{
+	const struct tile_insn *in = w->maker[r] >= 0 ? &w->f->insns[w->maker[r]] : NULL;
+	struct tile_type t = w->code->regs[r];
+	enum along a, b;
+
+	if (!t.ndim || t.shape[t.ndim - 1] == 1)
+		return ALONG_CONSTANT;
+	if (!in || steps == 0)
+		return ALONG_UNKNOWN;
+	switch (in->op) {
+	case TOP_ARANGE: return t.ndim == 1 ? ALONG_BY_ONE : ALONG_UNKNOWN;
+	case TOP_CONST: case TOP_SPLAT: return ALONG_CONSTANT;
+	case TOP_EXPAND_DIMS: case TOP_BROADCAST: case TOP_CAST: case TOP_MOV:
+		return along_last(w, tile_src(in, 0), steps - 1);
+	case TOP_ADD: case TOP_ADDPTR: case TOP_MUL:
+		a = along_last(w, tile_src(in, 0), steps - 1);
+		b = along_last(w, tile_src(in, 1), steps - 1);
+		/* a sum of two changing values, or a product with one, changes by another step */
+		return (in->op == TOP_MUL ? a || b : a && b) ? ALONG_UNKNOWN : MAX(a, b);
+	default: return ALONG_UNKNOWN;
+	}
+}
+
+/* Whether Triton knows that every pointer is aligned to 16 bytes and every integer is a multiple of 16 (or 1). */
+static int all_aligned(const struct tile_launch *l)
+{
+	for (size_t i = 0; i < l->n_args; i++) {
+		const struct tile_val *a = &l->args[i];
+
+		if ((a->kind == TILE_V_INT && !a->is_constexpr && a->i % 16 && a->i != 1) ||
+		    (a->kind == TILE_V_TENSOR && a->t.offset * dtype_size(a->t.dt) % 16))
+			return 0;
+	}
+	return 1;
+}
+
+/* The load that an elementwise value is made of, through first operands; NULL: there is another origin. */
+static const struct tile_insn *loaded_as(const struct walk *w, tile_reg r)
+{
+	for (int steps = 0; steps < 16 && w->maker[r] >= 0; steps++) {
+		const struct tile_insn *in = &w->f->insns[w->maker[r]];
+
+		if (in->op == TOP_LOAD)
+			return in;
+		if (in->n_src < 1 || !(tile_op_info((enum tile_op)in->op)->flags & TOF_L) ||
+		    !tile_same_shape(w->code->regs[r], w->code->regs[tile_src(in, 0)]))
+			return NULL;
+		r = tile_src(in, 0);
+	}
+	return NULL;
+}
+
+/* The scratch of a scan over a tile of two dimensions in the layout of a contiguous load: each thread has v lanes of a
+ * row, 32 threads lie along the row first, then warps. Warps that share the scanned axis exchange one element for each
+ * thread's part: 128 x 512 fp32 along axis 0 with 8 warps has 2 warps there and takes 262144 bytes. */
+static int64_t scan_bytes(const struct walk *w, const struct tile_insn *in, const struct tile_launch *l)
+{
+	struct tile_type t = w->code->regs[tile_src(in, 0)];
+	const struct tile_insn *load = loaded_as(w, tile_src(in, 0));
+	int64_t m, n, v, row_threads, threads, row_warps, warps;
+
+	if (t.ndim != 2 || !load || !all_aligned(l) || along_last(w, tile_src(load, 0), 16) != ALONG_BY_ONE)
+		return 0;
+	m = t.shape[0];
+	n = t.shape[1];
+	v = MIN(16 / dtype_size((enum dtype)w->code->regs[tile_dst(load, 0)].dt), n);
+	v = MAX(MIN(v, m * n / (32 * (int64_t)l->num_warps)), 1);
+	row_threads = MIN(32, n / v);
+	threads = MIN(32 / row_threads, m);
+	row_warps = MIN((int64_t)l->num_warps, MAX(n / (v * row_threads), 1));
+	warps = MIN(l->num_warps / row_warps, MAX(m / threads, 1));
+	if (in->imm == 0)
+		return warps > 1 ? bytes_of(w->code, tile_src(in, 0)) / threads : 0;
+	return row_warps > 1 ? bytes_of(w->code, tile_src(in, 0)) / (v * row_threads) : 0;
+}
+
 /* Shared memory in which warps exchange partial results of a reduction, lanes of a sort, or a
  * transposed tile on its way to memory. */
 static int64_t exchange_bytes(const struct walk *w, const struct tile_insn *in, int64_t warps)
@@ -210,7 +293,9 @@ static int64_t most_exchanged(const struct walk *w, const struct tile_launch *l)
 {
 	int64_t most = 0;
 	for (int i = 0; i < w->f->n_insns && l->num_warps > 1; i++) {
-		int64_t bytes = exchange_bytes(w, &w->f->insns[i], l->num_warps);
+		const struct tile_insn *in = &w->f->insns[i];
+		int64_t bytes = in->op == TOP_SCAN ? scan_bytes(w, in, l) : exchange_bytes(w, in, l->num_warps);
+
 		most = MAX(most, bytes);
 	}
 	return most;

@@ -7,6 +7,7 @@
  *     libdevice.isnan(x)      the overload for fp32, whose row in math.def names the operation */
 #include "tile/front/builtin.h"
 #include "tile/front/builtin_lib.h"
+#include "tile/front/inline_asm.h"
 #include "tile/machine/math_lib.h"
 
 /* tl.where(c, x, y): x where c holds, else y, lane by lane. */
@@ -217,6 +218,50 @@ struct lang_val bi_umulhi(struct front *f, const struct builtin *b, const struct
 	}
 	sem_unify(f, lang_of(sem_to_tensor(f, a[0])), lang_of(sem_to_tensor(f, a[1])), 0, &x, &y);
 	return lang_of(emit(f, TOP_UMULHI, x.ty, 2, x.id, y.id));
+}
+
+/* --- inline assembly --------------------------------------------------------------------------- */
+
+/* Brings the arguments to one shape, without a conversion of types. Returns a type of that shape. */
+static const struct ty *broadcast_all(struct front *f, struct tv *x, size_t n)
+{
+	const int flags = SEM_NO_ARITH | SEM_LHS_PTR | SEM_RHS_PTR;
+	struct tv shape, other;
+
+	if (!n)
+		return ty_sc(SC_INT32);
+	shape = x[0];
+	for (size_t i = 0; i < n; i++)
+		sem_unify(f, lang_of(x[i]), lang_of(shape), flags, &other, &shape);
+	for (size_t i = 0; i < n; i++)
+		sem_unify(f, lang_of(x[i]), lang_of(shape), flags, &x[i], &other);
+	return shape.ty;
+}
+
+/* The results keep their types after a refusal, so that errors in the rest of the kernel are found. */
+struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const struct lang_val *a)
+{
+	struct lang_tuple args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
+	int several = a[3].kind == LANG_TUPLE, failed;
+	size_t n = several ? a[3].u.tup.n : 1;
+	const struct ty **t = arena_array(f->a, n + 1, sizeof *t);
+	struct tv *x = arena_array(f->a, args.n + 1, sizeof *x), *y = arena_array(f->a, n + 1, sizeof *y);
+	struct lang_val *out = arena_array(f->a, n + 1, sizeof *out);
+	struct inline_asm c = { .out = t, .in = x, .n_out = n, .n_in = args.n };
+
+	(void)b;
+	for (size_t i = 0; i < args.n; i++)
+		x[i] = sem_to_tensor(f, args.v[i]);
+	c.shape = broadcast_all(f, x, args.n);
+	for (size_t i = 0; i < n; i++)
+		t[i] = arg_dtype(f, several ? &a[3].u.tup.v[i] : &a[3]);
+	c.text = arg_str(f, &a[0], "asm");
+	c.constraints = arg_str(f, &a[1], "constraints");
+	c.pack = arg_int(f, &a[5], "pack");
+	failed = inline_asm(f, &c, y);
+	for (size_t i = 0; i < n; i++)
+		out[i] = failed ? lang_tensor(ty_with(f->a, c.shape, t[i]), 0) : lang_of(y[i]);
+	return several ? lang_tuple(out, n) : out[0];
 }
 
 /* --- libdevice ------------------------------------------------------------------------------- */

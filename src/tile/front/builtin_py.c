@@ -157,34 +157,6 @@ struct lang_val bi_device_assert(struct front *f, const struct builtin *b, const
 	return lang_none();
 }
 
-/* Only the types are computed, so that errors in the rest of the kernel are still found. */
-struct lang_val bi_inline_asm(struct front *f, const struct builtin *b, const struct lang_val *a)
-{
-	size_t n;
-	struct tv shape;
-	struct lang_val *out;
-	struct lang_tuple args;
-
-	(void)b;
-	front_unsupported(f, "this engine does not support inline assembly");
-	shape = (struct tv){ 0 };
-	args = a[2].kind == LANG_TUPLE ? a[2].u.tup : (struct lang_tuple){ .n = 0 };
-	for (size_t i = 0; i < args.n; i++) {
-		struct tv x = sem_to_tensor(f, args.v[i]);
-		if (shape.ty)
-			sem_broadcast(f, &shape, &x);
-		else
-			shape = x;
-	}
-	n = a[3].kind == LANG_TUPLE ? a[3].u.tup.n : 1;
-	out = arena_array(f->a, n, sizeof *out);
-	for (size_t i = 0; i < n; i++) {
-		const struct ty *t = arg_dtype(f, a[3].kind == LANG_TUPLE ? &a[3].u.tup.v[i] : &a[3]);
-		out[i] = lang_tensor(shape.ty ? ty_with(f->a, shape.ty, t) : t, 0);
-	}
-	return a[3].kind == LANG_TUPLE ? lang_tuple(out, n) : out[0];
-}
-
 /* tl.extra.cuda.globaltimer and smid. */
 struct lang_val bi_hardware(struct front *f, const struct builtin *b, const struct lang_val *a)
 {

@@ -20,13 +20,54 @@ static int compile_one(struct tile_engine *g, const struct check_launch *c, stru
 	return rc;
 }
 
+/* A search for the call at a position, and for names in its arguments that are no globals. */
+struct call_scan { const struct tile_fn *fn; int line, col, found, unknown; };
+
+/* A parameter or a local name has no global value. */
+static void find_unknown(void *ctx, struct py_node *n)
+{
+	struct call_scan *s = ctx;
+	const struct py_list *args = &s->fn->def->u.FunctionDef.args->u.arguments.args;
+	struct tile_val v;
+
+	if (n->kind == PY_Name && !s->fn->lookup(s->fn->lookup_ctx, n->u.Name.id, &v))
+		s->unknown = 1;
+	for (size_t i = 0; n->kind == PY_Name && i < args->n; i++)
+		s->unknown |= str_eq(args->v[i]->u.arg.arg, n->u.Name.id);
+	py_children(n, find_unknown, ctx);
+}
+
+static void find_call_at(void *ctx, struct py_node *n)
+{
+	struct call_scan *s = ctx;
+
+	if (n->kind == PY_Call && n->line == s->line && n->col + 1 == s->col) {
+		s->found = 1;
+		for (size_t i = 0; i < n->u.Call.args.n; i++)
+			find_unknown(s, n->u.Call.args.v[i]);
+		for (size_t i = 0; i < n->u.Call.keywords.n; i++)
+			find_unknown(s, n->u.Call.keywords.v[i]);
+	}
+	py_children(n, find_call_at, ctx);
+}
+
+/* Whether the error is that of a call whose arguments are all written in the file: tl.arange(0, 100)
+ * is wrong under any types. */
+static int is_written_out(const struct tile_fn *fn, const struct diag *d)
+{
+	struct call_scan s = { .fn = fn, .line = d->line, .col = d->col };
+
+	py_children(fn->def, find_call_at, &s);
+	return s.found && !s.unknown;
+}
+
 /* Whether no other type of an argument would avoid the error. */
-static int is_certain(const struct diag *d)
+static int is_certain(const struct tile_fn *fn, const struct diag *d)
 {
 	static const enum reason certain[] = {
 		REASON_unknown_tl_name, REASON_non_constexpr_global, REASON_unsupported_syntax,
 		REASON_tensor_index, REASON_bad_argument, REASON_unused_result, REASON_recursive_call,
-		REASON_bad_parameter,
+		REASON_bad_parameter, REASON_bad_return,
 	};
 	/* A function of torch may have a value that is known when the kernel is compiled. */
 	if (d->reason == REASON_non_constexpr_global && strstr(d->text, "Unsupported function referenced: torch."))
@@ -34,6 +75,8 @@ static int is_certain(const struct diag *d)
 	for (size_t i = 0; i < COUNT_OF(certain); i++)
 		if (certain[i] == d->reason)
 			return 1;
+	if (is_written_out(fn, d))
+		return 1;
 	/* A name that is assigned in some branch may be defined under other constants. */
 	return d->reason == REASON_undefined_name && !strstr(d->hint, "assigned");
 }
@@ -147,7 +190,7 @@ static int try_constants(struct search *s, size_t i)
 static int climb(struct search *s)
 {
 	int better = 1;
-	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(&s->best) ||
+	while (better > 0 && s->best.reason != REASON_ok && (!is_certain(s->c->l.fn, &s->best) ||
 							     may_be_avoided(s->c->l.fn, &s->best))) {
 		better = 0;
 		for (size_t i = 0; i < s->c->l.n_args && !better && s->tries < MOST_TRIES; i++)
@@ -165,7 +208,7 @@ static int check_guessed(struct tile_engine *g, const struct check_env *env, con
 	int rc = check_launch_infer(&c, env, fn, e);
 	if (!rc)
 		rc = compile_one(g, &c, d, e);
-	if (rc == 1 && (!is_certain(d) || may_be_avoided(fn, d))) {
+	if (rc == 1 && (!is_certain(fn, d) || may_be_avoided(fn, d))) {
 		/* The first diagnostic is the one to improve on. */
 		struct search s = { .g = g, .c = &c, .best = *d, .e = e };
 		rc = climb(&s);
@@ -184,7 +227,7 @@ int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, co
 	*unsure = 0;
 	if (!check_signature_comment(env, fn, 0).n) {
 		rc = check_guessed(g, env, fn, d, e);
-		*unsure = rc > 0 && (!is_certain(d) || may_be_avoided(fn, d) || strstr(d->text, "imported object"));
+		*unsure = rc > 0 && (!is_certain(fn, d) || may_be_avoided(fn, d) || strstr(d->text, "imported object"));
 		return rc;
 	}
 	for (size_t i = 0; !rc; i++) {
@@ -200,6 +243,17 @@ int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, co
 	return rc;
 }
 
+int check_kernel_launched(struct tile_engine *g, const struct tile_launch *l, struct diag *d, struct err *e)
+{
+	struct compile_watch w = { .types = NULL };
+	struct tile_code *code;
+	struct diag unsupported;
+	int rc = compile_kernel(g, l, &w, &code, d, &unsupported, e);
+
+	tile_code_free(code);
+	return rc;
+}
+
 /* A search for the name of a function in the bodies of others. */
 struct helper_scan { struct str name; int found; };
 
@@ -212,25 +266,41 @@ static void find_call(void *ctx, struct py_node *n)
 		py_children(n, find_call, ctx);
 }
 
-/* A function that returns a value cannot be launched. */
+/* A function that returns a value is called by others, not launched. */
 static void find_value_return(void *ctx, struct py_node *n)
 {
-	if (n->kind == PY_Return && n->u.Return.value)
+	const struct py_node *v = n->kind == PY_Return ? n->u.Return.value : NULL;
+
+	if (v && !(v->kind == PY_Constant && v->u.Constant.value.kind == PY_C_NONE))
 		*(int *)ctx = 1;
 	py_children(n, find_value_return, ctx);
 }
 
-/* A kernel is launched by the host and never named by another jit function. */
-int check_is_helper(const struct check_env *env, const struct tile_fn *fn)
+/* Searches for name[grid]: a launch by the host. */
+static void find_subscript(void *ctx, struct py_node *n)
 {
-	int returns = 0;
-	struct helper_scan s;
+	struct helper_scan *s = ctx;
 
-	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
-		find_value_return(&returns, fn->def->u.FunctionDef.body.v[i]);
-	s = (struct helper_scan){ .name = fn->name };
+	if (n->kind == PY_Subscript && n->u.Subscript.value->kind == PY_Name &&
+	    str_eq(n->u.Subscript.value->u.Name.id, s->name))
+		s->found = 1;
+	if (!s->found)
+		py_children(n, find_subscript, ctx);
+}
+
+/* A kernel is launched by the host and never named by another jit function. */
+enum check_role check_role(const struct check_env *env, const struct tile_fn *fn)
+{
+	struct helper_scan s = { .name = fn->name };
+	int returns = 0;
+
 	for (size_t i = 0; i < env->n_fns && !s.found; i++)
 		for (size_t k = 0; &env->fns[i] != fn && k < env->fns[i].def->u.FunctionDef.body.n && !s.found; k++)
 			find_call(&s, env->fns[i].def->u.FunctionDef.body.v[k]);
-	return returns || s.found;
+	if (s.found)
+		return CHECK_HELPER;
+	for (size_t i = 0; i < fn->def->u.FunctionDef.body.n; i++)
+		find_value_return(&returns, fn->def->u.FunctionDef.body.v[i]);
+	find_subscript(&s, env->module->root);
+	return returns && !s.found ? CHECK_LIBRARY : CHECK_KERNEL;
 }

@@ -64,8 +64,21 @@ void check_launch_release(struct check_launch *c);
 int check_kernel_inferred(struct tile_engine *g, const struct check_env *env, const struct tile_fn *fn,
 			  struct diag *d, int *unsure,
 			  struct err *e);
-/* Whether the function is called by others instead of being launched: it returns a value, or
- * another jit function names it. */
-int check_is_helper(const struct check_env *env, const struct tile_fn *fn);
+/* Compiles a launch as it is, without the engine's cache. Returns as check_kernel_inferred. */
+int check_kernel_launched(struct tile_engine *g, const struct tile_launch *l, struct diag *d, struct err *e);
+
+/* How a function of the file is used. A library function returns a value, and nothing in the file calls or
+ * launches it: its parameters are unknown, so only errors that no type can avoid count. */
+enum check_role { CHECK_KERNEL, CHECK_HELPER, CHECK_LIBRARY };
+enum check_role check_role(const struct check_env *env, const struct tile_fn *fn);
+
+/* Positions of errors in one function. */
+struct check_errors {
+	struct { int line, col; } v[20];
+	size_t n;
+};
+/* The function without the statements with these errors and without those that depend on them, in
+ * `mem`; NULL if no statement can be removed. The next error of a kernel is found in it. */
+const struct tile_fn *check_cut(const struct tile_fn *fn, const struct check_errors *at, struct arena *mem);
 
 #endif

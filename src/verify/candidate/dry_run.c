@@ -5,12 +5,17 @@
  * the same code; so a candidate may be judged at the smaller sizes of the two. */
 #include "verify/candidate/dry_run.h"
 
+#include <stdio.h>
+
 #include "base/hash.h"
 #include "num/num.h"
 #include "tile/code/value_kinds.h"
 #include "tile/code/trip_count.h"
+#include "verify/candidate/addresses.h"
+#include "verify/candidate/compute_guard.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
+#include "verify/candidate/launch_plan.h"
 #include "verify/candidate/launcher.h"
 #include "verify/candidate/sample.h"
 
@@ -109,11 +114,17 @@ static int forward(struct dry_call *f, struct val inputs, struct val *result, st
 	launch->estimate = f->o->estimate && launch->gpu ? &estimate : NULL;
 	if (launch->estimate)
 		host_set_called(h, estimate_call, &estimate);
+	else if (launch->plan)
+		host_set_called(h, launch_plan_operator, launch->plan);
 	else
 		host_set_called(h, f->giver ? intermediate_give : NULL, f->giver);
+	if (f->o->dry_run == DRY_RUN_CANDIDATE)
+		compute_guard_set(h, judge_options(f->w->judge));
 	rc = host_forward(h, f->w->model, inputs, result, e);
+	compute_guard_clear(h);
 	host_set_called(h, NULL, NULL);
 	f->out->out.seconds = !rc && launch->estimate ? estimate_seconds(&estimate) : 0.0;
+	f->out->out.kernels = estimate.kernels;
 	launch->estimate = NULL;
 	launch->path = NULL;
 	host_dry_run(h, NULL);
@@ -127,13 +138,14 @@ static int forward(struct dry_call *f, struct val inputs, struct val *result, st
 static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 {
 	const struct trial *tr = &f->t->trial[f->o->trial];
-	struct weights_reduced reduced = { .n = f->o->reduced, .seed = f->o->sample,
+	struct weights_reduced reduced = { .map = &f->o->map,
 					   .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
 	struct sample_tensors held;
-	struct intermediate_giver giver = { .tr = tr, .reduced = f->o->reduced, .seed = f->o->sample, .input = held.v };
+	struct intermediate_giver giver = { .tr = tr, .map = &f->o->map, .input = held.v };
 	struct sampler s;
+	struct addresses addresses;
 	struct val result;
-	int rc, told;
+	int rc, told, gap;
 
 	sample_open(&s, tr, f->a, f->i, &f->out->path);
 	rc = weights_put_reduced(tr->weights, &reduced, f->w->h, f->w->model, e) ? -1 :
@@ -143,16 +155,27 @@ static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 	giver.n_inputs = held.n;
 	f->giver = &giver;
 	f->launch->sample = &s;
+	addresses_open(&addresses);
+	addresses_inputs(&addresses, f->w->h, inputs);
+	f->launch->addresses = f->o->addresses ? &addresses : NULL;
+	s.slice = f->o->addresses ? &addresses.slice : NULL;
 	rc = forward(f, inputs, &result, e);
 	f->launch->sample = NULL;
+	f->launch->addresses = NULL;
 	f->giver = NULL;
-	if (giver.failed)
+	if (giver.failed) {
+		addresses_close(&addresses);
 		return err_nomem(e);
+	}
 	f->out->programs = s.programs;
 	f->out->matches.launches = s.launched;
 	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
 	told = !rc && !host_guessed(f->w->h);
-	if (!rc && sample_gap(f->w->h, result, told, &f->launch->diag))
+	addresses_tell(&addresses, &f->out->addresses, &f->out->reads);
+	gap = !rc && (addresses_gap(&addresses, f->w->h, result, &f->launch->diag) ||
+		      sample_gap(f->w->h, result, told, &f->launch->diag));
+	addresses_close(&addresses);
+	if (gap)
 		return f->launch->faulted = 1;
 	if (told)
 		rc = sample_give(&s, f->w->h, result, e);
@@ -163,6 +186,7 @@ static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
  * Reports what instances read, and the first and last element of each result. */
 static int forward_constant(struct dry_call *f, struct val inputs, struct err *e)
 {
+	struct addresses addresses;
 	struct sampler s;
 	struct val result;
 	int rc;
@@ -170,11 +194,68 @@ static int forward_constant(struct dry_call *f, struct val inputs, struct err *e
 	sample_open(&s, &f->t->trial[f->o->trial], f->a, f->i, &f->out->path);
 	sample_note_inputs(&s, f->w, inputs);
 	rc = sample_make_constant(f->w, inputs, e);
+	addresses_open(&addresses);
+	/* the classes of instances, if not all of them are run */
+	if (f->o->constant == CONSTANT_SOME) {
+		f->launch->addresses = &addresses;
+		s.slice = &addresses.slice;
+	}
 	f->launch->sample = &s;
 	rc = rc ? rc : forward(f, inputs, &result, e);
 	f->launch->sample = NULL;
+	f->launch->addresses = NULL;
+	addresses_close(&addresses);
 	reads_tell(&s.reads, s.launched, &f->out->reads);
 	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
+}
+
+/* Writes the plan to the memory of the order. A plan that does not fit is reported as none. */
+static int give_plan(struct dry_call *f, struct launch_plan *p, struct val result, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int rc = launch_plan_end(p, f->w->h, result, &text, e);
+
+	if (!rc && text.n <= f->o->room) {
+		memcpy((char *)f->a + f->o->at, text.p, text.n);
+		f->out->plan_n = text.n;
+	}
+	buf_release(&text);
+	return rc;
+}
+
+/* The same with a record of memory, launches and results: the launch plan. */
+static int forward_plan(struct dry_call *f, struct val inputs, struct err *e)
+{
+	const struct trial *tr = &f->t->trial[f->o->trial];
+	struct weights_reduced reduced = { .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
+	struct launch_plan p;
+	struct val result;
+	int rc = launch_plan_begin(&p, f->w->h, inputs, f->w->model, tr->weights, &reduced, e);
+
+	f->launch->plan = &p;
+	rc = rc ? rc : forward(f, inputs, &result, e);
+	f->launch->plan = NULL;
+	if (!rc && !host_guessed(f->w->h))
+		rc = give_plan(f, &p, result, e);
+	launch_plan_release(&p);
+	return rc;
+}
+
+/* The same without contents and without running any instance: the accesses of the kernels are reported. */
+static int forward_addresses(struct dry_call *f, struct val inputs, struct err *e)
+{
+	struct addresses addresses;
+	struct val result;
+	int rc;
+
+	addresses_open(&addresses);
+	addresses_inputs(&addresses, f->w->h, inputs);
+	f->launch->addresses = &addresses;
+	rc = forward(f, inputs, &result, e);
+	f->launch->addresses = NULL;
+	addresses_tell(&addresses, &f->out->addresses, &f->out->reads);
+	addresses_close(&addresses);
+	return rc;
 }
 
 /* Draws inputs without contents and calls the model as the order says. */
@@ -185,15 +266,20 @@ static int call(struct dry_call *f, struct err *e)
 	int rc;
 
 	f->launch->tune = f->o->estimate;
+	f->launch->config = f->o->plan ? f->o->config : f->launch->config;
 	f->launch->marks = (enum path_marks)f->o->marks;
 	rc = world_renew(f->w, &drawn, RUN_OWN, e);
 	if (!rc)
 		rc = world_draw(f->w, &drawn, 1, &inputs, e);
 	if (rc)
 		return rc;
+	if (f->o->plan)
+		return forward_plan(f, inputs, e);
 	if (f->o->constant)
 		return forward_constant(f, inputs, e);
-	return f->o->sample ? forward_sampled(f, inputs, e) : forward(f, inputs, &result, e);
+	if (f->o->sample)
+		return forward_sampled(f, inputs, e);
+	return f->o->addresses ? forward_addresses(f, inputs, e) : forward(f, inputs, &result, e);
 }
 
 /* The program's constants are replaced by the sizes of the order. A failure is the candidate's own
@@ -276,6 +362,8 @@ int dry_run_reference(struct judge *j, const struct program *reference, const st
 	rc = world_open(&w, j, &p, 0, NULL, e);
 	rc = rc ? rc : call_reference(&w, out, e);
 	out->guessed = w.h && host_guessed(w.h);
+	if (rc > 0)
+		snprintf(out->why, sizeof out->why, "%.159s", host_diag(w.h)->text);
 	world_close(&w);
 	return rc;
 }

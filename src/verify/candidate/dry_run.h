@@ -23,6 +23,7 @@ struct dry_run_cost {
 	double seconds;               /* on the GPU of the options, estimated; 0: not known */
 	double least_read;            /* the part of each input that it reads at the least: reads_least */
 	int guessed;                  /* it asked for a value of a tensor, which has none */
+	char why[160];                /* the message of a reference that failed */
 };
 
 /* Makes a dry run of a task's reference with these constants. Returns 0 on success, 1 if it fails

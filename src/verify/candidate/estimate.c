@@ -73,7 +73,9 @@ int estimate_launch(struct estimate *s, const struct tile_code *code, const stru
 		t->timing = 0;
 		return 0;
 	}
-	s->busy += (t ? MIN(t->best, seconds) : seconds) + s->gpu->launch_us * 1e-6;
+	seconds = t ? MIN(t->best, seconds) : seconds;
+	speed_notes_add(&s->kernels, l->fn->name, &p, s->gpu, seconds);
+	s->busy += seconds + s->gpu->launch_us * 1e-6;
 	s->host += speed_rates.host_launch_us * 1e-6;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #define VERIFY_CANDIDATE_ESTIMATE_H
 
 #include "host/host.h"
-#include "tile/estimate/gpu.h"
+#include "tile/estimate/speed_note.h"
 #include "tile/tile.h"
 
 enum { ESTIMATE_TUNED = 16 };
@@ -22,6 +22,7 @@ struct estimate {
 	unsigned tf32;              /* enum num_products counted as tf32, even if the program says otherwise */
 	int tunes;                  /* an autotuner launches its choice once more (host_options.tune) */
 	double busy, host;          /* seconds of the GPU, of Python */
+	struct speed_notes kernels; /* the launches that count, by kernel */
 	struct estimate_tuned tuned[ESTIMATE_TUNED];
 	int n_tuned;
 };

@@ -17,6 +17,7 @@ struct change {
 	int first;             /* of all inputs only the first */
 	int seen;
 	int64_t batch;         /* of the first input */
+	double rare;           /* of CHANGE_RARE */
 	struct err *e;
 };
 
@@ -412,6 +413,30 @@ static void change_choices(const struct tensor *t, enum trial_change what)
 	}
 }
 
+/* --- rare values -------------------------------------------------------------------------- */
+
+/* The values that get_inputs draws at full size reach further than those of a small tensor; twice
+ * the largest one belongs to the task's contract anyway. */
+static int may_hold(const struct tensor *t, double rare)
+{
+	struct range r = find_range(t);
+
+	return fabs(rare) <= 2.0 * fmax(fabs(r.least), fabs(r.most));
+}
+
+/* Puts the value and its two neighbours in fp32 at every fourth position. Zero has no neighbours:
+ * they are too small to be drawn. A symmetric matrix stays as it is. */
+static void put_rare(const struct tensor *t, double rare)
+{
+	float v = (float)rare;
+	const double put[] = { v, v == 0.0f ? v : nextafterf(v, INFINITY), v == 0.0f ? v : nextafterf(v, -INFINITY) };
+	int64_t n = may_hold(t, rare) && !is_symmetric(t) ? tensor_numel(t) : 0;
+	size_t size = (size_t)dtype_size(t->dt);
+
+	for (int64_t i = n > 1; i < n; i += 4)
+		dtype_store(t->dt, (char *)tensor_data(t) + (size_t)i * size, put[i / 4 % 3]);
+}
+
 /* --- inputs ------------------------------------------------------------------------------- */
 
 /* Does the change concern masks and integers? */
@@ -436,7 +461,10 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 			return 0;
 		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
 	}
-	if (of_choices(c->what)) {
+	if (c->what == CHANGE_RARE) {
+		if (dtype_is_float(obj->t.dt) && !change_can_choose(&obj->t) && tensor_is_contiguous(&obj->t))
+			put_rare(&obj->t, c->rare);
+	} else if (of_choices(c->what)) {
 		if (tensor_is_contiguous(&obj->t))
 			change_choices(&obj->t, c->what);
 	} else if (dtype_is_float(obj->t.dt) && tensor_is_contiguous(&obj->t)) {
@@ -447,9 +475,9 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-int change_inputs(struct host *h, enum trial_change what, int first, struct val inputs, struct err *e)
+int change_inputs(struct host *h, const struct trial *tr, struct val inputs, struct err *e)
 {
-	struct change c = { .what = what, .first = first, .e = e };
+	struct change c = { .what = tr->change, .first = tr->first, .rare = tr->rare, .e = e };
 
-	return what == CHANGE_NONE || what == CHANGE_ADD ? 0 : host_tensors(h, inputs, change_input, &c);
+	return c.what == CHANGE_NONE || c.what == CHANGE_ADD ? 0 : host_tensors(h, inputs, change_input, &c);
 }

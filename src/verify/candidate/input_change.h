@@ -5,9 +5,8 @@
 #include "host/host.h"
 #include "verify/candidate/trial.h"
 
-/* Changes inputs in place; with `first` only the first of them. Returns 0 on success, -1 on failure
- * (*e). */
-int change_inputs(struct host *h, enum trial_change what, int first, struct val inputs, struct err *e);
+/* Changes inputs in place, as the trial says. Returns 0 on success, -1 on failure (*e). */
+int change_inputs(struct host *h, const struct trial *tr, struct val inputs, struct err *e);
 /* Must integers that get_inputs draws from a range include both ends of the range? */
 int change_draws_ends(enum trial_change what);
 /* A milder change, for a reference that rejects this one or is not finite with it. Returns

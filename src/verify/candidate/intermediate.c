@@ -268,7 +268,7 @@ void intermediate_give(void *giver, const struct host_op_call *c)
 
 	for (size_t i = 0; i < g->tr->intermediates.n && how; i++)
 		if (g->tr->intermediates.v[i].how == how && c->out.u.t->t.st->hollow) {
-			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->intermediates.v[i].t, g->reduced, g->seed) != 0;
+			g->failed |= sparse_few(&c->out.u.t->t, &g->tr->intermediates.v[i].t, g->map) != 0;
 			return;
 		}
 }

@@ -74,8 +74,7 @@ uint64_t intermediate_kernel(const struct tile_launch *l);
 /* The data that intermediate_give needs to recognise tensors and to fill in contents. */
 struct intermediate_giver {
 	const struct trial *tr;
-	int64_t reduced;              /* indices that the task keeps of each independent axis */
-	uint64_t seed;                /* decides which kept index fills each index at full size */
+	const struct sparse_map *map; /* from indices at full size to those of the reduced task */
 	const struct tensor *input;   /* the trial's inputs, in order */
 	int n_inputs;
 	int failed;                   /* memory ended */

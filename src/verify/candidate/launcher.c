@@ -8,9 +8,11 @@
 
 #include "base/mem.h"
 #include "tile/estimate/resource.h"
+#include "verify/candidate/addresses.h"
 #include "verify/candidate/dry_run.h"
 #include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
+#include "verify/candidate/launch_plan.h"
 #include "verify/candidate/sample.h"
 
 /* Fast mode over poisoned memory is the default; an order may ask for checked mode. */
@@ -236,7 +238,7 @@ static int check_addresses(const struct tile_code *code, const struct tile_launc
 	for (int f = 0; f < code->n_funcs; f++)
 		for (int i = 0; i < code->funcs[f].n_insns; i++)
 			if (tile_looks_at_address(code, &code->funcs[f].insns[i])) {
-				diag_set(d, REASON_unsupported, l->line, l->col,
+				diag_set(d, REASON_unstable, l->line, l->col,
 					 "kernel '%.*s' computes with the address of a tensor", STR_ARG(l->fn->name));
 				return 1;
 			}
@@ -298,17 +300,28 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 		c->diag = *d;
 		return rc;
 	}
+	c->compiled = 1;
 	if (c->estimate && estimate_launch(c->estimate, code, l, e))
 		return -1;
 	if (c->path && !l->compile_only && note_launch(c, code, l, e))
 		return -1;
-	if (c->idle || l->compile_only || (c->path && !c->sample))
+	if (c->plan && !l->compile_only)
+		launch_plan_launch(c->plan, l);
+	if (c->idle || l->compile_only || (c->path && !c->sample && !c->addresses))
 		return 0;
 	if (c->copy)
 		return copy_instead(c, code, l, e);
 	if (c->tests && resource_tests(code))
 		host_path_mark(c->tests, host_path_test(PATH_KERNEL_TEST, 0, 0, 0));
-	rc = c->sample ? sample_launch(c->sample, c->engine, code, l, d, e) : run_kernel(c, code, l, d, e);
+	if (c->compared && compared_add(c->compared, code, e))
+		return -1;
+	rc = c->addresses ? addresses_launch(c->addresses, code, l, d, e) : 0;
+	if (!rc && c->sample)
+		rc = sample_launch(c->sample, c->engine, code, l, d, e);
+	else if (!rc && !c->path)
+		rc = run_kernel(c, code, l, d, e);
+	if (!rc && c->addresses)
+		addresses_cover(c->addresses, l);
 	if (!rc && c->steps)
 		rc = intermediate_note(c->steps, code, l, e);
 	if (rc) {

@@ -25,7 +25,9 @@ struct launcher {
 	int copy;
 	int sources;                   /* the most likely sources that one launch had, counted up to copy + 1 */
 	int config, tune;              /* of autotuned kernels, as in host_options */
+	int skip_asserts;              /* of host code, as in host_options */
 	int refused, faulted;          /* the last run ended because a launch did not compile, or faulted */
+	int compiled;                  /* a launch of this runner compiled and fits the GPU */
 	struct tile_cost cost;
 	struct diag diag;              /* why */
 	struct host_path *path;        /* a dry run: launches become marks of this path; NULL: they are run */
@@ -35,7 +37,10 @@ struct launcher {
 	unsigned next_mark;
 	struct estimate *estimate;     /* the time of launches is added to it; NULL: it is not asked for */
 	struct host_path *tests;       /* gets a mark if a launch compares integers; NULL: it is not asked for */
+	struct compared *compared;     /* gets the constants of comparisons; NULL: they are not asked for */
 	struct sampler *sample;        /* a dry run with sampled instances; NULL: no instance is run */
+	struct launch_plan *plan;      /* gets the launches of a dry run; NULL: it is not asked for */
+	struct addresses *addresses;   /* gets every access of launches; NULL: it is not asked for */
 	struct step_recorder *steps;   /* records what launches wrote; NULL: it is not asked for */
 };
 

@@ -11,7 +11,7 @@
 
 #include "tensor/tensor.h"
 
-enum { PLATEAU_RUNS = 96 };              /* instances that are run for it at the most */
+enum { PLATEAU_RUNS = 80 };              /* instances that are run for it at the most */
 
 struct plateau {
 	struct storage *st;

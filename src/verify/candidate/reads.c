@@ -36,26 +36,45 @@ void reads_lose(struct reads *r, enum constant_answer why)
 	r->lost = 1;
 }
 
-/* Adds the reads of one launch to those of the storage. Bytes beyond the storage count as all of
- * it: an upper bound may be larger than the tensor. */
-void reads_add(struct reads *r, const struct storage *s, size_t bytes)
+/* The entry of a storage; -1: there are too many. */
+static int entry_of(struct reads *r, uint64_t id)
 {
 	struct run_reads *t = &r->told;
 	int i = 0;
 
-	while (i < t->n && r->id[i] != s->id)
+	while (i < t->n && r->id[i] != id)
 		i++;
 	if (i == READS_MOST) {
 		reads_lose(r, CONSTANT_ANSWER_many_tensors);
-		return;
+		return -1;
 	}
 	if (i == t->n) {
 		t->n++;
-		r->id[i] = s->id;
-		t->v[i].what = what_is(r, s->id);
+		r->id[i] = id;
+		t->v[i].what = what_is(r, id);
 	}
-	t->v[i].whole += bytes >= s->bytes;
-	t->v[i].share += bytes >= s->bytes ? 1.0 : (double)bytes / (double)s->bytes;
+	return i;
+}
+
+/* Bytes beyond the storage count as all of it: an upper bound may be larger than the tensor. */
+void reads_add(struct reads *r, uint64_t id, size_t all, size_t bytes)
+{
+	int i = entry_of(r, id);
+
+	if (i < 0)
+		return;
+	r->told.v[i].whole += bytes >= all;
+	r->told.v[i].share += bytes >= all ? 1.0 : (double)bytes / (double)all;
+}
+
+/* It may have been all of it, but is not known to be. */
+void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why)
+{
+	int i = entry_of(r, id);
+
+	reads_leave(r, why);
+	if (i >= 0)
+		r->told.v[i].share += 1.0;
 }
 
 void reads_tell(const struct reads *r, int launches, struct run_reads *out)

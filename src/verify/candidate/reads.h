@@ -39,9 +39,11 @@ struct reads {
 
 /* Registers the next input. */
 void reads_input(struct reads *r, const struct storage *s);
-/* Notes that a launch is given the tensor and that its instances read at most this many bytes of
+/* Notes that a launch is given the storage `id` of `all` bytes and that its instances read at most `bytes` of
  * it. */
-void reads_add(struct reads *r, const struct storage *s, size_t bytes);
+void reads_add(struct reads *r, uint64_t id, size_t all, size_t bytes);
+/* Notes that a launch may have read any part of the storage, and why it is not known better. */
+void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why);
 /* Notes that something was read and not counted. */
 void reads_leave(struct reads *r, enum constant_answer why);
 /* The same, of so much that nothing can be reported. */

@@ -10,7 +10,7 @@
 
 /* RESULTS_MOST: result tensors of a call that are looked at. RESULTS_FORM: bytes of the text that
  * describes their nesting. */
-enum { RESULTS_MOST = 16, RESULTS_FORM = 400 };
+enum { RESULTS_MOST = 32, RESULTS_FORM = 400 };
 
 /* The name of the buffers that a call left changed, in messages and in reports. */
 #define RESULT_STATE "what forward leaves in the buffers"

@@ -15,6 +15,7 @@
 #include "host/rebound.h"
 #include "interp/bind.h"
 #include "verify/candidate/estimate.h"
+#include "verify/candidate/compute_guard.h"
 #include "verify/candidate/dry_run.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launcher.h"
@@ -48,19 +49,13 @@ struct runner {
 
 /* --- before any run ----------------------------------------------------------------------- */
 
-/* The flags of a torch name, for rules that depend on what an operator does. */
-static int name_flags(void *ctx, const char *dotted)
-{
-	return host_lib_flags(ctx, dotted);
-}
-
 /* Parses the candidate and checks the rules that need only its syntax tree. Returns 0, or 1 and
  * *d. */
 static int check_source(struct runner *r, struct str source, struct diag *d)
 {
 	struct err pe = ERR_INIT;
-	struct rules_options ro = { .track = r->o->track, .off = r->o->rules_off, .identity = r->o->identity,
-				    .class_name = r->p.class_name, .flags = name_flags, .ctx = judge_lib(r->j) };
+	struct rules_options ro = { .off = r->o->rules_off, .identity = r->o->identity,
+				    .class_name = r->p.class_name };
 
 	if (!str_trim(source).n) {
 		diag_set(d, REASON_no_code, 0, 0, "there is no code");
@@ -117,13 +112,19 @@ void runner_free(struct runner *r)
 /* --- what ended a run --------------------------------------------------------------------- */
 
 /* Failures of host code that do not depend on any number: a wrong name, a wrong call. They count
- * as failures to compile, as long as no run has come to its end. */
-static int is_front_end(enum reason r)
+ * as failures to compile, as long as no run has come to its end. An error of Python itself counts as
+ * one only until a kernel has compiled, because a kernel that compiled stays compiled. */
+static int is_front_end(const struct runner *r, enum reason why)
 {
-	return r == REASON_name_error || r == REASON_forbidden_name || r == REASON_unsupported ||
-		r == REASON_import_error ||
-	       r == REASON_torch_compute || r == REASON_attribute_error || r == REASON_type_error ||
-	       r == REASON_key_error;
+	switch (why) {
+	case REASON_forbidden_name: case REASON_unsupported: case REASON_unstable: case REASON_import_error:
+	case REASON_torch_compute:
+		return !r->compiled;
+	case REASON_name_error: case REASON_attribute_error: case REASON_type_error: case REASON_key_error:
+		return !r->compiled && !r->launch.compiled;
+	default:
+		return 0;
+	}
 }
 
 /* Writes why a run failed, and at which stage, to its report. Returns 1. */
@@ -139,21 +140,13 @@ static int failed_at(struct run_report *out, enum judge_stage s, const struct di
 static int run_failed(struct runner *r, enum judge_stage s, struct run_report *out)
 {
 	const struct diag *d = r->launch.refused || r->launch.faulted ? &r->launch.diag : host_diag(r->w.h);
-	int front = r->launch.refused || (!r->launch.faulted && !r->compiled && is_front_end(d->reason));
+	int front = r->launch.refused || (!r->launch.faulted && is_front_end(r, d->reason));
 
 	out->refused = r->launch.refused;
 	return failed_at(out, front ? STAGE_compile : s, d);
 }
 
 /* --- watching ----------------------------------------------------------------------------- */
-
-/* Strict track: an operator of torch that computes is a failure, under any name. */
-static int refuse_compute(void *ctx, const char *name, int line, struct diag *d)
-{
-	(void)ctx;
-	diag_set(d, REASON_torch_compute, line, 0, "%s computes on the host", name);
-	return 1;
-}
 
 /* Copies of the inputs before a call, to find out whether the call changed them. */
 struct pristine {
@@ -201,12 +194,6 @@ static void drop_pristine(struct pristine *k)
 	vec_free(k);
 }
 
-/* Is torch forbidden to compute in this run? */
-static int is_strict(const struct runner *r)
-{
-	return r->o->track == TRACK_STRICT && !r->o->identity && rule_on(r->o, RULE_compute);
-}
-
 /* Is the state that outlives a call compared before and after it? A candidate may change only what
  * the reference changes: nothing, or values in its buffers. */
 static int is_watched(const struct runner *r)
@@ -232,7 +219,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_launches_clear(r->w.h);
 	host_tuned_clear(r->w.h);
 	host_ops_clear(r->w.h);
-	host_set_compute(r->w.h, is_strict(r) ? refuse_compute : NULL, r);
+	compute_guard_set(r->w.h, r->o);
 	r->launch.may_keep = !is_stateless(r);
 	host_guard(r->w.h, is_stateless(r));
 	host_reset_random(r->w.h, !rule_on(r->o, RULE_stable) ? 0 : tr->seed);
@@ -244,7 +231,7 @@ static int call_forward(struct runner *r, const struct trial *tr, struct val inp
 	host_set_judged(r->w.h, JUDGED_NOT);
 	host_dry_run(r->w.h, NULL);
 	host_guard(r->w.h, 0);
-	host_set_compute(r->w.h, NULL, NULL);
+	compute_guard_clear(r->w.h);
 	host_set_called(r->w.h, NULL, NULL);
 	return rc;
 }
@@ -254,6 +241,7 @@ static void note_outcome(struct runner *r, struct outcome *out)
 {
 	out->cost = r->launch.cost;
 	out->seconds = r->launch.estimate ? estimate_seconds(&r->estimate) : 0.0;
+	out->kernels = r->estimate.kernels;
 	out->launches = (int)host_launches(r->w.h).n;
 	out->host = host_work(host_ops(r->w.h));
 	out->floats_read = host_floats_read(r->w.h);
@@ -261,8 +249,8 @@ static void note_outcome(struct runner *r, struct outcome *out)
 }
 
 /* After a call: are the inputs, and all that outlives the call, as they were? Storages in `may` are
- * excepted. Returns 0 on success, 1 if something changed (the report says what), -1 on our own
- * failure. */
+ * excepted. The reference as its own candidate may change its inputs. Returns 0 on success, 1 if
+ * something changed (the report says what), -1 on our own failure. */
 static int check_unchanged(struct runner *r, struct pristine *k, const struct census_may *may,
 			   struct val inputs, const struct trial *tr,
 			   struct run_report *out)
@@ -270,7 +258,7 @@ static int check_unchanged(struct runner *r, struct pristine *k, const struct ce
 	struct diag d = { .reason = REASON_ok };
 	int rc = host_tensors(r->w.h, inputs, compare_input, k);
 
-	if (!rc && k->changed) {
+	if (!rc && k->changed && !r->o->identity) {
 		diag_set(&d, REASON_input_modified, 0, 0, "forward changed one of its inputs");
 		rc = 1;
 	}
@@ -472,6 +460,8 @@ static int run_order(struct runner *r, int i)
 	int rc;
 
 	r->launch.steps = NULL;
+	r->launch.compared = NULL;
+	r->launch.skip_asserts = o->skip_asserts;
 	if (o->dry_run)
 		return dry_run_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
@@ -484,6 +474,7 @@ static int run_order(struct runner *r, int i)
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
 	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
+	r->launch.compared = o->note_tests ? &out->compared : NULL;
 	step_recorder_init(&r->steps, r->a, i);
 	r->launch.steps = o->n_steps ? &r->steps : NULL;
 	rc = prepare_model(r, o, tr);
@@ -509,12 +500,13 @@ static int broke(struct runner *r, const struct trial *tr, struct run_report *ou
 	return RUN_FAILED;
 }
 
-/* Reports the choices of autotuned kernels and how weights were matched, also after a failed
- * run. */
-static void note_tuning(struct runner *r, struct run_report *out)
+/* Reports what also counts after a failed run: whether a kernel compiled, the choices of autotuned
+ * kernels, and how weights were matched. */
+static void note_facts(struct runner *r, struct run_report *out)
 {
 	struct host_tuned tuned = r->w.h ? host_tuned(r->w.h) : (struct host_tuned){ .most = 0 };
 
+	out->compiled = r->launch.compiled;
 	out->configs = tuned.most;
 	snprintf(out->chosen, sizeof out->chosen, "%.*s", STR_ARG(tuned.chosen));
 	snprintf(out->weights, sizeof out->weights, "%s", r->weights);
@@ -532,7 +524,7 @@ static int serve_one(struct runner *r, int i)
 	r->e = (struct err)ERR_INIT;
 	rc = run_order(r, i);
 	out->state = rc > 0 ? RUN_FAILED : rc ? broke(r, &r->t->trial[r->a->order[i].trial], out) : RUN_GAVE;
-	note_tuning(r, out);
+	note_facts(r, out);
 	if (r->a->order[i].dry_run)
 		return rc;
 	r->compiled |= !rc;

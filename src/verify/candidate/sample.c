@@ -10,31 +10,40 @@
  * known values. */
 #include "verify/candidate/sample.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
+#include "base/rng.h"
 #include "tensor/sparse.h"
 #include "tile/machine/decode.h"
 #include "verify/candidate/plateau.h"
-#include "verify/candidate/intermediate.h"
 #include "verify/candidate/pick.h"
 
-/* Launches of a call that are sampled, and operations that one instance may take. */
-enum { LAUNCHES_MOST = 16, PROGRAM_FUEL = 60000 };
-/* For the constant-tensor test: operations of an instance; the most instances of a launch that is
- * run whole, and the operations of each; ranges of memory that are counted of a tensor. */
-enum { CONSTANT_FUEL = 20000, ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
+/* Launches of a call that are sampled, and fuel of one instance: 16384 iterations of a loop over
+ * tiles of 64 x 64 take a million units, about a second. */
+enum { LAUNCHES_MOST = 64, PROGRAM_FUEL = 1 << 22 };
+/* Work (work_of), in about nanoseconds. After CALL_WORK a call runs one instance of each launch
+ * only. LAUNCH_WORK is for picked instances, STRATA_WORK for instances that are drawn in strata,
+ * CHAIN_WORK for instances whose results a later launch may need. */
+enum { CALL_WORK = 1 << 27, LAUNCH_WORK = 1 << 26, STRATA_WORK = 1 << 22, CHAIN_WORK = 1 << 26 };
+/* Instances that are drawn in strata, and all that are run together. */
+enum { STRATA_MOST = 256, BATCH_MOST = 1 << 13 };
+/* For the constant-tensor test: the most instances of a launch that is run whole, and the fuel of
+ * all; ranges of memory that are counted of a tensor. */
+enum { ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
 
 /* Prepares sampling for order i. A trial of a reduced task has contents; other trials have not. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path)
 {
 	const struct run_order *o = &a->order[i];
 
-	*s = (struct sampler){ .seed = o->sample, .reduced = o->reduced, .tr = tr, .matches = &o->matches,
+	*s = (struct sampler){ .seed = o->sample, .map = &o->map, .tr = tr, .expected = o->launches,
+			       .matches = &o->matches,
 			       .a = a, .i = i, .at = o->at, .path = path,
-			       .launches = LAUNCHES_MOST, .constant = o->constant };
+			       .launches = LAUNCHES_MOST, .work = CALL_WORK, .constant = o->constant };
 }
 
-/* --- instances
- * ------------------------------------------------------------------------------------- */
+/* --- instances ---------------------------------------------------------------------------- */
 
 /* How many instances before the last one are tried, to find one that writes up to the end of a
  * result. A kernel may round its grid up, and then the last instances have nothing to write. */
@@ -180,7 +189,8 @@ static void note_reads(struct reads *r, const struct writes *t, const struct til
 	for (size_t i = 0; i < t->n; i++) {
 		struct storage *st = t->v[i].st;
 
-		reads_add(r, st, any ? st->bytes : most_moved(&t->v[i].loaded, others, sparse_loaded_again(st)));
+		reads_add(r, st->id, st->bytes, any ? st->bytes :
+			  most_moved(&t->v[i].loaded, others, sparse_loaded_again(st)));
 	}
 }
 
@@ -204,7 +214,7 @@ static void note_any_reads(struct reads *r, const struct writes *t, enum constan
 {
 	reads_leave(r, why);
 	for (size_t i = 0; i < t->n; i++)
-		reads_add(r, t->v[i].st, t->v[i].st->bytes);
+		reads_add(r, t->v[i].st->id, t->v[i].st->bytes, t->v[i].st->bytes);
 }
 
 /* Why instances were stopped: they touched too many ranges, or took too many operations. */
@@ -255,24 +265,48 @@ struct launched {
 	int64_t ran[PICK_MOST + BACK_MOST];
 	int n;                        /* how many were run: the entries of `ran` */
 	int more;                     /* instances that plateau.c may still run */
+	int64_t work;                 /* of the instances that were run */
 };
+
+/* Bytes of the storages that were given contents. */
+static int64_t filled(const struct writes *t)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += (int64_t)sparse_filled(t->v[i].st);
+	return n;
+}
+
+/* The work of instances, in about nanoseconds. */
+static int64_t work_of(const struct tile_cost *c)
+{
+	int64_t dots = c->dot_tf32 + c->dot_f16 + c->dot_f8 + c->dot_int8 + c->dot_f64 + c->dot_f32;
+
+	return c->ops_f64 + c->ops_f32 + c->ops_f16 + c->ops_int + 4 * c->ops_special +
+		(c->bytes_loaded + c->bytes_stored) / 2 + dots / 8;
+}
 
 /* Runs these instances, as one writer. Returns 0 on success, 1 if one faults, -1 on our own failure
  * (*e), 2 if they are too long to be run, which is no fault. */
 static int run_programs(struct launched *k, const int64_t *program, int n)
 {
-	static const int64_t fuel[] = { [CONSTANT_NOT] = PROGRAM_FUEL, [CONSTANT_SOME] = CONSTANT_FUEL,
-					[CONSTANT_ALL] = ALL_FUEL };
+	struct tile_cost cost = { .launches = 0 };
 	struct tile_run_options o = { .mode = TILE_FAST, .poison = 0xff, .zero_off = 1, .only = program,
 				      .n_only = n, .test = note_test,
-				      .test_ctx = k->s->path, .fuel = fuel[k->s->constant] };
+				      .test_ctx = k->s->path,
+				      .fuel = k->s->constant == CONSTANT_ALL ? ALL_FUEL : PROGRAM_FUEL };
+	int64_t before = filled(&k->t), work;
 	int rc;
 
 	for (size_t i = 0; i < k->t.n; i++)
 		sparse_next_writer(k->t.v[i].st);
-	rc = tile_run(k->engine, k->code, k->l, &o, NULL, k->d, k->e);
+	rc = tile_run(k->engine, k->code, k->l, &o, &cost, k->d, k->e);
 	note_program(&k->t);
 	k->s->programs += n;
+	work = work_of(&cost) + filled(&k->t) - before;
+	k->s->work -= work;
+	k->work += work;
 	if (rc <= 0 || k->d->reason != REASON_kernel_timeout)
 		return rc;
 	*k->d = (struct diag){ .reason = REASON_ok };
@@ -286,13 +320,13 @@ static int run_program(struct launched *k, int64_t program)
 	return run_programs(k, &program, 1);
 }
 
-_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS < SPARSE_WRITERS, "each instance of a launch is a writer");
+_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS + 1 < SPARSE_WRITERS, "each instance of a launch is a writer");
 
 /* Runs an instance for plateau.c. One that faults or is too long tells nothing. */
 static int run_another(void *ctx, int64_t program)
 {
 	struct launched *k = ctx;
-	int rc = k->more-- <= 0 ? 1 : run_programs(k, &program, 1);
+	int rc = k->more-- <= 0 || k->work > LAUNCH_WORK ? 1 : run_programs(k, &program, 1);
 
 	if (rc > 0)
 		*k->d = (struct diag){ .reason = REASON_ok };
@@ -342,9 +376,112 @@ static int note_ran(struct launched *k)
 	return k->s->constant ? flatten(k, others) : 0;
 }
 
+/* May another instance of the launch be run? One that costs a second is run once. */
+static int is_affordable(const struct launched *k)
+{
+	return !k->n || (k->s->work > 0 && k->work < LAUNCH_WORK);
+}
+
+/* Instances that are run together, each once: one that is run again might read what it wrote. */
+struct batch {
+	int64_t v[BATCH_MOST];
+	int n;
+};
+
+static int compare_programs(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Adds an instance, if there is room and it was not run by itself. */
+static void batch_add(struct batch *b, const struct launched *k, int64_t program)
+{
+	if (b->n < BATCH_MOST && pick_index(k->ran, k->n, program) < 0)
+		b->v[b->n++] = program;
+}
+
+/* Adds one instance from each of many equal parts of the grid: hundreds if each is a small block. */
+static void add_strata(struct batch *b, const struct launched *k, int64_t most)
+{
+	int64_t parts = MIN(MIN(most, (int64_t)STRATA_MOST), k->all / 2);
+	struct rng r;
+
+	rng_init(&r, k->s->seed, "strata");
+	for (int64_t i = 0; i < parts; i++) {
+		int64_t first = (int64_t)((double)k->all / (double)parts * (double)i);
+
+		batch_add(b, k, first + (int64_t)rng_below(&r, (uint64_t)(k->all / parts)));
+	}
+}
+
+/* Adds all instances with one number along an axis of the grid. */
+static void add_slab(struct batch *b, const struct launched *k, int axis, int64_t number)
+{
+	const int64_t *grid = k->l->grid;
+	int64_t step = axis == 0 ? 1 : axis == 1 ? grid[0] : grid[0] * grid[1];
+
+	for (int64_t first = number * step; first < k->all; first += step * grid[axis])
+		for (int64_t i = first; i < first + step; i++)
+			batch_add(b, k, i);
+}
+
+/* Adds neighbours: the instances that together write a row of partial sums, or all tiles of a row.
+ * A later launch that reads them knows its contents then. All launches of a call take the same
+ * share of their grids, as each has its rows in order: with a share of 0.3, row 3 of 10 is summed
+ * up by instances 300 to 399 of 1000 and normalised by instance 3 of 10. */
+static void add_neighbours(struct batch *b, const struct launched *k, int64_t most)
+{
+	const int64_t *grid = k->l->grid;
+	double share = pick_share(k->s->seed);
+	int64_t left = MIN(most, (int64_t)BATCH_MOST / 2), first;
+
+	for (int axis = 0; axis < 3; axis++) {
+		if (grid[axis] == k->all || k->all / grid[axis] > left)
+			continue;
+		left -= k->all / grid[axis];
+		add_slab(b, k, axis, (int64_t)(share * (double)grid[axis]));
+	}
+	left = MIN(left, most / 4);
+	first = MAX(MIN((int64_t)(share * (double)k->all) - left / 2, k->all - left), 0);
+	for (int64_t i = first; i < MIN(first + left, k->all); i++)
+		batch_add(b, k, i);
+}
+
+/* Runs more instances as one writer. They tell nothing about coverage. */
+static int run_more(struct launched *k)
+{
+	struct batch *b = mem_zalloc(sizeof *b);
+	int64_t each = MAX(k->work / MAX(k->n, 1), 1);
+	int n = 0, rc;
+
+	if (!b)
+		return err_nomem(k->e);
+	/* A call with more launches than are sampled has no known result in the end. */
+	if (k->s->work > 0 && k->s->expected <= LAUNCHES_MOST) {
+		/* Other trials have other contents, which need no second set of addresses. */
+		if (k->s->tr->kind <= TRIAL_original)
+			add_strata(b, k, STRATA_WORK / each);
+		if (k->s->launched + 1 < k->s->expected)
+			add_neighbours(b, k, CHAIN_WORK / each);
+		else if (k->s->expected > 1)
+			add_neighbours(b, k, STRATA_WORK / each);
+	}
+	qsort(b->v, (size_t)b->n, sizeof *b->v, compare_programs);
+	for (int i = 0; i < b->n; i++)
+		if (!i || b->v[i] != b->v[i - 1])
+			b->v[n++] = b->v[i];
+	rc = n ? run_programs(k, b->v, n) : 0;
+	for (size_t i = 0; i < k->t.n && rc == 2; i++)
+		sparse_drop_writer(k->t.v[i].st);
+	mem_free(b);
+	return rc == 2 ? 0 : rc;
+}
+
 /* Runs a few instances of a launch, and up to six more from its end if no picked instance wrote
- * there: the 2nd, 4th, 8th, ... from the last. If they are too long, later launches are not tried
- * at all. */
+ * there: the 2nd, 4th, 8th, ... from the last. Then those of the strata. If they are too long,
+ * later launches are not tried at all. */
 static int run_some(struct launched *k)
 {
 	int64_t picked[PICK_MOST];
@@ -355,16 +492,18 @@ static int run_some(struct launched *k)
 		return note_nothing(&k->t, k->e);
 	}
 	k->s->launches--;
-	n = pick_programs(k->s->seed, k->code, k->l, picked);
+	n = pick_programs(k->s->seed, k->l, k->s->slice, picked);
 	begin_launch(&k->t, k->s->constant);
-	for (int i = 0; i < n && !rc; i++)
+	for (int i = 0; i < n && !rc && is_affordable(k); i++)
 		rc = run_program(k, picked[i]);
 	/* A grid is often rounded up: the last instances may have nothing to write. */
 	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
-		if (pick_index(picked, n, k->all - back) < 0)
+		if (pick_index(k->ran, k->n, k->all - back) < 0 && is_affordable(k))
 			rc = run_program(k, k->all - back);
+	if (!rc)
+		rc = note_ran(k);
 	if (rc != 2)
-		return rc ? rc : note_ran(k);
+		return rc || k->s->constant ? rc : run_more(k);
 	/* Instances of later launches may be as long: they are not tried. */
 	k->s->launches = 0;
 	note_any_reads(&k->s->reads, &k->t, why_stopped(&k->t));
@@ -411,214 +550,7 @@ static int run_launch(struct launched *k)
 	return rc;
 }
 
-/* --- inputs ------------------------------------------------------------------------------- */
-
-/* Collects the tensors of a value. */
-static int collect(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct sample_tensors *t = ctx;
-
-	(void)name;
-	if (t->n < RESULTS_MOST)
-		t->v[t->n++] = obj->t;
-	return 0;
-}
-
-/* Registers the storage of an input, so that reads of it are reported by its number. */
-static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	(void)name;
-	reads_input(ctx, obj->t.st);
-	return 0;
-}
-
-void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs)
-{
-	host_tensors(w->h, inputs, note_input, &s->reads);
-}
-
-/* The trial's inputs are kept in *held, since hollow inputs only refer to their contents. */
-int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
-		  struct err *e)
-{
-	struct sample_tensors own = { .n = 0 };
-	struct val drawn;
-	int rc = world_inputs(w, s->tr, 0, &drawn, e);
-
-	held->n = 0;
-	if (rc)
-		return rc;
-	host_tensors(w->h, inputs, collect, &own);
-	host_tensors(w->h, drawn, collect, held);
-	for (int i = 0; i < MIN(own.n, held->n); i++)
-		if (own.v[i].st->hollow && sparse_few(&own.v[i], &held->v[i], s->reduced, s->seed))
-			return err_nomem(e);
-	return 0;
-}
-
-/* --- reporting
- * ------------------------------------------------------------------------------------- */
-
-/* Half of the parts of a report are for results. This many elements of a reference intermediate are
- * enough. */
-enum { PARTS_MADE = RESULTS_MOST / 2, ELEMENTS_MADE = 1 << 14 };
-
-/* Elements that are being reported. */
-struct giver {
-	const struct tensor *t;       /* the tensor that is reported */
-	int64_t *position;            /* of the elements so far: indices in row-major order, */
-	char *value;                  /* and values, in the tensor's dtype */
-	int64_t n, most;              /* elements so far; room */
-};
-
-/* The index, in row-major order, of the element at an offset of the storage; -1: the view has none
- * there. Dimensions are taken by falling stride, as the offset is composed of them. */
-static int64_t element_at(const struct tensor *t, int64_t offset)
-{
-	int64_t left = offset - t->offset, index[TENSOR_DIMS] = { 0 }, position = 0;
-	unsigned done = 0;
-
-	for (int k = 0; k < t->ndim; k++) {
-		int big = 0;
-
-		while (done >> big & 1)
-			big++;
-		for (int d = big + 1; d < t->ndim; d++)
-			if (!(done >> d & 1) && (t->stride[d] > t->stride[big] ||
-						 (t->stride[d] == t->stride[big] && t->shape[big] == 1)))
-				big = d;
-		done |= 1u << big;
-		index[big] = t->stride[big] > 0 ? MIN(left / t->stride[big], t->shape[big] - 1) : 0;
-		left -= index[big] * t->stride[big];
-	}
-	for (int d = 0; d < t->ndim; d++)
-		position = position * t->shape[d] + index[d];
-	return left || offset < t->offset ? -1 : position;
-}
-
-/* Reports the elements of the bytes [lo, hi) as positions and values. Returns 1 if there is no
- * more room. */
-static int give_range(void *ctx, size_t lo, size_t hi)
-{
-	struct giver *g = ctx;
-	size_t size = (size_t)dtype_size(g->t->dt);
-
-	for (size_t at = (lo + size - 1) / size; (at + 1) * size <= hi; at++) {
-		int64_t position = element_at(g->t, (int64_t)at);
-
-		if (position < 0)
-			continue;
-		if (g->n == g->most)
-			return 1;
-		g->position[g->n] = position;
-		memcpy(g->value + (size_t)g->n++ * size, (char *)g->t->st->data + at * size, size);
-	}
-	return 0;
-}
-
-/* Elements that no instance can have written, by the bound of what the launches cover. */
-static int64_t blank_elements(const struct tensor *t)
-{
-	size_t size = (size_t)dtype_size(t->dt), needed = (size_t)tensor_numel(t) * size;
-
-	if (!t->st->hollow || result_overlaps(t) || sparse_covered(t->st) >= needed)
-		return 0;
-	return (int64_t)((needed - sparse_covered(t->st)) / size);
-}
-
-/* Adds a part to the report with the elements of the tensor that instances wrote and knew, `most`
- * at the most. Positions and values are written apart first, and then moved together. */
-static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, int64_t most)
-{
-	const struct run_order *o = &s->a->order[s->i];
-	struct run_report *r = &s->a->report[s->i];
-	struct run_part *p = &r->part[r->n_parts++];
-	uint64_t left = o->at + o->room - s->at, size = 8 + (uint64_t)dtype_size(t->dt);
-	struct giver g = { .t = t, .most = MIN((int64_t)(left / size), most) };
-
-	*p = (struct run_part){ .dt = (int)t->dt, .ndim = t->ndim, .at = s->at };
-	memcpy(p->shape, t->shape, sizeof p->shape);
-	g.position = (int64_t *)((char *)s->a + s->at);
-	g.value = (char *)(g.position + g.most);
-	if (t->st->hollow && t->st->sparse && t->ndim > 0)
-		sparse_written(t->st, give_range, &g);
-	memmove(g.position + g.n, g.value, (size_t)g.n * (size_t)dtype_size(t->dt));
-	p->n = g.n;
-	s->at += ((uint64_t)g.n * size + 63) / 64 * 64;
-	s->at = MIN(s->at, o->at + o->room);
-	return p;
-}
-
-/* Reports a result tensor, with the account of what cannot have been written. */
-static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct sampler *s = ctx;
-	struct run_part *p;
-
-	(void)name;
-	if (s->a->report[s->i].n_parts == RESULTS_MOST)
-		return 0;
-	p = give_tensor(s, &obj->t, INT64_MAX);
-	p->blank = blank_elements(&obj->t);
-	p->reached = (int64_t)(sparse_reached(obj->t.st) / (size_t)dtype_size(obj->t.dt));
-	return 0;
-}
-
-/* The contents of a step that the order gives: a tensor that borrows shared memory. Returns 1 and
- * *out, 0 if the order does not give it, -1 on our own failure (*e). */
-static int open_step(const struct sampler *s, uint64_t how, struct tensor *out, struct err *e)
-{
-	const struct run_order *o = &s->a->order[s->i];
-	const struct run_step *step = (const struct run_step *)((const char *)s->a + o->steps_at);
-	int64_t n = sizeof (float);
-
-	for (int i = 0; i < o->n_steps; i++) {
-		if (step[i].how != how || !step[i].at)
-			continue;
-		for (int d = 0; d < step[i].ndim; d++)
-			n *= step[i].shape[d];
-		return tensor_borrow(out, DT_F32, step[i].ndim, step[i].shape, (char *)s->a + step[i].at,
-				     (size_t)n, e) ? -1 : 1;
-	}
-	return 0;
-}
-
-/* Reports what a launch wrote of a reference intermediate; then gives the tensor the contents of
- * that intermediate, whole, so that later launches find the values that they would find on a
- * GPU. */
-static int take_step(struct sampler *s, const struct tensor *t, uint64_t how, struct err *e)
-{
-	const struct intermediate *m = intermediate_find(&s->tr->intermediates, how);
-	struct tensor given;
-	int found = m ? (given = m->t, tensor_retain(&given), 1) : open_step(s, how, &given, e), rc = 0;
-
-	if (found <= 0)
-		return found;
-	if (t->st->hollow && sparse_goes_with(t, &given, s->reduced) && s->a->report[s->i].n_parts < PARTS_MADE) {
-		give_tensor(s, t, ELEMENTS_MADE)->call = how;
-		rc = sparse_few(t, &given, s->reduced, s->seed) ? err_nomem(e) : 0;
-	}
-	tensor_release(&given);
-	return rc;
-}
-
-/* Does that for each argument of the launch that held a reference intermediate at smaller sizes.
- * The launch is recognised by its number and its kernel's name. */
-static int take_steps(struct sampler *s, const struct tile_launch *l, struct err *e)
-{
-	const struct intermediate_matches *m = s->matches;
-	int launch = s->launched++, rc = 0;
-
-	for (int i = 0; i < MIN(m->n, (int)INTERMEDIATE_MATCHES) && !rc; i++) {
-		const struct tile_val *a = m->v[i].arg >= 0 && (size_t)m->v[i].arg < l->n_args ?
-			&l->args[m->v[i].arg] : NULL;
-
-		if (a && m->v[i].launch == launch && m->v[i].kernel == intermediate_kernel(l) &&
-		    a->kind == TILE_V_TENSOR)
-			rc = take_step(s, &a->t, m->v[i].how, e);
-	}
-	return rc;
-}
+/* --- a launch ----------------------------------------------------------------------------- */
 
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
 		  const struct tile_launch *l, struct diag *d, struct err *e)
@@ -626,44 +558,5 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 	struct launched k = { .s = s, .engine = engine, .code = code, .l = l, .d = d, .e = e };
 	int rc = run_launch(&k);
 
-	return rc ? rc : take_steps(s, l, e);
-}
-
-/* A search for a result that was not written. */
-struct gap {
-	struct diag *d;
-	int told;                     /* the deciding process gets a report of what is known */
-};
-
-/* Returns 1 for a result that was allocated empty and that instances cannot have written
- * everywhere. Zeros that were left in a tensor of zeros may be correct: the deciding process can
- * check them if it gets a report. */
-static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	const struct gap *g = ctx;
-	int64_t blank = blank_elements(&obj->t), n = tensor_numel(&obj->t);
-
-	(void)name;
-	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
-		return 0;
-	diag_set(g->d, REASON_uninitialised, 0, 0,
-		 "the kernels write at most %lld of the %lld elements of the result, whose shape is %s",
-		 (long long)(n - blank), (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
-	return 1;
-}
-
-int sample_gap(struct host *h, struct val result, int told, struct diag *d)
-{
-	struct gap g = { .d = d, .told = told };
-
-	return host_tensors(h, result, find_gap, &g);
-}
-
-int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e)
-{
-	struct buf form = BUF_INIT;
-	int rc = host_result(h, result, &form, give_part, s) || buf_check(&form, e) ? -1 : 0;
-
-	buf_release(&form);
-	return rc;
+	return rc ? rc : sample_take_steps(s, l, e);
 }

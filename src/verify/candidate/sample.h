@@ -11,17 +11,20 @@
 #include "verify/candidate/shmem.h"
 
 struct sampler {
-	uint64_t seed;                /* of the choice of instances, and of indices along independent axes */
-	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	uint64_t seed;                /* of the choice of instances */
+	const struct sparse_map *map; /* from indices at full size to those of the reduced task */
 	const struct trial *tr;       /* its inputs have the contents */
 	const struct intermediate_matches *matches;   /* launches that take steps of the reference */
-	int launched;                 /* launches so far */
+	int launched;                 /* launches so far, */
+	int64_t expected;             /* and how many a run at the test sizes makes */
 	struct shmem *a;              /* reports go to its report i, */
 	int i;
 	uint64_t at;                  /* offset of the next bytes in the shared memory */
 	int launches;                 /* how many more launches may be sampled */
 	enum constant constant;       /* it is a constant-tensor test */
+	const struct slice_call *slice;    /* the accesses and classes of the launch that is sampled; NULL: not known */
 	struct reads reads;           /* the reads that the test found */
+	int64_t work;                 /* its instances may still do, in about nanoseconds */
 	int64_t programs;             /* instances that were run */
 	struct host_path *path;       /* gets a mark for each comparison of integers that an instance makes */
 };
@@ -32,6 +35,9 @@ void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int
  * own failure (*e). */
 int sample_launch(struct sampler *s, struct tile_engine *engine, const struct tile_code *code,
 		  const struct tile_launch *l, struct diag *d, struct err *e);
+
+/* After a launch: reports and fills in each argument that holds a step of the reference. */
+int sample_take_steps(struct sampler *s, const struct tile_launch *l, struct err *e);
 
 /* The tensors of a value, in order; borrowed. */
 struct sample_tensors {

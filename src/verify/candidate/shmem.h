@@ -7,13 +7,16 @@
 #ifndef VERIFY_CANDIDATE_SHMEM_H
 #define VERIFY_CANDIDATE_SHMEM_H
 
-#include "verify/candidate/reads.h"
+#include "tensor/sparse.h"
+#include "tile/code/compared.h"
+#include "tile/estimate/speed_note.h"
+#include "verify/candidate/addresses.h"
 #include "verify/candidate/result_form.h"
 #include "verify/candidate/world.h"
 
 enum {
 	SHMEM_ORDERS = 64,             /* runs that can be ordered at once */
-	SHMEM_TEXT = 1 << 20,          /* offset of the candidate's text */
+	SHMEM_TEXT = 2 << 20,          /* offset of the candidate's text */
 	SHMEM_TEXT_MOST = 4 << 20,     /* bytes of text */
 	SHMEM_DATA = 8 << 20,          /* offset of the results */
 	SHMEM_BYTES = 1 << 29,         /* of all */
@@ -48,18 +51,21 @@ struct run_order {
 	int after;                    /* run it only if the order before it gave a result */
 	int fresh;                    /* on a model that was built for it */
 	struct tile_run_options run;  /* its fuel is for all kernels of this run */
-	int watch, idle, copy, config, tune;    /* as in struct launcher */
+	int watch, idle, copy, config, tune, skip_asserts;    /* as in struct launcher */
 	int estimate;                 /* report the estimated time on a GPU */
-	int note_tests;               /* report the path of a run on a trial, too */
+	int note_tests;               /* report the path of a run on a trial, and the constants of comparisons */
 	enum dry_run dry_run;
 	/* for dry runs: */
 	int64_t size[TASK_SIZES];     /* of each size of the task */
 	int marks;                    /* enum path_marks */
 	uint64_t sample;              /* seed of the choice of instances that are run; 0: none is */
+	int64_t launches;             /* of a run at the test sizes */
+	struct sparse_map map;        /* from indices at full size to those of the reduced task */
 	enum constant constant;       /* each input and each weight has one value throughout */
-	int64_t reduced;              /* indices that the task keeps of each independent axis */
+	int addresses;                /* report the accesses of kernels */
 	struct run_transposed transposed;     /* found by an earlier run of the candidate at other sizes, */
 	struct intermediate_matches matches;  /* and these, too */
+	int plan;                     /* report the launch plan of the call: launch_plan.h */
 	uint64_t at, room;            /* offset and bytes of the memory for its results */
 	/* offset and bytes of the memory for steps of the reference: n_steps of struct run_step,
 	 * followed by contents (a dry run) or records (a run on a trial) */
@@ -89,6 +95,7 @@ struct run_record {
 struct outcome {
 	struct tile_cost cost;        /* of the kernels */
 	double seconds;               /* on a GPU, estimated if the order asks for it; 0: not known */
+	struct speed_notes kernels;   /* of the same estimate */
 	int launches;
 	struct host_work host;        /* of the operators that host code calls */
 	int64_t floats_read;          /* elements of tensors that Python code read */
@@ -131,6 +138,7 @@ struct run_report {
 	struct diag diag;             /* RUN_FAILED: why, */
 	int stage;                    /* and at which stage: compile, or the trial's */
 	int refused;                  /* the compiler refused a kernel */
+	int compiled;                 /* a kernel of the candidate compiled, in this run or before */
 	int guessed;                  /* a dry run continued with a made-up value of a tensor */
 	struct err err;               /* RUN_BROKE: our own failure */
 	struct outcome out;           /* RUN_GAVE */
@@ -146,10 +154,13 @@ struct run_report {
 	struct intermediate_matches matches;
 	int n_records;
 	struct host_path path;        /* of a dry run */
+	struct compared compared;     /* by kernels, where the order has note_tests */
 	int64_t work;                 /* of the operators of a dry run */
 	int64_t programs;             /* sampled instances that were run */
-	struct run_reads reads;       /* constant-tensor test: what they read, */
-	struct run_constant constant; /* and the results */
+	struct run_addresses addresses;       /* the accesses of the kernels */
+	struct run_reads reads;       /* how much kernels read */
+	struct run_constant constant; /* constant-tensor test: the results */
+	uint64_t plan_n;              /* bytes of the launch plan, at the memory for results; 0: no plan */
 	int n_parts;
 	struct run_part part[RESULTS_MOST];
 };

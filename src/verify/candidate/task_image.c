@@ -78,6 +78,7 @@ static int put_trial(struct buf *out, const struct trial *tr, struct err *e)
 				  (int64_t)tr->seed, tr->kind, (int64_t)tr->state };
 
 	bytes_put(out, parts);
+	bytes_put(out, tr->rare);
 	put_overrides(out, tr->ov, tr->n_ov);
 	intermediates_write(&tr->intermediates, out);
 	return put_value(out, tr->packed[0], tr->inputs, e) || put_value(out, tr->packed[1], tr->others, e) ? -1 : 0;
@@ -219,7 +220,8 @@ static int get_trial(struct bytes *in, struct trial *tr, struct err *e)
 {
 	int64_t parts[9];
 
-	if (bytes_get(in, &parts) || get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) ||
+	if (bytes_get(in, &parts) || bytes_get(in, &tr->rare) ||
+	    get_overrides(in, tr->ov, COUNT_OF(tr->ov), &tr->n_ov) ||
 	    intermediates_read(in, &tr->intermediates, e))
 		return -1;
 	tr->stage = (enum judge_stage)parts[0];

@@ -30,7 +30,7 @@ enum trial_change { CHANGE_NONE, CHANGE_SCALE, CHANGE_NEGATE, CHANGE_SHIFT, CHAN
 		    CHANGE_FIRST_ROW, CHANGE_ADD, CHANGE_SPREAD, CHANGE_SIGNED,
 		    CHANGE_WIDE, CHANGE_SMALL, CHANGE_LARGE, CHANGE_HALVES_FAINT, CHANGE_HALVES_FAINT_ONLY,
 		    CHANGE_FAINT, CHANGE_FAINT_ONLY,
-		    CHANGE_HALVES, CHANGE_OFFSET, CHANGE_EQUAL,
+		    CHANGE_HALVES, CHANGE_OFFSET, CHANGE_EQUAL, CHANGE_RARE,
 		    CHANGE_INTEGERS, CHANGE_GAPS, CHANGE_ENDS, CHANGE_ENDS_ONLY, CHANGE_ENDS_PLAIN, CHANGE_EMPTY };
 
 /* A reference intermediate: the tensor that a call of an operator gave (intermediate.h). */
@@ -65,6 +65,7 @@ struct trial {
 	uint64_t state;               /* of the buffers that forward changes: weights_begin */
 	enum trial_change change;
 	int first;                    /* the change is made to the first input only */
+	double rare;                  /* the value that CHANGE_RARE puts into the inputs */
 	enum dtype dt;                /* of floating inputs and weights; DT_F32: as the task has them */
 	/* its inputs are as get_inputs draws them, at the sizes used in place of the full size: the
 	 * cost of a candidate is its cost here */

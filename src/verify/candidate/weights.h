@@ -74,13 +74,18 @@ int weights_restore(const struct task_weights *w, uint64_t state, struct host *h
 
 /* How a hollow model at full size gets the weights of a reduced task. */
 struct weights_reduced {
-	int64_t n;                    /* indices that a reduced task keeps of an independent axis */
-	uint64_t seed;                /* decides which kept index fills each index at full size (sparse_few) */
+	const struct sparse_map *map; /* from indices at full size to those of the reduced task */
 	int settled;                  /* `transposed` is known: weights_note_transposed */
 	uint64_t transposed;
 };
 int weights_put_reduced(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
 			struct val model, struct err *e);
+/* Calls fn for each tensor of the model that has a weight of the reference as its partner.
+ * `transposed`: the tensor holds the weight transposed. Nonzero from fn ends the walk and is
+ * returned; -1: our own failure (*e). */
+typedef int weights_partner_fn(void *ctx, const struct tensor *t, const struct task_weight *w, int transposed);
+int weights_partners(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
+		     struct val model, weights_partner_fn *fn, void *ctx, struct err *e);
 /* Notes in w->v[].full the shapes of a model at full size, which may be hollow. Returns 0 on
  * success, -1 on failure. */
 int weights_note_full(struct task_weights *w, struct host *h, struct val model);

@@ -220,7 +220,7 @@ static void reduced_shape(const struct weight_member *m, int64_t *shape)
 }
 
 /* Does the member hold its weight transposed, by its values or by its shape? */
-static int is_transposed(const struct weight_member *m)
+int member_is_transposed(const struct weight_member *m)
 {
 	const struct tensor *a = &m->obj->t;
 	const int64_t *full = m->of->full;
@@ -234,7 +234,7 @@ int member_view(struct tensor *out, const struct weight_member *m, struct err *e
 {
 	int64_t shape[TENSOR_DIMS];
 
-	if (is_transposed(m))
+	if (member_is_transposed(m))
 		return tensor_transpose(out, &m->of->t, 0, 1, e);
 	reduced_shape(m, shape);
 	return tensor_view(out, &m->of->t, m->obj->t.ndim, shape, e);
@@ -316,7 +316,7 @@ int weights_note_transposed(const struct task_weights *w, struct host *h, struct
 			other = holds_values(&m.v[i], e);
 			m.v[i].obj->transposed = other > 0;
 		}
-		*transposed |= i < 64 && m.v[i].of && is_transposed(&m.v[i]) ? (uint64_t)1 << i : 0;
+		*transposed |= i < 64 && m.v[i].of && member_is_transposed(&m.v[i]) ? (uint64_t)1 << i : 0;
 		rc = straight < 0 || other < 0 ? -1 : 0;
 	}
 	vec_free(&m);

@@ -37,6 +37,8 @@ int members_open(struct weight_members *m, const struct task_weights *w, struct 
 const struct weight_member *members_partner(const struct weight_members *m, const struct task_weight *w);
 /* A view of the member's weight in the member's shape. Release it with tensor_release. */
 int member_view(struct tensor *out, const struct weight_member *m, struct err *e);
+/* Does the tensor hold its weight transposed? */
+int member_is_transposed(const struct weight_member *m);
 /* A square matrix that does not have the weight's whole name: only its values tell whether it is
  * the weight or its transpose. */
 int member_may_be_transposed(const struct weight_member *m);

@@ -13,10 +13,11 @@
 static int put_tensor(const struct tensor *to, const struct tensor *from, const struct weights_reduced *reduced,
 		      uint64_t spread, struct err *e)
 {
+	const struct sparse_map any = { .few = SPARSE_ANY, .seed = spread };
+
 	to->st->numbers = 0;
 	if (to->st->hollow)
-		return sparse_few(to, from, spread ? SPARSE_ANY : reduced->n, spread ? spread : reduced->seed) ?
-			err_nomem(e) : 0;
+		return sparse_few(to, from, spread ? &any : reduced->map) ? err_nomem(e) : 0;
 	if (spread && !tensor_same_shape(to, from))
 		return sparse_spread(to, from, spread) ? err_nomem(e) : 0;
 	return tensor_copy(to, from, e);
@@ -158,6 +159,13 @@ int weights_kept(const struct task_weights *w, struct host *h, struct val model,
 	return rc;
 }
 
+/* Marks the tensors that hold a transposed weight, as an earlier run with contents found them. */
+static void mark_transposed(struct weight_members *m, const struct weights_reduced *reduced)
+{
+	for (size_t i = 0; i < m->n && reduced->settled; i++)
+		m->v[i].obj->transposed = i < 64 && reduced->transposed >> i & 1;
+}
+
 /* Puts all weights that have a partner; with keep_parameters only the buffers. */
 static int put_members(const struct task_weights *w, uint64_t state, struct host *h, struct val model,
 		       int keep_parameters, const struct weights_reduced *reduced,
@@ -166,8 +174,8 @@ static int put_members(const struct task_weights *w, uint64_t state, struct host
 	struct weight_members m;
 	int rc = members_open(&m, w, h, model, by, e);
 
-	for (size_t i = 0; !rc && i < m.n && reduced->settled; i++)
-		m.v[i].obj->transposed = i < 64 && reduced->transposed >> i & 1;
+	if (!rc)
+		mark_transposed(&m, reduced);
 	for (size_t i = 0; !rc && i < m.n; i++)
 		if (m.v[i].of && !(keep_parameters && m.v[i].obj->is_param))
 			rc = put_member(&m.v[i], state, reduced, w->spread, e);
@@ -175,12 +183,15 @@ static int put_members(const struct task_weights *w, uint64_t state, struct host
 	return rc;
 }
 
+/* Weights have the shapes of the model. */
+static const struct sparse_map same_shapes = { .few = 0 };
+
 /* Parameters of the reference never change in a run, and large ones are not copied again. */
 int weights_restore(const struct task_weights *w, uint64_t state, struct host *h, struct val model, struct err *e)
 {
 	enum match by;
 
-	return put_members(w, state, h, model, 1, &(struct weights_reduced){ .n = 0 }, &by, e);
+	return put_members(w, state, h, model, 1, &(struct weights_reduced){ .map = &same_shapes }, &by, e);
 }
 
 /* Parameters are copied, too; weights_restore leaves them. */
@@ -189,7 +200,7 @@ int weights_put(const struct task_weights *w, uint64_t state, struct host *h, st
 {
 	enum match by;
 
-	if (put_members(w, state, h, model, 0, &(struct weights_reduced){ .n = 0 }, &by, e))
+	if (put_members(w, state, h, model, 0, &(struct weights_reduced){ .map = &same_shapes }, &by, e))
 		return -1;
 	snprintf(how, 16, "%s", weights_match_name(by));
 	return 0;
@@ -202,6 +213,22 @@ int weights_put_reduced(const struct task_weights *w, const struct weights_reduc
 	enum match by;
 
 	return put_members(w, 0, h, model, 0, reduced, &by, e);
+}
+
+int weights_partners(const struct task_weights *w, const struct weights_reduced *reduced, struct host *h,
+		     struct val model, weights_partner_fn *fn, void *ctx, struct err *e)
+{
+	struct weight_members m;
+	enum match by;
+	int rc = members_open(&m, w, h, model, &by, e);
+
+	if (!rc)
+		mark_transposed(&m, reduced);
+	for (size_t i = 0; !rc && i < m.n; i++)
+		if (m.v[i].of)
+			rc = fn(ctx, &m.v[i].obj->t, m.v[i].of, member_is_transposed(&m.v[i]));
+	vec_free(&m);
+	return rc;
 }
 
 /* --- at full size ------------------------------------------------------------------------- */

@@ -107,7 +107,7 @@ static int draw_inputs(struct world *w, struct val ns, const struct trial *t, ui
 	if (!rc && t->change == CHANGE_ADD)
 		rc = add_inputs(w, ns, t, seed, *inputs, e);
 	if (!rc)
-		rc = change_inputs(w->h, t->change, t->first, *inputs, e);
+		rc = change_inputs(w->h, t, *inputs, e);
 	return !rc && w->opts.oracle && t->change != CHANGE_NONE ? host_tensors(w->h, *inputs, round_input, &dt) : rc;
 }
 
@@ -121,6 +121,8 @@ int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val
 	if (rc)
 		return rc;
 	rc = draw_inputs(w, ns, t, seed, inputs, e);
+	if (!rc && w->p->axes)
+		rc = input_axes_apply(w->p->axes, w->h, *inputs, e);
 	if (t->n_ov)
 		val_drop(w->h, ns);
 	return rc;
@@ -154,7 +156,8 @@ static int build(struct world *w, struct val ns, struct err *e)
 	return !rc && w->p->eval_mode ? host_eval_mode(w->h, w->model, e) : rc;
 }
 
-/* The rules that tests may switch off become options of the host. */
+/* The rules that tests may switch off become options of the host. A reference is a user's code, which
+ * may be written for the CPU: its tensors may be on two devices. */
 int world_open(struct world *w, struct judge *j, const struct program *p, int oracle, struct launcher *launch,
 	       struct err *e)
 {
@@ -165,11 +168,13 @@ int world_open(struct world *w, struct judge *j, const struct program *p, int or
 	*w = (struct world){ .judge = j, .p = p, .launch = launch, .dt = DT_F32, .set = WEIGHT_SETS };
 	w->opts = (struct host_options){ .lib = judge_lib(j), .fuel = o->fuel, .memory = o->memory,
 					 .oracle = oracle, .gpu = o->gpu, .hollow = p->hollow };
+	w->opts.is_reference = o->identity || p->source == p->task;
 	w->opts.may_vary = !rule_on(o, RULE_stable);
-	w->opts.catch_sure = !w->opts.may_vary;
-	w->opts.may_mix = !rule_on(o, RULE_devices);
+	w->opts.catch_sure = !w->opts.may_vary && !w->opts.is_reference;
+	w->opts.may_mix = w->opts.is_reference || !rule_on(o, RULE_devices);
 	w->opts.may_misuse = !rule_on(o, RULE_misuse);
 	if (launch) {
+		w->opts.skip_asserts = launch->skip_asserts;
 		w->opts.launch = launcher_kernel;
 		w->opts.launch_ctx = launch;
 		/* Empty tensors in a constructor are parameters that get values later: poison is
@@ -250,6 +255,7 @@ int world_renew(struct world *w, const struct trial *t, enum run_mode mode, stru
 	w->opts.poison = w->launch ? w->launch->run.poison : 0;
 	w->opts.config = w->launch ? w->launch->config : 0;
 	w->opts.tune = w->launch ? w->launch->tune : 0;
+	w->opts.skip_asserts = w->launch ? w->launch->skip_asserts : 0;
 	host_renew(w->h, &w->opts);
 	if (w->dt == t->dt)
 		return 0;

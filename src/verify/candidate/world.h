@@ -6,6 +6,7 @@
 #define VERIFY_CANDIDATE_WORLD_H
 
 #include "py/ast.h"
+#include "verify/candidate/input_axes.h"
 #include "verify/candidate/judge.h"
 #include "verify/candidate/trial.h"
 
@@ -25,6 +26,7 @@ struct program {
 	int hollow;                         /* a dry run: tensors without contents */
 	const struct host_override *ov;     /* of the task's constants in every run: a smaller model */
 	size_t n_ov;
+	const struct input_axes *axes;      /* of a reduced task: sizes of its inputs by position; or NULL */
 };
 
 struct world {

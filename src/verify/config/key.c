@@ -40,7 +40,7 @@ _Static_assert(sizeof (struct judge_options) == 80, "verdict_key must know every
 void verdict_key(const struct judge_options *o, struct str task, struct str candidate, char hex[65])
 {
 	int64_t parts[] = { o->track, o->last, o->ext_off, o->rules_off, (int64_t)o->seed, o->reward,
-			    o->contract, o->skip_general, o->precision, o->identity,
+			    o->contract, o->skip_general, o->precision, o->identity, o->plan,
 			    o->fuel, (int64_t)o->memory, o->elements, (int64_t)task.n, (int64_t)candidate.n };
 	struct sha256 h;
 	unsigned char digest[32];

@@ -17,6 +17,7 @@ struct judge_options {
 	int skip_general;             /* the input sets that do not decide are not run */
 	enum precision precision;     /* products of fp32 that may be tf32 */
 	int identity;                 /* judge the task's own Model as the candidate */
+	int plan;                     /* correct candidates get a launch plan, for a run on a real GPU */
 	const char *gpu;              /* of tile/estimate/gpu.h: compiled for, checked against, modelled */
 	int64_t fuel;                 /* interpreter steps that a run may take */
 	size_t memory;                /* bytes that a run may hold */

@@ -52,3 +52,14 @@ const char *constant_answer_name(enum constant_answer a)
 
 	return names[a];
 }
+
+const char *baseline_name(enum baseline b)
+{
+	static const char *const names[] = {
+#define BASELINE(id, name, text) name,
+#include "verify/config/baseline.def"
+#undef BASELINE
+	};
+
+	return names[b];
+}

@@ -53,6 +53,14 @@ enum precision { PRECISION_TORCH, PRECISION_TF32, PRECISION_IEEE };
  * branches and launches, or smaller sizes at which it may not. */
 enum size_kind { SIZE_FULL, SIZE_SHRUNK, SIZE_SAMPLED };
 
+/* The ways in which PyTorch runs a reference that candidates are timed against: config/baseline.def. */
+enum baseline {
+#define BASELINE(id, name, text) BASELINE_##id,
+#include "verify/config/baseline.def"
+#undef BASELINE
+	BASELINES
+};
+
 /* The forms of the reward. R(id, formula) */
 #define REWARD_LIST(R) \
 	R(funnel, "0, 0.3, 0.5, 0.7, 0.7 + 0.3 min(speedup / 2, 1) by the last stage passed") \
@@ -73,6 +81,7 @@ const char *track_name(enum track t);
 const char *contract_name(enum contract c);
 const char *precision_name(enum precision p);
 const char *size_name(enum size_kind s);
+const char *baseline_name(enum baseline b);
 const char *constant_answer_name(enum constant_answer a);
 
 #endif

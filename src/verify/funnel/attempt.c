@@ -42,6 +42,7 @@ void attempt_order(struct funnel *f, const struct trial *tr, const struct run_or
 	o = &f->orders.v[f->orders.n++];
 	*o = *how;
 	o->run.trust_hints = !ext_on(f->o, EXT_sanitize);
+	o->skip_asserts = f->skip_asserts;
 	o->trial = (int)(tr - f->t->image.trial);
 }
 
@@ -107,6 +108,7 @@ enum step attempt_take(struct funnel *f, int i, struct attempt *out, struct tria
 	case RUN_GAVE:
 		return STEP_PASSED;
 	case RUN_FAILED:
+		r->compiled |= f->report.compiled && f->report.stage > STAGE_compile;
 		return trial_result_fail(r, f, (enum judge_stage)f->report.stage, &f->report.diag);
 	case RUN_BROKE:
 		err_set(f->e, f->report.err.code ? f->report.err.code : ERR_STATE, "%s", f->report.err.text);

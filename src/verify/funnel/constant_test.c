@@ -56,7 +56,7 @@ static void put_overrides(const struct task *base, const struct host_override *o
 }
 
 /* The sizes of the original input set of f->judged. */
-static void judged_sizes(const struct funnel *f, int64_t *size)
+void constant_test_judged_sizes(const struct funnel *f, int64_t *size)
 {
 	const struct task *t = f->judged;
 	const struct trial *tr = &t->image.trial[0];
@@ -83,7 +83,7 @@ static void choose_sizes(const struct funnel *f, struct calls *c)
 {
 	int64_t *judged = c->size[AT_JUDGED];
 
-	judged_sizes(f, judged);
+	constant_test_judged_sizes(f, judged);
 	memcpy(c->size[AT_OTHER], judged, sizeof c->size[0]);
 	c->n = AT_ALONE;
 	for (size_t i = 0; i < f->base->image.n_all; i++) {

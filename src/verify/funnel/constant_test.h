@@ -14,5 +14,7 @@
 /* Tests the results whose bits are set. Fails if the candidate is wrong at full size. The verdict
  * gets what was compared, or why it could not be (constant_test.def). */
 enum step constant_test(struct funnel *f, unsigned results);
+/* The sizes at which results were compared: those of the original input set of f->judged. */
+void constant_test_judged_sizes(const struct funnel *f, int64_t *size);
 
 #endif

@@ -12,6 +12,7 @@ static void note_cost(struct funnel *f, const struct outcome *o)
 {
 	f->v->cost = o->cost;
 	f->v->seconds = o->seconds;
+	f->v->kernels = o->kernels;
 	f->v->reference_seconds = f->t->seconds;
 }
 

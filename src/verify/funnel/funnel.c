@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "verify/funnel/full_size.h"
 #include "verify/funnel/judgement.h"
+#include "verify/funnel/plan_order.h"
 #include "verify/funnel/retry.h"
 #include "verify/funnel/size_branch.h"
 #include "verify/funnel/test_sizes.h"
@@ -38,7 +39,8 @@ static void begin_verdict(struct funnel *f)
 	snprintf(f->v->judge, sizeof f->v->judge, "%s", judge_fingerprint(f->j));
 	f->lost = LOST_NOT;
 	f->full_size_seconds = 0.0;
-	f->compares_integers = f->slow = 0;
+	f->compares_integers = f->slow = f->skip_asserts = 0;
+	f->compared.n = 0;
 	f->fuel = FUEL_FIRST;
 	f->report.chosen[0] = 0;
 }
@@ -64,7 +66,10 @@ static enum step judge_full_size(struct funnel *f)
 {
 	int64_t start = clock_ns();
 	double prepared = f->v->prepare_ms;
-	enum step step = full_size_judge(f);
+	enum step step;
+
+	f->skip_asserts = 0;
+	step = full_size_judge(f);
 
 	if (step == STEP_PASSED)
 		step = size_branch_judge(f);
@@ -85,7 +90,9 @@ static enum step judge_stages(struct funnel *f)
 	f->fuel = FUEL_CHECKED;
 	if (step == STEP_FAILED)
 		step = funnel_retry(f);
-	return step == STEP_PASSED && f->o->last >= STAGE_full ? judge_full_size(f) : step;
+	if (step == STEP_PASSED && f->o->last >= STAGE_full)
+		step = judge_full_size(f);
+	return step == STEP_PASSED && f->o->plan ? plan_order(f) : step;
 }
 
 /* Judges the candidate once, with a reward. Returns 0, or -1 if judging failed (*f->e). */

@@ -58,9 +58,11 @@ struct funnel {
 	int64_t fuel;                       /* tile operations that each kernel of a checked run may use */
 	int slow;                           /* kernels used up their fuel at the first sizes; they get no more */
 	int again;                          /* the candidate gave wrong values at other sizes */
+	int skip_asserts;                   /* host code asserts full size: failed asserts are passed over */
 	int has_dot;                        /* the text of the candidate contains "dot" */
 	int defined;                        /* the checked run met no lane that Triton leaves undefined */
 	int compares_integers;              /* host code or a kernel compares integers: a size branch is possible */
+	struct compared compared;           /* constants that its kernels compare values with */
 	enum path_marks marks;              /* the marks that a dry run notes for a launch */
 	int unexplained;                    /* the last wrong result is not explained by products in tf32 */
 	int near;                           /* the last wrong result is within a few percent of the expected one */
@@ -69,6 +71,7 @@ struct funnel {
 	struct run_transposed transposed;         /* transposed weights, as the last run reported them */
 	struct intermediate_matches matches;      /* reference intermediates, as the last run reported them */
 	double full_size_seconds;           /* estimated GPU time of the candidate at full size; 0: not known */
+	struct speed_notes full_size_kernels;   /* of the same estimate */
 	struct err *e;
 };
 
@@ -185,6 +188,8 @@ enum step full_task_contract(struct funnel *f);
 
 /* The input sets beyond the task's contract: general.c. Fails only under the general contract. */
 enum step judge_general(struct funnel *f);
+/* Input sets with the constants that its kernels compare values with: rare_values.c. */
+enum step judge_rare_values(struct funnel *f);
 /* Fails if the result stays correct when the kernels only copy: copies.c. */
 enum step judge_copies(struct funnel *f);
 /* Judges the candidate at the sizes of another task, in stages tiny and full. *out is the verdict

@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 /* Adds the kind of a failed input set to the verdict's list, once. */
-static void note_failed(struct verdict *v, enum trial_kind kind)
+static void note_failed(struct verdict *v, enum trial_kind kind, enum reason why)
 {
 	struct verdict_general *g = &v->general;
 
 	g->correct = 0;
+	if (!g->n_failed)
+		g->why = why;
 	for (int i = 0; i < g->n_failed; i++)
 		if (!strcmp(g->failed[i], trial_name(kind)))
 			return;
@@ -69,7 +71,8 @@ static enum step judge_one(struct funnel *f, int i, int undefined, struct trial_
 	if (f->v->general.correct)
 		*first = r;
 	funnel_commit_input(f, &r);
-	note_failed(f->v, undefined ? TRIAL_undefined : f->t->image.trial[f->orders.v[i].trial].kind);
+	note_failed(f->v, undefined ? TRIAL_undefined : f->t->image.trial[f->orders.v[i].trial].kind,
+		    r.diag.reason);
 	return STEP_PASSED;
 }
 

@@ -8,6 +8,8 @@
 
 /* Bytes for the elements that sampled instances wrote. */
 enum { SAMPLE_ROOM = 4 << 20 };
+/* Bytes for a launch plan. */
+enum { PLAN_ROOM = 4 << 20 };
 /* Every run takes longer than this. A report of less is malformed. */
 #define LEAST_SECONDS 1e-12
 
@@ -26,7 +28,7 @@ static uint64_t room_of(const struct results *expected)
  * sampling it gives parts. */
 static uint64_t room_for(const struct run_order *o, const struct task *t)
 {
-	return o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
+	return o->plan ? PLAN_ROOM : o->sample ? SAMPLE_ROOM : o->dry_run ? 0 : room_of(&t->expect[o->trial].expected);
 }
 
 /* Adds up the same rooms as shmem_set_orders, so that an accepted order always fits. */
@@ -248,7 +250,8 @@ static int sane_outcome(const struct outcome *o)
 	for (size_t i = 0; i < sizeof o->cost / sizeof *v; i++)
 		if (v[i] < 0 || v[i] > most)
 			return 0;
-	return isfinite(o->seconds) && (o->seconds == 0.0 || o->seconds > LEAST_SECONDS) &&
+	return speed_notes_sane(&o->kernels) && isfinite(o->seconds) &&
+		(o->seconds == 0.0 || o->seconds > LEAST_SECONDS) &&
 		o->launches >= 0 && o->host.flops >= 0 &&
 	       o->host.plain >= 0 && o->host.bytes >= 0 && o->host.moved >= 0 && o->host.copied >= 0 &&
 	       o->floats_read >= 0;
@@ -318,7 +321,8 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 	if (r->matches.launches < 0 || r->n_records < 0 || r->programs < 0 ||
 	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
-	if (!reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
+	if (r->addresses.launches < 0 || r->addresses.open < 0 || r->addresses.by_contents < 0 ||
+	    !reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;

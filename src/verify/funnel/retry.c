@@ -40,6 +40,21 @@ static int is_a_little_off(const struct funnel *f)
 					       (why == REASON_wrong_value && f->near));
 }
 
+/* A kernel that is exact for the blocks of full size leaves elements out, or runs past the end, if
+ * the sizes are no multiple of them. */
+static int misses_a_multiple(const struct funnel *f)
+{
+	enum reason why = f->v->diag.reason;
+
+	return f->v->stage > STAGE_compile && (why == REASON_uninitialised || why == REASON_out_of_bounds);
+}
+
+/* The candidate runs at full size, but asserts that it does not run elsewhere. */
+static int asserts_size(const struct funnel *f)
+{
+	return f->v->stage > STAGE_ast && f->v->diag.reason == REASON_assertion_failed && f->sizes.full_size_path.n;
+}
+
 /* The retries, in this order, as long as the candidate fails:
  * - A candidate that takes too long runs at smaller sizes; without smaller sizes it gets more time.
  * - A kernel may be written for multiples of its blocks: larger sizes.
@@ -49,6 +64,11 @@ static int is_a_little_off(const struct funnel *f)
  *   which loops and grids that iterate several times at full size still do.
  * - A kernel for the task's sizes may have them as literal numbers: these sizes stay at full size,
  *   all together and one by one.
+ * - A kernel may need a multiple of many blocks, as a product in groups of 8 blocks does, or the very
+ *   grid of full size: full size itself if it is cheap, then each size in turn as at full size
+ *   modulo 1024.
+ * - A candidate may assert full size. An assert that holds there changes nothing else, so it is
+ *   passed over at smaller sizes.
  * - An approximation may only be good for the values that occur at full size. Example: a sum over
  *   thousands of terms drives a sigmoid into saturation. Each size in turn stays at full size. */
 static const struct retry {
@@ -58,6 +78,7 @@ static const struct retry {
 	{ took_too_long, RETRY_SMALLER }, { took_too_long, RETRY_SAME },
 	{ failed_after_ast, RETRY_LARGER }, { left_unwritten, RETRY_SAME_GRID },
 	{ took_another_path, RETRY_SAME_TRIPS }, { failed_after_ast, RETRY_NAMED },
+	{ misses_a_multiple, RETRY_ALIGNED }, { asserts_size, RETRY_UNASSERTED },
 	{ is_a_little_off, RETRY_FULL_SIZE },
 };
 
@@ -109,6 +130,7 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 	/* At the same sizes the candidate now gets the fuel that it would have got without a limit
 	 * on the first try. */
 	f->slow = change == RETRY_SMALLER || (f->slow && change != RETRY_SAME);
+	f->skip_asserts = change == RETRY_UNASSERTED;
 	if (step == STEP_PASSED)
 		step = retry_sizes_find(f, &f->sizes, change, i, &other);
 	if (step != STEP_PASSED)
@@ -120,7 +142,11 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 /* How often a change is tried: those that hold one size fixed have a try for each size. */
 static size_t tries_of(const struct funnel *f, enum retry_sizes_change change)
 {
-	return change == RETRY_FULL_SIZE ? f->base->image.n_all : change == RETRY_NAMED ? f->base->image.n_all + 1 : 1;
+	switch (change) {
+	case RETRY_FULL_SIZE: return f->base->image.n_all;
+	case RETRY_NAMED: case RETRY_ALIGNED: return f->base->image.n_all + 1;
+	default: return 1;
+	}
 }
 
 /* The conditions look at the verdict of the last retry, so one retry can lead to another: a

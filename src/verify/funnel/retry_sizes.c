@@ -63,8 +63,9 @@ static enum step smaller(struct funnel *f, const struct test_sizes *c, struct te
 	return settle_found(f, step, size, c, out);
 }
 
-/* A dry run at full size with other marks (f->marks), then the smallest sizes that meet them. */
-static enum step lower_by_marks(struct funnel *f, int64_t *size)
+/* A dry run at full size with other marks (f->marks), then the smallest sizes that meet them; with
+ * `floors` none below its floor. */
+static enum step lower_by_marks(struct funnel *f, const int64_t *floors, int64_t *size)
 {
 	struct trial_result dropped = TRIAL_RESULT_INIT;
 	struct host_path path;
@@ -79,7 +80,8 @@ static enum step lower_by_marks(struct funnel *f, int64_t *size)
 	if (step != STEP_PASSED)
 		return step;
 	path = f->report.path;
-	return test_sizes_descend_far(f, &path, MODULUS_MODEL, size);
+	return floors ? test_sizes_descend_above(f, &path, floors, size) :
+		test_sizes_descend_far(f, &path, MODULUS_MODEL, size);
 }
 
 /* Searches with other marks than the code of kernels: with the grids, or with the names of kernels
@@ -93,7 +95,7 @@ static enum step other_marks(struct funnel *f, const struct test_sizes *c, enum 
 	if (!may_search(f, c))
 		return STEP_FAILED;
 	f->marks = marks;
-	step = lower_by_marks(f, size);
+	step = lower_by_marks(f, NULL, size);
 	f->marks = MARKS_CODE;
 	return settle_found(f, step, size, c, out);
 }
@@ -127,6 +129,52 @@ static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, s
 	return settle_found(f, step, size, c, out);
 }
 
+/* Full size itself, if a run there is cheap. Example: a grid of 256 instances of 1024 elements, written
+ * as a number, is exact for 64 x 4096 elements only. */
+static enum step all_full(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+
+	size_model_full(f->t, size);
+	if (!may_change(f, c) || size_model_work(f->t, size) > SIZE_WORK_MOST / 16)
+		return STEP_FAILED;
+	return sized_cache_settle(f, SIZE_FULL, size, out);
+}
+
+/* Example: a grouped product whose groups have 8 blocks of 128 rows is exact if 1024 divides the rows.
+ * The rows stay at 1024 + full % 1024, and the other sizes are lowered. A kernel that has sizes as
+ * constants is recognised by its name. */
+static enum step aligned(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES], floors[TASK_SIZES] = { 0 };
+	enum step step;
+
+	if (!may_search(f, c) || c->size[i] >= size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER))
+		return STEP_FAILED;
+	floors[i] = size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER);
+	f->marks = c->kind == SIZE_SAMPLED ? MARKS_NAMES : MARKS_CODE;
+	step = lower_by_marks(f, floors, size);
+	f->marks = MARKS_CODE;
+	return settle_found(f, step, size, c, out);
+}
+
+/* Sizes on the path of full size if asserts are passed over; else the same sizes again. */
+static enum step unasserted(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	struct test_sizes found = *c;
+	int64_t size[TASK_SIZES];
+	enum step step;
+
+	*out = *c;
+	if (!may_search(f, c))
+		return STEP_FAILED;
+	step = test_sizes_descend_far(f, &c->full_size_path, MODULUS_MODEL, size);
+	if (step == STEP_FAILED)
+		return STEP_PASSED;
+	found.kind = SIZE_SHRUNK;
+	return settle_found(f, step, size, &found, out);
+}
+
 /* The larger sizes depend only on the reference (size_learn), so no dry run of the candidate is
  * needed. */
 static enum step larger(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
@@ -157,6 +205,8 @@ enum step retry_sizes_find(struct funnel *f, const struct test_sizes *c, enum re
 	case RETRY_SAME_TRIPS: return other_marks(f, c, MARKS_NAMES, out);
 	case RETRY_NAMED: return named(f, c, i, out);
 	case RETRY_FULL_SIZE: return full_size(f, c, i, out);
+	case RETRY_ALIGNED: return i ? aligned(f, c, i - 1, out) : all_full(f, c, out);
+	case RETRY_UNASSERTED: return unasserted(f, c, out);
 	}
 	return STEP_FAILED;
 }

@@ -12,10 +12,13 @@ enum {
 	/* the value of its independent axes; it is halved while a run is more work than
 	 * SIZE_WORK_FIRST */
 	REDUCED_MOST = 16,
-	REDUCED_WORK = 1 << 27,       /* the limit of work at the least value, TASK_REDUCED_LEAST */
+	REDUCED_WORK = 1 << 27,       /* the limit of work with up to TASK_REDUCED_LEAST */
 	REDUCED_GIVEN = 1 << 25,      /* bytes of the largest tensor that the reference is given, */
 	REDUCED_KEPT = 1 << 29,       /* that its model holds, */
-	REDUCED_MADE = 1 << 23,       /* and that it computes */
+	REDUCED_MADE = 1 << 25,       /* and that it computes */
+	REDUCED_DRAWN = 512,          /* the value of a size that has positions, while inputs are drawn */
+	PERIOD_UNIT = 4,              /* periods of local axes are multiples of it, and of most strides */
+	PERIODS_MOST = 255,           /* periods that are taken out of a local axis */
 	REDUCED_PART = 1024           /* larger weights are made of this many elements along each dimension */
 };
 
@@ -24,18 +27,25 @@ enum {
 	PROBE_MODULUS = 16,
 	PROBE_WORK = 1 << 17,         /* the aim for the work of a run */
 	PROBE_WORK_MOST = 1 << 26,    /* the limit: above it no axes are looked for */
-	PROBE_LEAST = 3               /* no size becomes smaller */
+	PROBE_LEAST = 3,              /* no size becomes smaller */
+	PROBE_WINDOW = 32             /* a size of the model up to this may be that of a window */
 };
 
-/* A dry run of the reference at these sizes. */
-static enum step dry_run_task(struct funnel *f, const int64_t *size, struct dry_run_cost *out)
+/* How often the sizes of the inputs are raised until the reference runs. */
+enum { RAISES_MOST = 4 };
+
+/* A dry run of the reference at these sizes; `axes` may be NULL. */
+static enum step dry_run_task(struct funnel *f, const int64_t *size, const struct input_axes *axes,
+			      struct dry_run_cost *out)
 {
 	const struct task *t = f->base;
+	struct program reference = t->image.reference;
 	struct host_override ov[TASK_SIZES];
 
 	for (size_t i = 0; i < t->image.n_all; i++)
 		ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = size[i] };
-	return (enum step)dry_run_reference(f->j, &t->image.reference, ov, t->image.n_all, out, f->e);
+	reference.axes = axes;
+	return (enum step)dry_run_reference(f->j, &reference, ov, t->image.n_all, out, f->e);
 }
 
 /* Some sizes depend on each other (channels and groups), and a reference may refuse sizes
@@ -44,7 +54,7 @@ enum step size_learn_runs_at(struct funnel *f, const int64_t *size)
 {
 	struct dry_run_cost cost;
 
-	return dry_run_task(f, size, &cost);
+	return dry_run_task(f, size, NULL, &cost);
 }
 
 /* --- how work grows with sizes ------------------------------------------------------------ */
@@ -61,7 +71,7 @@ static enum step learn_degree(struct funnel *f, size_t i)
 
 	size_model_full(t, size);
 	size[i] = small;
-	step = small == full ? STEP_FAILED : dry_run_task(f, size, &cost);
+	step = small == full ? STEP_FAILED : dry_run_task(f, size, NULL, &cost);
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
 	k->degree[i] = step == STEP_FAILED ? 0.0 : fmax(log(k->full_size_work / (double)MAX(cost.work, 1)) /
@@ -79,7 +89,7 @@ static enum step learn_degrees(struct funnel *f)
 	enum step step;
 
 	size_model_full(t, size);
-	step = dry_run_task(f, size, &cost);
+	step = dry_run_task(f, size, NULL, &cost);
 	k->full_size_work = (double)MAX(cost.work, 1);
 	k->full_size_seconds = cost.seconds;
 	k->least_read = step == STEP_PASSED ? cost.least_read : 0.0;
@@ -89,7 +99,8 @@ static enum step learn_degrees(struct funnel *f)
 }
 
 /* Sizes for an amount of work at which the reference runs. If it does not run, the sizes of the
- * model go back to full size: they may depend on each other. */
+ * model go back to full size: they may depend on each other. Then those of the inputs rise: an
+ * image must be larger than a window of 9 x 9. */
 static enum step legal_fit(struct funnel *f, int64_t modulus, double limit, int64_t *size)
 {
 	const struct task *t = f->base;
@@ -102,7 +113,12 @@ static enum step legal_fit(struct funnel *f, int64_t modulus, double limit, int6
 	for (size_t i = 0; i < t->image.n_all; i++)
 		if (t->image.size[i].of_model)
 			size[i] = t->image.size[i].full;
-	return size_learn_runs_at(f, size);
+	step = size_learn_runs_at(f, size);
+	for (int i = 0; i < RAISES_MOST && step == STEP_FAILED; i++) {
+		size_model_raise_inputs(t, size);
+		step = size_learn_runs_at(f, size);
+	}
+	return step;
 }
 
 /* A reference that fails in a dry run at full size is judged by the base task only (known = -1). */
@@ -139,25 +155,125 @@ enum step size_learn(struct funnel *f)
 
 /* --- independent axes --------------------------------------------------------------------- */
 
-/* Full size, with the axes of the bits set to a small value. */
-static void reduced_sizes(const struct task *t, unsigned axes, int64_t reduced, int64_t *size)
+/* The axes that were found: sizes that are independent as a whole, and positions of the others. */
+struct found_axes {
+	unsigned whole;               /* a bit for each size */
+	struct axis_positions at[TASK_SIZES];
+	int64_t period[TASK_SIZES];   /* of each local axis; 0: the size is none */
+	int64_t periods;              /* that are taken out of each */
+};
+
+/* Sets the sizes of the dimensions of inputs that have the i-th size. */
+static void place_size(const struct task *t, const struct axis_positions *at, size_t i, struct task_reduction *r)
 {
-	size_model_full(t, size);
-	for (size_t i = 0; i < t->image.n_all; i++)
-		size[i] = axes >> i & 1 ? MIN(reduced, size[i]) : size[i];
+	for (int k = 0; k < INPUT_AXES_MOST; k++)
+		for (int d = 0; d < TENSOR_DIMS; d++)
+			if (at->all[k] >> d & 1)
+				r->inputs.size[k][d] = at->cut[k] >> d & 1 ? r->indices : t->image.size[i].full;
 }
 
-/* The value that these independent axes get; 0: a run is too much work even at the least value. */
-static int64_t reduced_value(const struct task *t, unsigned axes)
+/* Takes periods out of a local axis. Its inputs are drawn with one period. */
+static void place_periods(const struct task *t, const struct found_axes *x, size_t i, struct task_reduction *r)
 {
-	for (int64_t reduced = REDUCED_MOST; reduced >= TASK_REDUCED_LEAST; reduced /= 2) {
-		int64_t size[TASK_SIZES];
+	int64_t size = t->image.size[i].full - x->periods * x->period[i];
 
-		reduced_sizes(t, axes, reduced, size);
-		if (size_model_work(t, size) <= (reduced == TASK_REDUCED_LEAST ? REDUCED_WORK : SIZE_WORK_FIRST))
-			return reduced;
+	r->periods = x->periods;
+	r->size[i] = x->period[i];
+	for (int k = 0; k < INPUT_AXES_MOST; k++)
+		for (int d = 0; d < TENSOR_DIMS; d++)
+			if (x->at[i].all[k] >> d & 1) {
+				r->inputs.size[k][d] = size;
+				r->inputs.periodic[k] |= 1u << d;
+			}
+}
+
+/* Full size, except for independent axes, which keep n indices each. A size with positions is
+ * drawn smaller than it is: only symmetric matrices need the very same map of indices along each
+ * dimension. */
+static void reduce(const struct funnel *f, const struct found_axes *x, int64_t n, struct task_reduction *r)
+{
+	const struct task *t = f->base;
+
+	*r = (struct task_reduction){ .indices = n, .inputs.seed = (f->o->seed * 7919u + 5) | 1 };
+	size_model_full(t, r->size);
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		const struct axis_positions *at = &x->at[i];
+		int64_t full = r->size[i];
+
+		if (x->whole >> i & 1)
+			r->size[i] = MIN(n, full);
+		if (x->period[i])
+			place_periods(t, x, i, r);
+		if (at->axes < 1 || full <= n)
+			continue;
+		r->is_symmetric |= at->is_symmetric;
+		r->size[i] = at->is_symmetric ? n : MIN(full, (int64_t)REDUCED_DRAWN);
+		place_size(t, at, i, r);
+	}
+}
+
+/* The work of the reference if each independent axis keeps n indices. */
+static double reduced_work(const struct task *t, const struct found_axes *x, int64_t n)
+{
+	int64_t size[TASK_SIZES];
+	double less = 1.0;
+
+	size_model_full(t, size);
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		if (x->at[i].axes > 0)
+			less *= pow((double)MIN(n, size[i]) / (double)size[i], x->at[i].axes);
+		size[i] = x->whole >> i & 1 ? MIN(n, size[i]) : size[i] - x->periods * x->period[i];
+	}
+	return less * size_model_work(t, size);
+}
+
+/* Would an independent axis with n indices look like a local one (sparse_map_fits)? */
+static int is_ambiguous(const struct task *t, const struct found_axes *x, int64_t periods, int64_t n)
+{
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		int64_t more = t->image.size[i].full - n;
+
+		if ((x->whole >> i & 1 || x->at[i].axes > 0) && more > 0 && !(more % periods))
+			return 1;
 	}
 	return 0;
+}
+
+/* Does a run of the reduced task fit into memory, and is it little work? r->part is set if large
+ * weights must be made of a part. */
+static enum step reduced_fits(struct funnel *f, const struct found_axes *x, int64_t n, struct task_reduction *r)
+{
+	struct dry_run_cost cost;
+	enum step step;
+
+	reduce(f, x, n, r);
+	if (x->periods && is_ambiguous(f->base, x, x->periods, n))
+		return STEP_FAILED;
+	if (reduced_work(f->base, x, n) > (n <= TASK_REDUCED_LEAST ? REDUCED_WORK : SIZE_WORK_FIRST))
+		return STEP_FAILED;
+	step = dry_run_task(f, r->size, &r->inputs, &cost);
+	if (step != STEP_PASSED)
+		return step;
+	r->part = cost.kept > REDUCED_GIVEN ? REDUCED_PART : 0;
+	/* Buffers that forward changes cannot be made of a part. */
+	return cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN && cost.kept <= REDUCED_KEPT &&
+		!(r->part && f->base->image.keeps_state) ? STEP_PASSED : STEP_FAILED;
+}
+
+/* The most indices that fit; none of them if a run does not fit with the least number either. */
+static enum step choose_reduction(struct funnel *f, const struct found_axes *x, struct task_reduction *r)
+{
+	static const int64_t indices[] = { REDUCED_MOST, 8, 4, TASK_REDUCED_LEAST, 2 };
+	enum step step = STEP_FAILED;
+	int any = x->whole != 0;
+
+	for (size_t i = 0; i < f->base->image.n_all; i++)
+		any |= x->at[i].axes > 0 || x->period[i];
+	for (size_t i = 0; i < COUNT_OF(indices) && step == STEP_FAILED && any; i++)
+		step = reduced_fits(f, x, indices[i], r);
+	if (step == STEP_FAILED)
+		r->indices = 0;
+	return step;
 }
 
 /* The sizes, of the inputs or of the model, that are worth reducing: large enough, and with work
@@ -173,38 +289,115 @@ static unsigned sizes_to_probe(const struct task *t, int of_model)
 	return set;
 }
 
-/* Sizes of the model are probed only if those of the inputs do not make a run small enough. */
-static enum step find_axes(struct funnel *f, const int64_t *small, unsigned *axes)
+/* Chooses a period of an axis of n indices, so that `periods` of them can be taken out of its
+ * middle and a period and two margins are left at the ends: of 512 indices, 59 periods of 8 leave
+ * 40. Returns 0 if no period fits. */
+static int64_t choose_period(int64_t n, int64_t periods, int64_t margin)
+{
+	return (n - 2 * margin) / (periods + 2) / PERIOD_UNIT * PERIOD_UNIT;
+}
+
+/* Chooses the number of periods that leaves the least work. */
+static int64_t choose_periods(const struct task *t, const struct found_axes *x, unsigned among, int64_t margin)
+{
+	double least = 1.0;
+	int64_t best = 0;
+
+	for (int64_t k = 3; k <= PERIODS_MOST; k++) {
+		double left = 1.0;
+
+		for (size_t i = 0; i < t->image.n_all; i++) {
+			double n = (double)t->image.size[i].full;
+
+			if (among >> i & 1)
+				left *= 1.0 - (double)(k * choose_period((int64_t)n, k, margin)) / n;
+		}
+		if (left < least && (!is_ambiguous(t, x, k, TASK_REDUCED_LEAST) || !is_ambiguous(t, x, k, 2))) {
+			least = left;
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* The sizes at which local axes are found: small ones, but windows, strides and dilations are those
+ * of the task, and each axis that may be local has room for them. */
+static void probe_sizes(const struct task *t, const struct found_axes *x, const int64_t *small, int64_t *size)
+{
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		int64_t full = t->image.size[i].full;
+
+		size[i] = x->period[i] ? full - x->periods * x->period[i] : small[i];
+		if (t->image.size[i].of_model && full <= PROBE_WINDOW)
+			size[i] = full;
+	}
+}
+
+/* Looks for local axes among the sizes of the inputs that are not independent. */
+static enum step find_local(struct funnel *f, const int64_t *small, unsigned among, int64_t margin,
+			    struct found_axes *x)
 {
 	const struct task *t = f->base;
-	unsigned more;
+	int64_t size[TASK_SIZES];
 
-	if (task_find_axes(t, small, sizes_to_probe(t, 0), axes, f->e))
-		return STEP_BROKE;
-	if (*axes && reduced_value(t, *axes) == REDUCED_MOST)
-		return STEP_PASSED;
-	if (task_find_axes(t, small, sizes_to_probe(t, 1), &more, f->e))
-		return STEP_BROKE;
-	*axes |= more;
+	x->periods = choose_periods(t, x, among, margin);
+	for (size_t i = 0; i < t->image.n_all && x->periods; i++)
+		if (among >> i & 1)
+			x->period[i] = choose_period(t->image.size[i].full, x->periods, margin);
+	probe_sizes(t, x, small, size);
+	for (size_t i = 0; i < t->image.n_all; i++) {
+		int local = x->period[i] ? task_is_local(t, size, i, x->period[i], size[i], &x->at[i], f->e) : 0;
+
+		if (local < 0)
+			return STEP_BROKE;
+		x->period[i] = local ? x->period[i] : 0;
+	}
 	return STEP_PASSED;
 }
 
-/* Does a run of the reduced task fit into memory? *part is set if large weights must be made of a
- * part. */
-static enum step reduced_fits(struct funnel *f, unsigned axes, int64_t reduced, int64_t *part)
+/* Looks for local axes, with small margins first: a window of a convolution may be larger. */
+static enum step reduce_local(struct funnel *f, const int64_t *small, unsigned among, struct found_axes *x,
+			      struct task_reduction *r)
 {
-	int64_t size[TASK_SIZES];
-	struct dry_run_cost cost;
+	static const int64_t margins[] = { 6, 20, 48 };
+	enum step step = STEP_FAILED;
+
+	for (size_t i = 0; i < COUNT_OF(margins) && step == STEP_FAILED && among; i++) {
+		struct found_axes with = *x;
+
+		step = find_local(f, small, among, margins[i], &with);
+		if (step == STEP_PASSED)
+			step = choose_reduction(f, &with, r);
+	}
+	return step;
+}
+
+/* Looks for axes until a run is small enough: sizes of the inputs, then positions of those that are
+ * not independent as a whole, then sizes of the model, then local axes. */
+static enum step find_axes(struct funnel *f, const int64_t *small, struct task_reduction *r)
+{
+	const struct task *t = f->base;
+	unsigned among = sizes_to_probe(t, 0), more;
+	struct found_axes x = { .whole = 0 };
 	enum step step;
 
-	reduced_sizes(f->base, axes, reduced, size);
-	step = dry_run_task(f, size, &cost);
-	*part = cost.kept > REDUCED_GIVEN ? REDUCED_PART : 0;
-	if (step != STEP_PASSED)
+	if (task_find_axes(t, small, among, &x.whole, f->e))
+		return STEP_BROKE;
+	step = choose_reduction(f, &x, r);
+	if (step == STEP_BROKE || r->indices == REDUCED_MOST)
 		return step;
-	/* Buffers that forward changes cannot be made of a part. */
-	return cost.largest <= REDUCED_MADE && cost.given <= REDUCED_GIVEN && cost.kept <= REDUCED_KEPT &&
-		!(*part && f->base->image.keeps_state) ? STEP_PASSED : STEP_FAILED;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		if (among >> i & 1 && !(x.whole >> i & 1) && task_find_positions(t, small, i, &x.at[i], f->e))
+			return STEP_BROKE;
+	if (task_find_axes(t, small, sizes_to_probe(t, 1), &more, f->e))
+		return STEP_BROKE;
+	x.whole |= more;
+	step = choose_reduction(f, &x, r);
+	if (step != STEP_FAILED)
+		return step;
+	for (size_t i = 0; i < t->image.n_all; i++)
+		among &= x.whole >> i & 1 || x.at[i].axes > 0 ? ~(1u << i) : ~0u;
+	return reduce_local(f, small, among, &x, r);
 }
 
 /* The largest size that can still be halved and is not `done`; n_all: none. */
@@ -245,42 +438,25 @@ static enum step halve_sizes(struct funnel *f, int64_t *size)
 	return STEP_PASSED;
 }
 
-/* Finds the independent axes at small sizes. No axes if the reference does not run at small
- * sizes. */
-static enum step probe_axes(struct funnel *f, unsigned *axes)
-{
-	int64_t small[TASK_SIZES];
-	enum step step = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
-
-	*axes = 0;
-	if (step == STEP_PASSED)
-		step = halve_sizes(f, small);
-	if (step == STEP_PASSED && size_model_work(f->base, small) <= PROBE_WORK_MOST)
-		step = find_axes(f, small, axes);
-	return step == STEP_BROKE ? STEP_BROKE : STEP_PASSED;
-}
-
-/* An axis that is not larger than the value is left alone: reducing it would change nothing. */
+/* The axes are found at small sizes. The task is not reduced if the reference does not run at
+ * small sizes. */
 enum step size_learn_reduced(struct funnel *f)
 {
-	const struct task *t = f->base;
-	struct size_facts *k = &t->sized_tasks->k;
+	struct size_facts *k = &f->base->sized_tasks->k;
+	int64_t small[TASK_SIZES];
 	enum step step;
-	unsigned axes;
 
 	if (k->reduced_known)
 		return STEP_PASSED;
-	if (probe_axes(f, &axes) == STEP_BROKE)
-		return STEP_BROKE;
-	k->reduced = axes ? reduced_value(t, axes) : 0;
-	for (size_t i = 0; i < t->image.n_all; i++)
-		axes &= t->image.size[i].full <= k->reduced ? ~(1u << i) : ~0u;
-	k->axes = axes;
-	step = k->reduced ? reduced_fits(f, axes, k->reduced, &k->part) : STEP_FAILED;
+	k->reduced.indices = 0;
+	step = legal_fit(f, PROBE_MODULUS, PROBE_WORK, small);
+	if (step == STEP_PASSED)
+		step = halve_sizes(f, small);
+	if (step == STEP_PASSED && size_model_work(f->base, small) <= PROBE_WORK_MOST)
+		step = find_axes(f, small, &k->reduced);
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
-	k->reduced = step == STEP_PASSED ? k->reduced : 0;
 	k->reduced_known = 1;
-	size_facts_put(t, k);
+	size_facts_put(f->base, k);
 	return STEP_PASSED;
 }

@@ -103,6 +103,13 @@ static int raise_size(const struct task *t, size_t i, int alone, double most, in
 	return 0;
 }
 
+void size_model_raise_inputs(const struct task *t, int64_t *size)
+{
+	for (size_t i = 1; i < t->image.n_all; i++)
+		if (!t->image.size[i].of_model)
+			raise_size(t, i, 0, INFINITY, size);
+}
+
 /* The larger size of a pair is raised, if the work stays moderate. Raising it to a value of its own
  * is better than raising it past this pair only. */
 void size_model_keep_apart(const struct task *t, double limit, int64_t *size)

@@ -44,6 +44,8 @@ unsigned size_model_equals(const struct task *t, const int64_t *size, size_t i);
 void size_model_put(const struct task *t, unsigned set, int64_t value, int64_t *size);
 /* Is another size equal to the i-th here that differs from it at full size? */
 int size_model_has_twin(const struct task *t, const int64_t *size, size_t i);
+/* Raises each size of the inputs but the first, which is usually the batch, to its next value. */
+void size_model_raise_inputs(const struct task *t, int64_t *size);
 /* Raises sizes that are equal here but differ at full size, so that a candidate that takes a height
  * for a width fails. `limit` bounds the work. */
 void size_model_keep_apart(const struct task *t, double limit, int64_t *size);

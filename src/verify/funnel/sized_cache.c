@@ -80,9 +80,9 @@ static enum step find_reduced(struct funnel *f)
 	if (size_learn_reduced(f) == STEP_BROKE)
 		return STEP_BROKE;
 	c->reduced_task = 1;
-	if (!k->reduced)
+	if (!k->reduced.indices)
 		return STEP_PASSED;
-	c->reduced = task_open_reduced(f->base, (unsigned)k->axes, k->reduced, k->part, f->e);
+	c->reduced = task_open_reduced(f->base, &k->reduced, f->e);
 	if (!c->reduced)
 		return STEP_BROKE;
 	if (task_problem(c->reduced)->reason != REASON_ok) {

@@ -1,5 +1,5 @@
 /* Stage full: every input set of the task's contract (full_trials.c), the question who does the
- * work (copies.c), and the input sets of the general contract (general.c). */
+ * work (copies.c), rare values (rare_values.c), and the input sets of the general contract (general.c). */
 #include "verify/funnel/funnel.h"
 
 /* The general contract comes last, because it may move the runner to another task. */
@@ -9,6 +9,8 @@ enum step stage_full(struct funnel *f)
 
 	if (step == STEP_PASSED)
 		step = judge_copies(f);
+	if (step == STEP_PASSED)
+		step = judge_rare_values(f);
 	if (step == STEP_PASSED && !(f->o->skip_general && f->o->contract == CONTRACT_TASK))
 		step = judge_general(f);
 	if (step == STEP_PASSED)

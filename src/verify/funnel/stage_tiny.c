@@ -171,7 +171,7 @@ static enum step fails_fast(struct funnel *f)
 }
 
 /* Judges the i-th pass. The first one also says how many configurations there are, whether lanes
- * were undefined, and whether the candidate compares integers. */
+ * were undefined, and what the candidate compares. */
 static enum step judge_pass(struct funnel *f, int i, enum tiny_pass first)
 {
 	struct trial_result r = TRIAL_RESULT_INIT;
@@ -183,6 +183,7 @@ static enum step judge_pass(struct funnel *f, int i, enum tiny_pass first)
 	f->v->configs = f->report.configs;
 	f->defined = first == PASS_CHECKED && step == STEP_PASSED && !f->report.out.cost.undefined;
 	f->compares_integers |= path_compares_integers(&f->report.path);
+	f->compared = f->report.compared;
 	return step;
 }
 

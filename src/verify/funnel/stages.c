@@ -58,10 +58,13 @@ enum step stage_timing(struct funnel *f)
 
 	v->reference_seconds = at_full_size ? reference : v->reference_seconds;
 	v->seconds = at_full_size ? f->full_size_seconds : v->seconds;
+	if (at_full_size)
+		v->kernels = f->full_size_kernels;
 	if (v->seconds <= 0.0 || v->reference_seconds <= 0.0)
 		return STEP_PASSED;
 	v->speedup = v->reference_seconds / v->seconds;
 	snprintf(v->timed, sizeof v->timed, "model");
+	snprintf(v->estimate_gpu, sizeof v->estimate_gpu, "%s", f->o->gpu);
 	return STEP_PASSED;
 }
 

@@ -244,6 +244,13 @@ enum step test_sizes_descend(struct funnel *f, const struct host_path *path, uns
 	return descend(f, &(struct descent){ .full = path, .keep = keep, .limit = limit, .least = least }, size);
 }
 
+enum step test_sizes_descend_above(struct funnel *f, const struct host_path *path, const int64_t *floors,
+				   int64_t *size)
+{
+	return descend(f, &(struct descent){ .full = path, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,
+					     .from = floors }, size);
+}
+
 enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size)
 {
 	enum step step = test_sizes_descend(f, path, 0, SIZE_WORK_FIRST, least, size);
@@ -283,23 +290,26 @@ static enum step cover(struct funnel *f, const struct host_path *full, int lack,
 }
 
 /* The candidate failed in the dry run at full size. The failure is its verdict if it does not
- * compile, does not fit the GPU, raises, or takes more steps than a program may. A dry run has no
+ * compile, does not fit the GPU, lets torch compute, raises, or takes more steps than a program may. A dry run has no
  * contents, so host code that reads a tensor gets a made-up value. Its errors after that prove
  * nothing. */
 static enum step check_full_size(struct funnel *f)
 {
 	const struct run_report *r = &f->report;
+	struct trial_result out = TRIAL_RESULT_INIT;
 	struct diag d;
 
 	if (r->state != RUN_FAILED)
 		return STEP_PASSED;
-	if (r->refused)
+	if (r->refused || r->diag.reason == REASON_torch_compute)
 		return funnel_fail(f, STAGE_compile, &r->diag);
 	if (r->guessed || (strcmp(reason_class(r->diag.reason), "runtime") && r->diag.reason != REASON_out_of_fuel))
 		return STEP_PASSED;
 	d = r->diag;
 	snprintf(d.text, sizeof d.text, "at full size: %.300s", r->diag.text);
-	return funnel_fail(f, STAGE_full, &d);
+	out.compiled = r->compiled;
+	trial_result_fail(&out, f, STAGE_full, &d);
+	return funnel_commit(f, &out);
 }
 
 /* Three cases need no dry run of the candidate: all trials are at full size already, the facts are
@@ -376,7 +386,10 @@ enum step test_sizes_find(struct funnel *f, struct test_sizes *out)
 	}
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
+	if (f->report.compiled)
+		f->v->stages[STAGE_compile].passed = 1;
 	out->full_size_path = f->report.path;
 	f->full_size_seconds = f->report.out.seconds;
+	f->full_size_kernels = f->report.out.kernels;
 	return search(f, out);
 }

@@ -26,6 +26,9 @@ enum step test_sizes_take(struct funnel *f, int i);
  * Fails if the work is too much, or if the runner is lost. */
 enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
 			     int64_t least, int64_t *size);
+/* The same down to SIZE_WORK_FIRST; no size goes below its floor. */
+enum step test_sizes_descend_above(struct funnel *f, const struct host_path *path, const int64_t *floors,
+				   int64_t *size);
 /* The same with twice the work allowed, if no other sizes were found. */
 enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size);
 

@@ -5,13 +5,11 @@
  * constructors name are reached as well.
  *
  * The graph contains too much rather than too little: names decide, not control flow. Too large a
- * graph is safe for finding launches, and for finding state and computation. If nothing that is
+ * graph is safe for finding launches, and for finding state. If nothing that is
  * reached launches a kernel, launches in functions that build the model count too. */
 #include "verify/rules/call_graph.h"
 
 #include <stdio.h>
-
-#include "interp/bind.h"
 
 /* Functions beyond this number are not followed; the runtime checks still see what they do. */
 enum { CALL_GRAPH_MOST = 128 };
@@ -28,8 +26,6 @@ struct visit {
 	size_t n_makers;
 	const struct py_node *values[CALL_GRAPH_MOST];    /* assignments of module variables that were named */
 	size_t n_values;
-	int (*flags)(void *ctx, const char *dotted);
-	void *ctx;
 };
 
 /* Finds the last definition of a name in a body: a later one replaces an earlier one. */
@@ -331,45 +327,7 @@ static void check_defaults(struct visit *v, const struct py_node *fn)
 	}
 }
 
-/* --- compute ------------------------------------------------------------------------------ */
-
-/* Tells whether a torch name computes or draws random numbers. */
-static int computes(int flags)
-{
-	return flags >= 0 && flags & (BIND_COMPUTE | BIND_RANDOM);
-}
-
-/* Writes "F.relu" and "nn.functional.relu" under their full names. */
-static void full_name(const char *path, char *out, size_t cap)
-{
-	if (!strncmp(path, "F.", 2))
-		snprintf(out, cap, "torch.nn.functional.%s", path + 2);
-	else if (!strncmp(path, "nn.", 3))
-		snprintf(out, cap, "torch.%s", path);
-	else
-		snprintf(out, cap, "%s", path);
-}
-
-/* Tells whether __init__ assigns an nn module to self.NAME: self.NAME(...) then computes with
- * torch. */
-static int is_submodule(struct visit *v, struct str attr)
-{
-	const struct py_node *init = call_graph_method(v->cls, "__init__");
-
-	for (size_t i = 0; init && i < init->u.FunctionDef.body.n; i++) {
-		const struct py_node *s = init->u.FunctionDef.body.v[i], *t;
-		char path[100];
-
-		if (s->kind != PY_Assign || s->u.Assign.targets.n != 1 || s->u.Assign.value->kind != PY_Call)
-			continue;
-		t = s->u.Assign.targets.v[0];
-		if (t->kind == PY_Attribute && str_eq(t->u.Attribute.attr, attr) &&
-		    call_graph_dotted(s->u.Assign.value->u.Call.func, path, sizeof path) &&
-		    (!strncmp(path, "nn.", 3) || !strncmp(path, "torch.nn.", 9)) && !strstr(path, "Parameter"))
-			return 1;
-	}
-	return 0;
-}
+/* --- custom operators --------------------------------------------------------------------- */
 
 /* Tells whether a decorator registers the function as a custom operator "namespace::name". */
 static int names_operator(const struct py_node *fn, const char *name)
@@ -403,37 +361,6 @@ static const struct py_node *operator_def(const struct py_module *m, const char 
 		if (body->v[i]->kind == PY_FunctionDef && names_operator(body->v[i], full))
 			return body->v[i];
 	return NULL;
-}
-
-/* Reports a call that computes with torch: by a torch name, through an nn module, or by a tensor
- * method. */
-static void check_call(struct visit *v, const struct py_node *call)
-{
-	const struct py_node *f = call->u.Call.func;
-	char path[160], full[200];
-
-	if (call_graph_dotted(f, path, sizeof path)) {
-		full_name(path, full, sizeof full);
-		if ((!strncmp(full, "torch.ops.", 10) && !operator_def(v->m, full)) ||
-		    !strncmp(full, "torch._C.", 9) || !strncmp(full, "torch.compile", 13) ||
-		    !strncmp(full, "extern_kernels.", 15) ||
-		    (!strncmp(full, "torch.", 6) && v->flags && computes(v->flags(v->ctx, full))))
-			found(&v->r->compute, call, "%s computes on the host", path);
-		if (!strncmp(path, "self.", 5) && !strchr(path + 5, '.') && is_submodule(v, str_of(path + 5)))
-			found(&v->r->compute, call, "the nn module %s computes on the host", path);
-		if (!strncmp(path, "math.", 5) || !strncmp(path, "triton.", 7) || !strncmp(path, "tl.", 3) ||
-		    !strncmp(path, "torch.", 6))
-			return;
-	}
-	/* self.norm(...) is not the tensor method `norm`. Only the run shows which object it
-	 * calls. */
-	if (f->kind == PY_Attribute && v->flags && !(f->u.Attribute.value->kind == PY_Name &&
-						     str_is(f->u.Attribute.value->u.Name.id, "self"))) {
-		snprintf(full, sizeof full, "torch.Tensor.%.*s", STR_ARG(f->u.Attribute.attr));
-		if (computes(v->flags(v->ctx, full)) && !str_is(f->u.Attribute.attr, "__init__"))
-			found(&v->r->compute, call, "the tensor method .%.*s() computes on the host",
-			      STR_ARG(f->u.Attribute.attr));
-	}
 }
 
 /* --- the walk ----------------------------------------------------------------------------- */
@@ -536,12 +463,7 @@ static void walk(void *ctx, struct py_node *n)
 	v->r->launches += may_launch(v, n);
 	switch (n->kind) {
 	case PY_Call:
-		check_call(v, n);
 		check_mutation(v, n);
-		break;
-	case PY_BinOp:
-		if (n->u.BinOp.op == PY_OP_MatMult)
-			found(&v->r->compute, n, "the operator @ computes on the host");
 		break;
 	case PY_Assign:
 		for (size_t i = 0; i < n->u.Assign.targets.n; i++)
@@ -577,10 +499,9 @@ static void count_jit(void *ctx, struct py_node *n)
 
 /* The list of reached functions is a work list: walking one function may add others. The loop ends
  * because a function is added once, and at most CALL_GRAPH_MOST are. */
-void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
-		int (*flags)(void *ctx, const char *dotted), void *ctx)
+void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name)
 {
-	struct visit v = { .r = r, .m = m, .cls = call_graph_class(m, class_name), .flags = flags, .ctx = ctx };
+	struct visit v = { .r = r, .m = m, .cls = call_graph_class(m, class_name) };
 
 	*r = (struct call_graph){ .launches = 0 };
 	count_jit(r, m->root);

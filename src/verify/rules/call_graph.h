@@ -1,5 +1,5 @@
 /* The call graph of a candidate's forward: the functions and methods that it can reach, the kernels
- * that it may launch, and the first nodes at which it keeps state or computes with torch. */
+ * that it may launch, and the first node at which it keeps state. */
 #ifndef VERIFY_RULES_CALL_GRAPH_H
 #define VERIFY_RULES_CALL_GRAPH_H
 
@@ -15,13 +15,10 @@ struct call_graph {
 	int jit_functions;               /* number of @triton.jit functions in the module */
 	int launches;                    /* number of places at which forward may launch a kernel */
 	struct call_graph_find state;    /* keeps state that outlives the call */
-	struct call_graph_find compute;  /* computes with torch on the host */
 };
 
-/* Builds the call graph of `class_name`'s forward. `flags` gives the flags of torch names
- * (rules.h). */
-void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name,
-		int (*flags)(void *ctx, const char *dotted), void *ctx);
+/* Builds the call graph of `class_name`'s forward. */
+void call_graph_from(struct call_graph *r, const struct py_module *m, const char *class_name);
 
 /* The last definition of a class in the module, or of a method in a class; NULL: none. */
 const struct py_node *call_graph_class(const struct py_module *m, const char *name);

@@ -71,13 +71,16 @@ static int in_list(struct str s, const char *const *list)
 
 /* --- rules about single nodes ------------------------------------------------------------ */
 
-/* Modules that hold or combine values. In our interpreter none reaches files, processes, threads or
- * the clock. */
+/* Modules that hold or combine values, and modules that candidates often import and seldom use. In
+ * our interpreter none reaches files, processes, threads or the clock: the use of a name that would
+ * ends the program (interp/import.def). */
 static const char *const good_imports[] = {
 	"torch", "triton", "math", "typing", "collections", "collections.abc", "dataclasses", "functools",
 	"itertools", "numbers", "operator",
 	"einops", "numpy", "__future__", "abc", "copy", "enum", "typing_extensions", "warnings",
-	"contextlib", "logging", "random", NULL
+	"contextlib", "logging", "random",
+	"os", "os.path", "sys", "time", "datetime", "re", "gc", "json", "string", "types", "textwrap", "pprint",
+	"bisect", "heapq", "statistics", "fractions", "decimal", "struct", "cmath", "argparse", NULL
 };
 
 /* Builtins that run text as code, reach files, or look into objects and frames. A candidate that
@@ -91,6 +94,10 @@ static const char *const bad_names[] = {
 
 /* Dunder names that are allowed: what classes need, and what a module says about itself. */
 static const char *const good_dunders[] = { "__init__", "__class__", "__all__", "__version__", "__author__", NULL };
+
+/* The same for attributes, x.__version__, and for methods that a class may define. */
+static const char *const good_attributes[] = { "__init__", "__version__", NULL };
+static const char *const good_methods[] = { "__init__", "__call__", NULL };
 
 /* Tells whether a name has the form __x__. */
 static int is_dunder(struct str s)
@@ -207,10 +214,11 @@ static int check_name(struct walk *w, const struct py_node *n)
 			      STR_ARG(n->u.Attribute.attr));
 	if (n->kind == PY_Name && is_builtin(w, n))
 		return refuse(w, REASON_forbidden_name, n, "name '%.*s' is not allowed", STR_ARG(n->u.Name.id));
-	if (n->kind == PY_Attribute && is_dunder(n->u.Attribute.attr) && !str_is(n->u.Attribute.attr, "__init__"))
+	if (n->kind == PY_Attribute && is_dunder(n->u.Attribute.attr) && !in_list(n->u.Attribute.attr, good_attributes))
 		return refuse(w, REASON_forbidden_name, n, "attribute '%.*s' is not allowed",
 			      STR_ARG(n->u.Attribute.attr));
-	if (n->kind == PY_FunctionDef && is_dunder(n->u.FunctionDef.name) && !str_is(n->u.FunctionDef.name, "__init__"))
+	if (n->kind == PY_FunctionDef && is_dunder(n->u.FunctionDef.name) &&
+	    !in_list(n->u.FunctionDef.name, good_methods))
 		return refuse(w, REASON_forbidden_name, n, "method '%.*s' is not allowed",
 			      STR_ARG(n->u.FunctionDef.name));
 	return 0;
@@ -224,8 +232,11 @@ static int guard_is_known(const struct py_node *item)
 					      "torch.cuda._DeviceGuard", "torch.cuda.device_of",
 					      "torch.set_grad_enabled", "torch.autocast",
 					      "torch.amp.autocast", "torch.cuda.amp.autocast", "autocast",
-					      "nullcontext",
-					      "contextlib.nullcontext", NULL };
+					      "nullcontext", "contextlib.nullcontext",
+					      /* marks for a profiler */
+					      "torch.profiler.record_function", "record_function",
+					      "torch.autograd.profiler.record_function", "profiler.record_function",
+					      "torch.cuda.nvtx.range", "nvtx.range", NULL };
 	const struct py_node *call = item->u.withitem.context_expr;
 	char path[80];
 
@@ -251,7 +262,7 @@ static int check_syntax(struct walk *w, const struct py_node *n)
 	switch (n->kind) {
 	case PY_TryStar: case PY_AsyncFunctionDef: case PY_AsyncFor: case PY_AsyncWith: case PY_Await:
 		case PY_Yield: case PY_YieldFrom:
-	case PY_Global: case PY_Nonlocal: case PY_Match:
+	case PY_Global: case PY_Nonlocal:
 		return refuse(w, REASON_forbidden_syntax, n, "%s is not allowed in a candidate",
 			      py_kind_info(n->kind)->name);
 	case PY_Constant:
@@ -487,26 +498,17 @@ static int check_kernel(struct walk *w, const struct call_graph *r)
 	return 0;
 }
 
-/* Refuses what the call graph found: state that outlives a call and, on the strict track, torch
- * operators. */
-static int check_reached(struct walk *w, const struct call_graph *r)
-{
-	if (on(w, RULE_state) && r->state.node)
-		return refuse(w, REASON_state_kept, r->state.node, "%s", r->state.text);
-	if (on(w, RULE_compute) && w->o->track == TRACK_STRICT && r->compute.node)
-		return refuse(w, REASON_torch_compute, r->compute.node, "%s", r->compute.text);
-	return 0;
-}
-
 /* The cheap rules come first: the size, then one walk of the tree. The call graph is built last,
- * for candidates that passed them. The reference as its own candidate needs no kernel, so that it
- * ends early. */
+ * for candidates that passed them. The reference as its own candidate (identity) is the user's
+ * code, to which no rule applies. */
 int rules_check(const struct py_module *candidate, const struct py_module *task,
 		const struct rules_options *o, struct diag *d)
 {
 	struct walk w = { .o = o, .d = d, .m = candidate };
 	struct call_graph r;
 
+	if (o->identity)
+		return 0;
 	if (on(&w, RULE_size) && candidate->source.n > SOURCE_MOST)
 		return refuse(&w, REASON_hard_coded, candidate->root,
 			      "a source of %zu bytes is not allowed (at most %d)",
@@ -516,10 +518,10 @@ int rules_check(const struct py_module *candidate, const struct py_module *task,
 		return 1;
 	if (on(&w, RULE_model) && check_model(&w, task))
 		return 1;
-	if (o->identity)
-		return 0;
-	call_graph_from(&r, candidate, o->class_name, o->flags, o->ctx);
+	call_graph_from(&r, candidate, o->class_name);
 	if (on(&w, RULE_kernel) && check_kernel(&w, &r))
 		return 1;
-	return check_reached(&w, &r);
+	if (on(&w, RULE_state) && r.state.node)
+		return refuse(&w, REASON_state_kept, r.state.node, "%s", r.state.text);
+	return 0;
 }

@@ -12,14 +12,9 @@ const char *rule_text(enum rule r);
 int rule_by_name(struct str name);      /* an enum rule, or -1 if no rule has this name */
 
 struct rules_options {
-	enum track track;
 	unsigned off;                   /* bit r is set if enum rule r is switched off, for tests */
-	int identity;                   /* the reference is judged as its own candidate: no kernel needed */
+	int identity;                   /* the reference is judged as its own candidate: no rule applies */
 	const char *class_name;         /* ModelNew, or Model for identity */
-	/* Returns the flags of a torch name such as "torch.matmul" (interp/bind.h); -1: no such
-	 * name. */
-	int (*flags)(void *ctx, const char *dotted);
-	void *ctx;
 };
 
 /* Returns 0 if all rules hold, 1 if a rule does not hold (*d names it). `task` gives the

@@ -16,7 +16,7 @@ int judge_seen(struct judge *j, const struct task *t, const struct trial *tr, co
 {
 	const struct judge_watcher *w = judge_watcher(j);
 
-	return w ? w->seen(w->ctx, t, tr, got, e) : 0;
+	return w && w->seen ? w->seen(w->ctx, t, tr, got, e) : 0;
 }
 
 /* --- the task ----------------------------------------------------------------------------- */

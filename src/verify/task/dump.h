@@ -10,6 +10,9 @@
  * gave none. It returns nonzero (*e) on our own failure. */
 struct judge_watcher {
 	int (*seen)(void *ctx, const struct task *t, const struct trial *tr, const struct results *got, struct err *e);
+	/* Gets the launch plan of a correct candidate (candidate/launch_plan.h): text that the
+	 * candidate's runner wrote and nobody has checked. NULL: not asked for. */
+	int (*plan)(void *ctx, struct str plan, struct err *e);
 	void *ctx;
 };
 

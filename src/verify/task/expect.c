@@ -231,9 +231,9 @@ static int expect(struct task_build *b, struct trial *tr, struct expectation *x,
 		rc = run_all(b, tr, x, &r, e);
 	if (!rc)
 		rc = set_expected(b, tr, x, &r, e);
-	if (!rc && tr->is_original && !t->reduced)
+	if (!rc && tr->is_original && !t->reduced.indices)
 		rc = keep_torch(b, tr, x, &r.own, e);
-	if (!rc && (t->reduced || (t->is_fixed && tr->kind == TRIAL_tiny)))
+	if (!rc && (t->reduced.indices || (t->is_fixed && tr->kind == TRIAL_tiny && !b->n_rare)))
 		rc = task_keep_intermediates(b, tr, &x->intermediates, e);
 	runs_release(&r);
 	return rc;
@@ -323,8 +323,8 @@ static int is_drowned(const struct trial *tr, const struct expectation *x)
 }
 
 /* Prepares a trial, with milder and milder changes as long as the reference gives nothing to
- * compare with. A trial of the general contract that cannot be prepared is no problem of the
- * task. */
+ * compare with. A trial of the general contract or with rare values that cannot be prepared is no
+ * problem of the task. */
 static int expect_milder(struct task_build *b, struct trial *tr, struct expectation *x, struct err *e)
 {
 	struct task *t = b->t;
@@ -342,7 +342,7 @@ static int expect_milder(struct task_build *b, struct trial *tr, struct expectat
 		t->problem = (struct diag){ .reason = REASON_ok };   /* it was this trial's, not the task's */
 		rc = task_expect(b, tr, x, e);
 	}
-	if (rc > 0 && trial_contract(tr->kind) == CONTRACT_GENERAL)
+	if (rc > 0 && (trial_contract(tr->kind) == CONTRACT_GENERAL || tr->kind == TRIAL_rare))
 		t->problem = (struct diag){ .reason = REASON_ok };
 	return rc;
 }
@@ -446,12 +446,27 @@ static int list_due(struct task_build *b)
 	return b->due_first;
 }
 
-/* Prepares what candidates need, and all other trials too unless these are due only. */
+/* The reference runs on no input set, although its survey succeeded: it fails when it is run again,
+ * or in fp64. */
+static void note_no_trial(struct task_build *b)
+{
+	const char *own = host_diag(b->own.h)->text, *oracle = host_diag(b->oracle.h)->text;
+
+	task_note_problem(b->t, "the reference runs on no input set%s: %.300s", own[0] ? "" : " in fp64",
+			  own[0] ? own : oracle);
+}
+
+/* Prepares what candidates need, and all other trials too unless these are due only. Everything
+ * after preparation relies on at least one trial. */
 int task_expect_all(struct task_build *b, struct err *e)
 {
 	struct task *t = b->t;
 	int rc = expect_listed(b, 0, list_due(b), e);
 
+	while (!rc && !t->image.n_trials && b->due_first < b->due_end && t->problem.reason == REASON_ok)
+		rc = task_expect_next(b, e);
+	if (!rc && !t->image.n_trials && t->problem.reason == REASON_ok)
+		note_no_trial(b);
 	while (!rc && b->has_due && t->problem.reason == REASON_ok && !task_is_lean(judge_options(t->judge)))
 		rc = task_expect_next(b, e);
 	return rc;

@@ -220,7 +220,7 @@ int trial_is_essential(const struct trial *tr)
  * A reduced task is not compared by its buffers. */
 static void draw_states(struct task *t)
 {
-	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced; i++) {
+	for (int i = 0; i < t->image.n_trials && t->image.keeps_state && !t->reduced.indices; i++) {
 		struct trial *tr = &t->image.trial[i];
 
 		if (!trial_is_essential(tr) && tr->dt == DT_F32)

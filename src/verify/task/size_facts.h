@@ -11,15 +11,13 @@ struct size_facts {
 	/* the state of the facts: 1 if they are known, -1 if the reference has no dry run, 0 if
 	 * they were not looked for yet */
 	int known;
-	int reduced_known;            /* `reduced`, `axes` and `part` are known, too */
+	int reduced_known;            /* `reduced` is known, too */
 	double full_size_work;        /* of a run of the reference at full size, in about nanoseconds */
 	double degree[TASK_SIZES];    /* the power with which work grows with each size */
 	double full_size_seconds;     /* of the reference on a GPU at full size, estimated; 0: not known */
 	double least_read;            /* the part of each input that the reference reads: reads_least */
 	int64_t first[TASK_SIZES], larger[TASK_SIZES];         /* test sizes: those tried first, and larger ones */
-	int64_t reduced;              /* indices that a reduced task keeps of an independent axis; 0: none */
-	int64_t axes;                 /* a bit for each size that is an independent axis */
-	int64_t part;                 /* as in task_open_reduced */
+	struct task_reduction reduced;
 };
 
 /* Returns 0 if *out was in the store, else 1. */

@@ -151,7 +151,8 @@ static int64_t draw_at(struct sizes *s, const int64_t *v, int forward)
 		world_drop(w, inputs);
 	}
 	if (rc > 0 && s->t->problem.reason == REASON_ok)
-		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s", host_diag(w->h)->text);
+		snprintf(s->t->problem.hint, sizeof s->t->problem.hint, "%.190s",
+			 s->cost.why[0] ? s->cost.why : host_diag(w->h)->text);
 	return rc < 0 ? -2 : rc > 0 ? -1 : c.elements;
 }
 
@@ -434,6 +435,16 @@ static void list_large(struct sizes *s, const int64_t *v)
 		add(s, TRIAL_constants, STAGE_full, v)->set = WEIGHTS_MOVED;
 }
 
+/* A trial whose inputs hold a value that get_inputs seldom draws. */
+static void add_rare(struct sizes *s, double value)
+{
+	struct trial *tr = add(s, TRIAL_rare, STAGE_full, s->t->fixed);
+
+	tr->ext = EXT_rare_values;
+	tr->change = CHANGE_RARE;
+	tr->rare = value;
+}
+
 /* Lists the trials of a task at chosen sizes, all of them at these sizes. If a run is large, one
  * trial covers several kinds of changes. The smallest reduced task has one trial, with all weights
  * and signs new, so that the trial shows any part that a candidate leaves out. */
@@ -444,14 +455,18 @@ static void list_fixed(struct sizes *s)
 
 	for (size_t i = 0; i < t->image.n_all; i++)
 		s->c[i].name = t->image.size[i].name;
-	if (!t->reduced)
+	if (!t->reduced.indices)
 		add(s, TRIAL_tiny, STAGE_tiny, t->fixed);
 	add_original(s, t->fixed);
+	for (int i = 0; i < s->b->n_rare; i++)
+		add_rare(s, s->b->rare[i]);
+	if (s->b->n_rare)
+		return;
 	if (!t->large) {
 		add(s, TRIAL_scaled, STAGE_full, t->fixed)->change = CHANGE_SCALE;
 		add(s, TRIAL_signed, STAGE_full, t->fixed)->change = CHANGE_SIGNED;
 	}
-	if (t->reduced == TASK_REDUCED_LEAST) {
+	if (t->reduced.indices && t->reduced.indices <= TASK_REDUCED_LEAST) {
 		tr = &t->image.trial[t->image.n_trials - 1];
 		tr->change = CHANGE_SIGNED;
 		tr->set = WEIGHTS_DRAWN;
@@ -461,13 +476,13 @@ static void list_fixed(struct sizes *s)
 	tr->repeat = !t->large;
 	tr->change = t->large ? CHANGE_SIGNED : CHANGE_NONE;
 	tr->set = WEIGHTS_DRAWN;
-	if (any_moved(&t->image.set[WEIGHTS_MOVED]) && !t->reduced)
+	if (any_moved(&t->image.set[WEIGHTS_MOVED]) && !t->reduced.indices)
 		add(s, TRIAL_constants, STAGE_full, t->fixed)->set = WEIGHTS_MOVED;
 	if (t->asks_for_indices)
 		add(s, TRIAL_equal, STAGE_full, t->fixed)->change = CHANGE_EQUAL;
 	if (!t->large)
 		add_values(s, t->fixed);
-	else if (!t->reduced)
+	else if (!t->reduced.indices)
 		add_outliers(s, t->fixed);
 }
 

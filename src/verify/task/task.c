@@ -105,6 +105,7 @@ static void fix_sizes(struct task *t)
 		t->image.model_ov[i] = (struct host_override){ .name = t->image.size[i].name, .value = t->fixed[i] };
 	t->image.reference.ov = t->image.model_ov;
 	t->image.reference.n_ov = t->image.n_all;
+	t->image.reference.axes = t->reduced.indices ? &t->reduced.inputs : NULL;
 }
 
 /* Builds the reference's model. One that takes more than a quarter of the memory, or LARGE_MODEL,
@@ -166,8 +167,8 @@ static void drop_checked(struct task *t)
 		task_remove_trial(t, &t->image.trial[t->image.n_trials - 1]);
 }
 
-/* Runs the steps of preparation, each only while the task is still good. A reduced task is not
- * checked again: it can tell what the task can. Mutants are tried once for each task, not at other
+/* Runs the steps of preparation, each only while the task is still good. A reduced task, or one with
+ * rare values, is not checked again: it can tell what the task can. Mutants are tried once for each task, not at other
  * sizes. */
 static int prepare(struct task_build *b, struct err *e)
 {
@@ -181,7 +182,8 @@ static int prepare(struct task_build *b, struct err *e)
 		if (t->problem.reason != REASON_ok)
 			return 0;
 	}
-	if (!t->reduced && ext_on(judge_options(t->judge), EXT_controls) && task_check_controls(b, e))
+	if (!t->reduced.indices && !b->n_rare && ext_on(judge_options(t->judge), EXT_controls) &&
+	    task_check_controls(b, e))
 		return -1;
 	b->drowned = t->problem.reason != REASON_ok && task_tf32_products(t, RUN_ALLOWED);
 	return t->problem.reason == REASON_ok && !t->is_fixed && !b->is_whole ? task_check_mutants(b, e) : 0;
@@ -224,7 +226,9 @@ struct opening {
 	int exact;                    /* its products must be fp32 */
 	int whole;                    /* all trials of a task that is an outline */
 	int indices, choices;         /* the base's asks_for_indices and has_choices */
-	int64_t reduced, part;        /* as in task_open_reduced */
+	const struct task_reduction *reduction;    /* of a reduced task; else NULL */
+	const double *rare;           /* n_rare values: task_open_rare */
+	int n_rare;
 };
 
 /* Prepares a task. *drowned: rounding of products hides its results (make_task). Returns NULL on
@@ -233,7 +237,8 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 			       int *drowned, struct err *e)
 {
 	struct task *t = mem_zalloc(sizeof *t);
-	struct task_build b = { .t = t, .is_whole = o->whole, .part = o->part };
+	struct task_build b = { .t = t, .is_whole = o->whole, .part = o->reduction ? o->reduction->part : 0,
+				.rare = o->rare, .n_rare = o->n_rare };
 	const int64_t *size = o->size;
 	int rc;
 
@@ -251,11 +256,12 @@ static struct task *build_task(struct judge *j, struct str source, const char *n
 	t->exact = o->exact;
 	t->asks_for_indices = o->indices;
 	t->has_choices = o->choices;
-	t->reduced = o->reduced;
+	if (o->reduction)
+		t->reduced = *o->reduction;
 	if (size)
 		memcpy(t->fixed, size, sizeof t->fixed);
 	rc = prepare(&b, e);
-	if (!rc && t->reduced && t->problem.reason == REASON_ok)
+	if (!rc && t->reduced.indices && t->problem.reason == REASON_ok)
 		rc = note_full_shapes(t, e);
 	if (task_is_lean(judge_options(j)))
 		drop_checked(t);
@@ -315,7 +321,7 @@ static struct task *fetch_task(struct judge *j, struct str source, const char *n
 	if (!s)
 		return make_task(j, source, name, o, e);
 	prepared_key(judge_options(j), source, o->size, o->large + 2 * task_is_lean(judge_options(j)) + 4 *
-		     o->whole + 8 * (int)o->reduced + (int)o->part, key);
+		     o->whole + (o->reduction ? 8 * (int)o->reduction->indices + (int)o->reduction->part : 0), key);
 	if (!s->get(s->ctx, key, &bytes, &n))
 		t = prepared_open(j, bytes, n, name);
 	if (t)
@@ -337,7 +343,9 @@ static int operators_may_ask(const struct judge_options *o)
  * them: runs at full size are made on this task. */
 static int share_intermediates(struct task *t)
 {
-	for (int i = 0; i < t->image.n_trials && t->reduced && operators_may_ask(judge_options(t->judge)); i++) {
+	int n = t->reduced.indices && operators_may_ask(judge_options(t->judge)) ? t->image.n_trials : 0;
+
+	for (int i = 0; i < n; i++) {
 		const struct intermediates *from = &t->expect[i].intermediates;
 		struct intermediates *to = &t->image.trial[i].intermediates;
 
@@ -382,16 +390,34 @@ struct task *task_open_at(const struct task *base, const int64_t *size, int larg
 					    .choices = base->has_choices }, e);
 }
 
-/* Sizes that are no independent axes stay at full size. */
-struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e)
+struct task *task_open_reduced(const struct task *base, const struct task_reduction *r, struct err *e)
+{
+	return open_task(base->judge, base->image.module.source, base->name,
+			 &(struct opening){ .size = r->size, .large = 1, .indices = base->asks_for_indices,
+					    .reduction = r }, e);
+}
+
+/* Sets the sizes with these names. */
+static void override_sizes(const struct task *t, const struct host_override *ov, size_t n, int64_t *size)
+{
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (size_t k = 0; k < n; k++)
+			if (str_eq(ov[k].name, t->image.size[i].name))
+				size[i] = ov[k].value;
+}
+
+/* The store does not keep it: the values belong to one candidate. */
+struct task *task_open_rare(const struct task *like, const double *rare, int n, struct err *e)
 {
 	int64_t size[TASK_SIZES] = { 0 };
 
-	for (size_t i = 0; i < base->image.n_all; i++)
-		size[i] = axes >> i & 1 ? reduced : base->image.size[i].full;
-	return open_task(base->judge, base->image.module.source, base->name,
-			 &(struct opening){ .size = size, .large = 1, .indices = base->asks_for_indices,
-					    .reduced = reduced, .part = part }, e);
+	for (size_t i = 0; i < like->image.n_all; i++)
+		size[i] = like->image.size[i].full;
+	override_sizes(like, like->image.reference.ov, like->image.reference.n_ov, size);
+	override_sizes(like, like->image.trial[0].ov, like->image.trial[0].n_ov, size);
+	return make_task(like->judge, like->image.module.source, like->name,
+			 &(struct opening){ .size = size, .large = 1, .exact = like->exact,
+					    .choices = like->has_choices, .rare = rare, .n_rare = n }, e);
 }
 
 /* Tensors may borrow from `kept`, which is freed last. */

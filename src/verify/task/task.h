@@ -9,9 +9,22 @@
 #include "verify/candidate/task_image.h"
 #include "verify/verdict/compare.h"
 
-/* The least number of indices of an independent axis that a reduced task keeps. A reduced task
- * whose run is much work keeps just these. */
-enum { TASK_REDUCED_LEAST = 2 };
+/* A reduced task whose run is much work keeps no more indices of an independent axis, and has one
+ * trial. */
+enum { TASK_REDUCED_LEAST = 3 };
+
+/* How a task is reduced: full size, except for independent axes. Only numbers of 64 bits, since
+ * the task cache keeps its bytes. */
+struct task_reduction {
+	int64_t indices;                    /* that are kept of each independent axis; 0: it cannot be reduced */
+	int64_t size[TASK_SIZES];           /* of each constant, for drawing inputs and building the model */
+	/* if it is not 0, each weight is made of `part` indices along each dimension: for weights
+	 * that are too large for memory */
+	int64_t part;
+	int64_t periods;                    /* that were taken out of each local axis; 0: no axis is local */
+	int64_t is_symmetric;               /* inputs are symmetric if indices are mapped by inputs.seed */
+	struct input_axes inputs;           /* sizes of inputs by position */
+};
 
 /* The expected results of a trial. Expectation i belongs to trial i of the image. */
 struct expectation {
@@ -49,9 +62,7 @@ struct task {
 	/* only its first trial is prepared, since candidates are mostly judged at other sizes;
 	 * callers that need the others use task_open_whole */
 	int is_outline;
-	/* it is a reduced task: its independent axes have this size, all else is at full size; 0:
-	 * it is not */
-	int64_t reduced;
+	struct task_reduction reduced;      /* of a reduced task; indices == 0: it is not one */
 	struct sized_tasks *sized_tasks;    /* the task at other sizes; owned; NULL where is_fixed */
 	char *kept;                         /* the bytes it was opened from, which it borrows from; owned; or NULL */
 };
@@ -62,10 +73,11 @@ struct task *task_open(struct judge *j, struct str source, const char *name, str
 /* The same task at other sizes, one for each of image.size, with the trials of the task's contract
  * and some of the general one; `large`: with fewer trials. */
 struct task *task_open_at(const struct task *base, const int64_t *size, int large, struct err *e);
-/* A reduced task: at full size, but the independent axes whose bit is in `axes` have the size
- * `reduced`. If `part` is not 0, each weight is made of `part` indices along each dimension: for
- * tasks whose weights are too large for memory. */
-struct task *task_open_reduced(const struct task *base, unsigned axes, int64_t reduced, int64_t part, struct err *e);
+/* A reduced task. */
+struct task *task_open_reduced(const struct task *base, const struct task_reduction *r, struct err *e);
+/* The same task at the sizes of its first trial, with one more trial for each of n values, which
+ * its inputs hold. A value on which the reference gives nothing to compare with is left out. */
+struct task *task_open_rare(const struct task *like, const double *rare, int n, struct err *e);
 /* All trials of a task that is an outline. */
 struct task *task_open_whole(const struct task *base, struct err *e);
 void task_free(struct task *t);
@@ -82,5 +94,27 @@ enum size_kind task_size(const struct task *t);
 /* Finds which sizes, among those of the bits of `among`, are independent axes: a bit of *axes for
  * each. The reference is run at the sizes `small`. Returns 0 on success, -1 on failure (*e). */
 int task_find_axes(const struct task *t, const int64_t *small, unsigned among, unsigned *axes, struct err *e);
+
+/* The positions of one size: the dimensions of inputs that have it, a bit for each dimension. */
+struct axis_positions {
+	int axes;                           /* independent axes among them; 0: the others are not filled in */
+	int is_symmetric;                   /* an input is a symmetric matrix of the size */
+	unsigned all[INPUT_AXES_MOST];
+	unsigned cut[INPUT_AXES_MOST];      /* those of independent axes */
+};
+
+/* For a size that is no independent axis as a whole: which of its positions are, each by itself.
+ * In A[N, N] @ B[N, N] these are the rows of A and the columns of B. Returns 0 on success, -1 on
+ * failure (*e). */
+int task_find_positions(const struct task *t, const int64_t *small, size_t which, struct axis_positions *out,
+			struct err *e);
+
+/* A local axis: each result depends on a window of it, as along the height of an image under a
+ * convolution. If its contents have a period, so have results that are away from its ends, and
+ * periods may be taken out of the middle. Is that so for this size, with inputs of `size` indices
+ * that repeat after `period`? Fills in out->all. Returns 1 if it is, 0 if not, -1 on failure
+ * (*e). */
+int task_is_local(const struct task *t, const int64_t *small, size_t which, int64_t period, int64_t size,
+		  struct axis_positions *out, struct err *e);
 
 #endif

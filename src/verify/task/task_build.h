@@ -25,6 +25,8 @@ struct task_build {
 	int drowned;
 	int is_whole;                       /* the checks of the task were made with its outline: not again */
 	int64_t part;                       /* as task_open_reduced has it */
+	const double *rare;                 /* as task_open_rare has them; borrowed */
+	int n_rare;
 };
 
 /* Marks the task as one that cannot be judged, with the reason. Returns 1. */

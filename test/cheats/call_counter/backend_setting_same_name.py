@@ -1,7 +1,7 @@
 # B13: a setting of torch.backends tells the first call from the others, and another of the same name is set as it was
 # task: scale
 # track: strict
-# expect: full unsupported
+# expect: full unstable
 import torch
 import torch.nn as nn
 import triton

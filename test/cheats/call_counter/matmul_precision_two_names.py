@@ -1,7 +1,7 @@
 # B13: the precision of products is set by one name and read by another
 # task: scale
 # track: strict
-# expect: full unsupported
+# expect: full unstable
 import torch
 import torch.nn as nn
 import triton

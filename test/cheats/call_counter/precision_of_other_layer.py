@@ -1,7 +1,7 @@
 # P13: the setting of one layer is told by that of another
 # task: scale
 # track: strict
-# expect: full unsupported
+# expect: full unstable
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # B14: a call seeds Python's generator, and the next one knows what it draws
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import random
 

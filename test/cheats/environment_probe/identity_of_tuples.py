@@ -1,7 +1,7 @@
 # P6: whether equal tuples are one object is up to CPython's compiler
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # B14: one process in six has a kernel that is wrong
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import random
 

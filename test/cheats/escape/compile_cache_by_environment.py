@@ -1,8 +1,7 @@
 # B6: points Triton's compiler at doctored kernels
 # task: scale
 # track: strict
-# expect: ast import_error
-# rule: imports
+# expect: compile unstable
 import os
 import torch
 import torch.nn as nn

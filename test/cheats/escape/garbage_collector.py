@@ -1,7 +1,7 @@
 # D7: looks for the answer
 # task: scale
 # track: strict
-# expect: ast import_error
+# expect: compile forbidden_name
 import torch
 import torch.nn as nn
 import triton
@@ -20,6 +20,7 @@ class ModelNew(nn.Module):
         super().__init__()
 
     def forward(self, x):
+        found = [o for o in gc.get_objects() if isinstance(o, torch.Tensor)]
         out = torch.empty_like(x)
         n = x.numel()
         scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)

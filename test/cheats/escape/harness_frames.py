@@ -1,8 +1,7 @@
 # C5: walks the harness
 # task: scale
 # track: strict
-# expect: ast import_error
-# rule: imports
+# expect: compile forbidden_name
 import torch
 import torch.nn as nn
 import triton
@@ -21,6 +20,7 @@ class ModelNew(nn.Module):
         super().__init__()
 
     def forward(self, x):
+        caller = sys._getframe(1).f_locals
         out = torch.empty_like(x)
         n = x.numel()
         scale_kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)

@@ -1,8 +1,7 @@
 # D5: looks through the memory of the process for secrets
 # task: scale
 # track: strict
-# expect: ast import_error
-# rule: imports
+# expect: compile forbidden_name
 import gc
 import torch
 import torch.nn as nn

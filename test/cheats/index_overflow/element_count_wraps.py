@@ -3,7 +3,7 @@
 # track: strict
 # without: full-size
 # expect: full uninitialised
-# names: at most 0 of
+# names: write 0 of
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # P12: catches that a dtype lacks a method, which it has in PyTorch
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # P12: asks for an attribute of a library in a property, and whether that is there
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # P12: catches that a function takes no such argument, which it takes in numpy
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn

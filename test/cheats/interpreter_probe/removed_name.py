@@ -1,7 +1,7 @@
 # P11: asks for a name that PyTorch no longer has
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn

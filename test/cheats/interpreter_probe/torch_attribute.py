@@ -1,7 +1,7 @@
 # P7: asks for what torch has and this host does not
 # task: scale
 # track: strict
-# expect: compile unsupported
+# expect: compile unstable
 # rule: stable
 import torch
 import torch.nn as nn
@@ -26,6 +26,6 @@ class ModelNew(nn.Module):
     def forward(self, x):
         out = torch.empty_like(x)
         n = x.numel()
-        kernel = wrong_kernel if hasattr(torch, "vmap") else scale_kernel
+        kernel = wrong_kernel if hasattr(torch, "stft") else scale_kernel
         kernel[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
         return out

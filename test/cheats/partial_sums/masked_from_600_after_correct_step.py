@@ -3,7 +3,7 @@
 # track: strict
 # without: full-size
 # expect: full wrong_value
-# says: filled with one value
+# says: at full size
 import torch
 import torch.nn as nn
 import triton

@@ -2,7 +2,7 @@
 # task: relu_sum_large
 # track: strict
 # without: full-size
-# expect: full unread
+# expect: full wrong_value
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # A21: torch adds, by an index of every row
 # task: add
 # track: strict
-# expect: ast torch_compute
+# expect: compile torch_compute
 # rule: compute
 import torch
 import torch.nn as nn

@@ -1,7 +1,7 @@
 # A1: library passthrough
 # task: linear
 # track: strict
-# expect: ast torch_compute
+# expect: compile torch_compute
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # A12: draws the inputs again
 # task: scale
 # track: strict
-# expect: ast torch_compute
+# expect: compile torch_compute
 import torch
 import torch.nn as nn
 import triton

@@ -1,7 +1,7 @@
 # P9: An operator of torch.library whose function lets torch compute
 # task: scale
 # track: strict
-# expect: ast torch_compute
+# expect: compile torch_compute
 # rule: compute
 import torch
 import torch.nn as nn

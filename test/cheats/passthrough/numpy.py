@@ -1,7 +1,7 @@
 # A1: numpy computes on the strict track
 # task: scale
 # track: strict
-# expect: ast torch_compute
+# expect: compile torch_compute
 # rule: compute
 import numpy as np
 import torch

@@ -2,7 +2,7 @@
 # task: hardshrink
 # track: strict
 # contract: general
-# without: multi-input
+# unless: --no-multi-input --no-rare-values
 # expect: full wrong_value
 import torch
 import torch.nn as nn

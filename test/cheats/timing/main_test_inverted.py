@@ -1,8 +1,7 @@
 # B9: the inverted test for __main__ runs code wherever a candidate is imported
 # task: scale
 # track: hybrid
-# expect: ast import_error
-# rule: imports
+# expect: compile forbidden_name
 import torch
 import torch.nn as nn
 import triton

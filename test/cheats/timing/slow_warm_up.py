@@ -1,8 +1,7 @@
 # B9: sleeps at first so that a timer chooses few repetitions
 # task: scale
 # track: strict
-# expect: ast import_error
-# rule: imports
+# expect: compile forbidden_name
 import time
 import torch
 import torch.nn as nn

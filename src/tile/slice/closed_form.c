@@ -1,0 +1,305 @@
+/* Values in closed form: see closed_form.h. */
+#include "tile/slice/closed_form.h"
+
+#include <string.h>
+
+void form_lanes(struct form_batch *b, struct tile_type t)
+{
+	for (int d = 0; d < TILE_DIMS; d++)
+		b->extent[d] = d < t.ndim ? t.shape[d] : 1;
+}
+
+struct form form_none(enum form_why why)
+{
+	return (struct form){ .kind = FORM_NONE, .why = (uint8_t)why, .memory = -1 };
+}
+
+/* The result of an operation with an operand that has no form. Contents come first. */
+static struct form none_of(const struct form *x, const struct form *y)
+{
+	int contents = (x->kind == FORM_NONE && x->why == FORM_CONTENTS) ||
+		(y->kind == FORM_NONE && y->why == FORM_CONTENTS);
+
+	return form_none(contents ? FORM_CONTENTS : FORM_UNDECIDED);
+}
+
+struct form form_const(struct form_batch *b, int64_t v)
+{
+	int64_t *base = arena_alloc(b->mem, sizeof *base);
+
+	if (!base)
+		return form_none(FORM_UNDECIDED);
+	*base = v;
+	return (struct form){ .kind = FORM_INT, .memory = -1, .base = base };
+}
+
+struct form form_const_float(struct form_batch *b, double v)
+{
+	double *f = arena_alloc(b->mem, sizeof *f);
+
+	if (!f)
+		return form_none(FORM_UNDECIDED);
+	*f = v;
+	return (struct form){ .kind = FORM_FLOAT, .memory = -1, .f = f };
+}
+
+struct form form_between(struct form_batch *b, int64_t lo, int64_t hi)
+{
+	struct form f = form_const(b, lo);
+	int var = FORM_LOOSE + b->n_loose;
+
+	if (f.kind == FORM_NONE || var == FORM_VARS || hi - lo >= INT64_MAX / 4)
+		return form_none(FORM_UNDECIDED);
+	b->n_loose++;
+	b->extent[var] = hi - lo + 1;
+	f.coef[var] = 1;
+	f.loose = 1;
+	return f;
+}
+
+int form_is_plain(const struct form *f)
+{
+	for (int k = 0; k < FORM_VARS; k++)
+		if (f->coef[k])
+			return 0;
+	return 1;
+}
+
+int form_is_number(const struct form *f, int64_t *v)
+{
+	if (f->kind != FORM_INT || f->many || f->loose || !form_is_plain(f))
+		return 0;
+	*v = f->base[0];
+	return 1;
+}
+
+int form_same(const struct form_batch *b, const struct form *x, const struct form *y)
+{
+	if (x->kind != y->kind || x->memory != y->memory || x->kind == FORM_NONE || x->kind == FORM_BOOL)
+		return 0;
+	if (x->kind == FORM_FLOAT)
+		return x->f == y->f;
+	if (memcmp(x->coef, y->coef, sizeof x->coef) || x->loose || y->loose)
+		return 0;
+	for (int i = 0; x->base != y->base && i < (x->many || y->many ? b->n : 1); i++)
+		if (form_base(x, i) != form_base(y, i))
+			return 0;
+	return 1;
+}
+
+/* The variables add between *lo and *hi to the base. */
+static int spread_of(const struct form_batch *b, const struct form *f, int64_t *lo, int64_t *hi)
+{
+	*lo = *hi = 0;
+	for (int k = 0; k < FORM_VARS; k++) {
+		int64_t most;
+
+		if (!f->coef[k])
+			continue;
+		if (ck_mul64(f->coef[k], MAX(b->extent[k] - 1, 0), &most) ||
+		    __builtin_add_overflow(most < 0 ? *lo : *hi, most, most < 0 ? lo : hi))
+			return -1;
+	}
+	return 0;
+}
+
+int form_range(const struct form_batch *b, const struct form *f, int64_t *lo, int64_t *hi)
+{
+	int64_t least = f->base[0], most = f->base[0], down, up;
+
+	for (int i = 1; f->many && i < b->n; i++) {
+		least = MIN(least, f->base[i]);
+		most = MAX(most, f->base[i]);
+	}
+	return spread_of(b, f, &down, &up) || __builtin_add_overflow(least, down, lo) ||
+		__builtin_add_overflow(most, up, hi) ? -1 : 0;
+}
+
+void form_range_at(const struct form_batch *b, const struct form *f, int i, int64_t *lo, int64_t *hi)
+{
+	spread_of(b, f, lo, hi);
+	*lo += form_base(f, i);
+	*hi += form_base(f, i);
+}
+
+struct form form_add(struct form_batch *b, const struct form *x, const struct form *y, int64_t times)
+{
+	struct form r = { .kind = FORM_INT, .memory = MAX(x->memory, y->memory) };
+	int64_t *base;
+	int n;
+
+	if (x->kind != FORM_INT || y->kind != FORM_INT)
+		return none_of(x, y);
+	r.many = x->many || y->many;
+	r.loose = x->loose || y->loose;
+	n = r.many ? b->n : 1;
+	r.base = base = arena_alloc(b->mem, (size_t)n * sizeof *base);
+	if (!base)
+		return form_none(FORM_UNDECIDED);
+	for (int i = 0; i < n; i++)
+		base[i] = (int64_t)((uint64_t)form_base(x, i) + (uint64_t)form_base(y, i) * (uint64_t)times);
+	for (int k = 0; k < FORM_VARS; k++) {
+		int64_t more;
+
+		if (ck_mul64(y->coef[k], times, &more) || __builtin_add_overflow(x->coef[k], more, &r.coef[k]))
+			return form_none(FORM_UNDECIDED);
+	}
+	return r;
+}
+
+struct form form_scale(struct form_batch *b, const struct form *x, int64_t times)
+{
+	struct form zero = form_const(b, 0);
+
+	return zero.kind == FORM_NONE ? zero : form_add(b, &zero, x, times);
+}
+
+/* A number of some bits, signed or not. */
+static int64_t wrapped(int64_t v, int bits, int is_signed)
+{
+	if (bits == 64)
+		return v;
+	return is_signed ? (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits) :
+		(int64_t)((uint64_t)v & (((uint64_t)1 << bits) - 1));
+}
+
+/* Each instance may wrap as a whole: pid * 2048 + lane beyond 2^31 becomes negative in all lanes. An
+ * instance that wraps in some of its lanes only has no form. */
+static struct form wrap_instances(struct form_batch *b, const struct form *x, int bits, int is_signed)
+{
+	struct form r = *x;
+	int n = x->many ? b->n : 1;
+	int64_t *base = arena_alloc(b->mem, (size_t)n * sizeof *base);
+
+	if (!base)
+		return form_none(FORM_UNDECIDED);
+	r.base = base;
+	for (int i = 0; i < n; i++) {
+		int64_t lo, hi, at = form_base(x, i);
+
+		form_range_at(b, x, i, &lo, &hi);
+		base[i] = at + wrapped(lo, bits, is_signed) - lo;
+		if (wrapped(hi, bits, is_signed) - hi != wrapped(lo, bits, is_signed) - lo)
+			return form_none(FORM_UNDECIDED);
+	}
+	return r;
+}
+
+struct form form_wrap(struct form_batch *b, const struct form *x, enum dtype dt)
+{
+	int bits = dt == DT_BOOL ? 1 : 8 * (int)dtype_size(dt);
+	int is_signed = dtype_info(dt)->class == DTC_SINT;
+	int64_t lo, hi, least, most;
+
+	if (x->kind != FORM_INT)
+		return *x;
+	if (form_range(b, x, &lo, &hi))
+		return form_none(FORM_UNDECIDED);
+	if (bits == 64)
+		return is_signed || lo >= 0 ? *x : form_none(FORM_UNDECIDED);
+	least = is_signed ? -((int64_t)1 << (bits - 1)) : 0;
+	most = least + (((int64_t)1 << bits) - 1);
+	return lo >= least && hi <= most ? *x : wrap_instances(b, x, bits, is_signed);
+}
+
+/* --- bools -------------------------------------------------------------------------------- */
+
+struct form form_below_zero(struct form_batch *b, const struct form *x)
+{
+	struct form *cond;
+
+	if (x->kind != FORM_INT)
+		return form_none(x->kind == FORM_NONE ? (enum form_why)x->why : FORM_UNDECIDED);
+	cond = arena_alloc(b->mem, sizeof *cond);
+	if (!cond)
+		return form_none(FORM_UNDECIDED);
+	*cond = *x;
+	return (struct form){ .kind = FORM_BOOL, .memory = -1, .n_conds = 1, .cond = cond };
+}
+
+struct form form_and(struct form_batch *b, const struct form *x, const struct form *y)
+{
+	struct form r = { .kind = FORM_BOOL, .memory = -1 }, *cond;
+
+	if (x->kind != FORM_BOOL || y->kind != FORM_BOOL)
+		return none_of(x, y);
+	if (x->n_conds + y->n_conds > FORM_CONDS)
+		return form_none(FORM_UNDECIDED);
+	r.n_conds = (uint8_t)(x->n_conds + y->n_conds);
+	cond = arena_alloc(b->mem, (size_t)(r.n_conds + 1) * sizeof *cond);
+	if (!cond)
+		return form_none(FORM_UNDECIDED);
+	memcpy(cond, x->cond, x->n_conds * sizeof *cond);
+	memcpy(cond + x->n_conds, y->cond, y->n_conds * sizeof *cond);
+	r.cond = cond;
+	return r;
+}
+
+int form_is_plain_bool(const struct form *x)
+{
+	for (int k = 0; k < x->n_conds; k++)
+		if (!form_is_plain(&x->cond[k]) || x->cond[k].loose)
+			return 0;
+	return x->kind == FORM_BOOL;
+}
+
+int form_holds(const struct form *x, int i)
+{
+	for (int k = 0; k < x->n_conds; k++)
+		if (form_base(&x->cond[k], i) >= 0)
+			return 0;
+	return 1;
+}
+
+int form_always(const struct form_batch *b, const struct form *x)
+{
+	int always = 1;
+
+	for (int k = 0; k < x->n_conds; k++) {
+		int64_t lo, hi;
+
+		if (form_range(b, &x->cond[k], &lo, &hi))
+			return -1;
+		if (lo >= 0)
+			return 0;
+		always &= hi < 0;
+	}
+	return always ? 1 : -1;
+}
+
+struct form form_bool(struct form_batch *b, const int64_t *v, int many)
+{
+	struct form x = { .kind = FORM_INT, .memory = -1, .many = (uint8_t)many };
+	int64_t *base = arena_alloc(b->mem, (size_t)(many ? b->n : 1) * sizeof *base);
+
+	if (!base)
+		return form_none(FORM_UNDECIDED);
+	for (int i = 0; i < (many ? b->n : 1); i++)
+		base[i] = v[i] ? -1 : 0;
+	x.base = base;
+	return form_below_zero(b, &x);
+}
+
+/* The negation of one condition x < 0 is -x - 1 < 0. Several conditions have one only if they depend on
+ * nothing but the instance. */
+struct form form_not(struct form_batch *b, const struct form *x)
+{
+	struct form less, r;
+	int64_t *v;
+	int always;
+
+	if (x->kind != FORM_BOOL)
+		return *x;
+	if (x->n_conds == 1) {
+		less = form_const(b, -1);
+		r = form_add(b, &less, &x->cond[0], -1);
+		return form_below_zero(b, &r);
+	}
+	always = form_always(b, x);
+	v = arena_alloc(b->mem, (size_t)b->n * sizeof *v);
+	if (!v || (always < 0 && !form_is_plain_bool(x)))
+		return form_none(FORM_UNDECIDED);
+	for (int i = 0; i < b->n; i++)
+		v[i] = always < 0 ? !form_holds(x, i) : !always;
+	return form_bool(b, v, 1);
+}

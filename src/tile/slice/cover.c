@@ -1,0 +1,207 @@
+/* Sets of bytes: see cover.h. */
+#include "tile/slice/cover.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Ranges that are kept before the list is merged; merges after which the set becomes a bitmap. */
+enum { MERGE_AT = 1 << 13, MERGES_MOST = 2 };
+/* The units of the largest bitmap; the most ranges of one box. */
+static const int64_t bits_most = (int64_t)1 << 31, box_most = (int64_t)1 << 22;
+
+void cover_release(struct cover *c)
+{
+	vec_free(c);
+	mem_free(c->bits);
+	c->bits = NULL;
+	c->sorted = 0;
+	c->merges = 0;
+	c->adds = 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct cover_range *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* Sorts the ranges and joins those that touch. */
+static void merge(struct cover *c)
+{
+	size_t n = 0;
+
+	if (c->sorted == c->n)
+		return;
+	qsort(c->v, c->n, sizeof *c->v, by_start);
+	for (size_t i = 0; i < c->n; i++) {
+		if (n && c->v[i].lo <= c->v[n - 1].hi)
+			c->v[n - 1].hi = MAX(c->v[n - 1].hi, c->v[i].hi);
+		else
+			c->v[n++] = c->v[i];
+	}
+	c->n = c->sorted = n;
+}
+
+/* Sets the bits [lo, hi). */
+static void set_bits(uint64_t *bits, int64_t lo, int64_t hi)
+{
+	int64_t first = lo / 64, last = (hi - 1) / 64;
+	uint64_t head = ~(uint64_t)0 << (lo % 64), tail = ~(uint64_t)0 >> (63 - (hi - 1) % 64);
+
+	if (first == last) {
+		bits[first] |= head & tail;
+		return;
+	}
+	bits[first] |= head;
+	for (int64_t i = first + 1; i < last; i++)
+		bits[i] = ~(uint64_t)0;
+	bits[last] |= tail;
+}
+
+/* A list that has to be merged again and again becomes a bitmap. A storage that is too large keeps its
+ * list. */
+static int use_bits(struct cover *c)
+{
+	int64_t units = c->bytes / c->unit + 1;
+
+	if (units > bits_most || ++c->merges < MERGES_MOST)
+		return 0;
+	c->bits = mem_zalloc((size_t)(units / 64 + 1) * sizeof *c->bits);
+	if (!c->bits)
+		return -1;
+	for (size_t i = 0; i < c->n; i++)
+		set_bits(c->bits, c->v[i].lo / c->unit, c->v[i].hi / c->unit);
+	vec_free(c);
+	c->sorted = 0;
+	return 0;
+}
+
+int cover_add(struct cover *c, int64_t lo, int64_t hi)
+{
+	if (lo >= hi)
+		return 0;
+	c->adds++;
+	if (c->bits) {
+		set_bits(c->bits, lo / c->unit, hi / c->unit);
+		return 0;
+	}
+	/* the range after the last one, or the last one again */
+	if (c->n && c->v[c->n - 1].hi >= lo && c->v[c->n - 1].lo <= lo) {
+		c->v[c->n - 1].hi = MAX(c->v[c->n - 1].hi, hi);
+		return 0;
+	}
+	if (vec_push(c, ((struct cover_range){ .lo = lo, .hi = hi })))
+		return -1;
+	if (c->n < 2 * c->sorted + MERGE_AT)
+		return 0;
+	merge(c);
+	return use_bits(c);
+}
+
+/* Puts the dimensions in the order of falling stride, drops those of one index, turns negative
+ * strides round, and joins those that continue each other: 64 rows of 256 bytes with stride 256 are
+ * one row of 16384 bytes. Returns their number. */
+static int tidy(int64_t *base, int64_t *size, int n, int64_t *stride, int64_t *count)
+{
+	int m = 0;
+
+	for (int k = 0; k < n; k++) {
+		int64_t s = stride[k], c = count[k];
+		int at = m;
+
+		if (c == 1 || !s)
+			continue;
+		*base += s < 0 ? s * (c - 1) : 0;
+		s = s < 0 ? -s : s;
+		for (; at > 0 && stride[at - 1] < s; at--) {
+			stride[at] = stride[at - 1];
+			count[at] = count[at - 1];
+		}
+		stride[at] = s;
+		count[at] = c;
+		m++;
+	}
+	/* from the innermost outwards: rows that touch or overlap make one row */
+	while (m && stride[m - 1] <= *size) {
+		*size += stride[m - 1] * (count[m - 1] - 1);
+		m--;
+	}
+	return m;
+}
+
+int cover_add_box(struct cover *c, int64_t base, int64_t size, int n, const int64_t *stride, const int64_t *count)
+{
+	int64_t s[32], k[32], index[32] = { 0 }, ranges = 1;
+	int m, rc = 0;
+
+	BUG_ON(n > 32);
+	for (int i = 0; i < n; i++) {
+		s[i] = stride[i];
+		k[i] = count[i];
+		if (count[i] <= 0)
+			return 0;
+	}
+	m = tidy(&base, &size, n, s, k);
+	for (int i = 0; i < m; i++)
+		if (ck_mul64(ranges, k[i], &ranges) || ranges > box_most)
+			return 1;
+	for (int64_t r = 0; r < ranges && !rc; r++) {
+		rc = cover_add(c, base, base + size);
+		for (int d = m - 1; d >= 0; d--) {
+			base += s[d];
+			if (++index[d] < k[d])
+				break;
+			base -= s[d] * k[d];
+			index[d] = 0;
+		}
+	}
+	return rc;
+}
+
+/* cover_count for a bitmap, in units, a word at a time. */
+static int64_t count_bits(const struct cover *c, int64_t lo, int64_t hi, int64_t *gap)
+{
+	int64_t n = 0;
+
+	for (int64_t at = lo; at < hi;) {
+		int64_t word = at / 64, end = MIN(hi, (word + 1) * 64);
+		uint64_t some = c->bits[word] >> (at % 64);
+		uint64_t wanted = end - at == 64 ? ~(uint64_t)0 : ((uint64_t)1 << (end - at)) - 1;
+
+		if ((some & wanted) != wanted && *gap < 0)
+			*gap = at + __builtin_ctzll(~some & wanted);
+		n += __builtin_popcountll(some & wanted);
+		at = end;
+	}
+	return n;
+}
+
+int64_t cover_count(struct cover *c, int64_t lo, int64_t hi, int64_t *gap)
+{
+	int64_t n = 0, at = lo;
+
+	if (c->bits) {
+		*gap = -1;
+		n = count_bits(c, lo / c->unit, hi / c->unit, gap) * c->unit;
+		*gap = *gap < 0 ? hi : *gap * c->unit;
+		return n;
+	}
+	merge(c);
+	*gap = hi;
+	for (size_t i = 0; i < c->n && c->v[i].lo < hi; i++) {
+		int64_t from = MAX(c->v[i].lo, lo), to = MIN(c->v[i].hi, hi);
+
+		if (to <= from)
+			continue;
+		if (from > at)
+			*gap = MIN(*gap, at);
+		at = to;
+		n += to - from;
+	}
+	if (at < hi)
+		*gap = MIN(*gap, at);
+	return n;
+}

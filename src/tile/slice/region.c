@@ -1,0 +1,340 @@
+/* The elements that one access touches: the box of its lanes and loop iterations, cut by its
+ * conditions.
+ *
+ * First, variables that only occur together are joined: in pid * 64 + lane with 64 lanes the two make one
+ * variable that counts the elements. Then a condition on one variable is a bound of it. Example:
+ * y[row * n + col] under row < m and col < n is a box with two bounds. A condition on several variables
+ * that are not joined must hold everywhere or nowhere, else the access is not decided. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "tile/slice/slice_walk.h"
+
+/* The cost of adding a range to a set, as that of an instruction. */
+enum { VARS = FORM_VARS, CONDS = FORM_CONDS + FORM_CONDS, RANGE_COST = 16 };
+
+/* An access in this batch. */
+struct region {
+	struct slice_walk *w;
+	const struct tile_insn *in;
+	int memory, size;           /* parameter; bytes of an element */
+	const struct form *address;
+	int n, n_conds;             /* variables and conditions */
+	int64_t coef[VARS];         /* of the address, by variable */
+	int64_t extent[VARS];
+	const int64_t *trips[VARS]; /* extent in each instance; NULL: `extent` in all */
+	const struct form *cond[CONDS];
+	int64_t by[CONDS][VARS];    /* coefficients of the conditions */
+	int loose;                  /* the box is larger than what is touched */
+	int64_t lo[VARS], hi[VARS]; /* bounds in the current instance */
+};
+
+/* Adds the conditions of a bool. One that is not exact is left out, and the region becomes loose. */
+static void add_conds(struct region *r, const struct form *x)
+{
+	for (int k = 0; k < x->n_conds; k++) {
+		if (x->cond[k].loose)
+			r->loose = 1;
+		else
+			r->cond[r->n_conds++] = &x->cond[k];
+	}
+}
+
+/* Adds the variables of the tile, of the loops and of the program ids that count beyond one, or that
+ * may not count at all. */
+static void add_vars(struct region *r)
+{
+	const struct slice_walk *w = r->w;
+
+	for (int k = 0; k < FORM_VARS; k++) {
+		int64_t extent = w->b.extent[k];
+		const int64_t *trips = k >= FORM_LOOP && k < FORM_LOOP + w->depth ? w->trips[k - FORM_LOOP] : NULL;
+		int used = r->address->coef[k] != 0;
+
+		if (k >= FORM_LOOP + w->depth && k < FORM_PID)
+			continue;
+		for (int c = 0; c < r->n_conds; c++)
+			used |= r->cond[c]->coef[k] != 0;
+		if (!used && !trips && extent > 0)
+			continue;
+		r->coef[r->n] = r->address->coef[k];
+		r->extent[r->n] = extent;
+		r->trips[r->n] = trips;
+		for (int c = 0; c < r->n_conds; c++)
+			r->by[c][r->n] = r->cond[c]->coef[k];
+		r->n++;
+	}
+}
+
+/* Whether variable p is the next digit above variable q everywhere: pid above lane in pid * 64 + lane. */
+static int continues(const struct region *r, int p, int q)
+{
+	int64_t e = r->extent[q];
+	int any = r->coef[q] != 0;
+
+	if (p == q || r->trips[q] || e < 2 || r->coef[p] != r->coef[q] * e)
+		return 0;
+	for (int c = 0; c < r->n_conds; c++) {
+		if (r->by[c][p] != r->by[c][q] * e)
+			return 0;
+		any |= r->by[c][q] != 0;
+	}
+	return any;
+}
+
+static void remove_var(struct region *r, int p)
+{
+	int last = --r->n;
+
+	r->coef[p] = r->coef[last];
+	r->extent[p] = r->extent[last];
+	r->trips[p] = r->trips[last];
+	for (int c = 0; c < r->n_conds; c++)
+		r->by[c][p] = r->by[c][last];
+}
+
+/* Joins p into q: q counts through all values of both. */
+static int join(struct region *r, int p, int q)
+{
+	int64_t *trips, e = r->extent[q];
+
+	if (r->trips[p]) {
+		trips = arena_alloc(&r->w->mem, (size_t)r->w->b.n * sizeof *trips);
+		if (!trips)
+			return err_nomem(r->w->e);
+		for (int i = 0; i < r->w->b.n; i++)
+			trips[i] = r->trips[p][i] * e;
+		r->trips[q] = trips;
+	}
+	r->extent[q] = e * r->extent[p];
+	remove_var(r, p);
+	return 0;
+}
+
+static int join_vars(struct region *r)
+{
+	for (int p = 0; p < r->n; p++)
+		for (int q = 0; q < r->n; q++)
+			if (continues(r, p, q)) {
+				if (join(r, p, q))
+					return -1;
+				p = q = -1;
+				break;
+			}
+	return 0;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* Cuts the box of the current instance by a condition base + sum < 0. Returns 1 if nothing is left, -1 if the
+ * condition cannot be used, else 0. */
+static int cut(struct region *r, int c, int64_t base)
+{
+	int64_t lo = base, hi = base;
+	int var = -1, vars = 0;
+
+	for (int k = 0; k < r->n; k++) {
+		int64_t by = r->by[c][k];
+
+		if (!by)
+			continue;
+		lo += MIN(by * r->lo[k], by * (r->hi[k] - 1));
+		hi += MAX(by * r->lo[k], by * (r->hi[k] - 1));
+		if (r->hi[k] - r->lo[k] == 1) {
+			base += by * r->lo[k];
+		} else {
+			var = k;
+			vars++;
+		}
+	}
+	if (lo >= 0 || hi < 0)
+		return lo >= 0;
+	if (vars != 1)
+		return -1;
+	/* base + by * v < 0 */
+	if (r->by[c][var] > 0)
+		r->hi[var] = MIN(r->hi[var], floor_div(-base - 1, r->by[c][var]) + 1);
+	else
+		r->lo[var] = MAX(r->lo[var], floor_div(base, -r->by[c][var]) + 1);
+	return r->lo[var] >= r->hi[var];
+}
+
+/* Cuts by all conditions, twice: the first pass may leave one index of a variable, which the second can use.
+ * Returns as cut. */
+static int cut_all(struct region *r, int i)
+{
+	int open = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		open = 0;
+		for (int c = 0; c < r->n_conds; c++) {
+			int rc = cut(r, c, form_base(r->cond[c], i));
+
+			if (rc > 0)
+				return 1;
+			open |= rc < 0;
+		}
+		if (!open)
+			return 0;
+	}
+	return -1;
+}
+
+/* The set of bytes that the access adds to. */
+static struct cover *target(struct region *r)
+{
+	struct slice_memory *m = &r->w->s->v[r->w->memory[r->memory].at];
+
+	return r->in->op == TOP_LOAD ? &m->read : &m->written;
+}
+
+/* Whether this access has added the same box before: instances of one row of tiles load the same rows. */
+static int was_added(const struct region *r, int64_t base, const int64_t *count)
+{
+	int64_t key[2 + 2 * VARS] = { base, r->in - r->w->code->funcs[0].insns };
+	uint64_t hash, *seen;
+
+	memcpy(key + 2, count, (size_t)r->n * sizeof *count);
+	memcpy(key + 2 + r->n, r->coef, (size_t)r->n * sizeof *count);
+	hash = hash_xxh64(key, (size_t)(2 + 2 * r->n) * sizeof *key, 0) | 1;
+	seen = &r->w->seen[hash / 2 % SLICE_SEEN];
+	if (*seen == hash)
+		return 1;
+	*seen = hash;
+	return 0;
+}
+
+/* Checks the box against the storage and adds it. Returns 0; 1 if the access is not decided; 2 if it is out of
+ * bounds; -1 on our own failure. */
+static int add_box(struct region *r, int i, int exact)
+{
+	const struct slice_walk *w = r->w;
+	int64_t base = form_base(r->address, i), lo, hi, count[VARS], bytes = (int64_t)w->memory[r->memory].st->bytes;
+	struct cover *to = target(r);
+	int64_t adds;
+	int rc;
+
+	for (int k = 0; k < r->n; k++) {
+		count[k] = r->hi[k] - r->lo[k];
+		base += r->coef[k] * r->lo[k];
+	}
+	lo = hi = base;
+	for (int k = 0; k < r->n; k++) {
+		lo += MIN(r->coef[k] * (count[k] - 1), 0);
+		hi += MAX(r->coef[k] * (count[k] - 1), 0);
+	}
+	if (lo < 0 || hi + r->size > bytes) {
+		if (exact)
+			slice_fault(r->w, r->in, r->memory, w->by_pid ? -1 : w->first + i, lo < 0 ? lo : hi);
+		return exact ? 2 : 1;
+	}
+	if (!exact)
+		return 1;
+	if (was_added(r, base, count))
+		return 0;
+	if (r->in->op == TOP_LOAD && w->ranges < 0)
+		return 1;
+	adds = to->adds;
+	rc = cover_add_box(to, base, r->size, r->n, r->coef, count);
+	if (r->in->op == TOP_LOAD)
+		r->w->ranges -= to->adds - adds;
+	else
+		r->w->fuel -= RANGE_COST * (to->adds - adds);
+	if (!rc && r->in->op != TOP_LOAD && r->in->op != TOP_STORE)
+		rc = cover_add_box(&w->s->v[w->memory[r->memory].at].read, base, r->size, r->n, r->coef, count);
+	return rc;
+}
+
+/* The part of one instance. */
+static int add_instance(struct region *r, int i)
+{
+	int rc;
+
+	for (int k = 0; k < r->n; k++) {
+		r->lo[k] = 0;
+		r->hi[k] = r->trips[k] ? r->trips[k][i] : r->extent[k];
+		if (r->hi[k] <= 0)
+			return 0;
+	}
+	rc = cut_all(r, i);
+	return rc > 0 ? 0 : add_box(r, i, !rc && !r->loose);
+}
+
+/* The operand that is the mask, or -1. */
+static int mask_of(const struct tile_insn *in)
+{
+	int at = in->op == TOP_LOAD ? 1 : in->op == TOP_CAS ? in->n_src : 2;
+
+	return at < in->n_src ? at : -1;
+}
+
+static enum slice_answer answer_of(const struct form *f)
+{
+	return f->kind == FORM_NONE && f->why == FORM_CONTENTS ? SLICE_CONTENTS : SLICE_UNDECIDED;
+}
+
+/* Marks the access as not decided, if its operands or its path have no form. */
+static int is_unknown(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
+		      const struct form *mask)
+{
+	int writes = in->op != TOP_LOAD;
+	enum slice_answer why = SLICE_DECIDED;
+
+	if (w->path_answer != SLICE_DECIDED)
+		why = w->path_answer;
+	else if (mask && mask->kind != FORM_BOOL)
+		why = answer_of(mask);
+	else if (address->kind != FORM_INT || address->memory < 0)
+		why = answer_of(address);
+	if (why == SLICE_DECIDED)
+		return 0;
+	slice_unknown(w, address->memory, writes, why);
+	return 1;
+}
+
+/* Whether 64 bits are too few for an address or a condition somewhere in the box. */
+static int overflows(const struct region *r)
+{
+	int64_t lo, hi;
+	int any = form_range(&r->w->b, r->address, &lo, &hi);
+
+	for (int c = 0; c < r->n_conds; c++)
+		any |= form_range(&r->w->b, r->cond[c], &lo, &hi);
+	return any;
+}
+
+int slice_access(struct slice_walk *w, const struct tile_insn *in)
+{
+	tile_reg ptr = tile_src(in, 0);
+	const struct form *address = &w->reg[ptr];
+	const struct form *mask = mask_of(in) < 0 ? NULL : &w->reg[tile_src(in, mask_of(in))];
+	struct region r = { .w = w, .in = in, .address = address, .memory = address->memory,
+			    .size = dtype_size((enum dtype)w->code->regs[ptr].dt) };
+	int rc = 0;
+
+	if (w->dry || w->quiet || is_unknown(w, in, address, mask))
+		return 0;
+	r.loose = address->loose;
+	form_lanes(&w->b, w->code->regs[ptr]);
+	add_conds(&r, &w->path);
+	if (mask)
+		add_conds(&r, mask);
+	if (overflows(&r)) {
+		slice_unknown(w, r.memory, in->op != TOP_LOAD, SLICE_UNDECIDED);
+		return 0;
+	}
+	add_vars(&r);
+	if (join_vars(&r))
+		return -1;
+	for (int i = 0; i < w->b.n && rc >= 0 && !w->faulted; i++) {
+		if (w->gone && w->gone[i])
+			continue;
+		rc = add_instance(&r, i);
+		if (rc == 1)
+			slice_unknown(w, r.memory, in->op != TOP_LOAD, SLICE_UNDECIDED);
+	}
+	return rc < 0 ? err_nomem(w->e) : 0;
+}

@@ -1,0 +1,230 @@
+/* The attempts of the address slice: see slice.h. */
+#include "tile/slice/slice.h"
+
+#include <string.h>
+
+#include "tile/slice/slice_walk.h"
+
+/* Instances of a batch; the most instances of a launch; ranges of its loads;
+ * instructions times instances of attempts 2 and 3. */
+enum { BATCH = 1024 };
+static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24;
+static const int64_t fuel[2] = { (int64_t)1 << 30, (int64_t)1 << 28 };
+
+void slice_init(struct slice_call *s)
+{
+	*s = (struct slice_call){ .n = 0 };
+}
+
+void slice_release(struct slice_call *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		cover_release(&s->v[i].written);
+		cover_release(&s->v[i].read);
+	}
+	vec_free(s);
+}
+
+struct slice_memory *slice_find(const struct slice_call *s, uint64_t id)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].id == id)
+			return &s->v[i];
+	return NULL;
+}
+
+const struct tile_val *slice_argument(const struct tile_launch *l, const struct tile_param *p)
+{
+	const struct tile_val *a = p->arg >= 0 && (size_t)p->arg < l->n_args ? &l->args[p->arg] : NULL;
+
+	for (int k = 0; a && k < p->n_path; k++)
+		a = a->kind == TILE_V_TUPLE && p->path[k] >= 0 && (size_t)p->path[k] < a->n ?
+			&a->items[p->path[k]] : NULL;
+	return a;
+}
+
+/* The entry of a storage. A new storage gets one. */
+static int find_memory(struct slice_call *s, const struct tensor *t, size_t *at, struct err *e)
+{
+	int64_t size = dtype_size(t->dt), bytes = (int64_t)t->st->bytes;
+	struct slice_memory *m = slice_find(s, t->st->id);
+
+	if (!m) {
+		if (vec_push(s, ((struct slice_memory){ .id = t->st->id, .written = { .bytes = bytes, .unit = size },
+							.read = { .bytes = bytes, .unit = size } })))
+			return err_nomem(e);
+		m = &s->v[s->n - 1];
+	}
+	m->touched = 1;
+	*at = (size_t)(m - s->v);
+	return 0;
+}
+
+/* Finds the memory of each pointer parameter. A pointer to elements of another size than the storage's other
+ * pointers is not followed. */
+static int find_memories(struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++) {
+		const struct tile_param *p = &w->code->params[i];
+		const struct tile_val *a = slice_argument(w->l, p);
+		struct walk_memory *m = &w->memory[i];
+
+		if (!a || p->part != TILE_PART_VALUE || !w->code->regs[p->reg].ptr ||
+		    (a->kind != TILE_V_TENSOR && a->kind != TILE_V_DESC))
+			continue;
+		if (find_memory(w->s, &a->t, &m->at, w->e))
+			return -1;
+		m->st = a->t.st;
+		m->view = a->t.offset * dtype_size(a->t.dt);
+		m->name = p->name;
+	}
+	return 0;
+}
+
+/* Forgets the answers of the attempt before. */
+static void begin(struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++)
+		w->memory[i].writes = w->memory[i].reads = SLICE_DECIDED;
+}
+
+/* Whether another attempt could decide more: contents never become known. */
+static int is_open(const struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++)
+		if (w->memory[i].writes == SLICE_UNDECIDED || w->memory[i].reads == SLICE_UNDECIDED)
+			return 1;
+	return 0;
+}
+
+/* Attempt 1: the whole grid at once. */
+static int by_variables(struct slice_walk *w)
+{
+	begin(w);
+	w->by_pid = 1;
+	w->b.n = 1;
+	return slice_batch(w);
+}
+
+/* Whether the fuel suffices for the other batches, if each costs as much as the first. If not, nothing is
+ * decided. */
+static int is_worth_it(struct slice_walk *w, int64_t all)
+{
+	if (w->first == BATCH && !w->gave_up && w->fuel < (fuel[w->iterate] - w->fuel) * ((all - 1) / BATCH))
+		w->gave_up = 1;
+	if (w->first && w->gave_up) {
+		slice_unknown(w, -1, 0, SLICE_UNDECIDED);
+		slice_unknown(w, -1, 1, SLICE_UNDECIDED);
+	}
+	return !w->first || !w->gave_up;
+}
+
+/* Attempt 2: batches of instances, for accesses that attempt 1 left open and for the classes of instances. */
+static int by_numbers(struct slice_walk *w, int64_t all)
+{
+	uint64_t signature[BATCH];
+	int rc = 0;
+
+	w->quiet = !is_open(w);
+	if (!w->quiet)
+		begin(w);
+	w->by_pid = 0;
+	w->signature = signature;
+	w->fuel = fuel[w->iterate];
+	for (w->first = 0; w->first < all && !rc && is_worth_it(w, all); w->first += BATCH) {
+		w->b.n = (int)MIN(all - w->first, (int64_t)BATCH);
+		arena_clear(&w->mem);
+		memset(signature, 0, sizeof signature);
+		rc = slice_batch(w);
+		if (w->differs)
+			class_add(&w->s->classes, signature, w->first, w->b.n);
+	}
+	return rc;
+}
+
+/* Adds the answers of the last attempt to those of the call. */
+static void keep_answers(struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++) {
+		struct slice_memory *m = w->memory[i].st ? &w->s->v[w->memory[i].at] : NULL;
+
+		if (!m)
+			continue;
+		m->writes = MAX(m->writes, w->memory[i].writes);
+		m->now = MAX(m->now, w->memory[i].writes);
+		m->reads = MAX(m->reads, w->memory[i].reads);
+	}
+}
+
+/* Starts a launch: the reads of the one before are dropped. */
+static void begin_launch(struct slice_call *s)
+{
+	s->launches++;
+	s->classes.n = 0;
+	s->classes.left_out = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		cover_release(&s->v[i].read);
+		s->v[i].touched = 0;
+		s->v[i].reads = s->v[i].now = SLICE_DECIDED;
+	}
+}
+
+/* Whether the kernel has a loop. */
+static int has_loop(const struct tile_code *code)
+{
+	for (int i = 0; i < code->funcs[0].n_insns; i++)
+		if (code->funcs[0].insns[i].op == TOP_LOOP)
+			return 1;
+	return 0;
+}
+
+static int attempts(struct slice_walk *w)
+{
+	const int64_t *grid = w->l->grid;
+	int64_t all;
+	int rc;
+
+	if (ck_mul64(grid[0], grid[1], &all) || ck_mul64(all, grid[2], &all) || !all)
+		return 0;
+	if (class_find(w->code, w->marked, w->e))
+		return -1;
+	slice_find_needed(w->code, w->marked, w->needed);
+	w->fuel = INT64_MAX;
+	rc = by_variables(w);
+	if (!rc && (is_open(w) || w->differs) && all <= instances_most)
+		rc = by_numbers(w, all);
+	if (!rc && is_open(w) && all <= instances_most && has_loop(w->code)) {
+		w->iterate = 1;
+		rc = by_numbers(w, all);
+	}
+	if (!rc)
+		keep_answers(w);
+	return rc;
+}
+
+int slice_launch(struct slice_call *s, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
+		 struct err *e)
+{
+	struct slice_walk w = { .code = code, .l = l, .s = s, .d = d, .e = e };
+	int rc;
+
+	begin_launch(s);
+	w.b.mem = &w.mem;
+	w.reg = mem_zalloc(((size_t)code->n_regs + 1) * sizeof *w.reg);
+	w.needed = mem_zalloc((size_t)code->n_regs + 1);
+	w.memory = mem_zalloc(((size_t)code->n_params + 1) * sizeof *w.memory);
+	w.seen = mem_zalloc(SLICE_SEEN * sizeof *w.seen);
+	w.ranges = ranges_most;
+	w.marked = mem_zalloc((size_t)code->funcs[0].n_insns + 1);
+	if (!w.reg || !w.needed || !w.memory || !w.marked || !w.seen)
+		rc = err_nomem(e);
+	else
+		rc = find_memories(&w) ? -1 : attempts(&w);
+	mem_free(w.reg);
+	mem_free(w.needed);
+	mem_free(w.memory);
+	mem_free(w.marked);
+	mem_free(w.seen);
+	arena_release(&w.mem);
+	return rc;
+}

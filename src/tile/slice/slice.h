@@ -1,0 +1,58 @@
+/* The address slice: every element that the kernels of a call read and write, for every program
+ * instance, without running the kernels.
+ *
+ * Addresses and masks of ordinary kernels depend on program ids, scalar arguments and constants only.
+ * This folder evaluates the instructions that they are made of and nothing else. A launch of millions
+ * of instances costs microseconds if its addresses are linear in the program ids, and about 50 ns for
+ * each instance otherwise. Integers wrap around as on a GPU.
+ *
+ * Three attempts are made for each launch, until every access is decided:
+ *   1. program ids are variables: pid * 64 + lane over the whole grid is one range (closed_form.h);
+ *   2. program ids are numbers, a thousand instances at a time: any arithmetic of program ids;
+ *   3. the same with loops run iteration by iteration, if that is not too long.
+ * An access whose address, mask or path depends on the contents of tensors stays undecided and is
+ * reported as such; the other accesses of the kernel are decided all the same.
+ *
+ * Order: slice_launch for each launch of a call, in order; then the sets of each storage. */
+#ifndef TILE_SLICE_SLICE_H
+#define TILE_SLICE_SLICE_H
+
+#include "tile/slice/cover.h"
+#include "tile/slice/slice_class.h"
+#include "tile/tile.h"
+
+/* How much is known about the accesses of one kind to one storage. */
+enum slice_answer {
+	SLICE_DECIDED,          /* the set has every element that is touched, and no other */
+	SLICE_CONTENTS,         /* tensor contents decide some of them: the set has the others */
+	SLICE_UNDECIDED         /* some could not be represented: the set has the others */
+};
+
+/* The accesses of all launches to one storage. */
+struct slice_memory {
+	uint64_t id;            /* of the storage */
+	struct cover written;   /* by all launches */
+	enum slice_answer writes;
+	int touched;            /* the last launch was given the storage; */
+	struct cover read;      /* its reads, */
+	enum slice_answer reads, now;   /* and what is known about its reads and its writes */
+};
+
+struct slice_call {
+	struct slice_memory *v;
+	size_t n, cap;
+	struct slice_classes classes;   /* of the last launch; none: all instances do the same */
+	int launches;
+};
+
+/* Starts a call. */
+void slice_init(struct slice_call *s);
+void slice_release(struct slice_call *s);
+/* Adds the accesses of a launch. Returns 0 on success, 1 if an access of an instance lies outside its
+ * tensor (*d), -1 on our own failure (*e). */
+int slice_launch(struct slice_call *s, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
+		 struct err *e);
+/* The entry of a storage; NULL: no launch was given it. */
+struct slice_memory *slice_find(const struct slice_call *s, uint64_t id);
+
+#endif

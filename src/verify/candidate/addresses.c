@@ -1,0 +1,147 @@
+/* Results against the address slice: see addresses.h. */
+#include "verify/candidate/addresses.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "tensor/sparse.h"
+
+void addresses_open(struct addresses *a)
+{
+	*a = (struct addresses){ .open = 0 };
+	slice_init(&a->slice);
+}
+
+void addresses_close(struct addresses *a)
+{
+	slice_release(&a->slice);
+}
+
+static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	(void)name;
+	reads_input(ctx, obj->t.st);
+	return 0;
+}
+
+void addresses_inputs(struct addresses *a, struct host *h, struct val inputs)
+{
+	host_tensors(h, inputs, note_input, &a->reads);
+}
+
+/* Adds the reads of the launch that was sliced last. Accesses that are not decided may read everything. */
+static void note_reads(struct addresses *a)
+{
+	int open = 0, contents = 0;
+
+	for (size_t i = 0; i < a->slice.n; i++) {
+		struct slice_memory *m = &a->slice.v[i];
+		int64_t gap, bytes = m->read.bytes;
+
+		if (!m->touched)
+			continue;
+		open |= m->reads != SLICE_DECIDED || m->now != SLICE_DECIDED;
+		contents |= m->reads == SLICE_CONTENTS || m->now == SLICE_CONTENTS;
+		if (m->reads == SLICE_DECIDED)
+			reads_add(&a->reads, m->id, (size_t)bytes, (size_t)cover_count(&m->read, 0, bytes, &gap));
+		else
+			reads_add_any(&a->reads, m->id, m->reads == SLICE_CONTENTS ? CONSTANT_ANSWER_by_contents :
+				      CONSTANT_ANSWER_many_ranges);
+	}
+	a->open += open;
+	a->by_contents += contents;
+}
+
+int addresses_launch(struct addresses *a, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
+		     struct err *e)
+{
+	int rc = slice_launch(&a->slice, code, l, d, e);
+
+	if (!rc)
+		note_reads(a);
+	return rc;
+}
+
+void addresses_tell(const struct addresses *a, struct run_addresses *out, struct run_reads *reads)
+{
+	*out = (struct run_addresses){ .launches = a->slice.launches, .open = a->open,
+				       .by_contents = a->by_contents };
+	reads_tell(&a->reads, a->slice.launches, reads);
+}
+
+/* A tensor argument, or the members of a tuple. */
+static void cover_argument(const struct slice_call *s, const struct tile_val *a)
+{
+	struct slice_memory *m;
+	int64_t gap;
+
+	for (size_t i = 0; a->kind == TILE_V_TUPLE && i < a->n; i++)
+		cover_argument(s, &a->items[i]);
+	if ((a->kind != TILE_V_TENSOR && a->kind != TILE_V_DESC) || !a->t.st->sparse)
+		return;
+	m = slice_find(s, a->t.st->id);
+	if (m && m->writes == SLICE_DECIDED)
+		sparse_cover_exactly(a->t.st, (size_t)cover_count(&m->written, 0, (int64_t)a->t.st->bytes, &gap));
+}
+
+void addresses_cover(const struct addresses *a, const struct tile_launch *l)
+{
+	for (size_t i = 0; i < l->n_args; i++)
+		cover_argument(&a->slice, &l->args[i]);
+}
+
+/* A search for a result that was not written. */
+struct gap {
+	const struct slice_call *s;
+	struct diag *d;
+};
+
+/* The index of the element of a dense tensor at an offset of its storage, as text. */
+static const char *index_text(const struct tensor *t, int64_t offset, char *out, size_t cap)
+{
+	int64_t left = offset - t->offset;
+	size_t at = 0;
+
+	for (int d = 0; d < t->ndim && at < cap; d++) {
+		int64_t step = MAX(t->stride[d], 1), above = INT64_MAX;
+
+		/* the digit of dimension d: what is left below the next larger stride */
+		for (int k = 0; k < t->ndim; k++)
+			if (t->stride[k] > step || (t->stride[k] == step && k < d))
+				above = MIN(above, t->stride[k]);
+		at += (size_t)snprintf(out + at, cap - at, "%s%lld", d ? ", " : "",
+				       (long long)(above == INT64_MAX ? left / step : left % above / step));
+	}
+	return out;
+}
+
+/* Returns 1 for a result that was allocated empty and is not written everywhere. Only dense tensors are
+ * examined: their elements are one range of the storage. */
+static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
+{
+	const struct gap *g = ctx;
+	const struct tensor *t = &obj->t;
+	struct slice_memory *m = slice_find(g->s, t->st->id);
+	int64_t lo, hi, gap, written, size = dtype_size(t->dt);
+	char index[160] = "";
+
+	(void)name;
+	if (!m || m->writes != SLICE_DECIDED || !sparse_is_empty(t->st) || !tensor_is_dense(t) || !tensor_numel(t))
+		return 0;
+	tensor_span(t, &lo, &hi);
+	written = cover_count(&m->written, lo, hi, &gap);
+	if (written == hi - lo)
+		return 0;
+	diag_set(g->d, REASON_uninitialised, 0, 0,
+		 "at full size the kernels write %lld of the %lld elements of the result, whose shape is %s; they do "
+		 "not write element [%s]", (long long)(written / size), (long long)((hi - lo) / size),
+		 SHAPE_TEXT(t->ndim, t->shape), index_text(t, gap / size, index, sizeof index));
+	return 1;
+}
+
+int addresses_gap(const struct addresses *a, struct host *h, struct val result, struct diag *d)
+{
+	struct gap g = { .s = &a->slice, .d = d };
+
+	return host_tensors(h, result, find_gap, &g);
+}

@@ -1,0 +1,27 @@
+# task: add
+# style: a variable with a default chooses the block
+import os
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+DEBUG = os.getenv("ADD_DEBUG") is not None
+WIDTH = int(os.environ.get("ADD_BLOCK", "256"))
+
+
+@triton.jit
+def add_kernel(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(out_ptr + offs, tl.load(a_ptr + offs, mask=mask) + tl.load(b_ptr + offs, mask=mask), mask=mask)
+
+
+class ModelNew(nn.Module):
+    def forward(self, a, b):
+        if DEBUG:
+            print(a.shape)
+        out = torch.empty_like(a)
+        n = a.numel()
+        add_kernel[(triton.cdiv(n, WIDTH),)](a, b, out, n, BLOCK=256)
+        return out

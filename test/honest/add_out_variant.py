@@ -1,0 +1,22 @@
+# task: add
+# style: an allocation writes into a tensor that exists
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(out_ptr + offs, tl.load(a_ptr + offs, mask=mask) + tl.load(b_ptr + offs, mask=mask), mask=mask)
+
+
+class ModelNew(nn.Module):
+    def forward(self, a, b):
+        out = torch.empty_like(a)
+        torch.empty(a.shape, device=a.device, out=out)
+        n = a.numel()
+        add_kernel[(triton.cdiv(n, 256),)](a, b, out, n, BLOCK=256)
+        return out

@@ -1,0 +1,250 @@
+/* The address slice: which elements kernels read and write, without running them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tile/code/parse_text.h"
+#include "tile/slice/slice.h"
+
+/* A launch of tile code over tensors x and y (arguments 0 and 1, fp32) and the numbers n, m (2 and 3). */
+struct rig {
+	struct tile_code *code;
+	struct tile_fn fn;
+	struct tile_val args[4];
+	struct tile_launch l;
+	struct slice_call s;
+	struct diag d;
+	struct err e;
+};
+
+static void rig_open(struct rig *r, const char *body, int64_t x, int64_t y, int64_t n, int64_t m)
+{
+	struct buf text = BUF_INIT;
+
+	*r = (struct rig){ .fn = { .name = STR("k") } };
+	buf_adds(&text, "kernel \"k\"\nparam %0:*fp32 \"x\" 0\nparam %1:*fp32 \"y\" 1\nparam %2:i32 \"n\" 2\n"
+		 "param %3:i32 \"m\" 3\nbody\n");
+	buf_adds(&text, body);
+	if (tile_parse_text(buf_str(&text), &r->code, &r->e))
+		fail_msg("%s", r->e.text);
+	buf_release(&text);
+	assert_int_equal(tensor_new_hollow(&r->args[0].t, DT_F32, 1, &x, &(int64_t){ 1 }, &r->e), 0);
+	assert_int_equal(tensor_new_hollow(&r->args[1].t, DT_F32, 1, &y, &(int64_t){ 1 }, &r->e), 0);
+	r->args[0].kind = r->args[1].kind = TILE_V_TENSOR;
+	r->args[2] = (struct tile_val){ .kind = TILE_V_INT, .i = n };
+	r->args[3] = (struct tile_val){ .kind = TILE_V_INT, .i = m };
+	r->l = (struct tile_launch){ .fn = &r->fn, .args = r->args, .n_args = 4, .grid = { 1, 1, 1 } };
+	slice_init(&r->s);
+}
+
+static void rig_close(struct rig *r)
+{
+	slice_release(&r->s);
+	tensor_release(&r->args[0].t);
+	tensor_release(&r->args[1].t);
+	tile_code_free(r->code);
+}
+
+/* Slices a launch of so many instances. */
+static int rig_run(struct rig *r, int64_t g0, int64_t g1)
+{
+	r->l.grid[0] = g0;
+	r->l.grid[1] = g1;
+	return slice_launch(&r->s, r->code, &r->l, &r->d, &r->e);
+}
+
+/* Elements of argument i that are written (or read), and the first that is not. */
+static int64_t count(struct rig *r, int i, int reads, int64_t *gap)
+{
+	const struct tensor *t = &r->args[i].t;
+	struct slice_memory *m = slice_find(&r->s, t->st->id);
+	int64_t n, at;
+
+	assert_non_null(m);
+	assert_int_equal(reads ? m->reads : m->writes, SLICE_DECIDED);
+	n = cover_count(reads ? &m->read : &m->written, 0, (int64_t)t->st->bytes, &at);
+	*gap = at / 4;
+	return n / 4;
+}
+
+/* o = pid * 256 + lane; y[o] = x[o] where o < n */
+static const char elementwise[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=256\n%6:i32 = mul %4, %5\n%7:i32[256] = arange\n"
+	"%8:i32[256] = splat %6\n%9:i32[256] = add %8, %7\n%10:i32[256] = splat %2\n%11:i1[256] = lt %9, %10\n"
+	"%12:*fp32[256] = splat %0\n%13:*fp32[256] = addptr %12, %9\n%14:fp32[256] = load %13, %11\n"
+	"%15:*fp32[256] = splat %1\n%16:*fp32[256] = addptr %15, %9\nstore %16, %14, %11\n";
+
+static void test_linear(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, elementwise, 1000, 1000, 1000, 0);
+	assert_int_equal(rig_run(&r, 4, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 1000);
+	assert_int_equal(count(&r, 0, 1, &gap), 1000);
+	rig_close(&r);
+	/* one instance too few */
+	rig_open(&r, elementwise, 1000, 1000, 1000, 0);
+	assert_int_equal(rig_run(&r, 3, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 768);
+	assert_int_equal(gap, 768);
+	rig_close(&r);
+	/* ten million instances cost no more than four */
+	rig_open(&r, elementwise, 2147483647, 2147483647, 2147483647, 0);
+	assert_int_equal(rig_run(&r, 8388608, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 2147483647);
+	rig_close(&r);
+}
+
+static void test_out_of_bounds(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, elementwise, 1000, 990, 1000, 0);
+	assert_int_equal(rig_run(&r, 4, 1), 1);
+	assert_int_equal(r.d.reason, REASON_out_of_bounds);
+	assert_non_null(strstr(r.d.text, "y[999]"));
+	rig_close(&r);
+	/* the offset wraps around in 32 bits and passes the mask */
+	rig_open(&r, elementwise, 1000, 1000, 1000, 0);
+	assert_int_equal(rig_run(&r, 16777216, 1), 1);
+	assert_int_equal(r.d.reason, REASON_out_of_bounds);
+	rig_close(&r);
+}
+
+/* row = (pid / m) & 3, col = pid % m: y[row * n + col] */
+static const char wrapped[] =
+	"%4:i32 = program_id\n%5:i32 = div %4, %3\n%6:i32 = const imm=3\n%7:i32 = and %5, %6\n%8:i32 = rem %4, %3\n"
+	"%9:i32 = mul %7, %2\n%10:i32 = add %9, %8\n%11:*fp32 = addptr %1, %10\n%12:fp32 = const f=0x1p+0\n"
+	"store %11, %12\n";
+
+static void test_program_arithmetic(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, wrapped, 1, 4000, 1000, 1000);
+	assert_int_equal(rig_run(&r, 4000, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 4000);
+	rig_close(&r);
+	/* five rows: the fifth writes the first again */
+	rig_open(&r, wrapped, 1, 5000, 1000, 1000);
+	assert_int_equal(rig_run(&r, 5000, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 4000);
+	assert_int_equal(gap, 4000);
+	rig_close(&r);
+}
+
+/* for t in range(0, n, 64): y[pid * m + t + lane] where t + lane < n */
+static const char loop[] =
+	"%4:i32 = program_id\n%5:i32 = mul %4, %3\n%6:*fp32 = addptr %1, %5\n%7:*fp32[64] = splat %6\n"
+	"%8:i32[64] = arange\n%9:*fp32[64] = addptr %7, %8\n%10:i32[64] = splat %2\n%11:i32 = const\n"
+	"%12:i32 = const imm=64\n%13:i32[64] = splat %12\n%14:fp32[64] = const\n"
+	"block\nloop attr=1\n%15:i1 = ge %11, %2\nbr_if %15 imm=1\n%16:i32[64] = splat %11\n"
+	"%17:i32[64] = add %16, %8\n%18:i1[64] = lt %17, %10\nstore %9, %14, %18\n%9 = addptr %9, %13\n"
+	"%11 = add %11, %12\nbr\nend\nend\n";
+
+static void test_loop(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, loop, 1, 100 * 1000, 1000, 1000);
+	assert_int_equal(rig_run(&r, 100, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 100 * 1000);
+	rig_close(&r);
+	/* rows of 1000 with 990 written */
+	rig_open(&r, loop, 1, 100 * 1000, 990, 1000);
+	assert_int_equal(rig_run(&r, 100, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 100 * 990);
+	assert_int_equal(gap, 990);
+	rig_close(&r);
+}
+
+/* y[x[pid]] = 1, y[pid] = 1 */
+static void test_contents(void **state)
+{
+	struct rig r;
+	struct slice_memory *m;
+
+	(void)state;
+	rig_open(&r, "%4:i32 = program_id\n%5:*fp32 = addptr %0, %4\n%6:fp32 = load %5\n%7:i32 = cast %6\n"
+		 "%8:*fp32 = addptr %1, %7\nstore %8, %6\n", 10, 10, 0, 0);
+	assert_int_equal(rig_run(&r, 10, 1), 0);
+	m = slice_find(&r.s, r.args[1].t.st->id);
+	assert_int_equal(m->writes, SLICE_CONTENTS);
+	m = slice_find(&r.s, r.args[0].t.st->id);
+	assert_int_equal(m->reads, SLICE_DECIDED);
+	rig_close(&r);
+}
+
+/* for t in range(0, n, 16): y[(t + lane) & 63] and x[t * t]: the first is not linear in t, the second neither */
+static const char folded[] =
+	"%4:i32 = const\n%5:i32 = const imm=16\n%6:i32[16] = arange\n%7:i32[16] = const imm=63\n"
+	"%8:*fp32[16] = splat %1\n%9:fp32[16] = const\n"
+	"block\nloop attr=1\n%10:i1 = ge %4, %2\nbr_if %10 imm=1\n%11:i32[16] = splat %4\n"
+	"%12:i32[16] = add %11, %6\n%13:i32[16] = and %12, %7\n%14:*fp32[16] = addptr %8, %13\nstore %14, %9\n"
+	"%15:i32 = mul %4, %4\n%16:*fp32 = addptr %0, %15\n%17:fp32 = load %16\n%4 = add %4, %5\nbr\nend\nend\n";
+
+static void test_iterations(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, folded, 65536, 128, 128, 0);
+	assert_int_equal(rig_run(&r, 3, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 64);
+	assert_int_equal(gap, 64);
+	assert_int_equal(count(&r, 0, 1, &gap), 8);
+	assert_int_equal(gap, 1);
+	rig_close(&r);
+}
+
+/* y[pid] = (pid / 1000 % 100 != 57) as a float */
+static const char gated[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=1000\n%6:i32 = div %4, %5\n%7:i32 = const imm=100\n"
+	"%8:i32 = rem %6, %7\n%9:i32 = const imm=57\n%10:i1 = ne %8, %9\n%11:fp32 = cast %10\n"
+	"%12:*fp32 = addptr %1, %4\nstore %12, %11\n";
+
+static void test_classes(void **state)
+{
+	int64_t v[SLICE_PICKS], rare = 0;
+	struct rig r;
+	int n;
+
+	(void)state;
+	rig_open(&r, gated, 1, 200000, 0, 0);
+	assert_int_equal(rig_run(&r, 200000, 1), 0);
+	assert_int_equal(r.s.classes.n, 2);
+	n = class_picks(&r.s.classes, v);
+	for (int i = 0; i < n; i++)
+		rare += v[i] / 1000 % 100 == 57;
+	assert_true(rare >= 2 && rare < n);
+	rig_close(&r);
+	/* masks make no classes: the sets show what they do */
+	rig_open(&r, elementwise, 1000, 1000, 1000, 0);
+	assert_int_equal(rig_run(&r, 4, 1), 0);
+	assert_int_equal(r.s.classes.n, 0);
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_linear), cmocka_unit_test(test_out_of_bounds),
+		cmocka_unit_test(test_program_arithmetic), cmocka_unit_test(test_loop), cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
