@@ -237,12 +237,13 @@ async def verify_batch_async(tasks, candidates, **options):
 # --- reading a verdict -----------------------------------------------------------------------------------------
 
 def at_fault(verdict):
-    """Is the task or the judge at fault? Then the verdict says nothing about the candidate."""
-    return verdict.get("verdict") in ("task", "internal")
+    """Is the task or the judge at fault, or does the candidate use what the judge's engine does not support? Then the
+    verdict says nothing about the candidate, and there is no reward."""
+    return verdict.get("verdict") in ("task", "internal", "unsupported")
 
 
 def reward(verdict):
-    """Returns the reward of a verdict, or None if the task or the judge is at fault."""
+    """Returns the reward of a verdict, or None if the verdict says nothing about the candidate (at_fault)."""
     return None if at_fault(verdict) else float(verdict["reward"])
 
 

@@ -3,8 +3,9 @@
 TRL's GRPOTrainer:      reward_funcs=[tritonrl.rewards.trl(task_column="task", track="hybrid")]
 verl:                   custom_reward_function.path=.../tritonrl/rewards.py custom_reward_function.name=compute_score
 
-Options are those of `tritonrl verify`, or url= and token= of a server. If the task is at fault, TRL gets None, which it
-leaves out of the group; verl has no such value and gets 0.
+Options are those of `tritonrl verify`, or url= and token= of a server. If the task is at fault, or the judge's
+engine does not support what the candidate uses, TRL gets None, which it leaves out of the group; verl has no such value
+and gets 0.
 """
 from tritonrl.client import at_fault, judge, reward
 

@@ -24,6 +24,7 @@ struct file_check {
 	int refused;                    /* some launch did not compile */
 	int ran;                        /* forward returned */
 	int last_line, last_col;        /* position of the last launch */
+	struct arena cuts;              /* kernels without the statements of their first errors */
 	struct err *e;
 };
 
@@ -83,6 +84,28 @@ static int note_registers(struct file_check *c, const struct tile_code *code, co
 	return vec_push(&c->found, d) ? err_nomem(c->e) : 0;
 }
 
+/* Finds the errors after the first one of a launched kernel. */
+static int find_more(struct file_check *c, const struct tile_launch *l, const struct diag *first)
+{
+	struct check_errors at = { .n = 0 };
+	struct tile_launch rest = *l;
+	struct diag d = *first;
+	int rc = 1;
+
+	while (rc > 0 && at.n < COUNT_OF(at.v)) {
+		at.v[at.n].line = d.line;
+		at.v[at.n++].col = d.col;
+		rest.fn = check_cut(l->fn, &at, &c->cuts);
+		if (!rest.fn)
+			return 0;
+		d = (struct diag){ .reason = REASON_ok };
+		rc = check_kernel_launched(c->o->engine, &rest, &d, c->e);
+		if (rc > 0 && add_found(c, &d))
+			return -1;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
 /* Called for each launch of the host code: compiles and checks the kernel, and leaves memory
  * unchanged. An autotune configuration that does not fit the GPU is left out, as Triton does, and
  * is not an error. */
@@ -105,7 +128,7 @@ static int look_at_launch(void *ctx, const struct tile_launch *l, struct diag *d
 		return 1;
 	if (rc) {
 		c->refused = 1;
-		rc = add_found(c, d);
+		rc = add_found(c, d) || find_more(c, l, d) ? -1 : 0;
 		*d = (struct diag){ .reason = REASON_ok };
 		return rc;
 	}
@@ -302,29 +325,66 @@ static void check_unused(struct file_check *c, size_t i)
 	c->o->report(c->o->ctx, SEVERITY_WARNING, &d);
 }
 
+/* The findings of one function. */
+struct found { int errors, unsure; };
+
+/* Whether the error of a library function stays for any argument. Its arguments may be tuples, types and
+ * functions, which those of a launch are not, and it may return a value. */
+static int any_argument(const struct diag *d)
+{
+	return d->reason == REASON_unknown_tl_name || d->reason == REASON_undefined_name ||
+		d->reason == REASON_unsupported_syntax || d->reason == REASON_not_power_of_two;
+}
+
+/* Compiles a function with types that are guessed or written above it, and reports all its errors: after
+ * each one, the rest that does not depend on it is compiled. A library function has no known types,
+ * so an error that is unsure is not reported for it. */
+static int check_guessed_fn(struct file_check *c, const struct tile_fn *fn, int library, struct found *f)
+{
+	const struct tile_fn *rest = fn;
+	struct check_errors at = { .n = 0 };
+	int rc = 1;
+
+	while (rc > 0 && rest && at.n < COUNT_OF(at.v)) {
+		struct diag d = { .reason = REASON_ok };
+		int unsure = 0;
+
+		rc = check_kernel_inferred(c->o->engine, &c->env, rest, &d, &unsure, c->e);
+		if (rc <= 0)
+			break;
+		unsure |= library && !any_argument(&d);
+		f->unsure += unsure;
+		f->errors += !unsure;
+		if (unsure && !library)
+			c->o->report(c->o->ctx, SEVERITY_UNSURE, &d);
+		else if (!unsure && add_found(c, &d))
+			return -1;
+		at.v[at.n].line = d.line;
+		at.v[at.n++].col = d.col;
+		rest = check_cut(fn, &at, &c->cuts);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
 /* Compiles the kernels that were not launched, and those with a signature comment. Helpers are
  * compiled with the kernels that call them. */
 static int check_others(struct file_check *c, struct check_count *count)
 {
 	for (size_t i = 0; i < c->env.n_fns; i++) {
 		const struct tile_fn *fn = &c->env.fns[i];
-		struct diag d = { .reason = REASON_ok };
-		int commented = check_signature_comment(&c->env, fn, 0).n > 0, unsure = 0, rc = 0;
+		int commented = check_signature_comment(&c->env, fn, 0).n > 0;
+		enum check_role role = commented || c->launched[i] ? CHECK_KERNEL : check_role(&c->env, fn);
+		struct found f = { .errors = 0 };
 
-		if (!commented && check_is_helper(&c->env, fn)) {
-			count->helpers++;
-			continue;
-		}
-		count->kernels++;
-		check_unused(c, i);
-		if (!c->launched[i] || commented)
-			rc = check_kernel_inferred(c->o->engine, &c->env, fn, &d, &unsure, c->e);
-		count->compiled += !rc;
-		count->unsure += unsure;
-		if (unsure)
-			c->o->report(c->o->ctx, SEVERITY_UNSURE, &d);
-		else if (rc < 0 || (rc > 0 && add_found(c, &d)))
+		if (role == CHECK_KERNEL)
+			check_unused(c, i);
+		if (role != CHECK_HELPER && (!c->launched[i] || commented) &&
+		    check_guessed_fn(c, fn, role == CHECK_LIBRARY, &f))
 			return -1;
+		count->helpers += role != CHECK_KERNEL;
+		count->kernels += role == CHECK_KERNEL;
+		count->compiled += role == CHECK_KERNEL && !f.errors && !f.unsure;
+		count->unsure += role == CHECK_KERNEL && !f.errors && f.unsure;
 	}
 	return 0;
 }
@@ -348,5 +408,6 @@ int check_file(const struct py_module *m, const struct check_options *o, struct 
 	vec_free(&c.found);
 	vec_free(&c.written);
 	check_env_release(&c.env);
+	arena_release(&c.cuts);
 	return rc;
 }

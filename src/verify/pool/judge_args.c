@@ -31,6 +31,9 @@ const struct opt judge_args_table[] = {
 		 "which contract decides. task: correct at full size for any seed, sign and "
 		 "weights, and at twice the scale; general: also at other shapes, with outliers "
 		 "and in other dtypes"),
+	OPT_FLAG(struct judge_args, strict_inputs, "strict-inputs", 0,
+		 "the same as --contract general: a candidate that fails on outliers, large values "
+		 "or other shapes is not correct"),
 	OPT_FLAG(struct judge_args, general, "general", 1,
 		 "run and report the input sets of the general contract too, when --contract "
 		 "task decides (never in training)"),
@@ -56,6 +59,29 @@ const struct opt judge_args_table[] = {
 		"input elements of an input set; larger tasks are run at smaller sizes"),
 	OPT_INT(struct judge_args, judge.seed, "judge-seed", 0, 9e15, 29810,
 		"secret seed of all input and weight draws"),
+	OPT_STR(struct judge_args, device, "judge-device", "cpu|cuda|cuda:N", "cpu",
+		"measure correct candidates on this GPU: real Triton compiles them, and times "
+		"replace the estimate"),
+	OPT_STR(struct judge_args, baselines, "baselines", "LIST", "eager",
+		"PyTorch baselines to measure, separated by commas: eager, tf32, compile, "
+		"max-autotune; the first decides the speed-up"),
+	OPT_INT(struct judge_args, pool.gpu.warmups, "warmups", 0, 1000, 10,
+		"calls of a candidate on the GPU before timing"),
+	OPT_INT(struct judge_args, pool.gpu.trials, "trials", 0, 500, 50,
+		"timed calls on the GPU; half as many if the interval is narrow, twice as many if "
+		"it is wide; 0: check only"),
+	OPT_REAL(struct judge_args, pool.gpu.trim, "trim", 0, 0.4, 0.1,
+		 "share of the samples that the mean leaves out at each end"),
+	OPT_REAL(struct judge_args, pool.gpu.seconds, "gpu-timeout", 0.1, 3600, 10,
+		 "seconds that the kernels of one question to the GPU may take"),
+	OPT_STR(struct judge_args, pool.gpu.python, "gpu-python", "FILE", NULL,
+		"Python with Triton and PyTorch; default: python3"),
+	OPT_STR(struct judge_args, pool.gpu.torch_device, "gpu-torch", "DEVICE", "cuda:0",
+		"where PyTorch runs references; none: this program computes expected results itself"),
+	OPT_STR(struct judge_args, pool.gpu.driver, "gpu-driver", "FILE", NULL,
+		"file in place of CUDA's driver library, for tests"),
+	OPT_STR(struct judge_args, pool.gpu.compiler, "gpu-compiler", "FILE", NULL,
+		"program in place of the Triton worker, for tests"),
 	OPT_FLAG(struct judge_args, allow_tf32, "allow-tf32", 0, "the same as --precision tf32"),
 	OPT_FLAG(struct judge_args, pool.no_sandbox, "unsafe-no-sandbox", 0,
 		 "judge even if the sandbox cannot be set up"),
@@ -66,6 +92,47 @@ const struct opt judge_args_table[] = {
 #undef EXT
 	OPT_END
 };
+
+/* The baselines of a list of names. The first one decides. */
+static int parse_baselines(const char *list, struct gpu_options *g, struct err *e)
+{
+	struct str rest = str_of(list), name;
+	int first = 1;
+
+	g->baselines = 0;
+	while (rest.n) {
+		int i = 0;
+
+		name = str_trim(str_cut(&rest, ','));
+		while (i < BASELINES && !str_is(name, baseline_name((enum baseline)i)))
+			i++;
+		if (i == BASELINES)
+			return err_set(e, ERR_USAGE, "unknown baseline '%.*s'", STR_ARG(name));
+		g->baselines |= 1u << i;
+		if (first)
+			g->baseline = (enum baseline)i;
+		first = 0;
+	}
+	return first ? err_set(e, ERR_USAGE, "--baselines needs at least one name") : 0;
+}
+
+/* The part of the options that is about a GPU. */
+static int gpu_options(const struct judge_args *a, struct judge_pool_options *p, struct err *e)
+{
+	struct str device = str_of(a->device ? a->device : "cpu"), number = device;
+	int64_t ordinal = 0;
+
+	p->gpu.on = !str_is(device, "cpu");
+	p->gpu.precision = unset.pool.gpu.precision;
+	p->gpu.no_sandbox = p->no_sandbox;
+	if (!p->gpu.on)
+		return 0;
+	str_cut(&number, ':');
+	if (!str_starts(device, "cuda") || (number.n && (str_to_i64(number, &ordinal) || ordinal < 0 || ordinal > 63)))
+		return err_set(e, ERR_USAGE, "the judge's device is cpu, cuda or cuda:N, not '%.*s'", STR_ARG(device));
+	p->gpu.ordinal = (int)ordinal;
+	return parse_baselines(a->baselines ? a->baselines : "eager", &p->gpu, e);
+}
 
 /* The worker gets 4 GiB more address space than a candidate's run may take: it also holds prepared
  * tasks, images and the shared memory. */
@@ -81,10 +148,18 @@ int judge_args_options(const struct judge_args *a, struct judge_options *o, stru
 	p->memory = o->memory + ((size_t)4 << 30);
 	p->kept = (size_t)a->task_cache_mb << 20;
 	o->skip_general = !a->general;
+	if (a->strict_inputs)
+		o->contract = CONTRACT_GENERAL;
 	if (a->allow_tf32) {
 		o->precision = PRECISION_TF32;
 		log_info("--allow-tf32 means --precision tf32: only products may have the rounding error of tf32");
 	}
+	if (!a->ext[EXT_metamorphic] && o->contract == CONTRACT_TASK && o->skip_general)
+		return err_set(e, ERR_USAGE, "--no-metamorphic has no effect here: relations belong to the general "
+			       "contract, which --no-general leaves out; add --contract general, or leave it out");
+	if (gpu_options(a, p, e))
+		return -1;
+	o->plan = p->gpu.on;
 	for (int i = 0; i < EXTS; i++)
 		o->ext_off |= a->ext[i] ? 0u : 1u << i;
 	if (a->without_rule) {

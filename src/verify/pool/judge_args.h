@@ -13,8 +13,11 @@ struct judge_args {
 	int64_t memory_mb;                   /* MiB that a run of a candidate may take */
 	int64_t task_cache_mb;               /* MiB of the task cache on disk */
 	int general;                         /* also run the input sets of the general contract */
+	int strict_inputs;                   /* the general contract decides */
 	int ext[EXTS];                       /* extensions of the judge (ext.def); 0: switched off */
 	int allow_tf32;
+	const char *device;                  /* "cpu", "cuda" or "cuda:N": where correct candidates are measured */
+	const char *baselines;               /* names of baseline.def, separated by commas; the first decides */
 };
 
 extern const struct opt judge_args_table[];

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "verify/pool/measuring.h"
 #include "verify/pool/worker.h"
 
 /* How many failures of its worker a candidate may cause before the failure becomes its verdict. A
@@ -66,7 +67,9 @@ struct slot {
 	int64_t moved_cpu;
 	size_t got;               /* bytes of the reply received so far */
 	struct reply_frame reply;
-	struct buf dump;          /* the bytes that follow a FRAME_DUMP */
+	struct buf plan[GPU_PLANS];       /* launch plans of its job */
+	int plans;
+	struct buf dump;          /* the bytes that follow a FRAME_DUMP or FRAME_PLAN */
 	size_t dump_n;            /* bytes of it received; less than dump.n while more is to come */
 };
 
@@ -88,11 +91,19 @@ struct judge_pool {
 	struct job *first, **last;        /* waiting jobs */
 	struct done *done, **done_last;
 	size_t pending;
+	struct measuring *measuring;      /* candidates on their way through the GPU; NULL: none are measured */
 	int woken;                /* wake_fd was signalled */
 	struct judge_pool_stats stats;
 };
 
 /* --- workers --------------------------------------------------------------------------- */
+
+/* Frees the plans of the last job. */
+static void drop_plans(struct slot *s)
+{
+	while (s->plans)
+		buf_release(&s->plan[--s->plans]);
+}
 
 /* Kills the worker and releases its slot. Returns 1 if the worker died by SIGKILL. */
 static int slot_close(struct judge_pool *p, struct slot *s)
@@ -111,6 +122,7 @@ static int slot_close(struct judge_pool *p, struct slot *s)
 	s->got = 0;
 	buf_release(&s->dump);
 	s->dump_n = 0;
+	drop_plans(s);
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
@@ -239,7 +251,7 @@ struct judge_pool *judge_pool_open(const struct judge_options *o, const struct j
 		p->slot[i].w.fd = p->slot[i].w.pidfd = -1;
 	if (po->no_sandbox)
 		log_warn("judging without a sandbox, as told");
-	if (start_spawner(p, e)) {
+	if ((po->gpu.on && !(p->measuring = measuring_open(&po->gpu, o, e))) || start_spawner(p, e)) {
 		judge_pool_close(p);
 		return NULL;
 	}
@@ -256,6 +268,7 @@ void judge_pool_close(struct judge_pool *p)
 		mem_free(p->slot[i].job);
 	}
 	stop_spawner(p);
+	measuring_close(p->measuring);
 	for (struct job *j = p->first, *next; j; j = next) {
 		next = j->next;
 		mem_free(j);
@@ -491,13 +504,25 @@ static int begin_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	const struct reply_frame *r = &s->reply;
 	size_t n = (size_t)r->task_n + r->tensors_n;
 
-	if (!p->p.dump || !s->job || r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST ||
-	    !n || !memchr(r->kind, 0, sizeof r->kind))
+	int plan = r->magic == FRAME_PLAN;
+
+	if ((plan ? !p->measuring || r->task_n || s->plans == GPU_PLANS : !p->p.dump) || !s->job ||
+	    r->id != s->job->id || r->task_n > DUMP_MOST || r->tensors_n > DUMP_MOST || !n ||
+	    !memchr(r->kind, 0, sizeof r->kind))
 		return worker_lost(p, s, LOSS_NONSENSE, e);
 	buf_clear(&s->dump);
 	buf_pad(&s->dump, 0, n);
 	s->dump_n = 0;
 	return buf_check(&s->dump, e);
+}
+
+/* Keeps a complete launch plan until the verdict comes. */
+static int take_plan(struct slot *s)
+{
+	s->plan[s->plans++] = s->dump;
+	s->dump = (struct buf)BUF_INIT;
+	s->dump_n = 0;
+	return 0;
 }
 
 /* Hands a complete dump to the callback. The time to write it does not count for any candidate. */
@@ -514,6 +539,39 @@ static int take_dump(struct judge_pool *p, struct slot *s, struct err *e)
 	for (int i = 0; i < p->workers; i++)
 		p->slot[i].deadline_ns += clock_ns() - start;
 	return rc;
+}
+
+/* Sends a correct candidate to the GPU. It is finished when its outcome comes. */
+static int measure(struct judge_pool *p, struct slot *s, struct job *j, struct err *e)
+{
+	struct str task = { .p = j->text, .n = j->task_n };
+	int rc = measuring_add(p->measuring, j->id, task, s->plan, s->plans, &s->reply.verdict, e);
+
+	drop_plans(s);
+	mem_free(j);
+	return rc;
+}
+
+/* Moves candidates that were measured to the finished list. */
+static int take_measured(struct judge_pool *p, struct err *e)
+{
+	struct done *d;
+	int rc;
+
+	do {
+		d = mem_zalloc(sizeof *d);
+		if (!d)
+			return err_nomem(e);
+		rc = measuring_next(p->measuring, &d->j.id, &d->j.verdict);
+		if (rc > 0) {
+			*p->done_last = d;
+			p->done_last = &d->next;
+			p->stats.judged++;
+		} else {
+			mem_free(d);
+		}
+	} while (rc > 0);
+	return 0;
 }
 
 /* Handles a complete frame: the message that the worker is ready, a dump, or a verdict. */
@@ -533,11 +591,15 @@ static int take_reply(struct judge_pool *p, struct slot *s, struct err *e)
 		p->starts = 0;
 		return 0;
 	}
-	if (s->reply.magic == FRAME_DUMP)
+	if (s->reply.magic == FRAME_DUMP || s->reply.magic == FRAME_PLAN)
 		return begin_dump(p, s, e);
 	if (!j || !reply_is_sane(&s->reply, j))
 		return worker_lost(p, s, LOSS_NONSENSE, e);
 	s->job = NULL;
+	s->reply.verdict.gpu = (struct verdict_gpu){ .asked = p->measuring != NULL };
+	if (p->measuring && !s->reply.rc && s->reply.verdict.correct)
+		return measure(p, s, j, e);
+	drop_plans(s);
 	return finish(p, j, s->reply.rc ? -1 : 0, &s->reply.verdict, &s->reply.err, e);
 }
 
@@ -554,7 +616,9 @@ static int read_reply(struct judge_pool *p, struct slot *s, struct err *e)
 		return worker_lost(p, s, LOSS_DEAD, e);
 	if (dumping) {
 		s->dump_n += (size_t)k;
-		return s->dump_n == s->dump.n ? take_dump(p, s, e) : 0;
+		if (s->dump_n < s->dump.n)
+			return 0;
+		return s->reply.magic == FRAME_PLAN ? take_plan(s) : take_dump(p, s, e);
 	}
 	s->got += (size_t)k;
 	return s->got == sizeof s->reply ? take_reply(p, s, e) : 0;
@@ -604,7 +668,7 @@ static int take_wake(const struct judge_pool *p)
 /* Waits for at most timeout_ms, reads replies, and checks time limits. */
 static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 {
-	struct pollfd fds[WORKERS_MOST + 1];
+	struct pollfd fds[WORKERS_MOST + 2];
 	int of[WORKERS_MOST], n = 0;
 
 	for (int i = 0; i < p->workers; i++)
@@ -613,12 +677,15 @@ static int pump(struct judge_pool *p, int timeout_ms, struct err *e)
 			of[n++] = i;
 		}
 	fds[n] = (struct pollfd){ .fd = p->p.wake_fd ? p->p.wake_fd : -1, .events = POLLIN };
-	if (poll(fds, (nfds_t)n + 1, timeout_ms) < 0 && errno != EINTR)
+	fds[n + 1] = (struct pollfd){ .fd = p->measuring ? measuring_fd(p->measuring) : -1, .events = POLLIN };
+	if (poll(fds, (nfds_t)n + 2, timeout_ms) < 0 && errno != EINTR)
 		return err_errno(e, "poll");
 	p->woken |= fds[n].revents & POLLIN ? take_wake(p) : 0;
 	for (int i = 0; i < n; i++)
 		if (fds[i].revents && p->slot[of[i]].w.fd == fds[i].fd && read_reply(p, &p->slot[of[i]], e))
 			return -1;
+	if (p->measuring && take_measured(p, e))
+		return -1;
 	return check_deadlines(p, e);
 }
 

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "verify/config/options.h"
+#include "verify/gpu/gpu_options.h"
 #include "verify/verdict/verdict.h"
 
 struct judge_pool;
@@ -31,6 +32,9 @@ struct judge_pool_options {
 	 * the pool. The bytes come from a worker and are not checked. NULL: nothing is dumped. */
 	int (*dump)(void *ctx, uint64_t id, const char *kind, struct str task_py, struct str tensors, struct err *e);
 	void *dump_ctx;
+	/* With gpu.on, candidates that the CPU judge finds correct are measured on a GPU before
+	 * judge_pool_next returns them. */
+	struct gpu_options gpu;
 	/* A waiting judge_pool_next returns 0 as soon as this function returns nonzero. NULL:
 	 * never. */
 	int (*stopped)(void);
@@ -39,7 +43,7 @@ struct judge_pool_options {
 	int wake_fd;
 };
 
-#define JUDGE_POOL_DEFAULTS { .seconds = 20.0, .memory = (size_t)6 << 30 }
+#define JUDGE_POOL_DEFAULTS { .seconds = 20.0, .memory = (size_t)6 << 30, .gpu = GPU_DEFAULTS }
 
 struct judge_pool *judge_pool_open(const struct judge_options *o, const struct judge_pool_options *p, struct err *e);
 void judge_pool_close(struct judge_pool *p);

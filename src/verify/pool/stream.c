@@ -57,12 +57,33 @@ static void add_line(struct buf *out, const char *before, const char *text)
 	buf_addc(out, '\n');
 }
 
+/* Appends what a GPU measured: the time with its interval, how near it is to the limit of the GPU's
+ * memory, and each baseline. */
+static void explain_gpu(const struct verdict_gpu *g, struct buf *out)
+{
+	if (!g->measured)
+		return;
+	buf_addf(out, "  %s, Triton %s: %.4g microseconds (%.4g to %.4g), %d samples", g->device, g->compiler,
+		 g->time.mean * 1e6, g->time.low * 1e6, g->time.high * 1e6, g->samples);
+	if (g->floor > 0)
+		buf_addf(out, "; memory needs %.4g: %.0f %% of its peak, bound by %s", g->floor * 1e6,
+			 100.0 * g->floor / g->time.mean,
+			 g->floor > 0.6 * g->time.mean ? "memory" : "computation or starts");
+	buf_addc(out, '\n');
+	for (int i = 0; i < BASELINES; i++)
+		if (g->baseline[i].mean > 0)
+			buf_addf(out, "  PyTorch %s: %.4g microseconds (%.4g to %.4g), %.2f times the candidate's\n",
+				 baseline_name((enum baseline)i), g->baseline[i].mean * 1e6, g->baseline[i].low * 1e6,
+				 g->baseline[i].high * 1e6, g->baseline[i].mean / g->time.mean);
+}
+
 /* Appends the details of --explain: the source line, the input sets, and notes about task,
  * autotuning, buffers and weights. */
 static void explain(const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
 	if (v->diag.line > 0 && it->candidate)
 		py_caret(str_of(it->candidate), v->diag.line, v->diag.col, out);
+	explain_gpu(&v->gpu, out);
 	if (v->explain[0])
 		add_line(out, "  ", v->explain);
 	for (int i = 0; i < v->n_inputs; i++)
@@ -74,6 +95,11 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 				 v->inputs[i].shape, v->inputs[i].passed ? "passed" : "failed",
 				 isnan(v->inputs[i].max_error) ? (double)NAN : v->inputs[i].max_error,
 				 v->inputs[i].tolerance);
+	if (v->correct)
+		buf_addf(out, "  full size: %s%s\n", verdict_evidence_name(verdict_evidence(v)),
+			 verdict_evidence(v) == EVIDENCE_SAMPLED ? ": only some instances were looked at, so the speed "
+								   "earns no reward" : "");
+	verdict_speed(v, out);
 	if (v->task.unfit[0])
 		buf_addf(out, "  task: not fit to judge by: %s\n", v->task.unfit);
 	if (v->task.model_shrunk)
@@ -91,6 +117,20 @@ static void explain(const struct stream_item *it, const struct verdict *v, struc
 		buf_addf(out, "  weights matched by %s%s\n", v->weights, v->eval_mode ? "; judged in eval mode" : "");
 }
 
+/* Appends the outcome of a correct candidate. One that fails beyond its task must not read as plainly
+ * correct: "correct for this task; not robust: NaN on outliers (general: spread)". */
+static void say_correct(const struct verdict *v, struct buf *out)
+{
+	struct buf robust = BUF_INIT;
+
+	verdict_robustness(v, &robust);
+	if (robust.n)
+		buf_addf(out, ": correct for this task; %s, reward %.3f", buf_cstr(&robust), v->reward);
+	else
+		buf_addf(out, ": correct, reward %.3f", v->reward);
+	buf_release(&robust);
+}
+
 /* Appends the verdict as text: file, outcome, message, and how to repair it. */
 static void say(const struct stream *s, const struct stream_item *it, const struct verdict *v, struct buf *out)
 {
@@ -98,22 +138,36 @@ static void say(const struct stream *s, const struct stream_item *it, const stru
 	if (it->failed) {
 		add_line(out, ": could not judge: ", v->diag.text);
 	} else if (v->correct) {
-		buf_addf(out, ": correct, reward %.3f", v->reward);
-		if (v->speedup > 0)
+		say_correct(v, out);
+		if (v->speedup > 0 && !strcmp(v->timed, "gpu"))
+			buf_addf(out, ", measured speedup %.2f (%.4g against %.4g microseconds)", v->speedup,
+				 v->seconds * 1e6, v->reference_seconds * 1e6);
+		else if (v->speedup > 0)
 			buf_addf(out, ", estimated speedup %.2f (%s, within a factor of %.1f two times in three)",
 				 v->speedup, v->timed, speed_rates.error);
+		if (v->gpu.measured && strcmp(v->timed, "gpu"))
+			buf_addf(out, ", %.4g microseconds on %s", v->gpu.time.mean * 1e6, v->gpu.device);
 		buf_addc(out, '\n');
+		if (v->gpu.note[0])
+			add_line(out, "  GPU: ", v->gpu.note);
 	} else {
 		if (v->diag.line > 0)
 			buf_addf(out, ":%d:%d", v->diag.line, v->diag.col);
-		buf_addf(out, ": error[%s]: ", reason_code(v->diag.reason));
+		buf_addf(out, ": %s[%s]: ", verdict_is_unsupported(v) ? "could not judge" : "error",
+			 reason_code(v->diag.reason));
 		add_text(out, v->diag.text);
-		buf_addf(out, " (stage %s, reward %.3f)\n", judge_stage_name(v->stage), v->reward);
+		buf_addf(out, " (stage %s, ", judge_stage_name(v->stage));
+		if (verdict_is_unsupported(v))
+			buf_adds(out, "no reward)\n");
+		else
+			buf_addf(out, "reward %.3f)\n", v->reward);
 		if (v->diag.hint[0])
 			add_line(out, "  hint: ", v->diag.hint);
 	}
 	if (s->o.explain && !it->failed)
 		explain(it, v, out);
+	if (s->o.explain && s->o.look && it->candidate && !strcmp(verdict_name(v), "wrong"))
+		s->o.look(s->o.look_ctx, str_of(it->candidate), out);
 }
 
 /* Stores the output of an item. `failure` is the reason why it could not be judged; NULL if it was
@@ -122,7 +176,8 @@ static int finish_item(struct stream *s, struct stream_item *it, struct verdict 
 {
 	it->done = 1;
 	it->failed = failure != NULL;
-	it->wrong = !failure && !v->correct;
+	it->unsupported = !failure && verdict_is_unsupported(v);
+	it->wrong = !failure && !it->unsupported && !v->correct;
 	if (failure && v->diag.reason == REASON_ok)
 		diag_set(&v->diag, REASON_bad_task, 0, 0, "%s", failure);
 	if (s->o.json || s->o.out)
@@ -136,18 +191,21 @@ static int finish_item(struct stream *s, struct stream_item *it, struct verdict 
 
 /* --- out, in order ------------------------------------------------------------------------ */
 
+static const char cannot_print[] = "cannot write the verdicts to standard output";
+
 /* Writes one item and counts it. */
 static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 {
 	s->failed += it->failed;
 	s->wrong += it->wrong;
-	s->correct += !it->failed && !it->wrong;
+	s->unsupported += it->unsupported;
+	s->correct += !it->failed && !it->wrong && !it->unsupported;
 	if (it->plain.n)
 		fwrite(it->plain.p, 1, it->plain.n, stdout);
 	if (s->o.json && !s->o.out)
 		fwrite(it->json.p, 1, it->json.n, stdout);
 	if (ferror(stdout))
-		return err_set(e, ERR_IO, "cannot write the verdicts to standard output");
+		return err_errno(e, cannot_print);
 	return s->o.out ? file_append(s->o.out, buf_str(&it->json), 0, e) : 0;
 }
 
@@ -195,6 +253,19 @@ static int collect(struct stream *s, int wait, struct err *e)
 
 /* --- what was judged before --------------------------------------------------------------- */
 
+/* Counts the verdict of an earlier run. */
+static void count_earlier(struct stream *s, struct str verdict)
+{
+	if (str_is(verdict, "correct"))
+		s->correct++;
+	else if (str_is(verdict, reason_class(REASON_bad_task)))
+		s->failed++;
+	else if (str_is(verdict, reason_class(REASON_unsupported)))
+		s->unsupported++;
+	else
+		s->wrong++;
+}
+
 /* Compares the candidate with the next line of the earlier output. Returns 1 if the output has its
  * verdict, 0 if not, -1 if the file belongs to other candidates. */
 static int was_judged(struct stream *s, struct str id, struct err *e)
@@ -222,12 +293,7 @@ static int was_judged(struct stream *s, struct str id, struct err *e)
 			       "'%s' does not belong to these candidates: line %lld is not about '%.*s'", s->o.out,
 			       (long long)s->old.number, STR_ARG(id));
 	}
-	if (str_is(json_str(json_get(j, "verdict"), ""), "correct"))
-		s->correct++;
-	else if (str_is(json_str(json_get(j, "verdict"), ""), reason_class(REASON_bad_task)))
-		s->failed++;
-	else
-		s->wrong++;
+	count_earlier(s, json_str(json_get(j, "verdict"), ""));
 	json_free(j);
 	s->skipped++;
 	progress_add(&s->bar, 1);
@@ -317,7 +383,8 @@ int stream_wait(struct stream *s, int fd, struct err *e)
 			;
 		if (pending && rc < 0)
 			return -1;
-		fflush(stdout);
+		if (fflush(stdout))
+			return err_errno(e, cannot_print);
 	}
 	return 0;
 }
@@ -349,7 +416,7 @@ static int write_dump(void *ctx, uint64_t id, const char *kind, struct str task_
 int stream_open(struct stream *s, const struct stream_options *o, int64_t total, struct err *e)
 {
 	*s = (struct stream){ .o = *o, .old = { .fd = -1 } };
-	if (o->out && file_mkdirs_for(o->out, e))
+	if (o->out && file_check_output(o->out, e))
 		return -1;
 	if (o->dump) {
 		s->o.pool.dump = write_dump;
@@ -383,8 +450,8 @@ void stream_close(struct stream *s)
 
 	progress_end(&s->bar);
 	if (s->pool)
-		log_info("%lld correct, %lld not, %lld could not be judged", (long long)s->correct,
-			 (long long)s->wrong, (long long)s->failed);
+		log_info("%lld correct, %lld not, %lld unsupported, %lld could not be judged", (long long)s->correct,
+			 (long long)s->wrong, (long long)s->unsupported, (long long)s->failed);
 	if (s->skipped)
 		log_info("%lld candidates were judged in an earlier run", (long long)s->skipped);
 	if (s->batch.hits)

@@ -19,6 +19,9 @@ struct stream_options {
 	const char *cache;           /* database of verdicts by content; NULL: none */
 	const char *dump;            /* folder for the input sets; NULL: none */
 	int json, explain;           /* JSON lines in place of text; text with source line and inputs */
+	/* Called with --explain for a candidate with wrong values; may append lines about the cause. NULL: none. */
+	void (*look)(void *ctx, struct str candidate, struct buf *out);
+	void *look_ctx;
 	struct judge_options judge;
 	struct judge_pool_options pool;
 	struct par *par;             /* the ranks that judge together; this is the first. NULL: one process */
@@ -29,6 +32,7 @@ struct stream_item {
 	char *candidate;             /* its source, to show a line of it; NULL: not needed */
 	int done;                    /* the rest is set */
 	int failed, wrong;           /* could not be judged; was judged not to be correct */
+	int unsupported;             /* neither: it needs what this engine lacks */
 	struct buf json, plain;      /* the output */
 };
 
@@ -42,7 +46,7 @@ struct stream {
 	struct line_reader old;      /* the verdicts of an earlier run in `out` */
 	int resuming;                /* `old` may have more of them */
 	struct progress bar;
-	int64_t correct, wrong, failed, skipped;
+	int64_t correct, wrong, unsupported, failed, skipped;
 };
 
 /* `total` is the number of candidates for the progress bar; 0: unknown. */

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cache_folder.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -89,14 +90,12 @@ static int is_key(const char *key)
 /* Finds the cache's folder and creates it if it is missing. */
 static int find_folder(struct buf *out)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct err ignored = ERR_INIT;
 
-	if (cache && cache[0] == '/')
-		buf_addf(out, "%s/tritonrl/tasks", cache);
-	else if (home && home[0] == '/')
-		buf_addf(out, "%s/.cache/tritonrl/tasks", home);
-	return !out->n || buf_check(out, &ignored) || file_mkdirs(buf_cstr(out), &ignored) ? -1 : 0;
+	if (cache_folder(out))
+		return -1;
+	buf_adds(out, "/tasks");
+	return buf_check(out, &ignored) || file_mkdirs(buf_cstr(out), &ignored) ? -1 : 0;
 }
 
 /* A file of the cache with its size and the time of its last use. */

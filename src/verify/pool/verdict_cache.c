@@ -30,14 +30,15 @@ int verdict_cache_get(struct store *s, const char *key, struct verdict *v, struc
 	return rc;
 }
 
-/* Verdicts about a worker's time or crash are not kept: another machine may give another one. */
+/* Verdicts about a worker's time or crash are not kept: another machine may give another one. Neither
+ * are those that a GPU had a part in: its times are of that GPU and of that day. */
 int verdict_cache_put(struct store *s, const char *key, const struct verdict *v, struct err *e)
 {
 	struct verdict timeless = *v;
 	unsigned char packed[sizeof timeless + 1024];
 	uLongf n = sizeof packed;
 
-	if (v->diag.reason == REASON_worker_timeout || v->diag.reason == REASON_worker_crashed)
+	if (v->diag.reason == REASON_worker_timeout || v->diag.reason == REASON_worker_crashed || v->gpu.asked)
 		return 0;
 	verdict_forget_times(&timeless);
 	if (compress2(packed, &n, (const Bytef *)&timeless, sizeof timeless, 1) != Z_OK)

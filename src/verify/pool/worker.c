@@ -141,6 +141,16 @@ static int send_dump(void *ctx, const struct task *t, const struct trial *tr, co
 	return rc;
 }
 
+/* Sends a launch plan of the candidate to the pool. */
+static int send_plan(void *ctx, struct str plan, struct err *e)
+{
+	static struct reply_frame f;
+	struct worker *w = ctx;
+
+	f = (struct reply_frame){ .magic = FRAME_PLAN, .id = w->job, .tensors_n = (uint32_t)plan.n };
+	return file_write_all(w->fd, &f, sizeof f, e) || file_write_all(w->fd, plan.p, plan.n, e) ? -1 : 0;
+}
+
 /* Returns free memory to the kernel after a large task. During a judgement nothing is returned,
  * because each page would have to be cleared again at its next use. The question how much is free
  * takes as long as a short candidate, so it is asked for every sixteenth job only. */
@@ -206,12 +216,13 @@ void worker_main(int fd, const struct judge_options *o, const struct judge_pool_
 
 	pages_keep();
 	w.fd = fd;
-	w.watcher = (struct judge_watcher){ .seen = send_dump, .ctx = &w };
+	w.watcher = (struct judge_watcher){ .seen = p->dump ? send_dump : NULL, .plan = o->plan ? send_plan : NULL,
+					    .ctx = &w };
 	w.judge = judge_new(o, &ready.err);
 	ready.rc = w.judge ? settle(&w, p, &ready.err) : -1;
 	/* Dumps start after the warm-up: its candidate was not submitted, and the pool expects
 	 * `ready` first. */
-	if (!ready.rc && p->dump)
+	if (!ready.rc && (p->dump || o->plan))
 		judge_set_watcher(w.judge, &w.watcher);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc)
 		_exit(2);

@@ -8,6 +8,7 @@
 #include "verify/pool/pool.h"
 
 enum { FRAME_JOB = 0x4a4f4231, FRAME_REPLY = 0x52504c31, FRAME_READY = 0x52445931, FRAME_DUMP = 0x444d5031,
+       FRAME_PLAN = 0x504c4e31,
        FRAME_MOST = 4 << 20, DUMP_MOST = 1 << 30 };
 
 /* From pool to worker. The sources of task and candidate follow. */
@@ -17,7 +18,7 @@ struct job_frame {
 };
 
 /* From worker to pool. After a FRAME_DUMP tensors_n and then task_n bytes follow, and the job
- * continues. */
+ * continues; after a FRAME_PLAN tensors_n bytes, a launch plan. */
 struct reply_frame {
 	uint32_t magic;
 	int32_t rc;

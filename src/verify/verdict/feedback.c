@@ -62,8 +62,8 @@ void verdict_feedback(const struct verdict *v, struct buf *out)
 		buf_addf(out, "Not judged, because the task itself cannot be judged: %s", v->diag.text);
 		return;
 	}
-	buf_addf(out, "Not correct (%s, at stage %s): %s", reason_code(v->diag.reason),
-		 judge_stage_name(v->stage), v->diag.text);
+	buf_addf(out, "%s (%s, at stage %s): %s", verdict_is_unsupported(v) ? "Not judged" : "Not correct",
+		 reason_code(v->diag.reason), judge_stage_name(v->stage), v->diag.text);
 	/* Messages usually have no full stop, but some quote an exception that has one. */
 	if (out->n && out->p[out->n - 1] != '.')
 		buf_addc(out, '.');

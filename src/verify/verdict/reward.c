@@ -21,10 +21,18 @@ static double clip(double x, double lo, double hi)
 	return !(x > lo) ? lo : x > hi ? hi : x;
 }
 
-/* Did the host do the work of the kernels? Then passed stages are no merit of the kernels. */
-static int is_host_work(enum reason r)
+/* The speed-up that counts. A verdict that rests on samples only earns nothing for speed: a kernel that leaves work
+ * out is fast. */
+static double earned_speed(const struct verdict *v)
 {
-	return r == REASON_fig_leaf || r == REASON_decoy_kernel || r == REASON_torch_compute;
+	return verdict_evidence(v) == EVIDENCE_SAMPLED ? 0.0 : v->speedup;
+}
+
+/* Did the host do the work of the kernels, or is their time impossible? Then passed stages are no
+ * merit of the kernels. */
+static int earns_nothing(enum reason r)
+{
+	return r == REASON_too_fast || r == REASON_fig_leaf || r == REASON_decoy_kernel || r == REASON_torch_compute;
 }
 
 /* The reward of the funnel: row[] is the credit for having passed a stage. Partial credit moves
@@ -36,7 +44,7 @@ static double funnel_reward(const struct verdict *v)
 				      [STAGE_full] = 0.7 };
 	double got = 0.0;
 
-	if (is_host_work(v->diag.reason))
+	if (earns_nothing(v->diag.reason))
 		return 0.0;
 	/* `got` is the credit so far: it rises with every stage that the candidate passed. */
 	for (int s = STAGE_ast; s <= STAGE_full; s++) {
@@ -46,7 +54,7 @@ static double funnel_reward(const struct verdict *v)
 			return got + (row[s] - got) * (v->stages[s].ran ? clip(v->stages[s].share, 0.0, 0.99) : 0.0);
 		got = row[s];
 	}
-	return passed(v, STAGE_timing) ? 0.7 + 0.3 * clip(v->speedup / 2.0, 0.0, 1.0) : got;
+	return passed(v, STAGE_timing) ? 0.7 + 0.3 * clip(earned_speed(v) / 2.0, 0.0, 1.0) : got;
 }
 
 /* Forms that clip the speed-up at 2 reward more than matching the reference. */
@@ -59,14 +67,14 @@ double reward_full_speed(enum reward_form f)
 double reward_of(const struct verdict *v, enum reward_form f)
 {
 	double valid = passed(v, STAGE_ast) ? 1.0 : 0.0, correct = v->correct ? 1.0 : 0.0;
-	double fast = correct * clip(v->speedup, 0.0, 1.0);
+	double fast = correct * clip(earned_speed(v), 0.0, 1.0);
 
 	switch (f) {
 	case REWARD_funnel: return funnel_reward(v);
 	case REWARD_reinforce: return valid * (0.7 * correct + 0.3 * fast);
 	case REWARD_rank: return correct + 0.3 * fast;
 	case REWARD_correct: return valid * correct;
-	case REWARD_speed: return valid * correct * clip(v->speedup, 0.0, 2.0);
+	case REWARD_speed: return valid * correct * clip(earned_speed(v), 0.0, 2.0);
 	default: BUG("reward form %d", (int)f);
 	}
 }
@@ -98,7 +106,7 @@ static double wins(const struct verdict *const *v, size_t n, size_t i, double no
 	size_t pairs = 0;
 
 	for (size_t j = 0; j < n; j++) {
-		double a = v[i]->speedup, b = v[j]->speedup;
+		double a = earned_speed(v[i]), b = earned_speed(v[j]);
 
 		if (j == i || !v[j]->correct)
 			continue;

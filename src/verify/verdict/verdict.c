@@ -12,6 +12,11 @@ const char *verdict_name(const struct verdict *v)
 	return v->correct ? "correct" : reason_class(v->diag.reason);
 }
 
+int verdict_is_unsupported(const struct verdict *v)
+{
+	return !strcmp(verdict_name(v), "unsupported");
+}
+
 /* A line or column, or null if it is not known. */
 static void json_int_or_null(struct jw *w, const char *key, int v)
 {
@@ -122,8 +127,11 @@ static void json_elements(struct jw *w, const struct verdict *v)
 }
 
 /* The general contract; null if the candidate did not get that far. */
-static void json_general(struct jw *w, const struct verdict_general *g)
+static void json_general(struct jw *w, const struct verdict *v)
 {
+	const struct verdict_general *g = &v->general;
+	struct buf text = BUF_INIT;
+
 	jw_key(w, "general");
 	if (!g->ran) {
 		jw_null(w);
@@ -136,6 +144,9 @@ static void json_general(struct jw *w, const struct verdict_general *g)
 	for (int i = 0; i < g->n_failed; i++)
 		jw_cstr(w, g->failed[i]);
 	jw_end(w, ']');
+	verdict_robustness(v, &text);
+	jw_key(w, "summary"), jw_cstr(w, text.n ? buf_cstr(&text) : NULL);
+	buf_release(&text);
 	jw_end(w, '}');
 }
 
@@ -148,14 +159,28 @@ static void json_constant_answer(struct jw *w, const char *key, enum constant_an
 	jw_cstr(w, constant_answer_name(a));
 }
 
+enum evidence verdict_evidence(const struct verdict *v)
+{
+	return v->size == SIZE_FULL || v->full_size_elements || v->gpu.ran ? EVIDENCE_COMPARED :
+		v->addresses_decided ? EVIDENCE_ADDRESSES : EVIDENCE_SAMPLED;
+}
+
+const char *verdict_evidence_name(enum evidence e)
+{
+	static const char *const names[] = { "sampled", "addresses", "compared" };
+
+	return names[e];
+}
+
 /* The terms of the verdict: contract, sizes, precision, and what KernelBench would say. */
 static void json_terms(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "contract"), jw_cstr(w, contract_name(v->contract));
-	json_general(w, &v->general);
+	json_general(w, v);
 	jw_key(w, "size"), jw_cstr(w, size_name(v->size));
 	jw_key(w, "full_size_instances"), jw_int(w, v->full_size_instances);
 	jw_key(w, "full_size_elements"), jw_int(w, v->full_size_elements);
+	jw_key(w, "evidence"), jw_cstr(w, v->correct ? verdict_evidence_name(verdict_evidence(v)) : NULL);
 	json_constant_answer(w, "full_size_reads", v->full_size_reads);
 	json_constant_answer(w, "full_size_values", v->full_size_values);
 	jw_key(w, "precision"), jw_cstr(w, precision_name(v->precision));
@@ -200,23 +225,90 @@ static void json_outcome(struct jw *w, const struct verdict *v)
 	json_int_or_null(w, "line", v->diag.line);
 	json_int_or_null(w, "column", v->diag.col);
 	jw_key(w, "reward");
-	jw_real(w, v->reward);
+	if (verdict_is_unsupported(v))
+		jw_null(w);
+	else
+		jw_real(w, v->reward);
 	jw_key(w, "speedup");
 	jw_real(w, v->speedup);
 	jw_key(w, "track");
 	jw_cstr(w, track_name(v->track));
 }
 
+/* The estimated time of each kernel. */
+static void json_kernels(struct jw *w, const struct speed_notes *s)
+{
+	jw_key(w, "kernels");
+	jw_begin(w, '[');
+	for (int i = 0; i < s->n; i++) {
+		const struct speed_note *x = &s->v[i];
+
+		jw_begin(w, '{');
+		jw_key(w, "name"), jw_cstr(w, x->name);
+		jw_key(w, "launches"), jw_int(w, x->launches);
+		jw_key(w, "seconds"), jw_real(w, x->seconds);
+		jw_key(w, "bound"), jw_cstr(w, speed_bound_name(x->bound));
+		jw_key(w, "share_of_peak"), jw_real(w, x->seconds > 0 ? x->peak / x->seconds : 0.0);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
 /* A speed-up from the performance model is an estimate: the fields say so, and give its error. */
 static void json_timed(struct jw *w, const struct verdict *v)
 {
 	jw_key(w, "timed"), jw_cstr(w, v->timed[0] ? v->timed : NULL);
-	if (strcmp(v->timed, "model"))
+	if (!v->timed[0])
 		return;
-	jw_key(w, "speedup_is"), jw_cstr(w, "estimate");
-	jw_key(w, "speedup_error"), jw_real(w, speed_rates.error);
+	jw_key(w, "speedup_is"), jw_cstr(w, strcmp(v->timed, "model") ? "measured" : "estimate");
+	if (!strcmp(v->timed, "model"))
+		jw_key(w, "speedup_error"), jw_real(w, speed_rates.error);
+	else
+		jw_key(w, "estimated_speedup"), jw_real(w, v->estimate);
 	jw_key(w, "seconds"), jw_real(w, v->seconds);
 	jw_key(w, "reference_seconds"), jw_real(w, v->reference_seconds);
+	json_kernels(w, &v->kernels);
+}
+
+/* A time in seconds with its confidence interval. */
+static void json_time(struct jw *w, const char *key, const struct verdict_time *t)
+{
+	jw_key(w, key);
+	if (!(t->mean > 0)) {
+		jw_null(w);
+		return;
+	}
+	jw_begin(w, '{');
+	jw_key(w, "seconds"), jw_real(w, t->mean);
+	jw_key(w, "low"), jw_real(w, t->low);
+	jw_key(w, "high"), jw_real(w, t->high);
+	jw_end(w, '}');
+}
+
+/* The run on a real GPU; absent if none was asked for. */
+static void json_gpu(struct jw *w, const struct verdict_gpu *g)
+{
+	if (!g->asked)
+		return;
+	jw_key(w, "gpu");
+	jw_begin(w, '{');
+	jw_key(w, "ran"), jw_bool(w, g->ran);
+	jw_key(w, "device"), jw_cstr(w, g->device[0] ? g->device : NULL);
+	jw_key(w, "triton"), jw_cstr(w, g->compiler[0] ? g->compiler : NULL);
+	jw_key(w, "note"), jw_cstr(w, g->note[0] ? g->note : NULL);
+	json_time(w, "time", &g->time);
+	jw_key(w, "samples"), jw_int(w, g->samples);
+	jw_key(w, "dropped"), jw_int(w, g->dropped);
+	jw_key(w, "differing"), jw_int(w, g->differing);
+	jw_key(w, "configs"), jw_int(w, g->configs);
+	jw_key(w, "floor_seconds"), jw_real(w, g->floor);
+	jw_key(w, "baselines");
+	jw_begin(w, '{');
+	for (int i = 0; i < BASELINES; i++)
+		if (g->baseline[i].mean > 0)
+			json_time(w, baseline_name((enum baseline)i), &g->baseline[i]);
+	jw_end(w, '}');
+	jw_end(w, '}');
 }
 
 /* Fields about buffers and configurations are absent for the many candidates that have none. */
@@ -235,6 +327,7 @@ void verdict_json(const struct verdict *v, struct str id, struct buf *out)
 	json_elements(&w, v);
 	json_cost(&w, &v->cost);
 	json_timed(&w, v);
+	json_gpu(&w, &v->gpu);
 	jw_key(&w, "weights");
 	jw_cstr(&w, v->weights[0] ? v->weights : NULL);
 	/* "left": some run left buffers unchanged that the reference changes. */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "py/diag.h"
+#include "tile/estimate/speed_note.h"
 #include "tile/tile.h"
 #include "verify/config/terms.h"
 
@@ -53,6 +54,26 @@ struct verdict_general {
 	int correct;
 	int n_failed;
 	char failed[VERDICT_GENERAL][24];    /* the kinds of input sets that failed, each once */
+	enum reason why;          /* of the first failure */
+};
+
+/* One time with its confidence interval, in seconds. */
+struct verdict_time { double mean, low, high; };
+
+/* The findings of a real GPU about a candidate that the CPU judge found correct. */
+struct verdict_gpu {
+	int asked;                /* a run on a GPU was asked for */
+	int ran;                  /* the kernels ran there; 0: `note` says why not */
+	int measured;             /* `time` is set */
+	char device[64];          /* "NVIDIA H200" */
+	char compiler[24];        /* version of Triton */
+	char note[200];           /* why it did not run or was not measured; "" none */
+	struct verdict_time time;
+	int samples, dropped;     /* trials that count, and those at a lower clock */
+	int differing;            /* trials whose result had other bits than the first, and was compared again */
+	int configs;              /* configurations of autotuned kernels that were timed */
+	double floor;             /* seconds that the memory of the GPU needs at the least; 0: not known */
+	struct verdict_time baseline[BASELINES];  /* of the reference; mean 0: not measured */
 };
 
 struct verdict {
@@ -70,8 +91,12 @@ struct verdict {
 	char source_line[VERDICT_LINE];   /* the line of the candidate that the message is about; "" none */
 	struct tile_cost cost;    /* of one forward on the original input set */
 	double seconds, reference_seconds;   /* times of candidate and reference, by `timed` */
+	struct speed_notes kernels;          /* of the candidate, with an estimate */
+	char estimate_gpu[16];    /* of the estimate */
 	double speedup;           /* reference_seconds / seconds; 0: not known */
-	char timed[16];           /* "model" for an estimate, else the name of the device; "" not timed */
+	double estimate;          /* the same by the performance model; `speedup` if nothing was measured */
+	char timed[16];           /* "model" for an estimate, "gpu" for measured times; "" not timed */
+	struct verdict_gpu gpu;
 	int configs, configs_run; /* configurations of autotuned kernels, and how many ran; 0: none is autotuned */
 	char weights[16];         /* how the candidate's weights were matched (weights_put) */
 	/* runs that changed all buffers that the reference changes, and runs that left some
@@ -86,6 +111,7 @@ struct verdict {
 	/* instances that were run at full size, and elements that were compared there, where `size`
 	 * is smaller */
 	int64_t full_size_instances, full_size_elements;
+	int addresses_decided;    /* every access of every instance at full size is known (tile/slice/slice.h) */
 	/* the constant-tensor test at full size, for results whose elements were not compared
 	 * there */
 	enum constant_answer full_size_reads, full_size_values;
@@ -97,12 +123,28 @@ struct verdict {
 	char explain[600];        /* input set, element, expected and got values of the failure */
 };
 
+/* The evidence that a correct verdict has for full size. COMPARED: elements were compared with the reference there.
+ * ADDRESSES: none were, but the elements that every instance reads and writes are known and right. SAMPLED:
+ * only some instances were looked at. */
+enum evidence { EVIDENCE_SAMPLED, EVIDENCE_ADDRESSES, EVIDENCE_COMPARED };
+enum evidence verdict_evidence(const struct verdict *v);
+const char *verdict_evidence_name(enum evidence e);
+
 /* Appends one JSON object on one line, as `verify --json` documents it. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out);
 /* Appends one paragraph that a person or a model can act on: what is wrong, where, what the wrong
  * elements have in common, what to do. Appends nothing for a correct candidate. */
 void verdict_feedback(const struct verdict *v, struct buf *out);
+/* Appends lines about the estimated speed, with an indent: times of both sides, and for each kernel its time,
+ * what bounds it and how much of the GPU's peak it reaches. Appends nothing without an estimate. */
+void verdict_speed(const struct verdict *v, struct buf *out);
+/* Appends how a correct candidate fails beyond its task: "not robust: NaN on outliers (general: spread,
+ * large)". Appends nothing for any other candidate. */
+void verdict_robustness(const struct verdict *v, struct buf *out);
 /* "correct", or the class of the reason. */
 const char *verdict_name(const struct verdict *v);
+/* Does the candidate need what only this engine lacks? Then it is neither right nor wrong, and has
+ * no reward. */
+int verdict_is_unsupported(const struct verdict *v);
 
 #endif

@@ -1,0 +1,227 @@
+"""The trusted PyTorch process of the judge: expected results at full size and baseline times.
+
+It runs the reference of a task, never a candidate. The judge starts it and sends one JSON object a
+line over a socket; each gets one line back.
+
+{"do": "hello"}                              -> device, versions
+{"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "folder": path}
+    -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
+       own precision, and as PyTorch computes them by default
+{"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
+    -> seconds of each call of the task that was prepared last
+"""
+import json
+import os
+import socket
+import struct
+import sys
+import time
+import types
+
+import torch
+
+WEIGHTS_SEED = 42
+NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64",
+         torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8", torch.bool: "BOOL"}
+
+
+def write_tensors(path, tensors):
+    """A safetensors file. Bytes are written tensor by tensor, so that memory holds one copy only."""
+    header, at = {}, 0
+    for name, value in tensors.items():
+        size = value.numel() * value.element_size()
+        header[name] = {"dtype": NAMES[value.dtype], "shape": list(value.shape), "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text)
+        for value in tensors.values():
+            out.write(value.detach().contiguous().cpu().view(-1).view(torch.uint8).numpy().tobytes())
+
+
+def flatten(value, prefix=""):
+    """Pairs of path and tensor, as the judge's own engine names them."""
+    if torch.is_tensor(value):
+        yield prefix, value
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            yield from flatten(item, f"{prefix}.{i}" if prefix else str(i))
+    elif isinstance(value, dict):
+        for key in sorted(value):
+            yield from flatten(value[key], f"{prefix}.{key}" if prefix else str(key))
+
+
+def numbers(value):
+    """Results: tensors and numbers, in order."""
+    if torch.is_tensor(value):
+        return [value]
+    if isinstance(value, (bool, int, float)):
+        return [torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else torch.int64)]
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
+    return [x for item in value for x in numbers(item)] if isinstance(value, (list, tuple)) else []
+
+
+def moved(value, device, dtype=None):
+    """A copy of inputs on a device; floats get the dtype."""
+    if torch.is_tensor(value):
+        wide = dtype if value.is_floating_point() else None
+        return value.to(device=device, dtype=wide, copy=True)
+    if isinstance(value, (list, tuple)):
+        return type(value)(moved(item, device, dtype) for item in value)
+    if isinstance(value, dict):
+        return {key: moved(item, device, dtype) for key, item in value.items()}
+    return value
+
+
+class precision:
+    """Which products of fp32 may be tf32 while a block runs."""
+
+    def __init__(self, matmul, conv):
+        self.wanted = (matmul, conv)
+
+    def __enter__(self):
+        self.before = (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32)
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = self.wanted
+
+    def __exit__(self, *_):
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = self.before
+
+
+class Task:
+    def __init__(self, request, device):
+        self.device = device
+        self.space = types.ModuleType("task").__dict__
+        exec(compile(request["task"], "task.py", "exec"), self.space)
+        torch.manual_seed(WEIGHTS_SEED)
+        arguments = self.space["get_init_inputs"]()
+        self.model = self.space["Model"](*arguments)
+        self.train = not request["eval"]
+        self.model.train(self.train)
+        self.state = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.inputs = []
+        for i in range(request["sets"]):
+            torch.manual_seed(request["seed"] + 7919 * i)
+            self.inputs.append(self.space["get_inputs"]())
+        self.model.to(device)
+        self.on_device = [moved(x, device) for x in self.inputs]
+        self.compiled = {}
+
+    def call(self, inputs):
+        with torch.no_grad():
+            return self.model(*inputs) if isinstance(inputs, (list, tuple)) else self.model(inputs)
+
+    def run(self, i, dtype=None):
+        """Results of one input set. Buffers start as the constructor left them."""
+        self.model.load_state_dict(self.state)
+        self.model.to(device=self.device, dtype=dtype or None)
+        results = [x.cpu() for x in numbers(self.call(moved(self.inputs[i], self.device, dtype)))]
+        if dtype:
+            self.model.to(torch.float32)
+            self.model.load_state_dict(self.state)
+        return results
+
+    def prepare(self, folder):
+        files = os.path.join(folder, "inputs.safetensors"), os.path.join(folder, "results.safetensors")
+        tensors = {f"weight.{name}": value for name, value in self.state.items()}
+        for i, inputs in enumerate(self.inputs):
+            tensors.update({f"input.{i}.{name}": value for name, value in flatten(inputs)})
+        write_tensors(files[0], tensors)
+        results, wide = {}, True
+        for i in range(len(self.inputs)):
+            with precision(False, False):
+                own = self.run(i)
+                try:
+                    exact = self.run(i, torch.float64)
+                except RuntimeError:        # a reference that cannot be widened is its own reference
+                    exact, wide = [x.double() if x.is_floating_point() else x for x in own], False
+            with precision(False, True):
+                default = self.run(i)
+            for k, (a, b, c) in enumerate(zip(exact, own, default)):
+                results[f"expected.{i}.{k}"] = a.double()
+                results[f"own.{i}.{k}"] = b
+                results[f"torch.{i}.{k}"] = c
+        write_tensors(files[1], results)
+        rows = [value.numel() // max(value.shape[0], 1) for value in self.state.values() if value.dim() > 1]
+        rows += [value.shape[-1] for _, value in flatten(self.inputs[0]) if value.dim()]
+        return {"inputs": files[0], "results": files[1], "sets": len(self.inputs), "sum": max(rows, default=1), "wide": wide}
+
+    def timed(self, mode):
+        """A function that makes one call of the reference on input set i."""
+        if mode in ("eager", "tf32"):
+            return lambda i: self.call(self.on_device[i])
+        if mode not in self.compiled:
+            model = torch.compile(self.model, mode="max-autotune" if mode == "max-autotune" else "default")
+            self.compiled[mode] = model
+        model = self.compiled[mode]
+
+        def call(i):
+            with torch.no_grad():
+                return model(*self.on_device[i])
+        return call
+
+    def time(self, mode, trials, warm):
+        call = self.timed(mode)
+        cuda = self.device.startswith("cuda")
+        flush = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device=self.device) \
+            if cuda else None
+        seconds = []
+        with precision(mode != "eager", True):
+            for i in range(-warm, trials):
+                if not cuda:
+                    start = time.perf_counter()
+                    call(i % len(self.inputs))
+                    took = time.perf_counter() - start
+                else:
+                    flush.zero_()
+                    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                    torch.cuda.synchronize()
+                    start.record()
+                    call(i % len(self.inputs))
+                    end.record()
+                    torch.cuda.synchronize()
+                    took = start.elapsed_time(end) * 1e-3
+                if i >= 0:
+                    seconds.append(took)
+        return seconds
+
+
+class Worker:
+    def __init__(self, device):
+        self.device, self.task = device, None
+
+    def hello(self, _):
+        cuda = self.device.startswith("cuda")
+        return {"device": torch.cuda.get_device_name(0) if cuda else "cpu", "torch": torch.__version__,
+                "driver": torch.version.cuda if cuda else None}
+
+    def prepare(self, request):
+        self.task = None
+        if self.device.startswith("cuda"):
+            torch.cuda.empty_cache()
+        self.task = Task(request, self.device)
+        return self.task.prepare(request["folder"])
+
+    def time(self, request):
+        if not self.task:
+            raise ValueError("no task was prepared")
+        return {"seconds": self.task.time(request["mode"], request["trials"], request.get("warm", 0))}
+
+
+def main(arguments):
+    """torch_worker FD DEVICE"""
+    link = socket.socket(fileno=int(arguments[0])).makefile("rw", encoding="utf-8")
+    worker = Worker(arguments[1])
+    for line in link:
+        request = json.loads(line)
+        try:
+            reply = {"ok": True, **getattr(worker, request["do"])(request)}
+        except Exception as error:      # the judge decides what a failure of the reference means
+            reply = {"ok": False, "why": f"{type(error).__name__}: {error}"[:300]}
+        link.write(json.dumps(reply) + "\n")
+        link.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
