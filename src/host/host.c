@@ -25,7 +25,6 @@ struct host_lib *host_lib_new(struct err *e)
 }
 
 void host_lib_free(struct host_lib *lib) { lib_free(lib); }
-int host_lib_flags(const struct host_lib *lib, const char *dotted) { return lib_flags(lib, dotted); }
 
 /* Names that the engine itself looks up, interned once for each host. */
 static const char *const names[NM_COUNT] = {
@@ -346,7 +345,7 @@ int host_load(struct host *h, const struct py_module *m, const struct host_overr
 	/* The module is called "program", not "__main__": judged programs are imported, not run as scripts. */
 	rc = u ? host_module(h, STR("program"), &mod)
 		: host_fatal(h, REASON_out_of_memory, "the machine is out of memory");
-	if (!rc)
+	if (!rc && !h->o.is_reference)
 		rc = annotation_refuse(h, m);
 	if (!rc) {
 		struct host_frame f = { .unit = u, .mod = mod, .names = mod->h.attrs, .ov = ov, .n_ov = n_ov };

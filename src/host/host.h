@@ -19,8 +19,6 @@
 struct host_lib;
 struct host_lib *host_lib_new(struct err *e);
 void host_lib_free(struct host_lib *lib);
-/* Flags of a binding by its dotted name ("torch.matmul", "torch.Tensor.sum"); -1: no such name. */
-int host_lib_flags(const struct host_lib *lib, const char *dotted);
 
 struct host *host_new(const struct host_options *o, struct err *e);
 void host_free(struct host *h);

@@ -247,7 +247,11 @@ int attr_generic(struct host *h, struct val v, struct str_obj *name, struct val 
 		return host_fatal(h, REASON_forbidden_name, "attribute '%s' is not available here", name->p);
 	switch (v.kind) {
 	case V_MODULE: return module_attr(h, v.u.mod, name, out);
-	case V_CLASS: return class_attr(h, v.u.c, name, out);
+	case V_CLASS:
+		/* An absent base may change the members of a class (an enumeration does). */
+		if (name->p[0] != '_' && class_refuse_absent(h, v.u.c))
+			return -1;
+		return class_attr(h, v.u.c, name, out);
 	case V_SUPER: return super_attr(h, v.u.m, name, out);
 	case V_FUNC: case V_METHOD: case V_BUILTIN: {
 		int found = function_attr(h, v, name, out);
@@ -279,7 +283,8 @@ static int is_inside(const struct host *h, struct val v, const struct str_obj *n
 	if (name->p[0] != '_' || name->p[1] == '_' || v.kind != V_OBJECT || !h->frame || h->frame->mod->trusted)
 		return 0;
 	m = v.u.o->cls->mod;
-	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "torch.library"));
+	return m && m->trusted && (!strncmp(m->name->p, "triton", 6) || !strcmp(m->name->p, "torch.library") ||
+				   !strcmp(m->name->p, "os"));
 }
 
 /* x.name with the hook: __getattr__ is called if nothing was found or a property raised
@@ -295,7 +300,7 @@ int attr_get(struct host *h, struct val v, struct str_obj *name, struct val *out
 	if (v.kind == V_TUPLE && name == h->nm[NM__fields] && v.u.o->cls->native && h->frame && !h->frame->mod->trusted)
 		return host_fatal(h, REASON_unsupported, "'_fields' of a torch return value is not supported");
 	if (is_inside(h, v, name))
-		return host_fatal(h, REASON_unsupported, "'%s' of %s is private", name->p, val_type_name(h, v));
+		return host_fatal(h, REASON_unstable, "'%s' of %s is private", name->p, val_type_name(h, v));
 	found = attr_generic(h, v, name, out);
 	if (found > 0)
 		return 1;
@@ -333,7 +338,7 @@ static int unsupported_attr(struct host *h, struct val v, struct str_obj *name)
  * installation has it, so a program may catch it. */
 static int no_attr(struct host *h, struct val v, struct str_obj *name)
 {
-	if (unsupported_attr(h, v, name))
+	if (unsupported_attr(h, v, name) || class_refuse_absent(h, v.kind == V_CLASS ? v.u.c : val_class(h, v)))
 		return -1;
 	if (v.kind == V_MODULE)
 		return host_raise_sure(h, EXC_AttributeError, "module '%s' has no attribute '%s'",
@@ -344,9 +349,21 @@ static int no_attr(struct host *h, struct val v, struct str_obj *name)
 	return host_raise(h, EXC_AttributeError, "'%s' object has no attribute '%s'", val_type_name(h, v), name->p);
 }
 
+/* A name with a capital is a class, which a program may name without using it:
+ * isinstance(x, torch.nn.parallel.DataParallel). */
+static int absent_class(struct host *h, struct val v, struct str_obj *name, struct val *out)
+{
+	int is_class = v.kind == V_MODULE && name->p[0] >= 'A' && name->p[0] <= 'Z';
+
+	return is_class ? absent_name(h, v.u.mod, name, out) : 0;
+}
+
 int attr_load(struct host *h, struct val v, struct str_obj *name, struct val *out)
 {
 	int found = attr_get(h, v, name, out);
+
+	if (!found)
+		found = absent_class(h, v, name, out);
 	if (found)
 		return found < 0 ? -1 : 0;
 	return no_attr(h, v, name);

@@ -10,6 +10,7 @@ int class_new(struct host *h, struct str_obj *name, struct class_obj **bases, si
 struct val *class_lookup(struct host *h, struct class_obj *c, const struct str_obj *name, struct class_obj **where);
 /* __members__ of an enumeration (enum.py); NULL: the class is none */
 struct dict_obj *class_members(struct host *h, struct class_obj *c);
+int class_refuse_absent(struct host *h, const struct class_obj *c);     /* -1: absent here, or derived from such */
 int class_is_sub(const struct class_obj *c, const struct class_obj *of);
 struct class_obj *host_native_class(struct host *h, const char *native);    /* "torch.Tensor"; NULL: failed */
 /* Returns 1, 0 if there is no such type, -1 on failure. */

@@ -161,6 +161,24 @@ static int slot_default(struct host *h, const struct bind_row *row, const struct
 	return s ? 0 : -1;
 }
 
+/* The old order of arguments that torch still accepts: x.add(2, y) means x.add(y, alpha=2), and
+ * x.addcmul(2, y, z) means value=2. Moves the number to its slot. Returns 1 if the call has this
+ * form. */
+static int slot_old_order(const struct bind_row *row, const struct sig *s, const struct call_args *args, struct val *a)
+{
+	size_t factor = s->n;
+
+	for (size_t i = s->n_positional; i < s->n; i++)
+		if (str_is(s->p[i].name, "alpha") || str_is(s->p[i].name, "value"))
+			factor = i;
+	if (factor == s->n || args->n != s->n_positional + 1 || strncmp(row->name, "torch.", 6) != 0 ||
+	    !val_is_number(args->a[1]) || args->a[2].kind != V_TENSOR)
+		return 0;
+	a[factor] = args->a[1];
+	memcpy(&a[1], &args->a[2], (s->n_positional - 1) * sizeof *a);
+	return 1;
+}
+
 /* Distributes the arguments of a call over the slots and checks their types. The kind V_KINDS
  * marks a slot that no argument has filled yet. */
 static int fill_slots(struct host *h, const struct bind_row *row, const struct sig *s,
@@ -176,7 +194,7 @@ static int fill_slots(struct host *h, const struct bind_row *row, const struct s
 	if (s->star >= 0) {
 		if (val_tuple(h, n_pos ? args->a + n_pos : args->a, args->n - n_pos, &a[s->star]))
 			return -1;
-	} else if (args->n > s->n_positional) {
+	} else if (args->n > s->n_positional && !slot_old_order(row, s, args, a)) {
 		return too_many(h, row, s, args->n);
 	}
 	if (s->starstar >= 0 && val_dict(h, &a[s->starstar]))

@@ -33,6 +33,13 @@ static int is_through_one(const struct bind_row *row)
 	return 0;
 }
 
+/* Do results get rounding noise? Arithmetic inside numpy gets none: programs compute sizes with it,
+ * and int(np.floor(2.0)) must stay 2. */
+static int is_noisy(const struct host *h)
+{
+	return h->o.noise_seed && !(h->frame && h->frame->mod->trusted && !strncmp(h->frame->mod->name->p, "numpy", 5));
+}
+
 /* Perturbs the elements of a result by rounding noise, so that the judge learns how far rounding
  * can move the final result. Each operator draws from its own stream. */
 static void jitter(struct host *h, struct tensor *t, const struct bind_row *row)
@@ -75,7 +82,7 @@ int bind_wrap(struct bind *b, struct tensor *t, struct val *v)
 
 	if (widen(b, t))
 		return -1;
-	if (h->o.noise_seed && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
+	if (is_noisy(h) && flags & BIND_COMPUTE && !(flags & BIND_VIEW))
 		jitter(h, t, b->row);
 	is_float = dtype_is_float(t->dt);
 	if (val_tensor(h, t, h->torch.call_device, v))
@@ -183,7 +190,7 @@ int bind_self(struct bind *b)
 	/* An operator that moves elements has marked the elements it wrote itself. */
 	if (!b->unwritten && !(b->row->flags & BIND_MOVE))
 		tensor_mark_defined(&b->a[0].u.t->t);
-	if (h->o.noise_seed && b->row->flags & BIND_COMPUTE)
+	if (is_noisy(h) && b->row->flags & BIND_COMPUTE)
 		jitter(h, &b->a[0].u.t->t, b->row);
 	if (h->torch.call_grad && dtype_is_float(b->a[0].u.t->t.dt))
 		b->a[0].u.t->requires_grad = 1;

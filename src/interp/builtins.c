@@ -510,6 +510,32 @@ static int is_programs_own(struct val v)
 	return m && !m->trusted;
 }
 
+/* Does the real object have an attribute that it lacks here? Then a reference cannot be told. */
+static int lacks_attr(struct host *h, struct val v, const struct str_obj *name)
+{
+	const char *owner = v.kind == V_TENSOR ? "torch.Tensor" : v.kind == V_MODULE ? v.u.mod->name->p :
+		"torch.nn.Module";
+	char dotted[200];
+
+	snprintf(dotted, sizeof dotted, "%s.%s", owner, name->p);
+	if (!lib_knows(h->lib, str_of(dotted)))
+		return 0;
+	host_fatal(h, REASON_unsupported, "%s is not supported here", dotted);
+	return 1;
+}
+
+/* Did nn.Module's own __getattr__ say that a module lacks the name? Its tables are the program's own, so
+ * the answer is certain. A property of that name could have failed on something else. */
+static int module_lacks(struct host *h, struct val v, struct str_obj *name)
+{
+	struct val *hook;
+
+	if (v.kind != V_OBJECT || !derives_from_ours(v.u.o->cls) || class_lookup(h, v.u.o->cls, name, NULL))
+		return 0;
+	hook = class_lookup(h, v.u.o->cls, h->nm[NM___getattr__], NULL);
+	return hook && hook->kind == V_BUILTIN;
+}
+
 /* hasattr(): an attribute may be missing here although the real library has it. So a program
  * may ask only about its own objects, and only about names that no base class of ours could
  * have. Returns 1 if it is there, 0 if it is certainly missing, -1 otherwise. */
@@ -520,22 +546,27 @@ static int has_attr(struct bind *b, struct str_obj *name, struct val *out)
 		return 1;
 	if (found < 0 && !host_exc_is(b->h, EXC_AttributeError))
 		return -1;
-	sure = !found || b->h->fail.exc_sure;      /* else a property failed on something */
+	/* else a property failed on something */
+	sure = !found || b->h->fail.exc_sure || module_lacks(b->h, b->a[0], name);
 	host_exc_clear(b->h);
 	if (sure && is_programs_own(b->a[0]) &&
 	    !is_inherited(b->h, b->a[0], (struct str){ .p = name->p, .n = name->n }))
+		return 0;
+	if (b->h->o.is_reference && !lacks_attr(b->h, b->a[0], name))
 		return 0;
 	return host_varies(b->h, "whether a library object has an attribute");
 }
 
 /* An attribute name given as text. Names of the form __x__ lead out of the program and are
- * refused, so that getattr(x, "__glo" + "bals__") is no way around the check of the source. */
+ * refused, so that getattr(x, "__glo" + "bals__") is no way around the check of the source. A
+ * reference may use them. */
 static struct str_obj *plain_name_arg(struct bind *b, size_t i)
 {
 	struct str_obj *name = name_arg(b, i);
 	struct str s = name ? (struct str){ .p = name->p, .n = name->n } : STR("");
 
-	if (!b->h->frame || b->h->frame->mod->trusted || !str_starts(s, "__") || !str_ends(s, "__"))
+	if (!b->h->frame || b->h->frame->mod->trusted || !str_starts(s, "__") || !str_ends(s, "__") ||
+	    b->h->o.is_reference)
 		return name;
 	host_fatal(b->h, REASON_forbidden_name,
 		   "attribute '%s' is not available through getattr, setattr or delattr", name->p);

@@ -311,12 +311,27 @@ static int next_reversed(struct host *h, struct iter_obj *it, struct val *out)
 	return 1;
 }
 
+/* An iterator over a reversed copy of the elements; also range.__reversed__. */
+static int reversed_copy(struct bind *b)
+{
+	struct val list;
+	struct seq_obj *s;
+
+	if (host_to_list(b->h, b->a[0], &list))
+		return -1;
+	s = list.u.seq;
+	for (size_t i = 0; i < s->n / 2; i++) {
+		struct val t = s->v[i];
+		s->v[i] = s->v[s->n - 1 - i];
+		s->v[s->n - 1 - i] = t;
+	}
+	return host_iter(b->h, list, &b->out);
+}
+
 /* reversed(x): __reversed__, a list walked backwards, or a reversed copy. */
 static int b_reversed(struct bind *b)
 {
-	struct val list;
 	int found = call_special(b->h, b->a[0], NM___reversed__, NULL, 0, &b->out);
-	struct seq_obj *s;
 
 	if (found)
 		return found < 0 ? -1 : 0;
@@ -328,15 +343,7 @@ static int b_reversed(struct bind *b)
 		b->out.u.iter->i = (int64_t)b->a[0].u.seq->n;
 		return 0;
 	}
-	if (host_to_list(b->h, b->a[0], &list))
-		return -1;
-	s = list.u.seq;
-	for (size_t i = 0; i < s->n / 2; i++) {
-		struct val t = s->v[i];
-		s->v[i] = s->v[s->n - 1 - i];
-		s->v[s->n - 1 - i] = t;
-	}
-	return host_iter(b->h, list, &b->out);
+	return reversed_copy(b);
 }
 
 /* --- reductions ------------------------------------------------------------------------------------------- */
@@ -441,6 +448,7 @@ const struct bind_row builtin_sequence_rows[] = {
 	{ "builtins.map", "func, *iterables", b_map, 0 },
 	{ "builtins.filter", "function, iterable, /", b_filter, 0 },
 	{ "builtins.reversed", "sequence, /", b_reversed, 0 },
+	{ "range.__reversed__", "self, /", reversed_copy, 0 },
 	{ "builtins.sum", "iterable, /, start=0", b_sum, 0 },
 	{ "builtins.any", "iterable, /", b_any, 0 },
 	{ "builtins.all", "iterable, /", b_all, 0 },

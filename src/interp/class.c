@@ -269,6 +269,8 @@ static struct val *native_member(struct host *h, struct class_obj *c, const stru
 	if (c == h->type.object_class && name->p[0] != '_')
 		return NULL;
 	found = host_native_get(h, c, (struct str_obj *)name, &v);
+	if (!found && c->kind == V_TENSOR && !strcmp(c->native, "torch.Tensor"))
+		found = tensor_method(h, (struct str_obj *)name, &v);
 	if (found < 0)
 		return NULL;
 	if (!found)
@@ -560,6 +562,16 @@ static int init_instance(struct host *h, struct class_obj *c, struct val self, s
 	return rc;
 }
 
+/* Refuses a class that is absent here or derives from one that is. Returns 0 for any other. */
+int class_refuse_absent(struct host *h, const struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++)
+		if (c->mro[i]->absent)
+			return host_fatal(h, REASON_unsupported, "%s.%s is not supported here",
+					  c->mro[i]->mod->name->p, c->mro[i]->name->p);
+	return 0;
+}
+
 /* C(args). type(x) with one argument is the class of x. As in CPython, __init__ runs only if
  * __new__ returned an instance of C. */
 int call_class(struct host *h, struct class_obj *c, const struct call_args *args, struct val *out)
@@ -575,6 +587,8 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 		*out = val_obj(&val_class(h, args->a[0])->h);
 		return 0;
 	}
+	if (class_refuse_absent(h, c))
+		return -1;
 	where = NULL;
 	init = class_lookup(h, c, h->nm[NM___init__], &where);
 	if (h->fail.fatal || h->fail.failed)
@@ -593,6 +607,20 @@ int call_class(struct host *h, struct class_obj *c, const struct call_args *args
 
 /* --- isinstance ---------------------------------------------------------------------------------------------- */
 
+/* Does the class derive from one of our library, other than nn.Module? The real one may have bases
+ * that this engine lacks. */
+static int is_of_library(struct host *h, const struct class_obj *c)
+{
+	for (size_t i = 0; i < c->n_mro; i++) {
+		const struct class_obj *m = c->mro[i];
+
+		if (m->mod && m->mod->trusted && !m->absent && m != h->type.nn_module &&
+		    strcmp(m->name->p, "Module") != 0)
+			return 1;
+	}
+	return 0;
+}
+
 /* issubclass(c, of). `of` is a class, a tuple (nested tuples allowed), a union such as int |
  * None, or an abstract type of collections.abc. Returns 0, 1 or -1. Tuples may nest, so the
  * search counts as a call and costs fuel. */
@@ -601,6 +629,9 @@ int issubclass_of(struct host *h, struct val c, struct val of)
 	struct val r;
 	if (of.kind == V_CLASS && of.u.c->mod && of.u.c->mod->trusted && !strcmp(of.u.c->name->p, "ABCMeta"))
 		return host_fatal(h, REASON_unsupported, "asking whether a class has a metaclass is not supported");
+	if (of.kind == V_CLASS && of.u.c->absent && c.kind == V_CLASS && is_of_library(h, c.u.c) &&
+	    class_refuse_absent(h, of.u.c))
+		return -1;
 	if (of.kind == V_CLASS)
 		return c.kind == V_CLASS ? class_is_sub(c.u.c, of.u.c) : 0;
 	if (of.kind == V_TUPLE && of.u.o->cls->native && !strcmp(of.u.o->cls->native, "types.GenericAlias"))

@@ -60,12 +60,13 @@ int host_fatal(struct host *h, enum reason r, const char *fmt, ...)
 	return diag_set(&h->fail.diag, r, line, col, "%s", text);
 }
 
-/* The program cannot read the text of print, so print(id(x)) is allowed. */
+/* The program cannot read the text of print, so print(id(x)) is allowed. A reference may ask for
+ * anything: nobody gains by an answer. */
 int host_varies(struct host *h, const char *what)
 {
-	if (!host_serves_program(h) || h->did.printing)
+	if (!host_serves_program(h) || h->did.printing || h->o.is_reference)
 		return 0;
-	return host_fatal(h, REASON_unsupported, "%s varies between Python runs and may not be used", what);
+	return host_fatal(h, REASON_unstable, "%s varies between Python runs and may not be used", what);
 }
 
 /* The guard between calls of forward. Objects older than host_seal (weights, module attributes,

@@ -4,6 +4,8 @@
  * A library module (trusted) is lazy: torch.nn.Linear is evaluated from its prelude file when a
  * program first names it. The prelude itself stays invisible: a program sees a name only if the
  * real library has it (module_obj.known), so it cannot tell this engine from PyTorch. */
+#include <stdio.h>
+
 #include "interp/attr.h"
 #include "interp/dict.h"
 #include "interp/exec.h"
@@ -16,45 +18,54 @@
 #include "interp/state.h"
 
 /* Top-level modules that lead to files, processes or the interpreter (import.def). */
-static const char *const forbidden[] = {
-#define IMPORT_FORBIDDEN(name) #name,
+static const struct { const char *name; int closed; } forbidden[] = {
+#define IMPORT_FORBIDDEN(name) { #name, 0 },
+#define IMPORT_CLOSED(name) { #name, 1 },
 #define IMPORT_ALIAS(prefix, is)
 #include "interp/import.def"
 #undef IMPORT_ALIAS
+#undef IMPORT_CLOSED
 #undef IMPORT_FORBIDDEN
 };
 
-/* A module that does not exist here. A forbidden one and one that only this engine lacks end
- * the program; otherwise it is the program's mistake, and ModuleNotFoundError may be caught. */
-static int unknown_module(struct host *h, struct str name)
+/* A module that leads outside is forbidden, so that its import ends the program, or closed, so that
+ * only its use does. */
+enum outside { OUTSIDE_NOT, OUTSIDE_CLOSED, OUTSIDE_FORBIDDEN };
+
+static enum outside leads_outside(struct str name)
 {
 	struct str rest = name, top = str_cut(&rest, '.');
+
 	for (size_t i = 0; i < COUNT_OF(forbidden); i++)
-		if (str_is(top, forbidden[i]))
-			return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here",
-					  STR_ARG(name));
-	if (!h->o.may_vary && lib_knows_module(h->lib, name))
-		return host_fatal(h, REASON_unsupported, "module '%.*s' is not supported here", STR_ARG(name));
-	return host_raise_sure(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
+		if (str_is(top, forbidden[i].name))
+			return forbidden[i].closed ? OUTSIDE_CLOSED : OUTSIDE_FORBIDDEN;
+	return OUTSIDE_NOT;
 }
 
 /* Modules that are another module under a second name. */
 static const struct { const char *prefix; size_t n; const char *is; } aliases[] = {
 #define IMPORT_ALIAS(prefix, is) { #prefix, sizeof #prefix - 1, #is },
 #define IMPORT_FORBIDDEN(name)
+#define IMPORT_CLOSED(name)
 #include "interp/import.def"
+#undef IMPORT_CLOSED
 #undef IMPORT_FORBIDDEN
 #undef IMPORT_ALIAS
 };
 
-/* The module that a name refers to: torch.nn.parameter is torch.nn here. */
-static struct str canonical(struct str name)
+/* The module that a name refers to: torch.nn.parameter is torch.nn here. A module that is named as
+ * its own alias holds the contents of its real submodules: torch.distributions.normal is
+ * torch.distributions. */
+static struct str canonical(struct host *h, struct str name)
 {
 	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
 		size_t n = aliases[i].n;
 
-		if ((name.n == n || (name.n > n && name.p[n] == '.')) && !memcmp(name.p, aliases[i].prefix, n))
-			return str_of(aliases[i].is);
+		if ((name.n != n && (name.n < n || name.p[n] != '.')) || memcmp(name.p, aliases[i].prefix, n) != 0)
+			continue;
+		if (name.n > n && !strcmp(aliases[i].prefix, aliases[i].is) && !lib_knows_module(h->lib, name))
+			continue;
+		return str_of(aliases[i].is);
 	}
 	return name;
 }
@@ -87,8 +98,41 @@ static int make_module(struct host *h, struct str name, struct module_obj *of, s
 	m->lazy = h->lib;
 	m->of = of;
 	m->known = lib_line(h->lib, name);
+	m->closed = leads_outside(name) == OUTSIDE_CLOSED ? REASON_forbidden_name : REASON_ok;
 	*out = val_obj(&m->h);
 	return 0;
+}
+
+/* A module of Python that this engine lacks. Importing it is harmless; the use of a name of it ends
+ * the program. */
+static int empty_module(struct host *h, struct str name, struct val *out)
+{
+	struct str_obj *key = host_intern(h, name);
+
+	if (!key || make_module(h, name, NULL, out))
+		return -1;
+	if (!out->u.mod->closed)
+		out->u.mod->closed = REASON_unsupported;
+	return attrs_set(h, h->modules, key, *out);
+}
+
+/* A module that does not exist here. A forbidden one, and a part of a library that only this engine
+ * lacks, end the program; a module of Python's own is empty. Otherwise the import is the program's
+ * mistake, and ModuleNotFoundError may be caught if no machine has the module. */
+static int unknown_module(struct host *h, struct str name, struct val *out)
+{
+	struct str rest = name, top = str_cut(&rest, '.');
+	int known = lib_knows_module(h->lib, name);
+
+	if (leads_outside(name) == OUTSIDE_FORBIDDEN)
+		return host_fatal(h, REASON_forbidden_name, "module '%.*s' is not available here", STR_ARG(name));
+	if (known && !map_get(&h->lib->modules, top) && !h->o.may_vary)
+		return empty_module(h, name, out);
+	if (known && !h->o.may_vary)
+		return host_fatal(h, REASON_unsupported, "module '%.*s' is not supported here", STR_ARG(name));
+	if (lib_knows_module(h->lib, top))
+		return host_raise_sure(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
+	return host_raise(h, EXC_ModuleNotFoundError, "No module named '%.*s'", STR_ARG(name));
 }
 
 /* The module of a dotted name, made at first use. Returns 1 if found, 0 if it does not exist, -1 on
@@ -97,7 +141,7 @@ static int get_module(struct host *h, struct str name, struct val *out)
 {
 	struct str_obj *key = host_intern(h, name);
 	struct val *old = key ? attrs_get(h->modules, key) : NULL, of = { .kind = V_NONE };
-	struct str is = canonical(name);
+	struct str is = canonical(h, name);
 
 	if (!key)
 		return -1;
@@ -112,6 +156,26 @@ static int get_module(struct host *h, struct str name, struct val *out)
 	if (make_module(h, name, of.kind == V_MODULE ? of.u.mod : NULL, out))
 		return -1;
 	return attrs_set(h, h->modules, key, *out) ? -1 : 1;
+}
+
+/* A judged program that asks inside a try statement for what this engine lacks would continue with the
+ * answer of another engine. Returns 0, or -1 with the program ended. */
+static int refuse_probe(struct host *h, struct str name)
+{
+	return h->tries && !h->o.is_reference ?
+		host_fatal(h, REASON_unsupported, "%.*s is not supported here", STR_ARG(name)) : 0;
+}
+
+/* A module that the real library has and this engine lacks, such as torch.optim. Importing it costs
+ * nothing; a member that is used is refused by its name. Returns 1, 0 or -1. */
+static int absent_module(struct host *h, struct str name, struct val *out)
+{
+	struct str_obj *key;
+
+	if (leads_outside(name) != OUTSIDE_NOT || h->o.may_vary || !lib_knows_module(h->lib, name))
+		return 0;
+	key = refuse_probe(h, name) ? NULL : host_intern(h, name);
+	return !key || make_module(h, name, NULL, out) || attrs_set(h, h->modules, key, *out) ? -1 : 1;
 }
 
 /* The module `name`, or ModuleNotFoundError. */
@@ -135,7 +199,10 @@ int import_module(struct host *h, struct str name, struct val *out)
 		if (found)
 			return found < 0 ? -1 : 0;
 	}
-	return unknown_module(h, name);
+	found = absent_module(h, name, out);
+	if (found)
+		return found < 0 ? -1 : 0;
+	return unknown_module(h, name, out);
 }
 
 /* Evaluates the top-level statement of a prelude file that defines `name`. Returns 1, 0 or -1. */
@@ -180,6 +247,26 @@ static int make_tl(struct host *h, struct str dotted, struct val *out)
 	return 1;
 }
 
+static int own_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out);
+
+/* A name that a library module has for other reasons than a definition: a module that it imports
+ * (torch.nn.functional.math), or a function of torch that is kept apart (torch._shadow). */
+static int imported_name(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+{
+	struct str bare = { .p = name->p, .n = name->n };
+	struct val home;
+	int found;
+
+	if (!m->known.n || !lib_line_has(m->known, bare) || !host_serves_program(h) || str_starts(bare, "_"))
+		return 0;
+	if (!strcmp(m->name->p, "torch")) {
+		found = get_module(h, STR("torch._shadow"), &home) < 0 ? -1 : own_attr(h, home.u.mod, name, out);
+		if (found)
+			return found;
+	}
+	return lib_knows_module(h->lib, bare) ? get_module(h, bare, out) : 0;
+}
+
 /* Makes a member of a library module: a built-in type, a binding, a prelude definition, a
  * submodule, or a name of triton.language. Returns 1, 0 or -1. */
 static int make_member(struct host *h, struct module_obj *m, struct str_obj *name, struct str dotted, struct val *out)
@@ -211,7 +298,9 @@ static int make_member(struct host *h, struct module_obj *m, struct str_obj *nam
 		return get_module(h, bare, out);
 	if (str_starts(dotted, "triton.language."))
 		return make_tl(h, dotted, out);
-	return 0;
+	if (lib_knows_module(h->lib, dotted) == LIB_MODULE)
+		return absent_module(h, dotted, out);
+	return top ? 0 : imported_name(h, m, name, out);
 }
 
 /* Rows marked BIND_INTERNAL are for the prelude only. */
@@ -228,7 +317,7 @@ static int is_older(struct host *h, struct str name)
 {
 	if (!str_starts(name, "torch._inductor"))
 		return 0;
-	return h->tries ? host_fatal(h, REASON_unsupported,
+	return h->tries ? host_fatal(h, REASON_unstable,
 				     "a try statement around '%.*s', which PyTorch no longer has, is not supported",
 				     STR_ARG(name)) : 1;
 }
@@ -237,9 +326,14 @@ static int is_older(struct host *h, struct str name)
  * it may, 0 if not, -1 on failure. */
 static int is_real(struct host *h, const struct module_obj *m, const struct str_obj *name)
 {
+	struct str own = { .p = m->name->p, .n = m->name->n };
+
 	if (!host_serves_program(h) || lib_line_has(m->known, (struct str){ .p = name->p, .n = name->n }))
 		return 1;
-	return is_older(h, (struct str){ .p = m->name->p, .n = m->name->n });
+	/* A real module whose names are not listed: a reference may see what is here. */
+	if (!m->known.n && h->o.is_reference && lib_knows_module(h->lib, own))
+		return 1;
+	return is_older(h, own);
 }
 
 /* A member of the module itself, made and kept at first use. */
@@ -278,14 +372,75 @@ static int alias_attr(struct host *h, struct module_obj *m, struct str_obj *name
 	return found ? found : own_attr(h, m->of, name, out);
 }
 
-/* Gets module.name. Returns 1 if found, 0 if it does not exist, -1 on failure. */
+/* Gets module.name. Returns 1 if found, 0 if it does not exist, -1 on failure. The use of a name that
+ * a closed module lacks is a failure. */
 int module_attr(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
 {
-	int real = m->known.n || m->of ? is_real(h, m, name) : 1;
+	int real = m->known.n || m->of ? is_real(h, m, name) : 1, found;
 
 	if (real <= 0)
 		return real;
-	return m->of && name != h->nm[NM___name__] ? alias_attr(h, m, name, out) : own_attr(h, m, name, out);
+	found = m->of && name != h->nm[NM___name__] ? alias_attr(h, m, name, out) : own_attr(h, m, name, out);
+	if (found || !m->closed || !h->frame || h->frame->mod->trusted)
+		return found;
+	return host_fatal(h, (enum reason)m->closed, "%s.%s is not %s here", m->name->p, name->p,
+			  m->closed == REASON_forbidden_name ? "available" : "supported");
+}
+
+/* A name of a library module that the real library has and this engine lacks: a class that a program
+ * may import, derive from and ask isinstance about. Calling it, or looking into it, is refused by
+ * its name (class_refuse_absent). Returns 1, 0 or -1. */
+int absent_name(struct host *h, struct module_obj *m, struct str_obj *name, struct val *out)
+{
+	struct class_obj *c, *base = h->type.object_class;
+	char dotted[200];
+	int n = str_dotted(dotted, sizeof dotted, (struct str){ .p = m->name->p, .n = m->name->n },
+			   (struct str){ .p = name->p, .n = name->n });
+
+	if (n < 0 || !m->trusted || h->o.may_vary || !lib_knows(h->lib, (struct str){ .p = dotted, .n = (size_t)n }))
+		return 0;
+	if (refuse_probe(h, (struct str){ .p = dotted, .n = (size_t)n }) || class_new(h, name, &base, 1, &c))
+		return -1;
+	c->mod = m;
+	c->absent = 1;
+	*out = val_obj(&c->h);
+	return attrs_set(h, m->h.attrs, name, *out) ? -1 : 1;
+}
+
+int library_name(struct host *h, const char *module, const char *name, struct val *out)
+{
+	struct str_obj *s = host_intern(h, str_of(name));
+	struct val home;
+	int found;
+
+	if (!s || import_module(h, str_of(module), &home))
+		return -1;
+	found = own_attr(h, home.u.mod, s, out);
+	BUG_ON(!found);
+	return found < 0 ? -1 : 0;
+}
+
+/* A method of torch.Tensor without a binding row: a definition of torch._methods in the prelude, else
+ * the function of torch with the same name, if the real Tensor has it. Returns 1, 0 or -1. */
+int tensor_method(struct host *h, struct str_obj *name, struct val *out)
+{
+	static const char *const homes[] = { "torch._methods", "torch" };
+	char dotted[200];
+	int found = 0;
+
+	snprintf(dotted, sizeof dotted, "torch.Tensor.%s", name->p);
+	if (name->p[0] == '_' || !lib_knows(h->lib, str_of(dotted)))
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(homes) && !found; i++) {
+		struct val home;
+
+		if (import_module(h, str_of(homes[i]), &home))
+			return -1;
+		found = own_attr(h, home.u.mod, name, out);
+	}
+	if (found > 0 && out->kind != V_FUNC && out->kind != V_BUILTIN && out->kind != V_PROPERTY)
+		return 0;
+	return found;
 }
 
 /* --- import statements ------------------------------------------------------------------------------ */
@@ -300,7 +455,25 @@ static int program_import(struct host *h, struct str name, struct val *out)
 
 	if (real < 0)
 		return -1;
-	return real ? import_module(h, name, out) : unknown_module(h, name);
+	return real ? import_module(h, name, out) : unknown_module(h, name, out);
+}
+
+/* `import a.b as c` binds what the package a has under the name b. For torch.nn.utils.weight_norm
+ * that is a function, which hides the module of the same name. */
+static int unhide(struct host *h, struct str name, struct val *out)
+{
+	size_t dot = name.n;
+	struct str_obj *last;
+	struct val package;
+
+	if (lib_knows_module(h->lib, name) != LIB_HIDDEN)
+		return 0;
+	while (dot && name.p[dot - 1] != '.')
+		dot--;
+	last = host_intern(h, (struct str){ .p = name.p + dot, .n = name.n - dot });
+	if (!last || !dot || import_module(h, (struct str){ .p = name.p, .n = dot - 1 }, &package))
+		return -1;
+	return package.kind == V_MODULE && module_attr(h, package.u.mod, last, out) < 0 ? -1 : 0;
 }
 
 /* `import a.b as c` binds the module a.b; `import a.b` binds a. */
@@ -310,7 +483,7 @@ static int import_alias(struct host *h, struct host_frame *f, const struct py_al
 	struct str_obj *s;
 	struct str rest, first;
 
-	if (program_import(h, a->name, &m))
+	if (program_import(h, a->name, &m) || (a->asname.p && unhide(h, a->name, &m)))
 		return -1;
 	if (a->asname.p)
 		return name_store(h, f, a->asname, m);
@@ -386,9 +559,8 @@ static int import_from(struct host *h, struct host_frame *f, const struct py_nod
 		found = name ? module_attr(h, m.u.mod, name, &v) : -1;
 		if (found < 0)
 			return -1;
-		if (!found && attr_load(h, m, name, &v) && h->fail.fatal)
+		if (!found && (found = absent_name(h, m.u.mod, name, &v)) < 0)
 			return -1;
-		host_exc_clear(h);
 		if (!found)
 			return host_raise_sure(h, EXC_ImportError, "cannot import name '%.*s' from '%.*s'",
 					       STR_ARG(a->name), STR_ARG(im->module));

@@ -225,20 +225,6 @@ struct unit *lib_unit(struct host *h, struct str dotted)
 	return u;
 }
 
-/* For code outside the interpreter that asks what a binding does. */
-int lib_flags(const struct host_lib *lib, const char *dotted)
-{
-	const struct map_entry *e = map_get(&lib->rows, str_of(dotted));
-	const struct bind_row *row = e ? e->val.ptr : NULL;
-
-	/* An alias has its target's flags. */
-	for (int hops = 0; row && row->sig && row->sig[0] == '=' && hops < 4; hops++) {
-		e = map_get(&lib->rows, str_of(row->sig + 1));
-		row = e ? e->val.ptr : NULL;
-	}
-	return row ? (int)row->flags : -1;
-}
-
 /* The line of an owner, after its name: ": a b/" or "/ a/". Empty if the owner is not listed. */
 static struct str known_line(const struct host_lib *lib, struct str owner)
 {

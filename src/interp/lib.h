@@ -38,8 +38,6 @@ struct host_lib {
 
 struct host_lib *lib_new(const struct lib_source *source, struct err *e);   /* the source must outlive it */
 void lib_free(struct host_lib *lib);
-/* Flags of a binding by its dotted name; -1: no such name. */
-int lib_flags(const struct host_lib *lib, const char *dotted);
 /* Do the real torch, triton or standard library have this dotted name, or could they? */
 int lib_knows(const struct host_lib *lib, struct str dotted);
 /* Do they have a module of this name? LIB_HIDDEN: it can be imported, but its package has

@@ -536,10 +536,14 @@ static int m_scalar(struct bind *b)
 	return 0;
 }
 
-/* Is x a Python number or a float64 or int64 scalar? The prelude asks before it computes. */
+/* Is x a Python number, a float64 or int64 scalar, or a tensor of such elements? The prelude asks
+ * before it computes. The fp64 run of a reference keeps every float as float64. */
 static int m_is_wide(struct bind *b)
 {
-	b->out = val_bool(!scalar_is(b->a[0]) || b->a[0].aux == SCALAR_WIDE);
+	enum dtype dt = b->a[0].kind == V_TENSOR ? b->a[0].u.t->t.dt : DT_F64;
+
+	b->out = val_bool((!scalar_is(b->a[0]) || b->a[0].aux == SCALAR_WIDE) &&
+			  (dt == DT_F64 || dt == DT_I64 || dt == DT_BOOL));
 	return 0;
 }
 

@@ -89,7 +89,7 @@ int name_load(struct host *h, struct host_frame *f, struct str id, struct val *o
 		s = host_ident(h, id);
 		return s ? unbound(h, s->p, var->kind == VAR_FREE) : -1;
 	}
-	name = host_ident(h, id);
+	name = attr_ident(h, f, id);
 	if (!name)
 		return -1;
 	if (f->names && (!var || var->kind == VAR_NAME)) {
@@ -117,7 +117,7 @@ int name_store(struct host *h, struct host_frame *f, struct str id, struct val v
 		val_assign(h, slot, v);
 		return 0;
 	}
-	name = host_ident(h, id);
+	name = attr_ident(h, f, id);
 	if (!name)
 		return -1;
 	into = f->names && (!var || var->kind == VAR_NAME) ? f->names : f->mod->h.attrs;

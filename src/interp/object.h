@@ -34,6 +34,7 @@ struct class_obj {
 	size_t n_mro;
 	int is_exc;                    /* enum host_exc + 1 for a built-in exception, else 0 */
 	struct module_obj *mod;        /* module that defines it */
+	int absent;                    /* represents a name that this engine lacks (import.c) */
 };
 
 #define CELL_VALUE(v) ((v).u.m->self)       /* the value in a V_CELL */

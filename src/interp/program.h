@@ -54,6 +54,12 @@ struct host_options {
 	int may_vary, may_mix, may_misuse;
 	/* a program may catch only exceptions that every Python raises (host_failure.exc_sure) */
 	int catch_sure;
+	/* The program is a user's own module, not a judged candidate: it may ask for what varies
+	 * between runs of Python, use introspection, and write any annotation. */
+	int is_reference;
+	/* a failed assert that read no contents of tensors is passed over: the program asserts sizes
+	 * that this run does not have */
+	int skip_asserts;
 	struct pool *pool; /* threads for operators; NULL: one */
 	/* Executes a kernel launch. Returns 0 if it ran, 1 if the kernel faulted (*d), -1 on
 	 * our failure (*e). NULL: launches are recorded and nothing runs. */

@@ -123,6 +123,9 @@ struct module_obj {
 	struct module_obj *of;        /* module whose second name this is, or NULL */
 	struct str known;             /* names of the real module (lib_line); empty: not listed */
 	int trusted;                  /* part of our library, not of a task or candidate */
+	/* a program may import the module, but using a name that it lacks here ends the program for
+	 * this enum reason; REASON_ok: a missing name raises */
+	int closed;
 };
 
 /* The end of a gradient path. OWN: the program set requires_grad itself; VIEW: a view of an OWN

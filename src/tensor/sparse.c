@@ -12,9 +12,10 @@
 
 /* Bytes of a word, the unit in which loads are remembered. */
 enum { WORD = 4 };
-/* A chunk gets contents at once; a storage may have 16384 of them, 128 MiB. Memory is mapped for
- * eight chunks at a time, which costs nothing until they are touched. */
-enum { CHUNK = 1 << 13, CHUNKS_MOST = 1 << 14, MAPPED = 8 * CHUNK };
+/* A storage may have 81920 chunks, 640 MiB: a column of tiles of a [524288, 256] matrix touches 512
+ * MiB. A chunk gets its contents in pieces, since a tile touches 128 bytes of a row of 16 KiB.
+ * Memory is mapped for eight chunks at a time, which costs nothing until they are touched. */
+enum { CHUNK = 1 << 13, PIECE = CHUNK / 16, CHUNKS_MOST = 5 << 14, MAPPED = 8 * CHUNK };
 
 /* The contents of the storage at positions that nobody wrote. From CONTENTS_VALUE on they are
  * known. */
@@ -27,6 +28,7 @@ _Static_assert(MARK_KNOWN + SPARSE_WRITERS <= 255, "a mark is a byte");
 /* A chunk that was touched. Arrays are owned. */
 struct chunk {
 	size_t index;
+	unsigned filled;            /* a bit for each piece that has its contents */
 	unsigned char *mark;        /* enum mark of each byte; NULL: nobody wrote here */
 	/* For each word: the current writer that loaded it last, 0: none; NULL: nobody loaded here. */
 	unsigned char *load;
@@ -43,9 +45,10 @@ struct sparse {
 	int ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t count[TENSOR_DIMS]; /* shape of the smaller tensor */
-	uint64_t seed;
+	struct sparse_map map;      /* of its indices */
 	size_t size;                /* bytes of an element */
 	size_t stored, covered;     /* bytes, see sparse.h */
+	size_t filled;              /* bytes that were given contents */
 	size_t reached;             /* end of the last byte that was marked */
 	int zero;                   /* unwritten bytes are zero */
 	size_t stored_before;       /* `stored` when the current writers began */
@@ -197,22 +200,49 @@ int64_t sparse_index(int64_t i, int64_t few, uint64_t seed)
 	return (int64_t)(few & (few - 1) ? x % (uint64_t)few : x & (uint64_t)(few - 1));
 }
 
+/* The first half of the smaller dimension is the beginning, the second half the end. The indices
+ * between repeat the last period of the first half. */
+int64_t sparse_fold(int64_t i, int64_t n, int64_t smaller, int64_t periods)
+{
+	int64_t half = smaller / 2, period = (n - smaller) / periods;
+
+	if (i >= n - (smaller - half))
+		return i - (n - smaller);
+	return i < half ? i : half - period + (i - half) % period;
+}
+
+/* A dimension that could be of both kinds fits neither. */
+int sparse_map_fits(const struct sparse_map *m, int64_t n, int64_t smaller)
+{
+	int few = m->few == SPARSE_ANY || smaller == m->few, folds = m->periods && !((n - smaller) % m->periods) &&
+		(n - smaller) / m->periods <= smaller / 2;
+
+	return n == smaller || (n > smaller && few != folds);
+}
+
+int64_t sparse_map_index(const struct sparse_map *m, int64_t i, int64_t n, int64_t smaller)
+{
+	if (n == smaller)
+		return i;
+	return m->few == SPARSE_ANY || smaller == m->few ? sparse_index(i, smaller, m->seed) :
+		sparse_fold(i, n, smaller, m->periods);
+}
+
 /* t must be all of its storage; the other tensor has the same dtype and rank, and fewer elements
  * along some dimensions. */
-int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few)
+int sparse_goes_with(const struct tensor *t, const struct tensor *from, const struct sparse_map *m)
 {
 	int same = t->ndim == from->ndim && t->dt == from->dt && tensor_is_contiguous(t) && t->st->bytes &&
 		tensor_is_whole(t);
 
 	for (int i = 0; i < t->ndim && same; i++)
-		same = t->shape[i] == from->shape[i] || ((few == SPARSE_ANY || from->shape[i] == few) &&
-							 t->shape[i] > from->shape[i]);
+		same = sparse_map_fits(m, t->shape[i], from->shape[i]);
 	return same;
 }
 
-int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed)
+int sparse_few(const struct tensor *t, const struct tensor *from, const struct sparse_map *m)
 {
-	struct sparse *p = sparse_goes_with(t, from, few) ? begin(t->st) : NULL;
+	struct sparse *p = sparse_goes_with(t, from, m) ? begin(t->st) : NULL;
 
 	if (!p)
 		return sparse_unknown(t->st);
@@ -220,7 +250,7 @@ int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, u
 	p->from = tensor_data(from);
 	p->size = (size_t)dtype_size(t->dt);
 	p->ndim = t->ndim;
-	p->seed = seed;
+	p->map = *m;
 	p->repeated = 0;
 	for (int i = 0; i < t->ndim; i++) {
 		p->shape[i] = t->shape[i];
@@ -317,7 +347,7 @@ static void take_order(struct sparse *to, const struct sparse *p, int ndim, cons
 	to->contents = CONTENTS_REPEATED;
 	to->from = p->from;
 	to->size = p->size;
-	to->seed = p->seed;
+	to->map = p->map;
 	to->ndim = 0;
 	to->repeated = 0;
 	for (int d = 0; d < ndim; d++)
@@ -380,7 +410,7 @@ static const char *element_of(const struct sparse *p, const int64_t *index)
 	const char *at = p->from;
 
 	for (int d = 0; d < p->ndim; d++)
-		at += (p->repeated >> d & 1 ? sparse_index(index[d], p->count[d], p->seed) : index[d]) * p->step[d];
+		at += sparse_map_index(&p->map, index[d], p->shape[d], p->count[d]) * p->step[d];
 	return at;
 }
 
@@ -399,15 +429,14 @@ static int64_t run_of(const struct sparse *p)
  * how many. */
 static int64_t fill_apart(const struct sparse *p, char *to, int64_t *index, int64_t most)
 {
-	int last = p->ndim - 1, repeated = p->repeated >> last & 1;
-	int64_t first = index[last], n = MIN(p->shape[last] - first, most);
+	int last = p->ndim - 1;
+	int64_t first = index[last], width = p->shape[last], count = p->count[last], n = MIN(width - first, most);
 	const char *row;
 
 	index[last] = 0;
-	row = element_of(p, index) - (repeated ? sparse_index(0, p->count[last], p->seed) * p->step[last] : 0);
+	row = element_of(p, index) - sparse_map_index(&p->map, 0, width, count) * p->step[last];
 	for (int64_t i = 0; i < n; i++, to += p->size) {
-		const char *from = row + (repeated ? sparse_index(first + i, p->count[last], p->seed) :
-					  first + i) * p->step[last];
+		const char *from = row + sparse_map_index(&p->map, first + i, width, count) * p->step[last];
 
 		if (p->size == 4)
 			memcpy(to, from, 4);
@@ -452,11 +481,10 @@ static int map_chunk(struct storage *s, size_t index)
 	return 0;
 }
 
-/* Gives a chunk memory, a slot and its initial contents. Unknown contents stay as mapped: zero. */
+/* Gives a chunk memory and a slot. */
 static int touch_chunk(struct storage *s, size_t index)
 {
 	struct sparse *p = s->sparse;
-	char *at = (char *)s->data + index * CHUNK;
 
 	if (p->n == CHUNKS_MOST || vec_push(p, ((struct chunk){ .index = index })))
 		return -1;
@@ -465,18 +493,37 @@ static int touch_chunk(struct storage *s, size_t index)
 		return -1;
 	}
 	p->slot[index] = (uint32_t)p->n;
-	if (p->contents == CONTENTS_VALUE)
-		fill_value(p, at, chunk_bytes(s, index));
-	else if (p->contents == CONTENTS_REPEATED)
-		fill_repeated(p, at, index * CHUNK, chunk_bytes(s, index));
 	return 0;
+}
+
+/* Gives the pieces of a chunk that [lo, hi) touches their initial contents. Unknown contents stay
+ * as mapped: zero. */
+static void fill_pieces(struct storage *s, struct chunk *c, size_t lo, size_t hi)
+{
+	const struct sparse *p = s->sparse;
+	size_t begin = c->index * CHUNK, end = begin + chunk_bytes(s, c->index);
+
+	for (size_t at = MAX(lo, begin) / PIECE * PIECE; at < MIN(hi, end); at += PIECE) {
+		unsigned bit = 1u << (at - begin) / PIECE;
+
+		if (c->filled & bit)
+			continue;
+		c->filled |= bit;
+		s->sparse->filled += PIECE;
+		if (p->contents == CONTENTS_VALUE)
+			fill_value(p, (char *)s->data + at, MIN((size_t)PIECE, end - at));
+		else if (p->contents == CONTENTS_REPEATED)
+			fill_repeated(p, (char *)s->data + at, at, MIN((size_t)PIECE, end - at));
+	}
 }
 
 int sparse_touch(struct storage *s, size_t lo, size_t hi)
 {
-	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++)
+	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++) {
 		if (!s->sparse->slot[i] && touch_chunk(s, i))
 			return -1;
+		fill_pieces(s, &s->sparse->v[s->sparse->slot[i] - 1], lo, hi);
+	}
 	return 0;
 }
 
@@ -694,6 +741,11 @@ int sparse_flatten(struct storage *s, size_t size, int apart)
 
 /* --- how much was written ---------------------------------------------------------------------------- */
 
+size_t sparse_filled(const struct storage *s)
+{
+	return s->sparse ? s->sparse->filled : 0;
+}
+
 size_t sparse_stored(const struct storage *s)
 {
 	return s->sparse ? s->sparse->stored : 0;
@@ -726,6 +778,12 @@ void sparse_cover(struct storage *s, size_t bytes)
 	p->covered = bytes > s->bytes - MIN(p->covered, s->bytes) ? s->bytes : p->covered + bytes;
 }
 
+void sparse_cover_exactly(struct storage *s, size_t bytes)
+{
+	s->sparse->covered = MIN(bytes, s->bytes);
+	s->sparse->left_out = 1;
+}
+
 void sparse_leave_out(struct storage *s)
 {
 	s->sparse->left_out = 1;
@@ -736,6 +794,11 @@ size_t sparse_covered(const struct storage *s)
 	const struct sparse *p = s->sparse;
 
 	return p && p->contents == CONTENTS_EMPTY && (p->stored || p->left_out) ? p->covered : s->bytes;
+}
+
+int sparse_is_empty(const struct storage *s)
+{
+	return s->sparse && s->sparse->contents == CONTENTS_EMPTY && !s->sparse->zero;
 }
 
 int sparse_is_zero(const struct storage *s)
@@ -749,4 +812,21 @@ int sparse_is_made(const struct storage *s)
 
 	return !p->stored && (p->contents == CONTENTS_EMPTY || p->contents == CONTENTS_VALUE ||
 			      p->contents == CONTENTS_OWN);
+}
+
+/* Zeros are stored as empty memory with a mark, because a kernel that leaves some of them unwritten
+ * must be found. */
+enum sparse_made sparse_made_of(const struct storage *s, unsigned char value[8], int *bytes)
+{
+	const struct sparse *p = s->sparse;
+
+	if (!p || !sparse_is_made(s))
+		return SPARSE_MADE_NOT;
+	if (p->contents == CONTENTS_OWN)
+		return SPARSE_MADE_OWN;
+	if (p->contents == CONTENTS_EMPTY && !p->zero)
+		return SPARSE_MADE_EMPTY;
+	*bytes = p->contents == CONTENTS_VALUE ? p->value_bytes : 1;
+	memcpy(value, p->contents == CONTENTS_VALUE ? p->value : (const unsigned char[8]){ 0 }, 8);
+	return SPARSE_MADE_VALUE;
 }

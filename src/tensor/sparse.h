@@ -19,18 +19,30 @@ int sparse_empty(struct storage *s);                                    /* unkno
 int sparse_zero(struct storage *s);                                     /* as empty, but unwritten bytes are zero */
 int sparse_value(struct storage *s, const void *value, int bytes);      /* one value, repeated */
 int sparse_own(struct storage *s);                                      /* its own memory */
-/* The contents of a smaller tensor, which must outlive the storage. Along independent axes, which have
- * `few` elements there (SPARSE_ANY: any number) and more here, index i holds what index
- * sparse_index(i, n, seed) of the n holds there: of 16 rows drawn at random, row 1000000 may repeat
- * row 11. The contents are unknown if the shapes do not fit, or if the tensor is not all of its
- * storage in order. */
+/* How indices of a large tensor map to those of a smaller one, dimension by dimension.
+ * - A dimension with `few` indices there (SPARSE_ANY: any number) and more here repeats them in a
+ *   random order: of 16 rows, row 1000000 may repeat row 11 (sparse_index).
+ * - A dimension from which `periods` equal periods were taken out repeats the one before them:
+ *   with 7 periods, 512 rows become 64 by taking out 7 times 64. Neighbours stay neighbours, both
+ *   ends stay where they are (sparse_fold). */
+struct sparse_map {
+	int64_t few;
+	int64_t periods;           /* 0: no dimension is of the second kind */
+	uint64_t seed;
+};
 enum { SPARSE_ANY = -1 };
-int sparse_few(const struct tensor *t, const struct tensor *from, int64_t few, uint64_t seed);
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
+int64_t sparse_fold(int64_t i, int64_t n, int64_t smaller, int64_t periods);
+/* Whether a dimension of n indices maps to one of `smaller`, and where its index i does. */
+int sparse_map_fits(const struct sparse_map *m, int64_t n, int64_t smaller);
+int64_t sparse_map_index(const struct sparse_map *m, int64_t i, int64_t n, int64_t smaller);
+/* The contents of a smaller tensor, which must outlive the storage. They are unknown if the shapes
+ * do not fit, or if the tensor is not all of its storage in order. */
+int sparse_few(const struct tensor *t, const struct tensor *from, const struct sparse_map *m);
 /* The same for a dense tensor that has memory, from a dense one. Returns -1 when out of memory. */
 int sparse_spread(const struct tensor *t, const struct tensor *from, uint64_t seed);
 /* Whether the shapes of both fit as sparse_few needs it. */
-int sparse_goes_with(const struct tensor *t, const struct tensor *from, int64_t few);
+int sparse_goes_with(const struct tensor *t, const struct tensor *from, const struct sparse_map *m);
 /* Makes t a dense copy of a view of another hollow storage that nobody wrote to. The view must cover
  * all of that storage, or the storage must hold one value. Returns 1 if t has the contents now, 0 if
  * they cannot be described here (nothing was done), -1 when out of memory. */
@@ -73,6 +85,8 @@ void sparse_drop_writer(struct storage *s);
  * nothing was done. */
 int sparse_flatten(struct storage *s, size_t size, int apart);
 
+/* Bytes that were given contents so far: what touching them costs. */
+size_t sparse_filled(const struct storage *s);
 /* Bytes that were marked so far, counted each time. */
 size_t sparse_stored(const struct storage *s);
 /* Bytes that one of the current writers wrote where another had written. */
@@ -86,6 +100,8 @@ size_t sparse_loaded_again(const struct storage *s);
 /* Records that at most `bytes` more bytes were written, including those of instances that did not
  * run. */
 void sparse_cover(struct storage *s, size_t bytes);
+/* Records instead that exactly `bytes` bytes of the storage were written so far. */
+void sparse_cover_exactly(struct storage *s, size_t bytes);
 /* The instances that could have written to the storage wrote nothing anywhere. */
 void sparse_leave_out(struct storage *s);
 /* Most bytes that can have been written, of a storage that was empty and was written in part or
@@ -94,6 +110,12 @@ size_t sparse_covered(const struct storage *s);
 /* Whether nobody wrote to the storage and the program gave its contents: one value, zeros, its
  * own memory, or torch.empty. */
 int sparse_is_made(const struct storage *s);
+/* The contents that a program gave a storage which nobody wrote to: unknown, torch.empty, one value
+ * (zeros included; `value` gets its bytes and *bytes their number), or memory of its own. */
+enum sparse_made { SPARSE_MADE_NOT, SPARSE_MADE_EMPTY, SPARSE_MADE_VALUE, SPARSE_MADE_OWN };
+enum sparse_made sparse_made_of(const struct storage *s, unsigned char value[8], int *bytes);
+/* Whether bytes that no kernel wrote were never written: the storage was allocated empty. */
+int sparse_is_empty(const struct storage *s);
 /* Whether unwritten bytes are zero because the program said so. */
 int sparse_is_zero(const struct storage *s);
 

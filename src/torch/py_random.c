@@ -107,9 +107,9 @@ static uint64_t below(struct host_random *r, uint64_t n)
  * generator at random, and calls of forward are not draws of one sequence. */
 static int is_unseeded(struct bind *b, const struct host_random *r)
 {
-	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary)
+	if (r->ready || b->h->torch.judged == JUDGED_NOT || b->h->o.may_vary || b->h->o.is_reference)
 		return 0;
-	return host_fatal(b->h, REASON_unsupported,
+	return host_fatal(b->h, REASON_unstable,
 			  "random numbers from a generator without a seed differ from run to run; seed it first");
 }
 

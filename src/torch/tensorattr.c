@@ -29,6 +29,12 @@ static int a_is_cpu(struct bind *b)
 	return 0;
 }
 
+/* Every tensor is strided: the value of torch.strided (torchenv.c). */
+static int a_layout(struct bind *b)
+{
+	return val_str(b->h, STR("torch.strided"), &b->out);
+}
+
 /* Properties that never hold here: is_meta, is_sparse and the like. */
 static int a_false(struct bind *b)
 {
@@ -182,6 +188,7 @@ static int a_backward(struct bind *b)
 /* A row "NAME.set" is the setter of the property NAME. */
 const struct bind_row tensor_attr_rows[] = {
 	{ "torch.Tensor.device", "self", a_device, BIND_PROPERTY },
+	{ "torch.Tensor.layout", "self", a_layout, BIND_PROPERTY },
 	{ "torch.Tensor.is_cuda", "self", a_is_cuda, BIND_PROPERTY },
 	{ "torch.Tensor.is_cpu", "self", a_is_cpu, BIND_PROPERTY },
 	{ "torch.Tensor.is_meta", "self", a_false, BIND_PROPERTY },

@@ -275,6 +275,16 @@ static int clamp_tensors(struct bind *b, size_t lo, size_t hi, int has_lo, int h
 	return rc ? bind_fail(b) : torch_give(b, &y);
 }
 
+/* A bound that is a tensor without dimensions is a number if the other bound is one. */
+static int clamp_number(struct bind *b, size_t bound, size_t other)
+{
+	const struct val *v = &b->a[bound];
+
+	if (b->a[other].kind == V_TENSOR || v->kind != V_TENSOR || v->u.t->t.ndim)
+		return 0;
+	return torch_item(b, &v->u.t->t, &b->a[bound]);
+}
+
 /* Slots lo and hi; a slot number beyond the signature (9) means that the function has no such
  * bound. */
 static int clamp(struct bind *b, size_t lo, size_t hi)
@@ -287,6 +297,8 @@ static int clamp(struct bind *b, size_t lo, size_t hi)
 
 	if (!has_lo && !has_hi)
 		return bind_raise(b, EXC_RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None");
+	if (has_lo && has_hi && (clamp_number(b, lo, hi) || clamp_number(b, hi, lo)))
+		return -1;
 	if (has_lo && has_hi && (b->a[lo].kind == V_TENSOR) != (b->a[hi].kind == V_TENSOR))
 		return bind_raise(b, EXC_TypeError,
 				  "clamp() received an invalid combination of arguments: min and "

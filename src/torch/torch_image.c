@@ -1,6 +1,7 @@
 /* Bindings for images: padding, sliding windows, resampling, and the shuffles between
  * channels and pixels. */
 #include "base/mem.h"
+#include "interp/import.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
@@ -119,6 +120,17 @@ static int sizes_for(struct bind *b, const struct tensor *t, int nd, int64_t *si
 	return 0;
 }
 
+/* Antialiasing is two products with weight matrices, which the prelude makes. */
+static int antialiased(struct bind *b)
+{
+	struct val fn;
+	struct call_args args = { .a = b->a, .n = 5 };
+
+	if (library_name(b->h, "torch.nn.functional", "_antialiased", &fn))
+		return -1;
+	return host_callv(b->h, fn, &args, &b->out);
+}
+
 /* input, size=None, scale_factor=None, mode='nearest', align_corners=None,
  * recompute_scale_factor=None, antialias=False. Modes 0 to 3 are in the order of enum
  * num_interp; "area" (6) is adaptive average pooling. The given scale is used as it is unless
@@ -147,7 +159,7 @@ static int a_interpolate(struct bind *b)
 				  "align_corners option can only be set with the interpolating "
 				  "modes: linear | bilinear | bicubic | trilinear");
 	if (antialias)
-		return bind_unsupported(b, "interpolate with antialias");
+		return antialiased(b);
 	if ((mode == 2 && nd != 1) || ((mode == 3 || mode == 4) && nd != 2) || (mode == 5 && nd != 3))
 		return bind_raise(b, EXC_NotImplementedError, "Got %dD input, but %s mode needs %dD input",
 				  t->ndim, modes[mode], mode == 2 ? 3 : mode == 5 ? 5 : 4);

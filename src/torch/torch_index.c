@@ -3,6 +3,7 @@
  * and its copying form share a function: the row's flag BIND_INPLACE tells them apart. */
 #include <string.h>
 
+#include "interp/import.h"
 #include "base/mem.h"
 #include "num/nn.h"
 #include "num/shape.h"
@@ -154,17 +155,35 @@ static int i_scatter_add(struct bind *b)
 	return scatter_as(b, SCATTER_ADD, 3);
 }
 
+/* A mean, and a reduction without the old values, are composed of others in the prelude. */
+static int scatter_composed(struct bind *b)
+{
+	struct call_args args = { .a = b->a, .n = 6 };
+	struct tensor t;
+	struct val fn, made;
+
+	if (library_name(b->h, "torch._methods", "_scatter_reduce", &fn) || host_callv(b->h, fn, &args, &made))
+		return -1;
+	if (!(b->row->flags & BIND_INPLACE)) {
+		b->out = made;
+		return 0;
+	}
+	t = made.u.t->t;
+	tensor_retain(&t);
+	return torch_write_back(b, &t);
+}
+
 /* input, dim, index, src, reduce, *, include_self=True. The names are in the order of enum
  * num_scatter from SCATTER_ADD on. */
 static int i_scatter_reduce(struct bind *b)
 {
-	static const char *const names[] = { "sum", "prod", "amax", "amin", NULL };
+	static const char *const names[] = { "sum", "prod", "amax", "amin", "mean", NULL };
 	int how, include;
 
 	if (torch_choice(b, 4, names, "reduce", &how) || bind_bool(b, 5, &include))
 		return -1;
-	if (!include)
-		return bind_unsupported(b, "scatter_reduce with include_self=False");
+	if (!include || how == 4)
+		return scatter_composed(b);
 	return scatter_as(b, (enum num_scatter)(how + 1), 3);
 }
 

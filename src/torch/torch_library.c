@@ -213,12 +213,26 @@ static int l_shares(struct bind *b)
 	return 0;
 }
 
-/* torch.library._missing(what): lets Python code of the prelude refuse a feature. */
+/* torch.library._missing(what): lets Python code of the prelude refuse a feature. An operator of torch
+ * computes, whether this engine has it or not. */
 static int l_missing(struct bind *b)
 {
 	struct str what;
 
-	return bind_string(b, 0, &what) ? -1 : bind_unsupported(b, "%.*s", STR_ARG(what));
+	if (bind_string(b, 0, &what) || (str_starts(what, "torch.ops.") && host_may_compute(b->h, what.p)))
+		return -1;
+	return bind_unsupported(b, "%.*s", STR_ARG(what));
+}
+
+/* torch.library._varies(what): lets Python code of the prelude refuse what differs between machines. */
+static int l_varies(struct bind *b)
+{
+	struct str what;
+
+	if (bind_string(b, 0, &what))
+		return -1;
+	return b->h->o.may_vary ? 0 : host_fatal(b->h, REASON_unstable,
+						 "%.*s varies between machines and may not be used", STR_ARG(what));
 }
 
 /* torch.library._only_printed(what): a text that differs from PyTorch's. print may show it; a
@@ -238,5 +252,6 @@ const struct bind_row torch_library_rows[] = {
 	{ "torch.library._shares", "a: torch.Tensor, b: torch.Tensor", l_shares, BIND_INTERNAL | BIND_ANY_DEVICE },
 	{ "torch.library._only_printed", "what: str", l_only_printed, BIND_INTERNAL },
 	{ "torch.library._missing", "what: str", l_missing, BIND_INTERNAL },
+	{ "torch.library._varies", "what: str", l_varies, BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -261,6 +261,26 @@ static int has_negative(struct num_ctx *c, const struct tensor *t)
 	return found;
 }
 
+/* Makes the view of `var` that broadcasts over `input`, by PyTorch's rule: a variance without the
+ * last axis, (5) for an input of (5, 6), becomes (5, 1). Otherwise only one axis may differ, and
+ * its size is 1. */
+static int variance_view(struct bind *b, const struct tensor *input, const struct tensor *var, struct tensor *view)
+{
+	int same = 0, ones = 0;
+
+	for (int i = 0; i < input->ndim && i < var->ndim; i++) {
+		same += input->shape[i] == var->shape[i];
+		ones += input->shape[i] != var->shape[i] && var->shape[i] == 1;
+	}
+	if (var->ndim == input->ndim - 1 && same == var->ndim)
+		return tensor_unsqueeze(view, var, var->ndim, bind_e(b)) ? bind_fail(b) : 0;
+	if (var->ndim != input->ndim || same + ones < input->ndim || ones > 1)
+		return bind_raise(b, EXC_ValueError, "var is of incorrect size");
+	tensor_retain(var);
+	*view = *var;
+	return 0;
+}
+
 /* input, target, var, full=False, eps=1e-06, reduction: (log max(var, eps) + (x - t)^2 /
  * max(var, eps)) / 2, plus log(2 pi) / 2 if full. */
 static int l_gaussian(struct bind *b)
@@ -268,16 +288,23 @@ static int l_gaussian(struct bind *b)
 	struct num_ctx c = torch_ctx(b);
 	enum num_reduction how;
 	struct num_arg a[3];
-	struct tensor y;
+	struct tensor y, var = { .st = NULL };
 	double eps;
-	int full;
+	int full, rc;
 
 	if (torch_arg(b, 0, &a[0]) || torch_arg(b, 1, &a[1]) || torch_arg(b, 2, &a[2]) || bind_bool(b, 3, &full) ||
 	    bind_float(b, 4, &eps) || reduction(b, 5, &how))
 		return -1;
 	if (!c.hollow && a[2].kind == NUM_TENSOR && has_negative(&c, a[2].t))
 		return bind_raise(b, EXC_ValueError, "var has negative entry/entries");
-	if (num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b)))
+	if (a[0].kind == NUM_TENSOR && a[2].kind == NUM_TENSOR) {
+		if (variance_view(b, a[0].t, a[2].t, &var))
+			return -1;
+		a[2].t = &var;
+	}
+	rc = num_apply(&c, &y, NUM_loss_gaussian, a, (double[]){ eps, 0, 0 }, bind_e(b));
+	tensor_release(&var);
+	if (rc)
 		return bind_fail(b);
 	if (full && num_apply_into(&c, &y, NUM_plus,
 				   (struct num_arg[]){ num_t(&y), num_f(0.5 * log(2 * M_PI)) }, NULL, bind_e(b))) {

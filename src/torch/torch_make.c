@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "interp/fail.h"
+#include "interp/iter.h"
 #include "interp/scalar.h"
 #include "interp/state.h"
 #include "num/shape.h"
@@ -512,6 +513,19 @@ static int pour_all(struct tensor *t, struct val v)
 	return t->st->hollow ? sparse_mark(t->st, 0, t->st->bytes, 1) : 0;
 }
 
+/* torch.tensor(range(4)): a range is a sequence of numbers. */
+static int spread(struct bind *b, struct val *v)
+{
+	struct val list;
+
+	if (v->kind != V_RANGE)
+		return 0;
+	if (val_list(b->h, NULL, 0, &list) || list_extend(b->h, list, *v))
+		return -1;
+	*v = list;
+	return 0;
+}
+
 /* data, *, dtype=None, device=None, requires_grad=False: always a copy. */
 static int c_tensor(struct bind *b)
 {
@@ -522,7 +536,7 @@ static int c_tensor(struct bind *b)
 	enum dtype dt;
 
 	/* A numpy array or scalar counts by the tensor or number inside. */
-	if (bind_unwrap(b, &v))
+	if (bind_unwrap(b, &v) || spread(b, &v))
 		return -1;
 	if (v.kind == V_TENSOR) {
 		if (bind_dtype(b, 1, v.u.t->t.dt, &dt))
@@ -600,7 +614,8 @@ static int c_Tensor(struct bind *b)
 	struct val args = b->a[1];
 	struct bind_ints s;
 	struct nest n = { .ndim = 0 };
-	struct val first = args.u.seq->n == 1 ? args.u.seq->v[0] : val_none();
+	int sized = bind_given(b, 2);                /* size=(2, 3): never the numbers of a tensor */
+	struct val first = sized ? val_none() : args.u.seq->n == 1 ? args.u.seq->v[0] : val_none();
 	struct tensor t;
 
 	if (first.kind == V_TENSOR) {      /* an alias of it */
@@ -608,7 +623,7 @@ static int c_Tensor(struct bind *b)
 		tensor_retain(&t);
 		return bind_result(b, &t);
 	}
-	if (bind_unwrap(b, &first))
+	if (bind_unwrap(b, &first) || spread(b, &first))
 		return -1;
 	if (first.kind == V_TENSOR)
 		return num_to(&c, &t, &first.u.t->t, host_dtype(b->h, DT_F32), bind_e(b)) ? bind_fail(b) :
@@ -629,7 +644,7 @@ static int c_Tensor(struct bind *b)
 		}
 		return bind_result(b, &t);
 	}
-	if (bind_shape(b, 1, &s) || (args.u.seq->n == 0 ? (s.n = 1, s.v[0] = 0) : 0) ||
+	if (bind_shape(b, sized ? 2 : 1, &s) || (args.u.seq->n == 0 && !sized ? (s.n = 1, s.v[0] = 0) : 0) ||
 	    new_filled(b, &t, DT_F32, s.n, s.v, ZERO) ||
 	    bind_result(b, &t))
 		return -1;
@@ -668,6 +683,6 @@ const struct bind_row torch_make_rows[] = {
 	{ "torch.scalar_tensor", "data, *, " OPTS, c_tensor, BIND_ALLOC | BIND_COPY },
 	{ "torch.as_tensor", "data, dtype=None, device=None", c_as_tensor, BIND_ALLOC | BIND_COPY },
 	ALIAS("torch.asarray", "torch.as_tensor"),
-	{ "torch.Tensor.__new__", "cls, *args", c_Tensor, BIND_ALLOC | BIND_STATIC },
+	{ "torch.Tensor.__new__", "cls, *args, size=None", c_Tensor, BIND_ALLOC | BIND_STATIC },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -221,7 +221,7 @@ static int m_cross(struct bind *b)
 	return num_cross(&c, &r, x, y, dim, bind_e(b)) ? bind_fail(b) : bind_result(b, &r);
 }
 
-/* torch.linalg.qr(A) as a named tuple (Q, R). */
+/* torch.linalg._qr(A) of one matrix as a named tuple (Q, R). */
 static int m_qr(struct bind *b)
 {
 	static const char *const fields[] = { "Q", "R" };
@@ -263,6 +263,6 @@ const struct bind_row torch_matmul_rows[] = {
 	{ "torch.cdist", "x1, x2, p=2.0, compute_mode=None", m_cdist, BIND_COMPUTE },
 	BOTH("cross", "other, dim=None", m_cross),
 	ALIAS("torch.linalg.cross", "torch.cross"),
-	{ "torch.linalg.qr", "A, mode='reduced'", m_qr, BIND_COMPUTE },
+	{ "torch.linalg._qr", "A", m_qr, BIND_COMPUTE | BIND_INTERNAL },
 	{ NULL, NULL, NULL, 0 }
 };

@@ -23,7 +23,7 @@ static int leaves_seed(struct bind *b)
 {
 	struct host_seeds *s = &b->h->torch.seeds;
 
-	return s->ever && s->unseeded && !b->h->o.may_vary &&
+	return s->ever && s->unseeded && !b->h->o.may_vary && !b->h->o.is_reference &&
 	       host_fatal(b->h, REASON_state_kept,
 			  "forward draws random numbers before it sets a seed: they depend on "
 			  "the seed of an earlier call");

@@ -6,6 +6,7 @@
  * data. A dtype that a program sees is its own (host_nominal), even if the oracle stores
  * float64. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -454,16 +455,45 @@ CAST(char, DT_I8)
 CAST(byte, DT_U8)
 CAST(bool, DT_BOOL)
 
+/* The dtype and device of an old type name: torch.FloatTensor as a class or as a text, and
+ * torch.cuda.FloatTensor. Returns 0 for any other value. */
+static int old_type(struct val v, enum dtype *dt, int *cuda)
+{
+	static const enum dtype all[] = { DT_F32, DT_F64, DT_F16, DT_BF16, DT_I64, DT_I32, DT_I16, DT_I8, DT_U8,
+					  DT_BOOL };
+	struct str name = v.kind == V_STR ? val_text(v) : STR("");
+	char text[64];
+
+	if (v.kind == V_CLASS && v.u.c->mod && v.u.c->mod->trusted) {
+		int n = snprintf(text, sizeof text, "%s.%s", v.u.c->mod->name->p, v.u.c->name->p);
+
+		name = (struct str){ .p = text, .n = n < (int)sizeof text ? (size_t)n : 0 };
+	}
+	*cuda = str_starts(name, "torch.cuda.");
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		char want[64];
+
+		snprintf(want, sizeof want, "torch.%s%sTensor", *cuda ? "cuda." : "", num_type_name(all[i]));
+		*dt = all[i];
+		if (str_is(name, want))
+			return 1;
+	}
+	return 0;
+}
+
 /* x.type() is a text such as "torch.cuda.FloatTensor"; x.type(dtype) converts. */
 static int t_type(struct bind *b)
 {
 	enum dtype dt;
+	int cuda;
 
 	if (is_tensor(b))
 		return -1;
 	if (!bind_given(b, 1))
 		return val_strf(b->h, &b->out, "torch.%s%sTensor", self(b)->device == HOST_CUDA ? "cuda." : "",
 				num_type_name(host_nominal(b->h, self(b)->t.dt)));
+	if (old_type(b->a[1], &dt, &cuda))
+		return to_dtype(b, 1, dt, 1, cuda ? HOST_CUDA : HOST_CPU, 0);
 	if (bind_dtype(b, 1, DT_F32, &dt))
 		return -1;
 	return to_dtype(b, 1, dt, 0, HOST_CPU, 0);

@@ -121,7 +121,7 @@ static int may_ask(struct host *h, struct str name)
 {
 	if (find_setting(h, hash_xxh64(name.p, name.n, 0)) == h->torch.changed.n)
 		return 0;
-	return host_fatal(h, REASON_unsupported,
+	return host_fatal(h, REASON_unstable,
 			  "the setting '%.*s', which the program changed, cannot be read back", STR_ARG(name));
 }
 

@@ -3,6 +3,7 @@ agree_host.py and bench/bench_host.py."""
 import ast
 import contextlib
 import io
+import linecache
 import time
 
 import torch
@@ -58,6 +59,7 @@ def load(source, values, widen=False):
     if widen:
         tree = Widened().visit(tree)
     space = {"__name__": "task"}
+    linecache.cache["task"] = (len(source), None, source.splitlines(True), "task")      # torch.jit.script reads it
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(ast.fix_missing_locations(tree), "task", "exec"), space)
     return space
@@ -202,7 +204,7 @@ def run_exact(source, values, seed, drawn):
                 out = flatten(model(*inputs), "output", {})
         scale = {}
         for name, t in out.items():
-            finite = t[t.isfinite()] if t.is_floating_point() else t
+            finite = t[t.isfinite()] if t.is_floating_point() else t.double()
             scale[name] = max(float(finite.abs().max()) if finite.numel() else 0.0, sums.of(t)) or 1.0
         return out, scale
     finally:

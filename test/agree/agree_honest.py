@@ -97,9 +97,21 @@ def few_rows(inputs):
     return [x[:rows] for x in inputs]
 
 
+def task_of(text):
+    return HERE / "tasks" / (re.search(r"^# task: (\w+)$", text, re.M).group(1) + ".py")
+
+
+def not_run(text):
+    """Why the interpreter cannot run a candidate, or None."""
+    for word in ("libdevice", "inline_asm_elementwise"):
+        if word in text:
+            return "has no " + word
+    return "takes minutes for its task" if "# interpreter: too large" in task_of(text).read_text() else None
+
+
 def run(path, folder):
     text = path.read_text()
-    task = load(HERE / "tasks" / (re.search(r"^# task: (\w+)$", text, re.M).group(1) + ".py"))
+    task = load(task_of(text))
     task.batch = min(getattr(task, "batch", 0), ROWS_MOST)
     here = Path(folder) / path.name          # Triton reads sources from files; there is no CUDA here
     here.write_text(text.replace(".is_cuda", ".is_cpu"))
@@ -124,8 +136,9 @@ def main():
         for path in sorted(HERE.glob("*.py")):
             if sys.argv[1:] and path.stem not in sys.argv[1:]:
                 continue
-            if "libdevice" in path.read_text():
-                print(f"skip {path.stem}: the interpreter has no libdevice")
+            why = not_run(path.read_text())
+            if why:
+                print(f"skip {path.stem}: the interpreter {why}")
                 skipped += 1
                 continue
             try:

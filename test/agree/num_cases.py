@@ -200,6 +200,22 @@ for n in (1, 2, 3):
             f"filled(torch.nn.Conv{n}d(4, 4, 3, padding='same', dilation=2, groups=2, bias=False, padding_mode='{mode}'))(r(2, 4{', 7' * n}))")
     add(f"filled(torch.nn.ConvTranspose{n}d(4, 6, 3, stride=2, padding=1, groups=2))(r(2, 4{', 5' * n}), output_size=({', '.join(['10'] * n)},))",
         f"filled(torch.nn.ConvTranspose{n}d(4, 2, 2, stride=2, dilation=2, output_padding=1))(r(1, 4{', 4' * n}))")
+# --- every loss module, built with each of its reductions
+for how in ("mean", "sum", "none"):
+    for name in ("L1Loss()", "MSELoss()", "SmoothL1Loss(beta=0.5)", "HuberLoss(delta=0.5)", "KLDivLoss()", "PoissonNLLLoss()", "SoftMarginLoss()",
+                 "BCEWithLogitsLoss()", "HingeEmbeddingLoss(margin=0.5)"):
+        made = name.replace(")", f"{', ' if name[-2] != '(' else ''}reduction='{how}')")
+        add(f"torch.nn.{made}(r(5, 6), torch.sign(r(5, 6)))")
+    add(f"torch.nn.BCELoss(reduction='{how}')(p(5, 6), p(5, 6))", f"torch.nn.GaussianNLLLoss(reduction='{how}')(r(5, 6), r(5, 6), p(5, 6))",
+        f"torch.nn.GaussianNLLLoss(full=True, reduction='{how}')(r(5, 6), r(5, 6), p(5, 1))",
+        f"torch.nn.NLLLoss(reduction='{how}')(r(5, 6), i(6, 5))", f"torch.nn.CrossEntropyLoss(reduction='{how}')(r(5, 6), i(6, 5))",
+        f"torch.nn.MultiMarginLoss(reduction='{how}')(r(5, 6), i(6, 5))",
+        f"torch.nn.CosineEmbeddingLoss(margin=0.2, reduction='{how}')(r(5, 6), r(5, 6), torch.sign(r(5)))",
+        f"torch.nn.MarginRankingLoss(margin=0.2, reduction='{how}')(r(5), r(5), torch.sign(r(5)))",
+        f"torch.nn.TripletMarginLoss(swap=True, reduction='{how}')(r(5, 6), r(5, 6), r(5, 6))",
+        f"torch.nn.TripletMarginWithDistanceLoss(swap=True, reduction='{how}')(r(5, 6), r(5, 6), r(5, 6))",
+        f"torch.nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1), margin=2.0, reduction='{how}')(r(5, 6), r(5, 6), r(5, 6))")
+add("torch.nn.HuberLoss('sum', 0.3)(r(5, 6), r(5, 6))", "torch.nn.HuberLoss()(r(5, 6), r(5, 6))", "torch.nn.GaussianNLLLoss()(r(5, 6), r(5, 6), p(5))", "torch.nn.GaussianNLLLoss()(r(2, 5, 6), r(2, 5, 6), p(2, 1, 6))")
 
 # --- what told where a program runs: values, dtypes and strides that are exact
 add("F.softshrink(torch.tensor([-0.5, 0.25, -0.0, 2.0]))", "torch.arange(5).clamp(3, 1)", "torch.tensor([0.5, 2.5]).clamp(3, 1)",

@@ -78,7 +78,7 @@ static void give_part(struct shmem *a, int i, const struct task *t)
 	r->part[0] = (struct run_part){ .dt = DT_F32, .ndim = 1, .shape = { o->size[0] }, .n = PLACES, .at = o->at };
 	for (int k = 0; k < PLACES; k++) {
 		place[k] = k;
-		value[k] = t->reduced ? (float)w->v[sparse_index(k, t->reduced, o->sample)] : 0.0f;
+		value[k] = t->reduced.indices ? (float)w->v[sparse_index(k, t->reduced.indices, o->map.seed)] : 0.0f;
 	}
 }
 

@@ -42,3 +42,15 @@ t[0] = 8
 show(f, str(t.dtype), str(torch.tensor(a).dtype), str(torch.Tensor(a).dtype), str(torch.as_tensor(np.ones(2)).dtype), str(torch.FloatTensor(np.ones(2)).dtype), str(torch.LongTensor(a).dtype))
 x = torch.arange(12).reshape(3, 4)
 show(x[:, np.array([2, 0])].tolist(), x[np.array([True, False, True])].tolist(), x.numpy().shape, x.numpy() * 2, x.float().numpy().mean().item(), type(x * np.ones(4)).__name__, str((x.float() * np.array([1, 2, 3, 4])).dtype), (x @ np.array([1, 2, 3, 4])).tolist())
+
+
+# Functions of Python numbers are arithmetic of numbers.
+def show(*xs):
+    for x in xs: print(repr(float(x)) if isinstance(x,float) else int(x), isinstance(x,float), end=" ")
+    print()
+show(np.prod((3,4,5)), np.prod([2.5,2]), np.prod([]), np.sum([1,2,3]), np.sum([0.1]*9), np.max([1,5,2]), np.min((3.0,2)), np.max([1,2.0]), np.min([3,3.0]))
+show(np.ceil(7/2), np.ceil(7), np.floor(-1.5), np.log2(1024), np.log2(3), np.sqrt(16), np.sqrt(2), np.log(10), np.exp(1), np.log10(1000), np.abs(-3), np.abs(-2.5))
+show(np.maximum(3,4.0), np.maximum(4,3.0), np.minimum(3,4.0), np.add(1,2), np.power(2,10), np.power(2.0,0.5), np.power(2,-1.0), np.divide(7,2), np.floor_divide(7,2), np.floor_divide(-7,2), np.mod(-7,3), np.subtract(1,2.5), np.multiply(3,4))
+show(np.prod((2**40,2**40)), np.square(3), np.sign(-2), np.round(2.5), np.int64(5), np.exp(-1000.0), np.exp(1000.0))
+print(np.prod([1,2]).dtype, np.ceil(3.2).dtype, np.sqrt(4).dtype, bool(np.less(1,2)), bool(np.equal(1,1)), bool(np.maximum(True,False)), np.prod([True,True]).dtype, np.sum([True,True]))
+show(np.prod(np.array([2,3]).shape), np.ceil(np.log2(100)), int(2**np.ceil(np.log2(100))))

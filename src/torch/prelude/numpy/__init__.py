@@ -2,6 +2,7 @@
 # a tensor. A result without dimensions is a number with a few methods of arrays; float64, int64 and
 # bool scalars behave as in numpy, of other types only the value is kept. There is no file access.
 
+__version__ = "2.3.5"
 pi = math.pi
 e = math.e
 inf = math.inf
@@ -89,7 +90,7 @@ def _plain(x):
 def _inner(x):
     """An item of a list. An item that is no plain Python number would decide the dtype of the array."""
     if isinstance(x, (ndarray, torch.Tensor)):
-        if isinstance(x, torch.Tensor) or x._t.dtype not in (torch.float64, torch.int64, torch.bool):
+        if isinstance(x, torch.Tensor) or not numpy._is_wide(x._t):
             raise NotImplementedError("an array of arrays that are neither float64 nor int64")
     elif isinstance(x, _Scalar) and not numpy._is_wide(x):
         raise NotImplementedError("an array of numbers of numpy that are neither float64 nor int64")
@@ -157,7 +158,7 @@ class _Int(_Scalar, int):
 
 def _number(t):
     x = t.item()
-    return numpy._scalar(_Int, _Float, x, t.dtype in (torch.float64, torch.int64, torch.bool))
+    return numpy._scalar(_Int, _Float, x, numpy._is_wide(t))
 
 
 def _scalar_of(x, kind):
@@ -170,6 +171,29 @@ def _scalar_of(x, kind):
 
 def _wrap(t):
     return ndarray(t) if t.dim() else _number(t)
+
+
+# --- arithmetic of numbers. A function of Python numbers computes with numbers, not with tensors: sizes and grids
+# are computed this way, also where tensors have no contents.
+
+
+def _is_number(x):
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and numpy._is_wide(x)
+
+
+def _wide(x):
+    """A Python number as numpy gives it; None if numpy would wrap around."""
+    return None if isinstance(x, int) and not -(2**63) <= x < 2**63 else numpy._scalar(_Int, _Float, x, True)
+
+
+def _items(x):
+    """The numbers of a sequence if numpy adds and multiplies them one after the other; None otherwise."""
+    if not isinstance(x, (list, tuple, range)) or not len(x):
+        return None
+    for v in x:
+        if not _is_number(v) or (isinstance(v, float) and len(x) >= 8):
+            return None
+    return x
 
 
 def _operand(x):
@@ -208,9 +232,38 @@ def _promote(a, b):
 
 
 def _binary(fn, a, b):
+    if _is_number(a) and _is_number(b):
+        x = _plain_binary(fn, a + 0, b + 0)
+        if x is not None:
+            return x
     given = isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor)
     a, b = _promote(_operand(a), _operand(b))
     return fn(a, b) if given else _wrap(fn(a, b))
+
+
+def _plain_binary(fn, a, b):
+    """fn of two Python numbers; None where numpy warns, wraps or raises in its own way."""
+    if fn in (torch.fmod, _power):
+        ok = fn is _power and a > 0 and -64 <= b <= 64 and (b >= 0 or isinstance(a, float) or isinstance(b, float))
+    else:
+        ok = math.isfinite(a) and math.isfinite(b) and b != 0
+    return _wide(fn(a, b)) if ok else None
+
+
+def _power(a, b):
+    return a**b
+
+
+def _larger(a, b):
+    if _is_number(a) and _is_number(b):
+        return b + 0 * a if b > a else a + 0 * b
+    return torch.maximum(torch.as_tensor(a), torch.as_tensor(b, dtype=a.dtype))
+
+
+def _smaller(a, b):
+    if _is_number(a) and _is_number(b):
+        return b + 0 * a if b < a else a + 0 * b
+    return torch.minimum(torch.as_tensor(a), torch.as_tensor(b, dtype=a.dtype))
 
 
 def _quotient(a, b):
@@ -637,15 +690,15 @@ def remainder(a, b):
 
 
 def power(a, b):
-    return _binary(lambda a, b: a**b, a, b)
+    return _binary(_power, a, b)
 
 
 def maximum(a, b):
-    return _binary(lambda a, b: torch.maximum(torch.as_tensor(a), torch.as_tensor(b, dtype=a.dtype)), a, b)
+    return _binary(_larger, a, b)
 
 
 def minimum(a, b):
-    return _binary(lambda a, b: torch.minimum(torch.as_tensor(a), torch.as_tensor(b, dtype=a.dtype)), a, b)
+    return _binary(_smaller, a, b)
 
 
 def equal(a, b):
@@ -684,36 +737,41 @@ def logical_not(a):
     return _wrap(torch.logical_not(_tensor(a)))
 
 
-def _unary(fn, x):
+def _unary(fn, x, number=None, least=-math.inf, most=math.inf):
+    """fn of an array; `number` of a Python number between `least` and `most`, where numpy gives a finite number."""
+    if number and _is_number(x) and least < x < most:
+        return _wide(float(number(x)))
     t = _tensor(x)
     if not t.is_floating_point() and t.dtype.itemsize < 4:
         raise NotImplementedError("a function of small integers, which numpy computes in small floats")
     return _wrap(fn(_real(t)))
 
 
-def _whole(fn, x):
+def _whole(fn, x, number=None):
+    if number and _is_number(x) and math.isfinite(x):
+        return _wide(float(number(x)) if isinstance(x, float) else x + 0)
     t = _tensor(x)
     return _wrap(fn(t) if t.is_floating_point() else t.clone())
 
 
 def sqrt(x):
-    return _unary(torch.sqrt, x)
+    return _unary(torch.sqrt, x, math.sqrt, 0.0)
 
 
 def exp(x):
-    return _unary(torch.exp, x)
+    return _unary(torch.exp, x, math.exp, -700.0, 700.0)
 
 
 def log(x):
-    return _unary(torch.log, x)
+    return _unary(torch.log, x, math.log, 0.0)
 
 
 def log2(x):
-    return _unary(torch.log2, x)
+    return _unary(torch.log2, x, math.log2, 0.0)
 
 
 def log10(x):
-    return _unary(torch.log10, x)
+    return _unary(torch.log10, x, math.log10, 0.0)
 
 
 def log1p(x):
@@ -721,31 +779,31 @@ def log1p(x):
 
 
 def sin(x):
-    return _unary(torch.sin, x)
+    return _unary(torch.sin, x, math.sin)
 
 
 def cos(x):
-    return _unary(torch.cos, x)
+    return _unary(torch.cos, x, math.cos)
 
 
 def tan(x):
-    return _unary(torch.tan, x)
+    return _unary(torch.tan, x, math.tan)
 
 
 def tanh(x):
-    return _unary(torch.tanh, x)
+    return _unary(torch.tanh, x, math.tanh)
 
 
 def arctan(x):
-    return _unary(torch.atan, x)
+    return _unary(torch.atan, x, math.atan)
 
 
 def floor(x):
-    return _whole(torch.floor, x)
+    return _whole(torch.floor, x, math.floor)
 
 
 def ceil(x):
-    return _whole(torch.ceil, x)
+    return _whole(torch.ceil, x, math.ceil)
 
 
 def round(x, decimals=0):
@@ -761,6 +819,8 @@ def around(x, decimals=0):
 
 
 def abs(x):
+    if _is_number(x):
+        return _wide(x if x > 0 else 0 - x)
     return _wrap(torch.abs(_tensor(x)))
 
 
@@ -812,6 +872,17 @@ def _signed(x, kind=None):
     return t
 
 
+def _fold(step, x, axis, dtype=None, keepdims=False):
+    """The numbers of a sequence, combined from left to right; None if they are to be combined as an array."""
+    items = _items(x) if axis is None and dtype is None and not keepdims else None
+    if items is None:
+        return None
+    out = items[0] + 0
+    for v in items[1:]:
+        out = step(out, v)
+    return _wide(out)
+
+
 def _reduce(fn, x, axis, keepdims=False):
     t = _tensor(x)
     if axis is not None and not t.dim():
@@ -823,6 +894,9 @@ def _reduce(fn, x, axis, keepdims=False):
 
 
 def sum(a, axis=None, dtype=None, keepdims=False):
+    x = _fold(lambda a, b: a + b, a, axis, dtype, keepdims)
+    if x is not None:
+        return x
     return _reduce(lambda t, d, k: torch.sum(t, d, k), _signed(a, dtype), axis, keepdims)
 
 
@@ -839,6 +913,9 @@ def std(a, axis=None, ddof=0, keepdims=False):
 
 
 def max(a, axis=None, keepdims=False):
+    x = _fold(_larger, a, axis, None, keepdims)
+    if x is not None:
+        return x
     return _reduce(lambda t, d, k: torch.amax(t, d, k), a, axis, keepdims)
 
 
@@ -847,6 +924,9 @@ def amax(a, axis=None, keepdims=False):
 
 
 def min(a, axis=None, keepdims=False):
+    x = _fold(_smaller, a, axis, None, keepdims)
+    if x is not None:
+        return x
     return _reduce(lambda t, d, k: torch.amin(t, d, k), a, axis, keepdims)
 
 
@@ -855,6 +935,9 @@ def amin(a, axis=None, keepdims=False):
 
 
 def prod(a, axis=None, dtype=None):
+    x = _fold(lambda a, b: a * b, a, axis, dtype)
+    if x is not None:
+        return x
     return _reduce(lambda t, d, k: torch.prod(t, d), _signed(a, dtype), axis)
 
 

@@ -149,7 +149,7 @@ def quantile(input, q, dim=None, keepdim=False, interpolation="linear"):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, torch.Tensor) and q.dtype != input.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    q = q if isinstance(q, torch.Tensor) else torch.tensor(q, dtype=input.dtype, device=input.device)
+    q = q if isinstance(q, torch.Tensor) else torch.tensor(q, dtype=torch.float64, device=input.device).to(input.dtype)
     x = input.flatten() if dim is None else input
     d = 0 if dim is None else dim
     x = torch.sort(x, d).values.movedim(d, 0)

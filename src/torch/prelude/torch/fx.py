@@ -2,7 +2,7 @@
 
 
 def wrap(fn_or_name):
-    raise NotImplementedError("torch.fx.wrap")
+    return fn_or_name
 
 
 class Proxy:

@@ -1,6 +1,21 @@
 # torch.linalg beyond norms, products and qr: small systems, solved in double by Gaussian elimination.
 
 
+_QR = collections.namedtuple("linalg_qr", ["Q", "R"])
+
+
+def qr(A, mode="reduced"):
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    if mode == "complete" and A.size(-2) > A.size(-1):
+        raise NotImplementedError("linalg.qr with mode='complete' of a tall matrix")
+    if A.dim() == 2:
+        return torch.linalg._qr(A)
+    made = [torch.linalg._qr(a) for a in A.reshape((-1,) + tuple(A.shape[-2:]))]
+    q, r = [torch.stack([m[i] for m in made]) for i in range(2)]
+    return _QR(q.reshape(tuple(A.shape[:-2]) + tuple(q.shape[1:])), r.reshape(tuple(A.shape[:-2]) + tuple(r.shape[1:])))
+
+
 def _square(A, name):
     if A.dim() < 2:
         raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")

@@ -3,7 +3,7 @@
 
 def _ntuple(n, name="parse"):
     def parse(x):
-        if isinstance(x, (tuple, list)):
+        if isinstance(x, collections.abc.Iterable):
             return tuple(x)
         return (x,) * n
 

@@ -165,3 +165,28 @@ uniform = uniform_
 normal = normal_
 constant = constant_
 orthogonal = orthogonal_
+dirac = dirac_
+eye = eye_
+
+
+def _no_grad_uniform_(tensor, a, b, generator=None):
+    with torch.no_grad():
+        return tensor.uniform_(a, b)
+
+
+def _no_grad_normal_(tensor, mean, std, generator=None):
+    with torch.no_grad():
+        return tensor.normal_(mean, std)
+
+
+def _no_grad_fill_(tensor, val):
+    with torch.no_grad():
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor):
+    with torch.no_grad():
+        return tensor.zero_()
+
+
+_no_grad_trunc_normal_ = trunc_normal_

@@ -5,9 +5,9 @@ _init = torch.nn.init
 
 
 def _tuple(value, n):
-    if isinstance(value, (tuple, list)):
-        return tuple(value)
-    return (value,) * n
+    if isinstance(value, (int, float)):
+        return (value,) * n
+    return tuple(value) if isinstance(value, collections.abc.Iterable) else (value,) * n
 
 
 class Linear(Module):

@@ -39,7 +39,7 @@ class SmoothL1Loss(_Loss):
 
 class HuberLoss(_Loss):
     def __init__(self, reduction="mean", delta=1.0):
-        super().__init__(size_average, reduce, reduction)
+        super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, input, target):
@@ -68,7 +68,7 @@ class PoissonNLLLoss(_Loss):
 
 class GaussianNLLLoss(_Loss):
     def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
+        super().__init__(reduction=reduction)
         self.full = full
         self.eps = eps
 
@@ -162,7 +162,7 @@ class TripletMarginLoss(_Loss):
 
 class TripletMarginWithDistanceLoss(_Loss):
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
-        super().__init__(size_average, reduce, reduction)
+        super().__init__(reduction=reduction)
         self.distance_function = distance_function
         self.margin = margin
         self.swap = swap

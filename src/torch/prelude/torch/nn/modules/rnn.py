@@ -67,8 +67,9 @@ class RNNBase(Module):
         project = getattr(self, "weight_hr" + suffix) if self.proj_size > 0 else None
         return getattr(self, "weight_ih" + suffix), getattr(self, "weight_hh" + suffix), bias_ih, bias_hh, project
 
-    def _run(self, input, states, step):
-        # input (T, B, C); states: a list of tensors (layers * directions, B, H).
+    def _run(self, input, states, step, lengths=None):
+        # input (T, B, C); states: a list of tensors (layers * directions, B, H). A sequence shorter than T
+        # keeps its state in the steps that it does not have.
         directions = 2 if self.bidirectional else 1
         final = []
         for layer in range(self.num_layers):
@@ -80,7 +81,11 @@ class RNNBase(Module):
                 times = range(input.size(0))
                 steps = []
                 for t in reversed(times) if direction else times:
-                    state = step(shares[t], state, w_hh, b_hh, project)
+                    after = step(shares[t], state, w_hh, b_hh, project)
+                    if lengths is not None:
+                        has = (lengths > t).unsqueeze(1)
+                        after = tuple([torch.where(has, a, s) for a, s in zip(after, state)])
+                    state = after
                     steps.append(state[0])
                 if direction:
                     steps.reverse()
@@ -90,6 +95,28 @@ class RNNBase(Module):
             if self.dropout > 0 and self.training and layer + 1 < self.num_layers:
                 input = _F.dropout(input, self.dropout, True)
         return input, [torch.stack([s[i] for s in final]) for i in range(len(states))]
+
+    def _run_packed(self, packed, states, step):
+        # states and results are in the order of the batch; the packed order is by length.
+        rnn = torch.nn.utils.rnn
+        input, lengths = rnn._unpacked(packed)
+        if packed.sorted_indices is not None:
+            states = [s.index_select(1, packed.sorted_indices) for s in states]
+        output, final = self._run(input, states, step, torch.tensor(lengths, device=input.device))
+        if packed.unsorted_indices is not None:
+            final = [s.index_select(1, packed.unsorted_indices) for s in final]
+        return rnn._repacked(output, packed), final
+
+    def _forward(self, input, given, widths, step):
+        # given: the initial states or None each; returns the output and the final states.
+        if isinstance(input, torch.nn.utils.rnn.PackedSequence):
+            like = input.data.new_empty((1, int(input.batch_sizes[0]), 0))
+            states = [self._state(like, g, True, w) for g, w in zip(given, widths)]
+            return self._run_packed(input, states, step)
+        input, batched = self._enter(input)
+        states = [self._state(input, g, batched, w) for g, w in zip(given, widths)]
+        output, final = self._run(input, states, step)
+        return self._leave(output, batched), final if batched else [s.squeeze(1) for s in final]
 
     def _enter(self, input):
         if input.dim() not in (2, 3):
@@ -152,14 +179,10 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def forward(self, input, hx=None):
-        input, batched = self._enter(input)
         out = self.proj_size if self.proj_size > 0 else self.hidden_size
-        h = self._state(input, None if hx is None else hx[0], batched, out)
-        c = self._state(input, None if hx is None else hx[1], batched, self.hidden_size)
-        output, (h, c) = self._run(input, [h, c], _lstm_step)
-        if not batched:
-            h, c = h.squeeze(1), c.squeeze(1)
-        return self._leave(output, batched), (h, c)
+        given = (None, None) if hx is None else hx
+        output, (h, c) = self._forward(input, given, (out, self.hidden_size), _lstm_step)
+        return output, (h, c)
 
 
 class GRU(RNNBase):
@@ -167,9 +190,8 @@ class GRU(RNNBase):
         super().__init__("GRU", *args, **kwargs)
 
     def forward(self, input, hx=None):
-        input, batched = self._enter(input)
-        output, (h,) = self._run(input, [self._state(input, hx, batched, self.hidden_size)], _gru_step)
-        return self._leave(output, batched), h if batched else h.squeeze(1)
+        output, (h,) = self._forward(input, (hx,), (self.hidden_size,), _gru_step)
+        return output, h
 
 
 class RNN(RNNBase):
@@ -184,10 +206,9 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
-        input, batched = self._enter(input)
         step = _tanh_step if self.nonlinearity == "tanh" else _relu_step
-        output, (h,) = self._run(input, [self._state(input, hx, batched, self.hidden_size)], step)
-        return self._leave(output, batched), h if batched else h.squeeze(1)
+        output, (h,) = self._forward(input, (hx,), (self.hidden_size,), step)
+        return output, h
 
 
 class RNNCellBase(Module):

@@ -83,10 +83,19 @@ class MultiheadAttention(Module):
             mask = pad if mask is None else mask + pad
         return mask
 
+    def _extend(self, k, v, mask):
+        # One more key and value for every query: learned ones (add_bias_kv), then zeros (add_zero_attn).
+        B, E = k.size(1), self.embed_dim
+        zero = k.new_zeros((1, 1, E))
+        extra = [] if self.bias_k is None else [(self.bias_k, self.bias_v)]
+        for key, value in extra + ([(zero, zero)] if self.add_zero_attn else []):
+            k = torch.cat([k, key.repeat(1, B, 1)])
+            v = torch.cat([v, value.repeat(1, B, 1)])
+            mask = None if mask is None else _F.pad(mask, (0, 1))
+        return k, v, mask
+
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
-        if self.bias_k is not None or self.add_zero_attn:
-            raise NotImplementedError("MultiheadAttention with add_bias_kv or add_zero_attn")
         batched = query.dim() == 3
         same = key is query and value is key
         if not batched:
@@ -103,12 +112,14 @@ class MultiheadAttention(Module):
         if E != self.embed_dim:
             raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {E}")
         q, k, v = self._project(query, key, value)
-        q = q.contiguous().view(T, B * H, D).transpose(0, 1).view(B, H, T, D)
-        k = k.contiguous().view(S, B * H, D).transpose(0, 1).view(B, H, S, D)
-        v = v.contiguous().view(S, B * H, D).transpose(0, 1).view(B, H, S, D)
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         mask = self._mask(attn_mask, key_padding_mask, B, T, S, q)
+        k, v, mask = self._extend(k, v, mask)
+        S = k.size(0)
+        q = q.contiguous().view(T, B * H, D).transpose(0, 1).view(B, H, T, D)
+        k = k.contiguous().view(S, B * H, D).transpose(0, 1).view(B, H, S, D)
+        v = v.contiguous().view(S, B * H, D).transpose(0, 1).view(B, H, S, D)
         p = self.dropout if self.training else 0.0
         if need_weights:
             scores = torch.matmul(q * math.sqrt(1.0 / float(D)), k.transpose(-2, -1))
