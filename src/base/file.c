@@ -298,6 +298,25 @@ int file_mkdirs_for(const char *path, struct err *e)
 	return rc;
 }
 
+/* Devices and pipes are not opened here: that may wait for a reader. */
+int file_check_output(const char *path, struct err *e)
+{
+	struct stat st;
+	int is_new = sys.stat(path, &st) != 0, fd;
+
+	if (file_is_dir(path))
+		return err_set(e, ERR_IO, "cannot write '%s': it is a folder; name a file in it", path);
+	if (!is_new && !S_ISREG(st.st_mode))
+		return 0;
+	if (file_mkdirs_for(path, e))
+		return -1;
+	fd = sys.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_errno(e, "cannot write '%s'", path);
+	sys.close(fd);
+	return is_new && sys.unlink(path) ? err_errno(e, "cannot remove '%s'", path) : 0;
+}
+
 /* lstat, not stat: a symbolic link is removed, and what it points to stays. */
 int file_remove_tree(const char *path, struct err *e)
 {
@@ -481,7 +500,21 @@ struct str path_base(const char *path)
 int lines_open(struct line_reader *r, const char *path, struct err *e)
 {
 	*r = (struct line_reader){ .fd = strcmp(path, "-") ? sys.open(path, O_RDONLY, 0) : 0 };
-	return r->fd < 0 ? err_errno(e, "cannot open '%s'", path) : 0;
+	if (r->fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	if (!r->fd || !file_is_dir(path))
+		return 0;
+	lines_close(r);
+	return err_set(e, ERR_IO, "cannot read '%s': it is a folder; name a file in it", path);
+}
+
+/* Drops the byte order mark that some editors put at the start of a file. */
+static void skip_mark(struct line_reader *r, struct str *line)
+{
+	if (r->number == 1 && str_starts(*line, "\xef\xbb\xbf")) {
+		line->p += 3;
+		line->n -= 3;
+	}
 }
 
 /* The buffer holds the line that is being read and what follows it. Searching resumes where it
@@ -501,6 +534,7 @@ int lines_next(struct line_reader *r, struct str *line, struct err *e)
 			r->number++;
 			if (line->n && line->p[line->n - 1] == '\r')   /* files of Windows */
 				line->n--;
+			skip_mark(r, line);
 			return 1;
 		}
 		if (r->eof)

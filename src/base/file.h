@@ -24,6 +24,9 @@ int file_is_dir(const char *path);
 int64_t file_size(const char *path, struct err *e);   /* -1 on error */
 int file_mkdirs(const char *path, struct err *e);     /* like mkdir -p */
 int file_mkdirs_for(const char *path, struct err *e); /* the folder of a file */
+/* Tells before long work whether its output can be written: makes the folder of the file and tries to open
+ * the file. A new file is removed again, an existing one keeps its contents. */
+int file_check_output(const char *path, struct err *e);
 int file_remove_tree(const char *path, struct err *e);
 /* Removes temporary files of file_out below a folder whose processes on this machine have ended. */
 int file_sweep(const char *dir, struct err *e);
@@ -77,7 +80,8 @@ struct line_reader {
 	int eof;
 };
 int lines_open(struct line_reader *r, const char *path, struct err *e);   /* "-": stdin */
-/* Returns 1 with a line (borrowed until the next call, without its newline), 0 at the end, -1 on error. */
+/* Returns 1 with a line (borrowed until the next call, without its newline and without the byte order mark of
+ * the file), 0 at the end, -1 on error. */
 int lines_next(struct line_reader *r, struct str *line, struct err *e);
 int lines_ready(const struct line_reader *r);     /* the next call has its line without reading */
 void lines_close(struct line_reader *r);

@@ -41,8 +41,10 @@ int json_rows_open(struct json_rows *r, const char *path, size_t most, struct er
 	*r = (struct json_rows){ .fd = sys.open(path, O_RDONLY | O_CLOEXEC, 0), .most = most ? most : ROW_MOST };
 	if (r->fd < 0)
 		return err_errno(e, "cannot open '%s'", path);
+	st.st_mode = 0;
 	r->size = sys.fstat(r->fd, &st) ? 0 : (int64_t)st.st_size;
-	if (look_at_form(r, path, e)) {
+	if (S_ISDIR(st.st_mode) ? err_set(e, ERR_IO, "cannot read '%s': it is a folder; name a file in it", path) :
+	    look_at_form(r, path, e)) {
 		json_rows_close(r);
 		return -1;
 	}

@@ -2,10 +2,12 @@
  * lines of several threads never mix, and a progress bar stays below the last line. */
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
 	enum log_level level;     /* messages below it are counted but not shown */
@@ -14,7 +16,10 @@ static struct {
 	_Atomic uint64_t count[LOG_OFF];   /* messages by level */
 	pthread_mutex_t lock;     /* keeps lines whole and `status` below them */
 	char status[256];         /* the bar on the terminal, "" if none */
-} the_log = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
+	int copy;                 /* descriptor of the file that gets a copy; -1: none */
+} the_log = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER, .copy = -1 };
+
+static const char *const level_name[] = { "debug: ", "", "warning: ", "error: " };
 
 void log_set_level(enum log_level level)
 {
@@ -31,11 +36,54 @@ void log_set_sink(log_sink *sink, void *ctx)
  * it. */
 static void to_stderr(enum log_level level, const char *text)
 {
-	static const char *const name[] = { "debug: ", "", "warning: ", "error: " };
 	const char *erase = the_log.status[0] ? "\r\033[K" : "";
 
-	fprintf(stderr, "%s%s%s\n%s", erase, name[level], text, the_log.status);
+	fprintf(stderr, "%s%s%s\n%s", erase, level_name[level], text, the_log.status);
 	fflush(stderr);
+}
+
+/* One write per line: lines of several processes do not mix. */
+static void to_copy(enum log_level level, const char *text)
+{
+	char line[2200], day[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (gmtime_r(&now, &tm))
+		strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	n = snprintf(line, sizeof line, "%s %s%s\n", day, level_name[level], text);
+	if (n > 0 && write(the_log.copy, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
+		return;                  /* a full disk must not end the run; the stages report it themselves */
+}
+
+int log_copy(const char *path, struct err *e)
+{
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1, was;
+
+	if (path && fd < 0)
+		return err_errno(e, "cannot open '%s'", path);
+	pthread_mutex_lock(&the_log.lock);
+	was = the_log.copy;
+	the_log.copy = fd;
+	pthread_mutex_unlock(&the_log.lock);
+	if (was >= 0)
+		close(was);
+	return 0;
+}
+
+void log_note(const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&the_log.lock);
+	if (the_log.copy >= 0)
+		to_copy(LOG_INFO, text);
+	pthread_mutex_unlock(&the_log.lock);
 }
 
 /* "" removes the bar. The cursor stays behind the bar, where the next message erases it. */
@@ -58,13 +106,17 @@ void log_at(enum log_level level, const char *fmt, ...)
 	if (level >= LOG_OFF)
 		return;
 	atomic_fetch_add(&the_log.count[level], 1);
-	if (level < the_log.level)
+	if (level < the_log.level && (level < LOG_INFO || the_log.copy < 0))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&the_log.lock);
-	if (the_log.sink)
+	if (the_log.copy >= 0 && level >= LOG_INFO)
+		to_copy(level, text);
+	if (level < the_log.level)
+		;                        /* only the copy has it */
+	else if (the_log.sink)
 		the_log.sink(the_log.ctx, level, text);
 	else
 		to_stderr(level, text);

@@ -18,6 +18,11 @@ void log_at(enum log_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define log_info(...) log_at(LOG_INFO, __VA_ARGS__)
 #define log_warn(...) log_at(LOG_WARN, __VA_ARGS__)
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
+/* Appends every message of the level INFO and above to a file as well, each with the time, also if the shown
+ * level is higher. NULL ends it. A file that cannot be opened is an error; later failures to write are not. */
+int log_copy(const char *path, struct err *e);
+/* Writes a line to that file only: for results that are printed on standard output. */
+void log_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* A line that stays below the log on a terminal (a progress bar): replaces the one shown
  * before; "" takes it away. Log lines are printed above it. */
 void log_status(const char *text);

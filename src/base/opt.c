@@ -129,14 +129,17 @@ static int set_flag(const char *where, const char *value, int *out, struct err *
 		err_set(e, ERR_USAGE, "%s: '%s' is neither true nor false", where, value) : 0;
 }
 
-/* Returns the index of a word among the choices, or -1. */
-static int choice_of(const struct opt *o, const char *value)
+/* Returns the index of a word among the choices, or -1. The case of letters does not matter: --gpu h100
+ * is H100. *word gets the word as the choices write it. */
+static int choice_of(const struct opt *o, const char *value, struct str *word)
 {
 	struct str rest = str_of(o->choices);
 
-	for (int i = 0; rest.n; i++)
-		if (str_is(str_cut(&rest, '|'), value))
+	for (int i = 0; rest.n; i++) {
+		*word = str_cut(&rest, '|');
+		if (str_is_any_case(*word, value))
 			return i;
+	}
 	return -1;
 }
 
@@ -151,17 +154,20 @@ static struct str choice_name(const struct opt *o, int i)
 }
 
 /* A choice keeps the word, an enum its index. */
-static int set_choice(const struct opt *o, const char *where, const char *value, void *out, struct err *e)
+static int set_choice(struct opt_parser *p, const struct opt *o, const char *where, const char *value, void *out,
+		      struct err *e)
 {
-	int i = choice_of(o, value);
+	struct str word;
+	int i = choice_of(o, value, &word);
 
 	if (i < 0)
 		return err_set(e, ERR_USAGE, "%s: '%s' is not one of %s", where, value, o->choices);
-	if (o->type == OPT_T_ENUM)
+	if (o->type == OPT_T_ENUM) {
 		*(int *)out = i;
-	else
-		*(const char **)out = value;
-	return 0;
+		return 0;
+	}
+	*(const char **)out = str_is(word, value) ? value : arena_strndup(p->a, word.p, word.n);
+	return *(const char **)out ? 0 : err_nomem(e);
 }
 
 /* Lists live in the parser's arena and are freed by opt_release, so callers borrow them. */
@@ -215,7 +221,7 @@ int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const
 	case OPT_T_INT: return set_int(o, where, value, m, e);
 	case OPT_T_REAL: return set_real(o, where, value, m, e);
 	case OPT_T_ENUM:
-	case OPT_T_CHOICE: return set_choice(o, where, value, m, e);
+	case OPT_T_CHOICE: return set_choice(p, o, where, value, m, e);
 	case OPT_T_LIST: return set_list(p, o, value, m, e);
 	case OPT_T_STR: *(const char **)m = value; return 0;
 	case OPT_T_INCLUDE:
@@ -236,7 +242,7 @@ int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e)
 	case OPT_T_FLAG: *(int *)m = (int)r->o->def_int; break;
 	case OPT_T_INT: put_int(r->o, m, r->o->def_int); break;
 	case OPT_T_REAL: put_real(r->o, m, r->o->def_real); break;
-	case OPT_T_ENUM: *(int *)m = choice_of(r->o, r->o->def_str); break;
+	case OPT_T_ENUM: *(int *)m = choice_of(r->o, r->o->def_str, &(struct str){ .p = NULL }); break;
 	case OPT_T_LIST:
 		*(struct opt_list *)m = (struct opt_list){ .v = NULL };
 		return r->o->def_str ? set_list(p, r->o, r->o->def_str, m, e) : 0;
@@ -397,6 +403,25 @@ static int read_argv(struct opt_parser *p, int argc, char *const *argv, struct e
 	return 0;
 }
 
+/* If `--stage rl` selects a section, a name means the section's own option first, as in a file: --lr
+ * is --rl-lr then. */
+static int prefer_section(struct opt_parser *p, struct err *e)
+{
+	const char *section = opt_selected_section(p);
+
+	for (size_t i = 0; section && i < p->given.n; i++) {
+		struct opt_given *g = &p->given.v[i];
+		char *joined = arena_printf(p->a, "%s-%s", section, g->row->o->name);
+		struct opt_row *r = joined ? opt_find(p, str_of(joined)) : NULL;
+
+		if (!joined)
+			return err_nomem(e);
+		if (r)
+			g->row = r;
+	}
+	return 0;
+}
+
 /* The last assignment of an option wins, as in other programs. */
 static int apply_argv(struct opt_parser *p, struct err *e)
 {
@@ -485,6 +510,72 @@ static void write_resolved(const struct opt_parser *p, struct buf *b)
 	}
 }
 
+/* The text of a row's value, in the arena. */
+static char *value_text(const struct opt_parser *p, const struct opt_row *r, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	char *text;
+
+	if (r->o->type != OPT_T_ALIAS)
+		add_yaml_value(&b, r->o, opt_member(p, r));
+	text = buf_check(&b, e) ? NULL : arena_strndup(p->a, buf_cstr(&b), b.n);
+	buf_release(&b);
+	if (!text)
+		err_nomem(e);
+	return text;
+}
+
+/* Sets every member to its default and keeps the default's text. */
+static int set_defaults(struct opt_parser *p, struct err *e)
+{
+	for (size_t i = 0; i < p->rows.n; i++)
+		if (opt_set_default(p, &p->rows.v[i], e) || !(p->rows.v[i].def_text = value_text(p, &p->rows.v[i], e)))
+			return -1;
+	return 0;
+}
+
+/* Lists the options that have a value from the file or the command line. */
+static int list_given(struct opt_parser *p, struct opt_parsed *out, struct err *e)
+{
+	out->given = arena_array(p->a, p->rows.n + 1, sizeof *out->given);
+	if (!out->given)
+		return err_nomem(e);
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct opt_row *r = &p->rows.v[i];
+		const char *now = r->source == FROM_FILE ? value_text(p, r, e) : "";
+
+		if (!now)
+			return -1;
+		if (r->source != FROM_DEFAULT)
+			out->given[out->n_given++] = (struct opt_set_value) {
+				.name = r->o->name, .argv = r->source == FROM_ARGV,
+				.same = r->source == FROM_FILE && !strcmp(now, r->def_text) };
+	}
+	return 0;
+}
+
+static const struct opt_set_value *find_given(const struct opt_parsed *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_given; i++)
+		if (!strcmp(p->given[i].name, name))
+			return &p->given[i];
+	return NULL;
+}
+
+int opt_was_given(const struct opt_parsed *p, const char *name)
+{
+	const struct opt_set_value *g = find_given(p, name);
+
+	return g ? 1 + g->argv : 0;
+}
+
+int opt_is_set(const struct opt_parsed *p, const char *name)
+{
+	const struct opt_set_value *g = find_given(p, name);
+
+	return g && !g->same;
+}
+
 /* Moves the results out of the parser; all strings stay in the arena that opt_release frees. */
 static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 {
@@ -498,7 +589,7 @@ static int finish(struct opt_parser *p, struct opt_parsed *out, struct err *e)
 	if (p->args.n)
 		memcpy(out->args, p->args.v, p->args.n * sizeof *out->args);
 	write_resolved(p, &out->resolved);
-	return buf_check(&out->resolved, e);
+	return list_given(p, out, e) || buf_check(&out->resolved, e) ? -1 : 0;
 }
 
 int opt_parse(const struct opt *table, void *into, int argc, char *const *argv, struct opt_parsed *out,
@@ -522,11 +613,8 @@ int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *i
 		goto out;
 	}
 	start(table, into);
-	for (size_t i = 0; i < p.rows.n; i++)
-		if (opt_set_default(&p, &p.rows.v[i], e))
-			goto out;
-	if (read_argv(&p, argc, argv, e) || (p.config && !p.help && opt_apply_config(&p, e)) ||
-	    apply_argv(&p, e) || finish(&p, out, e))
+	if (set_defaults(&p, e) || read_argv(&p, argc, argv, e) || (p.config && !p.help && opt_apply_config(&p, e)) ||
+	    prefer_section(&p, e) || apply_argv(&p, e) || finish(&p, out, e))
 		goto out;
 	rc = 0;
 out:

@@ -87,6 +87,13 @@ struct opt {
 
 enum opt_help_kind { OPT_HELP_NONE, OPT_HELP_MAIN, OPT_HELP_ALL };
 
+/* An option that the file or the command line gave a value. */
+struct opt_set_value {
+	const char *name;
+	int argv;                  /* by the command line */
+	int same;                  /* by the file, with the value of its default */
+};
+
 struct opt_parsed {
 	const char **args;         /* the arguments that are not options, in order */
 	size_t n;
@@ -94,6 +101,8 @@ struct opt_parsed {
 	enum opt_help_kind help;   /* --help or --help-all was given */
 	const char *config;        /* the file of --config, or NULL; borrowed from argv */
 	int quiet;                 /* --quiet was given, and the table has no row of that name */
+	struct opt_set_value *given;  /* options with a value from the file or the command line */
+	size_t n_given;
 	void *owned;               /* storage of strings and lists */
 };
 
@@ -101,7 +110,8 @@ struct opt_parsed {
 int opt_parse(const struct opt *table, void *into, int argc, char *const *argv,
 	      struct opt_parsed *out, struct err *e);
 /* The same for a file with sections. In a section, a key is first looked for behind the
- * section's name: `rl: {lr: 1}` is --rl-lr where the table has that, else --lr. */
+ * section's name: `rl: {lr: 1}` is --rl-lr where the table has that, else --lr. The command line follows
+ * the same rule if the selecting option chooses one section: `--stage rl --lr 1` is --rl-lr too. */
 struct opt_section {
 	const char *name;            /* NULL ends a list */
 	const struct opt *table;
@@ -114,6 +124,12 @@ struct opt_scope {
 int opt_parse_in(const struct opt *table, const struct opt_scope *scope, void *into, int argc, char *const *argv,
 		 struct opt_parsed *out, struct err *e);
 void opt_release(struct opt_parsed *p);
+/* Was the option given on the command line, or in the file with another value than its default? A
+ * stored configuration names every option, so a default in it does not count. */
+int opt_is_set(const struct opt_parsed *p, const char *name);
+/* Tells whether the option of this name was set, even to its default: 1 by the file, 2 by the command
+ * line, 0 not at all. */
+int opt_was_given(const struct opt_parsed *p, const char *name);
 /* Appends the help text of a table, wrapped at 80 columns. `shown` names the options that --help shows,
  * separated by spaces; NULL shows every option. Returns how many options were left out. */
 size_t opt_help(const struct opt *table, const char *shown, struct buf *out);

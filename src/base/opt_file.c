@@ -76,6 +76,16 @@ static int known_elsewhere(const struct opt_parser *p, struct str name)
 	return 0;
 }
 
+/* The section that a node of the top level opens, or NULL. A plain value whose key is an option as well
+ * is that option: `keep: 3` is --keep, `keep: {bucket: x}` the section. */
+static const struct opt_section *opened_by(const struct opt_parser *p, const struct yaml *y)
+{
+	const struct opt_section *s = section_of(p, y->key);
+	int plain = y->kind != YAML_MAPPING && !(y->kind == YAML_SCALAR && yaml_is_null(y));
+
+	return s && plain && known_elsewhere(p, y->key) ? NULL : s;
+}
+
 /* In section rl, lr first means rl_lr and then lr. */
 static struct opt_row *find_key(struct opt_parser *p, const char *name)
 {
@@ -120,7 +130,7 @@ static int apply_key(struct opt_parser *p, const struct yaml *y, const char *pre
 static int apply_mapping(struct opt_parser *p, const struct yaml *map, const char *prefix, struct err *e)
 {
 	for (const struct yaml *y = map->child; y; y = y->next)
-		if (!(*prefix == 0 && !p->section && section_of(p, y->key)) && apply_key(p, y, prefix, e))
+		if (!(*prefix == 0 && !p->section && opened_by(p, y)) && apply_key(p, y, prefix, e))
 			return -1;
 	return 0;
 }
@@ -195,6 +205,13 @@ static int is_word(const char *words, struct str word)
 	return 0;
 }
 
+const char *opt_selected_section(struct opt_parser *p)
+{
+	const char *one = p->scope ? selected(p) : NULL;
+
+	return one && is_word(p->scope->own, str_of(one)) ? one : NULL;
+}
+
 /* Does the command read this section? If the selecting option chooses among sections, only the
  * selected one is read: with --stage sft, section rl is checked but not applied. */
 static int is_own(struct opt_parser *p, struct str section)
@@ -211,7 +228,7 @@ static int is_own(struct opt_parser *p, struct str section)
 static int apply_sections(struct opt_parser *p, const struct yaml *root, struct err *e)
 {
 	for (const struct yaml *y = root->child; y; y = y->next) {
-		const struct opt_section *s = section_of(p, y->key);
+		const struct opt_section *s = opened_by(p, y);
 		int rc;
 
 		if (!s || (y->kind == YAML_SCALAR && yaml_is_null(y)))

@@ -11,6 +11,7 @@ struct opt_row {
 	const struct opt *o;
 	size_t base;
 	enum opt_source source;          /* of its current value */
+	const char *def_text;            /* its default as YAML */
 };
 
 struct opt_given {
@@ -42,6 +43,8 @@ int opt_set_default(struct opt_parser *p, struct opt_row *r, struct err *e);
 /* Sets the member of `r` from text; `where` names the option in messages. */
 int opt_set(struct opt_parser *p, struct opt_row *r, enum opt_source from, const char *where,
 	    const char *value, struct err *e);
+/* The section that the selecting option chooses (`--stage rl`), or NULL if it chooses none of them. */
+const char *opt_selected_section(struct opt_parser *p);
 /* Sets members from the file of --config. */
 int opt_apply_config(struct opt_parser *p, struct err *e);
 

@@ -111,6 +111,19 @@ int str_to_f64(struct str s, double *out)
 	return 0;
 }
 
+static int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+int str_is_any_case(struct str a, const char *b)
+{
+	for (size_t i = 0; i < a.n; i++)
+		if (!b[i] || lower(a.p[i]) != lower(b[i]))
+			return 0;
+	return !b[a.n];
+}
+
 /* Edit distance with exchanged neighbours as one edit (optimal string alignment), for suggestions:
  * 'verfiy' is one edit from 'verify'. Three rows are kept, because an exchange looks two rows
  * back. */

@@ -23,6 +23,8 @@ struct str {
 static inline struct str str_of(const char *s) { return (struct str){ .p = s, .n = strlen(s) }; }
 static inline int str_eq(struct str a, struct str b) { return a.n == b.n && (a.n == 0 || !memcmp(a.p, b.p, a.n)); }
 /* Lists of words are searched with it: most differ in their first letter. */
+/* Equal except for the case of ASCII letters. */
+int str_is_any_case(struct str a, const char *b);
 static inline int str_is(struct str a, const char *b) { return (a.n ? a.p[0] == b[0] : !b[0]) && str_eq(a, str_of(b)); }
 int str_starts(struct str s, const char *prefix);
 /* Writes "a.b" to `out`. Returns its length, or -1 without writing if it does not fit. */

@@ -49,23 +49,26 @@ static const struct cmd_usage usage = {
 };
 
 /* A way to run the reinforcement stage. `set` is the option that switches an extension off (NULL:
- * everything on). `method` is the only RL method that has the extension (NULL: all). `text` says
- * what the extension adds. */
-struct variant { const char *name, *set, *method, *text; };
+ * everything on), `add` the one that switches it on if the configuration leaves it off. `method` is the
+ * only RL method that has the extension (NULL: all). `text` says what the extension adds. */
+struct variant { const char *name, *set, *add, *method, *text; };
 
 static const struct variant variants[] = {
-	{ "everything on", NULL, NULL, "as configured" },   /* first: the others are compared with it */
-#define EXT(id, option, text) { option, "rl." option "=false", NULL, text },
+	{ "everything on", NULL, NULL, NULL, "as configured" },   /* first: the others are compared with it */
+#define EXT(id, option, text) { option, "rl." option "=false", NULL, NULL, text },
 #include "verify/config/ext.def"
 #undef EXT
-#define ABLATE(id, option, method, text) { option, "rl." option "=false", method, text },
+#define ABLATE(id, option, method, text) { option, "rl." option "=false", NULL, method, text },
+#define ABLATE_ADD(id, option, method, text) { option, "rl." option "=false", "rl." option "=true", method, text },
 #include "cmd/ablate.def"
 #undef ABLATE
+#undef ABLATE_ADD
 };
 
 /* One line of the table: means over the seeds; the judge is measured with the first seed only. */
 struct row {
 	const struct variant *v;
+	int added;                     /* the run with the extension; else without it */
 	double correct, level[3];      /* percent, means over seeds; level[0] is level 1 */
 	double reward;                 /* mean over samples */
 	struct cheat_count cheats;     /* accepted cheats, refused honest candidates */
@@ -79,11 +82,28 @@ struct ablation {
 	const char *config;            /* file of the configuration, or NULL for defaults */
 	struct { struct row *v; size_t n, cap; } rows;
 	struct arena arena;            /* names of folders and options */
+	char *resolved;                /* options of stage rl as configured, "rank_speed: true" a line each */
 	int done;                      /* 0: stopped before the end */
 	struct err *e;
 };
 
 /* --- one run ------------------------------------------------------------------------------------------- */
+
+/* Tells whether the row of a variant is the run with the extension: the configuration leaves it off. */
+static int is_added(const struct ablation *s, const struct variant *v)
+{
+	struct buf line = BUF_INIT;
+	int off;
+
+	if (!v->add)
+		return 0;
+	for (const char *c = v->name; *c; c++)
+		buf_addc(&line, *c == '-' ? '_' : *c);
+	buf_adds(&line, ": false\n");
+	off = strstr(s->resolved, buf_cstr(&line)) != NULL;
+	buf_release(&line);
+	return off;
+}
 
 /* Opens the pipeline of the configuration in folder `out`, with the options of --set, a seed
  * (unless it is negative) and the option of the variant. With --dry-run the stages are
@@ -92,7 +112,8 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 {
 	struct opt_list set = { .v = arena_array(&s->arena, s->a->set.n + 2, sizeof *set.v), .n = s->a->set.n },
 		stages = { .v = NULL };
-	struct pipeline_source src = { .config = s->config, .set = &set, .stages = &stages, .out = out };
+	struct pipeline_source src = { .config = s->config, .set = &set, .stages = &stages, .out = out,
+				       .variant = v && v->set };
 
 	if (!set.v)
 		return err_nomem(s->e);
@@ -102,7 +123,7 @@ static int open_run(struct ablation *s, struct pipeline *p, const struct variant
 	if (seed >= 0)
 		set.v[set.n++] = arena_printf(&s->arena, "seed=%lld", (long long)seed);
 	if (v && v->set)
-		set.v[set.n++] = v->set;
+		set.v[set.n++] = is_added(s, v) ? v->add : v->set;
 	if (pipeline_open(p, &src, s->e))
 		return -1;
 	if (s->a->dry_run)
@@ -226,7 +247,7 @@ static void json_row(struct jw *w, const struct row *r)
 	static const char *const levels[] = { "level1", "level2", "level3" };
 
 	jw_begin(w, '{');
-	jw_key(w, "without"), jw_cstr(w, r->v->name);
+	jw_key(w, r->added ? "with" : "without"), jw_cstr(w, r->v->name);
 	jw_key(w, "what"), jw_cstr(w, r->v->text);
 	jw_key(w, "correct"), jw_real(w, r->correct);
 	for (int i = 0; i < 3; i++)
@@ -301,16 +322,16 @@ static int make_row(struct ablation *s, struct row *r, int64_t first_seed)
 /* Takes the row from its file if there is one, else makes and stores it. */
 static int variant_row(struct ablation *s, const struct variant *v, int64_t seed)
 {
-	struct row r = { .v = v };
+	struct row r = { .v = v, .added = is_added(s, v) };
 	char *path = arena_printf(&s->arena, "%s.json", folder(s, v->name, seed));
 	struct json *j = path && file_exists(path) ? json_parse_file(path, NULL) : NULL;
 	int rc = 0;
 
 	if (j) {
 		row_from_json(&r, j);
-		log_info("without %s: already done", v->name);
+		log_info("%s %s: already done", r.added ? "with" : "without", v->name);
 	} else {
-		log_info("%s%s", v->set ? "without " : "", v->name);
+		log_info("%s%s", r.added ? "with " : v->set ? "without " : "", v->name);
 		rc = !path ? err_nomem(s->e) : make_row(s, &r, seed);
 		if (!rc && s->done)
 			rc = keep_row(s, &r, path);
@@ -333,8 +354,9 @@ static void print_table(const struct ablation *s)
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct row *r = &s->rows.v[i];
 
-		printf("%-20s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f "
-		       "%9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", i ? r->v->name : "(everything on)",
+		printf("%s%-*s %8.1f%% %+8.1f %7.1f%% %7.1f%% %8.3f "
+		       "%9lld of %-3lld %8lld of %-3lld %12.2f%s%s\n", r->added ? "with " : "", r->added ? 15 : 20,
+		       i ? r->v->name : "(everything on)",
 		       r->correct, r->correct - all->correct, r->level[0], r->level[1], r->reward,
 		       (long long)r->cheats.accepted,
 		       (long long)r->cheats.cheats, (long long)r->cheats.refused, (long long)r->cheats.honest,
@@ -402,6 +424,8 @@ static int run_all(struct ablation *s)
 		return -1;
 	seed = probe.sft.seed;
 	method = rl_method_name(probe.rl.rl.advantage.method);
+	s->resolved = arena_printf(&s->arena, "%s", buf_cstr(&probe.parsed[PIPELINE_rl].resolved));
+	rc = s->resolved ? 0 : err_nomem(s->e);
 	pipeline_close(&probe);
 	/* All seeds first: a failure in data or supervised training shows before any variant runs. */
 	for (int64_t k = 0; k < s->a->seeds && !rc && s->done; k++)

@@ -10,9 +10,14 @@
 #include "py/caret.h"
 #include "verify/lint/check_import.h"
 #include "verify/lint/check_json.h"
+#include "verify/lint/check_sarif.h"
+
+/* The least serious finding that makes the exit code 1. */
+enum fail_on { FAIL_ERROR, FAIL_WARNING, FAIL_UNSURE };
 
 struct args {
-	int json, caret;
+	int json, sarif, caret;
+	enum fail_on fail_on;
 	int64_t capability;
 	const char *triton_version, *gpu, *task;
 };
@@ -20,6 +25,10 @@ struct args {
 static const struct opt opts[] = {
 	OPT_FLAG(struct args, json, "json", 0,
 		 "print one JSON object: files, kernels, diagnostics"),
+	OPT_FLAG(struct args, sarif, "sarif", 0,
+		 "print the findings as SARIF 2.1.0, which code hosts show in reviews"),
+	OPT_ENUM(struct args, fail_on, "fail-on", "error|warning|unsure", "error",
+		 "end with exit code 1 at errors only, at warnings too, or at unsure findings too"),
 	OPT_FLAG(struct args, caret, "caret", 0,
 		 "show the source line below each diagnostic (default on a terminal)"),
 	OPT_STR(struct args, task, "task", "FILE", NULL,
@@ -41,8 +50,9 @@ static const struct cmd_usage usage = {
 		 "launched: the file's ModelNew (or Model) is built and called on its get_inputs, "
 		 "and launches only compile. Other kernels are compiled with the types of the `# "
 		 "signature: x=*fp32, n=i32, BLOCK=128` comments above them, or with types "
-		 "guessed from their use. Folders are searched for .py files. Exit code 0: no "
-		 "errors, 1: errors, 2: could not check.",
+		 "guessed from their use. All errors of a kernel are reported that do not follow "
+		 "from one another. Folders are searched for .py files. Exit code 0: no errors, "
+		 "1: errors (or what --fail-on names), 2: could not check.",
 	.opts = opts,
 };
 
@@ -54,7 +64,7 @@ struct check_files {
 	const char *path;            /* of the file being checked */
 	struct str source;           /* its text, for source lines */
 	struct jw w;                 /* the JSON output */
-	int64_t files, errors;       /* totals of this call */
+	int64_t files, errors, warnings, unsure;       /* totals of this call */
 	struct check_count count;    /* kernels found, compiled and unsure */
 	struct check_imports imports;   /* finds imported files in the tree around the file */
 	struct err *e;
@@ -78,6 +88,12 @@ static void show(void *ctx, enum severity how, const struct diag *d)
 	struct buf lines = BUF_INIT;
 
 	c->errors += how == SEVERITY_ERROR;
+	c->warnings += how == SEVERITY_WARNING;
+	c->unsure += how == SEVERITY_UNSURE;
+	if (c->a->sarif) {
+		check_sarif_diag(&c->w, c->path, how, d);
+		return;
+	}
 	if (c->a->json) {                   /* JSON has no source lines and no hints on lines of their own */
 		check_json_diag(&c->w, c->path, how, d);
 		return;
@@ -211,6 +227,26 @@ static int check_with(struct check_files *c, const struct opt_parsed *p)
 	return rc;
 }
 
+/* Writes the end of JSON or SARIF, or the line of counts. */
+static void finish(struct check_files *c)
+{
+	if (c->a->sarif)
+		check_sarif_end(&c->w);
+	else if (c->a->json)
+		check_json_end(&c->w, c->files, c->errors, &c->count);
+	if (c->a->sarif || c->a->json)
+		puts(buf_cstr(c->w.out));
+	else
+		finish_text(c);
+}
+
+/* Is there a finding that --fail-on names? */
+static int has_failed(const struct check_files *c)
+{
+	return c->errors || (c->a->fail_on >= FAIL_WARNING && c->warnings) ||
+	       (c->a->fail_on >= FAIL_UNSURE && c->unsure);
+}
+
 /* Source lines are shown by default on a terminal only: tools that read the output expect one line
  * per diagnostic. */
 int cmd_check(int argc, char **argv)
@@ -226,16 +262,14 @@ int cmd_check(int argc, char **argv)
 		return rc;
 	c = (struct check_files){ .a = &a, .w = { .out = &out }, .caret = a.caret || isatty(STDOUT_FILENO), .e = &e };
 
-	if (a.json)
+	if (a.sarif)
+		check_sarif_begin(&c.w);
+	else if (a.json)
 		check_json_begin(&c.w);
-	rc = check_with(&c, &p);
-	if (!rc && a.json) {
-		check_json_end(&c.w, c.files, c.errors, &c.count);
-		puts(buf_cstr(&out));
-	} else if (!rc) {
-		finish_text(&c);
-	}
+	rc = a.json && a.sarif ? err_set(&e, ERR_USAGE, "--json and --sarif exclude each other") : check_with(&c, &p);
+	if (!rc)
+		finish(&c);
 	buf_release(&out);
 	opt_release(&p);
-	return rc ? cmd_fail("check", &e) : c.errors ? CMD_NO : CMD_OK;
+	return rc ? cmd_fail("check", &e) : has_failed(&c) ? CMD_NO : CMD_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "run/mirror.h"
 #include "run/sections.h"
 
 /* A run that was stopped fails everywhere at once; its exit code then names the cause of the
@@ -48,6 +49,18 @@ int cmd_stopped(void)
 	case STOP_BUDGET: return CMD_BUDGET;
 	default: return CMD_SIGNAL;
 	}
+}
+
+void cmd_print_bucket(const struct mirror_args *m)
+{
+	const struct { const char *option, *value; } row[] = {
+		{ "bucket", m->bucket }, { "endpoint", m->endpoint }, { "region", m->region },
+		{ "profile", m->profile },
+	};
+
+	for (size_t i = 0; m->bucket && i < COUNT_OF(row); i++)
+		if (row[i].value)
+			fprintf(stderr, " --%s %s", row[i].option, row[i].value);
 }
 
 /* Output of eight ranks would be eight times the same lines. All ranks except the first therefore

@@ -54,6 +54,9 @@ int cmd_fail(const char *name, const struct err *e);
 int cmd_unknown(const char *name);
 /* Returns the exit code of work that was stopped: by a signal, a spot notice or the budget. */
 int cmd_stopped(void);
+/* Prints the options of the bucket to stderr, as part of a command that continues a run. */
+struct mirror_args;
+void cmd_print_bucket(const struct mirror_args *m);
 
 /* For commands that run as several MPI ranks. *par is NULL in a single process. All ranks except
  * the first print only warnings. */

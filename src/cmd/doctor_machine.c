@@ -11,6 +11,8 @@
 #include "cmd/doctor.h"
 #include "dev/dev.h"
 #include "tile/estimate/gpu.h"
+#include "verify/gpu/gpu_slot.h"
+#include "verify/gpu/kernel_library.h"
 
 /* Never fails: every instruction set has its own build of the vector code. */
 void doctor_cpu(struct doctor_part *p)
@@ -230,6 +232,16 @@ void doctor_engine(struct doctor_part *p)
 
 /* --- Python ------------------------------------------------------------------------------ */
 
+/* The Python of the environment that `make agree` creates; empty if it does not exist. */
+static void find_python(struct buf *out)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	buf_addf(out, "%s%s/tritonrl/venv/bin/python", cache ? cache : home ? home : "", cache ? "" : "/.cache");
+	if (!file_exists(buf_cstr(out)))
+		buf_clear(out);
+}
+
 /* Prefers the environment that `make agree` creates, because it holds torch and triton. Importing
  * torch takes many seconds on a cold disk, hence the limit of 120. */
 void doctor_python(struct doctor_part *p)
@@ -242,14 +254,13 @@ void doctor_python(struct doctor_part *p)
 			       "print(out, end='')\n"
 			       "sys.exit('no ' in out)\n";
 	static char dash_c[] = "-c", plain[] = "python3";
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct buf venv = BUF_INIT;
 	struct buf out = BUF_INIT;
 	char *argv[] = { plain, dash_c, script, NULL };
 	int rc;
 
-	buf_addf(&venv, "%s%s/tritonrl/venv/bin/python", cache ? cache : home ? home : "", cache ? "" : "/.cache");
-	if (file_exists(buf_cstr(&venv)))
+	find_python(&venv);
+	if (venv.n)
 		argv[0] = venv.p;
 	rc = doctor_run(argv, 120, &out);
 	if (rc == 127)
@@ -262,6 +273,63 @@ void doctor_python(struct doctor_part *p)
 		buf_adds(&p->fix, "make agree   (creates an environment with torch and triton)");
 	buf_release(&venv);
 	buf_release(&out);
+}
+
+/* --- the judge on a GPU ------------------------------------------------------------------ */
+
+/* Compiles a kernel with Triton in the compiler's sandbox, which needs no GPU. */
+static int try_compiler(const char *python, struct buf *say)
+{
+	struct kernel_compiler_options o = { .python = python, .workers = 1, .capability = 90, .seconds = 30.0,
+					     .memory = (size_t)16 << 30 };
+	struct kernel_compiler *c = kernel_compiler_new(&o, NULL);
+	const struct compiled_kernel *k;
+	struct buf request = BUF_INIT;
+
+	kernel_library_digest(DT_I32, &request);
+	k = c && !request.failed ? kernel_compiler_ask(c, buf_str(&request)) : NULL;
+	if (k && k->status == COMPILED_OK)
+		buf_addf(say, "Triton %s compiles in its sandbox (%zu bytes for sm_90)", kernel_compiler_version(c),
+			 k->code.n);
+	else
+		buf_addf(say, "%s", k ? k->message : "out of memory");
+	buf_release(&request);
+	k = k && k->status == COMPILED_OK ? k : NULL;
+	kernel_compiler_free(c);
+	return k ? 0 : -1;
+}
+
+/* Opens a slot of the first GPU as `verify --device cuda` does. */
+static int try_slot(struct buf *say)
+{
+	struct gpu_slot s;
+	struct slot_answer a;
+	struct err e = ERR_INIT;
+	int rc = gpu_slot_open(&s, NULL, 0, 60.0, &e) || gpu_slot_info(&s, &a) != SLOT_OK;
+
+	if (rc)
+		buf_addf(say, "; %s", e.code ? e.text : a.text);
+	else
+		buf_addf(say, "; runs on %s", a.info.name);
+	gpu_slot_close(&s);
+	return rc;
+}
+
+/* Without a GPU or without Triton the speed of candidates is an estimate, which is no failure. */
+void doctor_gpu_judge(struct doctor_part *p)
+{
+	struct buf venv = BUF_INIT, say = BUF_INIT;
+	int compiles, runs;
+
+	find_python(&venv);
+	compiles = !try_compiler(venv.n ? buf_cstr(&venv) : NULL, &say);
+	runs = !try_slot(&say);
+	doctor_say(p, compiles && runs ? DOCTOR_OK : DOCTOR_ABSENT, "%s%s", buf_cstr(&say),
+		   compiles && runs ? "" : "; speed-ups are estimates");
+	if (!compiles && has_card())
+		buf_adds(&p->fix, "make agree   (creates an environment with torch and triton)");
+	buf_release(&venv);
+	buf_release(&say);
 }
 
 /* --- S3 ----------------------------------------------------------------------------------- */

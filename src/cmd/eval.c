@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "run/run.h"
 
@@ -11,11 +12,19 @@ static const struct cmd_usage usage = {
 	.args = "",
 	.about = "Evaluate a model on a set of tasks: share of valid, compiled, correct and fast "
 		 "answers, pass@k with confidence intervals, per level and operator. With "
-		 "--compare, other models or adapters too, with a paired test.",
+		 "--compare, other models or adapters too, with a paired test. --model may be an "
+		 "adapter folder, which names its base model.",
 	.shown = "model adapter compare tasks k limit out device json n temperature max-new-tokens "
 		"track",
 	.opts = eval_opts,
 	.sections = "eval",
+};
+
+/* One evaluated model. */
+struct subject {
+	const char *model, *adapter;   /* adapter NULL: the model by itself */
+	const char *label;             /* the folder that the user named */
+	struct eval ev;
 };
 
 /* The state of one call. */
@@ -24,6 +33,7 @@ struct session {
 	struct eval_bench *bench;      /* tasks, prompts and judge; serves all models */
 	struct store *store;           /* of --run, or NULL */
 	int writes;                    /* this process is the first rank, which reports */
+	struct { struct subject *v; size_t n, cap; } done;     /* the first is compared with each of the others */
 };
 
 /* --compare takes adapters and models; an adapter folder has adapter_config.json. */
@@ -45,94 +55,110 @@ static void name_of(const struct eval_cmd_args *a, size_t number, struct buf *ou
 		buf_addf(out, "_%zu", number);
 }
 
-/* Writes the result to --out and to the run folder of --run, and prints it as a table or as
- * JSON. */
-static int report(struct session *s, const struct eval *ev, size_t number, struct err *e)
+/* Everything so far as one object: the members of the first model's evaluation, "compared" with the
+ * evaluations of the others, and "compare" with the paired tests. */
+static void session_json(const struct session *s, struct buf *out)
 {
-	struct buf text = BUF_INIT, path = BUF_INIT, name = BUF_INIT;
-	int rc = 0;
-
-	name_of(s->a, number, &name);
-	eval_bench_json(s->bench, ev, &text);
-	if (s->a->out) {
-		buf_adds(&path, s->a->out);
-		if (number)
-			buf_addf(&path, ".%zu", number);
-		rc = file_replace(buf_cstr(&path), buf_str(&text), e);
-	}
-	if (!rc && s->store)
-		rc = eval_bench_keep(s->bench, ev, s->a->run, s->store, buf_cstr(&name), e);
-	if (!s->a->json) {
-		buf_clear(&text);
-		buf_addf(&text, "%s\n", eval_bench_opts(s->bench)->model_path);
-		eval_table(ev, eval_bench_opts(s->bench), s->a->eval.per_op, &text);
-	}
-	fputs(buf_cstr(&text), stdout);
-	buf_release(&text);
-	buf_release(&path);
-	buf_release(&name);
-	return rc;
-}
-
-/* Evaluates one model. On success *ev holds the result, which the caller releases. */
-static int eval_one(struct session *s, size_t number, const char *model, const char *adapter,
-		    struct eval *ev, struct err *e)
-{
-	struct buf name = BUF_INIT;
-	int rc;
-
-	name_of(s->a, number, &name);
-	rc = eval_bench_run(s->bench, buf_cstr(&name), model, adapter, ev, e);
-	buf_release(&name);
-	if (!rc && s->writes && report(s, ev, number, e)) {
-		eval_release(ev);
-		rc = -1;
-	}
-	return rc;
-}
-
-/* The same paired test that the table shows, as one JSON object. */
-static void compare_json(const struct eval_cmd_args *a, const struct eval *first, const char *dir,
-			 const struct eval *other, struct buf *out)
-{
+	const struct eval_opts *o = eval_bench_opts(s->bench);
+	const struct subject *first = &s->done.v[0];
 	struct jw w = { .out = out, .indent = 1 };
 
 	jw_begin(&w, '{');
-	jw_key(&w, "compare"), jw_begin(&w, '[');
-	eval_compare_json(&w, a->adapter ? a->adapter : a->model, first, dir, other);
-	jw_end(&w, ']');
+	eval_json_members(&w, &first->ev, o, first->label);
+	if (s->a->compare.n) {
+		jw_key(&w, "compared"), jw_begin(&w, '[');
+		for (size_t i = 1; i < s->done.n; i++) {
+			jw_begin(&w, '{');
+			eval_json_members(&w, &s->done.v[i].ev, o, s->done.v[i].label);
+			jw_end(&w, '}');
+		}
+		jw_end(&w, ']');
+		jw_key(&w, "compare"), jw_begin(&w, '[');
+		for (size_t i = 1; i < s->done.n; i++)
+			eval_compare_json(&w, first->label, &first->ev, s->done.v[i].label, &s->done.v[i].ev);
+		jw_end(&w, ']');
+	}
 	jw_end(&w, '}');
 	buf_addc(out, '\n');
 }
 
+/* Prints the table of the newest model, and how it compares with the first. */
+static void print_newest(const struct session *s)
+{
+	const struct subject *t = &s->done.v[s->done.n - 1];
+	struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s\n", t->label);
+	eval_table(&t->ev, eval_bench_opts(s->bench), s->a->eval.per_op, &text);
+	if (s->done.n > 1)
+		eval_compare_table(&s->done.v[0].ev, &t->ev, &text);
+	fputs(buf_cstr(&text), stdout);
+	buf_release(&text);
+}
+
+/* Writes the results so far to --out, the newest one to the run folder of --run, and prints them. The file
+ * is written after each model, so that a failure of the second keeps the first. */
+static int report(const struct session *s, struct err *e)
+{
+	const struct eval_cmd_args *a = s->a;
+	struct buf json = BUF_INIT, name = BUF_INIT;
+	int rc = 0;
+
+	name_of(a, s->done.n - 1, &name);
+	if (a->out || a->json)
+		session_json(s, &json);
+	rc = buf_check(&json, e) || buf_check(&name, e) ? -1 : 0;
+	if (!rc && a->out)
+		rc = file_replace(a->out, buf_str(&json), e);
+	if (!rc && s->store)
+		rc = eval_bench_keep(s->bench, &s->done.v[s->done.n - 1].ev, a->run, s->store, buf_cstr(&name), e);
+	if (!a->json)
+		print_newest(s);
+	else if (s->done.n == a->compare.n + 1)
+		fputs(buf_cstr(&json), stdout);
+	buf_release(&json);
+	buf_release(&name);
+	return rc;
+}
+
+/* Evaluates one model and adds it to those done. */
+static int eval_one(struct session *s, struct subject t, struct err *e)
+{
+	struct buf name = BUF_INIT;
+	int rc;
+
+	name_of(s->a, s->done.n, &name);
+	rc = eval_bench_run(s->bench, buf_cstr(&name), t.model, t.adapter, &t.ev, e);
+	buf_release(&name);
+	if (rc)
+		return -1;
+	if (vec_push(&s->done, t)) {
+		eval_release(&t.ev);
+		return err_nomem(e);
+	}
+	return s->writes ? report(s, e) : 0;
+}
+
 /* The first model is compared with each of the others. Every model gets the same tasks and seeds,
- * so the test can be paired. */
+ * so the test can be paired. An adapter among the others is evaluated on the first model. */
 static int eval_all(struct session *s, struct err *e)
 {
 	const struct eval_cmd_args *a = s->a;
-	struct eval first, other;
-	int rc = eval_one(s, 0, a->model, a->adapter, &first, e);
+	struct subject t = { .model = a->model, .adapter = a->adapter, .label = a->adapter ? a->adapter : a->model };
+	struct buf base = BUF_INIT;
+	int rc = adapter_split(&t.model, &t.adapter, &base, e) || eval_one(s, t, e) ? -1 : 0;
 
-	if (rc)
-		return -1;
 	for (size_t i = 0; i < a->compare.n && !rc; i++) {
 		const char *dir = a->compare.v[i];
-		struct buf text = BUF_INIT;
+		int lone = !is_adapter(dir);
 
-		/* An adapter is evaluated on the first model. */
-		rc = is_adapter(dir) ? eval_one(s, i + 1, a->model, dir, &other, e) :
-			eval_one(s, i + 1, dir, NULL, &other, e);
-		if (rc)
-			break;
-		if (a->json)
-			compare_json(a, &first, dir, &other, &text);
-		else
-			eval_compare_table(&first, &other, &text);
-		fputs(buf_cstr(&text), stdout);
-		buf_release(&text);
-		eval_release(&other);
+		rc = eval_one(s, (struct subject){ .model = lone ? dir : t.model, .adapter = lone ? NULL : dir,
+						   .label = dir }, e);
 	}
-	eval_release(&first);
+	for (size_t i = 0; i < s->done.n; i++)
+		eval_release(&s->done.v[i].ev);
+	vec_free(&s->done);
+	buf_release(&base);
 	return rc;
 }
 
@@ -148,8 +174,8 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
-	/* Create output folders first: an evaluation of hours must not fail at its end. */
-	if (a->out && file_mkdirs_for(a->out, e))
+	/* An evaluation of hours must not fail at its end. */
+	if (a->out && file_check_output(a->out, e))
 		return -1;
 	if (a->run && s.writes) {
 		path_join(&path, a->run, "run.db");

@@ -23,7 +23,8 @@ struct args {
 };
 
 static const struct opt table[] = {
-	OPT_STR(struct args, model, "model", "DIR", NULL, "model folder (Hugging Face form)"),
+	OPT_STR(struct args, model, "model", "DIR", NULL,
+		"model folder (Hugging Face form), or an adapter folder that names its model"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
 		"load a LoRA adapter on it (PEFT form)"),
 	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "text to complete or answer"),
@@ -340,6 +341,7 @@ int cmd_generate(int argc, char **argv)
 	struct opt_parsed p;
 	struct args a;
 	struct output o = { .a = &a };
+	struct buf base = BUF_INIT;          /* path of the model that an adapter names */
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
@@ -351,7 +353,7 @@ int cmd_generate(int argc, char **argv)
 	if (!o.ready || !o.is_ready)
 		rc = err_nomem(&e);
 	else
-		rc = generate(&a, &o, &e);
+		rc = (a.model && adapter_split(&a.model, &a.adapter, &base, &e)) || generate(&a, &o, &e) ? -1 : 0;
 	if (!rc && o.interrupted)
 		rc = err_set(&e, ERR_INTERRUPTED, "interrupted");
 	else if (!rc && o.refused)
@@ -361,6 +363,7 @@ int cmd_generate(int argc, char **argv)
 		buf_release(&o.ready[i]);
 	mem_free(o.ready);
 	mem_free(o.is_ready);
+	buf_release(&base);
 	opt_release(&p);
 	return rc;
 }

@@ -1,11 +1,13 @@
 /* tritonrl: finds the command in the table and runs it. Owns the process-wide checks (address
  * space, output that could not be written); everything else belongs to the commands. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "verify/gpu/gpu_slot.h"
 
 const struct cmd cmd_table[] = {
 #define COMMAND(name, suffix, summary) { #name, summary, cmd_##suffix },
@@ -20,7 +22,7 @@ static int finish(int rc)
 	if (fflush(stdout))
 		perror("tritonrl: cannot write the output");
 	else if (ferror(stdout))
-		fputs("tritonrl: cannot write the output\n", stderr);
+		fputs("tritonrl: cannot write the output; is the disk full?\n", stderr);
 	else
 		return rc;
 	return CMD_FAILED;
@@ -54,6 +56,8 @@ int main(int argc, char **argv)
 		cmd_help(1, (char *[]){ help, NULL });
 		return finish(CMD_FAILED);
 	}
+	if (!strcmp(words[0], GPU_SLOT_RUNNER) && argc == 4)
+		gpu_slot_runner(words[1], atoi(words[2]));
 	if (!strcmp(words[0], "--help") || !strcmp(words[0], "-h"))
 		words[0] = help;
 	if (!strcmp(words[0], "--version"))

@@ -1,6 +1,5 @@
 /* tritonrl plan: memory, time, GPU-hours and cost of a run before it starts. run/plan.h computes;
- * this file reads the stages of a configuration, describes the job and prints one machine or all of
- * them. */
+ * this file opens the pipeline as `run` does and prints one machine or all of them. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -9,8 +8,8 @@
 #include "run/safeguard.h"
 #include "run/requirements.h"
 #include "run/plan_args.h"
-#include "tile/estimate/gpu.h"
 #include "run/sections.h"
+#include "tile/estimate/gpu.h"
 
 static const struct cmd_usage usage = {
 	.args = "[CONFIG]",
@@ -18,57 +17,32 @@ static const struct cmd_usage usage = {
 		 "GPU-hours and cost, and the batch size, accumulation, weight format and "
 		 "sequence length that fit. No weights are needed. Exit code 1: the run does not "
 		 "fit.",
-	.shown = "model gpu count price-per-hour rows rl-tasks eval-tasks run json",
+	.shown = "model gpu count set stages dry-run price-per-hour spot-price-per-hour rows eval-tasks run json",
 	.opts = plan_opts,
 	.sections = "machine",
 };
 
-/* Reads the options of one section as its command would read them, without running the command. */
-static int read_stage(const struct opt *table, const char *section, void *into, const char *config,
-		      struct opt_parsed *p, struct err *e)
+/* Opens the pipeline as `run` would. --model on the command line becomes an option of all stages. */
+static int open_pipeline(struct pipeline *p, const struct plan_args *a, const char *config, struct opt_list *set,
+			 struct buf *text, struct err *e)
 {
-	struct opt_scope scope = { .own = section, .all = run_sections };
-	const char *words[] = { "--config", config };
+	struct pipeline_source src = { .config = config, .set = set, .stages = &a->stages,
+				       .out = a->run ? a->run : "runs/plan" };
 
-	return opt_parse_in(table, &scope, into, config ? 2 : 0, (char *const *)words, p, e);
-}
-
-/* prepare, sft, rl and eval together determine the amount of work. */
-static int read_stages(struct plan_stages *s, const char *config, struct err *e)
-{
-	return read_stage(prepare_opts, "prepare", &s->prepare, config, &s->parsed[0], e) ||
-	       read_stage(train_opts, "sft", &s->sft, config, &s->parsed[1], e) ||
-	       read_stage(train_opts, "rl", &s->rl, config, &s->parsed[2], e) ||
-	       read_stage(eval_opts, "eval", &s->eval, config, &s->parsed[3], e) ? -1 : 0;
-}
-
-static void release_stages(struct plan_stages *s)
-{
-	for (size_t i = 0; i < COUNT_OF(s->parsed); i++)
-		opt_release(&s->parsed[i]);
-}
-
-/* --- the job ---------------------------------------------------------------------------------------- */
-
-/* The model's shape comes from its config.json or from the table of known models; no weights are
- * read. */
-static int set_job(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
-{
-	struct policy_opts o = s->sft.policy;
-
-	*j = (struct plan_job){ .model = a->model ? a->model : o.model, .prompt_tokens = a->prompt_tokens,
-				.judge_ms = a->judge_ms, .train_share = a->train_share,
-				.prefill_share = a->prefill_share, .read_share = a->read_share };
-	if (!j->model)
-		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
-	if (plan_model_find(&j->c, j->model, e) || policy_settle(&o, 1, e))
+	set->v = mem_array(a->set.n + 1, sizeof *set->v);
+	if (!set->v)
+		return err_nomem(e);
+	if (a->model) {
+		buf_addf(text, "model=%s", a->model);
+		set->v[set->n++] = buf_cstr(text);
+	}
+	for (size_t i = 0; i < a->set.n; i++)
+		set->v[set->n++] = a->set.v[i];
+	if (buf_check(text, e) || pipeline_open(p, &src, e))
 		return -1;
-	j->full = o.full;
-	j->lora = o.lora;
-	j->store = o.store;
-	j->fixed_store = o.store == STORE_I8;   /* a chosen 8-bit format is kept; others may change to fit */
-	j->recompute = o.trainer.tape.recompute;
-	return plan_amounts(j, a, s, e);
+	if (a->dry_run)
+		pipeline_shrink(p);
+	return 0;
 }
 
 /* --- the command ------------------------------------------------------------------------------------------ */
@@ -82,10 +56,10 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 
 	if (plan_machine_find(&m, gpu, count))
 		return err_set(e, ERR_USAGE, "no figures are known for GPU '%s'", gpu);
-	if (a->price > 0) {
-		m.price = a->price;
+	if (a->price > 0 || a->spot_price > 0)
 		m.usual_price = 0;
-	}
+	m.price = a->price > 0 ? a->price : m.price;
+	m.spot_price = a->spot_price > 0 ? a->spot_price : m.spot_price;
 	if (a->judge_cores)
 		m.cores = (int)a->judge_cores;
 	return plan_make(p, j, &m, e);
@@ -93,7 +67,7 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 
 /* Lists what is missing on this machine to run the configuration, and how long its CPU would
  * take. */
-static int show_here(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
+static int show_here(const struct plan_job *j, const struct plan_args *a, const struct pipeline *s,
 		     struct buf *out, struct err *e)
 {
 	struct requirements n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
@@ -122,8 +96,8 @@ static int show_here(const struct plan_job *j, const struct plan_args *a, const 
 }
 
 /* One machine: the whole table. *fits says whether the run fits. */
-static int show_one(const struct plan_job *j, const struct plan_args *a, const struct plan_stages *s,
-		    int *fits, struct buf *out, struct err *e)
+static int show_one(const struct plan_job *j, const struct plan_args *a, const struct pipeline *s,
+		    const char *command, int *fits, struct buf *out, struct err *e)
 {
 	struct run_plan p;
 
@@ -132,7 +106,7 @@ static int show_one(const struct plan_job *j, const struct plan_args *a, const s
 	if (a->json)
 		plan_json(&p, out);
 	else
-		plan_table(&p, out);
+		plan_table(&p, command, out);
 	*fits = p.choice.fits;
 	return a->json ? 0 : show_here(j, a, s, out, e);
 }
@@ -145,7 +119,7 @@ static int show_all(const struct plan_job *j, const struct plan_args *a, int *fi
 	struct plan_args each = *a;
 	struct run_plan p;
 
-	each.price = 0;                  /* a given price belongs to one kind of GPU only */
+	each.price = each.spot_price = 0;        /* a given price belongs to one kind of GPU only */
 	*fits = 0;
 	if (!a->json)
 		plan_row(NULL, out);
@@ -168,8 +142,10 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 	struct watch_spent s;
 	struct safeguard_args k;
 	struct opt_parsed p;
+	struct opt_scope scope = { .own = "keep", .all = run_sections };
+	const char *words[] = { "--config", config };
 
-	if (read_stage(safeguard_args_table, "keep", &k, config, &p, e))
+	if (opt_parse_in(safeguard_args_table, &scope, &k, config ? 2 : 0, (char *const *)words, &p, e))
 		return -1;
 	opt_release(&p);
 	if (watch_spent_read(a->run, &s, e))
@@ -188,18 +164,43 @@ static int show_spent(const struct plan_args *a, const char *config, struct buf 
 	return 0;
 }
 
+/* Writes the command that runs what was planned. */
+static void add_command(const struct plan_args *a, const char *config, struct buf *out)
+{
+	buf_addf(out, "tritonrl run%s%s", config ? " " : "", config ? config : "");
+	if (a->model)
+		buf_addf(out, " --set model=%s", a->model);
+	for (size_t i = 0; i < a->set.n; i++)
+		buf_addf(out, " --set %s", a->set.v[i]);
+	for (size_t i = 0; i < a->stages.n; i++)
+		buf_addf(out, "%s%s", i ? "," : " --stages ", a->stages.v[i]);
+	if (a->dry_run)
+		buf_adds(out, " --dry-run");
+	if (a->run)
+		buf_addf(out, " --out %s", a->run);
+}
+
 /* The stages are read even for --gpu all: the amounts of work depend on them. */
 static int run(const struct plan_args *a, const char *config, int *fits, struct buf *out, struct err *e)
 {
-	struct plan_stages s = { .parsed = { { .args = NULL } } };
+	struct opt_list set = { .v = NULL };
+	struct buf text = BUF_INIT, command = BUF_INIT;
+	struct pipeline p;
 	struct plan_job j;
-	int rc = read_stages(&s, config, e) || set_job(&j, a, &s, e) ? -1 : 0;
+	int opened = !open_pipeline(&p, a, config, &set, &text, e);
+	int rc = opened ? plan_job_of(&j, a, &p, e) : -1;
 
+	add_command(a, config, &command);
 	if (!rc)
-		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) : show_one(&j, a, &s, fits, out, e);
+		rc = !strcmp(a->gpu, "all") ? show_all(&j, a, fits, out, e) :
+					      show_one(&j, a, &p, buf_cstr(&command), fits, out, e);
 	if (!rc && a->run)
 		rc = show_spent(a, config, out, e);
-	release_stages(&s);
+	if (opened)
+		pipeline_close(&p);
+	buf_release(&text);
+	buf_release(&command);
+	mem_free(set.v);
 	return rc;
 }
 
@@ -239,6 +240,8 @@ int cmd_plan(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	progress_set_mode(PROGRESS_QUIET);      /* judge-ms may run the judge for a moment */
+	if (opt_was_given(&p, "model") < 2)
+		a.model = NULL;                 /* the stages read the configuration's own model */
 	rc = p.n ? err_set(&e, ERR_USAGE, "name at most one configuration") : run(&a, p.config, &fits, &out, &e);
 	if (!rc)
 		fputs(buf_cstr(&out), stdout);

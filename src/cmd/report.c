@@ -44,7 +44,7 @@ static int run(const struct report_cmd_args *a, const struct opt_parsed *p, stru
 	for (size_t i = 0; i < p->n && !rc; i++)
 		rc = open_run(&runs[i], p->args[i], e);
 	if (!rc && a->out)
-		rc = file_mkdirs_for(a->out, e);
+		rc = file_check_output(a->out, e);
 	if (!rc)
 		rc = run_report(runs, p->n, &a->report, a->out, &path, e);
 	if (!rc)

@@ -17,13 +17,21 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "RUN",
-	.about = "Continue the run in a folder with the options it was started with. With "
+	.about = "Continue what run or train began in a folder, with the options it was started with. With "
 		 "--bucket, an empty or missing folder is first filled with the newest complete "
 		 "state from the bucket. Exit codes are those of run.",
 	.shown = "bucket endpoint region profile sync-every budget-hours budget-money "
 		"price-per-hour",
 	.opts = opts,
 };
+
+/* Prints the command that continues the run, on another machine too if the run is in a bucket. */
+static void how_to_continue(const struct args *a, const char *run)
+{
+	fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl resume %s", run);
+	cmd_print_bucket(&a->keep.mirror);
+	fputc('\n', stderr);
+}
 
 /* `again` tells the pipeline to read its configuration from the run folder. */
 int cmd_resume(int argc, char **argv)
@@ -47,7 +55,7 @@ int cmd_resume(int argc, char **argv)
 		rc = whole_run(&g, &done, &e);
 	}
 	if (!rc && !done && par_first(par))
-		fprintf(stderr, "stopped; finished work is saved. To continue: tritonrl resume %s\n", p.args[0]);
+		how_to_continue(&a, p.args[0]);
 	opt_release(&p);
 	return cmd_part(par, "resume", rc, done ? CMD_OK : cmd_stopped(), &e);
 }

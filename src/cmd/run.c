@@ -76,6 +76,9 @@ static void how_to_continue(const struct args *a, const char *config, const char
 		fprintf(stderr, " --device %s", a->device);
 	for (size_t i = 0; i < a->set.n; i++)
 		fprintf(stderr, " --set %s", a->set.v[i]);
+	for (size_t i = 0; i < a->stages.n; i++)
+		fprintf(stderr, "%s%s", i ? "," : " --stages ", a->stages.v[i]);
+	cmd_print_bucket(&a->keep.mirror);
 	fputc('\n', stderr);
 }
 

@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, runs, "run", "DIR", 0,
 		 "show this run folder as a live page; repeat to compare runs"),
 	OPT_STR(struct args, model, "model", "DIR", NULL,
-		"also serve this model (Hugging Face form)"),
+		"also serve this model (Hugging Face form), or this adapter on the model it names"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
 		"load a LoRA adapter on the model (PEFT form)"),
 	OPT_STR(struct args, name, "name", "NAME", NULL,
@@ -98,10 +98,11 @@ static int run(const struct args *a, struct err *e)
 				   .completion = { .model = a->model, .adapter = a->adapter, .name = a->name,
 					     .device = a->device, .threads = (int)a->threads,
 					     .slots = (int)a->slots, .length = a->length, .store = a->store } };
-	struct buf token = BUF_INIT;
+	struct buf token = BUF_INIT, base = BUF_INIT;
 	struct serve *s = NULL;
 
-	if (!a->token_file || !read_token(a->token_file, &token, e)) {
+	if ((!a->model || !adapter_split(&o.completion.model, &o.completion.adapter, &base, e)) &&
+	    (!a->token_file || !read_token(a->token_file, &token, e))) {
 		o.http.token = token.n ? token.p : NULL;
 		s = serve_open(&o, e);
 	}
@@ -114,6 +115,7 @@ static int run(const struct args *a, struct err *e)
 		serve_close(s, 30.0);
 	}
 	buf_release(&token);
+	buf_release(&base);
 	return s ? 0 : -1;
 }
 

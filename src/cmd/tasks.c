@@ -372,7 +372,7 @@ static int print_hashes(struct maker *m)
 
 static int run(struct maker *m)
 {
-	if (strcmp(m->a->out, "-") && file_mkdirs_for(m->a->out, m->e))
+	if (strcmp(m->a->out, "-") && file_check_output(m->a->out, m->e))
 		return -1;
 	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
 	if (!m->out)

@@ -1,6 +1,7 @@
 /* tritonrl verify: judges candidates from files, folders or JSON lines. This file reads candidates
  * and gives them to a stream (verify/pool/stream.h), which judges, orders, caches and prints. Exit
- * code: 0 all correct, 1 some are not, 2 some could not be judged. */
+ * code: 0 all correct, 1 some are not, 2 some could not be judged: the task is at fault, or this engine
+ * does not support what the candidate uses. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -8,11 +9,15 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "data/extract.h"
+#include "data/function_task.h"
+#include "data/second_look.h"
 #include "verify/pool/judge_args.h"
 #include "verify/pool/stream.h"
 
 struct args {
-	const char *task, *jsonl, *out, *cache, *dump;   /* files and folders, or NULL */
+	const char *task, *jsonl, *out, *cache, *dump, *device;   /* files and folders, or NULL */
+	const char *fn, *ref;                            /* plain functions in place of a task and ModelNew, or NULL */
+	struct opt_list input;
 	int json, explain, identity, answers;
 	struct judge_args judge;
 };
@@ -21,6 +26,13 @@ static const struct opt opts[] = {
 	OPT_STR(struct args, task, "task", "FILE", NULL,
 		"task file that defines Model, get_inputs and get_init_inputs; with --identity "
 		"also a folder"),
+	OPT_STR(struct args, fn, "fn", "NAME", NULL,
+		"judge this function of the candidate instead of ModelNew; with --ref and --input"),
+	OPT_STR(struct args, ref, "ref", "FUNCTION", NULL,
+		"the function that --fn must equal: torch.softmax, an expression of x, y, z, or "
+		"FILE.py:NAME"),
+	OPT_LIST(struct args, input, "input", "SHAPE[:DTYPE]", 0,
+		 "an input of --fn, such as 4096x3000:f32, or =VALUE; once for each, in order"),
 	OPT_STR(struct args, jsonl, "jsonl", "FILE", NULL,
 		"judge the candidates of a JSON lines file with id, task and candidate (source "
 		"texts); - is standard input"),
@@ -32,11 +44,13 @@ static const struct opt opts[] = {
 		"write the tensors of each candidate and input set to DIR/CANDIDATE/INPUT"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per candidate"),
 	OPT_FLAG(struct args, explain, "explain", 0,
-		 "show the failing input, element, expected and actual value, and source line"),
+		 "show the failing input, element, source line and likely mistake, and the "
+		 "estimated speed of each kernel"),
 	OPT_FLAG(struct args, identity, "identity", 0,
 		 "judge the Model of each task as its own candidate"),
 	OPT_FLAG(struct args, answers, "answers", 0,
 		 "candidates are model answers: extract the code first"),
+	OPT_STR(struct args, device, "device", "cpu|cuda|cuda:N", NULL, "the same as --judge-device"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
 };
@@ -47,7 +61,7 @@ static const struct cmd_usage usage = {
 		 "is parsed, its host code is interpreted and its kernels run on the tile "
 		 "machine, in sandboxed processes. Exit code 0: all correct, 1: some are not, 2: "
 		 "could not judge.",
-	.shown = "task jsonl out cache json explain identity track contract precision gpu workers "
+	.shown = "task fn ref input jsonl out json explain identity track contract precision gpu device workers "
 		"timeout",
 	.opts = opts,
 };
@@ -56,8 +70,27 @@ static const struct cmd_usage usage = {
 struct session {
 	const struct args *a;
 	struct stream stream;          /* judges, orders, caches and prints */
+	const struct buf *task;        /* the task of all candidates, for a second look; NULL: not known */
+	struct judge_pool *looks;      /* judges second looks; NULL: none was needed yet */
 	struct err *e;
 };
+
+/* Wrong values get a second look (data/second_look.h): a few changed references, judged up to stage full by a
+ * pool of their own. A failure costs only the hint. */
+static void look_again(void *ctx, struct str candidate, struct buf *out)
+{
+	struct session *s = ctx;
+	struct judge_options o = s->stream.o.judge;
+
+	if (!s->task)
+		return;
+	o.last = STAGE_full;
+	o.skip_general = 1;
+	if (!s->looks)
+		s->looks = judge_pool_open(&o, &s->stream.o.pool, NULL);
+	if (s->looks)
+		second_look(s->looks, buf_str(s->task), candidate, out, NULL);
+}
 
 /* --- candidates in a file of JSON lines -------------------------------------------------------- */
 
@@ -145,6 +178,8 @@ static int judge_jsonl(struct session *s)
 		}
 	}
 	lines_close(&r);
+	if (!rc && !stop_requested() && !s->stream.added && !s->stream.skipped)
+		rc = err_set(s->e, ERR_NOT_FOUND, "there is no candidate in '%s'", s->a->jsonl);
 	return rc < 0 ? -1 : stream_finish(&s->stream, s->e);
 }
 
@@ -165,6 +200,8 @@ static int judge_path(struct session *s, const char *path, const struct buf *tas
 
 	if (!file_is_dir(path)) {
 		rc = file_read(path, 16u << 20, &text, s->e);
+		if (!rc && s->a->fn)
+			rc = function_candidate(s->a->fn, s->a->input.n, &text, s->e);
 		if (!rc)
 			rc = add(s, str_of(path), path, task ? buf_str(task) : buf_str(&text), buf_str(&text));
 		buf_release(&text);
@@ -201,24 +238,34 @@ static int judge_files(struct session *s, const struct opt_parsed *p)
 	if (s->a->identity) {
 		rc = judge_path(s, s->a->task, NULL);
 	} else {
-		rc = file_read(s->a->task, 16u << 20, &task, s->e);
+		rc = s->a->fn ? function_task(s->a->ref, &s->a->input, &task, s->e) :
+				file_read(s->a->task, 16u << 20, &task, s->e);
+		s->task = &task;
 		for (size_t i = 0; i < p->n && !rc; i++)
 			rc = judge_path(s, p->args[i], &task);
 	}
-	buf_release(&task);
 	if (!rc && !s->stream.added && !s->stream.skipped)
 		rc = err_set(s->e, ERR_NOT_FOUND, "there is no .py file in '%s'",
 			     s->a->identity ? s->a->task : p->args[0]);
-	return rc ? rc : stream_finish(&s->stream, s->e);
+	rc = rc ? rc : stream_finish(&s->stream, s->e);
+	s->task = NULL;
+	buf_release(&task);
+	return rc;
 }
 
 /* Combinations that make no sense are refused with the option to use instead. */
 static int check_usage(const struct args *a, const struct opt_parsed *p, const struct par *par, struct err *e)
 {
+	int plain = a->fn || a->ref || a->input.n;
+
 	if (a->jsonl && (p->n || (a->task && !a->identity)))
 		return err_set(e, ERR_USAGE, "--jsonl contains tasks and candidates; do not name others");
-	if (!a->jsonl && !a->task)
-		return err_set(e, ERR_USAGE, "name the task: --task FILE, or --jsonl FILE");
+	if (plain && (!a->fn || !a->ref || !a->input.n || a->task || a->jsonl || a->identity))
+		return err_set(e, ERR_USAGE, "a function is judged by --fn NAME --ref FUNCTION --input SHAPE, without "
+			       "--task, --jsonl and --identity");
+	if (!a->jsonl && !a->task && !a->fn)
+		return err_set(e, ERR_USAGE, "name the task: --task FILE, --jsonl FILE, or --fn with --ref and "
+			       "--input");
 	if (!a->jsonl && !a->identity && !p->n)
 		return err_set(e, ERR_USAGE, "name at least one candidate");
 	return a->dump && par ? err_set(e, ERR_USAGE, "--dump works in a single process only, not under mpirun") : 0;
@@ -244,9 +291,12 @@ static int serve(const struct stream_options *o, struct par *par, struct err *e)
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
 {
 	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump,
-				    .json = a->json, .explain = a->explain };
+				    .json = a->json, .explain = a->explain, .look = look_again, .look_ctx = s };
 
-	if (check_usage(a, p, par, s->e) || judge_args_options(&a->judge, &o.judge, &o.pool, s->e))
+	struct judge_args judge = a->judge;
+
+	judge.device = a->device ? a->device : judge.device;
+	if (check_usage(a, p, par, s->e) || judge_args_options(&judge, &o.judge, &o.pool, s->e))
 		return -1;
 	o.judge.identity = a->identity;             /* the reference is its own candidate */
 	if (a->identity)
@@ -273,6 +323,8 @@ int cmd_verify(int argc, char **argv)
 	/* A candidate that could not be judged outweighs one that is wrong: exit code 2 before 1. */
 	rc = cmd_join(&par, &e) || judge_all(&a, &p, par, &s) ? -1 : 0;
 	stream_close(&s.stream);
+	judge_pool_close(s.looks);
 	opt_release(&p);
-	return cmd_part(par, "verify", rc, s.stream.failed ? CMD_FAILED : s.stream.wrong ? CMD_NO : CMD_OK, &e);
+	return cmd_part(par, "verify", rc, s.stream.failed || s.stream.unsupported ? CMD_FAILED :
+			s.stream.wrong ? CMD_NO : CMD_OK, &e);
 }

@@ -49,10 +49,29 @@ static size_t fence_of(struct str line, char *mark, struct str *tag)
 	return n >= 3 ? n : 0;
 }
 
-/* The first fenced block at or after `at`; 0 if there is no further one. */
+/* Is the text after a fence inside a block prose? Then the fence closes the block: "``` This kernel is
+ * faster". A single word such as "python" opens a block inside a docstring, which is code. */
+static int is_prose(struct str tag)
+{
+	return tag.n && (memchr(tag.p, ' ', tag.n) || strchr(".,:;!?)", tag.p[tag.n - 1]));
+}
+
+/* Length of the fence that ends a line of code ("return x```"), or 0. */
+static size_t fence_behind(struct str line, char mark)
+{
+	size_t n = 0;
+
+	line = str_trim(line);
+	while (n < line.n && line.p[line.n - 1 - n] == mark)
+		n++;
+	return n >= 3 ? n : 0;
+}
+
+/* The first fenced block at or after `at`; 0 if there is no further one. A block without a closing
+ * line ends at the first fence that ends a line of code, else with the text. */
 static int next_block(struct str s, size_t at, struct block *b)
 {
-	size_t open = 0, next;
+	size_t open = 0, behind = 0, next;
 	char mark = 0, m = 0;
 	struct str tag;
 
@@ -64,11 +83,20 @@ static int next_block(struct str s, size_t at, struct block *b)
 			*b = (struct block){ .begin = next, .end = s.n, .outer = at, .indent = blanks_of(line) };
 			open = n;
 			mark = m;
-		} else if (open && n >= open && m == mark && tag.n == 0) {
+		} else if (open && n >= open && m == mark &&
+			   (!tag.n || (is_prose(tag) && blanks_of(line) <= b->indent))) {
 			b->end = at;
 			b->closed = 1;
 			return 1;
+		} else if (open && !n && !behind && fence_behind(line, mark) >= open) {
+			struct str code = str_trim(line);
+
+			behind = (size_t)(code.p - s.p) + code.n - fence_behind(line, mark);
 		}
+	}
+	if (behind) {
+		b->end = behind;
+		b->closed = 1;
 	}
 	return open != 0;
 }
@@ -102,11 +130,38 @@ static int rank_of(struct str code)
 	return defines(code, "class ") || has_kernel(code) ? 2 : 1;
 }
 
+/* The offset of the model's answer in a text that also holds the prompt: after the last mark with the
+ * role of the assistant. If the text before its first mark holds code, the model answered there, and
+ * the marks after it are residue. */
+static size_t after_prompt(struct str s, size_t residue)
+{
+	static const char *const turns[] = { "<|im_start|>assistant", "<|start_header_id|>assistant<|end_header_id|>",
+					     "<|assistant|>", "<start_of_turn>model", "[/INST]" };
+	struct block b = { .end = 0 };
+	size_t from = 0;
+
+	if (next_block((struct str){ .p = s.p, .n = residue }, 0, &b) || defines((struct str){ .p = s.p, .n = residue },
+										 "class ModelNew"))
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(turns); i++)
+		for (;;) {
+			struct str rest = { .p = s.p + from, .n = s.n - from };
+			ptrdiff_t at = str_find(rest, str_of(turns[i]));
+
+			if (at < 0 || !str_trim((struct str){ .p = rest.p + at + strlen(turns[i]),
+							       .n = rest.n - (size_t)at - strlen(turns[i]) }).n)
+				break;
+			from += (size_t)at + strlen(turns[i]);
+		}
+	return from;
+}
+
 /* Cuts at the first mark that a chat template may have left in the text. */
 static size_t before_residue(struct str s)
 {
 	static const char *const marks[] = { "<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>",
-					     "<|end_of_text|>", "<|start_header_id|>", "</s>" };
+					     "<|end_of_text|>", "<|start_header_id|>", "</s>", "<|assistant|>",
+					     "<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]" };
 	size_t n = s.n;
 
 	for (size_t i = 0; i < COUNT_OF(marks); i++) {
@@ -144,18 +199,20 @@ static int looks_like_python(struct str line)
 	return 0;
 }
 
-/* Without fences: from the first line that looks like Python to the end. */
+/* Code without an opening fence: from the first line that looks like Python to the first fence, or to the
+ * end. The prompt may have ended with the opening fence, so that an answer has the closing one only. */
 static int bare_code(struct str s, size_t from, struct block *b)
 {
-	size_t next;
+	struct block fenced;
+	size_t end = next_block(s, from, &fenced) ? fenced.outer : s.n, next;
 
-	for (size_t at = from; at < s.n; at = next) {
+	for (size_t at = from; at < end; at = next) {
 		struct str line = line_at(s, at, &next);
 
 		if (!looks_like_python(line))
 			continue;
-		*b = (struct block){ .begin = at, .end = s.n, .outer = at };
-		return rank_of((struct str){ .p = s.p + at, .n = s.n - at }) > 1;
+		*b = (struct block){ .begin = at, .end = end, .outer = at };
+		return rank_of((struct str){ .p = s.p + at, .n = end - at }) > 1;
 	}
 	return 0;
 }
@@ -275,23 +332,26 @@ static int best_block(struct str s, size_t from, int open, struct extract *x, st
 }
 
 /* Finds the candidate's code in an answer: the best fenced block after the model's thinking, else
- * code without a fence. An open fence counts only if the thinking has ended, because a model that
- * ran out of tokens while thinking has not answered. */
+ * code without an opening fence, if no block holds a class or a kernel. An open fence counts only if
+ * the thinking has ended, because a model that ran out of tokens while thinking has not answered. */
 int extract_code(struct str answer, struct extract *x, struct buf *out, struct err *e)
 {
-	struct block best = { .begin = 0 };
+	struct block best = { .begin = 0 }, bare;
 	size_t from;
 	int thinking, rank;
 
 	*x = (struct extract){ .how = EXTRACT_NONE };
-	answer.n = before_residue(answer);
-	from = after_thinking(answer);
+	from = after_prompt(answer, before_residue(answer));
+	answer.n = from + before_residue((struct str){ .p = answer.p + from, .n = answer.n - from });
+	from += after_thinking((struct str){ .p = answer.p + from, .n = answer.n - from });
 	thinking = str_find((struct str){ .p = answer.p + from, .n = answer.n - from }, STR("<think>")) >= 0;
 	rank = best_block(answer, from, !thinking, x, &best);
 	if (rank)
 		x->how = best.closed ? EXTRACT_FENCE : EXTRACT_OPEN_FENCE;
-	else if (!thinking && bare_code(answer, from, &best))
+	if (rank <= 1 && !thinking && bare_code(answer, from, &bare)) {
 		x->how = EXTRACT_BARE;
+		best = bare;
+	}
 	x->plan_end = x->how ? best.outer : answer.n;
 	x->code_begin = x->how ? best.begin : answer.n;
 	x->code_end = x->how ? best.end : answer.n;

@@ -1,10 +1,12 @@
 /* Extraction of code from a model's answer.
  *
  * The one rule: a block is the text between fences of three or more backticks or tildes, with
- * any language tag or none; an unclosed fence runs to the end. Blocks inside a closed
+ * any language tag or none; prose may follow the closing fence on its line. An unclosed fence runs to
+ * the end. If the text holds the prompt too (a transcript), only the last turn of the assistant counts.
+ * Blocks inside a closed
  * <think>...</think> do not count. The last block that defines ModelNew wins; without one, the last
- * block that defines any class or @triton.jit function; without fences, the answer from its first
- * line that looks like Python. If the block with ModelNew has no kernel and others have, the
+ * block that defines any class or @triton.jit function; otherwise the answer from its first
+ * line that looks like Python to the first fence. If the block with ModelNew has no kernel and others have, the
  * code was given in pieces: all blocks of Python are joined in order. Code that is indented
  * with its fence is moved left. In a <think> that was never closed only whole blocks count: an
  * open block there was not finished. Chat residue (such as <|im_end|>) is cut off, Windows

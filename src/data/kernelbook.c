@@ -27,6 +27,7 @@ struct import {
 /* The state of one conversion. */
 struct conversion {
 	struct edits edits;
+	struct arena texts;          /* of edits */
 	const struct py_module *m;
 	struct str from;             /* the name that changes, and what to */
 	const char *to;
@@ -216,7 +217,7 @@ static void drop_clear(struct conversion *x)
 	}
 }
 
-/* --- get_init_inputs ---------------------------------------------------------------------- */
+/* --- get_init_inputs and get_inputs ------------------------------------------------------- */
 
 /* The expression that a function of one statement returns, or NULL. */
 static const struct py_node *returned(const struct py_node *f)
@@ -246,7 +247,7 @@ static int all_words(const struct py_Dict *d)
 	return 1;
 }
 
-/* Does get_init_inputs return KernelBook's form, [[positional arguments], {keyword arguments}]? */
+/* Is it KernelBook's form, [[positional arguments], {keyword arguments}]? */
 static int is_nested(const struct py_node *v)
 {
 	return v && v->kind == PY_List && v->u.List.elts.n == 2 && v->u.List.elts.v[0]->kind == PY_List &&
@@ -292,17 +293,64 @@ static int flatten(const struct conversion *x, const struct py_node *nested, con
 	return placed == kw->keys.n;
 }
 
-/* Rewrites what get_init_inputs returns, if it can be flattened. */
-static void flatten_inputs(struct conversion *x, const struct py_node *class, struct buf *flat)
+/* The nested list that a function of this name returns, or NULL. */
+static const struct py_node *nested_in(const struct py_module *m, const char *function)
 {
-	const struct py_node *f = module_function(x->m, STR("get_init_inputs"));
+	const struct py_node *f = module_function(m, str_of(function));
 	const struct py_node *v = f ? returned(f) : NULL;
 
+	return is_nested(v) ? v : NULL;
+}
+
+/* Number of parameters without a default that a method has after self. */
+static size_t needed(const struct py_node *method)
+{
+	const struct py_arguments *a = &method->u.FunctionDef.args->u.arguments;
+
+	return a->args.n - MIN(a->args.n, a->defaults.n + 1);
+}
+
+/* get_inputs may really return a list and a dict. Keyword arguments name parameters, which flatten
+ * checks; an empty dict holds keyword arguments if the list has as many values as
+ * forward needs. */
+static int are_arguments(const struct py_node *nested, const struct py_node *forward)
+{
+	return nested->u.List.elts.v[1]->u.Dict.keys.n ||
+	       (forward && needed(forward) == nested->u.List.elts.v[0]->u.List.elts.n && needed(forward) != 2);
+}
+
+int kernelbook_is_nested(const struct py_module *m)
+{
+	return nested_in(m, "get_init_inputs") || nested_in(m, "get_inputs");
+}
+
+/* Rewrites what a function returns as the arguments of `method`, if it can be flattened. */
+static void flatten_inputs(struct conversion *x, const char *function, const struct py_node *method)
+{
+	const struct py_node *v = nested_in(x->m, function);
+	struct buf flat = BUF_INIT;
+	char *text = NULL;
+
 	/* The name that changes is rare in there, and would need an edit inside an edit. */
-	if (is_nested(v) && str_find(edit_text(&x->edits, v), x->from) < 0 &&
-	    flatten(x, v, module_method(x->m, class, STR("__init__")), flat))
+	if (v && str_find(edit_text(&x->edits, v), x->from) < 0 && flatten(x, v, method, &flat)) {
+		text = arena_strndup(&x->texts, buf_cstr(&flat), flat.n);
+		x->edits.failed |= flat.failed || !text;
+	}
+	if (text)
 		edit_change(&x->edits, edit_offset(&x->edits, v->line, v->col),
-			    edit_offset(&x->edits, v->end_line, v->end_col), buf_cstr(flat), flat->n);
+			    edit_offset(&x->edits, v->end_line, v->end_col), text, flat.n);
+	buf_release(&flat);
+}
+
+/* Both lists of arguments. get_inputs goes to forward, get_init_inputs to __init__. */
+static void flatten_both(struct conversion *x, const struct py_node *class)
+{
+	const struct py_node *forward = module_method(x->m, class, STR("forward"));
+	const struct py_node *v = nested_in(x->m, "get_inputs");
+
+	flatten_inputs(x, "get_init_inputs", module_method(x->m, class, STR("__init__")));
+	if (v && are_arguments(v, forward))
+		flatten_inputs(x, "get_inputs", forward);
 }
 
 /* --- the two texts ------------------------------------------------------------------------ */
@@ -313,17 +361,16 @@ static int is_taken(const struct py_module *m, struct str own, const char *name)
 	return !str_is(own, name) && (module_class(m, str_of(name)) || module_function(m, str_of(name)));
 }
 
-/* Turns a KernelBook module into a task: the class `entry` becomes Model, and get_inputs is
- * flattened. A row that cannot become a task sets *drop to the reason. */
+/* Turns a KernelBook module into a task: the class `entry` becomes Model, and nested lists of
+ * arguments are flattened. A row that cannot become a task sets *drop to the reason. */
 int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out, enum prep_drop *drop, struct err *e)
 {
 	struct conversion x = { .m = m, .from = entry, .to = "Model" };
 	const struct py_node *class = module_class(m, entry);
-	struct buf flat = BUF_INIT;
 	int rc;
 
 	*drop = PREP_KEPT;
-	if (!class || !module_method(m, class, STR("forward")))
+	if (!module_has_forward(m, class))
 		*drop = PREP_DROP_no_entry;
 	else if (!module_function(m, STR("get_inputs")) || !module_function(m, STR("get_init_inputs")))
 		*drop = PREP_DROP_no_inputs;
@@ -334,13 +381,13 @@ int kernelbook_task(const struct py_module *m, struct str entry, struct buf *out
 	edits_init(&x.edits, m);
 	if (!x.edits.failed) {
 		convert(&x);
-		flatten_inputs(&x, class, &flat);
+		flatten_both(&x, class);
 	}
 	edits_apply(&x.edits, out);
 	if (x.odd)
 		*drop = PREP_DROP_not_converted;
-	rc = x.edits.failed || buf_check(&flat, e) || buf_check(out, e) ? err_nomem(e) : 0;
-	buf_release(&flat);
+	rc = x.edits.failed || buf_check(out, e) ? err_nomem(e) : 0;
+	arena_release(&x.texts);
 	edits_release(&x.edits);
 	return rc;
 }
@@ -356,7 +403,7 @@ int kernelbook_solution(const struct py_module *m, struct str entry, struct buf 
 
 	buf_addstr(&name, entry);
 	buf_adds(&name, "New");
-	x.from = buf_str(&name);
+	x.from = module_class(m, buf_str(&name)) ? buf_str(&name) : STR("ModelNew");
 	*drop = !module_class(m, x.from) ? PREP_DROP_no_solution : is_taken(m, x.from, "ModelNew") ?
 		PREP_DROP_name_taken :
 		!module_kernels(m) ? PREP_DROP_no_kernel : PREP_KEPT;

@@ -176,17 +176,22 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 {
 	struct prep *p = ctx;
 	struct prep_row *row = &p->row[j->id];
+	const char *why;
 
-	(void)e;
 	if (j->verdict.diag.reason == REASON_bad_task)
 		row->drop = PREP_DROP_bad_task;
 	else if (row->messages.n && (j->rc || !j->verdict.correct))
 		row->drop = PREP_DROP_not_correct;
 	else if (j->verdict.speedup > 0.0)
 		row->speedup = j->verdict.speedup;
-	if (row->drop != PREP_KEPT)
-		log_debug("%s: %s", row->id, j->rc ? j->err.text : j->verdict.diag.text);
-	return 0;
+	if (row->drop == PREP_KEPT)
+		return 0;
+	why = j->verdict.diag.reason ? arena_printf(&row->arena, "%s: %s", reason_code(j->verdict.diag.reason),
+						    j->verdict.diag.text) :
+				       arena_printf(&row->arena, "not judged: %s", j->err.text);
+	if (why)
+		row->judged = str_of(why);
+	return why ? 0 : err_nomem(e);
 }
 
 /* Judges the rows of the batch if --verify is set. */
@@ -225,7 +230,7 @@ static void choose_split(struct prep *p, struct prep_row *row)
 /* Has the source given as many rows as wanted? */
 static int is_limited(const struct prep *p)
 {
-	int file = p->source.kind == PREP_kernelbook || p->source.kind == PREP_jsonl;
+	int file = p->source.kind != PREP_builtin && p->source.kind != PREP_kernelbench;
 
 	return file && p->o->limit && p->count->kept >= p->o->limit;
 }

@@ -1,7 +1,8 @@
 /* Preparing data: sources in, labelled and split data out.
  *
  * Sources: KernelBook (a JSON array of any size, or JSON lines, read in constant memory), JSON
- * lines of tasks, KernelBench's folders (only ever for evaluation), the built-in generator.
+ * lines of tasks, folders of modules, KernelBench's folders (only ever for evaluation), the
+ * built-in generator. A task without a solution is written to the files of tasks only.
  * Rows pass: decode, exact duplicates, parse and bring into KernelBench's form, difficulty,
  * decontamination, token length, near duplicates, judge. Each row ends in exactly one place:
  * written, or dropped for the first reason of prep_drop.def that applies.
@@ -10,7 +11,8 @@
  *   sft_train.jsonl, sft_validation.jsonl       training rows: {"messages": [...], id, level, ...}
  *   tasks_train.jsonl, tasks_validation.jsonl, tasks_test.jsonl     rows: id, level, split, ops, task
  *   difficulty_labels.jsonl                     the label from the program, and the heuristic's
- *   dropped.jsonl                               rows that were left out: where they stood, id, reason
+ *   dropped.jsonl                               rows that were left out: where they stood, id, reason,
+ *                                               and what the judge said if it refused them
  *   prepare.json                                what was read, kept and dropped, and the options
  * The same input, options and seed give the same bytes for any number of threads. */
 #ifndef DATA_PREP_H
@@ -29,7 +31,7 @@ enum prep_kind {
 #undef SOURCE
 	PREP_KINDS
 };
-#define PREP_SOURCE_CHOICES "builtin|kernelbook|kernelbench|jsonl"
+#define PREP_SOURCE_CHOICES "builtin|kernelbook|kernelbench|jsonl|modules"
 
 enum prep_drop {
 	PREP_KEPT,
@@ -61,7 +63,7 @@ struct prep_opts {
 	enum prompt_style style;
 	int strict;
 	int64_t count, rl_count;            /* built-in: training pairs; further tasks for RL (0: the same ones) */
-	struct prep_words level, rl_level;  /* built-in: levels in turn */
+	struct prep_words level, rl_level;  /* built-in: levels in turn; level, files: the levels that are kept */
 	int rising;                    /* built-in: low levels first */
 	int plain;                          /* built-in: solutions in one style */
 	struct judge_pool *judge;           /* keep only pairs it finds correct; NULL: not asked */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "data/difficulty.h"
+#include "data/parquet.h"
 #include "data/prep.h"
 #include "data/sketch.h"
 #include "data/taskset.h"
@@ -35,6 +36,7 @@ struct prep_row {
 	int tokens;                    /* of the training row; 0: not measured */
 	double speedup;                /* of the solution against eager, estimated by the judge; 0: not known */
 	struct str messages;           /* JSON list; empty: no solution */
+	struct str judged;             /* "reason: message" of a judge that refused the row; empty: it did not */
 };
 
 /* --- sources: the next row, in order ------------------------------------------------------ */
@@ -44,7 +46,8 @@ struct prep_source {
 	const char *input;
 	int64_t number, total;         /* rows or bytes, for progress */
 	struct json_rows rows;
-	struct taskset tasks;
+	struct taskset tasks;          /* kernelbench, modules */
+	struct parquet parquet;        /* the rows of a Parquet file as JSON lines */
 	struct draws draws;            /* built-in */
 	uint64_t drawn;                /* pairs so far */
 	struct map seen;

@@ -182,6 +182,8 @@ static void add_dropped(struct jw *w, const struct prep_row *row)
 	jw_key(w, "id"), jw_cstr(w, row->id);
 	jw_key(w, "reason"), jw_cstr(w, prep_drop_name(row->drop));
 	jw_key(w, "text"), jw_cstr(w, prep_drop_text(row->drop));
+	if (row->judged.n)
+		jw_key(w, "judge"), jw_str(w, row->judged);
 }
 
 int prep_out_dropped(struct prep_out *x, const struct prep_row *row, struct prep_report *r, struct err *e)

@@ -41,14 +41,31 @@ static void keep_origin(struct prep_work *w, struct prep_row *row, const struct 
 	row->origin = copy(row, buf_str(&w->a));
 }
 
-/* Takes task, solution and labels from a JSON object, in KernelBook's form or our own. */
+/* The columns that a row's texts may be in: our own, KernelBook's, and those of instruction data
+ * (instruction, pytorch_code, triton_code). */
+static const struct {
+	const char *task, *solution;
+} columns[] = { { "task", "solution" }, { "python_code", "triton_code" }, { "pytorch_code", "triton_code" } };
+
+/* The index of the columns that a row has; 0 is our own form. */
+static size_t columns_of(const struct json *j)
+{
+	size_t i = COUNT_OF(columns) - 1;
+
+	while (i && !json_get(j, columns[i].task))
+		i--;
+	return i;
+}
+
+/* Takes task, solution and labels from a JSON object. A row without a solution becomes a task for
+ * reinforcement learning. */
 static void decode_object(struct prep_work *w, struct prep_row *row, const struct json *j)
 {
 	struct str id = text_of(j, "id");
-	int book = json_get(j, "python_code") != NULL;
+	size_t form = columns_of(j);
 
-	row->task = copy(row, text_of(j, book ? "python_code" : "task"));
-	row->solution = copy(row, text_of(j, book ? "triton_code" : "solution"));
+	row->task = copy(row, text_of(j, columns[form].task));
+	row->solution = copy(row, text_of(j, columns[form].solution));
 	row->entry = copy(row, text_of(j, "entry_point"));
 	row->plan = copy(row, text_of(j, "plan"));
 	row->ops = copy(row, text_of(j, "ops"));
@@ -57,7 +74,7 @@ static void decode_object(struct prep_work *w, struct prep_row *row, const struc
 	row->id = id.n ? arena_strndup(&row->arena, id.p, id.n) :
 			 arena_printf(&row->arena, "%s-%06lld", prep_kind_name(row->kind), (long long)row->number);
 	keep_origin(w, row, j);
-	if (!row->task.n || (row->kind == PREP_kernelbook && (!book || !row->solution.n || !row->entry.n)))
+	if (!row->task.n || (row->kind == PREP_kernelbook && !form))
 		row->drop = PREP_DROP_broken_row;
 }
 
@@ -129,12 +146,24 @@ static int convert(struct prep_work *w, struct prep_row *row, const struct py_mo
 	return text->p ? 0 : err_nomem(e);
 }
 
+/* The class that a row without entry_point is about: Model, else the last class of the file that
+ * can be called. Empty: no class can be, or the module is in KernelBench's form already. */
+static struct str find_entry(const struct py_module *m)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+
+	if (module_has_forward(m, module_class(m, STR("Model"))))
+		return kernelbook_is_nested(m) ? STR("Model") : STR("");
+	for (size_t i = body->n; i-- > 0;)
+		if (body->v[i]->kind == PY_ClassDef && module_has_forward(m, body->v[i]))
+			return body->v[i]->u.ClassDef.name;
+	return STR("");
+}
+
 /* A task needs the model class with forward, get_inputs and get_init_inputs. */
 static void check_task(struct prep_row *row, const struct py_module *m, struct str model)
 {
-	const struct py_node *class = module_class(m, model);
-
-	if (!class || !module_method(m, class, STR("forward")))
+	if (!module_has_forward(m, module_class(m, model)))
 		row->drop = PREP_DROP_no_entry;
 	else if (!module_function(m, STR("get_inputs")) || !module_function(m, STR("get_init_inputs")))
 		row->drop = PREP_DROP_no_inputs;
@@ -148,6 +177,21 @@ enum { OPS_TELLING = 3 };           /* one or two operators identify no task */
 static struct str key_of(const struct difficulty *d)
 {
 	return (struct str){ .p = (const char *)&d->computes, .n = sizeof d->computes };
+}
+
+/* Drops a row of a file whose level is not among those of --level. The generator draws the levels
+ * that it is asked for. */
+static void check_level(struct prep_work *w, struct prep_row *row)
+{
+	const struct prep_words *wanted = &w->o->level;
+	int level = row->level ? row->level : row->difficulty.level;
+
+	if (!wanted->n || row->kind == PREP_builtin || row->role == PREP_EVAL)
+		return;
+	for (size_t i = 0; i < wanted->n; i++)
+		if (wanted->v[i][0] == '0' + level && !wanted->v[i][1])
+			return;
+	row->drop = PREP_DROP_other_level;
 }
 
 /* Drops a row that is an evaluation task, is nearly one, or computes the same chain of
@@ -196,18 +240,23 @@ void prep_eval_release(struct prep_eval *x)
 /* Parses the task, labels it, checks it against the evaluation tasks, and converts it. */
 static int examine_task(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
 {
-	struct str model = row->entry.n ? row->entry : STR("Model");
+	struct str model;
 	struct py_module m;
 	int rc = parse(row, row->task, &m, PREP_DROP_task_syntax, e);
 
 	if (rc <= 0)
 		return rc;
+	if (!row->entry.n)
+		row->entry = copy(row, find_entry(&m));
+	model = row->entry.n ? row->entry : STR("Model");
 	check_task(row, &m, model);
 	if (row->drop == PREP_KEPT) {
 		sketch_module(&m, &row->sketch);
 		difficulty_of(&m, model, &row->difficulty);
-		check_contamination(w, row, eval);
+		check_level(w, row);
 	}
+	if (row->drop == PREP_KEPT)
+		check_contamination(w, row, eval);
 	rc = row->drop == PREP_KEPT ? convert(w, row, &m, 0, e) : 0;
 	py_release(&m);
 	if (!row->ops.n)

@@ -29,11 +29,13 @@ int prep_source_open(struct prep_source *s, enum prep_kind kind, const char *inp
 	case PREP_builtin:
 		return prep_builtin_open(s, o, e);
 	case PREP_kernelbench:
+	case PREP_modules:
 		rc = taskset_open(&s->tasks, input, e);
 		s->total = (int64_t)s->tasks.rows.n;
 		return rc;
 	default:
-		rc = json_rows_open(&s->rows, input, 0, e);
+		rc = parquet_open(&s->parquet, input, o->out, e);
+		rc = rc ? -1 : json_rows_open(&s->rows, s->parquet.path ? s->parquet.path : input, 0, e);
 		s->total = s->rows.size;
 		return rc;
 	}
@@ -55,6 +57,20 @@ static int next_json(struct prep_source *s, struct prep_row *row, struct err *e)
 		row->raw = (struct str){ .p = copy, .n = text.n };
 	}
 	return rc;
+}
+
+/* The next module of a folder, in KernelBench's form or KernelBook's. */
+static int next_module(struct prep_source *s, struct prep_row *row, struct err *e)
+{
+	const struct task_row *t;
+
+	if (s->number == (int64_t)s->tasks.rows.n)
+		return 0;
+	t = &s->tasks.rows.v[s->number];
+	row->level = t->level;
+	row->task = str_of(t->source);           /* lives as long as the source does */
+	row->id = arena_strdup(&row->arena, t->id);
+	return row->id ? 1 : err_nomem(e);
 }
 
 /* The next task of a KernelBench folder: for evaluation only. */
@@ -80,9 +96,12 @@ int prep_source_next(struct prep_source *s, struct prep_row *row, struct err *e)
 
 	arena_clear(&row->arena);
 	*row = (struct prep_row){ .arena = row->arena, .kind = s->kind };
-	rc = s->kind == PREP_builtin ? prep_builtin_next(s, row, e) : s->kind == PREP_kernelbench ?
-		next_task(s, row, e) :
-	     next_json(s, row, e);
+	switch (s->kind) {
+	case PREP_builtin: rc = prep_builtin_next(s, row, e); break;
+	case PREP_kernelbench: rc = next_task(s, row, e); break;
+	case PREP_modules: rc = next_module(s, row, e); break;
+	default: rc = next_json(s, row, e);
+	}
 	if (rc > 0)
 		row->number = ++s->number;
 	return rc;
@@ -97,6 +116,7 @@ int64_t prep_source_done(const struct prep_source *s)
 void prep_source_close(struct prep_source *s)
 {
 	json_rows_close(&s->rows);
+	parquet_close(&s->parquet);
 	taskset_close(&s->tasks);
 	map_release(&s->seen);
 	draws_release(&s->draws);

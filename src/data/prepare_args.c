@@ -45,7 +45,8 @@ const struct opt prepare_opts[] = {
 	  .offset = offsetof(struct prepare_args, count),
 	  .group = "The built-in generator", .help = "training pairs to generate" },
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1,
-		 "levels to draw from in turn; repeat one to give it more weight (default 1,2)"),
+		 "generator: levels to draw from in turn, repeat one to give it more weight (default "
+		 "1,2); files: keep only rows of these levels (default: all)"),
 	OPT_INT(struct prepare_args, rl_count, "rl-count", 0, 1e8, 0,
 		"extra tasks for reinforcement learning; 0: reuse the training tasks"),
 	OPT_LIST(struct prepare_args, rl_level, "rl-level", "1,2,3", 1,

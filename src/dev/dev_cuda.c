@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cache_folder.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -120,14 +121,9 @@ static int bind(struct dev *d, struct err *e)
 /* The choices of algorithms are kept between runs, so that two runs have the same bits. */
 static void find_choices(struct dev *d)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct buf dir = BUF_INIT;
 
-	if (cache && *cache)
-		buf_addf(&dir, "%s/tritonrl", cache);
-	else if (home && *home)
-		buf_addf(&dir, "%s/.cache/tritonrl", home);
-	if (dir.n && !file_mkdirs(buf_cstr(&dir), NULL)) {
+	if (!cache_folder(&dir) && !file_mkdirs(buf_cstr(&dir), NULL)) {
 		buf_addf(&dir, "/cuda-%d%d.choices", d->info.major, d->info.minor);
 		d->choices = mem_strdup(buf_cstr(&dir));
 	}

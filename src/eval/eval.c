@@ -38,6 +38,18 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Wilson's 95 % interval for a share p of n tasks. A bootstrap over tasks that are all equal has no
+ * spread: three tasks without a correct answer would give 0 to 0, where 0 to 56 % is known. */
+static void wilson(struct rate *r, size_t n)
+{
+	const double z2 = 1.959964 * 1.959964;
+	double p = r->value / 100.0, d = 1.0 + z2 / (double)n;
+	double half = sqrt(z2 * (p * (1.0 - p) + z2 / (4.0 * (double)n)) / (double)n) / d;
+
+	r->low = 100.0 * fmax((p + z2 / (2.0 * (double)n)) / d - half, 0.0);
+	r->high = 100.0 * fmin((p + z2 / (2.0 * (double)n)) / d + half, 1.0);
+}
+
 /* The mean of v[n] in per cent, with a 95 % interval by bootstrap over tasks. */
 static struct rate rate_of(const double *v, size_t n)
 {
@@ -58,6 +70,8 @@ static struct rate rate_of(const double *v, size_t n)
 	r.low = means[RESAMPLES * 25 / 1000];
 	r.high = means[RESAMPLES * 975 / 1000];
 	mem_free(means);
+	if (r.high - r.low < 1e-9 && r.value >= 0 && r.value <= 100)
+		wilson(&r, n);
 	return r;
 }
 
@@ -97,6 +111,8 @@ static int add_group(struct eval *ev, const struct eval_opts *o, const char *nam
 
 	snprintf(g.name, sizeof g.name, "%s%s%s", m->track == EVAL_OTHER ? ev->other_track : "",
 		 m->track == EVAL_OTHER ? " " : "", name);
+	for (size_t i = 0; i < m->n; i++)
+		g.unsupported += ev->task[m->track][m->v[i]].unsupported;
 	g.valid = group_rate(ev, m, work, WHAT_VALID, 0);
 	g.compiled = group_rate(ev, m, work, WHAT_COMPILED, 0);
 	g.correct = group_rate(ev, m, work, WHAT_CORRECT, 0);
@@ -210,6 +226,7 @@ static void count_answer(struct eval_task *t, const struct eval_opts *o, const s
 	t->valid += a->valid;
 	t->compiled += a->compiled;
 	t->correct += a->correct;
+	t->unsupported += a->unsupported;
 	t->reward += a->reward / o->rollout.n;
 	for (int i = 0; i < o->n_fast; i++)
 		t->fast[i] += a->correct && a->speedup > o->fast[i];
@@ -222,7 +239,8 @@ static struct eval_answer answer_of(const struct verdict *v, int turns)
 {
 	return (struct eval_answer){ .valid = v->stages[STAGE_ast].passed,
 				     .compiled = v->stages[STAGE_compile].passed, .correct = v->correct,
-				     .turns = turns, .reward = v->reward, .speedup = v->speedup };
+				     .unsupported = verdict_is_unsupported(v), .turns = turns,
+				     .reward = verdict_is_unsupported(v) ? 0.0 : v->reward, .speedup = v->speedup };
 }
 
 /* The same, from the JSON of an earlier evaluation. */
@@ -231,6 +249,7 @@ static struct eval_answer answer_from_json(const struct json *j)
 	return (struct eval_answer){ .valid = json_bool(json_get(j, "valid"), 0),
 				     .compiled = json_bool(json_get(j, "compiled"), 0),
 				     .correct = json_bool(json_get(j, "correct"), 0),
+				     .unsupported = json_bool(json_get(j, "unsupported"), 0),
 				     .turns = (int)json_int(json_get(j, "turns"), 1),
 				     .reward = json_real(json_get(j, "reward"), 0),
 				     .speedup = json_real(json_get(j, "speedup"), 0) };

@@ -23,11 +23,12 @@ struct eval_opts {
 enum { EVAL_OWN, EVAL_OTHER, EVAL_TRACKS };
 
 /* The part of one answer that evaluation counts. */
-struct eval_answer { int valid, compiled, correct, turns; double reward, speedup; };
+struct eval_answer { int valid, compiled, correct, unsupported, turns; double reward, speedup; };
 
 struct eval_task {
 	int n, valid, compiled, correct;
-	double reward;                 /* mean */
+	int unsupported;               /* answers that need what the judge's engine lacks: not correct */
+	double reward;                 /* mean; an answer without a reward counts as 0 */
 	int fast[EVAL_FASTS];
 	int after[EVAL_TURNS];         /* [k]: answers that were correct in turn k + 1 at the latest */
 };
@@ -37,6 +38,7 @@ struct rate { double value, low, high; };   /* percent, 95 % interval by bootstr
 struct eval_group {
 	char name[48];                 /* "all", "level 2", "op relu", "hybrid all" (other track) */
 	size_t tasks;
+	int64_t unsupported;           /* answers */
 	struct rate valid, compiled, correct, reward;
 	struct rate pass[EVAL_KS], fast[EVAL_FASTS];
 	struct rate after[EVAL_TURNS];
@@ -60,6 +62,9 @@ int eval_load(struct eval *ev, const struct taskset *tasks, const struct json *j
 	      struct err *e);
 void eval_release(struct eval *ev);
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out);
+/* The members of that object, into an open one: "metrics" is the group of all tasks, "groups" the others,
+ * "detailed_results" a row for each answer. */
+void eval_json_members(struct jw *w, const struct eval *ev, const struct eval_opts *o, const char *model);
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);
 
 /* Paired over the tasks of a group (by its name; "all" for all): difference of mean correctness, b

@@ -31,6 +31,7 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 	jw_begin(w, '{');
 	jw_key(w, "name"), jw_cstr(w, g->name);
 	jw_key(w, "tasks"), jw_int(w, (int64_t)g->tasks);
+	jw_key(w, "unsupported"), jw_int(w, g->unsupported);
 	json_rate(w, "valid_rate", g->valid);
 	json_rate(w, "compiled_rate", g->compiled);
 	json_rate(w, "correct_rate", g->correct);
@@ -53,6 +54,18 @@ static void json_group(struct jw *w, const struct eval_group *g, const struct ev
 	jw_end(w, '}');
 }
 
+/* The reward of an answer. One that the judge's engine does not support has none, and says so. */
+static void json_reward(struct jw *w, const struct eval_answer *a)
+{
+	jw_key(w, "reward");
+	if (a->unsupported)
+		jw_null(w);
+	else
+		jw_real(w, a->reward);
+	if (a->unsupported)
+		jw_key(w, "unsupported"), jw_bool(w, 1);
+}
+
 /* The same answer by the rules of the other track. */
 static void json_other(struct jw *w, const char *track, const struct eval_answer *a)
 {
@@ -61,7 +74,7 @@ static void json_other(struct jw *w, const char *track, const struct eval_answer
 	jw_key(w, "valid"), jw_bool(w, a->valid);
 	jw_key(w, "compiled"), jw_bool(w, a->compiled);
 	jw_key(w, "correct"), jw_bool(w, a->correct);
-	jw_key(w, "reward"), jw_real(w, a->reward);
+	json_reward(w, a);
 	jw_key(w, "speedup"), jw_real(w, a->speedup);
 	jw_end(w, '}');
 }
@@ -80,7 +93,7 @@ static void json_samples(struct jw *w, const struct eval *ev)
 		jw_key(w, "stage"), jw_cstr(w, judge_stage_name(s->verdict.stage));
 		jw_key(w, "valid"), jw_bool(w, s->verdict.stages[STAGE_ast].passed);
 		jw_key(w, "compiled"), jw_bool(w, s->verdict.stages[STAGE_compile].passed);
-		jw_key(w, "reward"), jw_real(w, s->verdict.reward);
+		json_reward(w, &ev->answer[EVAL_OWN][i]);
 		jw_key(w, "correct"), jw_bool(w, s->verdict.correct);
 		jw_key(w, "reason"), jw_cstr(w, reason_code(s->verdict.diag.reason));
 		jw_key(w, "speedup"), jw_real(w, s->verdict.speedup);
@@ -93,29 +106,119 @@ static void json_samples(struct jw *w, const struct eval *ev)
 	jw_end(w, ']');
 }
 
-/* Writes the whole evaluation as one JSON object: "metrics" holds the group of all tasks, "groups"
- * the others, "detailed_results" one row for each answer. eval_load reads it back. */
+/* Is a time of this baseline known for the answer? */
+static int is_measured(const struct verdict *v, enum baseline b)
+{
+	return v->correct && v->gpu.measured && v->gpu.baseline[b].mean > 0;
+}
+
+/* fast_p of one baseline over all answers: the share that is correct and faster than p times the
+ * baseline, with the number of answers that were timed against it. */
+static void json_baseline(struct jw *w, const struct eval *ev, const struct eval_opts *o, enum baseline b)
+{
+	const struct rolled *s = ev->rollout.samples.v;
+	size_t n = ev->rollout.samples.n, timed = 0;
+	char key[32];
+
+	for (size_t i = 0; i < n; i++)
+		timed += is_measured(&s[i].verdict, b);
+	if (!timed)
+		return;
+	jw_key(w, baseline_name(b));
+	jw_begin(w, '{');
+	jw_key(w, "timed"), jw_int(w, (int64_t)timed);
+	for (int k = 0; k < o->n_fast; k++) {
+		size_t fast = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct verdict_gpu *g = &s[i].verdict.gpu;
+
+			fast += is_measured(&s[i].verdict, b) && g->baseline[b].mean / g->time.mean > o->fast[k];
+		}
+		snprintf(key, sizeof key, "fast_%g", o->fast[k]);
+		jw_key(w, key), jw_real(w, 100.0 * (double)fast / (double)n);
+	}
+	jw_end(w, '}');
+}
+
+/* Measured speed, next to the estimate: absent if nothing ran on a GPU. */
+static void json_measured(struct jw *w, const struct eval *ev, const struct eval_opts *o)
+{
+	const struct verdict_gpu *g = NULL;
+	char key[32];
+
+	for (size_t i = 0; i < ev->rollout.samples.n && !g; i++)
+		if (ev->rollout.samples.v[i].verdict.gpu.ran)
+			g = &ev->rollout.samples.v[i].verdict.gpu;
+	if (!g)
+		return;
+	jw_key(w, "measured");
+	jw_begin(w, '{');
+	jw_key(w, "device"), jw_cstr(w, g->device);
+	jw_key(w, "triton"), jw_cstr(w, g->compiler);
+	for (int b = 0; b < BASELINES; b++)
+		json_baseline(w, ev, o, (enum baseline)b);
+	jw_key(w, "estimate");
+	jw_begin(w, '{');
+	for (int k = 0; k < o->n_fast; k++) {
+		size_t fast = 0;
+
+		for (size_t i = 0; i < ev->rollout.samples.n; i++) {
+			const struct verdict *v = &ev->rollout.samples.v[i].verdict;
+
+			fast += v->correct && (strcmp(v->timed, "gpu") ? v->speedup : v->estimate) > o->fast[k];
+		}
+		snprintf(key, sizeof key, "fast_%g", o->fast[k]);
+		jw_key(w, key), jw_real(w, 100.0 * (double)fast / (double)ev->rollout.samples.n);
+	}
+	jw_end(w, '}');
+	jw_end(w, '}');
+}
+
+/* Were the speed-ups of the answers measured? A single one that was not makes them a mixture, which
+ * is reported as an estimate. */
+static int is_all_measured(const struct eval *ev)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < ev->rollout.samples.n; i++) {
+		const struct verdict *v = &ev->rollout.samples.v[i].verdict;
+
+		if (v->correct && v->speedup > 0 && strcmp(v->timed, "gpu"))
+			return 0;
+		any |= v->correct && v->speedup > 0;
+	}
+	return any;
+}
+
+void eval_json_members(struct jw *w, const struct eval *ev, const struct eval_opts *o, const char *model)
+{
+	jw_key(w, "model_path"), jw_cstr(w, model);
+	jw_key(w, "num_tasks"), jw_int(w, (int64_t)ev->tasks->rows.n);
+	jw_key(w, "samples_per_task"), jw_int(w, o->rollout.n);
+	jw_key(w, "turns"), jw_int(w, o->rollout.turns);
+	jw_key(w, "track"), jw_cstr(w, o->rollout.strict ? "strict" : "hybrid");
+	jw_key(w, "timed"), jw_cstr(w, is_all_measured(ev) ? "gpu" : "model");
+	jw_key(w, "speedup_is"), jw_cstr(w, is_all_measured(ev) ? "measured" : "estimate");
+	jw_key(w, "speedup_error"), jw_real(w, speed_rates.error);
+	jw_key(w, "metrics");
+	json_group(w, &ev->groups.v[0], o);
+	jw_key(w, "groups");
+	jw_begin(w, '[');
+	for (size_t i = 1; i < ev->groups.n; i++)
+		json_group(w, &ev->groups.v[i], o);
+	jw_end(w, ']');
+	json_measured(w, ev, o);
+	json_samples(w, ev);
+}
+
+/* Writes the whole evaluation as one JSON object, which eval_load reads back. */
 void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out)
 {
 	struct jw w = { .out = out, .indent = 1 };
 
 	jw_begin(&w, '{');
-	jw_key(&w, "model_path"), jw_cstr(&w, o->model_path);
-	jw_key(&w, "num_tasks"), jw_int(&w, (int64_t)ev->tasks->rows.n);
-	jw_key(&w, "samples_per_task"), jw_int(&w, o->rollout.n);
-	jw_key(&w, "turns"), jw_int(&w, o->rollout.turns);
-	jw_key(&w, "track"), jw_cstr(&w, o->rollout.strict ? "strict" : "hybrid");
-	jw_key(&w, "timed"), jw_cstr(&w, "model");
-	jw_key(&w, "speedup_is"), jw_cstr(&w, "estimate");
-	jw_key(&w, "speedup_error"), jw_real(&w, speed_rates.error);
-	jw_key(&w, "metrics");
-	json_group(&w, &ev->groups.v[0], o);
-	jw_key(&w, "groups");
-	jw_begin(&w, '[');
-	for (size_t i = 1; i < ev->groups.n; i++)
-		json_group(&w, &ev->groups.v[i], o);
-	jw_end(&w, ']');
-	json_samples(&w, ev);
+	eval_json_members(&w, ev, o, o->model_path);
 	jw_end(&w, '}');
 	buf_addc(out, '\n');
 }
@@ -148,7 +251,12 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 			buf_addf(out, "  %7.1f%%", g->after[k].value);
 		buf_addc(out, '\n');
 	}
-	if (o->n_fast)
+	if (ev->groups.n && ev->groups.v[0].unsupported)
+		buf_addf(out, "%lld answers use what the judge's engine does not support; they count as not correct\n",
+			 (long long)ev->groups.v[0].unsupported);
+	if (o->n_fast && is_all_measured(ev))
+		buf_adds(out, "fast_p is by speed-ups that were measured on a GPU\n");
+	else if (o->n_fast)
 		buf_addf(out, "fast_p is by estimated speed-ups, which are within a factor of %.1f of "
 			      "measured ones two times in three\n", speed_rates.error);
 }

@@ -169,6 +169,13 @@ void adapter_updated(struct adapter *a)
 }
 
 const struct adapter_opts *adapter_opts(const struct adapter *a) { return &a->o; }
+
+void adapter_set_dropout(struct adapter *a, float p)
+{
+	if (!(p >= 0 && p < 1))
+		BUG("dropout %g", (double)p);
+	a->o.dropout = p;
+}
 struct slab *adapter_params(struct adapter *a) { return &a->params; }
 
 /* Accepts short names (q) and module names (q_proj). */

@@ -88,6 +88,12 @@ struct adapter_opts {
 struct adapter *adapter_new(const struct model *m, const struct adapter_opts *o, struct err *e);
 /* PEFT's folder: adapter_config.json, adapter_model.safetensors. */
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e);
+/* Reads only the options from the folder: rank, alpha, dropout, targets. */
+int adapter_read_opts(struct adapter_opts *o, const char *dir, struct err *e);
+/* If *model is the folder of an adapter and *adapter is NULL, *adapter becomes that folder and *model the base
+ * model that the adapter names; `base` keeps its path. A base model that is not here is an error. */
+int adapter_split(const char **model, const char **adapter, struct buf *base, struct err *e);
+void adapter_set_dropout(struct adapter *a, float p);      /* in [0, 1); before a tape is made for it */
 int adapter_save(const struct adapter *a, const char *dir, const char *base_model, struct err *e);
 /* The same with the values of a copy of its parameters (slab_copy). */
 int adapter_save_copy(const struct adapter *a, const struct slab *params, const char *dir,

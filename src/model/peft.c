@@ -135,6 +135,48 @@ out:
 	return rc;
 }
 
+int adapter_read_opts(struct adapter_opts *o, const char *dir, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int rc = path_join(&path, dir, "adapter_config.json") ? read_config(o, path.p, e) : err_nomem(e);
+
+	buf_release(&path);
+	return rc ? err_wrap(e, "adapter '%s'", dir) : 0;
+}
+
+/* Is this the folder of an adapter? A whole model has config.json. */
+static int is_adapter(const char *dir)
+{
+	struct buf path = BUF_INIT;
+	int yes = path_join(&path, dir, "adapter_config.json") && file_exists(path.p) &&
+		path_join(&path, dir, "config.json") && !file_exists(path.p);
+
+	buf_release(&path);
+	return yes;
+}
+
+int adapter_split(const char **model, const char **adapter, struct buf *base, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	struct json *j;
+
+	if (*adapter || !is_adapter(*model))
+		return 0;
+	j = path_join(&path, *model, "adapter_config.json") ? json_parse_file(path.p, e) : NULL;
+	buf_release(&path);
+	if (!j)
+		return -1;
+	buf_clear(base);
+	buf_addstr(base, json_str(json_get(j, "base_model_name_or_path"), ""));
+	json_free(j);
+	if (!base->n || !file_is_dir(buf_cstr(base)))
+		return err_set(e, ERR_NOT_FOUND, "'%s' is an adapter, and its base model '%s' is not here: use "
+			       "--model BASE --adapter %s", *model, buf_cstr(base), *model);
+	*adapter = *model;
+	*model = buf_cstr(base);
+	return buf_check(base, e);
+}
+
 /* The adapter is made with random values first; loading replaces all of them. */
 struct adapter *adapter_open(const struct model *m, const char *dir, struct err *e)
 {

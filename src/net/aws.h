@@ -1,8 +1,8 @@
 /* Credentials and signatures for Amazon's services and compatible ones.
  *
- * Credentials come from the usual sources, in this order: AWS_ACCESS_KEY_ID and the related
- * variables, the shared files (~/.aws/credentials and ~/.aws/config, one section per profile), the
- * role of the instance by its metadata service. A role's credentials expire and are renewed.
+ * Credentials come from the usual sources, in this order: AWS_ACCESS_KEY_ID and the related variables, the
+ * shared files (~/.aws/credentials and ~/.aws/config, one section per profile: keys, a role to assume, an SSO
+ * session, a program), the role of the instance by its metadata service. Credentials that expire are renewed.
  *
  * Signatures are version 4. libcurl can sign, too, but Debian's 7.88 does not sort the query
  * and leaves `x-amz-content-sha256` out, so multipart calls fail. */

@@ -6,6 +6,7 @@
 #include "net/httpd.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -211,6 +212,31 @@ static int has_token(const struct httpd_call *c)
 	return !same;
 }
 
+/* Is this "HOST" or "HOST:PORT" of a loopback address? */
+static int is_local(struct str host)
+{
+	int v6 = str_starts(host, "[");
+	ptrdiff_t colon = str_find(host, v6 ? STR("]:") : STR(":"));
+
+	if (colon >= 0)
+		host.n = (size_t)colon + (size_t)v6;
+	return str_is_any_case(host, "localhost") || str_is(host, "[::1]") || str_starts(host, "127.");
+}
+
+/* Tells whether a request may reach a server that listens to this machine only and has no token. A
+ * browser always sends Host, and Origin with every request that another site's page makes. Programs
+ * that send neither are no browsers. */
+static int is_own(const struct httpd_call *c)
+{
+	const char *host = httpd_header(c, "Host"), *origin = httpd_header(c, "Origin");
+
+	if (!c->h->o.local)
+		return 1;
+	if (host && !is_local(str_of(host)))
+		return 0;
+	return !origin || (host && str_starts(str_of(origin), "http://") && !strcmp(origin + 7, host));
+}
+
 /* The answer that needs no route, if there is one. */
 static void refuse(struct httpd_call *c, const char *method)
 {
@@ -220,6 +246,9 @@ static void refuse(struct httpd_call *c, const char *method)
 		httpd_error(c, 413, "the request is larger than %zu bytes", c->h->o.body_most);
 	} else if (atomic_load(&c->h->closing)) {
 		httpd_error(c, 503, "the server is stopping");
+	} else if (!is_own(c)) {
+		httpd_error(c, 403, "this server answers to localhost and 127.0.0.1 only, and to no page of another "
+			    "site; to open it to others, set a token (--token-file)");
 	} else if (!has_token(c)) {
 		httpd_error(c, 401, "this server wants a token: Authorization: Bearer TOKEN");
 	} else if (!(c->route = find_route(c->h, method, str_of(c->path), &known))) {
@@ -253,6 +282,33 @@ static enum MHD_Result dispatch(struct httpd_call *c, const char *method)
 	return answered ? queue(c) : MHD_YES;
 }
 
+/* Counts a header that decides where the request ends. */
+static enum MHD_Result count_length(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind, (void)value;
+	*(int *)ctx += str_is_any_case(str_of(name), MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+		str_is_any_case(str_of(name), MHD_HTTP_HEADER_TRANSFER_ENCODING);
+	return MHD_YES;
+}
+
+/* Two lengths, or a length and a transfer coding: a proxy may read another end of the request than this
+ * server does. The request is answered before its body, and the connection is closed. */
+static int refuse_lengths(struct httpd_call *c)
+{
+	int lengths = 0;
+
+	MHD_get_connection_values(c->conn, MHD_HEADER_KIND, count_length, &lengths);
+	if (lengths < 2)
+		return 0;
+	c->refs++;                       /* httpd_error gives up the answerer's */
+	c->whole = 1;
+	atomic_fetch_add(&c->h->open, 1);
+	atomic_fetch_add(&c->h->requests, 1);
+	atomic_fetch_add(&c->h->refused, 1);
+	httpd_error(c, 400, "the request has two lengths; send one Content-Length header");
+	return 1;
+}
+
 /* libmicrohttpd's callback: first for the headers, then for parts of the body, then for the end,
  * and again after each wait. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url, const char *method,
@@ -265,8 +321,10 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const 
 
 	(void)version;
 	if (!c) {
-		*state = new_call(h, conn, url);
-		return *state ? MHD_YES : MHD_NO;
+		*state = c = new_call(h, conn, url);
+		if (c && refuse_lengths(c))
+			return queue(c);
+		return c ? MHD_YES : MHD_NO;
 	}
 	if (*n) {
 		c->too_large |= c->body.n + *n > h->o.body_most;
@@ -439,6 +497,7 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 	socklen_t n;
 	const union MHD_DaemonInfo *info;
 	struct sha256 s;
+	int in_use;
 
 	if (!h || read_address(o, &a, &n, e)) {
 		if (!h)
@@ -461,10 +520,16 @@ struct httpd *httpd_open(const struct httpd_options *o, struct err *e)
 				     MHD_OPTION_CONNECTION_LIMIT,
 				     (unsigned)(o->connections ? o->connections : CONNECTIONS),
 				     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(o->seconds ? o->seconds : SECONDS),
-				     MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+				     MHD_OPTION_END);
+	in_use = !h->daemon && errno == EADDRINUSE;
 	info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 	if (!info) {
-		err_errno(e, "cannot listen on %s, port %d", o->host ? o->host : "127.0.0.1", o->port);
+		if (in_use)
+			err_set(e, ERR_IO,
+				"port %d of %s is taken: another server listens there; choose another port, or 0: any",
+				o->port, o->host ? o->host : "127.0.0.1");
+		else
+			err_errno(e, "cannot listen on %s, port %d", o->host ? o->host : "127.0.0.1", o->port);
 		mem_free(h);
 		return NULL;
 	}

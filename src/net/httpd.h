@@ -6,7 +6,7 @@
  * meanwhile, httpd_gone returns 1 and further output is dropped.
  *
  * Before a route sees a request: size and number of connections are limited, slow clients are
- * dropped, and if a token is set, a request without it gets 401. */
+ * dropped, a request with two lengths gets 400, and if a token is set, a request without it gets 401. */
 #ifndef NET_HTTPD_H
 #define NET_HTTPD_H
 
@@ -32,6 +32,9 @@ struct httpd_options {
 	const char *host;             /* NULL: 127.0.0.1 */
 	int port;                     /* 0: any */
 	const char *token;            /* NULL: nobody asks */
+	/* Only requests to this machine by name or number (Host), and only from its own pages (Origin): a page of
+	 * another site that has its name point to 127.0.0.1 gets 403. */
+	int local;
 	size_t body_most;             /* 0: 16 MiB */
 	int connections;              /* 0: 512 */
 	int seconds;                  /* a connection may be silent so long; 0: 60 */

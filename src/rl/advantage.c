@@ -15,13 +15,22 @@ const char *rl_method_name(enum rl_method m)
 	return method_names[m];
 }
 
-/* The number of samples that rank above sample i; of equal ones the earlier counts as better. */
+/* Is sample j better than sample i? The reward decides. A reward stops rising at some speedup, so
+ * equal rewards are ordered by `speed`, and after that the earlier sample counts as better. */
+static int is_better(const struct rl_scored *s, size_t j, size_t i)
+{
+	if (s[j].reward != s[i].reward)
+		return s[j].reward > s[i].reward;
+	return s[j].speed > s[i].speed || (s[j].speed == s[i].speed && j < i);
+}
+
+/* The number of samples that are better than sample i. */
 static size_t better(const struct rl_scored *s, size_t n, size_t i)
 {
 	size_t k = 0;
 
 	for (size_t j = 0; j < n; j++)
-		k += s[j].rank > s[i].rank || (s[j].rank == s[i].rank && j < i);
+		k += is_better(s, j, i);
 	return k;
 }
 
@@ -104,17 +113,40 @@ static void group_relative(const struct advantage_opts *o, const struct rl_score
 		out[i] = (struct advantage){ .plan = (o->classes ? o->alpha : 1.0) * plan[i], .code = code[i] };
 }
 
+/* The scores of the samples that are present move to the front of s[]; the absent flags stay where
+ * they are. Returns how many are present. */
+static size_t close_ranks(struct rl_scored *s, size_t n)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!s[i].absent) {
+			int absent = s[k].absent;
+
+			s[k] = s[i];
+			s[k++].absent = absent;
+		}
+	return k;
+}
+
 /* Dispatches to the method and clears weights that are zero up to rounding. A group whose samples
  * all have the same reward ends with n zeros. */
-size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out)
+size_t advantages(const struct advantage_opts *o, struct rl_scored *s, size_t n, struct advantage *out)
 {
-	size_t alive = 0;
+	size_t alive = 0, k = close_ranks(s, n);
 
 	switch (o->method) {
-	case RL_best_of_n: best_of_n(o, s, n, out); break;
-	case RL_rwsft: reward_weighted(o, s, n, out); break;
-	case RL_reinforce: leave_one_out(s, n, out); break;
-	default: group_relative(o, s, n, out); break;
+	case RL_best_of_n: best_of_n(o, s, k, out); break;
+	case RL_rwsft: reward_weighted(o, s, k, out); break;
+	case RL_reinforce: leave_one_out(s, k, out); break;
+	default: group_relative(o, s, k, out); break;
+	}
+	/* From the end, so that no advantage is overwritten before it has moved to its sample. */
+	for (size_t i = n; i-- > 0;) {
+		if (s[i].absent)
+			out[i] = (struct advantage){ .plan = 0.0 };
+		else
+			out[i] = out[--k];
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (fabs(out[i].plan) < 1e-12)

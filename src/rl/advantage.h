@@ -1,8 +1,8 @@
 /* From rewards to what each token of each sample is pushed by. Pure functions over one group:
  * the samples of one task at one step.
  *
- *   best-of-n   the K best by ranking with reward above a threshold get 1, the rest 0: they are
- *               imitated.
+ *   best-of-n   the K samples with the highest rewards above a threshold get 1, the rest 0: they
+ *               are imitated.
  *   rwsft       weight in proportion to the reward above the threshold, mean 1 over those kept.
  *   reinforce   reward minus the mean of the others' (leave-one-out baseline).
  *   grpo        per token class: plan tokens get alpha (R_speed - mean), code tokens
@@ -33,8 +33,9 @@ const char *rl_method_name(enum rl_method m);
 
 struct rl_scored {
 	double reward;            /* by the chosen form */
-	double rank;              /* correct + 0.3 speedup: order for best-of-n */
+	double speed;             /* speedup of a correct sample: orders equal rewards in best-of-n */
 	double plan, code;        /* R_speed and R_correct: the two classes */
+	int absent;               /* the judge's engine does not support it: it has no reward */
 };
 
 struct advantage_opts {
@@ -48,8 +49,9 @@ struct advantage_opts {
 
 struct advantage { double plan, code; };
 
-/* Fills out[n]; returns how many of them are not zero. */
-size_t advantages(const struct advantage_opts *o, const struct rl_scored *s, size_t n, struct advantage *out);
+/* Fills out[n]; returns how many of them are not zero. Absent samples leave the group: the others are
+ * compared among themselves, and the advantage of an absent one is 0. Moves the scores in s[]. */
+size_t advantages(const struct advantage_opts *o, struct rl_scored *s, size_t n, struct advantage *out);
 
 int advantage_none(const struct advantage *a);
 

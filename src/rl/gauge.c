@@ -21,7 +21,8 @@ static const struct {
 /* Adds the outcome of one sample to the sums. */
 static void add_verdict(double *v, const struct verdict *x)
 {
-	v[GAUGE_reward] += x->reward;
+	v[GAUGE_unsupported] += verdict_is_unsupported(x);
+	v[GAUGE_reward] += verdict_is_unsupported(x) ? 0.0 : x->reward;
 	v[GAUGE_correct] += x->correct;
 	v[GAUGE_speedup] += x->correct ? x->speedup : 0.0;
 	v[GAUGE_passed_ast] += x->stages[STAGE_ast].ran && x->stages[STAGE_ast].passed;
@@ -31,8 +32,20 @@ static void add_verdict(double *v, const struct verdict *x)
 
 /* Gauges that are summed over samples and then divided by their number. */
 static const enum gauge of_samples[] = { GAUGE_reward, GAUGE_correct, GAUGE_passed_ast, GAUGE_passed_compile,
-					 GAUGE_passed_tiny,
+					 GAUGE_passed_tiny, GAUGE_unsupported,
 					 GAUGE_level2_share, GAUGE_length, GAUGE_cut_share, GAUGE_turns };
+
+/* One figure for the queue between sampling, judging and training: the share of moments at which the judge had
+ * candidates while samples were drawn, times the share of the rollout in which training did not wait for verdicts
+ * only. Example: the judge is idle at one moment in ten, and a fifth of the time passes after the last sample:
+ * 0.9 * 0.8 = 0.72. */
+static double queue_health(const struct rollout *ro)
+{
+	double idle = ro->looks ? (double)ro->idle / (double)ro->looks : 0.0;
+	double waited = ro->seconds > 0 ? MIN(ro->wait_seconds / ro->seconds, 1.0) : 0.0;
+
+	return (1.0 - idle) * (1.0 - waited);
+}
 
 void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskset *tasks)
 {
@@ -55,11 +68,14 @@ void gauges_init(struct gauges *g, const struct rollout *ro, const struct taskse
 	v[GAUGE_speedup] = v[GAUGE_correct] > 0 ? v[GAUGE_speedup] / v[GAUGE_correct] : 0.0;
 	for (size_t i = 0; i < COUNT_OF(of_samples); i++)
 		v[of_samples[i]] /= n;
+	/* The mean is over the samples that have a reward. */
+	v[GAUGE_reward] = v[GAUGE_unsupported] < 1.0 ? v[GAUGE_reward] / (1.0 - v[GAUGE_unsupported]) : 0.0;
 	v[GAUGE_tokens_per_s] = (double)ro->stats.tokens / MAX(ro->seconds, 1e-9);
 	v[GAUGE_candidates_per_s] = n / MAX(ro->seconds, 1e-9);
 	v[GAUGE_judge_queue] = ro->looks ? (double)ro->waiting / (double)ro->looks : 0.0;
 	v[GAUGE_judge_idle] = ro->looks ? (double)ro->idle / (double)ro->looks : 0.0;
 	v[GAUGE_judge_wait_s] = ro->wait_seconds;
+	v[GAUGE_queue_health] = queue_health(ro);
 	if (ro->given >= 0)
 		v[GAUGE_judge_given] = (double)ro->given;
 }

@@ -111,21 +111,37 @@ static double uniform_or(const struct rl *s, const struct verdict *v)
 /* The rewards of one sample in every form that an advantage may need. With `rank` in [0, 1] the
  * rank among the group replaces the speedup: each form gets its share of the speedup at which it
  * stops rising. Example: the funnel form stops at 2, so rank 0.5 counts as a speedup of 1. */
-static struct rl_scored score(const struct rl *s, const struct verdict *v, const double *rank)
+static struct rl_scored score(const struct rl *s, const struct verdict *given, const double *rank, int gated)
 {
-	struct rl_scored x = { .reward = 0 };
-	struct verdict w = *v;
+	struct rl_scored x = { .absent = verdict_is_unsupported(given) };
+	struct verdict closed = *given, w;
+	const struct verdict *v = gated ? &closed : given;
+
+	if (gated) {
+		closed.speedup = 0;
+		rank = NULL;
+	}
+	w = *v;
 
 	if (rank)
 		w.speedup = *rank * (s->o->beta >= 0 ? 2.0 : reward_full_speed(s->o->judge.reward));
 	x.reward = uniform_or(s, &w);
-	if (rank)
-		w.speedup = *rank * reward_full_speed(REWARD_rank);
-	x.rank = reward_of(&w, REWARD_rank);
+	x.speed = !v->correct ? 0 : rank ? *rank : v->speedup;
 	if (rank)
 		w.speedup = *rank * reward_full_speed(REWARD_speed);
 	reward_classes(&w, &x.plan, &x.code);
 	return x;
+}
+
+/* Is the speed of this group left out? It counts only once half of the samples are correct: before that, a fast
+ * sample is mostly luck. */
+static int is_gated(const struct rl *s, const struct rolled *g, size_t n)
+{
+	size_t correct = 0;
+
+	for (size_t i = 0; i < n; i++)
+		correct += g[i].verdict.correct != 0;
+	return s->o->speed_gate && 2 * correct < n;
 }
 
 /* Scores the n samples of one task. With rank_speed the speedups are compared in pairs first, and
@@ -134,6 +150,7 @@ static int score_group(const struct rl *s, const struct rolled *g, size_t n, str
 {
 	const struct verdict **v = mem_array(n, sizeof *v);
 	double *rank = mem_array(n, sizeof *rank);
+	int gated = is_gated(s, g, n);
 	int rc = v && rank ? 0 : err_nomem(e);
 
 	for (size_t i = 0; i < n && !rc; i++)
@@ -141,7 +158,7 @@ static int score_group(const struct rl *s, const struct rolled *g, size_t n, str
 	if (!rc && s->o->rank_speed)
 		reward_rank_speed(v, n, 0.05, rank);
 	for (size_t i = 0; i < n && !rc; i++)
-		x[i] = score(s, v[i], s->o->rank_speed ? &rank[i] : NULL);
+		x[i] = score(s, v[i], s->o->rank_speed ? &rank[i] : NULL, gated);
 	mem_free(v);
 	mem_free(rank);
 	return rc;
@@ -172,13 +189,130 @@ static int judge_groups(struct rl *s, const struct rollout *ro, size_t groups, s
 		const struct rolled *first = &ro->samples.v[g * n];
 
 		for (size_t i = 0; i < n; i++)
-			curriculum_note(&s->curriculum, s->tasks.rows.v[first[i].task].level, first[i].verdict.correct);
+			if (!verdict_is_unsupported(&first[i].verdict))
+				curriculum_note(&s->curriculum, s->tasks.rows.v[first[i].task].level,
+						first[i].verdict.correct);
 		rc = score_group(s, first, n, x, e);
 		s->r->groups++;
 		if (!rc && !advantages(&a, x, n, adv + g * n))
 			s->r->skipped_groups++;
 	}
 	mem_free(x);
+	return rc;
+}
+
+/* --- groups without signal ---------------------------------------------------------------- */
+
+/* Rounds in which groups are replaced, at most: tasks that are all too easy or too hard must not hold a step up. */
+enum { REFILLS = 3 };
+
+/* Lists the groups of a step that nothing is learnt from. */
+static size_t dead_groups(const struct rl *s, const struct advantage *adv, size_t groups, size_t *dead)
+{
+	size_t n = (size_t)s->o->rollout.n, count = 0;
+
+	for (size_t g = 0; g < groups; g++) {
+		size_t alive = 0;
+
+		for (size_t i = 0; i < n; i++)
+			alive += !advantage_none(&adv[g * n + i]);
+		if (!alive)
+			dead[count++] = g;
+	}
+	return count;
+}
+
+/* Chooses tasks from the queue: a shuffle of all tasks of their own for each round of a step. */
+static void pick_more(const struct rl *s, int round, size_t *which, size_t count, size_t *order)
+{
+	struct rng r;
+	char stream[48];
+	size_t n;
+
+	snprintf(stream, sizeof stream, "refill-%lld-%d", (long long)s->step, round);
+	rng_init(&r, s->o->seed, stream);
+	n = shuffled(s, -1, &r, order);
+	for (size_t i = 0; i < count; i++)
+		which[i] = order[i % n];
+}
+
+/* Moves the groups of `from` that have signal into the places of dead ones. Returns how many. */
+static size_t move_groups(const struct rl *s, struct rollout *ro, struct advantage *adv, const size_t *dead,
+			  struct rollout *from, const struct advantage *fresh, size_t count)
+{
+	size_t n = (size_t)s->o->rollout.n, moved = 0;
+
+	for (size_t g = 0; g < count; g++) {
+		size_t alive = 0;
+
+		for (size_t i = 0; i < n; i++)
+			alive += !advantage_none(&fresh[g * n + i]);
+		for (size_t i = 0; i < n && alive; i++) {
+			struct rolled was = ro->samples.v[dead[g] * n + i];
+
+			ro->samples.v[dead[g] * n + i] = from->samples.v[g * n + i];
+			from->samples.v[g * n + i] = was;
+			adv[dead[g] * n + i] = fresh[g * n + i];
+		}
+		moved += alive > 0;
+	}
+	return moved;
+}
+
+/* One round: samples other tasks in place of the dead groups and takes those that have signal. The rollout has a
+ * stage name and a seed of its own, so that an interrupted one is found again. */
+static int refill_round(struct rl *s, struct rollout_env *env, struct rollout *ro, struct advantage *adv,
+			const size_t *dead, size_t count, int round, size_t *moved, struct err *e)
+{
+	size_t n = (size_t)s->o->rollout.n;
+	size_t *which = mem_array(count, sizeof *which), *order = mem_array(s->tasks.rows.n, sizeof *order);
+	struct advantage *fresh = mem_array(count * n, sizeof *fresh);
+	struct rollout_opts o = s->o->rollout;
+	struct rollout_env here = *env;
+	struct rollout more = { .seconds = 0 };
+	char stage[16];
+	int rc = which && order && fresh ? 0 : err_nomem(e);
+
+	snprintf(stage, sizeof stage, "rl.refill%d", round);
+	here.stage = stage;
+	here.tick = NULL;
+	o.seed += (uint64_t)round * 0xd1342543de82ef95u;
+	if (!rc) {
+		pick_more(s, round, which, count, order);
+		rc = rollout_run(&more, &here, &s->tasks, which, count, (uint64_t)s->step, &o, e);
+	}
+	if (!rc)
+		rc = judge_groups(s, &more, count, fresh, e);
+	if (!rc) {
+		*moved += move_groups(s, ro, adv, dead, &more, fresh, count);
+		ro->stats.tokens += more.stats.tokens;
+		ro->looks += more.looks;
+		ro->waiting += more.waiting;
+		ro->idle += more.idle;
+		ro->wait_seconds += more.wait_seconds;
+		ro->seconds += more.seconds;
+	}
+	rollout_release(&more);
+	mem_free(which);
+	mem_free(order);
+	mem_free(fresh);
+	return rc;
+}
+
+/* Replaces the groups without signal, in a few rounds. *moved counts them. */
+static int refill(struct rl *s, struct rollout_env *env, struct rollout *ro, struct advantage *adv, size_t groups,
+		  size_t *moved, struct err *e)
+{
+	size_t *dead = mem_array(groups, sizeof *dead), count;
+	int rc = dead ? 0 : err_nomem(e);
+
+	for (int round = 1; round <= REFILLS && !rc && s->o->refill; round++) {
+		count = dead_groups(s, adv, groups, dead);
+		if (!count)
+			break;
+		rc = refill_round(s, env, ro, adv, dead, count, round, moved, e);
+	}
+	mem_free(dead);
 	return rc;
 }
 
@@ -444,7 +578,7 @@ static int one_step(struct rl *s, struct err *e)
 	struct advantage *adv = NULL;
 	struct curriculum curriculum = s->curriculum;
 	struct rl_result result = *s->r;
-	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0;
+	size_t *which = mem_array((size_t)s->o->tasks_per_step, sizeof *which), count = 0, moved = 0;
 	int rc = which ? pick_tasks(s, which, &count, e) : err_nomem(e);
 
 	s->step_ns = clock_ns();
@@ -455,11 +589,17 @@ static int one_step(struct rl *s, struct err *e)
 	if (!rc && !(adv = mem_array(ro.samples.n, sizeof *adv)))
 		rc = err_nomem(e);
 	if (!rc)
-		gauges_init(&g, &ro, &s->tasks);
-	if (!rc)
-		rc = judge_groups(s, &ro, count, adv, e) || apply_update(s, &ro, adv, &row, &g, e) ? -1 : 0;
+		rc = judge_groups(s, &ro, count, adv, e) || refill(s, &env, &ro, adv, count, &moved, e) ? -1 : 0;
 	if (!rc) {
-		g.v[GAUGE_no_signal_share] = (double)(s->r->skipped_groups - result.skipped_groups) / (double)count;
+		gauges_init(&g, &ro, &s->tasks);
+		if (s->o->refill)
+			g.v[GAUGE_replaced_share] = (double)moved / (double)count;
+	}
+	if (!rc)
+		rc = apply_update(s, &ro, adv, &row, &g, e);
+	if (!rc) {
+		g.v[GAUGE_no_signal_share] = (double)(s->r->skipped_groups - result.skipped_groups) /
+			(double)(s->r->groups - result.groups);
 		show(s, &g, row.loss);
 		rc = look_closer(s, &ro, &g, e) || write_step(s, &ro, &row, &g, e) ? -1 : 0;
 	}
@@ -579,6 +719,7 @@ static int open_all(struct rl *s, struct dev *dev, struct err *e)
 	s->curriculum = o->start;
 	found = s->checkpoints ? checkpoint_newest(s->par, s->checkpoints, "rl", &latest, e) : err_nomem(e);
 	rc = found < 0 || taskset_open(&s->tasks, o->tasks, e) ||
+		taskset_select(&s->tasks, &o->levels, o->limit, e) ||
 		(found && load_state(s, buf_cstr(&latest), e)) ? -1 : 0;
 	s->saved = found > 0 ? s->step : -1;
 	if (!rc) {

@@ -9,6 +9,8 @@
 
 struct rl_opts {
 	const char *tasks, *out;
+	struct opt_list levels;         /* of the tasks that are learned from; empty: all */
+	int64_t limit;                  /* the first of them; 0: all */
 	struct policy_opts policy;
 	struct rollout_opts rollout;
 	struct advantage_opts advantage;
@@ -20,6 +22,8 @@ struct rl_opts {
 	double clip;                    /* of the probability ratio, grpo */
 	double beta;                    /* weight of correctness in a uniform reward; < 0: `judge.reward` */
 	int rank_speed;                 /* speed by rank within the task */
+	int speed_gate;                 /* speed counts in a group only if at least half of its samples are correct */
+	int refill;                     /* groups without signal are replaced by groups of other tasks */
 	int alpha_decay;                /* alpha falls by a cosine to 0 at the last step */
 	int curriculum;
 	struct curriculum start;

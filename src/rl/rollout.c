@@ -6,6 +6,7 @@
  * number of ranks and earlier interruptions change nothing. */
 #include "rl/rollout.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -766,7 +767,8 @@ int rollout_store(const struct rollout *r, struct store *st, const struct taskse
 					    .finish = infer_finish_name(s->finish), .judged = s->judged,
 					    .correct = v->correct,
 					    .reached = judge_stage_name(v->stage),
-					    .reason = reason_code(v->diag.reason), .reward = v->reward,
+					    .reason = reason_code(v->diag.reason),
+					    .reward = verdict_is_unsupported(v) ? NAN : v->reward,
 					    .speedup = v->speedup };
 
 		if (s->number == 0)

@@ -17,6 +17,7 @@ struct cheat {
 	char name[128];                /* path below the suite: "race/no_acquire.py" */
 	char task[64];                 /* the task's name: the file is tasks/NAME.py */
 	int hybrid;                    /* judged on the hybrid track; else on the strict one */
+	int general;                   /* judged by the general contract; else by the task's */
 	int honest;                    /* a control that must pass */
 };
 
@@ -50,7 +51,7 @@ static int read_cheat(struct suite *s, const char *name)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	struct cheat c = { .hybrid = 0 };
-	char track[16] = "", expect[64] = "";
+	char track[16] = "", contract[16] = "", expect[64] = "";
 	int rc;
 
 	path_join(&path, s->dir, name);
@@ -58,8 +59,10 @@ static int read_cheat(struct suite *s, const char *name)
 	if (!rc && header(buf_str(&text), "task", c.task, sizeof c.task) &&
 	    header(buf_str(&text), "expect", expect, sizeof expect)) {
 		header(buf_str(&text), "track", track, sizeof track);
+		header(buf_str(&text), "contract", contract, sizeof contract);
 		snprintf(c.name, sizeof c.name, "%s", name);
 		c.hybrid = !strcmp(track, "hybrid");
+		c.general = !strcmp(contract, "general");
 		c.honest = str_ends(str_of(expect), " ok");
 		rc = vec_push(&s->list, c) ? err_nomem(s->e) : 0;
 	}
@@ -134,8 +137,18 @@ static void count_cheat(struct suite *s, const struct judged *j)
 		snprintf(s->count->first, sizeof s->count->first, "%s", c->name);
 }
 
-/* Judges all candidates of one track. Each track needs a pool of its own: the track is an option of the judge. */
-static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
+/* Is there a candidate of this track and contract? */
+static int has_kind(const struct suite *s, int hybrid, int general)
+{
+	for (size_t i = 0; i < s->list.n; i++)
+		if (s->list.v[i].hybrid == hybrid && s->list.v[i].general == general)
+			return 1;
+	return 0;
+}
+
+/* Judges all candidates of one track and contract. Both are options of the judge, so each pair needs a pool of
+ * its own. */
+static int judge_kind(struct suite *s, const struct judge_args *a, int hybrid, int general)
 {
 	struct judge_args mine = *a;
 	struct judge_options o;
@@ -144,12 +157,15 @@ static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 	struct judged j;
 	int rc;
 
+	if (!has_kind(s, hybrid, general))
+		return 0;
 	mine.judge.track = hybrid ? TRACK_HYBRID : TRACK_STRICT;
+	mine.judge.contract = general ? CONTRACT_GENERAL : CONTRACT_TASK;
 	if (judge_args_options(&mine, &o, &po, s->e) || !(pool = judge_pool_open(&o, &po, s->e)))
 		return -1;
 	rc = 0;
 	for (size_t i = 0; i < s->list.n && !rc; i++)
-		if (s->list.v[i].hybrid == hybrid)
+		if (s->list.v[i].hybrid == hybrid && s->list.v[i].general == general)
 			rc = submit_cheat(s, pool, i);
 	while (!rc && !stop_requested() && (rc = judge_pool_next(pool, 1, &j, s->e)) > 0) {
 		count_cheat(s, &j);
@@ -161,14 +177,16 @@ static int judge_track(struct suite *s, const struct judge_args *a, int hybrid)
 	return rc;
 }
 
-/* Judges the strict and the hybrid candidates with two pools, one after the other. */
+/* Judges the candidates with a pool for each track and contract, one after the other. */
 int ablate_cheats(const struct judge_args *a, const char *dir, struct cheat_count *out, struct err *e)
 {
 	struct suite s = { .dir = dir, .count = out, .e = e };
 	int rc;
 
 	*out = (struct cheat_count){ .cheats = 0 };
-	rc = list_suite(&s) || judge_track(&s, a, 0) || judge_track(&s, a, 1) ? -1 : 0;
+	rc = list_suite(&s);
+	for (int kind = 0; kind < 4 && !rc; kind++)
+		rc = judge_kind(&s, a, kind & 1, kind >> 1);
 	vec_free(&s.list);
 	return rc;
 }

@@ -60,6 +60,25 @@ struct s3 *mirror_bucket(const struct mirror_args *a, const atomic_int *stop, st
 	return s3_open(a->bucket, &o, e);
 }
 
+/* The first key is enough. */
+static int stop_listing(void *ctx, struct str key, int64_t bytes)
+{
+	(void)ctx, (void)key, (void)bytes;
+	return 1;
+}
+
+int mirror_check(const struct mirror_args *a, struct err *e)
+{
+	static const char probe[] = "dry-run";
+	struct s3 *s = mirror_bucket(a, NULL, e);
+	int rc = s && s3_list(s, "", stop_listing, NULL, e) >= 0 && s3_put(s, probe, STR("a dry run wrote this"),
+									 S3_ALWAYS, e) >= 0 &&
+		s3_delete(s, probe, e) >= 0 ? 0 : -1;
+
+	s3_close(s);
+	return rc ? err_wrap(e, "bucket '%s'", a->bucket) : 0;
+}
+
 /* --- taking a state ------------------------------------------------------------------------------- */
 
 /* The folder in which a state is assembled. It is inside the run folder, because links need the same file
@@ -198,7 +217,7 @@ static int take_state(struct taking *t)
 {
 	static const char *const files[] = { "rl_start.safetensors", "config.yaml", "config_sft.yaml",
 					     "config_rl.yaml", "config_all.yaml",
-					     "metrics.jsonl", "spent.json", "report.html" };
+					     "metrics.jsonl", "training.log", "spent.json", "report.html" };
 	int rc = 0;
 
 	if (!path_join(&t->aside, t->run, aside_name))

@@ -24,6 +24,9 @@ extern const struct opt mirror_args_table[];
 /* Opens the bucket that the options name. `stop` ends its calls; NULL: nothing does. */
 struct s3 *mirror_bucket(const struct mirror_args *a, const atomic_int *stop, struct err *e);
 
+/* Checks that the bucket exists and that this machine may list, write and delete there. */
+int mirror_check(const struct mirror_args *a, struct err *e);
+
 /* Uploads one state, after claiming the run as its writer. */
 int mirror_push(const struct mirror_args *a, const char *run, struct depot_pushed *out, struct err *e);
 /* Downloads the newest state. Returns S3_ABSENT if the bucket has none. */

@@ -39,7 +39,8 @@ static int look(void *ctx, const struct policy *p, double *correct, double *rewa
 	*correct = *reward = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
 		*correct += r.samples.v[i].verdict.correct / (double)n;
-		*reward += r.samples.v[i].verdict.reward / (double)n;
+		if (!verdict_is_unsupported(&r.samples.v[i].verdict))
+			*reward += r.samples.v[i].verdict.reward / (double)n;
 	}
 	if (!rc) {
 		rollout_release(&r);

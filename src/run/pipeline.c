@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "run/sections.h"
 
@@ -190,6 +192,23 @@ static void connect_looks(struct pipeline *p)
 	}
 }
 
+/* Tasks of the evaluation are removed from the training data. A run without stage eval may be on a machine
+ * that does not have them. */
+static int connect_held_out(struct pipeline *p, struct err *e)
+{
+	const char *tasks = p->eval.eval.tasks;
+
+	if (!tasks)
+		return 0;
+	if (!has_stage(p, PIPELINE_eval) && !file_exists(tasks)) {
+		if (has_stage(p, PIPELINE_prepare))
+			log_warn("'%s' of section eval is missing: the training data is prepared without "
+				 "removing these tasks from it", tasks);
+		return 0;
+	}
+	return add_word(p, &p->prepare.decontaminate, tasks, e);
+}
+
 /* Sets paths that the configuration leaves open: a stage reads what prepare writes. Tasks of the
  * evaluation are removed from the training data (decontamination). */
 static int connect(struct pipeline *p, struct err *e)
@@ -201,7 +220,7 @@ static int connect(struct pipeline *p, struct err *e)
 	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && has_stage(p, PIPELINE_prepare) &&
 	    add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
 		return -1;
-	if (p->eval.eval.tasks && add_word(p, &p->prepare.decontaminate, p->eval.eval.tasks, e))
+	if (connect_held_out(p, e))
 		return -1;
 	if (!p->rl.rl.tasks && has_stage(p, PIPELINE_prepare))
 		p->rl.rl.tasks = in_data(p, "tasks_train.jsonl");
@@ -210,6 +229,24 @@ static int connect(struct pipeline *p, struct err *e)
 	connect_looks(p);
 	p->sft.out = p->rl.out = p->eval.run = p->out;
 	return 0;
+}
+
+/* Options without effect are found before the first stage. If rl continues the adapter of stage sft, its
+ * section cannot choose another shape. */
+static int check_effects(const struct pipeline *p, struct err *e)
+{
+	const struct policy_opts *rl = &p->rl.policy;
+	struct policy_opts sft = p->sft.policy;
+
+	if (!has_stage(p, PIPELINE_rl))
+		return 0;
+	if (policy_settle(&sft, 0, e))
+		return -1;
+	if (has_stage(p, PIPELINE_sft) && !sft.full &&
+	    ((rl->lora.r && rl->lora.r != sft.lora.r) || (rl->lora.alpha > 0 && rl->lora.alpha != sft.lora.alpha)))
+		return err_set(e, ERR_USAGE, "section rl continues the adapter of stage sft: set lora_r and lora_alpha "
+			       "in section sft, or above the sections");
+	return run_rl_check(&p->rl, &p->parsed[PIPELINE_rl], e);
 }
 
 /* A run that trains or evaluates needs a model. `init` makes a new one, which exists only after
@@ -239,7 +276,7 @@ int pipeline_open(struct pipeline *p, const struct pipeline_source *s, struct er
 		if (!used[i])
 			rc = err_set(e, ERR_USAGE, "--set '%s': no stage has such an option", s->set->v[i]);
 	if (!rc)
-		rc = connect(p, e) || check(p, e) ? -1 : 0;
+		rc = connect(p, e) || check(p, e) || (!s->variant && check_effects(p, e)) ? -1 : 0;
 	mem_free(used);
 	if (rc)
 		pipeline_close(p);

@@ -34,6 +34,7 @@ struct pipeline_source {
 	const struct opt_list *set;    /* "sft.lr=1e-4", "seed=3"; they override the file */
 	const struct opt_list *stages; /* names; empty: all */
 	const char *out;               /* run folder */
+	int variant;                   /* of ablate: an option that only changes the judge is no error */
 };
 
 int pipeline_open(struct pipeline *p, const struct pipeline_source *s, struct err *e);

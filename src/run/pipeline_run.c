@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "run/requirements.h"
 #include "run/pipeline.h"
+#include "run/plan_adopt.h"
 #include "train/checkpoint.h"
 
 /* A run in progress. */
@@ -108,25 +109,10 @@ static int tidy(struct running *r, const char *stage)
 	return rc;
 }
 
-/* Returns 1 if the final checkpoint is complete. The first process decides for all, because the
- * others may see the file system with a delay. */
-static int is_trained(struct running *r, enum pipeline_stage s, const char *final)
-{
-	struct buf path = BUF_INIT;
-	int64_t there = par_first(r->v.par) && run_final(r->p->out, final, &path);
-
-	buf_release(&path);
-	if (par_agree(r->v.par, &there, r->e))
-		return -1;
-	if (there)
-		say_done(s);
-	return (int)there;
-}
-
 /* Trains unless the result is there, then tidies up. */
 static int do_sft(struct running *r)
 {
-	int rc = is_trained(r, PIPELINE_sft, "sft_final");
+	int rc = run_is_trained(&r->v, "sft", r->e);
 
 	if (!rc)
 		rc = run_sft(&r->v, &r->p->sft, &r->done, r->e);
@@ -140,7 +126,7 @@ static int do_rl(struct running *r)
 	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample,
 				 .judge = &t->judge, .look = &t->look,
 				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
-	int rc = is_trained(r, PIPELINE_rl, "rl_final");
+	int rc = run_is_trained(&r->v, "rl", r->e);
 
 	if (!rc)
 		rc = run_rl(&r->v, &a, &r->done, r->e);
@@ -364,7 +350,7 @@ int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 	};
 	struct running r = { .p = p, .v = RUN_ENV_INIT, .done = 1, .e = e };
 	int rc = check_needs(&r) || run_open(&r.v, par, p->out, (uint64_t)p->sft.seed, &p->sft.policy, e) ||
-		keep_config(&r) ? -1 : 0;
+		plan_adopt(p, &r.v, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
 		if (!has_stage(&r, s))

@@ -1,19 +1,19 @@
 /* How much a run has to do: see plan_args.h.
  *
- * Amounts come from the user, else from files, else from a few rows of the generator, else from
- * defaults. Everything that is drawn here goes to temporary folders. */
-#include <stdlib.h>
-#include <sys/resource.h>
-
+ * Amounts come from the configuration and its files. A file that is missing here is replaced by the
+ * user's number, by what section prepare will write, or by a default; lengths come from a few rows
+ * of the generator. */
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "data/taskset.h"
 #include "run/plan_args.h"
+#include "run/plan_measure.h"
 
 /* Defaults, measured roughly on KernelBook and our prompts with Qwen2.5's tokenizer: bytes of a token times 10,
- * tokens of a row of KernelBook and of the generator; rows drawn for lengths, and rows judged for times. */
-enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, DRAWS = 48, JUDGED = 12 };
+ * tokens of a row of KernelBook and of the generator; rows of KernelBook, rows that are read per second, and
+ * tasks of an evaluation whose file is missing. */
+enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, BOOK_ROWS = 13923, ROWS_A_SECOND = 3000,
+       TASKS = 100 };
 static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100,
 					[PROMPT_AUTO] = 1100 };
 
@@ -32,17 +32,30 @@ static int64_t count_lines(const char *path)
 	return n;
 }
 
-/* Number of tasks of a file or folder; 0 if it cannot be read. */
-static int64_t count_tasks(const char *path)
+/* Number of tasks of a file or folder with these levels; 0 if it cannot be read. */
+static int64_t count_tasks(const char *path, const struct opt_list *levels)
 {
+	static const struct opt_list all = { .v = NULL };
 	struct taskset t;
 	int64_t n;
 
 	if (!path || !file_exists(path) || taskset_open(&t, path, NULL))
 		return 0;
-	n = (int64_t)t.rows.n;
+	n = taskset_select(&t, levels ? levels : &all, 0, NULL) ? 0 : (int64_t)t.rows.n;
 	taskset_close(&t);
 	return n;
+}
+
+/* Lowers n to a limit; a limit of 0 means none. */
+static int64_t at_most(int64_t n, int64_t limit)
+{
+	return limit ? MIN(n, limit) : n;
+}
+
+/* Tells whether a stage is part of the run. */
+static int has_stage(const struct pipeline *p, enum pipeline_stage s)
+{
+	return (int)(p->stages >> s & 1);
 }
 
 /* Tells whether prepare reads this source. */
@@ -54,138 +67,39 @@ static int uses(const struct prepare_args *p, const char *source)
 	return 0;
 }
 
-/* Rows that prepare will write. */
+/* Rows that prepare reads from files. */
+static int64_t file_rows(const struct prepare_args *p)
+{
+	int64_t files = uses(p, "kernelbook") + uses(p, "jsonl") + uses(p, "modules");
+
+	return files * at_most(BOOK_ROWS, p->limit);
+}
+
+/* Pairs that prepare writes, and tasks for stage rl. */
 static int64_t prepared_rows(const struct prepare_args *p)
 {
-	int64_t n = uses(p, "builtin") ? p->count : 0;
-
-	return n + (uses(p, "kernelbook") || uses(p, "jsonl") ? (p->limit ? p->limit : 13923) : 0);
+	return (uses(p, "builtin") ? p->count : 0) + file_rows(p);
 }
 
-/* --- a few rows of the generator --------------------------------------------------------------------- */
-
-/* Mean tokens of a training row, and the part of them that is the prompt. */
-struct lengths {
-	double row, prompt_share;
-};
-
-/* Adds the bytes of a conversation: [0] all messages but the last, which are the prompt, [1] the
- * answer. */
-static int add_row(struct str line, double bytes[2], struct err *e)
+static int64_t prepared_tasks(const struct prepare_args *p)
 {
-	struct json *j = json_parse(line, e);
-	const struct json *m = j ? json_get(j, "messages") : NULL;
-	size_t n = m ? json_count(m) : 0;
-
-	for (size_t i = 0; i < n; i++)
-		bytes[i + 1 == n] += (double)json_str(json_get(json_at(m, i), "content"), "").n;
-	json_free(j);
-	return j ? 0 : -1;
+	return uses(p, "builtin") && p->rl_count ? p->rl_count + file_rows(p) : prepared_rows(p);
 }
 
-/* Computes the mean lengths of the rows that prepare wrote to `dir`. */
-static int read_lengths(const char *dir, const struct prep_report *r, struct lengths *out, struct err *e)
+/* --- the stages -------------------------------------------------------------------------------------- */
+
+/* Rows that prepare draws or reads, and how fast. */
+static void set_prepare(struct plan_job *j, const struct pipeline *p, const struct plan_lengths *drawn)
 {
-	struct buf path = BUF_INIT;
-	struct line_reader lines;
-	struct str line;
-	double bytes[2] = { 0 };
-	int rc = lines_open(&lines, path_join(&path, dir, prep_file_name(PREP_OUT_sft_train)), e);
-
-	while (!rc && (rc = lines_next(&lines, &line, e)) > 0)
-		rc = add_row(line, bytes, e);
-	if (!rc && r->rows[PREP_OUT_sft_train] && bytes[0] + bytes[1] > 0) {
-		out->row = (double)r->tokens / (double)r->rows[PREP_OUT_sft_train];
-		out->prompt_share = bytes[0] / (bytes[0] + bytes[1]);
-	}
-	lines_close(&lines);
-	buf_release(&path);
-	return rc;
+	j->prepare.rows = prepared_rows(&p->prepare) + (uses(&p->prepare, "builtin") ? p->prepare.rl_count : 0);
+	j->prepare.verify = p->prepare.verify;
+	j->prepare.rows_per_s = drawn->rows_per_s > 0 ? drawn->rows_per_s : ROWS_A_SECOND;
 }
-
-/* Tells whether the model's folder has a tokenizer. */
-static int has_tokenizer(const char *dir)
-{
-	struct buf path = BUF_INIT;
-	int yes = dir && path_join(&path, dir, "tokenizer.json") && file_exists(path.p);
-
-	buf_release(&path);
-	return yes;
-}
-
-/* Options of prepare for a few rows of the generator, without judging. */
-static struct prepare_args few_rows(const struct prepare_args *given, int64_t count, const char *dir)
-{
-	static const char *const builtin[] = { "builtin" };
-	struct prepare_args a = *given;
-
-	a.source = (struct opt_list){ .v = (const char **)builtin, .n = 1 };
-	a.input = a.decontaminate = (struct opt_list){ .v = NULL };
-	a.count = count;
-	a.rl_count = 0;
-	a.validation = a.test = 0;
-	a.verify = 0;
-	a.out = dir;
-	a.model = a.tokenizer = NULL;
-	return a;
-}
-
-/* Prepares a few rows in a temporary folder and measures their lengths. */
-static int draw_lengths(const struct prepare_args *given, const char *model, struct lengths *out, struct err *e)
-{
-	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
-	struct prepare_args a = few_rows(given, DRAWS, dir);
-	struct prep_report r;
-	int rc;
-
-	if (!has_tokenizer(model))
-		return 0;
-	if (!mkdtemp(dir))
-		return err_errno(e, "cannot make '%s'", dir);
-	a.model = model;
-	rc = prepare_args_run(&a, &r, e) || read_lengths(dir, &r, out, e) ? -1 : 0;
-	return file_remove_tree(dir, rc ? NULL : e) || rc ? -1 : 0;
-}
-
-/* --- a few verdicts -------------------------------------------------------------------------------------- */
-
-/* CPU seconds of all child processes that have ended. */
-static double children_seconds(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_CHILDREN, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec +
-			u.ru_stime.tv_usec) * 1e-6;
-}
-
-/* Measures the time of a verdict on correct pairs of the generator. These pass every stage, so most
- * candidates take less. If nothing can be judged, the default of 20 ms stays. */
-static void measure_judge(struct plan_job *j, const struct prepare_args *given)
-{
-	char dir[] = "/tmp/tritonrl-plan-XXXXXX";
-	struct prepare_args a = few_rows(given, JUDGED, dir);
-	double before = children_seconds();
-	struct prep_report r;
-
-	j->judge_ms = 20;
-	if (!mkdtemp(dir))
-		return;
-	a.verify = 1;
-	a.judge.pool.workers = 1;
-	if (!prepare_args_run(&a, &r, NULL) && r.n && r.source[0].read) {
-		j->judge_ms = MAX(0.1, (children_seconds() - before) * 1000.0 / (double)r.source[0].read);
-		j->judge_measured = 1;
-	}
-	file_remove_tree(dir, NULL);
-}
-
-/* --- amounts --------------------------------------------------------------------------------------------- */
 
 /* Sets the amounts of the supervised stage. */
-static void set_sft(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, double usual)
+static void set_sft(struct plan_job *j, const struct plan_args *a, const struct pipeline *p, double usual)
 {
-	const struct sft_opts *t = &s->sft.sft;
+	const struct sft_opts *t = &p->sft.sft;
 	double bytes = 0;
 
 	for (size_t i = 0; i < t->data.n; i++) {
@@ -194,9 +108,7 @@ static void set_sft(struct plan_job *j, const struct plan_args *a, const struct 
 	}
 	j->sft.row_tokens = j->sft.rows ? bytes * 10 / BYTES_A_TOKEN_X10 / (double)j->sft.rows : usual;
 	if (!j->sft.rows)
-		j->sft.rows = prepared_rows(&s->prepare);
-	if (a->rows)
-		j->sft.rows = a->rows;
+		j->sft.rows = a->rows ? a->rows : prepared_rows(&p->prepare);
 	if (a->row_tokens > 0)
 		j->sft.row_tokens = a->row_tokens;
 	j->sft.epochs = t->epochs;
@@ -204,16 +116,18 @@ static void set_sft(struct plan_job *j, const struct plan_args *a, const struct 
 	j->sft.batch = t->batch;
 	j->sft.accumulate = t->accumulate;
 	j->sft.max_length = t->max_length;
+	j->sft.micro_tokens = p->sft.policy.trainer.tape.max_tokens;
 }
 
-/* Sets the amounts of reinforcement stage and evaluation. */
-static void set_rl(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s)
+/* Sets the amounts of the reinforcement stage. */
+static void set_rl(struct plan_job *j, const struct pipeline *p)
 {
-	const struct train_args *t = &s->rl;
+	const struct train_args *t = &p->rl;
 
-	j->rl.tasks = a->rl_tasks ? a->rl_tasks : count_tasks(t->rl.tasks);
+	j->rl.tasks = count_tasks(t->rl.tasks, &t->rl.levels);
 	if (!j->rl.tasks)
-		j->rl.tasks = s->prepare.rl_count ? s->prepare.rl_count : 100;
+		j->rl.tasks = has_stage(p, PIPELINE_prepare) ? prepared_tasks(&p->prepare) : TASKS;
+	j->rl.tasks = at_most(j->rl.tasks, t->rl.limit);
 	j->rl.epochs = t->rl.epochs;
 	j->rl.steps = t->rl.steps;
 	j->rl.tasks_per_step = t->rl.tasks_per_step;
@@ -221,32 +135,111 @@ static void set_rl(struct plan_job *j, const struct plan_args *a, const struct p
 	j->rl.keep = t->rl.advantage.method == RL_best_of_n ? t->rl.advantage.keep : 0;
 	j->rl.inner = t->rl.inner;
 	j->rl.max_new = t->sample.max_new_tokens;
-	j->eval.tasks = a->eval_tasks ? a->eval_tasks : count_tasks(s->eval.eval.tasks);
+	j->rl.slots = t->sample.slots;
+	j->rl.micro_tokens = t->policy.trainer.tape.max_tokens;
+}
+
+/* Sets the amounts of the evaluation. The base model exists unless training starts from random
+ * weights. */
+static void set_eval(struct plan_job *j, const struct plan_args *a, const struct pipeline *p)
+{
+	const struct eval_cmd_args *t = &p->eval;
+
+	j->eval.tasks = count_tasks(t->eval.tasks, NULL);
 	if (!j->eval.tasks)
-		j->eval.tasks = 100;
-	if (s->eval.eval.limit)
-		j->eval.tasks = MIN(j->eval.tasks, s->eval.eval.limit);
-	j->eval.n = s->eval.sample.n;
-	j->eval.max_new = s->eval.sample.max_new_tokens;
+		j->eval.tasks = a->eval_tasks ? a->eval_tasks : TASKS;
+	j->eval.tasks = at_most(j->eval.tasks, t->eval.limit);
+	j->eval.n = t->sample.n;
+	j->eval.max_new = t->sample.max_new_tokens;
+	j->eval.slots = t->sample.slots;
+	j->eval.tracks = 1 + (t->eval.both_tracks != 0);
+	j->eval.models = (p->sft.policy.model && !p->sft.policy.init) + has_stage(p, PIPELINE_sft) +
+		has_stage(p, PIPELINE_rl);
+}
+
+/* Sets the evaluations during the training stages. */
+static void set_looks(struct plan_job *j, const struct pipeline *p)
+{
+	const struct train_args *t[] = { [PLAN_SFT] = &p->sft, [PLAN_RL] = &p->rl };
+
+	for (size_t i = 0; i < COUNT_OF(t); i++) {
+		int64_t n = t[i]->look.every && t[i]->look.tasks ? count_tasks(t[i]->look.tasks, NULL) : 0;
+
+		j->look[i].every = t[i]->look.tasks ? t[i]->look.every : 0;
+		j->look[i].tasks = at_most(n ? n : TASKS, t[i]->look.limit);
+	}
+}
+
+/* Marks the stages that the run leaves out. */
+static void set_stages(struct plan_job *j, const struct pipeline *p)
+{
+	static const enum pipeline_stage of[] = { [PLAN_SFT] = PIPELINE_sft, [PLAN_RL] = PIPELINE_rl,
+						  [PLAN_EVAL] = PIPELINE_eval, [PLAN_PREPARE] = PIPELINE_prepare };
+
+	for (int s = 0; s < PLAN_ALL_STAGES; s++)
+		j->skip |= has_stage(p, of[s]) ? 0u : 1u << s;
+}
+
+/* Prompts and answers of sampling: the user's numbers, else those of the drawn rows, else defaults.
+ * An answer is never longer than sampling allows. */
+static void set_lengths(struct plan_job *j, const struct plan_args *a, const struct pipeline *p,
+			const struct plan_lengths *drawn)
+{
+	if (j->prompt_tokens <= 0)
+		j->prompt_tokens = drawn->prompt_share > 0 ? drawn->row * drawn->prompt_share :
+							    prompt_tokens[p->rl.sample.style];
+	j->answer_tokens = a->answer_tokens > 0 ? a->answer_tokens :
+			   drawn->prompt_share > 0 ? drawn->row * (1 - drawn->prompt_share) : (double)j->rl.max_new / 2;
+	j->answer_tokens = MIN(j->answer_tokens, (double)MAX(j->rl.max_new, j->eval.max_new));
+}
+
+/* The folder with the tokenizer: its own option, or the model. */
+static const char *tokenizer_of(const struct pipeline *p, const struct plan_job *j)
+{
+	return p->sft.policy.tokenizer ? p->sft.policy.tokenizer : p->prepare.tokenizer ? p->prepare.tokenizer :
+		j->model;
 }
 
 /* The lengths are drawn first, because the prompt's and the answer's lengths follow from them. A
  * judging time that the user gave is not measured. */
-int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct plan_stages *s, struct err *e)
+int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct pipeline *p, struct err *e)
 {
-	int builtin = uses(&s->prepare, "builtin");
-	struct lengths drawn = { .row = builtin ? BUILTIN_TOKENS : ROW_TOKENS };
+	int builtin = uses(&p->prepare, "builtin") || p->sft.draws.levels.n;
+	struct plan_lengths drawn = { .row = builtin ? BUILTIN_TOKENS : ROW_TOKENS };
+	int given = a->row_tokens > 0 && a->prompt_tokens > 0 && a->answer_tokens > 0;
 
-	if (builtin && draw_lengths(&s->prepare, j->model, &drawn, e))
+	if (builtin && !given && plan_measure_lengths(p, tokenizer_of(p, j), &drawn, e))
 		return -1;
+	j->task_ms = j->judge_ms;
 	if (j->judge_ms <= 0)
-		measure_judge(j, &s->prepare);
-	set_sft(j, a, s, drawn.row);
-	set_rl(j, a, s);
-	if (j->prompt_tokens <= 0)
-		j->prompt_tokens = drawn.prompt_share > 0 ? drawn.row * drawn.prompt_share :
-							   prompt_tokens[s->rl.sample.style];
-	j->answer_tokens = a->answer_tokens > 0 ? a->answer_tokens :
-			   drawn.prompt_share > 0 ? drawn.row * (1 - drawn.prompt_share) : (double)j->rl.max_new / 2;
+		j->judge_measured = plan_measure_judge(p, &j->judge_ms, &j->task_ms);
+	set_stages(j, p);
+	set_prepare(j, p, &drawn);
+	set_sft(j, a, p, drawn.row);
+	set_rl(j, p);
+	set_eval(j, a, p);
+	set_looks(j, p);
+	set_lengths(j, a, p, &drawn);
 	return 0;
+}
+
+/* The model's shape comes from its config.json or from the table of known models; no weights are
+ * read. */
+int plan_job_of(struct plan_job *j, const struct plan_args *a, const struct pipeline *p, struct err *e)
+{
+	struct policy_opts o = p->sft.policy;
+
+	*j = (struct plan_job){ .model = o.init ? o.init : o.model, .prompt_tokens = a->prompt_tokens,
+				.judge_ms = a->judge_ms, .train_share = a->train_share,
+				.prefill_share = a->prefill_share, .read_share = a->read_share };
+	if (!j->model)
+		return err_set(e, ERR_USAGE, "say which model: --model DIR_OR_NAME, or a configuration");
+	if (plan_model_find(&j->c, j->model, e) || policy_settle(&o, 1, e))
+		return -1;
+	j->full = o.full;
+	j->lora = o.lora;
+	j->store = o.store;
+	j->fixed_store = o.store == STORE_I8;   /* a chosen 8-bit format is kept; others may change to fit */
+	j->recompute = o.trainer.tape.recompute;
+	return plan_amounts(j, a, p, e);
 }

@@ -92,6 +92,7 @@ static void find_cpu(struct plan_machine *m)
 	m->cores = cores;
 	m->gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1073741824.0 * 0.9;
 	m->tflops = measure_ops() * cores * 1e-12;
+	m->fast = cpu_info()->avx512_bf16 || cpu_info()->amx_bf16 ? 2.0 : 1.0;
 	m->gb_per_s = measure_read() * (cores > 1 ? 1.5 : 1.0) * 1e-9;
 	snprintf(m->text, sizeof m->text, "this machine: %d core%s, %.0f GFLOP/s and %.0f GB/s measured",
 		 cores, cores == 1 ? "" : "s",
@@ -114,6 +115,7 @@ int plan_machine_find(struct plan_machine *m, const char *name, int count)
 		m->tflops = g->dot_f16;
 		m->fp8 = g->capability >= 90;
 		m->price = g->price;
+		m->spot_price = g->spot_price;
 		m->usual_price = 1;
 		snprintf(m->text, sizeof m->text, "%d x %s", count, g->text);
 		return 0;

@@ -8,28 +8,30 @@
 
 #define GIB 1073741824.0
 
-static const char *const stage_names[PLAN_STAGES] = { [PLAN_SFT] = "sft", [PLAN_RL] = "rl", [PLAN_EVAL] = "eval" };
+static const char *const stage_names[PLAN_ALL_STAGES] = { [PLAN_PREPARE] = "prepare", [PLAN_SFT] = "sft",
+							  [PLAN_RL] = "rl", [PLAN_EVAL] = "eval" };
+/* The stages in the order of the pipeline. */
+static const enum plan_stage in_order[PLAN_ALL_STAGES] = { PLAN_PREPARE, PLAN_SFT, PLAN_RL, PLAN_EVAL };
 static const char *const part_names[PLAN_PARTS] = {
 	[PLAN_WEIGHTS] = "weights", [PLAN_TRAINED] = "trained, gradients, moments",
 	[PLAN_ACTIVATIONS] = "activations and logits",
 	[PLAN_KV] = "keys and values", [PLAN_RESERVE] = "context and workspaces",
 };
-static const char *const step_names[PLAN_STEPS] = {
-	[PLAN_T_SFT] = "sft: train", [PLAN_T_SAMPLE] = "rl: sample", [PLAN_T_JUDGE] = "rl: judge",
-	[PLAN_T_TRAIN] = "rl: train",
-	[PLAN_T_EVAL_SAMPLE] = "eval: sample", [PLAN_T_EVAL_JUDGE] = "eval: judge",
+/* Name and unit of each step. */
+static const struct {
+	const char *name, *unit;
+} steps[PLAN_STEPS] = {
+	[PLAN_T_PREPARE] = { "prepare", "rows" }, [PLAN_T_LOAD] = { "load the model", "times" },
+	[PLAN_T_SFT] = { "sft: train", "tokens" }, [PLAN_T_TASKS] = { "prepare tasks", "tasks" },
+	[PLAN_T_SAMPLE] = { "rl: sample", "tokens" }, [PLAN_T_JUDGE] = { "rl: judge", "candidates" },
+	[PLAN_T_TRAIN] = { "rl: train", "tokens" }, [PLAN_T_EVAL_SAMPLE] = { "eval: sample", "tokens" },
+	[PLAN_T_EVAL_JUDGE] = { "eval: judge", "candidates" }, [PLAN_T_LOOKS] = { "eval in training", "candidates" },
 };
 
 /* The word for a storage of weights. */
 static const char *store_words(enum model_store s)
 {
 	return s == STORE_F32 ? "32-bit" : s == STORE_I8 ? "8-bit" : "16-bit";
-}
-
-/* Steps of judging count candidates, all others tokens. */
-static int is_judging(int step)
-{
-	return step == PLAN_T_JUDGE || step == PLAN_T_EVAL_JUDGE;
 }
 
 /* Writes a time as "3.2 h", "14.0 min" or "8.0 s". */
@@ -102,38 +104,79 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 			 (long long)p->job.sft.max_length);
 	buf_addf(out, "  rl: %lld samples at a time%s, trained on %lld tokens at a time\n",
 		 (long long)c->slots, each, (long long)c->rl_micro);
-	buf_addf(out, "  as options: --weights %s%s --max-length %lld --batch %lld --accumulate %lld --slots %lld\n",
+	buf_addf(out, "  run takes this over unless the configuration says otherwise; as options: --weights %s%s "
+		      "--max-length %lld --micro-tokens %lld --slots %lld\n",
 		 c->store == STORE_F32 ? "f32" : c->store == STORE_I8 ? "int8" : c->store == STORE_FAST ?
 		 "fast" : "bf16",
-		 c->recompute ? " --recompute" : "", (long long)c->max_length, (long long)(c->micro * p->machine.count),
-		 (long long)c->accumulate, (long long)c->slots);
+		 c->recompute ? " --recompute" : "", (long long)c->max_length, (long long)(c->micro * c->max_length),
+		 (long long)c->slots);
 }
 
-/* Writes amounts, rates and times of all steps, then hours and cost of the stages. */
-static void table_time(const struct run_plan *p, struct buf *out)
+/* Writes amounts, rates and times of the steps that the run has. */
+static void table_steps(const struct run_plan *p, struct buf *out)
 {
 	char a[24], r[24], d[24];
 
-	buf_addf(out, "\ntime\n  %-16s%22s%18s%12s\n", "", "amount", "a second", "time");
-	for (int s = 0; s < PLAN_STEPS; s++) {
-		const char *unit = is_judging(s) ? "candidates" : "tokens";
+	buf_addf(out, "\ntime\n  %-16s%22s%18s%12s\n", "", "amount", "per second", "time");
+	for (int s = 0; s < PLAN_STEPS; s++)
+		if (p->step[s].amount > 0)
+			buf_addf(out, "  %-16s%11s %-10s%18s%12s\n", steps[s].name, amount(p->step[s].amount, a),
+				 steps[s].unit, amount(p->step[s].per_s, r), duration(p->step[s].seconds, d));
+}
 
-		buf_addf(out, "  %-16s%11s %-10s%18s%12s\n", step_names[s], amount(p->step[s].amount, a),
-			 unit, amount(p->step[s].per_s, r),
-			 duration(p->step[s].seconds, d));
-	}
-	buf_addf(out, "\n  %-16s%12s%16s%12s\n", "", "time", p->machine.cpu ? "machine-hours" : "GPU-hours", "cost");
-	for (int s = 0; s <= PLAN_STAGES; s++) {
-		double seconds = s < PLAN_STAGES ? p->seconds[s] : p->hours * 3600,
-			hours = seconds / 3600 * p->machine.count;
+/* Writes a price, or a dash if it is unknown. */
+static void add_cost(struct buf *out, double hours, double price)
+{
+	if (price > 0)
+		buf_addf(out, "%12.2f", hours * price);
+	else
+		buf_addf(out, "%12s", "-");
+}
 
-		buf_addf(out, "  %-16s%12s%16.2f", s < PLAN_STAGES ? stage_names[s] : "together",
-			 duration(seconds, d), hours);
-		if (p->machine.price > 0)
-			buf_addf(out, "%12.2f\n", hours * p->machine.price);
-		else
-			buf_addf(out, "%12s\n", "-");
-	}
+/* Writes one line of hours and cost. */
+static void add_total(const struct run_plan *p, const char *name, double seconds, struct buf *out)
+{
+	double hours = seconds / 3600 * p->machine.count;
+	char d[24];
+
+	buf_addf(out, "  %-16s%12s%16.2f", name, duration(seconds, d), hours);
+	add_cost(out, hours, p->machine.price);
+	add_cost(out, hours, p->machine.spot_price);
+	buf_addc(out, '\n');
+}
+
+/* Writes hours and cost of the stages, on demand and on a spot machine. */
+static void table_time(const struct run_plan *p, struct buf *out)
+{
+	table_steps(p, out);
+	buf_addf(out, "\n  %-16s%12s%16s%12s%12s\n", "", "time", p->machine.cpu ? "machine-hours" : "GPU-hours",
+		 "on demand", "spot");
+	for (int i = 0; i < PLAN_ALL_STAGES; i++)
+		if (!(p->job.skip >> in_order[i] & 1))
+			add_total(p, stage_names[in_order[i]], p->seconds[in_order[i]], out);
+	add_total(p, "together", p->hours * 3600, out);
+}
+
+/* Writes where the prices come from. */
+static void table_prices(const struct run_plan *p, struct buf *out)
+{
+	const struct plan_machine *m = &p->machine;
+
+	if (m->price <= 0)
+		buf_adds(out, "  the price is unknown (machine: price_per_hour, or --price-per-hour)\n");
+	else
+		buf_addf(out, "  %.2f an hour on demand and %.2f on a spot machine for each%s%s\n", m->price,
+			 m->spot_price, m->cpu ? "" : " GPU", m->usual_price ?
+			 ", typical prices (--price-per-hour, --spot-price-per-hour)" : "");
+}
+
+/* Writes the command that starts the run on all GPUs: one process for each. */
+static void table_command(const struct run_plan *p, const char *command, struct buf *out)
+{
+	if (p->machine.count > 1)
+		buf_addf(out, "\nto run it\n  mpirun -n %d %s\n", p->machine.count, command);
+	else
+		buf_addf(out, "\nto run it\n  %s\n", command);
 }
 
 /* Writes everything that the plan assumes, so that a reader can correct it by options. */
@@ -160,24 +203,20 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 	buf_addf(out, ", %lld samples each, prompts of %.0f and answers of %.0f tokens on average\n",
 		 (long long)j->rl.n, j->prompt_tokens,
 		 j->answer_tokens);
-	buf_addf(out, "  eval: %lld tasks, %lld samples each; a candidate is judged in %.3g ms%s of one of "
-		      "%d cores, %s\n",
-		 (long long)j->eval.tasks, (long long)j->eval.n, j->judge_ms, j->judge_measured ?
-		 " (measured here on correct ones)" : "", p->machine.cores,
-		 p->machine.cpu ? "which sampling wants too" : "while others are sampled");
-	if (p->machine.price > 0)
-		buf_addf(out, "  %.2f an hour for each%s%s\n", p->machine.price, p->machine.cpu ? "" : " GPU",
-			 p->machine.usual_price ?
-			 ", a usual price of such a GPU on demand (--price-per-hour)" : "");
-	else
-		buf_adds(out, "  the price is unknown (machine: price_per_hour, or --price-per-hour)\n");
+	buf_addf(out, "  eval: %lld tasks, %lld samples each, %lld model%s\n", (long long)j->eval.tasks,
+		 (long long)j->eval.n, (long long)j->eval.models, j->eval.models == 1 ? "" : "s");
+	buf_addf(out, "  a correct candidate is judged in %.3g ms%s of one of %d cores, a task is prepared in "
+		      "%.3g ms; %s\n",
+		 j->judge_ms, j->judge_measured ? " (measured here)" : "", p->machine.cores, j->task_ms,
+		 p->machine.cpu ? "sampling needs the same cores" : "others are sampled meanwhile");
+	table_prices(p, out);
 	if (!p->machine.cpu)
 		buf_adds(out, "  the shares are what public trainers reach on such GPUs; measure a step "
 			      "before you rely on them\n");
 }
 
 /* Writes the whole plan: model, machine, memory, choice, time, assumptions. */
-void plan_table(const struct run_plan *p, struct buf *out)
+void plan_table(const struct run_plan *p, const char *command, struct buf *out)
 {
 	double all = (double)model_config_parameters(&p->job.c);
 	char n[24], a[24];
@@ -198,6 +237,8 @@ void plan_table(const struct run_plan *p, struct buf *out)
 	table_choice(p, out);
 	table_time(p, out);
 	table_assumptions(p, out);
+	if (command)
+		table_command(p, command, out);
 }
 
 /* A plan that does not fit gets a short row, so that the comparison lists every machine. */
@@ -206,9 +247,9 @@ void plan_row(const struct run_plan *p, struct buf *out)
 	char d[24];
 
 	if (!p) {
-		buf_addf(out, "%-22s %-8s %-10s %8s %6s %8s %6s %10s %10s %10s\n", "machine", "weights",
+		buf_addf(out, "%-22s %-8s %-10s %8s %6s %8s %6s %10s %10s %10s %10s\n", "machine", "weights",
 			 "recompute", "length", "micro", "accum.",
-			 "slots", "time", "GPU-hours", "cost");
+			 "slots", "time", "GPU-hours", "on demand", "spot");
 		return;
 	}
 	buf_addf(out, "%-22.22s ", p->machine.cpu ? "this CPU" : p->machine.text);
@@ -222,9 +263,9 @@ void plan_row(const struct run_plan *p, struct buf *out)
 		 (long long)p->choice.slots,
 		 duration(p->hours * 3600, d), p->gpu_hours);
 	if (p->machine.price > 0)
-		buf_addf(out, "%10.2f\n", p->cost);
+		buf_addf(out, "%10.2f %10.2f\n", p->cost, p->spot_cost);
 	else
-		buf_addf(out, "%10s\n", "-");
+		buf_addf(out, "%10s %10s\n", "-", "-");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------- */
@@ -249,7 +290,8 @@ static void json_stage(struct jw *w, const struct run_plan *p, enum plan_stage s
 {
 	jw_key(w, stage_names[s]);
 	jw_begin(w, '{');
-	jw_key(w, "memory_gib"), jw_real(w, total(p, s) / GIB);
+	if (s < PLAN_STAGES)
+		jw_key(w, "memory_gib"), jw_real(w, total(p, s) / GIB);
 	jw_key(w, "seconds"), jw_real(w, p->seconds[s]);
 	jw_end(w, '}');
 }
@@ -266,11 +308,14 @@ void plan_json(const struct run_plan *p, struct buf *out)
 	jw_key(&w, "count"), jw_int(&w, p->machine.count);
 	jw_key(&w, "fits"), jw_bool(&w, p->choice.fits);
 	json_choice(&w, &p->choice);
-	for (int s = 0; s < PLAN_STAGES; s++)
-		json_stage(&w, p, s);
+	for (int i = 0; i < PLAN_ALL_STAGES; i++)
+		json_stage(&w, p, in_order[i]);
 	jw_key(&w, "hours"), jw_real(&w, p->hours);
 	jw_key(&w, "gpu_hours"), jw_real(&w, p->gpu_hours);
 	jw_key(&w, "cost"), jw_real(&w, p->cost);
+	jw_key(&w, "spot_cost"), jw_real(&w, p->spot_cost);
+	jw_key(&w, "judge_ms"), jw_real(&w, p->job.judge_ms);
+	jw_key(&w, "task_ms"), jw_real(&w, p->job.task_ms);
 	jw_end(&w, '}');
 	buf_addc(out, '\n');
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "run/safeguard.h"
 #include "train/checkpoint.h"
@@ -51,6 +52,8 @@ static int open_folder(struct run_env *v, struct err *e)
 	struct buf path = BUF_INIT;
 	int rc = file_mkdirs(v->out, e) || lock_folder(v, e) || file_sweep(v->out, e) ? -1 : 0;
 
+	if (!rc)
+		rc = log_copy(path_join(&path, v->out, "training.log"), e);
 	path_join(&path, v->out, "run.db");
 	if (!rc)
 		rc = store_open(&v->store, buf_cstr(&path), e);
@@ -94,6 +97,7 @@ int run_open(struct run_env *v, struct par *par, const char *out, uint64_t seed,
 
 void run_close(struct run_env *v)
 {
+	log_copy(NULL, NULL);
 	nccl_close(v->nccl);
 	dev_close(v->dev);
 	store_close(v->store);
@@ -117,13 +121,18 @@ static int same_key(void *key, const struct opt *row, size_t base, const char *g
 }
 
 /* Tells whether a line of the configuration may differ when a run is continued: options of the machine, of
- * output, and of the safeguards. Example: another number of threads continues the same run. */
+ * output, and of the safeguards. Example: another number of threads continues the same run. Another
+ * `out` of `train` means that the folder was moved. The lines of `run` are indented: their `out` is
+ * another folder. */
 static int may_differ(struct str line)
 {
 	static const char *const keys[] = { "threads", "workers", "timeout", "slots", "title", "megabytes",
 					    "device", "quiet", "json" };
+	int moved = str_starts(line, "out:");
 	struct str key = str_trim(str_cut(&line, ':'));
 
+	if (moved)
+		return 1;
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
 		if (str_is(key, keys[i]))
 			return 1;
@@ -168,6 +177,22 @@ int run_final(const char *out, const char *name, struct buf *path)
 	buf_clear(path);
 	buf_addf(path, "%s/checkpoints/%s", out, name);
 	return file_exists(buf_cstr(path)) && !checkpoint_verify(buf_cstr(path), NULL, NULL);
+}
+
+int run_is_trained(const struct run_env *v, const char *stage, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	char final[32];
+	int64_t there;
+
+	snprintf(final, sizeof final, "%s_final", stage);
+	there = par_first(v->par) && run_final(v->out, final, &path);
+	buf_release(&path);
+	if (par_agree(v->par, &there, e))
+		return -1;
+	if (there)
+		log_info("%s: already done", stage);
+	return (int)there;
 }
 
 /* Rows come from a file or from the generator. The generator never ends, so it needs a number of
@@ -239,6 +264,7 @@ int run_sft(const struct run_env *v, const struct train_args *a, int *done, stru
 	if (rc)
 		return -1;
 	*done = r.done;
+	log_note("sft: %s at step %lld, loss %.4f", r.done ? "finished" : "stopped", (long long)r.steps, r.loss);
 	if (r.done)
 		printf("sft: %lld steps, loss %.4f, %s/checkpoints/sft_final\n", (long long)r.steps, r.loss, v->out);
 	else
@@ -259,6 +285,9 @@ static void start_from(struct rl_opts *o, const struct policy_opts *p, const cha
 /* Prints the result of stage rl in one line. */
 static void print_rl(const struct run_env *v, const struct rl_result *r)
 {
+	log_note("rl: %s at step %lld, reward %.3f, %.1f%% correct, %lld of %lld groups without signal",
+		 r->done ? "finished" : "stopped", (long long)r->steps, r->reward, 100.0 * r->correct,
+		 (long long)r->skipped_groups, (long long)r->groups);
 	if (r->done)
 		printf("rl: %lld steps, reward %.3f, %.1f%% correct, %lld of %lld groups without signal, "
 		       "log p of sampling and training "
@@ -284,38 +313,64 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	o->policy = *a->policy;
 	if (!o->tasks)
 		return err_set(e, ERR_USAGE, "no tasks to learn from; use --tasks FILE_OR_FOLDER");
-	if (judge_args_options(a->judge, &o->judge, &o->pool, e) || policy_settle(&o->policy, v->seed, e))
+	if (judge_args_options(a->judge, &o->judge, &o->pool, e))
 		return -1;
+	/* With dropout the log-probabilities of training would differ from those of sampling. */
+	if (o->policy.lora.dropout < 0)
+		o->policy.lora.dropout = 0;
 	o->judge.skip_general = 1;              /* the reward depends only on the task's contract */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;
 	o->policy.trainer.nccl = v->nccl;
+	if (!o->policy.trainer.tape.max_tokens)
+		o->policy.trainer.tape.max_tokens = o->max_length;
 	return 0;
 }
 
-/* Starts from the result of stage sft if there is one. The prompt style is chosen after that,
- * because the start's folder names its style. */
+/* The token classes of grpo have rewards of their own, and --beta is a reward of its own. */
+int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct err *e)
+{
+	int classes = a->rl.advantage.method == RL_grpo && a->rl.advantage.classes;
+
+	if (!a->judge.ext[EXT_metamorphic] && a->judge.judge.contract == CONTRACT_TASK)
+		return err_set(e, ERR_USAGE, "--no-metamorphic has no effect in training: relations belong to the "
+			       "general contract; add --contract general or leave it out");
+	if (!opt_is_set(p, "reward"))
+		return 0;
+	if (a->rl.beta >= 0)
+		return err_set(e, ERR_USAGE, "--reward has no effect with --beta, which is a reward of its own: "
+			       "leave one of them out");
+	return classes ? err_set(e, ERR_USAGE, "--reward has no effect with --method grpo and token classes, which "
+				 "have rewards of their own: add --no-token-classes or leave --reward out") : 0;
+}
+
+/* Completes the options with the start of the stage: the result of stage sft, if there is one. The
+ * adapter's options and the prompt style are chosen after that, because the start's folder names
+ * them. */
+static int choose_start(struct rl_opts *o, const struct run_rl_args *a, struct buf *from, struct err *e)
+{
+	if (a->sft_run && !run_final(a->sft_run, "sft_final", from))
+		return err_set(e, ERR_STATE, "'%s' is missing or incomplete; run stage sft first", buf_cstr(from));
+	if (a->sft_run)
+		start_from(o, a->policy, buf_cstr(from));
+	if (policy_settle(&o->policy, o->seed, e))
+		return -1;
+	o->rollout.style = prompt_style_choose(o->rollout.style, o->policy.adapter, o->policy.model);
+	o->policy.prompt_style = prompt_style_name(o->rollout.style);
+	return 0;
+}
+
+/* Runs stage rl and prints its result in one line. */
 int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e)
 {
 	struct buf from = BUF_INIT;
 	struct rl_opts o;
 	struct rl_result r;
 	struct periodic_eval look = { .pool = NULL };
-	int rc;
+	int rc = rl_options(&o, v, a, e) || choose_start(&o, a, &from, e) ? -1 : 0;
 
-	if (rl_options(&o, v, a, e))
-		return -1;
-	if (!o.policy.trainer.tape.max_tokens)
-		o.policy.trainer.tape.max_tokens = o.max_length;
-	if (a->sft_run && !run_final(a->sft_run, "sft_final", &from)) {
-		rc = err_set(e, ERR_STATE, "'%s' is missing or incomplete; run stage sft first",
-			     buf_cstr(&from));
-	} else {
-		if (a->sft_run)
-			start_from(&o, a->policy, buf_cstr(&from));
-		o.rollout.style = prompt_style_choose(o.rollout.style, o.policy.adapter, o.policy.model);
-		o.policy.prompt_style = prompt_style_name(o.rollout.style);
+	if (!rc) {
 		rc = v->store && periodic_eval_open(&look, v->store, a->look, a->judge, &o.rollout, &o.look, e) ?
 			-1 : rl_run(v->dev, v->store, &o, &r, e);
 		rc = periodic_eval_close(&look, !rc && r.done, e) ? -1 : rc;

@@ -41,7 +41,13 @@ struct run_rl_args {
 	const struct periodic_eval_args *look;
 	const char *sft_run;           /* run folder whose sft result is the start; NULL: the model is */
 };
+/* Reports options of stage rl that were chosen but have no effect together with the others. */
+int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct err *e);
 int run_rl(const struct run_env *v, const struct run_rl_args *a, int *done, struct err *e);
+
+/* Returns 1, and logs it, if the final checkpoint of stage "sft" or "rl" is complete; -1 on failure. The first
+ * process decides for all, because the others may see the file system with a delay. */
+int run_is_trained(const struct run_env *v, const char *stage, struct err *e);
 
 /* Returns 1 if the run has this final checkpoint, complete. `path` gets its path in any case. */
 int run_final(const char *out, const char *name, struct buf *path);

@@ -21,13 +21,14 @@ const struct opt train_opts[] = {
 
 const struct opt eval_opts[] = {
 	OPT_STR(struct eval_cmd_args, model, "model", "DIR", NULL,
-		"model folder (Hugging Face form)"),
+		"model folder (Hugging Face form), or an adapter folder that names its model"),
 	OPT_STR(struct eval_cmd_args, adapter, "adapter", "DIR", NULL,
 		"LoRA adapter to load on the model; a training checkpoint must be complete"),
 	OPT_LIST(struct eval_cmd_args, compare, "compare", "DIR", 0,
 		 "also evaluate this adapter or model on the same tasks; may be repeated"),
 	OPT_INCLUDE(struct eval_cmd_args, eval, eval_args_table, NULL),
-	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL, "write the result as JSON"),
+	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL,
+		"write the result as one JSON object, with --compare too"),
 	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL,
 		"store the result in this run folder, for its report"),
 	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval",

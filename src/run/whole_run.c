@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "run/train_run.h"
 
 /* Writes the path of the configuration with which the folder's run was started. */
 static int own_config(const char *out, struct buf *path, struct err *e)
@@ -15,7 +16,8 @@ static int own_config(const char *out, struct buf *path, struct err *e)
 	return file_exists(path->p) ? 0 : err_set(e, ERR_NOT_FOUND, "'%s' holds no run: there is no config.yaml", out);
 }
 
-/* Opens the configuration and runs the stages. A dry run starts in an empty folder each time. */
+/* Opens the configuration and runs the stages. A dry run starts in an empty folder each time. A folder
+ * of `train` continues with its own stages. */
 static int run_stages(const struct whole_run *g, int *done, struct err *e)
 {
 	struct pipeline_source src = g->source;
@@ -23,6 +25,8 @@ static int run_stages(const struct whole_run *g, int *done, struct err *e)
 	struct pipeline p;
 	int rc = 0;
 
+	if (g->again && !src.config && train_run_owns(src.out))
+		return train_run_resume(src.out, g->par, done, e);
 	if (g->again && !src.config) {
 		rc = own_config(src.out, &config, e);
 		src.config = buf_cstr(&config);
@@ -39,13 +43,18 @@ static int run_stages(const struct whole_run *g, int *done, struct err *e)
 	return rc;
 }
 
-/* A stop on request is no error: *done says that there is more to do. */
+/* A stop on request is no error: *done says that there is more to do. A dry run uploads nothing, but finds
+ * out whether the bucket could be used. */
 int whole_run(const struct whole_run *g, int *done, struct err *e)
 {
 	struct safeguard k = SAFEGUARD_INIT;
-	int rc = g->dry ? 0 : safeguard_open(&k, g->keep, g->source.out, g->par, e);
+	int rc = 0;
 
 	*done = 0;
+	if (!g->dry)
+		rc = safeguard_open(&k, g->keep, g->source.out, g->par, e);
+	else if (g->keep->mirror.bucket && par_first(g->par))
+		rc = mirror_check(&g->keep->mirror, e);
 	if (!rc && !stop_requested())
 		rc = run_stages(g, done, e);
 	if (rc && e->code == ERR_INTERRUPTED) {

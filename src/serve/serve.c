@@ -144,8 +144,9 @@ static void metrics(void *ctx, struct httpd_call *c)
 	buf_adds(&out, "# HELP tritonrl_verdicts_total Candidates answered.\n# TYPE tritonrl_verdicts_total counter\n");
 	buf_addf(&out, "tritonrl_verdicts_total{verdict=\"correct\"} %lld\n"
 		 "tritonrl_verdicts_total{verdict=\"wrong\"} %lld\n"
+		 "tritonrl_verdicts_total{verdict=\"unsupported\"} %lld\n"
 		 "tritonrl_verdicts_total{verdict=\"unjudged\"} %lld\n",
-		 (long long)d.correct, (long long)d.wrong, (long long)d.unjudged);
+		 (long long)d.correct, (long long)d.wrong, (long long)d.unsupported, (long long)d.unjudged);
 	put(&out, "verdicts_cached_total", "counter", "Candidates answered from earlier verdicts.", (double)d.cached);
 	put(&out, "candidates_dropped_total", "counter", "Candidates of clients that disconnected.", (double)d.dropped);
 	put(&out, "requests_refused_total", "counter", "Requests answered 429 because too much was waiting.",
@@ -206,6 +207,7 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 	s->runs = o->runs;
 	h.routes = routes;
 	h.ctx = s;
+	h.local = !h.token && is_loopback(h.host);
 	if (!h.token && !is_loopback(h.host))
 		err_set(e, ERR_USAGE,
 			"anybody who can reach %s could use this server; set a token (--token-file) or listen "

@@ -270,6 +270,8 @@ static struct service_pool *open_pool(struct verify_service *d, const struct jud
 		err_errno(e, "cannot open a judging pool");
 	} else if (!judge_args_options(a, &p->o, &po, e)) {
 		po.wake_fd = p->wake;
+		/* The tasks of requests are not trusted: no real Python may run them. */
+		po.gpu.torch_device = "none";
 		p->pool = judge_pool_open(&p->o, &po, e);
 		if (p->pool && !pthread_create(&p->thread, NULL, keep_judging, p))
 			return p;

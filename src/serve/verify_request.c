@@ -38,11 +38,12 @@ static int option_words(const struct json *o, struct arena *a, char **words, int
 	return 0;
 }
 
-/* Refuses options that belong to the server: number of processes, memory, sandbox, seed. */
+/* Refuses options that belong to the server: number of processes, memory, sandbox, seed, and the
+ * programs that the judge starts for a GPU. */
 static int check_words(char *const *words, int n, struct err *e)
 {
 	static const char *const ours[] = { "--workers", "--unsafe-no-sandbox", "--config", "--memory-mb",
-					    "--judge-seed" };
+					    "--judge-seed", "--judge-device", "--gpu-" };
 
 	for (int i = 0; i < n; i++)
 		for (size_t k = 0; k < COUNT_OF(ours); k++)
@@ -71,6 +72,8 @@ static int read_options(struct verify_request *r, const struct json *options, co
 		return -1;
 	r->args.pool.workers = own->pool.workers;
 	r->args.pool.no_sandbox = own->pool.no_sandbox;
+	r->args.pool.gpu = own->pool.gpu;
+	r->args.device = own->device;
 	r->args.memory_mb = own->memory_mb;
 	r->args.judge.seed = own->judge.seed;
 	r->name = arena_strdup(&r->words, buf_cstr(&p.resolved));

@@ -36,7 +36,8 @@ static void count(struct verify_service *d, const struct verdict *v, int failed,
 	pthread_mutex_lock(&d->lock);
 	d->st.candidates++;
 	d->st.correct += !failed && v->correct;
-	d->st.wrong += !failed && !v->correct;
+	d->st.unsupported += !failed && verdict_is_unsupported(v);
+	d->st.wrong += !failed && !v->correct && !verdict_is_unsupported(v);
 	d->st.unjudged += failed;
 	d->st.seconds += seconds;
 	pthread_mutex_unlock(&d->lock);

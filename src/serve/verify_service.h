@@ -36,7 +36,8 @@ void verify_service_verdict(struct verify_service *d, struct httpd_call *c);
 
 struct verify_service_stats {
 	int64_t waiting, judging, pools;
-	int64_t candidates, correct, wrong, unjudged;      /* answered since the start, in all and by outcome */
+	/* answered since the start, in all and by outcome */
+	int64_t candidates, correct, wrong, unsupported, unjudged;
 	int64_t cached;                                    /* answered from earlier verdicts */
 	int64_t dropped;                                   /* candidates of clients that disconnected */
 	int64_t refused;                                   /* requests answered with status 429 */

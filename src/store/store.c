@@ -499,7 +499,8 @@ static int row_sample(sqlite3_stmt *st, void *fn, void *ctx)
 				  .judged = sqlite3_column_type(st, 9) != SQLITE_NULL,
 				  .correct = sqlite3_column_int(st, 9),
 				  .reached = column(st, 10).p, .reason = column(st, 11).p,
-				  .reward = sqlite3_column_double(st, 12),
+				  .reward = sqlite3_column_type(st, 12) == SQLITE_NULL ? (double)NAN :
+					sqlite3_column_double(st, 12),
 				  .speedup = sqlite3_column_double(st, 13), .verdict = column(st, 14) };
 
 	return ((struct callbacks *)fn)->sample(ctx, &t);

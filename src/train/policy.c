@@ -43,6 +43,9 @@ static int open_model(struct policy *p, const struct policy_opts *o, const char 
 		p->adapter = adapter_open(p->model, resume ? resume : o->adapter, e);
 	else
 		p->adapter = adapter_new(p->model, &o->lora, e);
+	/* Dropout belongs to the stage, not to the adapter: its folder may name another. */
+	if (p->adapter)
+		adapter_set_dropout(p->adapter, o->lora.dropout);
 	return p->adapter ? 0 : -1;
 }
 

@@ -16,8 +16,8 @@ struct policy_opts {
 	const char *tokenizer;         /* folder of the tokenizer; NULL: the model's */
 	const char *prompt_style;      /* of the prompts trained on, kept with the weights; NULL: as the model says */
 	int full;
-	struct adapter_opts lora;
-	const char *lora_targets;      /* by name: policy_settle */
+	struct adapter_opts lora;      /* r and alpha 0, dropout below 0: not chosen, policy_settle fills them in */
+	const char *lora_targets;      /* by name; NULL: not chosen */
 	enum model_store store;        /* how weights are kept for computing */
 	struct trainer_opts trainer;
 	uint64_t seed;
@@ -27,7 +27,9 @@ struct policy_opts {
 	int exact;
 };
 extern const struct opt policy_opt_table[];
-/* Sets the one seed of all random draws, and parses the options that the table leaves as words. */
+/* Sets the one seed of all random draws, and completes the options of the adapter: chosen ones must
+ * agree with `adapter`; others are the adapter's, or the defaults. A dropout that was not chosen is
+ * that of supervised training. */
 int policy_settle(struct policy_opts *o, uint64_t seed, struct err *e);
 
 struct policy {

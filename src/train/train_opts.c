@@ -1,6 +1,8 @@
 /* Options of training: of the policy (policy.h) and of the supervised stage (sft.h). */
 #include "train/sft.h"
 
+#include "base/file.h"
+
 static const struct policy_opts no_policy = { .trainer.optim = OPTIM_DEFAULTS };
 
 const struct opt policy_opt_table[] = {
@@ -16,13 +18,16 @@ const struct opt policy_opt_table[] = {
 		"tokenizer folder (default: the model folder)"),
 	OPT_FLAG(struct policy_opts, full, "full", 0,
 		 "train all parameters instead of a LoRA adapter"),
-	OPT_INT(struct policy_opts, lora.r, "lora-r", 1, 4096, 16, "rank of the adapter"),
-	OPT_REAL(struct policy_opts, lora.alpha, "lora-alpha", 0, 1e6, 32,
-		 "scale of the adapter: its output is multiplied by alpha / r"),
-	OPT_REAL(struct policy_opts, lora.dropout, "lora-dropout", 0, 0.99, 0.05,
-		 "dropout on the input of the adapter"),
-	OPT_STR(struct policy_opts, lora_targets, "lora-targets", "LIST", "q,k,v,o,gate,up,down",
-		"projections that get an adapter"),
+	OPT_INT(struct policy_opts, lora.r, "lora-r", 0, 4096, 0,
+		"rank of a new adapter; 0: 16, or the rank of --adapter"),
+	OPT_REAL(struct policy_opts, lora.alpha, "lora-alpha", 0, 1e6, 0,
+		 "scale of a new adapter: its output is multiplied by alpha / r; 0: 32, or that of "
+		 "--adapter"),
+	OPT_REAL(struct policy_opts, lora.dropout, "lora-dropout", -1, 0.99, -1,
+		 "dropout on the input of the adapter; below 0: 0.05 in stage sft, none in stage rl"),
+	OPT_STR(struct policy_opts, lora_targets, "lora-targets", "LIST", NULL,
+		"projections that get a new adapter (default: q,k,v,o,gate,up,down, or those of "
+		"--adapter)"),
 	OPT_REAL(struct policy_opts, trainer.optim.lr, "lr", 0, 10, 2e-4, "peak learning rate"),
 	OPT_ENUM(struct policy_opts, trainer.optim.schedule, "schedule", SCHEDULE_CHOICES, "cosine",
 		 "shape of the learning-rate decay"),
@@ -76,8 +81,42 @@ const struct opt sft_opt_table[] = {
 	OPT_END
 };
 
+/* The shape of an adapter is fixed when it is made. A chosen option that contradicts it would have no
+ * effect, so it is an error. */
+static int same_shape(const struct policy_opts *o, const struct adapter_opts *has, struct err *e)
+{
+	static const char how[] = "leave the option out, or train a new adapter without --adapter";
+
+	if (o->lora.r && o->lora.r != has->r)
+		return err_set(e, ERR_USAGE, "--lora-r %d, but adapter '%s' has rank %d: %s", o->lora.r, o->adapter,
+			       has->r, how);
+	if (o->lora.alpha > 0 && o->lora.alpha != has->alpha)
+		return err_set(e, ERR_USAGE, "--lora-alpha %g, but adapter '%s' has alpha %g: %s",
+			       (double)o->lora.alpha, o->adapter, (double)has->alpha, how);
+	if (o->lora_targets && o->lora.targets != has->targets)
+		return err_set(e, ERR_USAGE, "--lora-targets %s, but adapter '%s' has other targets: %s",
+			       o->lora_targets, o->adapter, how);
+	return 0;
+}
+
+/* A missing adapter is reported when it is opened; `plan` does without it. */
+static int settle_adapter(struct policy_opts *o, struct err *e)
+{
+	struct adapter_opts has = { .r = 16, .alpha = 32, .targets = LORA_ALL };
+
+	if (o->lora_targets && lora_targets_parse(str_of(o->lora_targets), &o->lora.targets, e))
+		return -1;
+	if (o->adapter && file_is_dir(o->adapter) && (adapter_read_opts(&has, o->adapter, e) || same_shape(o, &has, e)))
+		return -1;
+	o->lora.r = o->lora.r ? o->lora.r : has.r;
+	o->lora.alpha = o->lora.alpha > 0 ? o->lora.alpha : has.alpha;
+	o->lora.targets = o->lora_targets ? o->lora.targets : has.targets;
+	o->lora.dropout = o->lora.dropout < 0 ? 0.05f : o->lora.dropout;
+	return 0;
+}
+
 int policy_settle(struct policy_opts *o, uint64_t seed, struct err *e)
 {
 	o->seed = o->lora.seed = o->trainer.tape.seed = seed;
-	return lora_targets_parse(str_of(o->lora_targets), &o->lora.targets, e);
+	return settle_adapter(o, e);
 }

@@ -21,7 +21,52 @@ struct writing {
 	int full;
 	int64_t left_out;
 	struct err *e;
+	int wanted;                  /* the tasks of this pass, enum priority */
+	struct map outcomes;         /* id -> 1 + its index in `held` */
+	struct { struct eval_counts *v; size_t n, cap; } held;
 };
+
+/* How often a held-out task was asked and solved in each evaluation. */
+enum { EVALS = 3 };
+struct eval_counts { int64_t n[EVALS], correct[EVALS]; };
+
+/* Tasks with the first priority come first: their candidates show what training changed. */
+enum priority { CHANGED, HELD_OUT, OTHERS, PRIORITIES };
+
+/* Counts a sample of an evaluation. */
+static int note_outcome(void *ctx, const struct store_sample *t)
+{
+	static const char *const stages[EVALS] = { "eval_base", "eval_sft", "eval_rl" };
+	struct writing *x = ctx;
+	struct map_entry *m;
+	int k = 0;
+
+	while (k < EVALS && strcmp(t->stage, stages[k]))
+		k++;
+	if (k == EVALS || !t->judged)
+		return 0;
+	m = map_put(&x->outcomes, t->task);
+	if (!m || (!m->val.i64 && vec_push(&x->held, ((struct eval_counts){ .n = { 0 } }))))
+		return err_nomem(x->e);
+	if (!m->val.i64)
+		m->val.i64 = (int64_t)x->held.n;
+	x->held.v[m->val.i64 - 1].n[k]++;
+	x->held.v[m->val.i64 - 1].correct[k] += t->correct;
+	return 0;
+}
+
+/* A held-out task has changed if two evaluations solved different shares of its samples. */
+static enum priority priority_of(const struct writing *x, struct str id)
+{
+	const struct map_entry *m = map_get(&x->outcomes, id);
+	const struct eval_counts *o = m ? &x->held.v[m->val.i64 - 1] : NULL;
+
+	for (int i = 0; o && i < EVALS; i++)
+		for (int k = 0; k < i; k++)
+			if (o->n[i] && o->n[k] && o->correct[i] * o->n[k] != o->correct[k] * o->n[i])
+				return CHANGED;
+	return o ? HELD_OUT : OTHERS;
+}
 
 /* Adds the candidates of one task, until the page is full. */
 static int put_task(void *ctx, struct str id)
@@ -29,7 +74,11 @@ static int put_task(void *ctx, struct str id)
 	enum { TASK_MOST = 256 << 10 };
 	struct writing *x = ctx;
 	struct buf task = BUF_INIT;
-	int rc = x->full ? 0 : web_task(x->s, id, TASK_MOST, &task, x->e);
+	int rc;
+
+	if (priority_of(x, id) != (enum priority)x->wanted)
+		return 0;
+	rc = x->full ? 0 : web_task(x->s, id, TASK_MOST, &task, x->e);
 
 	x->full |= x->w->out->n + task.n > x->most;
 	if (!rc && !x->full)
@@ -81,7 +130,8 @@ static int put_page(struct str data, struct buf *out, struct err *e)
 }
 
 /* Writes the page with the data of all runs inside it. The candidates of the first run follow until
- * the page has o->megabytes; `left_out` tells the reader how many tasks are missing. */
+ * the page has o->megabytes, held-out tasks whose outcome changed first. `left_out` tells the reader
+ * how many tasks are missing. */
 int report_write(const struct report_run *runs, size_t n, const struct report_opts *o, struct buf *out, struct err *e)
 {
 	struct buf data = BUF_INIT;
@@ -95,12 +145,16 @@ int report_write(const struct report_run *runs, size_t n, const struct report_op
 	jw_key(&w, "title"), jw_cstr(&w, o->title);
 	rc = put_runs(&x, runs, n);
 	jw_key(&w, "candidates"), jw_begin(&w, '[');
-	rc = rc ? rc : store_each_sampled(x.s, put_task, &x, e);
+	rc = rc ? rc : store_each_brief(x.s, note_outcome, &x, e);
+	for (x.wanted = 0; x.wanted < PRIORITIES && !rc; x.wanted++)
+		rc = store_each_sampled(x.s, put_task, &x, e);
 	jw_end(&w, ']');
 	jw_key(&w, "left_out"), jw_int(&w, x.left_out);
 	jw_end(&w, '}');
 	rc = rc || buf_check(&data, e) || put_page(buf_str(&data), out, e) ? -1 : 0;
 	buf_release(&data);
+	map_release(&x.outcomes);
+	vec_free(&x.held);
 	return rc;
 }
 

@@ -193,3 +193,78 @@ rc=0; "$TRITONRL" check "$tmp/tree" >"$tmp/out" 2>&1 || rc=$?
 [ $rc = 0 ] || fail "a sound tree is refused: $(cat "$tmp/out")"
 grep -q 'kernel.py:[0-9]*:[0-9]*: unsure\[static_assert\]' "$tmp/out" || fail "a guess is no error and no silence: $(cat "$tmp/out")"
 grep -qx 'checked 5 files: 4 kernels, 3 compile, 1 unsure, 0 errors; 1 functions that kernels call' "$tmp/out" || fail "what was checked: $(cat "$tmp/out")"
+
+# All errors of a kernel that do not follow from one another; a wrong literal is an error under any types; a kernel with a
+# value in its `return` is a kernel if the file launches it; a library function is checked for what no type can mend.
+cat >"$tmp/all.py" <<'END'
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def several(x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    y = tl.tanh(x)
+    tl.store(x_ptr + i, y)
+    for k in range(n):
+        z = tl.nonsense(x)
+        tl.store(x_ptr + i, z * tl.other(y))
+        tl.store(x_ptr + i, tl.third(x))
+    return x
+
+
+@triton.jit
+def literal(x_ptr):
+    i = tl.arange(0, 100)
+    tl.store(x_ptr + i, 1.0)
+    j = tl.arange(0, 64)
+    tl.store(x_ptr + j, tl.nope(tl.load(x_ptr + j)))
+
+
+@triton.jit
+def types(x_ptr, n):
+    i = tl.arange(0, 64)
+    t: tl.constexpr = tl.core.get_int_dtype(32, True)
+    tl.store(x_ptr + i, i.to(t), mask=i < n)
+
+
+@triton.jit
+def library(a, b):
+    c = a[:, None] + b
+    return tl.missing(c)
+
+
+def host(x):
+    several[(1,)](x, 4, BLOCK=16)
+END
+rc=0; "$TRITONRL" check "$tmp/all.py" >"$tmp/out" 2>&1 || rc=$?
+[ $rc = 1 ] || fail "exit code $rc for several errors"
+got=$(sed -n 's/.*all.py:\([0-9]*\):[0-9]*: \([a-z]*\)\[\([a-z_]*\)\].*/\1 \2 \3/p' "$tmp/out" | tr '\n' ',')
+want="9 error unknown_tl_name,12 error unknown_tl_name,14 error unknown_tl_name,15 error bad_return,20 error not_power_of_two,23 error unknown_tl_name,36 error unknown_tl_name,"
+[ "$got" = "$want" ] || fail "the errors are '$got', not '$want': $(cat "$tmp/out")"
+with 's/tl.dot(a, a, input_precision="ieee"))/tl.nope(a))\n    tl.nope2(a)/' 'changed.py:12:5: error\[unknown_tl_name\]'
+
+# Exit codes and SARIF for a CI.
+"$TRITONRL" check --quiet "$tmp/program.py" >/dev/null || fail "a warning is no error"
+rc=0; "$TRITONRL" check --quiet --fail-on warning "$tmp/program.py" >/dev/null || rc=$?
+[ $rc = 1 ] || fail "--fail-on warning ended with $rc"
+rc=0; "$TRITONRL" check --quiet --fail-on warning "$tmp/tree" >/dev/null || rc=$?
+[ $rc = 0 ] || fail "an unsure finding is no warning: $rc"
+rc=0; "$TRITONRL" check --quiet --fail-on unsure "$tmp/tree" >/dev/null || rc=$?
+[ $rc = 1 ] || fail "--fail-on unsure ended with $rc"
+rc=0; "$TRITONRL" check --sarif "$tmp/all.py" "$tmp/program.py" "$tmp/tree" >"$tmp/sarif" 2>/dev/null || rc=$?
+[ $rc = 1 ] || fail "--sarif ended with $rc"
+python3 - "$tmp/sarif" <<'END' || fail "SARIF: $(head -c 600 "$tmp/sarif")"
+import collections, json, sys
+s = json.load(open(sys.argv[1]))
+run = s["runs"][0]
+rules = {r["id"] for r in run["tool"]["driver"]["rules"]}
+assert s["version"] == "2.1.0" and all(r["ruleId"] in rules for r in run["results"]), s
+levels = collections.Counter(r["level"] for r in run["results"])
+assert levels == {"error": 7, "warning": 1, "note": 1}, levels
+first = run["results"][0]["locations"][0]["physicalLocation"]
+assert first["artifactLocation"]["uri"].endswith("all.py") and first["region"] == {"startLine": 9, "startColumn": 9}, first
+END
+rc=0; "$TRITONRL" check --sarif --json "$tmp/good.py" 2>/dev/null || rc=$?
+[ $rc = 2 ] || fail "two forms at once ended with $rc"

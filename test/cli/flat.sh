@@ -115,7 +115,7 @@ END
 says "$tmp/tensors.py" "$mean" many_tensors many_tensors
 
 candidate launches <<'END'
-for i in range(20):
+for i in range(70):
     zero_kernel[(1,)](p)
 part_kernel[(parts,)](x, p, n, BLOCK=8192)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
@@ -132,10 +132,16 @@ END
 says "$tmp/programs.py" "$mean" many_programs many_programs
 
 candidate long <<'END'
-all_kernel[(1,)](x, out, n, n, BLOCK=1024)
+all_kernel[(1,)](x, out, n, n, BLOCK=16)
 return out
 END
 says "$tmp/long.py" "$mean" long_program long_program
+
+candidate longish <<'END'
+all_kernel[(1,)](x, out, n, n, BLOCK=1024)
+return out
+END
+says "$tmp/longish.py" "$mean" compared compared
 
 candidate ranges <<'END'
 parts = triton.cdiv(n, 262144)

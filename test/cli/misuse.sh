@@ -44,7 +44,7 @@ case $out in *"address space is limited"*) ;; *) fail "a small address space: $o
 [ -s "$dir/new/folder/v.jsonl" ] || fail "nothing in the new folder"
 
 # A closing line, no names that write on the terminal, and one exit code for all that is stopped.
-"$TRITONRL" verify test/cheats/control_correct/add.py --task $task 2>&1 | grep -qx "1 correct, 0 not, 0 could not be judged" || fail "verify ends without its sums"
+"$TRITONRL" verify test/cheats/control_correct/add.py --task $task 2>&1 | grep -qx "1 correct, 0 not, 0 unsupported, 0 could not be judged" || fail "verify ends without its sums"
 "$TRITONRL" check test/cheats/control_correct/add.py 2>&1 | grep -q "^checked 1 file: " || fail "check ends without its sums"
 printf '{"id":"a\\u001b[31m\\nb","task":"x","candidate":"y"}\n' > "$dir/escape.jsonl"
 [ "$("$TRITONRL" verify --jsonl "$dir/escape.jsonl" --quiet | grep -c '^a\\x1b\[31m\\x0ab: could not judge')" = 1 ] || fail "an escape sequence is printed as it is"

@@ -100,7 +100,7 @@ refused() { # file, words of the message
 	[ ! -e "$tmp/refused/prepare.json" ] || fail "$1: something was written"
 }
 refused "$tmp/cut.jsonl.gz" "damaged or ends too early"
-refused "$tmp/a.parquet" "read_parquet"
+refused "$tmp/a.parquet" "is a Parquet file"
 refused "$tmp/other.jsonl" "none of the 1 rows"
 refused "$tmp/nothing.jsonl" "there is no row in"
 for words in "--source kernelbook" "--source nowhere" "--source builtin --input x" "--level 7" "--validation 0.8 --test 0.5" \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run: every stage of a dry run, Ctrl-C and how to continue, what it refuses; ablate beside it.
+# run: every stage of a dry run, Ctrl-C and how to continue, what it refuses.
 set -eu
 fail() { echo "FAILED: $*"; exit 1; }
 dir=$(mktemp -d)
@@ -49,7 +49,23 @@ wait $pid || rc=$?
 grep -q "To continue: tritonrl run $dir/c.yaml --out $dir/r" "$dir/out" || fail "no word on how to continue: $(cat "$dir/out")"
 expect 2 run "$dir/c.yaml" --out "$dir/r" --set sft.lr=1; has "was started with"
 
-expect 0 ablate "$dir/c.yaml" --out "$dir/a" --dry-run --cheats test/cheats --only multi-input; has "multi-input"; has "ablation.json"
-grep -q '"without": *"multi-input"' "$dir/a/ablation.json" || fail "no row in ablation.json"
-expect 0 ablate "$dir/c.yaml" --out "$dir/a" --dry-run --cheats test/cheats --only multi-input; has "already done"
-expect 2 ablate "$dir/c.yaml" --out "$dir/a" --only nonsense; has "there is no extension"
+# Stages without the evaluation do not need its tasks.
+sed 's|tasks/plain/test_level1.jsonl|/no/such/tasks.jsonl|; s/steps: 40/steps: 1/' "$dir/c.yaml" > "$dir/away.yaml"
+expect 0 run "$dir/away.yaml" --out "$dir/away" --stages prepare,sft; has "'/no/such/tasks.jsonl' of section eval is missing"
+expect 2 run "$dir/away.yaml" --out "$dir/away2" --stages prepare,sft,eval; has "tasks of eval '/no/such/tasks.jsonl' is missing"
+
+# The job script is requeued after a spot notice, a time limit and a kill; not after the end, a spent budget or an error.
+mkdir "$dir/bin"
+printf '#!/bin/sh\nexit "$SRUN_RC"\n' > "$dir/bin/srun"
+printf '#!/bin/sh\necho "$@" >> "$REQUEUED"\n' > "$dir/bin/scontrol"
+chmod +x "$dir/bin/"*
+for code in 0 2 3 4 130 137 143; do
+	rc=0
+	rm -f "$dir/requeued"
+	PATH=$dir/bin:$PATH SRUN_RC=$code REQUEUED=$dir/requeued SLURM_JOB_ID=7 bash configs/slurm.sh c.yaml run || rc=$?
+	[ $rc = $code ] || fail "slurm.sh ended with $rc, not $code"
+	case $code in
+	3 | 130 | 137 | 143) [ "$(cat "$dir/requeued")" = "requeue 7" ] || fail "exit code $code is not requeued" ;;
+	*) [ ! -e "$dir/requeued" ] || fail "exit code $code is requeued" ;;
+	esac
+done

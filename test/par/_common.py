@@ -78,13 +78,13 @@ def ranks_of(p):
 
 
 def digest(run_folder):
-    """Every file and row that must be the same. The cache of verdicts is the first rank's own, times are the clock's, what
-    reached a bucket is the network's."""
+    """Every file and row that must be the same. The cache of verdicts is the first rank's own, times are the clock's (also
+    in training.log), what reached a bucket is the network's."""
     out = []
     for base, _, names in sorted(os.walk(run_folder)):
         for name in sorted(names):
             path = os.path.join(base, name)
-            if name not in ('run.db', 'run.db-wal', 'run.db-shm', 'metrics.jsonl', 'lock', 'spent.json') and '/logs' not in path:
+            if name not in ('run.db', 'run.db-wal', 'run.db-shm', 'metrics.jsonl', 'lock', 'spent.json', 'training.log') and '/logs' not in path:
                 with open(path, 'rb') as f:
                     data = TIMES.sub(b'', f.read()) if name == 'report.html' else f.read()
                 out.append(os.path.relpath(path, run_folder) + ' ' + hashlib.sha256(data).hexdigest())

@@ -74,7 +74,8 @@ static int time_forward(struct run *r, struct err *e)
 
 static int run_once(struct run *r, struct err *e)
 {
-	struct host_options o = { .lib = r->lib, .memory = (size_t)r->memory << 20, .fuel = (int64_t)1 << 50, .pool = r->pool, .oracle = r->oracle };
+	struct host_options o = { .lib = r->lib, .memory = (size_t)r->memory << 20, .fuel = (int64_t)1 << 50,
+				  .pool = r->pool, .oracle = r->oracle, .is_reference = 1, .may_mix = 1 };
 	int64_t t0;
 	int rc;
 
@@ -157,11 +158,16 @@ static int save(struct run *r, const char *path, struct err *e)
 {
 	struct collect c = { .prefix = "input" };
 	struct st_write w;
+	struct val fresh = r->model;
 
 	if (host_tensors(r->h, r->inputs, collect, &c))
 		return err_set(e, ERR_STATE, "collecting inputs");
+	/* The state as built: forward may have changed buffers. A model too large for a second one is
+	 * taken as it is. */
+	if (host_build(r->h, r->ns, r->ns, "Model", r->seed, &fresh, e))
+		fresh = r->model;
 	c.prefix = "state";
-	if (host_state(r->h, r->model, collect, &c))
+	if (host_state(r->h, fresh, collect, &c))
 		return err_set(e, ERR_STATE, "collecting state");
 	c.prefix = "output";
 	if (host_tensors(r->h, r->out, collect, &c))

@@ -84,7 +84,13 @@ static void test_groups(void **state)
 	assert_int_equal(group(&ev, "level 2")->tasks, 2);
 	assert_true(group(&ev, "all")->correct.low <= 50.0 && group(&ev, "all")->correct.high >= 50.0);
 	assert_true(group(&ev, "all")->correct.high > group(&ev, "all")->correct.low);
-	near(group(&ev, "level 1")->correct.low, 100.0);
+	/* One task with all answers correct: Wilson's interval of 1 of 1 is 20.7 to 100. */
+	near(round(group(&ev, "level 1")->correct.low * 10), 207.0);
+	near(group(&ev, "level 1")->correct.high, 100.0);
+	eval_release(&ev);
+	load(&ev, "000000");
+	near(group(&ev, "all")->correct.low, 0.0);
+	near(round(group(&ev, "all")->correct.high * 100), 5615.0);     /* none of three: 0 to 56.15 */
 	eval_release(&ev);
 }
 
@@ -193,10 +199,38 @@ static void test_store(void **state)
 	unlink(path);
 }
 
+/* Answers that the judge's engine does not support are counted, have no reward, and are read back
+ * from what was written. */
+static void test_unsupported(void **state)
+{
+	static const char text[] = "{\"detailed_results\": ["
+		"{\"id\": \"a\", \"correct\": true, \"reward\": 1}, {\"id\": \"a\", \"reward\": null, \"unsupported\": true},"
+		"{\"id\": \"b\", \"reward\": null, \"unsupported\": true}, {\"id\": \"b\", \"correct\": true, \"reward\": 1},"
+		"{\"id\": \"c\", \"reward\": 0}, {\"id\": \"c\", \"reward\": 0}]}";
+	struct eval_opts o = opts;
+	struct err e = ERR_INIT;
+	struct json *j = json_parse(str_of(text), &e);
+	struct buf table = BUF_INIT;
+	struct eval ev;
+
+	(void)state;
+	o.other_track = NULL;
+	if (!j || eval_load(&ev, &tasks, j, &o, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(group(&ev, "all")->unsupported, 2);
+	assert_int_equal(group(&ev, "level 1")->unsupported, 1);
+	assert_true(fabs(group(&ev, "all")->correct.value - 100.0 / 3.0) < 1e-9);
+	eval_table(&ev, &o, 0, &table);
+	assert_non_null(strstr(buf_cstr(&table), "2 answers use what the judge's engine does not support"));
+	buf_release(&table);
+	json_free(j);
+	eval_release(&ev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups), cmocka_unit_test(test_compare), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_groups), cmocka_unit_test(test_unsupported), cmocka_unit_test(test_compare), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_pass_at_k), cmocka_unit_test(test_pending), cmocka_unit_test(test_store),
 	};
 

@@ -38,6 +38,21 @@ static const struct {
 	{ "thinking that was cut off", "<think> maybe\n```python\n" CODE, "", EXTRACT_NONE },
 	{ "thinking without a fence", "<think>\n" CODE, "", EXTRACT_NONE },
 	{ "kernel without class", "```\n@triton.jit\ndef k(): pass\n```", "@triton.jit\ndef k(): pass\n", EXTRACT_FENCE },
+	{ "transcript", "<|im_start|>system\nYou write kernels.<|im_end|>\n<|im_start|>user\nRewrite:\n```python\nclass Model(nn.Module): pass\n```\n<|im_end|>\n"
+	  "<|im_start|>assistant\nPlan.\n```python\n" CODE "```\nDone.<|im_end|>\n", CODE, EXTRACT_FENCE },
+	{ "transcript with an example", "<|im_start|>user\nA<|im_end|>\n<|im_start|>assistant\n```\nclass ModelNew: example\n```<|im_end|>\n<|im_start|>user\nB<|im_end|>\n"
+	  "<|im_start|>assistant\n<think>x</think>\n```python\n" CODE "```<|im_end|>\n<|im_start|>assistant\n", CODE, EXTRACT_FENCE },
+	{ "transcript of another family", "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nGo<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n```python\n"
+	  CODE "```<|eot_id|>", CODE, EXTRACT_FENCE },
+	{ "transcript without an answer", "<|im_start|>user\n```\nclass ModelNew: no\n```<|im_end|>\n<|im_start|>assistant\n", "", EXTRACT_NONE },
+	{ "an answer and a made-up turn", "```python\n" CODE "```<|im_end|>\n<|im_start|>user\nmore<|im_end|>\n<|im_start|>assistant\n```\nclass ModelNew: other\n```", CODE,
+	  EXTRACT_FENCE },
+	{ "prose behind the closing fence", "```python\n" CODE "``` This kernel fuses both steps.\nIt is fast.", CODE, EXTRACT_FENCE },
+	{ "one word behind the closing fence", "```python\n" CODE "```Done.\nIt is fast.", CODE, EXTRACT_FENCE },
+	{ "closing fence behind the code", "```python\nimport triton\nclass ModelNew:\n    pass```\nIt is fast.", "import triton\nclass ModelNew:\n    pass", EXTRACT_FENCE },
+	{ "only the closing fence", CODE "```\nThis kernel is fast.\n", CODE, EXTRACT_BARE },
+	{ "only the closing fence, with a usage", CODE "```\nUse it so:\n```python\nm = ModelNew()\n```\n", CODE, EXTRACT_BARE },
+	{ "a fence in a docstring", "```python\nclass ModelNew:\n    \"\"\"Use\n    ```python x\"\"\"\n```\n", "class ModelNew:\n    \"\"\"Use\n    ```python x\"\"\"\n", EXTRACT_FENCE },
 	{ "empty", "", "", EXTRACT_NONE },
 	{ "prose only", "I cannot do that.", "", EXTRACT_NONE },
 	{ "prose that imports trust", "import duties are high\nand so on", "", EXTRACT_NONE },

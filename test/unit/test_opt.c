@@ -226,7 +226,8 @@ static const struct opt stage_table[] = {
 	OPT_END
 };
 static const struct opt other_table[] = { OPT_STR(struct args, task, "title", "TEXT", NULL, ""), OPT_END };
-static const struct opt_section sections[] = { { "sft", stage_table }, { "rl", stage_table }, { "report", other_table }, { NULL, NULL } };
+static const struct opt_section sections[] = { { "sft", stage_table }, { "rl", stage_table }, { "report", other_table },
+	{ "batch", other_table }, { NULL, NULL } };
 static const struct opt_scope scope = { .own = "sft|rl", .select = "stage", .all = sections };
 
 static int parse_stage(const char *text, struct stage_args *a, struct opt_parsed *p, struct err *e, const char *stage)
@@ -260,6 +261,58 @@ static void test_sections(void **state)
 	opt_release(&p);
 	assert_int_equal(parse_stage(text, &a, &p, &e, "all"), 0);
 	assert_true(a.lr == 0.1 && a.rl_lr == 0.2 && a.n == 7 && a.batch == 9);
+	opt_release(&p);
+}
+
+/* On the command line a selected section is preferred as in a file: --lr is --rl-lr with --stage rl. */
+static void test_selected_on_command_line(void **state)
+{
+	struct err e = ERR_INIT;
+	struct opt_parsed p;
+	struct stage_args a;
+	char *path = config_with("stage: rl\n");
+
+	(void)state;
+	assert_int_equal(opt_parse_in(stage_table, &scope, &a, 4, (char *const[]){ "--lr", "0.1", "--stage", "rl" }, &p, &e), 0);
+	assert_true(a.rl_lr == 0.1 && a.lr == 0.5);
+	assert_true(opt_is_set(&p, "rl-lr") && !opt_is_set(&p, "lr"));
+	opt_release(&p);
+	assert_int_equal(opt_parse_in(stage_table, &scope, &a, 4, (char *const[]){ "--lr", "0.1", "--config", path }, &p, &e), 0);
+	assert_true(a.rl_lr == 0.1 && a.lr == 0.5);
+	opt_release(&p);
+	assert_int_equal(opt_parse_in(stage_table, &scope, &a, 4, (char *const[]){ "--lr", "0.1", "--stage", "all" }, &p, &e), 0);
+	assert_true(a.rl_lr == 0.25 && a.lr == 0.1);
+	opt_release(&p);
+	drop(path);
+}
+
+/* A key that is an option and a section: a plain value is the option. */
+static void test_option_and_section(void **state)
+{
+	struct err e = ERR_INIT;
+	struct opt_parsed p;
+	struct stage_args a;
+
+	(void)state;
+	assert_int_equal(parse_stage("batch: 3\n", &a, &p, &e, "sft"), 0);
+	assert_int_equal(a.batch, 3);
+	opt_release(&p);
+	assert_int_equal(parse_stage("batch: {title: x}\n", &a, &p, &e, "sft"), 0);
+	assert_int_equal(a.batch, 1);
+	opt_release(&p);
+}
+
+/* Set: on the command line, or in a file with another value than the default. */
+static void test_is_set(void **state)
+{
+	struct err e = ERR_INIT;
+	struct opt_parsed p;
+	struct stage_args a;
+
+	(void)state;
+	assert_int_equal(parse_stage("n: 1\nbatch: 2\nk: [1]\n", &a, &p, &e, "sft"), 0);
+	assert_true(opt_is_set(&p, "batch") && opt_is_set(&p, "k") && opt_is_set(&p, "stage"));
+	assert_false(opt_is_set(&p, "n") || opt_is_set(&p, "lr"));
 	opt_release(&p);
 }
 
@@ -386,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_command_line), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_config), cmocka_unit_test(test_config_refused), cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_selected_on_command_line), cmocka_unit_test(test_is_set), cmocka_unit_test(test_option_and_section),
 		cmocka_unit_test(test_sections_refused), cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_help), cmocka_unit_test(test_help_main),
 	};

@@ -9,11 +9,11 @@
 
 #include "rl/advantage.h"
 
-static const struct rl_scored group[] = {
-	{ .reward = 0.0, .rank = 0.0, .plan = 0.0, .code = 0.0 },
-	{ .reward = 1.0, .rank = 1.3, .plan = 2.0, .code = 1.0 },
-	{ .reward = 0.5, .rank = 0.0, .plan = 0.0, .code = 0.0 },
-	{ .reward = 0.9, .rank = 1.2, .plan = 1.0, .code = 1.0 },
+static struct rl_scored group[] = {
+	{ .reward = 0.0, .speed = 0.0, .plan = 0.0, .code = 0.0 },
+	{ .reward = 1.0, .speed = 1.3, .plan = 2.0, .code = 1.0 },
+	{ .reward = 0.5, .speed = 0.0, .plan = 0.0, .code = 0.0 },
+	{ .reward = 0.9, .speed = 1.2, .plan = 1.0, .code = 1.0 },
 };
 
 static int near(double a, double b)
@@ -30,8 +30,31 @@ static void test_best_of_n(void **state)
 	assert_int_equal(advantages(&o, group, 4, a), 1);
 	assert_true(a[1].code == 1.0 && a[1].plan == 1.0 && a[3].code == 0.0);
 	o.keep = 3;
-	assert_int_equal(advantages(&o, group, 4, a), 3 - 1 + 0);   /* rank order: 1, 3, 0; 0 is below the threshold */
-	assert_true(a[1].code == 1.0 && a[3].code == 1.0 && a[0].code == 0.0);
+	assert_int_equal(advantages(&o, group, 4, a), 3);
+	assert_true(a[1].code == 1.0 && a[3].code == 1.0 && a[2].code == 1.0 && a[0].code == 0.0);
+	o.threshold = 0.6;
+	assert_int_equal(advantages(&o, group, 4, a), 2);
+}
+
+/* Ten incorrect samples have the same speed of 0: the rewards choose, not the positions. Of equal
+ * rewards the faster sample is better. */
+static void test_best_of_n_incorrect(void **state)
+{
+	struct advantage_opts o = { .method = RL_best_of_n, .keep = 3, .threshold = 0.3 };
+	struct rl_scored s[10];
+	struct advantage a[10];
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		s[i] = (struct rl_scored){ .reward = 0.2 + 0.05 * i };
+	assert_int_equal(advantages(&o, s, 10, a), 3);
+	for (int i = 0; i < 10; i++)
+		assert_true(a[i].code == (i >= 7 ? 1.0 : 0.0));
+	for (int i = 0; i < 10; i++)
+		s[i] = (struct rl_scored){ .reward = 1.0, .speed = 1 + 0.3 * i };
+	advantages(&o, s, 10, a);
+	for (int i = 0; i < 10; i++)
+		assert_true(a[i].code == (i >= 7 ? 1.0 : 0.0));
 }
 
 static void test_reinforce(void **state)
@@ -115,10 +138,43 @@ static void test_curriculum(void **state)
 	assert_true(near(c.share, 0.5));
 }
 
+/* A sample that the judge's engine does not support leaves its group: the advantages of the others are
+ * those of a group without it, and its own is 0. */
+static void test_absent(void **state)
+{
+	static const enum rl_method methods[] = { RL_best_of_n, RL_rwsft, RL_reinforce, RL_grpo };
+
+	(void)state;
+	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+		struct advantage_opts o = { .method = methods[m], .keep = 1, .threshold = 0.3, .normalise = 1 };
+		struct rl_scored with[6] = { { .absent = 1, .reward = 7.0, .speed = 7.0 }, group[0], group[1],
+					     { .absent = 1 }, group[2], group[3] };
+		struct advantage a[6], b[4];
+
+		assert_int_equal(advantages(&o, with, 6, a), advantages(&o, group, 4, b));
+		assert_true(advantage_none(&a[0]) && advantage_none(&a[3]));
+		assert_true(near(a[1].code, b[0].code) && near(a[2].code, b[1].code));
+		assert_true(near(a[4].code, b[2].code) && near(a[5].plan, b[3].plan));
+	}
+}
+
+/* A group with nothing but such samples teaches nothing. */
+static void test_all_absent(void **state)
+{
+	struct advantage_opts o = { .method = RL_grpo };
+	struct rl_scored s[2] = { { .absent = 1, .reward = 1.0 }, { .absent = 1 } };
+	struct advantage a[2];
+
+	(void)state;
+	assert_int_equal(advantages(&o, s, 2, a), 0);
+	assert_true(advantage_none(&a[0]) && advantage_none(&a[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_best_of_n), cmocka_unit_test(test_reinforce), cmocka_unit_test(test_rwsft),
+		cmocka_unit_test(test_best_of_n), cmocka_unit_test(test_best_of_n_incorrect), cmocka_unit_test(test_absent), cmocka_unit_test(test_all_absent),
+		cmocka_unit_test(test_reinforce), cmocka_unit_test(test_rwsft),
 		cmocka_unit_test(test_grpo), cmocka_unit_test(test_equal_rewards), cmocka_unit_test(test_fold), cmocka_unit_test(test_curriculum),
 	};
 

@@ -40,7 +40,7 @@ static void rows_repeat_a_few(void **state)
 	few = tensor_data(&from);
 	for (int64_t i = 0; i < (int64_t)FEW * COLS; i++)
 		few[i] = (float)(i % 65521);
-	assert_int_equal(sparse_few(&t, &from, FEW, 77), 0);
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = FEW, .seed = 77 }), 0);
 	for (int64_t row = 0; row < 1 << 20; row += 104729)
 		for (int64_t col = 0; col < COLS; col += 523487)
 			assert_true(*at(&t, row, col) == few[sparse_index(row, FEW, 77) * COLS + col]);
@@ -60,13 +60,30 @@ static void any_axis_repeats(void **state)
 	for (int i = 0; i < FEW * FEW; i++)
 		((float *)tensor_data(&from))[i] = (float)i;
 	assert_int_equal(tensor_transpose(&turned, &from, 0, 1, NULL), 0);
-	assert_int_equal(sparse_few(&t, &turned, FEW, 5), 0);
+	assert_int_equal(sparse_few(&t, &turned, &(struct sparse_map){ .few = FEW, .seed = 5 }), 0);
 	for (int64_t row = 1; row < 1 << 17; row += 52361)
 		for (int64_t col = 1; col < 1 << 16; col += 26177)
 			assert_true(*at(&t, row, col) == (float)(sparse_index(col, FEW, 5) * FEW + sparse_index(row, FEW, 5)));
 	tensor_release(&turned);
 	tensor_release(&from);
 	tensor_release(&t);
+}
+
+/* Both ends stay, and the middle repeats what is before it. */
+static void periods_are_put_back(void **state)
+{
+	static const int64_t want[] = { 0, 1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 5, 6, 7, 8, 9 };
+	struct sparse_map map = { .few = 4, .periods = 3 };
+
+	(void)state;
+	for (int64_t i = 0; i < 16; i++) {
+		assert_int_equal(sparse_fold(i, 16, 10, 3), want[i]);
+		assert_int_equal(sparse_map_index(&map, i, 16, 10), want[i]);
+		assert_int_equal(sparse_map_index(&map, i, 16, 4), sparse_index(i, 4, 0));
+	}
+	assert_true(sparse_map_fits(&map, 16, 10) && sparse_map_fits(&map, 15, 4) && sparse_map_fits(&map, 9, 9));
+	/* no whole number of periods; more in a period than half of what is left; either kind */
+	assert_false(sparse_map_fits(&map, 17, 10) || sparse_map_fits(&map, 32, 8) || sparse_map_fits(&map, 10, 4));
 }
 
 /* Shapes that do not go together leave the contents unknown. */
@@ -76,7 +93,7 @@ static void other_shapes_say_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(tensor_new_zero(&from, DT_F32, 2, (int64_t[]){ 4, 1 << 9 }, NULL), 0);
-	assert_int_equal(sparse_few(&t, &from, 4, 5), 0);
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = 4, .seed = 5 }), 0);
 	at(&t, 0, 0);
 	assert_false(sparse_is_known(t.st, 0, 4));
 	tensor_release(&from);
@@ -204,7 +221,7 @@ static void copies_hold_the_same(void **state)
 	few = tensor_data(&from);
 	for (int64_t i = 0; i < (int64_t)FEW * COLS; i++)
 		few[i] = (float)i;
-	assert_int_equal(sparse_few(&t, &from, FEW, 9), 0);
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = FEW, .seed = 9 }), 0);
 	assert_true(sparse_source(&t) == (void *)few);
 	assert_int_equal(tensor_transpose(&view, &t, 0, 1, NULL), 0);
 	assert_int_equal(tensor_copy(&copy, &view, NULL), 0);
@@ -241,7 +258,7 @@ static void spread_as_hollow(void **state)
 	for (int i = 0; i < 77; i++)
 		((float *)tensor_data(&from))[i] = (float)i;
 	assert_int_equal(tensor_new(&wide, DT_F64, 2, (int64_t[]){ ROWS, COLS }, NULL), 0);
-	assert_int_equal(sparse_few(&t, &from, SPARSE_ANY, 3), 0);
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = SPARSE_ANY, .seed = 3 }), 0);
 	assert_int_equal(sparse_spread(&wide, &from, 3), 0);
 	for (int64_t row = 0; row < ROWS; row += 7)
 		for (int64_t col = 0; col < COLS; col += 11)
@@ -348,7 +365,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_repeat_a_few),
-		cmocka_unit_test(any_axis_repeats),
+		cmocka_unit_test(any_axis_repeats), cmocka_unit_test(periods_are_put_back),
 		cmocka_unit_test(other_shapes_say_nothing),
 		cmocka_unit_test(a_number_fills),
 		cmocka_unit_test(copies_are_remembered),

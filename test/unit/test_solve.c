@@ -1,0 +1,170 @@
+/* The solver's planner: index expressions that simplify by range, and graphs cut into kernels. */
+#include "check.h"
+
+#include "solve/any_batch.h"
+#include "solve/cut.h"
+
+static struct expr_pool pool;
+static jmp_buf trap;
+
+static int begin(void **state)
+{
+	(void)state;
+	expr_pool_init(&pool, &trap);
+	return setjmp(trap) != 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	expr_pool_release(&pool);
+	return 0;
+}
+
+/* (8 h + w) / 8 is h and (8 h + w) % 8 is w, if w < 8. */
+static void test_views_fold(void **state)
+{
+	const struct ix *h = ix_var(&pool, 0, 5), *w = ix_var(&pool, 1, 8);
+	const struct ix *at = ix_add(&pool, ix_mul(&pool, h, 8), w);
+
+	(void)state;
+	assert_ptr_equal(ix_div(&pool, at, 8), h);
+	assert_ptr_equal(ix_mod(&pool, at, 8), w);
+	assert_int_equal(ix_div(&pool, at, 4)->hi, 9);
+	assert_ptr_not_equal(ix_div(&pool, ix_addc(&pool, at, 1), 8), h);
+}
+
+/* Coordinates taken from a flat index and put together again are the flat index. */
+static void test_coordinates_join(void **state)
+{
+	const struct ix *flat = ix_var(&pool, 0, 2 * 3 * 4), *n, *c, *x, *at;
+
+	(void)state;
+	n = ix_div(&pool, flat, 12);
+	c = ix_mod(&pool, ix_div(&pool, flat, 4), 3);
+	x = ix_mod(&pool, flat, 4);
+	at = ix_add(&pool, ix_mul(&pool, n, 12), ix_add(&pool, ix_mul(&pool, c, 4), x));
+	assert_ptr_equal(at, flat);
+}
+
+/* A padded coordinate counts as inside behind its mask, and as it is for bounds. */
+static void test_within(void **state)
+{
+	const struct ix *at = ix_addc(&pool, ix_var(&pool, 0, 6), -1), *in = ix_within(&pool, at, 4);
+	int64_t lo, hi;
+
+	(void)state;
+	assert_int_equal(in->lo, 0);
+	assert_int_equal(in->hi, 3);
+	ix_bounds(in, &lo, &hi);
+	assert_int_equal(lo, -1);
+	assert_int_equal(hi, 4);
+	assert_null(sx_inside(&pool, ix_var(&pool, 0, 4), 0, 4));
+	assert_non_null(sx_inside(&pool, at, 0, 4));
+}
+
+/* A value with two loops of 4 x 8. */
+static struct value loops(enum value_kind kind, const struct sx *body)
+{
+	return (struct value){ .kind = kind, .dt = DT_F32, .rank = 2, .size = { 4, 8 }, .stride = { 8, 1 }, .numel = 32,
+			       .body = body, .name = "x", .op = "x", .into = -1, .rank_out = -1 };
+}
+
+static const struct sx *elem(int value)
+{
+	const struct ix *at = ix_add(&pool, ix_mul(&pool, ix_var(&pool, 0, 4), 8), ix_var(&pool, 1, 8));
+
+	return sx_load(&pool, value, DT_F32, at, NULL, 0.0);
+}
+
+/* softmax: maximum, sum of exponentials, quotient are three passes of one kernel. */
+static void test_softmax_is_one_kernel(void **state)
+{
+	struct graph g = { .pool = &pool };
+	struct value v = loops(VALUE_ARG, NULL), row;
+	const struct sx *top, *e;
+	struct cut cut;
+
+	(void)state;
+	graph_add(&g, &v);
+	row = (struct value){ .kind = VALUE_REDUCE, .dt = DT_F32, .rank = 1, .size = { 4 }, .stride = { 1 }, .numel = 4,
+			      .n_red = 1, .red = { 8 }, .how = COMBINE_MAX, .body = elem(0), .name = "max", .op = "max",
+			      .into = -1, .rank_out = -1 };
+	graph_add(&g, &row);
+	top = sx_load(&pool, 1, DT_F32, ix_var(&pool, 0, 4), NULL, 0.0);
+	e = sx_op1(&pool, SX_EXP, sx_op2(&pool, SX_SUB, elem(0), top));
+	row.how = COMBINE_SUM;
+	row.body = e;
+	graph_add(&g, &row);
+	v = loops(VALUE_MAP, sx_op2(&pool, SX_DIV, e, sx_load(&pool, 2, DT_F32, ix_var(&pool, 0, 4), NULL, 0.0)));
+	v.rank_out = 2;
+	graph_add(&g, &v);
+	assert_int_equal(cut_make(&cut, &g), 0);
+	assert_int_equal(cut.kernels.n, 1);
+	assert_int_equal(cut.kernels.v[0].n_passes, 3);
+	assert_int_equal(cut.kernels.v[0].n_x, 1);
+	assert_int_equal(cut.kernels.v[0].pass[2].n_r, 1);
+	assert_int_equal(cut.kernels.v[0].pass[0].store, 0);
+	cut_release(&cut);
+	vec_free(&g.values);
+}
+
+/* A map that nothing needs is not computed; one that is read once is folded. */
+static void test_folding(void **state)
+{
+	struct graph g = { .pool = &pool };
+	struct value v = loops(VALUE_ARG, NULL);
+	struct cut cut;
+
+	(void)state;
+	graph_add(&g, &v);
+	v = loops(VALUE_MAP, sx_op1(&pool, SX_EXP, elem(0)));
+	graph_add(&g, &v);
+	graph_add(&g, &v);
+	v = loops(VALUE_MAP, sx_op1(&pool, SX_SQRT, elem(1)));
+	v.rank_out = 2;
+	graph_add(&g, &v);
+	assert_int_equal(cut_make(&cut, &g), 0);
+	assert_int_equal(cut.kernels.n, 1);
+	assert_int_equal(cut.kernels.v[0].n_passes, 1);
+	assert_int_equal(g.values.v[2].live, 0);
+	assert_int_equal(cut.kernels.v[0].pass[0].body->a[0]->op, SX_EXP);
+	cut_release(&cut);
+	vec_free(&g.values);
+}
+
+/* The text of a small solution; `n` elements for a batch, `mean` a factor of its kernel. */
+#define TEXT(n, mean) "import triton\n\n@triton.jit\ndef k_kernel(x_ptr, BLOCK: tl.constexpr):\n    mask = offs < " n \
+	"\n    y = x * " mean "\n\n\nclass ModelNew:\n    k_kernel[(triton.cdiv(" n ", 64),)](x, BLOCK=64)\n"
+
+/* 64 for a batch of 4 and 80 for one of 5 is x.shape[0] * 16; 1/64 and 1/80 are its inverse. */
+static void test_any_batch(void **state)
+{
+	struct batch_text a = { .text = STR(TEXT("64", "0.015625")), .batch = 4 };
+	struct batch_text b = { .text = STR(TEXT("80", "0.0125")), .batch = 5 };
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(any_batch_make(&a, &b, "x.shape[0]", &out, &e), 0);
+	assert_contains(buf_cstr(&out), "def k_kernel(x_ptr, size0, size1, BLOCK: tl.constexpr):");
+	assert_contains(buf_cstr(&out), "mask = offs < size0");
+	assert_contains(buf_cstr(&out), "(x, x.shape[0] * 16, 1.0 / (x.shape[0] * 16 + 0), BLOCK=64)");
+	buf_clear(&out);
+	b.text = STR("another text");
+	assert_int_equal(any_batch_make(&a, &b, "x.shape[0]", &out, &e), 1);
+	buf_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_views_fold, begin, end),
+		cmocka_unit_test_setup_teardown(test_coordinates_join, begin, end),
+		cmocka_unit_test_setup_teardown(test_within, begin, end),
+		cmocka_unit_test_setup_teardown(test_softmax_is_one_kernel, begin, end),
+		cmocka_unit_test_setup_teardown(test_folding, begin, end),
+		cmocka_unit_test(test_any_batch),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
