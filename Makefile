@@ -64,8 +64,8 @@ LIB := $(B)/libtritonrl.a
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCC_ARCH ?= $(foreach a,80 89 90a,-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 NVCC_FLAGS := -O3 -std=c++17 -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Isrc -Itest/cuda
-# For attention by cuDNN: the folder of its header-only frontend (cudnn_frontend.h).
-CUDNN_FRONTEND ?= $(firstword $(wildcard /usr/local/include/cudnn_frontend /usr/include/cudnn_frontend))
+# For attention by cuDNN: tools/cudnn finds its header-only frontend; CUDNN_FRONTEND=DIR names another folder.
+CUDNN_FLAGS = $(shell CUDNN_FRONTEND="$(CUDNN_FRONTEND)" tools/cudnn)
 CU := $(sort $(wildcard src/*/cuda/*.cu src/*/cuda/*.cpp))
 CUDA_SO := $(B)/libtritonrl_cuda.so
 
@@ -88,6 +88,7 @@ GPU_CU := $(patsubst %.cu,$(B)/%,$(wildcard test/cuda/*.cu bench/cuda/*.cu))
 all: $(PROGRAM)
 
 cuda: $(CUDA_SO)
+	@CUDNN_FRONTEND="$(CUDNN_FRONTEND)" tools/cudnn --say
 
 $(PROGRAM): $(B)/src/cmd/main.o $(LIB)
 	$(LINK)
@@ -104,6 +105,8 @@ $(B)/%.o: %.c $(B)/flags
 $(B)/src/torch/prelude.o: $(shell find src/torch/prelude -type f)
 $(B)/src/store/store.o: src/store/schema.sql
 $(B)/src/web/data.o: src/web/app.html
+$(B)/src/verify/gpu/compile_process.o: python/tritonrl/compile_worker.py
+$(B)/src/verify/gpu/torch_process.o: python/tritonrl/torch_worker.py
 
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags
@@ -124,7 +127,7 @@ $(B)/%.cu.o: %.cu
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -MMD -MF $(@:.o=.d) -c -o $@ $<
 $(B)/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -Xcompiler -O1 $(CUDNN_FRONTEND:%=-I%) -MMD -MF $(@:.o=.d) -c -o $@ $<
+	$(NVCC) $(NVCC_FLAGS) -Xcompiler -O1 $(CUDNN_FLAGS) -MMD -MF $(@:.o=.d) -c -o $@ $<
 $(CUDA_SO): $(CU:%=$(B)/%.o)
 	$(NVCC) -shared -cudart static -Xlinker --exclude-libs,ALL -o $@ $^ -lcublasLt
 
@@ -145,7 +148,13 @@ $(GPU_CU): $(B)/%: $(B)/%.cu.o $(CU:%=$(B)/%.o)
 	@mkdir -p $(@D)
 	$(NVCC) -cudart static -o $@ $^ -lcublasLt -ldl
 
-unit: $(UNIT) $(HELPER) $(BENCH)
+# A stand-in for CUDA's driver, for tests of the GPU judge. It uses functions of the program that loads it.
+STANDIN := $(B)/standin/libcuda_standin.so
+$(STANDIN): $(sort $(wildcard test/standin/*.c)) test/standin/standin.h $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(CFLAGS) $(filter -fsanitize%,$(OPT_$(BUILD))) -fPIC -shared -Itest/standin -o $@ $(filter %.c,$^)
+
+unit: $(UNIT) $(HELPER) $(BENCH) $(STANDIN)
 
 # --- entry points: packages are installed first; the rest runs in a second make, which
 # sees the new compiler and libraries ---
@@ -178,7 +187,8 @@ run-bench: all unit
 
 # --- on a machine with a GPU: every op against the CPU's, single kernels, and speed ---
 test-cuda: all cuda $(GPU_C) $(GPU_CU) $(B)/tool/model_tool
-	@bad=0; for t in $(filter $(B)/test/%,$(GPU_C) $(GPU_CU)) "test/cuda/agree_transformers.py $(B) ./$(PROGRAM)"; do \
+	@bad=0; for t in $(filter $(B)/test/%,$(GPU_C) $(GPU_CU)) "test/cuda/agree_transformers.py $(B) ./$(PROGRAM)" \
+		"test/cuda/gpu_judge.sh $(B) ./$(PROGRAM)"; do \
 		$$t; rc=$$?; [ $$rc = 0 ] || [ $$rc = 77 ] || { echo "$$t failed ($$rc)"; bad=1; }; done; exit $$bad
 bench-cuda: cuda $(GPU_C)
 	@bench/cuda/run.sh $(B)

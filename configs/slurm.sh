@@ -16,8 +16,9 @@ config=$1 run=$2
 # One GPU per task: each task sees its own as number 0. Without GPUs: --device cpu, and no --gpus-per-task above.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores tritonrl run "$config" --out "$run" --device cuda:0
 rc=$?
-# 130: stopped and saved; 137 and 143: killed, and saved up to the last checkpoint.
+# 3: the machine is taken back (spot notice), 130: stopped; both saved. 137 and 143: killed, and saved up to the last
+# checkpoint. 4 (budget spent) and errors are not requeued.
 case $rc in
-130 | 137 | 143) scontrol requeue "$SLURM_JOB_ID" ;;
+3 | 130 | 137 | 143) scontrol requeue "$SLURM_JOB_ID" ;;
 esac
 exit $rc

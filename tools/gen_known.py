@@ -54,7 +54,7 @@ def submodules(path, prefix):
 
 def modules():
     """Dotted names of everything that can be imported, without importing all of it."""
-    found = set(sys.stdlib_module_names) | set(LIBRARIES)
+    found = set(sys.stdlib_module_names) | set(LIBRARIES) | {"os.path"}    # made by code, no file
     for name in LIBRARIES:
         found |= set(submodules(importlib.import_module(name).__path__, name + "."))
         found |= {m for m in sys.modules if m.startswith(name + ".")}    # made by code, no files
