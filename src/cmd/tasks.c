@@ -22,7 +22,7 @@
 struct args {
 	int64_t count, seed;
 	struct opt_list level, decontaminate;
-	const char *split, *out, *form, *style, *hashes_of;
+	const char *split, *out, *form, *style, *hashes_of, *modules;
 	int64_t max_ops, threads;
 	int verify, distinct, stream;
 	struct judge_args judge;
@@ -46,6 +46,9 @@ static const struct opt opts[] = {
 		   "chat and for prompt and completion; pair, task, solution: training rows of "
 		   "plain text"),
 	OPT_CHOICE(struct args, style, "style", GEN_STYLE_CHOICES, "varied", GEN_STYLE_HELP),
+	OPT_STR(struct args, modules, "modules", "PATH", NULL,
+		"draw variants of the modules of this file or folder, with the solver's kernels, instead of "
+		"generated tasks"),
 	OPT_INT(struct args, max_ops, "max-ops", 1, GEN_STEPS, GEN_STEPS,
 		"maximum operators per composition"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every pair and keep only correct ones"),
@@ -67,7 +70,7 @@ static const struct cmd_usage usage = {
 		 "Solutions use kernels only, or with --track hybrid leave products to the "
 		 "library. Every pair is judged before it is written. KernelBench's own problems "
 		 "are never written.",
-	.shown = "count level split seed out form style verify distinct decontaminate threads track",
+	.shown = "count level split seed out form style modules verify distinct decontaminate threads track",
 	.opts = opts,
 };
 
@@ -79,6 +82,7 @@ enum { BATCH = 512, WITHOUT_NEW = 100000 };
 struct row {
 	struct gen_plan plan;      /* the composition */
 	struct gen_texts text;     /* task, solution, plan and list of operators */
+	struct buf outline;        /* of a module: its operators as a prompt shows them */
 	struct err err;
 	int rc;                    /* of drawing it: 0, or -1 with `err` */
 	char id[32];               /* from level and content: the same task has the same id */
@@ -92,6 +96,7 @@ struct row {
 struct maker {
 	const struct args *a;
 	struct draws draws;
+	struct module_pairs modules;   /* with --modules */
 	struct map seen;           /* hashes of texts or compositions drawn so far */
 	struct judge_pool *judges; /* NULL with --no-verify */
 	struct pool *pool;         /* threads that draw */
@@ -116,7 +121,7 @@ static int is_new(struct maker *m, const struct row *r)
 
 	if (m->a->stream)
 		return 1;
-	if (m->a->distinct)
+	if (m->a->distinct && !m->a->modules)
 		gen_plan_key(&r->plan, &key);
 	else
 		buf_addstr(&key, buf_str(&r->text.task));
@@ -126,11 +131,33 @@ static int is_new(struct maker *m, const struct row *r)
 	return entry && m->seen.n > before;
 }
 
-/* Draws row `number` of the stream. Runs on any thread; touches nothing but *r. */
-static int draw(const struct maker *m, uint64_t number, struct row *r)
+/* A variant of a module with its solution. A task for another precision than the judge's is not drawn. */
+static int draw_module(struct maker *m, uint64_t number, struct row *r)
 {
-	int rc = draws_pair(&m->draws, number, &r->plan, &r->text, &r->err);
+	struct module_pair p;
+	int rc = module_pairs_draw(&m->modules, number, &p, &r->err);
 
+	if (!rc) {
+		gen_texts_clear(&r->text);
+		buf_clear(&r->outline);
+		r->plan = (struct gen_plan){ .level = 2 };
+		buf_addstr(&r->text.task, buf_str(&p.task));
+		buf_addstr(&r->text.solution, buf_str(&p.answer.solution));
+		buf_addstr(&r->outline, buf_str(&p.answer.outline));
+		snprintf(r->id, sizeof r->id, "module-%016llx", (unsigned long long)hash_xxh64(p.task.p, p.task.n, 1));
+	}
+	module_pair_release(&p);
+	return rc ? -1 : buf_check(&r->outline, &r->err);
+}
+
+/* Draws row `number` of the stream. Runs on any thread; touches nothing but *r. */
+static int draw(struct maker *m, uint64_t number, struct row *r)
+{
+	int rc;
+
+	if (m->a->modules)
+		return draw_module(m, number, r);
+	rc = draws_pair(&m->draws, number, &r->plan, &r->text, &r->err);
 	if (!rc)
 		draws_id(&r->plan, &r->text, r->id);
 	return rc;
@@ -149,7 +176,7 @@ static void json_row(struct jw *w, const struct row *r)
 {
 	jw_key(w, "id"), jw_cstr(w, r->id);
 	jw_key(w, "level"), jw_int(w, r->plan.level);
-	jw_key(w, "split"), jw_cstr(w, gen_split_name(gen_plan_split(&r->plan)));
+	jw_key(w, "split"), jw_cstr(w, r->outline.n ? "train" : gen_split_name(gen_plan_split(&r->plan)));
 	jw_key(w, "ops"), jw_str(w, buf_str(&r->text.ops));
 	jw_key(w, "plan"), jw_str(w, buf_str(&r->text.plan));
 	jw_key(w, "task"), jw_str(w, buf_str(&r->text.task));
@@ -163,28 +190,30 @@ static void json_row(struct jw *w, const struct row *r)
 /* One training row in the form of --form. */
 static int json_form(struct maker *m, struct jw *w, const struct row *r)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, prompt = BUF_INIT;
 	const char *form = m->a->form;
 	int rc = 0;
 
+	prompt_outline(buf_str(&r->text.task), buf_str(&r->outline), 0, &prompt);
 	if (!strcmp(form, "messages") || !strcmp(form, "completion") || !strcmp(form, "solution"))
 		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
 	else if (!strcmp(form, "pair")) {
-		buf_addf(&text, "%s\n", buf_cstr(&r->text.task));
+		buf_addf(&text, "%s\n", buf_cstr(&prompt));
 		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
 	} else {
 		buf_addstr(&text, buf_str(&r->text.task));
 	}
 	if (!strcmp(form, "messages")) {
-		jw_key(w, "messages"), prompt_messages(w, (struct str){ .p = NULL }, buf_str(&r->text.task),
+		jw_key(w, "messages"), prompt_messages(w, (struct str){ .p = NULL }, buf_str(&prompt),
 						       buf_str(&text));
 	} else if (!strcmp(form, "completion")) {
-		jw_key(w, "prompt"), jw_str(w, buf_str(&r->text.task));
+		jw_key(w, "prompt"), jw_str(w, buf_str(&prompt));
 		jw_key(w, "completion"), jw_str(w, buf_str(&text));
 	} else {
 		jw_key(w, "text"), jw_str(w, buf_str(&text));
 	}
 	buf_release(&text);
+	buf_release(&prompt);
 	return rc;
 }
 
@@ -351,6 +380,8 @@ static int open_all(struct maker *m)
 	for (size_t i = 0; i < m->a->decontaminate.n; i++)
 		if (keepout_add(&d->keepout, m->a->decontaminate.v[i], m->e))
 			return -1;
+	if (m->a->modules && module_pairs_open(&m->modules, m->a->modules, (uint64_t)m->a->seed, &d->keepout, m->e))
+		return -1;
 	if (m->a->verify && open_judges(m))
 		return -1;
 	m->row = mem_array(BATCH, sizeof *m->row);
@@ -402,8 +433,12 @@ static void close_all(struct maker *m)
 {
 	judge_pool_close(m->judges);
 	pool_free(m->pool);
-	for (size_t i = 0; m->row && i < BATCH; i++)
+	if (m->a->modules)
+		module_pairs_close(&m->modules);
+	for (size_t i = 0; m->row && i < BATCH; i++) {
 		gen_texts_release(&m->row[i].text);
+		buf_release(&m->row[i].outline);
+	}
 	mem_free(m->row);
 	map_release(&m->seen);
 	draws_release(&m->draws);

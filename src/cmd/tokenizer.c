@@ -11,7 +11,8 @@
 
 struct args {
 	struct opt_list data;
-	const char *out, *pieces;
+	const char *out;
+	int pieces;                   /* enum tok_pieces */
 	int64_t vocab;                 /* tokens, special ones included */
 };
 
@@ -20,9 +21,9 @@ static const struct opt opts[] = {
 		 "JSON lines with a field text; may be repeated"),
 	OPT_INT(struct args, vocab, "vocab", 300, 1 << 20, 2048,
 		"maximum vocabulary size, special tokens included"),
-	OPT_CHOICE(struct args, pieces, "pieces", "words|lines", "words",
-		   "words: a token lies within a word (split as Qwen2 does); lines: a token may "
-		   "span a line, for models of one narrow language"),
+	OPT_ENUM(struct args, pieces, "pieces", TOK_PIECES, "words",
+		 "words: a token lies within a word (split as Qwen2 does); lines: a token may span a line, for "
+		 "models of one narrow language; code: the same, with numbers as tokens of their own"),
 	OPT_STR(struct args, out, "out", "DIR", NULL,
 		"output folder for tokenizer.json and tokenizer_config.json"),
 	OPT_END
@@ -82,7 +83,7 @@ static int run(const struct args *a, struct err *e)
 		const char *file = path.p;
 		struct tok_train job = { .files = &file, .nfiles = 1, .vocab = (int32_t)a->vocab,
 					 .specials = specials, .digits = 1,
-					 .lines = !strcmp(a->pieces, "lines"),
+					 .pieces = (enum tok_pieces)a->pieces,
 					 .chat_template = chat_template };
 
 		rc = tok_train(a->out, &job, e);

@@ -78,6 +78,11 @@ const struct opt draws_opt_table[] = {
 	OPT_FLAG(struct draws_opts, rising, "stream-rising", 0,
 		 "raise the level step by step in the first half of training, then draw from all "
 		 "levels"),
+	OPT_STR(struct draws_opts, modules, "stream-modules", "PATH", NULL,
+		"also draw variants of the modules of this file or folder, with the solver's kernels as answers; "
+		"needs --stream"),
+	OPT_REAL(struct draws_opts, share, "stream-share", 0.0, 1.0, 0.5,
+		 "share of the pairs that --stream-modules draws"),
 	OPT_END
 };
 
@@ -89,41 +94,86 @@ int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t s
 		return -1;
 	r->draws.plain = o->plain;
 	r->draws.rise = o->rising ? MAX(total / 2, 1) : 0;
-	return 0;
+	if (!o->modules)
+		return 0;
+	r->share = o->share;
+	return module_pairs_open(&r->modules, o->modules, seed, &r->draws.keepout, e);
 }
 
 void draws_rows_release(struct draws_rows *r)
 {
 	draws_release(&r->draws);
+	if (r->share > 0.0)
+		module_pairs_close(&r->modules);
 }
 
-/* Writes a pair as a training row: prompt and answer as messages. */
-static int write_row(const struct draws_rows *r, const struct gen_texts *t, struct buf *out, struct err *e)
+/* Writes a pair as a training row: the user's and the system's message, and the answer. */
+static int write_row(struct buf *system, struct buf *user, struct str plan, struct str solution, struct buf *out,
+		     struct err *e)
 {
-	struct buf system = BUF_INIT, user = BUF_INIT, answer = BUF_INIT;
+	struct buf answer = BUF_INIT;
 	struct jw w = { .out = out };
-	int rc = prompt_task(r->style, !r->draws.hybrid, buf_str(&t->task), &system, &user, e) ||
-		 prompt_answer(buf_str(&t->plan), buf_str(&t->solution), &answer, e) ? -1 : 0;
+	int rc = prompt_answer(plan, solution, &answer, e);
 
 	jw_begin(&w, '{');
 	jw_key(&w, "messages");
-	prompt_messages(&w, buf_str(&system), buf_str(&user), buf_str(&answer));
+	prompt_messages(&w, buf_str(system), buf_str(user), buf_str(&answer));
 	jw_end(&w, '}');
-	buf_release(&system);
-	buf_release(&user);
+	buf_release(system);
+	buf_release(user);
 	buf_release(&answer);
 	return rc || buf_check(out, e) ? -1 : 0;
+}
+
+/* In style outline, half of the prompts have no outline, so that the model can do without. */
+static int generated_row(const struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
+{
+	struct gen_texts text = { .ops = BUF_INIT };
+	struct buf system = BUF_INIT, user = BUF_INIT;
+	enum prompt_style style = r->style;
+	struct gen_plan plan;
+	int rc = draws_pair(&r->draws, k, &plan, &text, e);
+
+	if (style == PROMPT_OUTLINE && (rng_below(coin, 2) || !(r->share > 0.0)))
+		style = PROMPT_COMPACT;
+	if (!rc && style == PROMPT_OUTLINE) {
+		struct buf outline = BUF_INIT;
+
+		rc = module_pairs_outline((struct module_pairs *)&r->modules, buf_str(&text.task), &outline, e);
+		prompt_outline(buf_str(&text.task), buf_str(&outline), 0, &user);
+		buf_release(&outline);
+	} else if (!rc) {
+		rc = prompt_task(style, !r->draws.hybrid, buf_str(&text.task), &system, &user, e);
+	}
+	rc = write_row(&system, &user, buf_str(&text.plan), buf_str(&text.solution), out, e) || rc ? -1 : 0;
+	gen_texts_release(&text);
+	return rc;
+}
+
+/* A variant of a module and the solver's answer. */
+static int module_row(struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
+{
+	struct buf system = BUF_INIT, user = BUF_INIT;
+	struct module_pair p;
+	int rc = module_pairs_draw(&r->modules, k, &p, e);
+
+	if (!rc && r->style == PROMPT_OUTLINE)
+		prompt_outline(buf_str(&p.task), rng_below(coin, 4) ? buf_str(&p.answer.outline) : STR(""),
+			       p.tf32, &user);
+	else if (!rc)
+		rc = prompt_task(r->style, 1, buf_str(&p.task), &system, &user, e);
+	rc = write_row(&system, &user, STR(""), buf_str(&p.answer.solution), out, e) || rc ? -1 : 0;
+	module_pair_release(&p);
+	return rc;
 }
 
 /* Row k of a training stream, for feed.h. It is a function of seed and k only: any thread may make
  * it, and a resumed run gets the same row. */
 int draws_row(void *rows, uint64_t k, struct buf *out, struct err *e)
 {
-	const struct draws_rows *r = rows;
-	struct gen_texts text = { .ops = BUF_INIT };
-	struct gen_plan plan;
-	int rc = draws_pair(&r->draws, k, &plan, &text, e) || write_row(r, &text, out, e) ? -1 : 0;
+	struct draws_rows *r = rows;
+	struct rng coin;
 
-	gen_texts_release(&text);
-	return rc;
+	rng_fork(&coin, &r->draws.rng, ~k);
+	return rng_f64(&coin) < r->share ? module_row(r, k, &coin, out, e) : generated_row(r, k, &coin, out, e);
 }

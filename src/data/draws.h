@@ -6,6 +6,7 @@
 #include "base/opt.h"
 #include "base/rng.h"
 #include "data/keepout.h"
+#include "data/module_pairs.h"
 #include "data/prompt.h"
 #include "gen/gen.h"
 
@@ -39,6 +40,8 @@ int draws_level(const struct draws *d, uint64_t k);
 struct draws_opts {
 	struct opt_list levels;       /* empty: nothing is drawn */
 	int plain, rising;
+	const char *modules;          /* NULL: generated pairs only */
+	double share;                 /* of the rows that are made from modules */
 };
 extern const struct opt draws_opt_table[];
 
@@ -46,6 +49,8 @@ extern const struct opt draws_opt_table[];
 struct draws_rows {
 	struct draws draws;
 	enum prompt_style style;
+	struct module_pairs modules;
+	double share;                 /* 0: no modules */
 };
 /* `total`: pairs of the whole run, which rising levels are spread over. */
 int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t seed, uint64_t total, struct err *e);

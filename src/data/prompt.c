@@ -1,4 +1,4 @@
-/* Prompts: the three styles and the texts they are made of. prompt.h is the manual. Models are
+/* Prompts: the styles and the texts they are made of. prompt.h is the manual. Models are
  * trained on these texts, so a change of one word is a change of every model. */
 #include "data/prompt.h"
 
@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "solve/solve.h"
 
 static const char system_text[] =
 	"You are an expert in GPU programming. You rewrite PyTorch modules as Triton kernels that are correct "
@@ -76,7 +77,7 @@ static const char instruction[] =
 	"in one Python block.\n";
 
 static const char *const style_names[] = { [PROMPT_COMPACT] = "compact", [PROMPT_INSTRUCT] = "instruct",
-					   [PROMPT_FULL] = "full",
+					   [PROMPT_FULL] = "full", [PROMPT_OUTLINE] = "outline",
 					   [PROMPT_AUTO] = "auto" };
 
 int prompt_style_by_name(struct str name)
@@ -145,6 +146,28 @@ static void add_source(struct buf *out, struct str task)
 	buf_adds(out, "```\n");
 }
 
+void prompt_outline(struct str task, struct str outline, int tf32, struct buf *user)
+{
+	buf_addstr(user, task);
+	if (outline.n || tf32)
+		buf_addc(user, '\n');
+	buf_addstr(user, outline);
+	if (tf32)
+		buf_adds(user, "# precision: tf32\n");
+}
+
+/* Records the task's operators and adds them to the prompt. A task that does not run has none. */
+static int outlined(struct str task, struct buf *user, struct err *e)
+{
+	struct buf outline = BUF_INIT;
+	int rc = solve_outline(NULL, task, &outline, e);
+
+	if (!rc)
+		prompt_outline(task, buf_str(&outline), 0, user);
+	buf_release(&outline);
+	return rc || buf_check(user, e) ? -1 : 0;
+}
+
 int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
 		struct err *e)
 {
@@ -152,6 +175,8 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 		buf_addstr(user, task);
 		return buf_check(user, e);
 	}
+	if (style == PROMPT_OUTLINE)
+		return outlined(task, user, e);
 	buf_adds(system, system_text);
 	if (style == PROMPT_INSTRUCT) {
 		buf_addf(user, "%s%s", instruction, strict ? strict_rule : hybrid_rule);

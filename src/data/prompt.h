@@ -3,7 +3,8 @@
  * `full` explains the job, gives one worked example and the rules of the track: for models
  * that were trained on many things. `instruct` states the job in a few sentences, for models that
  * have been or are being taught it. `compact` is the task's source and nothing else: for
- * small models that do only this. The answer is a plan in words, then one fenced block. */
+ * small models that do only this. `outline` adds the operators that the task records, with the sizes of
+ * their results (solve/outline.h). The answer is a plan in words, then one fenced block. */
 #ifndef DATA_PROMPT_H
 #define DATA_PROMPT_H
 
@@ -11,10 +12,11 @@
 #include "base/json.h"
 #include "base/str.h"
 
-enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_AUTO };
-#define PROMPT_STYLES "compact|instruct|full"       /* in the order of the enum */
+enum prompt_style { PROMPT_COMPACT, PROMPT_INSTRUCT, PROMPT_FULL, PROMPT_OUTLINE, PROMPT_AUTO };
+#define PROMPT_STYLES "compact|instruct|full|outline"       /* in the order of the enum */
 #define PROMPT_STYLES_OR_AUTO PROMPT_STYLES "|auto"
 #define PROMPT_STYLE_HELP "full: with a worked example; instruct: a few sentences; compact: the task only; " \
+	"outline: the task and its recorded operators; " \
 	"auto: as the model was trained, else full"
 
 int prompt_style_by_name(struct str name);      /* enum prompt_style or -1 */
@@ -30,6 +32,9 @@ enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapt
 /* The user's message for a task (and the system's message, empty for compact). */
 int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
 		struct err *e);
+/* The user's message of style outline: the task, its outline (may be empty), and a line that names the
+ * precision of products if they may all be tf32. */
+void prompt_outline(struct str task, struct str outline, int tf32, struct buf *user);
 /* Turns feedback on an answer (never empty) into the user's message that asks for another one. */
 void prompt_repair(struct buf *feedback);
 /* The assistant's message: plan, then the solution in a fence. */

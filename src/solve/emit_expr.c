@@ -92,9 +92,26 @@ const char *emit_dtype(enum dtype dt)
 	}
 }
 
+/* A long decimal as a readable quotient: 0.1 / 36.0 instead of 0.002777777777777778, a momentum over a number
+ * of elements. NULL: the number is none. */
+static const char *quotient(struct emitter *pr, double v)
+{
+	static const double tops[] = { 1.0, 0.1, 0.01, 0.2, 0.3, 0.5, 0.05, 0.9, 0.99, 0.001 };
+
+	for (size_t i = 0; i < COUNT_OF(tops); i++) {
+		double by = nearbyint(tops[i] / v);
+
+		if (fabs(by) >= 2.0 && fabs(by) < 1e9 && (float)(tops[i] / by) == (float)v)
+			return arena_printf(pr->a, "(%g / %.1f)", tops[i], by);
+	}
+	return NULL;
+}
+
 /* The shortest decimal that reads back as the same number. */
 const char *emit_num(struct emitter *pr, double v, enum dtype dt)
 {
+	enum { LONG = 10 };
+	const char *short_one;
 	char text[40];
 
 	if (!dtype_is_float(dt))
@@ -110,6 +127,9 @@ const char *emit_num(struct emitter *pr, double v, enum dtype dt)
 		if (strtod(text, NULL) == v)
 			break;
 	}
+	short_one = strlen(text) > LONG && dt != DT_F64 ? quotient(pr, v) : NULL;
+	if (short_one)
+		return short_one;
 	return arena_printf(pr->a, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 

@@ -240,9 +240,12 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* Splits a into whole * by + rest, with the constant of the rest in [0, by). */
+/* Splits a into whole * by + rest, with the constant of the rest in [0, by). An empty tensor has sizes of zero
+ * and no elements to find a position for: its module is not solved. */
 static void split(struct expr_pool *p, const struct ix *a, int64_t by, struct sum *whole, struct sum *rest)
 {
+	if (by < 1)
+		longjmp(*p->arena.trap, 1);
 	*whole = (struct sum){ .c0 = floor_div(a->c0, by) };
 	*rest = (struct sum){ .c0 = a->c0 - whole->c0 * by };
 	for (int i = 0; i < a->n; i++) {

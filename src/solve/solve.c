@@ -5,9 +5,12 @@
 
 #include "solve/any_batch.h"
 #include "solve/origin.h"
+#include "solve/outline.h"
 #include "solve/write.h"
 
 enum { FUEL = 20000000, SEED = 42 };
+/* As solve_options.outline: the module is not solved. */
+enum { OUTLINE_ONLY = 2 };
 
 /* How a module is run and written, and what that showed. */
 struct mode {
@@ -35,6 +38,7 @@ struct solving {
 void solve_answer_release(struct solve_answer *a)
 {
 	buf_release(&a->solution);
+	buf_release(&a->outline);
 }
 
 /* The program itself failed: the host's diagnostic is the reason. */
@@ -47,7 +51,8 @@ static int program_failed(struct solving *a)
 /* Builds the model and draws the inputs, as the judge does. */
 static int open_model(struct solving *a, struct err *e)
 {
-	struct host_options ho = { .lib = a->o->lib, .fuel = FUEL, .memory = (size_t)1 << 31, .hollow = 1,
+	struct host_options ho = { .lib = a->o->lib, .fuel = a->o->fuel ? a->o->fuel : FUEL,
+				   .memory = (size_t)1 << 31, .hollow = 1,
 				   .tf32 = 0, .catch_sure = 1 };
 	struct val ns;
 	int rc;
@@ -143,6 +148,10 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 		return 1;
 	}
 	a->out->kernels = (int)a->cut.kernels.n;
+	if (a->o->outline)
+		outline_write(&a->t.g, &a->cut, &a->out->outline);
+	if (a->o->outline == OUTLINE_ONLY)
+		return 0;
 	return write_solution(&(struct solution_text){ .o = a->o, .module = &a->module, .sig = sig, .t = &a->t,
 						 .cut = &a->cut, .result = a->result, .inputs = a->inputs,
 						       .general = a->mode->general },
@@ -160,6 +169,8 @@ static int solving_run(struct solving *a, struct err *e)
 		return 1;
 	}
 	expr_pool_init(&a->pool, &a->trap);
+	if (a->o->memory)
+		a->pool.arena.limit = a->o->memory;
 	if (setjmp(a->trap)) {
 		snprintf(a->out->why, sizeof a->out->why, "the graph is too large");
 		return 1;
@@ -168,7 +179,11 @@ static int solving_run(struct solving *a, struct err *e)
 	rc = open_model(a, e);
 	if (!rc)
 		rc = record(a, &sig, e);
-	return rc ? rc : finish(a, &sig, e);
+	if (!rc)
+		return finish(a, &sig, e);
+	if (a->o->outline)
+		outline_write(&a->t.g, NULL, &a->out->outline);
+	return rc;
 }
 
 static void solving_close(struct solving *a)
@@ -187,7 +202,7 @@ static int solving_in(const struct solve_options *o, struct str source, struct m
 	struct err syntax = ERR_INIT;
 	int rc;
 
-	*out = (struct solve_answer){ .solution = BUF_INIT };
+	*out = (struct solve_answer){ .solution = BUF_INIT, .outline = BUF_INIT };
 	if (py_parse(&a.module, source, "module", (size_t)1 << 28, &syntax)) {
 		snprintf(out->why, sizeof out->why, "line %d: %.200s", syntax.line, syntax.text);
 		return syntax.code == ERR_NOMEM ? err_nomem(e) : 1;
@@ -206,6 +221,7 @@ static int solving_in(const struct solve_options *o, struct str source, struct m
 static int solve_general(const struct solve_options *o, struct str source, struct mode mode, struct solve_answer *out,
 			 struct err *e)
 {
+	struct solve_options plain = *o;
 	struct mode one = mode, two = mode;
 	struct solve_answer a, b;
 	struct buf joined = BUF_INIT;
@@ -213,9 +229,10 @@ static int solve_general(const struct solve_options *o, struct str source, struc
 
 	one.general = two.general = 1;
 	two.batch = mode.drawn + 1;
-	rc = solving_in(o, source, &one, &a, e);
+	plain.outline = 0;
+	rc = solving_in(&plain, source, &one, &a, e);
 	if (rc >= 0 && a.solution.n) {
-		rc = solving_in(o, source, &two, &b, e);
+		rc = solving_in(&plain, source, &two, &b, e);
 		if (rc >= 0 && b.solution.n)
 			rc = any_batch_make(&(struct batch_text){ .text = buf_str(&a.solution), .batch = one.drawn },
 					  &(struct batch_text){ .text = buf_str(&b.solution), .batch = two.batch },
@@ -243,7 +260,18 @@ int solve_module(const struct solve_options *o, struct str source, struct solve_
 		mode = (struct mode){ .eval = 1 };
 		rc = solving_in(o, source, &mode, out, e);
 	}
-	if (!rc && mode.drawn > 1 && mode.elements >= GENERAL_LEAST)
+	if (!rc && o->outline != OUTLINE_ONLY && mode.drawn > 1 && mode.elements >= GENERAL_LEAST)
 		rc = solve_general(o, source, mode, out, e);
 	return rc < 0 ? -1 : 0;
+}
+
+int solve_outline(struct host_lib *lib, struct str source, struct buf *out, struct err *e)
+{
+	struct solve_options o = { .lib = lib, .outline = OUTLINE_ONLY };
+	struct solve_answer answer;
+	int rc = solve_module(&o, source, &answer, e);
+
+	buf_addstr(out, buf_str(&answer.outline));
+	solve_answer_release(&answer);
+	return rc || buf_check(out, e) ? -1 : 0;
 }

@@ -13,6 +13,9 @@ struct solve_options {
 	uint64_t draw;           /* 0: the usual schedules; other numbers draw other ones */
 	int tf32;                /* every product may be tf32 (--precision tf32) */
 	int ieee;                /* none may */
+	int64_t fuel;            /* most steps of the program; 0: 20 million */
+	size_t memory;           /* most bytes of expressions; 0: 256 MiB */
+	int outline;             /* write the outline of the module as well (outline.h) */
 };
 
 struct solve_answer {
@@ -20,10 +23,13 @@ struct solve_answer {
 	char op[96];             /* operator that stopped the solver, or "" */
 	char why[320];           /* why there is no solution, or "" */
 	int ops, kernels;        /* operators recorded, kernels written */
+	struct buf outline;      /* if asked for; empty if the module does not run */
 };
 
 /* Returns 0 with the answer, solved or not; -1 on our own failure. */
 int solve_module(const struct solve_options *o, struct str source, struct solve_answer *out, struct err *e);
 void solve_answer_release(struct solve_answer *a);
+/* Appends the outline of a module without solving it; nothing if the module does not run. */
+int solve_outline(struct host_lib *lib, struct str source, struct buf *out, struct err *e);
 
 #endif

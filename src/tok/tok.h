@@ -85,13 +85,19 @@ int tok_render_chat(const struct tok *t, const struct tok_chat *c, struct buf *o
 
 /* --- training ------------------------------------------------------------------------- */
 
+/* The pieces of a text that no token crosses. WORDS: words, as Qwen2 splits them. LINES: lines, so that a token
+ * may be a whole line. CODE: lines without numbers, and numbers: 16384 is the same piece behind a blank and
+ * behind a bracket. The 2 of x2 belongs to its name. */
+enum tok_pieces { TOK_WORDS, TOK_LINES, TOK_CODE };
+#define TOK_PIECES "words|lines|code"     /* in the order of the enum */
+
 struct tok_train {
 	const char *const *files;      /* text to learn from */
 	size_t nfiles;
 	int32_t vocab;                 /* all tokens, special ones included; at least 256 + specials */
 	const char *const *specials;   /* NULL-terminated; last ids; the first is eos and pad */
 	int digits;                    /* longest run of digits in a piece: 1 (Qwen) or 3 (Llama 3) */
-	int lines;                     /* a piece is a whole line: tokens may span words */
+	enum tok_pieces pieces;
 	const char *chat_template;     /* or NULL */
 	int64_t min_count;             /* rarer pairs are not merged; 0: 2 */
 };

@@ -25,14 +25,50 @@ static size_t line_end(struct str text, size_t at)
 	return nl ? (size_t)(nl - text.p) + 1 : text.n;
 }
 
-/* Counts the pieces of a text: words, or with job->lines whole lines. */
+static int is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Whether a number begins at i: not the 2 of x2. */
+static int number_begins(struct str text, size_t i)
+{
+	char before = i ? text.p[i - 1] : ' ';
+
+	return is_digit(text.p[i]) && !is_digit(before) && before != '_' &&
+		!((before | 32) >= 'a' && (before | 32) <= 'z');
+}
+
+/* The index after the piece of code at `at`: a number, or the rest of the line up to the next number. */
+static size_t code_end(struct str text, size_t at)
+{
+	size_t end = line_end(text, at), i = at + 1;
+
+	if (number_begins(text, at)) {
+		while (i < end && is_digit(text.p[i]))
+			i++;
+		return i;
+	}
+	while (i < end && !number_begins(text, i))
+		i++;
+	return i;
+}
+
+/* The index after the piece at `at`. */
+static size_t piece_end(struct str text, size_t at, const struct tok_train *job)
+{
+	if (job->pieces == TOK_WORDS)
+		return pre_llm_next((const unsigned char *)text.p, text.n, at, job->digits);
+	return job->pieces == TOK_LINES ? line_end(text, at) : code_end(text, at);
+}
+
+/* Counts the pieces of a text. */
 static int count_words(struct map *words, struct str text, const struct tok_train *job)
 {
 	for (size_t i = 0, end; i < text.n; i = end) {
 		struct map_entry *m;
 
-		end = job->lines ? line_end(text, i) :
-			pre_llm_next((const unsigned char *)text.p, text.n, i, job->digits);
+		end = piece_end(text, i, job);
 		m = map_put(words, (struct str){ .p = text.p + i, .n = end - i });
 		if (!m)
 			return -1;

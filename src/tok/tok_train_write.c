@@ -72,13 +72,18 @@ static void byte_level(struct jw *w)
 	add_flag(w, "use_regex", 0);
 }
 
+/* A character of a piece of code that is no number of its own. */
+#define CODE "(?:[^\\n0-9]|(?<=[A-Za-z0-9_])[0-9])"
+
 /* A Split by the pattern used in training, then ByteLevel. */
 static void pre_tokenizer(struct jw *w, const struct tok_train *job)
 {
 	char pattern[256];
 
-	if (job->lines)
+	if (job->pieces == TOK_LINES)
 		snprintf(pattern, sizeof pattern, "[^\\n]*\\n|[^\\n]+");
+	else if (job->pieces == TOK_CODE)
+		snprintf(pattern, sizeof pattern, "(?<![A-Za-z0-9_])[0-9]+|" CODE "*\\n|" CODE "+");
 	else
 		snprintf(pattern, sizeof pattern, pre_llm_pattern, job->digits == 3 ? "{1,3}" : "");
 	jw_key(w, "pre_tokenizer");

@@ -304,6 +304,44 @@ static void test_training_is_deterministic(void **state)
 	buf_release(&b);
 }
 
+/* Pieces of code: a number that stands alone is the same tokens behind a blank, a bracket and a line break; the
+ * digit of a name may be in a token with the name. */
+static void test_numbers_stand_alone(void **state)
+{
+	const char *files[] = { path("text") }, *texts[] = { " 10245", "(10245", "\n10245" };
+	char text[256], out[256];
+	struct tok_ids first = TOK_IDS_INIT;
+	struct err e = ERR_INIT;
+	struct tok_enc *x;
+	struct tok *t;
+
+	(void)state;
+	snprintf(text, sizeof text, "%s", path("text"));
+	snprintf(out, sizeof out, "%s", path("code"));
+	files[0] = text;
+	assert_int_equal(tok_train(out, &(struct tok_train){ .files = files, .nfiles = 1, .vocab = 400, .specials = specials,
+							     .digits = 1, .pieces = TOK_CODE }, &e), 0);
+	t = tok_open(out, &e);
+	assert_non_null(t);
+	x = tok_enc_new(t, &e);
+	assert_non_null(x);
+	for (int i = 0; i < 3; i++) {
+		struct tok_ids got = TOK_IDS_INIT;
+
+		assert_int_equal(tok_encode(x, str_of(texts[i]), TOK_PLAIN, &got, &e), 0);
+		if (!i) {
+			first = got;
+			continue;
+		}
+		assert_true(got.n == first.n && got.n >= 2);
+		assert_memory_equal(got.v + 1, first.v + 1, (first.n - 1) * sizeof *first.v);
+		mem_free(got.v);
+	}
+	mem_free(first.v);
+	tok_enc_free(x);
+	tok_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_nfc),
 		cmocka_unit_test(test_refused_files),
 		cmocka_unit_test(test_training_is_deterministic),
+		cmocka_unit_test(test_numbers_stand_alone),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,542 @@
+/* Variants of modules: see vary.h. The text is changed token by token: a name, a number, a string with its
+ * quotes, a comment, or another character. This needs no tree, because a variant that lost its meaning
+ * is drawn again. */
+#include "data/vary.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum { NAMES = 24, NUMBERS = 12 };
+
+struct token { struct str text; char kind; };     /* kind: n name, 0 number, s string, c comment, else the character */
+
+struct tokens { struct token *v; size_t n, cap; };
+
+/* --- tokens ------------------------------------------------------------------------------------ */
+
+static int is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* The end of a string that begins at s. */
+static const char *string_end(const char *s, const char *end)
+{
+	char q = *s;
+	int three = end - s >= 3 && s[1] == q && s[2] == q;
+
+	for (s += three ? 3 : 1; s < end; s++) {
+		if (*s == '\\')
+			s++;
+		else if (*s == q && !three)
+			return s + 1;
+		else if (*s == q && end - s >= 3 && s[1] == q && s[2] == q)
+			return s + 3;
+	}
+	return end;
+}
+
+static const char *token_end(const char *s, const char *end, char *kind)
+{
+	const char *from = s;
+
+	if (isdigit((unsigned char)*s)) {
+		*kind = '0';
+		while (s < end && (is_word(*s) || *s == '.' || ((*s == '-' || *s == '+') && (s[-1] | 32) == 'e')))
+			s++;
+	} else if (is_word(*s)) {
+		*kind = 'n';
+		while (s < end && is_word(*s))
+			s++;
+	} else if (*s == '"' || *s == '\'') {
+		*kind = 's';
+		s = string_end(s, end);
+	} else if (*s == '#') {
+		*kind = 'c';
+		while (s < end && *s != '\n')
+			s++;
+	} else {
+		*kind = *s++;
+	}
+	return MIN(MAX(s, from + 1), end);
+}
+
+static int split_tokens(struct str text, struct tokens *out)
+{
+	const char *s = text.p, *end = text.p + text.n;
+
+	out->n = 0;
+	while (s < end) {
+		struct token t;
+		const char *next = token_end(s, end, &t.kind);
+
+		t.text = (struct str){ .p = s, .n = (size_t)(next - s) };
+		if (vec_push(out, t))
+			return -1;
+		s = next;
+	}
+	return 0;
+}
+
+static int kind_at(const struct tokens *t, size_t i)
+{
+	return i < t->n ? t->v[i].kind : 0;
+}
+
+static int token_is(const struct tokens *t, size_t i, const char *word)
+{
+	return i < t->n && str_is(t->v[i].text, word);
+}
+
+/* Whether the line of token i begins with it, apart from blanks. */
+static int begins_line(const struct tokens *t, size_t i)
+{
+	while (i > 0 && (t->v[i - 1].kind == ' ' || t->v[i - 1].kind == '\t'))
+		i--;
+	return !i || t->v[i - 1].kind == '\n';
+}
+
+/* --- names --------------------------------------------------------------------------------------- */
+
+/* The role of a name in its module: an attribute of self, a variable, a class, or something that keeps its name. */
+enum role { ROLE_NONE, ROLE_ATTRIBUTE, ROLE_LOCAL, ROLE_CLASS };
+
+/* " = " follows: the module assigns the name. Keyword arguments have no blanks. */
+static int is_assigned(const struct tokens *t, size_t i)
+{
+	return kind_at(t, i + 1) == ' ' && kind_at(t, i + 2) == '=' && kind_at(t, i + 3) == ' ';
+}
+
+static int follows_self(const struct tokens *t, size_t i)
+{
+	return i >= 2 && t->v[i - 1].kind == '.' && token_is(t, i - 2, "self");
+}
+
+static int is_keyword_argument(const struct tokens *t, size_t i)
+{
+	return kind_at(t, i + 1) == '=' && kind_at(t, i + 2) != '=';
+}
+
+static enum role role_at(const struct tokens *t, size_t i)
+{
+	if (follows_self(t, i))
+		return is_assigned(t, i) ? ROLE_ATTRIBUTE : ROLE_NONE;
+	if (i >= 2 && token_is(t, i - 2, "class") && !token_is(t, i, "Model"))
+		return ROLE_CLASS;
+	return begins_line(t, i) && is_assigned(t, i) ? ROLE_LOCAL : ROLE_NONE;
+}
+
+/* Whether another use of the word forbids to rename it: a keyword argument, a member of something else, or
+ * its text in a string. */
+static int is_fixed(const struct tokens *t, struct str word)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->v[i].kind == 's' && str_find(t->v[i].text, word) >= 0)
+			return 1;
+		if (t->v[i].kind != 'n' || !str_eq(t->v[i].text, word))
+			continue;
+		if (is_keyword_argument(t, i) || (i && t->v[i - 1].kind == '.' && !follows_self(t, i)))
+			return 1;
+	}
+	return word.n < 1 || word.p[0] == '_';
+}
+
+static int has_word(const struct tokens *t, struct str word)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].kind == 'n' && str_eq(t->v[i].text, word))
+			return 1;
+	return 0;
+}
+
+/* Words that are replaced everywhere. */
+struct rename { struct str from, to; };
+struct renames { struct rename v[NAMES]; int n; };
+
+static const struct vary_words *words_of(const struct vary *x, enum role role)
+{
+	return role == ROLE_ATTRIBUTE ? &x->attributes : role == ROLE_LOCAL ? &x->locals : &x->classes;
+}
+
+static const struct rename *renamed(const struct renames *r, struct str word)
+{
+	for (int i = 0; i < r->n; i++)
+		if (str_eq(r->v[i].from, word))
+			return &r->v[i];
+	return NULL;
+}
+
+static void draw_name(const struct vary *x, const struct tokens *t, size_t i, enum role role, struct renames *r,
+		      struct rng *rng)
+{
+	const struct vary_words *w = words_of(x, role);
+	struct str word = t->v[i].text, to;
+
+	if (r->n == NAMES || !w->list.n || renamed(r, word) || is_fixed(t, word))
+		return;
+	to = w->list.v[rng_below(rng, w->list.n)];
+	for (int k = 0; k < r->n; k++)
+		if (str_eq(r->v[k].to, to))
+			return;
+	if (!has_word(t, to))
+		r->v[r->n++] = (struct rename){ .from = word, .to = to };
+}
+
+static void draw_names(const struct vary *x, const struct tokens *t, double share, struct renames *r, struct rng *rng)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		enum role role = t->v[i].kind == 'n' ? role_at(t, i) : ROLE_NONE;
+
+		if (role && rng_f64(rng) < share)
+			draw_name(x, t, i, role, r, rng);
+	}
+}
+
+/* --- numbers and operators ------------------------------------------------------------------------ */
+
+/* Another size: small ones mostly, as in modules that people publish with their tests. A size that replaces
+ * another one everywhere is often a size of every dimension, so it stays small. */
+static int64_t draw_size(struct rng *rng, int everywhere)
+{
+	static const int64_t sizes[] = { 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16, 16, 20, 24, 32, 32,
+					 40, 48, 64, 64, 100, 128, 1, 256 };
+
+	return sizes[rng_below(rng, everywhere ? 19 : COUNT_OF(sizes))];
+}
+
+/* Sizes of get_inputs and get_init_inputs: a number is replaced everywhere, or at its place in the shapes
+ * only (the batch, the last dimension). */
+struct sizes {
+	int64_t from[NUMBERS], to[NUMBERS];
+	int n;
+	int place;               /* this place of a shape, from 0; -1: everywhere */
+	int64_t at_place;
+};
+
+static void draw_sizes(const struct tokens *t, struct sizes *s, struct rng *rng)
+{
+	*s = (struct sizes){ .place = (int)rng_below(rng, 6) - 2, .at_place = draw_size(rng, 0) };
+	if (rng_below(rng, 3) == 0)
+		s->place = -1, s->at_place = 0;
+	for (size_t i = 0; i < t->n && s->n < NUMBERS; i++) {
+		int64_t v;
+		int known = t->v[i].kind != '0' || str_to_i64(t->v[i].text, &v) || v < 2;
+
+		for (int k = 0; k < s->n && !known; k++)
+			known = s->from[k] == v;
+		if (!known && s->place < 0 && rng_below(rng, 2)) {
+			s->from[s->n] = v;
+			s->to[s->n++] = draw_size(rng, 1);
+		}
+	}
+}
+
+static int64_t sized(const struct sizes *s, int64_t v)
+{
+	for (int k = 0; k < s->n; k++)
+		if (s->from[k] == v)
+			return s->to[k];
+	return v;
+}
+
+/* Groups of names that can replace each other. */
+static const char *const swaps[][10] = {
+	{ "ReLU", "LeakyReLU", "GELU", "SiLU", "ELU", "Sigmoid", "Tanh", "Softplus", "Hardswish", "ReLU6" },
+	{ "relu", "leaky_relu", "gelu", "silu", "elu", "sigmoid", "tanh", "softplus", "mish", "relu6" },
+	{ "sum", "mean" }, { "sin", "cos" }, { "exp", "tanh", "sigmoid" }, { "max", "min" },
+	{ "MaxPool2d", "AvgPool2d" }, { "max_pool2d", "avg_pool2d" },
+	{ "BatchNorm2d", "InstanceNorm2d" }, { "amax", "amin" }, { "abs", "square" },
+};
+
+static const char *swapped(struct str word, struct rng *rng)
+{
+	for (size_t g = 0; g < COUNT_OF(swaps); g++)
+		for (size_t i = 0; i < COUNT_OF(swaps[g]) && swaps[g][i]; i++) {
+			size_t n = 0;
+
+			if (!str_is(word, swaps[g][i]))
+				continue;
+			while (n < COUNT_OF(swaps[g]) && swaps[g][n])
+				n++;
+			return swaps[g][rng_below(rng, n)];
+		}
+	return NULL;
+}
+
+/* Writes a number of a constructor or of forward with another value near it. */
+static void write_near(struct buf *out, struct str text, struct rng *rng)
+{
+	static const char *const fractions[] = { "0.1", "0.2", "0.01", "0.5", "0.25", "0.001", "1e-05", "1e-06", "0.9",
+						 "0.05", "1.5", "0.3" };
+	int64_t v;
+
+	if (!str_to_i64(text, &v) && v < 16)
+		buf_addf(out, "%lld", (long long)MAX(v + rng_between(rng, -2, 2), 0));
+	else if (memchr(text.p, '.', text.n))
+		buf_adds(out, fractions[rng_below(rng, COUNT_OF(fractions))]);
+	else
+		buf_addstr(out, text);
+}
+
+/* --- one variant ------------------------------------------------------------------------------------ */
+
+/* How a module is changed. */
+struct change {
+	struct renames names;
+	struct sizes sizes;
+	double near, swap;       /* shares of numbers and operators that are changed */
+	int no_strings, no_imports;
+};
+
+/* The surroundings of a token. */
+struct place {
+	int in_inputs;           /* in get_inputs or get_init_inputs */
+	int depth, element;      /* brackets; elements of the innermost one before this token */
+};
+
+static void follow(struct place *p, const struct tokens *t, size_t i)
+{
+	char k = t->v[i].kind;
+
+	if (token_is(t, i, "def") || token_is(t, i, "class"))
+		p->in_inputs = token_is(t, i + 2, "get_inputs") || token_is(t, i + 2, "get_init_inputs");
+	if (k == '(' || k == '[')
+		p->depth++, p->element = 0;
+	else if (k == ')' || k == ']')
+		p->depth--;
+	else if (k == ',')
+		p->element++;
+}
+
+static void write_number(const struct change *c, const struct place *p, struct str text, struct buf *out,
+			 struct rng *rng)
+{
+	int64_t v;
+
+	if (!p->in_inputs && rng_f64(rng) < c->near) {
+		write_near(out, text, rng);
+	} else if (p->in_inputs && !str_to_i64(text, &v)) {
+		if (c->sizes.place >= 0 && p->depth >= 2 && p->element == c->sizes.place)
+			v = c->sizes.at_place;
+		buf_addf(out, "%lld", (long long)sized(&c->sizes, v));
+	} else {
+		buf_addstr(out, text);
+	}
+}
+
+static void write_token(const struct change *c, const struct tokens *t, size_t i, const struct place *p,
+			struct buf *out, struct rng *rng)
+{
+	const struct token *k = &t->v[i];
+	const struct rename *r = k->kind == 'n' ? renamed(&c->names, k->text) : NULL;
+	const char *other;
+
+	if (r)
+		buf_addstr(out, r->to);
+	else if (k->kind == '0')
+		write_number(c, p, k->text, out, rng);
+	else if (k->kind == 'n' && rng_f64(rng) < c->swap && (other = swapped(k->text, rng)) != NULL)
+		buf_adds(out, other);
+	else
+		buf_addstr(out, k->text);
+}
+
+/* The token after the rest of this line. */
+static size_t line_end(const struct tokens *t, size_t i)
+{
+	while (i < t->n && t->v[i].kind != '\n')
+		i++;
+	return i + (i < t->n);
+}
+
+static void write_variant(const struct change *c, const struct tokens *t, struct buf *out, struct rng *rng)
+{
+	struct place p = { .in_inputs = 0 };
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (c->no_imports && token_is(t, i, "import") && begins_line(t, i) && rng_below(rng, 2)) {
+			i = line_end(t, i) - 1;
+			continue;
+		}
+		if (c->no_strings && t->v[i].kind == 's' && begins_line(t, i) && kind_at(t, i + 1) == '\n') {
+			i++;
+			while (out->n && out->p[out->n - 1] == ' ')
+				out->n--;
+			continue;
+		}
+		follow(&p, t, i);
+		write_token(c, t, i, &p, out, rng);
+	}
+}
+
+static int change_module(const struct vary *x, struct str source, struct buf *out, struct rng *rng)
+{
+	struct change c = { .no_strings = rng_below(rng, 3) == 0, .no_imports = rng_below(rng, 2) == 0,
+			    .near = rng_below(rng, 3) ? 0.0 : 0.2, .swap = rng_below(rng, 3) ? 0.0 : 0.5 };
+	struct tokens t = { .v = NULL };
+	int rc = split_tokens(source, &t);
+
+	if (!rc) {
+		draw_names(x, &t, rng_below(rng, 3) ? 0.5 : 0.0, &c.names, rng);
+		if (rng_below(rng, 4))
+			draw_sizes(&t, &c.sizes, rng);
+		write_variant(&c, &t, out, rng);
+	}
+	vec_free(&t);
+	return rc;
+}
+
+/* --- joined modules ----------------------------------------------------------------------------------- */
+
+/* A module in three parts: the text before get_inputs, the list of inputs, the list of arguments. */
+struct parts { struct str body, inputs, arguments; };
+
+/* "[4, 4]" of "def NAME():\n    return [4, 4]\n"; empty if the function has another form. */
+static struct str returned(struct str source, const char *head)
+{
+	ptrdiff_t at = str_find(source, str_of(head));
+	struct str rest, none = { .p = NULL };
+	size_t n = 0;
+
+	if (at < 0)
+		return none;
+	rest = (struct str){ .p = source.p + at + strlen(head), .n = source.n - (size_t)at - strlen(head) };
+	while (n < rest.n && rest.p[n] != '\n')
+		n++;
+	if (n < 2 || rest.p[0] != '[' || rest.p[n - 1] != ']')
+		return none;
+	return (struct str){ .p = rest.p + 1, .n = n - 2 };
+}
+
+static int split_parts(struct str source, struct parts *p)
+{
+	ptrdiff_t at = str_find(source, STR("def get_inputs():"));
+
+	p->inputs = returned(source, "def get_inputs():\n    return ");
+	p->arguments = returned(source, "def get_init_inputs():\n    return ");
+	if (at < 0 || !p->inputs.p || !p->arguments.p || (p->arguments.n && p->arguments.p[0] == '['))
+		return 1;
+	p->body = (struct str){ .p = source.p, .n = (size_t)at };
+	return 0;
+}
+
+/* The text of a module with its class Model called otherwise. */
+static void add_body(struct str body, const char *name, struct buf *out)
+{
+	struct tokens t = { .v = NULL };
+
+	if (!split_tokens(body, &t))
+		for (size_t i = 0; i < t.n; i++) {
+			if (t.v[i].kind == 'n' && str_is(t.v[i].text, "Model") && !(i && t.v[i - 1].kind == '.'))
+				buf_adds(out, name);
+			else
+				buf_addstr(out, t.v[i].text);
+		}
+	vec_free(&t);
+}
+
+/* A name for a class or an attribute that the text does not have yet. */
+static void fresh_name(const struct vary_words *w, const struct buf *text, const char *other, char *out, size_t cap,
+		       struct rng *rng)
+{
+	for (int tries = 0; tries < 20 && w->list.n; tries++) {
+		struct str s = w->list.v[rng_below(rng, w->list.n)];
+
+		snprintf(out, cap, "%.*s", STR_ARG(s));
+		if (str_find(buf_str(text), str_of(out)) < 0 && strcmp(out, other))
+			return;
+	}
+	snprintf(out, cap, "%s", *other ? "Second" : "First");
+}
+
+/* Two modules one after the other, or side by side; the second one takes what the first one takes or returns. */
+static void join(const struct vary *x, const struct parts *a, const struct parts *b, struct buf *out, struct rng *rng)
+{
+	static const char *const ways[] = {
+		"        x = self.%s(x)\n        x = self.%s(x)\n        return x\n",
+		"        return self.%2$s(self.%1$s(x))\n",
+		"        return self.%s(x) + self.%s(x)\n",
+		"        y = self.%s(x)\n        return y + self.%s(y)\n",
+		"        return torch.cat([self.%s(x), self.%s(x)], dim=1)\n",
+		"        x = self.%s(x) + x\n        return self.%s(x)\n",
+	};
+	struct buf text = BUF_INIT;
+	char class_a[64], class_b[64], name_a[64], name_b[64];
+
+	buf_addstr(&text, a->body);
+	buf_addstr(&text, b->body);
+	fresh_name(&x->classes, &text, "", class_a, sizeof class_a, rng);
+	fresh_name(&x->classes, &text, class_a, class_b, sizeof class_b, rng);
+	fresh_name(&x->attributes, &text, "", name_a, sizeof name_a, rng);
+	fresh_name(&x->attributes, &text, name_a, name_b, sizeof name_b, rng);
+	add_body(a->body, class_a, out);
+	if (!str_eq(a->body, b->body))
+		add_body(b->body, class_b, out);
+	buf_addf(out, "class Model(nn.Module):\n\n    def __init__(self):\n        super().__init__()\n");
+	buf_addf(out, "        self.%s = %s(%.*s)\n", name_a, class_a, STR_ARG(a->arguments));
+	buf_addf(out, "        self.%s = %s(%.*s)\n\n    def forward(self, x):\n", name_b,
+		 str_eq(a->body, b->body) ? class_a : class_b, STR_ARG(b->arguments));
+	buf_addf(out, ways[rng_below(rng, COUNT_OF(ways))], name_a, name_b);
+	buf_addf(out, "\n\ndef get_inputs():\n    return [%.*s]\n\n\ndef get_init_inputs():\n    return []\n",
+		 STR_ARG(a->inputs));
+	buf_release(&text);
+}
+
+static struct str drawn_source(const struct vary *x, struct rng *rng)
+{
+	return str_of(x->set.rows.v[rng_below(rng, x->set.rows.n)].source);
+}
+
+int vary_draw(const struct vary *x, struct rng *rng, struct buf *out, struct err *e)
+{
+	struct str source = drawn_source(x, rng);
+	struct buf joined = BUF_INIT;
+	struct parts a, b;
+	int rc;
+
+	buf_clear(out);
+	if (rng_below(rng, 4) == 0 && !split_parts(source, &a) && !split_parts(drawn_source(x, rng), &b)) {
+		join(x, &a, &b, &joined, rng);
+		source = buf_str(&joined);
+	}
+	rc = change_module(x, source, out, rng);
+	buf_release(&joined);
+	return rc ? err_nomem(e) : buf_check(out, e);
+}
+
+/* --- the set ------------------------------------------------------------------------------------------- */
+
+static int note_names(struct vary *x, struct str source)
+{
+	struct tokens t = { .v = NULL };
+	int rc = split_tokens(source, &t);
+
+	for (size_t i = 0; i < t.n && !rc; i++) {
+		enum role role = t.v[i].kind == 'n' ? role_at(&t, i) : ROLE_NONE;
+		struct vary_words *w = (struct vary_words *)words_of(x, role);
+
+		if (role && t.v[i].text.n > 1 && t.v[i].text.n < 32 && t.v[i].text.p[0] != '_')
+			rc = vec_push(&w->list, t.v[i].text);
+	}
+	vec_free(&t);
+	return rc;
+}
+
+int vary_open(struct vary *x, const char *path, struct err *e)
+{
+	*x = (struct vary){ .set = { .rows = { .v = NULL } } };
+	if (taskset_open(&x->set, path, e))
+		return -1;
+	for (size_t i = 0; i < x->set.rows.n; i++)
+		if (note_names(x, str_of(x->set.rows.v[i].source)))
+			return err_nomem(e);
+	return 0;
+}
+
+void vary_close(struct vary *x)
+{
+	vec_free(&x->attributes.list);
+	vec_free(&x->locals.list);
+	vec_free(&x->classes.list);
+	taskset_close(&x->set);
+}
