@@ -15,6 +15,7 @@
 #include "run/safeguard.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
+#include "web/wandb.h"
 
 /* Locks the folder by a record lock. Judging processes, which may outlive this one for a moment, do
  * not inherit a record lock. */
@@ -388,8 +389,8 @@ int run_report(const struct report_run *runs, size_t n, const struct report_opts
 	       struct buf *path, struct err *e)
 {
 	struct report_opts o = { .title = a->title ? a->title : runs[0].dir, .megabytes = a->megabytes };
-	struct buf page = BUF_INIT;
-	int rc;
+	struct buf page = BUF_INIT, folder = BUF_INIT;
+	int rc = 0;
 
 	if (file) {
 		buf_clear(path);
@@ -397,8 +398,11 @@ int run_report(const struct report_run *runs, size_t n, const struct report_opts
 	} else {
 		path_join(path, runs[0].dir, "report.html");
 	}
-	rc = report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p,
+	if (a->wandb && !(rc = wandb_write(runs[0].store, runs[0].dir, &folder, e)))
+		log_info("for Weights & Biases: wandb sync %s", buf_cstr(&folder));
+	rc = rc || report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p,
 			buf_str(&page), e) ? -1 : 0;
 	buf_release(&page);
+	buf_release(&folder);
 	return rc;
 }
