@@ -329,6 +329,28 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	return 0;
 }
 
+/* Options that only some methods read, as bits of enum rl_method. */
+static int check_method(const struct train_args *a, const struct opt_parsed *p, struct err *e)
+{
+	enum { BEST = 1 << RL_best_of_n, RWSFT = 1 << RL_rwsft, REINFORCE = 1 << RL_reinforce, GRPO = 1 << RL_grpo };
+	static const struct { const char *option; int methods; } of[] = {
+		{ "keep", BEST }, { "threshold", BEST | RWSFT }, { "ratio-clip", REINFORCE | GRPO }, { "alpha", GRPO },
+		{ "alpha-decay", GRPO }, { "token-classes", GRPO }, { "normalise", GRPO },
+	};
+	static const char *const of_curriculum[] = { "share-first", "share-last", "share-rise", "share-wanted" };
+	const char *method = rl_method_name(a->rl.advantage.method);
+
+	for (size_t i = 0; i < COUNT_OF(of); i++)
+		if (opt_is_set(p, of[i].option) && !(of[i].methods >> a->rl.advantage.method & 1))
+			return err_set(e, ERR_USAGE, "--%s has no effect with --method %s: leave it out", of[i].option,
+				       method);
+	for (size_t i = 0; i < COUNT_OF(of_curriculum) && !a->rl.curriculum; i++)
+		if (opt_is_set(p, of_curriculum[i]))
+			return err_set(e, ERR_USAGE, "--%s has no effect with --no-curriculum: leave it out",
+				       of_curriculum[i]);
+	return 0;
+}
+
 /* The token classes of grpo have rewards of their own, and --beta is a reward of its own. */
 int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct err *e)
 {
@@ -337,6 +359,8 @@ int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct 
 	if (!a->judge.ext[EXT_metamorphic] && a->judge.judge.contract == CONTRACT_TASK)
 		return err_set(e, ERR_USAGE, "--no-metamorphic has no effect in training: relations belong to the "
 			       "general contract; add --contract general or leave it out");
+	if (check_method(a, p, e))
+		return -1;
 	if (!opt_is_set(p, "reward"))
 		return 0;
 	if (a->rl.beta >= 0)
