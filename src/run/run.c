@@ -15,6 +15,7 @@
 #include "run/safeguard.h"
 #include "train/checkpoint.h"
 #include "web/report.h"
+#include "web/wandb.h"
 
 /* Locks the folder by a record lock. Judging processes, which may outlive this one for a moment, do
  * not inherit a record lock. */
@@ -328,6 +329,28 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 	return 0;
 }
 
+/* Options that only some methods read, as bits of enum rl_method. */
+static int check_method(const struct train_args *a, const struct opt_parsed *p, struct err *e)
+{
+	enum { BEST = 1 << RL_best_of_n, RWSFT = 1 << RL_rwsft, REINFORCE = 1 << RL_reinforce, GRPO = 1 << RL_grpo };
+	static const struct { const char *option; int methods; } of[] = {
+		{ "keep", BEST }, { "threshold", BEST | RWSFT }, { "ratio-clip", REINFORCE | GRPO }, { "alpha", GRPO },
+		{ "alpha-decay", GRPO }, { "token-classes", GRPO }, { "normalise", GRPO },
+	};
+	static const char *const of_curriculum[] = { "share-first", "share-last", "share-rise", "share-wanted" };
+	const char *method = rl_method_name(a->rl.advantage.method);
+
+	for (size_t i = 0; i < COUNT_OF(of); i++)
+		if (opt_is_set(p, of[i].option) && !(of[i].methods >> a->rl.advantage.method & 1))
+			return err_set(e, ERR_USAGE, "--%s has no effect with --method %s: leave it out", of[i].option,
+				       method);
+	for (size_t i = 0; i < COUNT_OF(of_curriculum) && !a->rl.curriculum; i++)
+		if (opt_is_set(p, of_curriculum[i]))
+			return err_set(e, ERR_USAGE, "--%s has no effect with --no-curriculum: leave it out",
+				       of_curriculum[i]);
+	return 0;
+}
+
 /* The token classes of grpo have rewards of their own, and --beta is a reward of its own. */
 int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct err *e)
 {
@@ -336,6 +359,8 @@ int run_rl_check(const struct train_args *a, const struct opt_parsed *p, struct 
 	if (!a->judge.ext[EXT_metamorphic] && a->judge.judge.contract == CONTRACT_TASK)
 		return err_set(e, ERR_USAGE, "--no-metamorphic has no effect in training: relations belong to the "
 			       "general contract; add --contract general or leave it out");
+	if (check_method(a, p, e))
+		return -1;
 	if (!opt_is_set(p, "reward"))
 		return 0;
 	if (a->rl.beta >= 0)
@@ -388,8 +413,8 @@ int run_report(const struct report_run *runs, size_t n, const struct report_opts
 	       struct buf *path, struct err *e)
 {
 	struct report_opts o = { .title = a->title ? a->title : runs[0].dir, .megabytes = a->megabytes };
-	struct buf page = BUF_INIT;
-	int rc;
+	struct buf page = BUF_INIT, folder = BUF_INIT;
+	int rc = 0;
 
 	if (file) {
 		buf_clear(path);
@@ -397,8 +422,11 @@ int run_report(const struct report_run *runs, size_t n, const struct report_opts
 	} else {
 		path_join(path, runs[0].dir, "report.html");
 	}
-	rc = report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p,
+	if (a->wandb && !(rc = wandb_write(runs[0].store, runs[0].dir, &folder, e)))
+		log_info("for Weights & Biases: wandb sync %s", buf_cstr(&folder));
+	rc = rc || report_write(runs, n, &o, &page, e) || buf_check(path, e) || file_replace(path->p,
 			buf_str(&page), e) ? -1 : 0;
 	buf_release(&page);
+	buf_release(&folder);
 	return rc;
 }

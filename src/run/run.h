@@ -88,7 +88,8 @@ int eval_bench_keep(const struct eval_bench *b, const struct eval *ev, const cha
 
 /* --- report ------------------------------------------------------------------------------------------ */
 
-/* Writes the page about runs to `file` (NULL: report.html of the first run). `path` gets its path. */
+/* Writes the page about runs to `file` (NULL: report.html of the first run), and a folder for Weights & Biases of
+ * the first run if the options ask for it. `path` gets the page's path. */
 int run_report(const struct report_run *runs, size_t n, const struct report_opts *a, const char *file,
 	       struct buf *path, struct err *e);
 

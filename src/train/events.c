@@ -3,6 +3,7 @@
 #include "train/events.h"
 
 #include "base/log.h"
+#include "base/proto.h"
 
 /* CRC-32C (Castagnoli), bit by bit: records are short. */
 static uint32_t crc32c(const void *data, size_t n)
@@ -26,29 +27,6 @@ static uint32_t masked(const void *data, size_t n)
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-/* A protocol buffer's variable-length integer: seven bits a byte, the lowest first. */
-static void add_varint(struct buf *out, uint64_t v)
-{
-	for (; v >= 128; v >>= 7)
-		buf_addc(out, (char)(v | 128));
-	buf_addc(out, (char)v);
-}
-
-/* A length-delimited field (wire type 2). */
-static void add_bytes(struct buf *out, int field, struct str s)
-{
-	add_varint(out, (uint64_t)field << 3 | 2);
-	add_varint(out, s.n);
-	buf_addstr(out, s);
-}
-
-/* A field of fixed width: wire type 1 has eight bytes, wire type 5 has four. */
-static void add_fixed(struct buf *out, int field, int wire, const void *p, size_t n)
-{
-	add_varint(out, (uint64_t)(field << 3 | wire));
-	buf_add(out, p, n);
-}
-
 /* One record: length, masked checksum of the length, the event, masked checksum of the event. */
 static void add_record(struct buf *out, struct str event)
 {
@@ -65,9 +43,7 @@ static void add_record(struct buf *out, struct str event)
 /* Field 1 of an event: wall time in seconds. */
 static void add_time(struct buf *event)
 {
-	double now = (double)clock_wall_us() / 1e6;
-
-	add_fixed(event, 1, 1, &now, sizeof now);
+	proto_double(event, 1, (double)clock_wall_us() / 1e6);
 }
 
 void events_header(struct buf *out)
@@ -75,7 +51,7 @@ void events_header(struct buf *out)
 	struct buf event = BUF_INIT;
 
 	add_time(&event);
-	add_bytes(&event, 3, STR("brain.Event:2"));
+	proto_bytes(&event, 3, STR("brain.Event:2"));
 	add_record(out, buf_str(&event));
 	buf_release(&event);
 }
@@ -83,15 +59,13 @@ void events_header(struct buf *out)
 void events_scalar(struct buf *out, const char *tag, int64_t step, double value)
 {
 	struct buf event = BUF_INIT, summary = BUF_INIT, item = BUF_INIT;
-	float v = (float)value;
 
-	add_bytes(&item, 1, str_of(tag));
-	add_fixed(&item, 2, 5, &v, sizeof v);
-	add_bytes(&summary, 1, buf_str(&item));
+	proto_bytes(&item, 1, str_of(tag));
+	proto_float(&item, 2, (float)value);
+	proto_bytes(&summary, 1, buf_str(&item));
 	add_time(&event);
-	add_varint(&event, 2 << 3);
-	add_varint(&event, (uint64_t)step);
-	add_bytes(&event, 5, buf_str(&summary));
+	proto_int(&event, 2, step);
+	proto_bytes(&event, 5, buf_str(&summary));
 	add_record(out, buf_str(&event));
 	buf_release(&item);
 	buf_release(&summary);

@@ -10,6 +10,8 @@ const struct opt report_opt_table[] = {
 	OPT_STR(struct report_opts, title, "title", "TEXT", NULL, "title of the page"),
 	OPT_INT(struct report_opts, megabytes, "megabytes", 1, 1 << 20, 5,
 		"maximum page size; further candidates are left out"),
+	OPT_FLAG(struct report_opts, wandb, "wandb", 0,
+		 "also write RUN/wandb, an offline run that `wandb sync` uploads"),
 	OPT_END
 };
 

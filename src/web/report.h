@@ -8,6 +8,7 @@
 struct report_opts {
 	const char *title;
 	int64_t megabytes;          /* of the page, at most; candidates are left out beyond it */
+	int wandb;                  /* also write a folder for Weights & Biases */
 };
 extern const struct opt report_opt_table[];
 

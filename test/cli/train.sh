@@ -61,6 +61,11 @@ expect 2 "${rl[@]}" --adapter "$adapter" --lora-alpha 8 --out "$dir/no"; has "ha
 expect 2 "${rl[@]}" --adapter "$adapter" --lora-targets q,v --out "$dir/no"; has "other targets"
 expect 2 "${rl[@]}" --method grpo --reward speed --out "$dir/no"; has "--reward has no effect"
 expect 2 "${rl[@]}" --method reinforce --reward speed --beta 0.5 --out "$dir/no"; has "--reward has no effect with --beta"
+for words in "best-of-n --alpha 1" "best-of-n --normalise" "reinforce --no-token-classes" "rwsft --alpha-decay" "grpo --keep 2" "reinforce --threshold 0.5" \
+	"rwsft --ratio-clip 0.1"; do
+	expect 2 "${rl[@]}" --method $words --out "$dir/no"; has "has no effect with --method ${words%% *}"
+done
+expect 2 "${rl[@]}" --no-curriculum --share-last 0.9 --out "$dir/no"; has "--share-last has no effect with --no-curriculum"
 expect 2 "${rl[@]}" --no-metamorphic --out "$dir/no"; has "--no-metamorphic has no effect"
 [ ! -e "$dir/no/checkpoints" ] || fail "a refused training left checkpoints"
 printf 'model: models/base\nsft: {lora_r: 8}\nrl: {lora_r: 4}\neval: {tasks: %s}\n' "$dir/data/tasks_train.jsonl" > "$dir/c.yaml"
