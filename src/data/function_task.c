@@ -109,17 +109,45 @@ static int add_input(const char *word, struct buf *out, struct err *e)
 	return rc;
 }
 
-/* Writes the functions that a task must have. */
-static int add_inputs(const struct opt_list *inputs, struct buf *out, struct err *e)
+/* Writes the argument NAME=VALUE of a constructor as an item of a dict. */
+static int add_keyword(struct str value, const char *before, struct buf *out)
 {
+	struct str rest = value, name = str_cut(&rest, '=');
+
+	if (!rest.n || rest.p[0] == '=' || !is_path(name, 0))
+		return 0;
+	buf_addf(out, "%s'%.*s': %.*s", before, STR_ARG(name), STR_ARG(rest));
+	return 1;
+}
+
+/* Writes [[positional arguments], {keyword arguments}], or a flat list where no argument has a name. */
+static void add_init(const struct opt_list *init, struct buf *out)
+{
+	struct buf words = BUF_INIT, flat = BUF_INIT;
+
+	for (size_t i = 0; init && i < init->n; i++)
+		if (!add_keyword(str_of(init->v[i]), words.n ? ", " : "", &words))
+			buf_addf(&flat, "%s%s", flat.n ? ", " : "", init->v[i]);
+	buf_addf(out, words.n ? "[[%s], {%s}]" : "[%s]", buf_cstr(&flat), buf_cstr(&words));
+	out->failed |= words.failed | flat.failed;
+	buf_release(&words);
+	buf_release(&flat);
+}
+
+int function_task_inputs(const struct opt_list *inputs, const struct opt_list *init, struct buf *out, struct err *e)
+{
+	if (!inputs->n || inputs->n > INPUTS_MOST)
+		return err_set(e, ERR_USAGE, "describe each input: --input SHAPE[:DTYPE], up to %d times", INPUTS_MOST);
 	buf_adds(out, "\n\ndef get_inputs():\n    return [");
 	for (size_t i = 0; i < inputs->n; i++) {
 		buf_adds(out, i ? ", " : "");
 		if (add_input(inputs->v[i], out, e))
 			return -1;
 	}
-	buf_adds(out, "]\n\n\ndef get_init_inputs():\n    return []\n");
-	return 0;
+	buf_adds(out, "]\n\n\ndef get_init_inputs():\n    return ");
+	add_init(init, out);
+	buf_addc(out, '\n');
+	return buf_check(out, e);
 }
 
 /* Does the function of this name need an argument `dim`? Its signature is in the tables of bound
@@ -175,15 +203,12 @@ int function_task(const char *ref, const struct opt_list *inputs, struct buf *ou
 
 	if (name && !out->n)
 		return -1;
-	if (!inputs->n || inputs->n > INPUTS_MOST)
-		return err_set(e, ERR_USAGE, "describe each input of the function: --input SHAPE[:DTYPE], up to %d "
-			       "times", INPUTS_MOST);
 	buf_adds(out, "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 		      "class Model(nn.Module):\n    def forward(self, ");
 	add_names(out, inputs->n);
 	buf_adds(out, "):\n");
 	add_call(name ? name : ref, inputs->n, out);
-	return add_inputs(inputs, out, e) ? -1 : buf_check(out, e);
+	return function_task_inputs(inputs, NULL, out, e);
 }
 
 int function_candidate(const char *fn, size_t inputs, struct buf *text, struct err *e)

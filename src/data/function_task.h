@@ -13,6 +13,10 @@
  * bool), or "=VALUE" for a number, a string or None. */
 int function_task(const char *ref, const struct opt_list *inputs, struct buf *out, struct err *e);
 
+/* Appends get_inputs and get_init_inputs. `init` (NULL: none) are the arguments of the constructor: Python
+ * expressions in order, or NAME=VALUE. */
+int function_task_inputs(const struct opt_list *inputs, const struct opt_list *init, struct buf *out, struct err *e);
+
 /* Appends a class ModelNew that calls the function `fn` of the candidate's text with `inputs` inputs. The lines
  * of the candidate stay where they are. */
 int function_candidate(const char *fn, size_t inputs, struct buf *text, struct err *e);

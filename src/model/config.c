@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/int8_block.h"
 
 /* By enum model_arch, from arch.def. */
 static const struct {
@@ -99,6 +100,19 @@ static int token_id(const struct json *v)
 	return (int)json_int(v, -1);
 }
 
+/* The form of the weights in the files. Floats and int8 in blocks are known. */
+static int parse_quantization(struct model_config *c, const struct json *j, struct err *e)
+{
+	const struct json *q = json_get(j, "quantization_config");
+	struct str method = json_str(json_get(q, "quant_method"), "");
+
+	if (!q || json_kind(q) == JSON_NULL)
+		return 0;
+	if (!str_is(method, INT8_BLOCK_METHOD))
+		return err_set(e, ERR_UNSUPPORTED, "quant_method '%.*s' is not " INT8_BLOCK_METHOD, STR_ARG(method));
+	return need_count(q, "block", &c->block, e);
+}
+
 /* Sizes against each other, and against what the kernels can address. */
 static int check(const struct model_config *c, struct err *e)
 {
@@ -130,7 +144,8 @@ int model_config_parse(struct model_config *c, const struct json *j, struct err 
 	    need_count(j, "num_hidden_layers", &c->L, e) || need_count(j, "num_attention_heads", &c->H, e) ||
 	    need_count(j, "intermediate_size", &c->F, e) || get_count(j, "num_key_value_heads", c->H, &c->HKV, e) ||
 	    get_count(j, "head_dim", MAX(c->C / c->H, 1), &c->D, e) ||
-	    get_count(j, "max_position_embeddings", 32768, &c->max_position, e) || parse_rope(c, j, e))
+	    get_count(j, "max_position_embeddings", 32768, &c->max_position, e) || parse_rope(c, j, e) ||
+	    parse_quantization(c, j, e))
 		return -1;
 	if ((act = json_get(j, "hidden_act")) && !str_is(json_str(act, "silu"), "silu"))
 		return err_set(e, ERR_UNSUPPORTED, "hidden_act '%.*s': only silu", STR_ARG(json_str(act, "")));
@@ -232,6 +247,13 @@ void model_config_write(const struct model_config *c, const char *dtype, struct 
 		jw_key(&w, "mlp_bias"), jw_bool(&w, c->mlp_bias);
 	write_id(&w, "bos_token_id", c->bos);
 	write_id(&w, "eos_token_id", c->eos);
+	if (c->block) {
+		jw_key(&w, "quantization_config"), jw_begin(&w, '{');
+		jw_key(&w, "quant_method"), jw_cstr(&w, INT8_BLOCK_METHOD);
+		jw_key(&w, "bits"), jw_int(&w, 8);
+		jw_key(&w, "block"), jw_int(&w, c->block);
+		jw_end(&w, '}');
+	}
 	jw_key(&w, "dtype"), jw_cstr(&w, dtype);
 	jw_key(&w, "torch_dtype"), jw_cstr(&w, dtype);
 	jw_end(&w, '}');

@@ -35,6 +35,7 @@ struct model_config {
 	int tied;                         /* the output projection is the embedding */
 	int qkv_bias, o_bias, mlp_bias, qk_norm; /* existing biases; norms of query and key heads */
 	int bos, eos;                     /* token ids or -1 */
+	int block;                        /* columns that share a scale in 8-bit files (int8_block.h); 0: others */
 };
 
 /* Reads a parsed config.json. Sizes are checked: every count is positive, H is a multiple of HKV,

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/int8_block.h"
 #include "model/model_impl.h"
 
 /* Names inside model.layers.N, from tensor.def. */
@@ -79,6 +80,33 @@ static int point_param(struct model *m, struct raw *r, struct err *e)
 	return 0;
 }
 
+/* Unpacks a matrix that the file holds in 8 bits (int8_block.h) to bf16 in memory of the model. */
+static int unpack_file(struct model *m, struct raw *r, const struct st_tensor *t, struct err *e)
+{
+	int scales = int8_block_scales(r->cols, m->c.block);
+	int64_t shape[2] = { r->rows, scales };
+	char name[SLAB_NAME + sizeof INT8_BLOCK_SCALE];
+	const struct st_tensor *scale;
+	uint16_t *w;
+
+	snprintf(name, sizeof name, "%s" INT8_BLOCK_SCALE, r->name);
+	scale = st_need(m->file, name, 2, shape, e);
+	if (!scale)
+		return -1;
+	if (scale->dt != DT_BF16)
+		return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is %s, not bf16", name, dtype_info(scale->dt)->torch);
+	w = arena_alloc(&m->unpacked, (size_t)r->rows * (size_t)r->cols * sizeof *w);
+	if (!w)
+		return err_nomem(e);
+	for (int i = 0; i < r->rows; i++)
+		int8_block_unpack((const int8_t *)t->data + (size_t)i * (size_t)r->cols,
+				  (const uint16_t *)scale->data + (size_t)i * (size_t)scales, r->cols, m->c.block,
+				  w + (size_t)i * (size_t)r->cols);
+	r->data = w;
+	r->dt = DT_BF16;
+	return 0;
+}
+
 /* The values are in the mapped file. */
 static int point_file(struct model *m, struct raw *r, struct err *e)
 {
@@ -87,6 +115,8 @@ static int point_file(struct model *m, struct raw *r, struct err *e)
 
 	if (!t)
 		return -1;
+	if (t->dt == DT_I8 && r->cols && m->c.block)
+		return unpack_file(m, r, t, e);
 	if (t->dt != DT_F32 && t->dt != DT_BF16 && t->dt != DT_F16)
 		return err_set(e, ERR_UNSUPPORTED, "tensor '%s' is %s: only fp32, bf16 and fp16", r->name,
 			       dtype_info(t->dt)->torch);
@@ -362,6 +392,7 @@ struct model *model_open(struct dev *d, const char *dir, const struct model_opts
 			goto fail;
 		st_close(m->file);
 		m->file = NULL;
+		arena_release(&m->unpacked);
 	} else if (each_raw(m, point_file, e))
 		goto fail;
 	if (finish(m, e))
@@ -422,6 +453,7 @@ void model_free(struct model *m)
 	slab_release(&m->params);
 	slab_release(&m->vectors);
 	st_close(m->file);
+	arena_release(&m->unpacked);
 	mem_free(m->layer);
 	mem_free(m);
 }

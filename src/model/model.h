@@ -50,7 +50,8 @@ struct model_opts {
 	float init_std;            /* model_new: standard deviation of the initial weights, 0 means 0.02 */
 };
 
-/* A Hugging Face folder: config.json and model.safetensors or its sharded form. */
+/* A Hugging Face folder: config.json and model.safetensors or its sharded form. A folder in 8 bits
+ * (int8_block.h) gives the model of its unpacked bf16 weights. */
 struct model *model_open(struct dev *d, const char *dir, const struct model_opts *o, struct err *e);
 /* A new model with random weights. */
 struct model *model_new(struct dev *d, const struct model_config *c, const struct model_opts *o, struct err *e);
@@ -59,7 +60,8 @@ const struct model_config *model_config(const struct model *m);
 struct dev *model_dev(const struct model *m);
 void model_updated(struct model *m);          /* call after writing the master weights */
 /* Writes a folder that transformers loads: config.json and model.safetensors, with `a` (may be
- * NULL) merged into the weights. `dt` is DT_F32 or DT_BF16. */
+ * NULL) merged into the weights. `dt` is DT_F32, DT_BF16, or DT_I8 for 8 bits in blocks (int8_block.h), which
+ * only this program reads. */
 int model_save(const struct model *m, const struct adapter *a, const char *dir, enum dtype dt, struct err *e);
 /* The same with the values of a copy of the trained parameters (slab_copy). */
 int model_save_copy(const struct model *m, const struct slab *params, const char *dir, enum dtype dt, struct err *e);

@@ -3,6 +3,7 @@
 #ifndef MODEL_MODEL_IMPL_H
 #define MODEL_MODEL_IMPL_H
 
+#include "base/mem.h"
 #include "model/model.h"
 #include "ops/ops.h"
 #include "tensor/safetensors.h"
@@ -45,6 +46,7 @@ struct model {
 	struct model_opts o;
 	int fast;                  /* products take bf16 operands */
 	struct st_file *file;      /* NULL if all weights are in params */
+	struct arena unpacked;     /* bf16 weights of a file in 8 bits */
 	struct slab params;        /* empty unless trainable or new */
 	struct slab vectors;       /* norms and stacked biases in fp32 */
 	struct layer *layer;       /* [L] */

@@ -1,10 +1,12 @@
 /* Writes a model as a Hugging Face folder, with an adapter merged into it. Values come from the
  * checkpoint or the master weights, not from the packed form, so nothing is lost that the chosen
  * dtype can hold. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/int8_block.h"
 #include "model/model_impl.h"
 
 /* One save under way. Buffers are owned. */
@@ -17,22 +19,42 @@ struct save {
 	struct source {
 		const struct raw *raw;
 		const struct lora *lora;   /* NULL: nothing to merge */
+		int scales;                /* the scales of 8-bit blocks, not the weights */
+		char name[SLAB_NAME + sizeof INT8_BLOCK_SCALE];
 	} *source;
 	size_t n;
 	float *row;                /* one row in fp32 */
 	void *out;                 /* the same row in dt */
+	uint16_t *scale;           /* of the row, if dt is DT_I8 */
 	char *copy;                /* a trained tensor in host memory */
 	float *A, *B;              /* an adapter's matrices in host memory */
 };
 
-/* Adds a tensor to the list; one that the model does not have is skipped. */
+/* The dtype of a tensor in the file. Vectors of an 8-bit model are bf16. */
+static enum dtype stored_as(const struct save *s, const struct raw *r)
+{
+	return s->dt == DT_I8 && !r->cols ? DT_BF16 : s->dt;
+}
+
+/* Adds a tensor to the list, and its scales if it is stored in 8 bits. One that the model does not have is
+ * skipped. */
 static void add(struct save *s, const struct raw *r, const struct lora *l)
 {
+	struct source *x;
+
 	if (!r->rows)
 		return;
 	s->source[s->n] = (struct source){ .raw = r, .lora = l && l->a.n ? l : NULL };
-	s->entry[s->n++] = (struct st_entry){ .name = r->name, .dt = s->dt, .ndim = r->cols ? 2 : 1,
+	s->entry[s->n++] = (struct st_entry){ .name = r->name, .dt = stored_as(s, r), .ndim = r->cols ? 2 : 1,
 					      .shape = { r->rows, r->cols } };
+	if (s->dt != DT_I8 || !r->cols)
+		return;
+	x = &s->source[s->n];
+	*x = s->source[s->n - 1];
+	x->scales = 1;
+	snprintf(x->name, sizeof x->name, "%s" INT8_BLOCK_SCALE, r->name);
+	s->entry[s->n++] = (struct st_entry){ .name = x->name, .dt = DT_BF16, .ndim = 2,
+					      .shape = { r->rows, int8_block_scales(r->cols, INT8_BLOCK) } };
 }
 
 static const struct lora *lora_of(const struct save *s, int l, int tensor)
@@ -95,6 +117,22 @@ static const char *values(struct save *s, const struct source *from, struct err 
 	return NULL;
 }
 
+/* Writes s->row in the form of the file. */
+static int put_row(struct save *s, const struct source *from, size_t cols, struct st_writer *w, struct err *e)
+{
+	enum dtype dt = stored_as(s, from->raw);
+
+	if (dt != DT_I8) {
+		dtype_convert(dt, s->out, DT_F32, s->row, cols);
+		return st_put(w, s->out, cols * (size_t)dtype_size(dt), e);
+	}
+	if (int8_block_pack(s->row, (int)cols, INT8_BLOCK, s->out, s->scale))
+		return err_set(e, ERR_RANGE, "tensor '%s' has a weight that is not finite", from->raw->name);
+	if (!from->scales)
+		return st_put(w, s->out, cols, e);
+	return st_put(w, s->scale, (size_t)int8_block_scales((int)cols, INT8_BLOCK) * sizeof *s->scale, e);
+}
+
 /* Writes one tensor row by row, so that only one row is held in fp32. */
 static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
 {
@@ -111,8 +149,7 @@ static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
 		dtype_convert(DT_F32, s->row, r->dt, data + i * cols * size, cols);
 		if (from->lora)
 			merge_row(s, (int)i, (int)cols);
-		dtype_convert(s->dt, s->out, DT_F32, s->row, cols);
-		if (st_put(w, s->out, cols * (size_t)dtype_size(s->dt), e))
+		if (put_row(s, from, cols, w, e))
 			return -1;
 	}
 	return 0;
@@ -120,10 +157,12 @@ static int fill(void *ctx, size_t index, struct st_writer *w, struct err *e)
 
 static int write_config(const struct save *s, const char *dir, struct err *e)
 {
+	struct model_config c = s->m->c;
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	int rc;
 
-	model_config_write(&s->m->c, s->dt == DT_BF16 ? "bfloat16" : "float32", &text);
+	c.block = s->dt == DT_I8 ? INT8_BLOCK : 0;
+	model_config_write(&c, s->dt == DT_F32 ? "float32" : "bfloat16", &text);
 	rc = buf_check(&text, e) || file_replace(path_join(&path, dir, "config.json"), buf_str(&text), e) ? -1 : 0;
 	buf_release(&path);
 	buf_release(&text);
@@ -134,7 +173,7 @@ static int write_config(const struct save *s, const char *dir, struct err *e)
 static int write_model(struct save *s, const char *dir, struct err *e)
 {
 	const struct model_config *c = &s->m->c;
-	size_t most = (size_t)c->L * LAYER_TENSORS + MODEL_TENSORS, widest = (size_t)MAX(MAX(c->C, 2 * c->F),
+	size_t most = 2 * ((size_t)c->L * LAYER_TENSORS + MODEL_TENSORS), widest = (size_t)MAX(MAX(c->C, 2 * c->F),
 			(c->H + 2 * c->HKV) * c->D);
 	int rc = -1;
 
@@ -142,7 +181,8 @@ static int write_model(struct save *s, const char *dir, struct err *e)
 	s->source = mem_array(most, sizeof *s->source);
 	s->row = mem_array(widest, sizeof(float));
 	s->out = mem_array(widest, sizeof(float));
-	if (!s->entry || !s->source || !s->row || !s->out) {
+	s->scale = mem_array(widest, sizeof *s->scale);
+	if (!s->entry || !s->source || !s->row || !s->out || !s->scale) {
 		err_nomem(e);
 		goto out;
 	}
@@ -157,6 +197,7 @@ out:
 	mem_free(s->source);
 	mem_free(s->row);
 	mem_free(s->out);
+	mem_free(s->scale);
 	mem_free(s->copy);
 	mem_free(s->A);
 	mem_free(s->B);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/int8_block.h"
 #include "model/tape.h"
 #include "tensor/safetensors.h"
 
@@ -442,6 +443,115 @@ static void test_save(void **state)
 	}
 }
 
+/* --- 8 bits in blocks ------------------------------------------------------------------------ */
+
+/* A value is within half a step of the weight, and the largest of a block is met; blocks at the end are short. */
+static void test_int8_block(void **state)
+{
+	enum { COLS = 150, BLOCK = 64 };
+	float w[COLS];
+	int8_t q[COLS];
+	uint16_t scale[3], back[COLS];
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 1, "weights");
+	for (int i = 0; i < COLS; i++)
+		w[i] = i < BLOCK ? 0.0f : (float)rng_normal(&r) * 0.05f;
+	w[100] = -0.7f;
+	assert_int_equal(int8_block_scales(COLS, BLOCK), 3);
+	assert_int_equal(int8_block_pack(w, COLS, BLOCK, q, scale), 0);
+	int8_block_unpack(q, scale, COLS, BLOCK, back);
+	for (int i = 0; i < COLS; i++) {
+		float step = bf16_to_f32(scale[i / BLOCK]), got = bf16_to_f32(back[i]);
+
+		assert_true(fabsf((float)q[i] * step - w[i]) <= 0.5001f * step);
+		assert_true(fabsf(got - (float)q[i] * step) <= fabsf(got) / 256);
+		assert_true(i >= BLOCK || got == 0);
+	}
+	assert_true(q[100] <= -126 && scale[1] > scale[2]);
+	w[149] = NAN;
+	assert_int_equal(int8_block_pack(w, COLS, BLOCK, q, scale), -1);
+}
+
+static struct model *open_in_tmp(const char *name, int trainable, enum model_store store)
+{
+	struct model *m;
+
+	OK(!(m = model_open(dev, in_tmp(name), &(struct model_opts){ .trainable = trainable, .store = store }, e)));
+	return m;
+}
+
+/* A folder in 8 bits is the model of its unpacked weights, bit for bit, in every store and when trained. */
+static void test_int8_folder(void **state)
+{
+	enum { N = 20 };
+	int32_t tokens[N];
+	float got[2][64];
+	int64_t size8, size16;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tiny); i++) {
+		struct model *m = new_model(&tiny[i], 0, STORE_F32), *a;
+
+		tokens_of(tokens, N, tiny[i].V, 3);
+		OK(model_save(m, NULL, in_tmp("packed"), DT_I8, e));
+		a = open_in_tmp("packed", 0, STORE_F32);
+		OK(model_save(a, NULL, in_tmp("unpacked"), DT_BF16, e));
+		for (int store = 0; store <= STORE_F8; store++) {
+			int trainable = store == STORE_F8;       /* fp8 needs a GPU: its turn is training in fp32 */
+
+			for (int k = 0; k < 2; k++) {
+				struct model *x = open_in_tmp(k ? "unpacked" : "packed", trainable,
+							      trainable ? STORE_F32 : (enum model_store)store);
+				struct model_session *s = session(x, NULL, 1, 0);
+
+				OK(model_prefill(s, 0, tokens, N, got[k], NULL, e));
+				model_session_free(s);
+				model_free(x);
+			}
+			assert_memory_equal(got[0], got[1], (size_t)tiny[i].V * sizeof(float));
+		}
+		assert_int_equal(model_config(a)->block, INT8_BLOCK);
+		model_free(a);
+		model_free(m);
+	}
+	size8 = file_size(in_tmp("packed/model.safetensors"), NULL);
+	size16 = file_size(in_tmp("unpacked/model.safetensors"), NULL);
+	assert_true(size8 > 0 && size16 > 0 && size8 < size16);
+}
+
+/* A folder in 8 bits whose config.json or scales do not fit is refused by name. */
+static void test_int8_refusals(void **state)
+{
+	static const char *const configs[] = { "\"quant_method\": \"gptq\"", "\"quant_method\": \"int8_block\", \"block\": 0",
+					       "\"quant_method\": \"int8_block\", \"block\": 8" };
+	static const char *const why[] = { "gptq", "block", "_scale" };
+	struct model *m = new_model(&tiny[1], 0, STORE_F32);
+	struct buf text = BUF_INIT, now = BUF_INIT;
+	ptrdiff_t at;
+
+	(void)state;
+	OK(model_save(m, NULL, in_tmp("packed"), DT_I8, e));
+	OK(file_read(in_tmp("packed/config.json"), 0, &text, e));
+	at = str_find(buf_str(&text), STR("\"quant_method\""));
+	assert_true(at > 0);
+	for (size_t i = 0; i < COUNT_OF(configs); i++) {
+		struct str rest = { .p = text.p + at, .n = text.n - (size_t)at };
+		struct err no = ERR_INIT;
+
+		str_cut(&rest, '}');
+		buf_clear(&now);
+		buf_addf(&now, "%.*s%s}%.*s", (int)at, text.p, configs[i], STR_ARG(rest));
+		OK(file_replace(in_tmp("packed/config.json"), buf_str(&now), e));
+		assert_null(model_open(dev, in_tmp("packed"), &(struct model_opts){ .store = STORE_F32 }, &no));
+		assert_contains(no.text, why[i]);
+	}
+	buf_release(&text);
+	buf_release(&now);
+	model_free(m);
+}
+
 static void refuse_model(const char *config, const char *why)
 {
 	struct err why_not = ERR_INIT;
@@ -518,6 +628,7 @@ int main(void)
 		cmocka_unit_test_prestate(test_train_against_sampling, &exact),
 		cmocka_unit_test_prestate(test_train_against_sampling, &fast),
 		cmocka_unit_test(test_directions), cmocka_unit_test(test_save), cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_int8_block), cmocka_unit_test(test_int8_folder), cmocka_unit_test(test_int8_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,77 @@
+#!/bin/bash
+# tritonrl write: modules in three forms become verified kernels; who wrote them, exit codes, the nearest miss.
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "write.sh: $*"; exit 1; }
+write() { # name of the output, expected exit code, arguments
+	local out=$1 want=$2 rc=0
+	shift 2
+	"$TRITONRL" write --seconds 40 --workers 2 "$@" >"$tmp/$out" 2>"$tmp/err" || rc=$?
+	[ $rc = "$want" ] || fail "$*: exit $rc: $(tail -5 "$tmp/err")"
+}
+says() { grep -q -e "$2" "$tmp/$1" || fail "no '$2' in $1: $(cut -c1-600 "$tmp/$1")"; }
+here=$(dirname "$0")/..
+
+# KernelBench's form.
+write gate_new.py 0 "$here/solve/gate.py" --by solver
+says gate_new.py 'class ModelNew'
+says err 'written by the solver'
+says err 'verified: strict track'
+says err 'x eager PyTorch, estimated for H100'
+"$TRITONRL" verify "$tmp/gate_new.py" --task "$here/solve/gate.py" --quiet >/dev/null || fail "verify rejects the solution"
+
+# A file with modules of its own: the outermost one is taken, its inputs are described.
+cat >"$tmp/user.py" <<'PY'
+import torch
+from torch import nn
+
+
+class Gate(nn.Module):
+    def forward(self, x):
+        a, b = x.chunk(2, dim=-1)
+        return a * torch.sigmoid(b)
+
+
+class Gated(nn.Module):
+    def __init__(self, dim, hidden, bias=True):
+        super().__init__()
+        self.up = nn.Linear(dim, 2 * hidden, bias=bias)
+        self.gate = Gate()
+
+    def forward(self, x):
+        return self.gate(self.up(x))
+PY
+write user.json 0 "$tmp/user.py" --by solver --input 8x32:f32 --init 32 --init hidden=16 --init bias=False --json
+says err '^class Gated'
+python3 - "$tmp/user.json" <<'PY' || fail "the JSON of a module with --input is wrong"
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert a["found"] and a["best"]["by"] == "solver" and a["best"]["verdict"]["correct"], a
+assert "get_init_inputs():\n    return [32, 16, False]" in a["task"], a["task"]
+assert a["counts"]["solver"]["candidates"] >= 2 and a["nearest"] is None
+PY
+write gate_alone.py 0 "$tmp/user.py" --by solver --class Gate --input 8x32 --out "$tmp/gate_out.py"
+says gate_out.py 'class ModelNew'
+[ ! -s "$tmp/gate_alone.py" ] || fail "--out also printed to standard output"
+
+# KernelBook's form, from standard input.
+{ cat "$tmp/user.py"; printf '\n\ndef get_inputs():\n    return [torch.rand([4, 16])]\n\n\ndef get_init_inputs():\n    return [[], {"dim": 16, "hidden": 8}]\n'; } >"$tmp/book.py"
+write book_new.py 0 - --by solver <"$tmp/book.py"
+says book_new.py 'class ModelNew'
+
+# Nothing passed: exit code 1 and the reason.
+write none.json 1 "$here/solve/unsolved/factorisation.py" --by solver --json
+says none.json '"found": *false'
+says none.json 'linalg.qr'
+# Mistakes: exit code 2 and what to do.
+write no.py 2 "$tmp/user.py"
+says err 'describe each input'
+write no.py 2 "$tmp/user.py" --class Missing --input 4x4
+says err "no module 'Missing'"
+write no.py 2 "$here/solve/gate.py" --by magic
+says err '\-\-by takes'
+printf 'class A(:\n' >"$tmp/bad.py"
+write no.py 2 "$tmp/bad.py"
+says err 'bad.py:1'
+echo "write: all good"
