@@ -129,6 +129,7 @@ struct run_part {
 
 /* The results of a constant-tensor test. */
 struct run_constant {
+	int left;                     /* enum constant_answer: why an element is not known; 0: unknown */
 	int n;
 	struct { double first, last; } v[RESULTS_MOST];    /* elements of each result; NaN: not known */
 };
