@@ -30,8 +30,6 @@ struct chunk {
 	size_t index;
 	unsigned filled;            /* a bit for each piece that has its contents */
 	unsigned char *mark;        /* enum mark of each byte; NULL: nobody wrote here */
-	/* For each word: the current writer that loaded it last, 0: none; NULL: nobody loaded here. */
-	unsigned char *load;
 };
 
 /* Contents and marks of one hollow storage. */
@@ -49,14 +47,8 @@ struct sparse {
 	size_t size;                /* bytes of an element */
 	size_t stored, covered;     /* bytes, see sparse.h */
 	size_t filled;              /* bytes that were given contents */
-	size_t reached;             /* end of the last byte that was marked */
 	int zero;                   /* unwritten bytes are zero */
 	size_t stored_before;       /* `stored` when the current writers began */
-	size_t again;               /* bytes that one current writer wrote after another */
-	size_t loaded, loaded_again;/* bytes: sparse.h */
-	int counts;                 /* loads are counted */
-	int64_t ranges;             /* how many more ranges may be counted */
-	int left_out;               /* see sparse_leave_out */
 	int writer;                 /* number of the current writer */
 	struct chunk *v;            /* chunks that were touched */
 	size_t n, cap;
@@ -90,7 +82,6 @@ static void drop_chunks(struct storage *s)
 
 		p->slot[p->v[i].index] = 0;
 		mem_free(p->v[i].mark);
-		mem_free(p->v[i].load);
 		if (p->mapped[which])
 			munmap((char *)s->data + which * MAPPED, MAPPED);
 		p->mapped[which] = 0;
@@ -119,8 +110,8 @@ static struct sparse *begin(struct storage *s)
 
 	if (p) {
 		drop_chunks(s);
-		p->stored = p->covered = p->stored_before = p->reached = p->loaded = p->loaded_again = 0;
-		p->zero = p->writer = p->counts = 0;
+		p->stored = p->stored_before = p->covered = 0;
+		p->zero = p->writer = 0;
 		return p;
 	}
 	p = mem_zalloc(sizeof *p);
@@ -549,80 +540,21 @@ int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 	return 1;
 }
 
-/* How many of n marks are of current writers other than `writer`. */
-static size_t marks_of_others(const unsigned char *mark, size_t n, int writer)
-{
-	size_t others = 0;
-
-	for (size_t i = 0; i < n; i++)
-		others += mark[i] >= MARK_KNOWN && mark[i] != MARK_KNOWN + writer;
-	return others;
-}
-
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known)
 {
 	struct sparse *p = s->sparse;
 
 	p->stored += hi - lo;
-	p->reached = MAX(p->reached, hi);
 	for (size_t at = lo; at < hi;) {
 		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);
 
 		if (!c->mark && !(c->mark = mem_zalloc(CHUNK)))
 			return -1;
-		p->again += marks_of_others(c->mark + at % CHUNK, end - at, p->writer);
 		memset(c->mark + at % CHUNK, known ? MARK_KNOWN + p->writer : MARK_UNKNOWN, end - at);
 		at = end;
 	}
 	return 0;
-}
-
-/* Counts words that the current writer has not loaded before, and those of them that others have
- * loaded. */
-static void note_words(struct sparse *p, unsigned char *load, size_t n)
-{
-	unsigned char mine = (unsigned char)p->writer;
-	size_t fresh = 0, again = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		fresh += load[i] != mine;
-		again += load[i] != mine && load[i];
-	}
-	memset(load, mine, n);
-	p->loaded += fresh * WORD;
-	p->loaded_again += again * WORD;
-}
-
-void sparse_count_loads(struct storage *s, int64_t ranges)
-{
-	s->sparse->ranges = s->sparse->counts ? s->sparse->ranges : ranges;
-	s->sparse->counts = 1;
-}
-
-int sparse_note_load(struct storage *s, size_t lo, size_t hi)
-{
-	struct sparse *p = s->sparse;
-
-	if (!p->counts)
-		return 0;
-	if (p->ranges-- <= 0)
-		return -1;
-	for (size_t at = lo; at < hi;) {
-		struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
-		size_t end = MIN(hi, (c->index + 1) * CHUNK), first = at % CHUNK / WORD;
-
-		if (!c->load && !(c->load = mem_zalloc(CHUNK / WORD)))
-			return -1;
-		note_words(p, c->load + first, (end - c->index * CHUNK + WORD - 1) / WORD - first);
-		at = end;
-	}
-	return 0;
-}
-
-int sparse_lost_count(const struct storage *s)
-{
-	return s->sparse && s->sparse->counts && s->sparse->ranges < 0;
 }
 
 /* Runs of equal marks of a chunk; the known ones go to fn. */
@@ -656,21 +588,12 @@ static void change_marks(const struct sparse *p, unsigned char first, unsigned c
 				p->v[i].mark[at] = (unsigned char)to;
 }
 
-static void clear_loads(const struct sparse *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].load)
-			memset(p->v[i].load, 0, CHUNK / WORD);
-}
-
 void sparse_begin_some(struct storage *s)
 {
 	struct sparse *p = s->sparse;
 
 	p->stored_before = p->stored;
-	p->again = p->loaded_again = 0;
 	p->writer = 0;
-	clear_loads(p);
 	change_marks(p, MARK_KNOWN, UCHAR_MAX, MARK_KNOWN_BEFORE);
 }
 
@@ -751,26 +674,6 @@ size_t sparse_stored(const struct storage *s)
 	return s->sparse ? s->sparse->stored : 0;
 }
 
-size_t sparse_reached(const struct storage *s)
-{
-	return s->sparse ? s->sparse->reached : 0;
-}
-
-size_t sparse_again(const struct storage *s)
-{
-	return s->sparse->again;
-}
-
-size_t sparse_loaded(const struct storage *s)
-{
-	return s->sparse->loaded;
-}
-
-size_t sparse_loaded_again(const struct storage *s)
-{
-	return s->sparse->loaded_again;
-}
-
 void sparse_cover(struct storage *s, size_t bytes)
 {
 	struct sparse *p = s->sparse;
@@ -778,22 +681,11 @@ void sparse_cover(struct storage *s, size_t bytes)
 	p->covered = bytes > s->bytes - MIN(p->covered, s->bytes) ? s->bytes : p->covered + bytes;
 }
 
-void sparse_cover_exactly(struct storage *s, size_t bytes)
-{
-	s->sparse->covered = MIN(bytes, s->bytes);
-	s->sparse->left_out = 1;
-}
-
-void sparse_leave_out(struct storage *s)
-{
-	s->sparse->left_out = 1;
-}
-
 size_t sparse_covered(const struct storage *s)
 {
 	const struct sparse *p = s->sparse;
 
-	return p && p->contents == CONTENTS_EMPTY && (p->stored || p->left_out) ? p->covered : s->bytes;
+	return p && p->contents == CONTENTS_EMPTY && p->stored ? p->covered : s->bytes;
 }
 
 int sparse_is_empty(const struct storage *s)

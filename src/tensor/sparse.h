@@ -58,13 +58,6 @@ int sparse_touch(struct storage *s, size_t lo, size_t hi);
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi);
 /* Marks bytes as written. `known`: the writer knew what it wrote. */
 int sparse_mark(struct storage *s, size_t lo, size_t hi, int known);
-/* Counts loads from now on, in at most `ranges` ranges. */
-void sparse_count_loads(struct storage *s, int64_t ranges);
-/* Counts a load, in whole words of 4 bytes. Returns -1 if there are more ranges than may be
- * counted. */
-int sparse_note_load(struct storage *s, size_t lo, size_t hi);
-/* Whether there were more loads than may be counted. */
-int sparse_lost_count(const struct storage *s);
 /* Calls fn for each range that was written and is known, in no particular order. Nonzero from fn
  * ends the walk. */
 typedef int sparse_fn(void *ctx, size_t lo, size_t hi);
@@ -89,23 +82,11 @@ int sparse_flatten(struct storage *s, size_t size, int apart);
 size_t sparse_filled(const struct storage *s);
 /* Bytes that were marked so far, counted each time. */
 size_t sparse_stored(const struct storage *s);
-/* Bytes that one of the current writers wrote where another had written. */
-size_t sparse_again(const struct storage *s);
-/* The end of the last byte that was written. */
-size_t sparse_reached(const struct storage *s);
-/* Bytes that were loaded so far, once for each writer that loaded them. And bytes that one of the
- * current writers loaded where another had. */
-size_t sparse_loaded(const struct storage *s);
-size_t sparse_loaded_again(const struct storage *s);
 /* Records that at most `bytes` more bytes were written, including those of instances that did not
  * run. */
 void sparse_cover(struct storage *s, size_t bytes);
-/* Records instead that exactly `bytes` bytes of the storage were written so far. */
-void sparse_cover_exactly(struct storage *s, size_t bytes);
-/* The instances that could have written to the storage wrote nothing anywhere. */
-void sparse_leave_out(struct storage *s);
-/* Most bytes that can have been written, of a storage that was empty and was written in part or
- * left out; else all of its bytes. */
+/* Most bytes that can have been written, of a storage that was empty and was written to; else all of its
+ * bytes. */
 size_t sparse_covered(const struct storage *s);
 /* Whether nobody wrote to the storage and the program gave its contents: one value, zeros, its
  * own memory, or torch.empty. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a verdict says of tensors of one value at a task's own sizes (src/verify/config/constant_test.def): that reads and values were compared, or why
+# What a verdict says of reads and of the constant-tensor test at full size (src/verify/config/constant_test.def): that they were compared, or why
 # they were not. Every candidate here is right.
 set -eu
 tmp=$(mktemp -d)
@@ -103,7 +103,7 @@ task() {
 mean=$honest/tasks/mean_large.py
 says "$honest/add_flat.py" "$honest/tasks/add.py" none none
 says "$honest/mean_large_parts.py" "$mean" compared compared
-says "$honest/mean_large_last_block.py" "$mean" by_contents by_contents
+says "$honest/mean_large_last_block.py" "$mean" by_contents unknown
 says "$honest/mean_large_halves.py" "$mean" compared unknown
 
 candidate tensors <<'END'
@@ -112,7 +112,7 @@ part_kernel[(parts,)](x, p, n, BLOCK=8192)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
 return out
 END
-says "$tmp/tensors.py" "$mean" many_tensors many_tensors
+says "$tmp/tensors.py" "$mean" many_tensors compared
 
 candidate launches <<'END'
 for i in range(70):
@@ -121,7 +121,7 @@ part_kernel[(parts,)](x, p, n, BLOCK=8192)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
 return out
 END
-says "$tmp/launches.py" "$mean" many_launches many_launches
+says "$tmp/launches.py" "$mean" compared many_launches
 
 candidate programs <<'END'
 zero_kernel[(70000,)](torch.empty(70000, device=x.device, dtype=torch.float32))
@@ -129,13 +129,13 @@ part_kernel[(parts,)](x, p, n, BLOCK=8192)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
 return out
 END
-says "$tmp/programs.py" "$mean" many_programs many_programs
+says "$tmp/programs.py" "$mean" compared many_programs
 
 candidate long <<'END'
 all_kernel[(1,)](x, out, n, n, BLOCK=16)
 return out
 END
-says "$tmp/long.py" "$mean" long_program long_program
+says "$tmp/long.py" "$mean" compared long_program
 
 candidate longish <<'END'
 all_kernel[(1,)](x, out, n, n, BLOCK=1024)
@@ -149,7 +149,7 @@ comb_kernel[(parts,)](x, p, n, PER=128, BLOCK=1024)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
 return out
 END
-says "$tmp/ranges.py" "$mean" many_ranges many_ranges
+says "$tmp/ranges.py" "$mean" many_ranges unknown
 
 candidate fails <<'END'
 if x.shape[0] == 128:
@@ -169,7 +169,7 @@ final_kernel[(1,)](p, out, parts, half, BLOCK=1024)
 return out
 END
 task half 'torch.mean(x[: x.shape[0] // 2] * x[: x.shape[0] // 2])'
-says "$tmp/half.py" "$tmp/task_half.py" parts unknown
+says "$tmp/half.py" "$tmp/task_half.py" parts compared
 
 candidate apart <<'END'
 rest = x.view(-1)[n // 2:]

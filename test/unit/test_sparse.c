@@ -294,36 +294,6 @@ static void one_that_was_stopped_is_unknown(void **state)
 	tensor_release(&t);
 }
 
-/* Each of those that go loads a word once, however often it does; what two load counts once altogether. */
-static void loads_are_counted(void **state)
-{
-	struct tensor t = hollow(64, 1024);
-
-	(void)state;
-	assert_int_equal(sparse_unknown(t.st), 0);
-	assert_int_equal(sparse_touch(t.st, 0, 65536), 0);
-	sparse_count_loads(t.st, 4);
-	sparse_begin_some(t.st);
-	sparse_next_writer(t.st);
-	assert_int_equal(sparse_note_load(t.st, 0, 16384), 0);
-	assert_int_equal(sparse_note_load(t.st, 8000, 12000), 0);
-	assert_int_equal(sparse_loaded(t.st), 16384);
-	sparse_next_writer(t.st);
-	assert_int_equal(sparse_note_load(t.st, 16000, 20000), 0);
-	assert_int_equal(sparse_loaded(t.st), 20384);
-	assert_int_equal(sparse_loaded_again(t.st), 384);
-	/* The next ones begin anew; a part of a word is all of it. */
-	sparse_begin_some(t.st);
-	sparse_next_writer(t.st);
-	assert_int_equal(sparse_note_load(t.st, 2, 6), 0);
-	assert_int_equal(sparse_loaded(t.st), 20392);
-	assert_false(sparse_lost_count(t.st));
-	assert_int_equal(sparse_note_load(t.st, 2, 6), -1);
-	assert_true(sparse_lost_count(t.st));
-	assert_int_equal(sparse_loaded_again(t.st), 0);
-	tensor_release(&t);
-}
-
 static void store(struct tensor *t, int64_t row, int64_t col, float v, int known)
 {
 	size_t off = (size_t)(row * t->shape[1] + col) * 4;
@@ -375,7 +345,6 @@ int main(void)
 		cmocka_unit_test(copies_hold_the_same),
 		cmocka_unit_test(spread_as_hollow),
 		cmocka_unit_test(one_that_was_stopped_is_unknown),
-		cmocka_unit_test(loads_are_counted),
 		cmocka_unit_test(one_value_is_everywhere),
 	};
 

@@ -53,7 +53,7 @@ static int touch(struct machine *m, struct storage *s, size_t lo, size_t hi)
 /* As `touch`; sets m->guess if the contents of the range are unknown. */
 static int look(struct machine *m, struct storage *s, size_t lo, size_t hi)
 {
-	if (sparse_touch(s, lo, hi) || sparse_note_load(s, lo, hi))
+	if (sparse_touch(s, lo, hi))
 		return -1;
 	m->guess |= !sparse_is_known(s, lo, hi);
 	return 0;

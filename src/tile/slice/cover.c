@@ -205,3 +205,15 @@ int64_t cover_count(struct cover *c, int64_t lo, int64_t hi, int64_t *gap)
 		*gap = MIN(*gap, at);
 	return n;
 }
+
+int64_t cover_end(const struct cover *c)
+{
+	int64_t end = 0;
+
+	for (int64_t i = c->bits ? c->bytes / c->unit : 0; i > 0; i--)
+		if (c->bits[(i - 1) / 64] >> ((i - 1) % 64) & 1)
+			return i * c->unit;
+	for (size_t i = 0; i < c->n; i++)
+		end = MAX(end, c->v[i].hi);
+	return end;
+}

@@ -31,5 +31,7 @@ int cover_add(struct cover *c, int64_t lo, int64_t hi);
 int cover_add_box(struct cover *c, int64_t base, int64_t size, int n, const int64_t *stride, const int64_t *count);
 /* Bytes of [lo, hi) that are in the set; *gap is the first byte that is not, or `hi`. */
 int64_t cover_count(struct cover *c, int64_t lo, int64_t hi, int64_t *gap);
+/* The end of the last byte in the set; 0: it is empty. */
+int64_t cover_end(const struct cover *c);
 
 #endif

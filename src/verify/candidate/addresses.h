@@ -29,8 +29,9 @@ void addresses_inputs(struct addresses *a, struct host *h, struct val inputs);
 /* Slices a launch. Returns 0 on success, 1 if an access is out of bounds (*d), -1 on our own failure (*e). */
 int addresses_launch(struct addresses *a, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
 		     struct err *e);
-/* After the launch was sampled: tells the storages of its arguments how much of them is written. */
-void addresses_cover(const struct addresses *a, const struct tile_launch *l);
+/* Elements of a tensor that no kernel writes; 0 if that is not known. *reached is the end of those that are
+ * written. */
+int64_t addresses_blank(const struct slice_call *s, const struct tensor *t, int64_t *reached);
 /* Returns 1 and *d if kernels leave elements of a result unwritten that was allocated empty. */
 int addresses_gap(const struct addresses *a, struct host *h, struct val result, struct diag *d);
 /* Reports the call. */

@@ -172,18 +172,15 @@ static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 	f->launch->diag = rc ? f->launch->diag : (struct diag){ .reason = REASON_ok };
 	told = !rc && !host_guessed(f->w->h);
 	addresses_tell(&addresses, &f->out->addresses, &f->out->reads);
-	gap = !rc && (addresses_gap(&addresses, f->w->h, result, &f->launch->diag) ||
-		      sample_gap(f->w->h, result, told, &f->launch->diag));
-	addresses_close(&addresses);
-	if (gap)
-		return f->launch->faulted = 1;
-	if (told)
+	gap = !rc && addresses_gap(&addresses, f->w->h, result, &f->launch->diag);
+	if (told && !gap)
 		rc = sample_give(&s, f->w->h, result, e);
-	return rc;
+	addresses_close(&addresses);
+	return gap ? (f->launch->faulted = 1) : rc;
 }
 
 /* The same as a constant-tensor test: every input and every weight has one value throughout.
- * Reports what instances read, and the first and last element of each result. */
+ * Reports the first and last element of each result. */
 static int forward_constant(struct dry_call *f, struct val inputs, struct err *e)
 {
 	struct addresses addresses;
@@ -192,7 +189,6 @@ static int forward_constant(struct dry_call *f, struct val inputs, struct err *e
 	int rc;
 
 	sample_open(&s, &f->t->trial[f->o->trial], f->a, f->i, &f->out->path);
-	sample_note_inputs(&s, f->w, inputs);
 	rc = sample_make_constant(f->w, inputs, e);
 	addresses_open(&addresses);
 	/* the classes of instances, if not all of them are run */
@@ -205,7 +201,6 @@ static int forward_constant(struct dry_call *f, struct val inputs, struct err *e
 	f->launch->sample = NULL;
 	f->launch->addresses = NULL;
 	addresses_close(&addresses);
-	reads_tell(&s.reads, s.launched, &f->out->reads);
 	return rc ? rc : sample_tell_constant(&s, f->w->h, result, e);
 }
 

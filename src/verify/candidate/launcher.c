@@ -320,8 +320,6 @@ int launcher_kernel(void *ctx, const struct tile_launch *l, struct diag *d, stru
 		rc = sample_launch(c->sample, c->engine, code, l, d, e);
 	else if (!rc && !c->path)
 		rc = run_kernel(c, code, l, d, e);
-	if (!rc && c->addresses)
-		addresses_cover(c->addresses, l);
 	if (!rc && c->steps)
 		rc = intermediate_note(c->steps, code, l, e);
 	if (rc) {

@@ -24,16 +24,11 @@ static int what_is(struct reads *r, uint64_t id)
 	return READS_INPUTS + r->others++;
 }
 
-void reads_leave(struct reads *r, enum constant_answer why)
+/* The first reason counts. */
+static void leave(struct reads *r, enum constant_answer why)
 {
 	if (!r->told.left)
 		r->told.left = (int)why;
-}
-
-void reads_lose(struct reads *r, enum constant_answer why)
-{
-	reads_leave(r, why);
-	r->lost = 1;
 }
 
 /* The entry of a storage; -1: there are too many. */
@@ -45,7 +40,8 @@ static int entry_of(struct reads *r, uint64_t id)
 	while (i < t->n && r->id[i] != id)
 		i++;
 	if (i == READS_MOST) {
-		reads_lose(r, CONSTANT_ANSWER_many_tensors);
+		leave(r, CONSTANT_ANSWER_many_tensors);
+		r->lost = 1;
 		return -1;
 	}
 	if (i == t->n) {
@@ -72,7 +68,7 @@ void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why)
 {
 	int i = entry_of(r, id);
 
-	reads_leave(r, why);
+	leave(r, why);
 	if (i >= 0)
 		r->told.v[i].share += 1.0;
 }

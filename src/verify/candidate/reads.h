@@ -1,10 +1,8 @@
-/* Upper bounds on how much of each tensor the kernels of a call have read, if only some instances
- * were run.
+/* How much of each tensor the kernels of a call read, by the address slice (addresses.h).
  *
  * A sum that leaves out a part of its input is correct only if that part is zero. So if kernels
- * read a tensor whole at smaller sizes, they must be able to have read it whole at full size, and
- * as many times. The bound assumes that no instance reads more than the largest of those that were
- * run. The runner notes reads, the deciding process compares them. Inputs are identified by their
+ * read a tensor whole at smaller sizes, they must read it whole at full size, and
+ * as many times. The runner notes reads, the deciding process compares them. Inputs are identified by their
  * number, other tensors by the order in which launches are given them. */
 #ifndef VERIFY_CANDIDATE_READS_H
 #define VERIFY_CANDIDATE_READS_H
@@ -39,15 +37,11 @@ struct reads {
 
 /* Registers the next input. */
 void reads_input(struct reads *r, const struct storage *s);
-/* Notes that a launch is given the storage `id` of `all` bytes and that its instances read at most `bytes` of
+/* Notes that a launch is given the storage `id` of `all` bytes and that its instances read `bytes` of
  * it. */
 void reads_add(struct reads *r, uint64_t id, size_t all, size_t bytes);
 /* Notes that a launch may have read any part of the storage, and why it is not known better. */
 void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why);
-/* Notes that something was read and not counted. */
-void reads_leave(struct reads *r, enum constant_answer why);
-/* The same, of so much that nothing can be reported. */
-void reads_lose(struct reads *r, enum constant_answer why);
 void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 
 /* Is a runner's report sane? */

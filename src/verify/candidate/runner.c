@@ -244,6 +244,7 @@ static void note_outcome(struct runner *r, struct outcome *out)
 	out->kernels = r->estimate.kernels;
 	out->launches = (int)host_launches(r->w.h).n;
 	out->host = host_work(host_ops(r->w.h));
+	work_kinds_note(&out->kinds, host_ops(r->w.h));
 	out->floats_read = host_floats_read(r->w.h);
 	out->sources = r->launch.sources;
 }

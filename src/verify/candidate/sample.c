@@ -1,10 +1,8 @@
 /* Sampled instances at full size: see sample.h.
  *
  * A launch at full size has too many instances to run. This file runs a few of them (pick.c picks
- * them) over hollow tensors and counts two numbers for each storage: the bytes that they wrote and
- * the bytes that they read. No instance is assumed to move more than the largest of those that were
- * run; so "most_moved" is an upper bound for the whole launch. If even the bound leaves a result
- * unwritten, the candidate is wrong.
+ * them) over hollow tensors. The address slice (addresses.h) knows the elements that all instances
+ * together read and write.
  *
  * Invariant: an element is reported as known only if an instance that ran to its end wrote it, from
  * known values. */
@@ -28,9 +26,11 @@ enum { LAUNCHES_MOST = 64, PROGRAM_FUEL = 1 << 22 };
 enum { CALL_WORK = 1 << 27, LAUNCH_WORK = 1 << 26, STRATA_WORK = 1 << 22, CHAIN_WORK = 1 << 26 };
 /* Instances that are drawn in strata, and all that are run together. */
 enum { STRATA_MOST = 256, BATCH_MOST = 1 << 13 };
+/* Fewer instances than this are too few to bound what the others write. */
+enum { FEW_RAN = 4 };
 /* For the constant-tensor test: the most instances of a launch that is run whole, and the fuel of
- * all; ranges of memory that are counted of a tensor. */
-enum { ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18, RANGES_MOST = 1 << 20 };
+ * all. */
+enum { ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18 };
 
 /* Prepares sampling for order i. A trial of a reduced task has contents; other trials have not. */
 void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int i, struct host_path *path)
@@ -45,20 +45,12 @@ void sample_open(struct sampler *s, const struct trial *tr, struct shmem *a, int
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-/* How many instances before the last one are tried, to find one that writes up to the end of a
- * result. A kernel may round its grid up, and then the last instances have nothing to write. */
-enum { BACK_MOST = 64 };
-
-/* Bytes that instances moved: up to the one that runs now, the most of one instance, the sum of
- * all that were run. */
-struct traffic { size_t before, most, sum; };
-
-/* The hollow storages that a launch may touch, and the traffic of its instances with each. */
+/* The hollow storages that a launch may touch. */
 struct writes {
 	struct {
 		struct storage *st;
 		size_t size;              /* bytes of an element */
-		struct traffic stored, loaded;
+		size_t before, most;      /* written before this instance; the most that one wrote */
 	} *v;
 	size_t n, cap;
 };
@@ -99,131 +91,39 @@ static int find_writes(struct writes *t, const struct tile_launch *l, struct err
 	return 0;
 }
 
-/* Adds what one instance moved, as the difference to the count before it. */
-static void note_traffic(struct traffic *t, size_t now)
-{
-	size_t bytes = now - t->before;
-
-	t->before = now;
-	t->most = MAX(t->most, bytes);
-	t->sum += bytes;
-}
-
-/* Notes the traffic of the instance that has just run, for every storage. */
+/* Notes what the instance that has just run wrote to every storage. */
 static void note_program(struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		note_traffic(&t->v[i].stored, sparse_stored(t->v[i].st));
-		note_traffic(&t->v[i].loaded, sparse_loaded(t->v[i].st));
+		size_t now = sparse_stored(t->v[i].st);
+
+		t->v[i].most = MAX(t->v[i].most, now - t->v[i].before);
+		t->v[i].before = now;
 	}
 }
 
-/* The most bytes that all instances together can have moved. The instances that ran moved `sum`
- * bytes; `again` of these were moved twice and count once. Each other instance moved at most as
- * much as the largest. Example: 4 of 100 instances ran and wrote 1024 bytes each, so all instances
- * cover at most 4096 + 96 * 1024 bytes. */
-static size_t most_moved(const struct traffic *t, int64_t others, size_t again)
-{
-	int64_t more;
-
-	if (ck_mul64((int64_t)t->most, others, &more))
-		more = INT64_MAX / 2;
-	return (size_t)more + t->sum - again;
-}
-
-/* Starts the counts of a launch. */
-static void begin_launch(struct writes *t, enum constant constant)
+static void begin_launch(struct writes *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		if (constant)
-			sparse_count_loads(t->v[i].st, RANGES_MOST);
-		t->v[i].stored.before = sparse_stored(t->v[i].st);
-		t->v[i].loaded.before = sparse_loaded(t->v[i].st);
+		t->v[i].before = sparse_stored(t->v[i].st);
 		sparse_begin_some(t->v[i].st);
 	}
 }
 
-/* Did no instance write anything, and does that not depend on the contents of memory? Then the
- * others write nothing either. */
-static int writes_nothing(const struct writes *t, const struct tile_code *code)
+/* After a launch: instances that were not run may have overwritten what earlier launches left. No instance is
+ * assumed to have written more than the largest of those that ran; this bounds the writes that the address slice
+ * does not decide, unless very few ran. */
+static void note_launch(const struct writes *t, int64_t all, int ran)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].stored.sum)
-			return 0;
-	return !code->decoded->by_contents;
-}
-
-/* After a launch: instances that were not run may have overwritten what earlier launches left, so
- * that it is no longer known; and each storage is covered by the bound of what was written. */
-static void note_launch(const struct writes *t, const struct tile_code *code, int64_t programs, int64_t ran)
-{
-	int nothing = writes_nothing(t, code);
+	int64_t most;
 
 	for (size_t i = 0; i < t->n; i++) {
-		if (programs > ran)
+		if (ran < all)
 			sparse_end_some(t->v[i].st);
-		sparse_cover(t->v[i].st, most_moved(&t->v[i].stored, programs - ran, sparse_again(t->v[i].st)));
-		if (nothing)
-			sparse_leave_out(t->v[i].st);
+		if (ck_mul64((int64_t)t->v[i].most, all, &most) || ran < MIN(all, FEW_RAN))
+			most = (int64_t)t->v[i].st->bytes;
+		sparse_cover(t->v[i].st, (size_t)most);
 	}
-}
-
-/* Does the kernel depend on memory that other instances write (a lock, a counter, an atomic)? The
- * instances that were not run left nothing there, so that its reads mean nothing. */
-static int goes_by_others(const struct writes *t, const struct tile_code *code)
-{
-	int stored = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		stored |= sparse_stored(t->v[i].st) != 0;
-	return code->decoded->by_contents && (stored || code->decoded->has_atomics);
-}
-
-/* Reports how much of each tensor the launch can have read. */
-static void note_reads(struct reads *r, const struct writes *t, const struct tile_code *code, int64_t others)
-{
-	int any = goes_by_others(t, code);
-
-	if (any)
-		reads_leave(r, CONSTANT_ANSWER_by_contents);
-	for (size_t i = 0; i < t->n; i++) {
-		struct storage *st = t->v[i].st;
-
-		reads_add(r, st->id, st->bytes, any ? st->bytes :
-			  most_moved(&t->v[i].loaded, others, sparse_loaded_again(st)));
-	}
-}
-
-/* Do all instances either read different parts of each tensor, which together are all of it, or
- * the same part? Then the values of a few instances tell the values of the others, over constant
- * tensors. */
-static int all_do_the_same(const struct writes *t, int64_t others)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		const struct traffic *l = &t->v[i].loaded;
-		size_t again = sparse_loaded_again(t->v[i].st);
-
-		if (l->sum - again != l->most && most_moved(l, others, again) != t->v[i].st->bytes)
-			return 0;
-	}
-	return 1;
-}
-
-/* Reports that the launch may have read everything, and why it is not known better. */
-static void note_any_reads(struct reads *r, const struct writes *t, enum constant_answer why)
-{
-	reads_leave(r, why);
-	for (size_t i = 0; i < t->n; i++)
-		reads_add(r, t->v[i].st->id, t->v[i].st->bytes, t->v[i].st->bytes);
-}
-
-/* Why instances were stopped: they touched too many ranges, or took too many operations. */
-static enum constant_answer why_stopped(const struct writes *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (sparse_lost_count(t->v[i].st))
-			return CONSTANT_ANSWER_many_ranges;
-	return CONSTANT_ANSWER_long_program;
 }
 
 /* After an instance was stopped: what it wrote is dropped, and the others may have written
@@ -233,7 +133,7 @@ static void note_stopped(const struct writes *t)
 	for (size_t i = 0; i < t->n; i++) {
 		sparse_drop_writer(t->v[i].st);
 		sparse_end_some(t->v[i].st);
-		sparse_cover(t->v[i].st, t->v[i].st->bytes);
+		sparse_cover(t->v[i].st, SIZE_MAX);
 	}
 }
 
@@ -262,7 +162,7 @@ struct launched {
 	struct writes t;
 	struct diag *d;
 	struct err *e;
-	int64_t ran[PICK_MOST + BACK_MOST];
+	int64_t ran[PICK_MOST];
 	int n;                        /* how many were run: the entries of `ran` */
 	int more;                     /* instances that plateau.c may still run */
 	int64_t work;                 /* of the instances that were run */
@@ -320,7 +220,7 @@ static int run_program(struct launched *k, int64_t program)
 	return run_programs(k, &program, 1);
 }
 
-_Static_assert(PICK_MOST + BACK_MOST / 8 + PLATEAU_RUNS + 1 < SPARSE_WRITERS, "each instance of a launch is a writer");
+_Static_assert(PICK_MOST + PLATEAU_RUNS + 1 < SPARSE_WRITERS, "each instance of a launch is a writer");
 
 /* Runs an instance for plateau.c. One that faults or is too long tells nothing. */
 static int run_another(void *ctx, int64_t program)
@@ -333,47 +233,41 @@ static int run_another(void *ctx, int64_t program)
 	return MIN(rc, 1);
 }
 
+/* Do the instances write parts of equal size, the last one perhaps a smaller one, which together are the whole
+ * storage? */
+static int writes_parts(const struct launched *k, const struct storage *st, size_t part)
+{
+	struct slice_memory *m = k->s->slice ? slice_find(k->s->slice, st->id) : NULL;
+	int64_t gap, bytes = (int64_t)st->bytes;
+
+	return part && (bytes - 1) / (int64_t)part + 1 == k->all && m && m->writes == SLICE_DECIDED &&
+		cover_count(&m->written, 0, bytes, &gap) == bytes;
+}
+
 /* Fills in what the instances that were not run wrote, over constant tensors. All instances write
  * one value, except for the last one, which may have less to read. Otherwise they write one value
  * up to some position and another one after that position (plateau.c). */
-static int flatten(struct launched *k, int64_t others)
+static int flatten(struct launched *k)
 {
-	int same = all_do_the_same(&k->t, others), last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
+	int last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
 
 	k->more = PLATEAU_RUNS;
-	for (size_t i = 0; i < k->t.n && same && !rc; i++) {
+	for (size_t i = 0; i < k->t.n && !rc; i++) {
 		struct storage *st = k->t.v[i].st;
-		const struct traffic *stored = &k->t.v[i].stored;
-		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = stored->most,
+		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = k->t.v[i].most,
 				     .programs = k->all, .run = run_another, .ctx = k };
 
-		if (stored->sum && most_moved(stored, others, sparse_again(st)) == st->bytes &&
-		    !sparse_flatten(st, p.size, last))
+		if (writes_parts(k, st, p.part) && !sparse_flatten(st, p.size, last))
 			rc = plateau_fill(&p, k->ran, k->n);
 	}
 	return rc;
 }
 
-/* Has no instance reached the end of a tensor of zeros yet? The last 32nd of it counts as the
- * end. */
-static int end_is_missing(const struct writes *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (sparse_is_zero(t->v[i].st) && sparse_reached(t->v[i].st) < t->v[i].st->bytes -
-		    t->v[i].st->bytes / 32)
-			return 1;
-	return 0;
-}
-
 /* Notes what a launch did whose picked instances all ran to their end. */
 static int note_ran(struct launched *k)
 {
-	int64_t others = k->all - k->n;
-
-	if (k->s->constant)
-		note_reads(&k->s->reads, &k->t, k->code, others);
-	note_launch(&k->t, k->code, k->all, k->n);
-	return k->s->constant ? flatten(k, others) : 0;
+	note_launch(&k->t, k->all, k->n);
+	return k->s->constant ? flatten(k) : 0;
 }
 
 /* May another instance of the launch be run? One that costs a second is run once. */
@@ -479,61 +373,61 @@ static int run_more(struct launched *k)
 	return rc == 2 ? 0 : rc;
 }
 
-/* Runs a few instances of a launch, and up to six more from its end if no picked instance wrote
- * there: the 2nd, 4th, 8th, ... from the last. Then those of the strata. If they are too long,
- * later launches are not tried at all. */
+/* Notes why values of the result are not known: the first reason counts. */
+static void note_left(struct sampler *s, enum constant_answer why)
+{
+	if (!s->left)
+		s->left = why;
+}
+
+/* Runs a few instances of a launch, then those of the strata. If they are too long, later launches
+ * are not tried at all. */
 static int run_some(struct launched *k)
 {
 	int64_t picked[PICK_MOST];
 	int rc = 0, n;
 
 	if (!k->s->launches) {
-		note_any_reads(&k->s->reads, &k->t, CONSTANT_ANSWER_many_launches);
+		note_left(k->s, CONSTANT_ANSWER_many_launches);
 		return note_nothing(&k->t, k->e);
 	}
 	k->s->launches--;
 	n = pick_programs(k->s->seed, k->l, k->s->slice, picked);
-	begin_launch(&k->t, k->s->constant);
+	begin_launch(&k->t);
 	for (int i = 0; i < n && !rc && is_affordable(k); i++)
 		rc = run_program(k, picked[i]);
-	/* A grid is often rounded up: the last instances may have nothing to write. */
-	for (int64_t back = 2; back < k->all && back <= BACK_MOST && !rc && end_is_missing(&k->t); back *= 2)
-		if (pick_index(k->ran, k->n, k->all - back) < 0 && is_affordable(k))
-			rc = run_program(k, k->all - back);
 	if (!rc)
 		rc = note_ran(k);
 	if (rc != 2)
 		return rc || k->s->constant ? rc : run_more(k);
 	/* Instances of later launches may be as long: they are not tried. */
 	k->s->launches = 0;
-	note_any_reads(&k->s->reads, &k->t, why_stopped(&k->t));
+	note_left(k->s, CONSTANT_ANSWER_long_program);
 	note_stopped(&k->t);
 	return 0;
 }
 
-/* Runs all instances of a launch at small sizes: then nothing that they read has to be inferred. */
+/* Runs all instances of a launch at small sizes. If that is too much, later launches are not tried, and no
+ * value of the result is reported. */
 static int run_all(struct launched *k)
 {
-	struct reads *reads = &k->s->reads;
 	int64_t *v;
 	int rc;
 
 	if (k->all > ALL_MOST)
-		reads_lose(reads, CONSTANT_ANSWER_many_programs);
-	if (reads->lost)
+		note_left(k->s, CONSTANT_ANSWER_many_programs);
+	if (k->s->left)
 		return 0;
 	v = mem_array((size_t)k->all, sizeof *v);
 	if (!v)
 		return err_nomem(k->e);
-	begin_launch(&k->t, k->s->constant);
+	begin_launch(&k->t);
 	for (int64_t i = 0; i < k->all; i++)
 		v[i] = i;
 	rc = run_programs(k, v, (int)k->all);
 	mem_free(v);
-	if (!rc)
-		note_reads(reads, &k->t, k->code, 0);
 	if (rc == 2)
-		reads_lose(reads, why_stopped(&k->t));
+		note_left(k->s, CONSTANT_ANSWER_long_program);
 	return rc == 2 ? 0 : rc;
 }
 

@@ -23,7 +23,7 @@ struct sampler {
 	int launches;                 /* how many more launches may be sampled */
 	enum constant constant;       /* it is a constant-tensor test */
 	const struct slice_call *slice;    /* the accesses and classes of the launch that is sampled; NULL: not known */
-	struct reads reads;           /* the reads that the test found */
+	enum constant_answer left;    /* why the test does not know some value; 0: it knows all */
 	int64_t work;                 /* its instances may still do, in about nanoseconds */
 	int64_t programs;             /* instances that were run */
 	struct host_path *path;       /* gets a mark for each comparison of integers that an instance makes */
@@ -45,8 +45,6 @@ struct sample_tensors {
 	int n;
 };
 
-/* Reads of these tensors are reported by their numbers. */
-void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs);
 /* Gives each hollow input and weight one value throughout. Returns 0 on success, -1 on failure
  * (*e). */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e);
@@ -57,9 +55,6 @@ int sample_tell_constant(struct sampler *s, struct host *h, struct val result, s
  * the call of forward. Returns 0 on success, 1 if the program fails, -1 on our own failure (*e). */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
 		  struct err *e);
-/* Returns 1 and *d if the kernels cannot have written all of the result. With `told` a tensor of
- * zeros is left to the deciding process, which gets a report of it. */
-int sample_gap(struct host *h, struct val result, int told, struct diag *d);
 /* Reports the elements of the result that are known. Returns 0 on success, -1 on failure (*e). */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);
 

@@ -68,7 +68,8 @@ int sample_tell_constant(struct sampler *s, struct host *h, struct val result, s
 	struct buf form = BUF_INIT;
 	int rc;
 
-	if (s->constant == CONSTANT_ALL && s->reads.lost)
+	s->a->report[s->i].constant.left = (int)s->left;
+	if (s->constant == CONSTANT_ALL && s->left)
 		return 0;
 	rc = host_result(h, result, &form, tell_ends, &s->a->report[s->i].constant) || buf_check(&form, e) ? -1 : 0;
 	buf_release(&form);

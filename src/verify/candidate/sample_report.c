@@ -23,19 +23,6 @@ static int collect(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Registers the storage of an input, so that reads of it are reported by its number. */
-static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	(void)name;
-	reads_input(ctx, obj->t.st);
-	return 0;
-}
-
-void sample_note_inputs(struct sampler *s, struct world *w, struct val inputs)
-{
-	host_tensors(w->h, inputs, note_input, &s->reads);
-}
-
 /* The trial's inputs are kept in *held, since hollow inputs only refer to their contents. */
 int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
 		  struct err *e)
@@ -116,16 +103,6 @@ static int give_range(void *ctx, size_t lo, size_t hi)
 	return 0;
 }
 
-/* Elements that no instance can have written, by the bound of what the launches cover. */
-static int64_t blank_elements(const struct tensor *t)
-{
-	size_t size = (size_t)dtype_size(t->dt), needed = (size_t)tensor_numel(t) * size;
-
-	if (!t->st->hollow || result_overlaps(t) || sparse_covered(t->st) >= needed)
-		return 0;
-	return (int64_t)((needed - sparse_covered(t->st)) / size);
-}
-
 /* Adds a part to the report with the elements of the tensor that instances wrote and knew, `most`
  * at the most. Positions and values are written apart first, and then moved together. */
 static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, int64_t most)
@@ -159,8 +136,8 @@ static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 	if (s->a->report[s->i].n_parts == RESULTS_MOST)
 		return 0;
 	p = give_tensor(s, &obj->t, INT64_MAX);
-	p->blank = blank_elements(&obj->t);
-	p->reached = (int64_t)(sparse_reached(obj->t.st) / (size_t)dtype_size(obj->t.dt));
+	if (sparse_is_zero(obj->t.st))
+		p->blank = addresses_blank(s->slice, &obj->t, &p->reached);
 	return 0;
 }
 
@@ -218,36 +195,6 @@ int sample_take_steps(struct sampler *s, const struct tile_launch *l, struct err
 			rc = take_step(s, &a->t, m->v[i].how, e);
 	}
 	return rc;
-}
-
-/* A search for a result that was not written. */
-struct gap {
-	struct diag *d;
-	int told;                     /* the deciding process gets a report of what is known */
-};
-
-/* Returns 1 for a result that was allocated empty and that instances cannot have written
- * everywhere. Zeros that were left in a tensor of zeros may be correct: the deciding process can
- * check them if it gets a report. */
-static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	const struct gap *g = ctx;
-	int64_t blank = blank_elements(&obj->t), n = tensor_numel(&obj->t);
-
-	(void)name;
-	if (!blank || (g->told && sparse_is_zero(obj->t.st)))
-		return 0;
-	diag_set(g->d, REASON_uninitialised, 0, 0,
-		 "the kernels write at most %lld of the %lld elements of the result, whose shape is %s",
-		 (long long)(n - blank), (long long)n, SHAPE_TEXT(obj->t.ndim, obj->t.shape));
-	return 1;
-}
-
-int sample_gap(struct host *h, struct val result, int told, struct diag *d)
-{
-	struct gap g = { .d = d, .told = told };
-
-	return host_tensors(h, result, find_gap, &g);
 }
 
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e)

@@ -12,6 +12,7 @@
 #include "tile/estimate/speed_note.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/result_form.h"
+#include "verify/candidate/work_kinds.h"
 #include "verify/candidate/world.h"
 
 enum {
@@ -97,7 +98,8 @@ struct outcome {
 	double seconds;               /* on a GPU, estimated if the order asks for it; 0: not known */
 	struct speed_notes kernels;   /* of the same estimate */
 	int launches;
-	struct host_work host;        /* of the operators that host code calls */
+	struct host_work host;        /* of the operators that host code calls, */
+	struct work_kinds kinds;      /* and by kind */
 	int64_t floats_read;          /* elements of tensors that Python code read */
 	int sources;                  /* of a run in which copies replace kernels: as in struct launcher */
 };
@@ -127,6 +129,7 @@ struct run_part {
 
 /* The results of a constant-tensor test. */
 struct run_constant {
+	int left;                     /* enum constant_answer: why an element is not known; 0: unknown */
 	int n;
 	struct { double first, last; } v[RESULTS_MOST];    /* elements of each result; NaN: not known */
 };

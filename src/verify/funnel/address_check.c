@@ -34,12 +34,16 @@ enum step address_check_judge(struct funnel *f, int full, int small)
 
 	if (full_size_take(f, full) != STEP_PASSED)
 		return STEP_BROKE;
+	f->v->full_size_reads = CONSTANT_ANSWER_call_failed;
 	if (f->report.state != RUN_GAVE)
 		return STEP_PASSED;
 	f->v->addresses_decided = f->report.addresses.launches && !f->report.addresses.open;
 	reads = f->report.reads;
 	if (full_size_take(f, small) != STEP_PASSED)
 		return STEP_BROKE;
-	missing = f->report.state == RUN_GAVE ? reads_missing(&reads, &f->report.reads, least) : -1;
+	if (f->report.state != RUN_GAVE)
+		return STEP_PASSED;
+	f->v->full_size_reads = reads_answer(&reads, &f->report.reads, least);
+	missing = reads_missing(&reads, &f->report.reads, least);
 	return missing < 0 ? STEP_PASSED : fail_unread(f, reads.v[missing].what, reads.v[missing].share);
 }

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "verify/funnel/full_size_batch.h"
-#include "verify/task/sized_tasks.h"
 
 /* How near a power must be to one that sums have, and the values at other sizes to that power
  * (relative). */
@@ -30,7 +29,6 @@ struct calls {
 	int changed[CALLS];           /* from AT_ALONE on: the size that is changed */
 	int n;
 	int gave[CALLS];              /* the call came to its end */
-	struct run_reads reads[CALLS];
 	struct run_constant constant[CALLS];
 };
 
@@ -133,7 +131,8 @@ static enum constant_answer element_answer(const struct calls *c, const double *
 		if (!c->gave[k])
 			return CONSTANT_ANSWER_call_failed;
 		if (isnan(v[k]))
-			return c->reads[k].left ? (enum constant_answer)c->reads[k].left : CONSTANT_ANSWER_unknown;
+			return c->constant[k].left ? (enum constant_answer)c->constant[k].left :
+				CONSTANT_ANSWER_unknown;
 	}
 	return isfinite(predict(c, v, AT_FULL_SIZE)) && fabs(v[AT_OTHER] - other) <= LAW_NEAR * fabs(other) ?
 		CONSTANT_ANSWER_compared : CONSTANT_ANSWER_no_power;
@@ -192,29 +191,6 @@ static enum step judge_values(struct funnel *f, const struct calls *c, unsigned 
 	return step;
 }
 
-static enum step fail_unread(struct funnel *f, int what, double share)
-{
-	char name[32] = "a tensor";
-
-	if (what < READS_INPUTS)
-		snprintf(name, sizeof name, "input %d", what);
-	return funnel_failf(f, STAGE_full, REASON_unread,
-			    "at full size the kernels read at most %.4g times the elements of %s; at smaller sizes "
-			    "they read all of it", share, name);
-}
-
-/* Fails if kernels read less of a tensor at full size than at the test sizes. */
-static enum step judge_reads(struct funnel *f, const struct calls *c)
-{
-	const struct run_reads *full = &c->reads[AT_FULL_SIZE], *small = &c->reads[AT_JUDGED];
-	double least = sized_tasks_least_read(f->base->sized_tasks);
-	int missing = reads_missing(full, small, least);
-
-	f->v->full_size_reads = c->gave[AT_FULL_SIZE] && c->gave[AT_JUDGED] ? reads_answer(full, small, least) :
-		CONSTANT_ANSWER_call_failed;
-	return missing < 0 ? STEP_PASSED : fail_unread(f, full->v[missing].what, full->v[missing].share);
-}
-
 /* Takes the i-th call of the batch. A call that did not come to its end has no reads and no
  * values. */
 static enum step take(struct funnel *f, int i, struct calls *c)
@@ -222,15 +198,12 @@ static enum step take(struct funnel *f, int i, struct calls *c)
 	enum step step = full_size_take(f, i);
 
 	c->gave[i] = f->report.state == RUN_GAVE;
-	c->reads[i] = f->report.reads;
 	c->constant[i] = f->report.constant;
 	if (!c->gave[i])
-		c->reads[i].n = c->constant[i].n = 0;
+		c->constant[i].n = 0;
 	return step;
 }
 
-/* Reads come first: a kernel that reads half of its input is reported as that, not as a wrong
- * value. */
 static enum step judge_calls(struct funnel *f, struct calls *c, unsigned results)
 {
 	enum step step = funnel_switch_task(f, f->base);
@@ -243,13 +216,11 @@ static enum step judge_calls(struct funnel *f, struct calls *c, unsigned results
 	if (step == STEP_PASSED)
 		step = full_size_ask(f, &late);
 	if (late) {
-		f->v->full_size_reads = f->v->full_size_values = CONSTANT_ANSWER_late;
+		f->v->full_size_values = CONSTANT_ANSWER_late;
 		return STEP_PASSED;
 	}
 	for (int i = 0; i < c->n && step == STEP_PASSED; i++)
 		step = take(f, i, c);
-	if (step == STEP_PASSED)
-		step = judge_reads(f, c);
 	return step == STEP_PASSED ? judge_values(f, c, results) : step;
 }
 

@@ -4,8 +4,7 @@
  * On constant tensors a sum, a mean, a norm or a loss is a power of each size: constant, or
  * proportional to the size, to its root, to its square, or to one over these. The candidate shows
  * the power at smaller sizes, where it was found correct: each size in turn is changed there. All
- * instances of a kernel do the same on constant tensors, so running a few of them is enough. The
- * share of each tensor that kernels read is compared as well (reads.h). */
+ * instances of a kernel do the same on constant tensors, so running a few of them is enough. */
 #ifndef VERIFY_FUNNEL_CONSTANT_TEST_H
 #define VERIFY_FUNNEL_CONSTANT_TEST_H
 

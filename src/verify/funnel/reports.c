@@ -322,7 +322,8 @@ static int sane_report(const struct run_report *r, const struct run_order *o)
 	    r->programs > INT32_MAX || r->n_parts < 0 || r->n_parts > RESULTS_MOST)
 		return 0;
 	if (r->addresses.launches < 0 || r->addresses.open < 0 || r->addresses.by_contents < 0 ||
-	    !reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST)
+	    !reads_are_sane(&r->reads) || r->constant.n < 0 || r->constant.n > RESULTS_MOST ||
+	    (unsigned)r->constant.left >= CONSTANT_ANSWERS)
 		return 0;
 	if (r->state == RUN_FAILED)
 		return r->diag.reason != REASON_ok;

@@ -7,7 +7,9 @@
 
 /* A smaller share counts as none: a bias, a scale by one, a copy. Compared with matrix products, a
  * softmax, or every activation of a deep network, is less than this too. So operations outside
- * products are checked separately (host_work.plain). */
+ * products are checked separately (host_work.plain). In a deep network the kernels may even do a
+ * single step, the last pool: host code must then call that operator less often than the
+ * reference, and no other one more often (work_kinds.h). */
 static const double work_share_least = 0.05;
 
 /* Does the reference compute nothing? Then moving elements is the task. */
@@ -82,7 +84,8 @@ enum step work_share_judge(struct funnel *f, const struct outcome *o, const stru
 	if (is_movement(ref) && left_unmoved(expected, got))
 		return trial_result_failf(r, f, STAGE_full, REASON_wrong_layout,
 					  "the result is a view in another order, and moving the elements is the task");
-	if (f->v->kernel_share < work_share_least && left_over(o->host.plain, ref->plain) < work_share_least)
+	if (f->v->kernel_share < work_share_least && left_over(o->host.plain, ref->plain) < work_share_least &&
+	    !work_kinds_are_fewer(&o->kinds, &f->t->kinds))
 		return trial_result_failf(r, f, STAGE_full, REASON_fig_leaf,
 					  "torch operators on the host do the reference's work");
 	if (python_computes(o, expected))

@@ -20,7 +20,7 @@ static const uint64_t magic = 0x74726c7461736b31;
 
 /* A member that is added must be written and read, here or in task_image.c; else it is lost in the
  * task cache. */
-_Static_assert(sizeof (struct task) == 455552, "prepared.c must know every member of a task");
+_Static_assert(sizeof (struct task) == 456064, "prepared.c must know every member of a task");
 _Static_assert(sizeof (struct task_image) == 18456, "and of its image");
 _Static_assert(sizeof (struct trial) == 664, "and of a trial");
 _Static_assert(sizeof (struct expectation) == 16720, "and of an expectation");
@@ -135,6 +135,7 @@ static int get_results(struct bytes *in, struct results *r)
 struct rest {
 	struct diag problem;
 	struct host_work work;
+	struct work_kinds kinds;
 	struct verdict_task check;
 	double seconds;
 	int64_t fixed[TASK_SIZES];
@@ -147,7 +148,8 @@ struct rest {
 /* Writes it, and the expectation of each trial. */
 static void put_rest(struct buf *out, const struct task *t)
 {
-	struct rest r = { .problem = t->problem, .work = t->work, .check = t->check, .seconds = t->seconds,
+	struct rest r = { .problem = t->problem, .work = t->work, .kinds = t->kinds, .check = t->check,
+			  .seconds = t->seconds,
 			  .n_sizes = t->n_sizes, .products = t->products,
 			  .has_choices = t->has_choices, .asks_for_indices = t->asks_for_indices,
 			  .at_full_size = t->at_full_size, .large = t->large,
@@ -196,6 +198,7 @@ static int get_rest(struct bytes *in, struct task *t)
 		return -1;
 	t->problem = r.problem;
 	t->work = r.work;
+	t->kinds = r.kinds;
 	t->check = r.check;
 	t->seconds = r.seconds;
 	t->n_sizes = r.n_sizes;

@@ -185,6 +185,7 @@ static void note_ops(struct task *t, struct host *h)
 	struct host_ops ops = host_ops(h);
 
 	t->work = host_work(ops);
+	work_kinds_note(&t->kinds, ops);
 	for (size_t i = 0; i < ops.n; i++)
 		if (ops.v[i].sum)
 			t->products |= strstr(ops.v[i].name, "conv") ? NUM_TF32_CONV : NUM_TF32_MATMUL;

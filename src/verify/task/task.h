@@ -7,6 +7,7 @@
 #define VERIFY_TASK_TASK_H
 
 #include "verify/candidate/task_image.h"
+#include "verify/candidate/work_kinds.h"
 #include "verify/verdict/compare.h"
 
 /* A reduced task whose run is much work keeps no more indices of an independent axis, and has one
@@ -51,7 +52,8 @@ struct task {
 	int asks_for_indices;                /* the reference returns indices of its largest or smallest values */
 	int at_full_size;                   /* every trial of the task's contract has the full size */
 	struct buf notes;                   /* the lines of task_describe */
-	struct host_work work;              /* of the reference at the original trial */
+	struct host_work work;              /* of the reference at the original trial, */
+	struct work_kinds kinds;            /* and by kind of operator */
 	double seconds;                     /* of the reference at the original trial on a GPU, estimated */
 	unsigned products;                  /* enum num_products that the reference forms */
 	struct verdict_task check;          /* findings of the mutation check */
