@@ -1,106 +1,337 @@
 #!/usr/bin/env python3
 """Every figure of the GPU judge in one call, on a machine with a GPU.
 
-    bench/gpu_judge.py PROGRAM [--candidates FILE.jsonl] [--python PYTHON] [--standin BUILD] [--quick]
+    bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--out FOLDER] [--python PYTHON]
+                       [--seconds N] [--quick] [--standin BUILD] [--steps LIST]
 
-FILE has rows {"id", "task", "candidate"}; the default is test/honest and test/cheats. Prints
-  agreement   CPU judge against real Triton: a 2 x 2 table, and every disagreement with its reason
-  variation   coefficient of variation over kernels that are measured 5 times
-  A/A         comparisons of a kernel with itself whose intervals do not overlap
-  planted     how often a kernel that is made 3 % slower is seen (stand-in only; on a GPU: twice the work)
-  throughput  candidates a second, checked and timed
-  faults      verdicts for candidates with a hang, an illegal access and an assertion in the middle
---standin tries the script itself against the stand-in driver of a build folder.
+Candidates are test/honest, mutants of them, test/cheats, and the rows of FILE: {"id", "task",
+"candidate"}, and as far as they are known {"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}. Steps, in
+this order, each with a time limit of its own; a step that fails does not stop the others:
+  smoke       three kernels, with all that the verdict says
+  agreement   CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py): 2 x 2 tables
+  faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
+  variation   coefficient of variation over 50 kernels x 5, A/A comparisons, against a plain loop
+  planted     how often 3 % more work is seen
+  labelled    the rows of FILE on the GPU: labels, measured times beside the labels' and the estimate
+  hybrid      the same agreement on the hybrid track
+--out keeps all verdicts as JSON lines. --standin tries the script against the stand-in driver of a build.
 """
 import argparse
 import collections
+import gzip
 import json
+import os
 import pathlib
+import random
 import re
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Each with the mutations that are tried on a kernel's lines, in order.
+MUTATIONS = [(r" \+ ", " - "), (r" \* ", " + "), (r"tl\.maximum", "tl.minimum"), (r"tl\.sum", "tl.max"), (r" < ", " <= "),
+             (r"other=0\.0", "other=1.0"), (r"tl\.exp\(", "tl.abs("), (r" / ", " * "), (r"axis=1", "axis=0"), (r"- ", "+ ")]
+MUTANTS = 3
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+def header(text, key, default=None):
+    found = re.search(rf"^# {key}: *(\S+)", text, re.M)
+    return found[1] if found else default
+
+
+def row_of(path, kind, tasks):
+    text = path.read_text()
+    source = tasks / f"{header(text, 'task', 'add')}.py"
+    if not source.exists():
+        return None
+    return {"id": f"{kind}/{path.parent.name}/{path.stem}", "kind": kind, "task": source.read_text(), "candidate": text,
+            "track": header(text, "track", "strict")}
+
+
+def mutants(row):
+    """Copies of a candidate with one token of a kernel changed."""
+    lines, made = row["candidate"].splitlines(), []
+    kernel = False
+    for number, line in enumerate(lines):
+        kernel = line.startswith("@triton.jit") or (kernel and not re.match(r"class |@(?!triton)", line))
+        for k, (old, new) in enumerate(MUTATIONS):
+            if kernel and line.startswith("    ") and "tl." in line and re.search(old, line):
+                changed = lines[:number] + [re.sub(old, new, line, count=1)] + lines[number + 1:]
+                made.append({**row, "id": f"{row['id']}~{number + 1}.{k}", "kind": "mutant",
+                             "candidate": "\n".join(changed) + "\n"})
+    random.Random(row["id"]).shuffle(made)
+    return made[:MUTANTS]
 
 
 def own_candidates():
-    for path in sorted((ROOT / "test/honest").glob("*.py")):
-        task = re.search(r"^# task: (\w+)", path.read_text(), re.M)
-        if task and not re.search(r"^# track: hybrid", path.read_text(), re.M):
-            yield {"id": path.stem, "task": (ROOT / f"test/honest/tasks/{task[1]}.py").read_text(), "candidate": path.read_text()}
-    for path in sorted((ROOT / "test/cheats").glob("*/*.py")):
-        task = re.search(r"^# task: (\w+)", path.read_text(), re.M)
-        source = ROOT / f"test/cheats/tasks/{task[1] if task else 'add'}.py"
-        if path.parent.name != "tasks" and source.exists():
-            yield {"id": f"{path.parent.name}/{path.stem}", "task": source.read_text(), "candidate": path.read_text()}
+    rows = [row_of(p, "honest", ROOT / "test/honest/tasks") for p in sorted((ROOT / "test/honest").glob("*.py"))]
+    rows = [r for r in rows if r]
+    rows += [m for r in rows for m in mutants(r)]
+    cheats = [p for p in sorted((ROOT / "test/cheats").glob("*/*.py")) if p.parent.name != "tasks"]
+    for path in cheats:
+        row = row_of(path, "control" if re.search(r"^# control", path.read_text(), re.M) or "control_correct" in str(path)
+                     else "cheat", ROOT / "test/cheats/tasks")
+        rows += [row] if row else []
+    return rows
 
+
+def read_rows(path):
+    if not path:
+        return []
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
+        return [{"kind": "written", **json.loads(line)} for line in f]
+
+
+# Prints the bytes of the inputs of each task, from tensors without contents.
+SIZES = '''
+import json, sys, torch
+def size(v):
+    return v.numel() * v.element_size() if torch.is_tensor(v) else sum(map(size, v)) if isinstance(v, (list, tuple)) else 0
+for line in sys.stdin:
+    try:
+        space = {}
+        with torch.device("meta"):
+            exec(json.loads(line), space)
+            print(size(space["get_inputs"]()), flush=True)
+    except Exception:
+        print(-1, flush=True)
+'''
+
+
+# --- the program ----------------------------------------------------------------------------------
 
 class Bench:
-    def __init__(self, arguments, folder):
-        self.a, self.folder, self.calls = arguments, folder, 0
-        self.gpu = ["--device", "cuda"]
-        if arguments.python:
-            self.gpu += ["--gpu-python", arguments.python]
-        if arguments.standin:
-            build = pathlib.Path(arguments.standin).resolve()
-            self.gpu += ["--gpu-driver", build / "standin/libcuda_standin.so", "--gpu-compiler", build / "tool/fake_compiler",
-                         "--gpu-torch", "none"]
+    def __init__(self, a, folder):
+        self.a, self.folder, self.calls = a, folder, 0
+        self.end = time.time() + a.seconds
+        self.out = pathlib.Path(a.out or folder)
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.program = self.unpack(a.program)
+        self.python = a.python or shutil.which("python3")
+        self.gpu = ["--device", "cuda", "--gpu-python", self.python]
+        self.base = []
+        if a.standin:
+            build = pathlib.Path(a.standin).resolve()
+            self.gpu = ["--device", "cuda", "--gpu-driver", build / "standin/libcuda_standin.so", "--gpu-compiler",
+                        build / "tool/fake_compiler", "--gpu-torch", "none"]
 
-    def judge(self, rows, *options, gpu=True):
-        """Verdicts in order, and seconds."""
+    def unpack(self, path):
+        """The program; a wheel is unpacked: program and libraries lie next to each other there."""
+        if not path.endswith(".whl"):
+            return os.path.abspath(path)
+        with zipfile.ZipFile(path) as z:
+            z.extractall(f"{self.folder}/wheel")
+        program = f"{self.folder}/wheel/tritonrl/bin/tritonrl"
+        os.chmod(program, 0o755)
+        return program
+
+    def left(self, most):
+        return max(5.0, min(most, self.end - time.time()))
+
+    def call(self, command, seconds, log=None):
+        """Exit code and output. At the time limit the whole process group ends; the code is 124 then."""
+        with open(log or os.devnull, "w") as err:
+            p = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True,
+                                 env={**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache"})
+            try:
+                out, _ = p.communicate(timeout=seconds)
+                return p.returncode, out
+            except subprocess.TimeoutExpired:
+                os.killpg(p.pid, signal.SIGKILL)
+                p.communicate()
+                return 124, ""
+
+    def judge(self, name, rows, *options, gpu=True, most=60):
+        """Verdicts by id, and seconds. At the time limit the verdicts so far count."""
         self.calls += 1
-        source, out = f"{self.folder}/{self.calls}.jsonl", f"{self.folder}/{self.calls}.out"
+        source, out, log = f"{self.folder}/{self.calls}.in", self.out / f"{name}.jsonl", f"{self.folder}/{self.calls}.err"
+        if out.exists():
+            out.unlink()
         with open(source, "w") as f:
-            f.writelines(json.dumps(row) + "\n" for row in rows)
+            f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
         start = time.time()
-        subprocess.run([self.a.program, "verify", "--jsonl", source, "--out", out, "--quiet", *(self.gpu if gpu else []),
-                        *map(str, options)], stderr=subprocess.DEVNULL)
+        rc, _ = self.call([self.program, "verify", "--jsonl", source, "--out", out, "--quiet", *self.base,
+                           *(self.gpu if gpu else []), *options], self.left(most), log)
         took = time.time() - start
-        return [json.loads(line) for line in open(out)], took
+        verdicts = {}
+        for line in open(out) if out.exists() else []:
+            try:
+                v = json.loads(line)
+                verdicts[v["id"]] = v
+            except ValueError:
+                pass            # the last line of a run that was stopped
+        if len(verdicts) < len(rows):
+            text = open(log).read().splitlines()
+            note = "time limit" if rc == 124 else f"exit {rc}"
+            print(f"  [{name}: {note} after {took:.0f} s, {len(verdicts)} of {len(rows)} verdicts]")
+            print("\n".join("  | " + line[:200] for line in (text[:4] + text[-3:] if rc != 124 else text[-3:])))
+        return verdicts, took
+
+    def truth(self, name, rows, *options, most=60):
+        """What Python, Triton and PyTorch say, by id."""
+        self.calls += 1
+        source, out = f"{self.folder}/{self.calls}.rows", self.out / f"{name}.jsonl"
+        with open(source, "w") as f:
+            f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
+        start, log = time.time(), f"{self.folder}/{self.calls}.err"
+        rc, _ = self.call([self.python, ROOT / "bench/gpu_truth.py", source, out, *options], self.left(most), log)
+        verdicts = {}
+        for line in open(out) if out.exists() else []:
+            try:
+                v = json.loads(line)
+                verdicts[v["id"]] = v
+            except ValueError:
+                pass
+        if rc:
+            print(f"  [{name}: exit {rc} after {time.time() - start:.0f} s, {len(verdicts)} of {len(rows)}] "
+                  + open(log).read()[-300:])
+        return verdicts, time.time() - start
+
+    def gpu_of(self, v):
+        return v.get("gpu") or {}
+
+    def note(self, v):
+        return (self.gpu_of(v).get("note") or "?")[:110]
 
 
-def agreement(bench, rows):
-    cpu, _ = bench.judge(rows, gpu=False)
-    gpu, took = bench.judge(rows, "--warmups", 0, "--trials", 0)
-    table, reasons, unmeasured = collections.Counter(), [], collections.Counter()
-    for row, a, b in zip(rows, cpu, gpu):
-        if a["correct"] and b["correct"] and not b["gpu"]["ran"]:
-            unmeasured[b["gpu"]["note"] or "?"] += 1
-            continue
-        table[a["correct"], b["correct"]] += 1
-        if a["correct"] != b["correct"]:
-            reasons.append(f"  {row['id']}: {b['stage']} {b['reason']}: {b['message']}")
-    print(f"agreement over {len(rows)} candidates (rows: CPU judge, columns: with the GPU)")
-    print(f"             correct   wrong\n  correct   {table[True, True]:8} {table[True, False]:7}\n"
-          f"  wrong     {table[False, True]:8} {table[False, False]:7}\n  not run on the GPU: {sum(unmeasured.values())}")
-    print("\n".join(reasons + [f"  {n} x {note}" for note, n in unmeasured.most_common()]))
-    print(f"throughput, checked: {len(rows) / took:.1f} candidates/s")
-    return [row for row, b in zip(rows, gpu) if b["correct"] and b["gpu"]["ran"]]
+# --- steps ----------------------------------------------------------------------------------------
+
+def start(bench):
+    rc, out = bench.call([bench.program, "version"], 30, f"{bench.folder}/version.err")
+    print(f"program: {out.strip()[:100] if not rc else f'exit {rc}: ' + open(f'{bench.folder}/version.err').read()[:400]}")
+    rc, out = bench.call([bench.program, "doctor"], 120)
+    (bench.out / "doctor.txt").write_text(out)
+    wanted = ("cpu", "memory", "user namespaces", "landlock", "seccomp", "gpu", "gpu engine", "python", "gpu judge")
+    for line in out.splitlines():
+        if line[9:25].strip() in wanted:
+            print("  " + line[:230])
+    bad = [n for n in ("user namespaces", "landlock", "seccomp") if not re.search(rf"^ok +{n}", out, re.M)]
+    if bad and not bench.a.standin:
+        print(f"  the sandbox is not complete here ({', '.join(bad)}): candidates of our own run without it")
+        bench.base = ["--unsafe-no-sandbox"]
 
 
-def timing(bench, rows):
-    kernels = rows[:10 if bench.a.quick else 50]
+def smoke(bench):
+    rows = [r for r in bench.rows if r["kind"] == "honest" and r["track"] == "strict"]
+    rows = [kernel("plain")] + [next(r for r in rows if word in r["candidate"]) for word in ("tl.dot(", "@triton.autotune")]
+    verdicts, took = bench.judge("smoke", rows, "--baselines", "eager,tf32,compile", most=110)
+    for name, v in verdicts.items():
+        g = bench.gpu_of(v)
+        print(f"  {name}: {v['verdict']} {v.get('reason')} speedup {v.get('speedup')}; gpu {json.dumps(g)[:420]} {(v.get('message') or '')[:300]}")
+    print(f"  {took:.1f} s")
+
+
+def table(title, pairs):
+    """A 2 x 2 table of pairs (row, column) of booleans."""
+    n = collections.Counter(pairs)
+    print(f"  {title:44} both right {n[True, True]:5}   judge only {n[True, False]:4}   "
+          f"truth only {n[False, True]:4}   both wrong {n[False, False]:5}")
+
+
+def reasons(rows, limit):
+    n = collections.Counter(key for key, _ in rows)
+    for key, count in n.most_common(limit):
+        names = [name for k, name in rows if k == key][:3]
+        print(f"    {count:4} {key[:150]}: {' '.join(names)[:150]}")
+
+
+def agree(bench, track, rows, most):
+    cpu, took_cpu = bench.judge(f"cpu-{track}", rows, "--track", track, gpu=False, most=most)
+    gpu, took_gpu = bench.judge(f"gpu-{track}", rows, "--track", track, "--warmups", 0, "--trials", 0, most=most)
+    ran = [v for v in gpu.values() if bench.gpu_of(v).get("ran")]
+    print(f"  {len(rows)} candidates: CPU judge {len(cpu) / took_cpu:.1f}/s, with the GPU {len(gpu) / took_gpu:.1f}/s checked "
+          f"({len(ran)} ran there, {len(ran) / took_gpu:.1f}/s)")
+    both = [r for r in rows if r["id"] in cpu and r["id"] in gpu]
+    table("CPU judge (judge) and GPU judge (truth)", [(cpu[r["id"]]["correct"], gpu[r["id"]]["correct"]) for r in both])
+    bad = [(f"{gpu[r['id']]['stage']} {gpu[r['id']]['reason']}: {gpu[r['id']]['message'][:140]}", r["id"]) for r in both
+           if cpu[r["id"]]["correct"] != gpu[r["id"]]["correct"]]
+    reasons(bad, 25)
+    idle = [(bench.note(gpu[r["id"]]), r["id"]) for r in both if gpu[r["id"]]["correct"] and not bench.gpu_of(gpu[r["id"]]).get("ran")]
+    print(f"  correct, but not run on the GPU: {len(idle)}")
+    reasons(idle, 12)
+    return cpu, gpu
+
+
+def against_truth(bench, track, rows, gpu, most):
+    workers = min(14, max(2, (os.cpu_count() or 2) - 2))
+    rows = [r for r in rows if r["kind"] != "cheat"]        # cheats may attack the process that runs them
+    random.Random(1).shuffle(rows)              # the time limit leaves a fair sample
+    truth, took = bench.truth(f"truth-{track}", rows, "--workers", workers, most=most)
+    print(f"  run by Python: {len(truth)} in {took:.0f} s, {len(truth) / took:.1f}/s with {workers} processes")
+    for kind in ("honest", "control", "mutant"):
+        known = [r for r in rows if r["kind"] == kind and r["id"] in gpu and truth.get(r["id"], {}).get("truth") in ("pass", "fail")]
+        table(f"{kind}: judge with GPU, and run by Python", [(gpu[r["id"]]["correct"], truth[r["id"]]["truth"] == "pass") for r in known])
+        bad = [(("accepted, wrong: " + truth[r["id"]]["why"][:100] if gpu[r["id"]]["correct"] else
+                 f"refused, right: {gpu[r['id']]['stage']} {gpu[r['id']]['reason']}"), r["id"]) for r in known
+               if gpu[r["id"]]["correct"] != (truth[r["id"]]["truth"] == "pass")]
+        reasons(bad, 14)
+
+
+def agreement(bench, track="strict"):
+    rows = [r for r in bench.rows if r["kind"] != "written" and r["track"] == track]
+    rows.sort(key=lambda r: r["task"])
+    if bench.a.quick:
+        rows = rows[::max(1, len(rows) // 60)]
+    _, gpu = agree(bench, track, rows, 110)
+    bench.ran += [r for r in rows if r["id"] in gpu and gpu[r["id"]]["correct"] and bench.gpu_of(gpu[r["id"]]).get("ran")
+                  and r["kind"] == "honest"]
+    cheats = [r for r in rows if r["kind"] == "cheat" and r["id"] in gpu]
+    print(f"  cheats: {len(cheats)}, accepted: {[r['id'] for r in cheats if gpu[r['id']]['correct']]}")
+    if not bench.a.standin:
+        against_truth(bench, track, rows, gpu, 60)
+
+
+def hybrid(bench):
+    agreement(bench, "hybrid")
+
+
+def variation(bench):
+    kernels = bench.ran[::max(1, len(bench.ran) // 50)][:10 if bench.a.quick else 50]
     if not kernels:
-        print("timing: no candidate ran")
+        print("  no candidate ran")
         return
-    times, took = collections.defaultdict(list), 0.0
-    for _ in range(5):
-        verdicts, seconds = bench.judge(kernels)
-        took += seconds
-        for row, v in zip(kernels, verdicts):
-            if v["gpu"]["time"]:
-                times[row["id"]].append(v["gpu"]["time"])
-    spread = [statistics.stdev(t["seconds"] for t in v) / statistics.mean(t["seconds"] for t in v)
-              for v in times.values() if len(v) > 1]
-    pairs = [(a, b) for v in times.values() for a, b in zip(v, v[1:])]
+    times, took, judged = collections.defaultdict(list), 0.0, 0
+    limit = bench.left(80) / 5
+    for i in range(5):
+        verdicts, seconds = bench.judge(f"timed-{i}", kernels, most=limit)
+        took, judged = took + seconds, judged + len(verdicts)
+        for name, v in verdicts.items():
+            if bench.gpu_of(v).get("time"):
+                times[name].append(v["gpu"])
+    cv = {name: statistics.stdev(g["time"]["seconds"] for g in v) / statistics.mean(g["time"]["seconds"] for g in v)
+          for name, v in times.items() if len(v) > 1}
+    if not cv:
+        print("  nothing was timed")
+        return
+    order = sorted(cv.values())
+    pairs = [(a["time"], b["time"]) for v in times.values() for a, b in zip(v, v[1:])]
     apart = sum(a["low"] > b["high"] or b["low"] > a["high"] for a, b in pairs)
-    print(f"variation over {len(spread)} kernels x 5: median {100 * statistics.median(spread):.2f} %, "
-          f"worst {100 * max(spread):.2f} % (aim 1 %)")
-    print(f"A/A: {apart} of {len(pairs)} comparisons show a difference")
-    print(f"throughput, timed: {5 * len(kernels) / took:.1f} candidates/s")
+    gaps = sorted(abs(a["seconds"] / b["seconds"] - 1.0) for a, b in pairs)
+    print(f"  {len(cv)} kernels x 5: coefficient of variation median {100 * statistics.median(order):.2f} %, 90th percentile "
+          f"{100 * order[int(0.9 * len(order))]:.2f} %, worst {100 * order[-1]:.2f} % (aim 1 %)")
+    print(f"  A/A: {apart} of {len(pairs)} intervals are apart; the means differ by {100 * statistics.median(gaps):.2f} % (median), {100 * gaps[-1]:.2f} % (most)")
+    print(f"  throughput, timed: {judged / took:.2f} candidates/s")
+    shares = sorted(g["dropped"] / max(1, g["samples"] + g["dropped"]) for v in times.values() for g in v)
+    print(f"  samples dropped for a low clock: {100 * statistics.mean(shares):.1f} %; kernels with results that differ: "
+          f"{sum(any(g.get('differing') for g in v) for v in times.values())}")
+    if bench.a.standin:
+        return
+    loop, _ = bench.truth("naive", kernels, "--workers", 1, "--naive", 5, most=40)
+    plain = [statistics.stdev(v["naive"]) / statistics.mean(v["naive"]) for v in loop.values() if v.get("naive")]
+    ratio = [statistics.mean(v["naive"]) * 1e-3 / statistics.mean(g["time"]["seconds"] for g in times[n])
+             for n, v in loop.items() if v.get("naive") and times.get(n)]
+    if plain:
+        print(f"  a plain loop over {len(plain)} kernels x 5: median {100 * statistics.median(plain):.2f} %, worst {100 * max(plain):.2f} %; "
+              f"its time over ours: median {statistics.median(ratio):.2f}")
 
 
 KERNEL = '''import torch
@@ -139,52 +370,178 @@ def get_inputs():
 def get_init_inputs():
     return []
 '''
+# A loop of dependent operations: its length is the kernel's time.
+CHAIN = """w = v * 0.0
+    for _ in range(STEPS):
+        w = tl.sin(w)
+    v = v + w"""
 
 
 def kernel(name, body="pass"):
-    return {"id": name, "task": TASK, "candidate": KERNEL.replace("NAME", name).replace("BODY", body)}
+    return {"id": name, "kind": "own", "task": TASK, "candidate": KERNEL.replace("NAME", name).replace("BODY", body)}
 
 
 def planted(bench):
-    rows = [kernel("plain"), kernel("slow_3") if bench.a.standin else kernel("more", "v += tl.load(x + i, mask=i < n) * 0.0")]
+    steps = {"plain": 1000, "slow_3": 1030}
+    rows = [kernel(name, "pass" if bench.a.standin else CHAIN.replace("STEPS", str(n))) for name, n in steps.items()]
     seen = total = 0
-    for _ in range(3 if bench.a.quick else 10):
-        (a, b), _ = bench.judge(rows)
-        if a["gpu"]["time"] and b["gpu"]["time"]:
+    ratio = []
+    for i in range(3 if bench.a.quick else 6):
+        v, _ = bench.judge(f"planted-{i}", rows, most=25)
+        t = [bench.gpu_of(v.get(name, {})).get("time") for name in steps]
+        if all(t):
             total += 1
-            seen += b["gpu"]["time"]["low"] > a["gpu"]["time"]["high"]
-    print(f"planted slowdown: seen {seen} of {total}")
+            seen += t[1]["low"] > t[0]["high"]
+            ratio.append(t[1]["seconds"] / t[0]["seconds"])
+    print(f"  3 % more work: seen {seen} of {total}; measured {[round(r, 4) for r in ratio]}")
+
+
+# A compiler for the judge that gives kernels named fault_* another body, with the real Triton. The
+# CPU judge sees a correct kernel.
+FAULTY = '''#!%s
+import sys
+source = open(%r).read()
+space = {"__name__": "worker"}
+exec(compile(source, "compile_worker.py", "exec"), space)
+BODIES = {
+    "fault_hang": "    t = tl.sum(tl.load(x + i, mask=i < n, volatile=True) * 0.0, 0)\\n    while t < 1.0:\\n"
+                  "        t = tl.sum(tl.load(x + i, mask=i < n, volatile=True) * 0.0, 0)\\n    tl.store(out + i, v + t, mask=i < n)\\n",
+    "fault_illegal": "    tl.store(out + i + (1 << 40), v, mask=i < n)\\n",
+    "fault_red_zone": "    tl.store(out + i - 1, v, mask=i < n)\\n",
+    "fault_trap": "    v = tl.inline_asm_elementwise('trap; mov.b32 $0, $1;', '=r,r', [v], dtype=tl.float32, is_pure=False, pack=1)\\n"
+                  "    tl.store(out + i, v, mask=i < n)\\n",
+}
+plain = space["compile_request"]
+
+
+def compile_request(request, language, capability):
+    function = request["functions"][0]
+    body = BODIES.get(function["name"])
+    if body:
+        at = function["source"].rindex("    tl.store")
+        function["source"] = function["source"][:at] + body
+    meta, code = plain(request, language, capability)
+    return {**meta, "scratch_bytes": 1 << 30} if function["name"] == "fault_memory" else meta, code
+
+
+space["compile_request"] = compile_request
+space["main"](sys.argv[1:])
+'''
 
 
 def faults(bench):
-    """Faults that only a GPU shows: contents make the kernel fail there, not in the CPU judge."""
-    bad = {60: "fault_hang", 100: "fault_illegal", 140: "fault_die"} if bench.a.standin else {
-        60: ("hang", "while tl.sum(v * 0.0, 0) > -1.0:\n        v += 0.0"),
-        100: ("illegal", "tl.store(out + i + (1 << 40), v)"), 140: ("trap", "tl.device_assert(False)")}
+    bad = {40: "fault_hang", 70: "fault_illegal", 100: "fault_die" if bench.a.standin else "fault_trap", 120: "fault_red_zone",
+           150: "fault_memory"}
     rows = []
     for i in range(200):
-        row = kernel(bad[i]) if bench.a.standin and i in bad else kernel(*bad[i]) if i in bad else kernel(f"good_{i}")
+        row = kernel(bad.get(i, f"good_{i}"))
         rows.append({**row, "id": f"{row['id']}-{i}"})
-    verdicts, _ = bench.judge(rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 5)
-    wrong = [v["id"] for v in verdicts if not v["correct"]]
-    print(f"faults: {len(verdicts)} verdicts for 200 candidates; not correct: {', '.join(wrong)}")
+    extra = []
+    if not bench.a.standin:
+        path = f"{bench.folder}/faulty"
+        with open(path, "w") as f:
+            f.write(FAULTY % (bench.python, str(ROOT / "python/tritonrl/compile_worker.py")))
+        os.chmod(path, 0o755)
+        extra = ["--gpu-compiler", path]
+    verdicts, took = bench.judge("faults", rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 4, *extra, most=100)
+    print(f"  {len(verdicts)} verdicts for 200 candidates in {took:.0f} s")
+    for name, v in verdicts.items():
+        if not v["correct"] or not bench.gpu_of(v).get("ran"):
+            print(f"    {name}: {v['stage']} {v['reason']}: {(v['message'] or '')[:130]} {bench.note(v) if v['correct'] else ''}")
+
+
+def rank(a):
+    order, out = sorted(range(len(a)), key=a.__getitem__), [0.0] * len(a)
+    for k, i in enumerate(order):
+        out[i] = float(k)
+    return out
+
+
+def correlation(pairs):
+    if len(pairs) < 3:
+        return 0.0
+    x, y = rank([a for a, _ in pairs]), rank([b for _, b in pairs])
+    return statistics.correlation(x, y)
+
+
+def sizes(bench, rows):
+    tasks = sorted({r["task"] for r in rows})
+    path = f"{bench.folder}/sizes.py"
+    pathlib.Path(path).write_text(SIZES)
+    try:
+        out = subprocess.run([bench.python, path], input="".join(json.dumps(t) + "\n" for t in tasks), capture_output=True, text=True,
+                             timeout=60).stdout.split()
+    except (OSError, subprocess.TimeoutExpired):
+        out = []
+    return dict(zip(tasks, map(int, out)))
+
+
+def labelled(bench):
+    rows = [r for r in bench.rows if r["kind"] == "written"]
+    if not rows:
+        print("  no --candidates")
+        return
+    if bench.a.quick:
+        rows = rows[::40]
+    cpu, took = bench.judge("cpu-labelled", rows, "--track", "hybrid", "--precision", "tf32", gpu=False, most=90)
+    print(f"  CPU judge: {len(cpu)} in {took:.0f} s, {len(cpu) / took:.1f}/s")
+    known = [r for r in rows if r["id"] in cpu and r.get("gpu") in ("pass", "fail")]
+    table("CPU judge, and the labels", [(cpu[r["id"]]["correct"], r["gpu"] == "pass") for r in known])
+    large = sizes(bench, rows)
+    good = [r for r in rows if r["id"] in cpu and cpu[r["id"]]["correct"] and 0 <= large.get(r["task"], 0) <= 512 << 20]
+    good.sort(key=lambda r: (large.get(r["task"], 0), r["task"]))
+    print(f"  {len(good)} of {sum(v['correct'] for v in cpu.values())} correct ones have inputs of at most 512 MiB: measured, smallest first")
+    gpu, took = bench.judge("gpu-labelled", good, "--track", "hybrid", "--precision", "tf32", "--warmups", 5, "--trials", 20, most=150)
+    ran = [r for r in good if bench.gpu_of(gpu.get(r["id"], {})).get("ran")]
+    print(f"  {len(gpu)} verdicts in {took:.0f} s, {len(gpu) / took:.2f}/s; {len(ran)} ran")
+    known = [r for r in ran if r.get("gpu") in ("pass", "fail")]
+    table("GPU judge, and the labels", [(gpu[r["id"]]["correct"], r["gpu"] == "pass") for r in known])
+    reasons([(f"{gpu[r['id']]['stage']} {gpu[r['id']]['reason']}: {(gpu[r['id']]['message'] or '')[:140]}", r["id"]) for r in good
+             if r["id"] in gpu and not gpu[r["id"]]["correct"]], 20)
+    reasons([(bench.note(gpu[r["id"]]), r["id"]) for r in good if r["id"] in gpu and gpu[r["id"]]["correct"] and r not in ran], 12)
+    timed = [r for r in ran if gpu[r["id"]]["gpu"].get("time") and gpu[r["id"]]["correct"]]
+    ours = [(gpu[r["id"]]["gpu"]["time"]["seconds"] * 1e3, r["gpu_ms"]) for r in timed if r.get("gpu_ms")]
+    if ours:
+        ratios = sorted(a / b for a, b in ours)
+        print(f"  our milliseconds over the labels': median {statistics.median(ratios):.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}, rank correlation {correlation(ours):.3f} over {len(ours)}")
+    pairs = [(cpu[r["id"]]["speedup"], gpu[r["id"]]["speedup"]) for r in timed if gpu[r["id"]].get("timed") == "gpu"]
+    if pairs:
+        print(f"  estimate and measured speed-up: rank correlation {correlation(pairs):.2f} over {len(pairs)}; fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
+
+
+STEPS = [start, smoke, agreement, faults, variation, planted, labelled, hybrid]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--candidates")
+    parser.add_argument("--out")
     parser.add_argument("--python")
     parser.add_argument("--standin")
+    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS))
+    parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
-    rows = [json.loads(line) for line in open(arguments.candidates)] if arguments.candidates else list(own_candidates())
+    a = parser.parse_args()
+    wanted = a.steps.split(",")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(arguments, folder)
-        ran = agreement(bench, rows[:40] if arguments.quick else rows)
-        timing(bench, ran)
-        planted(bench)
-        faults(bench)
+        os.chmod(folder, 0o755)         # judging processes have another user
+        bench = Bench(a, folder)
+        bench.rows, bench.ran = own_candidates() + read_rows(a.candidates), []
+        print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
+        for step in STEPS:
+            if step.__name__ not in wanted and step is not start:
+                continue
+            began = time.time()
+            if bench.end - began < 8:
+                print(f"{step.__name__}: no time left")
+                continue
+            print(f"--- {step.__name__}")
+            try:
+                step(bench)
+            except Exception:
+                print("  " + traceback.format_exc()[-600:].replace("\n", "\n  "))
+            print(f"  [{time.time() - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
 
 
 if __name__ == "__main__":

@@ -94,6 +94,23 @@ static int forbid_calls(void)
 	return rc;
 }
 
+/* Finds a program by the PATH of this process. Python finds its packages by the path that it was
+ * started with, and the compiler gets another PATH. */
+static const char *find_program(const char *name, char *path, size_t n)
+{
+	const char *at = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return name;
+	for (size_t len; at && *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		snprintf(path, n, "%.*s/%s", (int)len, at, name);
+		if (!access(path, X_OK))
+			return path;
+	}
+	return name;
+}
+
 /* Confines the new process and replaces it by the compiler. Only its exit code tells of a failure:
  * 125 for the sandbox, 127 if the program cannot be started. */
 static _Noreturn void become_compiler(const struct kernel_compiler_options *o, const char *folder, int fd)
@@ -101,7 +118,9 @@ static _Noreturn void become_compiler(const struct kernel_compiler_options *o, c
 	char number[3][16], home[80], cache[96], temp[80];
 	char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *env[] = { path, home, cache, temp, NULL };
-	const char *program = o->command ? o->command : o->python ? o->python : "python3";
+	char found[512];
+	const char *program = find_program(o->command ? o->command : o->python ? o->python : "python3", found,
+					   sizeof found);
 	char *plain[] = { (char *)program, number[0], number[1], (char *)folder, number[2], NULL };
 	char *python[] = { (char *)program, "-I", "-c", (char *)gpu_compile_worker, number[0], number[1],
 			   (char *)folder, number[2], NULL };

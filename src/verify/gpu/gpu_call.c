@@ -66,6 +66,27 @@ static int place_open(struct gpu_call *c, int number, struct gpu_fault *f)
 	return failed(f, c->g->d.fill8(pl->slab, RED_BYTE, (size_t)bytes, c->g->stream), "filling red zones");
 }
 
+/* Opens a place. One more place than the first is left out if there is no memory for it. The first
+ * one is the candidate's fault only if this GPU could not hold it with nothing else on it. */
+static int place_try(struct gpu_call *c, int number, struct gpu_fault *f, struct err *e)
+{
+	int64_t bytes = place_bytes(c->plan, number);
+
+	c->places = number + 1;
+	if (!place_open(c, number, f))
+		return failed(f, c->g->d.stream_synchronize(c->g->stream), "filling memory");
+	if (f->code != CU_OUT_OF_MEMORY || (!number && bytes > c->g->info.memory - c->g->flush_bytes))
+		return 1;
+	*f = (struct gpu_fault){ .code = 0 };
+	if (!number)
+		return err_set(e, ERR_STATE, "other processes hold the memory of the GPU; the call needs %lld MiB",
+			       (long long)(bytes >> 20));
+	mem_free(c->place[number].at);
+	c->place[number] = (struct gpu_place){ .slab = 0 };
+	c->places = number;
+	return 0;
+}
+
 /* The contents of an input or a weight, dense and in the layout of the candidate's model. Release
  * *out. */
 static int contents_of(const struct launch_memory *m, int set, const struct st_file *data, struct tensor *out,
@@ -129,12 +150,16 @@ static int fill_place(struct gpu_call *c, int place, const struct st_file *data,
 	return 0;
 }
 
-/* As many places as fit into four fifths of the device's memory; at least one is tried. */
+/* As many places as fit into four fifths of the memory that is free now: the PyTorch process holds
+ * some, too. At least one is tried. */
 static int places_that_fit(const struct gpu_device *g, const struct gpu_plan *p, int sets)
 {
+	size_t left = 0, all = 0;
 	int n = 1;
 
-	while (n < MIN(sets, GPU_PLACES) && (n + 1) * place_bytes(p, GPU_PLACES) < g->info.memory / 5 * 4)
+	if (g->d.mem_info(&left, &all))
+		return 1;
+	while (n < MIN(sets, GPU_PLACES) && (n + 1) * place_bytes(p, GPU_PLACES) < (int64_t)(left / 5 * 4))
 		n++;
 	return n;
 }
@@ -152,9 +177,9 @@ int gpu_call_open(struct gpu_call *c, struct gpu_device *g, const struct gpu_pla
 	if (!rc)
 		rc = failed(f, g->d.mem_alloc(&c->digest, 8), "allocating memory");
 	for (int i = 0, n = places_that_fit(g, p, sets); i < n && !rc; i++) {
-		c->places = i + 1;
-		rc = place_open(c, i, f);
-		rc = rc ? rc : failed(f, g->d.stream_synchronize(g->stream), "filling memory");
+		rc = place_try(c, i, f, e);
+		if (!rc && c->places == i)
+			break;
 		rc = rc ? rc : fill_place(c, i, data, f, e);
 	}
 	return rc;
@@ -289,10 +314,11 @@ static int start_steps(struct gpu_call *c, int place, struct gpu_fault *f)
 	return 0;
 }
 
+/* Copies from the host are not ordered with our stream, so the host waits for them. */
 int gpu_call_run(struct gpu_call *c, int place, struct gpu_fault *f)
 {
-	return reset(c, place, f) || start_steps(c, place, f) ||
-	       failed(f, c->g->d.stream_synchronize(c->g->stream), "running the kernels");
+	return reset(c, place, f) || failed(f, c->g->d.ctx_synchronize(), "copying the inputs") ||
+	       start_steps(c, place, f) || failed(f, c->g->d.stream_synchronize(c->g->stream), "running the kernels");
 }
 
 /* --- after a call --------------------------------------------------------------------------- */
@@ -399,26 +425,31 @@ int gpu_call_digest(struct gpu_call *c, int place, uint64_t *out, struct gpu_fau
 
 /* --- time ----------------------------------------------------------------------------------- */
 
-/* The host waits for the flush, starts the clock, and ends it when the whole context is idle: work
- * that the events do not see would show there. */
+/* The launches are queued behind the flush, so that the GPU does not wait for the host between the
+ * events. The clock of the host ends when the whole context is idle: work that the events do not see
+ * would show there. The flush, which the events before and start enclose, is taken off it. */
 int gpu_call_time(struct gpu_call *c, int place, struct timing_sample *out, struct gpu_fault *f)
 {
 	struct cuda_driver *d = &c->g->d;
 	int64_t begin;
-	float ms = 0;
+	float ms = 0, flush_ms = 0;
 
-	if (reset(c, place, f) || failed(f, gpu_device_flush(c->g), "flushing the cache") ||
+	if (reset(c, place, f) || failed(f, d->ctx_reset_l2(), "flushing the cache") ||
 	    failed(f, d->ctx_synchronize(), "flushing the cache"))
 		return 1;
 	begin = c->g->wall_ns();
-	if (failed(f, d->event_record(c->g->start, c->g->stream), "recording an event") || start_steps(c, place, f) ||
+	if (failed(f, d->event_record(c->g->before, c->g->stream), "recording an event") ||
+	    failed(f, gpu_device_flush(c->g), "flushing the cache") ||
+	    failed(f, d->event_record(c->g->start, c->g->stream), "recording an event") || start_steps(c, place, f) ||
 	    failed(f, d->event_record(c->g->end, c->g->stream), "recording an event") ||
 	    failed(f, d->ctx_synchronize(), "running the kernels"))
 		return 1;
 	out->wall = (double)(c->g->wall_ns() - begin) * 1e-9;
 	out->clock_mhz = gpu_device_clock(c->g);
-	if (failed(f, d->event_ms(&ms, c->g->start, c->g->end), "reading an event"))
+	if (failed(f, d->event_ms(&ms, c->g->start, c->g->end), "reading an event") ||
+	    failed(f, d->event_ms(&flush_ms, c->g->before, c->g->start), "reading an event"))
 		return 1;
 	out->seconds = ms * 1e-3;
+	out->wall -= flush_ms * 1e-3;
 	return 0;
 }

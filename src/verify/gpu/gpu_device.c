@@ -68,7 +68,7 @@ static void open_wall(struct gpu_device *g)
 		memcpy(&g->wall_ns, &at, sizeof at);
 }
 
-/* The context, a stream of our own, two events, and twice the L2 cache of memory. No line of the
+/* The context, a stream of our own, three events, and twice the L2 cache of memory. No line of the
  * cache may persist: a kernel could keep its inputs there through a flush. */
 static int make_context(struct gpu_device *g)
 {
@@ -78,6 +78,7 @@ static int make_context(struct gpu_device *g)
 	if (!rc)
 		d->ctx_set_limit(CU_LIMIT_PERSISTING_L2, 0);
 	rc = rc ? rc : d->stream_create(&g->stream, 1);
+	rc = rc ? rc : d->event_create(&g->before, 0);
 	rc = rc ? rc : d->event_create(&g->start, 0);
 	rc = rc ? rc : d->event_create(&g->end, 0);
 	g->flush_bytes = MAX(2 * g->info.l2, (int64_t)1 << 20);
@@ -111,7 +112,6 @@ int gpu_device_flush(struct gpu_device *g)
 {
 	int rc;
 
-	g->d.ctx_reset_l2();
 	rc = g->d.fill8(g->flush, 0x11, (size_t)g->flush_bytes, g->stream);
 	return rc ? rc : g->d.copy_inside(g->flush + (uint64_t)g->flush_bytes / 2, g->flush,
 					  (size_t)g->flush_bytes / 2, g->stream);

@@ -29,7 +29,8 @@ struct gpu_device {
 	struct cuda_driver d;
 	struct gpu_info info;
 	int device;
-	void *ctx, *stream, *start, *end;
+	void *ctx, *stream;
+	void *before, *start, *end;         /* events: before the flush of the cache, around a call */
 	uint64_t flush;             /* memory that replaces the contents of the L2 cache */
 	int64_t flush_bytes;
 	int64_t (*wall_ns)(void);   /* the clock of the host; the stand-in for the driver has its own */
@@ -50,7 +51,7 @@ struct gpu_kernel {
 int gpu_device_open(struct gpu_device *g, const char *path, int ordinal, struct err *e);
 /* The clock in MHz; 0: not known. */
 double gpu_device_clock(const struct gpu_device *g);
-/* Replaces the contents of the L2 cache, persisting lines included. */
+/* Starts to replace the contents of the L2 cache, and does not wait. */
 int gpu_device_flush(struct gpu_device *g);
 
 int gpu_kernel_load(struct gpu_device *g, struct gpu_kernel *k, const struct kernel_meta *meta, const void *code);
