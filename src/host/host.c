@@ -236,6 +236,11 @@ void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx)
 	h->o.called_ctx = ctx;
 }
 
+void host_set_ran(struct host *h, struct ptr_map *ran)
+{
+	h->ran = ran;
+}
+
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx)
 {
 	h->o.compute = fn;

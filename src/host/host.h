@@ -12,6 +12,7 @@
 #define HOST_HOST_H
 
 #include "interp/program.h"
+#include "interp/ptrmap.h"
 
 /* The library that hosts of one thread share: the index of bindings and the parsed prelude. Make one for
  * each thread (or before forking) and pass it to every host. A host without one makes its own, which costs
@@ -88,6 +89,8 @@ void host_ops_clear(struct host *h);
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
 /* Calls fn for each tensor operation from now on; NULL: for none. */
 void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx);
+/* Records each statement that runs from now on; NULL: nowhere. */
+void host_set_ran(struct host *h, struct ptr_map *ran);
 /* Records the path of the program (branches, launches) in *path from now on; NULL: nowhere. */
 void host_dry_run(struct host *h, struct host_path *path);
 /* host_seal: everything that exists now outlives the calls to come. While guarded, program code that changes

@@ -719,6 +719,10 @@ enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list 
 		f->node = n;
 		if (host_step(h))
 			return FLOW_FAIL;
+		if (h->ran && ptr_map_put(h->ran, n, h->ran)) {
+			host_fatal(h, REASON_out_of_memory, "the program needs more memory than there is");
+			return FLOW_FAIL;
+		}
 		if (!table[n->kind]) {
 			host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
 			return FLOW_FAIL;

@@ -139,6 +139,7 @@ struct host {
 	struct host_types type;
 	struct host_record did;
 	struct host_torch torch;
+	struct ptr_map *ran;           /* statements that ran, if they are recorded */
 	struct host_frame *frame;      /* the innermost frame */
 	int tries;                     /* active try statements that have handlers */
 	struct unit *units;            /* sources of the program */

@@ -230,6 +230,18 @@ static int match_load(void *ctx, const struct sx *load)
 	return j->bad;
 }
 
+/* A decision that depends on sizes. */
+static int choose(struct cut *p, int wanted)
+{
+	struct cut_choices *c = p->choices;
+
+	if (!c)
+		return wanted;
+	if (c->next == c->n && vec_push(c, (char)wanted))
+		longjmp(*p->g->pool->arena.trap, 1);
+	return c->v[c->next++];
+}
+
 /* All variables of X must be matched. A map may have more variables: they become R. */
 static int is_match(struct joining *j)
 {
@@ -248,7 +260,7 @@ static int is_match(struct joining *j)
 			free *= j->v->size[d];
 		}
 	/* A few instances must not do the work of many. */
-	return free == 1 || x >= 16 || free * x <= 1 << 16;
+	return free == 1 || choose(j->p, x >= 16 || free * x <= 1 << 16);
 }
 
 /* Adds the value as a pass: matched variables are X, the others R. */
@@ -446,11 +458,13 @@ static int is_lone(const struct value *v)
 	return v->kind == VALUE_MAP && v->numel == 1 && !v->uses;
 }
 
-int cut_make(struct cut *p, struct graph *g)
+int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
 {
 	struct arena *a = &g->pool->arena;
 
-	*p = (struct cut){ .g = g };
+	*p = (struct cut){ .g = g, .choices = choices };
+	if (choices)
+		choices->next = 0;
 	p->full = arena_array(a, g->values.n + 1, sizeof *p->full);
 	p->title = arena_array(a, g->values.n + 1, sizeof *p->title);
 	mark_live(g);

@@ -31,8 +31,12 @@ struct kernel {
 	const char *name;
 };
 
+/* Decisions that depend on sizes, in order. A solution for other sizes takes the same ones. */
+struct cut_choices { char *v; size_t n, cap, next; };
+
 struct cut {
 	struct graph *g;
+	struct cut_choices *choices;   /* to follow, or to fill if it is empty; or NULL */
 	struct { struct kernel *v; size_t n, cap; } kernels;
 	const struct sx **full;        /* [values]: bodies with their maps folded in */
 	const char **title;            /* [values]: words for the names of kernels */
@@ -40,7 +44,7 @@ struct cut {
 };
 
 /* Returns 0, or 1 if the graph cannot be cut (cut->why). */
-int cut_make(struct cut *p, struct graph *g);
+int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices);
 void cut_release(struct cut *p);
 
 #endif

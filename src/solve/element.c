@@ -269,7 +269,8 @@ const struct sx *sx_inside(struct expr_pool *p, const struct ix *at, int64_t lo,
 	if (!at->n)
 		return at->c0 >= lo && at->c0 < hi ? NULL : sx_num(p, 0.0, DT_BOOL);
 	return sx_both(p, sx_op2(p, SX_GE, i, sx_num(p, (double)lo, DT_I32)),
-		       sx_op2(p, SX_LT, i, sx_num(p, (double)hi, DT_I32)));
+		       sx_op2(p, p->any_size && at->lo < lo && at->hi > lo ? SX_BELOW : SX_LT, i,
+			      sx_num(p, (double)hi, DT_I32)));
 }
 
 /* --- walks ---------------------------------------------------------------------------- */

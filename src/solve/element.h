@@ -69,6 +69,7 @@ struct sx {
 struct expr_pool {
 	struct arena arena;
 	struct { const void **slot; size_t n, cap; } ixs, sxs;     /* hash tables of unique expressions */
+	int any_size;                /* sizes vary: no condition is left out because of them */
 };
 
 void expr_pool_init(struct expr_pool *p, jmp_buf *trap);

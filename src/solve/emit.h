@@ -17,7 +17,7 @@ struct sched {
 	int xb, rb;              /* tile of X and of R */
 	int bm, bn, bk;          /* dot */
 	const char *precision;   /* of tl.dot: "tf32", "tf32x3", "ieee" */
-	int general;             /* sizes of X may vary with the batch: always masked */
+	int general;             /* sizes of X and R may vary: always masked */
 };
 
 enum { EMIT_ARGS = 96 };
@@ -32,6 +32,9 @@ struct emitted {
 
 /* The name of a value, unique in the solution. The parameter of its memory is NAME_ptr. */
 const char *emit_value_name(struct cut *p, int value);
+/* The schedules of one solution, in the order of its kernels. Another solution for other sizes of the inputs
+ * follows them, so that the two differ in numbers only. */
+struct sched_list { struct sched *v; size_t n, cap; };
 /* Wishes for schedules: `draw` varies them, 0 gives the usual ones. */
 struct sched_wish { uint64_t draw; int tf32, ieee, general; };
 /* The schedule that suits a kernel. */

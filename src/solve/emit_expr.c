@@ -1,12 +1,14 @@
 /* Expressions as Triton text: see emit_impl.h. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "solve/emit_impl.h"
 
-/* Texts longer than this get a name of their own. */
-enum { LONG_TEXT = 64 };
+/* Texts longer than this get a name of their own. Every number counts as NUMBER_LENGTH, so that solutions for
+ * other sizes have the same names. */
+enum { LONG_TEXT = 64, NUMBER_LENGTH = 2 };
 
 void emitter_line(struct emitter *pr, int level, const char *fmt, ...)
 {
@@ -267,7 +269,7 @@ static const char *emit_load(struct emitter *pr, const struct sx *x)
 static enum tight op_tight(enum sx_op op)
 {
 	switch (op) {
-	case SX_LT: case SX_LE: case SX_GT: case SX_GE: case SX_EQ: case SX_NE:
+	case SX_LT: case SX_BELOW: case SX_LE: case SX_GT: case SX_GE: case SX_EQ: case SX_NE:
 		return TIGHT_COMPARE;
 	case SX_OR:
 		return TIGHT_OR;
@@ -312,6 +314,21 @@ static struct text emit_op(struct emitter *pr, const struct sx *x)
 	return t;
 }
 
+static int is_long(const char *s)
+{
+	int n = 0;
+
+	for (; *s; n++)
+		if (isdigit((unsigned char)*s)) {
+			while (isdigit((unsigned char)*s) || *s == '.')
+				s++;
+			n += NUMBER_LENGTH - 1;
+		} else {
+			s++;
+		}
+	return n >= LONG_TEXT;
+}
+
 struct text emit_sx(struct emitter *pr, const struct sx *x)
 {
 	struct spelled *known = find(pr->names.v, pr->names.n, x), *count;
@@ -334,7 +351,7 @@ struct text emit_sx(struct emitter *pr, const struct sx *x)
 	else
 		t = emit_op(pr, x);
 	count = find(pr->counts.v, pr->counts.n, x);
-	if (!(count && count->level > 1) && strlen(t.s) < LONG_TEXT && (x->op != SX_LOAD || !strstr(t.s, "tl.load")))
+	if (!(count && count->level > 1) && !is_long(t.s) && (x->op != SX_LOAD || !strstr(t.s, "tl.load")))
 		return t;
 	if (x->op == SX_LOAD && !strstr(t.s, "tl.load"))
 		return t;

@@ -135,14 +135,29 @@ static int write_value(struct solution_text *w, struct val v, size_t *next, stru
 	}
 }
 
-/* Kernels hold the sizes of the task as numbers, so forward refuses inputs of other shapes. If the batch
- * size may vary, other sizes may as well, and weights are checked, too. */
+/* Names the sizes that may vary: `size = x.shape[2]`. Without fine samples, formulas hold for every
+ * step-th size. */
+static void write_sizes(struct solution_text *w, const char *indent, struct buf *b)
+{
+	for (int i = 0; w->sizes && i < w->sizes->n; i++) {
+		const struct size_var *v = &w->sizes->v[i];
+
+		buf_addf(b, "%s%s = %s\n", indent, v->name, w->size_code[i]);
+		if (v->step > 1 && !v->fine)
+			buf_addf(b, "%sassert %s %% %lld == %lld\n", indent, v->name, (long long)v->step,
+				 (long long)(v->first % v->step));
+	}
+}
+
+/* Kernels hold the sizes of the task as numbers, so forward refuses inputs of other shapes. If sizes of the
+ * model may vary, weights are checked, too. */
 static void write_checks(struct solution_text *w, const char *indent, struct buf *b)
 {
+	write_sizes(w, indent, b);
 	for (size_t i = 0; i < w->t->g.values.n; i++) {
 		const struct value *v = &w->t->g.values.v[i];
 
-		if (v->kind != VALUE_ARG || !v->live || (!w->general && !strncmp(v->name, "self", 4)))
+		if (v->kind != VALUE_ARG || !v->live || (!w->model_sizes && !strncmp(v->name, "self", 4)))
 			continue;
 		buf_addf(b, "%sassert %s.shape == ", indent, v->name);
 		write_shape(v, b);
@@ -150,16 +165,29 @@ static void write_checks(struct solution_text *w, const char *indent, struct buf
 	}
 }
 
-int write_forward(struct solution_text *w, const char *indent, struct buf *kernels, struct buf *body)
+/* The schedule of the i-th kernel: that of an earlier solution, if there is one. */
+static struct sched schedule(struct solution_text *w, size_t i)
 {
 	struct sched_wish wish = { .draw = w->o->draw, .tf32 = w->o->tf32, .ieee = w->o->ieee,
-				   .general = w->general };
+				   .general = w->sizes != NULL };
+	struct sched s;
+
+	if (w->scheds && i < w->scheds->n)
+		return w->scheds->v[i];
+	s = sched_choose(w->cut, &w->cut->kernels.v[i], &wish);
+	if (w->scheds && vec_push(w->scheds, s))
+		longjmp(*w->t->g.pool->arena.trap, 1);
+	return s;
+}
+
+int write_forward(struct solution_text *w, const char *indent, struct buf *kernels, struct buf *body)
+{
 	size_t next = 0;
 
 	write_checks(w, indent, body);
 	for (size_t i = 0; i < w->cut->kernels.n; i++) {
 		const struct kernel *k = &w->cut->kernels.v[i];
-		struct sched s = sched_choose(w->cut, k, &wish);
+		struct sched s = schedule(w, i);
 		struct emitted p;
 
 		if (emit_kernel(w->cut, k, &s, kernels, &p))

@@ -1,6 +1,8 @@
 /* Marks the definitions that a solution keeps: see prune.h. */
 #include "solve/prune.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 
 /* Members that Python or the library calls although no source names them. */
@@ -14,6 +16,17 @@ struct collect {
 	int failed;
 };
 
+static int is_statement(const struct py_node *n)
+{
+	return py_kind_info(n->kind)->category == PY_IN_STMT;
+}
+
+/* Whether a function ran. */
+static int was_called(const struct prune *p, const struct py_node *n)
+{
+	return ptr_map_get(p->ran, n->u.FunctionDef.body.v[0]) != NULL;
+}
+
 static void use(struct collect *c, struct str name)
 {
 	c->failed |= !map_put(&c->p->names, name);
@@ -24,7 +37,7 @@ static void collect_names(void *ctx, struct py_node *n)
 {
 	struct collect *c = ctx;
 
-	if (!n)
+	if (!n || (is_statement(n) && !ptr_map_get(c->p->ran, n)))
 		return;
 	if (n->kind == PY_Name)
 		use(c, n->u.Name.id);
@@ -74,7 +87,8 @@ static int add_parts(struct prune *p, const struct py_list *body, int owner, con
 		int self = (int)p->parts.n;
 
 		part.is_root = (!part.name.n && !import) || body->v[i] == sig->cls ||
-			(owner >= 0 && is_called_by_others(part.name));
+			(owner >= 0 && body->v[i]->kind == PY_FunctionDef && is_called_by_others(part.name) &&
+			 was_called(p, body->v[i]));
 		if (vec_push(&p->parts, part))
 			return -1;
 		if (body->v[i]->kind == PY_ClassDef && add_parts(p, &body->v[i]->u.ClassDef.body, self, sig))
@@ -130,12 +144,58 @@ static void collect_part(struct collect *c, const struct prune_part *part)
 	collect_list(c, &n->u.ClassDef.decorator_list);
 }
 
-int prune_mark(struct prune *p, const struct py_module *m, const struct signature *sig, struct err *e)
+/* --- imports that repeat others -------------------------------------------------------------------- */
+
+/* "torch.nn nn" for `from torch import nn` and `import torch.nn as nn`; empty for other imports. */
+static void import_key(const struct py_node *n, char *key, size_t cap)
+{
+	const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : &n->u.ImportFrom.names;
+	const struct py_alias *a = &names->v[0]->u.alias;
+	struct str name = a->asname.n ? a->asname : a->name;
+
+	*key = 0;
+	if (names->n != 1 || (n->kind == PY_ImportFrom && n->u.ImportFrom.level))
+		return;
+	if (n->kind == PY_Import)
+		snprintf(key, cap, "%.*s %.*s", STR_ARG(a->name), STR_ARG(name));
+	else
+		snprintf(key, cap, "%.*s.%.*s %.*s", STR_ARG(n->u.ImportFrom.module), STR_ARG(a->name), STR_ARG(name));
+}
+
+static int is_import(const struct py_node *n)
+{
+	return n->kind == PY_Import || n->kind == PY_ImportFrom;
+}
+
+/* The solution begins with `import torch`. */
+static int drop_repeated(struct prune *p)
+{
+	struct map seen = MAP_INIT;
+	int rc = map_put(&seen, STR("torch torch")) ? 0 : -1;
+
+	for (size_t i = 0; i < p->parts.n && !rc; i++) {
+		struct prune_part *part = &p->parts.v[i];
+		char key[256];
+
+		if (!part->live || part->owner >= 0 || !is_import(part->node))
+			continue;
+		import_key(part->node, key, sizeof key);
+		if (*key && map_get(&seen, str_of(key)))
+			part->live = 0, part->again = 1;
+		else if (*key && !map_put(&seen, str_of(key)))
+			rc = -1;
+	}
+	map_release(&seen);
+	return rc;
+}
+
+int prune_mark(struct prune *p, const struct py_module *m, const struct signature *sig, const struct ptr_map *ran,
+	       struct err *e)
 {
 	struct collect c = { .p = p };
 	int more = 1;
 
-	*p = (struct prune){ .names = MAP_INIT };
+	*p = (struct prune){ .names = MAP_INIT, .ran = ran };
 	if (add_parts(p, &m->root->u.Module.body, -1, sig))
 		return err_nomem(e);
 	use(&c, STR("torch"));
@@ -156,7 +216,88 @@ int prune_mark(struct prune *p, const struct py_module *m, const struct signatur
 		if (!is_definition(p->parts.v[i].node) && !p->parts.v[i].name.n &&
 		    p->parts.v[i].node->kind != PY_Import && p->parts.v[i].node->kind != PY_ImportFrom)
 			p->parts.v[i].live = 1;
-	return c.failed ? err_nomem(e) : 0;
+	return c.failed || drop_repeated(p) ? err_nomem(e) : 0;
+}
+
+/* --- branches that never ran ------------------------------------------------------------------------- */
+
+struct if_walk {
+	const struct prune *p;
+	prune_if_fn *fn;
+	void *ctx;
+	int rc, found;
+};
+
+/* Whether an import binds a name. */
+static int binds(const struct py_node *n, struct str name)
+{
+	const struct py_list *names = n->kind == PY_Import ? &n->u.Import.names : &n->u.ImportFrom.names;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (str_eq(py_alias_name(&names->v[i]->u.alias), name))
+			return 1;
+	return 0;
+}
+
+/* Finds names of definitions that are left out, and introspection: type(x), x.__name__. */
+static void find_left_out(void *ctx, struct py_node *n)
+{
+	struct if_walk *w = ctx;
+
+	if (n && n->kind == PY_Name) {
+		w->found |= str_is(n->u.Name.id, "type");
+		for (size_t i = 0; i < w->p->parts.n && !w->found; i++) {
+			const struct prune_part *part = &w->p->parts.v[i];
+
+			if (part->live || part->again || part->owner >= 0)
+				continue;
+			w->found = is_import(part->node) ? binds(part->node, n->u.Name.id) :
+				str_eq(part->name, n->u.Name.id);
+		}
+	} else if (n && n->kind == PY_Attribute) {
+		w->found |= str_starts(n->u.Attribute.attr, "__") && str_ends(n->u.Attribute.attr, "__") &&
+			!str_is(n->u.Attribute.attr, "__init__");
+	}
+	if (n && !w->found)
+		py_children(n, find_left_out, ctx);
+}
+
+/* Looks at each `if` that ran, the outermost first. */
+static void walk_ifs(void *ctx, struct py_node *n)
+{
+	struct if_walk *w = ctx;
+
+	if (!n || w->rc || (is_statement(n) && !ptr_map_get(w->p->ran, n)))
+		return;
+	if (n->kind == PY_If) {
+		const struct py_list *body = &n->u.If.body, *orelse = &n->u.If.orelse;
+		int yes = ptr_map_get(w->p->ran, body->v[0]) != NULL;
+		int no = orelse->n && ptr_map_get(w->p->ran, orelse->v[0]);
+
+		if (!(yes && no)) {
+			const struct py_list *dead = yes ? orelse : body;
+
+			w->found = 0;
+			find_left_out(w, n->u.If.test);
+			for (size_t i = 0; i < dead->n; i++)
+				find_left_out(w, dead->v[i]);
+			if (w->found) {
+				w->rc = w->fn(w->ctx, n, yes ? body : orelse);
+				return;
+			}
+		}
+	}
+	py_children(n, walk_ifs, ctx);
+}
+
+int prune_ifs(const struct prune *p, prune_if_fn *fn, void *ctx)
+{
+	struct if_walk w = { .p = p, .fn = fn, .ctx = ctx };
+
+	for (size_t i = 0; i < p->parts.n && !w.rc; i++)
+		if (p->parts.v[i].live && p->parts.v[i].node->kind == PY_FunctionDef)
+			py_children(p->parts.v[i].node, walk_ifs, &w);
+	return w.rc;
 }
 
 void prune_release(struct prune *p)

@@ -31,9 +31,10 @@ static const char *precision(const struct cut *p, const struct kernel *k, const 
 	return w->ieee ? "ieee" : "tf32x3";
 }
 
-static int want_rows(const struct cut *p, const struct kernel *k)
+/* Whether the rows schedule suits the reductions of a kernel; *most is the length of the longest. */
+static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 {
-	int64_t most = 0;
+	*most = 0;
 
 	for (int i = 0; i < k->n_passes; i++) {
 		const struct pass *s = &k->pass[i];
@@ -44,16 +45,16 @@ static int want_rows(const struct cut *p, const struct kernel *k)
 			n *= s->r[r];
 		if (s->is_reduce && (!s->n_r || how == COMBINE_PROD || how >= COMBINE_ARGMAX))
 			return 0;
-		most = MAX(most, s->is_reduce ? n : 0);
+		*most = MAX(*most, s->is_reduce ? n : 0);
 	}
-	return most >= ROWS_LEAST;
+	return *most >= ROWS_LEAST;
 }
 
 struct sched sched_choose(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
 {
 	struct sched s = { .kind = SCHED_FLAT, .precision = precision(p, k, w), .general = w->general };
 	struct dot_axes d;
-	int64_t x = 1;
+	int64_t x = 1, longest;
 	struct rng r;
 
 	rng_init(&r, w->draw, "schedules");
@@ -67,9 +68,9 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 				       .bn = block(d.n, 16, w->draw ? 32 << rng_below(&r, 2) : 64),
 				       .bk = block(d.k, 16, w->draw ? 16 << rng_below(&r, 2) : 32) };
 	}
-	if (want_rows(p, k)) {
+	if (want_rows(p, k, &longest)) {
 		s.kind = SCHED_ROWS;
-		s.rb = w->draw ? 512 << rng_below(&r, 3) : ROWS_TILE;
+		s.rb = (int)MIN(next_pow2(longest), w->draw ? 512 << rng_below(&r, 3) : ROWS_TILE);
 	}
 	s.xb = (int)MIN(next_pow2(x), w->draw ? 128 << rng_below(&r, 3) : x >= FLAT_LARGE ? 1024 : 256);
 	return s;

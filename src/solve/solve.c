@@ -1,9 +1,8 @@
 /* One module from source to solution: see solve.h. */
-#include "solve/solve.h"
+#include "solve/solve_at.h"
 
 #include <stdio.h>
 
-#include "solve/any_batch.h"
 #include "solve/origin.h"
 #include "solve/outline.h"
 #include "solve/write.h"
@@ -12,22 +11,13 @@ enum { FUEL = 20000000, SEED = 42 };
 /* As solve_options.outline: the module is not solved. */
 enum { OUTLINE_ONLY = 2 };
 
-/* How a module is run and written, and what that showed. */
-struct mode {
-	int eval;                /* in evaluation mode */
-	int general;             /* written for any batch size */
-	int64_t batch;           /* batch size instead of that of the inputs; 0: theirs */
-	int random;              /* the module drew random numbers */
-	int64_t drawn, elements; /* batch size and elements of the inputs as drawn */
-	char size[64];           /* the batch size as Python code */
-};
-
 struct solving {
 	const struct solve_options *o;
 	struct solve_answer *out;
 	struct py_module module;
 	struct host *h;
 	struct val model, inputs, result;
+	struct ptr_map ran;
 	struct expr_pool pool;
 	struct trace t;
 	struct cut cut;
@@ -60,13 +50,15 @@ static int open_model(struct solving *a, struct err *e)
 	a->h = host_new(&ho, e);
 	if (!a->h)
 		return -1;
-	rc = host_load(a->h, &a->module, NULL, 0, &ns, e);
+	host_set_ran(a->h, &a->ran);
+	rc = host_load(a->h, &a->module, a->mode->ov, a->mode->n_ov, &ns, e);
 	if (!rc)
 		rc = host_build(a->h, ns, ns, "Model", SEED, &a->model, e);
 	if (!rc)
 		rc = host_to_device(a->h, a->model, HOST_CUDA, e);
 	if (!rc && a->mode->eval)
 		rc = host_eval_mode(a->h, a->model, e);
+	host_set_ran(a->h, NULL);
 	if (!rc)
 		rc = host_inputs(a->h, ns, SEED, 0, &a->inputs, e);
 	if (!rc)
@@ -74,61 +66,19 @@ static int open_model(struct solving *a, struct err *e)
 	return rc > 0 ? program_failed(a) : rc;
 }
 
-/* Gives every input with the batch size of the first one another batch size. */
-static int change_batch(struct solving *a, struct err *e)
-{
-	for (size_t i = 0; i < a->inputs.u.seq->n; i++) {
-		struct val v = a->inputs.u.seq->v[i];
-		struct tensor *t = v.kind == V_TENSOR ? &v.u.t->t : NULL, other;
-		int64_t shape[TENSOR_DIMS], stride[TENSOR_DIMS];
-
-		if (!t || !t->ndim || t->shape[0] != a->mode->drawn || !tensor_is_contiguous(t))
-			continue;
-		memcpy(shape, t->shape, sizeof shape);
-		shape[0] = a->mode->batch;
-		tensor_dense_strides(t->ndim, shape, stride);
-		if (tensor_new_hollow(&other, t->dt, t->ndim, shape, stride, e))
-			return -1;
-		tensor_release(t);
-		*t = other;
-	}
-	return 0;
-}
-
-/* The batch size is the first size of the first input that is a tensor. */
-static int note_batch(struct solving *a, const struct signature *sig, struct err *e)
-{
-	struct mode *m = a->mode;
-
-	m->drawn = m->elements = 0;
-	for (size_t i = 0; i < a->inputs.u.seq->n; i++) {
-		struct val v = a->inputs.u.seq->v[i];
-
-		if (v.kind != V_TENSOR)
-			continue;
-		m->elements += tensor_numel(&v.u.t->t);
-		if (m->drawn || !v.u.t->t.ndim)
-			continue;
-		m->drawn = v.u.t->t.shape[0];
-		snprintf(m->size, sizeof m->size, "%.48s.shape[0]", signature_arg(sig, i, &a->pool.arena));
-	}
-	return m->batch ? change_batch(a, e) : 0;
-}
-
 /* Runs forward under the recorder. A failure of the program after an operator stopped the recording
  * is still the operator's. */
 static int record(struct solving *a, const struct signature *sig, struct err *e)
 {
-	int rc = note_batch(a, sig, e);
+	int rc;
 
-	if (rc)
-		return rc;
 	for (size_t i = 0; i < a->inputs.u.seq->n; i++)
 		origin_note(&a->t, a->h, a->inputs.u.seq->v[i], signature_arg(sig, i, &a->pool.arena));
 	origin_note(&a->t, a->h, a->model, sig->wrapped ? "self.model" : "self");
 	host_set_called(a->h, trace_call, &a->t);
 	rc = host_forward(a->h, a->model, a->inputs, &a->result, e);
 	host_set_called(a->h, NULL, NULL);
+	a->mode->work = host_ops_work(a->h);
 	a->out->ops = a->t.ops;
 	if (a->t.stopped[0]) {
 		snprintf(a->out->op, sizeof a->out->op, "%s", a->t.stopped);
@@ -143,7 +93,7 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 {
 	if (write_results(&a->t, a->result, a->out->why, sizeof a->out->why))
 		return 1;
-	if (cut_make(&a->cut, &a->t.g)) {
+	if (cut_make(&a->cut, &a->t.g, a->mode->choices)) {
 		snprintf(a->out->why, sizeof a->out->why, "%s", a->cut.why);
 		return 1;
 	}
@@ -152,9 +102,11 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 		outline_write(&a->t.g, &a->cut, &a->out->outline);
 	if (a->o->outline == OUTLINE_ONLY)
 		return 0;
-	return write_solution(&(struct solution_text){ .o = a->o, .module = &a->module, .sig = sig, .t = &a->t,
-						 .cut = &a->cut, .result = a->result, .inputs = a->inputs,
-						       .general = a->mode->general },
+	return write_solution(&(struct solution_text){ .o = a->o, .module = &a->module, .ran = &a->ran, .sig = sig,
+						       .t = &a->t, .cut = &a->cut, .result = a->result,
+						       .inputs = a->inputs, .sizes = a->mode->sizes, .size_code = a->mode->size_code,
+						       .scheds = a->mode->scheds,
+						       .model_sizes = a->mode->model_sizes },
 			      &a->out->solution, e);
 }
 
@@ -175,6 +127,7 @@ static int solving_run(struct solving *a, struct err *e)
 		snprintf(a->out->why, sizeof a->out->why, "the graph is too large");
 		return 1;
 	}
+	a->pool.any_size = a->mode->sizes != NULL;
 	a->t.g.pool = &a->pool;
 	rc = open_model(a, e);
 	if (!rc)
@@ -192,11 +145,12 @@ static void solving_close(struct solving *a)
 	cut_release(&a->cut);
 	if (a->h)
 		host_free(a->h);
+	ptr_map_release(&a->ran);
 	expr_pool_release(&a->pool);
 }
 
-static int solving_in(const struct solve_options *o, struct str source, struct mode *mode, struct solve_answer *out,
-		      struct err *e)
+int solve_at(const struct solve_options *o, struct str source, struct mode *mode, struct solve_answer *out,
+	     struct err *e)
 {
 	struct solving a = { .o = o, .out = out, .mode = mode };
 	struct err syntax = ERR_INIT;
@@ -216,52 +170,25 @@ static int solving_in(const struct solve_options *o, struct str source, struct m
 	return rc;
 }
 
-/* Large inputs are judged at smaller batch sizes, so the solution must be correct at those, too: it is made
- * from two solutions for two batch sizes. If they differ in more than numbers, the first one stays. */
-static int solve_general(const struct solve_options *o, struct str source, struct mode mode, struct solve_answer *out,
-			 struct err *e)
-{
-	struct solve_options plain = *o;
-	struct mode one = mode, two = mode;
-	struct solve_answer a, b;
-	struct buf joined = BUF_INIT;
-	int rc;
-
-	one.general = two.general = 1;
-	two.batch = mode.drawn + 1;
-	plain.outline = 0;
-	rc = solving_in(&plain, source, &one, &a, e);
-	if (rc >= 0 && a.solution.n) {
-		rc = solving_in(&plain, source, &two, &b, e);
-		if (rc >= 0 && b.solution.n)
-			rc = any_batch_make(&(struct batch_text){ .text = buf_str(&a.solution), .batch = one.drawn },
-					  &(struct batch_text){ .text = buf_str(&b.solution), .batch = two.batch },
-					  one.size, &joined, e);
-		solve_answer_release(&b);
-	}
-	if (!rc && joined.n) {
-		buf_clear(&out->solution);
-		buf_addstr(&out->solution, buf_str(&joined));
-	}
-	solve_answer_release(&a);
-	buf_release(&joined);
-	return rc < 0 ? -1 : buf_check(&out->solution, e);
-}
-
-/* A module that draws random numbers is judged in evaluation mode, so it is solved in that mode. */
+/* A module that draws random numbers is judged in evaluation mode, so it is solved in that mode. A module
+ * of much work is judged at other sizes, too, and gets a solution for any sizes if there is one. */
 int solve_module(const struct solve_options *o, struct str source, struct solve_answer *out, struct err *e)
 {
-	enum { GENERAL_LEAST = 1 << 15 };
+	enum { WORK_LARGE = 1 << 20 };
 	struct mode mode = { .eval = 0 };
-	int rc = solving_in(o, source, &mode, out, e);
+	int rc = solve_at(o, source, &mode, out, e);
 
 	if (rc >= 0 && mode.random) {
 		solve_answer_release(out);
 		mode = (struct mode){ .eval = 1 };
-		rc = solving_in(o, source, &mode, out, e);
+		rc = solve_at(o, source, &mode, out, e);
 	}
-	if (!rc && o->outline != OUTLINE_ONLY && mode.drawn > 1 && mode.elements >= GENERAL_LEAST)
-		rc = solve_general(o, source, mode, out, e);
+	if (!rc && o->outline != OUTLINE_ONLY && mode.work >= WORK_LARGE) {
+		struct solve_options plain = *o;
+
+		plain.outline = 0;
+		rc = solve_any_size(&plain, source, &mode, out, e);
+	}
 	return rc < 0 ? -1 : 0;
 }
 

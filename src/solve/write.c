@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 
+#include "py/print.h"
 #include "solve/prune.h"
 
 /* --- the signature of forward --------------------------------------------------------------------- */
@@ -214,6 +215,34 @@ static int drop_dead(const struct py_module *m, const struct prune *p, struct pa
 	return 0;
 }
 
+struct flattening {
+	const struct py_module *m;
+	struct patches *e;
+	struct buf *text;                /* texts of the patches, each in a buffer of its own */
+	size_t n;
+};
+
+enum { FLATTENED = 64 };
+
+/* An `if` becomes the branch that ran, in the printer's form. */
+static int flatten(void *ctx, const struct py_node *n, const struct py_list *branch)
+{
+	struct flattening *f = ctx;
+	struct buf *to = &f->text[f->n];
+	struct str source = f->m->source;
+	size_t from = offset_of(source, n->line, 0), first = offset_of(source, n->line, n->col);
+	struct py_printer pr = { .out = to, .indent = n->col / 4 };
+
+	if (f->n == FLATTENED || n->col % 4 || str_starts((struct str){ .p = source.p + first, .n = 4 }, "elif"))
+		return 0;
+	f->n++;
+	for (size_t i = 0; i < branch->n; i++)
+		py_print_stmt(&pr, branch->v[i]);
+	if (!branch->n)
+		buf_addf(to, "%*spass\n", n->col, "");
+	return to->failed || add_patch(f->e, from, offset_of(source, n->end_line + 1, 0), buf_str(to)) ? -1 : 0;
+}
+
 /* Imports go before the first statement that is neither a docstring nor an import from __future__. */
 static size_t import_place(const struct py_module *m)
 {
@@ -252,15 +281,22 @@ static void write_signature(const struct solution_text *w, const char *indent, s
 	buf_addc(out, '\n');
 }
 
-/* Appends text with at most two empty lines in a row. */
+/* Appends text with at most two empty lines in a row, one inside of classes and functions. */
 static void add_lines(struct buf *out, struct str text)
 {
 	size_t empty = 0;
 
-	for (size_t i = 0; i < text.n; i++) {
-		empty = text.p[i] == '\n' ? empty + 1 : 0;
-		if (empty <= 3)
-			buf_addc(out, text.p[i]);
+	while (text.n) {
+		struct str line = str_cut(&text, '\n');
+
+		if (!str_trim(line).n) {
+			empty++;
+			continue;
+		}
+		buf_pad(out, '\n', MIN(empty, out->n ? (isspace((unsigned char)*line.p) ? 1 : 2) : 0));
+		empty = 0;
+		buf_addstr(out, line);
+		buf_addc(out, '\n');
 	}
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
 		out->n--;
@@ -305,8 +341,10 @@ static int add_patches(struct solution_text *w, const struct prune *p, struct st
 	size_t top = import_place(w->module), cls = offset_of(source, first_line(w->sig->cls), 0);
 	size_t behind = offset_of(source, w->sig->cls->end_line + 1, 0);
 
-	return add_patch(e, top, top, STR("import torch\nimport triton\nimport triton.language as tl\n"
-					  "from triton.language.extra import libdevice\n")) ||
+	return add_patch(e, top, top, str_find(kernels, STR("libdevice.")) < 0 ?
+			 STR("import torch\nimport triton\nimport triton.language as tl\n") :
+			 STR("import torch\nimport triton\nimport triton.language as tl\n"
+			     "from triton.language.extra import libdevice\n")) ||
 		add_patch(e, cls, cls, kernels) || drop_dead(w->module, p, e) ||
 		add_patch(e, behind, behind, forward) ? -1 : 0;
 }
@@ -331,10 +369,13 @@ int write_solution(struct solution_text *w, struct buf *out, struct err *e)
 {
 	struct buf kernels = BUF_INIT, forward = BUF_INIT;
 	struct patches patches = { .n = 0 };
+	struct buf flat[FLATTENED] = { BUF_INIT };
+	struct flattening flattening = { .m = w->module, .e = &patches, .text = flat };
 	struct prune prune;
-	int rc = prune_mark(&prune, w->module, w->sig, e) ? -1 : make_forward(w, &kernels, &forward);
+	int rc = prune_mark(&prune, w->module, w->sig, w->ran, e) ? -1 : make_forward(w, &kernels, &forward);
 
-	if (!rc && add_patches(w, &prune, buf_str(&kernels), buf_str(&forward), &patches))
+	if (!rc && (add_patches(w, &prune, buf_str(&kernels), buf_str(&forward), &patches) ||
+		    prune_ifs(&prune, flatten, &flattening)))
 		rc = err_nomem(e);
 	if (!rc)
 		assemble(w, &patches, out);
@@ -342,6 +383,8 @@ int write_solution(struct solution_text *w, struct buf *out, struct err *e)
 		rc = -1;
 	buf_release(&kernels);
 	buf_release(&forward);
+	for (size_t i = 0; i < flattening.n; i++)
+		buf_release(&flat[i]);
 	vec_free(&patches);
 	prune_release(&prune);
 	return rc;

@@ -4,8 +4,12 @@
 #define SOLVE_WRITE_H
 
 #include "solve/cut.h"
+#include "solve/emit.h"
+#include "solve/size_fit.h"
 #include "solve/solve.h"
 #include "solve/trace.h"
+
+enum { SIZE_CODE = 64 };
 
 /* The forward of class Model, in its source. */
 struct signature {
@@ -27,11 +31,17 @@ int write_results(struct trace *t, struct val result, char *why, size_t cap);
 struct solution_text {
 	const struct solve_options *o;
 	const struct py_module *module;
+	const struct ptr_map *ran;       /* statements that ran until forward */
 	const struct signature *sig;
 	struct trace *t;
 	struct cut *cut;
 	struct val result, inputs;
-	int general;                     /* written once more for another batch size (any_batch.h) */
+	/* for a solution for any sizes (any_size.h), else NULL: the sizes, and code for each of them; the
+	 * schedules to follow, or to fill if the list is empty */
+	const struct size_vars *sizes;
+	char (*size_code)[SIZE_CODE];
+	struct sched_list *scheds;
+	int model_sizes;                 /* sizes of the model may vary, too: weights are checked */
 };
 
 /* Returns 0, 1 if a kernel cannot be printed, -1 on our own failure. */

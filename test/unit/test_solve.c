@@ -1,7 +1,7 @@
 /* The solver's planner: index expressions that simplify by range, and graphs cut into kernels. */
 #include "check.h"
 
-#include "solve/any_batch.h"
+#include "solve/any_size.h"
 #include "solve/cut.h"
 
 static struct expr_pool pool;
@@ -99,7 +99,7 @@ static void test_softmax_is_one_kernel(void **state)
 	v = loops(VALUE_MAP, sx_op2(&pool, SX_DIV, e, sx_load(&pool, 2, DT_F32, ix_var(&pool, 0, 4), NULL, 0.0)));
 	v.rank_out = 2;
 	graph_add(&g, &v);
-	assert_int_equal(cut_make(&cut, &g), 0);
+	assert_int_equal(cut_make(&cut, &g, NULL), 0);
 	assert_int_equal(cut.kernels.n, 1);
 	assert_int_equal(cut.kernels.v[0].n_passes, 3);
 	assert_int_equal(cut.kernels.v[0].n_x, 1);
@@ -124,7 +124,7 @@ static void test_folding(void **state)
 	v = loops(VALUE_MAP, sx_op1(&pool, SX_SQRT, elem(1)));
 	v.rank_out = 2;
 	graph_add(&g, &v);
-	assert_int_equal(cut_make(&cut, &g), 0);
+	assert_int_equal(cut_make(&cut, &g, NULL), 0);
 	assert_int_equal(cut.kernels.n, 1);
 	assert_int_equal(cut.kernels.v[0].n_passes, 1);
 	assert_int_equal(g.values.v[2].live, 0);
@@ -137,23 +137,58 @@ static void test_folding(void **state)
 #define TEXT(n, mean) "import triton\n\n@triton.jit\ndef k_kernel(x_ptr, BLOCK: tl.constexpr):\n    mask = offs < " n \
 	"\n    y = x * " mean "\n\n\nclass ModelNew:\n    k_kernel[(triton.cdiv(" n ", 64),)](x, BLOCK=64)\n"
 
-/* 64 for a batch of 4 and 80 for one of 5 is x.shape[0] * 16; 1/64 and 1/80 are its inverse. */
-static void test_any_batch(void **state)
+/* 64 for a batch of 4, 80 for 5, 96 for 6, .. is batch * 16; 1/64, 1/80, 1/96, .. is its inverse. */
+static void test_any_size(void **state)
 {
-	struct batch_text a = { .text = STR(TEXT("64", "0.015625")), .batch = 4 };
-	struct batch_text b = { .text = STR(TEXT("80", "0.0125")), .batch = 5 };
+	struct size_vars v = { .n = 1, .v = { { .name = "batch", .first = 4, .step = 1 } } };
+	struct str texts[] = { STR(TEXT("64", "0.015625")), STR(TEXT("80", "0.0125")),
+			       STR(TEXT("96", "0.010416666666666666")), STR(TEXT("112", "0.008928571428571428")),
+			       STR(TEXT("1152", "0.0008680555555555555")) };
 	struct buf out = BUF_INIT;
 	struct err e = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(any_batch_make(&a, &b, "x.shape[0]", &out, &e), 0);
+	assert_int_equal(any_size_make(&v, texts, &out, &e), 0);
 	assert_contains(buf_cstr(&out), "def k_kernel(x_ptr, size0, size1, BLOCK: tl.constexpr):");
 	assert_contains(buf_cstr(&out), "mask = offs < size0");
-	assert_contains(buf_cstr(&out), "(x, x.shape[0] * 16, 1.0 / (x.shape[0] * 16 + 0), BLOCK=64)");
+	assert_contains(buf_cstr(&out), "(x, 16 * batch, 1.0 / (16 * batch), BLOCK=64)");
 	buf_clear(&out);
-	b.text = STR("another text");
-	assert_int_equal(any_batch_make(&a, &b, "x.shape[0]", &out, &e), 1);
+	texts[3] = STR("another text");
+	assert_int_equal(any_size_make(&v, texts, &out, &e), 1);
 	buf_release(&out);
+}
+
+/* Code for a number that is n(h, w) at h = 64, 72, .. and w = 48, 56, .., and with `fine` at all between. */
+static const char *fitted(int64_t (*n)(int64_t h, int64_t w), int fine, int expect)
+{
+	static char code[128];
+	struct size_vars v = { .n = 2, .v = { { .name = "h", .first = 64, .step = 8, .fine = fine },
+					      { .name = "w", .first = 48, .step = 8, .fine = fine } } };
+	int64_t y[SIZE_SAMPLES];
+
+	for (int s = 0; s < size_samples(&v); s++)
+		y[s] = n(size_at(&v, 0, s), size_at(&v, 1, s));
+	assert_int_equal(size_fit(&v, y, code, sizeof code), expect);
+	return code;
+}
+
+static int64_t halved(int64_t h, int64_t w) { return 3 * ((h - 1) / 2 + 1) * (w - 2); }
+static int64_t squared(int64_t h, int64_t w) { (void)w; return (h / 8 + 1) * (h / 8 + 1) * 32; }
+static int64_t summed(int64_t h, int64_t w) { return h + w; }
+static int64_t rounded(int64_t h, int64_t w) { return h / 3 * w; }
+static int64_t in_steps(int64_t h, int64_t w) { return h / 128 * w; }
+
+/* Strided windows are quotients; sums of two sizes are not expressed. Fine samples tell how quotients are
+ * rounded. */
+static void test_size_fit(void **state)
+{
+	(void)state;
+	assert_string_equal(fitted(halved, 7, 0), "3 * ((h + 1) // 2) * (w - 2)");
+	assert_string_equal(fitted(squared, 7, 0), "32 * ((h + 8) // 8) * ((h + 8) // 8)");
+	assert_string_equal(fitted(squared, 0, 0), "(h + 8) * ((h + 8) // 2)");
+	fitted(summed, 7, 1);
+	fitted(rounded, 7, 1);
+	fitted(in_steps, 0, 1);
 }
 
 int main(void)
@@ -164,7 +199,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_within, begin, end),
 		cmocka_unit_test_setup_teardown(test_softmax_is_one_kernel, begin, end),
 		cmocka_unit_test_setup_teardown(test_folding, begin, end),
-		cmocka_unit_test(test_any_batch),
+		cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_size_fit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

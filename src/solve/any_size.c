@@ -1,5 +1,5 @@
-/* Numbers of two solutions as functions of the batch size: see any_batch.h. */
-#include "solve/any_batch.h"
+/* Numbers of several solutions as functions of the sizes: see any_size.h. */
+#include "solve/any_size.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -8,18 +8,19 @@
 
 #include "base/mem.h"
 
-enum { KERNELS = 256, PARAMS = 16, CODE = 96 };
+enum { KERNELS = 512, PARAMS = 24, CODE = 160 };
 
-/* A kernel's numbers that depend on the batch size, as code for its launches. */
+/* A kernel's numbers that depend on the sizes, as code for its launches. */
 struct sized_kernel {
 	struct str name;
 	char code[PARAMS][CODE];
 	int n;
 };
 
-struct batch_join {
-	const struct batch_text *a, *b;
-	const char *size;
+struct size_join {
+	const struct size_vars *vars;
+	struct str rest[SIZE_SAMPLES];     /* the unread rest of each text */
+	int n;
 	struct sized_kernel *kernel;       /* [KERNELS] */
 	int n_kernels, current;            /* the kernel whose body is read, or -1 */
 	struct buf text;
@@ -45,45 +46,55 @@ static size_t token(struct str s)
 	return n;
 }
 
-/* A number as code: linear in the batch size, or the inverse of that. Returns 1 if it is neither. */
-static int express(const struct batch_join *g, struct str x, struct str y, char *code)
+/* The integers that a power of the tokens is. Returns 1 if it is none. */
+static int integers(const struct str *x, int n, double power, int64_t *y)
 {
-	double u, v, d = (double)(g->a->batch - g->b->batch), a, c;
-	char one[64], two[64];
+	char text[64];
 
-	if (x.n >= sizeof one || y.n >= sizeof two)
-		return 1;
-	snprintf(one, sizeof one, "%.*s", STR_ARG(x));
-	snprintf(two, sizeof two, "%.*s", STR_ARG(y));
-	u = strtod(one, NULL);
-	v = strtod(two, NULL);
-	a = (u - v) / d;
-	c = u - a * (double)g->a->batch;
-	if (a == floor(a) && c == floor(c)) {
-		int n = a == 1.0 ? snprintf(code, CODE, "%s", g->size) : snprintf(code, CODE, "%s * %.0f", g->size, a);
+	for (int s = 0; s < n; s++) {
+		double u;
 
-		if (c != 0.0)
-			snprintf(code + n, CODE - (size_t)n, " %s %.0f", c < 0 ? "-" : "+", fabs(c));
-		return 0;
+		if (x[s].n >= sizeof text)
+			return 1;
+		snprintf(text, sizeof text, "%.*s", STR_ARG(x[s]));
+		u = strtod(text, NULL);
+		u = pow(u, power);
+		if (!(fabs(u) < 1e15) || fabs(u - round(u)) > 1e-9 * fabs(u))
+			return 1;
+		y[s] = (int64_t)llround(u);
 	}
-	if (u == 0.0 || v == 0.0)
-		return 1;
-	a = (1.0 / u - 1.0 / v) / d;
-	c = 1.0 / u - a * (double)g->a->batch;
-	if (fabs(a - round(a)) > 1e-6 || fabs(c - round(c)) > 1e-6)
-		return 1;
-	snprintf(code, CODE, "1.0 / (%s * %.0f + %.0f)", g->size, a, c + 0.0);
 	return 0;
 }
 
+/* A number as code: a product of sizes, its inverse, or its root. Returns 1 if it is none. */
+static int express(const struct size_join *g, const struct str *x, char *code)
+{
+	int64_t y[SIZE_SAMPLES];
+	static const struct { double power; const char *text; } powers[] = {
+		{ 1.0, "%s" }, { -1.0, "1.0 / (%s)" }, { 2.0, "(%s) ** 0.5" }, { -2.0, "(%s) ** -0.5" },
+	};
+	char inside[CODE - 16];
+
+	for (size_t i = 0; i < COUNT_OF(powers); i++)
+		if (!integers(x, g->n, powers[i].power, y) && (!size_fit(g->vars, y, inside, sizeof inside) ||
+							       !size_fit_less(g->vars, y, inside, sizeof inside))) {
+			snprintf(code, CODE, powers[i].text, inside);
+			return 0;
+		}
+	return 1;
+}
+
 /* Writes a number that differs: an expression in host code, a parameter in a kernel. */
-static int differ(struct batch_join *g, struct str x, struct str y)
+static int differ(struct size_join *g, const struct str *x)
 {
 	struct sized_kernel *k = g->current >= 0 ? &g->kernel[g->current] : NULL;
 	char code[CODE];
 	int i;
 
-	if (!isdigit((unsigned char)x.p[0]) || !isdigit((unsigned char)y.p[0]) || express(g, x, y, code))
+	for (int s = 0; s < g->n; s++)
+		if (!isdigit((unsigned char)x[s].p[0]))
+			return 1;
+	if (express(g, x, code))
 		return 1;
 	if (!k) {
 		buf_adds(&g->text, code);
@@ -100,7 +111,7 @@ static int differ(struct batch_join *g, struct str x, struct str y)
 }
 
 /* Follows which kernel's body the text is in: a definition begins one, a class ends it. */
-static void follow(struct batch_join *g, struct str rest)
+static void follow(struct size_join *g, struct str rest)
 {
 	if (str_starts(rest, "\n@triton.jit\ndef ") && g->n_kernels < KERNELS) {
 		struct str name = { .p = rest.p + 17, .n = 0 };
@@ -117,28 +128,35 @@ static void follow(struct batch_join *g, struct str rest)
 	}
 }
 
-/* Both texts token by token. */
-static int join_texts(struct batch_join *g)
+/* All texts token by token. */
+static int join_texts(struct size_join *g)
 {
-	struct str a = g->a->text, b = g->b->text;
+	while (g->rest[0].n) {
+		struct str x[SIZE_SAMPLES];
+		int same = 1;
 
-	while (a.n && b.n) {
-		size_t n = token(a), m = token(b);
-		struct str x = { .p = a.p, .n = n }, y = { .p = b.p, .n = m };
-
-		follow(g, a);
-		if (str_eq(x, y))
-			buf_addstr(&g->text, x);
-		else if (differ(g, x, y))
+		for (int s = 0; s < g->n; s++) {
+			if (!g->rest[s].n)
+				return 1;
+			x[s] = (struct str){ .p = g->rest[s].p, .n = token(g->rest[s]) };
+			same &= str_eq(x[0], x[s]);
+		}
+		follow(g, g->rest[0]);
+		if (same)
+			buf_addstr(&g->text, x[0]);
+		else if (differ(g, x))
 			return 1;
-		a = (struct str){ .p = a.p + n, .n = a.n - n };
-		b = (struct str){ .p = b.p + m, .n = b.n - m };
+		for (int s = 0; s < g->n; s++)
+			g->rest[s] = (struct str){ .p = x[s].p + x[s].n, .n = g->rest[s].n - x[s].n };
 	}
-	return a.n || b.n;
+	for (int s = 0; s < g->n; s++)
+		if (g->rest[s].n)
+			return 1;
+	return 0;
 }
 
 /* The kernel whose definition or launch begins at s; *launch tells which. */
-static const struct sized_kernel *kernel_at(const struct batch_join *g, struct str s, int *launch)
+static const struct sized_kernel *kernel_at(const struct size_join *g, struct str s, int *launch)
 {
 	for (int i = 0; i < g->n_kernels; i++) {
 		const struct sized_kernel *k = &g->kernel[i];
@@ -152,21 +170,27 @@ static const struct sized_kernel *kernel_at(const struct batch_join *g, struct s
 	return NULL;
 }
 
+/* Whether a constant of the launch begins at s: BLOCK: tl.constexpr, BLOCK=64. */
+static int is_constant(const char *s)
+{
+	while (is_word(*s))
+		s++;
+	return *s == ':' || (*s == '=' && s[1] != '=');
+}
+
 /* Copies a definition or launch up to its constants, and adds the sizes before them. */
 static struct str add_sizes(const struct sized_kernel *k, int launch, struct str s, struct buf *out)
 {
-	const char *open = memchr(s.p, '(', s.n), *at;
+	const char *end = s.p + s.n, *grid = launch ? strstr(s.p, "](") : NULL;
+	const char *open = grid ? grid + 1 : memchr(s.p, '(', s.n), *at;
+	int depth = 0;
 
-	if (launch) {
-		const char *grid = strstr(s.p, "](");
-
-		open = grid ? grid + 1 : open;
+	for (at = open ? open + 1 : end; at < end && (*at != ')' || depth); at++) {
+		depth += *at == '(' || *at == '[';
+		depth -= *at == ')' || *at == ']';
+		if (!depth && *at == ',' && is_constant(at + 2))
+			break;
 	}
-	at = open ? open + 1 : s.p;
-	while (at < s.p + s.n && *at != ')' && !(isupper((unsigned char)*at) && at[-1] == ' '))
-		at++;
-	if (*at != ')')
-		at -= 2;
 	buf_add(out, s.p, (size_t)(at - s.p));
 	for (int i = 0; i < k->n; i++) {
 		if (launch)
@@ -177,7 +201,7 @@ static struct str add_sizes(const struct sized_kernel *k, int launch, struct str
 	return (struct str){ .p = at, .n = s.n - (size_t)(at - s.p) };
 }
 
-static void add_parameters(struct batch_join *g, struct buf *out)
+static void add_parameters(struct size_join *g, struct buf *out)
 {
 	struct str s = buf_str(&g->text);
 
@@ -194,15 +218,15 @@ static void add_parameters(struct batch_join *g, struct buf *out)
 	}
 }
 
-int any_batch_make(const struct batch_text *a, const struct batch_text *b, const char *size, struct buf *out,
-		 struct err *e)
+int any_size_make(const struct size_vars *v, const struct str *texts, struct buf *out, struct err *e)
 {
-	struct batch_join g = { .a = a, .b = b, .size = size, .current = -1, .text = BUF_INIT };
+	struct size_join g = { .vars = v, .n = size_samples(v), .current = -1, .text = BUF_INIT };
 	int rc;
 
 	g.kernel = mem_array(KERNELS, sizeof *g.kernel);
 	if (!g.kernel)
 		return err_nomem(e);
+	memcpy(g.rest, texts, (size_t)g.n * sizeof *texts);
 	rc = join_texts(&g);
 	if (!rc)
 		add_parameters(&g, out);

@@ -1,0 +1,247 @@
+/* A solution for any sizes of the inputs: see any_size.h.
+ *
+ * The judge runs a module of much work at smaller sizes as well: constants of the source that only
+ * get_inputs uses (host/shrink.h). So the module is solved at a few sizes, near its own and not equal to
+ * any other number of it, and the solutions are joined. If they differ in more than numbers, the module has no such solution. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "host/shrink.h"
+#include "solve/any_size.h"
+#include "solve/solve_at.h"
+
+struct any_size {
+	const struct solve_options *o;
+	struct py_module module;
+	struct buf named;                    /* the source with its sizes named */
+	struct shrink_const c[SIZE_VARS];
+	int n;
+	struct size_vars vars;
+	char code[SIZE_VARS][SIZE_CODE];     /* the dimension that has a size: x.shape[2] */
+	struct sched_list scheds;
+	struct cut_choices choices;
+	struct solve_answer at[SIZE_SAMPLES];
+};
+
+/* The shapes of the inputs at given sizes. */
+struct shapes {
+	int n;
+	struct { int rank; int64_t size[TENSOR_DIMS]; } x[16];
+};
+
+static int read_shapes(const struct any_size *s, const struct host_override *ov, struct shapes *out, struct err *e)
+{
+	struct host_options ho = { .lib = s->o->lib, .fuel = 1 << 24, .memory = (size_t)1 << 31, .hollow = 1,
+				   .catch_sure = 1 };
+	struct host *h = host_new(&ho, e);
+	struct val ns, in;
+	int rc = h ? host_load(h, &s->module, ov, (size_t)s->n, &ns, e) : -1;
+
+	*out = (struct shapes){ .n = 0 };
+	if (!rc)
+		rc = host_inputs(h, ns, 1, 0, &in, e);
+	for (size_t i = 0; !rc && i < in.u.seq->n && i < COUNT_OF(out->x); i++) {
+		const struct val v = in.u.seq->v[i];
+
+		out->n = (int)i + 1;
+		out->x[i].rank = v.kind == V_TENSOR ? v.u.t->t.ndim : 0;
+		if (v.kind == V_TENSOR)
+			memcpy(out->x[i].size, v.u.t->t.shape, sizeof out->x[i].size);
+	}
+	if (h)
+		host_free(h);
+	return rc;
+}
+
+/* Finds a dimension of an input that is the i-th size. Returns 1 if none is. */
+static int find_dimension(struct any_size *s, int i, const struct signature *sig, struct arena *a, struct err *e)
+{
+	struct host_override ov[SIZE_VARS];
+	struct shapes was, now;
+	int rc;
+
+	for (int k = 0; k < s->n; k++)
+		ov[k] = (struct host_override){ .name = s->c[k].name, .value = s->c[k].value };
+	rc = read_shapes(s, ov, &was, e);
+	ov[i].value += 64;
+	if (!rc)
+		rc = read_shapes(s, ov, &now, e);
+	for (int x = 0; !rc && x < now.n; x++)
+		for (int d = 0; d < now.x[x].rank && now.x[x].rank == was.x[x].rank; d++)
+			if (now.x[x].size[d] == ov[i].value && was.x[x].size[d] == ov[i].value - 64) {
+				snprintf(s->code[i], SIZE_CODE, "%.40s.shape[%d]", signature_arg(sig, (size_t)x, a), d);
+				return 0;
+			}
+	return rc < 0 ? -1 : 1;
+}
+
+/* The name of a size in forward: the constant's own in lower case, unless an argument is called so. */
+static void name_size(struct any_size *s, int i, const struct signature *sig, struct arena *a)
+{
+	struct size_var *v = &s->vars.v[i];
+	struct str name = s->c[i].name;
+
+	if (str_starts(name, "size_of_") || name.n > 24)
+		name = STR("size");
+	snprintf(v->name, sizeof v->name, "%.*s", STR_ARG(name));
+	for (char *p = v->name; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	for (int k = 0; k < 16; k++)
+		if (!strcmp(signature_arg(sig, (size_t)k, a), v->name))
+			snprintf(v->name, sizeof v->name, "%.*s_%d", STR_ARG(name), i);
+	for (int k = 0; k < i; k++)
+		if (!strcmp(s->vars.v[k].name, v->name))
+			snprintf(v->name, sizeof v->name, "%.*s_%d", STR_ARG(name), i);
+}
+
+/* Names the sizes that the source writes as numbers, finds all, and the dimensions that have them. Returns 1
+ * if there is nothing to vary. */
+static int find_sizes(struct any_size *s, struct str source, struct err *e)
+{
+	struct arena names = ARENA_INIT;
+	struct signature sig;
+	struct err bad = ERR_INIT;
+	size_t n = 0;
+	int rc = py_parse(&s->module, source, "module", (size_t)1 << 28, &bad) ? 1 : 0;
+
+	if (!rc && shrink_name_literals(&s->module, &s->named)) {
+		py_release(&s->module);
+		rc = buf_check(&s->named, e) ? -1 :
+			py_parse(&s->module, buf_str(&s->named), "module", (size_t)1 << 28, &bad) ? 1 : 0;
+	} else if (!rc) {
+		buf_clear(&s->named);
+		buf_addstr(&s->named, source);
+		rc = buf_check(&s->named, e);
+	}
+	if (!rc && signature_find(&sig, &s->module))
+		rc = 1;
+	if (!rc)
+		n = shrink_find(&s->module, s->c, SIZE_VARS);
+	s->n = (int)MIN(n, (size_t)SIZE_VARS);
+	s->vars.n = s->n;
+	for (int i = 0; i < s->n && !rc; i++) {
+		rc = find_dimension(s, i, &sig, &names, e);
+		name_size(s, i, &sig, &names);
+	}
+	arena_release(&names);
+	return rc ? rc : !s->n || n > SIZE_VARS;
+}
+
+/* Keeps the sizes at which the module runs. Others belong to the model, such as the channels of an input. */
+static int drop_fixed(struct any_size *s, const struct mode *mode, struct err *e)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++) {
+		struct host_override ov = { .name = s->c[i].name, .value = s->c[i].value + 64 };
+		struct mode m = { .eval = mode->eval, .ov = &ov, .n_ov = 1 };
+		int rc = solve_at(s->o, buf_str(&s->named), &m, &s->at[0], e);
+
+		solve_answer_release(&s->at[0]);
+		s->at[0] = (struct solve_answer){ .ops = 0 };
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		s->c[n] = s->c[i];
+		s->vars.v[n] = s->vars.v[i];
+		memmove(s->code[n++], s->code[i], SIZE_CODE);
+	}
+	s->n = s->vars.n = n;
+	return n == 0;
+}
+
+/* Solves one sample of the sizes. */
+static int solve_sample(struct any_size *s, const struct mode *mode, int sample, struct err *e)
+{
+	struct host_override ov[SIZE_VARS];
+	struct shrink_const none;
+	struct mode m = { .eval = mode->eval, .ov = ov, .n_ov = (size_t)s->n, .sizes = &s->vars,
+			  .size_code = s->code, .scheds = &s->scheds, .choices = &s->choices,
+			  .model_sizes = shrink_find_model(&s->module, &none, 1) > 0 };
+
+	for (int i = 0; i < s->n; i++)
+		ov[i] = (struct host_override){ .name = s->c[i].name, .value = size_at(&s->vars, i, sample) };
+	solve_answer_release(&s->at[sample]);
+	return solve_at(s->o, buf_str(&s->named), &m, &s->at[sample], e);
+}
+
+/* The schedules are those for the sizes of the module itself. */
+static int choose_schedules(struct any_size *s, const struct mode *mode, struct err *e)
+{
+	for (int i = 0; i < s->n; i++)
+		s->vars.v[i].first = s->c[i].value, s->vars.v[i].step = 1;
+	return solve_sample(s, mode, 0, e);
+}
+
+/* Joins solutions for sizes at distance `step`, and all sizes between if `fine`. Returns 1 if they cannot be
+ * joined. */
+static int join_at(struct any_size *s, const struct mode *mode, int64_t step, int fine, struct buf *out, struct err *e)
+{
+	struct str texts[SIZE_SAMPLES];
+	int rc = 0;
+
+	buf_clear(out);
+	for (int i = 0; i < s->n; i++) {
+		struct size_var *v = &s->vars.v[i];
+
+		/* a batch varies by one */
+		v->step = strstr(s->code[i], ".shape[0]") ? 1 : step;
+		v->first = s->c[i].value + v->step * (2 + i);
+		v->fine = fine ? (int)v->step - 1 : 0;
+	}
+	for (int k = 0; k < size_samples(&s->vars) && !rc; k++) {
+		rc = solve_sample(s, mode, k, e);
+		texts[k] = buf_str(&s->at[k].solution);
+	}
+	return rc ? rc : any_size_make(&s->vars, texts, out, e);
+}
+
+/* Formulas that hold for all sizes are the best ones; else those that hold for every few. */
+static int join(struct any_size *s, const struct mode *mode, struct buf *out, struct err *e)
+{
+	static const struct { int64_t step; int fine; } tries[] = {
+		{ 1, 0 }, { 2, 1 }, { 8, 1 }, { 12, 1 }, { 2, 0 }, { 4, 0 }, { 8, 0 }, { 16, 0 }, { 32, 0 },
+	};
+	int rc = 1;
+
+	for (size_t i = 0; i < COUNT_OF(tries) && rc > 0; i++)
+		rc = join_at(s, mode, tries[i].step, tries[i].fine, out, e);
+	if (rc)
+		buf_clear(out);
+	return rc < 0 ? -1 : 0;
+}
+
+int solve_any_size(const struct solve_options *o, struct str source, const struct mode *mode,
+		   struct solve_answer *out, struct err *e)
+{
+	struct any_size *s = mem_zalloc(sizeof *s);
+	struct buf joined = BUF_INIT;
+	int rc;
+
+	if (!s)
+		return err_nomem(e);
+	s->o = o;
+	rc = find_sizes(s, source, e);
+	if (!rc)
+		rc = drop_fixed(s, mode, e);
+	if (!rc)
+		rc = choose_schedules(s, mode, e);
+	if (!rc)
+		rc = join(s, mode, &joined, e);
+	if (!rc && joined.n) {
+		buf_clear(&out->solution);
+		buf_addstr(&out->solution, buf_str(&joined));
+		rc = buf_check(&out->solution, e);
+	}
+	for (int k = 0; k < SIZE_SAMPLES; k++)
+		solve_answer_release(&s->at[k]);
+	vec_free(&s->scheds);
+	vec_free(&s->choices);
+	py_release(&s->module);
+	buf_release(&s->named);
+	buf_release(&joined);
+	mem_free(s);
+	return rc < 0 ? -1 : 0;
+}
