@@ -5,8 +5,8 @@
 
 enum {
 	TRIES = 1000,            /* most variants for one pair */
-	TASK_BYTES = 5000,       /* longer pairs do not fit into the context of a small model */
-	PAIR_BYTES = 11000,
+	TASK_BYTES = 6000,       /* longer pairs do not fit into the context of a small model */
+	PAIR_BYTES = 15000,
 	/* a variant that takes longer is drawn again, so that no pair holds up a training step */
 	FUEL = 300000,
 	MEMORY = 16 << 20

@@ -98,7 +98,7 @@ const char *emit_dtype(enum dtype dt)
  * of elements. NULL: the number is none. */
 static const char *quotient(struct emitter *pr, double v)
 {
-	static const double tops[] = { 1.0, 0.1, 0.01, 0.2, 0.3, 0.5, 0.05, 0.9, 0.99, 0.001 };
+	static const double tops[] = { 0.1, 1.0, 0.01, 0.2, 0.3, 0.5, 0.05, 0.9, 0.99, 0.001 };
 
 	for (size_t i = 0; i < COUNT_OF(tops); i++) {
 		double by = nearbyint(tops[i] / v);
