@@ -1,4 +1,5 @@
 /* One module from source to solution: see solve.h. */
+#include "interp/bind.h"
 #include "solve/solve_at.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ static int program_failed(struct solving *a)
 static int open_model(struct solving *a, struct err *e)
 {
 	struct host_options ho = { .lib = a->o->lib, .fuel = FUEL, .memory = (size_t)1 << 31, .hollow = 1,
-				   .tf32 = 0, .catch_sure = 1 };
+				   .tf32 = 0, .is_reference = 1, .may_mix = 1 };
 	struct val ns;
 	int rc;
 
@@ -61,6 +62,17 @@ static int open_model(struct solving *a, struct err *e)
 	return rc > 0 ? program_failed(a) : rc;
 }
 
+/* Whether forward drew random numbers. */
+static int draws_random(const struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+	int random = 0;
+
+	for (size_t i = 0; i < ops.n; i++)
+		random |= ops.v[i].flags & BIND_RANDOM;
+	return random != 0;
+}
+
 /* Runs forward under the recorder. A failure of the program after an operator stopped the recording
  * is still the operator's. */
 static int record(struct solving *a, const struct signature *sig, struct err *e)
@@ -70,10 +82,12 @@ static int record(struct solving *a, const struct signature *sig, struct err *e)
 	for (size_t i = 0; i < a->inputs.u.seq->n; i++)
 		origin_note(&a->t, a->h, a->inputs.u.seq->v[i], signature_arg(sig, i, &a->pool.arena));
 	origin_note(&a->t, a->h, a->model, sig->wrapped ? "self.model" : "self");
+	host_ops_clear(a->h);
 	host_set_called(a->h, trace_call, &a->t);
 	rc = host_forward(a->h, a->model, a->inputs, &a->result, e);
 	host_set_called(a->h, NULL, NULL);
 	a->mode->work = host_ops_work(a->h);
+	a->mode->random = draws_random(a->h);
 	a->out->ops = a->t.ops;
 	if (a->t.stopped[0]) {
 		snprintf(a->out->op, sizeof a->out->op, "%s", a->t.stopped);
@@ -95,8 +109,8 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 	a->out->kernels = (int)a->cut.kernels.n;
 	return write_solution(&(struct solution_text){ .o = a->o, .module = &a->module, .ran = &a->ran, .sig = sig,
 						       .t = &a->t, .cut = &a->cut, .result = a->result,
-						       .inputs = a->inputs, .sizes = a->mode->sizes, .size_code = a->mode->size_code,
-						       .scheds = a->mode->scheds,
+						       .inputs = a->inputs, .sizes = a->mode->sizes,
+						       .size_code = a->mode->size_code, .scheds = a->mode->scheds,
 						       .model_sizes = a->mode->model_sizes },
 			      &a->out->solution, e);
 }
@@ -147,7 +161,6 @@ int solve_at(const struct solve_options *o, struct str source, struct mode *mode
 		return syntax.code == ERR_NOMEM ? err_nomem(e) : 1;
 	}
 	rc = solving_run(&a, e);
-	mode->random = a.t.random || strstr(a.t.stopped, "dropout");
 	solving_close(&a);
 	py_release(&a.module);
 	if (rc)
