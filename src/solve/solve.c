@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "solve/origin.h"
+#include "solve/share.h"
 #include "solve/write.h"
 
 enum { FUEL = 20000000, SEED = 42 };
@@ -183,5 +184,7 @@ int solve_module(const struct solve_options *o, struct str source, struct solve_
 	}
 	if (!rc && mode.work >= WORK_LARGE)
 		rc = solve_any_size(o, source, &mode, out, e);
+	if (!rc)
+		rc = share_kernels(&out->solution, &out->kernels, e);
 	return rc < 0 ? -1 : 0;
 }
