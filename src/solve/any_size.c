@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "solve/token.h"
 
 enum { KERNELS = 512, PARAMS = 24, CODE = 160 };
 
@@ -25,26 +26,6 @@ struct size_join {
 	int n_kernels, current;            /* the kernel whose body is read, or -1 */
 	struct buf text;
 };
-
-static int is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
-/* The length of the token at s: a number, a word, or one character. */
-static size_t token(struct str s)
-{
-	size_t n = 1;
-
-	if (isdigit((unsigned char)s.p[0]))
-		while (n < s.n && (isalnum((unsigned char)s.p[n]) || s.p[n] == '.' ||
-				   ((s.p[n] == '-' || s.p[n] == '+') && s.p[n - 1] == 'e')))
-			n++;
-	else if (is_word(s.p[0]))
-		while (n < s.n && is_word(s.p[n]))
-			n++;
-	return n;
-}
 
 /* The integers that a power of the tokens is. Returns 1 if it is none. */
 static int integers(const struct str *x, int n, double power, int64_t *y)
@@ -116,7 +97,7 @@ static void follow(struct size_join *g, struct str rest)
 	if (str_starts(rest, "\n@triton.jit\ndef ") && g->n_kernels < KERNELS) {
 		struct str name = { .p = rest.p + 17, .n = 0 };
 
-		while (name.n + 17 < rest.n && is_word(name.p[name.n]))
+		while (name.n + 17 < rest.n && token_is_word(name.p[name.n]))
 			name.n++;
 		g->current = g->n_kernels++;
 		g->kernel[g->current].name = name;
@@ -138,7 +119,7 @@ static int join_texts(struct size_join *g)
 		for (int s = 0; s < g->n; s++) {
 			if (!g->rest[s].n)
 				return 1;
-			x[s] = (struct str){ .p = g->rest[s].p, .n = token(g->rest[s]) };
+			x[s] = (struct str){ .p = g->rest[s].p, .n = token_next(g->rest[s]) };
 			same &= str_eq(x[0], x[s]);
 		}
 		follow(g, g->rest[0]);
@@ -173,7 +154,7 @@ static const struct sized_kernel *kernel_at(const struct size_join *g, struct st
 /* Whether a constant of the launch begins at s: BLOCK: tl.constexpr, BLOCK=64. */
 static int is_constant(const char *s)
 {
-	while (is_word(*s))
+	while (token_is_word(*s))
 		s++;
 	return *s == ':' || (*s == '=' && s[1] != '=');
 }
@@ -206,8 +187,8 @@ static void add_parameters(struct size_join *g, struct buf *out)
 	struct str s = buf_str(&g->text);
 
 	while (s.n) {
-		int launch, first = s.p == g->text.p || !is_word(s.p[-1]);
-		const struct sized_kernel *k = first && is_word(*s.p) ? kernel_at(g, s, &launch) : NULL;
+		int launch, first = s.p == g->text.p || !token_is_word(s.p[-1]);
+		const struct sized_kernel *k = first && token_is_word(*s.p) ? kernel_at(g, s, &launch) : NULL;
 
 		if (k) {
 			s = add_sizes(k, launch, s, out);

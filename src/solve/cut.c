@@ -310,20 +310,58 @@ static int join(struct cut *p, int id)
 	return 1;
 }
 
-/* A single element that reads nothing of the last kernel joins it: instance 0 stores it. */
+/* A tensor without elements needs no kernel. */
+static int is_empty(const struct value *v)
+{
+	for (int d = 0; d < v->rank; d++)
+		if (!v->size[d])
+			return 1;
+	return 0;
+}
+
+/* Whether a value is computed by a pass of its own: not folded, with elements. */
+static int is_pass(const struct value *v)
+{
+	return v->live && v->kind != VALUE_ARG && (v->kind == VALUE_REDUCE || v->must_store) && !is_empty(v);
+}
+
+/* A single element that nothing else reads, such as the counter of batches. */
+static int is_lone(const struct value *v)
+{
+	return v->kind == VALUE_MAP && v->numel == 1 && !v->uses;
+}
+
+/* The kernel that writes back to another tensor of the same module, such as running_mean of a norm that
+ * counts its batches; else the last one. */
+static int kernel_beside(struct cut *p, const struct value *v)
+{
+	const char *own = v->into >= 0 ? graph_value(p->g, v->into)->name : "", *dot = strrchr(own, '.');
+
+	for (size_t i = 0; i < p->g->values.n && dot; i++) {
+		const struct value *other = &p->g->values.v[i];
+
+		if (other != v && other->into >= 0 && !is_lone(other) && is_pass(other) &&
+		    !strncmp(graph_value(p->g, other->into)->name, own, (size_t)(dot - own) + 1))
+			return other->group;
+	}
+	return (int)p->kernels.n - 1;
+}
+
+/* A single element that reads nothing of a kernel joins it: instance 0 stores it. */
 static int join_lone(struct cut *p, int id)
 {
 	struct value *v = graph_value(p->g, id);
 	struct joining j = { .p = p, .v = v, .group = -1 };
 	const struct ix *to[GRAPH_VARS] = { NULL };
 	struct expr_pool *pool = p->g->pool;
-	struct kernel *k = p->kernels.n ? &p->kernels.v[p->kernels.n - 1] : NULL;
+	int group = kernel_beside(p, v);
+	struct kernel *k = group >= 0 ? &p->kernels.v[group] : NULL;
 	struct pass *s;
 
 	sx_loads(p->full[id], find_group, &j);
-	if (!k || k->n_passes == CUT_PASSES || j.group >= (int)p->kernels.n - 1)
+	if (!k || k->n_passes == CUT_PASSES || j.group >= group)
 		return 0;
-	v->group = (int)p->kernels.n - 1;
+	v->group = group;
 	add_pass(p, id, k, to);
 	s = &k->pass[k->n_passes - 1];
 	s->only = sx_op2(pool, SX_EQ, sx_index(pool, ix_var(pool, GRAPH_INSTANCE, INT32_MAX)),
@@ -435,27 +473,6 @@ static void name_kernels(struct cut *p)
 				n = (size_t)-1;
 			}
 	}
-}
-
-/* A tensor without elements needs no kernel. */
-static int is_empty(const struct value *v)
-{
-	for (int d = 0; d < v->rank; d++)
-		if (!v->size[d])
-			return 1;
-	return 0;
-}
-
-/* Whether a value is computed by a pass of its own: not folded, with elements. */
-static int is_pass(const struct value *v)
-{
-	return v->live && v->kind != VALUE_ARG && (v->kind == VALUE_REDUCE || v->must_store) && !is_empty(v);
-}
-
-/* A single element that nothing else reads, such as the counter of batches. */
-static int is_lone(const struct value *v)
-{
-	return v->kind == VALUE_MAP && v->numel == 1 && !v->uses;
 }
 
 int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)

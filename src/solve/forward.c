@@ -10,6 +10,8 @@ static const char *host_name(struct solution_text *w, int value)
 {
 	const struct value *v = graph_value(&w->t->g, value);
 
+	if (v->into >= 0)
+		v = graph_value(&w->t->g, v->into);
 	return v->kind == VALUE_ARG ? v->name : emit_value_name(w->cut, value);
 }
 
@@ -24,43 +26,53 @@ static void write_shape(const struct value *v, struct buf *b)
 	buf_addc(b, ')');
 }
 
-/* A tensor whose device the memory of results shares: the first argument that kernels read. */
+/* The device of the memory of results: that of the first argument on the GPU, of inputs if there are any. */
 static const char *device_of(struct solution_text *w)
 {
-	for (size_t i = 0; i < w->t->g.values.n; i++)
-		if (w->t->g.values.v[i].kind == VALUE_ARG && strncmp(w->t->g.values.v[i].name, "self", 4))
-			return w->t->g.values.v[i].name;
-	for (size_t i = 0; i < w->t->g.values.n; i++)
-		if (w->t->g.values.v[i].kind == VALUE_ARG)
-			return w->t->g.values.v[i].name;
-	return NULL;
+	const struct value *found = NULL;
+
+	for (size_t i = 0; i < w->t->g.values.n; i++) {
+		const struct value *v = &w->t->g.values.v[i];
+
+		if (v->kind != VALUE_ARG || v->on_cpu)
+			continue;
+		if (strncmp(v->name, "self", 4)) {
+			found = v;
+			break;
+		}
+		found = found ? found : v;
+	}
+	return found ? arena_printf(&w->t->g.pool->arena, "%s.device", found->name) : "\"cuda\"";
+}
+
+static void write_empty(struct solution_text *w, int value, const char *indent, struct buf *b)
+{
+	const struct value *v = graph_value(&w->t->g, value);
+
+	buf_addf(b, "%s%s = torch.empty(", indent, emit_value_name(w->cut, value));
+	write_shape(v, b);
+	buf_addf(b, ", device=%s, dtype=torch.%s)\n", device_of(w), dtype_info(v->dt)->torch);
 }
 
 /* Memory for what a kernel stores, unless it goes to memory of an argument. */
 static void write_memory(struct solution_text *w, const struct kernel *k, const char *indent, struct buf *b)
 {
-	const char *device = device_of(w);
-
 	for (int i = 0; i < k->n_passes; i++) {
 		const struct value *v = graph_value(&w->t->g, k->pass[i].value);
 
-		if (!k->pass[i].store || v->into >= 0)
-			continue;
-		buf_addf(b, "%s%s = torch.empty(", indent, emit_value_name(w->cut, k->pass[i].value));
-		write_shape(v, b);
-		if (device)
-			buf_addf(b, ", device=%s.device", device);
-		else
-			buf_adds(b, ", device=\"cuda\"");
-		buf_addf(b, ", dtype=torch.%s)\n", dtype_info(v->dt)->torch);
+		if (k->pass[i].store && v->into < 0)
+			write_empty(w, k->pass[i].value, indent, b);
 	}
 }
 
 static void write_launch(struct solution_text *w, const struct emitted *p, const char *indent, struct buf *b)
 {
 	buf_addf(b, "%s%s[%s](", indent, p->fn, p->grid);
-	for (int i = 0; i < p->n_args; i++)
+	for (int i = 0; i < p->n_args; i++) {
 		buf_addf(b, "%s%s", i ? ", " : "", host_name(w, p->arg[i]));
+		if (graph_value(&w->t->g, p->arg[i])->on_cpu)
+			buf_addf(b, ".to(%s)", device_of(w));
+	}
 	buf_addf(b, "%s)\n", p->consts);
 }
 
@@ -109,6 +121,7 @@ static int write_value(struct solution_text *w, struct val v, size_t *next, stru
 	switch (v.kind) {
 	case V_TENSOR:
 		buf_adds(b, host_name(w, w->t->results.v[(*next)++]));
+		buf_adds(b, v.u.t->device == HOST_CPU ? ".cpu()" : "");
 		return 0;
 	case V_NONE:
 		buf_adds(b, "None");
@@ -196,6 +209,9 @@ int write_forward(struct solution_text *w, const char *indent, struct buf *kerne
 		write_memory(w, k, indent, body);
 		write_launch(w, &p, indent, body);
 	}
+	for (size_t i = 0; i < w->t->results.n; i++)
+		if (!graph_value(&w->t->g, w->t->results.v[i])->numel)
+			write_empty(w, w->t->results.v[i], indent, body);
 	buf_addf(body, "%sreturn ", indent);
 	if (write_value(w, w->result, &next, body))
 		return 1;

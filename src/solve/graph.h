@@ -31,6 +31,7 @@ struct value {
 	int64_t red[GRAPH_REDUCED];
 	enum combine how;
 	const struct sx *body;                 /* MAP, REDUCE */
+	int on_cpu;                            /* ARG: the tensor lies on the CPU */
 	const char *name;                      /* ARG: as Python code, "self.conv.weight"; else a word for names */
 	const char *op;                        /* torch operator that made it */
 	int tf32;                              /* a product that PyTorch computes in tf32 */

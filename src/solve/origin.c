@@ -32,6 +32,9 @@ static const char *member(struct walk *w, struct val of, const char *code, struc
 	const char *c = val_type_name(w->h, of);
 	int64_t i;
 
+	/* self.__fc of class Model is self.__fc of ModelNew */
+	if (!strcmp(code, "self") && str_starts(name, "_Model__"))
+		return arena_printf(a, "self.%.*s", (int)name.n - 6, name.p + 6);
 	if (is_identifier(name) && strcmp(c, "ModuleDict") && strcmp(c, "ParameterDict"))
 		return arena_printf(a, "%s.%.*s", code, STR_ARG(name));
 	if (!str_to_i64(name, &i) && (val_isinstance(w->h, of, "torch.nn.Sequential") ||
@@ -79,7 +82,7 @@ static void note_items(struct walk *w, struct val v, const char *code)
 static void note(struct walk *w, struct val v, const char *code)
 {
 	if (v.kind == V_TENSOR) {
-		trace_arg(w->t, &v.u.t->t, code);
+		trace_arg(w->t, v.u.t, code);
 		return;
 	}
 	if (v.kind != V_OBJECT && v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT)

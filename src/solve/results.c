@@ -47,7 +47,7 @@ static int result_value(struct trace *t, const struct tensor_obj *o, const struc
 	const struct trace_memory *m = trace_find(t, o->t.st);
 	int id = x->value;
 
-	if (m->arg >= 0)
+	if (m->arg >= 0 && (m->value == m->arg || graph_value(&t->g, m->value)->into >= 0))
 		return add_copy(t, x);
 	if (!is_whole(graph_value(&t->g, id), x) || !same_shape(graph_value(&t->g, id), x))
 		id = add_copy(t, x);
@@ -102,7 +102,8 @@ int write_results(struct trace *t, struct val result, char *why, size_t cap)
 	for (size_t i = 0; i < t->memory.n; i++) {
 		const struct trace_memory *m = &t->memory.v[i];
 
-		if (m->arg >= 0 && m->value != m->arg)
+		/* A call leaves its inputs as they are; buffers are written back. */
+		if (m->arg >= 0 && m->value != m->arg && !strncmp(graph_value(&t->g, m->arg)->name, "self", 4))
 			graph_value(&t->g, m->value)->into = m->arg;
 	}
 	return mark(&r, result);

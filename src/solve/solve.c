@@ -1,10 +1,12 @@
 /* One module from source to solution: see solve.h. */
+#include "interp/bind.h"
 #include "solve/solve_at.h"
 
 #include <stdio.h>
 
 #include "solve/origin.h"
 #include "solve/outline.h"
+#include "solve/share.h"
 #include "solve/write.h"
 
 enum { FUEL = 20000000, SEED = 42 };
@@ -43,7 +45,7 @@ static int open_model(struct solving *a, struct err *e)
 {
 	struct host_options ho = { .lib = a->o->lib, .fuel = a->o->fuel ? a->o->fuel : FUEL,
 				   .memory = (size_t)1 << 31, .hollow = 1,
-				   .tf32 = 0, .catch_sure = 1 };
+				   .tf32 = 0, .is_reference = 1, .may_mix = 1 };
 	struct val ns;
 	int rc;
 
@@ -66,6 +68,17 @@ static int open_model(struct solving *a, struct err *e)
 	return rc > 0 ? program_failed(a) : rc;
 }
 
+/* Whether forward drew random numbers. */
+static int draws_random(const struct host *h)
+{
+	struct host_ops ops = host_ops(h);
+	int random = 0;
+
+	for (size_t i = 0; i < ops.n; i++)
+		random |= ops.v[i].flags & BIND_RANDOM;
+	return random != 0;
+}
+
 /* Runs forward under the recorder. A failure of the program after an operator stopped the recording
  * is still the operator's. */
 static int record(struct solving *a, const struct signature *sig, struct err *e)
@@ -75,10 +88,12 @@ static int record(struct solving *a, const struct signature *sig, struct err *e)
 	for (size_t i = 0; i < a->inputs.u.seq->n; i++)
 		origin_note(&a->t, a->h, a->inputs.u.seq->v[i], signature_arg(sig, i, &a->pool.arena));
 	origin_note(&a->t, a->h, a->model, sig->wrapped ? "self.model" : "self");
+	host_ops_clear(a->h);
 	host_set_called(a->h, trace_call, &a->t);
 	rc = host_forward(a->h, a->model, a->inputs, &a->result, e);
 	host_set_called(a->h, NULL, NULL);
 	a->mode->work = host_ops_work(a->h);
+	a->mode->random = draws_random(a->h);
 	a->out->ops = a->t.ops;
 	if (a->t.stopped[0]) {
 		snprintf(a->out->op, sizeof a->out->op, "%s", a->t.stopped);
@@ -104,8 +119,8 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 		return 0;
 	return write_solution(&(struct solution_text){ .o = a->o, .module = &a->module, .ran = &a->ran, .sig = sig,
 						       .t = &a->t, .cut = &a->cut, .result = a->result,
-						       .inputs = a->inputs, .sizes = a->mode->sizes, .size_code = a->mode->size_code,
-						       .scheds = a->mode->scheds,
+						       .inputs = a->inputs, .sizes = a->mode->sizes,
+						       .size_code = a->mode->size_code, .scheds = a->mode->scheds,
 						       .model_sizes = a->mode->model_sizes },
 			      &a->out->solution, e);
 }
@@ -162,7 +177,6 @@ int solve_at(const struct solve_options *o, struct str source, struct mode *mode
 		return syntax.code == ERR_NOMEM ? err_nomem(e) : 1;
 	}
 	rc = solving_run(&a, e);
-	mode->random = a.t.random || strstr(a.t.stopped, "dropout");
 	solving_close(&a);
 	py_release(&a.module);
 	if (rc)
@@ -189,6 +203,8 @@ int solve_module(const struct solve_options *o, struct str source, struct solve_
 		plain.outline = 0;
 		rc = solve_any_size(&plain, source, &mode, out, e);
 	}
+	if (!rc && o->outline != OUTLINE_ONLY)
+		rc = share_kernels(&out->solution, &out->kernels, e);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -2,7 +2,8 @@
  *
  * The judge runs a module of much work at smaller sizes as well: constants of the source that only
  * get_inputs uses (host/shrink.h). So the module is solved at a few sizes, near its own and not equal to
- * any other number of it, and the solutions are joined. If they differ in more than numbers, the module has no such solution. */
+ * any other number of it, and the solutions are joined. If they differ in more than numbers, the module
+ * has no such solution. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -33,7 +34,7 @@ struct shapes {
 static int read_shapes(const struct any_size *s, const struct host_override *ov, struct shapes *out, struct err *e)
 {
 	struct host_options ho = { .lib = s->o->lib, .fuel = 1 << 24, .memory = (size_t)1 << 31, .hollow = 1,
-				   .catch_sure = 1 };
+				   .is_reference = 1, .may_mix = 1 };
 	struct host *h = host_new(&ho, e);
 	struct val ns, in;
 	int rc = h ? host_load(h, &s->module, ov, (size_t)s->n, &ns, e) : -1;

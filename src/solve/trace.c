@@ -83,8 +83,6 @@ void trace_call(void *ctx, const struct host_op_call *c)
 	if (is_known(t, c->out) && !writes(c))
 		return;
 	t->ops++;
-	if (c->kind & BIND_RANDOM && !strstr(c->name, "dropout"))
-		t->random = 1;
 	t->g.pool->arena.trap = &here;
 	if (setjmp(here))
 		stop(t, c->name, "its expression is too large");

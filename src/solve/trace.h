@@ -22,7 +22,6 @@ struct trace {
 	struct { int *v; size_t n, cap; } results;   /* values of the module's results, in order */
 	char stopped[96];        /* operator that ended the recording, or "" */
 	char why[160];
-	int random;              /* an operator drew random numbers */
 	int ops;                 /* operators recorded that are not views */
 };
 
@@ -31,7 +30,7 @@ struct trace_memory *trace_find(struct trace *t, const struct storage *st);
 /* The storage holds `value` from now on. */
 void trace_put(struct trace *t, struct storage *st, int value, int arg, int64_t base);
 /* An argument of the kernels: a tensor that Python code `name` denotes. */
-void trace_arg(struct trace *t, const struct tensor *x, const char *name);
+void trace_arg(struct trace *t, const struct tensor_obj *o, const char *name);
 host_op_call_fn trace_call;
 
 #endif

@@ -24,10 +24,11 @@ void trace_put(struct trace *t, struct storage *st, int value, int arg, int64_t 
 }
 
 /* The memory of an argument is what its tensor covers, counted from its first element. */
-void trace_arg(struct trace *t, const struct tensor *x, const char *name)
+void trace_arg(struct trace *t, const struct tensor_obj *o, const char *name)
 {
+	const struct tensor *x = &o->t;
 	struct value v = { .kind = VALUE_ARG, .dt = x->dt, .rank = x->ndim, .name = name, .numel = 1, .into = -1,
-			   .rank_out = -1 };
+			   .rank_out = -1, .on_cpu = o->device == HOST_CPU };
 	int id;
 
 	if (trace_find(t, x->st) || x->ndim > GRAPH_RANK)

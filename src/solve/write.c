@@ -6,6 +6,7 @@
 
 #include "py/print.h"
 #include "solve/prune.h"
+#include "solve/token.h"
 
 /* --- the signature of forward --------------------------------------------------------------------- */
 
@@ -110,11 +111,6 @@ static size_t offset_of(struct str source, int line, int col)
 	return (size_t)(p - source.p) + (size_t)col;
 }
 
-static int is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 /* Skips a string or comment that begins at s; returns its end. */
 static const char *skip_literal(const char *s, const char *end)
 {
@@ -147,8 +143,8 @@ static void copy_renamed(struct str text, struct buf *out)
 
 		if (*s == '"' || *s == '\'' || *s == '#')
 			s = MIN(skip_literal(s, end), end);
-		else if (is_word(*s))
-			while (s < end && is_word(*s))
+		else if (token_is_word(*s))
+			while (s < end && token_is_word(*s))
 				s++;
 		else
 			s++;

@@ -20,6 +20,18 @@ grep -q 'self.scale = scale' "$tmp/gate_new.py" || fail "the constructor changed
 	fail "not every module has a correct solution"
 grep -q '"speedup": *[0-9]' "$tmp/styles.jsonl" || fail "no solution has an estimated speed-up"
 
+# Layers of one kind share their kernels. Code that did not run before forward is left out, imports are not repeated.
+"$TRITONRL" solve "$here/repeated_layers.py" --no-verify --out "$tmp/repeated.py" --quiet || fail "repeated layers"
+[ "$(grep -c '^@triton.jit' "$tmp/repeated.py")" = 2 ] || fail "three layers of one kind need two kernels"
+[ "$(grep -c 'N0=' "$tmp/repeated.py")" = 6 ] || fail "shared kernels have no constants"
+[ "$(grep -c '^import torch' "$tmp/repeated.py")" = 2 ] || fail "an import is repeated"
+grep -q 'type(norm)\|run_layers\|libdevice' "$tmp/repeated.py" && fail "code that did not run is kept"
+
+# A module of much work gets a solution for any size.
+"$TRITONRL" solve "$here/any_image.py" --no-verify --out "$tmp/any.py" --quiet || fail "a large image"
+grep -q 'size = x.shape\[2\]' "$tmp/any.py" || fail "the size of an image is not named"
+grep -q "size // 2" "$tmp/any.py" || fail "the size after a stride is not expressed"
+
 # Variants: other schedules, every one judged. In bulk a row without a task does not end the command.
 "$TRITONRL" solve "$here/residual_block.py" --variants 4 --json --out "$tmp/variants.jsonl" --quiet ||
 	fail "a variant is rejected"
