@@ -75,7 +75,7 @@ int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *ou
 	*out = (struct module_pair){ .task = BUF_INIT };
 	rng_fork(&rng, &m->rng, k);
 	for (int tries = 0; !rc; tries++) {
-		struct solve_options o = { .lib = lib, .outline = 1, .fuel = FUEL, .memory = MEMORY };
+		struct solve_options o = { .lib = lib, .outline = 1, .small = 1, .fuel = FUEL, .memory = MEMORY };
 
 		solve_answer_release(&out->answer);
 		out->answer = (struct solve_answer){ .solution = BUF_INIT };

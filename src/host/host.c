@@ -1,7 +1,7 @@
 /* The life of a host, loading of modules, calls from outside. Does not own the interpreter:
  * src/interp does. Invariant: every run of program code from outside is between host_begin and
  * host_end. */
-#include <sys/resource.h>
+#include <pthread.h>
 
 #include "host/entry.h"
 #include "host/annotation.h"
@@ -93,13 +93,19 @@ static void set_defaults(struct host_options *o)
 		o->nominal = DT_F32;
 }
 
-/* The bytes of this thread's stack that the interpreter may use: three quarters of at most 8 MiB. */
+/* The bytes of this thread's stack that the interpreter may use: three quarters of at most 8 MiB. A thread has
+ * 2 MiB only where the stack of the process has no limit. */
 static size_t stack_room(void)
 {
-	struct rlimit r;
-	size_t room = (size_t)8 << 20;
-	if (!getrlimit(RLIMIT_STACK, &r) && r.rlim_cur != RLIM_INFINITY)
-		room = MIN(room, (size_t)r.rlim_cur);
+	size_t room = (size_t)8 << 20, size = 0;
+	pthread_attr_t a;
+	void *at;
+
+	if (!pthread_getattr_np(pthread_self(), &a)) {
+		if (!pthread_attr_getstack(&a, &at, &size) && size)
+			room = MIN(room, size);
+		pthread_attr_destroy(&a);
+	}
 	return room - room / 4;
 }
 

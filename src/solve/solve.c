@@ -197,6 +197,11 @@ int solve_module(const struct solve_options *o, struct str source, struct solve_
 		mode = (struct mode){ .eval = 1 };
 		rc = solve_at(o, source, &mode, out, e);
 	}
+	if (!rc && o->small && mode.work >= WORK_LARGE) {
+		snprintf(out->why, sizeof out->why, "the module is large");
+		buf_clear(&out->solution);
+		return 0;
+	}
 	if (!rc && o->outline != OUTLINE_ONLY && mode.work >= WORK_LARGE) {
 		struct solve_options plain = *o;
 

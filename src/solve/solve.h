@@ -15,6 +15,7 @@ struct solve_options {
 	int ieee;                /* none may */
 	int64_t fuel;            /* most steps of the program; 0: 20 million */
 	size_t memory;           /* most bytes of expressions; 0: 256 MiB */
+	int small;               /* leave modules unsolved that need a solution for any sizes */
 	int outline;             /* write the outline of the module as well (outline.h) */
 };
 
