@@ -142,7 +142,7 @@ static const struct ix *sum_done(struct expr_pool *p, struct sum *s)
 {
 	struct ix *x;
 
-	while (sum_join(p, s))
+	while (!p->apart && sum_join(p, s))
 		;
 	x = arena_zalloc(&p->arena, sizeof *x + (size_t)s->n * sizeof x->t[0]);
 	x->c0 = x->lo = x->hi = s->c0;
