@@ -295,6 +295,24 @@ static const struct ix *div_atom(struct expr_pool *p, const struct ix *a, int64_
 	return NULL;
 }
 
+/* (c * x + y) / (c * m) is x / m if 0 <= y < c. NULL: no factor of a term is such a c. */
+static const struct ix *div_tail(struct expr_pool *p, const struct ix *a, int64_t by)
+{
+	for (int i = 0; i < a->n; i++) {
+		int64_t c = a->t[i].c;
+		struct sum head, tail;
+		const struct ix *y;
+
+		if (c <= 1 || c >= by || by % c)
+			continue;
+		split(p, a, c, &head, &tail);
+		y = sum_done(p, &tail);
+		if (y->lo >= 0 && y->hi < c)
+			return ix_div(p, sum_done(p, &head), by / c);
+	}
+	return NULL;
+}
+
 const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 {
 	struct sum whole, rest;
@@ -312,6 +330,8 @@ const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 		in = ix_div(p, shrink(p, r, g), by / g);
 	} else {
 		in = div_atom(p, r, by);
+		if (!in)
+			in = div_tail(p, r, by);
 		if (!in)
 			in = one_term(p, (struct ix_term){ .c = 1, .kind = IX_DIV, .by = by, .of = r });
 	}
