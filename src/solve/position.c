@@ -397,11 +397,35 @@ uint64_t ix_vars(const struct ix *a)
 	return m;
 }
 
+static int has_promise(const struct ix *a);
+
+/* Whether an element relies on a promise of ix_within: min(i + 1, 3) does where i may be outside. */
+static int relies_on_promise(const struct sx *x)
+{
+	int found = x->at && has_promise(x->at);
+
+	for (int i = 0; i < SX_ARGS && x->a[i] && !found; i++)
+		found = relies_on_promise(x->a[i]);
+	return found;
+}
+
+static int has_promise(const struct ix *a)
+{
+	int found = 0;
+
+	for (int i = 0; i < a->n && !found; i++)
+		found = a->t[i].kind == IX_WITHIN || (a->t[i].value && relies_on_promise(a->t[i].value)) ||
+			(a->t[i].kind != IX_VALUE && a->t[i].of && has_promise(a->t[i].of));
+	return found;
+}
+
 /* The range of one term without its factor. */
 static void term_bounds(const struct ix_term *t, int64_t *lo, int64_t *hi)
 {
 	if (t->kind == IX_VAR || t->kind == IX_VALUE) {
 		atom_range(t, lo, hi);
+		if (t->kind == IX_VALUE && relies_on_promise(t->value))
+			*lo = INT32_MIN;
 		return;
 	}
 	ix_bounds(t->of, lo, hi);
