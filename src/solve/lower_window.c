@@ -151,11 +151,12 @@ int lower_conv(struct lower *l)
 /* Dimension d of a transposed convolution with stride s: o = s * q + f meets the taps r with
  * (f + pad - r) % s = 0, which are r = (f + pad) % s + s * t, at x[q + (f + pad) / s - t]. So no tap is
  * in vain. Sets the coordinates of input and weight; *in and *tap are their masks. Returns the number of t. */
-static int64_t phase_taps(struct lower *l, const struct window *w, int d, int64_t out, int64_t size, const struct ix **x,
-			  const struct ix **r, const struct sx **in, const struct sx **tap)
+static int64_t phase_taps(struct lower *l, const struct window *w, int d, int64_t out, int64_t size,
+			  const struct ix **x, const struct ix **r, const struct sx **in, const struct sx **tap)
 {
 	int64_t s = w->stride[d], taps = (w->size[d] + s - 1) / s;
-	const struct ix *q = ix_var(l->p, 3 + 2 * d, out / s), *f = ix_addc(l->p, ix_var(l->p, 4 + 2 * d, s), w->pad[d]);
+	const struct ix *f = ix_addc(l->p, ix_var(l->p, 4 + 2 * d, s), w->pad[d]);
+	const struct ix *q = ix_var(l->p, 3 + 2 * d, out / s);
 	const struct ix *t = ix_var(l->p, 2 * w->n + 4 + d, taps), *at;
 
 	*r = ix_add(l->p, ix_mod(l->p, f, s), ix_mul(l->p, t, s));

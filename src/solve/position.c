@@ -295,7 +295,7 @@ static const struct ix *div_atom(struct expr_pool *p, const struct ix *a, int64_
 	return NULL;
 }
 
-/* (c * x + y) / (c * m) is x / m if 0 <= y < c. NULL: no factor of a term is such a c. */
+/* (c * x + y) / (c * m) is x / m if 0 <= y < c. NULL: the rule does not apply. */
 static const struct ix *div_tail(struct expr_pool *p, const struct ix *a, int64_t by)
 {
 	for (int i = 0; i < a->n; i++) {

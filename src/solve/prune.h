@@ -29,8 +29,8 @@ struct prune {
 /* Marks the live parts. */
 int prune_mark(struct prune *p, const struct py_module *m, const struct signature *sig, const struct ptr_map *ran,
 	       struct err *e);
-/* Calls fn for each statement of the live parts that is replaced by one of its branches, or by nothing. A nonzero result of fn
- * stops the walk and is returned. */
+/* Calls fn for each statement of the live parts that is replaced by one of its branches, or by nothing. A
+ * nonzero result of fn stops the walk and is returned. */
 typedef int prune_if_fn(void *ctx, const struct py_node *n, const struct py_list *branch);
 int prune_ifs(const struct prune *p, prune_if_fn *fn, void *ctx);
 void prune_release(struct prune *p);
