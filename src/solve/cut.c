@@ -293,6 +293,48 @@ static void add_pass(struct cut *p, int id, struct kernel *k, const struct ix **
 	k->pass[k->n_passes++] = s;
 }
 
+struct same_memory {
+	struct graph *g;
+	const struct value *v;
+	const struct ix *at;           /* the place of an element of v in its memory */
+	const struct value *from;
+};
+
+/* Finds a reduction that is read in the order of its memory. */
+static int find_same_memory(void *ctx, const struct sx *load)
+{
+	struct same_memory *m = ctx;
+	const struct value *from = graph_value(m->g, load->value);
+
+	if (from->kind == VALUE_REDUCE && from->numel == m->v->numel && load->at == m->at && !load->a[0])
+		m->from = from;
+	return m->from != NULL;
+}
+
+/* A map over the memory of a reduction gets the loops of the reduction, so that it can end its kernel. The
+ * loops of a transposed convolution are not those of the tensor: o is stride * q + f. */
+static void take_loops(struct cut *p, int id)
+{
+	struct graph *g = p->g;
+	struct value *v = graph_value(g, id);
+	struct same_memory m = { .g = g, .v = v };
+	const struct ix *to[GRAPH_VARS] = { NULL }, *own[GRAPH_VARS];
+
+	if (v->kind != VALUE_MAP)
+		return;
+	same_vars(g, v, own);
+	m.at = graph_at(g, v->rank, v->stride, own);
+	sx_loads(p->full[id], find_same_memory, &m);
+	if (!m.from || (m.from->rank == v->rank && !memcmp(m.from->size, v->size, sizeof v->size[0] * (size_t)v->rank)))
+		return;
+	same_vars(g, m.from, own);
+	graph_coords(g, v, graph_at(g, m.from->rank, m.from->stride, own), to);
+	p->full[id] = sx_rebuild(g->pool, p->full[id], &(struct sx_rewrite){ .to = to });
+	v->rank = m.from->rank;
+	memcpy(v->size, m.from->size, sizeof v->size);
+	memcpy(v->stride, m.from->stride, sizeof v->stride);
+}
+
 static int join(struct cut *p, int id)
 {
 	struct value *v = graph_value(p->g, id);
@@ -302,6 +344,7 @@ static int join(struct cut *p, int id)
 	sx_loads(p->full[id], find_group, &j);
 	if (j.group < 0)
 		return 0;
+	take_loops(p, id);
 	k = &p->kernels.v[j.group];
 	if (k->n_passes == CUT_PASSES || sx_loads(p->full[id], match_load, &j) || j.bad || !is_match(&j))
 		return 0;

@@ -69,6 +69,7 @@ struct sx {
 struct expr_pool {
 	struct arena arena;
 	struct { const void **slot; size_t n, cap; } ixs, sxs;     /* hash tables of unique expressions */
+	int apart;                   /* quotients and remainders are not joined: sizes vary and may not fit */
 	int any_size;                /* sizes vary: no condition is left out because of them */
 };
 

@@ -17,9 +17,18 @@ static const char *host_name(struct solution_text *w, int value)
 
 static void write_shape(const struct value *v, struct buf *b)
 {
-	int rank = v->rank_out >= 0 ? v->rank_out : v->rank;
+	int rank = v->rank_out >= 0 ? v->rank_out : v->rank, n = 0;
 	const int64_t *size = v->rank_out >= 0 ? v->shape_out : v->size;
+	int64_t loops[GRAPH_RANK];
 
+	/* loops of one turn are no dimensions of memory */
+	for (int d = 0; d < rank && v->rank_out < 0 && v->kind != VALUE_ARG; d++)
+		if (size[d] != 1)
+			loops[n++] = size[d];
+	if (n) {
+		rank = n;
+		size = loops;
+	}
 	buf_addc(b, '(');
 	for (int d = 0; d < rank; d++)
 		buf_addf(b, "%lld%s", (long long)size[d], d + 1 < rank ? ", " : rank == 1 ? "," : "");

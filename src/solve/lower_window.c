@@ -55,8 +55,9 @@ static void add_batch(struct view *x, int want)
 	x->rank = want;
 }
 
-/* The result of a convolution has loops (N, G, C / G, space...). With a bias, a map adds it. */
-static int conv_result(struct lower *l, struct value *v, int64_t g, int64_t per, int n)
+/* The result of a convolution has loops (N, G, C / G, space...). Each dimension of space is two loops, o / phase
+ * and o % phase; the latter is 1 for most convolutions. With a bias, a map adds it. */
+static int conv_result(struct lower *l, struct value *v, int64_t g, int64_t per, int n, const int64_t *phase)
 {
 	const struct tensor *out = &l->c->out.u.t->t;
 	int batch = out->ndim == n + 2, id;
@@ -72,12 +73,20 @@ static int conv_result(struct lower *l, struct value *v, int64_t g, int64_t per,
 		}
 	if (v->kind == VALUE_MAP)
 		v->n_red = 0;
-	v->rank = s.rank = n + 3;
-	for (int d = 0; d < v->rank; d++) {
+	v->rank = s.rank = 3 + 2 * n;
+	for (int d = 0; d < 3; d++) {
 		int from = (d < 2 ? d : d - 1) - !batch;
 
 		s.size[d] = d == 1 ? g : d == 2 ? per : from < 0 ? 1 : out->shape[from];
 		s.stride[d] = from < 0 ? 0 : out->stride[from] * (d == 1 ? per : 1);
+	}
+	for (int d = 0; d < n; d++) {
+		int from = out->ndim - n + d;
+
+		s.size[3 + 2 * d] = out->shape[from] / phase[d];
+		s.stride[3 + 2 * d] = out->stride[from] * phase[d];
+		s.size[4 + 2 * d] = phase[d];
+		s.stride[4 + 2 * d] = out->stride[from];
 	}
 	memcpy(v->size, s.size, sizeof v->size);
 	memcpy(v->stride, s.stride, sizeof v->stride);
@@ -109,6 +118,7 @@ int lower_conv(struct lower *l)
 	const struct sx *in;
 	struct view x, k;
 	struct value v = { .how = COMBINE_SUM };
+	static const int64_t one[SPACE] = { 1, 1, 1 };
 	int64_t g = lower_int(l, 6, 1), per, ci;
 
 	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &x) || lower_arg(l, 1, &k) || x.value < 0 || k.value < 0)
@@ -126,16 +136,54 @@ int lower_conv(struct lower *l)
 	for (int d = 0; d < w.n; d++) {
 		const struct tensor *out = &l->c->out.u.t->t;
 
-		o[d] = ix_var(l->p, 3 + d, out->shape[out->ndim - w.n + d]);
-		r[d] = wi[2 + d] = ix_var(l->p, w.n + 4 + d, w.size[d]);
+		o[d] = ix_var(l->p, 3 + 2 * d, out->shape[out->ndim - w.n + d]);
+		r[d] = wi[2 + d] = ix_var(l->p, 2 * w.n + 4 + d, w.size[d]);
 	}
 	in = window_at(l, &w, &x, o, r, xi);
 	xi[0] = ix_var(l->p, 0, x.size[0]);
-	wi[1] = ix_var(l->p, w.n + 3, ci);
+	wi[1] = ix_var(l->p, 2 * w.n + 3, ci);
 	xi[1] = ix_add(l->p, ix_mul(l->p, ix_var(l->p, 1, g), ci), wi[1]);
 	wi[0] = ix_add(l->p, ix_mul(l->p, ix_var(l->p, 1, g), per), ix_var(l->p, 2, per));
 	v.body = sx_op2(l->p, SX_MUL, lower_masked(l, &x, xi, in, 0.0), lower_load(l, &k, wi));
-	return conv_result(l, &v, g, per, w.n);
+	return conv_result(l, &v, g, per, w.n, one);
+}
+
+/* Dimension d of a transposed convolution with stride s: o = s * q + f meets the taps r with
+ * (f + pad - r) % s = 0, which are r = (f + pad) % s + s * t, at x[q + (f + pad) / s - t]. So no tap is
+ * in vain. Sets the coordinates of input and weight; *in and *tap are their masks. Returns the number of t. */
+static int64_t phase_taps(struct lower *l, const struct window *w, int d, int64_t out, int64_t size,
+			  const struct ix **x, const struct ix **r, const struct sx **in, const struct sx **tap)
+{
+	int64_t s = w->stride[d], taps = (w->size[d] + s - 1) / s;
+	const struct ix *f = ix_addc(l->p, ix_var(l->p, 4 + 2 * d, s), w->pad[d]);
+	const struct ix *q = ix_var(l->p, 3 + 2 * d, out / s);
+	const struct ix *t = ix_var(l->p, 2 * w->n + 4 + d, taps), *at;
+
+	*r = ix_add(l->p, ix_mod(l->p, f, s), ix_mul(l->p, t, s));
+	if (w->size[d] % s)
+		*tap = sx_both(l->p, *tap, sx_inside(l->p, *r, 0, w->size[d]));
+	*r = ix_within(l->p, *r, w->size[d]);
+	at = ix_add(l->p, ix_add(l->p, q, ix_div(l->p, f, s)), ix_mul(l->p, t, -1));
+	*in = sx_both(l->p, *in, sx_inside(l->p, at, 0, size));
+	*x = ix_within(l->p, at, size);
+	return taps;
+}
+
+/* Other strides, or with dilation: tap r meets x[(o + pad - r * dilation) / stride] where the quotient is whole. */
+static void divided_taps(struct lower *l, const struct window *w, int d, int64_t out, int64_t size, const struct ix **x,
+			 const struct ix **r, const struct sx **in)
+{
+	int64_t span = (size - 1) * w->stride[d] + 1;
+	const struct ix *num;
+
+	*r = ix_var(l->p, 2 * w->n + 4 + d, w->size[d]);
+	num = ix_add(l->p, ix_var(l->p, 3 + 2 * d, out), ix_mul(l->p, *r, -w->dilation[d]));
+	num = ix_addc(l->p, num, w->pad[d]);
+	*in = sx_both(l->p, *in, sx_inside(l->p, num, 0, span));
+	if (w->stride[d] > 1)
+		*in = sx_both(l->p, *in, sx_op2(l->p, SX_EQ, sx_index(l->p, ix_mod(l->p, ix_within(l->p, num, span),
+							      w->stride[d])), sx_num(l->p, 0.0, DT_I32)));
+	*x = ix_div(l->p, ix_within(l->p, num, span), w->stride[d]);
 }
 
 /* y[n, g, c, o] = sum over ci, r of x[n, g * CI + ci, (o + pad - r * dilation) / stride] * w[g * CI + ci, c, r],
@@ -143,12 +191,12 @@ int lower_conv(struct lower *l)
 int lower_conv_transpose(struct lower *l)
 {
 	struct window w = { .n = l->param, .first = 2 };
-	const struct ix *xi[GRAPH_RANK], *wi[GRAPH_RANK], *num;
-	const struct sx *in = NULL;
+	const struct ix *xi[GRAPH_RANK], *wi[GRAPH_RANK];
+	const struct sx *in = NULL, *tap = NULL;
 	const struct tensor *out = &l->c->out.u.t->t;
 	struct view x, k;
 	struct value v = { .how = COMBINE_SUM };
-	int64_t g = lower_int(l, 6, 1), ci;
+	int64_t g = lower_int(l, 6, 1), ci, phase[SPACE] = { 1, 1, 1 };
 
 	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &x) || lower_arg(l, 1, &k) || x.value < 0 || k.value < 0)
 		return 1;
@@ -162,22 +210,20 @@ int lower_conv_transpose(struct lower *l)
 	v.red[0] = ci;
 	memcpy(v.red + 1, w.size, (size_t)w.n * sizeof w.size[0]);
 	for (int d = 0; d < w.n; d++) {
-		wi[2 + d] = ix_var(l->p, w.n + 4 + d, w.size[d]);
-		num = ix_add(l->p, ix_var(l->p, 3 + d, out->shape[out->ndim - w.n + d]),
-			     ix_mul(l->p, wi[2 + d], -w.dilation[d]));
-		num = ix_addc(l->p, num, w.pad[d]);
-		in = sx_both(l->p, in, sx_inside(l->p, num, 0, (x.size[2 + d] - 1) * w.stride[d] + 1));
-		if (w.stride[d] > 1)
-			in = sx_both(l->p, in, sx_op2(l->p, SX_EQ, sx_index(l->p, ix_mod(l->p, ix_within(l->p, num,
-						      (x.size[2 + d] - 1) * w.stride[d] + 1), w.stride[d])),
-						      sx_num(l->p, 0.0, DT_I32)));
-		xi[2 + d] = ix_div(l->p, ix_within(l->p, num, (x.size[2 + d] - 1) * w.stride[d] + 1), w.stride[d]);
+		int64_t n = out->shape[out->ndim - w.n + d];
+
+		if (w.stride[d] > 1 && w.dilation[d] == 1 && n % w.stride[d] == 0 && n) {
+			phase[d] = w.stride[d];
+			v.red[1 + d] = phase_taps(l, &w, d, n, x.size[2 + d], &xi[2 + d], &wi[2 + d], &in, &tap);
+		} else {
+			divided_taps(l, &w, d, n, x.size[2 + d], &xi[2 + d], &wi[2 + d], &in);
+		}
 	}
 	xi[0] = ix_var(l->p, 0, x.size[0]);
 	wi[1] = ix_var(l->p, 2, k.size[1]);
-	wi[0] = xi[1] = ix_add(l->p, ix_mul(l->p, ix_var(l->p, 1, g), ci), ix_var(l->p, w.n + 3, ci));
-	v.body = sx_op2(l->p, SX_MUL, lower_masked(l, &x, xi, in, 0.0), lower_load(l, &k, wi));
-	return conv_result(l, &v, g, k.size[1], w.n);
+	wi[0] = xi[1] = ix_add(l->p, ix_mul(l->p, ix_var(l->p, 1, g), ci), ix_var(l->p, 2 * w.n + 3, ci));
+	v.body = sx_op2(l->p, SX_MUL, lower_masked(l, &x, xi, in, 0.0), lower_masked(l, &k, wi, tap, 0.0));
+	return conv_result(l, &v, g, k.size[1], w.n, phase);
 }
 
 /* --- pools ---------------------------------------------------------------------------------------------- */

@@ -142,7 +142,7 @@ static const struct ix *sum_done(struct expr_pool *p, struct sum *s)
 {
 	struct ix *x;
 
-	while (sum_join(p, s))
+	while (!p->apart && sum_join(p, s))
 		;
 	x = arena_zalloc(&p->arena, sizeof *x + (size_t)s->n * sizeof x->t[0]);
 	x->c0 = x->lo = x->hi = s->c0;
@@ -298,6 +298,24 @@ static const struct ix *div_atom(struct expr_pool *p, const struct ix *a, int64_
 	return NULL;
 }
 
+/* (c * x + y) / (c * m) is x / m if 0 <= y < c. NULL: the rule does not apply. */
+static const struct ix *div_tail(struct expr_pool *p, const struct ix *a, int64_t by)
+{
+	for (int i = 0; i < a->n; i++) {
+		int64_t c = a->t[i].c;
+		struct sum head, tail;
+		const struct ix *y;
+
+		if (c <= 1 || c >= by || by % c)
+			continue;
+		split(p, a, c, &head, &tail);
+		y = sum_done(p, &tail);
+		if (y->lo >= 0 && y->hi < c)
+			return ix_div(p, sum_done(p, &head), by / c);
+	}
+	return NULL;
+}
+
 const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 {
 	struct sum whole, rest;
@@ -315,6 +333,8 @@ const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 		in = ix_div(p, shrink(p, r, g), by / g);
 	} else {
 		in = div_atom(p, r, by);
+		if (!in)
+			in = div_tail(p, r, by);
 		if (!in)
 			in = one_term(p, (struct ix_term){ .c = 1, .kind = IX_DIV, .by = by, .of = r });
 	}
@@ -380,11 +400,35 @@ uint64_t ix_vars(const struct ix *a)
 	return m;
 }
 
+static int has_promise(const struct ix *a);
+
+/* Whether an element relies on a promise of ix_within: min(i + 1, 3) does where i may be outside. */
+static int relies_on_promise(const struct sx *x)
+{
+	int found = x->at && has_promise(x->at);
+
+	for (int i = 0; i < SX_ARGS && x->a[i] && !found; i++)
+		found = relies_on_promise(x->a[i]);
+	return found;
+}
+
+static int has_promise(const struct ix *a)
+{
+	int found = 0;
+
+	for (int i = 0; i < a->n && !found; i++)
+		found = a->t[i].kind == IX_WITHIN || (a->t[i].value && relies_on_promise(a->t[i].value)) ||
+			(a->t[i].kind != IX_VALUE && a->t[i].of && has_promise(a->t[i].of));
+	return found;
+}
+
 /* The range of one term without its factor. */
 static void term_bounds(const struct ix_term *t, int64_t *lo, int64_t *hi)
 {
 	if (t->kind == IX_VAR || t->kind == IX_VALUE) {
 		atom_range(t, lo, hi);
+		if (t->kind == IX_VALUE && relies_on_promise(t->value))
+			*lo = INT32_MIN;
 		return;
 	}
 	ix_bounds(t->of, lo, hi);

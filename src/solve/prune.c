@@ -32,12 +32,43 @@ static void use(struct collect *c, struct str name)
 	c->failed |= !map_put(&c->p->names, name);
 }
 
+/* Finds attributes of introspection, such as m.__class__.__name__. */
+static void find_introspection(void *ctx, struct py_node *n)
+{
+	int *found = ctx;
+
+	if (!n || *found)
+		return;
+	if (n->kind == PY_Attribute)
+		*found = str_starts(n->u.Attribute.attr, "__") && str_ends(n->u.Attribute.attr, "__") &&
+			!str_is(n->u.Attribute.attr, "__init__");
+	py_children(n, find_introspection, ctx);
+}
+
+/* Whether a statement is self.layers.apply(init_weights) for a function that chooses modules by the names of
+ * their classes. It sets weights only, and a candidate gets the weights of the reference. */
+static int is_hidden_init(const struct prune *p, const struct py_node *n)
+{
+	const struct py_node *call = n->kind == PY_Expr ? n->u.Expr.value : NULL, *arg;
+	int found = 0;
+
+	if (!call || call->kind != PY_Call || call->u.Call.func->kind != PY_Attribute || call->u.Call.args.n != 1 ||
+	    !str_is(call->u.Call.func->u.Attribute.attr, "apply"))
+		return 0;
+	arg = call->u.Call.args.v[0];
+	for (size_t i = 0; i < p->parts.n && arg->kind == PY_Name; i++)
+		if (p->parts.v[i].owner < 0 && p->parts.v[i].node->kind == PY_FunctionDef &&
+		    str_eq(p->parts.v[i].name, arg->u.Name.id))
+			py_children(p->parts.v[i].node, find_introspection, &found);
+	return found;
+}
+
 /* Names, attributes and words in quotes: getattr(self, "conv1") uses conv1. */
 static void collect_names(void *ctx, struct py_node *n)
 {
 	struct collect *c = ctx;
 
-	if (!n || (is_statement(n) && !ptr_map_get(c->p->ran, n)))
+	if (!n || (is_statement(n) && (!ptr_map_get(c->p->ran, n) || is_hidden_init(c->p, n))))
 		return;
 	if (n->kind == PY_Name)
 		use(c, n->u.Name.id);
@@ -254,10 +285,9 @@ static void find_left_out(void *ctx, struct py_node *n)
 			w->found = is_import(part->node) ? binds(part->node, n->u.Name.id) :
 				str_eq(part->name, n->u.Name.id);
 		}
-	} else if (n && n->kind == PY_Attribute) {
-		w->found |= str_starts(n->u.Attribute.attr, "__") && str_ends(n->u.Attribute.attr, "__") &&
-			!str_is(n->u.Attribute.attr, "__init__");
 	}
+	if (n)
+		find_introspection(&w->found, n);
 	if (n && !w->found)
 		py_children(n, find_left_out, ctx);
 }
@@ -269,6 +299,10 @@ static void walk_ifs(void *ctx, struct py_node *n)
 
 	if (!n || w->rc || (is_statement(n) && !ptr_map_get(w->p->ran, n)))
 		return;
+	if (is_hidden_init(w->p, n)) {
+		w->rc = w->fn(w->ctx, n, &(struct py_list){ .n = 0 });
+		return;
+	}
 	if (n->kind == PY_If) {
 		const struct py_list *body = &n->u.If.body, *orelse = &n->u.If.orelse;
 		int yes = ptr_map_get(w->p->ran, body->v[0]) != NULL;

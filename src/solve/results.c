@@ -102,7 +102,7 @@ int write_results(struct trace *t, struct val result, char *why, size_t cap)
 	for (size_t i = 0; i < t->memory.n; i++) {
 		const struct trace_memory *m = &t->memory.v[i];
 
-		/* A call leaves its inputs as they are; buffers are written back. */
+		/* Buffers are written back; inputs are not changed. */
 		if (m->arg >= 0 && m->value != m->arg && !strncmp(graph_value(&t->g, m->arg)->name, "self", 4))
 			graph_value(&t->g, m->value)->into = m->arg;
 	}

@@ -52,7 +52,8 @@ static int split(struct str s, struct str *part)
 			continue;
 		if (n == PARAMS)
 			return -1;
-		part[n++] = str_trim((struct str){ .p = s.p + from, .n = i - from });
+		part[n] = str_trim((struct str){ .p = s.p + from, .n = i - from });
+		n++;
 		from = i + 1;
 	}
 	return n;

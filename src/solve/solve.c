@@ -143,6 +143,7 @@ static int solving_run(struct solving *a, struct err *e)
 		return 1;
 	}
 	a->pool.any_size = a->mode->sizes != NULL;
+	a->pool.apart = a->mode->apart;
 	a->t.g.pool = &a->pool;
 	rc = open_model(a, e);
 	if (!rc)

@@ -11,6 +11,7 @@ struct mode {
 	const struct host_override *ov;  /* sizes that are replaced */
 	size_t n_ov;
 	const struct size_vars *sizes;   /* written for any sizes; else NULL */
+	int apart;                       /* index terms are not joined */
 	char (*size_code)[SIZE_CODE];
 	struct sched_list *scheds;
 	int model_sizes;                 /* sizes of the model may vary, too */

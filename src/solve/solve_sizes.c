@@ -19,6 +19,7 @@ struct any_size {
 	struct shrink_const c[SIZE_VARS];
 	int n;
 	struct size_vars vars;
+	int apart;                           /* index terms are not joined */
 	char code[SIZE_VARS][SIZE_CODE];     /* the dimension that has a size: x.shape[2] */
 	struct sched_list scheds;
 	struct cut_choices choices;
@@ -158,7 +159,7 @@ static int solve_sample(struct any_size *s, const struct mode *mode, int sample,
 {
 	struct host_override ov[SIZE_VARS];
 	struct shrink_const none;
-	struct mode m = { .eval = mode->eval, .ov = ov, .n_ov = (size_t)s->n, .sizes = &s->vars,
+	struct mode m = { .eval = mode->eval, .ov = ov, .n_ov = (size_t)s->n, .sizes = &s->vars, .apart = s->apart,
 			  .size_code = s->code, .scheds = &s->scheds, .choices = &s->choices,
 			  .model_sizes = shrink_find_model(&s->module, &none, 1) > 0 };
 
@@ -202,13 +203,16 @@ static int join_at(struct any_size *s, const struct mode *mode, int64_t step, in
 /* Formulas that hold for all sizes are the best ones; else those that hold for every few. */
 static int join(struct any_size *s, const struct mode *mode, struct buf *out, struct err *e)
 {
-	static const struct { int64_t step; int fine; } tries[] = {
-		{ 1, 0 }, { 2, 1 }, { 8, 1 }, { 12, 1 }, { 2, 0 }, { 4, 0 }, { 8, 0 }, { 16, 0 }, { 32, 0 },
+	static const struct { int64_t step; int fine, apart; } tries[] = {
+		{ 1, 0, 0 }, { 2, 1, 0 }, { 8, 1, 0 }, { 8, 1, 1 }, { 12, 1, 1 },
+		{ 2, 0, 0 }, { 4, 0, 0 }, { 8, 0, 0 }, { 16, 0, 0 }, { 32, 0, 0 },
 	};
 	int rc = 1;
 
-	for (size_t i = 0; i < COUNT_OF(tries) && rc > 0; i++)
+	for (size_t i = 0; i < COUNT_OF(tries) && rc > 0; i++) {
+		s->apart = tries[i].apart;
 		rc = join_at(s, mode, tries[i].step, tries[i].fine, out, e);
+	}
 	if (rc)
 		buf_clear(out);
 	return rc < 0 ? -1 : 0;

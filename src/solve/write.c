@@ -75,6 +75,11 @@ int signature_find(struct signature *s, const struct py_module *m)
 	s->own = s->forward != NULL;
 	if (!s->own)
 		s->forward = inherited(m, s->cls, 0);
+	for (size_t i = 0; s->forward && i < s->forward->u.FunctionDef.decorator_list.n; i++) {
+		const struct py_node *d = s->forward->u.FunctionDef.decorator_list.v[i];
+
+		s->is_static |= d->kind == PY_Name && str_is(d->u.Name.id, "staticmethod");
+	}
 	return 0;
 }
 
@@ -87,6 +92,9 @@ const char *signature_arg(const struct signature *s, size_t i, struct arena *a)
 		return arena_printf(a, "input%zu", i);
 	before = p->posonlyargs.n;
 	n = before + p->args.n;
+	if (s->is_static && !i && n)
+		return arena_printf(a, "%.*s", STR_ARG((before ? p->posonlyargs : p->args).v[0]->u.arg.arg));
+	i -= s->is_static && i;
 	if (i + 1 < n) {
 		const struct py_node *arg = i + 1 < before ? p->posonlyargs.v[i + 1] : p->args.v[i + 1 - before];
 
@@ -261,6 +269,8 @@ static void write_signature(const struct solution_text *w, const char *indent, s
 	const struct py_node *f = w->sig->forward, *first;
 	struct str text;
 
+	if (w->sig->is_static)
+		buf_addf(out, "%s@staticmethod\n", indent);
 	buf_adds(out, indent);
 	if (!f) {
 		buf_adds(out, "def forward(self");
@@ -272,8 +282,7 @@ static void write_signature(const struct solution_text *w, const char *indent, s
 	first = f->u.FunctionDef.body.v[0];
 	text.p = w->module->source.p + offset_of(w->module->source, f->line, f->col);
 	text.n = (size_t)(w->module->source.p + offset_of(w->module->source, first->line, first->col) - text.p);
-	text = str_trim(text);
-	buf_addstr(out, text);
+	buf_addstr(out, str_trim(text));
 	buf_addc(out, '\n');
 }
 

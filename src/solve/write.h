@@ -16,6 +16,7 @@ struct signature {
 	const struct py_node *cls;       /* class Model */
 	const struct py_node *forward;   /* its own or an inherited one; NULL: of a class of the library */
 	int own;                         /* class Model defines forward itself */
+	int is_static;                   /* forward is a staticmethod: it has no parameter self */
 	int wrapped;                     /* ModelNew holds a Model, which is no plain nn.Module */
 };
 

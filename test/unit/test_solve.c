@@ -32,6 +32,8 @@ static void test_views_fold(void **state)
 	assert_ptr_equal(ix_mod(&pool, at, 8), w);
 	assert_int_equal(ix_div(&pool, at, 4)->hi, 9);
 	assert_ptr_not_equal(ix_div(&pool, ix_addc(&pool, at, 1), 8), h);
+	assert_ptr_equal(ix_div(&pool, at, 24), ix_div(&pool, h, 3));      /* w < 8, and 24 is 3 * 8 */
+	assert_ptr_not_equal(ix_div(&pool, at, 12), ix_div(&pool, h, 1));
 }
 
 /* Coordinates taken from a flat index and put together again are the flat index. */
