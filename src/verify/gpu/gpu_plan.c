@@ -244,12 +244,12 @@ static int check_operands(const struct gpu_plan *p, const struct json *j, int de
 {
 	const struct json *view = json_get(j, "view");
 	struct launch_view v;
-	int rc = view ? read_view(p, view, &v, e) : 0;
+	int rc = view ? read_view(p, view, &v, e) : 0, object = json_kind(j) == JSON_OBJECT;
 
 	if (depth > 8)
 		return bad(e, "the arguments of an operator");
 	for (size_t i = 0; !view && i < json_count(j) && !rc; i++)
-		rc = check_operands(p, json_at(j, i), depth + 1, e);
+		rc = check_operands(p, object ? json_member(j, i, NULL) : json_at(j, i), depth + 1, e);
 	return rc;
 }
 
