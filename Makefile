@@ -107,6 +107,7 @@ $(B)/src/store/store.o: src/store/schema.sql
 $(B)/src/web/data.o: src/web/app.html
 $(B)/src/verify/gpu/compile_process.o: python/tritonrl/compile_worker.py
 $(B)/src/verify/gpu/torch_process.o: python/tritonrl/torch_worker.py
+$(B)/src/verify/gpu/gpu_slot.o: python/tritonrl/torch_runner.py
 
 define simd_rule
 $(B)/%.$(1).o: %.simd.c $(B)/flags

@@ -29,7 +29,8 @@ def load(text, name, folder):
     module = types.ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
-    exec(compile(text, path, "exec"), module.__dict__)
+    with open(path, "rb") as f:             # the bytes: the text may say its encoding
+        exec(compile(f.read(), path, "exec"), module.__dict__)
     return module
 
 
@@ -71,7 +72,9 @@ def models(row, folder):
     made = []
     for owner, name in ((task, "Model"), (candidate, "ModelNew")):
         torch.manual_seed(42)
-        made.append(getattr(owner, name)(*task.get_init_inputs()).cuda())
+        given = task.get_init_inputs()
+        pair = len(given) == 2 and isinstance(given[0], list) and isinstance(given[1], dict)
+        made.append((getattr(owner, name)(*given[0], **given[1]) if pair else getattr(owner, name)(*given)).cuda())
     made[1].load_state_dict(made[0].state_dict(), strict=False)
     return task, made
 

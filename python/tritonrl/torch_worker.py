@@ -4,9 +4,9 @@ It runs the reference of a task, never a candidate. The judge starts it and send
 line over a socket; each gets one line back.
 
 {"do": "hello"}                              -> device, versions
-{"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "folder": path}
+{"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
     -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
-       own precision, and as PyTorch computes them by default
+       own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
     -> seconds of each call of the task that was prepared last
 """
@@ -19,10 +19,13 @@ import time
 import types
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 WEIGHTS_SEED = 42
-# A task whose inputs take more bytes than this has one input set: results of several would take minutes.
-LARGE_INPUTS = 256 << 20
+# A task whose inputs and results take more bytes than this has one input set: several would take minutes.
+LARGE = 64 << 20
+# Cycles of the GPU, about 0.1 ms, in which Python may start the first operators of a call.
+HEAD_START = 200000
 NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64",
          torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8", torch.bool: "BOOL"}
 
@@ -91,26 +94,65 @@ class precision:
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = self.before
 
 
+class Tf32(TorchDispatchMode):
+    """Products whose fp32 operands lose the bits that TF32 lacks, whatever algorithm the library takes:
+    it has more precise ones for small sizes."""
+    CONV = {"convolution", "_cudnn_rnn", "cudnn_convolution", "_convolution"}
+    MATMUL = {"mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot"}
+
+    def __init__(self, matmul, conv):
+        super().__init__()
+        self.names = (self.MATMUL if matmul else set()) | (self.CONV if conv else set())
+
+    @staticmethod
+    def cut(value):
+        if torch.is_tensor(value) and value.dtype == torch.float32:
+            return (value.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32).view(value.shape)
+        return value
+
+    def __torch_dispatch__(self, function, types_, args=(), kwargs=None):
+        if function.overloadpacket.__name__ in self.names:
+            args = [self.cut(value) for value in args]
+        return function(*args, **(kwargs or {}))
+
+
+def size_of(value):
+    return sum(x.numel() * x.element_size() for _, x in flatten(value))
+
+
 class Task:
     def __init__(self, request, device):
         self.device = device
         self.space = types.ModuleType("task").__dict__
-        exec(compile(request["task"], "task.py", "exec"), self.space)
+        with precision(False, True):            # what the task sets itself holds for the task
+            exec(compile(request["task"], "task.py", "exec"), self.space)
+            allowed = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+        kind = request.get("precision", "torch")
+        self.products = kind == "tf32" or (kind == "torch" and allowed[0]), kind == "tf32" or (kind == "torch" and allowed[1])
+        self.sets = request["sets"]
+        self.seed = request["seed"]
+        try:
+            with torch.device(device):          # weights and inputs of gigabytes take seconds elsewhere
+                self.make(request["eval"])
+        except (RuntimeError, TypeError, ValueError):
+            self.make(request["eval"])          # a generator or a library that knows no GPU
+        self.compiled = {}
+
+    def make(self, eval_mode):
         torch.manual_seed(WEIGHTS_SEED)
-        arguments = self.space["get_init_inputs"]()
-        self.model = self.space["Model"](*arguments)
-        self.train = not request["eval"]
-        self.model.train(self.train)
+        given = self.space["get_init_inputs"]()
+        pair = len(given) == 2 and isinstance(given[0], list) and isinstance(given[1], dict)
+        self.model = self.space["Model"](*given[0], **given[1]) if pair else self.space["Model"](*given)
+        if eval_mode:
+            self.model.eval()
+        self.model.to(self.device)
         self.state = {name: value.clone() for name, value in self.model.state_dict().items()}
         self.inputs = []
-        for i in range(request["sets"]):
-            torch.manual_seed(request["seed"] + 7919 * i)
-            self.inputs.append(self.space["get_inputs"]())
-            if sum(x.numel() * x.element_size() for _, x in flatten(self.inputs[0])) > LARGE_INPUTS:
-                break
-        self.model.to(device)
-        self.on_device = [moved(x, device) for x in self.inputs]
-        self.compiled = {}
+        self.add_inputs()
+
+    def add_inputs(self):
+        torch.manual_seed(self.seed + 7919 * len(self.inputs))
+        self.inputs.append(moved(self.space["get_inputs"](), self.device))
 
     def call(self, inputs):
         with torch.no_grad():
@@ -128,24 +170,30 @@ class Task:
 
     def prepare(self, folder):
         files = os.path.join(folder, "inputs.safetensors"), os.path.join(folder, "results.safetensors")
-        tensors = {f"weight.{name}": value for name, value in self.state.items()}
-        for i, inputs in enumerate(self.inputs):
-            tensors.update({f"input.{i}.{name}": value for name, value in flatten(inputs)})
-        write_tensors(files[0], tensors)
         results, wide = {}, True
-        for i in range(len(self.inputs)):
+        for i in range(self.sets):
+            if i == len(self.inputs):
+                self.add_inputs()
             with precision(False, False):
                 own = self.run(i)
                 try:
                     exact = self.run(i, torch.float64)
                 except RuntimeError:        # a reference that cannot be widened is its own reference
                     exact, wide = [x.double() if x.is_floating_point() else x for x in own], False
-            with precision(False, True):
-                default = self.run(i)
-            for k, (a, b, c) in enumerate(zip(exact, own, default)):
+                cut = own
+                if any(self.products):
+                    with Tf32(*self.products):
+                        cut = self.run(i)
+            for k, (a, b, c) in enumerate(zip(exact, own, cut)):
                 results[f"expected.{i}.{k}"] = a.double()
                 results[f"own.{i}.{k}"] = b
                 results[f"torch.{i}.{k}"] = c
+            if size_of(self.inputs[0]) + size_of(own) > LARGE:
+                break
+        tensors = {f"weight.{name}": value for name, value in self.state.items()}
+        for i, inputs in enumerate(self.inputs):
+            tensors.update({f"input.{i}.{name}": value for name, value in flatten(inputs)})
+        write_tensors(files[0], tensors)
         write_tensors(files[1], results)
         if self.device.startswith("cuda"):
             torch.cuda.empty_cache()            # the candidates run in another process
@@ -156,7 +204,7 @@ class Task:
     def timed(self, mode):
         """A function that makes one call of the reference on input set i."""
         if mode in ("eager", "tf32"):
-            return lambda i: self.call(self.on_device[i])
+            return lambda i: self.call(self.inputs[i])
         if mode not in self.compiled:
             model = torch.compile(self.model, mode="max-autotune" if mode == "max-autotune" else "default")
             self.compiled[mode] = model
@@ -164,7 +212,7 @@ class Task:
 
         def call(i):
             with torch.no_grad():
-                return model(*self.on_device[i])
+                return model(*self.inputs[i])
         return call
 
     def time(self, mode, trials, warm):
@@ -180,11 +228,13 @@ class Task:
                     call(i % len(self.inputs))
                     took = time.perf_counter() - start
                 else:
-                    # As in the candidate's process, launches are queued behind the flush.
+                    # As in the candidate's process, launches are queued behind the flush; Python starts them more
+                    # slowly, so the GPU waits longer.
                     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
                     torch.cuda.synchronize()
                     flush.zero_()
                     flush[:flush.numel() // 2].copy_(flush[flush.numel() // 2:])
+                    torch.cuda._sleep(HEAD_START)
                     start.record()
                     call(i % len(self.inputs))
                     end.record()

@@ -250,7 +250,7 @@ int host_spend(struct host *h, uint64_t work)
 /* Pays for a call on tensors with fuel: by announced work or by the operations and bytes
  * counted, whichever is more. Also reports the call to host_options.called. */
 static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, const struct val *a,
-		     size_t n, struct val out)
+		     const struct sig *s, struct val out)
 {
 	struct host_op *op = host_record_op(h, row, kind);
 	int64_t flops, bytes, done = (int64_t)(h->lim.work / WORK_A_STEP), counted;
@@ -260,11 +260,12 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 		return h->fail.fatal ? -1 : host_burn(h, done);
 	flops = op->flops;
 	bytes = op->bytes;
-	host_count_work(op, a, n, out);
+	host_count_work(op, a, s->n, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
 		h->o.called(h->o.called_ctx, &(struct host_op_call) {
-			.name = row->name, .kind = kind, .a = a, .n = n, .out = out, .tf32 = host_tf32(h) });
+			.name = row->name, .kind = kind, .sig = s, .a = a, .n = s->n, .out = out,
+			.tf32 = host_tf32(h) });
 	return host_burn(h, CALL_STEPS + MAX(counted, done));
 }
 
@@ -324,7 +325,7 @@ int builtin_call(struct host *h, struct builtin_obj *o, const struct call_args *
 	if (!rc)
 		rc = unwritten_after(&b, kind);
 	if (!rc && kind & tensors)
-		rc = bind_check_result(h, row, kind, s, a, b.out) || burn_work(h, row, kind, a, s->n, b.out) ? -1 : 0;
+		rc = bind_check_result(h, row, kind, s, a, b.out) || burn_work(h, row, kind, a, s, b.out) ? -1 : 0;
 	if (!rc && h->o.hollow)
 		rc = note_empty(h, kind, b.out);
 	h->torch.call = outer;

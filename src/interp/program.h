@@ -8,11 +8,13 @@
 #include "tile/tile.h"
 
 struct host_lib;
+struct sig;
 
 /* One torch operator: its binding, what it does (enum bind_flag), arguments by slot, result. */
 struct host_op_call {
 	const char *name;
 	unsigned kind;
+	const struct sig *sig;      /* names and defaults of the slots */
 	const struct val *a;
 	size_t n;
 	struct val out;

@@ -47,6 +47,35 @@ static void test_good(void **state)
 	gpu_plan_release(&p);
 }
 
+#define OPERATOR(name, args) "{" STORAGES ",\"steps\":[{\"operator\":\"" name "\",\"tf32\":false,\"args\":[" args \
+	"],\"kwargs\":{},\"out\":[" VIEW "]}],\"results\":[" VIEW "]}"
+
+/* Operators of our own engine may be called by name, others of PyTorch may not, and their views are
+ * checked however deep they lie. */
+static void test_operators(void **state)
+{
+	static const char *const bad[] = {
+		OPERATOR("torch.load", "\"x\""), OPERATOR("os.system", "\"x\""), OPERATOR("torch.randn", "4"),
+		OPERATOR("torch.compile", "null"), OPERATOR("torch.Tensor.shape", "{\"view\":" VIEW "}"),
+		OPERATOR("torch.cat", "{\"list\":[{\"view\":{\"storage\":9,\"offset\":0,\"dtype\":\"float32\","
+			 "\"shape\":[1],\"stride\":[1]}}]}"),
+		OPERATOR("torch.matmul", "[[[[[[[[[[[1]]]]]]]]]]]"),
+	};
+	struct gpu_plan p;
+
+	(void)state;
+	assert_int_equal(parse(OPERATOR("torch.matmul", "{\"view\":" VIEW "},{\"view\":" VIEW "}"), &p), 0);
+	assert_int_equal(p.n_operators, 1);
+	assert_int_equal(p.n_kernels, 0);
+	assert_true(p.steps[0].is_operator);
+	gpu_plan_release(&p);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		if (!parse(bad[i], &p))
+			fail_msg("accepted: %s", bad[i]);
+		gpu_plan_release(&p);
+	}
+}
+
 /* Every number that leaves its storage, its table or its range is refused. */
 static void test_hostile(void **state)
 {
@@ -157,7 +186,8 @@ static void test_no_compiler(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_good), cmocka_unit_test(test_hostile),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_good), cmocka_unit_test(test_operators),
+					    cmocka_unit_test(test_hostile),
 					    cmocka_unit_test(test_compiler), cmocka_unit_test(test_no_compiler) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

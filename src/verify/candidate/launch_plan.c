@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "interp/bind.h"
+#include "interp/sig.h"
 #include "tensor/sparse.h"
 
 /* Contents up to this many bytes are part of the plan. */
@@ -214,6 +215,14 @@ static int kernel_of(struct launch_plan *p, const struct tile_launch *l)
 	return m ? (int)m->val.i64 - 1 : -1;
 }
 
+static void put_float(char *text, size_t n, double v)
+{
+	if (isfinite(v))
+		snprintf(text, n, "%.17g", v);
+	else
+		snprintf(text, n, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+}
+
 /* A number of the launch, as text: JSON has no NaN, and its integers may lose bits elsewhere. */
 static void put_number(struct jw *w, const struct tile_val *v)
 {
@@ -222,8 +231,7 @@ static void put_number(struct jw *w, const struct tile_val *v)
 	if (v->kind != TILE_V_FLOAT)
 		snprintf(text, sizeof text, "%lld", (long long)v->i);
 	else
-		snprintf(text, sizeof text, isnan(v->f) ? "nan" : isinf(v->f) ? (v->f < 0 ? "-inf" : "inf") : "%.17g",
-			 v->f);
+		put_float(text, sizeof text, v->f);
 	jw_cstr(w, text);
 }
 
@@ -305,8 +313,165 @@ static int is_known(const struct tensor *t)
 	return !t->st->hollow || sparse_made_of(t->st, value, &bytes) != SPARSE_MADE_NOT;
 }
 
-/* Views, allocations and operators on known values need no step. A copy of a whole tensor is one.
- * Anything else computes on the host, which a plan cannot express. */
+/* --- operators ------------------------------------------------------------------------------ */
+
+static int put_value(struct launch_plan *p, struct jw *w, const struct val *v);
+
+static int put_items(struct launch_plan *p, struct jw *w, const char *key, const struct val *v)
+{
+	jw_begin(w, '{');
+	jw_key(w, key);
+	jw_begin(w, '[');
+	for (size_t i = 0; i < v->u.seq->n; i++)
+		if (put_value(p, w, &v->u.seq->v[i]))
+			return -1;
+	jw_end(w, ']');
+	jw_end(w, '}');
+	return 0;
+}
+
+/* A value that has a key of its own, {"dtype": "float32"}. */
+static void put_text(struct jw *w, const char *key, const char *text)
+{
+	jw_begin(w, '{');
+	jw_key(w, key), jw_cstr(w, text);
+	jw_end(w, '}');
+}
+
+/* An argument of an operator: tensors are views of storages. Returns -1 for a kind of value that an
+ * operator of a plan cannot have. */
+static int put_value(struct launch_plan *p, struct jw *w, const struct val *v)
+{
+	char text[40];
+
+	switch (v->kind) {
+	case V_NONE: jw_raw(w, STR("null")); return 0;
+	case V_BOOL: jw_bool(w, v->u.i != 0); return 0;
+	case V_INT: jw_int(w, v->u.i); return 0;
+	case V_STR: jw_str(w, val_text(*v)); return 0;
+	case V_DTYPE: put_text(w, "dtype", dtype_info((enum dtype)v->u.i)->torch); return 0;
+	case V_DEVICE: put_text(w, "device", "cuda"); return 0;
+	case V_TUPLE: return put_items(p, w, "tuple", v);
+	case V_LIST: return put_items(p, w, "list", v);
+	case V_FLOAT:
+		put_float(text, sizeof text, v->u.f);
+		put_text(w, "float", text);
+		return 0;
+	case V_TENSOR:
+		jw_begin(w, '{');
+		jw_key(w, "view"), put_view(p, w, &v->u.t->t);
+		jw_end(w, '}');
+		return 0;
+	default: return -1;
+	}
+}
+
+/* Is the argument left out, or what the signature has anyway? PyTorch chooses among overloads by the
+ * arguments that are given: torch.max(x, None) is not torch.max(x). */
+static int is_default(const struct sig_param *s, const struct val *v)
+{
+	if (v->kind == V_UNSET)
+		return 1;
+	if (s->required || s->star || s->starstar || v->kind != s->def.kind)
+		return s->empty_tuple && v->kind == V_TUPLE && !v->u.seq->n;
+	return v->kind == V_NONE || ((v->kind == V_BOOL || v->kind == V_INT) && v->u.i == s->def.u.i) ||
+	       (v->kind == V_FLOAT && v->u.f == s->def.u.f);
+}
+
+/* "args": the arguments before the first one that is left out; "kwargs": the given ones after it. */
+static int put_operands(struct launch_plan *p, struct jw *w, const struct host_op_call *c)
+{
+	const struct sig *s = c->sig;
+	char name[64];
+	size_t i = 0;
+
+	if (s->starstar >= 0)
+		return -1;
+	jw_key(w, "args");
+	jw_begin(w, '[');
+	for (; i < c->n && !s->p[i].keyword_only && !is_default(&s->p[i], &c->a[i]); i++) {
+		if (!s->p[i].star) {
+			if (put_value(p, w, &c->a[i]))
+				return -1;
+			continue;
+		}
+		for (size_t k = 0; k < c->a[i].u.seq->n; k++)
+			if (put_value(p, w, &c->a[i].u.seq->v[k]))
+				return -1;
+	}
+	jw_end(w, ']');
+	jw_key(w, "kwargs");
+	jw_begin(w, '{');
+	for (; i < c->n; i++) {
+		if (is_default(&s->p[i], &c->a[i]))
+			continue;
+		if (s->p[i].star || s->p[i].positional_only)
+			return -1;
+		snprintf(name, sizeof name, "%.*s", STR_ARG(s->p[i].name));
+		jw_key(w, name);
+		if (put_value(p, w, &c->a[i]))
+			return -1;
+	}
+	jw_end(w, '}');
+	return 0;
+}
+
+/* A tensor that an operator made: its storage belongs to the operator. */
+static void put_made(struct launch_plan *p, struct jw *w, const struct tensor *t)
+{
+	if (find_storage(p, t->st) < 0) {
+		struct jw row = add_storage(p, t->st);
+
+		jw_cstr(&row, "operator");
+		jw_end(&row, '}');
+	}
+	put_view(p, w, t);
+}
+
+/* "out": the tensors that the call returns, in order. */
+static int put_made_all(struct launch_plan *p, struct jw *w, const struct val *out)
+{
+	jw_key(w, "out");
+	jw_begin(w, '[');
+	if (out->kind == V_TENSOR) {
+		put_made(p, w, &out->u.t->t);
+	} else {
+		for (size_t i = 0; i < out->u.seq->n; i++) {
+			if (out->u.seq->v[i].kind != V_TENSOR)
+				return -1;
+			put_made(p, w, &out->u.seq->v[i].u.t->t);
+		}
+	}
+	jw_end(w, ']');
+	return 0;
+}
+
+/* An operator of PyTorch with arithmetic, by name. Its arguments become part of the plan before its
+ * results do, because it may return one of them. */
+static void add_operator(struct launch_plan *p, const struct host_op_call *c)
+{
+	struct buf text = BUF_INIT;
+	struct jw w = { .out = &text }, row;
+	int many = c->out.kind == V_TUPLE || c->out.kind == V_LIST;
+	int rc = c->kind & (BIND_RANDOM | BIND_INTERNAL | BIND_SIZED) || strncmp(c->name, "torch.", 6) ||
+		 (c->out.kind != V_TENSOR && !many) ? -1 : 0;
+
+	jw_begin(&w, '{');
+	jw_key(&w, "operator"), jw_cstr(&w, c->name);
+	jw_key(&w, "tf32"), jw_bool(&w, c->tf32 != 0);
+	if (rc || put_operands(p, &w, c) || put_made_all(p, &w, &c->out)) {
+		give_up(p, "the call uses the operator %s", c->name);
+	} else {
+		jw_end(&w, '}');
+		row = begin_row(&p->step_rows);
+		jw_raw(&row, buf_str(&text));
+		p->failed |= text.failed;
+	}
+	buf_release(&text);
+}
+
+/* Views, allocations and operators on known values need no step. A copy of a whole tensor is one,
+ * and so is an operator of PyTorch that computes: the GPU judge runs it by name. */
 void launch_plan_operator(void *plan, const struct host_op_call *c)
 {
 	struct launch_plan *p = plan;
@@ -333,7 +498,7 @@ void launch_plan_operator(void *plan, const struct host_op_call *c)
 		add_copy(p, to, from);
 		return;
 	}
-	give_up(p, "the call uses the operator %s", c->name);
+	add_operator(p, c);
 }
 
 /* --- results -------------------------------------------------------------------------------- */

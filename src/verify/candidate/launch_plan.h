@@ -3,10 +3,12 @@
  * A dry run at full size records memory, launches, copies and results. A plan is JSON:
  *   {"kernels":  [request, ...]                    kernel_request.h, each once
  *    "storages": [{"bytes": n, "from": ...}, ...]  an input, a weight, bytes, one value, or nothing
- *    "steps":    [{"kernel": k, "grid": [x, y, z], "args": [...]}, {"copy": [to, from]}, ...]
+ *    "steps":    [{"kernel": k, "grid": [x, y, z], "args": [...]}, {"copy": [to, from]},
+ *                 {"operator": "torch.matmul", "args": [...], "kwargs": {...}, "out": [view, ...]}, ...]
  *    "results":  [view, ...]}
- * or {"unavailable": why} if the call does something that a plan cannot express, such as a torch
- * operator that computes. The process that executes a plan (verify/gpu) treats it as hostile.
+ * or {"unavailable": why} if the call does something that a plan cannot express, such as random numbers.
+ * Operators are those of PyTorch, with their arguments by value; the storages "from": "operator" are
+ * made by one. The process that executes a plan (verify/gpu) treats it as hostile.
  *
  * The recorder borrows everything; it lives for one dry run. */
 #ifndef VERIFY_CANDIDATE_LAUNCH_PLAN_H

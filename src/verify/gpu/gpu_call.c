@@ -169,11 +169,14 @@ int gpu_call_open(struct gpu_call *c, struct gpu_device *g, const struct gpu_pla
 {
 	int rc = 0;
 
+	if (p->n_operators)
+		return err_set(e, ERR_UNSUPPORTED, "the plan has operators of PyTorch");
 	*c = (struct gpu_call){ .g = g, .plan = p, .kernels = kernels, .n_kernels = n_kernels, .poison = POISON };
 	for (int i = 0; i < p->n_steps && !rc; i++)
-		if (p->steps[i].kernel >= 0)
-			rc = failed(f, gpu_kernel_reserve(g, &kernels[p->steps[i].kernel], p->steps[i].grid),
-				    "allocating scratch memory");
+		if (p->steps[i].kernel >= 0 &&
+		    (rc = failed(f, gpu_kernel_reserve(g, &kernels[p->steps[i].kernel], p->steps[i].grid),
+				 "allocating scratch memory of")))
+			snprintf(f->kernel, sizeof f->kernel, "%s", kernels[p->steps[i].kernel].meta.name);
 	if (!rc)
 		rc = failed(f, g->d.mem_alloc(&c->digest, 8), "allocating memory");
 	for (int i = 0, n = places_that_fit(g, p, sets); i < n && !rc; i++) {

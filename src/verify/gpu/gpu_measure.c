@@ -80,7 +80,7 @@ static int compare(struct gpu_bench *b, const struct gpu_program *p, const struc
 	struct results got;
 	struct comparison c;
 	char text[300];
-	int rc = take_results(&p->plan, b->slot.memory + at, &t->expected[set], &got, e);
+	int rc = take_results(&p->plan, b->runner->memory + at, &t->expected[set], &got, e);
 
 	if (!rc) {
 		results_compare(&t->expected[set], &got, &c);
@@ -107,7 +107,7 @@ static int time_batch(struct gpu_bench *b, const struct gpu_program *p, const st
 		      struct samples *s, struct gpu_outcome *out, struct err *e)
 {
 	struct slot_answer a;
-	int rc = settle(gpu_slot_time(&b->slot, s->first, MIN(trials, SLOT_SAMPLES), &a), &a, out, e);
+	int rc = settle(gpu_slot_time(b->runner, s->first, MIN(trials, SLOT_SAMPLES), &a), &a, out, e);
 
 	for (int i = 0; i < a.n_differing && !rc; i++)
 		rc = compare(b, p, t, a.place[a.differing[i]], i * a.result_bytes, out, e);
@@ -201,12 +201,12 @@ static int check_program(struct gpu_bench *b, const struct gpu_program *p, const
 			 struct gpu_outcome *out, struct err *e)
 {
 	struct slot_answer a;
-	int rc = settle(gpu_slot_load(&b->slot, p->text, p->kernels, p->n_kernels, t->inputs_fd, t->sets, &a), &a, out,
+	int rc = settle(gpu_slot_load(b->runner, p->text, p->kernels, p->n_kernels, t->inputs_fd, t->sets, &a), &a, out,
 			e);
 	int places = a.places;
 
 	for (int i = 0; i < places && !rc; i++) {
-		rc = settle(gpu_slot_run(&b->slot, i, &a), &a, out, e);
+		rc = settle(gpu_slot_run(b->runner, i, &a), &a, out, e);
 		rc = rc ? rc : compare(b, p, t, i, 0, out, e);
 	}
 	return rc;
@@ -273,6 +273,11 @@ int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct 
 		snprintf(out->gpu.note, sizeof out->gpu.note, "%.190s", t->why);
 		return 0;
 	}
+	b->runner = p->plan.n_operators ? &b->torch_slot : &b->slot;
+	if (b->runner->spawner < 0) {
+		snprintf(out->gpu.note, sizeof out->gpu.note, "the call uses operators of PyTorch, which is not there");
+		return 0;
+	}
 	s = mem_zalloc(sizeof *s);
 	if (!s)
 		return err_nomem(e);
@@ -285,6 +290,6 @@ int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct 
 			rc = report(b, t, s, out, e);
 	}
 	mem_free(s);
-	gpu_slot_drop(&b->slot, &a);
+	gpu_slot_drop(b->runner, &a);
 	return rc < 0 ? -1 : 0;
 }

@@ -17,6 +17,8 @@ struct gpu_bench {
 	struct gpu_options o;
 	struct kernel_compiler *compiler;
 	struct gpu_slot slot;
+	struct gpu_slot torch_slot; /* runs plans with operators; spawner -1: there is no PyTorch */
+	struct gpu_slot *runner;    /* the one of these two that runs the current candidate */
 	struct gpu_info info;
 	struct torch_process torch;
 	struct store *store;        /* baselines by task, GPU and version; NULL: they are not kept */

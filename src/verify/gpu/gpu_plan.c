@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "interp/bind.h"
+#include "torch/prelude.h"
 
 /* Bytes that one plan may ask for: more than any GPU has. */
 #define MEMORY_MOST ((int64_t)1 << 40)
@@ -61,7 +63,7 @@ static int read_hex(struct str text, unsigned char **out, size_t *n, struct err 
 
 static int read_memory(const struct json *j, struct launch_memory *m, struct err *e)
 {
-	static const char *const names[] = { "empty", "input", "weight", "value", "bytes" };
+	static const char *const names[] = { "empty", "input", "weight", "operator", "value", "bytes" };
 	struct str from = json_str(json_get(j, "from"), "");
 	size_t k = 0;
 	int dt;
@@ -224,10 +226,54 @@ static int read_launch(const struct gpu_plan *p, const struct json *j, struct la
 	return 0;
 }
 
-static int read_step(const struct gpu_plan *p, const struct json *j, struct launch_step *s, struct err *e)
+/* Is it an operator of our own engine that makes or changes tensors? Nothing else of PyTorch is
+ * called by a name from a plan. */
+static int is_operator(struct str name)
+{
+	const unsigned kinds = BIND_COMPUTE | BIND_COPY | BIND_INPLACE | BIND_ALLOC;
+
+	for (size_t t = 0; str_starts(name, "torch.") && t < torch_library.n_tables; t++)
+		for (const struct bind_row *r = torch_library.tables[t]; r->name; r++)
+			if (str_is(name, r->name))
+				return (r->flags & kinds) && !(r->flags & (BIND_RANDOM | BIND_INTERNAL));
+	return 0;
+}
+
+/* Checks the views among the arguments of an operator. */
+static int check_operands(const struct gpu_plan *p, const struct json *j, int depth, struct err *e)
+{
+	const struct json *view = json_get(j, "view");
+	struct launch_view v;
+	int rc = view ? read_view(p, view, &v, e) : 0, object = json_kind(j) == JSON_OBJECT;
+
+	if (depth > 8)
+		return bad(e, "the arguments of an operator");
+	for (size_t i = 0; !view && i < json_count(j) && !rc; i++)
+		rc = check_operands(p, object ? json_member(j, i, NULL) : json_at(j, i), depth + 1, e);
+	return rc;
+}
+
+static int read_operator(struct gpu_plan *p, const struct json *j, struct launch_step *s, struct err *e)
+{
+	const struct json *out = json_get(j, "out");
+	struct launch_view v;
+
+	*s = (struct launch_step){ .kernel = -1, .is_operator = 1 };
+	p->n_operators++;
+	if (!is_operator(json_str(json_get(j, "operator"), "")))
+		return bad(e, "an operator that is not known");
+	for (size_t i = 0; i < json_count(out); i++)
+		if (read_view(p, json_at(out, i), &v, e))
+			return -1;
+	return check_operands(p, json_get(j, "args"), 0, e) || check_operands(p, json_get(j, "kwargs"), 0, e) ? -1 : 0;
+}
+
+static int read_step(struct gpu_plan *p, const struct json *j, struct launch_step *s, struct err *e)
 {
 	const struct json *copy = json_get(j, "copy");
 
+	if (json_get(j, "operator"))
+		return read_operator(p, j, s, e);
 	if (!copy)
 		return read_launch(p, j, s, e);
 	s->kernel = -1;

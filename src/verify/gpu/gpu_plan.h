@@ -12,7 +12,7 @@
 enum { LAUNCH_ARGS = 128, LAUNCH_STEPS = 4096, LAUNCH_STORAGES = 4096, LAUNCH_KERNELS = 256, LAUNCH_RESULTS = 64 };
 
 /* The source of a storage's contents before each call. */
-enum launch_from { LAUNCH_EMPTY, LAUNCH_INPUT, LAUNCH_WEIGHT, LAUNCH_VALUE, LAUNCH_BYTES };
+enum launch_from { LAUNCH_EMPTY, LAUNCH_INPUT, LAUNCH_WEIGHT, LAUNCH_OPERATOR, LAUNCH_VALUE, LAUNCH_BYTES };
 
 struct launch_memory {
 	int64_t bytes;
@@ -42,7 +42,8 @@ struct launch_arg {
 };
 
 struct launch_step {
-	int kernel;                 /* -1: a copy */
+	int kernel;                 /* -1: a copy, or an operator */
+	int is_operator;
 	int64_t grid[3];
 	struct launch_arg *args;      /* owned */
 	int n_args;
@@ -58,6 +59,7 @@ struct gpu_plan {
 	int n_memory;
 	struct launch_step *steps;
 	int n_steps;
+	int n_operators;            /* steps that are operators of PyTorch: only a runner with PyTorch can do them */
 	struct launch_view *results;
 	int n_results;
 	int64_t bytes;              /* of all storages */

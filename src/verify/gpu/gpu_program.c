@@ -43,7 +43,7 @@ static int compile_ours(struct gpu_program *p, struct kernel_compiler *c, struct
 	int rc = 0;
 
 	for (int i = 0; i < p->plan.n_steps && !rc; i++) {
-		if (p->plan.steps[i].kernel >= 0)
+		if (p->plan.steps[i].kernel >= 0 || p->plan.steps[i].is_operator)
 			continue;
 		buf_clear(&request);
 		kernel_library_copy(p->plan.steps[i].to.dt, p->plan.steps[i].from.dt, &request);

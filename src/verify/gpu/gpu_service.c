@@ -31,13 +31,17 @@ struct service {
 	int fd;
 	struct gpu_bench b;
 	pthread_mutex_t queue_lock, gpu_lock, reply_lock;
-	pthread_cond_t changed;
+	pthread_cond_t changed, gpu_free;
+	struct turn *turns;         /* threads that wait for the GPU, in order */
+	int gpu_busy;
+	uint64_t last_task;         /* hash of the task that was measured last */
 	struct gpu_job *first, **last;
 	int waiting;                /* jobs in the queue */
 	int closed;                 /* no more jobs come */
 	struct full_task task[TASKS_KEPT];
 	int64_t used[TASKS_KEPT];   /* when each was used last, counted in jobs */
 	int64_t jobs;
+	int64_t measured, preparing_ns, measuring_ns;       /* for the log */
 };
 
 /* --- tasks ---------------------------------------------------------------------------------- */
@@ -65,20 +69,83 @@ static const struct full_task *find_task(struct service *s, struct str source, i
 	return &s->task[at];
 }
 
+/* --- the GPU -------------------------------------------------------------------------------- */
+
+/* A thread that waits for the GPU with a candidate of a task. */
+struct turn {
+	struct turn *next;
+	uint64_t task;
+};
+
+static int is_prepared(const struct service *s, uint64_t task)
+{
+	for (int i = 0; i < TASKS_KEPT; i++)
+		if (s->task[i].hash == task)
+			return 1;
+	return 0;
+}
+
+/* The next thread: one with the task of the last candidate, whose baseline PyTorch can time, else one
+ * whose task is prepared, else the first. Preparing a task costs more than measuring a candidate. */
+static const struct turn *next_turn(const struct service *s)
+{
+	for (const struct turn *t = s->turns; t; t = t->next)
+		if (t->task == s->last_task)
+			return t;
+	for (const struct turn *t = s->turns; t; t = t->next)
+		if (is_prepared(s, t->task))
+			return t;
+	return s->turns;
+}
+
+static void take_gpu(struct service *s, uint64_t task)
+{
+	struct turn me = { .task = task }, **at = &s->turns;
+
+	pthread_mutex_lock(&s->gpu_lock);
+	while (*at)
+		at = &(*at)->next;
+	*at = &me;
+	while (s->gpu_busy || next_turn(s) != &me)
+		pthread_cond_wait(&s->gpu_free, &s->gpu_lock);
+	for (at = &s->turns; *at != &me;)
+		at = &(*at)->next;
+	*at = me.next;
+	s->gpu_busy = 1;
+	s->last_task = task;
+	pthread_mutex_unlock(&s->gpu_lock);
+}
+
+static void give_gpu(struct service *s)
+{
+	pthread_mutex_lock(&s->gpu_lock);
+	s->gpu_busy = 0;
+	pthread_cond_broadcast(&s->gpu_free);
+	pthread_mutex_unlock(&s->gpu_lock);
+}
+
 /* --- jobs ----------------------------------------------------------------------------------- */
 
-/* Measures under the lock of the GPU. A failure of ours is a note of the outcome: the candidate is
+/* Measures when the GPU is free. A failure of ours is a note of the outcome: the candidate is
  * not measured, and that is said. */
 static void measure(struct service *s, const struct gpu_job *q, struct gpu_program *p, struct gpu_outcome *out)
 {
 	const struct full_task *t;
 	struct err e = ERR_INIT;
+	int64_t begin;
 
-	pthread_mutex_lock(&s->gpu_lock);
+	take_gpu(s, full_task_hash((struct str){ .p = q->text, .n = q->j.task_n }, q->j.eval_mode));
+	begin = clock_ns();
 	t = find_task(s, (struct str){ .p = q->text, .n = q->j.task_n }, q->j.eval_mode, &e);
-	if (!t || gpu_measure(&s->b, p, q->j.n_plans, t, out, &e))
+	s->preparing_ns += clock_ns() - begin;
+	begin = clock_ns();
+	if (!t || gpu_measure(&s->b, p, q->j.n_plans, t, out, &e)) {
 		snprintf(out->gpu.note, sizeof out->gpu.note, "not measured: %.180s", e.text);
-	pthread_mutex_unlock(&s->gpu_lock);
+		out->gpu.ran = 0;
+	}
+	s->measuring_ns += clock_ns() - begin;
+	s->measured++;
+	give_gpu(s);
 }
 
 /* Compiles the plans of a job, then measures. */
@@ -198,6 +265,7 @@ static int settle(struct service *s, const struct judge_options *judge, char *te
 	struct err none = ERR_INIT;
 
 	b->torch.fd = -1;
+	b->torch_slot.spawner = b->torch_slot.fd = -1;
 	if (gpu_slot_open(&b->slot, b->o.driver, b->o.ordinal, MAX(b->o.seconds, 30.0), e))
 		return -1;
 	if (gpu_slot_info(&b->slot, &a) != SLOT_OK)
@@ -208,6 +276,9 @@ static int settle(struct service *s, const struct judge_options *judge, char *te
 	b->judge = judge_new(judge, e);
 	b->compiler = b->judge ? kernel_compiler_new(&co, e) : NULL;
 	if (!b->compiler || baselines_open(&b->store, e))
+		return -1;
+	if (strcmp(b->o.torch_device, "none") &&
+	    gpu_slot_open_torch(&b->torch_slot, b->o.python, b->o.torch_device, b->o.seconds, e))
 		return -1;
 	if (strcmp(b->o.torch_device, "none") && torch_process_open(&b->torch, b->o.python, b->o.torch_device, &none)) {
 		torch_process_close(&b->torch);
@@ -220,11 +291,15 @@ static int settle(struct service *s, const struct judge_options *judge, char *te
 
 static void end(struct service *s)
 {
+	if (s->measured)
+		log_info("the GPU judge: %lld candidates; preparing tasks took %.1f s, measuring %.1f s",
+			 (long long)s->measured, (double)s->preparing_ns * 1e-9, (double)s->measuring_ns * 1e-9);
 	for (int i = 0; i < TASKS_KEPT; i++)
 		full_task_release(&s->task[i]);
 	torch_process_close(&s->b.torch);
 	kernel_compiler_free(s->b.compiler);
 	gpu_slot_close(&s->b.slot);
+	gpu_slot_close(&s->b.torch_slot);
 	store_close(s->b.store);
 }
 
@@ -248,6 +323,7 @@ void gpu_service_main(int fd, const struct gpu_options *o, const struct judge_op
 	pthread_mutex_init(&s.gpu_lock, NULL);
 	pthread_mutex_init(&s.reply_lock, NULL);
 	pthread_cond_init(&s.changed, NULL);
+	pthread_cond_init(&s.gpu_free, NULL);
 	ready.rc = settle(&s, judge, ready.text, sizeof ready.text, &ready.err);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc) {
 		end(&s);

@@ -19,6 +19,17 @@
 #include "base/mem.h"
 #include "verify/gpu/slot_frame.h"
 
+/* Seconds for the start of a runner with PyTorch. */
+static const double torch_start_seconds = 120.0;
+
+__asm__(".pushsection .rodata\n"
+	".globl gpu_torch_runner\n"
+	"gpu_torch_runner:\n"
+	".incbin \"python/tritonrl/torch_runner.py\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char gpu_torch_runner[];
+
 /* --- descriptors over a socket -------------------------------------------------------------- */
 
 /* Sends a number with a descriptor. */
@@ -66,6 +77,14 @@ static _Noreturn void become_runner(const struct gpu_slot *s, int fd)
 	if (link < 0 || memory < 0 || dup2(link, SLOT_LINK_FD) < 0 || dup2(memory, SLOT_MEMORY_FD) < 0)
 		_exit(2);
 	syscall(SYS_close_range, SLOT_MEMORY_FD + 1, ~0u, 0);
+	if (s->python) {
+		int null = open("/dev/null", O_RDWR);
+
+		if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+			_exit(2);
+		execlp(s->python, s->python, "-I", "-c", gpu_torch_runner, s->torch_device, (char *)NULL);
+		_exit(127);
+	}
 	execl("/proc/self/exe", "tritonrl", GPU_SLOT_RUNNER, s->driver ? s->driver : "", number, (char *)NULL);
 	_exit(2);
 }
@@ -112,6 +131,19 @@ static _Noreturn void spawner(const struct gpu_slot *s, int link)
 	_exit(0);
 }
 
+/* A spawner keeps its socket and the memory of results. Of another slot's socket it must hold no
+ * copy: the other spawner would never see the end. */
+static void close_others(int a, int b)
+{
+	int low = MIN(a, b), high = MAX(a, b);
+
+	if (low > 3)
+		syscall(SYS_close_range, 3, low - 1, 0);
+	if (high > low + 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+}
+
 static int start_spawner(struct gpu_slot *s, struct err *e)
 {
 	int pair[2];
@@ -126,7 +158,7 @@ static int start_spawner(struct gpu_slot *s, struct err *e)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(2);
-		close(pair[0]);
+		close_others(pair[1], s->memory_fd);
 		spawner(s, pair[1]);
 	}
 	close(pair[1]);
@@ -134,10 +166,10 @@ static int start_spawner(struct gpu_slot *s, struct err *e)
 	return 0;
 }
 
-int gpu_slot_open(struct gpu_slot *s, const char *driver, int ordinal, double seconds, struct err *e)
+static int open_slot(struct gpu_slot *s, struct err *e)
 {
-	*s = (struct gpu_slot){ .driver = driver, .ordinal = ordinal, .seconds = seconds, .spawner = -1, .fd = -1,
-				.memory_n = SLOT_MEMORY };
+	s->spawner = s->fd = -1;
+	s->memory_n = SLOT_MEMORY;
 	s->memory_fd = memfd_create("tritonrl-results", MFD_CLOEXEC);
 	if (s->memory_fd < 0 || ftruncate(s->memory_fd, (off_t)SLOT_MEMORY))
 		return err_errno(e, "cannot make memory for results");
@@ -147,6 +179,18 @@ int gpu_slot_open(struct gpu_slot *s, const char *driver, int ordinal, double se
 		return err_errno(e, "cannot map memory for results");
 	}
 	return start_spawner(s, e);
+}
+
+int gpu_slot_open(struct gpu_slot *s, const char *driver, int ordinal, double seconds, struct err *e)
+{
+	*s = (struct gpu_slot){ .driver = driver, .ordinal = ordinal, .seconds = seconds };
+	return open_slot(s, e);
+}
+
+int gpu_slot_open_torch(struct gpu_slot *s, const char *python, const char *device, double seconds, struct err *e)
+{
+	*s = (struct gpu_slot){ .python = python ? python : "python3", .torch_device = device, .seconds = seconds };
+	return open_slot(s, e);
 }
 
 /* Kills the runner. The spawner waits for its end, so that the GPU is free afterwards. */
@@ -187,14 +231,17 @@ static int need_runner(struct gpu_slot *s)
 
 	if (s->fd >= 0)
 		return 0;
+	s->fresh = 1;
 	return send(s->spawner, &none, sizeof none, MSG_NOSIGNAL) == sizeof none ? take_runner(s) : -1;
 }
 
 /* Reads the answer within the time limit. */
 static enum slot_end read_answer(struct gpu_slot *s, struct slot_answer *a)
 {
-	int64_t deadline = clock_ns() + (int64_t)(s->seconds * 1e9);
+	double seconds = s->seconds + (s->fresh && s->python ? torch_start_seconds : 0.0);
+	int64_t deadline = clock_ns() + (int64_t)(seconds * 1e9);
 
+	s->fresh = 0;
 	for (size_t got = 0; got < sizeof *a;) {
 		struct pollfd w = { .fd = s->fd, .events = POLLIN };
 		int64_t left = (deadline - clock_ns()) / 1000000;

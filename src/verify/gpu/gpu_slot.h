@@ -44,6 +44,9 @@ struct slot_answer {
 struct gpu_slot {
 	const char *driver;         /* NULL: the system's */
 	int ordinal;
+	/* Python with PyTorch, which then is the runner, for plans with operators (torch_runner.py), and
+	 * PyTorch's name of the device; NULL: our own runner */
+	const char *python, *torch_device;
 	int spawner;                /* socket to the spawner; -1: none */
 	pid_t spawner_pid;
 	int fd;                     /* socket to the runner; -1: none */
@@ -52,6 +55,7 @@ struct gpu_slot {
 	size_t memory_n;
 	int memory_fd;
 	double seconds;             /* that one question may take */
+	int fresh;                  /* the runner has not answered yet: its start takes longer */
 	int64_t replaced;           /* runners that were lost */
 };
 
@@ -61,9 +65,10 @@ struct gpu_slot {
 #define GPU_SLOT_RUNNER "--gpu-runner"
 _Noreturn void gpu_slot_runner(const char *driver, int ordinal);
 
-/* Starts the spawner. Call it before the process has threads. Returns 0 on success, -1 on failure
- * (*e). */
+/* Starts the spawner of runners of our own, or of runners with PyTorch on PyTorch's device `device`. Call
+ * it before the process has threads. Returns 0 on success, -1 on failure (*e). */
 int gpu_slot_open(struct gpu_slot *s, const char *driver, int ordinal, double seconds, struct err *e);
+int gpu_slot_open_torch(struct gpu_slot *s, const char *python, const char *device, double seconds, struct err *e);
 void gpu_slot_close(struct gpu_slot *s);
 /* Describes the GPU. */
 enum slot_end gpu_slot_info(struct gpu_slot *s, struct slot_answer *a);

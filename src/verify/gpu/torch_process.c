@@ -232,6 +232,7 @@ int torch_process_prepare(struct torch_process *p, struct full_task *t, struct s
 	jw_key(&w, "seed"), jw_int(&w, (int64_t)o->seed);
 	jw_key(&w, "sets"), jw_int(&w, FULL_TASK_SETS);
 	jw_key(&w, "eval"), jw_bool(&w, eval_mode);
+	jw_key(&w, "precision"), jw_cstr(&w, precision_name(o->precision));
 	jw_key(&w, "folder"), jw_cstr(&w, p->folder);
 	jw_end(&w, '}');
 	snprintf(t->source, sizeof t->source, "torch");
