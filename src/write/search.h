@@ -56,6 +56,8 @@ int search_is_over(const struct write_search *s);
 /* Enough candidates passed, and the last ones were not faster: more will hardly be. */
 int search_is_settled(const struct write_search *s);
 int proposal_is_robust(const struct proposal *a);
+/* How far a candidate came: its stage, and the share of the stage's trials that passed. */
+double proposal_reach(const struct proposal *a);
 /* The candidate that came furthest in the judge's stages; NULL: no candidate was judged. */
 const struct proposal *search_nearest(const struct write_search *s);
 

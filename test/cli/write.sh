@@ -60,6 +60,51 @@ says gate_out.py 'class ModelNew'
 write book_new.py 0 - --by solver <"$tmp/book.py"
 says book_new.py 'class ModelNew'
 
+# The model: a task of the kind that the small one knows; samples are counted, the rest of the search does not depend on them.
+cat >"$tmp/swish.py" <<'PY'
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super(Model, self).__init__()
+
+    def forward(self, x):
+        return x * torch.sigmoid(x + 3.0) / 6.0
+
+batch_size = 32
+dim = 48
+
+def get_inputs():
+    return [torch.rand(batch_size, dim)]
+
+def get_init_inputs():
+    return []
+PY
+write swish.json 0 "$tmp/swish.py" --by model --model "$here/../models/base" --n 6 --device cpu --json
+says err 'written by the model'
+says swish.json '"model": *{"candidates": *6'
+# Where the model fails, it is asked again with the judge's feedback, and the nearest miss is one of its answers.
+write miss.json 1 "$here/solve/unsolved/factorisation.py" --by model --model "$here/../models/base" --n 4 --device cpu --json
+python3 - "$tmp/miss.json" <<'PY' || fail "the JSON of a miss is wrong"
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert not a["found"] and a["solution"] is None and a["best"] is None, a
+assert a["counts"]["model"]["candidates"] == 4 and a["counts"]["repair"]["candidates"] >= 1, a["counts"]
+assert a["nearest"]["by"] in ("model", "repair") and a["nearest"]["reason"] and a["nearest"]["solution"], a
+PY
+# A program without the model that ships with it says so and continues with the solver; --by model cannot.
+mkdir "$tmp/bin" && cp "$TRITONRL" "$tmp/bin/tritonrl"
+rc=0; "$tmp/bin/tritonrl" write "$here/solve/gate.py" >/dev/null 2>"$tmp/err" || rc=$?
+[ $rc = 0 ] || fail "without models/writer: exit $rc"
+says err 'models/writer is not there.*only the solver writes'
+rc=0; "$tmp/bin/tritonrl" write "$here/solve/gate.py" --by model >/dev/null 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] || fail "--by model without models/writer: exit $rc"
+# It is found in the share folder of an installation.
+mkdir -p "$tmp/share/tritonrl/models" && cp -r "$here/../models/base" "$tmp/share/tritonrl/models/writer"
+rc=0; "$tmp/bin/tritonrl" write "$tmp/swish.py" --by model --n 2 --device cpu >/dev/null 2>"$tmp/err" || rc=$?
+[ $rc = 0 ] || fail "a model in share/tritonrl is not used: $(tail -3 "$tmp/err")"
+
 # Nothing passed: exit code 1 and the reason.
 write none.json 1 "$here/solve/unsolved/factorisation.py" --by solver --json
 says none.json '"found": *false'
