@@ -1,7 +1,7 @@
 /* Kernels over HTTP: see write_service.h.
  *
  * Owns the queue and the child process of the request in work. Invariant: the child ends before its request is
- * answered, whatever the client or the module does. */
+ * answered. */
 #include "serve/write_service.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "solve/solve.h"
 #include "write/model_author.h"
+#include "write/parts.h"
 
 /* The authors of --by; none named: both. */
 static int choose_authors(struct writer *w, struct err *e)
@@ -117,7 +118,9 @@ static int by_model(struct writer *w, struct write_search *s, struct err *e)
 
 int writer_run(struct writer *w, struct write_search *s, struct err *e)
 {
-	if ((w->by_solver && by_solver(w, s, e)) || (w->by_model && by_model(w, s, e)))
+	if ((w->by_solver && by_solver(w, s, e)) || (w->by_model && by_model(w, s, e)) || search_take(s, 1, e))
+		return -1;
+	if (w->a->parts && w->by_solver && !s->best && !search_is_over(s) && parts_write(w, s, e))
 		return -1;
 	return search_take(s, 1, e);
 }

@@ -105,6 +105,40 @@ mkdir -p "$tmp/share/tritonrl/models" && cp -r "$here/../models/base" "$tmp/shar
 rc=0; "$tmp/bin/tritonrl" write "$tmp/swish.py" --by model --n 2 --device cpu >/dev/null 2>"$tmp/err" || rc=$?
 [ $rc = 0 ] || fail "a model in share/tritonrl is not used: $(tail -3 "$tmp/err")"
 
+# Parts: an operator that the solver does not know stays in the middle of two parts, which the hybrid track allows.
+cat >"$tmp/sorted.py" <<'PY'
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Model(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.conv = nn.Conv2d(3, c, 3, padding=1)
+        self.bn = nn.BatchNorm2d(c)
+        self.fc = nn.Linear(c, 10)
+
+    def forward(self, x):
+        x = F.relu(self.bn(self.conv(x)))
+        x = x.mean(dim=(2, 3))
+        v, i = torch.sort(self.fc(x), dim=1)
+        return torch.softmax(v, dim=1) * 2
+
+def get_inputs():
+    return [torch.randn(4, 3, 32, 32)]
+
+def get_init_inputs():
+    return [16]
+PY
+write sorted.out 0 "$tmp/sorted.py" --by solver --track hybrid
+says err 'written by joined parts.*2 parts; kept: v, i = torch.sort'
+says sorted.out 'self.part2(v)'
+"$TRITONRL" verify "$tmp/sorted.out" --task "$tmp/sorted.py" --track hybrid --quiet >/dev/null || fail "verify rejects the joined parts"
+write sorted.out 1 "$tmp/sorted.py" --by solver
+says err 'nearest miss: written by joined parts'
+says err 'torch.sort computes on the host'
+write sorted.out 1 "$tmp/sorted.py" --by solver --track hybrid --no-parts
+
 # Nothing passed: exit code 1 and the reason.
 write none.json 1 "$here/solve/unsolved/factorisation.py" --by solver --json
 says none.json '"found": *false'
