@@ -122,7 +122,7 @@ int search_add(struct write_search *s, enum author author, struct str text, cons
 		mem_free(a);
 		return err_nomem(e);
 	}
-	a->author = author;
+	a->author = a->origin = author;
 	a->number = ++s->by_author[author];
 	snprintf(a->note, sizeof a->note, "%s", note);
 	buf_addstr(&a->text, text);

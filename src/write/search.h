@@ -20,7 +20,7 @@ const char *author_text(enum author a);
 /* A candidate; owned by its search. */
 struct proposal {
 	struct buf text;
-	enum author author;
+	enum author author, origin;   /* origin: who wrote the solution that was tuned; else the author */
 	int number;                   /* among the author's, from 1 */
 	char note[320];               /* how the author made it; "" */
 	int64_t asked_ns;             /* when it was given to the judge */

@@ -9,6 +9,7 @@
 #include "solve/solve.h"
 #include "write/model_author.h"
 #include "write/parts.h"
+#include "write/tune.h"
 
 /* The authors of --by; none named: both. */
 static int choose_authors(struct writer *w, struct err *e)
@@ -122,5 +123,7 @@ int writer_run(struct writer *w, struct write_search *s, struct err *e)
 		return -1;
 	if (w->a->parts && w->by_solver && !s->best && !search_is_over(s) && parts_write(w, s, e))
 		return -1;
-	return search_take(s, 1, e);
+	if (search_take(s, 1, e))
+		return -1;
+	return w->a->tune ? tune_best(s, e) : 0;
 }

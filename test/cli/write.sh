@@ -1,13 +1,14 @@
 #!/bin/bash
 # tritonrl write: modules in three forms become verified kernels; who wrote them, exit codes, the nearest miss.
 set -eu
+tune=--no-tune
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "write.sh: $*"; exit 1; }
 write() { # name of the output, expected exit code, arguments
 	local out=$1 want=$2 rc=0
 	shift 2
-	"$TRITONRL" write --seconds 40 --workers 2 "$@" >"$tmp/$out" 2>"$tmp/err" || rc=$?
+	"$TRITONRL" write --seconds 40 --workers 2 $tune "$@" >"$tmp/$out" 2>"$tmp/err" || rc=$?
 	[ $rc = "$want" ] || fail "$*: exit $rc: $(tail -5 "$tmp/err")"
 }
 says() { grep -q -e "$2" "$tmp/$1" || fail "no '$2' in $1: $(cut -c1-600 "$tmp/$1")"; }
@@ -104,6 +105,19 @@ rc=0; "$tmp/bin/tritonrl" write "$here/solve/gate.py" --by model >/dev/null 2>"$
 mkdir -p "$tmp/share/tritonrl/models" && cp -r "$here/../models/base" "$tmp/share/tritonrl/models/writer"
 rc=0; "$tmp/bin/tritonrl" write "$tmp/swish.py" --by model --n 2 --device cpu >/dev/null 2>"$tmp/err" || rc=$?
 [ $rc = 0 ] || fail "a model in share/tritonrl is not used: $(tail -3 "$tmp/err")"
+
+# Tuning: versions with other block sizes and warps are judged; without it only the solver's are.
+tune=
+write tuned.json 0 "$here/solve/gate.py" --by solver --variants 1 --json
+tune=--no-tune
+write plain.json 0 "$here/solve/gate.py" --by solver --variants 1 --json
+python3 - "$tmp/tuned.json" "$tmp/plain.json" <<'PY' || fail "tuning is not what it should be"
+import json, sys
+tuned, plain = (json.load(open(name)) for name in sys.argv[1:])
+assert tuned["counts"]["tuned"]["candidates"] >= 2 and tuned["counts"]["tuned"]["passed"] >= 1, tuned["counts"]
+assert plain["counts"]["tuned"]["candidates"] == 0 and plain["counts"]["solver"]["candidates"] == 1, plain["counts"]
+assert tuned["speedup"] >= plain["speedup"] and plain["best"]["by"] == "solver" and tuned["best"]["origin"] == "solver"
+PY
 
 # Parts: an operator that the solver does not know stays in the middle of two parts, which the hybrid track allows.
 cat >"$tmp/sorted.py" <<'PY'
