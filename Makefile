@@ -218,6 +218,7 @@ install: all
 	install -D -m 644 $(B)/tritonrl.1 $(DESTDIR)$(PREFIX)/share/man/man1/tritonrl.1
 	./$(PROGRAM) help --completion > $(B)/completion
 	install -D -m 644 $(B)/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonrl
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/tritonrl/models/writer models/writer/*
 
 # --- packages: a release build without its symbols ---
 deb: all

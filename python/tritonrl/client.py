@@ -203,6 +203,34 @@ class _Slot:
         return self._value
 
 
+# --- kernels for modules -----------------------------------------------------------------------------
+
+def write(module, *, class_name=None, inputs=(), init=(), url=None, token=None, program=None, **options):
+    """Returns the best verified Triton kernel for a module, as a dict: the object of `tritonrl write --json` (doc/write.md).
+    `solution` is its source, or None if nothing passed; `nearest` is the nearest miss then.
+
+    `module` is source text in KernelBench's or KernelBook's form, or any text with an nn.Module if `inputs` describes the
+    inputs of forward ("64x1024:f32") and `init` the arguments of the constructor. Options are those of the command:
+    n=16, seconds=60, by="model,solver", track="hybrid", model="DIR". With `url` a server does the work."""
+    if url:
+        body = {"module": module, "class": class_name, "inputs": list(inputs), "init": [str(v) for v in init], "options": {k: v for k, v in options.items() if v is not None}}
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        body = {k: v for k, v in body.items() if v is not None}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url.rstrip("/") + "/v1/write", json.dumps(body).encode(), headers)) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as e:
+            raise JudgeError(f"the server answered {e.code}: {e.read().decode(errors='replace').strip()}") from e
+        except (OSError, ValueError) as e:
+            raise JudgeError(f"no answer from {url}: {e}") from e
+    words = [program or find_program(), "write", "-", "--json", "--quiet", *option_words({**options, "class": class_name})]
+    words += [f"--input={v}" for v in inputs] + [f"--init={v}" for v in init]
+    done = subprocess.run(words, input=module, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode not in (0, 1):
+        raise JudgeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
+    return json.loads(done.stdout)
+
+
 # --- one judge per set of options -------------------------------------------------------------------
 
 _kept, _kept_lock = {}, threading.Lock()

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "data/prompt.h"
 #include "infer/infer.h"
+#include "model/shipped.h"
 
 struct args {
 	const char *model, *adapter, *device;
@@ -24,7 +25,8 @@ struct args {
 
 static const struct opt table[] = {
 	OPT_STR(struct args, model, "model", "DIR", NULL,
-		"model folder (Hugging Face form), or an adapter folder that names its model"),
+		"model folder (Hugging Face form), or an adapter folder that names its model; default: the model that "
+		"ships with the program"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
 		"load a LoRA adapter on it (PEFT form)"),
 	OPT_STR(struct args, prompt, "prompt", "TEXT", NULL, "text to complete or answer"),
@@ -308,8 +310,6 @@ static int generate(const struct args *a, struct output *o, struct err *e)
 	struct tok_ids prompt = TOK_IDS_INIT;
 	int rc = -1;
 
-	if (!a->model)
-		return err_set(e, ERR_USAGE, "--model is needed");
 	o->tok = tok_open(a->model, e);
 	if (!o->tok || encode_prompt(a, o->tok, &prompt, e))
 		goto out;
@@ -342,6 +342,7 @@ int cmd_generate(int argc, char **argv)
 	struct args a;
 	struct output o = { .a = &a };
 	struct buf base = BUF_INIT;          /* path of the model that an adapter names */
+	struct buf shipped = BUF_INIT;
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
@@ -350,10 +351,14 @@ int cmd_generate(int argc, char **argv)
 	o.streaming = a.n == 1 && !a.json;   /* several samples would mix on the terminal */
 	o.ready = mem_array((size_t)a.n, sizeof *o.ready);
 	o.is_ready = mem_array((size_t)a.n, 1);
+	if (!a.model && model_shipped(&shipped))
+		a.model = buf_cstr(&shipped);
 	if (!o.ready || !o.is_ready)
 		rc = err_nomem(&e);
+	else if (!a.model)
+		rc = err_set(&e, ERR_USAGE, "--model is needed: " MODEL_SHIPPED_MISSING);
 	else
-		rc = (a.model && adapter_split(&a.model, &a.adapter, &base, &e)) || generate(&a, &o, &e) ? -1 : 0;
+		rc = adapter_split(&a.model, &a.adapter, &base, &e) || generate(&a, &o, &e) ? -1 : 0;
 	if (!rc && o.interrupted)
 		rc = err_set(&e, ERR_INTERRUPTED, "interrupted");
 	else if (!rc && o.refused)
@@ -364,6 +369,7 @@ int cmd_generate(int argc, char **argv)
 	mem_free(o.ready);
 	mem_free(o.is_ready);
 	buf_release(&base);
+	buf_release(&shipped);
 	opt_release(&p);
 	return rc;
 }

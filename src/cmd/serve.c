@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "model/shipped.h"
 #include "serve/serve.h"
 
 struct args {
@@ -38,7 +39,8 @@ static const struct opt opts[] = {
 	OPT_LIST(struct args, runs, "run", "DIR", 0,
 		 "show this run folder as a live page; repeat to compare runs"),
 	OPT_STR(struct args, model, "model", "DIR", NULL,
-		"also serve this model (Hugging Face form), or this adapter on the model it names"),
+		"also serve this model (Hugging Face form), or this adapter on the model it names; default: the model "
+		"that ships with the program, if it is there; none: no model"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL,
 		"load a LoRA adapter on the model (PEFT form)"),
 	OPT_STR(struct args, name, "name", "NAME", NULL,
@@ -57,7 +59,7 @@ static const struct opt opts[] = {
 
 static const struct cmd_usage usage = {
 	.args = "",
-	.about = "Serve the judge over HTTP, and with --model a language model. POST /v1/verify "
+	.about = "Serve the judge and a language model over HTTP. POST /v1/verify "
 		 "takes one candidate or a batch and streams one verdict per line; GET "
 		 "/v1/verdicts/KEY returns a verdict again; POST /v1/chat/completions, POST "
 		 "/v1/completions and GET /v1/models follow OpenAI's API; with --run, GET / is a "
@@ -98,10 +100,14 @@ static int run(const struct args *a, struct err *e)
 				   .completion = { .model = a->model, .adapter = a->adapter, .name = a->name,
 					     .device = a->device, .threads = (int)a->threads,
 					     .slots = (int)a->slots, .length = a->length, .store = a->store } };
-	struct buf token = BUF_INIT, base = BUF_INIT;
+	struct buf token = BUF_INIT, base = BUF_INIT, shipped = BUF_INIT;
 	struct serve *s = NULL;
 
-	if ((!a->model || !adapter_split(&o.completion.model, &o.completion.adapter, &base, e)) &&
+	if (!a->model && model_shipped(&shipped))
+		o.completion.model = buf_cstr(&shipped);
+	else if (a->model && !strcmp(a->model, "none"))
+		o.completion.model = NULL;
+	if ((!o.completion.model || !adapter_split(&o.completion.model, &o.completion.adapter, &base, e)) &&
 	    (!a->token_file || !read_token(a->token_file, &token, e))) {
 		o.http.token = token.n ? token.p : NULL;
 		s = serve_open(&o, e);
@@ -116,6 +122,7 @@ static int run(const struct args *a, struct err *e)
 	}
 	buf_release(&token);
 	buf_release(&base);
+	buf_release(&shipped);
 	return s ? 0 : -1;
 }
 

@@ -16,6 +16,7 @@ struct serve {
 	struct completion_service *completion;            /* NULL: no model is served */
 	struct live *live;            /* NULL: no run is shown */
 	struct check_service *check;  /* NULL if and only if `verify` is */
+	struct write_service *write;  /* the same */
 	struct opt_list runs;
 	int64_t start_ns;
 };
@@ -47,6 +48,16 @@ static void check(void *ctx, struct httpd_call *c)
 		check_service_check(s->check, c);
 	else
 		httpd_error(c, 404, "this server only shows a run; use `tritonrl serve` to check files");
+}
+
+static void write_kernel(void *ctx, struct httpd_call *c)
+{
+	struct serve *s = ctx;
+
+	if (s->write)
+		write_service_write(s->write, c);
+	else
+		httpd_error(c, 404, "this server only shows a run; use `tritonrl serve` to write kernels");
 }
 
 /* Calls a function of the live page, if there is one. */
@@ -163,6 +174,7 @@ static const struct httpd_route routes[] = {
 	{ .method = "POST", .path = "/v1/verify", .fn = verify },
 	{ .method = "GET", .path = "/v1/verdicts/", .fn = verdict },
 	{ .method = "POST", .path = "/v1/check", .fn = check },
+	{ .method = "POST", .path = "/v1/write", .fn = write_kernel },
 	{ .method = "POST", .path = "/v1/chat/completions", .fn = chat },
 	{ .method = "POST", .path = "/v1/completions", .fn = completion },
 	{ .method = "GET", .path = "/v1/models", .fn = models },
@@ -185,6 +197,7 @@ static int is_loopback(const char *host)
 /* Closes the services that were opened. */
 static void close_parts(struct serve *s)
 {
+	write_service_close(s->write);
 	check_service_close(s->check);
 	live_close(s->live);
 	completion_service_close(s->completion);
@@ -198,6 +211,9 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 {
 	struct serve *s = mem_zalloc(sizeof *s);
 	struct httpd_options h = o->http;
+	const struct write_service_options wo = { .model = o->completion.model, .adapter = o->completion.adapter,
+						  .workers = o->verify.judge.pool.workers,
+						  .no_sandbox = o->verify.judge.pool.no_sandbox };
 
 	if (!s) {
 		err_nomem(e);
@@ -214,7 +230,8 @@ struct serve *serve_open(const struct serve_options *o, struct err *e)
 			"on 127.0.0.1", h.host);
 	/* The judge's processes are forked before there are threads and weights. */
 	else if ((o->no_judge ||
-		  ((s->check = check_service_open(e)) && (s->verify = verify_service_open(&o->verify, e)))) &&
+		  ((s->check = check_service_open(e)) && (s->verify = verify_service_open(&o->verify, e)) &&
+		   (s->write = write_service_open(&wo, e)))) &&
 		 (!o->completion.model || (s->completion = completion_service_open(&o->completion, e))) &&
 		 (!o->runs.n || (s->live = live_open(&s->runs, e))) && (s->http = httpd_open(&h, e)))
 		return s;

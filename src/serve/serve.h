@@ -7,6 +7,7 @@
 #include "serve/verify_service.h"
 #include "serve/completion_service.h"
 #include "serve/live.h"
+#include "serve/write_service.h"
 
 struct serve_options {
 	struct httpd_options http;    /* host, port, token, limits; the server sets routes and ctx */

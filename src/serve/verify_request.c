@@ -12,7 +12,7 @@ enum { WORDS_MOST = 64 };     /* options in a request */
 
 /* Converts "options" to words of a command line: {"track": "hybrid", "sanitize": false} becomes
  * --track=hybrid --no-sanitize. So the command's own table reads them. */
-static int option_words(const struct json *o, struct arena *a, char **words, int *n, struct err *e)
+static int option_words(const struct json *o, struct arena *a, char **words, int most, int *n, struct err *e)
 {
 	*n = 0;
 	for (size_t i = 0; i < json_count(o); i++) {
@@ -20,7 +20,7 @@ static int option_words(const struct json *o, struct arena *a, char **words, int
 		const struct json *v = json_member(o, i, &key);
 		char *w = NULL;
 
-		if (*n == WORDS_MOST)
+		if (*n == most)
 			return err_set(e, ERR_USAGE, "too many options");
 		switch (json_kind(v)) {
 		case JSON_BOOL: w = arena_printf(a, "--%s%s", json_bool(v, 0) ? "" : "no-", key); break;
@@ -52,6 +52,13 @@ static int check_words(char *const *words, int n, struct err *e)
 	return 0;
 }
 
+int request_words(const struct json *options, struct arena *a, char **words, int most, int *n, struct err *e)
+{
+	if (options && json_kind(options) != JSON_OBJECT && json_kind(options) != JSON_NULL)
+		return err_set(e, ERR_USAGE, "'options' must be an object");
+	return option_words(options, a, words, most, n, e) || check_words(words, *n, e) ? -1 : 0;
+}
+
 /* Reads the options of a request on top of the server's own. r->name gets a canonical text: equal options have
  * equal names. */
 static int read_options(struct verify_request *r, const struct json *options, const struct judge_args *own,
@@ -63,12 +70,11 @@ static int read_options(struct verify_request *r, const struct json *options, co
 
 	r->args = *own;
 	r->name = arena_strdup(&r->words, "");
-	if (options && json_kind(options) != JSON_OBJECT && json_kind(options) != JSON_NULL)
-		return err_set(e, ERR_USAGE, "'options' must be an object");
-	if (!json_count(options))
+	if (request_words(options, &r->words, words, WORDS_MOST, &n, e))
+		return -1;
+	if (!n)
 		return r->name ? 0 : err_nomem(e);
-	if (option_words(options, &r->words, words, &n, e) || check_words(words, n, e) ||
-	    opt_parse(judge_args_table, &r->args, n, words, &p, e))
+	if (opt_parse(judge_args_table, &r->args, n, words, &p, e))
 		return -1;
 	r->args.pool.workers = own->pool.workers;
 	r->args.pool.no_sandbox = own->pool.no_sandbox;

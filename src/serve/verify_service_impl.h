@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "serve/verify_service.h"
@@ -46,6 +47,10 @@ void verify_item_answer(struct verify_item *it, const struct verdict *v, int fai
 void verify_job_drop(struct verify_job *j);
 /* n candidates wait no more, because they were answered or `dropped`. */
 void verify_service_unreserve(struct verify_service *d, int64_t n, int dropped);
+
+/* Converts the "options" of a request to at most `most` words of a command line. Options that belong to the
+ * server are refused. */
+int request_words(const struct json *options, struct arena *a, char **words, int most, int *n, struct err *e);
 
 /* --- requests (verify_request.c) ----------------------------------------------------------------------- */
 

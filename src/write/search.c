@@ -68,8 +68,7 @@ static int is_better(const struct proposal *a, const struct proposal *b)
 	return a->verdict.speedup > b->verdict.speedup;
 }
 
-/* How far a candidate that failed came: the stage, then the share of the stage's trials that passed. */
-static double reach(const struct proposal *a)
+double proposal_reach(const struct proposal *a)
 {
 	const struct verdict *v = &a->verdict;
 
@@ -81,7 +80,7 @@ const struct proposal *search_nearest(const struct write_search *s)
 	const struct proposal *found = NULL;
 
 	for (size_t i = 0; i < s->all.n; i++)
-		if (s->all.v[i]->judged && (!found || reach(s->all.v[i]) > reach(found)))
+		if (s->all.v[i]->judged && (!found || proposal_reach(s->all.v[i]) > proposal_reach(found)))
 			found = s->all.v[i];
 	return found;
 }
@@ -123,7 +122,7 @@ int search_add(struct write_search *s, enum author author, struct str text, cons
 		mem_free(a);
 		return err_nomem(e);
 	}
-	a->author = author;
+	a->author = a->origin = author;
 	a->number = ++s->by_author[author];
 	snprintf(a->note, sizeof a->note, "%s", note);
 	buf_addstr(&a->text, text);

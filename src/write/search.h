@@ -20,7 +20,7 @@ const char *author_text(enum author a);
 /* A candidate; owned by its search. */
 struct proposal {
 	struct buf text;
-	enum author author;
+	enum author author, origin;   /* origin: who wrote the solution that was tuned; else the author */
 	int number;                   /* among the author's, from 1 */
 	char note[320];               /* how the author made it; "" */
 	int64_t asked_ns;             /* when it was given to the judge */
@@ -56,6 +56,8 @@ int search_is_over(const struct write_search *s);
 /* Enough candidates passed, and the last ones were not faster: more will hardly be. */
 int search_is_settled(const struct write_search *s);
 int proposal_is_robust(const struct proposal *a);
+/* How far a candidate came: its stage, and the share of the stage's trials that passed. */
+double proposal_reach(const struct proposal *a);
 /* The candidate that came furthest in the judge's stages; NULL: no candidate was judged. */
 const struct proposal *search_nearest(const struct write_search *s);
 

@@ -13,8 +13,9 @@ static void say_author(const struct write_search *s, const struct proposal *a, s
 {
 	static const char *const unit[AUTHORS] = { "draw", "sample", "answer", "version", "version" };
 
-	buf_addf(out, "written by %s (%s %d of %d%s%s)\n", author_text(a->author), unit[a->author], a->number,
-		 s->by_author[a->author], a->note[0] ? ": " : "", a->note);
+	buf_addf(out, "written by %s%s%s (%s %d of %d%s%s)\n", author_text(a->origin),
+		 a->origin == a->author ? "" : ", then ", a->origin == a->author ? "" : author_text(a->author),
+		 unit[a->author], a->number, s->by_author[a->author], a->note[0] ? ": " : "", a->note);
 }
 
 static void say_verified(const struct verdict *v, int robust, struct buf *out)
@@ -106,6 +107,7 @@ static void put_proposal(struct jw *w, const struct proposal *a, struct str id)
 
 	jw_begin(w, '{');
 	jw_key(w, "by"), jw_cstr(w, author_name(a->author));
+	jw_key(w, "origin"), jw_cstr(w, author_name(a->origin));
 	jw_key(w, "number"), jw_int(w, a->number);
 	jw_key(w, "note"), jw_cstr(w, a->note);
 	jw_key(w, "robust"), jw_bool(w, proposal_is_robust(a));

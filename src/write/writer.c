@@ -5,7 +5,11 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "solve/solve.h"
+#include "write/model_author.h"
+#include "write/parts.h"
+#include "write/tune.h"
 
 /* The authors of --by; none named: both. */
 static int choose_authors(struct writer *w, struct err *e)
@@ -41,6 +45,7 @@ int writer_open(struct writer *w, const struct writer_args *a, struct err *e)
 
 void writer_close(struct writer *w)
 {
+	model_author_close(w->model);
 	judge_pool_close(w->judges);
 	host_lib_free(w->lib);
 }
@@ -69,9 +74,56 @@ static int by_solver(struct writer *w, struct write_search *s, struct err *e)
 	return rc;
 }
 
+/* Opens the model. The one that ships may be missing: only the solver writes then. */
+static int open_model(struct writer *w, struct err *e)
+{
+	struct err missing = ERR_INIT;
+
+	w->model = model_author_open(w->a, &missing);
+	if (w->model)
+		return 0;
+	snprintf(w->without_model, sizeof w->without_model, "%.300s", missing.text);
+	if (w->a->model || !w->by_solver || missing.code != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	log_warn("%s; only the solver writes", w->without_model);
+	return 0;
+}
+
+/* Adds samples of the model and, if nothing passed, its answers to the judge's feedback. A prompt that does not
+ * fit is no failure of the search. */
+static int by_model(struct writer *w, struct write_search *s, struct err *e)
+{
+	struct err bad = ERR_INIT;
+
+	if (search_is_settled(s))
+		return 0;
+	if (!w->model && !w->without_model[0] && open_model(w, e))
+		return -1;
+	if (!w->model)
+		return 0;
+	if (model_author_sample(w->model, s, (int)w->a->n, &bad)) {
+		if (bad.code == ERR_RANGE) {
+			snprintf(w->without_model, sizeof w->without_model, "%.300s", bad.text);
+			return 0;
+		}
+		*e = bad;
+		return -1;
+	}
+	if (search_take(s, 1, e))
+		return -1;
+	return w->a->repair && !s->best && !search_is_over(s) ?
+		model_author_repair(w->model, s, MAX(1, (int)w->a->n / 2), e) : 0;
+}
+
 int writer_run(struct writer *w, struct write_search *s, struct err *e)
 {
-	if (w->by_solver && by_solver(w, s, e))
+	if ((w->by_solver && by_solver(w, s, e)) || (w->by_model && by_model(w, s, e)) || search_take(s, 1, e))
 		return -1;
-	return search_take(s, 1, e);
+	if (w->a->parts && w->by_solver && !s->best && !search_is_over(s) && parts_write(w, s, e))
+		return -1;
+	if (search_take(s, 1, e))
+		return -1;
+	return w->a->tune ? tune_best(s, e) : 0;
 }

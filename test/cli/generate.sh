@@ -14,7 +14,8 @@ expect() { # code, words...: exit code and output in $out
 }
 has() { [[ $out == *"$1"* ]] || fail "'$1' is not in: $out"; }
 
-expect 2 --prompt x; has "--model is needed"
+mkdir "$dir/alone" && cp "$TRITONRL" "$dir/alone/tritonrl"   # without the model that ships with the program
+out=$("$dir/alone/tritonrl" generate --prompt x 2>&1) && fail "no model"; has "--model is needed"
 expect 2 --model "$dir/m"; has "give one of --prompt"
 expect 2 --model "$dir/m" --prompt a --prompt-file b; has "give one of --prompt"
 expect 2 --model "$dir/none" --prompt a; has "none"
