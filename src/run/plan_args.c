@@ -39,9 +39,10 @@ const struct opt plan_opts[] = {
 	OPT_INT(struct plan_args, judge_cores, "judge-cores", 0, 65536, 0,
 		"cores that judge; 0: 8 per GPU, or all"),
 	OPT_REAL(struct plan_args, train_share, "train-share", 0, 1, 0,
-		 "fraction of peak compute that training reaches; 0: 0.55"),
+		 "fraction of peak compute that training reaches; 0: 0.55 on a GPU, 0.85 on a "
+		 "CPU"),
 	OPT_REAL(struct plan_args, prefill_share, "prefill-share", 0, 1, 0,
-		 "fraction of peak compute that prompt processing reaches; 0: 0.5"),
+		 "fraction of peak compute that prompt processing reaches; 0: 0.5 on a GPU, 0.75 on a CPU"),
 	OPT_REAL(struct plan_args, read_share, "read-share", 0, 1, 0,
 		 "fraction of memory bandwidth that sampling reaches; 0: 0.5 on a GPU, 0.6 on a "
 		 "CPU"),

@@ -275,7 +275,7 @@ static int put_eval(void *ctx, const char *name, struct str text)
 	return 0;
 }
 
-/* A value of the store's meta table, as JSON or as text. */
+/* A value of the store's meta table, as JSON or as text. Returns 1, or 0 if it is missing. */
 static int put_meta(struct gather *g, struct store *s, const char *key, int is_json)
 {
 	struct buf text = BUF_INIT;
@@ -291,6 +291,21 @@ static int put_meta(struct gather *g, struct store *s, const char *key, int is_j
 	}
 	json_free(j);
 	buf_release(&text);
+	return rc < 0 ? -1 : rc;
+}
+
+/* The configuration: `run` keeps it in the store, `train` only in the folder. */
+static int put_config(struct gather *g, struct store *s, const char *dir)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int rc = put_meta(g, s, "config", 0);
+
+	if (!rc && path_join(&path, dir, "config.yaml") && file_exists(path.p)) {
+		rc = file_read(path.p, 1 << 20, &text, g->e);
+		jw_key(g->w, "config"), jw_str(g->w, buf_str(&text));
+	}
+	buf_release(&text);
+	buf_release(&path);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -347,7 +362,7 @@ int web_run(struct store *s, const char *dir, struct buf *out, struct err *e)
 	jw_key(&w, "evals"), jw_begin(&w, '[');
 	rc = store_each_eval(s, put_eval, &g, e);
 	jw_end(&w, ']');
-	rc = rc || put_meta(&g, s, "compare", 1) || put_meta(&g, s, "config", 0) || put_samples(&g, s) ? -1 : 0;
+	rc = rc || put_meta(&g, s, "compare", 1) < 0 || put_config(&g, s, dir) || put_samples(&g, s) ? -1 : 0;
 	jw_end(&w, '}');
 	release(&g);
 	return rc ? rc : buf_check(out, e);

@@ -48,6 +48,9 @@ import re, sys
 dom = open(sys.argv[1], encoding="utf-8").read()
 cards = re.findall(r"<div>(\w+): correct</div>", dom)
 assert cards == ["base", "sft", "rl"], cards
+# Percentages have one decimal everywhere, so that columns can be compared.
+shown = re.findall(r">(-?[\d.]+) %<", dom)
+assert len(shown) > 30 and all(re.fullmatch(r"-?\d+\.\d", x) for x in shown), shown
 table = dom[dom.index('id="compare"'):dom.index('id="funnel"')]
 assert table.count("0.0312") == 2 and "+8.3" in table, table
 END

@@ -55,6 +55,10 @@ expect 0 "${rl[@]}" --adapter "$adapter" --lr 1e-3 --lora-r 16 --lora-alpha 32 -
 same "$dir/rl/checkpoints/rl_final" "$dir/named/checkpoints/rl_final"
 grep -q '^lora_r: 0$' "$dir/rl/config.yaml" || fail "config.yaml names a rank that was not chosen"
 
+# The page and the folder for Weights & Biases have the options of a training of its own.
+expect 0 report "$dir/rl" --wandb
+grep -q '"config":"stage: ' "$dir/rl/report.html" && grep -aq 'tasks_per_step' "$dir"/rl/wandb/*/*.wandb || fail "no configuration in the report"
+
 # Options without effect.
 expect 2 "${rl[@]}" --adapter "$adapter" --lora-r 8 --out "$dir/no"; has "has rank 16"
 expect 2 "${rl[@]}" --adapter "$adapter" --lora-alpha 8 --out "$dir/no"; has "has alpha 32"
