@@ -43,6 +43,7 @@ struct slice_call {
 	size_t n, cap;
 	struct slice_classes classes;   /* of the last launch; none: all instances do the same */
 	int launches;
+	uint64_t last;          /* the last launch (a hash); 0: none */
 };
 
 /* Starts a call. */
