@@ -200,7 +200,7 @@ static int by_lanes(struct slice_walk *w, int64_t all)
 
 	if (!before || lanes < 0)
 		rc = err_nomem(w->e);
-	if (!rc && lanes > 1 && all <= instances_most / lanes && 
+	if (!rc && lanes > 1 && all <= instances_most / lanes &&
 	    all <= elements_most[is_open_for_writes(w)] / slice_fold_widest(w->code)) {
 		memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
 		w->lanes = lanes;
