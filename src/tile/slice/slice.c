@@ -190,8 +190,8 @@ static int is_open_for_writes(const struct slice_walk *w)
 	return 0;
 }
 
-/* Attempt 4: the lanes of an index that is decoded by division are instances. What was decided before stays
- * decided. */
+/* Attempt 4: the lanes of an index that is decoded by division are instances. An earlier decision stays
+ * valid. */
 static int by_lanes(struct slice_walk *w, int64_t all)
 {
 	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
