@@ -119,6 +119,32 @@ static void test_out_of_bounds(void **state)
 	rig_close(&r);
 }
 
+/* o = pid * 256 + lane, i = o / m * n + o % m: y[i] where o < n * m is not asked for */
+static const char decoded[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=256\n%6:i32 = mul %4, %5\n%7:i32[256] = arange\n"
+	"%8:i32[256] = splat %6\n%9:i32[256] = add %8, %7\n%10:i32[256] = splat %3\n%11:i32[256] = div %9, %10\n"
+	"%12:i32[256] = rem %9, %10\n%13:i32[256] = splat %2\n%14:i32[256] = mul %11, %13\n%15:i32[256] = add %14, %12\n"
+	"%16:*fp32[256] = splat %1\n%17:*fp32[256] = addptr %16, %15\n%18:fp32[256] = const f=0x1p+0\nstore %17, %18\n";
+
+/* Rows of 100 elements in a tensor whose rows have 150: lanes of one instance are in several rows. */
+static void test_decoded_lanes(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, decoded, 1, 150 * 128, 150, 100);
+	assert_int_equal(rig_run(&r, 50, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 12800);
+	assert_int_equal(gap, 100);
+	rig_close(&r);
+	rig_open(&r, decoded, 1, 150 * 127, 150, 100);
+	assert_int_equal(rig_run(&r, 50, 1), 1);
+	assert_int_equal(r.d.reason, REASON_out_of_bounds);
+	assert_non_null(strstr(r.d.text, "program instance 49"));
+	rig_close(&r);
+}
+
 /* row = (pid / m) & 3, col = pid % m: y[row * n + col] */
 static const char wrapped[] =
 	"%4:i32 = program_id\n%5:i32 = div %4, %3\n%6:i32 = const imm=3\n%7:i32 = and %5, %6\n%8:i32 = rem %4, %3\n"
@@ -242,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear), cmocka_unit_test(test_out_of_bounds),
+		cmocka_unit_test(test_decoded_lanes),
 		cmocka_unit_test(test_program_arithmetic), cmocka_unit_test(test_loop), cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes),
 	};

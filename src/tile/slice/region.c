@@ -228,7 +228,8 @@ static int add_box(struct region *r, int i, int exact)
 	}
 	if (lo < 0 || hi + r->size > bytes) {
 		if (exact)
-			slice_fault(r->w, r->in, r->memory, w->by_pid ? -1 : w->first + i, lo < 0 ? lo : hi);
+			slice_fault(r->w, r->in, r->memory, w->by_pid ? -1 : (w->first + i) / w->lanes,
+				    lo < 0 ? lo : hi);
 		return exact ? 2 : 1;
 	}
 	if (!exact)

@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+#include "tile/slice/slice_fold.h"
 #include "tile/slice/slice_walk.h"
 
-/* Instances of a batch; the most instances of a launch; ranges of its loads;
- * instructions times instances of attempts 2 and 3. */
+/* Instances of a batch; the most instances of a launch; ranges of its loads; elements of all instances in attempt 4,
+ * if only reads are open and if writes are; instructions times instances of attempts 2 and 3. */
 enum { BATCH = 1024 };
-static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24;
+static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24,
+	elements_most[2] = { (int64_t)1 << 22, (int64_t)1 << 25 };
 static const int64_t fuel[2] = { (int64_t)1 << 30, (int64_t)1 << 28 };
 
 void slice_init(struct slice_call *s)
@@ -178,6 +181,40 @@ static int has_loop(const struct tile_code *code)
 	return 0;
 }
 
+/* Whether some result is not decided. */
+static int is_open_for_writes(const struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++)
+		if (w->memory[i].writes == SLICE_UNDECIDED)
+			return 1;
+	return 0;
+}
+
+/* Attempt 4: the lanes of an index that is decoded by division are instances. An earlier decision stays
+ * valid. */
+static int by_lanes(struct slice_walk *w, int64_t all)
+{
+	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
+	int64_t lanes = slice_fold_find(w->code, w->needed, w->folded);
+	int rc = 0;
+
+	if (!before || lanes < 0)
+		rc = err_nomem(w->e);
+	if (!rc && lanes > 1 && all <= instances_most / lanes &&
+	    all <= elements_most[is_open_for_writes(w)] / slice_fold_widest(w->code)) {
+		memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
+		w->lanes = lanes;
+		w->iterate = w->differs = 0;
+		rc = by_numbers(w, all * lanes);
+		for (int i = 0; i < w->code->n_params; i++) {
+			w->memory[i].writes = MIN(w->memory[i].writes, before[i].writes);
+			w->memory[i].reads = MIN(w->memory[i].reads, before[i].reads);
+		}
+	}
+	mem_free(before);
+	return rc;
+}
+
 static int attempts(struct slice_walk *w)
 {
 	const int64_t *grid = w->l->grid;
@@ -197,17 +234,46 @@ static int attempts(struct slice_walk *w)
 		w->iterate = 1;
 		rc = by_numbers(w, all);
 	}
+	if (!rc && is_open(w))
+		rc = by_lanes(w, all);
 	if (!rc)
 		keep_answers(w);
 	return rc;
 }
 
+/* A hash of all that decides what a launch accesses; never 0. */
+static uint64_t mark_of(const struct tile_code *code, const struct tile_launch *l)
+{
+	uint64_t mark = hash_xxh64(l->grid, sizeof l->grid, (uint64_t)(uintptr_t)code);
+
+	for (int i = 0; i < code->n_params; i++) {
+		const struct tile_val *a = slice_argument(l, &code->params[i]);
+		struct { int64_t i, offset; uint64_t id; double f; } v = { .i = a ? a->i : 0, .f = a ? a->f : 0.0 };
+
+		if (a && (a->kind == TILE_V_TENSOR || a->kind == TILE_V_DESC)) {
+			v.id = a->t.st->id;
+			v.offset = a->t.offset;
+			mark = hash_xxh64(a->t.shape, (size_t)a->t.ndim * sizeof *a->t.shape, mark);
+			mark = hash_xxh64(a->t.stride, (size_t)a->t.ndim * sizeof *a->t.stride, mark);
+		}
+		mark = hash_xxh64(&v, sizeof v, mark);
+	}
+	return mark | 1;
+}
+
+/* A launch that repeats the one before it has the same accesses: host code that times a kernel launches it
+ * many times. */
 int slice_launch(struct slice_call *s, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
 		 struct err *e)
 {
-	struct slice_walk w = { .code = code, .l = l, .s = s, .d = d, .e = e };
+	struct slice_walk w = { .code = code, .l = l, .s = s, .lanes = 1, .d = d, .e = e };
+	uint64_t mark = mark_of(code, l);
 	int rc;
 
+	if (s->last == mark) {
+		s->launches++;
+		return 0;
+	}
 	begin_launch(s);
 	w.b.mem = &w.mem;
 	w.reg = mem_zalloc(((size_t)code->n_regs + 1) * sizeof *w.reg);
@@ -216,7 +282,8 @@ int slice_launch(struct slice_call *s, const struct tile_code *code, const struc
 	w.seen = mem_zalloc(SLICE_SEEN * sizeof *w.seen);
 	w.ranges = ranges_most;
 	w.marked = mem_zalloc((size_t)code->funcs[0].n_insns + 1);
-	if (!w.reg || !w.needed || !w.memory || !w.marked || !w.seen)
+	w.folded = mem_zalloc((size_t)code->funcs[0].n_insns + 1);
+	if (!w.reg || !w.needed || !w.memory || !w.marked || !w.folded || !w.seen)
 		rc = err_nomem(e);
 	else
 		rc = find_memories(&w) ? -1 : attempts(&w);
@@ -224,7 +291,9 @@ int slice_launch(struct slice_call *s, const struct tile_code *code, const struc
 	mem_free(w.needed);
 	mem_free(w.memory);
 	mem_free(w.marked);
+	mem_free(w.folded);
 	mem_free(w.seen);
 	arena_release(&w.mem);
+	s->last = rc ? 0 : mark;
 	return rc;
 }

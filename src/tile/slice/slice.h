@@ -6,10 +6,11 @@
  * of instances costs microseconds if its addresses are linear in the program ids, and about 50 ns for
  * each instance otherwise. Integers wrap around as on a GPU.
  *
- * Three attempts are made for each launch, until every access is decided:
+ * Four attempts are made for each launch, until every access is decided:
  *   1. program ids are variables: pid * 64 + lane over the whole grid is one range (closed_form.h);
  *   2. program ids are numbers, a thousand instances at a time: any arithmetic of program ids;
- *   3. the same with loops run iteration by iteration, if that is not too long.
+ *   3. the same with loops run iteration by iteration, if that is not too long;
+ *   4. attempt 2 with the lanes of an index that is decoded by division as instances (slice_fold.h).
  * An access whose address, mask or path depends on the contents of tensors stays undecided and is
  * reported as such; the other accesses of the kernel are decided all the same.
  *
@@ -43,6 +44,7 @@ struct slice_call {
 	size_t n, cap;
 	struct slice_classes classes;   /* of the last launch; none: all instances do the same */
 	int launches;
+	uint64_t last;          /* the last launch (a hash); 0: none */
 };
 
 /* Starts a call. */

@@ -528,10 +528,25 @@ static struct form program_id(struct slice_walk *w, int axis)
 	if (!v)
 		return form_none(FORM_UNDECIDED);
 	for (int i = 0; i < w->b.n; i++) {
-		int64_t at = w->first + i;
+		int64_t at = (w->first + i) / w->lanes;
 
 		v[i] = axis == 0 ? at % grid[0] : axis == 1 ? at / grid[0] % grid[1] : at / grid[0] / grid[1];
 	}
+	r.base = v;
+	r.many = 1;
+	return r;
+}
+
+/* A range whose lanes are instances: a number in each of them. */
+static struct form folded_range(struct slice_walk *w, int64_t start)
+{
+	struct form r = form_const(&w->b, 0);
+	int64_t *v = arena_alloc(&w->mem, (size_t)w->b.n * sizeof *v);
+
+	if (!v)
+		return form_none(FORM_UNDECIDED);
+	for (int i = 0; i < w->b.n; i++)
+		v[i] = start + (w->first + i) % w->lanes;
 	r.base = v;
 	r.many = 1;
 	return r;
@@ -588,7 +603,8 @@ static int walk_plain(struct slice_walk *w, const struct tile_insn *in)
 		w->reg[tile_dst(in, 0)] = form_const(&w->b, w->l->grid[in->imm]);
 		return 0;
 	}
-	w->reg[tile_dst(in, 0)] = result_of(w, in);
+	w->reg[tile_dst(in, 0)] = w->lanes > 1 && w->folded[in - w->code->funcs[0].insns] ?
+		folded_range(w, in->imm) : result_of(w, in);
 	note_class(w, in);
 	for (int d = 1; d < in->n_dst; d++)
 		w->reg[tile_dst(in, d)] = form_none(FORM_UNDECIDED);

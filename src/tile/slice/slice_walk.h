@@ -36,6 +36,8 @@ struct slice_walk {
 	const int64_t *trips[FORM_LOOPS];   /* iterations of the enclosing loops in each instance; NULL: as extent */
 	int depth;                  /* enclosing loops */
 	int iterate;                /* loops run iteration by iteration */
+	int64_t lanes;              /* that are instances of their own (slice_fold.h); 1: none are */
+	uint8_t *folded;            /* by instruction: a range of such lanes */
 	uint64_t *seen;             /* hashes of boxes that were added, SLICE_SEEN of them */
 	int64_t ranges;             /* ranges of loads that may still be added; beyond that loads are not decided */
 	int64_t fuel;               /* instructions times instances that may still be evaluated */
