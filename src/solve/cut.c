@@ -528,6 +528,9 @@ int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
 	p->full = arena_array(a, g->values.n + 1, sizeof *p->full);
 	p->title = arena_array(a, g->values.n + 1, sizeof *p->title);
 	mark_live(g);
+	/* a value without elements keeps -1: no kernel computes it */
+	for (size_t i = 0; i < g->values.n; i++)
+		g->values.v[i].group = -1;
 	fold(p);
 	for (size_t i = 0; i < g->values.n; i++)
 		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !join(p, (int)i) && begin(p, (int)i))
