@@ -70,6 +70,15 @@ static void stop(struct trace *t, const char *op, const char *why)
 	snprintf(t->why, sizeof t->why, "%s", why);
 }
 
+/* Whether an operand has no elements: no position in it can be found by division. */
+static int reads_nothing(const struct host_op_call *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->a[i].kind == V_TENSOR && !tensor_numel(&c->a[i].u.t->t))
+			return 1;
+	return 0;
+}
+
 /* The interpreter is on the stack, so a lowering that gives up returns here. */
 void trace_call(void *ctx, const struct host_op_call *c)
 {
@@ -84,7 +93,9 @@ void trace_call(void *ctx, const struct host_op_call *c)
 		return;
 	t->ops++;
 	t->g.pool->arena.trap = &here;
-	if (setjmp(here))
+	if (reads_nothing(c))
+		stop(t, c->name, "a tensor has no elements");
+	else if (setjmp(here))
 		stop(t, c->name, "its expression is too large");
 	else if (l.name = short_name(t, c->name, &l.reflected), lower_call(&l))
 		stop(t, c->name, l.why ? l.why : "the operator is not supported");
