@@ -1,7 +1,7 @@
 /* The life of a host, loading of modules, calls from outside. Does not own the interpreter:
  * src/interp does. Invariant: every run of program code from outside is between host_begin and
  * host_end. */
-#include <pthread.h>
+#include <sys/resource.h>
 
 #include "host/entry.h"
 #include "host/annotation.h"
@@ -94,18 +94,15 @@ static void set_defaults(struct host_options *o)
 }
 
 /* The bytes of this thread's stack that the interpreter may use: three quarters of at most 8 MiB. A thread has
- * 2 MiB only where the stack of the process has no limit. */
+ * 2 MiB only if the stack of the process has no limit. (pthread_getattr_np reads a file, which the sandbox
+ * forbids.) */
 static size_t stack_room(void)
 {
-	size_t room = (size_t)8 << 20, size = 0;
-	pthread_attr_t a;
-	void *at;
+	struct rlimit r;
+	size_t room = (size_t)8 << 20;
 
-	if (!pthread_getattr_np(pthread_self(), &a)) {
-		if (!pthread_attr_getstack(&a, &at, &size) && size)
-			room = MIN(room, size);
-		pthread_attr_destroy(&a);
-	}
+	if (!getrlimit(RLIMIT_STACK, &r))
+		room = r.rlim_cur == RLIM_INFINITY ? (size_t)2 << 20 : MIN(room, (size_t)r.rlim_cur);
 	return room - room / 4;
 }
 
