@@ -8,9 +8,10 @@
 
 enum { NAMES = 24, NUMBERS = 12 };
 
-struct token { struct str text; char kind; };     /* kind: n name, 0 number, s string, c comment, else the character */
+/* Its kind: n name, 0 number, s string, c comment, else the character. */
+struct vary_token { struct str text; char kind; };
 
-struct tokens { struct token *v; size_t n, cap; };
+struct vary_tokens { struct vary_token *v; size_t n, cap; };
 
 /* --- tokens ------------------------------------------------------------------------------------ */
 
@@ -61,13 +62,13 @@ static const char *token_end(const char *s, const char *end, char *kind)
 	return MIN(MAX(s, from + 1), end);
 }
 
-static int split_tokens(struct str text, struct tokens *out)
+static int split_tokens(struct str text, struct vary_tokens *out)
 {
 	const char *s = text.p, *end = text.p + text.n;
 
 	out->n = 0;
 	while (s < end) {
-		struct token t;
+		struct vary_token t;
 		const char *next = token_end(s, end, &t.kind);
 
 		t.text = (struct str){ .p = s, .n = (size_t)(next - s) };
@@ -78,18 +79,18 @@ static int split_tokens(struct str text, struct tokens *out)
 	return 0;
 }
 
-static int kind_at(const struct tokens *t, size_t i)
+static int kind_at(const struct vary_tokens *t, size_t i)
 {
 	return i < t->n ? t->v[i].kind : 0;
 }
 
-static int token_is(const struct tokens *t, size_t i, const char *word)
+static int token_is(const struct vary_tokens *t, size_t i, const char *word)
 {
 	return i < t->n && str_is(t->v[i].text, word);
 }
 
 /* Whether the line of token i begins with it, apart from blanks. */
-static int begins_line(const struct tokens *t, size_t i)
+static int begins_line(const struct vary_tokens *t, size_t i)
 {
 	while (i > 0 && (t->v[i - 1].kind == ' ' || t->v[i - 1].kind == '\t'))
 		i--;
@@ -102,22 +103,22 @@ static int begins_line(const struct tokens *t, size_t i)
 enum role { ROLE_NONE, ROLE_ATTRIBUTE, ROLE_LOCAL, ROLE_CLASS };
 
 /* " = " follows: the module assigns the name. Keyword arguments have no blanks. */
-static int is_assigned(const struct tokens *t, size_t i)
+static int is_assigned(const struct vary_tokens *t, size_t i)
 {
 	return kind_at(t, i + 1) == ' ' && kind_at(t, i + 2) == '=' && kind_at(t, i + 3) == ' ';
 }
 
-static int follows_self(const struct tokens *t, size_t i)
+static int follows_self(const struct vary_tokens *t, size_t i)
 {
 	return i >= 2 && t->v[i - 1].kind == '.' && token_is(t, i - 2, "self");
 }
 
-static int is_keyword_argument(const struct tokens *t, size_t i)
+static int is_keyword_argument(const struct vary_tokens *t, size_t i)
 {
 	return kind_at(t, i + 1) == '=' && kind_at(t, i + 2) != '=';
 }
 
-static enum role role_at(const struct tokens *t, size_t i)
+static enum role role_at(const struct vary_tokens *t, size_t i)
 {
 	if (follows_self(t, i))
 		return is_assigned(t, i) ? ROLE_ATTRIBUTE : ROLE_NONE;
@@ -128,7 +129,7 @@ static enum role role_at(const struct tokens *t, size_t i)
 
 /* Whether another use of the word forbids to rename it: a keyword argument, a member of something else, or
  * its text in a string. */
-static int is_fixed(const struct tokens *t, struct str word)
+static int is_fixed(const struct vary_tokens *t, struct str word)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->v[i].kind == 's' && str_find(t->v[i].text, word) >= 0)
@@ -141,7 +142,7 @@ static int is_fixed(const struct tokens *t, struct str word)
 	return word.n < 1 || word.p[0] == '_';
 }
 
-static int has_word(const struct tokens *t, struct str word)
+static int has_word(const struct vary_tokens *t, struct str word)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i].kind == 'n' && str_eq(t->v[i].text, word))
@@ -166,7 +167,7 @@ static const struct rename *renamed(const struct renames *r, struct str word)
 	return NULL;
 }
 
-static void draw_name(const struct vary *x, const struct tokens *t, size_t i, enum role role, struct renames *r,
+static void draw_name(const struct vary *x, const struct vary_tokens *t, size_t i, enum role role, struct renames *r,
 		      struct rng *rng)
 {
 	const struct vary_words *w = words_of(x, role);
@@ -182,7 +183,8 @@ static void draw_name(const struct vary *x, const struct tokens *t, size_t i, en
 		r->v[r->n++] = (struct rename){ .from = word, .to = to };
 }
 
-static void draw_names(const struct vary *x, const struct tokens *t, double share, struct renames *r, struct rng *rng)
+static void draw_names(const struct vary *x, const struct vary_tokens *t, double share, struct renames *r,
+		       struct rng *rng)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		enum role role = t->v[i].kind == 'n' ? role_at(t, i) : ROLE_NONE;
@@ -213,7 +215,7 @@ struct sizes {
 	int64_t at_place;
 };
 
-static void draw_sizes(const struct tokens *t, struct sizes *s, struct rng *rng)
+static void draw_sizes(const struct vary_tokens *t, struct sizes *s, struct rng *rng)
 {
 	*s = (struct sizes){ .place = (int)rng_below(rng, 6) - 2, .at_place = draw_size(rng, 0) };
 	if (rng_below(rng, 3) == 0)
@@ -294,7 +296,7 @@ struct place {
 	int depth, element;      /* brackets; elements of the innermost one before this token */
 };
 
-static void follow(struct place *p, const struct tokens *t, size_t i)
+static void follow(struct place *p, const struct vary_tokens *t, size_t i)
 {
 	char k = t->v[i].kind;
 
@@ -324,10 +326,10 @@ static void write_number(const struct change *c, const struct place *p, struct s
 	}
 }
 
-static void write_token(const struct change *c, const struct tokens *t, size_t i, const struct place *p,
+static void write_token(const struct change *c, const struct vary_tokens *t, size_t i, const struct place *p,
 			struct buf *out, struct rng *rng)
 {
-	const struct token *k = &t->v[i];
+	const struct vary_token *k = &t->v[i];
 	const struct rename *r = k->kind == 'n' ? renamed(&c->names, k->text) : NULL;
 	const char *other;
 
@@ -342,14 +344,14 @@ static void write_token(const struct change *c, const struct tokens *t, size_t i
 }
 
 /* The token after the rest of this line. */
-static size_t line_end(const struct tokens *t, size_t i)
+static size_t line_end(const struct vary_tokens *t, size_t i)
 {
 	while (i < t->n && t->v[i].kind != '\n')
 		i++;
 	return i + (i < t->n);
 }
 
-static void write_variant(const struct change *c, const struct tokens *t, struct buf *out, struct rng *rng)
+static void write_variant(const struct change *c, const struct vary_tokens *t, struct buf *out, struct rng *rng)
 {
 	struct place p = { .in_inputs = 0 };
 
@@ -373,7 +375,7 @@ static int change_module(const struct vary *x, struct str source, struct buf *ou
 {
 	struct change c = { .no_strings = rng_below(rng, 3) == 0, .no_imports = rng_below(rng, 2) == 0,
 			    .near = rng_below(rng, 3) ? 0.0 : 0.2, .swap = rng_below(rng, 3) ? 0.0 : 0.5 };
-	struct tokens t = { .v = NULL };
+	struct vary_tokens t = { .v = NULL };
 	int rc = split_tokens(source, &t);
 
 	if (!rc) {
@@ -423,7 +425,7 @@ static int split_parts(struct str source, struct parts *p)
 /* The text of a module with its class Model called otherwise. */
 static void add_body(struct str body, const char *name, struct buf *out)
 {
-	struct tokens t = { .v = NULL };
+	struct vary_tokens t = { .v = NULL };
 
 	if (!split_tokens(body, &t))
 		for (size_t i = 0; i < t.n; i++) {
@@ -508,7 +510,7 @@ int vary_draw(const struct vary *x, struct rng *rng, struct buf *out, struct err
 
 static int note_names(struct vary *x, struct str source)
 {
-	struct tokens t = { .v = NULL };
+	struct vary_tokens t = { .v = NULL };
 	int rc = split_tokens(source, &t);
 
 	for (size_t i = 0; i < t.n && !rc; i++) {

@@ -623,45 +623,6 @@ void sparse_drop_writer(struct storage *s)
 	change_marks(s->sparse, mark, mark, MARK_UNKNOWN);
 }
 
-/* Whether all elements of a chunk that the current writers wrote, except writer `apart`, equal
- * *value. The first one sets *value. */
-static int is_constant(const struct storage *s, const struct chunk *c, size_t size, int apart, const char **value)
-{
-	const char *at = (const char *)s->data + c->index * CHUNK;
-
-	for (size_t i = 0; c->mark && i + size <= chunk_bytes(s, c->index); i += size) {
-		if (c->mark[i] == MARK_NONE || c->mark[i] == MARK_KNOWN + apart)
-			continue;
-		if (c->mark[i] < MARK_KNOWN || (*value && memcmp(*value, at + i, size)))
-			return 0;
-		*value = at + i;
-	}
-	return 1;
-}
-
-/* Elements that nobody wrote take the value, in chunks that are touched now and later. */
-int sparse_flatten(struct storage *s, size_t size, int apart)
-{
-	struct sparse *p = s->sparse;
-	const char *value = NULL;
-
-	if (p->contents != CONTENTS_EMPTY || p->stored_before || !size || size > sizeof p->value || CHUNK % size)
-		return 0;
-	for (size_t i = 0; i < p->n; i++)
-		if (!is_constant(s, &p->v[i], size, apart, &value))
-			return 0;
-	if (!value)
-		return 0;
-	p->contents = CONTENTS_VALUE;
-	memcpy(p->value, value, size);
-	p->value_bytes = (int)size;
-	for (size_t i = 0; i < p->n; i++)
-		for (size_t at = 0; at + size <= chunk_bytes(s, p->v[i].index); at += size)
-			if (!p->v[i].mark || p->v[i].mark[at] == MARK_NONE)
-				memcpy((char *)s->data + p->v[i].index * CHUNK + at, p->value, size);
-	return 1;
-}
-
 /* --- how much was written ---------------------------------------------------------------------------- */
 
 size_t sparse_filled(const struct storage *s)

@@ -72,12 +72,6 @@ void sparse_end_some(struct storage *s);
 enum { SPARSE_WRITERS = 128 };       /* most writers between begin and end */
 void sparse_next_writer(struct storage *s);
 void sparse_drop_writer(struct storage *s);
-/* If all sampled writers but writer number `apart` wrote one value, takes it as the value that every
- * other element (of `size` bytes) has, because the instances that did not run write the same. The
- * storage must have been empty. Returns 1 if so; 0 if they wrote several values or unknown ones, and
- * nothing was done. */
-int sparse_flatten(struct storage *s, size_t size, int apart);
-
 /* Bytes that were given contents so far: what touching them costs. */
 size_t sparse_filled(const struct storage *s);
 /* Bytes that were marked so far, counted each time. */

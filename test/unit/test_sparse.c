@@ -294,43 +294,6 @@ static void one_that_was_stopped_is_unknown(void **state)
 	tensor_release(&t);
 }
 
-static void store(struct tensor *t, int64_t row, int64_t col, float v, int known)
-{
-	size_t off = (size_t)(row * t->shape[1] + col) * 4;
-
-	*at(t, row, col) = v;
-	assert_int_equal(sparse_mark(t->st, off, off + 4, known), 0);
-}
-
-/* What some wrote all write, if it is one value; the one that is set apart has its own. */
-static void one_value_is_everywhere(void **state)
-{
-	struct tensor t = hollow(1 << 16, 1 << 16);
-
-	(void)state;
-	assert_int_equal(sparse_empty(t.st), 0);
-	sparse_begin_some(t.st);
-	sparse_next_writer(t.st);
-	store(&t, 0, 0, 2.5f, 1);
-	sparse_next_writer(t.st);
-	store(&t, 65535, 65535, 1.0f, 1);
-	assert_int_equal(sparse_flatten(t.st, 4, 1), 1);
-	assert_true(*at(&t, 1, 1) == 1.0f && *at(&t, 0, 1) == 1.0f && *at(&t, 0, 0) == 2.5f);
-	assert_true(sparse_is_known(t.st, 4, 8));
-	/* Two values, and one that is not known. */
-	for (int known = 0; known < 2; known++) {
-		assert_int_equal(sparse_empty(t.st), 0);
-		sparse_begin_some(t.st);
-		sparse_next_writer(t.st);
-		store(&t, 0, 0, known ? 2.5f : 1.0f, known);
-		store(&t, 9, 9, 1.0f, 1);
-		assert_int_equal(sparse_flatten(t.st, 4, 2), 0);
-		at(&t, 1, 1);
-		assert_false(sparse_is_known(t.st, 4, 8));
-	}
-	tensor_release(&t);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,7 +308,6 @@ int main(void)
 		cmocka_unit_test(copies_hold_the_same),
 		cmocka_unit_test(spread_as_hollow),
 		cmocka_unit_test(one_that_was_stopped_is_unknown),
-		cmocka_unit_test(one_value_is_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Plateaus: in a constant-tensor test, fills in the values of instances that were not run.
  *
- * Over constant tensors most kernels write one value everywhere (sparse_flatten). A kernel that
+ * Over constant tensors most kernels write one value everywhere. A kernel that
  * leaves something out beyond an index does not: its instances write one value up to some instance,
  * and another value after it. Each instance must write one value to a part of its own, instance i
  * to the bytes [i * part, (i + 1) * part). If two instances that ran differ, instances between them

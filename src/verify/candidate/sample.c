@@ -244,12 +244,12 @@ static int writes_parts(const struct launched *k, const struct storage *st, size
 		cover_count(&m->written, 0, bytes, &gap) == bytes;
 }
 
-/* Fills in what the instances that were not run wrote, over constant tensors. All instances write
- * one value, except for the last one, which may have less to read. Otherwise they write one value
- * up to some position and another one after that position (plateau.c). */
+/* Fills in the writes of the instances that were not run, over constant tensors. Instances write one value up
+ * to some position and another one after that position; plateau.c runs more of them until it has found the
+ * position. The last instance may have less to read, so its value says nothing about the others. */
 static int flatten(struct launched *k)
 {
-	int last = pick_index(k->ran, k->n, k->all - 1) + 1, rc = 0;
+	int rc = 0;
 
 	k->more = PLATEAU_RUNS;
 	for (size_t i = 0; i < k->t.n && !rc; i++) {
@@ -257,7 +257,7 @@ static int flatten(struct launched *k)
 		struct plateau p = { .st = st, .size = k->t.v[i].size, .part = k->t.v[i].most,
 				     .programs = k->all, .run = run_another, .ctx = k };
 
-		if (writes_parts(k, st, p.part) && !sparse_flatten(st, p.size, last))
+		if (writes_parts(k, st, p.part))
 			rc = plateau_fill(&p, k->ran, k->n);
 	}
 	return rc;

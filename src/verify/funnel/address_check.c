@@ -7,6 +7,8 @@
 #include "verify/funnel/full_size_batch.h"
 #include "verify/task/sized_tasks.h"
 
+/* Orders a dry run at the judged sizes whose report counts the reads of every instance. The counts at full size
+ * mean nothing by themselves: only a tensor that is read whole at small sizes must be read whole. */
 void address_check_order(struct funnel *f)
 {
 	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .addresses = 1 };
@@ -15,6 +17,8 @@ void address_check_order(struct funnel *f)
 	attempt_order(f, &f->t->image.trial[0], &o);
 }
 
+/* A kernel that sums 4096 of 65536 columns reads a sixteenth of its input at full size and all of it at smaller
+ * sizes: the share in the message is 0.0625. */
 static enum step fail_unread(struct funnel *f, int what, double share)
 {
 	char name[32] = "a tensor";
@@ -26,6 +30,8 @@ static enum step fail_unread(struct funnel *f, int what, double share)
 			    "them reads all of it", share, name);
 }
 
+/* Compares the reads at full size with those at small sizes. An access that the slice does not decide leaves the
+ * question open, and the candidate passes this check. */
 enum step address_check_judge(struct funnel *f, int full, int small)
 {
 	double least = sized_tasks_least_read(f->base->sized_tasks);

@@ -22,6 +22,9 @@ struct gpu_judge {
 	size_t got;                 /* bytes of the reply received so far */
 };
 
+/* Starts the process that owns the GPU. It is forked before the pool has threads and ends with its parent. The
+ * first message tells whether driver, compiler and PyTorch are there, so that a missing part is one clear error
+ * before any candidate is judged. */
 struct gpu_judge *gpu_judge_open(const struct gpu_options *o, const struct judge_options *judge, struct err *e)
 {
 	struct gpu_judge *g = mem_zalloc(sizeof *g);
