@@ -131,7 +131,7 @@ static int is_new(struct maker *m, const struct row *r)
 	return entry && m->seen.n > before;
 }
 
-/* A variant of a module with its solution. A task for another precision than the judge's is not drawn. */
+/* A variant of a module with its solution, for the precision of the judge. */
 static int draw_module(struct maker *m, uint64_t number, struct row *r)
 {
 	struct module_pair p;
@@ -194,7 +194,7 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	const char *form = m->a->form;
 	int rc = 0;
 
-	prompt_outline(buf_str(&r->text.task), buf_str(&r->outline), 0, &prompt);
+	prompt_outline(buf_str(&r->text.task), buf_str(&r->outline), m->modules.tf32 > 0.0 && r->outline.n, &prompt);
 	if (!strcmp(form, "messages") || !strcmp(form, "completion") || !strcmp(form, "solution"))
 		rc = prompt_answer(buf_str(&r->text.plan), buf_str(&r->text.solution), &text, m->e);
 	else if (!strcmp(form, "pair")) {
@@ -382,6 +382,7 @@ static int open_all(struct maker *m)
 			return -1;
 	if (m->a->modules && module_pairs_open(&m->modules, m->a->modules, (uint64_t)m->a->seed, &d->keepout, m->e))
 		return -1;
+	m->modules.tf32 = m->a->judge.judge.precision == PRECISION_TF32;
 	if (m->a->verify && open_judges(m))
 		return -1;
 	m->row = mem_array(BATCH, sizeof *m->row);

@@ -14,7 +14,7 @@ enum {
 
 int module_pairs_open(struct module_pairs *m, const char *path, uint64_t seed, const struct keepout *k, struct err *e)
 {
-	*m = (struct module_pairs){ .keepout = k };
+	*m = (struct module_pairs){ .keepout = k, .tf32 = 0.2 };
 	rng_init(&m->rng, seed, "module pairs");
 	pthread_mutex_init(&m->lock, NULL);
 	return vary_open(&m->vary, path, e);
@@ -83,7 +83,7 @@ int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *ou
 			rc = err_set(e, ERR_RANGE, "no variant of these modules was solved in %d tries", TRIES);
 		else
 			rc = vary_draw(&m->vary, &rng, &out->task, e);
-		out->tf32 = o.tf32 = rng_below(&rng, 5) == 0;
+		out->tf32 = o.tf32 = rng_f64(&rng) < m->tf32;
 		o.draw = rng_below(&rng, 2) ? rng_u64(&rng) >> 12 : 0;
 		if (rc || out->task.n > TASK_BYTES)
 			continue;

@@ -14,6 +14,7 @@ struct module_pairs {
 	struct vary vary;
 	struct rng rng;
 	const struct keepout *keepout;       /* borrowed */
+	double tf32;                         /* share of the pairs whose products may be tf32; may be set */
 	pthread_mutex_t lock;                /* guards libs */
 	struct { struct host_lib **v; size_t n, cap; } libs;     /* not in use */
 };

@@ -21,3 +21,14 @@ cmp "$dir/one.jsonl" "$dir/stream.jsonl"
 
 rows --track hybrid --level 2 --count 50 --seed 6 --out "$dir/hybrid.jsonl"
 grep -q 'left to the library' "$dir/hybrid.jsonl"
+
+# Pairs from modules: the same rows for any number of threads, for the precision that was asked for.
+modules=$(dirname "$0")/../solve
+rows --modules "$modules" --count 60 --seed 5 --threads 1 --out "$dir/one_modules.jsonl"
+rows --modules "$modules" --count 60 --seed 5 --threads 3 --out "$dir/three_modules.jsonl"
+cmp "$dir/one_modules.jsonl" "$dir/three_modules.jsonl"
+[ "$(grep -c 'class ModelNew' "$dir/one_modules.jsonl")" = 60 ]
+rows --modules "$modules" --count 60 --seed 5 --form pair --precision tf32 --out "$dir/tf32.jsonl"
+[ "$(grep -c '# precision: tf32' "$dir/tf32.jsonl")" = 60 ]
+rows --modules "$modules" --count 60 --seed 5 --form pair --out "$dir/torch.jsonl"
+if grep -q '# precision: tf32' "$dir/torch.jsonl"; then exit 1; fi
