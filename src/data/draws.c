@@ -83,6 +83,8 @@ const struct opt draws_opt_table[] = {
 		"needs --stream"),
 	OPT_REAL(struct draws_opts, share, "stream-share", 0.0, 1.0, 0.5,
 		 "share of the pairs that --stream-modules draws"),
+	OPT_REAL(struct draws_opts, solved, "stream-solved", 0.0, 1.0, 0.0,
+		 "share of the generated tasks that are answered by the solver, as modules are; needs --stream-modules"),
 	OPT_END
 };
 
@@ -97,6 +99,7 @@ int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t s
 	if (!o->modules)
 		return 0;
 	r->share = o->share;
+	r->solved = o->solved;
 	return module_pairs_open(&r->modules, o->modules, seed, &r->draws.keepout, e);
 }
 
@@ -125,43 +128,51 @@ static int write_row(struct buf *system, struct buf *user, struct str plan, stru
 	return rc || buf_check(out, e) ? -1 : 0;
 }
 
-/* In style outline, half of the prompts have no outline, so that the model can do without. */
-static int generated_row(const struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
+/* The user's message for a pair of the solver. */
+static int solver_prompt(const struct draws_rows *r, const struct module_pair *p, struct str outline,
+			 struct buf *system, struct buf *user, struct err *e)
+{
+	if (r->style != PROMPT_OUTLINE)
+		return prompt_task(r->style, 1, buf_str(&p->task), system, user, e);
+	prompt_outline(buf_str(&p->task), outline, p->tf32, user);
+	return 0;
+}
+
+/* A pair of the generator. In style outline, its own solutions answer prompts without an outline, and the solver's
+ * answer prompts with one: the outline tells a model which of the two is wanted. */
+static int generated_row(struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
 {
 	struct gen_texts text = { .ops = BUF_INIT };
+	struct module_pair solved = { .task = BUF_INIT };
 	struct buf system = BUF_INIT, user = BUF_INIT;
-	enum prompt_style style = r->style;
-	struct gen_plan plan;
-	int rc = draws_pair(&r->draws, k, &plan, &text, e);
+	enum prompt_style style = r->style == PROMPT_OUTLINE ? PROMPT_COMPACT : r->style;
+	struct str plan, solution;
+	struct gen_plan p;
+	int rc = draws_pair(&r->draws, k, &p, &text, e);
 
-	if (style == PROMPT_OUTLINE && (rng_below(coin, 2) || !(r->share > 0.0)))
-		style = PROMPT_COMPACT;
-	if (!rc && style == PROMPT_OUTLINE) {
-		struct buf outline = BUF_INIT;
-
-		rc = module_pairs_outline((struct module_pairs *)&r->modules, buf_str(&text.task), &outline, e);
-		prompt_outline(buf_str(&text.task), buf_str(&outline), 0, &user);
-		buf_release(&outline);
-	} else if (!rc) {
+	if (!rc && rng_f64(coin) < r->solved)
+		rc = module_pairs_solve(&r->modules, buf_str(&text.task), coin, &solved, e);
+	plan = solved.answer.solution.n ? STR("") : buf_str(&text.plan);
+	solution = buf_str(solved.answer.solution.n ? &solved.answer.solution : &text.solution);
+	if (!rc && solved.answer.solution.n)
+		rc = solver_prompt(r, &solved, buf_str(&solved.answer.outline), &system, &user, e);
+	else if (!rc)
 		rc = prompt_task(style, !r->draws.hybrid, buf_str(&text.task), &system, &user, e);
-	}
-	rc = write_row(&system, &user, buf_str(&text.plan), buf_str(&text.solution), out, e) || rc ? -1 : 0;
+	rc = write_row(&system, &user, plan, solution, out, e) || rc ? -1 : 0;
 	gen_texts_release(&text);
+	module_pair_release(&solved);
 	return rc;
 }
 
-/* A variant of a module and the solver's answer. */
+/* A variant of a module and the solver's answer; a few prompts have no outline. */
 static int module_row(struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
 {
 	struct buf system = BUF_INIT, user = BUF_INIT;
 	struct module_pair p;
 	int rc = module_pairs_draw(&r->modules, k, &p, e);
 
-	if (!rc && r->style == PROMPT_OUTLINE)
-		prompt_outline(buf_str(&p.task), rng_below(coin, 4) ? buf_str(&p.answer.outline) : STR(""),
-			       p.tf32, &user);
-	else if (!rc)
-		rc = prompt_task(r->style, 1, buf_str(&p.task), &system, &user, e);
+	if (!rc)
+		rc = solver_prompt(r, &p, rng_below(coin, 16) ? buf_str(&p.answer.outline) : STR(""), &system, &user, e);
 	rc = write_row(&system, &user, STR(""), buf_str(&p.answer.solution), out, e) || rc ? -1 : 0;
 	module_pair_release(&p);
 	return rc;

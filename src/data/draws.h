@@ -42,6 +42,7 @@ struct draws_opts {
 	int plain, rising;
 	const char *modules;          /* NULL: generated pairs only */
 	double share;                 /* of the rows that are made from modules */
+	double solved;                /* of the others: answered by the solver */
 };
 extern const struct opt draws_opt_table[];
 
@@ -50,7 +51,7 @@ struct draws_rows {
 	struct draws draws;
 	enum prompt_style style;
 	struct module_pairs modules;
-	double share;                 /* 0: no modules */
+	double share, solved;         /* 0: no modules */
 };
 /* `total`: pairs of the whole run, which rising levels are spread over. */
 int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t seed, uint64_t total, struct err *e);

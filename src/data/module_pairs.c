@@ -66,6 +66,21 @@ static int is_good(const struct module_pairs *m, const struct module_pair *p)
 		!keepout_has(m->keepout, buf_str(&p->task));
 }
 
+/* Solves out->task with a drawn schedule and precision. */
+static int solve_drawn(const struct module_pairs *m, struct host_lib *lib, struct rng *rng, struct module_pair *out,
+		       struct err *e)
+{
+	struct solve_options o = { .lib = lib, .outline = 1, .small = 1, .fuel = FUEL, .memory = MEMORY };
+
+	solve_answer_release(&out->answer);
+	out->answer = (struct solve_answer){ .solution = BUF_INIT };
+	out->tf32 = o.tf32 = rng_f64(rng) < m->tf32;
+	o.draw = rng_below(rng, 2) ? rng_u64(rng) >> 12 : 0;
+	if (out->task.n > TASK_BYTES)
+		return 0;
+	return solve_module(&o, buf_str(&out->task), &out->answer, e);
+}
+
 int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *out, struct err *e)
 {
 	struct host_lib *lib = take_lib(m, e);
@@ -75,22 +90,29 @@ int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *ou
 	*out = (struct module_pair){ .task = BUF_INIT };
 	rng_fork(&rng, &m->rng, k);
 	for (int tries = 0; !rc; tries++) {
-		struct solve_options o = { .lib = lib, .outline = 1, .small = 1, .fuel = FUEL, .memory = MEMORY };
-
-		solve_answer_release(&out->answer);
-		out->answer = (struct solve_answer){ .solution = BUF_INIT };
 		if (tries == TRIES)
 			rc = err_set(e, ERR_RANGE, "no variant of these modules was solved in %d tries", TRIES);
-		else
-			rc = vary_draw(&m->vary, &rng, &out->task, e);
-		out->tf32 = o.tf32 = rng_f64(&rng) < m->tf32;
-		o.draw = rng_below(&rng, 2) ? rng_u64(&rng) >> 12 : 0;
-		if (rc || out->task.n > TASK_BYTES)
-			continue;
-		rc = solve_module(&o, buf_str(&out->task), &out->answer, e);
+		else if (!(rc = vary_draw(&m->vary, &rng, &out->task, e)))
+			rc = solve_drawn(m, lib, &rng, out, e);
 		if (!rc && is_good(m, out))
 			break;
 	}
+	if (lib)
+		return_lib(m, lib);
+	return rc;
+}
+
+int module_pairs_solve(struct module_pairs *m, struct str task, struct rng *rng, struct module_pair *out, struct err *e)
+{
+	struct host_lib *lib = take_lib(m, e);
+	int rc = lib ? 0 : -1;
+
+	*out = (struct module_pair){ .task = BUF_INIT };
+	buf_addstr(&out->task, task);
+	if (!rc)
+		rc = buf_check(&out->task, e) || solve_drawn(m, lib, rng, out, e) ? -1 : 0;
+	if (!rc && !is_good(m, out))
+		buf_clear(&out->answer.solution);
 	if (lib)
 		return_lib(m, lib);
 	return rc;

@@ -3,196 +3,11 @@
  * is drawn again. */
 #include "data/vary.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
-enum { NAMES = 24, NUMBERS = 12 };
+#include "data/vary_step.h"
 
-/* Its kind: n name, 0 number, s string, c comment, else the character. */
-struct vary_token { struct str text; char kind; };
-
-struct vary_tokens { struct vary_token *v; size_t n, cap; };
-
-/* --- tokens ------------------------------------------------------------------------------------ */
-
-static int is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
-/* The end of a string that begins at s. */
-static const char *string_end(const char *s, const char *end)
-{
-	char q = *s;
-	int three = end - s >= 3 && s[1] == q && s[2] == q;
-
-	for (s += three ? 3 : 1; s < end; s++) {
-		if (*s == '\\')
-			s++;
-		else if (*s == q && !three)
-			return s + 1;
-		else if (*s == q && end - s >= 3 && s[1] == q && s[2] == q)
-			return s + 3;
-	}
-	return end;
-}
-
-static const char *token_end(const char *s, const char *end, char *kind)
-{
-	const char *from = s;
-
-	if (isdigit((unsigned char)*s)) {
-		*kind = '0';
-		while (s < end && (is_word(*s) || *s == '.' || ((*s == '-' || *s == '+') && (s[-1] | 32) == 'e')))
-			s++;
-	} else if (is_word(*s)) {
-		*kind = 'n';
-		while (s < end && is_word(*s))
-			s++;
-	} else if (*s == '"' || *s == '\'') {
-		*kind = 's';
-		s = string_end(s, end);
-	} else if (*s == '#') {
-		*kind = 'c';
-		while (s < end && *s != '\n')
-			s++;
-	} else {
-		*kind = *s++;
-	}
-	return MIN(MAX(s, from + 1), end);
-}
-
-static int split_tokens(struct str text, struct vary_tokens *out)
-{
-	const char *s = text.p, *end = text.p + text.n;
-
-	out->n = 0;
-	while (s < end) {
-		struct vary_token t;
-		const char *next = token_end(s, end, &t.kind);
-
-		t.text = (struct str){ .p = s, .n = (size_t)(next - s) };
-		if (vec_push(out, t))
-			return -1;
-		s = next;
-	}
-	return 0;
-}
-
-static int kind_at(const struct vary_tokens *t, size_t i)
-{
-	return i < t->n ? t->v[i].kind : 0;
-}
-
-static int token_is(const struct vary_tokens *t, size_t i, const char *word)
-{
-	return i < t->n && str_is(t->v[i].text, word);
-}
-
-/* Whether the line of token i begins with it, apart from blanks. */
-static int begins_line(const struct vary_tokens *t, size_t i)
-{
-	while (i > 0 && (t->v[i - 1].kind == ' ' || t->v[i - 1].kind == '\t'))
-		i--;
-	return !i || t->v[i - 1].kind == '\n';
-}
-
-/* --- names --------------------------------------------------------------------------------------- */
-
-/* The role of a name in its module: an attribute of self, a variable, a class, or something that keeps its name. */
-enum role { ROLE_NONE, ROLE_ATTRIBUTE, ROLE_LOCAL, ROLE_CLASS };
-
-/* " = " follows: the module assigns the name. Keyword arguments have no blanks. */
-static int is_assigned(const struct vary_tokens *t, size_t i)
-{
-	return kind_at(t, i + 1) == ' ' && kind_at(t, i + 2) == '=' && kind_at(t, i + 3) == ' ';
-}
-
-static int follows_self(const struct vary_tokens *t, size_t i)
-{
-	return i >= 2 && t->v[i - 1].kind == '.' && token_is(t, i - 2, "self");
-}
-
-static int is_keyword_argument(const struct vary_tokens *t, size_t i)
-{
-	return kind_at(t, i + 1) == '=' && kind_at(t, i + 2) != '=';
-}
-
-static enum role role_at(const struct vary_tokens *t, size_t i)
-{
-	if (follows_self(t, i))
-		return is_assigned(t, i) ? ROLE_ATTRIBUTE : ROLE_NONE;
-	if (i >= 2 && token_is(t, i - 2, "class") && !token_is(t, i, "Model"))
-		return ROLE_CLASS;
-	return begins_line(t, i) && is_assigned(t, i) ? ROLE_LOCAL : ROLE_NONE;
-}
-
-/* Whether another use of the word forbids to rename it: a keyword argument, a member of something else, or
- * its text in a string. */
-static int is_fixed(const struct vary_tokens *t, struct str word)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		if (t->v[i].kind == 's' && str_find(t->v[i].text, word) >= 0)
-			return 1;
-		if (t->v[i].kind != 'n' || !str_eq(t->v[i].text, word))
-			continue;
-		if (is_keyword_argument(t, i) || (i && t->v[i - 1].kind == '.' && !follows_self(t, i)))
-			return 1;
-	}
-	return word.n < 1 || word.p[0] == '_';
-}
-
-static int has_word(const struct vary_tokens *t, struct str word)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].kind == 'n' && str_eq(t->v[i].text, word))
-			return 1;
-	return 0;
-}
-
-/* Words that are replaced everywhere. */
-struct rename { struct str from, to; };
-struct renames { struct rename v[NAMES]; int n; };
-
-static const struct vary_words *words_of(const struct vary *x, enum role role)
-{
-	return role == ROLE_ATTRIBUTE ? &x->attributes : role == ROLE_LOCAL ? &x->locals : &x->classes;
-}
-
-static const struct rename *renamed(const struct renames *r, struct str word)
-{
-	for (int i = 0; i < r->n; i++)
-		if (str_eq(r->v[i].from, word))
-			return &r->v[i];
-	return NULL;
-}
-
-static void draw_name(const struct vary *x, const struct vary_tokens *t, size_t i, enum role role, struct renames *r,
-		      struct rng *rng)
-{
-	const struct vary_words *w = words_of(x, role);
-	struct str word = t->v[i].text, to;
-
-	if (r->n == NAMES || !w->list.n || renamed(r, word) || is_fixed(t, word))
-		return;
-	to = w->list.v[rng_below(rng, w->list.n)];
-	for (int k = 0; k < r->n; k++)
-		if (str_eq(r->v[k].to, to))
-			return;
-	if (!has_word(t, to))
-		r->v[r->n++] = (struct rename){ .from = word, .to = to };
-}
-
-static void draw_names(const struct vary *x, const struct vary_tokens *t, double share, struct renames *r,
-		       struct rng *rng)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		enum role role = t->v[i].kind == 'n' ? role_at(t, i) : ROLE_NONE;
-
-		if (role && rng_f64(rng) < share)
-			draw_name(x, t, i, role, r, rng);
-	}
-}
+enum { NUMBERS = 12 };
 
 /* --- numbers and operators ------------------------------------------------------------------------ */
 
@@ -201,7 +16,7 @@ static void draw_names(const struct vary *x, const struct vary_tokens *t, double
 static int64_t draw_size(struct rng *rng, int everywhere)
 {
 	static const int64_t sizes[] = { 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 10, 12, 16, 16, 20, 24, 32, 32,
-					 40, 48, 64, 64, 100, 128, 1, 256 };
+					 40, 48, 64, 64, 100, 128, 1, 256, 384, 512, 1000, 1024 };
 
 	return sizes[rng_below(rng, everywhere ? 19 : COUNT_OF(sizes))];
 }
@@ -213,6 +28,7 @@ struct sizes {
 	int n;
 	int place;               /* this place of a shape, from 0; -1: everywhere */
 	int64_t at_place;
+	int apart;               /* each number of get_inputs is drawn by itself */
 };
 
 static void draw_sizes(const struct vary_tokens *t, struct sizes *s, struct rng *rng)
@@ -220,6 +36,7 @@ static void draw_sizes(const struct vary_tokens *t, struct sizes *s, struct rng 
 	*s = (struct sizes){ .place = (int)rng_below(rng, 6) - 2, .at_place = draw_size(rng, 0) };
 	if (rng_below(rng, 3) == 0)
 		s->place = -1, s->at_place = 0;
+	s->apart = rng_below(rng, 6) == 0;
 	for (size_t i = 0; i < t->n && s->n < NUMBERS; i++) {
 		int64_t v;
 		int known = t->v[i].kind != '0' || str_to_i64(t->v[i].text, &v) || v < 2;
@@ -245,7 +62,10 @@ static int64_t sized(const struct sizes *s, int64_t v)
 static const char *const swaps[][10] = {
 	{ "ReLU", "LeakyReLU", "GELU", "SiLU", "ELU", "Sigmoid", "Tanh", "Softplus", "Hardswish", "ReLU6" },
 	{ "relu", "leaky_relu", "gelu", "silu", "elu", "sigmoid", "tanh", "softplus", "mish", "relu6" },
-	{ "sum", "mean" }, { "sin", "cos" }, { "exp", "tanh", "sigmoid" }, { "max", "min" },
+	{ "sum", "mean", "amax" }, { "sin", "cos" }, { "exp", "tanh", "sigmoid" }, { "max", "min" },
+	{ "softmax", "log_softmax" }, { "Softmax", "LogSoftmax" }, { "sqrt", "square", "log1p" }, { "std", "var" },
+	{ "mse_loss", "l1_loss", "smooth_l1_loss" }, { "MSELoss", "L1Loss", "SmoothL1Loss" },
+	{ "AdaptiveAvgPool2d", "AdaptiveMaxPool2d" }, { "AvgPool1d", "MaxPool1d" },
 	{ "MaxPool2d", "AvgPool2d" }, { "max_pool2d", "avg_pool2d" },
 	{ "BatchNorm2d", "InstanceNorm2d" }, { "amax", "amin" }, { "abs", "square" },
 };
@@ -263,6 +83,14 @@ static const char *swapped(struct str word, struct rng *rng)
 			return swaps[g][rng_below(rng, n)];
 		}
 	return NULL;
+}
+
+/* A sign between two values; a factor before a name is part of a star expression and has no blanks. */
+static int is_sign(const struct vary_tokens *t, size_t i)
+{
+	char k = t->v[i].kind;
+
+	return (k == '+' || k == '-' || k == '*') && i && t->v[i - 1].kind == ' ' && vary_kind(t, i + 1) == ' ';
 }
 
 /* Writes a number of a constructor or of forward with another value near it. */
@@ -284,7 +112,7 @@ static void write_near(struct buf *out, struct str text, struct rng *rng)
 
 /* How a module is changed. */
 struct change {
-	struct renames names;
+	struct vary_renames names;
 	struct sizes sizes;
 	double near, swap;       /* shares of numbers and operators that are changed */
 	int no_strings, no_imports;
@@ -300,8 +128,8 @@ static void follow(struct place *p, const struct vary_tokens *t, size_t i)
 {
 	char k = t->v[i].kind;
 
-	if (token_is(t, i, "def") || token_is(t, i, "class"))
-		p->in_inputs = token_is(t, i + 2, "get_inputs") || token_is(t, i + 2, "get_init_inputs");
+	if (vary_token_is(t, i, "def") || vary_token_is(t, i, "class"))
+		p->in_inputs = vary_token_is(t, i + 2, "get_inputs") || vary_token_is(t, i + 2, "get_init_inputs");
 	if (k == '(' || k == '[')
 		p->depth++, p->element = 0;
 	else if (k == ')' || k == ']')
@@ -318,7 +146,9 @@ static void write_number(const struct change *c, const struct place *p, struct s
 	if (!p->in_inputs && rng_f64(rng) < c->near) {
 		write_near(out, text, rng);
 	} else if (p->in_inputs && !str_to_i64(text, &v)) {
-		if (c->sizes.place >= 0 && p->depth >= 2 && p->element == c->sizes.place)
+		if (c->sizes.apart && p->depth >= 2 && v > 1)
+			v = draw_size(rng, 0);
+		else if (c->sizes.place >= 0 && p->depth >= 2 && p->element == c->sizes.place)
 			v = c->sizes.at_place;
 		buf_addf(out, "%lld", (long long)sized(&c->sizes, v));
 	} else {
@@ -330,13 +160,14 @@ static void write_token(const struct change *c, const struct vary_tokens *t, siz
 			struct buf *out, struct rng *rng)
 {
 	const struct vary_token *k = &t->v[i];
-	const struct rename *r = k->kind == 'n' ? renamed(&c->names, k->text) : NULL;
-	const char *other;
+	const char *other = vary_name_of(&c->names, t, i);
 
-	if (r)
-		buf_addstr(out, r->to);
+	if (other)
+		buf_adds(out, other);
 	else if (k->kind == '0')
 		write_number(c, p, k->text, out, rng);
+	else if (is_sign(t, i) && !p->in_inputs && rng_f64(rng) < c->swap)
+		buf_addc(out, "+-*"[rng_below(rng, 3)]);
 	else if (k->kind == 'n' && rng_f64(rng) < c->swap && (other = swapped(k->text, rng)) != NULL)
 		buf_adds(out, other);
 	else
@@ -356,11 +187,11 @@ static void write_variant(const struct change *c, const struct vary_tokens *t, s
 	struct place p = { .in_inputs = 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
-		if (c->no_imports && token_is(t, i, "import") && begins_line(t, i) && rng_below(rng, 2)) {
+		if (c->no_imports && vary_token_is(t, i, "import") && vary_begins_line(t, i) && rng_below(rng, 2)) {
 			i = line_end(t, i) - 1;
 			continue;
 		}
-		if (c->no_strings && t->v[i].kind == 's' && begins_line(t, i) && kind_at(t, i + 1) == '\n') {
+		if (c->no_strings && vary_is_docstring(t, i)) {
 			i++;
 			while (out->n && out->p[out->n - 1] == ' ')
 				out->n--;
@@ -371,20 +202,28 @@ static void write_variant(const struct change *c, const struct vary_tokens *t, s
 	}
 }
 
+/* How many names, steps and signs change is drawn for each variant, so that some stay near the module as it was
+ * written and others share little with it. */
 static int change_module(const struct vary *x, struct str source, struct buf *out, struct rng *rng)
 {
+	static const double names[] = { 0.0, 0.3, 0.9, 0.9, 1.0 }, adds[] = { 0.0, 0.0, 0.15, 0.3, 0.6 };
+	struct buf stepped = BUF_INIT;
 	struct change c = { .no_strings = rng_below(rng, 3) == 0, .no_imports = rng_below(rng, 2) == 0,
 			    .near = rng_below(rng, 3) ? 0.0 : 0.2, .swap = rng_below(rng, 3) ? 0.0 : 0.5 };
 	struct vary_tokens t = { .v = NULL };
-	int rc = split_tokens(source, &t);
+	double add = adds[rng_below(rng, COUNT_OF(adds))];
+	int rc;
 
+	vary_steps(source, add, add * 0.3, &stepped, rng);
+	rc = stepped.failed ? -1 : vary_tokens_split(buf_str(&stepped), &t);
 	if (!rc) {
-		draw_names(x, &t, rng_below(rng, 3) ? 0.5 : 0.0, &c.names, rng);
+		vary_names_draw(&x->words, &t, names[rng_below(rng, COUNT_OF(names))], &c.names, rng);
 		if (rng_below(rng, 4))
 			draw_sizes(&t, &c.sizes, rng);
 		write_variant(&c, &t, out, rng);
 	}
 	vec_free(&t);
+	buf_release(&stepped);
 	return rc;
 }
 
@@ -427,7 +266,7 @@ static void add_body(struct str body, const char *name, struct buf *out)
 {
 	struct vary_tokens t = { .v = NULL };
 
-	if (!split_tokens(body, &t))
+	if (!vary_tokens_split(body, &t))
 		for (size_t i = 0; i < t.n; i++) {
 			if (t.v[i].kind == 'n' && str_is(t.v[i].text, "Model") && !(i && t.v[i - 1].kind == '.'))
 				buf_adds(out, name);
@@ -435,20 +274,6 @@ static void add_body(struct str body, const char *name, struct buf *out)
 				buf_addstr(out, t.v[i].text);
 		}
 	vec_free(&t);
-}
-
-/* A name for a class or an attribute that the text does not have yet. */
-static void fresh_name(const struct vary_words *w, const struct buf *text, const char *other, char *out, size_t cap,
-		       struct rng *rng)
-{
-	for (int tries = 0; tries < 20 && w->list.n; tries++) {
-		struct str s = w->list.v[rng_below(rng, w->list.n)];
-
-		snprintf(out, cap, "%.*s", STR_ARG(s));
-		if (str_find(buf_str(text), str_of(out)) < 0 && strcmp(out, other))
-			return;
-	}
-	snprintf(out, cap, "%s", *other ? "Second" : "First");
 }
 
 /* Two modules one after the other, or side by side; the second one takes what the first one takes or returns. */
@@ -463,14 +288,16 @@ static void join(const struct vary *x, const struct parts *a, const struct parts
 		"        x = self.%s(x) + x\n        return self.%s(x)\n",
 	};
 	struct buf text = BUF_INIT;
-	char class_a[64], class_b[64], name_a[64], name_b[64];
+	char class_a[VARY_NAME_BYTES], class_b[VARY_NAME_BYTES], name_a[VARY_NAME_BYTES], name_b[VARY_NAME_BYTES];
 
 	buf_addstr(&text, a->body);
 	buf_addstr(&text, b->body);
-	fresh_name(&x->classes, &text, "", class_a, sizeof class_a, rng);
-	fresh_name(&x->classes, &text, class_a, class_b, sizeof class_b, rng);
-	fresh_name(&x->attributes, &text, "", name_a, sizeof name_a, rng);
-	fresh_name(&x->attributes, &text, name_a, name_b, sizeof name_b, rng);
+	vary_name_new(&x->words, VARY_CLASS, buf_str(&text), class_a, rng);
+	buf_adds(&text, class_a);
+	vary_name_new(&x->words, VARY_CLASS, buf_str(&text), class_b, rng);
+	vary_name_new(&x->words, VARY_ATTRIBUTE, buf_str(&text), name_a, rng);
+	buf_adds(&text, name_a);
+	vary_name_new(&x->words, VARY_ATTRIBUTE, buf_str(&text), name_b, rng);
 	add_body(a->body, class_a, out);
 	if (!str_eq(a->body, b->body))
 		add_body(b->body, class_b, out);
@@ -508,37 +335,24 @@ int vary_draw(const struct vary *x, struct rng *rng, struct buf *out, struct err
 
 /* --- the set ------------------------------------------------------------------------------------------- */
 
-static int note_names(struct vary *x, struct str source)
-{
-	struct vary_tokens t = { .v = NULL };
-	int rc = split_tokens(source, &t);
-
-	for (size_t i = 0; i < t.n && !rc; i++) {
-		enum role role = t.v[i].kind == 'n' ? role_at(&t, i) : ROLE_NONE;
-		struct vary_words *w = (struct vary_words *)words_of(x, role);
-
-		if (role && t.v[i].text.n > 1 && t.v[i].text.n < 32 && t.v[i].text.p[0] != '_')
-			rc = vec_push(&w->list, t.v[i].text);
-	}
-	vec_free(&t);
-	return rc;
-}
-
 int vary_open(struct vary *x, const char *path, struct err *e)
 {
 	*x = (struct vary){ .set = { .rows = { .v = NULL } } };
 	if (taskset_open(&x->set, path, e))
 		return -1;
-	for (size_t i = 0; i < x->set.rows.n; i++)
-		if (note_names(x, str_of(x->set.rows.v[i].source)))
+	for (size_t i = 0; i < x->set.rows.n; i++) {
+		struct vary_tokens t = { .v = NULL };
+		int rc = vary_tokens_split(str_of(x->set.rows.v[i].source), &t) || vary_words_add(&x->words, &t);
+
+		vec_free(&t);
+		if (rc)
 			return err_nomem(e);
+	}
 	return 0;
 }
 
 void vary_close(struct vary *x)
 {
-	vec_free(&x->attributes.list);
-	vec_free(&x->locals.list);
-	vec_free(&x->classes.list);
+	vary_words_release(&x->words);
 	taskset_close(&x->set);
 }

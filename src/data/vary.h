@@ -1,6 +1,6 @@
 /* Variants of modules that people wrote: new tasks for training, drawn from a set of modules.
  *
- * A variant has other names, sizes, constants and activations, and no or fewer comments and imports; or two
+ * A variant has other names, steps, sizes, constants and activations, and no or fewer comments and imports; or two
  * modules are joined into one. A variant is only a text: it need not run. The caller solves it
  * (solve/solve.h) and draws another one if that fails. Variant k is a function of the seed and of k. */
 #ifndef DATA_VARY_H
@@ -9,12 +9,11 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "data/taskset.h"
-
-struct vary_words { struct { struct str *v; size_t n, cap; } list; };
+#include "data/vary_name.h"
 
 struct vary {
 	struct taskset set;
-	struct vary_words attributes, locals, classes;     /* names that the modules use */
+	struct vary_words words;     /* names that the modules use */
 };
 
 int vary_open(struct vary *x, const char *path, struct err *e);
