@@ -96,6 +96,24 @@ static void print_newest(const struct session *s)
 	buf_release(&text);
 }
 
+/* Writes the answers of all models so far to --answers. Those of the N-th model that the first one is compared
+ * with have @N behind their ids. */
+static int write_answers(const struct session *s, struct err *e)
+{
+	struct buf lines = BUF_INIT;
+	char suffix[24] = "";
+	int rc;
+
+	for (size_t i = 0; i < s->done.n; i++) {
+		if (i)
+			snprintf(suffix, sizeof suffix, "@%zu", i);
+		eval_answers(&s->done.v[i].ev, suffix, &lines);
+	}
+	rc = buf_check(&lines, e) || file_replace(s->a->answers, buf_str(&lines), e) ? -1 : 0;
+	buf_release(&lines);
+	return rc;
+}
+
 /* Writes the results so far to --out, the newest one to the run folder of --run, and prints them. The file
  * is written after each model, so that a failure of the second keeps the first. */
 static int report(const struct session *s, struct err *e)
@@ -110,6 +128,8 @@ static int report(const struct session *s, struct err *e)
 	rc = buf_check(&json, e) || buf_check(&name, e) ? -1 : 0;
 	if (!rc && a->out)
 		rc = file_replace(a->out, buf_str(&json), e);
+	if (!rc && a->answers)
+		rc = write_answers(s, e);
 	if (!rc && s->store)
 		rc = eval_bench_keep(s->bench, &s->done.v[s->done.n - 1].ev, a->run, s->store, buf_cstr(&name), e);
 	if (!a->json)
@@ -175,7 +195,7 @@ static int run(const struct eval_cmd_args *a, struct par *par, struct err *e)
 	if (!a->model)
 		return err_set(e, ERR_USAGE, "say which model: --model DIR");
 	/* An evaluation of hours must not fail at its end. */
-	if (a->out && file_check_output(a->out, e))
+	if ((a->out && file_check_output(a->out, e)) || (a->answers && file_check_output(a->answers, e)))
 		return -1;
 	if (a->run && s.writes) {
 		path_join(&path, a->run, "run.db");

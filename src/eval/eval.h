@@ -65,6 +65,9 @@ void eval_json(const struct eval *ev, const struct eval_opts *o, struct buf *out
 /* The members of that object, into an open one: "metrics" is the group of all tasks, "groups" the others,
  * "detailed_results" a row for each answer. */
 void eval_json_members(struct jw *w, const struct eval *ev, const struct eval_opts *o, const char *model);
+/* A JSON line for each answer: id (the task's, the sample's number and `suffix`), task, candidate, correct,
+ * reason, speedup. */
+void eval_answers(const struct eval *ev, const char *suffix, struct buf *out);
 void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, struct buf *out);
 
 /* Paired over the tasks of a group (by its name; "all" for all): difference of mean correctness, b

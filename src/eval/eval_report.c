@@ -106,6 +106,30 @@ static void json_samples(struct jw *w, const struct eval *ev)
 	jw_end(w, ']');
 }
 
+void eval_answers(const struct eval *ev, const char *suffix, struct buf *out)
+{
+	struct buf id = BUF_INIT;
+
+	for (size_t i = 0; i < ev->rollout.samples.n; i++) {
+		const struct rolled *s = &ev->rollout.samples.v[i];
+		const struct task_row *task = &ev->tasks->rows.v[s->task];
+		struct jw w = { .out = out };
+
+		buf_clear(&id);
+		buf_addf(&id, "%s/%d%s", task->id, s->number, suffix);
+		jw_begin(&w, '{');
+		jw_key(&w, "id"), jw_str(&w, buf_str(&id));
+		jw_key(&w, "task"), jw_cstr(&w, task->source);
+		jw_key(&w, "candidate"), jw_cstr(&w, s->code ? s->code : "");
+		jw_key(&w, "correct"), jw_bool(&w, s->verdict.correct);
+		jw_key(&w, "reason"), jw_cstr(&w, reason_code(s->verdict.diag.reason));
+		jw_key(&w, "speedup"), jw_real(&w, s->verdict.speedup);
+		jw_end(&w, '}');
+		buf_addc(out, '\n');
+	}
+	buf_release(&id);
+}
+
 /* Is a time of this baseline known for the answer? */
 static int is_measured(const struct verdict *v, enum baseline b)
 {

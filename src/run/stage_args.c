@@ -29,6 +29,8 @@ const struct opt eval_opts[] = {
 	OPT_INCLUDE(struct eval_cmd_args, eval, eval_args_table, NULL),
 	OPT_STR(struct eval_cmd_args, out, "out", "FILE", NULL,
 		"write the result as one JSON object, with --compare too"),
+	OPT_STR(struct eval_cmd_args, answers, "answers", "FILE", NULL,
+		"write every answer's code as JSON lines that verify --jsonl reads"),
 	OPT_STR(struct eval_cmd_args, run, "run", "DIR", NULL,
 		"store the result in this run folder, for its report"),
 	OPT_STR(struct eval_cmd_args, name, "name", "NAME", "eval",

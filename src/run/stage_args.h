@@ -26,7 +26,7 @@ struct train_args {
 extern const struct opt train_opts[];
 
 struct eval_cmd_args {
-	const char *model, *adapter, *out, *device, *run, *name;
+	const char *model, *adapter, *out, *answers, *device, *run, *name;
 	enum model_store store;
 	struct opt_list compare;
 	int64_t seed, threads;

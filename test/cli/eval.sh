@@ -36,6 +36,19 @@ expect 0 eval --model models/base "${with[@]}" --json
 python3 -c 'import json, sys; x = json.loads(sys.argv[1]); assert "compare" not in x and x["num_tasks"] == 3' "$out" || fail "one model: $out"
 expect 0 eval --model models/base --compare "$adapter" "${with[@]}"; has "paired sign-flip test"
 
+# The answers, in the form that verify reads, with the same verdicts.
+expect 0 eval --model models/base --compare "$adapter" "${with[@]}" --answers "$dir/answers.jsonl"
+"$TRITONRL" verify --jsonl "$dir/answers.jsonl" --json >"$dir/verdicts" 2>/dev/null || true
+python3 - "$dir" <<'END' || fail "answers: $(head -c 600 "$dir/answers.jsonl")"
+import json, sys
+answers = [json.loads(l) for l in open(sys.argv[1] + "/answers.jsonl")]
+verdicts = {v["id"]: v for v in map(json.loads, open(sys.argv[1] + "/verdicts"))}
+assert len(answers) == 12 == len({a["id"] for a in answers}) and sum(a["id"].endswith("@1") for a in answers) == 6
+assert any(a["candidate"] for a in answers) and all("class Model" in a["task"] for a in answers)
+for a in answers:
+    assert (verdicts[a["id"]]["correct"], verdicts[a["id"]]["reason"]) == (a["correct"], a["reason"]), (a["id"], verdicts[a["id"]])
+END
+
 # An adapter names its base model.
 expect 0 eval --model models/base --adapter "$adapter" "${with[@]}"; both=$out
 expect 0 eval --model "$adapter" "${with[@]}"
