@@ -133,7 +133,7 @@ static int solver_prompt(const struct draws_rows *r, const struct module_pair *p
 			 struct buf *system, struct buf *user, struct err *e)
 {
 	if (r->style != PROMPT_OUTLINE)
-		return prompt_task(r->style, 1, buf_str(&p->task), system, user, e);
+		return prompt_task((struct prompt_ask){ .style = r->style, .strict = 1 }, buf_str(&p->task), system, user, e);
 	prompt_outline(buf_str(&p->task), outline, p->tf32, user);
 	return 0;
 }
@@ -157,7 +157,8 @@ static int generated_row(struct draws_rows *r, uint64_t k, struct rng *coin, str
 	if (!rc && solved.answer.solution.n)
 		rc = solver_prompt(r, &solved, buf_str(&solved.answer.outline), &system, &user, e);
 	else if (!rc)
-		rc = prompt_task(style, !r->draws.hybrid, buf_str(&text.task), &system, &user, e);
+		rc = prompt_task((struct prompt_ask){ .style = style, .strict = !r->draws.hybrid }, buf_str(&text.task), &system,
+				 &user, e);
 	rc = write_row(&system, &user, plan, solution, out, e) || rc ? -1 : 0;
 	gen_texts_release(&text);
 	module_pair_release(&solved);

@@ -157,29 +157,28 @@ void prompt_outline(struct str task, struct str outline, int tf32, struct buf *u
 }
 
 /* Records the task's operators and adds them to the prompt. A task that does not run has none. */
-static int outlined(struct str task, struct buf *user, struct err *e)
+static int outlined(struct str task, int tf32, struct buf *user, struct err *e)
 {
 	struct buf outline = BUF_INIT;
 	int rc = solve_outline(NULL, task, &outline, e);
 
 	if (!rc)
-		prompt_outline(task, buf_str(&outline), 0, user);
+		prompt_outline(task, buf_str(&outline), tf32, user);
 	buf_release(&outline);
 	return rc || buf_check(user, e) ? -1 : 0;
 }
 
-int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
-		struct err *e)
+int prompt_task(struct prompt_ask ask, struct str task, struct buf *system, struct buf *user, struct err *e)
 {
-	if (style == PROMPT_COMPACT) {
+	if (ask.style == PROMPT_COMPACT) {
 		buf_addstr(user, task);
 		return buf_check(user, e);
 	}
-	if (style == PROMPT_OUTLINE)
-		return outlined(task, user, e);
+	if (ask.style == PROMPT_OUTLINE)
+		return outlined(task, ask.tf32, user, e);
 	buf_adds(system, system_text);
-	if (style == PROMPT_INSTRUCT) {
-		buf_addf(user, "%s%s", instruction, strict ? strict_rule : hybrid_rule);
+	if (ask.style == PROMPT_INSTRUCT) {
+		buf_addf(user, "%s%s", instruction, ask.strict ? strict_rule : hybrid_rule);
 		add_source(user, task);
 		return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
 	}
@@ -195,7 +194,7 @@ int prompt_task(enum prompt_style style, int strict, struct str task, struct buf
 		 "\nAn example. For this module:\n\n```python\n%s```\n\na good answer is:\n\n%s"
 		 "\nNow do the same for this module. First describe your plan in a few sentences, then give "
 		 "the complete code in one "
-		 "Python block.\n", strict ? strict_rule : hybrid_rule, example_task, example_answer);
+		 "Python block.\n", ask.strict ? strict_rule : hybrid_rule, example_task, example_answer);
 	add_source(user, task);
 	return buf_check(system, e) || buf_check(user, e) ? -1 : 0;
 }

@@ -29,9 +29,14 @@ int prompt_style_of_data(const char *file);
  * NULL. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 
-/* The user's message for a task (and the system's message, empty for compact). */
-int prompt_task(enum prompt_style style, int strict, struct str task, struct buf *system, struct buf *user,
-		struct err *e);
+/* What a prompt asks for. */
+struct prompt_ask {
+	enum prompt_style style;
+	int strict;              /* the track; styles compact and outline do not name it */
+	int tf32;                /* fp32 products may be tf32; only style outline says so */
+};
+/* The user's message for a task (and the system's message, empty for compact and outline). */
+int prompt_task(struct prompt_ask ask, struct str task, struct buf *system, struct buf *user, struct err *e);
 /* The user's message of style outline: the task, its outline (may be empty), and a line that names the
  * precision of products if they may all be tf32. */
 void prompt_outline(struct str task, struct str outline, int tf32, struct buf *user);

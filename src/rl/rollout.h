@@ -24,7 +24,7 @@ struct rollout_opts {
 	int kv8;                        /* a GPU's keys and values in 8 bits */
 	struct sample_opts sample;
 	enum prompt_style style;
-	int strict;
+	int strict, tf32;              /* track and precision of the prompts */
 	enum rollout_texts texts;       /* samples whose texts the store keeps; it keeps the numbers of all */
 	uint64_t seed;
 };

@@ -69,6 +69,7 @@ int periodic_eval_open(struct periodic_eval *l, struct store *store, const struc
 		return -1;
 	taskset_cut(&l->tasks, (size_t)a->limit);
 	l->o.strict = l->judge.track == TRACK_STRICT;
+	l->o.tf32 = l->judge.precision == PRECISION_TF32;
 	l->pool = judge_pool_open(&l->judge, &po, e);
 	t->eval = look;
 	return l->pool && !taskset_keep_good(&l->tasks, l->pool, NULL, e) ? 0 : -1;

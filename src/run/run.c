@@ -321,6 +321,7 @@ static int rl_options(struct rl_opts *o, const struct run_env *v, const struct r
 		o->policy.lora.dropout = 0;
 	o->judge.skip_general = 1;              /* the reward depends only on the task's contract */
 	o->rollout.strict = o->judge.track == TRACK_STRICT;
+	o->rollout.tf32 = o->judge.precision == PRECISION_TF32;
 	o->policy.trainer.optim.lr = o->lr;
 	o->policy.trainer.par = v->par;
 	o->policy.trainer.nccl = v->nccl;

@@ -31,6 +31,7 @@ static void set_sampling(struct eval_bench *b, const struct eval_bench_args *a)
 	b->o.rollout = *a->sample;
 	b->style = a->sample->style;
 	b->o.rollout.strict = b->judge.track == TRACK_STRICT;
+	b->o.rollout.tf32 = b->judge.precision == PRECISION_TF32;
 	b->o.rollout.seed = a->seed;
 }
 

@@ -194,30 +194,53 @@ static int draw(struct model_author *m, struct write_search *s, enum author auth
 	return rc || m->failed ? -1 : 0;
 }
 
-int model_author_sample(struct model_author *m, struct write_search *s, int n, struct err *e)
+/* The tokens of the prompt for a task in one style. */
+static int encode_prompt(struct model_author *m, struct tok_enc *x, enum prompt_style style, struct str task,
+			 struct tok_ids *ids, struct err *e)
 {
+	struct prompt_ask ask = { .style = style, .strict = m->a->judge.judge.track == TRACK_STRICT,
+				  .tf32 = m->a->judge.judge.precision == PRECISION_TF32 };
 	struct buf sys_text = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
-	struct tok_ids ids = TOK_IDS_INIT;
-	struct tok_enc *x = tok_enc_new(m->tok, e);
-	struct infer_request q = { .n = m->a->temperature > 0 ? n : 1 };
-	int strict = m->a->judge.judge.track == TRACK_STRICT, rc;
+	int rc = prompt_task(ask, task, &sys_text, &user, e) ||
+		 dataset_chat_prompt(m->tok, buf_str(&sys_text), buf_str(&user), &text, e) ||
+		 tok_encode(x, buf_str(&text), 0, ids, e) ? -1 : 0;
 
-	forget(m);
-	m->refused = 0;
-	rc = !x || prompt_task(m->style, strict, s->task, &sys_text, &user, e) ||
-	     dataset_chat_prompt(m->tok, buf_str(&sys_text), buf_str(&user), &text, e) ||
-	     tok_encode(x, buf_str(&text), 0, &ids, e) ? -1 : 0;
-	q.prompt = ids.v;
-	q.prompt_n = (int)ids.n;
-	if (!rc)
-		rc = draw(m, s, AUTHOR_MODEL, &q, 1, e);
-	if (!rc && m->refused)
-		rc = err_set(e, ERR_RANGE, "the prompt of %zu tokens does not fit the model", ids.n);
-	tok_enc_free(x);
-	vec_free(&ids);
 	buf_release(&sys_text);
 	buf_release(&user);
 	buf_release(&text);
+	return rc;
+}
+
+/* A model of style outline answers two prompts: with the outline in the solver's manner, without it in the
+ * generator's. Each gets half of the samples, because they fail on different modules. */
+int model_author_sample(struct model_author *m, struct write_search *s, int n, struct err *e)
+{
+	const enum prompt_style styles[] = { m->style, PROMPT_COMPACT };
+	struct tok_ids ids[2] = { TOK_IDS_INIT, TOK_IDS_INIT };
+	struct infer_request q[2] = { { .n = m->a->temperature > 0 ? n : 1 } };
+	struct tok_enc *x = tok_enc_new(m->tok, e);
+	size_t count = m->style == PROMPT_OUTLINE && q[0].n > 1 ? 2 : 1;
+	int rc = x ? 0 : -1;
+
+	forget(m);
+	m->refused = 0;
+	if (count == 2) {
+		q[1].n = q[0].n / 2;
+		q[0].n -= q[1].n;
+	}
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = encode_prompt(m, x, styles[i], s->task, &ids[i], e);
+		q[i].number = i;
+		q[i].prompt = ids[i].v;
+		q[i].prompt_n = (int)ids[i].n;
+	}
+	if (!rc)
+		rc = draw(m, s, AUTHOR_MODEL, q, count, e);
+	if (!rc && m->refused && !m->kept.n)
+		rc = err_set(e, ERR_RANGE, "the prompt of %zu tokens does not fit the model", ids[0].n);
+	tok_enc_free(x);
+	vec_free(&ids[0]);
+	vec_free(&ids[1]);
 	return rc;
 }
 
