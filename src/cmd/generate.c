@@ -114,8 +114,8 @@ static int read_prompt(const struct args *a, struct buf *system, struct buf *use
 	if (!a->task)
 		return 0;
 	style = prompt_style_choose((enum prompt_style)prompt_style_by_name(str_of(a->style)), a->adapter, a->model);
-	rc = file_read(a->task, 0, &task, e) || prompt_task((struct prompt_ask){ .style = style, .strict = 1 }, buf_str(&task),
-								    system, user, e);
+	rc = file_read(a->task, 0, &task, e) ||
+	     prompt_task((struct prompt_ask){ .style = style, .strict = 1 }, buf_str(&task), system, user, e);
 	buf_release(&task);
 	return rc;
 }

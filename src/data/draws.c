@@ -84,7 +84,8 @@ const struct opt draws_opt_table[] = {
 	OPT_REAL(struct draws_opts, share, "stream-share", 0.0, 1.0, 0.5,
 		 "share of the pairs that --stream-modules draws"),
 	OPT_REAL(struct draws_opts, solved, "stream-solved", 0.0, 1.0, 0.0,
-		 "share of the generated tasks that are answered by the solver, as modules are; needs --stream-modules"),
+		 "share of the generated tasks that the solver answers, as it answers modules; needs "
+		 "--stream-modules"),
 	OPT_END
 };
 
@@ -133,13 +134,14 @@ static int solver_prompt(const struct draws_rows *r, const struct module_pair *p
 			 struct buf *system, struct buf *user, struct err *e)
 {
 	if (r->style != PROMPT_OUTLINE)
-		return prompt_task((struct prompt_ask){ .style = r->style, .strict = 1 }, buf_str(&p->task), system, user, e);
+		return prompt_task((struct prompt_ask){ .style = r->style, .strict = 1 }, buf_str(&p->task), system,
+				   user, e);
 	prompt_outline(buf_str(&p->task), outline, p->tf32, user);
 	return 0;
 }
 
 /* A pair of the generator. In style outline, its own solutions answer prompts without an outline, and the solver's
- * answer prompts with one: the outline tells a model which of the two is wanted. */
+ * answer prompts with one: the outline tells a model which of the two to write. */
 static int generated_row(struct draws_rows *r, uint64_t k, struct rng *coin, struct buf *out, struct err *e)
 {
 	struct gen_texts text = { .ops = BUF_INIT };
@@ -157,8 +159,8 @@ static int generated_row(struct draws_rows *r, uint64_t k, struct rng *coin, str
 	if (!rc && solved.answer.solution.n)
 		rc = solver_prompt(r, &solved, buf_str(&solved.answer.outline), &system, &user, e);
 	else if (!rc)
-		rc = prompt_task((struct prompt_ask){ .style = style, .strict = !r->draws.hybrid }, buf_str(&text.task), &system,
-				 &user, e);
+		rc = prompt_task((struct prompt_ask){ .style = style, .strict = !r->draws.hybrid },
+				 buf_str(&text.task), &system, &user, e);
 	rc = write_row(&system, &user, plan, solution, out, e) || rc ? -1 : 0;
 	gen_texts_release(&text);
 	module_pair_release(&solved);
@@ -173,7 +175,8 @@ static int module_row(struct draws_rows *r, uint64_t k, struct rng *coin, struct
 	int rc = module_pairs_draw(&r->modules, k, &p, e);
 
 	if (!rc)
-		rc = solver_prompt(r, &p, rng_below(coin, 16) ? buf_str(&p.answer.outline) : STR(""), &system, &user, e);
+		rc = solver_prompt(r, &p, rng_below(coin, 16) ? buf_str(&p.answer.outline) : STR(""), &system,
+				   &user, e);
 	rc = write_row(&system, &user, STR(""), buf_str(&p.answer.solution), out, e) || rc ? -1 : 0;
 	module_pair_release(&p);
 	return rc;

@@ -30,7 +30,8 @@ void module_pairs_close(struct module_pairs *m);
 /* Draws pair k. Several threads may draw at once. */
 int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *out, struct err *e);
 /* Solves a task of another source: out->answer is empty if that fails. Releases nothing of `out` before. */
-int module_pairs_solve(struct module_pairs *m, struct str task, struct rng *rng, struct module_pair *out, struct err *e);
+int module_pairs_solve(struct module_pairs *m, struct str task, struct rng *rng, struct module_pair *out,
+		       struct err *e);
 void module_pair_release(struct module_pair *p);
 /* The outline of a task, as the solver records it. */
 int module_pairs_outline(struct module_pairs *m, struct str task, struct buf *out, struct err *e);

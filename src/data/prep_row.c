@@ -306,7 +306,8 @@ static int write_messages(struct prep_work *w, struct prep_row *row, struct err 
 	int rc;
 
 	buf_clear(system), buf_clear(user), buf_clear(answer);
-	rc = prompt_task((struct prompt_ask){ .style = w->o->style, .strict = w->o->strict }, row->task, system, user, e) ||
+	rc = prompt_task((struct prompt_ask){ .style = w->o->style, .strict = w->o->strict }, row->task, system,
+			 user, e) ||
 	     prompt_answer(row->plan, row->solution, answer, e);
 	prompt_messages(&out, buf_str(system), buf_str(user), buf_str(answer));
 	row->messages = copy(row, buf_str(&text));

@@ -29,7 +29,7 @@ int prompt_style_of_data(const char *file);
  * NULL. */
 enum prompt_style prompt_style_choose(enum prompt_style asked, const char *adapter, const char *model);
 
-/* What a prompt asks for. */
+/* The style of a prompt, and the rules that it names. */
 struct prompt_ask {
 	enum prompt_style style;
 	int strict;              /* the track; styles compact and outline do not name it */

@@ -23,7 +23,7 @@ static int is_keyword_argument(const struct vary_tokens *t, size_t i)
 	return vary_kind(t, i + 1) == '=' && vary_kind(t, i + 2) != '=';
 }
 
-/* The name before the bracket that token i stands in: what is called or defined there; t->n: nothing. */
+/* The name before the bracket around token i: what is called or defined there; t->n: nothing. */
 static size_t callee_of(const struct vary_tokens *t, size_t i)
 {
 	int depth = 0;
@@ -49,7 +49,8 @@ static int is_parameter(const struct vary_tokens *t, size_t i)
 {
 	size_t before = i, f;
 
-	while (before > 0 && (t->v[before - 1].kind == ' ' || t->v[before - 1].kind == '\n' || t->v[before - 1].kind == '*'))
+	while (before > 0 && (t->v[before - 1].kind == ' ' || t->v[before - 1].kind == '\n' ||
+			      t->v[before - 1].kind == '*'))
 		before--;
 	if (!before || (t->v[before - 1].kind != '(' && t->v[before - 1].kind != ','))
 		return 0;
@@ -59,8 +60,8 @@ static int is_parameter(const struct vary_tokens *t, size_t i)
 
 static enum vary_role role_at(const struct vary_tokens *t, size_t i)
 {
-	static const char *const fixed[] = { "Model", "self", "cls", "forward", "get_inputs", "get_init_inputs", "torch",
-					     "nn", "F", "np", "math" };
+	static const char *const fixed[] = { "Model", "self", "cls", "forward", "get_inputs", "get_init_inputs",
+					     "torch", "nn", "F", "np", "math" };
 
 	if (t->v[i].kind != 'n' || t->v[i].text.p[0] == '_')
 		return VARY_NONE;
@@ -82,7 +83,8 @@ static int is_fixed(const struct vary_tokens *t, struct str word)
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->v[i].kind == 's' && !vary_is_docstring(t, i) && str_find(t->v[i].text, word) >= 0)
 			return 1;
-		if (t->v[i].kind == 'n' && i && t->v[i - 1].kind == '.' && !follows_self(t, i) && str_eq(t->v[i].text, word))
+		if (t->v[i].kind == 'n' && i && t->v[i - 1].kind == '.' && !follows_self(t, i) &&
+		    str_eq(t->v[i].text, word))
 			return 1;
 	}
 	return 0;
@@ -163,8 +165,9 @@ static void invent(const struct vary_words *w, enum vary_role role, struct buf *
 
 static int is_name(struct str s)
 {
-	static const char *const taken[] = { "as", "if", "in", "is", "or", "and", "def", "del", "for", "not", "try", "from",
-					     "else", "elif", "pass", "with", "class", "break", "raise", "while", "yield",
+	static const char *const taken[] = { "as", "if", "in", "is", "or", "and", "def", "del", "for", "not", "try",
+					     "from", "else", "elif", "pass", "with", "class", "break", "raise", "while",
+					     "yield",
 					     "global", "lambda", "return", "import", "except", "assert", "finally",
 					     "continue", "nonlocal", "async", "await", "None", "True", "False", "tl" };
 

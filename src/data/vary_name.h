@@ -13,7 +13,7 @@ enum { VARY_NAMES = 96, VARY_NAME_BYTES = 40 };
 /* The role of a name in its module, or that it keeps its name. */
 enum vary_role { VARY_NONE, VARY_ATTRIBUTE, VARY_LOCAL, VARY_CLASS, VARY_ROLES };
 
-/* Names by their role, as they stand in the modules of a set. */
+/* The names that the modules of a set use, by role. */
 struct vary_words {
 	struct { struct str *v; size_t n, cap; } list[VARY_ROLES];
 };

@@ -17,17 +17,20 @@ static const char *const steps[] = {
 	"torch.where($ > 0, $, 0.1 * $)", "torch.maximum($, -$)", "$ + torch.tanh($)", "torch.erf($)",
 	"$ - $.mean(dim=-1, keepdim=True)", "$ / ($.norm(dim=-1, keepdim=True) + 1e-06)",
 	"$ / ($.sum(dim=1, keepdim=True) + 1.0)", "torch.softmax($, dim=-1)", "torch.softmax($, dim=1)",
-	"torch.nn.functional.normalize($, dim=1)", "torch.log_softmax($, dim=-1)", "$ - torch.logsumexp($, dim=-1, keepdim=True)",
+	"torch.nn.functional.normalize($, dim=1)", "torch.log_softmax($, dim=-1)",
+	"$ - torch.logsumexp($, dim=-1, keepdim=True)",
 	"$ - torch.amax($, dim=1, keepdim=True)", "torch.nn.functional.layer_norm($, $.shape[-1:])",
 	"$.mean(dim=1)", "$.sum(dim=-1)", "$.mean(dim=1, keepdim=True)", "torch.mean($, dim=-1)", "$.amax(dim=-1)",
 	"torch.max($, dim=1)[0]", "$.var(dim=-1)", "$.mean(dim=(2, 3))", "$.sum()", "$.mean()", "torch.norm($, dim=1)",
 	"$.transpose(1, 2)", "$.transpose(-1, -2)", "$.flatten(1)", "$.unsqueeze(1)", "$.permute(0, 2, 1)",
-	"$.permute(0, 2, 3, 1)", "torch.cat([$, $], dim=1)", "torch.cat([$, -$], dim=-1)", "$[:, :1]", "$[:, 1:]", "$[..., ::2]",
+	"$.permute(0, 2, 3, 1)", "torch.cat([$, $], dim=1)", "torch.cat([$, -$], dim=-1)", "$[:, :1]", "$[:, 1:]",
+	"$[..., ::2]",
 	"torch.flip($, dims=[1])", "$.view($.size(0), -1)", "$.reshape(-1)", "torch.nn.functional.pad($, (1, 1))",
 	"torch.stack([$, $ * $], dim=1)", "torch.roll($, 1, 1)", "$.squeeze(1)", "$.chunk(2, dim=1)[0]",
 	"torch.matmul($, $.transpose(-1, -2))", "torch.nn.functional.avg_pool2d($, 2)",
 	"torch.nn.functional.max_pool2d($, 2)", "torch.nn.functional.interpolate($, scale_factor=2)",
-	"torch.nn.functional.adaptive_avg_pool2d($, 1)", "torch.minimum($, torch.ones_like($))", "$.float()", "$.contiguous()",
+	"torch.nn.functional.adaptive_avg_pool2d($, 1)", "torch.minimum($, torch.ones_like($))", "$.float()",
+	"$.contiguous()",
 };
 
 static void add_step(struct str value, struct buf *out, struct rng *rng)
@@ -94,7 +97,8 @@ static int is_value(struct str text)
 static int uses_word(struct str text, struct str word)
 {
 	for (size_t i = 0; i + word.n <= text.n; i++)
-		if (!memcmp(text.p + i, word.p, word.n) && (i + word.n == text.n || !isalnum((unsigned char)text.p[i + word.n])) &&
+		if (!memcmp(text.p + i, word.p, word.n) && 
+		    (i + word.n == text.n || !isalnum((unsigned char)text.p[i + word.n])) &&
 		    (!i || !isalnum((unsigned char)text.p[i - 1])))
 			return 1;
 	return 0;

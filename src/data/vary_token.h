@@ -13,12 +13,12 @@ struct vary_tokens { struct vary_token *v; size_t n, cap; };
 
 /* Replaces the tokens of `out`; -1 if memory is short. */
 int vary_tokens_split(struct str text, struct vary_tokens *out);
-/* The kind of token i; 0 behind the last one. */
+/* The kind of token i; 0 after the last one. */
 int vary_kind(const struct vary_tokens *t, size_t i);
 int vary_token_is(const struct vary_tokens *t, size_t i, const char *word);
 /* Whether the line of token i begins with it, apart from blanks. */
 int vary_begins_line(const struct vary_tokens *t, size_t i);
-/* Whether the token is a string that stands alone on its line: a docstring. */
+/* Whether the token is a string on a line of its own: a docstring. */
 int vary_is_docstring(const struct vary_tokens *t, size_t i);
 
 #endif

@@ -47,8 +47,9 @@ static int encode_prompt(struct rolling *g, struct tok_enc *x, size_t i)
 {
 	struct buf sys_text = BUF_INIT, user = BUF_INIT, text = BUF_INIT;
 	struct tok_ids ids = TOK_IDS_INIT;
+	struct prompt_ask ask = { .style = g->o->style, .strict = g->o->strict, .tf32 = g->o->tf32 };
 	struct str source = str_of(g->tasks->rows.v[g->which[i]].source);
-	int rc = prompt_task((struct prompt_ask){ .style = g->o->style, .strict = g->o->strict, .tf32 = g->o->tf32 }, source, &sys_text, &user, g->e) ||
+	int rc = prompt_task(ask, source, &sys_text, &user, g->e) ||
 		 dataset_chat_prompt(g->env->tok, buf_str(&sys_text), buf_str(&user), &text, g->e) ||
 		 tok_encode(x, buf_str(&text), 0, &ids, g->e) ? -1 : 0;
 
