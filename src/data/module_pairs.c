@@ -5,10 +5,11 @@
 
 enum {
 	TRIES = 1000,            /* most variants for one pair */
-	TASK_BYTES = 6000,       /* longer pairs do not fit into the context of a small model */
-	PAIR_BYTES = 15000,
+	SAME = 5,                /* tries with one module, so that large modules, which fail more often, stay in */
+	TASK_BYTES = 8000,       /* longer pairs do not fit into the context of a small model */
+	PAIR_BYTES = 18000,
 	/* a variant that takes longer is drawn again, so that no pair holds up a training step */
-	FUEL = 300000,
+	FUEL = 600000,
 	MEMORY = 16 << 20
 };
 
@@ -84,15 +85,17 @@ static int solve_drawn(const struct module_pairs *m, struct host_lib *lib, struc
 int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *out, struct err *e)
 {
 	struct host_lib *lib = take_lib(m, e);
-	struct rng rng;
+	struct rng rng, from;
 	int rc = lib ? 0 : -1;
 
 	*out = (struct module_pair){ .task = BUF_INIT };
 	rng_fork(&rng, &m->rng, k);
 	for (int tries = 0; !rc; tries++) {
+		if (tries % SAME == 0)
+			rng_fork(&from, &rng, (uint64_t)tries);
 		if (tries == TRIES)
 			rc = err_set(e, ERR_RANGE, "no variant of these modules was solved in %d tries", TRIES);
-		else if (!(rc = vary_draw(&m->vary, &rng, &out->task, e)))
+		else if (!(rc = vary_draw(&m->vary, from, &rng, &out->task, e)))
 			rc = solve_drawn(m, lib, &rng, out, e);
 		if (!rc && is_good(m, out))
 			break;

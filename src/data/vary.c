@@ -316,15 +316,15 @@ static struct str drawn_source(const struct vary *x, struct rng *rng)
 	return str_of(x->set.rows.v[rng_below(rng, x->set.rows.n)].source);
 }
 
-int vary_draw(const struct vary *x, struct rng *rng, struct buf *out, struct err *e)
+int vary_draw(const struct vary *x, struct rng from, struct rng *rng, struct buf *out, struct err *e)
 {
-	struct str source = drawn_source(x, rng);
+	struct str source = drawn_source(x, &from);
 	struct buf joined = BUF_INIT;
 	struct parts a, b;
 	int rc;
 
 	buf_clear(out);
-	if (rng_below(rng, 4) == 0 && !split_parts(source, &a) && !split_parts(drawn_source(x, rng), &b)) {
+	if (rng_below(&from, 4) == 0 && !split_parts(source, &a) && !split_parts(drawn_source(x, &from), &b)) {
 		join(x, &a, &b, &joined, rng);
 		source = buf_str(&joined);
 	}

@@ -18,7 +18,8 @@ struct vary {
 
 int vary_open(struct vary *x, const char *path, struct err *e);
 void vary_close(struct vary *x);
-/* Replaces `out` by a variant of a drawn module. Several threads may draw at once. */
-int vary_draw(const struct vary *x, struct rng *rng, struct buf *out, struct err *e);
+/* Replaces `out` by a variant of a module: `from` draws the module, `rng` its changes. Several threads may draw at
+ * once. */
+int vary_draw(const struct vary *x, struct rng from, struct rng *rng, struct buf *out, struct err *e);
 
 #endif
