@@ -135,7 +135,7 @@ class Bench:
         if a.standin:
             build = pathlib.Path(a.standin).resolve()
             self.gpu = ["--device", "cuda", "--gpu-driver", build / "standin/libcuda_standin.so", "--gpu-compiler",
-                        build / "tool/fake_compiler", "--gpu-torch", "cpu" if a.python else "none"]
+                        build / "tool/fake_compiler", "--gpu-python", self.python, "--gpu-torch", "cpu" if a.python else "none"]
 
     def unpack(self, path):
         """The program; a wheel is unpacked: program and libraries lie next to each other there."""
