@@ -1,24 +1,29 @@
 #!/usr/bin/env python3
 """Every figure of the GPU judge in one call, on a machine with a GPU.
 
-    bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--out FOLDER] [--python PYTHON]
-                       [--seconds N] [--quick] [--standin BUILD] [--steps LIST]
+    bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--solved FILE] [--answers FILE]
+                       [--kernelbench CHECKOUT] [--out FOLDER] [--python PYTHON] [--seconds N] [--quick]
+                       [--standin BUILD] [--steps LIST]
 
-Candidates are test/honest, mutants of them, test/cheats, and the rows of FILE: {"id", "task",
-"candidate"}, and as far as they are known {"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}. Steps, in
-this order, each with a time limit of its own; a step that fails does not stop the others:
-  smoke       three kernels, with all that the verdict says
-  agreement   CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py): 2 x 2 tables
+Candidates are test/honest, mutants of them, test/cheats, and rows {"id", "task", "candidate"} of files:
+--candidates with labels as far as they are known ({"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}),
+--solved with the solver's programs, --answers with those of a model. Steps, in this order; their time limits
+are for --seconds 450 and grow with it; a step that fails does not stop the others:
+  hybrid      hybrid track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
+  timed       coefficient of variation over 50 kernels x 5, A/A comparisons, 3 % more work, a plain loop
+  labelled    the rows of --candidates on the GPU: labels, measured times beside the labels' and the estimate
+  solved      the rows of --solved and --answers: right, wrong, not run and why; fast_p against baselines
+  peer        KernelBench's own evaluation of the kernels of `timed` (bench/gpu_peer.py)
+  agreement   as `hybrid`, on the strict track
   faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
-  variation   coefficient of variation over 50 kernels x 5, A/A comparisons, against a plain loop
-  planted     how often 3 % more work is seen
-  labelled    the rows of FILE on the GPU: labels, measured times beside the labels' and the estimate
-  hybrid      the same agreement on the hybrid track
---out keeps all verdicts as JSON lines. --standin tries the script against the stand-in driver of a build.
+  smoke       three kernels, with all that the verdict says (only if --steps names it)
+--out gets tables.txt, disagreements.txt, and all verdicts in verdicts.tar.gz. --standin tries the script
+against the stand-in driver of a build.
 """
 import argparse
 import collections
 import gzip
+import itertools
 import json
 import os
 import pathlib
@@ -29,10 +34,13 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
+import threading
 import time
 import traceback
 import zipfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Each with the mutations that are tried on a kernel's lines, in order.
@@ -86,11 +94,12 @@ def own_candidates():
     return rows
 
 
-def read_rows(path):
+def read_rows(path, kind):
     if not path:
         return []
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
-        return [{"kind": "written", **json.loads(line)} for line in f]
+        rows = [{**json.loads(line), "kind": kind} for line in f]
+    return [{**row, "id": f"{kind}/{row['id']}"} for row in rows] if kind != "written" else rows
 
 
 # Prints the bytes of the inputs of each task, from tensors without contents.
@@ -113,8 +122,9 @@ for line in sys.stdin:
 
 class Bench:
     def __init__(self, a, folder):
-        self.a, self.folder, self.calls = a, folder, 0
-        self.end = time.time() + a.seconds
+        self.a, self.folder, self.calls = a, folder, itertools.count()
+        self.end, self.scale = time.time() + a.seconds, a.seconds / 450
+        self.warming, self.agreed = None, []
         self.out = pathlib.Path(a.out or folder)
         self.out.mkdir(parents=True, exist_ok=True)
         self.program = self.unpack(a.program)
@@ -125,7 +135,7 @@ class Bench:
         if a.standin:
             build = pathlib.Path(a.standin).resolve()
             self.gpu = ["--device", "cuda", "--gpu-driver", build / "standin/libcuda_standin.so", "--gpu-compiler",
-                        build / "tool/fake_compiler", "--gpu-torch", "none"]
+                        build / "tool/fake_compiler", "--gpu-python", self.python, "--gpu-torch", "cpu" if a.python else "none"]
 
     def unpack(self, path):
         """The program; a wheel is unpacked: program and libraries lie next to each other there."""
@@ -138,13 +148,17 @@ class Bench:
         return program
 
     def left(self, most):
-        return max(5.0, min(most, self.end - time.time()))
+        """Seconds for a part of a step whose limit is `most`."""
+        return max(3.0, min(most * self.scale, self.end - time.time() - 2.0))
+
+    def environment(self):
+        return {**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache", "TORCHINDUCTOR_CACHE_DIR": f"{self.folder}/inductor"}
 
     def call(self, command, seconds, log=None):
         """Exit code and output. At the time limit the whole process group ends; the code is 124 then."""
         with open(log or os.devnull, "w") as err:
             p = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True,
-                                 env={**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache"})
+                                 env=self.environment())
             try:
                 out, _ = p.communicate(timeout=seconds)
                 return p.returncode, out
@@ -155,16 +169,18 @@ class Bench:
 
     def judge(self, name, rows, *options, gpu=True, most=60):
         """Verdicts by id, and seconds. At the time limit the verdicts so far count."""
-        self.calls += 1
-        source, out, log = f"{self.folder}/{self.calls}.in", self.out / f"{name}.jsonl", f"{self.folder}/{self.calls}.err"
+        call = next(self.calls)
+        source, out, log = f"{self.folder}/{call}.in", self.out / f"{name}.jsonl", f"{self.folder}/{call}.err"
         if out.exists():
             out.unlink()
         with open(source, "w") as f:
             f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
         start = time.time()
+        first = self.watch(out, start)
         rc, _ = self.call([self.program, "verify", "--jsonl", source, "--out", out, *self.base,
                            *(self.gpu if gpu else []), *options], self.left(most), log)
         took = time.time() - start
+        self.started = first[0] if first else took          # seconds to the first verdict
         verdicts = {}
         for line in open(out) if out.exists() else []:
             try:
@@ -182,14 +198,26 @@ class Bench:
             print("\n".join("  | " + line[:200] for line in (text[:4] + text[-3:] if rc != 124 else text[-3:])))
         return verdicts, took
 
-    def truth(self, name, rows, *options, most=60):
+    def watch(self, out, start):
+        """A list that gets the seconds until a file has contents."""
+        seen = []
+
+        def look():
+            while not seen and time.time() < self.end:
+                if out.exists() and out.stat().st_size:
+                    seen.append(time.time() - start)
+                time.sleep(0.05)
+        threading.Thread(target=look, daemon=True).start()
+        return seen
+
+    def truth(self, name, rows, *options, most=60, script=("bench/gpu_truth.py",)):
         """What Python, Triton and PyTorch say, by id."""
-        self.calls += 1
-        source, out = f"{self.folder}/{self.calls}.rows", self.scratch / f"{name}.jsonl"
+        call = next(self.calls)
+        source, out = f"{self.folder}/{call}.rows", self.scratch / f"{name}.jsonl"
         with open(source, "w") as f:
             f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
-        start, log = time.time(), f"{self.folder}/{self.calls}.err"
-        rc, _ = self.call([self.python, ROOT / "bench/gpu_truth.py", source, out, *options], self.left(most), log)
+        start, log = time.time(), f"{self.folder}/{call}.err"
+        rc, _ = self.call([self.python, ROOT / script[0], *script[1:], source, out, *options], self.left(most), log)
         verdicts = {}
         for line in open(out) if out.exists() else []:
             try:
@@ -210,6 +238,10 @@ class Bench:
     def note(self, v):
         return (self.gpu_of(v).get("note") or "?")[:110]
 
+    def disagree(self, step, lines):
+        with open(self.out / "disagreements.txt", "a") as f:
+            f.writelines(f"{step}: {key} {name}\n" for key, name in lines)
+
 
 # --- steps ----------------------------------------------------------------------------------------
 
@@ -228,6 +260,69 @@ def start(bench):
     if bad and not bench.a.standin:
         print(f"  the sandbox is not complete here ({', '.join(bad)}): candidates of our own run without it")
         bench.base.append("--unsafe-no-sandbox")
+    warm(bench)
+
+
+# Compiles tasks by torch.compile into the cache of the trusted PyTorch process, several at a time: one
+# takes seconds there, during which no candidate is measured.
+WARM = '''
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+import torch, triton, torch_worker
+rows, workers = [json.loads(line) for line in open(sys.argv[2])], int(sys.argv[3])
+children = []
+for k in range(workers):
+    pid = os.fork()
+    if pid:
+        children.append(pid)
+        continue
+    torch.set_num_threads(1)
+    for row in rows[k::workers]:
+        try:
+            task = torch_worker.Task({"task": row["task"], "sets": 1, "seed": 0, "eval": False}, "cuda:0")
+            task.time("compile", 1, 1)
+            print(row["id"], flush=True)
+        except Exception as error:
+            print("no", row["id"], str(error)[:100].replace("\\n", " "), flush=True)
+    os._exit(0)
+for pid in children:
+    os.waitpid(pid, 0)
+'''
+
+
+def compiled_sample(bench):
+    """The rows whose baseline by torch.compile is measured."""
+    rows = [r for r in bench.rows if r["kind"] == "solved"][:30] + [r for r in bench.rows if r["kind"] == "answer"][:10]
+    return rows[:4] if bench.a.quick else rows
+
+
+def warm(bench):
+    rows = compiled_sample(bench)
+    if not rows or bench.a.standin:
+        return
+    script, source = f"{bench.folder}/warm.py", f"{bench.folder}/warm.rows"
+    pathlib.Path(script).write_text(WARM)
+    with open(source, "w") as f:
+        f.writelines(json.dumps({k: row[k] for k in ("id", "task")}) + "\n" for row in rows)
+    bench.warming = subprocess.Popen([bench.python, script, str(ROOT / "python/tritonrl"), source, str(min(8, os.cpu_count() or 2))],
+                                     stdout=open(f"{bench.folder}/warm.out", "w"), stderr=subprocess.DEVNULL, start_new_session=True,
+                                     env=bench.environment())
+
+
+def end_warm(bench):
+    """Nothing else runs on the GPU while kernels are timed."""
+    if not bench.warming:
+        return
+    try:
+        bench.warming.wait(timeout=bench.left(20))
+    except subprocess.TimeoutExpired:
+        os.killpg(bench.warming.pid, signal.SIGKILL)
+        bench.warming.wait()
+    bench.warming = None
+    lines = open(f"{bench.folder}/warm.out").read().splitlines()
+    print(f"  compiled before: {sum(not line.startswith('no ') for line in lines)} of {len(compiled_sample(bench))} tasks "
+          f"{[line[:90] for line in lines if line.startswith('no ')][:3]}")
 
 
 def smoke(bench):
@@ -260,25 +355,37 @@ def cpu_says(v):
 
 
 def agree(bench, track, rows, most):
+    step = f"agreement {track}"
     gpu, took_gpu = bench.judge(f"gpu-{track}", rows, "--track", track, "--warmups", 0, "--trials", 0, most=most)
     ran = [v for v in gpu.values() if bench.gpu_of(v).get("ran")]
-    print(f"  {len(rows)} candidates: {len(gpu) / took_gpu:.1f}/s checked ({len(ran)} ran on the GPU, {len(ran) / took_gpu:.1f}/s)")
+    print(f"  {len(rows)} candidates, {len(gpu)} verdicts, {len(ran)} ran on the GPU; {rate(bench, gpu, took_gpu)}")
     both = [r for r in rows if r["id"] in gpu]
     table("CPU judge (judge) and GPU judge (truth)", [(cpu_says(gpu[r["id"]]), gpu[r["id"]]["correct"]) for r in both])
     bad = [(f"{gpu[r['id']]['stage']} {gpu[r['id']]['reason']}: {gpu[r['id']]['message'][:140]}", r["id"]) for r in both
            if cpu_says(gpu[r["id"]]) and not gpu[r["id"]]["correct"]]
-    reasons(bad, 25)
+    reasons(bad, 10)
+    bench.disagree(step, bad)
+    bench.agreed.append((step, len(gpu), sum(cpu_says(v) for v in gpu.values()), len(ran), sum(v["correct"] for v in ran)))
     idle = [(bench.note(gpu[r["id"]]), r["id"]) for r in both if gpu[r["id"]]["correct"] and not bench.gpu_of(gpu[r["id"]]).get("ran")]
     print(f"  correct, but not run on the GPU: {len(idle)}")
-    reasons(idle, 12)
+    reasons(idle, 6)
+    bench.disagree(step + ", not run", idle)
     return gpu
 
 
-def against_truth(bench, track, rows, gpu, most):
-    workers = min(14, max(2, (os.cpu_count() or 2) - 2))
+def rate(bench, verdicts, took):
+    """Candidates a second with and without the start of the processes."""
+    after = max(took - bench.started, 1e-3)
+    return f"{len(verdicts) / took:.1f}/s in {took:.0f} s, {len(verdicts) / after:.1f}/s after {bench.started:.0f} s to the first verdict"
+
+
+def run_truth(bench, track, rows, most, out):
+    workers = min(8, max(2, (os.cpu_count() or 2) // 2))
     rows = [r for r in rows if r["kind"] != "cheat"]        # cheats may attack the process that runs them
-    random.Random(1).shuffle(rows)              # the time limit leaves a fair sample
-    truth, took = bench.truth(f"truth-{track}", rows, "--workers", workers, most=most)
+    out += [*bench.truth(f"truth-{track}", rows, "--workers", workers, most=most), workers]
+
+
+def against_truth(bench, track, rows, gpu, truth, took, workers):
     print(f"  run by Python: {len(truth)} in {took:.0f} s, {len(truth) / took:.1f}/s with {workers} processes")
     for kind in ("honest", "control", "mutant"):
         known = [r for r in rows if r["kind"] == kind and r["id"] in gpu and truth.get(r["id"], {}).get("truth") in ("pass", "fail")]
@@ -286,40 +393,75 @@ def against_truth(bench, track, rows, gpu, most):
         bad = [(("accepted, wrong: " + truth[r["id"]]["why"][:100] if gpu[r["id"]]["correct"] else
                  f"refused, right: {gpu[r['id']]['stage']} {gpu[r['id']]['reason']}"), r["id"]) for r in known
                if gpu[r["id"]]["correct"] != (truth[r["id"]]["truth"] == "pass")]
-        reasons(bad, 14)
+        reasons(bad, 5)
+        bench.disagree(f"{track} {kind} against Python", bad)
 
 
-def agreement(bench, track="strict"):
-    rows = [r for r in bench.rows if r["kind"] != "written" and r["track"] == track]
-    rows.sort(key=lambda r: r["task"])
+def agreement(bench, track="strict", most=70):
+    rows = [r for r in bench.rows if r.get("track") == track]
+    order = {task: i for i, task in enumerate(sorted({r["task"] for r in rows}, key=hash_of))}
+    rows.sort(key=lambda r: (order[r["task"]], r["kind"]))      # the time limit leaves a sample of the tasks
     if bench.a.quick:
         rows = rows[::max(1, len(rows) // 60)]
-    gpu = agree(bench, track, rows, 110)
-    bench.ran += [r for r in rows if r["id"] in gpu and gpu[r["id"]]["correct"] and bench.gpu_of(gpu[r["id"]]).get("ran")
-                  and r["kind"] == "honest"]
+    truth = []
+    thread = threading.Thread(target=run_truth, args=(bench, track, rows, most, truth))
+    if not bench.a.standin:
+        thread.start()
+    gpu = agree(bench, track, rows, most)
     cheats = [r for r in rows if r["kind"] == "cheat" and r["id"] in gpu]
     print(f"  cheats: {len(cheats)}, accepted: {[r['id'] for r in cheats if gpu[r['id']]['correct']]}")
     if not bench.a.standin:
-        against_truth(bench, track, rows, gpu, 60)
+        thread.join()
+    if truth:
+        against_truth(bench, track, rows, gpu, *truth)
 
 
 def hybrid(bench):
-    agreement(bench, "hybrid")
+    agreement(bench, "hybrid", 50)
 
 
-def variation(bench):
+REPEATS = 5
+PLANTED = {"plain": 1000, "slow_3": 1030}
+
+
+def timed_rows(bench):
+    """The kernels whose variation is measured."""
     kernels = [r for r in bench.rows if r["kind"] == "honest" and r["track"] == "strict"]
     large = sizes(bench, kernels)
     kernels = [r for r in kernels if 0 <= large.get(r["task"], 0) <= 64 << 20]
-    kernels = sorted(kernels[::max(1, len(kernels) // 50)][:10 if bench.a.quick else 50], key=lambda r: r["task"])
-    times, took, judged = collections.defaultdict(list), 0.0, 0
-    limit = bench.left(80) / 5
-    for i in range(5):
-        verdicts, seconds = bench.judge(f"timed-{i}", kernels, most=limit)
-        took, judged = took + seconds, judged + len(verdicts)
-        for name, v in verdicts.items():
-            if bench.gpu_of(v).get("time"):
-                times[name].append(v["gpu"])
+    return kernels[::max(1, len(kernels) // 50)][:10 if bench.a.quick else 50]
+
+
+def timed(bench):
+    """Repeats are candidates of their own, which differ by a comment: each is loaded and measured anew."""
+    end_warm(bench)
+    bench.kernels = kernels = timed_rows(bench)
+    own = [kernel(name, "pass" if bench.a.standin else CHAIN.replace("STEPS", str(n))) for name, n in PLANTED.items()]
+    kernels.sort(key=lambda r: r["task"])           # a task is prepared once for all that share it
+    rows = [(r, i) for i in range(REPEATS) for r in own] + [(r, i) for r in kernels for i in range(REPEATS)]
+    rows = [{**r, "id": f"{r['id']}#{i}", "candidate": r["candidate"] + f"\n# {i}\n"} for r, i in rows]
+    verdicts, took = bench.judge("timed", rows, most=75)
+    times = collections.defaultdict(list)
+    for name, v in verdicts.items():
+        if bench.gpu_of(v).get("time"):
+            times[name.rpartition("#")[0]].append(v["gpu"])
+    report_planted(times.pop("plain", []), times.pop("slow_3", []))
+    bench.times = times
+    bench.timed_rate = rate(bench, verdicts, took)
+    report_variation(times)
+    print(f"  throughput, timed: {bench.timed_rate}")
+    if bench.a.standin:
+        return
+    loop, _ = bench.truth("naive", kernels, "--workers", 1, "--naive", 5, most=20)
+    plain = [statistics.stdev(v["naive"]) / statistics.mean(v["naive"]) for v in loop.values() if v.get("naive")]
+    ratio = [statistics.mean(v["naive"]) * 1e-3 / statistics.mean(g["time"]["seconds"] for g in times[n])
+             for n, v in loop.items() if v.get("naive") and times.get(n)]
+    if plain:
+        print(f"  a plain loop over {len(plain)} kernels x 5: median {100 * statistics.median(plain):.2f} %, worst {100 * max(plain):.2f} %; "
+              f"its time over ours: median {statistics.median(ratio):.2f}")
+
+
+def report_variation(times):
     cv = {name: statistics.stdev(g["time"]["seconds"] for g in v) / statistics.mean(g["time"]["seconds"] for g in v)
           for name, v in times.items() if len(v) > 1}
     if not cv:
@@ -329,22 +471,18 @@ def variation(bench):
     pairs = [(a["time"], b["time"]) for v in times.values() for a, b in zip(v, v[1:])]
     apart = sum(a["low"] > b["high"] or b["low"] > a["high"] for a, b in pairs)
     gaps = sorted(abs(a["seconds"] / b["seconds"] - 1.0) for a, b in pairs)
-    print(f"  {len(cv)} kernels x 5: coefficient of variation median {100 * statistics.median(order):.2f} %, 90th percentile "
-          f"{100 * order[int(0.9 * len(order))]:.2f} %, worst {100 * order[-1]:.2f} % (aim 1 %)")
+    print(f"  {len(cv)} kernels x {REPEATS}: coefficient of variation median {100 * statistics.median(order):.2f} %, 90th percentile "
+          f"{100 * order[int(0.9 * len(order))]:.2f} %, worst {100 * order[-1]:.2f} % (aim 1 %): {max(cv, key=cv.get)}")
     print(f"  A/A: {apart} of {len(pairs)} intervals are apart; the means differ by {100 * statistics.median(gaps):.2f} % (median), {100 * gaps[-1]:.2f} % (most)")
-    print(f"  throughput, timed: {judged / took:.2f} candidates/s")
     shares = sorted(g["dropped"] / max(1, g["samples"] + g["dropped"]) for v in times.values() for g in v)
     print(f"  samples dropped for a low clock: {100 * statistics.mean(shares):.1f} %; kernels with results that differ: "
           f"{sum(any(g.get('differing') for g in v) for v in times.values())}")
-    if bench.a.standin:
-        return
-    loop, _ = bench.truth("naive", kernels, "--workers", 1, "--naive", 5, most=25)
-    plain = [statistics.stdev(v["naive"]) / statistics.mean(v["naive"]) for v in loop.values() if v.get("naive")]
-    ratio = [statistics.mean(v["naive"]) * 1e-3 / statistics.mean(g["time"]["seconds"] for g in times[n])
-             for n, v in loop.items() if v.get("naive") and times.get(n)]
-    if plain:
-        print(f"  a plain loop over {len(plain)} kernels x 5: median {100 * statistics.median(plain):.2f} %, worst {100 * max(plain):.2f} %; "
-              f"its time over ours: median {statistics.median(ratio):.2f}")
+
+
+def report_planted(plain, slow):
+    pairs = [(a["time"], b["time"]) for a, b in zip(plain, slow)]
+    print(f"  3 % more work: seen {sum(b['low'] > a['high'] for a, b in pairs)} of {len(pairs)}; "
+          f"measured {[round(b['seconds'] / a['seconds'], 4) for a, b in pairs]}")
 
 
 KERNEL = '''import torch
@@ -394,21 +532,6 @@ def kernel(name, body="pass"):
     return {"id": name, "kind": "own", "task": TASK, "candidate": KERNEL.replace("NAME", name).replace("BODY", body)}
 
 
-def planted(bench):
-    steps = {"plain": 1000, "slow_3": 1030}
-    rows = [kernel(name, "pass" if bench.a.standin else CHAIN.replace("STEPS", str(n))) for name, n in steps.items()]
-    seen = total = 0
-    ratio = []
-    for i in range(3 if bench.a.quick else 6):
-        v, _ = bench.judge(f"planted-{i}", rows, most=25)
-        t = [bench.gpu_of(v.get(name, {})).get("time") for name in steps]
-        if all(t):
-            total += 1
-            seen += t[1]["low"] > t[0]["high"]
-            ratio.append(t[1]["seconds"] / t[0]["seconds"])
-    print(f"  3 % more work: seen {seen} of {total}; measured {[round(r, 4) for r in ratio]}")
-
-
 # A compiler for the judge that gives kernels named fault_* another body, with the real Triton. The
 # CPU judge sees a correct kernel.
 FAULTY = '''#!%s
@@ -456,7 +579,7 @@ def faults(bench):
             f.write(FAULTY % (bench.python, str(ROOT / "python/tritonrl/compile_worker.py")))
         os.chmod(path, 0o755)
         extra = ["--gpu-compiler", path]
-    verdicts, took = bench.judge("faults", rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 4, *extra, most=100)
+    verdicts, took = bench.judge("faults", rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 4, "--gpu-torch", "none", *extra, most=40)
     print(f"  {len(verdicts)} verdicts for 200 candidates in {took:.0f} s")
     for name, v in verdicts.items():
         if not v["correct"] or not bench.gpu_of(v).get("ran"):
@@ -471,7 +594,7 @@ def rank(a):
 
 
 def hash_of(text):
-    return int.from_bytes(text.encode()[-3:], "little") * 2654435761 % (1 << 32) >> 16
+    return zlib.crc32(text.encode())
 
 
 def correlation(pairs):
@@ -505,16 +628,22 @@ def labelled(bench):
     good.sort(key=lambda r: (large.get(r["task"], 0), r["task"]))
     print(f"  {len(good)} of {len(rows)}: those that pass by their label and a sixth of the others, with inputs of at most 1 GiB, smallest first")
     gpu, took = bench.judge("gpu-labelled", good, "--track", "hybrid", "--precision", "tf32", "--warmups", 5, "--trials", 20,
-                            "--baselines", "eager,tf32", most=150)
+                            "--baselines", "eager,tf32", most=110)
     ran = [r for r in good if bench.gpu_of(gpu.get(r["id"], {})).get("ran")]
-    print(f"  {len(gpu)} verdicts in {took:.0f} s, {len(gpu) / took:.2f}/s; {len(ran)} ran")
+    print(f"  {len(gpu)} verdicts, {len(ran)} ran; {rate(bench, gpu, took)}")
+    right = [gpu[r["id"]] for r in ran]
+    bench.agreed.append(("labelled", len(gpu), sum(cpu_says(v) for v in gpu.values()), len(ran), sum(v["correct"] for v in right)))
     known = [r for r in good if r["id"] in gpu and r.get("gpu") in ("pass", "fail")]
     table("CPU judge, and the labels", [(cpu_says(gpu[r["id"]]), r["gpu"] == "pass") for r in known])
-    known = [r for r in known if r in ran or not gpu[r["id"]]["correct"]]
+    names = {r["id"] for r in ran}
+    bench.disagree("labelled, judge and label", [(f"label {r['gpu']}, CPU {cpu_says(gpu[r['id']])}, GPU {gpu[r['id']]['correct']}, ran "
+                   f"{r['id'] in names}: {gpu[r['id']]['reason']} {(gpu[r['id']]['message'] or '')[:160]}", r["id"]) for r in known
+                   if len({r["gpu"] == "pass", cpu_says(gpu[r["id"]]), gpu[r["id"]]["correct"]}) > 1])
+    known = [r for r in known if r["id"] in names or not gpu[r["id"]]["correct"]]
     table("GPU judge, and the labels", [(gpu[r["id"]]["correct"], r["gpu"] == "pass") for r in known])
     reasons([(f"{gpu[r['id']]['stage']} {gpu[r['id']]['reason']}: {(gpu[r['id']]['message'] or '')[:140]}", r["id"]) for r in good
-             if r["id"] in gpu and not gpu[r["id"]]["correct"] and cpu_says(gpu[r["id"]])], 20)
-    reasons([(bench.note(gpu[r["id"]]), r["id"]) for r in good if r["id"] in gpu and gpu[r["id"]]["correct"] and r not in ran], 12)
+             if r["id"] in gpu and not gpu[r["id"]]["correct"] and cpu_says(gpu[r["id"]])], 10)
+    reasons([(bench.note(gpu[r["id"]]), r["id"]) for r in good if r["id"] in gpu and gpu[r["id"]]["correct"] and r["id"] not in names], 6)
     timed = [r for r in ran if gpu[r["id"]]["gpu"].get("time") and gpu[r["id"]]["correct"]]
     ours = [(gpu[r["id"]]["gpu"]["time"]["seconds"] * 1e3, r["gpu_ms"]) for r in timed if r.get("gpu_ms")]
     if ours:
@@ -527,17 +656,124 @@ def labelled(bench):
         print(f"  estimate and measured speed-up, against tf32: rank correlation {correlation(pairs):.2f} over {len(pairs)}; fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
 
 
-STEPS = [start, smoke, faults, variation, planted, hybrid, labelled, agreement]
+def solved(bench):
+    """Programs of the solver and answers of a model: all are checked, some are timed."""
+    rows = [r for r in bench.rows if r["kind"] in ("solved", "answer")]
+    if not rows:
+        print("  no --solved and no --answers")
+        return
+    if bench.a.quick:
+        rows = rows[:40]
+    gpu, took = bench.judge("gpu-solved", rows, "--warmups", 0, "--trials", 0, most=60)
+    print(f"  {len(gpu)} of {len(rows)} checked, no timing: {rate(bench, gpu, took)}")
+    for kind in ("solved", "answer"):
+        report_solved(bench, kind, {r["id"]: gpu[r["id"]] for r in rows if r["kind"] == kind and r["id"] in gpu})
+    sample = [r for r in compiled_sample(bench) if gpu.get(r["id"], {}).get("correct") and bench.gpu_of(gpu[r["id"]]).get("ran")]
+    others = [r for r in rows if r not in sample and gpu.get(r["id"], {}).get("correct") and bench.gpu_of(gpu[r["id"]]).get("ran")]
+    report_fast(bench, "with torch.compile", sample, "eager,tf32,compile", 45)
+    report_fast(bench, "others", others[:200], "eager,tf32", 40)
+
+
+def report_solved(bench, kind, verdicts):
+    if not verdicts:
+        return
+    ran = [v for v in verdicts.values() if bench.gpu_of(v).get("ran")]
+    right = sum(v["correct"] for v in ran)
+    cpu = sum(cpu_says(v) for v in verdicts.values())
+    print(f"  {kind}: {len(verdicts)} checked; CPU judge: {cpu} correct; on the GPU {len(ran)} ran, {right} right, {len(ran) - right} wrong, "
+          f"{sum(v['correct'] for v in verdicts.values()) - right} not run")
+    bench.agreed.append((kind, len(verdicts), cpu, len(ran), right))
+    bad = [(f"{v['stage']} {v['reason']}: {(v['message'] or '')[:140]}", name) for name, v in verdicts.items() if cpu_says(v) and not v["correct"]]
+    idle = [(bench.note(v), name) for name, v in verdicts.items() if v["correct"] and not bench.gpu_of(v).get("ran")]
+    reasons(bad, 6)
+    reasons(idle, 6)
+    bench.disagree(f"{kind}, refused on the GPU", bad)
+    bench.disagree(f"{kind}, not run", idle)
+
+
+def report_fast(bench, name, rows, baselines, most):
+    """Measured fast_p: the share of the timed programs that are faster than a baseline by the factor p."""
+    if not rows:
+        return
+    gpu, took = bench.judge(f"solved-{baselines.replace(',', '-')}", rows, "--baselines", baselines, most=most)
+    print(f"  {name}: {len(gpu)} of {len(rows)} timed, {rate(bench, gpu, took)}")
+    for kind in ("solved", "answer"):
+        times = [bench.gpu_of(gpu[r["id"]]) for r in rows if r["kind"] == kind and r["id"] in gpu]
+        for baseline in baselines.split(","):
+            ratio = [g["baselines"][baseline]["seconds"] / g["time"]["seconds"] for g in times if g.get("time") and g["baselines"].get(baseline)]
+            if ratio:
+                print(f"    {kind:7} against {baseline:8}: {len(ratio):4} timed, median {statistics.median(ratio):.2f}, " +
+                      ", ".join(f"fast_{p:g} {sum(x > p for x in ratio) / len(ratio):.2f}" for p in (1, 1.2, 2)))
+        pairs = [(gpu[r["id"]]["estimated_speedup"], gpu[r["id"]]["gpu"]["baselines"]["eager"]["seconds"] / gpu[r["id"]]["gpu"]["time"]["seconds"])
+                 for r in rows if r["kind"] == kind and r["id"] in gpu and gpu[r["id"]].get("estimated_speedup")
+                 and bench.gpu_of(gpu[r["id"]]).get("time") and gpu[r["id"]]["gpu"]["baselines"].get("eager")]
+        if len(pairs) > 2:
+            print(f"    {kind:7} estimate and measured speed-up against eager: rank correlation {correlation(pairs):.2f} over {len(pairs)}, "
+                  f"fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
+
+
+def peer(bench):
+    if not bench.a.kernelbench or bench.a.standin:
+        print("  no --kernelbench")
+        return
+    rows = getattr(bench, "kernels", None) or timed_rows(bench)
+    rows = sorted(rows, key=lambda r: hash_of(r["id"]))
+    found, took = bench.truth("peer", rows, most=40, script=("bench/gpu_peer.py", os.path.abspath(bench.a.kernelbench)))
+    each = [v["seconds"] for v in found.values() if v.get("seconds")]
+    times = getattr(bench, "times", {})
+    print(f"  KernelBench's evaluation: {len(found)} candidates in {took:.0f} s, {len(found) / took:.2f}/s; "
+          f"{statistics.median(each) if each else 0:.2f} s each (median, process included); ours, the same kernels: {getattr(bench, 'timed_rate', '?')}")
+    print(f"  it finds {sum(v['correct'] for v in found.values())} of {len(found)} correct; ours timed {sum(n in times for n in found)} of them")
+    ratio = sorted(v["ms"] * 1e-3 / statistics.mean(g["time"]["seconds"] for g in times[n]) for n, v in found.items()
+                   if v["correct"] and v.get("ms", 0) > 0 and times.get(n))
+    if ratio:
+        print(f"  its time over ours: median {statistics.median(ratio):.2f}, from {ratio[0]:.2f} to {ratio[-1]:.2f} over {len(ratio)}")
+    reasons([(v["why"][:140], n) for n, v in found.items() if not v["correct"]], 5)
+
+
+STEPS = [start, smoke, hybrid, timed, labelled, solved, peer, agreement, faults]
+
+
+class Tee:
+    """Standard output, also written to a file."""
+
+    def __init__(self, path):
+        self.file, self.out = open(path, "w"), sys.stdout
+
+    def write(self, text):
+        self.file.write(text)
+        self.out.write(text)
+
+    def flush(self):
+        self.file.flush()
+        self.out.flush()
+
+
+def finish(bench):
+    """Totals, and one archive of all verdicts."""
+    if bench.agreed:
+        print("--- all steps: verdicts, correct by the CPU judge, ran on the GPU, confirmed")
+        for name, *n in [*bench.agreed, ("sum", *(sum(x) for x in list(zip(*bench.agreed))[1:]))]:
+            print(f"  {name:20}" + "".join(f"{x:7}" for x in n))
+    files = sorted(bench.out.glob("*.jsonl"))
+    with tarfile.open(bench.out / "verdicts.tar.gz", "w:gz") as tar:
+        for path in files:
+            tar.add(path, path.name)
+    for path in files:
+        path.unlink()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--candidates")
+    parser.add_argument("--solved")
+    parser.add_argument("--answers")
+    parser.add_argument("--kernelbench")
     parser.add_argument("--out")
     parser.add_argument("--python")
     parser.add_argument("--standin")
-    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS))
+    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS if step is not smoke))
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--quick", action="store_true")
     a = parser.parse_args()
@@ -545,7 +781,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)         # judging processes have another user
         bench = Bench(a, folder)
-        bench.rows, bench.ran = own_candidates() + read_rows(a.candidates), []
+        sys.stdout = Tee(bench.out / "tables.txt")
+        bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + read_rows(a.answers, "answer")
         print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
         for step in STEPS:
             if step.__name__ not in wanted and step is not start:
@@ -560,6 +797,7 @@ def main():
             except Exception:
                 print("  " + traceback.format_exc()[-600:].replace("\n", "\n  "))
             print(f"  [{time.time() - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
+        finish(bench)
 
 
 if __name__ == "__main__":

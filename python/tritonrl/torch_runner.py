@@ -392,15 +392,15 @@ class Runner:
 
     def load(self, text_n, n_kernels, sets):
         """Reads the whole order before anything can fail, so that the stream stays in step."""
-        plan = json.loads(self.read(text_n))
+        text = self.read(text_n)
         _, fds, _, _ = socket.recv_fds(self.link, 1, 1)
         codes = []
         for _ in range(n_kernels):
             head = self.read(CODE.size)
             codes.append((head[:META.size], self.read(struct.unpack_from("@Q", head, CODE.size - 8)[0])))
-        self.drop()
         try:
-            data = read_tensors(fds[0])
+            self.drop()
+            plan, data = json.loads(text), read_tensors(fds[0])
         finally:
             os.close(fds[0])
         kernels = [Kernel(self.driver, *code) for code in codes[:len(plan["kernels"])]]

@@ -162,6 +162,10 @@ END
 # Without Triton or without a GPU nothing passes, and that is said.
 judge good --gpu-compiler /nonexistent
 [ "$(field good 'j["correct"], j["gpu"]["ran"], "cannot be started" in j["gpu"]["note"]')" = "(True, False, True)" ] || fail "no compiler: $(field good 'j["gpu"]')"
+# A runner that cannot start is our failure, not the candidate's.
+judge hybrid --track hybrid --gpu-torch cpu --gpu-python /bin/false
+[ "$(field hybrid 'j["correct"], j["gpu"]["ran"], "ended when it started" in j["gpu"]["note"]')" = "(True, False, True)" ] ||
+	fail "no PyTorch for a hybrid candidate: $(field hybrid 'j["reason"], j["message"], j["gpu"]')"
 rc=0; "$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --device cuda --gpu-driver /nonexistent.so >/dev/null 2>"$tmp/err" || rc=$?
 [ $rc = 2 ] && grep -q "driver cannot be loaded" "$tmp/err" || fail "no driver: exit $rc, $(cat "$tmp/err")"
 rc=0; "$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --device gpu >/dev/null 2>"$tmp/err" || rc=$?

@@ -262,18 +262,24 @@ static enum slot_end read_answer(struct gpu_slot *s, struct slot_answer *a)
 }
 
 /* Ends a question. A runner that hangs, died, failed or met a sticky error is replaced with the next
- * question. */
+ * question. A runner that died at its first question ran no kernel: that is our failure. A failure within
+ * PyTorch is an exception there, after which its runner goes on; a new one would take seconds to start. */
 static enum slot_end finish(struct gpu_slot *s, struct slot_answer *a)
 {
+	int first = s->fresh;
 	enum slot_end end = s->fd < 0 ? SLOT_DIED : read_answer(s, a);
 
 	if (end == SLOT_HANG || end == SLOT_DIED) {
 		*a = (struct slot_answer){ .end = (int)end };
+		if (end == SLOT_DIED && first)
+			end = SLOT_BROKE;
+		a->end = (int)end;
 		snprintf(a->text, sizeof a->text, end == SLOT_HANG ? "the kernels did not end within %g seconds" :
+			 end == SLOT_BROKE ? "the process that runs kernels ended when it started" :
 			 "the process that ran the kernels died", s->seconds);
-	}
-	if (end == SLOT_HANG || end == SLOT_DIED || end == SLOT_BROKE ||
-	    (end == SLOT_FAULT && cuda_driver_is_sticky(a->code))) {
+		end_runner(s);
+		s->replaced++;
+	} else if ((end == SLOT_BROKE && !s->python) || (end == SLOT_FAULT && cuda_driver_is_sticky(a->code))) {
 		end_runner(s);
 		s->replaced++;
 	}
