@@ -242,6 +242,12 @@ struct dataset_rows *dataset_rows_new(struct dataset *d, const struct tok *t, in
 	return b;
 }
 
+void dataset_rows_into(struct dataset_rows *b, struct dataset *d)
+{
+	b->d = d;
+	b->start = d->tokens.n;
+}
+
 int dataset_rows_add(struct dataset_rows *b, struct str json, struct err *e)
 {
 	struct json *row = json_parse(json, e);

@@ -30,6 +30,8 @@ void dataset_clear(struct dataset *d);         /* no sequence is left; the memor
 /* Row after row. A row in which nothing is trained counts as empty and adds no sequence. */
 struct dataset_rows;
 struct dataset_rows *dataset_rows_new(struct dataset *d, const struct tok *t, int max_length, struct err *e);
+/* The next rows go into another dataset. */
+void dataset_rows_into(struct dataset_rows *r, struct dataset *d);
 int dataset_rows_add(struct dataset_rows *r, struct str json, struct err *e);
 void dataset_rows_free(struct dataset_rows *r);
 

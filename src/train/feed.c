@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 
+#include "base/cpu.h"
 #include "base/mem.h"
-#include "base/thread.h"
 
 /* How many replacements are tried for a row that has nothing to learn in it. */
 enum { SPARE_ROWS = 1000 };
@@ -17,16 +17,20 @@ enum { SPARE_ROWS = 1000 };
  * many. */
 static const uint64_t NEXT_ROW = 1ull << 40;
 
-/* The sequences of one step, made by several threads: thread t makes numbers t, t + threads, ... */
-struct batch {
-	int64_t step;                  /* -1: nothing */
-	struct dataset *part;          /* [threads] */
-	struct err *err;               /* [threads] */
+/* Steps of a source that are made ahead of the one in use. Rows cost from 0.3 to 30 ms; eight steps even that out. */
+enum { AHEAD = 8 };
+
+/* A row of a source, in the ring at place number % window. */
+struct made {
+	struct dataset d;              /* one sequence */
+	struct err err;
+	uint64_t next;                 /* its number + 1 once it is made; 0: nothing */
 };
 
-/* A feed of sequences from files or from a source. A source needs time for its rows, so one thread
- * makes the batch of the next step while the caller trains on the present one. `lock` guards
- * `wanted` and the batches' `step`. */
+/* A feed of sequences from files or from a source. A source needs time for its rows: threads make the rows of the
+ * next steps while the caller trains on the present one. Each thread takes the next number, so that a slow row holds
+ * up no other thread. `lock` guards the numbers; a row belongs to the thread that took its number until
+ * `made.next` is set. */
 struct feed {
 	struct feed_opts o;
 	const struct tok *tok;
@@ -34,13 +38,16 @@ struct feed {
 	uint32_t *order;
 	int64_t order_epoch;
 
-	struct pool *pool;             /* of a source */
-	struct batch batch[2];         /* the one in use, and the next */
-	pthread_t thread;
+	struct made *ring;             /* of a source, [window] */
+	uint64_t window;               /* rows of AHEAD + 1 steps */
+	uint64_t first, taken;         /* the first row of the step in use; the next row that a thread takes */
+	int64_t step;                  /* in use; -1: none, and no row is made */
+	int busy;                      /* threads that make a row */
+	pthread_t *thread;
+	int threads;                   /* started */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	int64_t wanted;                /* step to make next; -1: none */
-	int started, ending;
+	pthread_cond_t room, ready;    /* for the threads; for the caller */
+	int ending;
 };
 
 /* --- files -------------------------------------------------------------------------------- */
@@ -83,123 +90,120 @@ static int pick(struct feed *f, int64_t k, struct train_seq *out)
 
 /* --- a source ----------------------------------------------------------------------------- */
 
-/* Draws row k. A row without anything to learn (cut before its completion begins, for example) is
+/* Draws row k into `d`. A row without anything to learn (cut before its completion begins, for example) is
  * replaced by row k + NEXT_ROW, k + 2 NEXT_ROW and so on. */
-static int make_row(struct feed *f, uint64_t k, struct dataset *d, struct dataset_rows *rows,
+static int draw_row(const struct feed *f, uint64_t k, struct dataset *d, struct dataset_rows *rows,
 		    struct buf *line, struct err *e)
 {
-	size_t before = d->seqs.n;
-
+	dataset_clear(d);
+	dataset_rows_into(rows, d);
 	for (int i = 0; i < SPARE_ROWS; i++) {
 		buf_clear(line);
 		if (f->o.row(f->o.ctx, k + (uint64_t)i * NEXT_ROW, line, e) || dataset_rows_add(rows, buf_str(line), e))
 			return -1;
-		if (d->seqs.n > before)
+		if (d->seqs.n)
 			return 0;
 	}
 	return err_set(e, ERR_RANGE, "%d consecutive rows of the source have nothing to learn in %d tokens", SPARE_ROWS,
 		       f->o.max_length);
 }
 
-/* The context of make_part. */
-struct making { struct feed *f; struct batch *b; };
-
-/* Thread `me` of `count` makes the rows me, me + count, me + 2 count, ... of the batch, so the
- * result does not depend on which thread is faster. */
-static void make_part(void *ctx, int me, int count)
+/* Makes one row into its place. Without `rows` memory is short. */
+static void make_row(struct made *m, const struct feed *f, uint64_t k, struct dataset_rows *rows, struct buf *line)
 {
-	struct making *m = ctx;
-	struct dataset *d = &m->b->part[me];
-	struct err *e = &m->b->err[me];
-	struct dataset_rows *rows;
-	struct buf line = BUF_INIT;
-	uint64_t first = (uint64_t)m->b->step * (uint64_t)m->f->o.per_step;
-	int rc;
-
-	dataset_clear(d);
-	*e = (struct err)ERR_INIT;
-	rows = dataset_rows_new(d, m->f->tok, m->f->o.max_length, e);
-	rc = rows ? 0 : -1;
-	for (int i = me; i < m->f->o.per_step && !rc; i += count)
-		rc = make_row(m->f, first + (uint64_t)i, d, rows, &line, e);
-	dataset_rows_free(rows);
-	buf_release(&line);
+	m->err = (struct err)ERR_INIT;
+	if (rows)
+		draw_row(f, k, &m->d, rows, line, &m->err);
+	else
+		err_nomem(&m->err);
 }
 
-/* The thread that makes batches: waits until the caller asks for a step, makes its batch without
- * the lock, and tells the caller. */
+/* A thread of a source: takes the next row while there is room for it, and makes the row without the lock. */
 static void *keep_making(void *ctx)
 {
 	struct feed *f = ctx;
+	struct dataset none = { .cut = 0 };
+	struct dataset_rows *rows = dataset_rows_new(&none, f->tok, f->o.max_length, NULL);
+	struct buf line = BUF_INIT;
 
 	pthread_mutex_lock(&f->lock);
 	while (!f->ending) {
-		struct making m = { .f = f, .b = &f->batch[MAX(f->wanted, 0) & 1] };
+		uint64_t k = f->taken;
 
-		if (f->wanted < 0) {
-			pthread_cond_wait(&f->changed, &f->lock);
+		if (f->step < 0 || k >= f->first + f->window) {
+			pthread_cond_wait(&f->room, &f->lock);
 			continue;
 		}
-		m.b->step = f->wanted;
+		f->taken++;
+		f->busy++;
 		pthread_mutex_unlock(&f->lock);
-		pool_run(f->pool, make_part, &m);
+		make_row(&f->ring[k % f->window], f, k, rows, &line);
 		pthread_mutex_lock(&f->lock);
-		f->wanted = -1;
-		pthread_cond_broadcast(&f->changed);
+		f->busy--;
+		f->ring[k % f->window].next = k + 1;
+		pthread_cond_signal(&f->ready);
 	}
 	pthread_mutex_unlock(&f->lock);
+	dataset_rows_free(rows);
+	buf_release(&line);
 	return NULL;
 }
 
-/* Starts the thread and the pool that make batches. */
+/* Starts the threads of a source. One core is left to the thread that trains. */
 static int open_source(struct feed *f, struct err *e)
 {
-	f->pool = pool_new(0, e);
-	if (!f->pool)
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		f->batch[i].step = -1;
-		f->batch[i].part = mem_array((size_t)pool_size(f->pool), sizeof *f->batch[i].part);
-		f->batch[i].err = mem_array((size_t)pool_size(f->pool), sizeof *f->batch[i].err);
-		if (!f->batch[i].part || !f->batch[i].err)
-			return err_nomem(e);
-	}
-	f->started = !pthread_create(&f->thread, NULL, keep_making, f);
-	return f->started ? 0 : err_set(e, ERR_IO, "cannot start a thread");
+	int threads = MAX(1, cpu_info()->cores - 1);
+
+	f->window = (uint64_t)f->o.per_step * (AHEAD + 1);
+	f->step = -1;
+	f->ring = mem_array(f->window, sizeof *f->ring);
+	f->thread = mem_array((size_t)threads, sizeof *f->thread);
+	if (!f->ring || !f->thread)
+		return err_nomem(e);
+	for (; f->threads < threads; f->threads++)
+		if (pthread_create(&f->thread[f->threads], NULL, keep_making, f))
+			return err_set(e, ERR_IO, "cannot start a thread");
+	return 0;
 }
 
-/* Waits until the batch of the step is there, and asks for the one after it. */
-static const struct batch *next_batch(struct feed *f, int64_t step)
+/* Restarts at row `first`: forgets all rows, also those that threads make at the moment. Needs the lock. */
+static void begin_at(struct feed *f, uint64_t first)
 {
-	struct batch *b = &f->batch[step & 1];
+	f->step = -1;
+	while (f->busy)
+		pthread_cond_wait(&f->ready, &f->lock);
+	for (uint64_t i = 0; i < f->window; i++)
+		f->ring[i].next = 0;
+	f->taken = first;
+}
+
+/* Waits for the rows of a step and hands out their sequences. The first row that failed is the error. The rows of
+ * the step before leave the ring. */
+static int take_rows(struct feed *f, int64_t step, struct train_seq *out, struct err *e)
+{
+	uint64_t first = (uint64_t)step * (uint64_t)f->o.per_step;
+	int rc = 0;
 
 	pthread_mutex_lock(&f->lock);
-	while (f->wanted >= 0)
-		pthread_cond_wait(&f->changed, &f->lock);
-	if (b->step != step) {
-		f->wanted = step;
-		pthread_cond_broadcast(&f->changed);
-		while (f->wanted >= 0)
-			pthread_cond_wait(&f->changed, &f->lock);
+	if (f->step < 0 || step != f->step + 1)
+		begin_at(f, first);
+	f->first = first;
+	f->step = step;
+	pthread_cond_broadcast(&f->room);
+	for (int i = 0; i < f->o.per_step && !rc; i++) {
+		const struct made *m = &f->ring[(first + (uint64_t)i) % f->window];
+
+		while (m->next != first + (uint64_t)i + 1)
+			pthread_cond_wait(&f->ready, &f->lock);
+		if (m->err.code)
+			rc = err_set(e, m->err.code, "%s", m->err.text);
+		else
+			out[i] = seq_of(&m->d, 0);
 	}
-	f->wanted = step + 1;
-	pthread_cond_broadcast(&f->changed);
+	if (rc)
+		f->step = -1;
 	pthread_mutex_unlock(&f->lock);
-	return b;
-}
-
-/* Hands out the sequences of a step in their order, whichever thread made them. */
-static int take_batch(struct feed *f, int64_t step, struct train_seq *out, struct err *e)
-{
-	const struct batch *b = next_batch(f, step);
-	int threads = pool_size(f->pool);
-
-	for (int i = 0; i < threads; i++)
-		if (b->err[i].code)
-			return err_set(e, b->err[i].code, "%s", b->err[i].text);
-	for (int i = 0; i < f->o.per_step; i++)
-		out[i] = seq_of(&b->part[i % threads], (size_t)(i / threads));
-	return 0;
+	return rc;
 }
 
 /* --- both --------------------------------------------------------------------------------- */
@@ -214,9 +218,9 @@ struct feed *feed_open(const struct feed_opts *o, const struct tok *t, struct er
 	}
 	f->o = *o;
 	f->tok = t;
-	f->wanted = -1;
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->changed, NULL);
+	pthread_cond_init(&f->room, NULL);
+	pthread_cond_init(&f->ready, NULL);
 	if (o->row ? open_source(f, e) : open_files(f, e)) {
 		feed_close(f);
 		return NULL;
@@ -224,30 +228,28 @@ struct feed *feed_open(const struct feed_opts *o, const struct tok *t, struct er
 	return f;
 }
 
-/* Ends the thread after the batch that it is making. */
-static void end_thread(struct feed *f)
+/* Ends the threads after the rows that they are making. */
+static void end_threads(struct feed *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->ending = 1;
-	pthread_cond_broadcast(&f->changed);
+	pthread_cond_broadcast(&f->room);
 	pthread_mutex_unlock(&f->lock);
-	pthread_join(f->thread, NULL);
+	for (int i = 0; i < f->threads; i++)
+		pthread_join(f->thread[i], NULL);
 }
 
 void feed_close(struct feed *f)
 {
 	if (!f)
 		return;
-	if (f->started)
-		end_thread(f);
-	for (int i = 0; i < 2; i++) {
-		for (int k = 0; f->batch[i].part && k < pool_size(f->pool); k++)
-			dataset_release(&f->batch[i].part[k]);
-		mem_free(f->batch[i].part);
-		mem_free(f->batch[i].err);
-	}
-	pool_free(f->pool);
-	pthread_cond_destroy(&f->changed);
+	end_threads(f);
+	for (uint64_t i = 0; f->ring && i < f->window; i++)
+		dataset_release(&f->ring[i].d);
+	mem_free(f->ring);
+	mem_free(f->thread);
+	pthread_cond_destroy(&f->room);
+	pthread_cond_destroy(&f->ready);
 	pthread_mutex_destroy(&f->lock);
 	dataset_release(&f->d);
 	mem_free(f->order);
@@ -272,7 +274,7 @@ void feed_describe(const struct feed *f, struct buf *out)
 int feed_step(struct feed *f, int64_t step, struct train_seq *out, struct err *e)
 {
 	if (f->o.row)
-		return take_batch(f, step, out, e);
+		return take_rows(f, step, out, e);
 	for (int i = 0; i < f->o.per_step; i++)
 		if (pick(f, step * f->o.per_step + i, &out[i]))
 			return -1;

@@ -123,12 +123,15 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 {
 	struct train_report rep;
 	struct store_step row;
-	struct metric extra[LOOKS + 1];
+	struct metric extra[LOOKS + 2];
 	size_t n = 0;
+	int64_t asked = clock_ns(), got;
 	double rate;
 
-	if (feed_step(s->feed, s->step, s->seq, e) ||
-	    trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
+	if (feed_step(s->feed, s->step, s->seq, e))
+		return -1;
+	got = clock_ns();
+	if (trainer_step(s->p.trainer, s->seq, (size_t)s->per_step, &rep, e))
 		return -1;
 	s->step++;
 	s->torn = 1;
@@ -140,6 +143,8 @@ static int one_step(struct sft *s, struct sft_result *r, struct err *e)
 	s->tokens += rep.tokens;
 	rate = (double)s->tokens / MAX((double)(clock_ns() - s->started_ns) / 1e9, 1e-9);
 	extra[n++] = (struct metric){ .name = "tokens_per_s", .value = rate, .clock = 1 };
+	if (s->o->row)
+		extra[n++] = (struct metric){ .name = "rows_wait_s", .value = (double)(got - asked) / 1e9, .clock = 1 };
 	progress_note(&s->bar, "loss %.4f, lr %.2e, %.0f tokens/s", rep.loss, rep.optim.lr, rate);
 	progress_add(&s->bar, 1);
 	if (s->store && metrics_step(&s->m, &row, extra, n, e))

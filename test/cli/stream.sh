@@ -41,3 +41,4 @@ grep -q "is not the one that" "$dir/out" || fail "does not say that the tokenize
 cp models/base/tokenizer.json "$dir/tok/"
 train --out "$dir/c" "${drawn[@]}" --save-every 1
 [ "$(weights "$dir/a")" = "$(weights "$dir/c")" ] || fail "other weights after a kill"
+[ "$(grep -c '"rows_wait_s":' "$dir/a/metrics.jsonl")" = 6 ] || fail "metrics.jsonl does not say how long training waited for rows"
