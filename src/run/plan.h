@@ -10,7 +10,8 @@
  * Time is modelled. Operations take a share of the machine's peak, bytes a share of its bandwidth.
  * In training on a GPU the activations that are moved between products count as well. Preparing
  * data, preparing tasks for the judge, judging and loading models take time too; the judge is
- * measured on pairs of the generator. The shares are assumptions and are printed with the result.
+ * measured on pairs of the generator. Rows that are made during training (--stream) are measured, too: each process
+ * makes all of them on its share of the cores, while a GPU computes. The shares are assumptions and are printed with the result.
  * GPUs work on equal parts of the data; each holds all weights.
  *
  * The plan chooses what fits, in this order: storage of the frozen weights and recomputation
@@ -58,7 +59,8 @@ struct plan_job {
 	unsigned skip;                   /* bit s is set if enum plan_stage s is not part of the run */
 	struct { int64_t rows; int verify; double rows_per_s; } prepare;
 	/* micro_tokens and slots: 0 if the plan chooses. */
-	struct { int64_t rows, epochs, steps, batch, accumulate, max_length, micro_tokens; double row_tokens; } sft;
+	struct { int64_t rows, epochs, steps, batch, accumulate, max_length, micro_tokens;
+		 double row_tokens, row_square, row_ms; } sft;   /* as struct plan_lengths; row_square 0: row_tokens */
 	struct { int64_t tasks, epochs, steps, tasks_per_step, n, keep, inner, max_new, micro_tokens, slots; } rl;
 	/* Each of the models answers all tasks; each answer is judged for one track or both. */
 	struct { int64_t tasks, n, max_new, slots, models, tracks; } eval;
@@ -83,8 +85,8 @@ struct plan_choice {
 enum plan_part { PLAN_WEIGHTS, PLAN_TRAINED, PLAN_ACTIVATIONS, PLAN_KV, PLAN_RESERVE, PLAN_PARTS };
 /* The first PLAN_STAGES stages need the model's memory. */
 enum plan_stage { PLAN_SFT, PLAN_RL, PLAN_EVAL, PLAN_STAGES, PLAN_PREPARE = PLAN_STAGES, PLAN_ALL_STAGES };
-enum plan_step { PLAN_T_PREPARE, PLAN_T_LOAD, PLAN_T_SFT, PLAN_T_TASKS, PLAN_T_SAMPLE, PLAN_T_JUDGE, PLAN_T_TRAIN,
-		 PLAN_T_EVAL_SAMPLE, PLAN_T_EVAL_JUDGE, PLAN_T_LOOKS, PLAN_STEPS };
+enum plan_step { PLAN_T_PREPARE, PLAN_T_LOAD, PLAN_T_ROWS, PLAN_T_SFT, PLAN_T_TASKS, PLAN_T_SAMPLE, PLAN_T_JUDGE,
+		 PLAN_T_TRAIN, PLAN_T_EVAL_SAMPLE, PLAN_T_EVAL_JUDGE, PLAN_T_LOOKS, PLAN_STEPS };
 
 struct run_plan {
 	struct plan_job job;

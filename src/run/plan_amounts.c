@@ -17,8 +17,8 @@ enum { BYTES_A_TOKEN_X10 = 35, ROW_TOKENS = 2700, BUILTIN_TOKENS = 600, BOOK_ROW
 static const double prompt_tokens[] = { [PROMPT_COMPACT] = 300, [PROMPT_INSTRUCT] = 450, [PROMPT_FULL] = 1100,
 					[PROMPT_AUTO] = 1100 };
 
-/* Number of lines of a file that are not empty; 0 if it cannot be read. */
-static int64_t count_lines(const char *path)
+/* Number of lines of a file that are not empty; 0 if it cannot be read. Adds their bytes and squared bytes. */
+static int64_t count_lines(const char *path, double *bytes, double *squares)
 {
 	struct line_reader r;
 	struct str line;
@@ -26,8 +26,11 @@ static int64_t count_lines(const char *path)
 
 	if (!path || !file_exists(path) || file_is_dir(path) || lines_open(&r, path, NULL))
 		return 0;
-	while (lines_next(&r, &line, NULL) > 0)
+	while (lines_next(&r, &line, NULL) > 0) {
 		n += str_trim(line).n > 0;
+		*bytes += (double)line.n;
+		*squares += (double)line.n * (double)line.n;
+	}
 	lines_close(&r);
 	return n;
 }
@@ -97,20 +100,22 @@ static void set_prepare(struct plan_job *j, const struct pipeline *p, const stru
 }
 
 /* Sets the amounts of the supervised stage. */
-static void set_sft(struct plan_job *j, const struct plan_args *a, const struct pipeline *p, double usual)
+static void set_sft(struct plan_job *j, const struct plan_args *a, const struct pipeline *p,
+		    const struct plan_lengths *drawn)
 {
 	const struct sft_opts *t = &p->sft.sft;
-	double bytes = 0;
+	double bytes = 0, squares = 0;
 
-	for (size_t i = 0; i < t->data.n; i++) {
-		j->sft.rows += count_lines(t->data.v[i]);
-		bytes += (double)MAX(0, file_exists(t->data.v[i]) ? file_size(t->data.v[i], NULL) : 0);
-	}
-	j->sft.row_tokens = j->sft.rows ? bytes * 10 / BYTES_A_TOKEN_X10 / (double)j->sft.rows : usual;
+	for (size_t i = 0; i < t->data.n; i++)
+		j->sft.rows += count_lines(t->data.v[i], &bytes, &squares);
+	j->sft.row_tokens = j->sft.rows ? bytes * 10 / BYTES_A_TOKEN_X10 / (double)j->sft.rows : drawn->row;
 	if (!j->sft.rows)
 		j->sft.rows = a->rows ? a->rows : prepared_rows(&p->prepare);
 	if (a->row_tokens > 0)
 		j->sft.row_tokens = a->row_tokens;
+	j->sft.row_square = bytes > 0 ? j->sft.row_tokens * squares * (double)j->sft.rows / (bytes * bytes) :
+		j->sft.row_tokens * drawn->square / MAX(drawn->row, 1);
+	j->sft.row_ms = drawn->row_ms;
 	j->sft.epochs = t->epochs;
 	j->sft.steps = t->steps;
 	j->sft.batch = t->batch;
@@ -204,18 +209,20 @@ static const char *tokenizer_of(const struct pipeline *p, const struct plan_job 
  * judging time that the user gave is not measured. */
 int plan_amounts(struct plan_job *j, const struct plan_args *a, const struct pipeline *p, struct err *e)
 {
-	int builtin = uses(&p->prepare, "builtin") || p->sft.draws.levels.n;
+	int streamed = p->sft.draws.levels.n > 0, builtin = uses(&p->prepare, "builtin") || streamed;
 	struct plan_lengths drawn = { .row = builtin ? BUILTIN_TOKENS : ROW_TOKENS };
 	int given = a->row_tokens > 0 && a->prompt_tokens > 0 && a->answer_tokens > 0;
 
 	if (builtin && !given && plan_measure_lengths(p, tokenizer_of(p, j), &drawn, e))
+		return -1;
+	if (streamed && plan_measure_rows(p, tokenizer_of(p, j), &drawn, e))
 		return -1;
 	j->task_ms = j->judge_ms;
 	if (j->judge_ms <= 0)
 		j->judge_measured = plan_measure_judge(p, &j->judge_ms, &j->task_ms);
 	set_stages(j, p);
 	set_prepare(j, p, &drawn);
-	set_sft(j, a, p, drawn.row);
+	set_sft(j, a, p, &drawn);
 	set_rl(j, p);
 	set_eval(j, a, p);
 	set_looks(j, p);

@@ -7,10 +7,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "train/dataset.h"
 #include "verify/pool/batch.h"
 
-/* Rows drawn for lengths, pairs drawn for times, and candidates judged for each pair. */
-enum { DRAWS = 48, PAIRS = 10, CANDIDATES = 2 };
+/* Rows drawn for lengths, rows made as in training, pairs drawn for times, and candidates judged for each pair. */
+enum { DRAWS = 48, STREAMED = 256, PAIRS = 10, CANDIDATES = 2 };
 
 /* --- lengths ----------------------------------------------------------------------------------------- */
 
@@ -96,6 +97,107 @@ int plan_measure_lengths(const struct pipeline *p, const char *tokenizer, struct
 		return err_errno(e, "cannot make '%s'", dir);
 	rc = prepare_args_run(&a, &r, e) || read_lengths(dir, &r, out, e) ? -1 : 0;
 	return file_remove_tree(dir, rc ? NULL : e) || rc ? -1 : 0;
+}
+
+/* --- rows that are made during training ---------------------------------------------------------------- */
+
+/* Lengths and time of the rows that were made. */
+struct made_rows {
+	double n, tokens, square, bytes[2], seconds;
+};
+
+/* Typical values of pairs from modules with the tokenizer of models/writer. */
+static const struct plan_lengths module_rows = { .row = 1130, .square = 1750, .prompt_share = 0.4, .row_ms = 3.5 };
+
+/* CPU seconds of this thread. */
+static double thread_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec +
+			u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Makes row k of the run and counts it. */
+static int make_row(struct draws_rows *r, struct dataset_rows *rows, struct dataset *d, uint64_t k,
+		    struct made_rows *out, struct err *e)
+{
+	struct buf line = BUF_INIT;
+	double from = thread_seconds(), n;
+	int rc;
+
+	dataset_clear(d);
+	dataset_rows_into(rows, d);
+	rc = draws_row(r, k, &line, e) || dataset_rows_add(rows, buf_str(&line), e) ? -1 : 0;
+	out->seconds += thread_seconds() - from;
+	n = rc || !d->seqs.n ? 0 : d->seqs.v[0].n;
+	out->n++;
+	out->tokens += n;
+	out->square += n * n;
+	rc = rc || add_row(buf_str(&line), out->bytes, e) ? -1 : 0;
+	buf_release(&line);
+	return rc;
+}
+
+/* Makes rows from the beginning to the end of the run: with --stream-rising the later ones are longer. The first
+ * row is made twice, because the first call loads the solver's library. */
+static int make_rows(const struct pipeline *p, const struct draws_opts *o, const struct tok *t, struct made_rows *out,
+		     struct err *e)
+{
+	const struct sft_opts *s = &p->sft.sft;
+	uint64_t total = (uint64_t)MAX(s->steps, 1) * (uint64_t)(s->batch * MAX(s->accumulate, 1));
+	struct draws_rows r = { .style = prompt_style_choose(p->sft.sample.style, NULL, p->sft.policy.model) };
+	struct dataset d = { .cut = 0 };
+	struct dataset_rows *rows = dataset_rows_new(&d, t, s->max_length, e);
+	int rc = !rows || draws_rows_init(&r, o, (uint64_t)p->sft.seed, total, e) ? -1 : 0;
+
+	for (uint64_t i = 0; i <= STREAMED && !rc; i++) {
+		rc = make_row(&r, rows, &d, i ? (i - 1) * total / STREAMED + i - 1 : 0, out, e);
+		if (!i)
+			*out = (struct made_rows){ .n = 0 };
+	}
+	draws_rows_release(&r);
+	dataset_rows_free(rows);
+	dataset_release(&d);
+	return rc;
+}
+
+/* Mixes the values of a share of the rows into those of the others. */
+static void mix(struct plan_lengths *to, const struct plan_lengths *from, double share)
+{
+	double a = (1 - share) * to->row, b = share * from->row;
+
+	to->square = (a * to->square + b * from->square) / (a + b);
+	to->prompt_share = (a * to->prompt_share + b * from->prompt_share) / (a + b);
+	to->row_ms = (1 - share) * to->row_ms + share * from->row_ms;
+	to->row = a + b;
+}
+
+int plan_measure_rows(const struct pipeline *p, const char *tokenizer, struct plan_lengths *out, struct err *e)
+{
+	struct draws_opts o = p->sft.draws;
+	double missing = o.modules && !file_exists(o.modules) ? o.share : 0;
+	struct made_rows m = { .n = 0 };
+	struct tok *t;
+	int rc;
+
+	if (!has_tokenizer(tokenizer))
+		return 0;
+	if (missing > 0)
+		o.modules = NULL;
+	t = tok_open(tokenizer, e);
+	rc = t ? make_rows(p, &o, t, &m, e) : -1;
+	tok_free(t);
+	if (rc || m.tokens <= 0)
+		return rc;
+	out->row = m.tokens / m.n;
+	out->square = m.square / m.tokens;
+	out->prompt_share = m.bytes[0] / MAX(m.bytes[0] + m.bytes[1], 1);
+	out->row_ms = MAX(m.seconds * 1000 / m.n, 1e-3);
+	if (missing > 0)
+		mix(out, &module_rows, missing);
+	return 0;
 }
 
 /* --- the judge --------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ static const struct {
 	const char *name, *unit;
 } steps[PLAN_STEPS] = {
 	[PLAN_T_PREPARE] = { "prepare", "rows" }, [PLAN_T_LOAD] = { "load the model", "times" },
-	[PLAN_T_SFT] = { "sft: train", "tokens" }, [PLAN_T_TASKS] = { "prepare tasks", "tasks" },
+	[PLAN_T_ROWS] = { "sft: make rows", "rows" }, [PLAN_T_SFT] = { "sft: train", "tokens" }, [PLAN_T_TASKS] = { "prepare tasks", "tasks" },
 	[PLAN_T_SAMPLE] = { "rl: sample", "tokens" }, [PLAN_T_JUDGE] = { "rl: judge", "candidates" },
 	[PLAN_T_TRAIN] = { "rl: train", "tokens" }, [PLAN_T_EVAL_SAMPLE] = { "eval: sample", "tokens" },
 	[PLAN_T_EVAL_JUDGE] = { "eval: judge", "candidates" }, [PLAN_T_LOOKS] = { "eval in training", "candidates" },
@@ -190,11 +190,16 @@ static void table_assumptions(const struct run_plan *p, struct buf *out)
 		 100 * plan_share(p, PLAN_SHARE_TRAIN), p->machine.tflops, 100 * plan_share(p, PLAN_SHARE_PREFILL),
 		 100 * plan_share(p, PLAN_SHARE_READ), p->machine.gb_per_s);
 	if (j->sft.steps)
-		buf_addf(out, "  sft: %lld steps, rows of %.0f tokens\n", (long long)j->sft.steps, j->sft.row_tokens);
+		buf_addf(out, "  sft: %lld steps, rows of %.0f tokens", (long long)j->sft.steps, j->sft.row_tokens);
 	else
-		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s\n", (long long)j->sft.rows,
+		buf_addf(out, "  sft: %lld rows of %.0f tokens, %lld epoch%s", (long long)j->sft.rows,
 			 j->sft.row_tokens,
 			 (long long)j->sft.epochs, j->sft.epochs == 1 ? "" : "s");
+	if (j->sft.row_square > j->sft.row_tokens)
+		buf_addf(out, " (for attention %.0f: the squares count)", j->sft.row_square);
+	if (j->sft.row_ms > 0)
+		buf_addf(out, ", made in %.3g ms (measured here) of one of %d cores", j->sft.row_ms, p->machine.cores);
+	buf_addc(out, '\n');
 	if (j->rl.steps)
 		buf_addf(out, "  rl: %lld steps of %lld tasks", (long long)j->rl.steps,
 			 (long long)j->rl.tasks_per_step);

@@ -32,9 +32,10 @@ static double forward_ops(const struct plan_job *j, double length)
 	return 2.0 * (plan_layer_parameters(c) + (double)c->V * c->C + lora) + 2.0 * length * c->H * c->D * c->L;
 }
 
-/* Operations to train on one token: forward, the gradient of the input, the gradient of the trained
- * parameters, and forward again if activations are recomputed. 8-bit weights are widened when they
- * are used (6 % more), except on GPUs that multiply them directly (38 % less). */
+/* Operations of products to train on one token: forward, the gradient of the input, the gradient of the
+ * trained parameters, and forward again if activations are recomputed. 8-bit weights are widened when
+ * they are used (6 % more), except on GPUs that multiply them directly (38 % less). `length` as in
+ * forward_ops. */
 static double train_ops(const struct run_plan *p, double length)
 {
 	const struct plan_job *j = &p->job;
@@ -78,19 +79,32 @@ static double flops(const struct run_plan *p)
 	return peak(p) * p->machine.count;
 }
 
-/* Training tokens per second. Between its products training moves activations and logits, which
- * bounds small models. The number of moves of each byte fits measurements on an H200 from 28
- * million to 7 billion parameters (bench/results). */
-static double train_rate(const struct run_plan *p, double length)
+/* Seconds of all GPUs for attention to one token in training: forward, and a backward of 2.5 times the operations.
+ * A token of a long row costs more than one of a short row, so `square` is the sum of squared lengths divided by
+ * the sum of lengths. The shares of peak are those of cuDNN's deterministic backward with its forward (bench/results,
+ * "attention, lengths falling"). */
+static double attention_seconds(const struct run_plan *p, double square)
 {
-	const double moves = 9.25, logit_moves = 4.0;
+	const struct model_config *c = &p->job.c;
+	double forward = 2.0 * square * c->H * c->D * c->L, reached = c->D > 64 ? 0.36 : 0.2;
+
+	return forward * (p->choice.recompute ? 4.5 : 3.5) / (flops(p) * reached);
+}
+
+/* Training tokens per second of rows whose squared lengths are `square` times their lengths. Between its products
+ * training moves activations and logits, which bounds small models. The number of moves of each byte fits measurements
+ * on an H200 from 28 million to 7 billion parameters (doc/run.md has the table). */
+static double train_rate(const struct run_plan *p, double square)
+{
+	const double moves = 6.25, logit_moves = 4.0;
 	const int64_t tokens = 1 << 14;
+	double length = p->machine.cpu ? square : 0;
 	double products = train_ops(p, length) / (flops(p) * plan_share(p, PLAN_SHARE_TRAIN));
 	double bytes = moves * plan_activation_bytes(p, tokens, 0) / (double)tokens + logit_moves * 2.0 * p->job.c.V;
 
 	if (p->machine.cpu)
 		return 1.0 / products;
-	return 1.0 / (products + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
+	return 1.0 / (products + attention_seconds(p, square) + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
 }
 
 /* Sets amount, rate and time of one step. */
@@ -127,8 +141,8 @@ static double tail_seconds(const struct run_plan *p, int64_t max_new)
 	return p->machine.cpu ? 0.0 : fmax(left, 0.0) * fmax(read, latency);
 }
 
-/* Judging runs at the same time as sampling. On a CPU both need the same cores, so their times add
- * up. */
+/* Judging runs at the same time as sampling, and rows are made while others are trained on. On a CPU both
+ * need the same cores, so their times add up. */
 static double overlap(const struct run_plan *p, enum plan_step a, enum plan_step b)
 {
 	double x = p->step[a].seconds, y = p->step[b].seconds;
@@ -208,16 +222,25 @@ static void time_prepare(struct run_plan *p)
 	p->seconds[PLAN_PREPARE] = p->step[PLAN_T_PREPARE].seconds;
 }
 
+/* Rows per second of a source (--stream). Each process makes all rows, on its share of the cores. */
+static double make_rate(const struct run_plan *p)
+{
+	return p->machine.cores * 1000.0 / (p->machine.count * p->job.sft.row_ms);
+}
+
 /* Time of the supervised stage. */
 static void time_sft(struct run_plan *p)
 {
 	const struct plan_job *j = &p->job;
 	double length = fmin(j->sft.row_tokens, (double)p->choice.max_length);
+	double square = fmin(fmax(j->sft.row_square, length), (double)p->choice.max_length);
 	double step = (double)(j->sft.batch * j->sft.accumulate);
 	double rows = j->sft.steps ? (double)j->sft.steps * step : (double)(j->sft.rows * j->sft.epochs);
 
-	set_step(p, PLAN_T_SFT, rows * length, train_rate(p, length));
-	p->seconds[PLAN_SFT] = p->step[PLAN_T_SFT].seconds + (p->machine.cpu ? 0 : gpu_tune);
+	set_step(p, PLAN_T_SFT, rows * length, train_rate(p, square));
+	if (j->sft.row_ms > 0)
+		set_step(p, PLAN_T_ROWS, rows, make_rate(p));
+	p->seconds[PLAN_SFT] = overlap(p, PLAN_T_SFT, PLAN_T_ROWS) + (p->machine.cpu ? 0 : gpu_tune);
 	add_opens(p, PLAN_SFT, 1);
 	add_looks(p, PLAN_SFT, rows / step);
 }

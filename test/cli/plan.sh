@@ -43,6 +43,20 @@ grep -q "^  tritonrl run $tmp/same.yaml\$" "$tmp/out" || fail "the command: $(gr
 grep -q 'rl: judge  *48 candidates' "$tmp/out" || fail "--set: $(grep judge "$tmp/out")"
 grep -q 'sft: train' "$tmp/out" && fail "--stages is not heeded"
 grep -q "^  mpirun -n 4 tritonrl run $tmp/same.yaml --set rl.limit=6 --stages rl,eval" "$tmp/out" || fail "mpirun: $(grep mpirun "$tmp/out")"
+# Rows that stage sft makes during training are measured, with the modules if they are here.
+streamed() { # name, more keys of stage sft
+	echo "{init: models/init/qwen3-36m.json, tokenizer: models/writer, full: true, prompt_style: outline, machine: {gpu: H200}," \
+		"sft: {stream: [1, 2], steps: 50, batch: 64, max_length: 4096$2}}" >"$tmp/$1.yaml"
+	"$TRITONRL" plan "$tmp/$1.yaml" --stages sft --judge-ms 5 >"$tmp/$1"
+	grep -q 'sft: make rows  *3200 rows' "$tmp/$1" || fail "$1: $(cat "$tmp/$1")"
+}
+streamed rows ""
+streamed modules ", stream_modules: $(dirname "$0")/../solve"
+streamed missing ", stream_modules: $tmp/nowhere.jsonl"
+row_ms() { sed -n 's/.*made in \([0-9.]*\) ms.*/\1/p' "$tmp/$1"; }
+for name in modules missing; do
+	python3 -c "import sys; sys.exit(not $(row_ms $name) > 1.5 * $(row_ms rows))" || fail "pairs of modules cost nothing: $(row_ms $name) ms against $(row_ms rows)"
+done
 printf 'model: models/base\nmachine: {rl_tasks: 3}\n' >"$tmp/old.yaml"
 "$TRITONRL" plan "$tmp/old.yaml" >/dev/null 2>&1 && fail "machine.rl_tasks, which run ignores, is accepted"
 # run says what it takes from its plan, and keeps it with the run.
