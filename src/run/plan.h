@@ -10,9 +10,9 @@
  * Time is modelled. Operations take a share of the machine's peak, bytes a share of its bandwidth.
  * In training on a GPU the activations that are moved between products count as well. Preparing
  * data, preparing tasks for the judge, judging and loading models take time too; the judge is
- * measured on pairs of the generator. Rows that are made during training (--stream) are measured, too: each process
- * makes all of them on its share of the cores, while a GPU computes. The shares are assumptions and are printed with the result.
- * GPUs work on equal parts of the data; each holds all weights.
+ * measured on pairs of the generator. Rows that are made during training (--stream) are measured, too:
+ * each process makes all of them on its share of the cores, while a GPU computes. The shares are
+ * assumptions and are printed with the result. GPUs work on equal parts of the data; each holds all weights.
  *
  * The plan chooses what fits, in this order: storage of the frozen weights and recomputation
  * ({16-bit}, {8-bit}, {16-bit, recompute}, {8-bit, recompute}: fastest first), then half the

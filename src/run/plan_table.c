@@ -22,7 +22,8 @@ static const struct {
 	const char *name, *unit;
 } steps[PLAN_STEPS] = {
 	[PLAN_T_PREPARE] = { "prepare", "rows" }, [PLAN_T_LOAD] = { "load the model", "times" },
-	[PLAN_T_ROWS] = { "sft: make rows", "rows" }, [PLAN_T_SFT] = { "sft: train", "tokens" }, [PLAN_T_TASKS] = { "prepare tasks", "tasks" },
+	[PLAN_T_ROWS] = { "sft: make rows", "rows" },
+	[PLAN_T_SFT] = { "sft: train", "tokens" }, [PLAN_T_TASKS] = { "prepare tasks", "tasks" },
 	[PLAN_T_SAMPLE] = { "rl: sample", "tokens" }, [PLAN_T_JUDGE] = { "rl: judge", "candidates" },
 	[PLAN_T_TRAIN] = { "rl: train", "tokens" }, [PLAN_T_EVAL_SAMPLE] = { "eval: sample", "tokens" },
 	[PLAN_T_EVAL_JUDGE] = { "eval: judge", "candidates" }, [PLAN_T_LOOKS] = { "eval in training", "candidates" },

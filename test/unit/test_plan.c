@@ -210,6 +210,7 @@ static void test_measured(void **state)
 	dry.eval.tasks = 2, dry.eval.n = 2, dry.eval.max_new = 48, dry.eval.models = 3;
 	dry.prompt_tokens = 300, dry.answer_tokens = 24;
 	p = plan_for(&dry, "H200", 1);
+	print_message("dry run of 7B's shape: planned %.1f s\n", p.hours * 3600);
 	assert_true(p.hours * 3600 > 19 * 0.75 && p.hours * 3600 < 19 * 1.25);
 }
 
@@ -335,7 +336,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tape), cmocka_unit_test(test_models), cmocka_unit_test(test_choice), cmocka_unit_test(test_time),
-		cmocka_unit_test(test_table), cmocka_unit_test(test_measured), cmocka_unit_test(test_rows), cmocka_unit_test(test_demo), cmocka_unit_test(test_adopt),
+		cmocka_unit_test(test_table), cmocka_unit_test(test_measured), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_demo), cmocka_unit_test(test_adopt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
