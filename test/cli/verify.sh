@@ -93,3 +93,12 @@ done
 for i in $(seq 60); do cat "$tmp/c.jsonl" | head -1; done >"$tmp/many.jsonl"
 rc=0; "$TRITONRL" verify --jsonl "$tmp/many.jsonl" --json >/dev/full 2>"$tmp/o" || rc=$?
 [ $rc = 2 ] && grep -q 'cannot write the verdicts' "$tmp/o" || fail "a full disk: exit $rc, $(cat "$tmp/o")"
+
+# A killed run keeps the verdicts that it has printed.
+for i in $(seq 400); do head -1 "$tmp/c.jsonl" | sed "s/\"id\": *[^,]*,/\"id\": \"n$i\",/"; done >"$tmp/more.jsonl"
+"$TRITONRL" verify --jsonl "$tmp/more.jsonl" --json >"$tmp/killed" 2>/dev/null &
+pid=$!
+for i in $(seq 400); do [ -s "$tmp/killed" ] && break; sleep 0.02; done
+kill -9 $pid
+wait $pid || true
+[ "$(tail -c 1 "$tmp/killed" | od -An -tx1)" = " 0a" ] || fail "a killed run cut its last verdict: $(tail -c 100 "$tmp/killed")"

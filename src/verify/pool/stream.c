@@ -209,9 +209,10 @@ static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 	return s->o.out ? file_append(s->o.out, buf_str(&it->json), 0, e) : 0;
 }
 
-/* Prints items up to the first one that is not done. */
+/* Prints items up to the first one that is not done, and flushes: a killed run keeps its verdicts. */
 static int print_ready(struct stream *s, struct err *e)
 {
+	size_t before = s->printed;
 	int rc = 0;
 
 	while (!rc && s->printed < s->added && item_at(s, s->printed)->done) {
@@ -221,6 +222,8 @@ static int print_ready(struct stream *s, struct err *e)
 		item_release(it);
 		progress_add(&s->bar, 1);
 	}
+	if (!rc && s->printed > before && fflush(stdout))
+		rc = err_errno(e, cannot_print);
 	return rc;
 }
 
