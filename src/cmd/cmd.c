@@ -1,9 +1,12 @@
 /* The parts that all commands share: parsing of options, help in its four forms, errors and exit
  * codes, MPI ranks. It owns no option table and no work: each command brings a struct cmd_usage.
  * Only this folder prints to stderr and chooses exit codes. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
@@ -61,6 +64,29 @@ void cmd_print_bucket(const struct mirror_args *m)
 	for (size_t i = 0; m->bucket && i < COUNT_OF(row); i++)
 		if (row[i].value)
 			fprintf(stderr, " --%s %s", row[i].option, row[i].value);
+}
+
+int cmd_open_out(const char *path, struct err *e)
+{
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return STDOUT_FILENO;
+	if (file_check_output(path, e))
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	return fd < 0 ? err_errno(e, "cannot create '%s'", path) : fd;
+}
+
+int cmd_put(int fd, const char *path, struct str text, struct err *e)
+{
+	return file_write_all(fd, text.p, text.n, e) ? err_wrap(e, "cannot write '%s'", path) : 0;
+}
+
+void cmd_close_out(int fd)
+{
+	if (fd >= 0 && fd != STDOUT_FILENO)
+		close(fd);
 }
 
 /* Output of eight ranks would be eight times the same lines. All ranks except the first therefore

@@ -58,6 +58,12 @@ int cmd_stopped(void);
 struct mirror_args;
 void cmd_print_bucket(const struct mirror_args *m);
 
+/* Output of many rows that a killed command must not lose: cmd_open_out opens a file, or standard output for "-", and
+ * cmd_put writes a finished piece at once. Both return -1 on failure; cmd_close_out leaves standard output open. */
+int cmd_open_out(const char *path, struct err *e);
+int cmd_put(int fd, const char *path, struct str text, struct err *e);
+void cmd_close_out(int fd);
+
 /* For commands that run as several MPI ranks. *par is NULL in a single process. All ranks except
  * the first print only warnings. */
 int cmd_join(struct par **par, struct err *e);

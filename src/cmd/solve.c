@@ -1,7 +1,5 @@
 /* tritonrl solve: writes a Triton solution for a module by rule and judges it. Exit code: 0 all
  * solved, 1 some are not, 2 could not. */
-#include <stdio.h>
-
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -59,7 +57,7 @@ struct solver {
 	struct { struct job *v; size_t n, cap; } jobs;
 	size_t asked, shown;
 	int64_t solved, unsolved, failed;
-	FILE *out;
+	int out;                 /* a file; -1: not open */
 	struct progress bar;
 	struct err *e;
 };
@@ -86,11 +84,11 @@ static const char *why_not(const struct job *j)
 	return j->judged.rc ? j->judged.err.text : j->judged.verdict.diag.text;
 }
 
-static void show_json(struct solver *s, const struct job *j)
+static int show_json(struct solver *s, const struct job *j)
 {
 	struct buf line = BUF_INIT;
 	struct jw w = { .out = &line };
-	int judged = s->a->verify && j->answer.solution.n && !j->judged.rc;
+	int judged = s->a->verify && j->answer.solution.n && !j->judged.rc, rc;
 
 	jw_begin(&w, '{');
 	jw_key(&w, "id"), jw_cstr(&w, j->id);
@@ -107,37 +105,43 @@ static void show_json(struct solver *s, const struct job *j)
 		jw_real(&w, j->judged.verdict.speedup) : jw_null(&w);
 	jw_key(&w, "solution"), jw_str(&w, buf_str(&j->answer.solution));
 	jw_end(&w, '}');
-	fprintf(s->out, "%s\n", buf_cstr(&line));
+	buf_addc(&line, '\n');
+	rc = buf_check(&line, s->e) || cmd_put(s->out, s->a->out, buf_str(&line), s->e) ? -1 : 0;
 	buf_release(&line);
+	return rc;
 }
 
-static void show_text(struct solver *s, const struct job *j)
+static int show_text(struct solver *s, const struct job *j)
 {
 	if (is_solved(s, j)) {
-		fputs(buf_cstr(&j->answer.solution), s->out);
+		if (cmd_put(s->out, s->a->out, buf_str(&j->answer.solution), s->e))
+			return -1;
 		log_info("%s: solved, %d operators in %d kernels%s", j->id, j->answer.ops, j->answer.kernels,
 			 s->a->verify ? "" : ", not judged");
 		if (s->a->verify && j->judged.verdict.speedup > 0.0)
 			log_info("%s: estimated speed-up against eager PyTorch %.2f", j->id,
 				 j->judged.verdict.speedup);
-		return;
+		return 0;
 	}
 	if (j->answer.solution.n && !s->a->json)
 		log_warn("%s: the judge rejects the solution: %s", j->id, why_not(j));
 	else
 		log_warn("%s: unsolved: %s", j->id, why_not(j));
+	return 0;
 }
 
 /* Shows finished jobs in the order of the modules. */
-static void show(struct solver *s)
+static int show(struct solver *s)
 {
-	for (; s->shown < s->jobs.n && s->jobs.v[s->shown].ended; s->shown++) {
+	int rc = 0;
+
+	for (; !rc && s->shown < s->jobs.n && s->jobs.v[s->shown].ended; s->shown++) {
 		struct job *j = &s->jobs.v[s->shown];
 
 		if (s->a->json || s->a->jsonl)
-			show_json(s, j);
+			rc = show_json(s, j);
 		else
-			show_text(s, j);
+			rc = show_text(s, j);
 		s->solved += is_solved(s, j);
 		s->unsolved += !is_solved(s, j);
 		s->failed += j->judged.rc != 0;
@@ -145,6 +149,7 @@ static void show(struct solver *s)
 		job_release(j);
 		*j = (struct job){ .ended = 1 };
 	}
+	return rc;
 }
 
 /* --- judging ------------------------------------------------------------------------------------- */
@@ -159,7 +164,8 @@ static int take_verdicts(struct solver *s, int wait)
 
 		j->judged = got;
 		j->ended = 1;
-		show(s);
+		if (show(s))
+			return -1;
 		if (stop_requested())
 			break;
 	}
@@ -185,7 +191,8 @@ static int solve_one(struct solver *s, const char *id, struct str task, uint64_t
 	j->ended = !j->answer.solution.n || !s->a->verify;
 	if (!j->ended && judge_pool_submit(s->judges, s->jobs.n - 1, task, buf_str(&j->answer.solution), s->e))
 		return -1;
-	show(s);
+	if (show(s))
+		return -1;
 	return s->judges && judge_pool_pending(s->judges) ? take_verdicts(s, 0) : 0;
 }
 
@@ -262,12 +269,15 @@ static int solve_files(struct solver *s, const struct opt_parsed *p)
 	return rc;
 }
 
-/* The judges are processes and come first. */
+/* The judges are processes and come before threads. */
 static int open_all(struct solver *s)
 {
 	struct judge_options o;
 	struct judge_pool_options po;
 
+	s->out = cmd_open_out(s->a->out, s->e);
+	if (s->out < 0)
+		return -1;
 	if (s->a->verify) {
 		if (judge_args_options(&s->a->judge, &o, &po, s->e))
 			return -1;
@@ -277,9 +287,6 @@ static int open_all(struct solver *s)
 			return -1;
 	}
 	s->lib = host_lib_new(s->e);
-	s->out = strcmp(s->a->out, "-") ? fopen(s->a->out, "w") : stdout;
-	if (!s->out)
-		return err_errno(s->e, "cannot create '%s'", s->a->out);
 	return s->lib ? 0 : -1;
 }
 
@@ -297,7 +304,7 @@ static int run(struct solver *s, const struct opt_parsed *p)
 	progress_end(&s->bar);
 	if (s->a->jsonl)
 		log_info("solved %lld of %lld", (long long)s->solved, (long long)(s->solved + s->unsolved));
-	return fflush(s->out) ? err_errno(s->e, "cannot write '%s'", s->a->out) : 0;
+	return 0;
 }
 
 static void close_all(struct solver *s)
@@ -307,8 +314,7 @@ static void close_all(struct solver *s)
 		job_release(&s->jobs.v[i]);
 	vec_free(&s->jobs);
 	host_lib_free(s->lib);
-	if (s->out && s->out != stdout)
-		fclose(s->out);
+	cmd_close_out(s->out);
 }
 
 int cmd_solve(int argc, char **argv)
@@ -316,7 +322,7 @@ int cmd_solve(int argc, char **argv)
 	struct opt_parsed p;
 	struct args a;
 	struct err e = ERR_INIT;
-	struct solver s = { .a = &a, .e = &e };
+	struct solver s = { .a = &a, .out = -1, .e = &e };
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)

@@ -104,7 +104,7 @@ struct maker {
 	size_t n, asked;           /* rows of the batch; rows already handed to the judge or skipped */
 	uint64_t next;             /* number of the first row of the batch */
 	int64_t written, rejected, drawn, weak;   /* totals for the log */
-	FILE *out;
+	int out;                   /* a file; -1: not open */
 	int ended;                 /* the reader closed its end of the pipe */
 	struct progress bar;
 	struct err *e;
@@ -121,7 +121,7 @@ static int is_new(struct maker *m, const struct row *r)
 
 	if (m->a->stream)
 		return 1;
-	if (m->a->distinct && !m->a->modules)
+	if (m->a->distinct)
 		gen_plan_key(&r->plan, &key);
 	else
 		buf_addstr(&key, buf_str(&r->text.task));
@@ -217,12 +217,16 @@ static int json_form(struct maker *m, struct jw *w, const struct row *r)
 	return rc;
 }
 
-/* A reader that closes the pipe has enough rows: that ends --stream with success. Any other write
+/* Writes a row. A reader that closes the pipe has enough rows: that ends --stream with success. Any other
  * error is a failure. */
-static int end_of_writing(struct maker *m)
+static int put(struct maker *m, struct str line)
 {
+	struct err why = ERR_INIT;
+
+	if (!cmd_put(m->out, m->a->out, line, &why))
+		return 0;
 	m->ended = m->a->stream && errno == EPIPE;
-	return m->ended ? 0 : err_errno(m->e, "cannot write '%s'", m->a->out);
+	return m->ended ? 0 : err_set(m->e, why.code, "%s", why.text);
 }
 
 /* Appends one line to the output. Sets m->ended if the reader has closed it. */
@@ -239,10 +243,7 @@ static int write_row(struct maker *m, const struct row *r)
 		rc = json_form(m, &w, r);
 	jw_end(&w, '}');
 	buf_addc(&line, '\n');
-	if (rc || buf_check(&line, m->e))
-		rc = -1;
-	else if (fwrite(line.p, 1, line.n, m->out) != line.n)
-		rc = end_of_writing(m);
+	rc = rc || buf_check(&line, m->e) || put(m, buf_str(&line)) ? -1 : 0;
 	buf_release(&line);
 	m->written++;
 	progress_add(&m->bar, 1);
@@ -394,21 +395,17 @@ static int open_all(struct maker *m)
 static int print_hashes(struct maker *m)
 {
 	struct buf b = BUF_INIT;
-	int rc = keepout_print(m->a->hashes_of, &b, m->e) || buf_check(&b, m->e) ? -1 : 0;
+	int rc = keepout_print(m->a->hashes_of, &b, m->e) || buf_check(&b, m->e) || put(m, buf_str(&b)) ? -1 : 0;
 
-	if (!rc && fwrite(b.p, 1, b.n, m->out) != b.n)
-		rc = err_errno(m->e, "cannot write '%s'", m->a->out);
 	buf_release(&b);
 	return rc;
 }
 
 static int run(struct maker *m)
 {
-	if (strcmp(m->a->out, "-") && file_check_output(m->a->out, m->e))
+	m->out = cmd_open_out(m->a->out, m->e);
+	if (m->out < 0)
 		return -1;
-	m->out = strcmp(m->a->out, "-") ? fopen(m->a->out, "w") : stdout;
-	if (!m->out)
-		return err_errno(m->e, "cannot create '%s'", m->a->out);
 	if (*m->a->hashes_of)
 		return print_hashes(m);
 	if (m->a->stream)
@@ -426,8 +423,7 @@ static int run(struct maker *m)
 	if (m->weak)
 		log_info("%lld tasks are weak: no input set detects that a part is missing (see 'weak' in their rows)",
 			 (long long)m->weak);
-	/* A full disk often shows only here. */
-	return fflush(m->out) && !m->ended ? err_errno(m->e, "cannot write '%s'", m->a->out) : 0;
+	return 0;
 }
 
 static void close_all(struct maker *m)
@@ -443,10 +439,18 @@ static void close_all(struct maker *m)
 	mem_free(m->row);
 	map_release(&m->seen);
 	draws_release(&m->draws);
-	if (m->out && m->out != stdout)
-		fclose(m->out);
-	else if (m->ended && !freopen("/dev/null", "w", stdout))   /* or main() would report the closed pipe */
-		log_warn("standard output is closed");
+	cmd_close_out(m->out);
+}
+
+/* Options of the generator have no effect on variants of modules. */
+static int check_options(const struct opt_parsed *p, const struct args *a, struct err *e)
+{
+	static const char *const generator[] = { "level", "split", "style", "max-ops", "distinct" };
+
+	for (size_t i = 0; a->modules && i < COUNT_OF(generator); i++)
+		if (opt_is_set(p, generator[i]))
+			return err_set(e, ERR_USAGE, "--%s belongs to generated tasks, not to those of --modules", generator[i]);
+	return 0;
 }
 
 /* A stop after some rows is not a failure: the written rows are complete. The exit code names the
@@ -456,13 +460,13 @@ int cmd_tasks(int argc, char **argv)
 	struct opt_parsed p;
 	struct args a;
 	struct err e = ERR_INIT;
-	struct maker m = { .a = &a, .e = &e };
+	struct maker m = { .a = &a, .out = -1, .e = &e };
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
 		return rc;
 	stop_install();
-	rc = run(&m);
+	rc = check_options(&p, &a, &e) ? -1 : run(&m);
 	close_all(&m);
 	opt_release(&p);
 	return rc ? cmd_fail("tasks", &e) : stop_requested() ? cmd_stopped() : CMD_OK;

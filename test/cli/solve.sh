@@ -46,3 +46,22 @@ rc=0; "$TRITONRL" solve "$here/unsolved/factorisation.py" --json --out "$tmp/unk
 grep -q '"operator": *"torch.linalg.qr"' "$tmp/unknown.json" || fail "the operator is not named"
 rc=0; "$TRITONRL" solve --quiet 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "no module has exit code $rc"
+
+# A killed run keeps every line that it has finished, also those of a source that has not ended.
+python3 - "$here" >"$tmp/three.jsonl" <<'END'
+import json, sys
+for i in range(3):
+    print(json.dumps({"id": f"m{i}", "task": open(sys.argv[1] + "/gate.py").read()}))
+END
+mkfifo "$tmp/pipe"
+"$TRITONRL" solve --jsonl - --no-verify --json --out "$tmp/killed.jsonl" --quiet <"$tmp/pipe" &
+pid=$!
+exec 9>"$tmp/pipe"
+cat "$tmp/three.jsonl" >&9
+for i in $(seq 200); do [ "$(cat "$tmp/killed.jsonl" 2>/dev/null | wc -l)" = 3 ] && break; sleep 0.05; done
+kill -9 $pid
+exec 9>&-
+wait $pid 2>/dev/null || true
+[ "$(grep -c '"solved": *true.*}$' "$tmp/killed.jsonl")" = 3 ] || fail "a killed run lost lines: $(wc -l <"$tmp/killed.jsonl")"
+rc=0; "$TRITONRL" solve "$here/gate.py" --no-verify --quiet --out /dev/full 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q "cannot write '/dev/full'" "$tmp/err" || fail "a full disk: $rc $(cat "$tmp/err")"

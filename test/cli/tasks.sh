@@ -32,3 +32,17 @@ rows --modules "$modules" --count 60 --seed 5 --form pair --precision tf32 --out
 [ "$(grep -c '# precision: tf32' "$dir/tf32.jsonl")" = 60 ]
 rows --modules "$modules" --count 60 --seed 5 --form pair --out "$dir/torch.jsonl"
 if grep -q '# precision: tf32' "$dir/torch.jsonl"; then exit 1; fi
+for words in "--level 2" "--split validation" "--style plain" "--max-ops 3" --distinct; do
+	rc=0
+	rows --modules "$modules" --count 1 $words --out "$dir/no.jsonl" 2>"$dir/err" || rc=$?
+	[ $rc = 2 ] && grep -q -e "${words%% *} belongs to generated tasks" "$dir/err"
+done
+
+# A killed run keeps every line that it has finished.
+"$TRITONRL" tasks --no-verify --quiet --stream --level 1 --out "$dir/killed.jsonl" &
+pid=$!
+for i in $(seq 400); do [ "$(cat "$dir/killed.jsonl" 2>/dev/null | wc -c)" -gt 100000 ] && break; sleep 0.05; done
+kill -9 $pid
+wait $pid || true
+[ "$(tail -c 1 "$dir/killed.jsonl" | od -An -tx1)" = " 0a" ]
+[ "$(wc -l <"$dir/killed.jsonl")" -gt 20 ]
