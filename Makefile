@@ -126,7 +126,11 @@ FORCE:
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -MMD -MF $(@:.o=.d) -c -o $@ $<
-$(B)/%.cpp.o: %.cpp
+# Attention is compiled again when the headers of cuDNN appear or go.
+$(B)/cudnn.flags: FORCE
+	@mkdir -p $(@D)
+	@flags='$(CUDNN_FLAGS)'; echo "$$flags" | cmp -s - $@ || echo "$$flags" >$@
+$(B)/%.cpp.o: %.cpp $(B)/cudnn.flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -Xcompiler -O1 $(CUDNN_FLAGS) -MMD -MF $(@:.o=.d) -c -o $@ $<
 $(CUDA_SO): $(CU:%=$(B)/%.o)

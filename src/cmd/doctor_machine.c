@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -199,6 +200,23 @@ void doctor_gpu(struct doctor_part *p)
 
 /* --- the model engine on a GPU: the shared object, its libraries, memory ---------------------- */
 
+/* Says which attention the engine uses. Without cuDNN's frontend at build time, or without the library, it is our own
+ * kernels, which are slower. */
+static void say_attention(struct dev *d, int fd)
+{
+	int (*built)(void), (*found)(struct cuda *, int *), version = 0;
+	void *p = dev_symbol(d, "cuda_cudnn_built"), *q = dev_symbol(d, "cuda_has_cudnn");
+
+	memcpy(&built, &p, sizeof p);
+	memcpy(&found, &q, sizeof q);
+	if (!p || !q || !built())
+		dprintf(fd, ", attention by our own kernels: built without cuDNN's frontend (tools/cudnn --fetch, then make cuda)");
+	else if (found(d->gpu, &version) || !version)
+		dprintf(fd, ", attention by our own kernels: libcudnn.so.9 is not found");
+	else
+		dprintf(fd, ", attention by cuDNN %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+}
+
 /* Loads the shared object of `make cuda`, allocates 1 MiB and waits for the device. This finds a
  * missing library, a wrong driver version and a full GPU. */
 static int open_engine(void *ctx, int fd)
@@ -215,6 +233,7 @@ static int open_engine(void *ctx, int fd)
 	}
 	dev_describe(d, &out);
 	dprintf(fd, "%s, %.1f GiB free", buf_cstr(&out), (double)dev_available(d) / (1 << 30));
+	say_attention(d, fd);
 	return 0;
 }
 

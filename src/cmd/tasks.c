@@ -449,7 +449,8 @@ static int check_options(const struct opt_parsed *p, const struct args *a, struc
 
 	for (size_t i = 0; a->modules && i < COUNT_OF(generator); i++)
 		if (opt_is_set(p, generator[i]))
-			return err_set(e, ERR_USAGE, "--%s belongs to generated tasks, not to those of --modules", generator[i]);
+			return err_set(e, ERR_USAGE, "--%s belongs to generated tasks, not to those of --modules",
+				       generator[i]);
 	return 0;
 }
 

@@ -245,6 +245,11 @@ static int by_cudnn(struct cuda *c, const struct cuda_attention *a, int exact)
 	return !attn_cudnn_there(c, &version) && version > 0;
 }
 
+int cuda_cudnn_built(void)
+{
+	return attn_cudnn_built();
+}
+
 int cuda_has_cudnn(struct cuda *c, int *version)
 {
 	return attn_cudnn_there(c, version);

@@ -60,6 +60,7 @@ struct attn_ragged {
 int attn_ragged(cudaStream_t stream, const struct attn_ragged *r);
 
 /* Attention by cuDNN. Without the library these return CUDA_OWN_SHAPE. */
+int attn_cudnn_built(void);
 int attn_cudnn_there(struct cuda *c, int *version);
 int attn_cudnn_forward(struct cuda *c, const struct cuda_attention *a);
 int attn_cudnn_grad(struct cuda *c, const struct cuda_attention *a);

@@ -94,6 +94,8 @@ static struct cuda_cudnn *library(struct cuda *c)
 	return n;
 }
 
+int attn_cudnn_built(void) { return 1; }
+
 int attn_cudnn_there(struct cuda *c, int *version)
 {
 	try {
@@ -299,6 +301,7 @@ int attn_cudnn_grad(struct cuda *c, const struct cuda_attention *a) { return run
 
 #else /* built without cuDNN's frontend */
 
+int attn_cudnn_built(void) { return 0; }
 int attn_cudnn_there(struct cuda *, int *version) { return *version = 0; }
 int attn_cudnn_forward(struct cuda *, const struct cuda_attention *) { return CUDA_OWN_SHAPE; }
 int attn_cudnn_grad(struct cuda *, const struct cuda_attention *) { return CUDA_OWN_SHAPE; }
