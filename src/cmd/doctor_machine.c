@@ -210,8 +210,8 @@ static void say_attention(struct dev *d, int fd)
 	memcpy(&built, &p, sizeof p);
 	memcpy(&found, &q, sizeof q);
 	if (!p || !q || !built())
-		dprintf(fd, ", attention by our own kernels: built without cuDNN's frontend (tools/cudnn --fetch, then make "
-			"cuda)");
+		dprintf(fd, ", attention by our own kernels: built without cuDNN's frontend (tools/cudnn --fetch, "
+			"then make cuda)");
 	else if (found(d->gpu, &version) || !version)
 		dprintf(fd, ", attention by our own kernels: libcudnn.so.9 is not found");
 	else
