@@ -17,13 +17,19 @@ grep -q '^tasks  *[0-9.]*  *[1-9][0-9]* .*prepared tasks of the judge' "$tmp/out
 for i in 1 2 3; do head -c 1048576 /dev/urandom >"$tmp/cache/tritonrl/tasks/old$i"; touch -d "$i days ago" "$tmp/cache/tritonrl/tasks/old$i"; done
 mkdir -p "$tmp/cache/tritonrl/venv/lib"
 echo x >"$tmp/cache/tritonrl/venv/lib/file"
+mkdir -p "$tmp/cache/tritonrl/peers" "$tmp/cache/tritonrl/cudnn"
+touch "$tmp/cache/tritonrl/baselines.db" "$tmp/cache/tritonrl/cuda-90.choices"
+"$TRITONRL" cache show >"$tmp/out"
+! grep 'not made by this version' "$tmp/out" || fail "an entry of ours has no purpose"
+touch "$tmp/cache/tritonrl/stranger"
+"$TRITONRL" cache show | grep -q '^stranger .*not made by this version' || fail "a foreign file has a purpose"
 "$TRITONRL" cache clean --older-than 2.5 >"$tmp/out"
 grep -q '^deleted 1 files, 1.0 MiB' "$tmp/out" && [ ! -e "$tmp/cache/tritonrl/tasks/old3" ] || fail "older-than: $(cat "$tmp/out")"
 "$TRITONRL" cache show --json | python3 -c 'import json, sys
 c = json.load(sys.stdin)
 e = {x["name"]: x for x in c["entries"]}
 assert e["tasks"]["bytes"] > 2 << 20 and e["tasks"]["files"] >= 3 and e["venv"]["files"] == 1' || fail "JSON"
-size=$("$TRITONRL" cache show --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["entries"][0]["bytes"] >> 20)')
+size=$("$TRITONRL" cache show --json | python3 -c 'import json, sys; print(*[x["bytes"] >> 20 for x in json.load(sys.stdin)["entries"] if x["name"] == "tasks"])')
 "$TRITONRL" cache clean --limit-mb "$size" >/dev/null
 [ ! -e "$tmp/cache/tritonrl/tasks/old2" ] && [ -e "$tmp/cache/tritonrl/tasks/old1" ] || fail "limit: $(ls "$tmp/cache/tritonrl/tasks")"
 "$TRITONRL" cache clean >/dev/null
