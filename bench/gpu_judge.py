@@ -19,8 +19,8 @@ from the least of those after it; a step that fails does not stop the others:
   answers     the same for --answers
   faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
   smoke       three kernels, with all that the verdict says (only if --steps names it)
---out gets tables.txt, disagreements.txt, doctor.txt, and all verdicts in verdicts.jsonl.gz, written after every
-call of the judge; now.jsonl has those of the call that runs. --standin tries the script against the stand-in
+--out gets tables.txt, disagreements.txt, and all verdicts in verdicts.jsonl.gz, written after every call of the
+judge; now.jsonl has those of the call that runs. --standin tries the script against the stand-in
 driver of a build.
 """
 import argparse
@@ -212,8 +212,13 @@ class Bench:
         took = time.time() - start
         self.started = first[0] if first else took          # seconds to the first verdict
         verdicts = self.keep(name, out)
+        out.unlink(missing_ok=True)
         said = [line.strip()[:200] for line in open(log, errors="replace") if "the GPU judge:" in line or "warning" in line]
         print("".join(f"  | {line}\n" for line in said[:5] + said[5:][-1:]), end="")
+        if rc == 124:           # a judge that is killed leaves the files of a task
+            for folder in [*pathlib.Path("/dev/shm").glob("tritonrl-torch-*"), *pathlib.Path("/tmp").glob("tritonrl-compile-*")]:
+                if folder.stat().st_mtime >= start:
+                    shutil.rmtree(folder, ignore_errors=True)
         if len(verdicts) < len(rows):
             text = open(log, errors="replace").read().splitlines()
             note = "time limit" if rc == 124 else f"exit {rc}"
@@ -264,15 +269,14 @@ def start(bench):
     rc, out = bench.call([bench.program, "version"], 30, f"{bench.folder}/version.err")
     print(f"program: {out.strip()[:100] if not rc else f'exit {rc}: ' + open(f'{bench.folder}/version.err').read()[:400]}")
     rc, out = bench.call([bench.program, "doctor"], bench.left(35))
-    (bench.out / "doctor.txt").write_text(out)
-    wanted = ("cpu", "memory", "user namespaces", "landlock", "seccomp", "gpu", "gpu engine", "python", "gpu judge")
-    for line in out.splitlines():
-        if line[9:25].strip() in wanted:
-            print("  " + line[:230])
+    print("".join(f"  {line[:230]}\n" for line in out.splitlines()), end="")
     found = re.search(r"--gpu (\S+)", out)
-    bench.base = ["--gpu", found[1]] if found else []
+    if rc == 124:
+        print("  doctor: time limit")
+        found = re.search(r"NVIDIA (\S+)", bench.call(["nvidia-smi", "-L"], 5)[1] if shutil.which("nvidia-smi") else "")
+    bench.base = ["--gpu", found[1].lower()] if found else []
     bad = [n for n in ("user namespaces", "landlock", "seccomp") if not re.search(rf"^ok +{n}", out, re.M)]
-    if bad and not bench.a.standin:
+    if bad and rc != 124 and not bench.a.standin:
         print(f"  the sandbox is not complete here ({', '.join(bad)}): candidates of our own run without it")
         bench.base.append("--unsafe-no-sandbox")
     print("  " + "; ".join(f"{path}: {shutil.disk_usage(path).free >> 30} GiB free" for path in ("/dev/shm", bench.folder)))
