@@ -7,18 +7,21 @@
 
 Candidates are test/honest, mutants of them, test/cheats, and rows {"id", "task", "candidate"} of files:
 --candidates with labels as far as they are known ({"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}),
---solved with the solver's programs, --answers with those of a model. Steps, in this order; their time limits
-are for --seconds 450 and grow with it; a step that fails does not stop the others:
-  hybrid      hybrid track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
+--solved with the solver's programs, --answers with those of a model; a file that is missing is left out.
+Steps, in this order; each has a most and a least share of --seconds (STEPS), so that a slow one takes nothing
+from the least of those after it; a step that fails does not stop the others:
+  agreement   strict track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
+  hybrid      the same on the hybrid track
   timed       coefficient of variation over 50 kernels x 5, A/A comparisons, 3 % more work, a plain loop
-  labelled    the rows of --candidates on the GPU: labels, measured times beside the labels' and the estimate
-  solved      the rows of --solved and --answers: right, wrong, not run and why; fast_p against baselines
   peer        KernelBench's own evaluation of the kernels of `timed` (bench/gpu_peer.py)
-  agreement   as `hybrid`, on the strict track
+  labelled    the rows of --candidates on the GPU: labels, measured times beside the labels' and the estimate
+  solved      the rows of --solved: right, wrong, not run and why; fast_p against baselines
+  answers     the same for --answers
   faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
   smoke       three kernels, with all that the verdict says (only if --steps names it)
---out gets tables.txt, disagreements.txt, and all verdicts in verdicts.tar.gz. --standin tries the script
-against the stand-in driver of a build.
+--out gets tables.txt, disagreements.txt, and all verdicts in verdicts.jsonl.gz, written after every call of the
+judge; now.jsonl has those of the call that runs. --standin tries the script against the stand-in
+driver of a build.
 """
 import argparse
 import collections
@@ -34,7 +37,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
@@ -97,9 +99,13 @@ def own_candidates():
 def read_rows(path, kind):
     if not path:
         return []
+    if not os.path.exists(path):
+        print(f"  {path} is not there: no candidates of the kind '{kind}'")
+        return []
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
-        rows = [{**json.loads(line), "kind": kind} for line in f]
-    return [{**row, "id": f"{kind}/{row['id']}"} for row in rows] if kind != "written" else rows
+        rows = [{**json.loads(line), "kind": kind} for line in f if line.strip()]
+    rows = [row for row in rows if row.get("task") and row.get("candidate")]
+    return [{**row, "id": f"{kind}/{k}/{row['id']}"} for k, row in enumerate(rows)] if kind != "written" else rows
 
 
 # Prints the bytes of the inputs of each task, from tensors without contents.
@@ -123,8 +129,9 @@ for line in sys.stdin:
 class Bench:
     def __init__(self, a, folder):
         self.a, self.folder, self.calls = a, folder, itertools.count()
-        self.end, self.scale = time.time() + a.seconds, a.seconds / 450
-        self.warming, self.agreed = None, []
+        self.end, self.scale = time.time() + a.seconds, a.seconds / 420
+        self.step_end, self.large = self.end, None
+        self.warming, self.warmed, self.agreed = None, False, []
         self.out = pathlib.Path(a.out or folder)
         self.out.mkdir(parents=True, exist_ok=True)
         self.program = self.unpack(a.program)
@@ -149,10 +156,18 @@ class Bench:
 
     def left(self, most):
         """Seconds for a part of a step whose limit is `most`."""
-        return max(3.0, min(most * self.scale, self.end - time.time() - 2.0))
+        return max(3.0, min(most * self.scale, self.step_end - time.time() - 1.0))
 
     def environment(self):
-        return {**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache", "TORCHINDUCTOR_CACHE_DIR": f"{self.folder}/inductor"}
+        """Compiling in threads would start 16 processes for each start of PyTorch."""
+        return {**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache", "TORCHINDUCTOR_CACHE_DIR": f"{self.folder}/inductor",
+                "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+
+    def bytes_of(self, row):
+        """Bytes of the inputs of a row's task; -1: not known."""
+        if self.large is None:
+            self.large = sizes(self, self.rows)
+        return self.large.get(row["task"], -1)
 
     def call(self, command, seconds, log=None):
         """Exit code and output. At the time limit the whole process group ends; the code is 124 then."""
@@ -163,14 +178,29 @@ class Bench:
                 out, _ = p.communicate(timeout=seconds)
                 return p.returncode, out
             except subprocess.TimeoutExpired:
-                os.killpg(p.pid, signal.SIGKILL)
-                p.communicate()
                 return 124, ""
+            finally:
+                if p.poll() is None:            # the limit, or this script was told to end
+                    os.killpg(p.pid, signal.SIGKILL)
+                    p.communicate()
+
+    def keep(self, name, path):
+        """The rows of a file by id. They also go to the archive, which can be read at any time."""
+        rows = {}
+        for line in open(path) if path.exists() else []:
+            try:
+                row = json.loads(line)
+                rows[row["id"]] = row
+            except ValueError:
+                pass            # the last line of a run that was stopped
+        with gzip.open(self.out / "verdicts.jsonl.gz", "at") as f:
+            f.writelines(json.dumps({"step": name, **row}) + "\n" for row in rows.values())
+        return rows
 
     def judge(self, name, rows, *options, gpu=True, most=60):
         """Verdicts by id, and seconds. At the time limit the verdicts so far count."""
         call = next(self.calls)
-        source, out, log = f"{self.folder}/{call}.in", self.out / f"{name}.jsonl", f"{self.folder}/{call}.err"
+        source, out, log = f"{self.folder}/{call}.in", self.out / "now.jsonl", f"{self.folder}/{call}.err"
         if out.exists():
             out.unlink()
         with open(source, "w") as f:
@@ -181,18 +211,16 @@ class Bench:
                            *(self.gpu if gpu else []), *options], self.left(most), log)
         took = time.time() - start
         self.started = first[0] if first else took          # seconds to the first verdict
-        verdicts = {}
-        for line in open(out) if out.exists() else []:
-            try:
-                v = json.loads(line)
-                verdicts[v["id"]] = v
-            except ValueError:
-                pass            # the last line of a run that was stopped
-        for line in open(log):
-            if "the GPU judge:" in line or "warning" in line:
-                print("  | " + line.strip()[:200])
+        verdicts = self.keep(name, out)
+        out.unlink(missing_ok=True)
+        said = [line.strip()[:200] for line in open(log, errors="replace") if "the GPU judge:" in line or "warning" in line]
+        print("".join(f"  | {line}\n" for line in said[:5] + said[5:][-1:]), end="")
+        if rc == 124:           # a judge that is killed leaves the files of a task
+            for folder in [*pathlib.Path("/dev/shm").glob("tritonrl-torch-*"), *pathlib.Path("/tmp").glob("tritonrl-compile-*")]:
+                if folder.stat().st_mtime >= start:
+                    shutil.rmtree(folder, ignore_errors=True)
         if len(verdicts) < len(rows):
-            text = open(log).read().splitlines()
+            text = open(log, errors="replace").read().splitlines()
             note = "time limit" if rc == 124 else f"exit {rc}"
             print(f"  [{name}: {note} after {took:.0f} s, {len(verdicts)} of {len(rows)} verdicts]")
             print("\n".join("  | " + line[:200] for line in (text[:4] + text[-3:] if rc != 124 else text[-3:])))
@@ -218,18 +246,10 @@ class Bench:
             f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
         start, log = time.time(), f"{self.folder}/{call}.err"
         rc, _ = self.call([self.python, ROOT / script[0], *script[1:], source, out, *options], self.left(most), log)
-        verdicts = {}
-        for line in open(out) if out.exists() else []:
-            try:
-                v = json.loads(line)
-                verdicts[v["id"]] = v
-            except ValueError:
-                pass
-        if out.exists():
-            shutil.copy(out, self.out / f"{name}.jsonl")
+        verdicts = self.keep(name, out)
         if rc:
             print(f"  [{name}: exit {rc} after {time.time() - start:.0f} s, {len(verdicts)} of {len(rows)}] "
-                  + open(log).read()[-300:])
+                  + open(log, errors="replace").read()[-300:])
         return verdicts, time.time() - start
 
     def gpu_of(self, v):
@@ -248,19 +268,18 @@ class Bench:
 def start(bench):
     rc, out = bench.call([bench.program, "version"], 30, f"{bench.folder}/version.err")
     print(f"program: {out.strip()[:100] if not rc else f'exit {rc}: ' + open(f'{bench.folder}/version.err').read()[:400]}")
-    rc, out = bench.call([bench.program, "doctor"], 120)
-    (bench.out / "doctor.txt").write_text(out)
-    wanted = ("cpu", "memory", "user namespaces", "landlock", "seccomp", "gpu", "gpu engine", "python", "gpu judge")
-    for line in out.splitlines():
-        if line[9:25].strip() in wanted:
-            print("  " + line[:230])
+    rc, out = bench.call([bench.program, "doctor"], bench.left(35))
+    print("".join(f"  {line[:230]}\n" for line in out.splitlines()), end="")
     found = re.search(r"--gpu (\S+)", out)
-    bench.base = ["--gpu", found[1]] if found else []
+    if rc == 124:
+        print("  doctor: time limit")
+        found = re.search(r"NVIDIA (\S+)", bench.call(["nvidia-smi", "-L"], 5)[1] if shutil.which("nvidia-smi") else "")
+    bench.base = ["--gpu", found[1].lower()] if found else []
     bad = [n for n in ("user namespaces", "landlock", "seccomp") if not re.search(rf"^ok +{n}", out, re.M)]
-    if bad and not bench.a.standin:
+    if bad and rc != 124 and not bench.a.standin:
         print(f"  the sandbox is not complete here ({', '.join(bad)}): candidates of our own run without it")
         bench.base.append("--unsafe-no-sandbox")
-    warm(bench)
+    print("  " + "; ".join(f"{path}: {shutil.disk_usage(path).free >> 30} GiB free" for path in ("/dev/shm", bench.folder)))
 
 
 # Compiles tasks by torch.compile into the cache of the trusted PyTorch process, several at a time: one
@@ -268,7 +287,6 @@ def start(bench):
 WARM = '''
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 import torch, triton, torch_worker
 rows, workers = [json.loads(line) for line in open(sys.argv[2])], int(sys.argv[3])
 children = []
@@ -293,14 +311,21 @@ for pid in children:
 
 def compiled_sample(bench):
     """The rows whose baseline by torch.compile is measured."""
-    rows = [r for r in bench.rows if r["kind"] == "solved"][:30] + [r for r in bench.rows if r["kind"] == "answer"][:10]
+    rows = [r for r in bench.rows if r["kind"] == "solved"][:24] + small_answers(bench)[:12]
     return rows[:4] if bench.a.quick else rows
+
+
+def small_answers(bench):
+    """The rows of --answers whose inputs take at most 1 GiB, smallest first: larger ones take a minute each."""
+    rows = [r for r in bench.rows if r["kind"] == "answer"]
+    return sorted((r for r in rows if 0 <= bench.bytes_of(r) <= 1 << 30), key=lambda r: (bench.bytes_of(r), r["task"]))
 
 
 def warm(bench):
     rows = compiled_sample(bench)
-    if not rows or bench.a.standin:
+    if not rows or bench.a.standin or bench.warmed:
         return
+    bench.warmed = True
     script, source = f"{bench.folder}/warm.py", f"{bench.folder}/warm.rows"
     pathlib.Path(script).write_text(WARM)
     with open(source, "w") as f:
@@ -315,7 +340,7 @@ def end_warm(bench):
     if not bench.warming:
         return
     try:
-        bench.warming.wait(timeout=bench.left(20))
+        bench.warming.wait(timeout=bench.left(15))
     except subprocess.TimeoutExpired:
         os.killpg(bench.warming.pid, signal.SIGKILL)
         bench.warming.wait()
@@ -379,10 +404,13 @@ def rate(bench, verdicts, took):
     return f"{len(verdicts) / took:.1f}/s in {took:.0f} s, {len(verdicts) / after:.1f}/s after {bench.started:.0f} s to the first verdict"
 
 
-def run_truth(bench, track, rows, most, out):
-    workers = min(8, max(2, (os.cpu_count() or 2) // 2))
-    rows = [r for r in rows if r["kind"] != "cheat"]        # cheats may attack the process that runs them
-    out += [*bench.truth(f"truth-{track}", rows, "--workers", workers, most=most), workers]
+def run_truth(bench, track, rows, gpu, most):
+    """Runs candidates by Python, without cheats, which may attack the process that runs them. Those that the
+    CPU judge finds correct come first."""
+    workers = min(12, max(2, (os.cpu_count() or 2) * 3 // 4))
+    rows = [r for r in rows if r["kind"] != "cheat" and r["id"] in gpu]
+    rows.sort(key=lambda r: (not cpu_says(gpu[r["id"]]), gpu[r["id"]]["correct"], hash_of(r["id"])))
+    return [*bench.truth(f"truth-{track}", rows, "--workers", workers, most=most), workers]
 
 
 def against_truth(bench, track, rows, gpu, truth, took, workers):
@@ -397,27 +425,24 @@ def against_truth(bench, track, rows, gpu, truth, took, workers):
         bench.disagree(f"{track} {kind} against Python", bad)
 
 
-def agreement(bench, track="strict", most=70):
+def agreement(bench, track="strict", most=80):
     rows = [r for r in bench.rows if r.get("track") == track]
     order = {task: i for i, task in enumerate(sorted({r["task"] for r in rows}, key=hash_of))}
-    rows.sort(key=lambda r: (order[r["task"]], r["kind"]))      # the time limit leaves a sample of the tasks
+    # Large tasks last; else at random, so that the time limit leaves a sample.
+    rows.sort(key=lambda r: (bench.bytes_of(r) > 16 << 20, bench.bytes_of(r) > 256 << 20, order[r["task"]], r["kind"]))
     if bench.a.quick:
         rows = rows[::max(1, len(rows) // 60)]
-    truth = []
-    thread = threading.Thread(target=run_truth, args=(bench, track, rows, most, truth))
-    if not bench.a.standin:
-        thread.start()
     gpu = agree(bench, track, rows, most)
     cheats = [r for r in rows if r["kind"] == "cheat" and r["id"] in gpu]
     print(f"  cheats: {len(cheats)}, accepted: {[r['id'] for r in cheats if gpu[r['id']]['correct']]}")
-    if not bench.a.standin:
-        thread.join()
-    if truth:
-        against_truth(bench, track, rows, gpu, *truth)
+    if bench.a.standin:
+        return
+    warm(bench)
+    against_truth(bench, track, rows, gpu, *run_truth(bench, track, rows, gpu, 35))
 
 
 def hybrid(bench):
-    agreement(bench, "hybrid", 50)
+    agreement(bench, "hybrid", 45)
 
 
 REPEATS = 5
@@ -427,8 +452,7 @@ PLANTED = {"plain": 1000, "slow_3": 1030}
 def timed_rows(bench):
     """The kernels whose variation is measured."""
     kernels = [r for r in bench.rows if r["kind"] == "honest" and r["track"] == "strict"]
-    large = sizes(bench, kernels)
-    kernels = [r for r in kernels if 0 <= large.get(r["task"], 0) <= 64 << 20]
+    kernels = [r for r in kernels if 0 <= bench.bytes_of(r) <= 64 << 20]
     return kernels[::max(1, len(kernels) // 50)][:10 if bench.a.quick else 50]
 
 
@@ -608,12 +632,16 @@ def sizes(bench, rows):
     tasks = sorted({r["task"] for r in rows})
     path = f"{bench.folder}/sizes.py"
     pathlib.Path(path).write_text(SIZES)
-    try:
-        out = subprocess.run([bench.python, path], input="".join(json.dumps(t) + "\n" for t in tasks), capture_output=True, text=True,
-                             timeout=60).stdout.split()
-    except (OSError, subprocess.TimeoutExpired):
-        out = []
-    return dict(zip(tasks, map(int, out)))
+    with open(f"{bench.folder}/sizes.in", "w") as f:
+        f.writelines(json.dumps(t) + "\n" for t in tasks)
+    with open(f"{bench.folder}/sizes.in") as given, open(f"{bench.folder}/sizes.out", "w") as out:
+        try:
+            subprocess.run([bench.python, path], stdin=given, stdout=out, stderr=subprocess.DEVNULL, timeout=45)
+        except (OSError, subprocess.TimeoutExpired):
+            print("  sizes of tasks: not all are known")
+    found = dict(zip(tasks, map(int, open(f"{bench.folder}/sizes.out").read().split())))
+    print(f"  inputs of {len(found)} tasks: {sum(v >= 0 for v in found.values())} sizes known, {sum(v > 1 << 30 for v in found.values())} above 1 GiB")
+    return found
 
 
 def labelled(bench):
@@ -623,9 +651,8 @@ def labelled(bench):
         return
     if bench.a.quick:
         rows = rows[::40]
-    large = sizes(bench, rows)
-    good = [r for r in rows if (r.get("gpu") == "pass" or hash_of(r["id"]) % 6 == 0) and 0 <= large.get(r["task"], 0) <= 1 << 30]
-    good.sort(key=lambda r: (large.get(r["task"], 0), r["task"]))
+    good = [r for r in rows if (r.get("gpu") == "pass" or hash_of(r["id"]) % 6 == 0) and 0 <= bench.bytes_of(r) <= 1 << 30]
+    good.sort(key=lambda r: (bench.bytes_of(r), r["task"]))
     print(f"  {len(good)} of {len(rows)}: those that pass by their label and a sixth of the others, with inputs of at most 1 GiB, smallest first")
     gpu, took = bench.judge("gpu-labelled", good, "--track", "hybrid", "--precision", "tf32", "--warmups", 5, "--trials", 20,
                             "--baselines", "eager,tf32", most=110)
@@ -656,22 +683,29 @@ def labelled(bench):
         print(f"  estimate and measured speed-up, against tf32: rank correlation {correlation(pairs):.2f} over {len(pairs)}; fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
 
 
-def solved(bench):
-    """Programs of the solver and answers of a model: all are checked, some are timed."""
-    rows = [r for r in bench.rows if r["kind"] in ("solved", "answer")]
+def solved(bench, kind="solved", share=1.0):
+    """Programs of the solver: checked and timed; some once more with torch.compile as a baseline."""
+    rows = [r for r in bench.rows if r["kind"] == kind] if kind == "solved" else small_answers(bench)
     if not rows:
-        print("  no --solved and no --answers")
+        print(f"  no --{kind}")
         return
+    print(f"  {len(rows)} of {sum(r['kind'] == kind for r in bench.rows)} rows")
     if bench.a.quick:
-        rows = rows[:40]
-    gpu, took = bench.judge("gpu-solved", rows, "--warmups", 0, "--trials", 0, most=60)
-    print(f"  {len(gpu)} of {len(rows)} checked, no timing: {rate(bench, gpu, took)}")
-    for kind in ("solved", "answer"):
-        report_solved(bench, kind, {r["id"]: gpu[r["id"]] for r in rows if r["kind"] == kind and r["id"] in gpu})
-    sample = [r for r in compiled_sample(bench) if gpu.get(r["id"], {}).get("correct") and bench.gpu_of(gpu[r["id"]]).get("ran")]
-    others = [r for r in rows if r not in sample and gpu.get(r["id"], {}).get("correct") and bench.gpu_of(gpu[r["id"]]).get("ran")]
-    report_fast(bench, "with torch.compile", sample, "eager,tf32,compile", 45)
-    report_fast(bench, "others", others[:200], "eager,tf32", 40)
+        rows = rows[:20]
+    gpu, took = bench.judge(f"{kind}", rows, "--baselines", "eager,tf32", most=80 * share)
+    print(f"  {len(gpu)} of {len(rows)} judged and timed: {rate(bench, gpu, took)}")
+    report_solved(bench, kind, gpu)
+    report_fast(bench, gpu, "eager,tf32")
+    sample = {r["id"] for r in compiled_sample(bench)}
+    again = [r for r in rows if r["id"] in sample and bench.gpu_of(gpu.get(r["id"], {})).get("time") and gpu[r["id"]]["correct"]]
+    if again:
+        report_fast(bench, bench.judge(f"{kind}-compile", again, "--baselines", "eager,tf32,compile", most=45 * share)[0],
+                    "eager,tf32,compile")
+
+
+def answers(bench):
+    """Answers of a model, as `solved`."""
+    solved(bench, "answer", 0.65)
 
 
 def report_solved(bench, kind, verdicts):
@@ -691,25 +725,22 @@ def report_solved(bench, kind, verdicts):
     bench.disagree(f"{kind}, not run", idle)
 
 
-def report_fast(bench, name, rows, baselines, most):
-    """Measured fast_p: the share of the timed programs that are faster than a baseline by the factor p."""
-    if not rows:
-        return
-    gpu, took = bench.judge(f"solved-{baselines.replace(',', '-')}", rows, "--baselines", baselines, most=most)
-    print(f"  {name}: {len(gpu)} of {len(rows)} timed, {rate(bench, gpu, took)}")
-    for kind in ("solved", "answer"):
-        times = [bench.gpu_of(gpu[r["id"]]) for r in rows if r["kind"] == kind and r["id"] in gpu]
-        for baseline in baselines.split(","):
-            ratio = [g["baselines"][baseline]["seconds"] / g["time"]["seconds"] for g in times if g.get("time") and g["baselines"].get(baseline)]
-            if ratio:
-                print(f"    {kind:7} against {baseline:8}: {len(ratio):4} timed, median {statistics.median(ratio):.2f}, " +
-                      ", ".join(f"fast_{p:g} {sum(x > p for x in ratio) / len(ratio):.2f}" for p in (1, 1.2, 2)))
-        pairs = [(gpu[r["id"]]["estimated_speedup"], gpu[r["id"]]["gpu"]["baselines"]["eager"]["seconds"] / gpu[r["id"]]["gpu"]["time"]["seconds"])
-                 for r in rows if r["kind"] == kind and r["id"] in gpu and gpu[r["id"]].get("estimated_speedup")
-                 and bench.gpu_of(gpu[r["id"]]).get("time") and gpu[r["id"]]["gpu"]["baselines"].get("eager")]
-        if len(pairs) > 2:
-            print(f"    {kind:7} estimate and measured speed-up against eager: rank correlation {correlation(pairs):.2f} over {len(pairs)}, "
-                  f"fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
+def report_fast(bench, gpu, baselines):
+    """Measured fast_p: the share of the programs that are faster than a baseline by the factor p, of those that
+    were timed and of those that were judged."""
+    times = [(v, bench.gpu_of(v)) for v in gpu.values() if v["correct"] and bench.gpu_of(v).get("time")]
+    for baseline in baselines.split(","):
+        ratio = [g["baselines"][baseline]["seconds"] / g["time"]["seconds"] for _, g in times if g["baselines"].get(baseline)]
+        if ratio:
+            fast = [(p, sum(x > p for x in ratio)) for p in (1, 1.2, 2)]
+            print(f"    against {baseline:8}: {len(ratio):4} of {len(gpu)} timed, median {statistics.median(ratio):.2f}, of the timed " +
+                  ", ".join(f"fast_{p:g} {n / len(ratio):.2f}" for p, n in fast) + "; of all " +
+                  ", ".join(f"{n / len(gpu):.2f}" for p, n in fast))
+    pairs = [(v["estimated_speedup"], g["baselines"]["eager"]["seconds"] / g["time"]["seconds"]) for v, g in times
+             if v.get("estimated_speedup") and g["baselines"].get("eager")]
+    if len(pairs) > 2:
+        print(f"    estimate and measured speed-up against eager: rank correlation {correlation(pairs):.2f} over {len(pairs)}, "
+              f"fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
 
 
 def peer(bench):
@@ -731,7 +762,13 @@ def peer(bench):
     reasons([(v["why"][:140], n) for n, v in found.items() if not v["correct"]], 5)
 
 
-STEPS = [start, smoke, hybrid, timed, labelled, solved, peer, agreement, faults]
+# The most and the least seconds of each step, of 420.
+STEPS = {start: (45, 15), smoke: (60, 0), agreement: (120, 70), hybrid: (65, 25), timed: (95, 45), peer: (45, 20),
+         labelled: (110, 35), solved: (110, 45), answers: (70, 30), faults: (40, 20)}
+# What a step needs: without it no time is kept for the step.
+NEEDS = {peer: lambda bench: bench.a.kernelbench, labelled: lambda bench: bench.a.candidates,
+         solved: lambda bench: any(r["kind"] == "solved" for r in bench.rows),
+         answers: lambda bench: any(r["kind"] == "answer" for r in bench.rows)}
 
 
 class Tee:
@@ -742,6 +779,7 @@ class Tee:
 
     def write(self, text):
         self.file.write(text)
+        self.file.flush()
         self.out.write(text)
 
     def flush(self):
@@ -750,17 +788,33 @@ class Tee:
 
 
 def finish(bench):
-    """Totals, and one archive of all verdicts."""
+    """Totals, and all tables once more: the last lines are what a caller sees first."""
+    if bench.warming:
+        os.killpg(bench.warming.pid, signal.SIGKILL)
     if bench.agreed:
         print("--- all steps: verdicts, correct by the CPU judge, ran on the GPU, confirmed")
         for name, *n in [*bench.agreed, ("sum", *(sum(x) for x in list(zip(*bench.agreed))[1:]))]:
-            print(f"  {name:20}" + "".join(f"{x:7}" for x in n))
-    files = sorted(bench.out.glob("*.jsonl"))
-    with tarfile.open(bench.out / "verdicts.tar.gz", "w:gz") as tar:
-        for path in files:
-            tar.add(path, path.name)
-    for path in files:
-        path.unlink()
+            print(f"  {name:20}" + "".join(f"{x:7}" for x in n), flush=True)
+
+
+def run_steps(bench, wanted):
+    """Runs steps in order. A step gets its most, but leaves the later ones their least."""
+    todo = [step for step in STEPS if step.__name__ in wanted or step is start]
+    needed = [step for step in todo if NEEDS.get(step, lambda _: True)(bench)]
+    for k, step in enumerate(todo):
+        most, _ = STEPS[step]
+        later = sum(STEPS[x][1] for x in todo[k + 1:] if x in needed) * bench.scale
+        began = time.time()
+        bench.step_end = min(bench.end - 1, began + most * bench.scale, max(bench.end - later, began + STEPS[step][1] * bench.scale))
+        print(f"--- {step.__name__}")
+        if bench.end - began < 6:
+            print("  no time left")
+            continue
+        try:
+            step(bench)
+        except Exception:
+            print("  " + traceback.format_exc()[-600:].replace("\n", "\n  "))
+        print(f"  [{time.time() - began:.0f} of at most {bench.step_end - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
 
 
 def main():
@@ -777,27 +831,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--quick", action="store_true")
     a = parser.parse_args()
-    wanted = a.steps.split(",")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)         # judging processes have another user
         bench = Bench(a, folder)
         sys.stdout = Tee(bench.out / "tables.txt")
-        bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + read_rows(a.answers, "answer")
-        print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
-        for step in STEPS:
-            if step.__name__ not in wanted and step is not start:
-                continue
-            began = time.time()
-            if bench.end - began < 8:
-                print(f"{step.__name__}: no time left")
-                continue
-            print(f"--- {step.__name__}")
-            try:
-                step(bench)
-            except Exception:
-                print("  " + traceback.format_exc()[-600:].replace("\n", "\n  "))
-            print(f"  [{time.time() - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
-        finish(bench)
+        try:
+            bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + read_rows(a.answers, "answer")
+            print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
+            run_steps(bench, a.steps.split(","))
+        finally:
+            finish(bench)
 
 
 if __name__ == "__main__":

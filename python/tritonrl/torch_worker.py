@@ -31,7 +31,9 @@ NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch
 
 
 def write_tensors(path, tensors):
-    """A safetensors file. Bytes are written tensor by tensor, so that memory holds one copy only."""
+    """A safetensors file. Bytes are written tensor by tensor, so that memory holds one copy only. Wide elements come
+    first, so that every tensor is aligned to its elements."""
+    tensors = dict(sorted(tensors.items(), key=lambda item: -item[1].element_size()))
     header, at = {}, 0
     for name, value in tensors.items():
         size = value.numel() * value.element_size()
