@@ -81,30 +81,31 @@ static double flops(const struct run_plan *p)
 
 /* Seconds of all GPUs for attention to one token in training: forward, and a backward of 2.5 times the operations.
  * A token of a long row costs more than one of a short row, so `square` is the sum of squared lengths divided by
- * the sum of lengths. The shares of peak are those of cuDNN's deterministic backward with its forward (bench/results,
- * "attention, lengths falling"). */
-static double attention_seconds(const struct run_plan *p, double square)
+ * the sum of lengths. The shares of peak are those of cuDNN's deterministic backward with its forward, for rows of
+ * equal and of unequal lengths (bench/results, "attention, lengths falling"). */
+static double attention_seconds(const struct run_plan *p, double length, double square)
 {
+	static const double shares[2][2] = { { 0.14, 0.2 }, { 0.22, 0.36 } };    /* [heads over 64][equal lengths] */
 	const struct model_config *c = &p->job.c;
-	double forward = 2.0 * square * c->H * c->D * c->L, reached = c->D > 64 ? 0.36 : 0.2;
+	double forward = 2.0 * square * c->H * c->D * c->L, reached = shares[c->D > 64][square < 1.05 * length];
 
 	return forward * (p->choice.recompute ? 4.5 : 3.5) / (flops(p) * reached);
 }
 
-/* Training tokens per second of rows whose squared lengths are `square` times their lengths. Between its products
+/* Training tokens per second of rows of the mean length `length`, whose squared lengths are `square` times their
+ * lengths. Between its products
  * training moves activations and logits, which bounds small models. The number of moves of each byte fits measurements
  * on an H200 from 28 million to 7 billion parameters (doc/run.md has the table). */
-static double train_rate(const struct run_plan *p, double square)
+static double train_rate(const struct run_plan *p, double length, double square)
 {
-	const double moves = 6.25, logit_moves = 4.0;
+	const double moves = 5.75, logit_moves = 4.0;
 	const int64_t tokens = 1 << 14;
-	double length = p->machine.cpu ? square : 0;
-	double products = train_ops(p, length) / (flops(p) * plan_share(p, PLAN_SHARE_TRAIN));
+	double products = train_ops(p, p->machine.cpu ? square : 0) / (flops(p) * plan_share(p, PLAN_SHARE_TRAIN));
 	double bytes = moves * plan_activation_bytes(p, tokens, 0) / (double)tokens + logit_moves * 2.0 * p->job.c.V;
 
 	if (p->machine.cpu)
 		return 1.0 / products;
-	return 1.0 / (products + attention_seconds(p, square) + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
+	return 1.0 / (products + attention_seconds(p, length, square) + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
 }
 
 /* Sets amount, rate and time of one step. */
@@ -237,7 +238,7 @@ static void time_sft(struct run_plan *p)
 	double step = (double)(j->sft.batch * j->sft.accumulate);
 	double rows = j->sft.steps ? (double)j->sft.steps * step : (double)(j->sft.rows * j->sft.epochs);
 
-	set_step(p, PLAN_T_SFT, rows * length, train_rate(p, square));
+	set_step(p, PLAN_T_SFT, rows * length, train_rate(p, length, square));
 	if (j->sft.row_ms > 0)
 		set_step(p, PLAN_T_ROWS, rows, make_rate(p));
 	p->seconds[PLAN_SFT] = overlap(p, PLAN_T_SFT, PLAN_T_ROWS) + (p->machine.cpu ? 0 : gpu_tune);
@@ -259,7 +260,7 @@ static void time_rl(struct run_plan *p)
 
 	set_step(p, PLAN_T_SAMPLE, samples * j->answer_tokens, sample_rate(p, p->choice.slots, j->rl.n));
 	set_step(p, PLAN_T_JUDGE, samples, judge_rate(p));
-	set_step(p, PLAN_T_TRAIN, trained * length, train_rate(p, length));
+	set_step(p, PLAN_T_TRAIN, trained * length, train_rate(p, length, length));
 	p->step[PLAN_T_SAMPLE].seconds += steps * tail_seconds(p, j->rl.max_new);
 	p->seconds[PLAN_RL] = overlap(p, PLAN_T_SAMPLE, PLAN_T_JUDGE) + p->step[PLAN_T_TRAIN].seconds +
 		(p->machine.cpu ? 0 : gpu_tune);
