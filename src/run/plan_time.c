@@ -105,7 +105,8 @@ static double train_rate(const struct run_plan *p, double length, double square)
 
 	if (p->machine.cpu)
 		return 1.0 / products;
-	return 1.0 / (products + attention_seconds(p, length, square) + bytes / (p->machine.gb_per_s * 1e9 * p->machine.count));
+	bytes /= p->machine.gb_per_s * 1e9 * p->machine.count;
+	return 1.0 / (products + attention_seconds(p, length, square) + bytes);
 }
 
 /* Sets amount, rate and time of one step. */
