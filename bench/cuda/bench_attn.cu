@@ -66,14 +66,16 @@ template <class F> static double time_graph(int n, F work)
 	return us;
 }
 
-/* Lengths fall from `longest` to `least` by equal factors: equal ones where the two are the same. */
-static void bench_pack(int H, int HKV, int D, int sequences, int longest, int least, int variant, const char *name)
+/* Lengths fall from `longest` to `least` by equal factors: equal ones where the two are the same. `mixed`: in no
+ * order. */
+static void bench_pack(int H, int HKV, int D, int sequences, int longest, int least, int variant, const char *name, int mixed = 0)
 {
 	std::vector<int32_t> starts(1);
 	double squares = 0;
 
 	for (int i = 0; i < sequences; i++) {
-		int n = (int)lround(longest * pow((double)least / longest, i / (double)(sequences > 1 ? sequences - 1 : 1)));
+		int at = mixed ? i * 37 % sequences : i;         /* 37 divides no number of sequences below */
+		int n = (int)lround(longest * pow((double)least / longest, at / (double)(sequences > 1 ? sequences - 1 : 1)));
 
 		starts.push_back(starts.back() + n);
 		squares += (double)n * n;
@@ -94,8 +96,8 @@ static void bench_pack(int H, int HKV, int D, int sequences, int longest, int le
 	double forward = time_us(21, [&] { MUST(cuda_attention(gpu, &a)); }), backward = time_us(21, [&] { MUST(cuda_attention_grad(gpu, &a)); });
 	double flop = 2.0 * squares * H * D;
 
-	printf("attention %-5s %d/%d/%d %dx%d..%d: fwd %.0f us %.0f TFLOP/s, bwd %.0f us %.0f TFLOP/s, work %zu MB\n", name, H, HKV, D, sequences,
-	       longest, least, forward, flop / forward * 1e-6, backward, 2.5 * flop / backward * 1e-6, a.work_bytes >> 20);
+	printf("attention %-5s %d/%d/%d %dx%d..%d%s: fwd %.0f us %.0f TFLOP/s, bwd %.0f us %.0f TFLOP/s, work %zu MB\n", name, H, HKV, D, sequences,
+	       longest, least, mixed ? " mixed" : "", forward, flop / forward * 1e-6, backward, 2.5 * flop / backward * 1e-6, a.work_bytes >> 20);
 	fflush(stdout);
 }
 
@@ -188,6 +190,8 @@ int main(void)
 		bench_pack(8, 2, 64, 96, 1024, 512, variant, name);
 		bench_pack(8, 2, 64, 128, 1024, 256, variant, name);
 		bench_pack(8, 2, 64, 200, 1536, 96, variant, name);
+		for (int mixed = 0; mixed < 2; mixed++)
+			bench_pack(8, 2, 64, 60, 4096, 200, variant, name, mixed);
 		bench_pack(12, 4, 64, 32, 1024, 1024, variant, name);
 	}
 	for (int fp8 = 0; fp8 < 2; fp8++) {
