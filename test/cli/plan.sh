@@ -6,7 +6,7 @@ trap 'rm -rf "$tmp"' EXIT
 fail() { echo "plan.sh: $*"; exit 1; }
 
 for config in configs/*.yaml; do
-	"$TRITONRL" plan "$config" >"$tmp/out" || fail "$config does not fit its machine"
+	"$TRITONRL" plan "$config" --judge-ms 20 >"$tmp/out" || fail "$config does not fit its machine"
 	grep -q '^  together' "$tmp/out" || fail "$config: no totals"
 	grep -q '^assumed' "$tmp/out" || fail "$config: no assumptions"
 done
@@ -14,7 +14,7 @@ done
 grep -q '^1 x H200' "$tmp/one" || fail "the command line does not win over the file"
 "$TRITONRL" plan --config configs/qwen2.5-coder-7b-h100x8.yaml --gpu H200 --count 1 --judge-ms 20 | grep -v "the CPU would take" >"$tmp/two"
 cmp -s "$tmp/one" "$tmp/two" || fail "CONFIG and --config differ"
-"$TRITONRL" plan --model qwen2.5-coder-7b --gpu all >"$tmp/all"
+"$TRITONRL" plan --model qwen2.5-coder-7b --gpu all --judge-ms 20 >"$tmp/all"
 [ "$(wc -l <"$tmp/all")" = 13 ] || fail "six GPUs, one and eight of each"
 # Each GPU has its price, and the first tasks alone are counted where eval has a limit.
 cost() { "$TRITONRL" plan --model qwen2.5-coder-7b --gpu "$1" --judge-ms 20 --json | python3 -c 'import json, sys; p = json.load(sys.stdin); print(p["cost"] / p["gpu_hours"])'; }
@@ -24,10 +24,10 @@ printf 'model: models/base\neval: {tasks: tasks/plain, limit: 7}\n' >"$tmp/limit
 grep -q 'eval: 7 tasks' "$tmp/out" || fail "eval.limit is not heeded: $(grep eval: "$tmp/out")"
 grep -q 'judged in [0-9.]* ms (measured here' "$tmp/out" || fail "the time of a verdict is not measured"
 grep -q 'everything that the run needs is available' "$tmp/out" || fail "what runs here"
-"$TRITONRL" plan configs/qwen2.5-coder-7b-h100x8.yaml >"$tmp/out"
+"$TRITONRL" plan configs/qwen2.5-coder-7b-h100x8.yaml --judge-ms 20 >"$tmp/out"
 grep -q "^  model 'models/Qwen2.5-Coder-7B-Instruct' is missing" "$tmp/out" || fail "what does not run here"
 grep -q "CPU would take [0-9.]* hours" "$tmp/out" || fail "what it would take here"
-"$TRITONRL" plan --model models/base --json | python3 -c 'import json, sys; p = json.load(sys.stdin); assert p["fits"] and p["hours"] > 0' || fail "JSON"
+"$TRITONRL" plan --model models/base --judge-ms 20 --json | python3 -c 'import json, sys; p = json.load(sys.stdin); assert p["fits"] and p["hours"] > 0' || fail "JSON"
 # A plan is made from the options that run obeys: --set and --stages, the number of tasks of rl, every model that
 # is evaluated, both prices, and the command that starts it.
 printf 'model: models/base\nfull: true\nprepare: {count: 40, rl_count: 30}\nrl: {limit: 12, n: 4}\neval: {tasks: tasks/plain, limit: 5, n: 2}\n' >"$tmp/same.yaml"
@@ -65,7 +65,7 @@ grep -q 'plan: weights 32-bit, activations kept; sft' "$tmp/out" || fail "run sa
 grep -q '^20[0-9-]*T[0-9:]*Z plan: weights' "$tmp/run/dry_run/training.log" || fail "training.log has no plan"
 grep -q '^20[0-9-]*T[0-9:]*Z sft: finished at step 2, loss' "$tmp/run/dry_run/training.log" || fail "training.log has no result"
 rc=0
-"$TRITONRL" plan --model qwen2.5-coder-32b --gpu A10G >"$tmp/out" || rc=$?
+"$TRITONRL" plan --model qwen2.5-coder-32b --gpu A10G --judge-ms 20 >"$tmp/out" || rc=$?
 [ $rc = 1 ] || fail "what does not fit gave exit code $rc"
 grep -q "does not fit" "$tmp/out" || fail "what does not fit is not said"
 printf 'sft: {lernrate: 1}\n' >"$tmp/bad.yaml"
