@@ -51,6 +51,9 @@ static int contract(struct lower *l, const struct contraction *c, enum dtype dt,
 	const struct ix *var[128] = { NULL };
 	struct axes a = { .kept = 0, .count = 1 };
 
+	for (int k = 0; k < c->n; k++)
+		if ((int)strlen(c->in[k]) != c->x[k].rank)
+			return 1;
 	for (int d = 0; c->out[d]; d++) {
 		a.size[d] = label_size(c, c->out[d]);
 		var[(int)c->out[d]] = ix_var(l->p, d, a.size[d]);

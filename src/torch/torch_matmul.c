@@ -153,13 +153,28 @@ static int f_linear(struct bind *b)
 	return num_linear(&c, &y, x, w, bias, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* The leading dimensions of both inputs of bilinear must be equal: they do not broadcast. */
+static int check_bilinear(struct bind *b, const struct tensor *x, const struct tensor *y)
+{
+	if (x->ndim != y->ndim || x->ndim < 1)
+		return bind_raise(b, EXC_RuntimeError, "bilinear(): input dimensions do not match: got %d and %d", x->ndim,
+				  y->ndim);
+	for (int d = 0; d < x->ndim - 1; d++)
+		if (x->shape[d] != y->shape[d])
+			return bind_raise(b, EXC_RuntimeError,
+					  "bilinear(): input batch dimensions do not match at dim %d: got %lld and %lld", d,
+					  (long long)x->shape[d], (long long)y->shape[d]);
+	return 0;
+}
+
 /* y[n, o] = sum over i, j of x1[n, i] w[o, i, j] x2[n, j] + b[o]. */
 static int f_bilinear(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
 	struct tensor *x, *y, *w, *bias, r;
 
-	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_tensor(b, 2, &w) || bind_opt_tensor(b, 3, &bias))
+	if (bind_tensor(b, 0, &x) || bind_tensor(b, 1, &y) || bind_tensor(b, 2, &w) || bind_opt_tensor(b, 3, &bias) ||
+	    check_bilinear(b, x, y))
 		return -1;
 	if (num_einsum(&c, &r, STR("...i,oij,...j->...o"), (const struct tensor *[]){ x, w, y }, 3, bind_e(b)))
 		return bind_fail(b);

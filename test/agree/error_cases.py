@@ -17,6 +17,7 @@ CASES = [
     "r(4, 3).index_add(0, torch.tensor([0, 1]), r(4, 3))", "r(2, 3).scatter(1, torch.tensor([[0]]), i(3, 2, 3))", "F.cross_entropy(r(2, 3), torch.tensor([0, 1]).int())", "F.gelu(i(3, 4))", "F.celu(r(3), alpha=0)", "F.hardtanh(r(3), 1, 0)", "torch.meshgrid(r(2, 2), r(2))", "r(3).round(2)", "r(2, 3).clamp(min=r(3), max=1)",
     # arguments that are slightly wrong, in families
     "F.scaled_dot_product_attention(r(1, 4, 2, 3), r(2, 3), r(2, 3), enable_gqa=True)", "F.scaled_dot_product_attention(r(4, 2, 3), r(2, 3), r(2, 3), enable_gqa=True)",
+    "F.bilinear(r(2, 2, 2), r(2, 2), r(1, 2, 2))", "F.bilinear(r(3, 2), r(4, 2), r(1, 2, 2))",
     "F.scaled_dot_product_attention(r(1, 4, 2, 3), r(1, 3, 2, 3), r(1, 3, 2, 3), enable_gqa=True)", "F.conv1d(r(1, 4, 8), r(1, 2, 3), groups=2)", "F.conv1d(r(1, 4, 8), r(3, 2, 3), groups=2)", "F.conv1d(r(1, 4, 8), torch.zeros(0, 4, 3))",
     "F.conv2d(r(1, 4, 8, 8), torch.zeros(0, 4, 3, 3))", "F.conv1d(r(1, 4, 8), r(4, 4, 3), groups=0)", "F.conv1d(r(1, 4, 8), r(4, 4, 3), groups=-1)", "F.conv_transpose1d(r(1, 1, 8), r(1, 1, 3), groups=2)",
     "F.conv_transpose1d(r(1, 4, 8), r(4, 2, 3), r(3))", "F.conv_transpose1d(r(1, 4, 8), r(3, 2, 3))", "torch.zeros(3, 4).scatter(0, torch.tensor(0), torch.zeros(0))", "torch.zeros(3).scatter(0, torch.tensor(0), torch.zeros(0))",

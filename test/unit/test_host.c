@@ -112,6 +112,10 @@ static void test_reasons(void **state)
 	fails("import torch\ntorch.einsum('...i,...i->...', torch.ones(2, 3), torch.ones(3, 3))\n", "shape_error", 2, "subscript . has size 3");
 	fails("import torch\ntorch.nn.functional.nll_loss(torch.ones(3), torch.zeros(0).long())\n", "shape_error", 2, "must have size 1");
 	fails("import torch\ntorch.zeros(3).scatter_(0, torch.tensor(0), torch.zeros(0))\n", "shape_error", 2, "no larger size than src [0]");
+	fails("import torch\nimport torch.nn.functional as F\nF.bilinear(torch.ones(2, 2, 2), torch.ones(2, 2), torch.ones(1, 2, 2))\n",
+	      "raised", 3, "input dimensions do not match: got 3 and 2");
+	fails("import torch\nimport torch.nn.functional as F\nF.bilinear(torch.ones(3, 2), torch.ones(4, 2), torch.ones(1, 2, 2))\n",
+	      "raised", 3, "do not match at dim 0: got 3 and 4");
 	fails("import torch\ntorch.einsum('i,i->i', torch.zeros(0), torch.ones(5000))\n", "shape_error", 2, "does not broadcast");
 	fails("import torch\nq = torch.ones(2, 3, 4)\ntorch.nn.functional.scaled_dot_product_attention(q, q[0], q[0], enable_gqa=True)\n", "index_error", 3, "Dimension out of range");
 	/* Lists among numbers have no shape. */
