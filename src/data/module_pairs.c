@@ -120,13 +120,3 @@ int module_pairs_solve(struct module_pairs *m, struct str task, struct rng *rng,
 		return_lib(m, lib);
 	return rc;
 }
-
-int module_pairs_outline(struct module_pairs *m, struct str task, struct buf *out, struct err *e)
-{
-	struct host_lib *lib = take_lib(m, e);
-	int rc = lib ? solve_outline(lib, task, out, e) : -1;
-
-	if (lib)
-		return_lib(m, lib);
-	return rc;
-}

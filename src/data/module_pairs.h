@@ -33,7 +33,5 @@ int module_pairs_draw(struct module_pairs *m, uint64_t k, struct module_pair *ou
 int module_pairs_solve(struct module_pairs *m, struct str task, struct rng *rng, struct module_pair *out,
 		       struct err *e);
 void module_pair_release(struct module_pair *p);
-/* The outline of a task, as the solver records it. */
-int module_pairs_outline(struct module_pairs *m, struct str task, struct buf *out, struct err *e);
 
 #endif

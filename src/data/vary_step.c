@@ -97,7 +97,7 @@ static int is_value(struct str text)
 static int uses_word(struct str text, struct str word)
 {
 	for (size_t i = 0; i + word.n <= text.n; i++)
-		if (!memcmp(text.p + i, word.p, word.n) && 
+		if (!memcmp(text.p + i, word.p, word.n) &&
 		    (i + word.n == text.n || !isalnum((unsigned char)text.p[i + word.n])) &&
 		    (!i || !isalnum((unsigned char)text.p[i - 1])))
 			return 1;

@@ -157,13 +157,14 @@ static int f_linear(struct bind *b)
 static int check_bilinear(struct bind *b, const struct tensor *x, const struct tensor *y)
 {
 	if (x->ndim != y->ndim || x->ndim < 1)
-		return bind_raise(b, EXC_RuntimeError, "bilinear(): input dimensions do not match: got %d and %d", x->ndim,
-				  y->ndim);
+		return bind_raise(b, EXC_RuntimeError, "bilinear(): input dimensions do not match: got %d and %d",
+				  x->ndim, y->ndim);
 	for (int d = 0; d < x->ndim - 1; d++)
 		if (x->shape[d] != y->shape[d])
 			return bind_raise(b, EXC_RuntimeError,
-					  "bilinear(): input batch dimensions do not match at dim %d: got %lld and %lld", d,
-					  (long long)x->shape[d], (long long)y->shape[d]);
+					  "bilinear(): input batch dimensions do not match at dim %d: "
+					  "got %lld and %lld",
+					  d, (long long)x->shape[d], (long long)y->shape[d]);
 	return 0;
 }
 

@@ -263,7 +263,7 @@ static enum slot_end read_answer(struct gpu_slot *s, struct slot_answer *a)
 
 /* Ends a question. A runner that hangs, died, failed or met a sticky error is replaced with the next
  * question. A runner that died at its first question ran no kernel: that is our failure. A failure within
- * PyTorch is an exception there, after which its runner goes on; a new one would take seconds to start. */
+ * PyTorch is an exception there, after which its runner continues; a new one would take seconds to start. */
 static enum slot_end finish(struct gpu_slot *s, struct slot_answer *a)
 {
 	int first = s->fresh;
