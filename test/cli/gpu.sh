@@ -95,7 +95,7 @@ def tuned''').replace(", BM=32, BN=32, BK=16", ", BK=16").replace("triton.cdiv(M
         grid = lambda meta: (triton.cdiv(M, meta["BM"]), triton.cdiv(N, meta["BN"]))'''))
 # The hybrid track: a torch operator computes, which a plan cannot express.
 open(f"{folder}/hybrid.py", "w").write(KERNEL.replace("NAME", "hybrid").replace(
-    "        M, K = x.shape", "        x = torch.nn.functional.linear(x, self.linear.weight.abs() * 0 + torch.eye(40))\n        M, K = x.shape"))
+    "        M, K = x.shape", "        x = torch.nn.functional.linear(x, self.linear.weight.abs() * 0 + torch.eye(40, device=x.device))\n        M, K = x.shape"))
 END
 
 # field FILE EXPRESSION: a value of the verdict of a candidate
