@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 
-/* $ is the value. Most keep its shape, some reduce, cut or widen it. */
-static const char *const steps[] = {
+/* $ is the value. These keep its shape. */
+static const char *const same_shape[] = {
 	"torch.relu($)", "torch.sigmoid($)", "torch.tanh($)", "$.relu()", "$.sigmoid()", "$.tanh()",
 	"torch.nn.functional.gelu($)", "torch.nn.functional.silu($)", "torch.nn.functional.softplus($)",
 	"torch.nn.functional.leaky_relu($, 0.2)", "torch.nn.functional.elu($)", "torch.nn.functional.hardtanh($)",
@@ -20,6 +20,10 @@ static const char *const steps[] = {
 	"torch.nn.functional.normalize($, dim=1)", "torch.log_softmax($, dim=-1)",
 	"$ - torch.logsumexp($, dim=-1, keepdim=True)",
 	"$ - torch.amax($, dim=1, keepdim=True)", "torch.nn.functional.layer_norm($, $.shape[-1:])",
+};
+
+/* These reduce, cut, widen or turn it; a few only change its form. */
+static const char *const other_shape[] = {
 	"$.mean(dim=1)", "$.sum(dim=-1)", "$.mean(dim=1, keepdim=True)", "torch.mean($, dim=-1)", "$.amax(dim=-1)",
 	"torch.max($, dim=1)[0]", "$.var(dim=-1)", "$.mean(dim=(2, 3))", "$.sum()", "$.mean()", "torch.norm($, dim=1)",
 	"$.transpose(1, 2)", "$.transpose(-1, -2)", "$.flatten(1)", "$.unsqueeze(1)", "$.permute(0, 2, 1)",
@@ -35,10 +39,11 @@ static const char *const steps[] = {
 
 static void add_step(struct str value, struct buf *out, struct rng *rng)
 {
-	/* the first half of the list keeps the shape and is drawn more often */
-	size_t n = rng_below(rng, 3) ? 49 : COUNT_OF(steps);
+	/* steps that keep the shape are drawn more often, because more modules still run with them */
+	size_t n = rng_below(rng, 3) ? COUNT_OF(same_shape) : COUNT_OF(same_shape) + COUNT_OF(other_shape);
+	size_t k = rng_below(rng, n);
 
-	for (const char *s = steps[rng_below(rng, n)]; *s; s++) {
+	for (const char *s = k < COUNT_OF(same_shape) ? same_shape[k] : other_shape[k - COUNT_OF(same_shape)]; *s; s++) {
 		if (*s == '$')
 			buf_addstr(out, value);
 		else
