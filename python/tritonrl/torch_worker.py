@@ -6,7 +6,8 @@ line over a socket; each gets one line back.
 {"do": "hello"}                              -> device, versions
 {"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
     -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
-       own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows
+       own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows;
+       under "torch" also with all of them in tf32, for errors that KernelBench's rule does not see
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
     -> seconds of each call of the task that was prepared last
 """
@@ -131,6 +132,7 @@ class Task:
             allowed = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
         kind = request.get("precision", "torch")
         self.products = kind == "tf32" or (kind == "torch" and allowed[0]), kind == "tf32" or (kind == "torch" and allowed[1])
+        self.close = kind == "torch"            # errors of tf32 that KernelBench's rule does not see pass
         self.sets = request["sets"]
         self.seed = request["seed"]
         try:
@@ -186,6 +188,12 @@ class Task:
                 if any(self.products):
                     with Tf32(*self.products):
                         cut = self.run(i)
+                close = cut
+                if self.close and not all(self.products):
+                    with Tf32(True, True):
+                        close = self.run(i)
+            for k, value in enumerate(close if self.close else []):
+                results[f"close.{i}.{k}"] = value
             for k, (a, b, c) in enumerate(zip(exact, own, cut)):
                 results[f"expected.{i}.{k}"] = a.double()
                 results[f"own.{i}.{k}"] = b

@@ -261,6 +261,8 @@ static int burn_work(struct host *h, const struct bind_row *row, unsigned kind, 
 	flops = op->flops;
 	bytes = op->bytes;
 	host_count_work(op, a, s->n, out);
+	if (kind & BIND_WINDOW)
+		op->unread = 1.0 - (1.0 - op->unread) * host_window_share(row->name, s, a, out);
 	counted = h->o.hollow ? 0 : (op->flops - flops) / 100000 + (op->bytes - bytes) / 20000;
 	if (h->o.called)
 		h->o.called(h->o.called_ctx, &(struct host_op_call) {

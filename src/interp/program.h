@@ -103,8 +103,14 @@ struct host_override { struct str name; int64_t value; };
 /* Cost record of a binding at one source line. bytes: read and written. flops: operations, two
  * per multiply-add. plain: those of flops that belong to no product. sum: terms of the longest
  * sum. moved: bytes that went to other positions. cut: calls that gave a part of their
- * argument. */
-struct host_op { const char *name; int line; unsigned flags; int64_t count, bytes, flops, plain, sum, moved, cut; };
+ * argument. unread: the part of an input that windows leave unread, at most. */
+struct host_op {
+	const char *name;
+	int line;
+	unsigned flags;
+	int64_t count, bytes, flops, plain, sum, moved, cut;
+	double unread;
+};
 struct host_ops { const struct host_op *v; size_t n; };
 /* Totals over all operators. flops, plain, bytes: of those that compute. moved: bytes that any
  * of them moved to other positions. copied: bytes of those that copy or convert without

@@ -8,6 +8,9 @@
 struct host_op *host_record_op(struct host *h, const struct bind_row *row, unsigned flags);
 /* Adds the bytes and operations of one call to its record. */
 void host_count_work(struct host_op *op, const struct val *a, size_t n, struct val out);
+/* The part of its input that a call of a window operator (BIND_WINDOW) reads at the least; 1: all of it, or
+ * not known. */
+double host_window_share(const char *name, const struct sig *s, const struct val *a, struct val out);
 
 /* Marks the outcome of a test in the program's own code, if marks are collected. */
 void host_note_branch(struct host *h, const struct py_node *at, int outcome);

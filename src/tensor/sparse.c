@@ -205,7 +205,7 @@ int64_t sparse_fold(int64_t i, int64_t n, int64_t smaller, int64_t periods)
 /* A dimension that could be of both kinds fits neither. */
 int sparse_map_fits(const struct sparse_map *m, int64_t n, int64_t smaller)
 {
-	int few = m->few == SPARSE_ANY || smaller == m->few, folds = m->periods && !((n - smaller) % m->periods) &&
+	int few = m->spread || smaller == m->few, folds = m->periods && !((n - smaller) % m->periods) &&
 		(n - smaller) / m->periods <= smaller / 2;
 
 	return n == smaller || (n > smaller && few != folds);
@@ -215,8 +215,9 @@ int64_t sparse_map_index(const struct sparse_map *m, int64_t i, int64_t n, int64
 {
 	if (n == smaller)
 		return i;
-	return m->few == SPARSE_ANY || smaller == m->few ? sparse_index(i, smaller, m->seed) :
-		sparse_fold(i, n, smaller, m->periods);
+	if (smaller == m->few)
+		return sparse_index(i, smaller, m->seed);
+	return m->spread ? sparse_index(i, smaller, m->spread) : sparse_fold(i, n, smaller, m->periods);
 }
 
 /* t must be all of its storage; the other tensor has the same dtype and rank, and fewer elements

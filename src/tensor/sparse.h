@@ -20,8 +20,9 @@ int sparse_zero(struct storage *s);                                     /* as em
 int sparse_value(struct storage *s, const void *value, int bytes);      /* one value, repeated */
 int sparse_own(struct storage *s);                                      /* its own memory */
 /* How indices of a large tensor map to those of a smaller one, dimension by dimension.
- * - A dimension with `few` indices there (SPARSE_ANY: any number) and more here repeats them in a
- *   random order: of 16 rows, row 1000000 may repeat row 11 (sparse_index).
+ * - A dimension with `few` indices there and more here repeats them in a random order: of 16 rows, row
+ *   1000000 may repeat row 11 (sparse_index). With `spread`, a dimension of any other number of indices
+ *   does so too, in the order of that seed.
  * - A dimension from which `periods` equal periods were taken out repeats the one before them:
  *   with 7 periods, 512 rows become 64 by taking out 7 times 64. Neighbours stay neighbours, both
  *   ends stay where they are (sparse_fold). */
@@ -29,8 +30,8 @@ struct sparse_map {
 	int64_t few;
 	int64_t periods;           /* 0: no dimension is of the second kind */
 	uint64_t seed;
+	uint64_t spread;           /* 0: none */
 };
-enum { SPARSE_ANY = -1 };
 int64_t sparse_index(int64_t i, int64_t few, uint64_t seed);
 int64_t sparse_fold(int64_t i, int64_t n, int64_t smaller, int64_t periods);
 /* Whether a dimension of n indices maps to one of `smaller`, and where its index i does. */

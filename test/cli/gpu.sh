@@ -131,6 +131,15 @@ for name in copied atomic tuned; do
 done
 [ "$(field tuned 'j["gpu"]["configs"]')" = 2 ] || fail "configurations of an autotuned kernel: $(field tuned 'j["gpu"]')"
 
+# A matrix product in tf32 whose error KernelBench's rule does not see passes under torch, as on the CPU, and not under ieee.
+for precision in torch ieee; do
+	"$TRITONRL" verify test/honest/linear_div_tf32.py --task test/honest/tasks/linear_div.py --json --quiet --no-general \
+		--precision $precision "${gpu[@]}" >"$tmp/close.json" 2>"$tmp/err" || true
+	want="(True, True)"
+	[ $precision = torch ] || want="(False, False)"
+	[ "$(field close 'j["correct"], bool(j["gpu"] and j["gpu"]["ran"])')" = "$want" ] || fail "tf32 under $precision: $(cat "$tmp/close.json")"
+done
+
 # Faults: each has its reason, and the candidate is no longer correct.
 check_fault() { # NAME REASON STAGE
 	judge "$1" --gpu-timeout 2

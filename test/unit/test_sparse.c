@@ -258,12 +258,31 @@ static void spread_as_hollow(void **state)
 	for (int i = 0; i < 77; i++)
 		((float *)tensor_data(&from))[i] = (float)i;
 	assert_int_equal(tensor_new(&wide, DT_F64, 2, (int64_t[]){ ROWS, COLS }, NULL), 0);
-	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = SPARSE_ANY, .seed = 3 }), 0);
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .spread = 3 }), 0);
 	assert_int_equal(sparse_spread(&wide, &from, 3), 0);
 	for (int64_t row = 0; row < ROWS; row += 7)
 		for (int64_t col = 0; col < COLS; col += 11)
 			assert_true((double)*at(&t, row, col) == ((double *)tensor_data(&wide))[row * COLS + col]);
 	tensor_release(&wide);
+	tensor_release(&t);
+	tensor_release(&from);
+}
+
+/* Rows along an independent axis follow the map of all tensors, and what a part repeats follows its own seed. */
+static void few_rows_of_a_part(void **state)
+{
+	enum { ROWS = 300, COLS = 500, FEW_ROWS = 3, PART = 16 };
+	struct tensor from, t = hollow(ROWS, COLS);
+
+	(void)state;
+	assert_int_equal(tensor_new(&from, DT_F32, 2, (int64_t[]){ FEW_ROWS, PART }, NULL), 0);
+	for (int i = 0; i < FEW_ROWS * PART; i++)
+		((float *)tensor_data(&from))[i] = (float)i;
+	assert_int_equal(sparse_few(&t, &from, &(struct sparse_map){ .few = FEW_ROWS, .seed = 5, .spread = 9 }), 0);
+	for (int64_t row = 0; row < ROWS; row += 7)
+		for (int64_t col = 0; col < COLS; col += 11)
+			assert_true(*at(&t, row, col) == (float)(sparse_index(row, FEW_ROWS, 5) * PART +
+								 sparse_index(col, PART, 9)));
 	tensor_release(&t);
 	tensor_release(&from);
 }
@@ -306,7 +325,7 @@ int main(void)
 		cmocka_unit_test(unseen_writers_may_have_changed_it),
 		cmocka_unit_test(touching_has_a_limit),
 		cmocka_unit_test(copies_hold_the_same),
-		cmocka_unit_test(spread_as_hollow),
+		cmocka_unit_test(spread_as_hollow), cmocka_unit_test(few_rows_of_a_part),
 		cmocka_unit_test(one_that_was_stopped_is_unknown),
 	};
 

@@ -46,7 +46,7 @@ struct intermediates {
 };
 
 /* The arguments of a candidate's launches that hold reference intermediates after the launch. */
-enum { INTERMEDIATE_MATCHES = 8 };
+enum { INTERMEDIATE_MATCHES = 24 };
 struct intermediate_matches {
 	int launches;                 /* of the call; a launch that a tuner repeats counts once */
 	uint64_t last;                /* identifies the last launch: a hash of its kernel and arguments */

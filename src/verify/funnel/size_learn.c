@@ -12,10 +12,10 @@ enum {
 	/* the value of its independent axes; it is halved while a run is more work than
 	 * SIZE_WORK_FIRST */
 	REDUCED_MOST = 16,
-	REDUCED_WORK = 1 << 27,       /* the limit of work with up to TASK_REDUCED_LEAST */
+	REDUCED_WORK = 1 << 29,       /* the limit of work with up to TASK_REDUCED_LEAST */
 	REDUCED_GIVEN = 1 << 25,      /* bytes of the largest tensor that the reference is given, */
 	REDUCED_KEPT = 1 << 29,       /* that its model holds, */
-	REDUCED_MADE = 1 << 25,       /* and that it computes */
+	REDUCED_MADE = 1 << 26,       /* and that it computes */
 	REDUCED_DRAWN = 512,          /* the value of a size that has positions, while inputs are drawn */
 	PERIOD_UNIT = 4,              /* periods of local axes are multiples of it, and of most strides */
 	PERIODS_MOST = 255,           /* periods that are taken out of a local axis */
@@ -260,16 +260,14 @@ static enum step reduced_fits(struct funnel *f, const struct found_axes *x, int6
 		!(r->part && f->base->image.keeps_state) ? STEP_PASSED : STEP_FAILED;
 }
 
-/* The most indices that fit; none of them if a run does not fit with the least number either. */
+/* The most indices that fit; none of them if a run does not fit with the least number either. A task without any
+ * axis that can be reduced is taken as it is, if its reference is little work. */
 static enum step choose_reduction(struct funnel *f, const struct found_axes *x, struct task_reduction *r)
 {
 	static const int64_t indices[] = { REDUCED_MOST, 8, 4, TASK_REDUCED_LEAST, 2 };
 	enum step step = STEP_FAILED;
-	int any = x->whole != 0;
 
-	for (size_t i = 0; i < f->base->image.n_all; i++)
-		any |= x->at[i].axes > 0 || x->period[i];
-	for (size_t i = 0; i < COUNT_OF(indices) && step == STEP_FAILED && any; i++)
+	for (size_t i = 0; i < COUNT_OF(indices) && step == STEP_FAILED; i++)
 		step = reduced_fits(f, x, indices[i], r);
 	if (step == STEP_FAILED)
 		r->indices = 0;

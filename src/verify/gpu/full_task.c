@@ -72,6 +72,7 @@ struct references {
 	struct world own, oracle;
 	struct task_weights weights;
 	int64_t sum;                /* terms of the longest sum */
+	int products_close;         /* all products may be tf32 where KernelBench's rule does not see it */
 };
 
 /* One call on the inputs of a set. Returns 0, 1 if the reference fails, -1 on our own failure. */
@@ -112,13 +113,15 @@ static int64_t longest_sum(struct host *h)
 
 /* Sets the tolerances of the expected results from two other runs of the reference. */
 void full_task_tolerate(struct results *expected, const struct results *own, const struct results *products,
-			int64_t sum)
+			const struct results *close, int64_t sum)
 {
 	struct rounding by = { .dt = own->n && own->r[0].dt == DT_F64 ? DT_F64 : DT_F32,
 			       .plain = results_distance(own, expected, DISTANCE_RESULTS), .sum = sum };
 
 	if (products->n)
 		by.products = results_distance(products, expected, DISTANCE_RESULTS);
+	if (close->n)
+		by.close = results_distance(close, expected, DISTANCE_RESULTS);
 	results_note_inexact(expected, own);
 	results_allow_zero(expected, own);
 	results_set_tolerance(expected, &by, &by);
@@ -130,7 +133,7 @@ void full_task_tolerate(struct results *expected, const struct results *own, con
 static int expect_set(struct full_task *t, struct references *r, int set, uint64_t seed, struct collected *c,
 		      struct err *e)
 {
-	struct results own = { .n = 0 }, products = { .n = 0 };
+	struct results own = { .n = 0 }, products = { .n = 0 }, close = { .n = 0 };
 	char group[24];
 	int rc;
 
@@ -140,12 +143,15 @@ static int expect_set(struct full_task *t, struct references *r, int set, uint64
 	r->sum = !rc ? longest_sum(r->own.h) : 1;
 	if (!rc)
 		rc = call(&r->own, RUN_ALLOWED, seed, &products, NULL, e);
+	if (!rc && r->products_close)
+		rc = call(&r->own, RUN_CLOSE, seed, &close, NULL, e);
 	if (!rc)
 		rc = call(&r->oracle, RUN_ORACLE, seed, &t->expected[set], NULL, e);
 	if (!rc && !results_note_overflow(&t->expected[set], &own, e))
-		full_task_tolerate(&t->expected[set], &own, &products, r->sum);
+		full_task_tolerate(&t->expected[set], &own, &products, &close, r->sum);
 	results_release(&own);
 	results_release(&products);
+	results_release(&close);
 	return rc;
 }
 
@@ -164,7 +170,7 @@ static int open_references(struct references *r, struct judge *j, const struct p
 /* All sets. Inputs of other sets have other seeds; the weights are those of the constructor. */
 static int expect_all(struct full_task *t, struct judge *j, const struct program *p, struct err *e)
 {
-	struct references r = { .sum = 1 };
+	struct references r = { .sum = 1, .products_close = judge_options(j)->precision == PRECISION_TORCH };
 	struct collected c = { .e = e, .group = "weight." };
 	uint64_t seed = judge_options(j)->seed;
 	int rc = open_references(&r, j, p, e);

@@ -27,9 +27,11 @@ struct full_task {
 /* Identifies a task and its mode. */
 uint64_t full_task_hash(struct str source, int eval_mode);
 /* Sets the tolerances of expected results from two other runs of the reference: in its own dtypes,
- * and with the products in tf32 that may be. `sum`: terms of its longest sum. */
+ * and with the products in tf32 that may be. `close`: a run with all products in tf32, whose errors pass
+ * if KernelBench's rule does not see them (task_tf32_products); without results it is left out. `sum`: terms of
+ * its longest sum. */
 void full_task_tolerate(struct results *expected, const struct results *own, const struct results *products,
-			int64_t sum);
+			const struct results *close, int64_t sum);
 
 /* Prepares a task. Returns 0 on success, also if the task cannot be prepared (t->why); -1 on our own
  * failure (*e). Release it in each case. */

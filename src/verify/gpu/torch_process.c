@@ -181,17 +181,20 @@ static int read_results(const struct st_file *f, const char *kind, int set, stru
 static int read_set(struct full_task *t, const struct st_file *f, int set, const struct judge_options *o, int64_t sum,
 		    struct err *e)
 {
-	struct results own, products = { .n = 0 };
+	struct results own, products = { .n = 0 }, close = { .n = 0 };
 	int rc = read_results(f, "expected", set, &t->expected[set], e) || read_results(f, "own", set, &own, e);
 
 	if (!rc && o->precision != PRECISION_IEEE)
 		rc = read_results(f, "torch", set, &products, e);
+	if (!rc && o->precision == PRECISION_TORCH)
+		rc = read_results(f, "close", set, &close, e);
 	if (!rc && own.n != t->expected[set].n)
 		rc = err_set(e, ERR_FORMAT, "PyTorch's results are incomplete");
 	if (!rc && !(rc = results_note_overflow(&t->expected[set], &own, e)))
-		full_task_tolerate(&t->expected[set], &own, &products, sum);
+		full_task_tolerate(&t->expected[set], &own, &products, &close, sum);
 	results_release(&own);
 	results_release(&products);
+	results_release(&close);
 	return rc ? -1 : 0;
 }
 

@@ -4,13 +4,14 @@
  * them in kernels of its own: candidate/intermediate.h says why. This file finds them, by calling
  * the reference once and noting each operator call. It drops the tensors that the reference
  * returns: those are expected results, and stay in the deciding process. */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "interp/bind.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/task/task_build.h"
 
 /* How many intermediates are kept at the most, and their bytes together. */
-enum { INTERMEDIATE_MOST = 8, INTERMEDIATE_BYTES = 1 << 25 };
+enum { INTERMEDIATE_MOST = 24, INTERMEDIATE_BYTES = 3 << 25 };
 
 /* A tensor of the reference's call and its number (intermediate.h). */
 struct source {
@@ -23,6 +24,7 @@ struct keeper {
 	struct intermediates *out;
 	struct { struct source *v; size_t n, cap; } known;
 	uint64_t next;
+	uint64_t calls;             /* operator calls so far */
 	size_t bytes;
 	int failed;
 	struct err *e;
@@ -30,18 +32,32 @@ struct keeper {
 
 /* The number of a tensor that is known and is passed whole and in its own layout; 0 for any other
  * tensor. */
-static uint64_t which_kept(void *ctx, const struct tensor *t)
+static uint64_t number_of(const struct keeper *k, const struct tensor *t)
 {
-	const struct keeper *k = ctx;
-
 	for (size_t i = 0; i < k->known.n; i++) {
 		const struct source *s = &k->known.v[i];
 
-		if (s->t.st == t->st)
+		if (s->t.st == t->st && s->which)
 			return t->dt == s->t.dt && tensor_same_shape(t, &s->t) && tensor_is_contiguous(t) &&
 				t->offset == s->t.offset ? s->which : 0;
 	}
 	return 0;
+}
+
+/* A number that only this call of the reference has. Its position among all calls is the same at all
+ * sizes. A runner never computes this number: a result that depends on it can be recognised in what
+ * kernels write, and not in an operator that a candidate calls. */
+static uint64_t number_by_position(const struct keeper *k)
+{
+	return hash_xxh64(&k->calls, sizeof k->calls, INTERMEDIATE_OF_INPUTS) | 1;
+}
+
+/* Views (bias.view(1, -1, 1, 1)) and results that are not kept (x > 0) are numbered by position. */
+static uint64_t which_kept(void *ctx, const struct tensor *t)
+{
+	uint64_t which = number_of(ctx, t);
+
+	return which ? which : number_by_position(ctx);
 }
 
 /* Makes a tensor known by a number. */
@@ -85,6 +101,40 @@ static void keep_result(struct keeper *k, uint64_t how, const struct tensor *t)
 	add_source(k, t, how);
 }
 
+/* Does a call compute in place? A flag may say so (relu_), or an argument, and then the result is the tensor that was
+ * given: relu(x, inplace=True). */
+static int is_in_place(const struct host_op_call *c)
+{
+	if (!c->n || c->a[0].kind != V_TENSOR || !(c->kind & (BIND_COMPUTE | BIND_INPLACE)))
+		return 0;
+	return c->kind & BIND_INPLACE || (c->out.kind == V_TENSOR && c->out.u.t->t.st == c->a[0].u.t->t.st);
+}
+
+/* Has a tensor that is known the contents that were kept of it? A dropout that is off gives its input back. */
+static int is_unchanged(const struct keeper *k, const struct tensor *t)
+{
+	const struct intermediate *was = intermediate_find(k->out, number_of(k, t));
+
+	return was && !memcmp(tensor_data(&was->t), tensor_data(t), (size_t)tensor_numel(t) * sizeof (float));
+}
+
+/* The name under which a result is kept; 0: it is not. A call in place has no name of its own, since the
+ * tensor that it is given is gone afterwards. */
+static uint64_t name_of(struct keeper *k, const struct host_op_call *c)
+{
+	if (is_in_place(c))
+		return c->kind & BIND_COMPUTE && !(c->kind & BIND_RANDOM) ? number_by_position(k) : 0;
+	return intermediate_name(c, which_kept, k);
+}
+
+/* A result that is not kept makes each intermediate ambiguous that holds the same values: a kernel that was seen to
+ * write these values may have computed either. Example: a maximum with -0.4 changes nothing at small sizes. */
+static void note_unkept(struct keeper *k, const struct tensor *t)
+{
+	for (size_t i = 0; i < k->out->n; i++)
+		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, t);
+}
+
 /* For host_set_called: keeps the result of a call if it has a name, is dense fp32, and there is
  * room. */
 static void note_call(void *ctx, const struct host_op_call *c)
@@ -93,14 +143,17 @@ static void note_call(void *ctx, const struct host_op_call *c)
 	const struct tensor *out = c->out.kind == V_TENSOR ? &c->out.u.t->t : NULL;
 	uint64_t how;
 
-	if (c->kind & BIND_INPLACE && c->n && c->a[0].kind == V_TENSOR)
+	k->calls++;
+	if (is_in_place(c) && !(out && is_unchanged(k, out)))
 		forget(k, &c->a[0].u.t->t);
-	if (!out || k->failed || k->out->n == INTERMEDIATE_MOST || out->dt != DT_F32 ||
-	    !tensor_is_contiguous(out) || which_kept(k, out))
+	if (!out || k->failed || out->dt != DT_F32 || !tensor_is_contiguous(out) || number_of(k, out))
 		return;
-	how = intermediate_name(c, which_kept, k);
-	if (how && k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
+	how = name_of(k, c);
+	if (how && k->out->n < INTERMEDIATE_MOST &&
+	    k->bytes + (size_t)tensor_numel(out) * sizeof (float) <= INTERMEDIATE_BYTES)
 		keep_result(k, how, out);
+	else if (!(c->kind & BIND_VIEW))
+		note_unkept(k, out);
 }
 
 /* Drops an intermediate that the reference returns: it is an expected result, and must never reach
@@ -114,7 +167,7 @@ static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 	for (size_t i = 0; i < k->out->n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
 		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, &obj->t);
 	for (size_t i = 0; i < k->known.n; i++)
-		how = k->known.v[i].t.st == obj->t.st ? k->known.v[i].which : how;
+		how = k->known.v[i].t.st == obj->t.st && k->known.v[i].which ? k->known.v[i].which : how;
 	for (size_t i = 0; i < k->out->n; i++)
 		if (k->out->v[i].how == how) {
 			tensor_release(&k->out->v[i].t);
