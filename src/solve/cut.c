@@ -472,10 +472,32 @@ static int note_old_read(void *ctx, const struct sx *load)
 	return 0;
 }
 
-/* No kernel may read the old contents of an argument after another kernel has replaced them. */
-static int check_writes(struct cut *p)
+/* The value gets memory of its own, and a last kernel copies it to the argument. */
+static int copy_last(struct cut *p, int id)
 {
-	for (size_t i = 0; i < p->g->values.n; i++) {
+	struct graph *g = p->g;
+	struct value copy = *graph_value(g, id);
+	const struct ix *own[GRAPH_VARS];
+	int to;
+
+	same_vars(g, &copy, own);
+	copy.kind = VALUE_MAP;
+	copy.n_red = 0;
+	copy.name = "copy";
+	copy.body = sx_load(g->pool, id, copy.dt, graph_at(g, copy.rank, copy.stride, own), NULL, 0.0);
+	graph_value(g, id)->into = -1;
+	to = graph_add(g, &copy);
+	p->full[to] = copy.body;
+	p->title[to] = copy.name;
+	return begin(p, to);
+}
+
+/* No kernel may read the old contents of an argument after another kernel has replaced them. */
+static void order_writes(struct cut *p)
+{
+	size_t n_values = p->g->values.n;
+
+	for (size_t i = 0; i < n_values; i++) {
 		const struct value *v = &p->g->values.v[i];
 		struct overwritten o = { .p = p, .arg = v->into, .group = v->group };
 
@@ -486,13 +508,10 @@ static int check_writes(struct cut *p)
 				o.own = (int)n;
 				sx_loads(p->kernels.v[n].pass[s].body, note_old_read, &o);
 			}
-		if (o.bad) {
-			snprintf(p->why, sizeof p->why, "'%s' is changed and read afterwards",
-				 p->g->values.v[v->into].name);
-			return 1;
-		}
+		if (o.bad && copy_last(p, (int)i))
+			longjmp(*p->g->pool->arena.trap, 1);
 	}
-	return 0;
+	store_what_crosses(p);
 }
 
 static void name_kernels(struct cut *p)
@@ -518,15 +537,16 @@ static void name_kernels(struct cut *p)
 	}
 }
 
-int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
+void cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
 {
 	struct arena *a = &g->pool->arena;
 
 	*p = (struct cut){ .g = g, .choices = choices };
 	if (choices)
 		choices->next = 0;
-	p->full = arena_array(a, g->values.n + 1, sizeof *p->full);
-	p->title = arena_array(a, g->values.n + 1, sizeof *p->title);
+	/* order_writes may add a copy of each */
+	p->full = arena_array(a, 2 * g->values.n + 1, sizeof *p->full);
+	p->title = arena_array(a, 2 * g->values.n + 1, sizeof *p->title);
 	mark_live(g);
 	/* a value without elements keeps -1: no kernel computes it */
 	for (size_t i = 0; i < g->values.n; i++)
@@ -540,8 +560,8 @@ int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
 		    begin(p, (int)i))
 			longjmp(*a->trap, 1);
 	store_what_crosses(p);
+	order_writes(p);
 	name_kernels(p);
-	return check_writes(p);
 }
 
 void cut_release(struct cut *p)

@@ -370,3 +370,18 @@ int lower_copy(struct lower *l, struct val out, const struct view *from)
 	lower_coords(l, v.rank, v.size, i);
 	return lower_map(l, out, lower_load(l, &v, i));
 }
+
+void lower_nothing(struct lower *l, struct val out)
+{
+	struct value v = { .kind = VALUE_MAP };
+
+	if (out.kind == V_TUPLE || out.kind == V_LIST)
+		for (size_t i = 0; i < out.u.seq->n; i++)
+			lower_nothing(l, out.u.seq->v[i]);
+	if (out.kind != V_TENSOR || out.u.t->t.ndim > GRAPH_RANK || trace_find(l->t, out.u.t->t.st))
+		return;
+	v.rank = out.u.t->t.ndim;
+	v.body = lower_num(l, 0.0, out.u.t->t.dt);
+	memcpy(v.size, out.u.t->t.shape, sizeof v.size);
+	lower_result(l, out, &v);
+}
