@@ -311,9 +311,9 @@ static int find_same_memory(void *ctx, const struct sx *load)
 	return m->from != NULL;
 }
 
-/* A map over the memory of a reduction gets the loops of the reduction, so that it can end its kernel. The
+/* A map over the memory of a reduction gets the loops of the reduction, so that it can end its kernel `group`. The
  * loops of a transposed convolution are not those of the tensor: o is stride * q + f. */
-static void take_loops(struct cut *p, int id)
+static void take_loops(struct cut *p, int id, int group)
 {
 	struct graph *g = p->g;
 	struct value *v = graph_value(g, id);
@@ -325,7 +325,7 @@ static void take_loops(struct cut *p, int id)
 	same_vars(g, v, own);
 	m.at = graph_at(g, v->rank, v->stride, own);
 	sx_loads(p->full[id], find_same_memory, &m);
-	if (!m.from || (m.from->rank == v->rank && !memcmp(m.from->size, v->size, sizeof v->size[0] * (size_t)v->rank)))
+	if (!m.from || m.from->group != group || (m.from->rank == v->rank && !memcmp(m.from->size, v->size, sizeof v->size[0] * (size_t)v->rank)))
 		return;
 	same_vars(g, m.from, own);
 	graph_coords(g, v, graph_at(g, m.from->rank, m.from->stride, own), to);
@@ -333,6 +333,61 @@ static void take_loops(struct cut *p, int id)
 	v->rank = m.from->rank;
 	memcpy(v->size, m.from->size, sizeof v->size);
 	memcpy(v->stride, m.from->stride, sizeof v->stride);
+}
+
+struct splitting {
+	const struct value *v;
+	struct cut *p;
+	int group, d;
+	int64_t by;
+};
+
+/* Finds a loop of v whose quotient is a place in the kernel. */
+static int find_quotient(void *ctx, const struct sx *load)
+{
+	struct splitting *s = ctx;
+	const struct value *from = graph_value(s->p->g, load->value);
+
+	if (from->kind == VALUE_ARG || from->group != s->group)
+		return 0;
+	for (int i = 0; i < load->at->n; i++) {
+		const struct ix_term *t = &load->at->t[i], *var = t->kind == IX_DIV && t->of->n == 1 ? &t->of->t[0] : NULL;
+
+		if (!var || t->of->c0 || var->c != 1 || var->kind != IX_VAR || var->var >= s->v->rank ||
+		    s->v->size[var->var] % t->by)
+			continue;
+		s->d = var->var;
+		s->by = t->by;
+		return 1;
+	}
+	return 0;
+}
+
+/* A map that reads the statistics of a group of channels, c / 8 of 64 channels, loops over 8 groups of 8: then it
+ * can end the kernel of the statistics. */
+static void split_loops(struct cut *p, int id, int group)
+{
+	struct graph *g = p->g;
+	struct value *v = graph_value(g, id);
+	struct splitting s = { .v = v, .p = p, .group = group };
+	const struct ix *to[GRAPH_VARS] = { NULL };
+
+	while (v->kind == VALUE_MAP && v->rank < GRAPH_RANK && sx_loads(p->full[id], find_quotient, &s)) {
+		int tail = v->rank - s.d - 1;
+
+		memmove(v->size + s.d + 2, v->size + s.d + 1, (size_t)tail * sizeof v->size[0]);
+		memmove(v->stride + s.d + 2, v->stride + s.d + 1, (size_t)tail * sizeof v->stride[0]);
+		v->size[s.d + 1] = s.by;
+		v->stride[s.d + 1] = v->stride[s.d];
+		v->size[s.d] /= s.by;
+		v->stride[s.d] *= s.by;
+		v->rank++;
+		for (int d = 0; d < v->rank - 1; d++)
+			to[d] = ix_var(g->pool, d + (d > s.d), v->size[d + (d > s.d)]);
+		to[s.d] = ix_add(g->pool, ix_mul(g->pool, ix_var(g->pool, s.d, v->size[s.d]), s.by),
+				 ix_var(g->pool, s.d + 1, s.by));
+		p->full[id] = sx_rebuild(g->pool, p->full[id], &(struct sx_rewrite){ .to = to });
+	}
 }
 
 static int join(struct cut *p, int id)
@@ -344,12 +399,98 @@ static int join(struct cut *p, int id)
 	sx_loads(p->full[id], find_group, &j);
 	if (j.group < 0)
 		return 0;
-	take_loops(p, id);
+	take_loops(p, id, j.group);
+	split_loops(p, id, j.group);
 	k = &p->kernels.v[j.group];
 	if (k->n_passes == CUT_PASSES || sx_loads(p->full[id], match_load, &j) || j.bad || !is_match(&j))
 		return 0;
 	v->group = j.group;
 	add_pass(p, id, k, j.to);
+	return 1;
+}
+
+/* --- reductions of the same data ---------------------------------------------------------------------- */
+
+struct shared_load {
+	const struct sx *body;         /* of the other reduction */
+	int value;
+};
+
+static int same_value(void *ctx, const struct sx *load)
+{
+	return load->value == ((struct shared_load *)ctx)->value;
+}
+
+static int find_shared(void *ctx, const struct sx *load)
+{
+	struct shared_load *s = ctx;
+
+	s->value = load->value;
+	return sx_loads(s->body, same_value, s);
+}
+
+/* Whether a value can be one more sum or extreme of a kernel that has nothing else. */
+static int is_plain_reduction(const struct value *v)
+{
+	return v->kind == VALUE_REDUCE && (v->how == COMBINE_SUM || v->how == COMBINE_MAX || v->how == COMBINE_MIN);
+}
+
+static int64_t reduced_count(const struct value *v)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < v->n_red; d++)
+		n *= v->red[d];
+	return n;
+}
+
+/* Whether a kernel is reductions over the loops of v, and one of them reads what v reads. */
+static int is_sibling(struct cut *p, const struct kernel *k, const struct value *v, const struct sx *body)
+{
+	int n = 0, shares = 0;
+
+	if (k->n_passes == CUT_PASSES)
+		return 0;
+	for (int d = 0; d < v->rank; d++)
+		if (v->size[d] > 1 && (n == k->n_x || k->x[n++] != v->size[d]))
+			return 0;
+	if (n != k->n_x)
+		return 0;
+	for (int i = 0; i < k->n_passes; i++) {
+		const struct value *own = graph_value(p->g, k->pass[i].value);
+		struct shared_load s = { .body = p->full[k->pass[i].value] };
+
+		if (!is_plain_reduction(own) || own->n_red != v->n_red || reduced_count(own) != reduced_count(v) ||
+		    (is_product(own) && own->numel > 1))
+			return 0;
+		shares |= sx_loads(body, find_shared, &s);
+	}
+	return shares;
+}
+
+/* Sums of the same data, such as the two means of a loss, are one kernel. The value may only read kernels
+ * before that one. */
+static int join_sibling(struct cut *p, int id)
+{
+	enum { LOOK_BACK = 8 };
+	struct value *v = graph_value(p->g, id);
+	struct joining j = { .p = p, .v = v, .group = -1 };
+	const struct ix *to[GRAPH_VARS] = { NULL };
+	int n = (int)p->kernels.n, least, x = 0;
+
+	if (!is_plain_reduction(v) || (is_product(v) && v->numel > 1))
+		return 0;
+	sx_loads(p->full[id], find_group, &j);
+	least = MAX(j.group + 1, n - LOOK_BACK);
+	while (--n >= least && !is_sibling(p, &p->kernels.v[n], v, p->full[id]))
+		;
+	if (n < least)
+		return 0;
+	for (int d = 0; d < v->rank; d++)
+		if (v->size[d] > 1)
+			to[d] = ix_var(p->g->pool, x++, v->size[d]);
+	v->group = n;
+	add_pass(p, id, &p->kernels.v[n], to);
 	return 1;
 }
 
@@ -472,10 +613,32 @@ static int note_old_read(void *ctx, const struct sx *load)
 	return 0;
 }
 
-/* No kernel may read the old contents of an argument after another kernel has replaced them. */
-static int check_writes(struct cut *p)
+/* The value gets memory of its own, and a last kernel copies it to the argument. */
+static int copy_last(struct cut *p, int id)
 {
-	for (size_t i = 0; i < p->g->values.n; i++) {
+	struct graph *g = p->g;
+	struct value copy = *graph_value(g, id);
+	const struct ix *own[GRAPH_VARS];
+	int to;
+
+	same_vars(g, &copy, own);
+	copy.kind = VALUE_MAP;
+	copy.n_red = 0;
+	copy.name = "copy";
+	copy.body = sx_load(g->pool, id, copy.dt, graph_at(g, copy.rank, copy.stride, own), NULL, 0.0);
+	graph_value(g, id)->into = -1;
+	to = graph_add(g, &copy);
+	p->full[to] = copy.body;
+	p->title[to] = copy.name;
+	return begin(p, to);
+}
+
+/* No kernel may read the old contents of an argument after another kernel has replaced them. */
+static void order_writes(struct cut *p)
+{
+	size_t n_values = p->g->values.n;
+
+	for (size_t i = 0; i < n_values; i++) {
 		const struct value *v = &p->g->values.v[i];
 		struct overwritten o = { .p = p, .arg = v->into, .group = v->group };
 
@@ -486,13 +649,10 @@ static int check_writes(struct cut *p)
 				o.own = (int)n;
 				sx_loads(p->kernels.v[n].pass[s].body, note_old_read, &o);
 			}
-		if (o.bad) {
-			snprintf(p->why, sizeof p->why, "'%s' is changed and read afterwards",
-				 p->g->values.v[v->into].name);
-			return 1;
-		}
+		if (o.bad && copy_last(p, (int)i))
+			longjmp(*p->g->pool->arena.trap, 1);
 	}
-	return 0;
+	store_what_crosses(p);
 }
 
 static void name_kernels(struct cut *p)
@@ -518,30 +678,32 @@ static void name_kernels(struct cut *p)
 	}
 }
 
-int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
+void cut_make(struct cut *p, struct graph *g, struct cut_choices *choices)
 {
 	struct arena *a = &g->pool->arena;
 
 	*p = (struct cut){ .g = g, .choices = choices };
 	if (choices)
 		choices->next = 0;
-	p->full = arena_array(a, g->values.n + 1, sizeof *p->full);
-	p->title = arena_array(a, g->values.n + 1, sizeof *p->title);
+	/* order_writes may add a copy of each */
+	p->full = arena_array(a, 2 * g->values.n + 1, sizeof *p->full);
+	p->title = arena_array(a, 2 * g->values.n + 1, sizeof *p->title);
 	mark_live(g);
 	/* a value without elements keeps -1: no kernel computes it */
 	for (size_t i = 0; i < g->values.n; i++)
 		g->values.v[i].group = -1;
 	fold(p);
 	for (size_t i = 0; i < g->values.n; i++)
-		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !join(p, (int)i) && begin(p, (int)i))
+		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !join(p, (int)i) &&
+		    !join_sibling(p, (int)i) && begin(p, (int)i))
 			longjmp(*a->trap, 1);
 	for (size_t i = 0; i < g->values.n; i++)
 		if (is_pass(&g->values.v[i]) && is_lone(&g->values.v[i]) && !join(p, (int)i) && !join_lone(p, (int)i) &&
 		    begin(p, (int)i))
 			longjmp(*a->trap, 1);
 	store_what_crosses(p);
+	order_writes(p);
 	name_kernels(p);
-	return check_writes(p);
 }
 
 void cut_release(struct cut *p)

@@ -40,11 +40,9 @@ struct cut {
 	struct { struct kernel *v; size_t n, cap; } kernels;
 	const struct sx **full;        /* [values]: bodies with their maps folded in */
 	const char **title;            /* [values]: words for the names of kernels */
-	char why[160];
 };
 
-/* Returns 0, or 1 if the graph cannot be cut (cut->why). */
-int cut_make(struct cut *p, struct graph *g, struct cut_choices *choices);
+void cut_make(struct cut *p, struct graph *g, struct cut_choices *choices);
 void cut_release(struct cut *p);
 
 #endif

@@ -79,24 +79,38 @@ static void close_pass(struct emitter *pr, const struct row_tile *t)
 	emitter_leave(pr);
 }
 
-static void reduce_pass(struct emitter *pr, const struct pass *s, int n, const struct row_tile *t)
+/* The part of a reduction in its loop, or all of it without one. Returns its name. */
+static const char *add_terms(struct emitter *pr, const struct pass *s, const struct row_tile *t)
 {
 	enum combine how = graph_value(pr->g, s->value)->how;
 	const char *acc = emitter_name(pr, "acc");
 
 	if (!t->loop) {
 		emitter_line(pr, 0, "%s = %s(%s, axis=0)", acc, reduce_tile(how), masked_term(pr, s->body, how, t));
-	} else {
-		emitter_line(pr, 0, "%s = tl.full([%d], %s, %s)", acc, t->block, reduce_neutral(how, s->body->dt),
-			     emit_dtype(s->body->dt));
-		reduce_serial(pr, s, acc, masked_term(pr, s->body, how, t), "0", 1);
+		return acc;
 	}
+	emitter_line(pr, 0, "%s = tl.full([%d], %s, %s)", acc, t->block, reduce_neutral(how, s->body->dt),
+		     emit_dtype(s->body->dt));
+	reduce_serial(pr, s, acc, masked_term(pr, s->body, how, t), "0", 1);
+	return acc;
+}
+
+/* Reductions first .. end - 1, in one loop. */
+static void reduce_passes(struct emitter *pr, const struct pass *flat, int first, int end, const struct row_tile *t)
+{
+	const char *acc[CUT_PASSES];
+
+	for (int n = first; n < end; n++)
+		acc[n] = add_terms(pr, &flat[n], t);
 	close_pass(pr, t);
-	if (t->loop)
-		emitter_line(pr, 0, "%s = %s(%s, axis=0)", acc, reduce_tile(how), acc);
-	pr->reduced[n] = acc;
-	if (s->store)
-		emit_store(pr, s, s->at, acc, 0);
+	for (int n = first; n < end; n++) {
+		if (t->loop)
+			emitter_line(pr, 0, "%s = %s(%s, axis=0)", acc[n],
+				     reduce_tile(graph_value(pr->g, flat[n].value)->how), acc[n]);
+		pr->reduced[n] = acc[n];
+		if (flat[n].store)
+			emit_store(pr, &flat[n], flat[n].at, acc[n], 0);
+	}
 }
 
 /* A single element of a row is known to later passes. */
@@ -114,34 +128,64 @@ static void map_pass(struct emitter *pr, const struct pass *s, int n, const stru
 	close_pass(pr, t);
 }
 
+struct run { const struct kernel *k; int first, end; };
+
+static int reads_run(void *ctx, const struct sx *load)
+{
+	const struct run *r = ctx;
+
+	for (int n = r->first; n < r->end; n++)
+		if (r->k->pass[n].value == load->value)
+			return 1;
+	return 0;
+}
+
+/* The end of the reductions from pass n on that have one length and do not read each other: they share a loop. */
+static int run_end(const struct kernel *k, int n)
+{
+	struct run r = { .k = k, .first = n, .end = n + 1 };
+
+	while (r.end < k->n_passes && k->pass[n].is_reduce && k->pass[r.end].is_reduce && k->pass[n].n_r &&
+	       k->pass[r.end].n_r && count_r(&k->pass[r.end]) == count_r(&k->pass[n]) &&
+	       !sx_loads(k->pass[r.end].body, reads_run, &r))
+		r.end++;
+	return r.end;
+}
+
 int emit_rows(struct emitter *pr)
 {
 	int64_t all = 1, sizes[CUT_PASSES];
+	struct pass flat[CUT_PASSES];
 	int n_sizes = 0;
 
 	for (int i = 0; i < pr->k->n_x; i++)
 		all *= pr->k->x[i];
 	pr->var[0] = "row";
 	emitter_line(pr, 0, "row = tl.program_id(0)");
-	for (int n = 0; n < pr->k->n_passes; n++) {
+	for (int n = 0, end; n < pr->k->n_passes; n = end) {
 		const struct pass *s = &pr->k->pass[n];
-		const struct ix *to[GRAPH_VARS];
 		struct row_tile t = { .n = 1 };
-		struct pass flat = *s;
 
-		flatten_vars(pr, 0, pr->k->n_x, pr->k->x, 0, to);
+		end = run_end(pr->k, n);
 		if (s->n_r) {
 			t = tile_of(pr, s, sizes, &n_sizes);
 			pr->tile = (uint64_t)1 << t.var;
-			flatten_vars(pr, pr->k->n_x, s->n_r, s->r, t.var, to);
 		}
-		flat.body = sx_rebuild(pr->p, s->body, &(struct sx_rewrite){ .to = to });
-		flat.at = ix_replace(pr->p, s->at, to);
-		emitter_count(pr, flat.body);
+		for (int i = n; i < end; i++) {
+			const struct ix *to[GRAPH_VARS];
+
+			flat[i] = pr->k->pass[i];
+			flatten_vars(pr, 0, pr->k->n_x, pr->k->x, 0, to);
+			if (s->n_r)
+				flatten_vars(pr, pr->k->n_x, flat[i].n_r, flat[i].r, t.var, to);
+			flat[i].body = sx_rebuild(pr->p, flat[i].body, &(struct sx_rewrite){ .to = to });
+			flat[i].at = ix_replace(pr->p, flat[i].at, to);
+			emitter_count(pr, flat[i].body);
+		}
 		if (s->is_reduce)
-			reduce_pass(pr, &flat, n, &t);
+			reduce_passes(pr, flat, n, end, &t);
 		else
-			map_pass(pr, &flat, n, &t);
+			map_pass(pr, &flat[n], n, &t);
 	}
 	buf_addstr(&pr->out, buf_str(&pr->level[0]));
 	snprintf(pr->to->grid, sizeof pr->to->grid, "(%lld,)", (long long)all);

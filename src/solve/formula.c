@@ -33,6 +33,7 @@ static const struct { const char *name; enum sx_op op; } functions[] = {
 	{ "tanh", SX_TANH }, { "log1p", SX_LOG1P }, { "expm1", SX_EXPM1 }, { "tan", SX_TAN }, { "asin", SX_ASIN },
 	{ "acos", SX_ACOS }, { "atan", SX_ATAN }, { "atan2", SX_ATAN2 }, { "sinh", SX_SINH }, { "cosh", SX_COSH },
 	{ "erfc", SX_ERFC }, { "round", SX_ROUND }, { "trunc", SX_TRUNC }, { "where", SX_WHERE },
+	{ "fmod", SX_FMOD }, { "pow", SX_POW },
 };
 
 static const struct sx *read_or(struct formula *f);

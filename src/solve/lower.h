@@ -66,6 +66,11 @@ int lower_axes(struct lower *l, int rank, const int64_t *size, unsigned mask, st
 /* The element of a dense value over the kept dimensions, at coordinates of the whole tensor. */
 const struct sx *lower_stat(struct lower *l, int value, const struct axes *a, const struct ix *const *i);
 
+/* An element of an index tensor that counts n elements; negative ones count from the end. */
+const struct sx *lower_index(struct lower *l, const struct view *v, const struct ix *const *i, int64_t n);
+/* The same as a coordinate of n elements. */
+const struct ix *lower_index_at(struct lower *l, const struct sx *x, int64_t n);
+
 /* --- results ------------------------------------------------------------------------------ */
 
 /* A value of our own, dense, that no tensor of the program holds. Returns its number. */
@@ -73,6 +78,8 @@ int lower_temp(struct lower *l, int rank, const int64_t *size, enum dtype dt, co
 int lower_temp_reduce(struct lower *l, const struct axes *a, enum combine how, enum dtype dt,
 		      const struct sx *body);
 void lower_temp_view(struct lower *l, int value, struct view *out);
+/* out = formula($0: the value of a reduction, $1: n). The reduced dimensions are gone, or of size 1. */
+int lower_reduced(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n);
 /* The tensor `out` of the program gets the element `body`, over its coordinates. If `out` is a view of
  * memory that exists, its elements are replaced: an operator in place. */
 int lower_map(struct lower *l, struct val out, const struct sx *body);
@@ -81,15 +88,34 @@ int lower_result(struct lower *l, struct val out, const struct value *v);
 /* out = another view, element by element. */
 int lower_copy(struct lower *l, struct val out, const struct view *from);
 
+/* How a written element is combined with the old one. */
+enum scatter_how { SCATTER_SET, SCATTER_SUM, SCATTER_PROD, SCATTER_MAX, SCATTER_MIN };
+/* `out` is argument 0 after sources are written into it. The loops are those of argument 0 (kept) and of the
+ * sources (red); `hit` says whether a source is for an element, `src` is what it writes. */
+int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum scatter_how how,
+		       const struct sx *hit, const struct sx *src);
+
 /* --- the table ----------------------------------------------------------------------------- */
 
 /* Lowers one call. Returns 0, or 1 if the operator is not supported. */
 int lower_call(struct lower *l);
+/* Whether the operator's operands may have no elements: a sum over nothing is zero. */
+int lower_takes_nothing(const struct lower *l);
+/* Notes results without elements. */
+void lower_nothing(struct lower *l, struct val out);
 /* Builds a formula of point.def over operands. */
 const struct sx *formula_build(struct lower *l, const char *text, const struct sx *const *arg, int n, enum dtype dt);
 const char *point_formula(const char *name);
 /* Elementwise operators: formula over broadcast operands in slots 0, 1, .... */
 int lower_point(struct lower *l, const char *formula);
+
+/* The rows of loss.def. */
+enum {
+#define LOSS(name, formula, third, param, how, weight) LOSS_##name,
+#include "solve/loss.def"
+#undef LOSS
+	LOSSES
+};
 
 #define LOWER(name, fn, param) lower_fn lower_##fn;
 #include "solve/lower.def"

@@ -1,4 +1,5 @@
-/* Lowering of interpolation. Sizes are known, so source positions are exact quotients of integers. */
+/* Lowering of interpolation and grid_sample. The sizes of an interpolation are known, so its source positions are
+ * exact quotients of integers; those of grid_sample are read from memory. */
 #include <math.h>
 
 #include "interp/bind.h"
@@ -93,4 +94,80 @@ int lower_interpolate(struct lower *l)
 			b[k] = linear_at(l, i[2 + k], from, to, corners);
 	}
 	return lower_map(l, l->c->out, nearest ? lower_load(l, &x, i) : blend(l, &x, b, n, 0, i));
+}
+
+/* --- grid_sample ------------------------------------------------------------------------------------------- */
+
+/* Positions along one dimension of the image: the lower neighbour and the weight of the next one. */
+struct sampled {
+	const struct ix *at;
+	const struct sx *w;
+	int64_t size;
+};
+
+/* A coordinate in [-1, 1] as a pixel: -1 and 1 are the outer edges of the image, or the centres of its edge
+ * pixels with align_corners. Pixels far outside are all alike, and their conversion to integers is defined. */
+static struct sampled sampled_at(struct lower *l, const struct sx *v, int64_t n, int corners, int border, int nearest)
+{
+	const struct sx *arg[4] = { v, sx_num(l->p, (double)n, v->dt), sx_num(l->p, border ? 0.0 : -2.0, v->dt),
+				    sx_num(l->p, (double)(border ? n - 1 : n + 1), v->dt) }, *pos, *low;
+	struct sampled s = { .size = n };
+
+	pos = formula_build(l, corners ? "min(max(($0 + 1) / 2 * ($1 - 1), $2), $3)" :
+			    "min(max((($0 + 1) * $1 - 1) / 2, $2), $3)", arg, 4, v->dt);
+	low = sx_op1(l->p, nearest ? SX_ROUND : SX_FLOOR, pos);
+	s.at = ix_value(l->p, sx_cast(l->p, low, DT_I32), -2, n + 1);
+	s.w = sx_op2(l->p, SX_SUB, pos, low);
+	return s;
+}
+
+/* The pixel at one corner of the neighbourhood, times its weight. Bit k of `corner`: the next pixel along k. */
+static const struct sx *corner_of(struct lower *l, const struct view *x, const struct sampled *s, int n,
+				  unsigned corner, int nearest, const struct ix **i)
+{
+	const struct sx *in = NULL, *w = NULL, *pixel;
+
+	for (int k = 0; k < n; k++) {
+		const struct ix *at = ix_addc(l->p, s[k].at, corner >> k & 1);
+		const struct sx *own = corner >> k & 1 ? s[k].w :
+			sx_op2(l->p, SX_SUB, sx_num(l->p, 1.0, s[k].w->dt), s[k].w);
+
+		in = sx_both(l->p, in, sx_inside(l->p, at, 0, s[k].size));
+		i[2 + k] = ix_within(l->p, at, s[k].size);
+		w = w ? sx_op2(l->p, SX_MUL, w, own) : own;
+	}
+	pixel = lower_masked(l, x, i, in, 0.0);
+	return nearest ? pixel : sx_op2(l->p, SX_MUL, pixel, sx_cast(l->p, w, pixel->dt));
+}
+
+/* x [N, C, space..], grid [N, space'.., n]: the last coordinate of the grid is for the first dimension of space. */
+int lower_grid_sample(struct lower *l)
+{
+	const struct tensor *out = &l->c->out.u.t->t;
+	struct str mode = lower_text(l, 2, "bilinear"), pad = lower_text(l, 3, "zeros");
+	int nearest = str_is(mode, "nearest"), border = str_is(pad, "border"), n;
+	const struct ix *i[GRAPH_RANK], *g[GRAPH_RANK];
+	const struct sx *all = NULL;
+	struct sampled s[SPACE];
+	struct view x, grid;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &x) || lower_arg(l, 1, &grid) || x.value < 0 ||
+	    grid.value < 0 || x.rank < 4 || x.rank > 5 || grid.rank != x.rank ||
+	    (!nearest && !str_is(mode, "bilinear")) || (!border && !str_is(pad, "zeros")))
+		return 1;
+	n = x.rank - 2;
+	lower_coords(l, out->ndim, out->shape, i);
+	g[0] = i[0];
+	for (int k = 0; k < n; k++)
+		g[1 + k] = i[2 + k];
+	for (int k = 0; k < n; k++) {
+		g[1 + n] = ix_num(l->p, n - 1 - k);
+		s[k] = sampled_at(l, lower_load(l, &grid, g), x.size[2 + k], lower_flag(l, 4), border, nearest);
+	}
+	for (unsigned corner = 0; corner < (nearest ? 1u : 1u << n); corner++) {
+		const struct sx *one = corner_of(l, &x, s, n, corner, nearest, i);
+
+		all = all ? sx_op2(l->p, SX_ADD, all, one) : one;
+	}
+	return lower_map(l, l->c->out, all);
 }

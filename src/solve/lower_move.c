@@ -248,6 +248,32 @@ int lower_diag_embed(struct lower *l)
 	return lower_map(l, l->c->out, sx_where(l->p, in, x, sx_num(l->p, 0.0, x->dt)));
 }
 
+/* A matrix with x on a diagonal, or the diagonal of a matrix. */
+int lower_diag(struct lower *l)
+{
+	const struct tensor *out = &l->c->out.u.t->t;
+	int64_t k = lower_int(l, 1, 0), down = MAX(-k, 0), right = MAX(k, 0);
+	const struct ix *i[GRAPH_RANK], *at[2];
+	const struct sx *in, *x;
+	struct view v;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0)
+		return 1;
+	lower_coords(l, out->ndim, out->shape, i);
+	if (v.rank == 2) {
+		at[0] = ix_addc(l->p, i[0], down);
+		at[1] = ix_addc(l->p, i[0], right);
+		return lower_map(l, l->c->out, lower_load(l, &v, at));
+	}
+	at[0] = ix_addc(l->p, i[0], -down);
+	in = sx_op2(l->p, SX_EQ, sx_index(l->p, ix_add(l->p, ix_addc(l->p, i[1], -right), ix_mul(l->p, at[0], -1))),
+		    sx_num(l->p, 0.0, DT_I32));
+	in = sx_both(l->p, in, sx_inside(l->p, at[0], 0, v.size[0]));
+	at[0] = ix_within(l->p, at[0], v.size[0]);
+	x = lower_masked(l, &v, at, in, 0.0);
+	return lower_map(l, l->c->out, sx_where(l->p, in, x, sx_num(l->p, 0.0, x->dt)));
+}
+
 /* out[.., c, h, w] = x[.., c * r * r + (h % r) * r + w % r, h / r, w / r] */
 int lower_pixel_shuffle(struct lower *l)
 {

@@ -63,11 +63,12 @@ static int affine(struct lower *l, const struct sx **x, size_t weight, size_t bi
 	return 0;
 }
 
-/* A running statistic in slot `slot`: old * (1 - momentum) + momentum * new. */
-static int update(struct lower *l, size_t slot, const struct norm *n, int value, double scale)
+/* A running statistic in slot `slot`: old * (1 - momentum) + momentum * (value / count). The count stays a number
+ * of its own, because it depends on the sizes and the momentum does not. */
+static int update(struct lower *l, size_t slot, int value, double count)
 {
 	const struct ix *c;
-	const struct sx *arg[3];
+	const struct sx *arg[4];
 	struct view v;
 	double m = lower_float(l, 6, 0.1);
 
@@ -76,10 +77,25 @@ static int update(struct lower *l, size_t slot, const struct norm *n, int value,
 	c = ix_var(l->p, 0, v.size[0]);
 	arg[0] = lower_load(l, &v, &c);
 	arg[1] = sx_load(l->p, value, DT_F32, c, NULL, 0.0);
-	arg[1] = sx_op2(l->p, SX_MUL, arg[1], sx_num(l->p, m * scale, arg[1]->dt));
+	arg[1] = sx_op2(l->p, SX_DIV, arg[1], sx_num(l->p, count, arg[1]->dt));
 	arg[2] = sx_num(l->p, 1.0 - m, v.dt);
-	(void)n;
-	return lower_map(l, l->c->a[slot], formula_build(l, "$0 * $2 + $1", arg, 3, v.dt));
+	arg[3] = sx_num(l->p, m, v.dt);
+	return lower_map(l, l->c->a[slot], formula_build(l, "$0 * $2 + $1 * $3", arg, 4, v.dt));
+}
+
+/* The element normalised by the buffers in slots 1 and 2; NULL if they cannot be read. */
+static const struct sx *by_buffers(struct lower *l, const struct norm *n, const struct ix *const *i)
+{
+	const struct sx *arg[4];
+	struct view mean, var;
+
+	if (lower_arg(l, 1, &mean) || lower_arg(l, 2, &var) || mean.value < 0 || var.value < 0)
+		return NULL;
+	arg[0] = lower_load(l, &n->x, i);
+	arg[1] = lower_load(l, &mean, &i[1]);
+	arg[2] = lower_load(l, &var, &i[1]);
+	arg[3] = sx_num(l->p, n->eps, n->x.dt);
+	return formula_build(l, "($0 - $1) * rsqrt($2 + $3)", arg, 4, n->x.dt);
 }
 
 /* In training, statistics of the batch, and updated buffers; else the buffers are the statistics. */
@@ -88,8 +104,7 @@ int lower_batch_norm(struct lower *l)
 	const struct tensor *out = &l->c->out.u.t->t;
 	struct norm n = { .eps = lower_float(l, 7, 1e-5) };
 	const struct ix *i[GRAPH_RANK];
-	const struct sx *y, *arg[4];
-	struct view mean, var;
+	const struct sx *y;
 
 	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &n.x) || n.x.value < 0 || n.x.rank < 2)
 		return 1;
@@ -98,33 +113,51 @@ int lower_batch_norm(struct lower *l)
 		if (norm_stats(l, &n, ((1u << n.x.rank) - 1) & ~2u))
 			return 1;
 		y = norm_elem(l, &n, i);
-		if (lower_given(l, 1) && (update(l, 1, &n, n.sum, 1.0 / (double)n.a.count) ||
-					  update(l, 2, &n, n.square, 1.0 / (double)(n.a.count - 1))))
+		if (lower_given(l, 1) && (update(l, 1, n.sum, (double)n.a.count) ||
+					  update(l, 2, n.square, (double)(n.a.count - 1))))
 			return 1;
-	} else {
-		if (lower_arg(l, 1, &mean) || lower_arg(l, 2, &var) || mean.value < 0 || var.value < 0)
-			return 1;
-		arg[0] = lower_load(l, &n.x, i);
-		arg[1] = lower_load(l, &mean, &i[1]);
-		arg[2] = lower_load(l, &var, &i[1]);
-		arg[3] = sx_num(l->p, n.eps, n.x.dt);
-		y = formula_build(l, "($0 - $1) * rsqrt($2 + $3)", arg, 4, n.x.dt);
+	} else if (!(y = by_buffers(l, &n, i))) {
+		return 1;
 	}
 	return affine(l, &y, 3, 4, i[1]) ? 1 : lower_map(l, l->c->out, y);
 }
 
+/* A running statistic of instances is updated by the mean over the batch. */
+static int update_by_batch(struct lower *l, size_t slot, const struct norm *n, int value, double count)
+{
+	struct axes a;
+	const struct sx *x;
+
+	if (lower_axes(l, 2, n->x.size, 1u, &a))
+		return 1;
+	x = sx_load(l->p, value, DT_F32, graph_at(l->g, 2, graph_value(l->g, value)->stride, a.i), NULL, 0.0);
+	return update(l, slot, lower_temp_reduce(l, &a, COMBINE_SUM, x->dt, x), (double)n->x.size[0] * count);
+}
+
+/* With running statistics, they are updated, or used if slot 5 is false. */
 int lower_instance_norm(struct lower *l)
 {
 	const struct tensor *out = &l->c->out.u.t->t;
 	struct norm n = { .eps = lower_float(l, 7, 1e-5) };
 	const struct ix *i[GRAPH_RANK];
 	const struct sx *y;
+	double count;
 
-	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &n.x) || n.x.value < 0 || n.x.rank < 3 || lower_given(l, 1) ||
-	    norm_stats(l, &n, ((1u << n.x.rank) - 1) & ~3u))
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &n.x) || n.x.value < 0 || n.x.rank < 3)
 		return 1;
 	lower_coords(l, out->ndim, out->shape, i);
-	y = norm_elem(l, &n, i);
+	if (lower_given(l, 5) && !lower_flag(l, 5)) {
+		if (!(y = by_buffers(l, &n, i)))
+			return 1;
+	} else {
+		if (norm_stats(l, &n, ((1u << n.x.rank) - 1) & ~3u))
+			return 1;
+		y = norm_elem(l, &n, i);
+		count = (double)n.a.count;
+		if (lower_given(l, 1) && (update_by_batch(l, 1, &n, n.sum, count) ||
+					  update_by_batch(l, 2, &n, n.square, count - 1.0)))
+			return 1;
+	}
 	return affine(l, &y, 3, 4, i[1]) ? 1 : lower_map(l, l->c->out, y);
 }
 

@@ -180,7 +180,11 @@ int lower_div(struct lower *l)
 
 	if (str_is(mode, "floor"))
 		return lower_floordiv(l);
-	return mode.n ? 1 : lower_point(l, "$0 / $1");
+	if (!str_is(mode, "trunc"))
+		return mode.n ? 1 : lower_point(l, "$0 / $1");
+	/* Triton divides whole numbers as C does. */
+	return l->c->out.kind == V_TENSOR && dtype_is_float(l->c->out.u.t->t.dt) ? lower_point(l, "trunc($0 / $1)") :
+		lower_floordiv(l);
 }
 
 /* Whole numbers that are not negative divide alike in Python and Triton; floats are rounded down. */

@@ -17,8 +17,7 @@ static const struct sx *stat_of(struct lower *l, const struct tensor *out, int v
 	return lower_stat(l, value, a, all);
 }
 
-/* out = formula($0: the reduced value, $1: n). */
-static int finish(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n)
+int lower_reduced(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n)
 {
 	const struct sx *arg[2];
 
@@ -51,7 +50,7 @@ int lower_sum(struct lower *l)
 	if (l->c->out.kind != V_TENSOR || begin(l, &v, &a, &x))
 		return 1;
 	dt = sx_dtype(l->c->out.u.t->t.dt);
-	return finish(l, l->c->out, lower_temp_reduce(l, &a, COMBINE_SUM, dt, sx_cast(l->p, x, dt)), &a,
+	return lower_reduced(l, l->c->out, lower_temp_reduce(l, &a, COMBINE_SUM, dt, sx_cast(l->p, x, dt)), &a,
 		      l->param ? "$0 / $1" : "$0", (double)a.count);
 }
 
@@ -63,7 +62,23 @@ int lower_reduce(struct lower *l)
 
 	if (begin(l, &v, &a, &x))
 		return 1;
-	return finish(l, l->c->out, lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0);
+	return lower_reduced(l, l->c->out, lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0);
+}
+
+/* The sum of the diagonal of a matrix. */
+int lower_trace(struct lower *l)
+{
+	const struct ix *i[2];
+	const struct sx *x;
+	struct view v;
+	struct axes a = { .n_red = 1 };
+
+	if (lower_arg(l, 0, &v) || v.value < 0 || v.rank != 2)
+		return 1;
+	a.count = a.red[0] = MIN(v.size[0], v.size[1]);
+	i[0] = i[1] = ix_var(l->p, 0, a.red[0]);
+	x = lower_load(l, &v, i);
+	return lower_reduced(l, l->c->out, lower_temp_reduce(l, &a, COMBINE_SUM, x->dt, x), &a, "$0", 0);
 }
 
 /* any and all: the extreme of x != 0. */
@@ -79,7 +94,7 @@ int lower_truth(struct lower *l)
 	if (x->dt != DT_BOOL)
 		x = sx_op2(l->p, SX_NE, x, sx_num(l->p, 0.0, x->dt));
 	id = lower_temp_reduce(l, &a, (enum combine)l->param, DT_I32, sx_cast(l->p, x, DT_I32));
-	return finish(l, l->c->out, id, &a, "$0 != 0", 0);
+	return lower_reduced(l, l->c->out, id, &a, "$0 != 0", 0);
 }
 
 /* One dimension, for operators that name the place of the extreme. */
@@ -93,7 +108,7 @@ static int arg_reduce(struct lower *l, struct val out, enum combine how)
 		return 1;
 	if (x->dt == DT_BOOL)
 		x = sx_cast(l->p, x, DT_I32);
-	return finish(l, out, lower_temp_reduce(l, &a, how, DT_I32, x), &a, "$0", 0);
+	return lower_reduced(l, out, lower_temp_reduce(l, &a, how, DT_I32, x), &a, "$0", 0);
 }
 
 int lower_arg_extreme(struct lower *l)
@@ -114,7 +129,7 @@ int lower_extreme(struct lower *l)
 	if (out.kind == V_TENSOR)
 		return lower_reduce(l);
 	if (out.kind != V_TUPLE || out.u.seq->n != 2 || begin(l, &v, &a, &x) ||
-	    finish(l, out.u.seq->v[0], lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0))
+	    lower_reduced(l, out.u.seq->v[0], lower_temp_reduce(l, &a, (enum combine)l->param, x->dt, x), &a, "$0", 0))
 		return 1;
 	return arg_reduce(l, out.u.seq->v[1], l->param == COMBINE_MAX ? COMBINE_ARGMAX : COMBINE_ARGMIN);
 }
@@ -154,11 +169,11 @@ int lower_var(struct lower *l)
 		return 1;
 	if (l->param & 2) {
 		if (out.kind != V_TUPLE || out.u.seq->n != 2 ||
-		    finish(l, out.u.seq->v[1], sum, &a, "$0 / $1", (double)a.count))
+		    lower_reduced(l, out.u.seq->v[1], sum, &a, "$0 / $1", (double)a.count))
 			return 1;
 		first = out.u.seq->v[0];
 	}
-	return finish(l, first, square, &a, l->param & 1 ? "sqrt($0 / $1)" : "$0 / $1", (double)a.count - minus);
+	return lower_reduced(l, first, square, &a, l->param & 1 ? "sqrt($0 / $1)" : "$0 / $1", (double)a.count - minus);
 }
 
 /* p in slot 1 (a number, inf, or the name of the Frobenius norm), dimensions in slot 2. */
@@ -179,16 +194,19 @@ int lower_norm(struct lower *l)
 	x = lower_load(l, &v, a.i);
 	if (isinf(p)) {
 		id = lower_temp_reduce(l, &a, p > 0 ? COMBINE_MAX : COMBINE_MIN, x->dt, sx_op1(l->p, SX_ABS, x));
-		return finish(l, l->c->out, id, &a, "$0", 0);
+		return lower_reduced(l, l->c->out, id, &a, "$0", 0);
 	}
 	if (p == 2.0)
 		term = sx_op2(l->p, SX_MUL, x, x);
 	else if (p == 1.0)
 		term = sx_op1(l->p, SX_ABS, x);
+	else if (p == 0.0)
+		term = sx_cast(l->p, sx_op2(l->p, SX_NE, x, sx_num(l->p, 0.0, x->dt)), x->dt);
 	else
-		return 1;
+		term = sx_op2(l->p, SX_POW, sx_op1(l->p, SX_ABS, x), sx_num(l->p, p, x->dt));
 	id = lower_temp_reduce(l, &a, COMBINE_SUM, x->dt, term);
-	return finish(l, l->c->out, id, &a, p == 2.0 ? "sqrt($0)" : "$0", 0);
+	return lower_reduced(l, l->c->out, id, &a, p == 2.0 ? "sqrt($0)" : p == 1.0 || p == 0.0 ? "$0" :
+			     "pow($0, 1 / $1)", p);
 }
 
 /* Maximum and sum of exp(x - maximum), of x or -x. */

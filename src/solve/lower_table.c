@@ -7,6 +7,16 @@ static const struct { const char *name; lower_fn *fn; int param; } table[] = {
 #undef LOWER
 };
 
+int lower_takes_nothing(const struct lower *l)
+{
+	static const char *const names[] = { "linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "cat", "sum" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (!strcmp(names[i], l->name))
+			return 1;
+	return 0;
+}
+
 int lower_call(struct lower *l)
 {
 	const char *formula;

@@ -228,12 +228,20 @@ int lower_conv_transpose(struct lower *l)
 
 /* --- pools ---------------------------------------------------------------------------------------------- */
 
+/* The pooled tensor: the result, or the first of two. */
+static const struct tensor *pool_out(const struct lower *l)
+{
+	struct val out = l->c->out;
+
+	out = out.kind == V_TUPLE && out.u.seq->n ? out.u.seq->v[0] : out;
+	return out.kind == V_TENSOR ? &out.u.t->t : NULL;
+}
+
 /* The input with its window numbers: size in slot 1, stride in slot 2 (the size by default). */
 static int pool_args(struct lower *l, struct window *w, struct view *x)
 {
 	w->n = l->param;
-	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, x) || x->value < 0 || x->rank < w->n ||
-	    lower_ints(l, 1, w->n, 1, w->size))
+	if (!pool_out(l) || lower_arg(l, 0, x) || x->value < 0 || x->rank < w->n || lower_ints(l, 1, w->n, 1, w->size))
 		return 1;
 	w->first = x->rank - w->n;
 	for (int k = 0; k < w->n; k++)
@@ -248,7 +256,7 @@ static int pool_args(struct lower *l, struct window *w, struct view *x)
 static void pool_vars(struct lower *l, const struct window *w, int rank, struct value *v, const struct ix **i,
 		      const struct ix **r)
 {
-	const struct tensor *out = &l->c->out.u.t->t;
+	const struct tensor *out = pool_out(l);
 
 	v->kind = VALUE_REDUCE;
 	v->rank = rank;
@@ -261,11 +269,63 @@ static void pool_vars(struct lower *l, const struct window *w, int rank, struct 
 		r[k] = ix_var(l->p, rank + k, w->size[k]);
 }
 
+/* The index of the largest element of each window in its plane: the tap of the window as a number is a reduction
+ * of its own, and a map makes a position of it. start[k] is the first position of the window along k. */
+static int max_indices(struct lower *l, struct val out, struct value v, const struct view *x, const struct window *w,
+		       const struct sx *const *start)
+{
+	const struct tensor *t = out.kind == V_TENSOR ? &out.u.t->t : NULL;
+	const struct ix *i[GRAPH_RANK];
+	const struct sx *tap, *at = NULL;
+	int64_t inner = 1;
+	int id;
+
+	if (!t)
+		return 1;
+	v.how = COMBINE_ARGMAX;
+	v.dt = DT_I32;
+	v.op = l->c->name;
+	v.name = l->name;
+	v.into = v.rank_out = -1;
+	v.numel = MAX(tensor_numel(t), 1);
+	tensor_dense_strides(v.rank, v.size, v.stride);
+	id = graph_add(l->g, &v);
+	lower_coords(l, v.rank, v.size, i);
+	tap = sx_load(l->p, id, DT_I32, graph_at(l->g, v.rank, v.stride, i), NULL, 0.0);
+	for (int k = 0; k < w->n; k++)
+		inner *= v.red[k];
+	for (int k = 0; k < w->n; k++) {
+		const struct sx *own;
+
+		inner /= v.red[k];
+		own = sx_op2(l->p, SX_IDIV, tap, sx_num(l->p, (double)inner, DT_I32));
+		if (k)
+			own = sx_op2(l->p, SX_IMOD, own, sx_num(l->p, (double)v.red[k], DT_I32));
+		own = sx_op2(l->p, SX_MUL, own, sx_num(l->p, (double)w->dilation[k], DT_I32));
+		own = sx_op2(l->p, SX_ADD, own, start[k]);
+		at = at ? sx_op2(l->p, SX_MUL, at, sx_num(l->p, (double)x->size[w->first + k], DT_I32)) : NULL;
+		at = at ? sx_op2(l->p, SX_ADD, at, own) : own;
+	}
+	return lower_map(l, out, sx_cast(l->p, at, t->dt));
+}
+
+/* The values, and the indices if they are asked for. */
+static int max_results(struct lower *l, const struct value *v, const struct view *x, const struct window *w,
+		       const struct sx *const *start)
+{
+	struct val out = l->c->out;
+
+	if (out.kind == V_TENSOR)
+		return lower_result(l, out, v);
+	return out.kind != V_TUPLE || out.u.seq->n != 2 || lower_result(l, out.u.seq->v[0], v) ||
+		max_indices(l, out.u.seq->v[1], *v, x, w, start);
+}
+
 int lower_max_pool(struct lower *l)
 {
 	struct window w = { .n = 0 };
 	const struct ix *i[GRAPH_RANK], *o[SPACE], *r[SPACE];
-	const struct sx *in;
+	const struct sx *in, *start[SPACE];
 	struct view x;
 	struct value v = { .how = COMBINE_MAX };
 
@@ -273,9 +333,11 @@ int lower_max_pool(struct lower *l)
 		return 1;
 	pool_vars(l, &w, x.rank, &v, i, r);
 	memcpy(o, i + w.first, sizeof o);
+	for (int k = 0; k < w.n; k++)
+		start[k] = sx_index(l->p, ix_addc(l->p, ix_mul(l->p, o[k], w.stride[k]), -w.pad[k]));
 	in = window_at(l, &w, &x, o, r, i);
 	v.body = lower_masked(l, &x, i, in, -INFINITY);
-	return lower_result(l, l->c->out, &v);
+	return max_results(l, &v, &x, &w, start);
 }
 
 /* How many elements a window counts, as an expression: padding counts or not; what lies beyond the
@@ -332,14 +394,15 @@ int lower_avg_pool(struct lower *l)
 int lower_adaptive_pool(struct lower *l)
 {
 	int max = l->param > 10, n = l->param % 10, first, id;
-	const struct tensor *out = &l->c->out.u.t->t;
+	const struct tensor *out = pool_out(l);
 	const struct ix *i[GRAPH_RANK], *from, *tap;
 	struct value v = { .kind = VALUE_REDUCE, .how = max ? COMBINE_MAX : COMBINE_SUM, .n_red = n, .into = -1,
 			   .rank_out = -1, .op = l->c->name, .name = l->name };
-	const struct sx *in = NULL, *count = NULL, *s;
+	struct window w = { .n = n, .dilation = { 1, 1, 1 } };
+	const struct sx *in = NULL, *count = NULL, *s, *begin[SPACE];
 	struct view x, t;
 
-	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &x) || x.value < 0 || x.rank < n)
+	if (!out || (!max && l->c->out.kind != V_TENSOR) || lower_arg(l, 0, &x) || x.value < 0 || x.rank < n)
 		return 1;
 	first = x.rank - n;
 	lower_coords(l, out->ndim, out->shape, i);
@@ -347,6 +410,7 @@ int lower_adaptive_pool(struct lower *l)
 		int64_t size = x.size[first + k], o = out->shape[first + k];
 		const struct ix *start = ix_div(l->p, ix_mul(l->p, i[first + k], size), o), *len;
 
+		begin[k] = sx_index(l->p, start);
 		from = ix_div(l->p, ix_addc(l->p, ix_mul(l->p, ix_addc(l->p, i[first + k], 1), size), o - 1), o);
 		len = ix_add(l->p, from, ix_mul(l->p, start, -1));
 		v.red[k] = size % o ? size / o + 2 : size / o;
@@ -367,7 +431,8 @@ int lower_adaptive_pool(struct lower *l)
 	tensor_dense_strides(v.rank, v.size, v.stride);
 	if (max) {
 		memcpy(v.stride, out->stride, sizeof v.stride);
-		return lower_result(l, l->c->out, &v);
+		w.first = first;
+		return max_results(l, &v, &x, &w, begin);
 	}
 	id = graph_add(l->g, &v);
 	lower_temp_view(l, id, &t);

@@ -17,37 +17,67 @@ static int same_atom(const struct ix_term *a, const struct ix_term *b)
 	return a->kind == b->kind && a->var == b->var && a->by == b->by && a->of == b->of && a->value == b->value;
 }
 
-static int ix_order(const struct ix *a, const struct ix *b);
-
 static int number_order(int64_t a, int64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-/* An order of terms that does not depend on addresses or on the sizes of variables, so that a kernel for
- * another batch size has the same text. */
-static int term_order(const struct ix_term *a, const struct ix_term *b)
+/* Terms are ordered by their form, and by their numbers only where the forms are alike. So the order does not
+ * depend on addresses, and a kernel for other sizes has the same text with other numbers. */
+static int ix_order(const struct ix *a, const struct ix *b, int numbers);
+
+/* Larger elements than this are ordered by their hash: a walk over all of them would take too long. */
+enum { ORDERED_SIZE = 256 };
+
+static int sx_order(const struct sx *a, const struct sx *b, int numbers)
+{
+	int o = number_order(a->op, b->op);
+
+	if (a == b)
+		return 0;
+	o = o ? o : number_order(a->size, b->size);
+	o = o ? o : number_order(a->value, b->value);
+	if (!o && a->size > ORDERED_SIZE)
+		return number_order((int64_t)a->hash, (int64_t)b->hash);
+	if (!o && numbers && a->num != b->num)
+		o = a->num < b->num ? -1 : 1;
+	if (!o && a->at && b->at)
+		o = ix_order(a->at, b->at, numbers);
+	for (int i = 0; i < SX_ARGS && !o && a->a[i] && b->a[i]; i++)
+		o = sx_order(a->a[i], b->a[i], numbers);
+	return o;
+}
+
+static int atom_order(const struct ix_term *a, const struct ix_term *b, int numbers)
 {
 	int o = number_order(a->kind, b->kind);
 
 	o = o ? o : number_order(a->var, b->var);
-	if (!o && a->kind != IX_VAR)
-		o = number_order(a->by, b->by);
 	if (!o && a->of && b->of)
-		o = ix_order(a->of, b->of);
-	return o || !a->value || !b->value ? o : number_order((int64_t)a->value->hash, (int64_t)b->value->hash);
+		o = ix_order(a->of, b->of, numbers);
+	if (!o && a->value && b->value)
+		o = sx_order(a->value, b->value, numbers);
+	return o || !numbers || a->kind == IX_VAR ? o : number_order(a->by, b->by);
 }
 
-static int ix_order(const struct ix *a, const struct ix *b)
+static int ix_order(const struct ix *a, const struct ix *b, int numbers)
 {
 	int o = number_order(a->n, b->n);
 
-	o = o ? o : number_order(a->c0, b->c0);
+	if (a == b)
+		return 0;
 	for (int i = 0; i < a->n && !o; i++) {
-		o = number_order(a->t[i].c, b->t[i].c);
-		o = o ? o : term_order(&a->t[i], &b->t[i]);
+		o = atom_order(&a->t[i], &b->t[i], numbers);
+		o = o || !numbers ? o : number_order(a->t[i].c, b->t[i].c);
 	}
-	return o;
+	return o || !numbers ? o : number_order(a->c0, b->c0);
+}
+
+static int term_order(const struct ix_term *a, const struct ix_term *b)
+{
+	int o = atom_order(a, b, 0);
+
+	return o ? o : atom_order(a, b, 1);
 }
 
 static void sum_drop(struct sum *s, int i)

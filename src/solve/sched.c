@@ -31,7 +31,8 @@ static const char *precision(const struct cut *p, const struct kernel *k, const 
 	return w->ieee ? "ieee" : "tf32x3";
 }
 
-/* Whether the rows schedule suits the reductions of a kernel; *most is the length of the longest. */
+/* Whether the rows schedule suits the passes of a kernel; *most is the length of the longest. A long map counts
+ * too: a gate of 4 terms that scales 4096 pixels is one row of 4096, not a loop over them. */
 static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 {
 	*most = 0;
@@ -45,7 +46,7 @@ static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 			n *= s->r[r];
 		if (s->is_reduce && (!s->n_r || how == COMBINE_PROD || how >= COMBINE_ARGMAX))
 			return 0;
-		*most = MAX(*most, s->is_reduce ? n : 0);
+		*most = MAX(*most, n);
 	}
 	return *most >= ROWS_LEAST;
 }

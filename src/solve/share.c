@@ -281,8 +281,15 @@ static void write_param(const struct sharing *g, int head, int p, struct buf *ou
 	buf_addstr(out, name);
 	if (!str_ends(own, "_ptr") || str_eq(name, own))
 		return;
-	for (int i = 0; i < p; i++)
-		same += str_eq(common_name(g, head, i), name);
+	for (int i = 0; i < h->n_params; i++) {
+		struct str other = common_name(g, head, i), whole = param_name(h->param[i]);
+
+		/* a parameter that keeps its whole name, such as "x_ptr" of an input x, has it already */
+		if (i < p || str_eq(other, whole)) {
+			other.n -= str_eq(other, whole) && str_ends(other, "_ptr") ? 4 : 0;
+			same += str_eq(other, name);
+		}
+	}
 	if (same)
 		buf_addf(out, "_%d", same + 1);
 	buf_adds(out, "_ptr");

@@ -9,8 +9,8 @@
 
 enum { TIMES_MOST = 1000, SIZE_FAR = 64, DEGREE_MOST = 3, FACTORS = DEGREE_MOST * 2 };
 
-/* (a * size + c) // d. */
-struct factor { int var; int64_t a, c, d; };
+/* (a * ((size + up) // in) + c) // d. */
+struct factor { int var; int64_t a, up, in, c, d; };
 
 struct product {
 	struct factor f[FACTORS];
@@ -79,7 +79,7 @@ static int add_factor(struct product *p, const struct size_vars *v, int var, int
 
 	if (p->n == FACTORS || a / g < 0)
 		return 1;
-	p->f[p->n++] = (struct factor){ .var = var, .a = a / g, .c = c / g, .d = 1 };
+	p->f[p->n++] = (struct factor){ .var = var, .a = a / g, .in = 1, .c = c / g, .d = 1 };
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int agrees(struct product *p, const struct size_vars *v, const int64_t *y
 		__int128 x = 1;
 
 		for (int i = 0; i < p->n && x; i++) {
-			int64_t n = p->f[i].a * size_at(v, p->f[i].var, s) + p->f[i].c;
+			int64_t n = (size_at(v, p->f[i].var, s) + p->f[i].up) / p->f[i].in * p->f[i].a + p->f[i].c;
 
 			x *= n > 0 ? n / p->f[i].d : 0;
 			x = x > INT64_MAX ? 0 : x;
@@ -171,13 +171,51 @@ static int round_factors(struct product *p, const struct size_vars *v, const int
 	return 0;
 }
 
+/* The factor a * size + c with a size that is rounded to a multiple of `in`: an image that is halved twice, doubled
+ * twice and padded by 3 on each side has 4 * ((size + 3) // 4) + 6 rows. Coarse samples are `in` apart, so their
+ * rounding changes the constant only. */
+static struct factor round_size(const struct size_vars *v, struct factor f, int64_t in, int64_t up)
+{
+	int64_t first = v->v[f.var].first, more = (first + up) / in * in - first;
+	int64_t a = f.a * in, c = f.c - f.a * more, g = gcd(a, c);
+
+	return (struct factor){ .var = f.var, .a = a / g, .up = up, .in = in, .c = c / g, .d = 1 };
+}
+
+/* Tries sizes that are rounded before they are added to, the same in every factor. */
+static int round_sizes(struct product *p, const struct size_vars *v, const int64_t *y)
+{
+	struct product was = *p;
+	int64_t most = 0;
+
+	for (int i = 0; i < p->n; i++)
+		most = MAX(most, v->v[p->f[i].var].fine ? v->v[p->f[i].var].step : 0);
+	for (int64_t in = 2; in <= most; in++)
+		for (int64_t up = 0; up < (most % in ? 0 : in); up++) {
+			for (int i = 0; i < p->n; i++)
+				if (v->v[p->f[i].var].fine && v->v[p->f[i].var].step % in == 0)
+					p->f[i] = round_size(v, was.f[i], in, up);
+			if (agrees(p, v, y))
+				return 1;
+			*p = was;
+		}
+	return 0;
+}
+
 /* --- text ---------------------------------------------------------------------------------------------- */
 
 static size_t write_factor(const struct size_vars *v, const struct factor *f, const char *times, char *to, size_t cap)
 {
-	const char *name = v->v[f->var].name;
-	char sum[96];
-	int n = f->a != 1 ? snprintf(sum, sizeof sum, "%s * %lld", name, (long long)f->a) :
+	char sum[96], name[64];
+	int n;
+
+	snprintf(name, sizeof name, "%s", v->v[f->var].name);
+	if (f->in != 1 && f->up)
+		snprintf(name, sizeof name, "((%s + %lld) // %lld)", v->v[f->var].name, (long long)f->up,
+			 (long long)f->in);
+	else if (f->in != 1)
+		snprintf(name, sizeof name, "(%s // %lld)", v->v[f->var].name, (long long)f->in);
+	n = f->a != 1 ? snprintf(sum, sizeof sum, "%s * %lld", name, (long long)f->a) :
 		snprintf(sum, sizeof sum, "%s", name);
 
 	if (f->c)
@@ -219,7 +257,7 @@ static int fit_product(const struct size_vars *v, const int64_t *y, struct produ
 		if (degree < 0 || (degree && split(p, v, i, c, degree)))
 			return 1;
 	}
-	return !p->n || !round_factors(p, v, y, 0);
+	return !p->n || (!round_factors(p, v, y, 0) && !round_sizes(p, v, y));
 }
 
 int size_fit(const struct size_vars *v, const int64_t *y, char *code, size_t cap)

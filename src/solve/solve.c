@@ -108,10 +108,7 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 {
 	if (write_results(&a->t, a->result, a->out->why, sizeof a->out->why))
 		return 1;
-	if (cut_make(&a->cut, &a->t.g, a->mode->choices)) {
-		snprintf(a->out->why, sizeof a->out->why, "%s", a->cut.why);
-		return 1;
-	}
+	cut_make(&a->cut, &a->t.g, a->mode->choices);
 	a->out->kernels = (int)a->cut.kernels.n;
 	if (a->o->outline)
 		outline_write(&a->t.g, &a->cut, &a->out->outline);

@@ -79,6 +79,19 @@ static int reads_nothing(const struct host_op_call *c)
 	return 0;
 }
 
+/* Whether a result has elements. */
+static int makes_something(struct val out)
+{
+	if (out.kind == V_TENSOR)
+		return tensor_numel(&out.u.t->t) != 0;
+	if (out.kind != V_TUPLE && out.kind != V_LIST)
+		return 1;
+	for (size_t i = 0; i < out.u.seq->n; i++)
+		if (makes_something(out.u.seq->v[i]))
+			return 1;
+	return 0;
+}
+
 /* The interpreter is on the stack, so a lowering that gives up returns here. */
 void trace_call(void *ctx, const struct host_op_call *c)
 {
@@ -93,11 +106,13 @@ void trace_call(void *ctx, const struct host_op_call *c)
 		return;
 	t->ops++;
 	t->g.pool->arena.trap = &here;
-	if (reads_nothing(c))
-		stop(t, c->name, "a tensor has no elements");
-	else if (setjmp(here))
+	if (setjmp(here))
 		stop(t, c->name, "its expression is too large");
-	else if (l.name = short_name(t, c->name, &l.reflected), lower_call(&l))
+	else if (l.name = short_name(t, c->name, &l.reflected), !makes_something(c->out))
+		lower_nothing(&l, c->out);
+	else if (reads_nothing(c) && !lower_takes_nothing(&l))
+		stop(t, c->name, "a tensor has no elements");
+	else if (lower_call(&l))
 		stop(t, c->name, l.why ? l.why : "the operator is not supported");
 	t->g.pool->arena.trap = outer;
 }

@@ -15,6 +15,7 @@ struct subscript {
 	struct tensor made[TENSOR_DIMS];    /* index tensors built from lists, which ix points to */
 	int n_made, advanced;   /* advanced: ix has at least one tensor */
 	int selected;           /* dimensions that integers removed, for messages */
+	int fills;              /* x[mask] = number: no size depends on the mask */
 };
 
 static void subscript_release(struct subscript *s)
@@ -190,7 +191,7 @@ static int apply_item(struct bind *b, struct subscript *s, struct val v, int *di
 			return bind_unsupported(b, "a bool tensor without dimensions as an index");
 		/* The size of the result tells how many elements are true, so the program
 		 * must be allowed to read it. */
-		if (t->dt == DT_BOOL && (host_may_read(b->h, DT_I64, 1) || host_is_unwritten(b->h, t)))
+		if (t->dt == DT_BOOL && ((!s->fills && host_may_read(b->h, DT_I64, 1)) || host_is_unwritten(b->h, t)))
 			return -1;
 		s->ix.v[s->ix.n++] = t;
 		s->advanced = 1;
@@ -233,7 +234,6 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 	struct val item[TENSOR_DIMS];
 	int used = 0, dim = 0, ellipsis = 0;
 
-	memset(s, 0, sizeof *s);
 	s->view = *t;
 	tensor_retain(&s->view);
 	for (size_t i = 0; i < MIN(n, (size_t)TENSOR_DIMS); i++) {
@@ -267,7 +267,7 @@ static int take_apart(struct bind *b, struct subscript *s, const struct tensor *
 static int t_getitem(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
-	struct subscript s;
+	struct subscript s = { .fills = 0 };
 	struct tensor *t, y;
 	int rc;
 
@@ -287,11 +287,52 @@ static int t_getitem(struct bind *b)
 	return rc ? bind_fail(b) : bind_result(b, &y);
 }
 
+/* Whether one bool tensor is the only tensor or list of a subscript. */
+static int has_one_mask(struct val index)
+{
+	size_t n = index.kind == V_TUPLE ? index.u.seq->n : 1;
+	int masks = 0, others = index.kind == V_LIST;
+
+	for (size_t i = 0; i < n && !others; i++) {
+		struct val v = index.kind == V_TUPLE ? index.u.seq->v[i] : index;
+		int is_mask = v.kind == V_TENSOR && v.u.t->t.dt == DT_BOOL && v.u.t->t.ndim;
+
+		masks += is_mask;
+		others = !is_mask && (v.kind == V_TENSOR || v.kind == V_LIST || v.kind == V_TUPLE ||
+				      v.kind == V_OBJECT);
+	}
+	return masks == 1 && !others;
+}
+
+/* x[.., mask, ..] = number is where(mask, number, x). The mask is for the dimensions from its place on. */
+static int fill_masked(struct bind *b, const struct subscript *s, struct tensor *v)
+{
+	struct num_ctx c = torch_ctx(b);
+	struct tensor mask, one = *v;
+	int d = 0;
+
+	while (!s->ix.v[d])
+		d++;
+	mask = *s->ix.v[d];
+	for (int i = 0; i < mask.ndim; i++)
+		if (d + i >= s->view.ndim || mask.shape[i] != s->view.shape[d + i])
+			return num_index_put(&c, &s->view, &s->ix, v, 0, bind_e(b));    /* reports the shapes */
+	for (; mask.ndim < s->view.ndim - d; mask.ndim++) {
+		mask.shape[mask.ndim] = 1;
+		mask.stride[mask.ndim] = 0;
+	}
+	one.ndim = 0;
+	return num_apply_into(&c, &s->view, NUM_where, (struct num_arg[]){ num_t(&mask), num_t(&one), num_t(&s->view) },
+			      NULL, bind_e(b));
+}
+
 /* Writes v to the subscript. PyTorch drops leading dimensions of size 1 of the value. */
 static int assign(struct bind *b, const struct subscript *s, struct tensor *v)
 {
 	struct num_ctx c = torch_ctx(b);
 
+	if (s->fills)
+		return fill_masked(b, s, v);
 	if (s->advanced)
 		return num_index_put(&c, &s->view, &s->ix, v, 0, bind_e(b));
 	while (v->ndim > s->view.ndim && v->shape[0] == 1) {
@@ -318,12 +359,13 @@ static int is_elsewhere(struct bind *b)
 /* x[index] = value; the value is converted to the dtype of x. */
 static int t_setitem(struct bind *b)
 {
-	struct subscript s;
+	struct subscript s = { .fills = 0 };
 	struct tensor *t, v;
 	int rc;
 
 	if (bind_tensor(b, 0, &t) || torch_value(b, 2, t, &v))
 		return -1;
+	s.fills = tensor_numel(&v) == 1 && has_one_mask(b->a[1]);
 	if (take_apart(b, &s, t, b->a[1]) || (s.advanced && is_elsewhere(b))) {
 		subscript_release(&s);
 		tensor_release(&v);
